@@ -1,0 +1,123 @@
+# How Tessera's targets are declared. Everything takes its flags, include paths and LLVM/MLIR from
+# here, so a folder's CMakeLists.txt says only what is special about it.
+#
+#   tessera_add_library(Name A.cpp B.cpp [DEPENDS <tablegen targets>] [LINK_LIBS <libraries>]
+#                       [STANDALONE])
+#     A static library. LINK_LIBS names other Tessera libraries only: all of LLVM and MLIR comes
+#     along by itself. STANDALONE: neither LLVM nor MLIR, and exceptions and RTTI are on (the
+#     runtime).
+#
+#   tessera_add_tool(name A.cpp [DEPENDS ...] [LINK_LIBS ...])
+#     An executable in bin/, which `ninja` and the tests build.
+#
+#   tessera_add_unittest(NameTests A.cpp [DEPENDS ...] [LINK_LIBS ...] [STANDALONE])
+#     A GoogleTest executable (main() comes from GoogleTest); lit finds and runs it.
+#
+#   tessera_add_doc(Output.md File.td <mlir-tblgen arguments>)
+#     One generated page of docs/generated, part of the target `tessera-docs`.
+#
+#   tessera_add_subdirectories(dir...)
+#     add_subdirectory() for those that have a CMakeLists.txt.
+#
+# TableGen goes through upstream's functions. In include/Dialect/Tessera/IR/CMakeLists.txt:
+#
+#   set(LLVM_TARGET_DEFINITIONS TesseraOps.td)
+#   mlir_tablegen(TesseraOps.h.inc -gen-op-decls)
+#   mlir_tablegen(TesseraOps.cpp.inc -gen-op-defs)
+#   add_public_tablegen_target(TesseraOpsIncGen)
+#
+# which is included as "Dialect/Tessera/IR/TesseraOps.h.inc", and the library that includes it says
+# DEPENDS TesseraOpsIncGen. A library that links to that one need not repeat it.
+
+include_guard()
+
+# What every target of ours is compiled with.
+add_library(tessera-flags INTERFACE)
+target_compile_options(tessera-flags INTERFACE -Wall -Wextra -Werror -Wno-unused-parameter)
+if(TESSERA_SANITIZE)
+  target_compile_options(tessera-flags INTERFACE
+    -fsanitize=${TESSERA_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  target_link_options(tessera-flags INTERFACE -fsanitize=${TESSERA_SANITIZE})
+endif()
+
+# NDEBUG is settled per target rather than by the build type. LLVM's own state does not have to be
+# the same: what it does to LLVM's ABI is recorded in llvm/Config/abi-breaking.h.
+string(REPLACE "-DNDEBUG" "" CMAKE_CXX_FLAGS_RELEASE "${CMAKE_CXX_FLAGS_RELEASE}")
+string(REPLACE "-DNDEBUG" "" CMAKE_CXX_FLAGS_RELWITHDEBINFO "${CMAKE_CXX_FLAGS_RELWITHDEBINFO}")
+string(REPLACE "-DNDEBUG" "" CMAKE_CXX_FLAGS_MINSIZEREL "${CMAKE_CXX_FLAGS_MINSIZEREL}")
+if(NOT TESSERA_ASSERTIONS)
+  target_compile_definitions(tessera-flags INTERFACE NDEBUG)
+endif()
+
+# The same, and LLVM and MLIR.
+add_library(tessera-mlir INTERFACE)
+target_link_libraries(tessera-mlir INTERFACE tessera-flags)
+separate_arguments(llvm_definitions NATIVE_COMMAND "${LLVM_DEFINITIONS}")
+target_compile_options(tessera-mlir INTERFACE ${llvm_definitions} -fno-exceptions)
+if(NOT LLVM_ENABLE_RTTI)
+  target_compile_options(tessera-mlir INTERFACE -fno-rtti)
+endif()
+if(TESSERA_STATIC_LLVM)
+  include(StaticLLVM)
+  target_link_libraries(tessera-mlir INTERFACE tessera-static-llvm)
+else()
+  target_link_libraries(tessera-mlir INTERFACE MLIR LLVM)
+endif()
+
+function(_tessera_setup target)
+  cmake_parse_arguments(PARSE_ARGV 1 ARG "STANDALONE" "" "DEPENDS;LINK_LIBS")
+  target_sources(${target} PRIVATE ${ARG_UNPARSED_ARGUMENTS})
+  if(ARG_STANDALONE)
+    target_link_libraries(${target} PUBLIC tessera-flags ${ARG_LINK_LIBS})
+  else()
+    target_link_libraries(${target} PUBLIC tessera-mlir ${ARG_LINK_LIBS})
+  endif()
+  if(ARG_DEPENDS)
+    add_dependencies(${target} ${ARG_DEPENDS})
+  endif()
+endfunction()
+
+function(tessera_add_library name)
+  add_library(${name} STATIC)
+  _tessera_setup(${name} ${ARGN})
+endfunction()
+
+function(tessera_add_tool name)
+  add_executable(${name})
+  _tessera_setup(${name} ${ARGN})
+  set_property(GLOBAL APPEND PROPERTY TESSERA_TEST_DEPENDS ${name})
+endfunction()
+
+function(tessera_add_unittest name)
+  find_package(GTest REQUIRED)
+  add_executable(${name})
+  _tessera_setup(${name} ${ARGN})
+  target_link_libraries(${name} PRIVATE GTest::gtest_main)
+  # lit looks for *Tests below this folder.
+  set_target_properties(${name} PROPERTIES
+    RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/unittests/bin)
+  set_property(GLOBAL APPEND PROPERTY TESSERA_TEST_DEPENDS ${name})
+endfunction()
+
+add_custom_target(tessera-docs)
+set_property(GLOBAL APPEND PROPERTY TESSERA_TEST_DEPENDS tessera-docs)
+
+function(tessera_add_doc output td)
+  set(LLVM_TARGET_DEFINITIONS ${td})
+  mlir_tablegen(${output} ${ARGN})
+  string(MAKE_C_IDENTIFIER "tessera-docs-${output}" target)
+  set(page ${CMAKE_BINARY_DIR}/docs/generated/${output})
+  add_custom_command(OUTPUT ${page}
+    COMMAND ${CMAKE_COMMAND} -E copy ${CMAKE_CURRENT_BINARY_DIR}/${output} ${page}
+    DEPENDS ${CMAKE_CURRENT_BINARY_DIR}/${output})
+  add_custom_target(${target} DEPENDS ${page})
+  add_dependencies(tessera-docs ${target})
+endfunction()
+
+function(tessera_add_subdirectories)
+  foreach(dir ${ARGN})
+    if(EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${dir}/CMakeLists.txt)
+      add_subdirectory(${dir})
+    endif()
+  endforeach()
+endfunction()

@@ -1,0 +1,21 @@
+//===- gpu-opt.cpp - Runs MLIR's and Tessera's passes ---------------------===//
+
+#include "Pipelines/Registration.h"
+
+#include "mlir/InitAllDialects.h"
+#include "mlir/InitAllExtensions.h"
+#include "mlir/InitAllPasses.h"
+#include "mlir/Tools/mlir-opt/MlirOptMain.h"
+
+int main(int argc, char **argv) {
+  mlir::DialectRegistry registry;
+  mlir::registerAllDialects(registry);
+  mlir::registerAllExtensions(registry);
+  mlir::tessera::registerTesseraDialects(registry);
+
+  mlir::registerAllPasses();
+  mlir::tessera::registerTesseraPasses();
+
+  return mlir::asMainReturnCode(
+      mlir::MlirOptMain(argc, argv, "Tessera optimizer driver\n", registry));
+}

@@ -1,9 +1,17 @@
 //===- Registration.cpp - What every Tessera tool registers ---------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #include "Pipelines/Registration.h"
 
+#include "Dialect/Tessera/IR/Tessera.h"
+
 #include "mlir/IR/DialectRegistry.h"
 
-void mlir::tessera::registerTesseraDialects(DialectRegistry &registry) {}
+void mlir::tessera::registerTesseraDialects(DialectRegistry &registry) {
+  registry.insert<TesseraDialect>();
+}
 
 void mlir::tessera::registerTesseraPasses() {}

@@ -1,0 +1,93 @@
+//===- TesseraAttrs.td - Attributes of the tessera dialect -*- tablegen -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TESSERA_IR_TESSERAATTRS_TD
+#define TESSERA_IR_TESSERAATTRS_TD
+
+include "Dialect/Tessera/IR/TesseraDialect.td"
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/EnumAttr.td"
+
+class Tessera_I32Enum<string name, string summary, list<I32EnumAttrCase> cases>
+    : I32EnumAttr<name, summary, cases> {
+  let cppNamespace = "::mlir::tessera";
+  let genSpecializedAttr = 0;
+}
+
+def Tessera_Role : Tessera_I32Enum<"Role",
+    "the operand of a matrix product that a fragment can be", [
+      I32EnumAttrCase<"A", 0, "a">,
+      I32EnumAttrCase<"B", 1, "b">,
+      I32EnumAttrCase<"Acc", 2, "acc">]>;
+
+def Tessera_Precision : Tessera_I32Enum<"Precision",
+    "how an f32 product may be computed", [
+      I32EnumAttrCase<"Ieee", 0, "ieee">,
+      I32EnumAttrCase<"Tf32", 1, "tf32">]>;
+def Tessera_PrecisionAttr
+    : EnumAttr<Tessera_Dialect, Tessera_Precision, "precision">;
+
+def Tessera_ReductionKind : Tessera_I32Enum<"ReductionKind",
+    "the operation of a reduction", [
+      I32EnumAttrCase<"Add", 0, "add">,
+      I32EnumAttrCase<"Mul", 1, "mul">,
+      I32EnumAttrCase<"Max", 2, "max">,
+      I32EnumAttrCase<"Min", 3, "min">]>;
+def Tessera_ReductionKindAttr
+    : EnumAttr<Tessera_Dialect, Tessera_ReductionKind, "reduction"> {
+  let assemblyFormat = "`<` $value `>`";
+}
+
+def Tessera_Interleave : Tessera_I32Enum<"Interleave",
+    "the order in which the statements of virtual threads are issued", [
+      I32EnumAttrCase<"BreadthFirst", 0, "breadth_first">,
+      I32EnumAttrCase<"DepthFirst", 1, "depth_first">]>;
+def Tessera_InterleaveAttr
+    : EnumAttr<Tessera_Dialect, Tessera_Interleave, "interleave">;
+
+def Tessera_ScheduleAttr : AttrDef<Tessera_Dialect, "Schedule"> {
+  let mnemonic = "schedule";
+  let summary = "how a contraction is cut up for one target";
+  let description = [{
+    The tiling of one contraction, in elements:
+
+    - `workgroup`: the MxN tile of the result that one workgroup computes;
+    - `subgroup`: the MxN tile that one subgroup computes; it divides
+      `workgroup`, and the quotient is the number of subgroups;
+    - `k`: how far the reduction advances for each staging of the operands;
+    - `kFragment`: how far it advances for each `tessera.mma`; divides `k`;
+    - `stages`: how many stagings of the operands in workgroup memory are in
+      flight: 0 loads fragments straight from global memory, 1 stages
+      synchronously, more use asynchronous copies;
+    - `vthread`: the grid of virtual threads into which a subgroup's tile is
+      divided; it divides `subgroup`.
+
+    Example:
+
+    ```mlir
+    #tessera.schedule<workgroup = [128, 128], subgroup = [64, 64], k = 32,
+                      kFragment = 16, stages = 3, vthread = [1, 1]>
+    ```
+
+    Constraints
+    - `schedule_c1`: `workgroup`, `subgroup` and `vthread` have two positive
+      entries; `k` and `kFragment` are positive, `stages` is not negative.
+    - `schedule_c2`: `subgroup` divides `workgroup`.
+    - `schedule_c3`: `vthread` divides `subgroup`.
+    - `schedule_c4`: `kFragment` divides `k`.
+  }];
+  let parameters = (ins
+    ArrayRefParameter<"int64_t", "MxN tile of a workgroup">:$workgroup,
+    ArrayRefParameter<"int64_t", "MxN tile of a subgroup">:$subgroup,
+    "int64_t":$k,
+    "int64_t":$kFragment,
+    "int64_t":$stages,
+    ArrayRefParameter<"int64_t", "grid of virtual threads">:$vthread);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+}
+
+#endif // TESSERA_IR_TESSERAATTRS_TD

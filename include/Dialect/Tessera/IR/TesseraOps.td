@@ -1,0 +1,676 @@
+//===- TesseraOps.td - Operations of the tessera dialect ---*- tablegen -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TESSERA_IR_TESSERAOPS_TD
+#define TESSERA_IR_TESSERAOPS_TD
+
+include "Dialect/Tessera/IR/TesseraTypes.td"
+include "mlir/Interfaces/ControlFlowInterfaces.td"
+include "mlir/Interfaces/DestinationStyleOpInterface.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+class Tessera_Op<string mnemonic, list<Trait> traits = []>
+    : Op<Tessera_Dialect, mnemonic, traits>;
+
+def Tessera_AnyFloatOrInt : AnyTypeOf<[AnyFloat, AnySignlessInteger]>;
+
+//===----------------------------------------------------------------------===//
+// Fragments and memory
+//===----------------------------------------------------------------------===//
+
+def Tessera_FillOp : Tessera_Op<"fill", [Pure]> {
+  let summary = "a fragment whose elements are all one value";
+  let description = [{
+    `result[i, j] = value`
+
+    Constraints
+    - `fill_c1`: `value` has the element type of the result.
+
+    Example:
+
+    ```mlir
+    func.func @fill() -> !tessera.fragment<16x16xf32, acc> {
+      %zero = arith.constant 0.0 : f32
+      %f = tessera.fill %zero : !tessera.fragment<16x16xf32, acc>
+      return %f : !tessera.fragment<16x16xf32, acc>
+    }
+    ```
+  }];
+  let arguments = (ins Tessera_AnyFloatOrInt:$value);
+  let results = (outs Tessera_AnyFragment:$result);
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+}
+
+def Tessera_LoadOp : Tessera_Op<"load",
+    [DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+  let summary = "memory to fragment";
+  let description = [{
+    `result[i, j] = memory[..., r + i, c + j]`, where `r, c` are the last two
+    indices; with `transpose`, `result[i, j] = memory[..., r + j, c + i]`: the
+    memory holds the fragment column by column. The leading dimension is the
+    memref's stride, and may be dynamic.
+
+    An element outside the last two dimensions of the memref reads as zero.
+    `in_bounds` promises that there is none, and saves the check. The indices
+    before the last two are to lie in bounds.
+
+    Constraints
+    - `load_c1`: `memory` has rank 2 or more, and an index per dimension.
+    - `load_c2`: `memory` and the result have the same element type.
+
+    Example:
+
+    ```mlir
+    func.func @load(%m: memref<64x48xf16>, %i: index, %j: index)
+        -> (!tessera.fragment<16x16xf16, a>, !tessera.fragment<16x8xf16, b>) {
+      %a = tessera.load %m[%i, %j] : memref<64x48xf16> -> !tessera.fragment<16x16xf16, a>
+      %b = tessera.load %m[%i, %j] transpose in_bounds
+          : memref<64x48xf16> -> !tessera.fragment<16x8xf16, b>
+      return %a, %b : !tessera.fragment<16x16xf16, a>, !tessera.fragment<16x8xf16, b>
+    }
+    ```
+  }];
+  let arguments = (ins AnyMemRef:$memory, Variadic<Index>:$indices,
+                       UnitAttr:$transpose, UnitAttr:$inBounds);
+  let results = (outs Tessera_AnyFragment:$result);
+  let assemblyFormat = [{
+    $memory `[` $indices `]` (`transpose` $transpose^)? (`in_bounds` $inBounds^)?
+    attr-dict `:` type($memory) `->` type($result)
+  }];
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    ::mlir::MemRefType getMemRefType() {
+      return ::llvm::cast<::mlir::MemRefType>(getMemory().getType());
+    }
+  }];
+}
+
+def Tessera_StoreOp : Tessera_Op<"store",
+    [DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+  let summary = "fragment to memory";
+  let description = [{
+    `memory[..., r + i, c + j] = value[i, j]`, where `r, c` are the last two
+    indices; with `transpose`, `memory[..., r + j, c + i] = value[i, j]`.
+
+    An element outside the last two dimensions of the memref is not written.
+    `in_bounds` promises that there is none, and saves the check.
+
+    Constraints
+    - `store_c1`: `memory` has rank 2 or more, and an index per dimension.
+    - `store_c2`: `memory` and `value` have the same element type.
+
+    Example:
+
+    ```mlir
+    func.func @store(%f: !tessera.fragment<16x16xf32, acc>, %m: memref<?x?xf32>, %i: index) {
+      tessera.store %f, %m[%i, %i] : !tessera.fragment<16x16xf32, acc>, memref<?x?xf32>
+      return
+    }
+    ```
+  }];
+  let arguments = (ins Tessera_AnyFragment:$value, AnyMemRef:$memory,
+                       Variadic<Index>:$indices,
+                       UnitAttr:$transpose, UnitAttr:$inBounds);
+  let assemblyFormat = [{
+    $value `,` $memory `[` $indices `]` (`transpose` $transpose^)?
+    (`in_bounds` $inBounds^)? attr-dict `:` type($value) `,` type($memory)
+  }];
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    ::mlir::MemRefType getMemRefType() {
+      return ::llvm::cast<::mlir::MemRefType>(getMemory().getType());
+    }
+  }];
+}
+
+//===----------------------------------------------------------------------===//
+// Arithmetic on fragments
+//===----------------------------------------------------------------------===//
+
+def Tessera_MmaOp : Tessera_Op<"mma",
+    [Pure, AllTypesMatch<["acc", "result"]>]> {
+  let summary = "matrix product of fragments, accumulated";
+  let description = [{
+    `result[i, j] = acc[i, j] + sum over k of a[i, k] * b[k, j]`
+
+    The sum is taken in the accumulator's element type, in any order.
+
+    | a, b                                   | acc      |
+    |----------------------------------------|----------|
+    | f16                                    | f32, f16 |
+    | bf16                                   | f32      |
+    | f32                                    | f32      |
+    | f64                                    | f64      |
+    | i8 (signed, or unsigned by attribute)  | i32      |
+    | f8E4M3FN, f8E5M2 (mixed too)           | f32, f16 |
+    | f8E4M3FNUZ, f8E5M2FNUZ (mixed too)     | f32      |
+
+    An f32 product is IEEE single precision. `precision tf32` permits an
+    instruction that rounds `a` and `b` to tf32 (10 bits of mantissa).
+    Integers wrap. `unsigned_a`, `unsigned_b` read i8 elements as unsigned.
+
+    Constraints
+    - `mma_c1`: `a` is MxK, `b` is KxN and `acc` is MxN.
+    - `mma_c2`: the element types stand in one row of the table.
+    - `mma_c3`: `unsigned_a` and `unsigned_b` need i8 operands.
+    - `mma_c4`: `precision` needs f32 operands.
+
+    Example:
+
+    ```mlir
+    func.func @mma(%a: !tessera.fragment<32x16xf16, a>, %b: !tessera.fragment<16x64xf16, b>,
+                   %c: !tessera.fragment<32x64xf32, acc>) -> !tessera.fragment<32x64xf32, acc> {
+      %d = tessera.mma %a, %b, %c
+          : !tessera.fragment<32x16xf16, a>, !tessera.fragment<16x64xf16, b>
+          -> !tessera.fragment<32x64xf32, acc>
+      return %d : !tessera.fragment<32x64xf32, acc>
+    }
+    ```
+  }];
+  let arguments = (ins Tessera_FragmentOf<"A">:$a, Tessera_FragmentOf<"B">:$b,
+                       Tessera_FragmentOf<"Acc">:$acc,
+                       UnitAttr:$unsignedA, UnitAttr:$unsignedB,
+                       DefaultValuedAttr<Tessera_PrecisionAttr,
+                         "::mlir::tessera::Precision::Ieee">:$precision);
+  let results = (outs Tessera_FragmentOf<"Acc">:$result);
+  let assemblyFormat = [{
+    $a `,` $b `,` $acc (`unsigned_a` $unsignedA^)? (`unsigned_b` $unsignedB^)?
+    (`precision` $precision^)?
+    attr-dict `:` type($a) `,` type($b) `->` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
+def Tessera_MapOp : Tessera_Op<"map",
+    [Pure, SingleBlock]> {
+  let summary = "an element-wise function of fragments";
+  let description = [{
+    `result[i, j] = region(inputs[0][i, j], inputs[1][i, j], ...)`
+
+    The region's arguments are the inputs' elements and, when the region takes
+    two more of type index, the element's coordinates `i, j` within the
+    fragment. It may use values from outside, and has no side effects.
+
+    Constraints
+    - `map_c1`: inputs and result have one shape and one role.
+    - `map_c2`: the region's arguments are the inputs' element types in order,
+      then nothing or two index.
+    - `map_c3`: the region yields one value, of the result's element type.
+    - `map_c4`: the region's ops have no side effects.
+
+    Example:
+
+    ```mlir
+    func.func @relu_lower(%f: !tessera.fragment<16x16xf32, acc>) -> !tessera.fragment<16x16xf32, acc> {
+      %zero = arith.constant 0.0 : f32
+      %g = tessera.map %f : !tessera.fragment<16x16xf32, acc> -> !tessera.fragment<16x16xf32, acc> {
+      ^bb0(%x: f32, %i: index, %j: index):
+        %y = arith.maximumf %x, %zero : f32
+        %below = arith.cmpi sge, %i, %j : index
+        %z = arith.select %below, %y, %zero : f32
+        tessera.yield %z : f32
+      }
+      return %g : !tessera.fragment<16x16xf32, acc>
+    }
+    ```
+  }];
+  let arguments = (ins Variadic<Tessera_AnyFragment>:$inputs);
+  let results = (outs Tessera_AnyFragment:$result);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = [{
+    $inputs attr-dict `:` type($inputs) `->` type($result) $body
+  }];
+  let hasVerifier = 1;
+  let hasFolder = 1;
+  let hasCanonicalizer = 1;
+  let extraClassDeclaration = [{
+    /// Whether the region takes the element's coordinates.
+    bool takesCoordinates() {
+      return getBody().front().getNumArguments() == getInputs().size() + 2;
+    }
+  }];
+}
+
+def Tessera_BroadcastOp : Tessera_Op<"broadcast",
+    [DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+  let summary = "a row or column vector to a fragment";
+  let description = [{
+    `dimension` names the one dimension along which the result does not vary.
+
+    From a vector fragment: `result[i, j] = source[0, j]` for `dimension 0`
+    (the source is 1xN), `result[i, j] = source[i, 0]` for `dimension 1` (the
+    source is Mx1).
+
+    From memory of rank 1: `result[i, j] = source[o + j]` for `dimension 0`,
+    `result[i, j] = source[o + i]` for `dimension 1`, where `o` is the index;
+    an element outside the memref reads as zero, unless `in_bounds` promises
+    that there is none. This is how a bias is added.
+
+    Constraints
+    - `broadcast_c1`: a fragment source is a vector of the result's extent,
+      with no index; a memref source has rank 1 and one index.
+    - `broadcast_c2`: source and result have one element type.
+    - `broadcast_c3`: `dimension` is 0 or 1.
+    - `broadcast_c4`: a fragment source has the result's role.
+
+    Example:
+
+    ```mlir
+    func.func @bias(%bias: memref<?xf32>, %j: index) -> !tessera.fragment<16x32xf32, acc> {
+      %f = tessera.broadcast %bias[%j] dimension 0 : memref<?xf32> -> !tessera.fragment<16x32xf32, acc>
+      return %f : !tessera.fragment<16x32xf32, acc>
+    }
+    ```
+  }];
+  let arguments = (ins AnyTypeOf<[Tessera_AnyFragment, AnyMemRef]>:$source,
+                       Optional<Index>:$index, I64Attr:$dimension,
+                       UnitAttr:$inBounds);
+  let results = (outs Tessera_AnyFragment:$result);
+  let assemblyFormat = [{
+    $source (`[` $index^ `]`)? `dimension` $dimension (`in_bounds` $inBounds^)?
+    attr-dict `:` type($source) `->` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
+def Tessera_ReduceOp : Tessera_Op<"reduce", [Pure]> {
+  let summary = "reduce a fragment along a dimension";
+  let description = [{
+    `dimension 1`: `result[i, 0] = op over j of source[i, j]`; `dimension 0`:
+    `result[0, j] = op over i of source[i, j]`. `op` is `add`, `mul`, `max` or
+    `min`; integers compare signed; a NaN makes `max` and `min` NaN. The order
+    is any.
+
+    Constraints
+    - `reduce_c1`: `dimension` is 0 or 1; the result is Mx1 or 1xN.
+    - `reduce_c2`: source and result have one element type and role `acc`.
+
+    Example:
+
+    ```mlir
+    func.func @row_max(%f: !tessera.fragment<16x32xf32, acc>) -> !tessera.fragment<16x1xf32, acc> {
+      %m = tessera.reduce max %f dimension 1
+          : !tessera.fragment<16x32xf32, acc> -> !tessera.fragment<16x1xf32, acc>
+      return %m : !tessera.fragment<16x1xf32, acc>
+    }
+    ```
+  }];
+  let arguments = (ins Tessera_ReductionKindAttr:$kind,
+                       Tessera_FragmentOf<"Acc">:$source, I64Attr:$dimension);
+  let results = (outs Tessera_FragmentOf<"Acc">:$result);
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+}
+
+def Tessera_ConvertOp : Tessera_Op<"convert", [Pure]> {
+  let summary = "another element type, role or distribution";
+  let description = [{
+    `result[i, j] = cast(source[i, j])`
+
+    Changes the element type (`arith.extf`/`truncf`, rounding to nearest even;
+    `sitofp`/`fptosi`, `extsi`/`trunci`; with `unsigned`, `uitofp`, `fptoui`,
+    `extui`), the role (`acc` to `a` or `b`, for chained products), or both.
+    After legalization it also moves elements between lanes, where source and
+    result are distributed by other lane maps.
+
+    Constraints
+    - `convert_c1`: source and result have one shape.
+    - `convert_c2`: `unsigned` needs an integer on one side.
+
+    Example:
+
+    ```mlir
+    func.func @chain(%s: !tessera.fragment<16x16xf32, acc>) -> !tessera.fragment<16x16xf16, a> {
+      %p = tessera.convert %s : !tessera.fragment<16x16xf32, acc> -> !tessera.fragment<16x16xf16, a>
+      return %p : !tessera.fragment<16x16xf16, a>
+    }
+    ```
+  }];
+  let arguments = (ins Tessera_AnyFragment:$source, UnitAttr:$isUnsigned);
+  let results = (outs Tessera_AnyFragment:$result);
+  let assemblyFormat = [{
+    $source (`unsigned` $isUnsigned^)? attr-dict `:` type($source) `->` type($result)
+  }];
+  let hasVerifier = 1;
+  let hasFolder = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Copies by the workgroup
+//===----------------------------------------------------------------------===//
+
+class Tessera_CopyLikeOp<string mnemonic> : Tessera_Op<mnemonic,
+    [AttrSizedOperandSegments,
+     DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+  let arguments = (ins AnyMemRef:$source, Variadic<Index>:$sourceIndices,
+                       AnyMemRef:$target, Variadic<Index>:$targetIndices,
+                       DenseI64ArrayAttr:$shape, UnitAttr:$inBounds,
+                       OptionalAttr<I64Attr>:$alignment);
+  let hasVerifier = 1;
+  code sharedDeclarations = [{
+    ::mlir::MemRefType getSourceType() {
+      return ::llvm::cast<::mlir::MemRefType>(getSource().getType());
+    }
+    ::mlir::MemRefType getTargetType() {
+      return ::llvm::cast<::mlir::MemRefType>(getTarget().getType());
+    }
+  }];
+  let extraClassDeclaration = sharedDeclarations;
+}
+
+def Tessera_CopyOp : Tessera_CopyLikeOp<"copy"> {
+  let summary = "copy a tile, by the whole workgroup";
+  let description = [{
+    For i < P, j < Q, where `shape = [P, Q]`:
+
+    `target[..., tr + i, tc + j] = source[..., sr + i, sc + j]`
+
+    where `sr, sc` and `tr, tc` are the last two indices of each. Elements
+    outside the last two dimensions of the source read as zero; elements
+    outside those of the target are not written. `in_bounds` promises that
+    there are none.
+
+    Collective over the workgroup: its threads share the work. It does not
+    synchronize: a `gpu.barrier` makes the tile visible to all threads.
+
+    `alignment` promises that the tile's first element of each row lies at a
+    multiple of so many bytes, in the source and in the target, and so permits
+    wide accesses.
+
+    Constraints
+    - `copy_c1`: source and target have rank 2 or more, and an index per
+      dimension.
+    - `copy_c2`: source and target have one element type.
+    - `copy_c3`: `shape` has two positive entries.
+    - `copy_c4`: `alignment` is a power of two, at least the element's size.
+
+    Example:
+
+    ```mlir
+    func.func @stage(%g: memref<?x?xf16>, %i: index, %k: index,
+                     %w: memref<64x32xf16, #gpu.address_space<workgroup>>) {
+      %c0 = arith.constant 0 : index
+      tessera.copy %g[%i, %k], %w[%c0, %c0] shape [64, 32]
+          : memref<?x?xf16>, memref<64x32xf16, #gpu.address_space<workgroup>>
+      gpu.barrier
+      return
+    }
+    ```
+  }];
+  let assemblyFormat = [{
+    $source `[` $sourceIndices `]` `,` $target `[` $targetIndices `]`
+    `shape` $shape (`in_bounds` $inBounds^)? (`alignment` $alignment^)?
+    attr-dict `:` type($source) `,` type($target)
+  }];
+}
+
+def Tessera_AsyncCopyOp : Tessera_CopyLikeOp<"async_copy"> {
+  let summary = "copy a tile asynchronously, by the whole workgroup";
+  let description = [{
+    As `tessera.copy`, but complete only after a `tessera.wait` for the token.
+    It is the form that `cp.async` and its relatives implement; a target
+    without one copies at once.
+
+    Constraints
+    - `copy_c1` to `copy_c4`, as for `tessera.copy`.
+    - `copy_c5`: the target is in workgroup memory.
+
+    Example:
+
+    ```mlir
+    func.func @stage(%g: memref<?x?xf16>, %i: index, %k: index,
+                     %w: memref<64x32xf16, #gpu.address_space<workgroup>>) {
+      %c0 = arith.constant 0 : index
+      %t = tessera.async_copy %g[%i, %k], %w[%c0, %c0] shape [64, 32]
+          : memref<?x?xf16>, memref<64x32xf16, #gpu.address_space<workgroup>>
+      tessera.wait %t
+      gpu.barrier
+      return
+    }
+    ```
+  }];
+  let results = (outs Tessera_TokenType:$token);
+  let assemblyFormat = [{
+    $source `[` $sourceIndices `]` `,` $target `[` $targetIndices `]`
+    `shape` $shape (`in_bounds` $inBounds^)? (`alignment` $alignment^)?
+    attr-dict `:` type($source) `,` type($target)
+  }];
+}
+
+def Tessera_WaitOp : Tessera_Op<"wait",
+    [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "wait for asynchronous copies";
+  let description = [{
+    Waits until this thread's part of the tokens' copies is complete. The
+    `pending` (default 0) copies issued last by the workgroup may stay in
+    flight; the tokens' copies are to be older than these. A `gpu.barrier`
+    after it makes all threads' parts visible.
+
+    Constraints
+    - `wait_c1`: `pending` is not negative.
+
+    Example:
+
+    ```mlir
+    func.func @wait(%t0: !tessera.token, %t1: !tessera.token) {
+      tessera.wait %t0, %t1 pending 2
+      gpu.barrier
+      return
+    }
+    ```
+  }];
+  let arguments = (ins Variadic<Tessera_TokenType>:$tokens,
+                       DefaultValuedAttr<I64Attr, "0">:$pending);
+  let assemblyFormat = "($tokens^)? (`pending` $pending^)? attr-dict";
+  let hasVerifier = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Virtual threads
+//===----------------------------------------------------------------------===//
+
+def Tessera_VThreadOp : Tessera_Op<"vthread",
+    [RecursiveMemoryEffects, SingleBlock]> {
+  let summary = "a region run for each virtual thread";
+  let description = [{
+    Runs the region for each point of a static grid of virtual threads, which
+    one group of hardware threads works through interleaved. Its first
+    arguments are the vthread's indices, one per dimension of `grid`.
+
+    A value defined outside and used inside is shared by all vthreads; a value
+    defined inside belongs to one of them. `private(%x = [%v0, %v1])` hands a
+    value of its own to each vthread, in the order of the linear vthread index
+    (the last dimension runs fastest): the region sees it as one more argument.
+
+    The results are the yielded values of every vthread, value by value: for
+    values x, y and vthreads 0, 1 they are `x0, x1, y0, y1`.
+
+    Expansion (`tessera-expand-vthreads`) replicates the region statement by
+    statement, so that independent matrix instructions stand next to each
+    other; `order depth_first` issues one vthread after the other.
+
+    Vthreads are not ordered: one may not read what another writes. A barrier
+    inside is one barrier, not one for each vthread.
+
+    Constraints
+    - `vthread_c1`: `grid` has one or more entries, all positive, and the
+      region an index argument for each.
+    - `vthread_c2`: each private operand has a value per vthread, of one type,
+      and the region an argument of that type.
+    - `vthread_c3`: the results are the yielded values' types, each repeated
+      for every vthread.
+    - `vthread_c4`: a write from the region to memory defined outside goes to a
+      place that depends on the vthread indices, or on a private operand, for
+      each dimension of the grid larger than 1. Memory allocated inside is
+      private.
+
+    Example (two tiles of C share B):
+
+    ```mlir
+    func.func @two(%A: memref<32x16xf16>, %B: memref<16x16xf16>, %C: memref<32x16xf32>) {
+      %c0 = arith.constant 0 : index
+      %c16 = arith.constant 16 : index
+      %zero = arith.constant 0.0 : f32
+      %b = tessera.load %B[%c0, %c0] : memref<16x16xf16> -> !tessera.fragment<16x16xf16, b>
+      tessera.vthread (%v) in (2) {
+        %row = arith.muli %v, %c16 : index
+        %a = tessera.load %A[%row, %c0] : memref<32x16xf16> -> !tessera.fragment<16x16xf16, a>
+        %init = tessera.fill %zero : !tessera.fragment<16x16xf32, acc>
+        %c = tessera.mma %a, %b, %init
+            : !tessera.fragment<16x16xf16, a>, !tessera.fragment<16x16xf16, b>
+            -> !tessera.fragment<16x16xf32, acc>
+        tessera.store %c, %C[%row, %c0] : !tessera.fragment<16x16xf32, acc>, memref<32x16xf32>
+        tessera.yield
+      }
+      return
+    }
+    ```
+  }];
+  let arguments = (ins Variadic<AnyType>:$privates,
+                       DenseI64ArrayAttr:$grid,
+                       DefaultValuedAttr<Tessera_InterleaveAttr,
+                         "::mlir::tessera::Interleave::BreadthFirst">:$order);
+  let results = (outs Variadic<AnyType>:$results);
+  let regions = (region SizedRegion<1>:$body);
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// The number of virtual threads, the product of the grid.
+    int64_t getNumVThreads();
+    /// The number of private arguments of the region.
+    unsigned getNumPrivates() {
+      return getBody().front().getNumArguments() - getGrid().size();
+    }
+    /// The value that private argument `index` has in vthread `linear`.
+    ::mlir::Value getPrivate(unsigned index, int64_t linear) {
+      return getPrivates()[index * getNumVThreads() + linear];
+    }
+  }];
+}
+
+def Tessera_YieldOp : Tessera_Op<"yield",
+    [Pure, Terminator, ReturnLike,
+     ParentOneOf<["MapOp", "VThreadOp", "ContractOp"]>]> {
+  let summary = "ends a region of map, vthread or contract";
+  let description = [{
+    Hands values to the enclosing op.
+
+    Example:
+
+    ```mlir
+    func.func @negate(%f: !tessera.fragment<8x8xf32, acc>) -> !tessera.fragment<8x8xf32, acc> {
+      %g = tessera.map %f : !tessera.fragment<8x8xf32, acc> -> !tessera.fragment<8x8xf32, acc> {
+      ^bb0(%x: f32):
+        %y = arith.negf %x : f32
+        tessera.yield %y : f32
+      }
+      return %g : !tessera.fragment<8x8xf32, acc>
+    }
+    ```
+  }];
+  let arguments = (ins Variadic<AnyType>:$values);
+  let builders = [OpBuilder<(ins), [{ }]>];
+  let assemblyFormat = "($values^ `:` type($values))? attr-dict";
+}
+
+//===----------------------------------------------------------------------===//
+// Whole contractions
+//===----------------------------------------------------------------------===//
+
+def Tessera_ContractOp : Tessera_Op<"contract",
+    [AttrSizedOperandSegments, DestinationStyleOpInterface, SingleBlock,
+     DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+  let summary = "a contraction with its epilogue, to become one kernel";
+  let description = [{
+    For every point of the output, with the reduction running over the
+    iteration dimensions that the output's map does not use:
+
+    `acc = init + sum of lhs[...] * rhs[...]`
+
+    `output[...] = region(acc, extras[0][...], ...)`
+
+    Operands are tensors or memrefs. `maps` holds the indexing maps of lhs,
+    rhs, output and each extra operand, projected permutations of one
+    iteration space. A dimension used by lhs, rhs and output is a batch
+    dimension; by lhs and output, M; by rhs and output, N; by lhs and rhs, K.
+    Without `init`, the sum starts from the output's old value.
+
+    This is what a matched `linalg` contraction and its element-wise consumers
+    become before they are tiled; it is not collective, and stands on the host
+    side.
+
+    Constraints
+    - `contract_c1`: a map per operand, over one iteration space, each a
+      projected permutation with as many results as the operand has dimensions.
+    - `contract_c2`: one M, one N and one K dimension at most; the output and
+      the extras use no K dimension.
+    - `contract_c3`: the region's arguments are the accumulator and the extras'
+      element types; it yields the output's element type.
+    - `contract_c4`: all operands are tensors, or all are memrefs; a result for
+      a tensor output only.
+
+    Example:
+
+    ```mlir
+    func.func @matmul_relu(%a: tensor<64x32xf16>, %b: tensor<32x48xf16>, %c: tensor<64x48xf32>)
+        -> tensor<64x48xf32> {
+      %zero = arith.constant 0.0 : f32
+      %r = tessera.contract ins(%a, %b : tensor<64x32xf16>, tensor<32x48xf16>)
+          init(%zero : f32) outs(%c : tensor<64x48xf32>)
+          maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>,
+                affine_map<(m, n, k) -> (m, n)>]
+          accumulate f32 {
+      ^bb0(%acc: f32):
+        %y = arith.maximumf %acc, %zero : f32
+        tessera.yield %y : f32
+      } -> tensor<64x48xf32>
+      return %r : tensor<64x48xf32>
+    }
+    ```
+  }];
+  let arguments = (ins AnyShaped:$lhs, AnyShaped:$rhs,
+                       Optional<Tessera_AnyFloatOrInt>:$init,
+                       Variadic<AnyShaped>:$extras, AnyShaped:$output,
+                       AffineMapArrayAttr:$maps, TypeAttr:$accumulatorType,
+                       UnitAttr:$unsignedA, UnitAttr:$unsignedB,
+                       DefaultValuedAttr<Tessera_PrecisionAttr,
+                         "::mlir::tessera::Precision::Ieee">:$precision,
+                       OptionalAttr<Tessera_ScheduleAttr>:$schedule);
+  let results = (outs Optional<AnyRankedTensor>:$result);
+  let regions = (region SizedRegion<1>:$epilogue);
+  let assemblyFormat = [{
+    `ins` `(` $lhs `,` $rhs `:` type($lhs) `,` type($rhs) `)`
+    (`init` `(` $init^ `:` type($init) `)`)?
+    (`extras` `(` $extras^ `:` type($extras) `)`)?
+    `outs` `(` $output `:` type($output) `)`
+    `maps` $maps `accumulate` $accumulatorType
+    (`unsigned_a` $unsignedA^)? (`unsigned_b` $unsignedB^)?
+    (`precision` $precision^)? (`schedule` $schedule^)?
+    attr-dict-with-keyword $epilogue (`->` type($result)^)?
+  }];
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    ::mlir::MutableOperandRange getDpsInitsMutable() { return getOutputMutable(); }
+    /// The indexing map of lhs (0), rhs (1), the output (2), extra i (3 + i).
+    ::mlir::AffineMap getMap(unsigned index) {
+      return ::llvm::cast<::mlir::AffineMapAttr>(getMaps()[index]).getValue();
+    }
+    /// The iteration dimensions, by their part in the product. `m`, `n`, `k`
+    /// are absent where the contraction has no such dimension.
+    struct Dims {
+      ::llvm::SmallVector<unsigned> batch;
+      std::optional<unsigned> m, n, k;
+    };
+    Dims getDims();
+    /// Values of the iteration extents (ops are created for dynamic ones).
+    ::llvm::SmallVector<::mlir::OpFoldResult>
+    getExtents(::mlir::OpBuilder &builder);
+  }];
+}
+
+#endif // TESSERA_IR_TESSERAOPS_TD

@@ -1,0 +1,107 @@
+//===- Chip.h - Chips and their matrix instructions, as data ----*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DIALECT_TESSERA_TARGET_CHIP_H
+#define DIALECT_TESSERA_TARGET_CHIP_H
+
+#include "Dialect/Tessera/IR/Tessera.h"
+#include "Dialect/Tessera/Target/LaneMap.h"
+
+#include "llvm/ADT/StringRef.h"
+#include <string>
+#include <vector>
+
+namespace mlir::tessera {
+
+/// One row of an instruction table: a way to compute
+/// `acc[m, n] += a[m, k] * b[k, n]` on the registers of one subgroup.
+struct MatrixInstruction {
+  /// Unique over all tables; what `!tessera.fragment<..., "name">` says.
+  std::string name;
+  int64_t m, n, k;
+  /// Element types by their MLIR spelling: "f16", "bf16", "f32", "f64", "i8",
+  /// "i32", "f8E4M3FN", "f8E5M2".
+  std::string aType, bType, accType;
+  /// Rounds f32 operands to tf32: needs `precision tf32`.
+  bool tf32 = false;
+  /// Runs on a matrix unit; otherwise it is made of scalar FMAs.
+  bool matrixUnit = true;
+  /// Feature level from which on the chips of the table have it (sm_80: 80).
+  int64_t since = 0;
+  LaneMap aMap, bMap, accMap;
+
+  const LaneMap &getMap(Role role) const {
+    return role == Role::A ? aMap : role == Role::B ? bMap : accMap;
+  }
+};
+
+/// The tiling that the default schedule starts from, for one class of operand
+/// types. Sizes in elements, `kBytes` in bytes of an operand row.
+struct ScheduleDefaults {
+  std::array<int64_t, 2> workgroup, subgroup;
+  int64_t kBytes;
+  /// 0: operands are not staged; fragments load from global memory.
+  int64_t stages;
+};
+
+/// What the compiler has to know of a chip.
+struct Chip {
+  /// "sm_90a", "x86-64-avx512".
+  std::string name;
+  /// "cuda", "cpu".
+  std::string target;
+  /// Lanes of a subgroup.
+  int64_t subgroupSize;
+  /// Most workgroup memory that one workgroup can have, in bytes.
+  int64_t workgroupMemoryBytes;
+  /// Most threads in one workgroup.
+  int64_t maxThreads;
+  /// Widest single memory access of a thread, in bytes.
+  int64_t accessBytes;
+  /// Wide accesses must be aligned to their width.
+  bool alignedAccess;
+  /// Padding of each row of a staged tile that keeps accesses of a column free
+  /// of bank conflicts, in bytes.
+  int64_t rowPaddingBytes;
+  /// Has copies from global to workgroup memory that bypass registers.
+  bool asyncCopy;
+  /// Default tilings with a matrix unit, and with scalar FMAs.
+  ScheduleDefaults matrixDefaults, scalarDefaults;
+  /// The rows this chip has, best first.
+  std::vector<MatrixInstruction> instructions;
+
+  const MatrixInstruction *findInstruction(llvm::StringRef name) const;
+};
+
+/// A chip by name, or null. Chips live as long as the program.
+const Chip *findChip(llvm::StringRef target, llvm::StringRef name);
+
+/// The names of the known chips of a target, nearest to `name` first.
+std::vector<std::string> getKnownChips(llvm::StringRef target,
+                                       llvm::StringRef name = "");
+
+/// All chips of all targets, for documents and tests.
+const std::vector<Chip> &getAllChips();
+
+/// The name of the chip this program runs on, for the target `cpu`.
+llvm::StringRef getHostChip();
+
+/// The best instruction of `chip` for a product of these types, whose shape
+/// divides MxNxK. Null if there is none. `why` receives a line for each row of
+/// these types, or of the matrix unit, that was passed over, and why.
+const MatrixInstruction *
+selectInstruction(const Chip &chip, Type a, Type b, Type acc,
+                  Precision precision, int64_t m, int64_t n, int64_t k,
+                  llvm::SmallVectorImpl<std::string> *why = nullptr);
+
+/// The instruction whose accumulator distributes fragments of `element` that no
+/// product constrains.
+const MatrixInstruction *selectPlainLayout(const Chip &chip, Type element,
+                                           int64_t rows, int64_t cols);
+
+} // namespace mlir::tessera
+
+#endif // DIALECT_TESSERA_TARGET_CHIP_H

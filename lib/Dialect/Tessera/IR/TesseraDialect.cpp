@@ -1,0 +1,261 @@
+//===- TesseraDialect.cpp - Dialect, types and attributes -----------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Dialect/Tessera/IR/Tessera.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/DialectImplementation.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace mlir::tessera;
+
+#include "Dialect/Tessera/IR/TesseraDialect.cpp.inc"
+#include "Dialect/Tessera/IR/TesseraEnums.cpp.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "Dialect/Tessera/IR/TesseraAttrs.cpp.inc"
+
+#define GET_TYPEDEF_CLASSES
+#include "Dialect/Tessera/IR/TesseraTypes.cpp.inc"
+
+void TesseraDialect::initialize() {
+  registerTypes();
+  registerAttributes();
+  addOperations<
+#define GET_OP_LIST
+#include "Dialect/Tessera/IR/TesseraOps.cpp.inc"
+      >();
+}
+
+void TesseraDialect::registerTypes() {
+  addTypes<
+#define GET_TYPEDEF_LIST
+#include "Dialect/Tessera/IR/TesseraTypes.cpp.inc"
+      >();
+}
+
+void TesseraDialect::registerAttributes() {
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "Dialect/Tessera/IR/TesseraAttrs.cpp.inc"
+      >();
+}
+
+//===----------------------------------------------------------------------===//
+// FragmentType
+//===----------------------------------------------------------------------===//
+
+Type FragmentType::parse(AsmParser &parser) {
+  SmallVector<int64_t> shape;
+  Type elementType;
+  StringRef roleName;
+  SMLoc loc = parser.getCurrentLocation();
+  if (parser.parseLess() ||
+      parser.parseDimensionList(shape, /*allowDynamic=*/false,
+                                /*withTrailingX=*/true) ||
+      parser.parseType(elementType) || parser.parseComma())
+    return {};
+  if (shape.size() != 2) {
+    parser.emitError(loc, "a fragment has two dimensions, as in "
+                          "'!tessera.fragment<16x16xf16, a>'");
+    return {};
+  }
+  SMLoc roleLoc = parser.getCurrentLocation();
+  if (parser.parseKeyword(&roleName))
+    return {};
+  std::optional<Role> role = symbolizeRole(roleName);
+  if (!role) {
+    parser.emitError(roleLoc, "unknown role '")
+        << roleName << "': expected a, b or acc";
+    return {};
+  }
+  StringAttr instruction;
+  if (succeeded(parser.parseOptionalComma()) &&
+      parser.parseAttribute(instruction))
+    return {};
+  if (parser.parseGreater())
+    return {};
+  return parser.getChecked<FragmentType>(loc, parser.getContext(), shape[0],
+                                         shape[1], elementType, *role,
+                                         instruction);
+}
+
+void FragmentType::print(AsmPrinter &printer) const {
+  printer << '<' << getRows() << 'x' << getCols() << 'x' << getElementType()
+          << ", " << stringifyRole(getRole());
+  if (getInstruction())
+    printer << ", " << getInstruction();
+  printer << '>';
+}
+
+LogicalResult
+FragmentType::verify(function_ref<InFlightDiagnostic()> emitError, int64_t rows,
+                     int64_t cols, Type elementType, Role role,
+                     StringAttr instruction) {
+  if (rows <= 0 || cols <= 0)
+    return emitError() << "fragment_t1: a fragment's shape is positive, not "
+                       << rows << "x" << cols;
+  if (!isValidElementType(elementType))
+    return emitError() << "fragment_t2: " << elementType
+                       << " is no element type of a fragment: expected f16, "
+                          "bf16, f32, f64, i8, i32 or an 8-bit float";
+  return success();
+}
+
+bool FragmentType::isValidElementType(Type type) {
+  return isa<Float16Type, BFloat16Type, Float32Type, Float64Type,
+             Float8E4M3FNType, Float8E5M2Type, Float8E4M3FNUZType,
+             Float8E5M2FNUZType>(type) ||
+         type.isSignlessInteger(8) || type.isSignlessInteger(32);
+}
+
+FragmentType FragmentType::cloneWithElementType(Type type) const {
+  return FragmentType::get(getContext(), getRows(), getCols(), type, getRole(),
+                           getInstruction());
+}
+
+FragmentType FragmentType::cloneWithInstruction(StringAttr instruction) const {
+  return FragmentType::get(getContext(), getRows(), getCols(), getElementType(),
+                           getRole(), instruction);
+}
+
+//===----------------------------------------------------------------------===//
+// ScheduleAttr
+//===----------------------------------------------------------------------===//
+
+Attribute ScheduleAttr::parse(AsmParser &parser, Type) {
+  SmallVector<int64_t> workgroup, subgroup, vthread = {1, 1};
+  int64_t k = 0, kFragment = 0, stages = 1;
+  SMLoc loc = parser.getCurrentLocation();
+  auto parsePair = [&](SmallVector<int64_t> &pair) -> ParseResult {
+    pair.clear();
+    return parser.parseCommaSeparatedList(
+        AsmParser::Delimiter::Square,
+        [&] { return parser.parseInteger(pair.emplace_back()); });
+  };
+  auto parseEntry = [&]() -> ParseResult {
+    StringRef key;
+    SMLoc keyLoc = parser.getCurrentLocation();
+    if (parser.parseKeyword(&key) || parser.parseEqual())
+      return failure();
+    if (key == "workgroup")
+      return parsePair(workgroup);
+    if (key == "subgroup")
+      return parsePair(subgroup);
+    if (key == "vthread")
+      return parsePair(vthread);
+    if (key == "k")
+      return parser.parseInteger(k);
+    if (key == "kFragment")
+      return parser.parseInteger(kFragment);
+    if (key == "stages")
+      return parser.parseInteger(stages);
+    return parser.emitError(keyLoc, "unknown schedule entry '")
+           << key
+           << "': expected workgroup, subgroup, k, kFragment, stages or "
+              "vthread";
+  };
+  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::LessGreater,
+                                     parseEntry))
+    return {};
+  if (kFragment == 0)
+    kFragment = k;
+  return parser.getChecked<ScheduleAttr>(loc, parser.getContext(), workgroup,
+                                         subgroup, k, kFragment, stages,
+                                         vthread);
+}
+
+void ScheduleAttr::print(AsmPrinter &printer) const {
+  auto pair = [&](ArrayRef<int64_t> values) {
+    printer << '[';
+    llvm::interleaveComma(values, printer);
+    printer << ']';
+  };
+  printer << "<workgroup = ";
+  pair(getWorkgroup());
+  printer << ", subgroup = ";
+  pair(getSubgroup());
+  printer << ", k = " << getK() << ", kFragment = " << getKFragment()
+          << ", stages = " << getStages() << ", vthread = ";
+  pair(getVthread());
+  printer << '>';
+}
+
+LogicalResult
+ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                     ArrayRef<int64_t> workgroup, ArrayRef<int64_t> subgroup,
+                     int64_t k, int64_t kFragment, int64_t stages,
+                     ArrayRef<int64_t> vthread) {
+  auto isPair = [](ArrayRef<int64_t> pair) {
+    return pair.size() == 2 && pair[0] > 0 && pair[1] > 0;
+  };
+  if (!isPair(workgroup) || !isPair(subgroup) || !isPair(vthread) || k <= 0 ||
+      kFragment <= 0 || stages < 0)
+    return emitError() << "schedule_c1: workgroup, subgroup and vthread have "
+                          "two positive entries, k and kFragment are "
+                          "positive, and stages is not negative";
+  for (int d : {0, 1}) {
+    if (workgroup[d] % subgroup[d])
+      return emitError() << "schedule_c2: the subgroup's tile (" << subgroup[d]
+                         << ") does not divide the workgroup's ("
+                         << workgroup[d] << ") in dimension " << d;
+    if (subgroup[d] % vthread[d])
+      return emitError() << "schedule_c3: the vthread grid (" << vthread[d]
+                         << ") does not divide the subgroup's tile ("
+                         << subgroup[d] << ") in dimension " << d;
+  }
+  if (k % kFragment)
+    return emitError() << "schedule_c4: kFragment (" << kFragment
+                       << ") does not divide k (" << k << ")";
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Facts about types
+//===----------------------------------------------------------------------===//
+
+bool mlir::tessera::isValidProduct(Type a, Type b, Type acc) {
+  if (a.isF16() && b.isF16())
+    return acc.isF32() || acc.isF16();
+  if (a.isBF16() && b.isBF16())
+    return acc.isF32();
+  if (a.isF32() && b.isF32())
+    return acc.isF32();
+  if (a.isF64() && b.isF64())
+    return acc.isF64();
+  if (a.isSignlessInteger(8) && b.isSignlessInteger(8))
+    return acc.isSignlessInteger(32);
+  if (isa<Float8E4M3FNType, Float8E5M2Type>(a) &&
+      isa<Float8E4M3FNType, Float8E5M2Type>(b))
+    return acc.isF32() || acc.isF16();
+  if (isa<Float8E4M3FNUZType, Float8E5M2FNUZType>(a) &&
+      isa<Float8E4M3FNUZType, Float8E5M2FNUZType>(b))
+    return acc.isF32();
+  return false;
+}
+
+bool mlir::tessera::isWorkgroupMemory(MemRefType type) {
+  if (auto space = dyn_cast_or_null<gpu::AddressSpaceAttr>(
+          type.getMemorySpace()))
+    return space.getValue() == gpu::AddressSpace::Workgroup;
+  if (auto space = dyn_cast_or_null<IntegerAttr>(type.getMemorySpace()))
+    return space.getInt() == 3;
+  return false;
+}
+
+bool mlir::tessera::isProvablyInBounds(MemRefType type, ValueRange indices,
+                                       ArrayRef<int64_t> shape) {
+  int64_t rank = type.getRank();
+  for (int d : {0, 1}) {
+    int64_t size = type.getDimSize(rank - 2 + d);
+    std::optional<int64_t> index = getConstantIntValue(indices[rank - 2 + d]);
+    if (ShapedType::isDynamic(size) || !index || *index < 0 ||
+        *index + shape[d] > size)
+      return false;
+  }
+  return true;
+}

@@ -1,0 +1,405 @@
+//===- TesseraOps.cpp - Verifiers, assembly and folders of fragment ops ---===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Dialect/Tessera/IR/Tessera.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/IR/PatternMatch.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+using namespace mlir::tessera;
+
+#define GET_OP_CLASSES
+#include "Dialect/Tessera/IR/TesseraOps.cpp.inc"
+
+using Effects =
+    SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>;
+
+static void addRead(Effects &effects, OpOperand &operand) {
+  effects.emplace_back(MemoryEffects::Read::get(), &operand,
+                       SideEffects::DefaultResource::get());
+}
+static void addWrite(Effects &effects, OpOperand &operand) {
+  effects.emplace_back(MemoryEffects::Write::get(), &operand,
+                       SideEffects::DefaultResource::get());
+}
+
+/// Constraint 1 of the ops that access a tile: rank 2 or more, an index each.
+static LogicalResult verifyTileAccess(Operation *op, StringRef label,
+                                      MemRefType type, ValueRange indices) {
+  if (type.getRank() < 2)
+    return op->emitOpError() << label << ": " << type
+                             << " has rank " << type.getRank()
+                             << ", and a tile needs 2 or more";
+  if (static_cast<int64_t>(indices.size()) != type.getRank())
+    return op->emitOpError() << label << ": " << type << " needs "
+                             << type.getRank() << " indices, not "
+                             << indices.size();
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// FillOp
+//===----------------------------------------------------------------------===//
+
+ParseResult FillOp::parse(OpAsmParser &parser, OperationState &result) {
+  OpAsmParser::UnresolvedOperand value;
+  FragmentType type;
+  if (parser.parseOperand(value) ||
+      parser.parseOptionalAttrDict(result.attributes) || parser.parseColon() ||
+      parser.parseType(type) ||
+      parser.resolveOperand(value, type.getElementType(), result.operands))
+    return failure();
+  result.addTypes(type);
+  return success();
+}
+
+void FillOp::print(OpAsmPrinter &printer) {
+  printer << ' ' << getValue();
+  printer.printOptionalAttrDict((*this)->getAttrs());
+  printer << " : " << getResult().getType();
+}
+
+LogicalResult FillOp::verify() {
+  Type expected = getResult().getType().getElementType();
+  if (getValue().getType() != expected)
+    return emitOpError() << "fill_c1: the value is " << getValue().getType()
+                         << ", but the fragment holds " << expected;
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// LoadOp, StoreOp
+//===----------------------------------------------------------------------===//
+
+LogicalResult LoadOp::verify() {
+  if (failed(verifyTileAccess(*this, "load_c1", getMemRefType(), getIndices())))
+    return failure();
+  Type expected = getResult().getType().getElementType();
+  if (getMemRefType().getElementType() != expected)
+    return emitOpError() << "load_c2: the memory holds "
+                         << getMemRefType().getElementType()
+                         << ", but the fragment holds " << expected
+                         << "; load it as it is and tessera.convert it";
+  return success();
+}
+
+void LoadOp::getEffects(Effects &effects) {
+  addRead(effects, getMemoryMutable());
+}
+
+LogicalResult StoreOp::verify() {
+  if (failed(
+          verifyTileAccess(*this, "store_c1", getMemRefType(), getIndices())))
+    return failure();
+  Type actual = getValue().getType().getElementType();
+  if (getMemRefType().getElementType() != actual)
+    return emitOpError() << "store_c2: the memory holds "
+                         << getMemRefType().getElementType()
+                         << ", but the fragment holds " << actual
+                         << "; tessera.convert it first";
+  return success();
+}
+
+void StoreOp::getEffects(Effects &effects) {
+  addWrite(effects, getMemoryMutable());
+}
+
+//===----------------------------------------------------------------------===//
+// MmaOp
+//===----------------------------------------------------------------------===//
+
+LogicalResult MmaOp::verify() {
+  FragmentType a = getA().getType(), b = getB().getType(),
+               acc = getAcc().getType();
+  if (a.getRows() != acc.getRows() || b.getCols() != acc.getCols() ||
+      a.getCols() != b.getRows())
+    return emitOpError() << "mma_c1: a is " << a.getRows() << "x" << a.getCols()
+                         << ", b is " << b.getRows() << "x" << b.getCols()
+                         << " and acc is " << acc.getRows() << "x"
+                         << acc.getCols()
+                         << ": expected MxK, KxN and MxN";
+  if (!isValidProduct(a.getElementType(), b.getElementType(),
+                      acc.getElementType()))
+    return emitOpError() << "mma_c2: there is no product of "
+                         << a.getElementType() << " and " << b.getElementType()
+                         << " accumulated in " << acc.getElementType();
+  if ((getUnsignedA() || getUnsignedB()) &&
+      !a.getElementType().isSignlessInteger(8))
+    return emitOpError() << "mma_c3: unsigned_a and unsigned_b need i8 "
+                            "operands, not "
+                         << a.getElementType();
+  if (getPrecision() != Precision::Ieee && !a.getElementType().isF32())
+    return emitOpError() << "mma_c4: precision "
+                         << stringifyPrecision(getPrecision())
+                         << " needs f32 operands, not " << a.getElementType();
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// MapOp
+//===----------------------------------------------------------------------===//
+
+LogicalResult MapOp::verify() {
+  FragmentType type = getResult().getType();
+  for (Value input : getInputs()) {
+    auto inputType = cast<FragmentType>(input.getType());
+    if (inputType.getRows() != type.getRows() ||
+        inputType.getCols() != type.getCols() ||
+        inputType.getRole() != type.getRole())
+      return emitOpError() << "map_c1: input " << inputType
+                           << " and result " << type
+                           << " differ in shape or role";
+  }
+  Block &block = getBody().front();
+  size_t extra = block.getNumArguments() - getInputs().size();
+  bool good = block.getNumArguments() >= getInputs().size() &&
+              (extra == 0 || extra == 2);
+  for (auto [argument, input] : llvm::zip(block.getArguments(), getInputs()))
+    good &= argument.getType() ==
+            cast<FragmentType>(input.getType()).getElementType();
+  if (good && extra)
+    for (BlockArgument argument : block.getArguments().take_back(2))
+      good &= argument.getType().isIndex();
+  if (!good)
+    return emitOpError() << "map_c2: the region takes the inputs' element "
+                            "types, then nothing or two index";
+  auto yield = dyn_cast<YieldOp>(block.back());
+  if (!yield || yield.getValues().size() != 1 ||
+      yield.getValues()[0].getType() != type.getElementType())
+    return emitOpError() << "map_c3: the region is to yield one "
+                         << type.getElementType();
+  for (Operation &op : block.without_terminator())
+    if (!isMemoryEffectFree(&op)) {
+      InFlightDiagnostic diag = emitOpError()
+                                << "map_c4: the region's ops are to have no "
+                                   "side effects";
+      diag.attachNote(op.getLoc()) << "this one may have: " << op.getName();
+      return diag;
+    }
+  return success();
+}
+
+OpFoldResult MapOp::fold(FoldAdaptor) {
+  // A region that yields its argument is the input itself.
+  auto yield = cast<YieldOp>(getBody().front().getTerminator());
+  auto argument = dyn_cast<BlockArgument>(yield.getValues()[0]);
+  if (!argument || argument.getOwner() != &getBody().front() ||
+      argument.getArgNumber() >= getInputs().size())
+    return {};
+  Value input = getInputs()[argument.getArgNumber()];
+  return input.getType() == getResult().getType() ? input : Value();
+}
+
+namespace {
+/// A filled input becomes a scalar that the region uses. One input stays, so
+/// that the op keeps its shape's source.
+struct MapOfFill : OpRewritePattern<MapOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(MapOp op,
+                                PatternRewriter &rewriter) const override {
+    for (unsigned i = 0, e = op.getInputs().size(); i < e; ++i) {
+      auto fill = op.getInputs()[i].getDefiningOp<FillOp>();
+      if (!fill || e == 1)
+        continue;
+      rewriter.modifyOpInPlace(op, [&] {
+        Block &block = op.getBody().front();
+        rewriter.replaceAllUsesWith(block.getArgument(i), fill.getValue());
+        block.eraseArgument(i);
+        op.getInputsMutable().erase(i);
+      });
+      return success();
+    }
+    return failure();
+  }
+};
+} // namespace
+
+void MapOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
+                                        MLIRContext *context) {
+  patterns.add<MapOfFill>(context);
+}
+
+//===----------------------------------------------------------------------===//
+// BroadcastOp
+//===----------------------------------------------------------------------===//
+
+LogicalResult BroadcastOp::verify() {
+  FragmentType type = getResult().getType();
+  if (getDimension() > 1)
+    return emitOpError() << "broadcast_c3: dimension is 0 or 1, not "
+                         << static_cast<int64_t>(getDimension());
+  Type element;
+  if (auto source = dyn_cast<FragmentType>(getSource().getType())) {
+    int64_t rows = getDimension() == 0 ? 1 : type.getRows();
+    int64_t cols = getDimension() == 0 ? type.getCols() : 1;
+    if (getIndex() || source.getRows() != rows || source.getCols() != cols)
+      return emitOpError() << "broadcast_c1: dimension " << getDimension()
+                           << " of " << type << " needs a " << rows << "x"
+                           << cols << " fragment, with no index";
+    if (source.getRole() != type.getRole())
+      return emitOpError() << "broadcast_c4: source and result are "
+                           << stringifyRole(source.getRole()) << " and "
+                           << stringifyRole(type.getRole());
+    element = source.getElementType();
+  } else {
+    auto memref = cast<MemRefType>(getSource().getType());
+    if (memref.getRank() != 1 || !getIndex())
+      return emitOpError() << "broadcast_c1: a memref source has rank 1 and "
+                              "one index";
+    element = memref.getElementType();
+  }
+  if (element != type.getElementType())
+    return emitOpError() << "broadcast_c2: the source holds " << element
+                         << ", but the fragment holds "
+                         << type.getElementType();
+  return success();
+}
+
+void BroadcastOp::getEffects(Effects &effects) {
+  if (isa<MemRefType>(getSource().getType()))
+    addRead(effects, getSourceMutable());
+}
+
+//===----------------------------------------------------------------------===//
+// ReduceOp
+//===----------------------------------------------------------------------===//
+
+ParseResult ReduceOp::parse(OpAsmParser &parser, OperationState &result) {
+  StringRef kindName;
+  OpAsmParser::UnresolvedOperand source;
+  int64_t dimension;
+  FragmentType sourceType, resultType;
+  SMLoc loc = parser.getCurrentLocation();
+  if (parser.parseKeyword(&kindName))
+    return failure();
+  std::optional<ReductionKind> kind = symbolizeReductionKind(kindName);
+  if (!kind)
+    return parser.emitError(loc, "unknown reduction '")
+           << kindName << "': expected add, mul, max or min";
+  if (parser.parseOperand(source) || parser.parseKeyword("dimension") ||
+      parser.parseInteger(dimension) ||
+      parser.parseOptionalAttrDict(result.attributes) || parser.parseColon() ||
+      parser.parseType(sourceType) || parser.parseArrow() ||
+      parser.parseType(resultType) ||
+      parser.resolveOperand(source, sourceType, result.operands))
+    return failure();
+  Properties &properties = result.getOrAddProperties<Properties>();
+  properties.kind = ReductionKindAttr::get(parser.getContext(), *kind);
+  properties.dimension = parser.getBuilder().getI64IntegerAttr(dimension);
+  result.addTypes(resultType);
+  return success();
+}
+
+void ReduceOp::print(OpAsmPrinter &printer) {
+  printer << ' ' << stringifyReductionKind(getKind()) << ' ' << getSource()
+          << " dimension " << getDimension();
+  printer.printOptionalAttrDict((*this)->getAttrs(), {"kind", "dimension"});
+  printer << " : " << getSource().getType() << " -> " << getResult().getType();
+}
+
+LogicalResult ReduceOp::verify() {
+  FragmentType source = getSource().getType(), result = getResult().getType();
+  int64_t rows = getDimension() == 0 ? 1 : source.getRows();
+  int64_t cols = getDimension() == 0 ? source.getCols() : 1;
+  if (getDimension() > 1 || result.getRows() != rows ||
+      result.getCols() != cols)
+    return emitOpError() << "reduce_c1: dimension is 0 (result 1x"
+                         << source.getCols() << ") or 1 (result "
+                         << source.getRows() << "x1)";
+  if (source.getElementType() != result.getElementType())
+    return emitOpError() << "reduce_c2: source and result hold "
+                         << source.getElementType() << " and "
+                         << result.getElementType();
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// ConvertOp
+//===----------------------------------------------------------------------===//
+
+LogicalResult ConvertOp::verify() {
+  auto source = cast<FragmentType>(getSource().getType());
+  auto result = cast<FragmentType>(getResult().getType());
+  if (source.getRows() != result.getRows() ||
+      source.getCols() != result.getCols())
+    return emitOpError() << "convert_c1: " << source << " and " << result
+                         << " differ in shape";
+  if (getIsUnsigned() && !source.getElementType().isInteger() &&
+      !result.getElementType().isInteger())
+    return emitOpError() << "convert_c2: unsigned needs an integer on one "
+                            "side, not "
+                         << source.getElementType() << " and "
+                         << result.getElementType();
+  return success();
+}
+
+OpFoldResult ConvertOp::fold(FoldAdaptor) {
+  if (getSource().getType() == getResult().getType())
+    return getSource();
+  return {};
+}
+
+//===----------------------------------------------------------------------===//
+// CopyOp, AsyncCopyOp, WaitOp
+//===----------------------------------------------------------------------===//
+
+template <typename CopyLike>
+static LogicalResult verifyCopy(CopyLike op) {
+  if (failed(verifyTileAccess(op, "copy_c1", op.getSourceType(),
+                              op.getSourceIndices())) ||
+      failed(verifyTileAccess(op, "copy_c1", op.getTargetType(),
+                              op.getTargetIndices())))
+    return failure();
+  Type source = op.getSourceType().getElementType(),
+       target = op.getTargetType().getElementType();
+  if (source != target)
+    return op.emitOpError() << "copy_c2: the source holds " << source
+                            << ", the target " << target;
+  ArrayRef<int64_t> shape = op.getShape();
+  if (shape.size() != 2 || shape[0] <= 0 || shape[1] <= 0)
+    return op.emitOpError() << "copy_c3: shape has two positive entries";
+  if (std::optional<uint64_t> alignment = op.getAlignment()) {
+    unsigned bytes = source.isIndex() ? 8 : source.getIntOrFloatBitWidth() / 8;
+    if (!llvm::isPowerOf2_64(*alignment) || *alignment < bytes)
+      return op.emitOpError()
+             << "copy_c4: alignment is a power of two, and at least the "
+                "element's "
+             << bytes << " bytes; not " << static_cast<int64_t>(*alignment);
+  }
+  return success();
+}
+
+LogicalResult CopyOp::verify() { return verifyCopy(*this); }
+
+void CopyOp::getEffects(Effects &effects) {
+  addRead(effects, getSourceMutable());
+  addWrite(effects, getTargetMutable());
+}
+
+LogicalResult AsyncCopyOp::verify() {
+  if (failed(verifyCopy(*this)))
+    return failure();
+  if (!isWorkgroupMemory(getTargetType()))
+    return emitOpError() << "copy_c5: the target of an asynchronous copy is "
+                            "in workgroup memory, not "
+                         << getTargetType();
+  return success();
+}
+
+void AsyncCopyOp::getEffects(Effects &effects) {
+  addRead(effects, getSourceMutable());
+  addWrite(effects, getTargetMutable());
+}
+
+LogicalResult WaitOp::verify() {
+  if (static_cast<int64_t>(getPending()) < 0)
+    return emitOpError() << "wait_c1: pending is not negative";
+  return success();
+}

@@ -97,10 +97,9 @@ selectInstruction(const Chip &chip, Type a, Type b, Type acc,
                   Precision precision, int64_t m, int64_t n, int64_t k,
                   llvm::SmallVectorImpl<std::string> *why = nullptr);
 
-/// The instruction whose accumulator distributes fragments of `element` that no
-/// product constrains.
-const MatrixInstruction *selectPlainLayout(const Chip &chip, Type element,
-                                           int64_t rows, int64_t cols);
+/// The instruction whose operand map distributes a fragment of `type` that no
+/// product constrains. Null only if the chip has no instruction at all.
+const MatrixInstruction *selectPlainLayout(const Chip &chip, FragmentType type);
 
 } // namespace mlir::tessera
 

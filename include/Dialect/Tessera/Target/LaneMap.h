@@ -39,6 +39,9 @@ public:
   LaneMap(std::initializer_list<Step> lanes,
           std::initializer_list<Step> registers)
       : lanes(lanes), registers(registers) {}
+  LaneMap(llvm::ArrayRef<Step> lanes, llvm::ArrayRef<Step> registers)
+      : lanes(lanes.begin(), lanes.end()),
+        registers(registers.begin(), registers.end()) {}
 
   llvm::ArrayRef<Step> getLanes() const { return lanes; }
   llvm::ArrayRef<Step> getRegisters() const { return registers; }

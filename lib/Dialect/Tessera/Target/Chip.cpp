@@ -1,0 +1,164 @@
+//===- Chip.cpp - Queries of the instruction tables -----------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Dialect/Tessera/Target/Chip.h"
+#include "Tables.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/Support/raw_ostream.h"
+#include "llvm/TargetParser/Host.h"
+
+using namespace mlir;
+using namespace mlir::tessera;
+
+llvm::ArrayRef<std::array<const char *, 3>>
+mlir::tessera::getScalarProducts() {
+  static const std::array<const char *, 3> products[] = {
+      {"f32", "f32", "f32"},
+      {"f64", "f64", "f64"},
+      {"f16", "f16", "f32"},
+      {"f16", "f16", "f16"},
+      {"bf16", "bf16", "f32"},
+      {"i8", "i8", "i32"},
+      {"f8E4M3FN", "f8E4M3FN", "f32"},
+      {"f8E4M3FN", "f8E5M2", "f32"},
+      {"f8E5M2", "f8E4M3FN", "f32"},
+      {"f8E5M2", "f8E5M2", "f32"},
+      {"f8E4M3FN", "f8E4M3FN", "f16"},
+      {"f8E4M3FN", "f8E5M2", "f16"},
+      {"f8E5M2", "f8E4M3FN", "f16"},
+      {"f8E5M2", "f8E5M2", "f16"},
+      {"f8E4M3FNUZ", "f8E4M3FNUZ", "f32"},
+      {"f8E4M3FNUZ", "f8E5M2FNUZ", "f32"},
+      {"f8E5M2FNUZ", "f8E4M3FNUZ", "f32"},
+      {"f8E5M2FNUZ", "f8E5M2FNUZ", "f32"},
+  };
+  return products;
+}
+
+const std::vector<Chip> &mlir::tessera::getAllChips() {
+  static const std::vector<Chip> chips = [] {
+    std::vector<Chip> chips;
+    addCpuChips(chips);
+    addNvidiaChips(chips);
+    return chips;
+  }();
+  return chips;
+}
+
+const MatrixInstruction *Chip::findInstruction(llvm::StringRef name) const {
+  for (const MatrixInstruction &row : instructions)
+    if (row.name == name)
+      return &row;
+  return nullptr;
+}
+
+const Chip *mlir::tessera::findChip(llvm::StringRef target,
+                                    llvm::StringRef name) {
+  for (const Chip &chip : getAllChips())
+    if (chip.target == target && chip.name == name)
+      return &chip;
+  return nullptr;
+}
+
+std::vector<std::string>
+mlir::tessera::getKnownChips(llvm::StringRef target, llvm::StringRef name) {
+  std::vector<std::string> names;
+  for (const Chip &chip : getAllChips())
+    if (chip.target == target)
+      names.push_back(chip.name);
+  llvm::sort(names, [&](llvm::StringRef l, llvm::StringRef r) {
+    return std::make_pair(l.edit_distance(name), l) <
+           std::make_pair(r.edit_distance(name), r);
+  });
+  return names;
+}
+
+llvm::StringRef mlir::tessera::getHostChip() {
+  llvm::StringMap<bool> features = llvm::sys::getHostCPUFeatures();
+  if (features.lookup("avx512f") && features.lookup("avx512vl") &&
+      features.lookup("avx512bw") && features.lookup("avx512dq"))
+    return "x86-64-avx512";
+  if (features.lookup("avx2") && features.lookup("fma"))
+    return "x86-64-avx2";
+  return "generic";
+}
+
+static std::string spell(Type type) {
+  std::string text;
+  llvm::raw_string_ostream(text) << type;
+  return text;
+}
+
+const MatrixInstruction *mlir::tessera::selectInstruction(
+    const Chip &chip, Type a, Type b, Type acc, Precision precision, int64_t m,
+    int64_t n, int64_t k, llvm::SmallVectorImpl<std::string> *why) {
+  std::string aName = spell(a), bName = spell(b), accName = spell(acc);
+  bool anyMatrixRow = false;
+  const MatrixInstruction *chosen = nullptr;
+  for (const MatrixInstruction &row : chip.instructions) {
+    if (row.aType != aName || row.bType != bName || row.accType != accName)
+      continue;
+    anyMatrixRow |= row.matrixUnit;
+    std::string reason;
+    if (chosen)
+      reason = row.matrixUnit ? "a better one fits" : "";
+    else if (row.tf32 && precision != Precision::Tf32)
+      reason = "rounds its operands to tf32: allow it with 'precision tf32' "
+               "or --allow-tf32";
+    else if (m % row.m || n % row.n || k % row.k)
+      reason = "the fragment, " + llvm::utostr(m) + "x" + llvm::utostr(n) +
+               "x" + llvm::utostr(k) + ", is no multiple of " +
+               llvm::utostr(row.m) + "x" + llvm::utostr(row.n) + "x" +
+               llvm::utostr(row.k);
+    if (reason.empty() && !chosen)
+      chosen = &row;
+    else if (why && !reason.empty())
+      why->push_back(row.name + ": " + reason);
+  }
+  if (why && !anyMatrixRow) {
+    std::string line = chip.name + " has no matrix instruction for " + aName +
+                       " x " + bName + " -> " + accName;
+    llvm::SmallVector<std::string> products;
+    for (const MatrixInstruction &row : chip.instructions)
+      if (row.matrixUnit)
+        products.push_back((row.tf32 ? "tf32" : row.aType) +
+                           (row.aType == row.bType ? "" : " x " + row.bType) +
+                           " -> " + row.accType);
+    products.erase(std::unique(products.begin(), products.end()),
+                   products.end());
+    line += products.empty() ? "; it has no matrix unit"
+                             : "; it has them for " + llvm::join(products, ", ");
+    why->push_back(line);
+  }
+  return chosen;
+}
+
+const MatrixInstruction *
+mlir::tessera::selectPlainLayout(const Chip &chip, FragmentType type) {
+  std::string element = spell(type.getElementType());
+  const MatrixInstruction *best = nullptr;
+  for (const MatrixInstruction &row : chip.instructions) {
+    const LaneMap &map = row.getMap(type.getRole());
+    bool fits = (type.getRows() % map.getRows() == 0 ||
+                 (type.getRole() == Role::Acc && type.getRows() == 1)) &&
+                (type.getCols() % map.getCols() == 0 ||
+                 (type.getRole() == Role::Acc && type.getCols() == 1));
+    if (!fits)
+      continue;
+    const std::string &rowType = type.getRole() == Role::A   ? row.aType
+                                 : type.getRole() == Role::B ? row.bType
+                                                             : row.accType;
+    if (rowType == element)
+      return &row;
+    // Another element type's map serves as well: a map knows no types.
+    if (!best && !row.matrixUnit)
+      best = &row;
+  }
+  return best;
+}

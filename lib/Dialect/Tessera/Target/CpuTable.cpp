@@ -1,0 +1,76 @@
+//===- CpuTable.cpp - The CPU's "matrix instructions" ---------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// On the CPU a subgroup has one lane, and a fragment is made of vectors along
+// its rows: the product of one element of a and a vector of b, accumulated.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Tables.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir::tessera;
+
+/// `width` elements along the columns in one lane's registers.
+static LaneMap getRowMap(int64_t width) {
+  LaneMap::Step step{0, 1};
+  llvm::SmallVector<LaneMap::Step> steps;
+  for (; step[1] < width; step[1] *= 2)
+    steps.push_back(step);
+  return LaneMap(llvm::ArrayRef<LaneMap::Step>(), steps);
+}
+
+void mlir::tessera::addCpuChips(std::vector<Chip> &chips) {
+  struct Entry {
+    const char *name;
+    int64_t vectorBytes;
+    /// The tile that fills the vector registers, in vectors of f32.
+    std::array<int64_t, 2> tile;
+  };
+  static const Entry entries[] = {
+      {"x86-64-avx512", 64, {8, 2}},
+      {"x86-64-avx2", 32, {6, 2}},
+      {"generic", 16, {4, 2}},
+  };
+  for (const Entry &entry : entries) {
+    Chip chip;
+    chip.name = entry.name;
+    chip.target = "cpu";
+    chip.subgroupSize = 1;
+    chip.workgroupMemoryBytes = 1024 * 1024;
+    chip.maxThreads = 1024;
+    chip.accessBytes = entry.vectorBytes;
+    chip.alignedAccess = false;
+    chip.rowPaddingBytes = 0;
+    chip.asyncCopy = false;
+    int64_t lanes = entry.vectorBytes / 4;
+    std::array<int64_t, 2> tile{entry.tile[0], entry.tile[1] * lanes};
+    chip.matrixDefaults = chip.scalarDefaults = {tile, tile, 4, 0};
+    for (auto [a, b, acc] : getScalarProducts()) {
+      int64_t bytes = llvm::StringRef(acc) == "f64"   ? 8
+                      : llvm::StringRef(acc) == "f16" ? 2
+                                                      : 4;
+      for (int64_t width = entry.vectorBytes / bytes; width; width /= 2) {
+        MatrixInstruction row;
+        row.m = row.k = 1;
+        row.n = width;
+        row.name = "fma.m1n" + llvm::utostr(width) + "k1." + acc + "." + a;
+        if (llvm::StringRef(a) != b)
+          row.name += std::string(".") + b;
+        row.aType = a;
+        row.bType = b;
+        row.accType = acc;
+        row.matrixUnit = false;
+        row.aMap = getRowMap(1);
+        row.bMap = row.accMap = getRowMap(width);
+        chip.instructions.push_back(row);
+      }
+    }
+    chips.push_back(std::move(chip));
+  }
+}

@@ -1,0 +1,298 @@
+//===- NvidiaTable.cpp - NVIDIA's matrix instructions ---------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Shapes, types and layouts are those of the PTX ISA, section "Warp Level
+// Matrix Instructions: mma". Throughout, with g = lane / 4 and t = lane % 4,
+// the m16n8 accumulator is
+//
+//        column    0     1     2     3     4     5     6     7
+//      row 0      0.0   0.1   1.0   1.1   2.0   2.1   3.0   3.1    (lane.reg)
+//      row 1      4.0   4.1   5.0   5.1   6.0   6.1   7.0   7.1
+//      ...
+//      row 8      0.2   0.3   1.2   1.3   2.2   2.3   3.2   3.3
+//
+// The layouts of `wmma` are unspecified, and it compiles to the instructions
+// below; so there is no row for it, and Volta and Turing use `mma.sync` too.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Tables.h"
+
+using namespace mlir::tessera;
+
+namespace {
+
+using Step = LaneMap::Step;
+
+/// The operand maps of one shape.
+struct Shape {
+  const char *name;
+  int64_t m, n, k;
+  LaneMap a, b, acc;
+};
+
+/// One instruction of that shape.
+struct Row {
+  const char *shape;
+  const char *a, *b, *acc;
+  int64_t since;
+  bool tf32 = false;
+};
+
+} // namespace
+
+/// The accumulator of all m16n8 and m8n8 shapes but Volta's.
+static const LaneMap acc16x8({{0, 2}, {0, 4}, {1, 0}, {2, 0}, {4, 0}},
+                             {{0, 1}, {8, 0}});
+static const LaneMap acc8x8({{0, 2}, {0, 4}, {1, 0}, {2, 0}, {4, 0}}, {{0, 1}});
+
+static const Shape shapes[] = {
+    // 16-bit operands: a lane holds pairs along K.
+    {"m16n8k16",
+     16,
+     8,
+     16,
+     {{{0, 2}, {0, 4}, {1, 0}, {2, 0}, {4, 0}}, {{0, 1}, {8, 0}, {0, 8}}},
+     {{{2, 0}, {4, 0}, {0, 1}, {0, 2}, {0, 4}}, {{1, 0}, {8, 0}}},
+     acc16x8},
+    {"m16n8k8",
+     16,
+     8,
+     8,
+     {{{0, 2}, {0, 4}, {1, 0}, {2, 0}, {4, 0}}, {{0, 1}, {8, 0}}},
+     {{{2, 0}, {4, 0}, {0, 1}, {0, 2}, {0, 4}}, {{1, 0}}},
+     acc16x8},
+    // Volta's m8n8k4 works on four quad-pairs of lanes at once, {q, q + 16}
+    // for q = 0..3, 4..7, 8..11 and 12..15. Lane bit 2 gives the second half of
+    // the rows, lane bit 3 that of the columns: together a 16x16x4 product.
+    {"m8n8k4",
+     16,
+     16,
+     4,
+     {{{1, 0}, {2, 0}, {8, 0}, {0, 0}, {4, 0}}, {{0, 1}, {0, 2}}},
+     {{{0, 1}, {0, 2}, {0, 0}, {0, 8}, {0, 4}}, {{1, 0}, {2, 0}}},
+     {{{1, 0}, {0, 2}, {8, 0}, {0, 8}, {4, 0}}, {{0, 1}, {2, 0}, {0, 4}}}},
+    // The same with an f16 accumulator, whose layout differs.
+    {"m8n8k4.f16",
+     16,
+     16,
+     4,
+     {{{1, 0}, {2, 0}, {8, 0}, {0, 0}, {4, 0}}, {{0, 1}, {0, 2}}},
+     {{{0, 1}, {0, 2}, {0, 0}, {0, 8}, {0, 4}}, {{1, 0}, {2, 0}}},
+     {{{1, 0}, {2, 0}, {8, 0}, {0, 8}, {4, 0}}, {{0, 1}, {0, 2}, {0, 4}}}},
+    // 8-bit operands: a lane holds quadruples along K.
+    {"m16n8k32.8",
+     16,
+     8,
+     32,
+     {{{0, 4}, {0, 8}, {1, 0}, {2, 0}, {4, 0}},
+      {{0, 1}, {0, 2}, {8, 0}, {0, 16}}},
+     {{{4, 0}, {8, 0}, {0, 1}, {0, 2}, {0, 4}}, {{1, 0}, {2, 0}, {16, 0}}},
+     acc16x8},
+    {"m16n8k16.8",
+     16,
+     8,
+     16,
+     {{{0, 4}, {0, 8}, {1, 0}, {2, 0}, {4, 0}}, {{0, 1}, {0, 2}, {8, 0}}},
+     {{{4, 0}, {8, 0}, {0, 1}, {0, 2}, {0, 4}}, {{1, 0}, {2, 0}}},
+     acc16x8},
+    {"m8n8k16.8",
+     8,
+     8,
+     16,
+     {{{0, 4}, {0, 8}, {1, 0}, {2, 0}, {4, 0}}, {{0, 1}, {0, 2}}},
+     {{{4, 0}, {8, 0}, {0, 1}, {0, 2}, {0, 4}}, {{1, 0}, {2, 0}}},
+     acc8x8},
+    // tf32: an element a lane and register.
+    {"m16n8k8.32",
+     16,
+     8,
+     8,
+     {{{0, 1}, {0, 2}, {1, 0}, {2, 0}, {4, 0}}, {{8, 0}, {0, 4}}},
+     {{{1, 0}, {2, 0}, {0, 1}, {0, 2}, {0, 4}}, {{4, 0}}},
+     acc16x8},
+    {"m16n8k4.32",
+     16,
+     8,
+     4,
+     {{{0, 1}, {0, 2}, {1, 0}, {2, 0}, {4, 0}}, {{8, 0}}},
+     {{{1, 0}, {2, 0}, {0, 1}, {0, 2}, {0, 4}}, {}},
+     acc16x8},
+    // f64.
+    {"m16n8k16.64",
+     16,
+     8,
+     16,
+     {{{0, 1}, {0, 2}, {1, 0}, {2, 0}, {4, 0}}, {{8, 0}, {0, 4}, {0, 8}}},
+     {{{1, 0}, {2, 0}, {0, 1}, {0, 2}, {0, 4}}, {{4, 0}, {8, 0}}},
+     acc16x8},
+    {"m16n8k8.64",
+     16,
+     8,
+     8,
+     {{{0, 1}, {0, 2}, {1, 0}, {2, 0}, {4, 0}}, {{8, 0}, {0, 4}}},
+     {{{1, 0}, {2, 0}, {0, 1}, {0, 2}, {0, 4}}, {{4, 0}}},
+     acc16x8},
+    {"m16n8k4.64",
+     16,
+     8,
+     4,
+     {{{0, 1}, {0, 2}, {1, 0}, {2, 0}, {4, 0}}, {{8, 0}}},
+     {{{1, 0}, {2, 0}, {0, 1}, {0, 2}, {0, 4}}, {}},
+     acc16x8},
+    {"m8n8k4.64",
+     8,
+     8,
+     4,
+     {{{0, 1}, {0, 2}, {1, 0}, {2, 0}, {4, 0}}, {}},
+     {{{1, 0}, {2, 0}, {0, 1}, {0, 2}, {0, 4}}, {}},
+     acc8x8},
+};
+
+// Best first, for each product: the larger shape does more for one issue.
+static const Row rows[] = {
+    {"m16n8k16", "f16", "f16", "f32", 80},
+    {"m16n8k8", "f16", "f16", "f32", 75},
+    {"m8n8k4", "f16", "f16", "f32", 70},
+    {"m16n8k16", "f16", "f16", "f16", 80},
+    {"m16n8k8", "f16", "f16", "f16", 75},
+    {"m8n8k4.f16", "f16", "f16", "f16", 70},
+    {"m16n8k16", "bf16", "bf16", "f32", 80},
+    {"m16n8k8", "bf16", "bf16", "f32", 80},
+    {"m16n8k8.32", "f32", "f32", "f32", 80, /*tf32=*/true},
+    {"m16n8k4.32", "f32", "f32", "f32", 80, /*tf32=*/true},
+    {"m16n8k16.64", "f64", "f64", "f64", 90},
+    {"m16n8k8.64", "f64", "f64", "f64", 90},
+    {"m16n8k4.64", "f64", "f64", "f64", 90},
+    {"m8n8k4.64", "f64", "f64", "f64", 80},
+    {"m16n8k32.8", "i8", "i8", "i32", 80},
+    {"m16n8k16.8", "i8", "i8", "i32", 80},
+    {"m8n8k16.8", "i8", "i8", "i32", 75},
+    {"m16n8k32.8", "f8E4M3FN", "f8E4M3FN", "f32", 89},
+    {"m16n8k32.8", "f8E4M3FN", "f8E5M2", "f32", 89},
+    {"m16n8k32.8", "f8E5M2", "f8E4M3FN", "f32", 89},
+    {"m16n8k32.8", "f8E5M2", "f8E5M2", "f32", 89},
+};
+
+// Without a matrix unit: lanes as 4 by 8, each with a block of its own.
+static const Shape scalarShapes[] = {
+    {"m16n32k1",
+     16,
+     32,
+     1,
+     {{{0, 0}, {0, 0}, {0, 0}, {4, 0}, {8, 0}}, {{1, 0}, {2, 0}}},
+     {{{0, 4}, {0, 8}, {0, 16}, {0, 0}, {0, 0}}, {{0, 1}, {0, 2}}},
+     {{{0, 4}, {0, 8}, {0, 16}, {4, 0}, {8, 0}},
+      {{0, 1}, {0, 2}, {1, 0}, {2, 0}}}},
+    {"m16n16k1",
+     16,
+     16,
+     1,
+     {{{0, 0}, {0, 0}, {0, 0}, {4, 0}, {8, 0}}, {{1, 0}, {2, 0}}},
+     {{{0, 2}, {0, 4}, {0, 8}, {0, 0}, {0, 0}}, {{0, 1}}},
+     {{{0, 2}, {0, 4}, {0, 8}, {4, 0}, {8, 0}}, {{0, 1}, {1, 0}, {2, 0}}}},
+    {"m8n8k1",
+     8,
+     8,
+     1,
+     {{{0, 0}, {0, 0}, {0, 0}, {2, 0}, {4, 0}}, {{1, 0}}},
+     {{{0, 1}, {0, 2}, {0, 4}, {0, 0}, {0, 0}}, {}},
+     {{{0, 1}, {0, 2}, {0, 4}, {2, 0}, {4, 0}}, {{1, 0}}}},
+    // A row or a column of elements, for fragments of odd shapes.
+    {"m1n32k1",
+     1,
+     32,
+     1,
+     {{{0, 0}, {0, 0}, {0, 0}, {0, 0}, {0, 0}}, {}},
+     {{{0, 1}, {0, 2}, {0, 4}, {0, 8}, {0, 16}}, {}},
+     {{{0, 1}, {0, 2}, {0, 4}, {0, 8}, {0, 16}}, {}}},
+    {"m32n1k1",
+     32,
+     1,
+     1,
+     {{{1, 0}, {2, 0}, {4, 0}, {8, 0}, {16, 0}}, {}},
+     {{{0, 0}, {0, 0}, {0, 0}, {0, 0}, {0, 0}}, {}},
+     {{{1, 0}, {2, 0}, {4, 0}, {8, 0}, {16, 0}}, {}}},
+    // One element, replicated in every lane: fits any shape, and wastes lanes.
+    {"m1n1k1",
+     1,
+     1,
+     1,
+     {{{0, 0}, {0, 0}, {0, 0}, {0, 0}, {0, 0}}, {}},
+     {{{0, 0}, {0, 0}, {0, 0}, {0, 0}, {0, 0}}, {}},
+     {{{0, 0}, {0, 0}, {0, 0}, {0, 0}, {0, 0}}, {}}},
+};
+
+static MatrixInstruction makeInstruction(const Shape &shape, llvm::StringRef a,
+                                         llvm::StringRef b, llvm::StringRef acc,
+                                         bool tf32, bool matrixUnit,
+                                         int64_t since) {
+  MatrixInstruction row;
+  llvm::StringRef base = llvm::StringRef(shape.name).split('.').first;
+  std::string operand = tf32 ? "tf32" : a.str();
+  if (a != b)
+    operand += "." + b.str();
+  row.name = (llvm::StringRef(matrixUnit ? "mma." : "fma.") + base + "." + acc +
+              "." + operand)
+                 .str();
+  row.m = shape.m;
+  row.n = shape.n;
+  row.k = shape.k;
+  row.aType = a.str();
+  row.bType = b.str();
+  row.accType = acc.str();
+  row.tf32 = tf32;
+  row.matrixUnit = matrixUnit;
+  row.since = since;
+  row.aMap = shape.a;
+  row.bMap = shape.b;
+  row.accMap = shape.acc;
+  return row;
+}
+
+void mlir::tessera::addNvidiaChips(std::vector<Chip> &chips) {
+  struct Entry {
+    const char *name;
+    int64_t level;
+    /// CUDA C++ Programming Guide, "Compute Capabilities": most shared memory
+    /// for each thread block.
+    int64_t workgroupKiB;
+  };
+  static const Entry entries[] = {
+      {"sm_70", 70, 96},    {"sm_75", 75, 64},   {"sm_80", 80, 163},
+      {"sm_86", 86, 99},    {"sm_89", 89, 99},   {"sm_90", 90, 227},
+      {"sm_90a", 90, 227},  {"sm_100", 100, 227}, {"sm_100a", 100, 227},
+      {"sm_120", 120, 99},  {"sm_120a", 120, 99},
+  };
+  for (const Entry &entry : entries) {
+    bool ampere = entry.level >= 80;
+    Chip chip;
+    chip.name = entry.name;
+    chip.target = "cuda";
+    chip.subgroupSize = 32;
+    chip.workgroupMemoryBytes = entry.workgroupKiB * 1024;
+    chip.maxThreads = 1024;
+    chip.accessBytes = 16;
+    chip.alignedAccess = true;
+    chip.rowPaddingBytes = 16;
+    chip.asyncCopy = ampere;
+    chip.matrixDefaults = {{128, 128}, {64, 64}, 64, ampere ? 4 : 1};
+    chip.scalarDefaults = {{64, 64}, {32, 32}, 64, ampere ? 3 : 1};
+    for (const Row &row : rows) {
+      if (row.since > entry.level)
+        continue;
+      for (const Shape &shape : shapes)
+        if (llvm::StringRef(shape.name) == row.shape)
+          chip.instructions.push_back(makeInstruction(
+              shape, row.a, row.b, row.acc, row.tf32, true, row.since));
+    }
+    for (const Shape &shape : scalarShapes)
+      for (auto [a, b, acc] : getScalarProducts())
+        chip.instructions.push_back(
+            makeInstruction(shape, a, b, acc, false, false, 0));
+    chips.push_back(std::move(chip));
+  }
+}

@@ -1,5 +1,6 @@
-// The headers that most of our files need. Only LLVM's and MLIR's: a change here
-// rebuilds everything. Files still include what they use; -DTESSERA_PCH=OFF proves it.
+// The headers that most of our files need. Only LLVM's and MLIR's: a change
+// here rebuilds everything. Files still include what they use;
+// -DTESSERA_PCH=OFF proves it.
 #include "mlir/Conversion/LLVMCommon/ConversionTarget.h"
 #include "mlir/Conversion/LLVMCommon/Pattern.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"

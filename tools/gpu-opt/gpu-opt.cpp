@@ -13,7 +13,8 @@ int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
   mlir::registerAllDialects(registry);
   mlir::registerAllExtensions(registry);
-  mlir::registerAllGPUToLLVMIRTranslations(registry); // For gpu-module-to-binary.
+  // For gpu-module-to-binary.
+  mlir::registerAllGPUToLLVMIRTranslations(registry);
   mlir::tessera::registerTesseraDialects(registry);
 
   mlir::registerAllPasses();

@@ -15,7 +15,8 @@ int main(int argc, char **argv) {
   mlir::registerAllExtensions(registry);
   mlir::tessera::registerTesseraDialects(registry);
 
-  // The reduction passes of mlir-reduce are passes like any other, and may run ours in turn.
+  // The reduction passes of mlir-reduce are passes like any other, and may run
+  // ours in turn.
   mlir::registerAllPasses();
   mlir::tessera::registerTesseraPasses();
 

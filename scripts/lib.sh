@@ -1,0 +1,58 @@
+# Shared by the scripts, which source it. Everything it says goes to stderr.
+
+ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+PRESET=${TESSERA_PRESET-dev}
+LLVM=/usr/lib/llvm-22
+
+PACKAGES=(libmlir-22-dev mlir-22-tools llvm-22-dev llvm-22-tools clang-22 lld-22
+  libclang-rt-22-dev cmake ninja-build ccache libgtest-dev python3-psutil)
+
+say() { echo "==> $*" >&2; }
+die() { echo "${0##*/}: $*" >&2; exit 1; }
+build_dir() { echo "$ROOT/build/$PRESET"; }
+
+# need_packages [MORE...]: installs what is missing of PACKAGES and MORE.
+need_packages() {
+  local missing=() package sudo=
+  command -v dpkg-query >/dev/null ||
+    die "not a Debian system: install LLVM, MLIR and clang 22, cmake, ninja and GoogleTest by hand, then use cmake --preset"
+  for package in "${PACKAGES[@]}" "$@"; do
+    [[ $(dpkg-query -Wf '${db:Status-Status}' "$package" 2>/dev/null) == installed ]] ||
+      missing+=("$package")
+  done
+  [[ ${#missing[@]} == 0 ]] && return
+  if [[ $EUID != 0 ]]; then
+    command -v sudo >/dev/null || die "these packages are missing, and installing them takes root: ${missing[*]}"
+    sudo=sudo
+  fi
+
+  say "installing ${missing[*]}"
+  local log; log=$(mktemp)
+  # The package lists may be missing or old: only then is it worth to fetch them.
+  install_packages() {
+    $sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends \
+      "${missing[@]}" </dev/null >"$log" 2>&1
+  }
+  install_packages || { $sudo apt-get update </dev/null >"$log" 2>&1 && install_packages; } ||
+    die "cannot install ${missing[*]}: $(grep -m1 '^E:' "$log" || echo "see $log")"
+  rm -f "$log"
+}
+
+# build [TARGET...]: configures build/PRESET where it is not yet, and builds. The lock is for those
+# who run two scripts at once.
+build() {
+  local dir; dir=$(build_dir)
+  mkdir -p "$dir"
+  (
+    flock 9
+    if [[ ! -e $dir/build.ninja ]]; then
+      say "configuring preset $PRESET"
+      (cd "$ROOT" && cmake --preset "$PRESET") >"$dir/configure.log" 2>&1 ||
+        { cat "$dir/configure.log" >&2; die "cannot configure; see above"; }
+    fi
+    [[ $(ninja -C "$dir" -n "$@") == *"no work to do"* ]] && exit
+    say "building preset $PRESET"
+    # Progress for those who watch, else what goes wrong only.
+    if [[ -t 2 ]]; then ninja -C "$dir" "$@"; else ninja -C "$dir" --quiet "$@"; fi >&2
+  ) 9>"$dir/.lock" || exit
+}

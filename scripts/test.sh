@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# Builds everything and runs all tests:
+#
+#   scripts/test.sh                                   all of them
+#   scripts/test.sh test/Dialect examples/01-*.mlir   some, by their place in the tree
+#   scripts/test.sh unittests --filter=Layout         lit's own options work as well
+#
+# Lists what was skipped and why; the last line is `N passed, N failed, N skipped`.
+# TESSERA_PRESET=asan tests another preset than dev.
+set -euo pipefail
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
+need_packages
+build
+
+# lit finds its configuration from a test's place in the build tree.
+dir=$(build_dir)
+suites=() options=()
+for arg; do
+  if [[ -e $arg ]]; then
+    place=$(realpath --relative-to="$ROOT" "$arg")
+    [[ $place =~ ^(test|examples|unittests)(/|$) ]] || die "$arg is not under test, examples or unittests"
+    suites+=("$dir/$place")
+  else
+    options+=("$arg")
+  fi
+done
+[[ ${#suites[@]} == 0 ]] && suites=("$dir"/{test,examples,unittests})
+
+say "testing preset $PRESET"
+results=$dir/test-results.json
+rm -f "$results"
+status=0
+"$LLVM/bin/lit" -v --allow-empty-runs --order=lexical --print-result-after=failed \
+  --terse-summary -o "$results" "${options[@]}" "${suites[@]}" >"$dir/test.log" 2>&1 || status=$?
+[[ -e $results ]] || { cat "$dir/test.log"; die "lit did not run; see above"; }
+python3 "$ROOT/scripts/summary.py" "$results" "$dir/unittests/bin"
+exit $status

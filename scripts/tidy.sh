@@ -1,0 +1,13 @@
+#!/usr/bin/env bash
+# Runs clang-tidy (.clang-tidy) over the files of the tree, or over those whose path matches one of
+# the regular expressions given: scripts/tidy.sh lib/Conversion
+set -euo pipefail
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
+need_packages clang-tidy-22
+build # For the generated headers and the precompiled one.
+
+cd "$ROOT"
+[[ $# == 0 ]] && set -- "$ROOT/(lib|tools|unittests)/"
+run-clang-tidy-22 -quiet -p "$(build_dir)" "$@" 2>/dev/null | grep -vE '^\[|^$|warnings generated'
+exit "${PIPESTATUS[0]}"

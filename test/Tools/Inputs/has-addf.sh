@@ -1,0 +1,4 @@
+#!/bin/sh
+# Interesting (1) is a file with an addition in it.
+grep -q arith.addf "$1" && exit 1
+exit 0

@@ -1,0 +1,70 @@
+# The configuration of test/ and of examples/.
+#
+# Features, for REQUIRES and UNSUPPORTED:
+#   can-run-TARGET      a device of that target is here (cuda, hip, vulkan, opencl, level-zero)
+#   can-compile-ptx     there is a ptxas (substitution %ptxas)
+#   can-validate-spirv  there is a spirv-val
+#   host-avx512         this machine's CPU has AVX-512
+#   asan                the tools under test were built with the address sanitizer
+#
+# A folder whose tests run on a device says `config.parallelism_group = "device"` in its
+# lit.local.cfg: they then run one at a time, since they would measure and starve each other.
+
+import os
+import shutil
+import subprocess
+
+import lit.formats
+import lit.util
+
+config.test_format = lit.formats.ShTest()
+config.suffixes = [".mlir", ".test"]
+config.excludes = ["Inputs"]
+
+bin_dir = os.path.join(config.tessera_binary_dir, "bin")
+config.environment["PATH"] = os.pathsep.join(
+    [bin_dir, config.llvm_tools_dir, config.environment["PATH"]]
+)
+for name, value in os.environ.items():
+    if name.startswith(("TESSERA_", "CUDA_", "HIP_", "ROCR_", "VK_", "OCL_", "ZE_")):
+        config.environment[name] = value
+
+config.substitutions += [
+    ("%tessera_src", config.tessera_source_dir),
+    ("%tessera_obj", config.tessera_binary_dir),
+]
+
+# A test that hangs fails by itself. lit needs psutil for this (package python3-psutil).
+if lit_config.maxIndividualTestTimeIsSupported[0] and not lit_config.maxIndividualTestTime:
+    lit_config.maxIndividualTestTime = 600 if config.sanitizers else 180
+
+# Devices, as gpu-runner sees them: one line each, which starts with the target's name.
+lit_config.parallelism_groups["device"] = 1
+runner = os.path.join(bin_dir, "gpu-runner")
+if os.path.exists(runner):
+    probe = subprocess.run(
+        [runner, "--list-devices"], env=config.environment, capture_output=True, text=True
+    )
+    targets = {line.split()[0].split(":")[0] for line in probe.stdout.splitlines() if line.strip()}
+    devices = targets & {"cuda", "hip", "vulkan", "opencl", "level-zero"}
+    config.available_features.update("can-run-" + target for target in devices)
+    if devices and config.name == "Examples":
+        config.parallelism_group = "device"
+
+path = config.environment["PATH"] + os.pathsep + "/usr/local/cuda/bin"
+ptxas = shutil.which("ptxas", path=path)
+if ptxas:
+    config.available_features.add("can-compile-ptx")
+    config.substitutions.append(("%ptxas", ptxas))
+if shutil.which("spirv-val", path=path):
+    config.available_features.add("can-validate-spirv")
+
+try:
+    with open("/proc/cpuinfo") as cpuinfo:
+        if " avx512f " in cpuinfo.read():
+            config.available_features.add("host-avx512")
+except OSError:
+    pass
+
+if "address" in config.sanitizers:
+    config.available_features.add("asan")

@@ -6,6 +6,7 @@
 
 #include "Pipelines/Registration.h"
 
+#include "Conversion/Passes.h"
 #include "Dialect/Tessera/IR/Tessera.h"
 
 #include "mlir/IR/DialectRegistry.h"
@@ -14,4 +15,6 @@ void mlir::tessera::registerTesseraDialects(DialectRegistry &registry) {
   registry.insert<TesseraDialect>();
 }
 
-void mlir::tessera::registerTesseraPasses() {}
+void mlir::tessera::registerTesseraPasses() {
+  registerTesseraConversionPasses();
+}

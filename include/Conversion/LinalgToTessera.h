@@ -1,0 +1,45 @@
+//===- LinalgToTessera.h - linalg contractions to tessera.contract -*- C++ -*-//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CONVERSION_LINALGTOTESSERA_H
+#define CONVERSION_LINALGTOTESSERA_H
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/IR/PatternMatch.h"
+
+namespace mlir::tessera {
+
+/// One contraction, as `tessera.contract` takes it: operands before their
+/// casts, and the indexing maps of lhs, rhs and output.
+struct LinalgProduct {
+  Value lhs, rhs;
+  AffineMap lhsMap, rhsMap, outMap;
+  bool unsignedA = false, unsignedB = false;
+  Type accumulatorType;
+};
+
+/// Recognizes `op` as a sum of products that `tessera.contract` can express.
+/// Otherwise `why`, where given, says what is in the way; it stays empty when
+/// `op` is no sum of products at all.
+FailureOr<LinalgProduct> matchLinalgProduct(linalg::LinalgOp op,
+                                            std::string *why = nullptr);
+
+/// Whether the maps of lhs, rhs and output are a contraction with K and with M
+/// or N, with at most one of each. Otherwise `why` says what is in the way.
+LogicalResult checkProductMaps(AffineMap lhs, AffineMap rhs, AffineMap out,
+                               std::string *why = nullptr);
+
+/// linalg contractions to `tessera.contract`. `allowTf32` permits tf32 for all
+/// f32 products, not only those marked `tessera.allow_tf32`.
+void populateLinalgToTesseraPatterns(RewritePatternSet &patterns,
+                                     bool allowTf32);
+
+/// Element-wise consumers on tensors into the epilogue of `tessera.contract`.
+void populateFuseEpiloguePatterns(RewritePatternSet &patterns);
+
+} // namespace mlir::tessera
+
+#endif // CONVERSION_LINALGTOTESSERA_H

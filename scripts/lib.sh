@@ -45,11 +45,12 @@ build() {
   mkdir -p "$dir"
   (
     flock 9
-    if [[ ! -e $dir/build.ninja ]]; then
+    if [[ -e $dir/build.ninja ]]; then
+      ninja -C "$dir" build.ninja >"$dir/configure.log" 2>&1
+    else
       say "configuring preset $PRESET"
-      (cd "$ROOT" && cmake --preset "$PRESET") >"$dir/configure.log" 2>&1 ||
-        { cat "$dir/configure.log" >&2; die "cannot configure; see above"; }
-    fi
+      (cd "$ROOT" && cmake --preset "$PRESET") >"$dir/configure.log" 2>&1
+    fi || { cat "$dir/configure.log" >&2; die "cannot configure; see above"; }
     [[ $(ninja -C "$dir" -n "$@") == *"no work to do"* ]] && exit
     say "building preset $PRESET"
     # Progress for those who watch, else what goes wrong only.

@@ -1,40 +1,40 @@
-"""Prints what a run of lit failed and skipped, from its JSON, and the sums as the last line."""
+"""Prints what a run of lit failed and skipped, from its xunit report; the sums are the last line."""
 
-import json
 import re
 import subprocess
 import sys
+import xml.etree.ElementTree as xml
 
-results, unittests = sys.argv[1:]
-with open(results) as file:
-    tests = json.load(file)["tests"]
-
-PASSED = {"PASS", "XFAIL", "FLAKYPASS"}
-SKIPPED = {"UNSUPPORTED", "SKIPPED"}
+report, unittests = sys.argv[1:]
 
 
-def reason(test):
-    """Why a test was skipped: lit knows for its own, GoogleTest says so only where it runs."""
-    match = re.search(r"unavailable features: (.*)", test["output"])
-    if match:
-        return "needs " + match[1]
-    match = re.fullmatch(r"Unit :: bin/(\w+)/(.+)/(\w+)", test["name"])
+def reason(name, skipped):
+    """Why a test was skipped. lit knows for its own; GoogleTest says so only where it runs."""
+    match = re.fullmatch(r"unittests/bin/(\w+)/(.+)/(\w+)", name)
     if not match:
-        return test["output"].strip().replace("\n", " ")
+        return skipped.get("message").replace("Missing required feature(s):", "needs")
     command = [f"{unittests}/{match[1]}", f"--gtest_filter={match[2]}.{match[3]}"]
     output = subprocess.run(command, capture_output=True, text=True).stdout
     match = re.search(r": Skipped\n(.*)", output)
-    return match[1] if match else ""
+    return match[1] if match else "skipped by the test"
 
 
-failed = [test for test in tests if test["code"] not in PASSED | SKIPPED]
-skipped = [test for test in tests if test["code"] in SKIPPED]
+passed, failed, skipped = 0, [], []
+for test in xml.parse(report).iter("testcase"):
+    # The class name is SUITE.FOLDER, or SUITE.SUITE at its root; suites are called as their folders.
+    suite, folder = test.get("classname").split(".", 1)
+    name = "/".join([suite] + [folder] * (folder != suite) + [test.get("name")])
+    failure, skip = test.find("failure"), test.find("skipped")
+    if failure is not None:
+        failed.append(name)
+        print(f"FAILED: {name}\n{failure.text.strip()}\n")
+    elif skip is None:
+        passed += 1
+    elif "not selected" not in skip.get("message"):  # By --filter, that is.
+        skipped.append((name, skip))
 
-for test in failed:
-    print(f"{test['code']}: {test['name']}\n{test['output'].strip()}\n")
-for test in skipped:
-    why = reason(test)
-    print(f"skipped: {test['name']}" + (f" ({why})" if why else ""))
-for test in failed:
-    print(f"failed: {test['name']}")
-print(f"{len(tests) - len(failed) - len(skipped)} passed, {len(failed)} failed, {len(skipped)} skipped")
+for name, skip in skipped:
+    print(f"skipped: {name} ({reason(name, skip)})")
+for name in failed:
+    print(f"failed: {name}")
+print(f"{passed} passed, {len(failed)} failed, {len(skipped)} skipped")

@@ -28,11 +28,11 @@ done
 [[ ${#suites[@]} == 0 ]] && suites=("$dir"/{test,examples,unittests})
 
 say "testing preset $PRESET"
-results=$dir/test-results.json
-rm -f "$results"
+report=$dir/test-results.xml
+rm -f "$report"
 status=0
-"$LLVM/bin/lit" -v --allow-empty-runs --order=lexical --print-result-after=failed \
-  --terse-summary -o "$results" "${options[@]}" "${suites[@]}" >"$dir/test.log" 2>&1 || status=$?
-[[ -e $results ]] || { cat "$dir/test.log"; die "lit did not run; see above"; }
-python3 "$ROOT/scripts/summary.py" "$results" "$dir/unittests/bin"
+"$LLVM/bin/lit" -q --allow-empty-runs --xunit-xml-output="$report" \
+  "${options[@]}" "${suites[@]}" >"$dir/test.log" 2>&1 || status=$?
+[[ -e $report ]] || { cat "$dir/test.log" >&2; die "lit ran no test; see above"; }
+python3 "$ROOT/scripts/summary.py" "$report" "$dir/unittests/bin"
 exit $status

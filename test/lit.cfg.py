@@ -48,7 +48,7 @@ if os.path.exists(runner):
     targets = {line.split()[0].split(":")[0] for line in probe.stdout.splitlines() if line.strip()}
     devices = targets & {"cuda", "hip", "vulkan", "opencl", "level-zero"}
     config.available_features.update("can-run-" + target for target in devices)
-    if devices and config.name == "Examples":
+    if devices and config.name == "examples":
         config.parallelism_group = "device"
 
 path = config.environment["PATH"] + os.pathsep + "/usr/local/cuda/bin"

@@ -9,8 +9,9 @@ need_packages clang-format-22
 cd "$ROOT"
 files() { git ls-files -z --cached --others --exclude-standard '*.cpp' '*.h'; }
 if [[ ${1-} == --check ]]; then
-  files | xargs -0 clang-format-22 --dry-run -Werror 2>&1 | sed -n 's/: error: code should be.*//p' |
-    cut -d: -f1 | uniq | sed 's/^/not formatted: /' | grep . && die "scripts/format.sh mends it"
-  exit 0
+  wrong=$(files | xargs -0 clang-format-22 --dry-run -Werror 2>&1 |
+    sed -n 's/^\([^:]*\):.*clang-format-violations.*/\1/p' | uniq) || true
+  [[ -z $wrong ]] || die "scripts/format.sh mends the format of" $wrong
+else
+  files | xargs -0 clang-format-22 -i
 fi
-files | xargs -0 clang-format-22 -i

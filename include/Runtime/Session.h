@@ -1,0 +1,141 @@
+//===- Session.h - What compiled host code calls ----------------*- C++ -*-===//
+//
+// Compiled host code launches kernels and asks for device memory through the C
+// functions below. They act on the calling thread's current `Session`, which
+// ties them to a device, keeps the first error and owns the memory handed out.
+//
+//   Session session(*device);
+//   {
+//     SessionScope scope(session);
+//     entry(arguments...);
+//   }
+//   if (!session.finish().ok()) ...
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TESSERA_RUNTIME_SESSION_H
+#define TESSERA_RUNTIME_SESSION_H
+
+#include "Runtime/Device.h"
+
+#include <functional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace tessera::runtime {
+
+/// A launch that a session passed to its device.
+struct LaunchRecord {
+  std::string kernel;
+  int64_t grid[3];
+  int64_t block[3];
+  int64_t workgroupBytes;
+};
+
+/// The state of one run of compiled host code.
+///
+/// The first error stays: after it, launches are skipped, and allocations give
+/// null. Host code only hands device pointers on and never reads through them,
+/// so it runs to its end and the caller then finds the error here.
+class Session {
+public:
+  /// `device` outlives the session.
+  explicit Session(Device &device) : target(device) {}
+  /// Frees what the session still owns.
+  ~Session();
+  Session(const Session &) = delete;
+  Session &operator=(const Session &) = delete;
+
+  Device &device() { return target; }
+
+  /// The first error so far, or success.
+  const Status &status() const { return firstError; }
+
+  /// Waits for the device and gives the first error, the wait's own included.
+  const Status &finish();
+
+  /// Launches since the session began or since `clearLaunches`. A launch with
+  /// an empty grid is listed too; one skipped because of an earlier error, or
+  /// refused, is not.
+  const std::vector<LaunchRecord> &launches() const { return records; }
+  void clearLaunches() { records.clear(); }
+  /// Off for benchmark loops, whose list would only grow. On at first.
+  void setRecording(bool enable) { recording = enable; }
+
+  /// Called before each launch; a failure becomes the session's error, and
+  /// nothing is launched.
+  using LaunchHook = std::function<Status(const LaunchRequest &)>;
+  void setLaunchHook(LaunchHook hook) { launchHook = std::move(hook); }
+
+  /// Takes `ptr`, which host code allocated and returned, out of the session's
+  /// care. Gives the pointer to hand to `Device::free` later, which differs
+  /// from `ptr` for alignments above 256 bytes; null when the session does not
+  /// own `ptr`.
+  void *release(void *ptr);
+
+  /// True when `ptr` came from `allocate` and was neither freed nor released.
+  bool owns(void *ptr) const { return owned.count(ptr) != 0; }
+
+  /// What the C functions below do.
+  void launch(const LaunchRequest &request);
+  void *allocate(int64_t alignment, int64_t bytes);
+  void free(void *ptr);
+  /// Makes a failed check of host code (`InvalidArgument`) the session's error,
+  /// unless there was one before.
+  void report(std::string message);
+  /// The same for any failure; success is ignored.
+  void fail(Status status);
+
+private:
+  Device &target;
+  Status firstError;
+  std::vector<LaunchRecord> records;
+  bool recording = true;
+  LaunchHook launchHook;
+  /// From the pointer handed out to the one the device gave.
+  std::unordered_map<void *, void *> owned;
+};
+
+/// Makes a session the calling thread's current one for its lifetime. Scopes
+/// nest; the inner one counts.
+class SessionScope {
+public:
+  explicit SessionScope(Session &session);
+  ~SessionScope();
+  SessionScope(const SessionScope &) = delete;
+  SessionScope &operator=(const SessionScope &) = delete;
+
+private:
+  Session *previous;
+};
+
+/// The calling thread's current session, or null.
+Session *currentSession();
+
+} // namespace tessera::runtime
+
+// Called by compiled host code. Without a current session there is nowhere to
+// put an error: each of them then says so on standard error and aborts.
+extern "C" {
+
+/// Queues a launch; see `LaunchRequest` for the arguments.
+void tessera_rt_launch(const char *kernel, int64_t gridX, int64_t gridY,
+                       int64_t gridZ, int64_t blockX, int64_t blockY,
+                       int64_t blockZ, int64_t workgroupBytes, int64_t numArgs,
+                       void **args, const int64_t *argSizes);
+
+/// Gives device memory, aligned to 256 bytes, or to `alignment` (a power of
+/// two) when that is more. Null after an error.
+void *tessera_rt_alloc(int64_t bytes);
+void *tessera_rt_aligned_alloc(int64_t alignment, int64_t bytes);
+
+/// Frees memory of the two functions above. Null is ignored.
+void tessera_rt_free(void *ptr);
+
+/// A check of host code at run time failed.
+void tessera_rt_report(const char *message);
+
+} // extern "C"
+
+#endif // TESSERA_RUNTIME_SESSION_H

@@ -1,0 +1,506 @@
+//===- CpuDevice.cpp - The host as a device -------------------------------===//
+//
+// A launch deals its workgroups out to a pool of threads:
+//
+//   worker 0 .. W-1 (host threads)    take the next few workgroups, in order
+//     workgroup                       one arena of workgroup memory per worker
+//       thread 0 .. T-1 (fibers)      one after the other, up to each barrier
+//
+// A workgroup of one thread calls its kernel directly.
+//
+//===----------------------------------------------------------------------===//
+
+#include "CpuDevice.h"
+
+#include "../Format.h"
+#include "Fiber.h"
+#include "Runtime/CpuKernel.h"
+#include "ThreadPool.h"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+
+using namespace tessera::runtime;
+
+static_assert(sizeof(tessera_workgroup) == 14 * 8,
+              "compiled kernels rely on this layout");
+
+namespace {
+
+/// Most threads of a workgroup.
+constexpr int64_t maxBlockThreads = 1024;
+/// Most fibers of all workers together. Each takes two memory mappings of the
+/// 65530 that Linux gives a process.
+constexpr size_t maxFibers = 16384;
+/// Bytes behind the workgroup memory that the checking mode watches.
+constexpr size_t canaryBytes = 256;
+constexpr unsigned char canaryByte = 0xA5;
+
+class CpuDevice;
+
+/// What one launch shares between its workers.
+struct Job {
+  const LaunchRequest *request = nullptr;
+  tessera_cpu_kernel kernel = nullptr;
+  bool checking = false;
+  int64_t threads = 1;
+  int64_t workgroups = 0;
+  int64_t chunk = 1;
+  std::atomic<int64_t> next{0};
+  std::atomic<bool> stop{false};
+
+  std::mutex mutex;
+  Status error;
+
+  void fail(StatusCode code, std::string message) {
+    std::lock_guard<std::mutex> lock(mutex);
+    if (error.ok())
+      error = Status(code, std::move(message));
+    stop = true;
+  }
+};
+
+/// What one worker keeps between launches.
+class Worker {
+public:
+  ~Worker() { std::free(arena); }
+
+  void run(Job &job);
+
+  FiberSet fibers;
+
+private:
+  bool reserveArena(size_t bytes);
+  void runWorkgroup(Job &job, const tessera_workgroup &workgroup);
+  /// All threads of a workgroup as fibers, barrier by barrier.
+  void runThreads(Job &job, const tessera_workgroup &workgroup);
+
+  struct Thread {
+    tessera_cpu_kernel kernel;
+    void **args;
+    tessera_workgroup workgroup;
+  };
+  static void threadMain(void *data) {
+    auto *thread = static_cast<Thread *>(data);
+    thread->kernel(thread->args, &thread->workgroup);
+  }
+
+  std::vector<Thread> threads;
+  /// Threads that have not finished.
+  std::vector<uint32_t> active;
+  unsigned char *arena = nullptr;
+  size_t arenaBytes = 0;
+};
+
+class CpuDevice final : public Device {
+public:
+  CpuDevice(DeviceInfo info, unsigned threads);
+  ~CpuDevice() override;
+
+  size_t freeMemory() override { return getCpuInfo().freeBytes; }
+  Status copyToDevice(void *device, const void *host, size_t bytes) override;
+  Status copyToHost(void *host, const void *device, size_t bytes) override;
+  Status fill(void *ptr, uint8_t pattern, size_t bytes) override;
+  Status loadImage(const KernelImage &image) override;
+  Status unloadImage(const std::string &name) override;
+  Status launch(const LaunchRequest &request) override;
+  Status synchronize() override { return Status::success(); }
+  Status timeBegin() override;
+  Status timeEnd(double *milliseconds) override;
+  Status flushCaches() override;
+  Expected<KernelResources> resources(const char *kernel, int64_t blockThreads,
+                                      int64_t workgroupBytes) override;
+
+protected:
+  Status backendAllocate(size_t bytes, void **ptr) override;
+  void backendFree(void *ptr) override { std::free(ptr); }
+
+private:
+  struct Kernel {
+    std::string name;
+    tessera_cpu_kernel function;
+  };
+  struct Image {
+    std::string name;
+    std::vector<Kernel> kernels;
+  };
+
+  tessera_cpu_kernel find(const char *kernel) const;
+  Status unknownKernel(const char *kernel) const;
+  /// How many workers may take part with that many fibers each.
+  unsigned reserveFibers(unsigned wanted, size_t threads);
+
+  ThreadPool pool;
+  std::vector<std::unique_ptr<Worker>> workers;
+  /// In the order of loading; the last one wins.
+  std::vector<Image> images;
+  bool timing = false;
+  std::chrono::steady_clock::time_point begin;
+  /// What `flushCaches` overwrites, and how much of it one worker does.
+  void *scratch = nullptr;
+  size_t scratchShare = 0;
+  unsigned char scratchPattern = 0;
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Worker
+//===----------------------------------------------------------------------===//
+
+bool Worker::reserveArena(size_t bytes) {
+  if (bytes <= arenaBytes)
+    return true;
+  void *memory = nullptr;
+  size_t rounded = (bytes + 4095) / 4096 * 4096;
+  if (posix_memalign(&memory, 64, rounded) != 0)
+    return false;
+  std::free(arena);
+  arena = static_cast<unsigned char *>(memory);
+  arenaBytes = rounded;
+  return true;
+}
+
+void Worker::run(Job &job) {
+  const LaunchRequest &request = *job.request;
+  size_t workgroupBytes = static_cast<size_t>(request.workgroupBytes);
+  if (workgroupBytes != 0 && !reserveArena(workgroupBytes + canaryBytes))
+    return job.fail(StatusCode::OutOfMemory,
+                    format("launch of '%s': no memory for %zu bytes of "
+                           "workgroup memory",
+                           request.kernel, workgroupBytes));
+  if (job.threads > 1) {
+    if (!fibers.reserve(static_cast<size_t>(job.threads)))
+      return job.fail(
+          StatusCode::OutOfMemory,
+          format("launch of '%s': no memory for the stacks of %lld threads; "
+                 "fewer TESSERA_CPU_THREADS need less",
+                 request.kernel, static_cast<long long>(job.threads)));
+    threads.resize(static_cast<size_t>(job.threads));
+  }
+
+  tessera_workgroup workgroup = {};
+  for (int dim = 0; dim < 3; ++dim) {
+    workgroup.gridDim[dim] = request.grid[dim];
+    workgroup.blockDim[dim] = request.block[dim];
+  }
+  workgroup.workgroupMemory = workgroupBytes != 0 ? arena : nullptr;
+
+  for (;;) {
+    int64_t first = job.next.fetch_add(job.chunk, std::memory_order_relaxed);
+    int64_t last = std::min(first + job.chunk, job.workgroups);
+    for (int64_t id = first; id < last; ++id) {
+      if (job.stop.load(std::memory_order_relaxed))
+        return;
+      workgroup.blockId[0] = id % request.grid[0];
+      workgroup.blockId[1] = id / request.grid[0] % request.grid[1];
+      workgroup.blockId[2] = id / request.grid[0] / request.grid[1];
+      runWorkgroup(job, workgroup);
+    }
+    if (last >= job.workgroups)
+      return;
+  }
+}
+
+void Worker::runWorkgroup(Job &job, const tessera_workgroup &workgroup) {
+  const LaunchRequest &request = *job.request;
+  size_t bytes = static_cast<size_t>(request.workgroupBytes);
+  bool watched = job.checking && bytes != 0;
+  if (watched) {
+    std::memset(arena, 0xFF, bytes);
+    std::memset(arena + bytes, canaryByte, canaryBytes);
+  }
+  if (job.threads == 1)
+    job.kernel(request.args, &workgroup);
+  else
+    runThreads(job, workgroup);
+  if (!watched)
+    return;
+  auto written =
+      std::find_if(arena + bytes, arena + bytes + canaryBytes,
+                   [](unsigned char byte) { return byte != canaryByte; });
+  if (written != arena + bytes + canaryBytes)
+    job.fail(
+        StatusCode::LaunchFailed,
+        format("kernel '%s' writes past its %zu bytes of workgroup memory: "
+               "at byte %td, in workgroup (%lld, %lld, %lld)",
+               request.kernel, bytes, written - arena,
+               static_cast<long long>(workgroup.blockId[0]),
+               static_cast<long long>(workgroup.blockId[1]),
+               static_cast<long long>(workgroup.blockId[2])));
+}
+
+void Worker::runThreads(Job &job, const tessera_workgroup &workgroup) {
+  const LaunchRequest &request = *job.request;
+  size_t count = static_cast<size_t>(job.threads);
+  active.clear();
+  for (size_t index = 0; index < count; ++index) {
+    Thread &thread = threads[index];
+    thread.kernel = job.kernel;
+    thread.args = request.args;
+    thread.workgroup = workgroup;
+    int64_t linear = static_cast<int64_t>(index);
+    thread.workgroup.threadId[0] = linear % request.block[0];
+    thread.workgroup.threadId[1] = linear / request.block[0] % request.block[1];
+    thread.workgroup.threadId[2] = linear / request.block[0] / request.block[1];
+    thread.workgroup.fiber = fibers.get(index);
+    fibers.start(index, threadMain, &thread);
+    active.push_back(static_cast<uint32_t>(index));
+  }
+  // Each round takes every thread to its next barrier, or to its end.
+  while (!active.empty()) {
+    size_t finished = 0, arrived = 0;
+    for (uint32_t index : active) {
+      if (fibers.resume(index))
+        ++finished;
+      else
+        active[arrived++] = index;
+    }
+    active.resize(arrived);
+    if (arrived != 0 && finished != 0)
+      return job.fail(
+          StatusCode::LaunchFailed,
+          format("kernel '%s', workgroup (%lld, %lld, %lld): %zu of %zu "
+                 "threads wait at a barrier that the other %zu ended without "
+                 "reaching",
+                 request.kernel, static_cast<long long>(workgroup.blockId[0]),
+                 static_cast<long long>(workgroup.blockId[1]),
+                 static_cast<long long>(workgroup.blockId[2]), arrived, count,
+                 finished));
+  }
+}
+
+void tessera_cpu_barrier(const tessera_workgroup *workgroup) {
+  if (workgroup->fiber)
+    FiberSet::yield(static_cast<Fiber *>(workgroup->fiber));
+}
+
+//===----------------------------------------------------------------------===//
+// CpuDevice
+//===----------------------------------------------------------------------===//
+
+CpuDevice::CpuDevice(DeviceInfo info, unsigned threads)
+    : Device(std::move(info)), pool(threads) {
+  for (unsigned worker = 0; worker < pool.size(); ++worker)
+    workers.push_back(std::make_unique<Worker>());
+  deviceInfo.computeUnits = static_cast<int>(pool.size());
+}
+
+CpuDevice::~CpuDevice() { releaseMemory(); }
+
+Status CpuDevice::backendAllocate(size_t bytes, void **ptr) {
+  // The system promises more memory than it has, and ends the process later.
+  if (bytes > info().memoryBytes || posix_memalign(ptr, 256, bytes) != 0)
+    return Status(StatusCode::OutOfMemory, "posix_memalign");
+  return Status::success();
+}
+
+Status CpuDevice::copyToDevice(void *device, const void *host, size_t bytes) {
+  if (bytes != 0)
+    std::memcpy(device, host, bytes);
+  return Status::success();
+}
+
+Status CpuDevice::copyToHost(void *host, const void *device, size_t bytes) {
+  if (bytes != 0)
+    std::memcpy(host, device, bytes);
+  return Status::success();
+}
+
+Status CpuDevice::fill(void *ptr, uint8_t pattern, size_t bytes) {
+  if (bytes != 0)
+    std::memset(ptr, pattern, bytes);
+  return Status::success();
+}
+
+Status CpuDevice::loadImage(const KernelImage &image) {
+  if (image.kind != KernelImage::HostFunctions)
+    return Status(StatusCode::InvalidArgument,
+                  "image '" + image.name +
+                      "' holds GPU code: the cpu device takes addresses of "
+                      "host functions");
+  Image loaded;
+  loaded.name = image.name;
+  for (const auto &[name, address] : image.functions) {
+    if (address == nullptr)
+      return Status(StatusCode::InvalidArgument, "image '" + image.name +
+                                                     "': kernel '" + name +
+                                                     "' has no address");
+    loaded.kernels.push_back(
+        {name, reinterpret_cast<tessera_cpu_kernel>(address)});
+  }
+  images.erase(
+      std::remove_if(images.begin(), images.end(),
+                     [&](const Image &old) { return old.name == image.name; }),
+      images.end());
+  images.push_back(std::move(loaded));
+  return Status::success();
+}
+
+Status CpuDevice::unloadImage(const std::string &name) {
+  auto it = std::find_if(images.begin(), images.end(), [&](const Image &image) {
+    return image.name == name;
+  });
+  if (it == images.end())
+    return Status(StatusCode::InvalidArgument,
+                  "no image '" + name + "' is loaded");
+  images.erase(it);
+  return Status::success();
+}
+
+tessera_cpu_kernel CpuDevice::find(const char *kernel) const {
+  for (auto image = images.rbegin(); image != images.rend(); ++image)
+    for (const Kernel &candidate : image->kernels)
+      if (candidate.name == kernel)
+        return candidate.function;
+  return nullptr;
+}
+
+Status CpuDevice::unknownKernel(const char *kernel) const {
+  std::string known;
+  for (const Image &image : images)
+    for (const Kernel &candidate : image.kernels)
+      known += (known.empty() ? "" : ", ") + candidate.name;
+  return Status(StatusCode::InvalidArgument,
+                format("no kernel '%s' is loaded; loaded: %s", kernel,
+                       known.empty() ? "none" : known.c_str()));
+}
+
+unsigned CpuDevice::reserveFibers(unsigned wanted, size_t threads) {
+  size_t possible = std::max<size_t>(1, maxFibers / threads);
+  unsigned count = static_cast<unsigned>(std::min<size_t>(wanted, possible));
+  size_t total = 0;
+  for (unsigned worker = 0; worker < workers.size(); ++worker)
+    total +=
+        std::max(workers[worker]->fibers.size(), worker < count ? threads : 0);
+  // Workers may hold more than they need from launches of another shape.
+  if (total > maxFibers)
+    for (auto &worker : workers)
+      worker->fibers.clear();
+  return count;
+}
+
+Status CpuDevice::launch(const LaunchRequest &request) {
+  if (Status status = checkRequest(request); !status.ok())
+    return status;
+  tessera_cpu_kernel kernel = find(request.kernel);
+  if (!kernel)
+    return unknownKernel(request.kernel);
+  if (isEmptyGrid(request))
+    return Status::success();
+  Job job;
+  job.request = &request;
+  job.kernel = kernel;
+  job.checking = checking;
+  int64_t total;
+  if (__builtin_mul_overflow(request.block[0], request.block[1], &total) ||
+      __builtin_mul_overflow(total, request.block[2], &total) ||
+      total > maxBlockThreads)
+    return refuse(request, "a block of " + formatDims(request.block) +
+                               " threads, but the cpu device has at most " +
+                               std::to_string(maxBlockThreads) +
+                               " for a workgroup");
+  job.threads = total;
+  if (__builtin_mul_overflow(request.grid[0], request.grid[1], &total) ||
+      __builtin_mul_overflow(total, request.grid[2], &total) ||
+      total > INT64_MAX / 2)
+    return refuse(request,
+                  "a grid of " + formatDims(request.grid) +
+                      " workgroups, but the cpu device has at most 2^62");
+  job.workgroups = total;
+
+  auto count =
+      static_cast<unsigned>(std::min<int64_t>(pool.size(), job.workgroups));
+  if (job.threads > 1)
+    count = reserveFibers(count, static_cast<size_t>(job.threads));
+  // Several at a time where there are many, for less contention.
+  job.chunk =
+      std::clamp<int64_t>(job.workgroups / (int64_t(count) * 32), 1, 64);
+  struct Launch {
+    Job &job;
+    CpuDevice &device;
+  } state{job, *this};
+  pool.run(
+      count,
+      [](void *data, unsigned worker) {
+        auto *launch = static_cast<Launch *>(data);
+        launch->device.workers[worker]->run(launch->job);
+      },
+      &state);
+  return job.error;
+}
+
+Status CpuDevice::timeBegin() {
+  timing = true;
+  begin = std::chrono::steady_clock::now();
+  return Status::success();
+}
+
+Status CpuDevice::timeEnd(double *milliseconds) {
+  auto end = std::chrono::steady_clock::now();
+  if (!timing)
+    return Status(StatusCode::InvalidArgument, "timeEnd without timeBegin");
+  timing = false;
+  *milliseconds =
+      std::chrono::duration<double, std::milli>(end - begin).count();
+  return Status::success();
+}
+
+Status CpuDevice::flushCaches() {
+  // Twice the shared cache, and enough for each worker to empty the caches of
+  // its own core.
+  constexpr size_t share = 4 << 20;
+  if (!scratch) {
+    size_t bytes = std::max(2 * info().l2Bytes, share * pool.size());
+    if (Status status = allocate(bytes, &scratch); !status.ok())
+      return status;
+    scratchShare = bytes / pool.size();
+  }
+  ++scratchPattern;
+  pool.run(
+      pool.size(),
+      [](void *data, unsigned worker) {
+        auto *device = static_cast<CpuDevice *>(data);
+        std::memset(static_cast<char *>(device->scratch) +
+                        worker * device->scratchShare,
+                    device->scratchPattern, device->scratchShare);
+      },
+      this);
+  return Status::success();
+}
+
+Expected<KernelResources> CpuDevice::resources(const char *kernel,
+                                               int64_t blockThreads, int64_t) {
+  if (!find(kernel))
+    return unknownKernel(kernel);
+  KernelResources result;
+  result.maxThreads = static_cast<int>(maxBlockThreads);
+  if (blockThreads > 0)
+    result.workgroupsPerUnit = blockThreads <= maxBlockThreads ? 1 : 0;
+  return result;
+}
+
+Expected<std::unique_ptr<Device>> tessera::runtime::openCpuDevice(int ordinal) {
+  if (ordinal != 0)
+    return Status(StatusCode::NoDevice,
+                  format("no cpu device %d: there is only cpu 0", ordinal));
+  DeviceInfo info = getCpuInfo();
+  if (const char *text = std::getenv("TESSERA_CPU_THREADS")) {
+    constexpr long most = 1024;
+    char *end = nullptr;
+    long threads = std::strtol(text, &end, 10);
+    if (*text == '\0' || *end != '\0' || threads < 1 || threads > most)
+      return Status(StatusCode::InvalidArgument,
+                    format("TESSERA_CPU_THREADS is '%s': it has to be a number "
+                           "from 1 to %ld",
+                           text, most));
+    info.computeUnits = static_cast<int>(threads);
+  }
+  auto threads = static_cast<unsigned>(info.computeUnits);
+  return std::unique_ptr<Device>(
+      std::make_unique<CpuDevice>(std::move(info), threads));
+}

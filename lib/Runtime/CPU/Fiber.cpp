@@ -1,0 +1,212 @@
+//===- Fiber.cpp - Cooperative threads of one workgroup -------------------===//
+//
+// A fiber is entered through makecontext/setcontext once. After that a switch
+// is a _setjmp/_longjmp pair, which unlike swapcontext makes no system call
+// (swapcontext saves the signal mask). The sanitizers follow swapcontext and
+// not jumps between stacks, so builds with one of them use swapcontext.
+//
+//===----------------------------------------------------------------------===//
+
+// glibc's checking longjmp refuses to jump to another stack.
+#undef _FORTIFY_SOURCE
+
+#include "Fiber.h"
+
+#include <csetjmp>
+#include <cstdint>
+#include <sys/mman.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define TESSERA_FIBER_ASAN 1
+#endif
+#if __has_feature(thread_sanitizer)
+#define TESSERA_FIBER_TSAN 1
+#endif
+#endif
+#if defined(__SANITIZE_ADDRESS__)
+#define TESSERA_FIBER_ASAN 1
+#endif
+#if defined(__SANITIZE_THREAD__)
+#define TESSERA_FIBER_TSAN 1
+#endif
+
+#ifdef TESSERA_FIBER_ASAN
+#include <sanitizer/asan_interface.h>
+#include <sanitizer/common_interface_defs.h>
+#endif
+#ifdef TESSERA_FIBER_TSAN
+#include <sanitizer/tsan_interface.h>
+#endif
+#if defined(TESSERA_FIBER_ASAN) || defined(TESSERA_FIBER_TSAN)
+#define TESSERA_FIBER_SWAPCONTEXT 1
+#endif
+
+using namespace tessera::runtime;
+
+struct tessera::runtime::Fiber {
+  ~Fiber();
+
+  /// The mapping: guard page first, then the stack.
+  void *mapping = nullptr;
+  size_t mappingBytes = 0;
+  char *stack = nullptr;
+
+  FiberSet::Body body = nullptr;
+  void *argument = nullptr;
+  bool finished = true;
+  /// False until the fiber is entered through its context.
+  bool entered = false;
+
+  ucontext_t context;
+#ifdef TESSERA_FIBER_SWAPCONTEXT
+  ucontext_t scheduler;
+#else
+  jmp_buf jump;
+  jmp_buf scheduler;
+#endif
+#ifdef TESSERA_FIBER_ASAN
+  void *fakeStack = nullptr;
+  void *schedulerFakeStack = nullptr;
+  const void *schedulerStack = nullptr;
+  size_t schedulerStackBytes = 0;
+#endif
+#ifdef TESSERA_FIBER_TSAN
+  void *tsanFiber = nullptr;
+  void *tsanScheduler = nullptr;
+#endif
+};
+
+Fiber::~Fiber() {
+#ifdef TESSERA_FIBER_TSAN
+  if (tsanFiber)
+    __tsan_destroy_fiber(tsanFiber);
+#endif
+  if (mapping)
+    munmap(mapping, mappingBytes);
+}
+
+/// Leaves the fiber for the scheduler.
+static void switchToScheduler(Fiber *fiber) {
+#ifdef TESSERA_FIBER_ASAN
+  __sanitizer_start_switch_fiber(&fiber->fakeStack, fiber->schedulerStack,
+                                 fiber->schedulerStackBytes);
+#endif
+#ifdef TESSERA_FIBER_TSAN
+  __tsan_switch_to_fiber(fiber->tsanScheduler, 0);
+#endif
+#ifdef TESSERA_FIBER_SWAPCONTEXT
+  swapcontext(&fiber->context, &fiber->scheduler);
+#else
+  if (_setjmp(fiber->jump) == 0)
+    _longjmp(fiber->scheduler, 1);
+#endif
+#ifdef TESSERA_FIBER_ASAN
+  __sanitizer_finish_switch_fiber(fiber->fakeStack, &fiber->schedulerStack,
+                                  &fiber->schedulerStackBytes);
+#endif
+}
+
+/// What a fiber's context starts with; makecontext passes only ints.
+static void fiberMain(unsigned low, unsigned high) {
+  auto *fiber = reinterpret_cast<Fiber *>(
+      static_cast<uintptr_t>(low) | static_cast<uintptr_t>(high) << 16 << 16);
+#ifdef TESSERA_FIBER_ASAN
+  __sanitizer_finish_switch_fiber(nullptr, &fiber->schedulerStack,
+                                  &fiber->schedulerStackBytes);
+#endif
+  for (;;) {
+    fiber->body(fiber->argument);
+    fiber->finished = true;
+    switchToScheduler(fiber);
+  }
+}
+
+/// Makes the fiber start afresh at its next resume.
+static void resetContext(Fiber *fiber) {
+#ifdef TESSERA_FIBER_ASAN
+  __asan_unpoison_memory_region(fiber->stack, FiberSet::stackBytes);
+  fiber->fakeStack = nullptr;
+#endif
+#ifdef TESSERA_FIBER_TSAN
+  if (fiber->tsanFiber)
+    __tsan_destroy_fiber(fiber->tsanFiber);
+  fiber->tsanFiber = __tsan_create_fiber(0);
+#endif
+  getcontext(&fiber->context);
+  fiber->context.uc_stack.ss_sp = fiber->stack;
+  fiber->context.uc_stack.ss_size = FiberSet::stackBytes;
+  fiber->context.uc_link = nullptr;
+  auto address = reinterpret_cast<uintptr_t>(fiber);
+  makecontext(&fiber->context, reinterpret_cast<void (*)()>(fiberMain), 2,
+              static_cast<unsigned>(address),
+              static_cast<unsigned>(address >> 16 >> 16));
+  fiber->entered = false;
+  fiber->finished = true;
+}
+
+FiberSet::FiberSet() = default;
+FiberSet::~FiberSet() = default;
+
+void FiberSet::clear() { fibers.clear(); }
+
+bool FiberSet::reserve(size_t count) {
+  size_t page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  while (fibers.size() < count) {
+    auto fiber = std::make_unique<Fiber>();
+    size_t bytes = stackBytes + page;
+    void *mapping =
+        mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+    if (mapping == MAP_FAILED)
+      return false;
+    fiber->mapping = mapping;
+    fiber->mappingBytes = bytes;
+    if (mprotect(mapping, page, PROT_NONE) != 0)
+      return false;
+    fiber->stack = static_cast<char *>(mapping) + page;
+    resetContext(fiber.get());
+    fibers.push_back(std::move(fiber));
+  }
+  return true;
+}
+
+void FiberSet::start(size_t index, Body body, void *argument) {
+  Fiber *fiber = fibers[index].get();
+  if (!fiber->finished)
+    resetContext(fiber);
+  fiber->body = body;
+  fiber->argument = argument;
+  fiber->finished = false;
+}
+
+bool FiberSet::resume(size_t index) {
+  Fiber *fiber = fibers[index].get();
+#ifdef TESSERA_FIBER_ASAN
+  __sanitizer_start_switch_fiber(&fiber->schedulerFakeStack, fiber->stack,
+                                 stackBytes);
+#endif
+#ifdef TESSERA_FIBER_TSAN
+  fiber->tsanScheduler = __tsan_get_current_fiber();
+  __tsan_switch_to_fiber(fiber->tsanFiber, 0);
+#endif
+#ifdef TESSERA_FIBER_SWAPCONTEXT
+  fiber->entered = true;
+  swapcontext(&fiber->scheduler, &fiber->context);
+#else
+  if (_setjmp(fiber->scheduler) == 0) {
+    if (fiber->entered)
+      _longjmp(fiber->jump, 1);
+    fiber->entered = true;
+    setcontext(&fiber->context);
+  }
+#endif
+#ifdef TESSERA_FIBER_ASAN
+  __sanitizer_finish_switch_fiber(fiber->schedulerFakeStack, nullptr, nullptr);
+#endif
+  return fiber->finished;
+}
+
+void FiberSet::yield(Fiber *fiber) { switchToScheduler(fiber); }

@@ -1,0 +1,60 @@
+//===- CudaDriver.cpp - Finding the CUDA driver ---------------------------===//
+
+#include "CudaDriver.h"
+
+#include <dlfcn.h>
+
+using namespace tessera::runtime;
+
+std::string CudaDriver::describe(const char *call, CUresult result) const {
+  const char *name = nullptr, *text = nullptr;
+  if (getErrorName)
+    getErrorName(result, &name);
+  if (getErrorString)
+    getErrorString(result, &text);
+  std::string message = std::string(call) + ": ";
+  message += name ? name : "error " + std::to_string(result);
+  if (text)
+    message += std::string(": ") + text;
+  return message;
+}
+
+namespace {
+struct LoadedDriver {
+  CudaDriver driver;
+  std::string reason;
+
+  LoadedDriver() {
+    void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+    if (!library) {
+      const char *text = dlerror();
+      reason = std::string("libcuda.so.1 not found: ") +
+               (text ? text : "no reason given");
+      return;
+    }
+#define TESSERA_FIND(member, symbol, parameters)                               \
+  driver.member =                                                              \
+      reinterpret_cast<decltype(driver.member)>(dlsym(library, #symbol));
+#define TESSERA_REQUIRE(member, symbol, parameters)                            \
+  TESSERA_FIND(member, symbol, parameters)                                     \
+  if (!driver.member && reason.empty())                                        \
+    reason = "libcuda.so.1 has no " #symbol ": the driver is too old";
+    TESSERA_CUDA_FUNCTIONS(TESSERA_REQUIRE)
+    TESSERA_CUDA_OPTIONAL_FUNCTIONS(TESSERA_FIND)
+#undef TESSERA_REQUIRE
+#undef TESSERA_FIND
+    if (reason.empty())
+      if (CUresult result = driver.init(0))
+        reason = driver.describe("cuInit", result);
+  }
+};
+} // namespace
+
+const CudaDriver *tessera::runtime::getCudaDriver(std::string *why) {
+  static const LoadedDriver loaded;
+  if (loaded.reason.empty())
+    return &loaded.driver;
+  if (why)
+    *why = loaded.reason;
+  return nullptr;
+}

@@ -1,0 +1,169 @@
+//===- CudaDriver.h - The part of the CUDA driver API in use ----*- C++ -*-===//
+//
+// Own declarations of the driver's functions, found with dlopen: building needs
+// no CUDA toolkit, and the same binary starts on machines without a driver.
+// Types and numbers are those of the driver's ABI, which does not change; where
+// a function has a revised form, its versioned symbol (_v2) is named.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TESSERA_LIB_RUNTIME_CUDA_CUDADRIVER_H
+#define TESSERA_LIB_RUNTIME_CUDA_CUDADRIVER_H
+
+#include <cstddef>
+#include <string>
+
+namespace tessera::runtime {
+
+using CUresult = int;
+using CUdevice = int;
+using CUdeviceptr = unsigned long long;
+using CUcontext = struct CUctx_st *;
+using CUmodule = struct CUmod_st *;
+using CUfunction = struct CUfunc_st *;
+using CUstream = struct CUstream_st *;
+using CUevent = struct CUevent_st *;
+
+/// Results that are told apart.
+enum : CUresult {
+  CUDA_SUCCESS = 0,
+  CUDA_ERROR_INVALID_VALUE = 1,
+  CUDA_ERROR_OUT_OF_MEMORY = 2,
+  CUDA_ERROR_NO_DEVICE = 100,
+  CUDA_ERROR_ECC_UNCORRECTABLE = 214,
+  CUDA_ERROR_INVALID_PTX = 218,
+  CUDA_ERROR_NVLINK_UNCORRECTABLE = 220,
+  CUDA_ERROR_CONTAINED = 226,
+  CUDA_ERROR_NOT_FOUND = 500,
+  CUDA_ERROR_ILLEGAL_ADDRESS = 700,
+  CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES = 701,
+  CUDA_ERROR_LAUNCH_TIMEOUT = 702,
+  CUDA_ERROR_CONTEXT_IS_DESTROYED = 709,
+  CUDA_ERROR_ASSERT = 710,
+  CUDA_ERROR_HARDWARE_STACK_ERROR = 714,
+  CUDA_ERROR_ILLEGAL_INSTRUCTION = 715,
+  CUDA_ERROR_MISALIGNED_ADDRESS = 716,
+  CUDA_ERROR_INVALID_ADDRESS_SPACE = 717,
+  CUDA_ERROR_INVALID_PC = 718,
+  CUDA_ERROR_LAUNCH_FAILED = 719,
+  CUDA_ERROR_TENSOR_MEMORY_LEAK = 721,
+};
+
+enum CUdevice_attribute : int {
+  CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK = 1,
+  CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X = 2,
+  CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y = 3,
+  CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z = 4,
+  CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X = 5,
+  CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y = 6,
+  CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z = 7,
+  CU_DEVICE_ATTRIBUTE_WARP_SIZE = 10,
+  /// In kHz.
+  CU_DEVICE_ATTRIBUTE_CLOCK_RATE = 13,
+  CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT = 16,
+  CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE = 38,
+  CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR = 75,
+  CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR = 76,
+  CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN = 97,
+};
+
+enum CUfunction_attribute : int {
+  CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK = 0,
+  CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES = 1,
+  CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES = 3,
+  CU_FUNC_ATTRIBUTE_NUM_REGS = 4,
+  CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES = 8,
+};
+
+enum CUjit_option : int {
+  CU_JIT_INFO_LOG_BUFFER = 3,
+  CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES = 4,
+  CU_JIT_ERROR_LOG_BUFFER = 5,
+  CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES = 6,
+  CU_JIT_LOG_VERBOSE = 12,
+};
+
+constexpr unsigned CU_STREAM_NON_BLOCKING = 1;
+constexpr unsigned CU_EVENT_DEFAULT = 0;
+
+/// The functions in use: name in the table, symbol, parameters.
+#define TESSERA_CUDA_FUNCTIONS(X)                                              \
+  X(init, cuInit, (unsigned flags))                                            \
+  X(driverGetVersion, cuDriverGetVersion, (int *version))                      \
+  X(getErrorName, cuGetErrorName, (CUresult error, const char **name))         \
+  X(getErrorString, cuGetErrorString, (CUresult error, const char **text))     \
+  X(deviceGet, cuDeviceGet, (CUdevice * device, int ordinal))                  \
+  X(deviceGetCount, cuDeviceGetCount, (int *count))                            \
+  X(deviceGetName, cuDeviceGetName, (char *name, int length, CUdevice device)) \
+  X(deviceTotalMem, cuDeviceTotalMem_v2, (size_t *bytes, CUdevice device))     \
+  X(deviceGetAttribute, cuDeviceGetAttribute,                                  \
+    (int *value, CUdevice_attribute attribute, CUdevice device))               \
+  X(primaryCtxRetain, cuDevicePrimaryCtxRetain,                                \
+    (CUcontext * context, CUdevice device))                                    \
+  X(primaryCtxRelease, cuDevicePrimaryCtxRelease_v2, (CUdevice device))        \
+  X(primaryCtxReset, cuDevicePrimaryCtxReset_v2, (CUdevice device))            \
+  X(ctxSetCurrent, cuCtxSetCurrent, (CUcontext context))                       \
+  X(memGetInfo, cuMemGetInfo_v2, (size_t *freeBytes, size_t *totalBytes))      \
+  X(memAlloc, cuMemAlloc_v2, (CUdeviceptr * ptr, size_t bytes))                \
+  X(memFree, cuMemFree_v2, (CUdeviceptr ptr))                                  \
+  X(memcpyHtoDAsync, cuMemcpyHtoDAsync_v2,                                     \
+    (CUdeviceptr to, const void *from, size_t bytes, CUstream stream))         \
+  X(memcpyDtoHAsync, cuMemcpyDtoHAsync_v2,                                     \
+    (void *to, CUdeviceptr from, size_t bytes, CUstream stream))               \
+  X(memsetD8Async, cuMemsetD8Async,                                            \
+    (CUdeviceptr ptr, unsigned char value, size_t bytes, CUstream stream))     \
+  X(moduleLoadDataEx, cuModuleLoadDataEx,                                      \
+    (CUmodule * module, const void *image, unsigned numOptions,                \
+     CUjit_option *options, void **values))                                    \
+  X(moduleUnload, cuModuleUnload, (CUmodule module))                           \
+  X(moduleGetFunction, cuModuleGetFunction,                                    \
+    (CUfunction * function, CUmodule module, const char *name))                \
+  X(funcGetAttribute, cuFuncGetAttribute,                                      \
+    (int *value, CUfunction_attribute attribute, CUfunction function))         \
+  X(funcSetAttribute, cuFuncSetAttribute,                                      \
+    (CUfunction function, CUfunction_attribute attribute, int value))          \
+  X(launchKernel, cuLaunchKernel,                                              \
+    (CUfunction function, unsigned gridX, unsigned gridY, unsigned gridZ,      \
+     unsigned blockX, unsigned blockY, unsigned blockZ, unsigned sharedBytes,  \
+     CUstream stream, void **args, void **extra))                              \
+  X(occupancy, cuOccupancyMaxActiveBlocksPerMultiprocessor,                    \
+    (int *blocks, CUfunction function, int blockThreads, size_t sharedBytes))  \
+  X(streamCreate, cuStreamCreate, (CUstream * stream, unsigned flags))         \
+  X(streamDestroy, cuStreamDestroy_v2, (CUstream stream))                      \
+  X(streamSynchronize, cuStreamSynchronize, (CUstream stream))                 \
+  X(eventCreate, cuEventCreate, (CUevent * event, unsigned flags))             \
+  X(eventDestroy, cuEventDestroy_v2, (CUevent event))                          \
+  X(eventRecord, cuEventRecord, (CUevent event, CUstream stream))              \
+  X(eventSynchronize, cuEventSynchronize, (CUevent event))                     \
+  X(eventElapsedTime, cuEventElapsedTime,                                      \
+    (float *milliseconds, CUevent begin, CUevent end))
+
+/// Functions that older drivers lack (before CUDA 12.4); null there.
+#define TESSERA_CUDA_OPTIONAL_FUNCTIONS(X)                                     \
+  X(funcGetParamInfo, cuFuncGetParamInfo,                                      \
+    (CUfunction function, size_t index, size_t *offset, size_t *bytes))        \
+  X(moduleGetFunctionCount, cuModuleGetFunctionCount,                          \
+    (unsigned *count, CUmodule module))                                        \
+  X(moduleEnumerateFunctions, cuModuleEnumerateFunctions,                      \
+    (CUfunction * functions, unsigned count, CUmodule module))                 \
+  X(funcGetName, cuFuncGetName, (const char **name, CUfunction function))
+
+/// The driver's functions, each under its name above.
+struct CudaDriver {
+#define TESSERA_DECLARE(member, symbol, parameters)                            \
+  CUresult(*member) parameters = nullptr;
+  TESSERA_CUDA_FUNCTIONS(TESSERA_DECLARE)
+  TESSERA_CUDA_OPTIONAL_FUNCTIONS(TESSERA_DECLARE)
+#undef TESSERA_DECLARE
+
+  /// "cuInit: CUDA_ERROR_NO_DEVICE: no CUDA-capable device is detected".
+  std::string describe(const char *call, CUresult result) const;
+};
+
+/// The driver of this machine, loaded on the first call; null, and the reason
+/// in `why`, when there is none.
+const CudaDriver *getCudaDriver(std::string *why);
+
+} // namespace tessera::runtime
+
+#endif // TESSERA_LIB_RUNTIME_CUDA_CUDADRIVER_H

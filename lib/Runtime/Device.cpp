@@ -1,0 +1,154 @@
+//===- Device.cpp - What all devices share, and finding them --------------===//
+
+#include "Runtime/Device.h"
+
+#include "CPU/CpuDevice.h"
+#include "CUDA/CudaDevice.h"
+#include "Format.h"
+#include "MemoryPool.h"
+
+using namespace tessera::runtime;
+
+const char *tessera::runtime::statusCodeName(StatusCode code) {
+  switch (code) {
+  case StatusCode::Ok:
+    return "Ok";
+  case StatusCode::NoDevice:
+    return "NoDevice";
+  case StatusCode::OutOfMemory:
+    return "OutOfMemory";
+  case StatusCode::Rejected:
+    return "Rejected";
+  case StatusCode::LaunchFailed:
+    return "LaunchFailed";
+  case StatusCode::InvalidArgument:
+    return "InvalidArgument";
+  case StatusCode::Internal:
+    return "Internal";
+  }
+  return "unknown";
+}
+
+Device::Device(DeviceInfo info)
+    : deviceInfo(std::move(info)), pool(std::make_unique<MemoryPool>()) {}
+
+Device::~Device() = default;
+
+Status Device::allocate(size_t bytes, void **ptr) {
+  *ptr = nullptr;
+  size_t sizeClass = MemoryPool::sizeClass(bytes);
+  Status status(StatusCode::OutOfMemory, "no such size");
+  if (sizeClass != 0) {
+    *ptr = pool->take(sizeClass);
+    if (*ptr == nullptr) {
+      status = backendAllocate(sizeClass, ptr);
+      if (status.code() == StatusCode::OutOfMemory &&
+          pool->statistics().cachedBytes != 0) {
+        trim();
+        status = backendAllocate(sizeClass, ptr);
+      }
+      if (status.ok())
+        pool->add(*ptr, sizeClass);
+    } else {
+      status = Status::success();
+    }
+  }
+  if (status.code() == StatusCode::OutOfMemory)
+    return Status(StatusCode::OutOfMemory,
+                  format("out of memory on %s: %zu bytes asked for, %zu of "
+                         "%zu free",
+                         info().name.c_str(), bytes, freeMemory(),
+                         info().memoryBytes));
+  if (status.ok() && checking)
+    return fill(*ptr, 0xFF, sizeClass);
+  return status;
+}
+
+Status Device::free(void *ptr) {
+  if (ptr == nullptr || pool->release(ptr))
+    return Status::success();
+  return Status(StatusCode::InvalidArgument,
+                format("%p is not memory allocated on %s, or was freed before",
+                       ptr, info().name.c_str()));
+}
+
+void Device::trim() {
+  pool->clear(/*live=*/false, [this](void *ptr) { backendFree(ptr); });
+}
+
+void Device::releaseMemory() {
+  pool->clear(/*live=*/true, [this](void *ptr) { backendFree(ptr); });
+}
+
+MemoryStats Device::memoryStats() const { return pool->statistics(); }
+
+bool tessera::runtime::isEmptyGrid(const LaunchRequest &request) {
+  return request.grid[0] == 0 || request.grid[1] == 0 || request.grid[2] == 0;
+}
+
+Status Device::refuse(const LaunchRequest &request, const std::string &what) {
+  return Status(StatusCode::InvalidArgument,
+                format("launch of '%s': %s", request.kernel, what.c_str()));
+}
+
+Status Device::checkRequest(const LaunchRequest &request) const {
+  if (request.kernel == nullptr || *request.kernel == '\0')
+    return Status(StatusCode::InvalidArgument, "launch without a kernel name");
+  for (int dim = 0; dim < 3; ++dim) {
+    if (request.grid[dim] < 0)
+      return refuse(request, "negative grid " + formatDims(request.grid));
+    if (request.block[dim] < 1)
+      return refuse(request,
+                    "each dimension of the block has to be 1 or more, not " +
+                        formatDims(request.block));
+  }
+  if (request.numArgs < 0 || (request.numArgs > 0 && request.args == nullptr))
+    return refuse(request, std::to_string(request.numArgs) +
+                               " arguments without their addresses");
+  if (request.workgroupBytes < 0)
+    return refuse(request, std::to_string(request.workgroupBytes) +
+                               " bytes of workgroup memory");
+  if (request.workgroupBytes >
+      static_cast<int64_t>(deviceInfo.workgroupMemoryBytes))
+    return refuse(request, std::to_string(request.workgroupBytes) +
+                               " bytes of workgroup memory, but " +
+                               deviceInfo.name + " has at most " +
+                               std::to_string(deviceInfo.workgroupMemoryBytes) +
+                               " for a workgroup");
+  return Status::success();
+}
+
+std::vector<DeviceInfo> tessera::runtime::listDevices(std::string *why) {
+  std::vector<DeviceInfo> devices;
+  std::string reason;
+  if (const CudaDriver *driver = getCudaDriver(&reason))
+    reason = listCudaDevices(*driver, devices);
+  if (!reason.empty() && why)
+    *why += "cuda: " + reason + "\n";
+  devices.push_back(getCpuInfo());
+  return devices;
+}
+
+Expected<std::unique_ptr<Device>>
+tessera::runtime::openDevice(const std::string &target, int ordinal) {
+  if (target == "cpu")
+    return openCpuDevice(ordinal);
+  if (target == "cuda") {
+    std::string reason;
+    const CudaDriver *driver = getCudaDriver(&reason);
+    if (!driver)
+      return Status(StatusCode::NoDevice, "no CUDA device: " + reason);
+    return openCudaDevice(*driver, ordinal);
+  }
+  if (target == "auto") {
+    std::vector<DeviceInfo> devices = listDevices();
+    if (ordinal < 0 || static_cast<size_t>(ordinal) >= devices.size())
+      return Status(StatusCode::NoDevice,
+                    format("no device %d: this machine has %zu", ordinal,
+                           devices.size()));
+    return openDevice(devices[ordinal].target, devices[ordinal].ordinal);
+  }
+  return Status(StatusCode::InvalidArgument,
+                "unknown target '" + target +
+                    "': the runtime knows auto, cpu and cuda");
+}

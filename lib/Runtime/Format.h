@@ -1,0 +1,19 @@
+//===- Format.h - printf into a std::string ---------------------*- C++ -*-===//
+
+#ifndef TESSERA_LIB_RUNTIME_FORMAT_H
+#define TESSERA_LIB_RUNTIME_FORMAT_H
+
+#include <cstdint>
+#include <string>
+
+namespace tessera::runtime {
+
+/// Formats as printf does.
+std::string format(const char *text, ...) __attribute__((format(printf, 1, 2)));
+
+/// Three sizes as "4x2x1".
+std::string formatDims(const int64_t dims[3]);
+
+} // namespace tessera::runtime
+
+#endif // TESSERA_LIB_RUNTIME_FORMAT_H

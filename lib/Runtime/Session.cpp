@@ -1,0 +1,165 @@
+//===- Session.cpp - What compiled host code calls ------------------------===//
+
+#include "Runtime/Session.h"
+
+#include "Format.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+
+using namespace tessera::runtime;
+
+//===----------------------------------------------------------------------===//
+// Session
+//===----------------------------------------------------------------------===//
+
+Session::~Session() {
+  for (auto &entry : owned)
+    (void)target.free(entry.second);
+}
+
+const Status &Session::finish() {
+  fail(target.synchronize());
+  return firstError;
+}
+
+void Session::fail(Status status) {
+  if (firstError.ok() && !status.ok())
+    firstError = std::move(status);
+}
+
+void Session::report(std::string message) {
+  fail(Status(StatusCode::InvalidArgument, std::move(message)));
+}
+
+void Session::launch(const LaunchRequest &request) {
+  if (!firstError.ok())
+    return;
+  if (launchHook)
+    fail(launchHook(request));
+  if (!firstError.ok())
+    return;
+  fail(target.launch(request));
+  if (!firstError.ok() || !recording)
+    return;
+  LaunchRecord record;
+  record.kernel = request.kernel;
+  std::copy(request.grid, request.grid + 3, record.grid);
+  std::copy(request.block, request.block + 3, record.block);
+  record.workgroupBytes = request.workgroupBytes;
+  records.push_back(std::move(record));
+}
+
+void *Session::allocate(int64_t alignment, int64_t bytes) {
+  constexpr int64_t natural = 256;
+  if (!firstError.ok())
+    return nullptr;
+  if (bytes < 0) {
+    report(format("allocation of %lld bytes: a size of the program is negative "
+                  "or overflows",
+                  static_cast<long long>(bytes)));
+    return nullptr;
+  }
+  if (alignment < 1 || (alignment & (alignment - 1)) != 0) {
+    report(format("allocation aligned to %lld bytes: not a power of two",
+                  static_cast<long long>(alignment)));
+    return nullptr;
+  }
+  size_t slack = alignment > natural ? static_cast<size_t>(alignment) : 0;
+  void *base = nullptr;
+  Status status = target.allocate(static_cast<size_t>(bytes) + slack, &base);
+  if (!status.ok()) {
+    fail(std::move(status));
+    return nullptr;
+  }
+  void *ptr = base;
+  if (slack != 0) {
+    uintptr_t address = reinterpret_cast<uintptr_t>(base);
+    ptr = static_cast<char *>(base) + (-address & (slack - 1));
+  }
+  owned.emplace(ptr, base);
+  return ptr;
+}
+
+void *Session::release(void *ptr) {
+  auto it = owned.find(ptr);
+  if (it == owned.end())
+    return nullptr;
+  void *base = it->second;
+  owned.erase(it);
+  return base;
+}
+
+void Session::free(void *ptr) {
+  if (ptr == nullptr)
+    return;
+  void *base = release(ptr);
+  if (base)
+    fail(target.free(base));
+  else
+    report(format("host code frees %p, which it did not allocate or has freed "
+                  "before",
+                  ptr));
+}
+
+//===----------------------------------------------------------------------===//
+// The current session
+//===----------------------------------------------------------------------===//
+
+static thread_local Session *theSession = nullptr;
+
+SessionScope::SessionScope(Session &session) : previous(theSession) {
+  theSession = &session;
+}
+
+SessionScope::~SessionScope() { theSession = previous; }
+
+Session *tessera::runtime::currentSession() { return theSession; }
+
+static Session &requireSession(const char *what) {
+  if (Session *session = theSession)
+    return *session;
+  std::fprintf(stderr,
+               "tessera: %s outside of a session: the caller of compiled code "
+               "has to make a tessera::runtime::SessionScope first\n",
+               what);
+  std::abort();
+}
+
+void tessera_rt_launch(const char *kernel, int64_t gridX, int64_t gridY,
+                       int64_t gridZ, int64_t blockX, int64_t blockY,
+                       int64_t blockZ, int64_t workgroupBytes, int64_t numArgs,
+                       void **args, const int64_t *argSizes) {
+  LaunchRequest request;
+  request.kernel = kernel;
+  request.grid[0] = gridX;
+  request.grid[1] = gridY;
+  request.grid[2] = gridZ;
+  request.block[0] = blockX;
+  request.block[1] = blockY;
+  request.block[2] = blockZ;
+  request.workgroupBytes = workgroupBytes;
+  request.numArgs = numArgs;
+  request.args = args;
+  request.argSizes = argSizes;
+  requireSession("tessera_rt_launch").launch(request);
+}
+
+void *tessera_rt_alloc(int64_t bytes) {
+  return requireSession("tessera_rt_alloc").allocate(/*alignment=*/1, bytes);
+}
+
+void *tessera_rt_aligned_alloc(int64_t alignment, int64_t bytes) {
+  return requireSession("tessera_rt_aligned_alloc").allocate(alignment, bytes);
+}
+
+void tessera_rt_free(void *ptr) { requireSession("tessera_rt_free").free(ptr); }
+
+void tessera_rt_report(const char *message) {
+  if (!message)
+    message = "a check at run time failed";
+  if (!theSession)
+    std::fprintf(stderr, "tessera: %s\n", message);
+  requireSession("tessera_rt_report").report(message);
+}

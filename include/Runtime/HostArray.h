@@ -1,0 +1,163 @@
+//===- HostArray.h - Arrays of any element type on the host -----*- C++ -*-===//
+//
+// What a runner hands to a compiled program and checks afterwards: dense arrays
+// in row-major order, of every element type that kernels use, with exact
+// conversions and reproducible contents.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TESSERA_RUNTIME_HOSTARRAY_H
+#define TESSERA_RUNTIME_HOSTARRAY_H
+
+#include "Runtime/Status.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tessera::runtime {
+
+/// Element types. `I1` takes a byte, 0 or 1; `Index` is a signed 64-bit number.
+enum class ElementType {
+  F16,
+  BF16,
+  F32,
+  F64,
+  I1,
+  I8,
+  U8,
+  I16,
+  I32,
+  I64,
+  F8E4M3FN,
+  F8E5M2,
+  Index,
+};
+
+/// Bytes that an element takes in an array.
+size_t elementBytes(ElementType type);
+/// The type's name in MLIR: "f16", "i8", "ui8", "f8E4M3FN", "index".
+const char *elementTypeName(ElementType type);
+/// The type of that name; `InvalidArgument` lists the known ones.
+Expected<ElementType> parseElementType(const std::string &name);
+bool isFloat(ElementType type);
+
+/// The value of a floating-point number given by its bits (the low
+/// `8 * elementBytes` ones). Exact; NaNs keep sign and payload, and f32's
+/// signalling ones become quiet.
+double decodeFloat(ElementType type, uint64_t bits);
+
+/// The bits of the number of type `type` next to `value`; ties go to the even
+/// one. What is too large becomes infinity, and in f8E4M3FN, which has none,
+/// NaN (0x7F); infinities likewise. A NaN stays one, with the upper bits of its
+/// payload.
+uint64_t encodeFloat(ElementType type, double value);
+
+/// A dense array in row-major order.
+struct HostArray {
+  ElementType type = ElementType::F32;
+  /// Empty for a scalar.
+  std::vector<int64_t> shape;
+  std::vector<std::byte> data;
+
+  /// An array of zeros. `InvalidArgument` for a negative dimension or more
+  /// bytes than a size can tell, `OutOfMemory` for too many.
+  static Expected<HostArray> create(ElementType type,
+                                    std::vector<int64_t> shape);
+
+  /// Number of elements.
+  int64_t size() const;
+
+  // Elements by their position in row-major order, which is below size().
+
+  /// The element as a double; 64-bit integers are rounded to the nearest.
+  double getDouble(int64_t index) const;
+  /// The element as an integer: floating-point values are cut off towards zero
+  /// and limited to the range of int64_t; NaN gives 0.
+  int64_t getInt(int64_t index) const;
+  /// Stores a value rounded to the nearest of the type, ties to even (see
+  /// `encodeFloat`). Integers are limited to the type's range, NaN gives 0, and
+  /// in `I1` everything but zero gives 1.
+  void setDouble(int64_t index, double value);
+  /// Stores an integer, rounded once for floating-point types; integer types
+  /// keep the low bits, and in `I1` everything but zero gives 1.
+  void setInt(int64_t index, int64_t value);
+
+  /// Writes `count` elements from `first` on to `values`, as `getDouble` does.
+  void toDoubles(int64_t first, int64_t count, double *values) const;
+};
+
+/// What an array is to be filled with, as given on a command line:
+///
+///   int[:SEED]     small integers, in any order of summation exact
+///   random[:SEED]  uniform numbers
+///   iota           0, 1, 2, ...
+///   zeros
+///   fill:X         X everywhere
+///   @FILE.npy      from a file
+///   X              a number, for scalars
+///
+/// All but the last two may end in a shape for arrays with dynamic dimensions:
+/// `int:128x64`, `int:7:128x64`, `zeros:16`, `int:128x` (one dimension, where
+/// `int:128` would be a seed).
+struct FillSpec {
+  enum Kind { Int, Random, Iota, Zeros, Constant, Number, File };
+  Kind kind = Int;
+  std::optional<uint64_t> seed;
+  /// X, and X as an integer if it is one.
+  double value = 0;
+  std::optional<int64_t> integer;
+  std::string path;
+  std::optional<std::vector<int64_t>> shape;
+};
+
+/// Reads the notation above. `InvalidArgument` says what is allowed.
+Expected<FillSpec> parseFillSpec(const std::string &text);
+
+/// Sets all elements of an array. `File` is for `makeArray`. `defaultSeed`
+/// counts where the spec has no seed; two arguments of one program should not
+/// have the same. The contents depend on nothing but type, seed and position:
+/// element i of `Int` and `Random` comes from output i of splitmix64.
+///
+///             | f16 bf16 f32 f64 f8*  | i8 i16 i32 i64 | ui8 index | i1
+///   Int       | -3 .. 3               | -8 .. 8        | 0 .. 8    | 0, 1
+///   Random    | [-1, 1), rounded      | -128 .. 127    | 0 .. 255  | 0, 1
+///
+/// `Int`: products of two such floats are at most 9, so a sum of k of them is
+/// exact in whatever order as long as 9 k <= 2^24 for a sum in f32, and
+/// 9 k <= 2^11 for one in f16.
+///
+/// `Iota` starts again at 0 where the type would stop to tell integers apart.
+/// The period is the largest prime up to there (f16 2039, bf16 251, f8E4M3FN
+/// 13, f8E5M2 7, f32 2^24 - 3, i8 127, ui8 251, i16 32749), so that rows of a
+/// matrix differ.
+///
+/// `InvalidArgument` when a constant does not fit the type, or a number is
+/// meant for more than one element.
+Status fillArray(HostArray &array, const FillSpec &spec,
+                 uint64_t defaultSeed = 0);
+
+/// Makes an array of the type and shape and fills it; a dimension of -1 is
+/// dynamic and comes from the spec or the file. `InvalidArgument` when one is
+/// left open, or shapes or types do not agree.
+Expected<HostArray> makeArray(ElementType type,
+                              const std::vector<int64_t> &shape,
+                              const FillSpec &spec, uint64_t defaultSeed = 0);
+
+/// Loads a .npy file as an array of a type. The file's type has to be the same,
+/// except that
+///   - raw elements of 2 bytes are bf16 and raw ones of 1 byte are the fp8 type
+///     asked for (see NpyArray);
+///   - bf16 and fp8, which NumPy itself lacks, may come from f2, f4 or f8 and
+///     are rounded;
+///   - `Index` comes from i8, NumPy's name for 64-bit integers.
+Expected<HostArray> loadNpy(const std::string &path, ElementType type);
+
+/// Saves an array as a .npy file; bf16 and fp8 as ml_dtypes does.
+Status saveNpy(const std::string &path, const HostArray &array);
+
+} // namespace tessera::runtime
+
+#endif // TESSERA_RUNTIME_HOSTARRAY_H

@@ -1,0 +1,223 @@
+//===- SessionTest.cpp - What compiled host code calls --------------------===//
+
+#include "Runtime/Session.h"
+
+#include "Runtime/CpuKernel.h"
+
+#include "gtest/gtest.h"
+
+#include <thread>
+
+using namespace tessera::runtime;
+
+namespace {
+
+/// args: int32 *out, int32 value.
+void storeKernel(void **args, const tessera_workgroup *group) {
+  int32_t *out = *static_cast<int32_t **>(args[0]);
+  out[group->blockId[0]] = *static_cast<int32_t *>(args[1]);
+}
+
+class SessionTest : public testing::Test {
+protected:
+  void SetUp() override {
+    Expected<std::unique_ptr<Device>> opened = openDevice("cpu");
+    ASSERT_TRUE(opened.ok()) << opened.status().message();
+    device = opened.take();
+    KernelImage image;
+    image.name = "test";
+    image.functions = {{"store", reinterpret_cast<void *>(&storeKernel)}};
+    ASSERT_TRUE(device->loadImage(image).ok());
+  }
+
+  /// As compiled host code launches it.
+  static void store(int32_t *out, int32_t value, int64_t grid,
+                    const char *kernel = "store") {
+    void *args[] = {&out, &value};
+    int64_t sizes[] = {sizeof(out), sizeof(value)};
+    tessera_rt_launch(kernel, grid, 1, 1, 1, 1, 1, 0, 2, args, sizes);
+  }
+
+  std::unique_ptr<Device> device;
+};
+
+TEST_F(SessionTest, LaunchesAndKeepsARecord) {
+  Session session(*device);
+  SessionScope scope(session);
+  auto *out = static_cast<int32_t *>(tessera_rt_alloc(3 * sizeof(int32_t)));
+  ASSERT_NE(out, nullptr);
+  store(out, 7, 3);
+  EXPECT_TRUE(session.finish().ok());
+  int32_t host[3] = {};
+  ASSERT_TRUE(device->copyToHost(host, out, sizeof(host)).ok());
+  EXPECT_EQ(host[0], 7);
+  EXPECT_EQ(host[2], 7);
+  ASSERT_EQ(session.launches().size(), 1u);
+  EXPECT_EQ(session.launches()[0].kernel, "store");
+  EXPECT_EQ(session.launches()[0].grid[0], 3);
+  EXPECT_EQ(session.launches()[0].block[2], 1);
+  session.clearLaunches();
+  session.setRecording(false);
+  store(out, 7, 1);
+  EXPECT_TRUE(session.launches().empty());
+  tessera_rt_free(out);
+  tessera_rt_free(nullptr);
+  EXPECT_TRUE(session.status().ok());
+}
+
+TEST_F(SessionTest, TheFirstErrorStays) {
+  Session session(*device);
+  SessionScope scope(session);
+  auto *out = static_cast<int32_t *>(tessera_rt_alloc(sizeof(int32_t)));
+  store(out, 1, 1);
+  tessera_rt_report("dimension 1 of A is 7, not 8");
+  // Skipped, null, and no second message.
+  store(out, 2, 1);
+  EXPECT_EQ(tessera_rt_alloc(16), nullptr);
+  EXPECT_EQ(tessera_rt_aligned_alloc(64, 16), nullptr);
+  tessera_rt_report("another");
+  store(nullptr, 2, 1);
+  EXPECT_EQ(session.finish().code(), StatusCode::InvalidArgument);
+  EXPECT_EQ(session.status().message(), "dimension 1 of A is 7, not 8");
+  EXPECT_EQ(*out, 1);
+  EXPECT_EQ(session.launches().size(), 1u);
+  // What was allocated before can still be freed.
+  tessera_rt_free(out);
+  EXPECT_EQ(device->memoryStats().liveBytes, 0u);
+}
+
+TEST_F(SessionTest, AFailedLaunchIsAnError) {
+  Session session(*device);
+  SessionScope scope(session);
+  store(nullptr, 1, 1, "strore");
+  EXPECT_EQ(session.status().code(), StatusCode::InvalidArgument);
+  EXPECT_EQ(session.status().message(),
+            "no kernel 'strore' is loaded; loaded: store");
+  EXPECT_TRUE(session.launches().empty());
+}
+
+TEST_F(SessionTest, AnEmptyGridIsListed) {
+  Session session(*device);
+  SessionScope scope(session);
+  store(nullptr, 1, 0);
+  EXPECT_TRUE(session.status().ok());
+  ASSERT_EQ(session.launches().size(), 1u);
+  EXPECT_EQ(session.launches()[0].grid[0], 0);
+}
+
+TEST_F(SessionTest, FreesWhatIsLeft) {
+  {
+    Session session(*device);
+    SessionScope scope(session);
+    tessera_rt_alloc(1000);
+    tessera_rt_aligned_alloc(4096, 1000);
+    EXPECT_GE(device->memoryStats().liveBytes, 2000u);
+  }
+  EXPECT_EQ(device->memoryStats().liveBytes, 0u);
+}
+
+TEST_F(SessionTest, ReleasedMemoryIsTheCallers) {
+  void *base = nullptr, *aligned = nullptr;
+  {
+    Session session(*device);
+    SessionScope scope(session);
+    void *ptr = tessera_rt_alloc(100);
+    EXPECT_TRUE(session.owns(ptr));
+    EXPECT_EQ(session.release(ptr), ptr);
+    EXPECT_FALSE(session.owns(ptr));
+    EXPECT_EQ(session.release(ptr), nullptr);
+    ASSERT_TRUE(device->free(ptr).ok());
+
+    aligned = tessera_rt_aligned_alloc(8192, 100);
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(aligned) % 8192, 0u);
+    base = session.release(aligned);
+    ASSERT_NE(base, nullptr);
+  }
+  EXPECT_GT(device->memoryStats().liveBytes, 0u);
+  EXPECT_TRUE(device->free(base).ok());
+  EXPECT_EQ(device->memoryStats().liveBytes, 0u);
+}
+
+TEST_F(SessionTest, ChecksSizesAndPointers) {
+  {
+    Session session(*device);
+    SessionScope scope(session);
+    EXPECT_EQ(tessera_rt_alloc(-8), nullptr);
+    EXPECT_NE(session.status().message().find("-8 bytes"), std::string::npos);
+  }
+  {
+    Session session(*device);
+    SessionScope scope(session);
+    EXPECT_EQ(tessera_rt_aligned_alloc(48, 8), nullptr);
+    EXPECT_NE(session.status().message().find("48"), std::string::npos);
+  }
+  {
+    Session session(*device);
+    SessionScope scope(session);
+    EXPECT_EQ(tessera_rt_alloc(INT64_MAX), nullptr);
+    EXPECT_EQ(session.status().code(), StatusCode::OutOfMemory);
+  }
+  {
+    Session session(*device);
+    SessionScope scope(session);
+    void *ptr = tessera_rt_alloc(8);
+    tessera_rt_free(ptr);
+    tessera_rt_free(ptr);
+    EXPECT_EQ(session.status().code(), StatusCode::InvalidArgument);
+    EXPECT_NE(session.status().message().find("did not allocate"),
+              std::string::npos);
+  }
+}
+
+TEST_F(SessionTest, NothingIsAZeroSizedAllocation) {
+  Session session(*device);
+  SessionScope scope(session);
+  void *first = tessera_rt_alloc(0), *second = tessera_rt_alloc(0);
+  EXPECT_NE(first, nullptr);
+  EXPECT_NE(second, nullptr);
+  EXPECT_NE(first, second);
+}
+
+TEST_F(SessionTest, TheHookCanRefuse) {
+  Session session(*device);
+  SessionScope scope(session);
+  std::string seen;
+  session.setLaunchHook([&](const LaunchRequest &request) {
+    seen += request.kernel;
+    if (request.grid[0] > 1)
+      return Status(StatusCode::InvalidArgument, "too many");
+    return Status::success();
+  });
+  int32_t out[2] = {};
+  store(out, 5, 1);
+  EXPECT_EQ(out[0], 5);
+  store(out, 6, 2);
+  EXPECT_EQ(out[0], 5);
+  EXPECT_EQ(session.status().message(), "too many");
+  EXPECT_EQ(seen, "storestore");
+}
+
+TEST_F(SessionTest, ScopesNestAndBelongToAThread) {
+  EXPECT_EQ(currentSession(), nullptr);
+  Session outer(*device), inner(*device);
+  SessionScope outerScope(outer);
+  {
+    SessionScope innerScope(inner);
+    EXPECT_EQ(currentSession(), &inner);
+    tessera_rt_report("inner");
+  }
+  EXPECT_EQ(currentSession(), &outer);
+  EXPECT_TRUE(outer.status().ok());
+  EXPECT_FALSE(inner.status().ok());
+  Session *seen = &outer;
+  std::thread([&] { seen = currentSession(); }).join();
+  EXPECT_EQ(seen, nullptr);
+}
+
+TEST(SessionDeathTest, WithoutASessionItSaysSo) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_DEATH(tessera_rt_alloc(8), "tessera_rt_alloc outside of a session");
+  EXPECT_DEATH(tessera_rt_report("A is too small"), "A is too small");
+}
+
+} // namespace

@@ -8,6 +8,7 @@
 
 #include "Conversion/Passes.h"
 #include "Dialect/Tessera/IR/Tessera.h"
+#include "Dialect/Tessera/Transforms/Passes.h"
 
 #include "mlir/IR/DialectRegistry.h"
 
@@ -17,4 +18,5 @@ void mlir::tessera::registerTesseraDialects(DialectRegistry &registry) {
 
 void mlir::tessera::registerTesseraPasses() {
   registerTesseraConversionPasses();
+  registerTesseraTransformsPasses();
 }

@@ -30,9 +30,8 @@ static AffineMap renameDims(AffineMap map, ArrayRef<unsigned> dims,
                             unsigned numDims) {
   SmallVector<AffineExpr> results;
   for (AffineExpr result : map.getResults())
-    results.push_back(
-        getAffineDimExpr(dims[cast<AffineDimExpr>(result).getPosition()],
-                         map.getContext()));
+    results.push_back(getAffineDimExpr(
+        dims[cast<AffineDimExpr>(result).getPosition()], map.getContext()));
   return AffineMap::get(numDims, 0, results, map.getContext());
 }
 
@@ -59,9 +58,9 @@ static FailureOr<Value> dropUnitDims(RewriterBase &rewriter, Location loc,
   SmallVector<OpFoldResult> zeros(type.getRank(), rewriter.getIndexAttr(0)),
       ones(type.getRank(), rewriter.getIndexAttr(1));
   return tensor::ExtractSliceOp::create(
-             rewriter, loc,
-             RankedTensorType::get(shape, type.getElementType()), operand,
-             zeros, tensor::getMixedSizes(rewriter, loc, operand), ones)
+             rewriter, loc, RankedTensorType::get(shape, type.getElementType()),
+             operand, zeros, tensor::getMixedSizes(rewriter, loc, operand),
+             ones)
       .getResult();
 }
 
@@ -143,9 +142,9 @@ LogicalResult FuseConsumer::fuse(ContractOp op, linalg::LinalgOp consumer,
 
   Location loc = rewriter.getFusedLoc({op.getLoc(), consumer.getLoc()});
   rewriter.setInsertionPoint(consumer);
-  SmallVector<AffineMap> maps{op.getMap(0), op.getMap(1),
-                              renameDims(consumer.getMatchingIndexingMap(init),
-                                         dims, numDims)};
+  SmallVector<AffineMap> maps{
+      op.getMap(0), op.getMap(1),
+      renameDims(consumer.getMatchingIndexingMap(init), dims, numDims)};
   SmallVector<Value> extras(op.getExtras());
   for (unsigned i = 0; i < extras.size(); ++i)
     maps.push_back(op.getMap(3 + i));
@@ -170,8 +169,7 @@ LogicalResult FuseConsumer::fuse(ContractOp op, linalg::LinalgOp consumer,
   // The consumer's other operands. None for scalars and the product itself.
   SmallVector<std::optional<unsigned>> extraOf(consumer->getNumOperands());
   for (OpOperand &operand : consumer->getOpOperands()) {
-    if (operand.get() == product ||
-        !isa<ShapedType>(operand.get().getType()) ||
+    if (operand.get() == product || !isa<ShapedType>(operand.get().getType()) ||
         !consumer.payloadUsesValueFromOperand(&operand))
       continue;
     AffineMap map = consumer.getMatchingIndexingMap(&operand);

@@ -94,9 +94,8 @@ static std::optional<ProductBody> matchBody(linalg::LinalgOp op) {
   Value lhs = block->getArgument(0), rhs = block->getArgument(1),
         out = block->getArgument(2);
 
-  Operation *add =
-      lookThroughFloatCasts(block->getTerminator()->getOperand(0))
-          .getDefiningOp();
+  Operation *add = lookThroughFloatCasts(block->getTerminator()->getOperand(0))
+                       .getDefiningOp();
   if (!isa_and_nonnull<arith::AddFOp, arith::AddIOp>(add))
     return {};
   Operation *mul = nullptr;
@@ -176,8 +175,7 @@ static std::optional<Source> lookThroughProducer(const Source &use,
 }
 
 LogicalResult mlir::tessera::checkProductMaps(AffineMap lhs, AffineMap rhs,
-                                              AffineMap out,
-                                              std::string *why) {
+                                              AffineMap out, std::string *why) {
   auto fail = [&](const Twine &reason) -> LogicalResult {
     if (why)
       *why = reason.str();
@@ -216,8 +214,8 @@ static Type getAccumulatorType(Type element) {
   return builder.getI32Type();
 }
 
-FailureOr<LinalgProduct>
-mlir::tessera::matchLinalgProduct(linalg::LinalgOp op, std::string *why) {
+FailureOr<LinalgProduct> mlir::tessera::matchLinalgProduct(linalg::LinalgOp op,
+                                                           std::string *why) {
   auto fail = [&](const Twine &reason) -> FailureOr<LinalgProduct> {
     if (why)
       *why = reason.str();
@@ -247,7 +245,8 @@ mlir::tessera::matchLinalgProduct(linalg::LinalgOp op, std::string *why) {
   // Take up what produces the operands, as far as it stays a contraction of
   // types that have a product.
   auto accept = [&](const Source &lhs, const Source &rhs) {
-    Type a = getElementTypeOrSelf(lhs.value), b = getElementTypeOrSelf(rhs.value);
+    Type a = getElementTypeOrSelf(lhs.value),
+         b = getElementTypeOrSelf(rhs.value);
     return isValidProduct(a, b, getAccumulatorType(a));
   };
   bool widened[2];
@@ -371,9 +370,8 @@ static Start findStart(linalg::LinalgOp op, const LinalgProduct &product,
     return {fromScalar(fill.getInputs()[0]), fill.getOutputs()[0], {}};
 
   auto emptyLike = [&](Value value) -> Value {
-    return tensor::EmptyOp::create(rewriter, loc,
-                                   tensor::getMixedSizes(rewriter, loc, value),
-                                   element);
+    return tensor::EmptyOp::create(
+        rewriter, loc, tensor::getMixedSizes(rewriter, loc, value), element);
   };
   DenseElementsAttr splat;
   if (matchPattern(output, m_Constant(&splat)) && splat.isSplat()) {
@@ -401,8 +399,7 @@ static Start findStart(linalg::LinalgOp op, const LinalgProduct &product,
 //===----------------------------------------------------------------------===//
 
 namespace {
-struct ConvertContraction
-    : public OpInterfaceRewritePattern<linalg::LinalgOp> {
+struct ConvertContraction : public OpInterfaceRewritePattern<linalg::LinalgOp> {
   ConvertContraction(MLIRContext *context, bool allowTf32)
       : OpInterfaceRewritePattern(context), allowTf32(allowTf32) {}
 
@@ -440,11 +437,11 @@ struct ConvertContraction
       Value addend = block->addArgument(
           getElementTypeOrSelf(start.addend->value.getType()), loc);
       addend = convertScalarToDtype(rewriter, loc, addend, acc, false);
-      result = isa<FloatType>(acc)
-                   ? arith::AddFOp::create(rewriter, loc, result, addend)
-                         .getResult()
-                   : arith::AddIOp::create(rewriter, loc, result, addend)
-                         .getResult();
+      result =
+          isa<FloatType>(acc)
+              ? arith::AddFOp::create(rewriter, loc, result, addend).getResult()
+              : arith::AddIOp::create(rewriter, loc, result, addend)
+                    .getResult();
     }
     result = convertScalarToDtype(rewriter, loc, result,
                                   outputType.getElementType(), false);
@@ -458,7 +455,8 @@ private:
 };
 
 struct ConvertLinalgToTesseraPass
-    : public tessera::impl::ConvertLinalgToTesseraBase<ConvertLinalgToTesseraPass> {
+    : public tessera::impl::ConvertLinalgToTesseraBase<
+          ConvertLinalgToTesseraPass> {
   using ConvertLinalgToTesseraBase::ConvertLinalgToTesseraBase;
 
   void runOnOperation() override {

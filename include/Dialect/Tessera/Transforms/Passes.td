@@ -9,4 +9,216 @@
 
 include "mlir/Pass/PassBase.td"
 
+class Tessera_TargetOptions<int dummy = 0> {
+  list<Option> options = [
+    Option<"target", "target", "std::string", /*default=*/"\"cpu\"",
+           "Target to compile for: cpu or cuda">,
+    Option<"chip", "chip", "std::string", /*default=*/"\"\"",
+           "Chip of the target (cpu: empty is the host's)">];
+}
+
+def TesseraResolveSubgroups : Pass<"tessera-resolve-subgroups"> {
+  let summary = "Replace subgroup queries by the target's subgroup size";
+  let description = [{
+    Expects host code and kernels (`gpu.launch` bodies or `gpu.func`s) that say
+    `gpu.subgroup_size`, `gpu.subgroup_id`, `gpu.num_subgroups` and
+    `gpu.lane_id`. Leaves none of them but `gpu.lane_id` where a subgroup has
+    more than one lane: the size becomes a constant, the others follow from the
+    thread's number.
+
+    Before (for a chip with 32 lanes)
+
+    ```mlir
+    %size = gpu.subgroup_size : index
+    %id = gpu.subgroup_id : index
+    ```
+
+    After, in a launch of (128, 1, 1) threads
+
+    ```mlir
+    %size = arith.constant 32 : index
+    %x = gpu.thread_id x
+    %id = arith.divui %x, %size : index
+    ```
+  }];
+  let dependentDialects = ["arith::ArithDialect", "gpu::GPUDialect"];
+  let options = Tessera_TargetOptions<>.options;
+}
+
+def TesseraExpandVThreads : Pass<"tessera-expand-vthreads"> {
+  let summary = "Replicate the regions of virtual threads";
+  let description = [{
+    Expects `tessera.vthread`, nested or not, anywhere. Leaves none.
+
+    `breadth_first` replicates statement by statement. A loop or a branch whose
+    bounds or condition do not depend on the vthread becomes one that carries
+    every vthread's values; what does not depend on the vthread at all is kept
+    once. `depth_first` issues one vthread after the other, between barriers. A
+    barrier stays one barrier.
+
+    Before
+
+    ```mlir
+    tessera.vthread (%v) in (2) {
+      %c = tessera.load %C[%v, %c0] : memref<2x16xf32> -> !tessera.fragment<1x16xf32, acc>
+      tessera.store %c, %D[%v, %c0] : !tessera.fragment<1x16xf32, acc>, memref<2x16xf32>
+      tessera.yield
+    }
+    ```
+
+    After
+
+    ```mlir
+    %x = tessera.load %C[%c0, %c0] : memref<2x16xf32> -> !tessera.fragment<1x16xf32, acc>
+    %y = tessera.load %C[%c1, %c0] : memref<2x16xf32> -> !tessera.fragment<1x16xf32, acc>
+    tessera.store %x, %D[%c0, %c0] : !tessera.fragment<1x16xf32, acc>, memref<2x16xf32>
+    tessera.store %y, %D[%c1, %c0] : !tessera.fragment<1x16xf32, acc>, memref<2x16xf32>
+    ```
+  }];
+  let dependentDialects = ["arith::ArithDialect", "scf::SCFDialect"];
+}
+
+def TesseraLegalizeFragments : Pass<"tessera-legalize-fragments"> {
+  let summary = "Choose matrix instructions and lane maps";
+  let description = [{
+    Expects fragments of the portable types, no `tessera.vthread`, and
+    structured control flow. Chooses for each `tessera.mma` the best instruction
+    of the chip whose shape divides the fragment's, and gives every fragment the
+    lane map of the instruction it meets. Where one value is to have two maps, a
+    `tessera.convert` moves it.
+
+    Leaves fragments whose types name an instruction, and on each `tessera.mma`
+    the attribute `tessera.instruction`. With `require-matrix-unit`, a product
+    that no matrix unit computes is an error which says what was rejected and
+    why.
+
+    Before
+
+    ```mlir
+    %d = tessera.mma %a, %b, %c : !tessera.fragment<32x16xf16, a>, !tessera.fragment<16x16xf16, b>
+        -> !tessera.fragment<32x16xf32, acc>
+    ```
+
+    After, for sm_80
+
+    ```mlir
+    %d = tessera.mma %a, %b, %c {tessera.instruction = "mma.m16n8k16.f32.f16"}
+        : !tessera.fragment<32x16xf16, a, "mma.m16n8k16.f32.f16">,
+          !tessera.fragment<16x16xf16, b, "mma.m16n8k16.f32.f16">
+        -> !tessera.fragment<32x16xf32, acc, "mma.m16n8k16.f32.f16">
+    ```
+  }];
+  let options = Tessera_TargetOptions<>.options # [
+    Option<"requireMatrixUnit", "require-matrix-unit", "bool",
+           /*default=*/"false",
+           "Refuse a product that no matrix unit computes">];
+}
+
+def TesseraPackWorkgroupMemory
+    : Pass<"tessera-pack-workgroup-memory", "gpu::GPUModuleOp"> {
+  let summary = "One dynamic allocation for a kernel's workgroup memory";
+  let description = [{
+    Expects kernels with workgroup attributions, or static allocations in
+    workgroup memory at their top level. Leaves views of
+    `gpu.dynamic_shared_memory`, each at a multiple of 128 bytes, and the
+    attribute `tessera.workgroup_bytes` on the kernel, from which the launch
+    takes its size. An attribution of its own is limited to 48 KiB on NVIDIA.
+
+    Before
+
+    ```mlir
+    gpu.func @k() workgroup(%w : memref<64x32xf16, #gpu.address_space<workgroup>>) kernel
+    ```
+
+    After
+
+    ```mlir
+    gpu.func @k() kernel attributes {tessera.workgroup_bytes = 4096 : i64} {
+      %bytes = gpu.dynamic_shared_memory : memref<?xi8, #gpu.address_space<workgroup>>
+      %c0 = arith.constant 0 : index
+      %w = memref.view %bytes[%c0][] : memref<?xi8, #gpu.address_space<workgroup>>
+          to memref<64x32xf16, #gpu.address_space<workgroup>>
+    ```
+  }];
+  let dependentDialects = ["arith::ArithDialect", "memref::MemRefDialect"];
+}
+
+//===----------------------------------------------------------------------===//
+// From contractions to kernels
+//===----------------------------------------------------------------------===//
+
+def TesseraTileContract : Pass<"tessera-tile-contract"> {
+  let summary = "tessera.contract on memrefs to a gpu.launch of fragments";
+  let description = [{
+    Turns each `tessera.contract` on memrefs into one kernel: a `gpu.launch`
+    whose workgroups compute a tile of the output each, by fragments.
+
+    Expects contractions on memrefs, of any strided layout and with static or
+    dynamic sizes. The tiling is the op's `schedule`; without one it is the
+    chip's default for the types, halved while it is larger than the problem.
+    A schedule that the chip cannot run is an error.
+
+    Leaves a `gpu.launch` with the schedule as its attribute
+    `tessera.schedule`, and inside: `tessera.copy` or `async_copy` of the
+    operands into workgroup memory (where the schedule has stages), a loop over
+    K of `tessera.load` and `tessera.mma`, and an epilogue of `tessera.load`,
+    `broadcast`, `map` and `store`. Tiles that stick out are left to these ops'
+    bounds. A vthread grid becomes `tessera.vthread` regions.
+
+    The tiles of M are the grid's x, those of N its y, and the batch is z; the
+    block has as many subgroups as the schedule says, along x.
+
+    Example (`schedule` with `stages = 0`, on a chip whose subgroups have one
+    lane):
+
+    ```mlir
+    tessera.contract ins(%a, %b : memref<64x32xf32>, memref<32x48xf32>)
+        init(%zero : f32) outs(%c : memref<64x48xf32>)
+        maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>,
+              affine_map<(m, n, k) -> (m, n)>]
+        accumulate f32
+        schedule <workgroup = [8, 16], subgroup = [8, 16], k = 1,
+                  kFragment = 1, stages = 0, vthread = [1, 1]> {
+    ^bb0(%acc: f32):
+      tessera.yield %acc : f32
+    }
+    ```
+
+    becomes
+
+    ```mlir
+    %threads = gpu.subgroup_size : index
+    gpu.launch blocks(%x, %y, %z) in (%gx = %c8, %gy = %c3, %gz = %c1)
+        threads(%tx, %ty, %tz) in (%bx = %threads, %by = %c1, %bz = %c1) {
+      %m = arith.muli %x, %c8 : index
+      %n = arith.muli %y, %c16 : index
+      %init = tessera.fill %zero : !tessera.fragment<8x16xf32, acc>
+      %sum = scf.for %k = %c0 to %c32 step %c1 iter_args(%acc = %init)
+          -> (!tessera.fragment<8x16xf32, acc>) {
+        %fa = tessera.load %a[%m, %k] in_bounds
+            : memref<64x32xf32> -> !tessera.fragment<8x1xf32, a>
+        %fb = tessera.load %b[%k, %n] in_bounds
+            : memref<32x48xf32> -> !tessera.fragment<1x16xf32, b>
+        %next = tessera.mma %fa, %fb, %acc
+            : !tessera.fragment<8x1xf32, a>, !tessera.fragment<1x16xf32, b>
+            -> !tessera.fragment<8x16xf32, acc>
+        scf.yield %next : !tessera.fragment<8x16xf32, acc>
+      }
+      tessera.store %sum, %c[%m, %n] in_bounds
+          : !tessera.fragment<8x16xf32, acc>, memref<64x48xf32>
+      gpu.terminator
+    } {tessera.schedule = #tessera.schedule<...>}
+    ```
+  }];
+  let options = [
+    Option<"target", "target", "std::string", "\"cpu\"",
+           "The target to tile for">,
+    Option<"chip", "chip", "std::string", "\"\"",
+           "The chip to tile for; empty for the host's, on the target cpu">];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::gpu::GPUDialect",
+    "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
+    "::mlir::tessera::TesseraDialect"];
+}
+
 #endif // TESSERA_TRANSFORMS_PASSES_TD

@@ -1,0 +1,57 @@
+//===- Schedule.h - Choosing and checking schedules -------------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DIALECT_TESSERA_TRANSFORMS_SCHEDULE_H
+#define DIALECT_TESSERA_TRANSFORMS_SCHEDULE_H
+
+#include "Dialect/Tessera/Target/Chip.h"
+
+namespace mlir::tessera {
+
+/// The discardable attribute that carries a schedule on a linalg op, and on the
+/// `gpu.launch` or `gpu.func` that was made by it.
+inline llvm::StringRef getScheduleAttrName() { return "tessera.schedule"; }
+
+/// The dimensions of `op` that are rows and columns of operand 0 (lhs: M, K),
+/// 1 (rhs: K, N), 2 (output) or 3 and on (extras: M, N).
+std::array<std::optional<unsigned>, 2> getMatrixDims(ContractOp op,
+                                                     unsigned operand);
+
+/// Whether memory holds operand `operand` of `op` column by column: the rows
+/// run fastest.
+bool isStoredTransposed(ContractOp op, unsigned operand);
+
+/// Shape and padding of the staged tiles of one contraction.
+struct StagedTiles {
+  /// Rows and columns in memory order, without padding.
+  std::array<int64_t, 2> a, b;
+  /// Elements added to each row.
+  int64_t aPadding, bPadding;
+  /// All stages of both, in bytes. 0 where nothing is staged.
+  int64_t bytes;
+};
+
+/// The tiles that `schedule` stages for `op`, on `chip`.
+StagedTiles getStagedTiles(ContractOp op, ScheduleAttr schedule,
+                           const Chip &chip);
+
+/// Extents of M, N and K of `op`: 1 for one that it does not have.
+/// `ShapedType::kDynamic` where unknown.
+std::array<int64_t, 3> getStaticExtents(ContractOp op);
+
+/// The schedule that `op` has on `chip` when it does not say: the chip's
+/// default tiling for its types, halved where the extents are known to be
+/// small or the workgroup's memory would not hold it. With a matrix unit where
+/// the chip has one for the types.
+ScheduleAttr getDefaultSchedule(ContractOp op, const Chip &chip);
+
+/// Whether `op` can run on `chip` with `schedule`; else an error.
+LogicalResult checkSchedule(ContractOp op, ScheduleAttr schedule,
+                            const Chip &chip);
+
+} // namespace mlir::tessera
+
+#endif // DIALECT_TESSERA_TRANSFORMS_SCHEDULE_H

@@ -14,6 +14,8 @@
 
 #include <stdint.h>
 
+// NOLINTBEGIN(readability-identifier-naming)
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -44,5 +46,6 @@ void tessera_cpu_barrier(const struct tessera_workgroup *workgroup);
 #ifdef __cplusplus
 }
 #endif
+// NOLINTEND(readability-identifier-naming)
 
 #endif // TESSERA_RUNTIME_CPUKERNEL_H

@@ -117,6 +117,7 @@ Session *currentSession();
 
 // Called by compiled host code. Without a current session there is nowhere to
 // put an error: each of them then says so on standard error and aborts.
+// NOLINTBEGIN(readability-identifier-naming)
 extern "C" {
 
 /// Queues a launch; see `LaunchRequest` for the arguments.
@@ -137,5 +138,6 @@ void tessera_rt_free(void *ptr);
 void tessera_rt_report(const char *message);
 
 } // extern "C"
+// NOLINTEND(readability-identifier-naming)
 
 #endif // TESSERA_RUNTIME_SESSION_H

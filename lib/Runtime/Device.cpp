@@ -123,8 +123,8 @@ std::vector<DeviceInfo> tessera::runtime::listDevices(std::string *why) {
   std::string reason;
   if (const CudaDriver *driver = getCudaDriver(&reason))
     reason = listCudaDevices(*driver, devices);
-  if (!reason.empty() && why)
-    *why += "cuda: " + reason + "\n";
+  if (why)
+    *why = reason.empty() ? "" : "cuda: " + reason + "\n";
   devices.push_back(getCpuInfo());
   return devices;
 }

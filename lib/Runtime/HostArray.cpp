@@ -162,6 +162,8 @@ inline uint64_t encode(FloatFormat format, double value) {
 double toDoubleOdd(int64_t value) {
   uint64_t magnitude = value < 0 ? 0 - static_cast<uint64_t>(value)
                                  : static_cast<uint64_t>(value);
+  if (magnitude >> 53 == 0)
+    return static_cast<double>(value);
   int excess = 0;
   while (magnitude >> excess >> 53)
     ++excess;
@@ -178,8 +180,21 @@ template <typename T> T readAs(const std::byte *from) {
   return value;
 }
 
-template <typename T> void writeAs(std::byte *to, T value) {
-  std::memcpy(to, &value, sizeof(value));
+/// Writes the low `bytes` bytes, which come first.
+void store(std::byte *to, uint64_t bits, size_t bytes) {
+  switch (bytes) {
+  case 1:
+    std::memcpy(to, &bits, 1);
+    return;
+  case 2:
+    std::memcpy(to, &bits, 2);
+    return;
+  case 4:
+    std::memcpy(to, &bits, 4);
+    return;
+  default:
+    std::memcpy(to, &bits, 8);
+  }
 }
 
 /// Calls `action(f)` with a function that reads one element as a double.
@@ -423,8 +438,8 @@ void HostArray::setDouble(int64_t index, double value) {
   }
   assert(index >= 0 && index < size() && "beyond the end");
   size_t bytes = elementBytes(type);
-  uint64_t bits = encodeFloat(type, value);
-  std::memcpy(data.data() + static_cast<size_t>(index) * bytes, &bits, bytes);
+  store(data.data() + static_cast<size_t>(index) * bytes,
+        encodeFloat(type, value), bytes);
 }
 
 void HostArray::setInt(int64_t index, int64_t value) {
@@ -435,9 +450,9 @@ void HostArray::setInt(int64_t index, int64_t value) {
   assert(index >= 0 && index < size() && "beyond the end");
   if (type == ElementType::I1)
     value = value != 0;
-  // The low bytes come first.
   size_t bytes = elementBytes(type);
-  std::memcpy(data.data() + static_cast<size_t>(index) * bytes, &value, bytes);
+  store(data.data() + static_cast<size_t>(index) * bytes,
+        static_cast<uint64_t>(value), bytes);
 }
 
 //===----------------------------------------------------------------------===//
@@ -577,7 +592,7 @@ static void fillIntegers(HostArray &array, uint64_t seed, int64_t least,
 static void fillRandomFloats(HostArray &array, uint64_t seed) {
   for (int64_t index = 0, size = array.size(); index < size; ++index) {
     uint64_t bits = splitmix64(seed, static_cast<uint64_t>(index)) >> 11;
-    array.setDouble(index, std::ldexp(static_cast<double>(bits), -52) - 1);
+    array.setDouble(index, static_cast<double>(bits) * 0x1p-52 - 1);
   }
 }
 

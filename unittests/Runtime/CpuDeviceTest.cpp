@@ -121,8 +121,8 @@ protected:
   };
   template <typename... Args>
   Status launch(const char *kernel, Shape shape, Args... values) {
-    void *args[] = {&values..., nullptr};
-    int64_t sizes[] = {sizeof(values)..., 0};
+    void *args[] = {static_cast<void *>(&values)..., nullptr};
+    int64_t sizes[] = {sizeof(Args)..., 0};
     LaunchRequest request;
     request.kernel = kernel;
     std::copy(shape.grid, shape.grid + 3, request.grid);
@@ -384,7 +384,8 @@ TEST_F(CpuDeviceTest, FreeingTwiceIsAnError) {
 }
 
 TEST_F(CpuDeviceTest, OutOfMemoryNamesTheSizes) {
-  void *ptr = &ptr;
+  int local = 0;
+  void *ptr = &local;
   for (size_t bytes : {size_t(1) << 60, SIZE_MAX}) {
     Status status = device->allocate(bytes, &ptr);
     EXPECT_EQ(status.code(), StatusCode::OutOfMemory);

@@ -79,6 +79,12 @@ struct FakeDriver {
 };
 FakeDriver *fake = nullptr;
 
+/// "Device" memory is the host's.
+void *toHost(CUdeviceptr ptr) {
+  // NOLINTNEXTLINE(performance-no-int-to-ptr)
+  return reinterpret_cast<void *>(static_cast<uintptr_t>(ptr));
+}
+
 CUresult fakeErrorName(CUresult error, const char **name) {
   *name = error == CUDA_ERROR_ILLEGAL_ADDRESS ? "CUDA_ERROR_ILLEGAL_ADDRESS"
           : error == CUDA_ERROR_INVALID_PTX   ? "CUDA_ERROR_INVALID_PTX"
@@ -121,7 +127,7 @@ CudaDriver makeFakeDriver() {
     *bytes = fake->totalBytes;
     return CUDA_SUCCESS + 0;
   };
-  driver.deviceGetAttribute = [](int *value, CUdevice_attribute attribute,
+  driver.deviceGetAttribute = [](int *value, CUDeviceAttribute attribute,
                                  CUdevice) {
     auto it = fake->attributes.find(attribute);
     if (it == fake->attributes.end())
@@ -170,29 +176,26 @@ CudaDriver makeFakeDriver() {
       return CUDA_ERROR_INVALID_VALUE + 0;
     fake->usedBytes -= it->second;
     fake->memory.erase(it);
-    std::free(reinterpret_cast<void *>(static_cast<uintptr_t>(ptr)));
+    std::free(toHost(ptr));
     return fake->state();
   };
   driver.memcpyHtoDAsync = [](CUdeviceptr to, const void *from, size_t bytes,
                               CUstream) {
-    std::memcpy(reinterpret_cast<void *>(static_cast<uintptr_t>(to)), from,
-                bytes);
+    std::memcpy(toHost(to), from, bytes);
     return fake->state();
   };
   driver.memcpyDtoHAsync = [](void *to, CUdeviceptr from, size_t bytes,
                               CUstream) {
-    std::memcpy(to, reinterpret_cast<void *>(static_cast<uintptr_t>(from)),
-                bytes);
+    std::memcpy(to, toHost(from), bytes);
     return fake->state();
   };
   driver.memsetD8Async = [](CUdeviceptr ptr, unsigned char value, size_t bytes,
                             CUstream) {
-    std::memset(reinterpret_cast<void *>(static_cast<uintptr_t>(ptr)), value,
-                bytes);
+    std::memset(toHost(ptr), value, bytes);
     return fake->state();
   };
   driver.moduleLoadDataEx = [](CUmodule *module, const void *image,
-                               unsigned count, CUjit_option *options,
+                               unsigned count, CUJitOption *options,
                                void **values) {
     if (fake->loadResult != CUDA_SUCCESS) {
       for (unsigned index = 0; index < count; ++index) {
@@ -206,8 +209,8 @@ CudaDriver makeFakeDriver() {
       return fake->loadResult;
     }
     EXPECT_STREQ(static_cast<const char *>(image), "kernels");
-    *module = reinterpret_cast<CUmodule>(
-        static_cast<uintptr_t>(0x1000 + ++fake->modules));
+    ++fake->modules;
+    *module = reinterpret_cast<CUmodule>(fake);
     return fake->state();
   };
   driver.moduleUnload = [](CUmodule) {
@@ -223,13 +226,13 @@ CudaDriver makeFakeDriver() {
       }
     return CUDA_ERROR_NOT_FOUND + 0;
   };
-  driver.funcGetAttribute = [](int *value, CUfunction_attribute attribute,
+  driver.funcGetAttribute = [](int *value, CUFunctionAttribute attribute,
                                CUfunction function) {
     *value = reinterpret_cast<FakeKernel *>(function)->attributes.at(attribute);
     return fake->state();
   };
   driver.funcSetAttribute = [](CUfunction function,
-                               CUfunction_attribute attribute, int value) {
+                               CUFunctionAttribute attribute, int value) {
     ++fake->raises;
     reinterpret_cast<FakeKernel *>(function)->attributes[attribute] = value;
     return fake->state();
@@ -713,8 +716,8 @@ protected:
   template <typename... Args>
   Status launch(const char *kernel, int64_t grid, int64_t block,
                 int64_t workgroupBytes, Args... values) {
-    void *args[] = {&values..., nullptr};
-    int64_t sizes[] = {sizeof(values)..., 0};
+    void *args[] = {static_cast<void *>(&values)..., nullptr};
+    int64_t sizes[] = {sizeof(Args)..., 0};
     LaunchRequest request;
     request.kernel = kernel;
     request.grid[0] = grid;

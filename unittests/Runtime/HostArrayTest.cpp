@@ -266,7 +266,7 @@ TEST(HostArrayTest, IntegersKeepTheLowBits) {
 // Contents
 //===----------------------------------------------------------------------===//
 
-HostArray filled(ElementType type, std::vector<int64_t> shape,
+HostArray filled(ElementType type, const std::vector<int64_t> &shape,
                  const std::string &text, uint64_t defaultSeed = 0) {
   Expected<FillSpec> spec = parseFillSpec(text);
   EXPECT_TRUE(spec.ok()) << spec.status().message();
@@ -275,7 +275,7 @@ HostArray filled(ElementType type, std::vector<int64_t> shape,
   return array.take();
 }
 
-std::string refusal(ElementType type, std::vector<int64_t> shape,
+std::string refusal(ElementType type, const std::vector<int64_t> &shape,
                     const std::string &text) {
   Expected<FillSpec> spec = parseFillSpec(text);
   EXPECT_TRUE(spec.ok()) << spec.status().message();

@@ -33,7 +33,7 @@ protected:
   /// As compiled host code launches it.
   static void store(int32_t *out, int32_t value, int64_t grid,
                     const char *kernel = "store") {
-    void *args[] = {&out, &value};
+    void *args[] = {static_cast<void *>(&out), &value};
     int64_t sizes[] = {sizeof(out), sizeof(value)};
     tessera_rt_launch(kernel, grid, 1, 1, 1, 1, 1, 0, 2, args, sizes);
   }

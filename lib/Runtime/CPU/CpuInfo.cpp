@@ -84,7 +84,8 @@ static int getClockMHz() {
                 return false;
               });
   if (clock == 0)
-    clock = std::atoi(lookUp("/proc/cpuinfo", "cpu MHz").c_str());
+    clock = static_cast<int>(
+        std::strtol(lookUp("/proc/cpuinfo", "cpu MHz").c_str(), nullptr, 10));
   return clock;
 }
 

@@ -111,7 +111,7 @@ static void switchToScheduler(Fiber *fiber) {
 
 /// What a fiber's context starts with; makecontext passes only ints.
 static void fiberMain(unsigned low, unsigned high) {
-  auto *fiber = reinterpret_cast<Fiber *>(
+  auto *fiber = reinterpret_cast<Fiber *>( // NOLINT(performance-no-int-to-ptr)
       static_cast<uintptr_t>(low) | static_cast<uintptr_t>(high) << 16 << 16);
 #ifdef TESSERA_FIBER_ASAN
   __sanitizer_finish_switch_fiber(nullptr, &fiber->schedulerStack,

@@ -45,6 +45,11 @@ CUdeviceptr toDevicePtr(const void *ptr) {
   return static_cast<CUdeviceptr>(reinterpret_cast<uintptr_t>(ptr));
 }
 
+void *toPointer(CUdeviceptr value) {
+  // NOLINTNEXTLINE(performance-no-int-to-ptr)
+  return reinterpret_cast<void *>(static_cast<uintptr_t>(value));
+}
+
 /// A loaded kernel.
 struct Function {
   CUfunction handle = nullptr;
@@ -93,8 +98,8 @@ private:
   Status check(const char *call, CUresult result, const std::string &note = "");
   /// Makes the context current, unless the device has failed before.
   Status enter();
-  int attribute(CUdevice_attribute which) const;
-  int attribute(CUfunction_attribute which, CUfunction function) const;
+  int attribute(CUDeviceAttribute which) const;
+  int attribute(CUFunctionAttribute which, CUfunction function) const;
   Expected<Function *> find(const char *kernel);
   Function describe(CUfunction handle) const;
   /// Lets launches of the function have that much dynamic workgroup memory.
@@ -133,13 +138,13 @@ private:
 // Opening and closing
 //===----------------------------------------------------------------------===//
 
-int CudaDevice::attribute(CUdevice_attribute which) const {
+int CudaDevice::attribute(CUDeviceAttribute which) const {
   int value = 0;
   driver.deviceGetAttribute(&value, which, handle);
   return value;
 }
 
-int CudaDevice::attribute(CUfunction_attribute which,
+int CudaDevice::attribute(CUFunctionAttribute which,
                           CUfunction function) const {
   int value = 0;
   driver.funcGetAttribute(&value, which, function);
@@ -265,7 +270,7 @@ Status CudaDevice::backendAllocate(size_t bytes, void **ptr) {
   CUdeviceptr address = 0;
   Status status = check("cuMemAlloc", driver.memAlloc(&address, bytes));
   if (status.ok())
-    *ptr = reinterpret_cast<void *>(static_cast<uintptr_t>(address));
+    *ptr = toPointer(address);
   return status;
 }
 
@@ -341,16 +346,14 @@ Status CudaDevice::loadImage(const KernelImage &image) {
 
   constexpr size_t logBytes = 64 * 1024;
   std::vector<char> errorLog(logBytes + 1), infoLog(logBytes + 1);
-  CUjit_option options[] = {
+  CUJitOption options[] = {
       CU_JIT_INFO_LOG_BUFFER,  CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES,
       CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
       CU_JIT_LOG_VERBOSE,
   };
-  auto number = [](size_t value) {
-    return reinterpret_cast<void *>(static_cast<uintptr_t>(value));
-  };
-  void *values[] = {infoLog.data(), number(logBytes), errorLog.data(),
-                    number(logBytes), number(1)};
+  // Numbers are passed as pointers of that value.
+  void *values[] = {infoLog.data(), toPointer(logBytes), errorLog.data(),
+                    toPointer(logBytes), toPointer(1)};
   constexpr unsigned count = sizeof(options) / sizeof(*options);
   CUmodule module = nullptr;
   // The driver takes PTX up to a zero byte, which c_str() ends with.
@@ -711,7 +714,7 @@ static Expected<DeviceInfo> query(const CudaDriver &driver, int ordinal,
     return fail("cuDeviceTotalMem", result);
 
   int major = 0, minor = 0, workgroupBytes = 0, l2Bytes = 0, clock = 0;
-  const std::pair<CUdevice_attribute, int *> attributes[] = {
+  const std::pair<CUDeviceAttribute, int *> attributes[] = {
       {CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, &major},
       {CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, &minor},
       {CU_DEVICE_ATTRIBUTE_WARP_SIZE, &info.subgroupSize},

@@ -49,7 +49,7 @@ enum : CUresult {
   CUDA_ERROR_TENSOR_MEMORY_LEAK = 721,
 };
 
-enum CUdevice_attribute : int {
+enum CUDeviceAttribute : int {
   CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK = 1,
   CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X = 2,
   CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y = 3,
@@ -67,7 +67,7 @@ enum CUdevice_attribute : int {
   CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN = 97,
 };
 
-enum CUfunction_attribute : int {
+enum CUFunctionAttribute : int {
   CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK = 0,
   CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES = 1,
   CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES = 3,
@@ -75,7 +75,7 @@ enum CUfunction_attribute : int {
   CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES = 8,
 };
 
-enum CUjit_option : int {
+enum CUJitOption : int {
   CU_JIT_INFO_LOG_BUFFER = 3,
   CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES = 4,
   CU_JIT_ERROR_LOG_BUFFER = 5,
@@ -97,7 +97,7 @@ constexpr unsigned CU_EVENT_DEFAULT = 0;
   X(deviceGetName, cuDeviceGetName, (char *name, int length, CUdevice device)) \
   X(deviceTotalMem, cuDeviceTotalMem_v2, (size_t *bytes, CUdevice device))     \
   X(deviceGetAttribute, cuDeviceGetAttribute,                                  \
-    (int *value, CUdevice_attribute attribute, CUdevice device))               \
+    (int *value, CUDeviceAttribute attribute, CUdevice device))                \
   X(primaryCtxRetain, cuDevicePrimaryCtxRetain,                                \
     (CUcontext * context, CUdevice device))                                    \
   X(primaryCtxRelease, cuDevicePrimaryCtxRelease_v2, (CUdevice device))        \
@@ -114,14 +114,14 @@ constexpr unsigned CU_EVENT_DEFAULT = 0;
     (CUdeviceptr ptr, unsigned char value, size_t bytes, CUstream stream))     \
   X(moduleLoadDataEx, cuModuleLoadDataEx,                                      \
     (CUmodule * module, const void *image, unsigned numOptions,                \
-     CUjit_option *options, void **values))                                    \
+     CUJitOption *options, void **values))                                     \
   X(moduleUnload, cuModuleUnload, (CUmodule module))                           \
   X(moduleGetFunction, cuModuleGetFunction,                                    \
     (CUfunction * function, CUmodule module, const char *name))                \
   X(funcGetAttribute, cuFuncGetAttribute,                                      \
-    (int *value, CUfunction_attribute attribute, CUfunction function))         \
+    (int *value, CUFunctionAttribute attribute, CUfunction function))          \
   X(funcSetAttribute, cuFuncSetAttribute,                                      \
-    (CUfunction function, CUfunction_attribute attribute, int value))          \
+    (CUfunction function, CUFunctionAttribute attribute, int value))           \
   X(launchKernel, cuLaunchKernel,                                              \
     (CUfunction function, unsigned gridX, unsigned gridY, unsigned gridZ,      \
      unsigned blockX, unsigned blockY, unsigned blockZ, unsigned sharedBytes,  \
@@ -150,11 +150,13 @@ constexpr unsigned CU_EVENT_DEFAULT = 0;
 
 /// The driver's functions, each under its name above.
 struct CudaDriver {
+// NOLINTBEGIN(bugprone-macro-parentheses)
 #define TESSERA_DECLARE(member, symbol, parameters)                            \
   CUresult(*member) parameters = nullptr;
   TESSERA_CUDA_FUNCTIONS(TESSERA_DECLARE)
   TESSERA_CUDA_OPTIONAL_FUNCTIONS(TESSERA_DECLARE)
 #undef TESSERA_DECLARE
+  // NOLINTEND(bugprone-macro-parentheses)
 
   /// "cuInit: CUDA_ERROR_NO_DEVICE: no CUDA-capable device is detected".
   std::string describe(const char *call, CUresult result) const;

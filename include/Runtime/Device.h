@@ -233,7 +233,7 @@ bool isEmptyGrid(const LaunchRequest &request);
 
 /// All devices of this machine, the best one first and the CPU last. With
 /// `why`, one line for each backend that has no device, with the reason:
-/// "cuda: libcuda.so.1 not found: ...".
+/// "cuda: libcuda.so.1 not found".
 std::vector<DeviceInfo> listDevices(std::string *why = nullptr);
 
 /// Opens a device. `target` is "cpu", "cuda", or "auto" for the first device

@@ -27,9 +27,11 @@ struct LoadedDriver {
   LoadedDriver() {
     void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
     if (!library) {
-      const char *text = dlerror();
-      reason = std::string("libcuda.so.1 not found: ") +
-               (text ? text : "no reason given");
+      const char *error = dlerror();
+      std::string text = error ? error : "no reason given";
+      reason = text.find("No such file") != std::string::npos
+                   ? "libcuda.so.1 not found"
+                   : "libcuda.so.1 cannot be loaded: " + text;
       return;
     }
 #define TESSERA_FIND(member, symbol, parameters)                               \

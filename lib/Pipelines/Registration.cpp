@@ -8,15 +8,21 @@
 
 #include "Conversion/Passes.h"
 #include "Dialect/Tessera/IR/Tessera.h"
+#include "Dialect/Tessera/Transforms/BufferizableOpInterfaceImpl.h"
 #include "Dialect/Tessera/Transforms/Passes.h"
+#include "Pipelines/Lowering.h"
+#include "Pipelines/Pipelines.h"
 
 #include "mlir/IR/DialectRegistry.h"
 
 void mlir::tessera::registerTesseraDialects(DialectRegistry &registry) {
   registry.insert<TesseraDialect>();
+  registerBufferizableOpInterfaceExternalModels(registry);
 }
 
 void mlir::tessera::registerTesseraPasses() {
   registerTesseraConversionPasses();
   registerTesseraTransformsPasses();
+  registerLinalgToTesseraPipeline();
+  registerLoweringPipelines();
 }

@@ -221,4 +221,141 @@ def TesseraTileContract : Pass<"tessera-tile-contract"> {
     "::mlir::tessera::TesseraDialect"];
 }
 
+def TesseraExpandScalars : Pass<"tessera-expand-scalars"> {
+  let summary = "Arithmetic that LLVM's back ends lack";
+  let description = [{
+    Expects `arith` and `math` on scalars and vectors. Leaves no conversion to or
+    from an 8-bit float (they become integer operations, rounding to nearest
+    even), no `math` function that needs a library (exp, log, tanh, erf and the
+    like become polynomials in f32), and no `arith` op without an instruction
+    (ceildivsi and the like).
+
+    Before
+
+    ```mlir
+    %y = arith.extf %x : f8E5M2 to f32
+    ```
+
+    After
+
+    ```mlir
+    %bits = arith.bitcast %x : f8E5M2 to i8
+    %wide = arith.extui %bits : i8 to i32
+    ...
+    ```
+  }];
+  let dependentDialects = ["arith::ArithDialect", "math::MathDialect",
+                           "vector::VectorDialect"];
+}
+
+def TesseraFuseElementwise : Pass<"tessera-fuse-elementwise"> {
+  let summary = "fewer, larger element-wise linalg ops";
+  let description = [{
+    Expects linalg on tensors. Turns element-wise named ops into
+    `linalg.generic` and fuses each with the consumer of its result, where
+    there is one. Decomposes `linalg.softmax` and the like. Contractions stay
+    as they are: their operands and results are taken up by
+    `convert-linalg-to-tessera`.
+
+    Example:
+
+    ```mlir
+    %b = linalg.broadcast ins(%bias : tensor<48xf32>) outs(%e : tensor<64x48xf32>) dimensions = [0]
+    %s = linalg.add ins(%x, %b : tensor<64x48xf32>, tensor<64x48xf32>)
+        outs(%e : tensor<64x48xf32>) -> tensor<64x48xf32>
+    ```
+
+    becomes
+
+    ```mlir
+    %s = linalg.generic {
+        indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (j)>,
+                         affine_map<(i, j) -> (i, j)>],
+        iterator_types = ["parallel", "parallel"]}
+        ins(%x, %bias : tensor<64x48xf32>, tensor<48xf32>) outs(%e : tensor<64x48xf32>) {
+    ^bb0(%p: f32, %q: f32, %out: f32):
+      %0 = arith.addf %p, %q : f32
+      linalg.yield %0 : f32
+    } -> tensor<64x48xf32>
+    ```
+  }];
+  let dependentDialects = [
+    "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect",
+    "::mlir::tensor::TensorDialect"];
+}
+
+def TesseraProtectArguments
+    : Pass<"tessera-protect-arguments", "::mlir::func::FuncOp"> {
+  let summary = "keep bufferization from writing into a caller's tensors";
+  let description = [{
+    Marks the tensor arguments of public functions
+    `bufferization.writable = false`, unless they say otherwise: a tensor is a
+    value, and a run is not to change what it was given. Memref arguments are
+    out-parameters, and stay writable.
+
+    Example:
+
+    ```mlir
+    func.func @main(%a: tensor<4xf32>, %out: memref<4xf32>)
+    ```
+
+    becomes
+
+    ```mlir
+    func.func @main(%a: tensor<4xf32> {bufferization.writable = false}, %out: memref<4xf32>)
+    ```
+  }];
+  let dependentDialects = ["::mlir::bufferization::BufferizationDialect"];
+}
+
+def TesseraMapLinalgToSimt : Pass<"tessera-map-linalg-to-simt"> {
+  let summary = "linalg ops on memrefs to kernels of scalar threads";
+  let description = [{
+    Turns each linalg op that is left on the host, and each `memref.copy`, into
+    a `gpu.launch`: host code does not touch data. One thread computes one
+    point of the parallel iteration space; reductions are loops in the thread.
+
+    Expects linalg ops on memrefs, of any indexing maps, with static or dynamic
+    sizes. Leaves kernels of `scf`, `arith` and `memref` ops, and no linalg op
+    outside of kernels.
+
+    On a chip whose subgroups have one lane, a workgroup is one thread that
+    walks through about 4096 points, along the last parallel dimension.
+
+    Example:
+
+    ```mlir
+    linalg.transpose ins(%a : memref<64x48xf32>) outs(%b : memref<48x64xf32>) permutation = [1, 0]
+    ```
+
+    becomes, for the target cuda,
+
+    ```mlir
+    gpu.launch blocks(%bx, %by, %bz) in (%gx = %c12, %gy = %c1, %gz = %c1)
+        threads(%tx, %ty, %tz) in (%sx = %c256, %sy = %c1, %sz = %c1) {
+      %first = arith.muli %bx, %c256 : index
+      %linear = arith.addi %first, %tx : index
+      %inside = arith.cmpi ult, %linear, %c3072 : index
+      scf.if %inside {
+        %j = arith.remui %linear, %c64 : index
+        %i = arith.divui %linear, %c64 : index
+        %x = memref.load %a[%j, %i] : memref<64x48xf32>
+        memref.store %x, %b[%i, %j] : memref<48x64xf32>
+      }
+      gpu.terminator
+    }
+    ```
+  }];
+  let options = [
+    Option<"target", "target", "std::string", "\"cpu\"",
+           "The target to map for">,
+    Option<"chip", "chip", "std::string", "\"\"",
+           "The chip to map for; empty for the host's, on the target cpu">];
+  let dependentDialects = [
+    "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
+    "::mlir::gpu::GPUDialect", "::mlir::linalg::LinalgDialect",
+    "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"];
+}
+
 #endif // TESSERA_TRANSFORMS_PASSES_TD

@@ -1,0 +1,44 @@
+//===- Pipelines.h - From linalg to kernels ---------------------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PIPELINES_PIPELINES_H
+#define PIPELINES_PIPELINES_H
+
+#include "mlir/Pass/PassOptions.h"
+
+namespace mlir {
+class OpPassManager;
+} // namespace mlir
+
+namespace mlir::tessera {
+
+struct LinalgToTesseraPipelineOptions
+    : public PassPipelineOptions<LinalgToTesseraPipelineOptions> {
+  PassOptions::Option<std::string> target{
+      *this, "target", llvm::cl::desc("The target to compile for"),
+      llvm::cl::init("cpu")};
+  PassOptions::Option<std::string> chip{
+      *this, "chip",
+      llvm::cl::desc("The chip to compile for; empty for the host's, on the "
+                     "target cpu"),
+      llvm::cl::init("")};
+  PassOptions::Option<bool> allowTf32{
+      *this, "allow-tf32",
+      llvm::cl::desc("Permit tf32 for every product of f32 operands"),
+      llvm::cl::init(false)};
+};
+
+/// Tensors and linalg to memrefs, host code, and `gpu.launch` kernels in the
+/// portable form. What is `gpu.launch` or `gpu.func` already passes through.
+void buildLinalgToTesseraPipeline(
+    OpPassManager &pm, const LinalgToTesseraPipelineOptions &options);
+
+/// Registers `linalg-to-tessera-pipeline`.
+void registerLinalgToTesseraPipeline();
+
+} // namespace mlir::tessera
+
+#endif // PIPELINES_PIPELINES_H

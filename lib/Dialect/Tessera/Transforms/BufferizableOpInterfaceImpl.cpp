@@ -1,0 +1,79 @@
+//===- BufferizableOpInterfaceImpl.cpp - Tensors to memrefs ---------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Dialect/Tessera/Transforms/BufferizableOpInterfaceImpl.h"
+
+#include "Dialect/Tessera/IR/Tessera.h"
+
+#include "mlir/Dialect/Bufferization/IR/BufferizableOpInterface.h"
+#include "mlir/Dialect/Bufferization/IR/DstBufferizableOpInterfaceImpl.h"
+#include "mlir/IR/DialectRegistry.h"
+
+using namespace mlir;
+using namespace mlir::bufferization;
+using namespace mlir::tessera;
+
+namespace {
+struct ContractOpInterface
+    : public DstBufferizableOpInterfaceExternalModel<ContractOpInterface,
+                                                     ContractOp> {
+  bool bufferizesToMemoryRead(Operation *op, OpOperand &operand,
+                              const AnalysisState &) const {
+    // With `init`, the sum does not start from the output's old value.
+    auto contract = cast<ContractOp>(op);
+    return !contract.isDpsInit(&operand) || !contract.getInit();
+  }
+
+  bool bufferizesToElementwiseAccess(Operation *op, const AnalysisState &,
+                                     ArrayRef<OpOperand *> operands) const {
+    // An extra operand that is read where the output is written may share its
+    // buffer. The tiles of lhs and rhs are read by many workgroups.
+    auto contract = cast<ContractOp>(op);
+    unsigned firstExtra = contract.getExtras().getBeginOperandIndex();
+    unsigned numExtras = contract.getExtras().size();
+    AffineMap out = contract.getMap(2);
+    return llvm::all_of(operands, [&](OpOperand *operand) {
+      if (contract.isDpsInit(operand))
+        return true;
+      unsigned index = operand->getOperandNumber();
+      return index >= firstExtra && index < firstExtra + numExtras &&
+             contract.getMap(3 + index - firstExtra) == out;
+    });
+  }
+
+  LogicalResult bufferize(Operation *op, RewriterBase &rewriter,
+                          const BufferizationOptions &options,
+                          BufferizationState &state) const {
+    auto contract = cast<ContractOp>(op);
+    rewriter.setInsertionPoint(op);
+    SmallVector<Value> operands;
+    for (OpOperand &operand : op->getOpOperands()) {
+      Value value = operand.get();
+      if (isa<TensorType>(value.getType())) {
+        FailureOr<Value> buffer = getBuffer(rewriter, value, options, state);
+        if (failed(buffer))
+          return failure();
+        value = *buffer;
+      }
+      operands.push_back(value);
+    }
+    Value output = operands[contract.getOutputMutable().getOperandNumber()];
+    auto bufferized = ContractOp::create(
+        rewriter, op->getLoc(), TypeRange(), operands, contract.getProperties(),
+        llvm::to_vector(op->getDiscardableAttrs()));
+    bufferized.getEpilogue().takeBody(contract.getEpilogue());
+    replaceOpWithBufferizedValues(rewriter, op, output);
+    return success();
+  }
+};
+} // namespace
+
+void mlir::tessera::registerBufferizableOpInterfaceExternalModels(
+    DialectRegistry &registry) {
+  registry.addExtension(+[](MLIRContext *context, TesseraDialect *) {
+    ContractOp::attachInterface<ContractOpInterface>(*context);
+  });
+}

@@ -1,0 +1,79 @@
+//===- FuseElementwise.cpp - Fewer, larger element-wise linalg ops --------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Dialect/Tessera/Transforms/Passes.h"
+
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+namespace mlir::tessera {
+#define GEN_PASS_DEF_TESSERAFUSEELEMENTWISE
+#include "Dialect/Tessera/Transforms/Passes.h.inc"
+} // namespace mlir::tessera
+
+using namespace mlir;
+using namespace mlir::tessera;
+
+namespace {
+/// Element-wise named ops, to be fused as generic ones.
+struct GeneralizeElementwise
+    : public OpInterfaceRewritePattern<linalg::LinalgOp> {
+  using OpInterfaceRewritePattern::OpInterfaceRewritePattern;
+
+  LogicalResult matchAndRewrite(linalg::LinalgOp op,
+                                PatternRewriter &rewriter) const override {
+    if (isa<linalg::GenericOp, linalg::FillOp>(op) ||
+        !op.hasPureTensorSemantics() ||
+        op.getNumParallelLoops() != op.getNumLoops())
+      return failure();
+    return linalg::generalizeNamedOp(rewriter, op);
+  }
+};
+
+/// softmax and its like, as ops that can be mapped.
+struct DecomposeAggregate
+    : public OpInterfaceRewritePattern<linalg::AggregatedOpInterface> {
+  using OpInterfaceRewritePattern::OpInterfaceRewritePattern;
+
+  LogicalResult matchAndRewrite(linalg::AggregatedOpInterface op,
+                                PatternRewriter &rewriter) const override {
+    FailureOr<SmallVector<Value>> values = op.decomposeOperation(rewriter);
+    if (failed(values) || values->size() != op->getNumResults())
+      return failure();
+    rewriter.replaceOp(op, *values);
+    return success();
+  }
+};
+
+struct TesseraFuseElementwisePass
+    : public tessera::impl::TesseraFuseElementwiseBase<
+          TesseraFuseElementwisePass> {
+  using TesseraFuseElementwiseBase::TesseraFuseElementwiseBase;
+
+  void runOnOperation() override {
+    RewritePatternSet patterns(&getContext());
+    patterns.add<GeneralizeElementwise, DecomposeAggregate>(&getContext());
+    linalg::populateElementwiseOpsFusionPatterns(
+        patterns, [](OpOperand *operand) {
+          Operation *producer = operand->get().getDefiningOp();
+          auto consumer = dyn_cast<linalg::LinalgOp>(operand->getOwner());
+          // A contraction is recognized by its body, which is to stay as it is.
+          return producer && producer->hasOneUse() && consumer &&
+                 (consumer.getNumReductionLoops() == 0 ||
+                  consumer.getNumDpsInputs() == 1);
+        });
+    linalg::GenericOp::getCanonicalizationPatterns(patterns, &getContext());
+    affine::AffineApplyOp::getCanonicalizationPatterns(patterns, &getContext());
+    tensor::EmptyOp::getCanonicalizationPatterns(patterns, &getContext());
+    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
+      signalPassFailure();
+  }
+};
+} // namespace

@@ -1,0 +1,65 @@
+//===- LinalgToTessera.cpp - From linalg to portable kernels --------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Pipelines/Pipelines.h"
+
+#include "Conversion/Passes.h"
+#include "Dialect/Tessera/Transforms/Passes.h"
+
+#include "mlir/Dialect/Bufferization/IR/BufferizableOpInterface.h"
+#include "mlir/Dialect/Bufferization/Pipelines/Passes.h"
+#include "mlir/Dialect/Bufferization/Transforms/Passes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+using namespace mlir::tessera;
+
+void mlir::tessera::buildLinalgToTesseraPipeline(
+    OpPassManager &pm, const LinalgToTesseraPipelineOptions &options) {
+  // Tensors: few and large ops, each of which becomes a kernel.
+  pm.addNestedPass<func::FuncOp>(createTesseraFuseElementwise());
+  ConvertLinalgToTesseraOptions convert;
+  convert.allowTf32 = options.allowTf32;
+  pm.addNestedPass<func::FuncOp>(createConvertLinalgToTessera(convert));
+  pm.addPass(createCSEPass());
+
+  // Memrefs.
+  pm.addNestedPass<func::FuncOp>(createTesseraProtectArguments());
+  pm.addPass(bufferization::createEmptyTensorEliminationPass());
+  bufferization::OneShotBufferizePassOptions bufferize;
+  bufferize.bufferizeFunctionBoundaries = true;
+  bufferize.functionBoundaryTypeConversion =
+      bufferization::LayoutMapOption::IdentityLayoutMap;
+  bufferize.allowReturnAllocsFromLoops = true;
+  pm.addPass(bufferization::createOneShotBufferizePass(bufferize));
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+  bufferization::buildBufferDeallocationPipeline(
+      pm, bufferization::BufferDeallocationPipelineOptions());
+
+  // Kernels.
+  TesseraTileContractOptions tile;
+  tile.target = options.target;
+  tile.chip = options.chip;
+  pm.addNestedPass<func::FuncOp>(createTesseraTileContract(tile));
+  TesseraMapLinalgToSimtOptions map;
+  map.target = options.target;
+  map.chip = options.chip;
+  pm.addNestedPass<func::FuncOp>(createTesseraMapLinalgToSimt(map));
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+}
+
+void mlir::tessera::registerLinalgToTesseraPipeline() {
+  PassPipelineRegistration<LinalgToTesseraPipelineOptions>(
+      "linalg-to-tessera-pipeline",
+      "linalg on tensors or memrefs to host code and gpu.launch kernels of "
+      "fragments",
+      buildLinalgToTesseraPipeline);
+}

@@ -76,4 +76,154 @@ def ConvertLinalgToTessera : Pass<"convert-linalg-to-tessera"> {
     "::mlir::tessera::TesseraDialect"];
 }
 
+//===----------------------------------------------------------------------===//
+// TesseraToNVVM
+//===----------------------------------------------------------------------===//
+
+def ConvertTesseraToNVVM
+    : Pass<"convert-tessera-to-nvvm", "gpu::GPUModuleOp"> {
+  let summary = "fragments to mma.sync, ldmatrix and cp.async";
+  let description = [{
+    Expects kernels whose fragments `tessera-legalize-fragments` has distributed
+    for an NVIDIA chip. Leaves no `tessera` op: a fragment becomes one vector for
+    each tile of its instruction, a product `mma.sync`, a load from workgroup
+    memory `ldmatrix` where the lane map permits it, an asynchronous copy
+    `cp.async`.
+
+    Before
+
+    ```mlir
+    %d = tessera.mma %a, %b, %c {tessera.instruction = "mma.m16n8k16.f32.f16"}
+        : !tessera.fragment<16x16xf16, a, "mma.m16n8k16.f32.f16">,
+          !tessera.fragment<16x8xf16, b, "mma.m16n8k16.f32.f16">
+        -> !tessera.fragment<16x8xf32, acc, "mma.m16n8k16.f32.f16">
+    ```
+
+    After, with `%a : vector<8xf16>`, `%b : vector<4xf16>`, `%c : vector<4xf32>`
+    taken apart into registers
+
+    ```mlir
+    %d = llvm.inline_asm "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {$0, $1, $2, $3}, ..."
+    ```
+  }];
+  let options = [
+    Option<"chip", "chip", "std::string", /*default=*/"\"sm_80\"",
+           "Chip to compile for">];
+  let dependentDialects = [
+    "arith::ArithDialect", "gpu::GPUDialect", "LLVM::LLVMDialect",
+    "math::MathDialect", "memref::MemRefDialect", "nvgpu::NVGPUDialect",
+    "NVVM::NVVMDialect", "scf::SCFDialect", "vector::VectorDialect"];
+}
+
+//===----------------------------------------------------------------------===//
+// TesseraToCPU
+//===----------------------------------------------------------------------===//
+
+def ConvertTesseraToCPU
+    : Pass<"convert-tessera-to-cpu", "gpu::GPUModuleOp"> {
+  let summary = "fragments to vectors, kernels to functions";
+  let description = [{
+    Expects kernels whose fragments `tessera-legalize-fragments` has distributed
+    for a chip of the target `cpu`, and whose workgroup memory
+    `tessera-pack-workgroup-memory` has packed. Leaves no `tessera` and no `gpu`
+    op in them: a kernel becomes a `func.func` with two arguments more, its
+    context (`tessera_workgroup` of Runtime/CpuKernel.h), from which thread and
+    workgroup numbers are read, and its workgroup memory; a barrier becomes a
+    call of `tessera_cpu_barrier`. Memory spaces go.
+
+    Before
+
+    ```mlir
+    gpu.func @k(%m: memref<16xf32>) kernel {
+      %x = gpu.block_id x
+      gpu.barrier
+      gpu.return
+    }
+    ```
+
+    After
+
+    ```mlir
+    func.func @k(%m: memref<16xf32>, %context: !llvm.ptr, %workgroup: memref<?xi8>)
+        attributes {tessera.kernel} {
+      %0 = llvm.load %context : !llvm.ptr -> i64
+      %x = arith.index_cast %0 : i64 to index
+      func.call @tessera_cpu_barrier(%context) : (!llvm.ptr) -> ()
+      return
+    }
+    ```
+  }];
+  let options = [
+    Option<"chip", "chip", "std::string", /*default=*/"\"\"",
+           "Chip to compile for (empty: the host's)">];
+  let dependentDialects = [
+    "arith::ArithDialect", "func::FuncDialect", "gpu::GPUDialect",
+    "LLVM::LLVMDialect", "math::MathDialect", "memref::MemRefDialect",
+    "scf::SCFDialect", "vector::VectorDialect"];
+}
+
+//===----------------------------------------------------------------------===//
+// LaunchToRuntime
+//===----------------------------------------------------------------------===//
+
+def ConvertLaunchToRuntime : Pass<"convert-launch-to-runtime", "ModuleOp"> {
+  let summary = "host code to LLVM, launches to calls of the runtime";
+  let description = [{
+    Expects host functions with `gpu.launch_func`, allocations of buffers,
+    control flow and scalar arithmetic. Kernels (`gpu.module`) are erased: they
+    are compiled before. Leaves the LLVM dialect, where
+
+    - a launch calls `tessera_rt_launch` (Runtime/Session.h), handing each memref
+      as its descriptor's fields;
+    - allocations call `tessera_rt_alloc`, so that buffers are the device's;
+    - a constant buffer is handed to `tessera_rt_constant`, which copies it to
+      the device once;
+    - each function `f` has a wrapper `__tessera_f(ptr)` that takes an array of
+      pointers to its arguments and, last, to its result.
+
+    With `separate-memory`, host code that reads or writes a buffer is an error,
+    since the buffers are in the device's memory.
+
+    Before
+
+    ```mlir
+    gpu.launch_func @m::@k blocks in (%n, %c1, %c1) threads in (%c128, %c1, %c1)
+        args(%x : memref<16xf32>)
+    ```
+
+    After
+
+    ```mlir
+    llvm.call @tessera_rt_launch(%name, %n, %c1, %c1, %c128, %c1, %c1, %bytes, %count, %args, %sizes)
+    ```
+  }];
+  let options = [
+    Option<"separateMemory", "separate-memory", "bool", /*default=*/"false",
+           "Buffers are not in the host's memory">];
+  let dependentDialects = ["LLVM::LLVMDialect"];
+}
+
+def PackKernelArguments : Pass<"tessera-pack-kernel-arguments", "ModuleOp"> {
+  let summary = "Wrappers by which the runtime calls the CPU's kernels";
+  let description = [{
+    Expects the LLVM dialect, with kernels (`tessera.kernel`) whose last
+    arguments are the context and the workgroup memory's descriptor. Leaves for
+    each kernel `k` a function `__tessera_k(ptr args, ptr context)`, where `args`
+    points to the pointers to the other arguments.
+
+    Before
+
+    ```mlir
+    llvm.func @k(%m: !llvm.ptr, %context: !llvm.ptr, ...) attributes {tessera.kernel}
+    ```
+
+    After
+
+    ```mlir
+    llvm.func @__tessera_k(%args: !llvm.ptr, %context: !llvm.ptr)
+    ```
+  }];
+  let dependentDialects = ["LLVM::LLVMDialect"];
+}
+
 #endif // TESSERA_CONVERSION_PASSES_TD

@@ -1,0 +1,49 @@
+// 03: virtual threads, and the program that breaks elsewhere.
+//
+// What to see: C[v] = A[v] @ B for two virtual threads v that one subgroup works
+// through interleaved. B is loaded outside and shared; what is made inside, the
+// fragments of A and C, belongs to each vthread, because a fragment is a value.
+// TVM's combination of vthread and tensorize gives this program two loads and
+// two stores into one fragment and a single product. Here each vthread has a
+// product of its own:
+//
+//     gpu-opt examples/03-vthreads.mlir --tessera-expand-vthreads
+//
+// shows both loads, then both products, then both stores.
+//
+// RUN: gpu-runner %s --target=cpu --verify | FileCheck %s
+// CHECK: verified
+//
+// RUN: gpu-opt %s --tessera-expand-vthreads | FileCheck %s --check-prefix=EXPANDED
+// EXPANDED: tessera.load {{.*}} -> !tessera.fragment<16x16xf16, b>
+// EXPANDED: tessera.load {{.*}} -> !tessera.fragment<16x16xf16, a>
+// EXPANDED: tessera.load {{.*}} -> !tessera.fragment<16x16xf16, a>
+// EXPANDED: tessera.mma
+// EXPANDED: tessera.mma
+// EXPANDED: tessera.store
+// EXPANDED: tessera.store
+
+func.func @main(%A: memref<2x16x16xf16>, %B: memref<16x16xf16>, %C: memref<2x16x16xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0.0 : f32
+  %lanes = gpu.subgroup_size : index
+  gpu.launch blocks(%bx, %by, %bz) in (%gx = %c1, %gy = %c1, %gz = %c1)
+             threads(%tx, %ty, %tz) in (%sx = %lanes, %sy = %c1, %sz = %c1) {
+    %b = tessera.load %B[%c0, %c0]
+        : memref<16x16xf16> -> !tessera.fragment<16x16xf16, b>
+    tessera.vthread (%v) in (2) {
+      %a = tessera.load %A[%v, %c0, %c0]
+          : memref<2x16x16xf16> -> !tessera.fragment<16x16xf16, a>
+      %init = tessera.fill %zero : !tessera.fragment<16x16xf32, acc>
+      %c = tessera.mma %a, %b, %init
+          : !tessera.fragment<16x16xf16, a>, !tessera.fragment<16x16xf16, b>
+          -> !tessera.fragment<16x16xf32, acc>
+      tessera.store %c, %C[%v, %c0, %c0]
+          : !tessera.fragment<16x16xf32, acc>, memref<2x16x16xf32>
+      tessera.yield
+    }
+    gpu.terminator
+  }
+  return
+}

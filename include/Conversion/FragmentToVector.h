@@ -1,0 +1,103 @@
+//===- FragmentToVector.h - Fragments to the lanes' registers ---*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What all targets that run lane by lane share: a legalized fragment becomes
+// one vector for each tile of its instruction, holding what this lane has of
+// it. Everything here is written over the lane maps; what only a vendor can do
+// is behind `FragmentTarget`.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CONVERSION_FRAGMENTTOVECTOR_H
+#define CONVERSION_FRAGMENTTOVECTOR_H
+
+#include "Dialect/Tessera/Target/Chip.h"
+
+#include "mlir/Transforms/DialectConversion.h"
+
+namespace mlir::tessera {
+
+/// How a legalized fragment is cut up: `tiles[0]` by `tiles[1]` tiles, row by
+/// row, each distributed by `map`.
+struct TileLayout {
+  LaneMap map;
+  std::array<int64_t, 2> tiles;
+  VectorType vectorType;
+  const MatrixInstruction *instruction;
+
+  int64_t getNumTiles() const { return tiles[0] * tiles[1]; }
+  /// The tile's extent along a dimension.
+  int64_t getExtent(unsigned dimension) const {
+    return dimension == 0 ? map.getRows() : map.getCols();
+  }
+  /// Bits of the element's coordinates that the lane's number gives, as code.
+  std::array<Value, 2> getLaneOffset(OpBuilder &builder, Location loc,
+                                     Value lane) const;
+};
+
+/// Fails where the type names no instruction of the chip.
+FailureOr<TileLayout> getTileLayout(const Chip &chip, FragmentType type);
+
+/// What a vendor does its own way.
+class FragmentTarget {
+public:
+  explicit FragmentTarget(const Chip &chip) : chip(chip) {}
+  virtual ~FragmentTarget();
+
+  const Chip &chip;
+
+  /// This lane's number within its subgroup, of type index.
+  virtual Value getLane(OpBuilder &builder, Location loc) const;
+
+  /// One matrix instruction: per-lane vectors in, the accumulator out. Null
+  /// where the row is not one of the vendor's.
+  virtual Value emitMma(OpBuilder &builder, Location loc,
+                        const MatrixInstruction &row, MmaOp op, Value a,
+                        Value b, Value acc) const;
+
+  /// A tile's load by an instruction of its own (ldmatrix), or null. `row` and
+  /// `col` are the tile's place in the last two dimensions of the memory,
+  /// `alignment` what every row of the tile is known to have.
+  virtual Value emitTileLoad(OpBuilder &builder, Location loc, LoadOp op,
+                             const TileLayout &layout, Value memory,
+                             ValueRange indices, int64_t alignment) const;
+
+  /// `value` (i32) of the lane numbered `lane` (index).
+  virtual Value emitShuffle(OpBuilder &builder, Location loc, Value value,
+                            Value lane) const;
+
+  /// Copies `width` elements of which the first `count` (index; null: all) are
+  /// read and the rest set to zero. False where the target has no such copy of
+  /// this size.
+  virtual bool emitAsyncCopy(OpBuilder &builder, Location loc, Value source,
+                             ValueRange sourceIndices, Value target,
+                             ValueRange targetIndices, int64_t width,
+                             Value count) const;
+  /// Closes the group of asynchronous copies that one async_copy issued.
+  virtual void emitAsyncCommit(OpBuilder &builder, Location loc) const;
+  /// Waits until at most `pending` groups are in flight.
+  virtual void emitAsyncWait(OpBuilder &builder, Location loc,
+                             int64_t pending) const;
+};
+
+/// Adds the conversion of fragments to vectors, one to many, and of tokens to
+/// nothing.
+void populateFragmentTypeConversion(TypeConverter &converter,
+                                    const Chip &chip);
+
+/// Adds patterns for every op of the dialect but `vthread` and `contract`.
+/// `converter` and `target` outlive them.
+void populateFragmentToVectorPatterns(const TypeConverter &converter,
+                                      RewritePatternSet &patterns,
+                                      const FragmentTarget &target);
+
+/// Converts all fragments under `root`.
+LogicalResult convertFragmentsToVectors(Operation *root,
+                                        const FragmentTarget &target);
+
+} // namespace mlir::tessera
+
+#endif // CONVERSION_FRAGMENTTOVECTOR_H

@@ -1,0 +1,52 @@
+//===- Utils.h - What several passes need to know ---------------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DIALECT_TESSERA_TRANSFORMS_UTILS_H
+#define DIALECT_TESSERA_TRANSFORMS_UTILS_H
+
+#include "Dialect/Tessera/Target/Chip.h"
+
+namespace mlir::tessera {
+
+/// The chip that a pass's options `target` and `chip` name; an empty chip is
+/// the host's for `cpu`. Otherwise an error at `op` that lists the known ones.
+FailureOr<const Chip *> getChip(Operation *op, llvm::StringRef target,
+                                llvm::StringRef chip);
+
+/// The discardable attribute by which legalization records on a `tessera.mma`
+/// the instruction it chose.
+inline llvm::StringRef getInstructionAttrName() {
+  return "tessera.instruction";
+}
+
+/// The discardable attribute that holds what `getKnownTileAlignment` found for
+/// a load or store, from the time when it can still be found.
+inline llvm::StringRef getAlignmentAttrName() { return "tessera.alignment"; }
+
+/// Bytes of one element of `type` in memory.
+int64_t getElementBytes(Type type);
+
+/// The largest number that provably divides `value`, up to 4096: from
+/// constants, products, sums, loop bounds and steps.
+int64_t getKnownDivisor(Value value);
+
+/// The alignment in bytes, up to 16, that the first element of every row of a
+/// tile at `indices` (one per dimension) of `memory` provably has. Rows run
+/// along the last dimension. The base of a memref without a view is taken to
+/// be 16-byte aligned: the runtime checks that of every buffer handed to a
+/// kernel.
+int64_t getKnownTileAlignment(Value memory, ValueRange indices);
+
+/// This thread's linear number in its workgroup, at `op` in a `gpu.launch` or
+/// a `gpu.func`.
+Value emitLinearThread(OpBuilder &builder, Operation *op);
+
+/// How many threads the workgroup of `op` has.
+Value emitNumThreads(OpBuilder &builder, Operation *op);
+
+} // namespace mlir::tessera
+
+#endif // DIALECT_TESSERA_TRANSFORMS_UTILS_H

@@ -1,0 +1,137 @@
+//===- Compiler.h - A program, compiled for one target ----------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The data's way, one stage after the other:
+//
+//   source -> schedule -> tessera -> vendor -> llvm -> ptx -> cubin
+//                                                   -> object
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DRIVER_COMPILER_H
+#define DRIVER_COMPILER_H
+
+#include "Dialect/Tessera/Target/Chip.h"
+#include "Runtime/Device.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace mlir::tessera {
+
+/// What to compile for, and what is permitted.
+struct CompileOptions {
+  /// "cpu" or "cuda".
+  std::string target = "cpu";
+  /// A chip of the target; empty is the host's, for "cpu".
+  std::string chip;
+  /// Permit tf32 for every product of f32 operands.
+  bool allowTf32 = false;
+  /// Refuse a product that no matrix unit computes.
+  bool requireMatrixUnit = false;
+  /// Assemble PTX by ptxas, where it is found, instead of the driver.
+  bool usePtxas = false;
+  /// Print the IR after each pass to standard error.
+  bool printIRAfterAll = false;
+};
+
+/// How far to compile.
+enum class Stage {
+  /// linalg with its schedule: what `tessera.contract` became, and how.
+  Schedule,
+  /// Kernels of portable fragments, virtual threads expanded.
+  Tessera,
+  /// Per-lane vectors and the vendor's intrinsics.
+  Vendor,
+  /// LLVM dialect (kernels), before translation.
+  LLVM,
+};
+
+/// Time that one stage took, in milliseconds.
+struct StageTime {
+  std::string stage;
+  double milliseconds;
+};
+
+/// One matrix product of a kernel: the instruction chosen, and what was
+/// rejected on the way.
+struct ProductReport {
+  std::string kernel;
+  std::string instruction;
+  bool matrixUnit;
+  /// "64x64x16 f16 x f16 -> f32".
+  std::string product;
+  /// "file:line:column" of the product.
+  std::string location;
+  std::vector<std::string> rejected;
+};
+
+/// One kernel of a program.
+struct KernelReport {
+  std::string name;
+  /// The schedule it was tiled by, as text; empty if it was written by hand.
+  std::string schedule;
+  int64_t workgroupBytes = 0;
+};
+
+/// A program ready to be run.
+class CompiledProgram {
+public:
+  virtual ~CompiledProgram();
+
+  /// The function that runs entry `name`: takes an array of pointers, one to
+  /// each field of each argument (a memref of rank r: allocated and aligned
+  /// pointer, offset, r sizes, r strides, 8 bytes each; a scalar: itself), then
+  /// one to memory for the result (several results: one after the other, each
+  /// at its natural alignment; a memref: its fields). Call it within a
+  /// `runtime::SessionScope`. Null if there is no such function.
+  virtual void (*getEntry(llvm::StringRef name))(void **) = 0;
+
+  /// What a device loads before the entry runs.
+  runtime::KernelImage image;
+  std::vector<KernelReport> kernels;
+  std::vector<ProductReport> products;
+  std::vector<StageTime> times;
+  /// The text of the PTX (target cuda).
+  std::string ptx;
+};
+
+/// Brings `module` to `stage`, in place. Errors are diagnostics of its context.
+/// `times` receives each stage's time.
+LogicalResult lowerToStage(ModuleOp module, Stage stage,
+                           const CompileOptions &options,
+                           std::vector<StageTime> *times = nullptr);
+
+/// Compiles a copy of `module` to something that runs. Null on an error, which
+/// is a diagnostic of the module's context.
+std::unique_ptr<CompiledProgram> compileProgram(ModuleOp module,
+                                                const CompileOptions &options);
+
+/// The kernels of a module at stage LLVM, as PTX.
+FailureOr<std::string> translateToPTX(ModuleOp module, const Chip &chip);
+
+/// PTX to a cubin by ptxas, found on the PATH or where CUDA installs it. `log`
+/// receives what it printed (registers, spills).
+FailureOr<std::string> assemblePTX(Operation *op, llvm::StringRef ptx,
+                                   const Chip &chip, std::string &log);
+
+/// The kernels of a module at stage LLVM for the target cpu, as an object file
+/// (`assembly`: as text).
+FailureOr<std::string> translateToObject(ModuleOp module, const Chip &chip,
+                                         bool assembly = false);
+
+/// The products of the legalized kernels in `module`.
+std::vector<ProductReport> collectProducts(ModuleOp module, const Chip &chip);
+
+/// Registers everything that compiling needs with `context`.
+void prepareContext(MLIRContext &context);
+
+} // namespace mlir::tessera
+
+#endif // DRIVER_COMPILER_H

@@ -1,0 +1,338 @@
+//===- ArithmeticPatterns.cpp - mma, map, reduce --------------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Dialect/Tessera/Transforms/Utils.h"
+#include "Patterns.h"
+
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/OpDefinition.h"
+
+using namespace mlir;
+using namespace mlir::tessera;
+
+//===----------------------------------------------------------------------===//
+// mma
+//===----------------------------------------------------------------------===//
+
+static Value emitMultiplyAdd(OpBuilder &builder, Location loc, Value a, Value b,
+                             Value acc) {
+  if (isa<FloatType>(getElementTypeOrSelf(acc.getType())))
+    return math::FmaOp::create(builder, loc, a, b, acc);
+  return arith::AddIOp::create(
+      builder, loc, acc, arith::MulIOp::create(builder, loc, a, b));
+}
+
+/// A product without a matrix unit: every lane multiplies what its own
+/// registers hold. Rows of the table that say so have K = 1 and maps by which
+/// a lane holds the elements of a and b that its accumulators need.
+static Value emitScalarMma(OpBuilder &builder, Location loc,
+                           const MatrixInstruction &row, MmaOp op, Value a,
+                           Value b, Value acc) {
+  Type element = cast<VectorType>(acc.getType()).getElementType();
+  a = emitElementCast(builder, loc, a, element, op.getUnsignedA());
+  b = emitElementCast(builder, loc, b, element, op.getUnsignedB());
+  int64_t numA = row.aMap.getNumRegisters(), numB = row.bMap.getNumRegisters(),
+          numAcc = row.accMap.getNumRegisters();
+  // One element of a for all accumulators: stay in vectors.
+  if (numA == 1 && row.bMap == row.accMap) {
+    Value splat = vector::BroadcastOp::create(
+        builder, loc, acc.getType(),
+        vector::ExtractOp::create(builder, loc, a, int64_t(0)));
+    return emitMultiplyAdd(builder, loc, splat, b, acc);
+  }
+  SmallVector<Value> aElements, bElements, results;
+  for (int64_t r = 0; r < numA; ++r)
+    aElements.push_back(vector::ExtractOp::create(builder, loc, a, r));
+  for (int64_t r = 0; r < numB; ++r)
+    bElements.push_back(vector::ExtractOp::create(builder, loc, b, r));
+  for (int64_t r = 0; r < numAcc; ++r) {
+    auto [i, j] = row.accMap.at(0, r);
+    Value left, right;
+    for (int64_t s = 0; s < numA; ++s)
+      if (row.aMap.at(0, s).first == i)
+        left = aElements[s];
+    for (int64_t s = 0; s < numB; ++s)
+      if (row.bMap.at(0, s).second == j)
+        right = bElements[s];
+    if (!left || !right)
+      return {};
+    results.push_back(
+        emitMultiplyAdd(builder, loc, left, right,
+                        vector::ExtractOp::create(builder, loc, acc, r)));
+  }
+  return vector::FromElementsOp::create(builder, loc, acc.getType(), results);
+}
+
+namespace {
+struct MmaPattern : FragmentPattern<MmaOp> {
+  using FragmentPattern::FragmentPattern;
+  LogicalResult
+  matchAndRewrite(MmaOp op, OneToNOpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    auto name = op->getAttrOfType<StringAttr>(getInstructionAttrName());
+    const MatrixInstruction *row =
+        name ? target.chip.findInstruction(name.getValue()) : nullptr;
+    if (!row)
+      return rewriter.notifyMatchFailure(op, "no instruction was chosen");
+    int64_t m = op.getAcc().getType().getRows() / row->m;
+    int64_t n = op.getAcc().getType().getCols() / row->n;
+    int64_t k = op.getA().getType().getCols() / row->k;
+    ValueRange a = adaptor.getA(), b = adaptor.getB();
+    SmallVector<Value> acc = llvm::to_vector(adaptor.getAcc());
+    if (static_cast<int64_t>(a.size()) != m * k ||
+        static_cast<int64_t>(b.size()) != k * n ||
+        static_cast<int64_t>(acc.size()) != m * n)
+      return rewriter.notifyMatchFailure(op, "operands in other layouts");
+    // K outermost: neighbouring instructions are independent.
+    for (int64_t s = 0; s < k; ++s)
+      for (int64_t i = 0; i < m; ++i)
+        for (int64_t j = 0; j < n; ++j) {
+          Value &sum = acc[i * n + j];
+          Value left = a[i * k + s], right = b[s * n + j];
+          sum = row->matrixUnit
+                    ? target.emitMma(rewriter, loc, *row, op, left, right, sum)
+                    : emitScalarMma(rewriter, loc, *row, op, left, right, sum);
+          if (!sum)
+            return op.emitError() << "cannot emit " << row->name;
+        }
+    rewriter.replaceOpWithMultiple(op, {ValueRange(acc)});
+    return success();
+  }
+};
+
+//===----------------------------------------------------------------------===//
+// map
+//===----------------------------------------------------------------------===//
+
+struct MapPattern : FragmentPattern<MapOp> {
+  using FragmentPattern::FragmentPattern;
+
+  /// Whether the region can be applied to vectors as it is.
+  static bool isVectorizable(MapOp op) {
+    if (op.takesCoordinates())
+      return false;
+    return llvm::all_of(
+        op.getBody().front().without_terminator(), [](Operation &inner) {
+          return OpTrait::hasElementwiseMappableTraits(&inner) ||
+                 inner.hasTrait<OpTrait::ConstantLike>();
+        });
+  }
+
+  /// The region applied to whole vectors; values from outside are splatted.
+  static Value emitVector(OpBuilder &builder, MapOp op, ValueRange inputs,
+                          VectorType type) {
+    Location loc = op.getLoc();
+    Block &body = op.getBody().front();
+    IRMapping mapping;
+    mapping.map(body.getArguments(), inputs);
+    auto lookup = [&](Value value) -> Value {
+      if (Value mapped = mapping.lookupOrNull(value))
+        return mapped;
+      if (!VectorType::isValidElementType(value.getType()))
+        return value;
+      Value splat = vector::BroadcastOp::create(
+          builder, loc, type.clone(value.getType()), value);
+      mapping.map(value, splat);
+      return splat;
+    };
+    for (Operation &inner : body.without_terminator()) {
+      if (inner.hasTrait<OpTrait::ConstantLike>()) {
+        Operation *clone = builder.clone(inner);
+        for (Value result : clone->getResults())
+          mapping.map(inner.getResult(0), lookup(result));
+        continue;
+      }
+      SmallVector<Value> operands;
+      for (Value operand : inner.getOperands())
+        operands.push_back(lookup(operand));
+      OperationState state(inner.getLoc(), inner.getName());
+      state.addOperands(operands);
+      for (Type result : inner.getResultTypes())
+        state.addTypes(type.clone(result));
+      state.addAttributes(inner.getAttrs());
+      Operation *clone = builder.create(state);
+      mapping.map(inner.getResults(), clone->getResults());
+    }
+    return lookup(cast<YieldOp>(body.getTerminator()).getValues()[0]);
+  }
+
+  /// The region applied to one element.
+  static Value emitScalar(OpBuilder &builder, MapOp op, ValueRange arguments) {
+    Block &body = op.getBody().front();
+    IRMapping mapping;
+    mapping.map(body.getArguments(), arguments);
+    for (Operation &inner : body.without_terminator())
+      builder.clone(inner, mapping);
+    return mapping.lookupOrDefault(
+        cast<YieldOp>(body.getTerminator()).getValues()[0]);
+  }
+
+  LogicalResult
+  matchAndRewrite(MapOp op, OneToNOpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    FailureOr<TileLayout> layout = getLayout(op.getResult());
+    if (failed(layout))
+      return failure();
+    bool vectorize = isVectorizable(op);
+    IndexMath math(rewriter, loc);
+    std::array<Value, 2> lane;
+    if (op.takesCoordinates())
+      lane = layout->getLaneOffset(rewriter, loc, target.getLane(rewriter, loc));
+    SmallVector<Value> tiles;
+    for (int64_t t = 0; t < layout->getNumTiles(); ++t) {
+      SmallVector<Value> inputs;
+      for (ValueRange input : adaptor.getInputs())
+        inputs.push_back(input[t]);
+      if (vectorize) {
+        tiles.push_back(emitVector(rewriter, op, inputs, layout->vectorType));
+        continue;
+      }
+      int64_t row = t / layout->tiles[1] * layout->getExtent(0);
+      int64_t col = t % layout->tiles[1] * layout->getExtent(1);
+      SmallVector<Value> elements;
+      for (int64_t reg = 0; reg < layout->map.getNumRegisters(); ++reg) {
+        SmallVector<Value> arguments;
+        for (Value input : inputs)
+          arguments.push_back(
+              vector::ExtractOp::create(rewriter, loc, input, reg));
+        if (op.takesCoordinates()) {
+          auto [r, c] = layout->map.at(0, reg);
+          arguments.push_back(math.add(lane[0], row + r));
+          arguments.push_back(math.add(lane[1], col + c));
+        }
+        elements.push_back(emitScalar(rewriter, op, arguments));
+      }
+      tiles.push_back(vector::FromElementsOp::create(
+          rewriter, loc, layout->vectorType, elements));
+    }
+    rewriter.replaceOpWithMultiple(op, {ValueRange(tiles)});
+    return success();
+  }
+};
+
+//===----------------------------------------------------------------------===//
+// reduce
+//===----------------------------------------------------------------------===//
+
+struct ReducePattern : FragmentPattern<ReduceOp> {
+  using FragmentPattern::FragmentPattern;
+
+  static Value combine(OpBuilder &builder, Location loc, ReductionKind kind,
+                       Value a, Value b) {
+    bool isFloat = isa<FloatType>(a.getType());
+    switch (kind) {
+    case ReductionKind::Add:
+      return isFloat ? Value(arith::AddFOp::create(builder, loc, a, b))
+                     : Value(arith::AddIOp::create(builder, loc, a, b));
+    case ReductionKind::Mul:
+      return isFloat ? Value(arith::MulFOp::create(builder, loc, a, b))
+                     : Value(arith::MulIOp::create(builder, loc, a, b));
+    case ReductionKind::Max:
+      return isFloat ? Value(arith::MaximumFOp::create(builder, loc, a, b))
+                     : Value(arith::MaxSIOp::create(builder, loc, a, b));
+    case ReductionKind::Min:
+      return isFloat ? Value(arith::MinimumFOp::create(builder, loc, a, b))
+                     : Value(arith::MinSIOp::create(builder, loc, a, b));
+    }
+    return {};
+  }
+
+  LogicalResult
+  matchAndRewrite(ReduceOp op, OneToNOpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    FailureOr<TileLayout> layout = getLayout(op.getSource());
+    FailureOr<TileLayout> result = getLayout(op.getResult());
+    if (failed(layout) || failed(result))
+      return failure();
+    unsigned dropped = op.getDimension(), kept = 1 - dropped;
+    ValueRange source = adaptor.getSource();
+    SmallVector<Value> tiles;
+    for (int64_t t = 0; t < result->tiles[kept]; ++t) {
+      SmallVector<Value> elements;
+      for (int64_t r = 0; r < result->map.getNumRegisters(); ++r) {
+        auto [vRow, vCol] = result->map.at(0, r);
+        int64_t wanted = kept ? vCol : vRow;
+        // Within the lane,
+        Value sum;
+        for (int64_t u = 0; u < layout->tiles[dropped]; ++u) {
+          Value tile = kept ? source[u * layout->tiles[1] + t]
+                            : source[t * layout->tiles[1] + u];
+          for (int64_t reg = 0; reg < layout->map.getNumRegisters(); ++reg) {
+            auto [row, col] = layout->map.at(0, reg);
+            if ((kept ? col : row) != wanted)
+              continue;
+            Value element =
+                vector::ExtractOp::create(rewriter, loc, tile, reg);
+            sum = sum ? combine(rewriter, loc, op.getKind(), sum, element)
+                      : element;
+          }
+        }
+        // then across the lanes that step along the dimension.
+        for (auto [bit, step] : llvm::enumerate(layout->map.getLanes()))
+          if (step[dropped])
+            sum = combine(rewriter, loc, op.getKind(), sum,
+                          emitExchange(rewriter, loc, sum, int64_t(1) << bit));
+        elements.push_back(sum);
+      }
+      tiles.push_back(vector::FromElementsOp::create(
+          rewriter, loc, result->vectorType, elements));
+    }
+    rewriter.replaceOpWithMultiple(op, {ValueRange(tiles)});
+    return success();
+  }
+
+  /// `value` of the lane whose number differs from this one's in `mask`.
+  Value emitExchange(OpBuilder &builder, Location loc, Value value,
+                     int64_t mask) const {
+    Value lane = target.getLane(builder, loc);
+    Value other = arith::XOrIOp::create(
+        builder, loc, lane, arith::ConstantIndexOp::create(builder, loc, mask));
+    return emitShuffleAny(builder, loc, target, value, other);
+  }
+};
+} // namespace
+
+Value mlir::tessera::emitShuffleAny(OpBuilder &builder, Location loc,
+                                    const FragmentTarget &target, Value value,
+                                    Value lane) {
+  Type type = value.getType();
+  unsigned bits = type.getIntOrFloatBitWidth();
+  Type i32 = builder.getI32Type(), asInt = builder.getIntegerType(bits);
+  Value raw = isa<FloatType>(type)
+                  ? arith::BitcastOp::create(builder, loc, asInt, value)
+                  : value;
+  if (bits < 32) {
+    raw = arith::ExtUIOp::create(builder, loc, i32, raw);
+    raw = target.emitShuffle(builder, loc, raw, lane);
+    raw = arith::TruncIOp::create(builder, loc, asInt, raw);
+  } else if (bits == 32) {
+    raw = target.emitShuffle(builder, loc, raw, lane);
+  } else {
+    Value shift = arith::ConstantIntOp::create(builder, loc, 32, 64);
+    Value low = arith::TruncIOp::create(builder, loc, i32, raw);
+    Value high = arith::TruncIOp::create(
+        builder, loc, i32, arith::ShRUIOp::create(builder, loc, raw, shift));
+    low = arith::ExtUIOp::create(builder, loc, asInt,
+                                 target.emitShuffle(builder, loc, low, lane));
+    high = arith::ExtUIOp::create(builder, loc, asInt,
+                                  target.emitShuffle(builder, loc, high, lane));
+    raw = arith::OrIOp::create(
+        builder, loc, low, arith::ShLIOp::create(builder, loc, high, shift));
+  }
+  return isa<FloatType>(type)
+             ? arith::BitcastOp::create(builder, loc, type, raw)
+             : raw;
+}
+
+void mlir::tessera::populateArithmeticPatterns(const TypeConverter &converter,
+                                               RewritePatternSet &patterns,
+                                               const FragmentTarget &target) {
+  patterns.add<MmaPattern, MapPattern, ReducePattern>(
+      converter, patterns.getContext(), target);
+}

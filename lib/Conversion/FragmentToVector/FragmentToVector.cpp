@@ -1,0 +1,293 @@
+//===- FragmentToVector.cpp - Types, and what targets may override --------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Conversion/FragmentToVector.h"
+#include "Dialect/Tessera/Transforms/Utils.h"
+#include "Patterns.h"
+
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/SCF/Transforms/Patterns.h"
+
+using namespace mlir;
+using namespace mlir::tessera;
+
+//===----------------------------------------------------------------------===//
+// Layouts
+//===----------------------------------------------------------------------===//
+
+FailureOr<TileLayout> mlir::tessera::getTileLayout(const Chip &chip,
+                                                   FragmentType type) {
+  if (!type.getInstruction())
+    return failure();
+  const MatrixInstruction *row =
+      chip.findInstruction(type.getInstruction().getValue());
+  if (!row)
+    return failure();
+  LaneMap map = row->getMap(type.getRole());
+  // Vectors are distributed as the matrices they are reduced from.
+  if (type.getRows() == 1 && map.getRows() > 1)
+    map = map.dropDimension(0);
+  if (type.getCols() == 1 && map.getCols() > 1)
+    map = map.dropDimension(1);
+  if (type.getRows() % map.getRows() || type.getCols() % map.getCols())
+    return failure();
+  TileLayout layout;
+  layout.tiles = {type.getRows() / map.getRows(),
+                  type.getCols() / map.getCols()};
+  layout.vectorType =
+      VectorType::get(map.getNumRegisters(), type.getElementType());
+  layout.map = std::move(map);
+  layout.instruction = row;
+  return layout;
+}
+
+std::array<Value, 2> TileLayout::getLaneOffset(OpBuilder &builder, Location loc,
+                                               Value lane) const {
+  IndexMath math(builder, loc);
+  std::array<Value, 2> offset;
+  ArrayRef<LaneMap::Step> steps = map.getLanes();
+  for (unsigned d : {0, 1}) {
+    for (size_t i = 0; i < steps.size();) {
+      if (!steps[i][d]) {
+        ++i;
+        continue;
+      }
+      // Consecutive bits whose steps double go together:
+      // ((lane >> i) & mask) * step.
+      size_t last = i + 1;
+      while (last < steps.size() && steps[last][d] == 2 * steps[last - 1][d])
+        ++last;
+      Value bits = lane;
+      if (i)
+        bits = arith::ShRUIOp::create(builder, loc, bits, math.constant(i));
+      if (last < steps.size())
+        bits = arith::AndIOp::create(builder, loc, bits,
+                                     math.constant((1 << (last - i)) - 1));
+      bits = math.mul(bits, steps[i][d]);
+      offset[d] = offset[d] ? math.add(offset[d], bits) : bits;
+      i = last;
+    }
+    if (!offset[d])
+      offset[d] = math.constant(0);
+  }
+  return offset;
+}
+
+Value IndexMath::add(Value a, Value b) const {
+  if (std::optional<int64_t> constant = getConstantIntValue(b))
+    return add(a, *constant);
+  if (getConstantIntValue(a) == int64_t(0))
+    return b;
+  return arith::AddIOp::create(builder, loc, a, b);
+}
+
+Value IndexMath::add(Value a, int64_t b) const {
+  if (b == 0)
+    return a;
+  if (std::optional<int64_t> known = getConstantIntValue(a))
+    return constant(*known + b);
+  return arith::AddIOp::create(builder, loc, a, constant(b));
+}
+
+Value IndexMath::mul(Value a, int64_t b) const {
+  if (b == 1)
+    return a;
+  if (std::optional<int64_t> known = getConstantIntValue(a))
+    return constant(*known * b);
+  return arith::MulIOp::create(builder, loc, a, constant(b));
+}
+
+Value mlir::tessera::emitElementCast(OpBuilder &builder, Location loc,
+                                     Value value, Type toElement,
+                                     bool isUnsigned) {
+  Type from = getElementTypeOrSelf(value.getType());
+  if (from == toElement)
+    return value;
+  Type to = toElement;
+  if (auto vector = dyn_cast<VectorType>(value.getType()))
+    to = vector.clone(toElement);
+  auto fromFloat = dyn_cast<FloatType>(from), toFloat = dyn_cast<FloatType>(toElement);
+  if (fromFloat && toFloat) {
+    if (fromFloat.getWidth() < toFloat.getWidth())
+      return arith::ExtFOp::create(builder, loc, to, value);
+    if (fromFloat.getWidth() > toFloat.getWidth())
+      return arith::TruncFOp::create(builder, loc, to, value);
+    // f16 and bf16, or the 8-bit forms: through f32.
+    Type wide = builder.getF32Type();
+    if (auto vector = dyn_cast<VectorType>(value.getType()))
+      wide = vector.clone(wide);
+    return arith::TruncFOp::create(
+        builder, loc, to, arith::ExtFOp::create(builder, loc, wide, value));
+  }
+  if (fromFloat) {
+    if (isUnsigned)
+      return arith::FPToUIOp::create(builder, loc, to, value);
+    return arith::FPToSIOp::create(builder, loc, to, value);
+  }
+  if (toFloat) {
+    if (isUnsigned)
+      return arith::UIToFPOp::create(builder, loc, to, value);
+    return arith::SIToFPOp::create(builder, loc, to, value);
+  }
+  if (from.getIntOrFloatBitWidth() > toElement.getIntOrFloatBitWidth())
+    return arith::TruncIOp::create(builder, loc, to, value);
+  if (isUnsigned)
+    return arith::ExtUIOp::create(builder, loc, to, value);
+  return arith::ExtSIOp::create(builder, loc, to, value);
+}
+
+//===----------------------------------------------------------------------===//
+// FragmentTarget
+//===----------------------------------------------------------------------===//
+
+FragmentTarget::~FragmentTarget() = default;
+
+Value FragmentTarget::getLane(OpBuilder &builder, Location loc) const {
+  if (chip.subgroupSize == 1)
+    return arith::ConstantIndexOp::create(builder, loc, 0);
+  return gpu::LaneIdOp::create(builder, loc, nullptr);
+}
+
+Value FragmentTarget::emitMma(OpBuilder &, Location, const MatrixInstruction &,
+                              MmaOp, Value, Value, Value) const {
+  return {};
+}
+
+Value FragmentTarget::emitTileLoad(OpBuilder &, Location, LoadOp,
+                                   const TileLayout &, Value, ValueRange,
+                                   int64_t) const {
+  return {};
+}
+
+Value FragmentTarget::emitShuffle(OpBuilder &builder, Location loc, Value value,
+                                  Value lane) const {
+  if (chip.subgroupSize == 1)
+    return value;
+  Value index =
+      arith::IndexCastOp::create(builder, loc, builder.getI32Type(), lane);
+  Value width = arith::ConstantIntOp::create(builder, loc, chip.subgroupSize, 32);
+  return gpu::ShuffleOp::create(builder, loc, value, index, width,
+                                gpu::ShuffleMode::IDX)
+      .getShuffleResult();
+}
+
+bool FragmentTarget::emitAsyncCopy(OpBuilder &, Location, Value, ValueRange,
+                                   Value, ValueRange, int64_t, Value) const {
+  return false;
+}
+void FragmentTarget::emitAsyncCommit(OpBuilder &, Location) const {}
+void FragmentTarget::emitAsyncWait(OpBuilder &, Location, int64_t) const {}
+
+//===----------------------------------------------------------------------===//
+// Conversion
+//===----------------------------------------------------------------------===//
+
+void mlir::tessera::populateFragmentTypeConversion(TypeConverter &converter,
+                                                   const Chip &chip) {
+  converter.addConversion(
+      [&chip](FragmentType type,
+              SmallVectorImpl<Type> &results) -> std::optional<LogicalResult> {
+        FailureOr<TileLayout> layout = getTileLayout(chip, type);
+        if (failed(layout))
+          return failure();
+        results.append(layout->getNumTiles(), layout->vectorType);
+        return success();
+      });
+  converter.addConversion(
+      [](TokenType, SmallVectorImpl<Type> &) -> std::optional<LogicalResult> {
+        return success();
+      });
+}
+
+namespace {
+/// arith.select of fragments: tile by tile.
+struct SelectPattern : OpConversionPattern<arith::SelectOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult
+  matchAndRewrite(arith::SelectOp op, OneToNOpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    if (!isa<FragmentType>(op.getType()))
+      return failure();
+    SmallVector<Value> tiles;
+    for (auto [t, f] :
+         llvm::zip(adaptor.getTrueValue(), adaptor.getFalseValue()))
+      tiles.push_back(arith::SelectOp::create(rewriter, op.getLoc(),
+                                              op.getCondition(), t, f));
+    rewriter.replaceOpWithMultiple(op, {ValueRange(tiles)});
+    return success();
+  }
+};
+} // namespace
+
+void mlir::tessera::populateFragmentToVectorPatterns(
+    const TypeConverter &converter, RewritePatternSet &patterns,
+    const FragmentTarget &target) {
+  populateMemoryPatterns(converter, patterns, target);
+  populateArithmeticPatterns(converter, patterns, target);
+  populateConvertPattern(converter, patterns, target);
+  populateCopyPatterns(converter, patterns, target);
+  patterns.add<SelectPattern>(converter, patterns.getContext());
+}
+
+/// What is known beside what the op promises.
+template <typename CopyLike>
+static void setAlignment(CopyLike op) {
+  int64_t known = std::min(
+      getKnownTileAlignment(op.getSource(), op.getSourceIndices()),
+      getKnownTileAlignment(op.getTarget(), op.getTargetIndices()));
+  if (!op.getAlignment() || static_cast<int64_t>(*op.getAlignment()) < known)
+    op.setAlignment(known);
+}
+
+LogicalResult
+mlir::tessera::convertFragmentsToVectors(Operation *root,
+                                         const FragmentTarget &target) {
+  // Types that no pattern could convert deserve a message of their own.
+  WalkResult result = root->walk([&](Operation *op) {
+    for (Value value : op->getResults())
+      if (auto type = dyn_cast<FragmentType>(value.getType()))
+        if (failed(getTileLayout(target.chip, type))) {
+          op->emitError() << type << " is not legalized for "
+                          << target.chip.name
+                          << ": run tessera-legalize-fragments with this chip";
+          return WalkResult::interrupt();
+        }
+    return WalkResult::advance();
+  });
+  if (result.wasInterrupted())
+    return failure();
+
+  // Once blocks are being converted, loops can no longer be looked through.
+  OpBuilder builder(root->getContext());
+  root->walk([&](Operation *op) {
+    if (auto load = dyn_cast<LoadOp>(op))
+      op->setAttr(getAlignmentAttrName(),
+                  builder.getI64IntegerAttr(getKnownTileAlignment(
+                      load.getMemory(), load.getIndices())));
+    if (auto store = dyn_cast<StoreOp>(op))
+      op->setAttr(getAlignmentAttrName(),
+                  builder.getI64IntegerAttr(getKnownTileAlignment(
+                      store.getMemory(), store.getIndices())));
+    if (auto copy = dyn_cast<CopyOp>(op))
+      setAlignment(copy);
+    if (auto copy = dyn_cast<AsyncCopyOp>(op))
+      setAlignment(copy);
+  });
+
+  TypeConverter converter;
+  converter.addConversion([](Type type) { return type; });
+  populateFragmentTypeConversion(converter, target.chip);
+  ConversionTarget conversion(*root->getContext());
+  conversion.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
+  conversion.addIllegalDialect<TesseraDialect>();
+  conversion.addDynamicallyLegalOp<arith::SelectOp>(
+      [](arith::SelectOp op) { return !isa<FragmentType>(op.getType()); });
+  RewritePatternSet patterns(root->getContext());
+  populateFragmentToVectorPatterns(converter, patterns, target);
+  scf::populateSCFStructuralTypeConversionsAndLegality(converter, patterns,
+                                                       conversion);
+  return applyPartialConversion(root, conversion, std::move(patterns));
+}

@@ -1,0 +1,534 @@
+//===- MemoryPatterns.cpp - fill, load, store, broadcast ------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A lane's registers that lie side by side in memory are accessed together, as
+// wide as the chip and the known alignment permit. Where a tile may stick out
+// of the memory, one test for the whole fragment chooses between that and a
+// masked form.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Dialect/Tessera/Transforms/Utils.h"
+#include "Patterns.h"
+
+using namespace mlir;
+using namespace mlir::tessera;
+
+/// A null constant of a scalar or vector type.
+static Value emitZero(OpBuilder &builder, Location loc, Type type) {
+  return arith::ConstantOp::create(builder, loc, builder.getZeroAttr(type));
+}
+
+bool mlir::tessera::isInnerContiguous(MemRefType type) {
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  return succeeded(type.getStridesAndOffset(strides, offset)) &&
+         strides.back() == 1;
+}
+
+namespace {
+
+/// The accesses of one lane to one fragment in memory.
+class TileAccess {
+public:
+  template <typename LoadOrStore>
+  TileAccess(OpBuilder &builder, LoadOrStore op, const FragmentTarget &target,
+             const TileLayout &layout)
+      : builder(builder), loc(op.getLoc()), math(builder, loc), layout(layout),
+        memory(op.getMemory()), indices(op.getIndices()),
+        transpose(op.getTranspose()), type(op.getMemRefType()) {
+    auto known =
+        op->template getAttrOfType<IntegerAttr>(getAlignmentAttrName());
+    alignment = known ? known.getInt() : 1;
+    int64_t bytes = getElementBytes(type.getElementType());
+    if (isInnerContiguous(type))
+      width = std::min(layout.map.getContiguous(transpose ? 0 : 1),
+                       std::max<int64_t>(1, target.chip.accessBytes / bytes));
+    if (target.chip.alignedAccess)
+      width = std::min(width, std::max<int64_t>(1, alignment / bytes));
+    std::array<Value, 2> lane = layout.getLaneOffset(
+        builder, loc, target.getLane(builder, loc));
+    // From here on in the memory's order: (slow, fast).
+    if (transpose)
+      std::swap(lane[0], lane[1]);
+    size_t rank = indices.size();
+    base = {indices[rank - 2], indices[rank - 1]};
+    laneBase = {math.add(base[0], lane[0]), math.add(base[1], lane[1])};
+  }
+
+  /// Elements accessed at once.
+  int64_t getWidth() const { return width; }
+  int64_t getAlignment() const { return alignment; }
+
+  /// First place of the tile in the last two dimensions.
+  std::array<Value, 2> getTilePlace(int64_t tileRow, int64_t tileCol) const {
+    std::array<int64_t, 2> step{tileRow * layout.getExtent(0),
+                                tileCol * layout.getExtent(1)};
+    if (transpose)
+      std::swap(step[0], step[1]);
+    return {math.add(base[0], step[0]), math.add(base[1], step[1])};
+  }
+
+  /// Where this lane's register `reg` of a tile lies.
+  std::array<Value, 2> getPlace(int64_t tileRow, int64_t tileCol,
+                                int64_t reg) const {
+    auto [row, col] = layout.map.at(0, reg);
+    std::array<int64_t, 2> step{tileRow * layout.getExtent(0) + row,
+                                tileCol * layout.getExtent(1) + col};
+    if (transpose)
+      std::swap(step[0], step[1]);
+    return {math.add(laneBase[0], step[0]), math.add(laneBase[1], step[1])};
+  }
+
+  /// All indices of a place in the memory.
+  SmallVector<Value> getIndices(std::array<Value, 2> place) const {
+    SmallVector<Value> all(ArrayRef(indices).drop_back(2));
+    all.append({place[0], place[1]});
+    return all;
+  }
+
+  /// Whether the whole fragment lies in the memory, as code. Null: it does.
+  Value emitAllInBounds(FragmentType fragment, bool promised);
+
+  /// How many of the `width` elements at `place` lie in the memory (index).
+  Value emitCount(std::array<Value, 2> place);
+
+  VectorType getAccessType() const {
+    return VectorType::get(width, type.getElementType());
+  }
+
+private:
+  Value emitSize(unsigned d) {
+    if (!sizes[d])
+      sizes[d] = memref::DimOp::create(builder, loc, memory,
+                                       type.getRank() - 2 + d);
+    return sizes[d];
+  }
+
+  OpBuilder &builder;
+  Location loc;
+  IndexMath math;
+  const TileLayout &layout;
+  Value memory;
+  SmallVector<Value> indices;
+  bool transpose;
+  MemRefType type;
+  int64_t alignment;
+  int64_t width = 1;
+  std::array<Value, 2> base, laneBase, sizes;
+};
+
+} // namespace
+
+Value TileAccess::emitAllInBounds(FragmentType fragment, bool promised) {
+  std::array<int64_t, 2> shape{fragment.getRows(), fragment.getCols()};
+  if (transpose)
+    std::swap(shape[0], shape[1]);
+  if (promised || isProvablyInBounds(type, indices, shape))
+    return {};
+  Value all;
+  for (unsigned d : {0, 1}) {
+    Value end = math.add(base[d], shape[d]);
+    Value inside = arith::CmpIOp::create(
+        builder, loc, arith::CmpIPredicate::sle, end, emitSize(d));
+    all = all ? arith::AndIOp::create(builder, loc, all, inside) : inside;
+  }
+  return all;
+}
+
+Value TileAccess::emitCount(std::array<Value, 2> place) {
+  Value zero = math.constant(0);
+  Value left = arith::SubIOp::create(builder, loc, emitSize(1), place[1]);
+  Value rowInside = arith::CmpIOp::create(
+      builder, loc, arith::CmpIPredicate::slt, place[0], emitSize(0));
+  left = arith::MaxSIOp::create(builder, loc, left, zero);
+  left = arith::MinSIOp::create(builder, loc, left, math.constant(width));
+  return arith::SelectOp::create(builder, loc, rowInside, left, zero);
+}
+
+//===----------------------------------------------------------------------===//
+// fill
+//===----------------------------------------------------------------------===//
+
+namespace {
+struct FillPattern : FragmentPattern<FillOp> {
+  using FragmentPattern::FragmentPattern;
+  LogicalResult
+  matchAndRewrite(FillOp op, OneToNOpAdaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    FailureOr<TileLayout> layout = getLayout(op.getResult());
+    if (failed(layout))
+      return failure();
+    Value splat = vector::BroadcastOp::create(
+        rewriter, op.getLoc(), layout->vectorType, op.getValue());
+    SmallVector<Value> tiles(layout->getNumTiles(), splat);
+    rewriter.replaceOpWithMultiple(op, {ValueRange(tiles)});
+    return success();
+  }
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// load
+//===----------------------------------------------------------------------===//
+
+/// Puts `part` (scalar, or vector of the access width) at register `reg`.
+static Value insertPart(OpBuilder &builder, Location loc, Value part,
+                        Value tile, int64_t reg) {
+  auto tileType = cast<VectorType>(tile.getType());
+  if (part.getType() == tileType)
+    return part;
+  if (isa<VectorType>(part.getType()))
+    return vector::InsertStridedSliceOp::create(
+        builder, loc, part, tile, ArrayRef<int64_t>{reg},
+        ArrayRef<int64_t>{1});
+  return vector::InsertOp::create(builder, loc, part, tile, reg);
+}
+
+static Value extractPart(OpBuilder &builder, Location loc, Value tile,
+                         int64_t reg, int64_t width) {
+  auto type = cast<VectorType>(tile.getType());
+  if (width == type.getNumElements() && width > 1)
+    return tile;
+  if (width > 1)
+    return vector::ExtractStridedSliceOp::create(
+        builder, loc, tile, ArrayRef<int64_t>{reg}, ArrayRef<int64_t>{width},
+        ArrayRef<int64_t>{1});
+  return vector::ExtractOp::create(builder, loc, tile, reg);
+}
+
+namespace {
+struct LoadPattern : FragmentPattern<LoadOp> {
+  using FragmentPattern::FragmentPattern;
+
+  SmallVector<Value> emitPlain(OpBuilder &builder, LoadOp op,
+                               const TileLayout &layout,
+                               TileAccess &access) const {
+    Location loc = op.getLoc();
+    SmallVector<Value> tiles;
+    for (int64_t i = 0; i < layout.tiles[0]; ++i)
+      for (int64_t j = 0; j < layout.tiles[1]; ++j) {
+        SmallVector<Value> indices =
+            access.getIndices(access.getTilePlace(i, j));
+        if (Value tile = target.emitTileLoad(builder, loc, op, layout,
+                                             op.getMemory(), indices,
+                                             access.getAlignment())) {
+          tiles.push_back(tile);
+          continue;
+        }
+        tiles.push_back(emitTile(builder, op, layout, access, i, j,
+                                 /*masked=*/false));
+      }
+    return tiles;
+  }
+
+  Value emitTile(OpBuilder &builder, LoadOp op, const TileLayout &layout,
+                 TileAccess &access, int64_t i, int64_t j, bool masked) const {
+    Location loc = op.getLoc();
+    int64_t width = access.getWidth();
+    Type element = layout.vectorType.getElementType();
+    Value tile;
+    if (width != layout.vectorType.getNumElements() || width == 1)
+      tile = emitZero(builder, loc, layout.vectorType);
+    for (int64_t reg = 0; reg < layout.map.getNumRegisters(); reg += width) {
+      std::array<Value, 2> place = access.getPlace(i, j, reg);
+      SmallVector<Value> indices = access.getIndices(place);
+      Value part;
+      if (!masked && width == 1) {
+        part = memref::LoadOp::create(builder, loc, op.getMemory(), indices);
+      } else if (!masked) {
+        part = vector::LoadOp::create(
+            builder, loc, access.getAccessType(), op.getMemory(), indices,
+            /*nontemporal=*/false,
+            target.chip.alignedAccess
+                ? llvm::MaybeAlign(width * getElementBytes(element))
+                : llvm::MaybeAlign());
+      } else {
+        Value count = access.emitCount(place);
+        if (width == 1) {
+          Value some = arith::CmpIOp::create(
+              builder, loc, arith::CmpIPredicate::sgt, count,
+              arith::ConstantIndexOp::create(builder, loc, 0));
+          auto branch = scf::IfOp::create(
+              builder, loc, some,
+              [&](OpBuilder &nested, Location loc) {
+                Value value = memref::LoadOp::create(nested, loc,
+                                                     op.getMemory(), indices);
+                scf::YieldOp::create(nested, loc, value);
+              },
+              [&](OpBuilder &nested, Location loc) {
+                scf::YieldOp::create(nested, loc,
+                                     emitZero(nested, loc, element));
+              });
+          part = branch.getResult(0);
+        } else {
+          Value mask = vector::CreateMaskOp::create(
+              builder, loc, VectorType::get(width, builder.getI1Type()),
+              ValueRange{count});
+          part = vector::MaskedLoadOp::create(
+              builder, loc, access.getAccessType(), op.getMemory(), indices,
+              mask, emitZero(builder, loc, access.getAccessType()));
+        }
+      }
+      tile = tile ? insertPart(builder, loc, part, tile, reg) : part;
+    }
+    return tile;
+  }
+
+  LogicalResult
+  matchAndRewrite(LoadOp op, OneToNOpAdaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    FailureOr<TileLayout> layout = getLayout(op.getResult());
+    if (failed(layout))
+      return failure();
+    TileAccess access(rewriter, op, target, *layout);
+    Value inside =
+        access.emitAllInBounds(op.getResult().getType(), op.getInBounds());
+    SmallVector<Value> tiles;
+    if (!inside) {
+      tiles = emitPlain(rewriter, op, *layout, access);
+    } else {
+      auto branch = scf::IfOp::create(
+          rewriter, loc,
+          SmallVector<Type>(layout->getNumTiles(), layout->vectorType), inside,
+          /*addThenBlock=*/true, /*addElseBlock=*/true);
+      {
+        OpBuilder::InsertionGuard guard(rewriter);
+        rewriter.setInsertionPointToStart(branch.thenBlock());
+        TileAccess inner(rewriter, op, target, *layout);
+        scf::YieldOp::create(rewriter, loc,
+                             emitPlain(rewriter, op, *layout, inner));
+        rewriter.setInsertionPointToStart(branch.elseBlock());
+        TileAccess edge(rewriter, op, target, *layout);
+        SmallVector<Value> masked;
+        for (int64_t i = 0; i < layout->tiles[0]; ++i)
+          for (int64_t j = 0; j < layout->tiles[1]; ++j)
+            masked.push_back(
+                emitTile(rewriter, op, *layout, edge, i, j, true));
+        scf::YieldOp::create(rewriter, loc, masked);
+      }
+      llvm::append_range(tiles, branch.getResults());
+    }
+    rewriter.replaceOpWithMultiple(op, {ValueRange(tiles)});
+    return success();
+  }
+};
+
+//===----------------------------------------------------------------------===//
+// store
+//===----------------------------------------------------------------------===//
+
+struct StorePattern : FragmentPattern<StoreOp> {
+  using FragmentPattern::FragmentPattern;
+
+  void emitTile(OpBuilder &builder, StoreOp op, const TileLayout &layout,
+                TileAccess &access, Value tile, int64_t i, int64_t j,
+                bool masked) const {
+    Location loc = op.getLoc();
+    int64_t width = access.getWidth();
+    for (int64_t reg = 0; reg < layout.map.getNumRegisters(); reg += width) {
+      std::array<Value, 2> place = access.getPlace(i, j, reg);
+      SmallVector<Value> indices = access.getIndices(place);
+      Value part = extractPart(builder, loc, tile, reg, width);
+      if (!masked && width == 1) {
+        memref::StoreOp::create(builder, loc, part, op.getMemory(), indices);
+      } else if (!masked) {
+        vector::StoreOp::create(
+            builder, loc, part, op.getMemory(), indices,
+            /*nontemporal=*/false,
+            target.chip.alignedAccess
+                ? llvm::MaybeAlign(width *
+                                   getElementBytes(
+                                       layout.vectorType.getElementType()))
+                : llvm::MaybeAlign());
+      } else {
+        Value count = access.emitCount(place);
+        if (width == 1) {
+          Value some = arith::CmpIOp::create(
+              builder, loc, arith::CmpIPredicate::sgt, count,
+              arith::ConstantIndexOp::create(builder, loc, 0));
+          scf::IfOp::create(builder, loc, some,
+                            [&](OpBuilder &nested, Location loc) {
+                              memref::StoreOp::create(nested, loc, part,
+                                                      op.getMemory(), indices);
+                              scf::YieldOp::create(nested, loc);
+                            });
+        } else {
+          Value mask = vector::CreateMaskOp::create(
+              builder, loc, VectorType::get(width, builder.getI1Type()),
+              ValueRange{count});
+          vector::MaskedStoreOp::create(builder, loc, op.getMemory(), indices,
+                                        mask, part);
+        }
+      }
+    }
+  }
+
+  void emitAll(OpBuilder &builder, StoreOp op, const TileLayout &layout,
+               TileAccess &access, ValueRange tiles, bool masked) const {
+    for (int64_t i = 0; i < layout.tiles[0]; ++i)
+      for (int64_t j = 0; j < layout.tiles[1]; ++j)
+        emitTile(builder, op, layout, access, tiles[i * layout.tiles[1] + j],
+                 i, j, masked);
+  }
+
+  LogicalResult
+  matchAndRewrite(StoreOp op, OneToNOpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    FailureOr<TileLayout> layout = getLayout(op.getValue());
+    if (failed(layout))
+      return failure();
+    ValueRange tiles = adaptor.getValue();
+    TileAccess access(rewriter, op, target, *layout);
+    Value inside =
+        access.emitAllInBounds(op.getValue().getType(), op.getInBounds());
+    if (!inside) {
+      emitAll(rewriter, op, *layout, access, tiles, false);
+    } else {
+      scf::IfOp::create(
+          rewriter, loc, inside,
+          [&](OpBuilder &nested, Location loc) {
+            TileAccess inner(nested, op, target, *layout);
+            emitAll(nested, op, *layout, inner, tiles, false);
+            scf::YieldOp::create(nested, loc);
+          },
+          [&](OpBuilder &nested, Location loc) {
+            TileAccess edge(nested, op, target, *layout);
+            emitAll(nested, op, *layout, edge, tiles, true);
+            scf::YieldOp::create(nested, loc);
+          });
+    }
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
+//===----------------------------------------------------------------------===//
+// broadcast
+//===----------------------------------------------------------------------===//
+
+struct BroadcastPattern : FragmentPattern<BroadcastOp> {
+  using FragmentPattern::FragmentPattern;
+
+  /// The tiles of the vector fragment that the memory holds from `index` on.
+  SmallVector<Value> emitVector(OpBuilder &builder, BroadcastOp op,
+                                const TileLayout &vector) const {
+    Location loc = op.getLoc();
+    IndexMath math(builder, loc);
+    unsigned along = 1 - op.getDimension();
+    Type element = vector.vectorType.getElementType();
+    Value lane = vector.getLaneOffset(builder, loc,
+                                      target.getLane(builder, loc))[along];
+    Value base = math.add(op.getIndex(), lane);
+    auto type = cast<MemRefType>(op.getSource().getType());
+    int64_t extent = vector.getExtent(along);
+    int64_t total = extent * vector.tiles[along];
+    std::optional<int64_t> first = getConstantIntValue(op.getIndex());
+    bool inside = op.getInBounds() ||
+                  (first && *first >= 0 && !type.isDynamicDim(0) &&
+                   *first + total <= type.getDimSize(0));
+    Value size;
+    if (!inside)
+      size = memref::DimOp::create(builder, loc, op.getSource(), 0);
+    SmallVector<Value> tiles;
+    for (int64_t t = 0; t < vector.tiles[along]; ++t) {
+      SmallVector<Value> elements;
+      for (int64_t reg = 0; reg < vector.map.getNumRegisters(); ++reg) {
+        auto [row, col] = vector.map.at(0, reg);
+        Value index = math.add(base, t * extent + (along ? col : row));
+        auto load = [&](OpBuilder &builder, Location loc) -> Value {
+          return memref::LoadOp::create(builder, loc, op.getSource(), index);
+        };
+        if (inside) {
+          elements.push_back(load(builder, loc));
+          continue;
+        }
+        Value good = arith::CmpIOp::create(
+            builder, loc, arith::CmpIPredicate::slt, index, size);
+        elements.push_back(
+            scf::IfOp::create(
+                builder, loc, good,
+                [&](OpBuilder &nested, Location loc) {
+                  scf::YieldOp::create(nested, loc, load(nested, loc));
+                },
+                [&](OpBuilder &nested, Location loc) {
+                  scf::YieldOp::create(nested, loc,
+                                       emitZero(nested, loc, element));
+                })
+                .getResult(0));
+      }
+      tiles.push_back(vector::FromElementsOp::create(
+          builder, loc, vector.vectorType, elements));
+    }
+    return tiles;
+  }
+
+  LogicalResult
+  matchAndRewrite(BroadcastOp op, OneToNOpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    FragmentType type = op.getResult().getType();
+    FailureOr<TileLayout> layout = getLayout(op.getResult());
+    if (failed(layout))
+      return failure();
+    unsigned dropped = op.getDimension(), along = 1 - dropped;
+    FailureOr<TileLayout> vector = getTileLayout(
+        target.chip,
+        FragmentType::get(type.getContext(), dropped == 0 ? 1 : type.getRows(),
+                          dropped == 1 ? 1 : type.getCols(),
+                          type.getElementType(), type.getRole(),
+                          type.getInstruction()));
+    if (failed(vector))
+      return rewriter.notifyMatchFailure(op, "no layout for the vector");
+    SmallVector<Value> source;
+    if (isa<MemRefType>(op.getSource().getType()))
+      source = emitVector(rewriter, op, *vector);
+    else
+      llvm::append_range(source, adaptor.getSource());
+
+    // Register of the vector with the same coordinate.
+    auto sourceRegister = [&](int64_t reg) {
+      auto [row, col] = layout->map.at(0, reg);
+      int64_t wanted = along ? col : row;
+      for (int64_t r = 0; r < vector->map.getNumRegisters(); ++r) {
+        auto [vRow, vCol] = vector->map.at(0, r);
+        if ((along ? vCol : vRow) == wanted)
+          return r;
+      }
+      return int64_t(0);
+    };
+    // One full tile for each tile of the vector.
+    SmallVector<Value> full;
+    for (Value tile : source) {
+      if (vector->map == layout->map) {
+        full.push_back(tile);
+        continue;
+      }
+      SmallVector<Value> elements;
+      for (int64_t reg = 0; reg < layout->map.getNumRegisters(); ++reg)
+        elements.push_back(vector::ExtractOp::create(rewriter, loc, tile,
+                                                     sourceRegister(reg)));
+      full.push_back(vector::FromElementsOp::create(
+          rewriter, loc, layout->vectorType, elements));
+    }
+    SmallVector<Value> tiles;
+    for (int64_t i = 0; i < layout->tiles[0]; ++i)
+      for (int64_t j = 0; j < layout->tiles[1]; ++j)
+        tiles.push_back(full[along ? j : i]);
+    rewriter.replaceOpWithMultiple(op, {ValueRange(tiles)});
+    return success();
+  }
+};
+} // namespace
+
+void mlir::tessera::populateMemoryPatterns(const TypeConverter &converter,
+                                           RewritePatternSet &patterns,
+                                           const FragmentTarget &target) {
+  patterns.add<FillPattern, LoadPattern, StorePattern, BroadcastPattern>(
+      converter, patterns.getContext(), target);
+}

@@ -1,0 +1,77 @@
+//===- Patterns.h - The parts of fragments to vectors -----------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CONVERSION_FRAGMENTTOVECTOR_PATTERNS_H
+#define CONVERSION_FRAGMENTTOVECTOR_PATTERNS_H
+
+#include "Conversion/FragmentToVector.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+namespace mlir::tessera {
+
+/// A pattern that knows its target.
+template <typename Op>
+class FragmentPattern : public OpConversionPattern<Op> {
+public:
+  FragmentPattern(const TypeConverter &converter, MLIRContext *context,
+                  const FragmentTarget &target)
+      : OpConversionPattern<Op>(converter, context), target(target) {}
+
+protected:
+  FailureOr<TileLayout> getLayout(Value fragment) const {
+    return getTileLayout(target.chip, cast<FragmentType>(fragment.getType()));
+  }
+  const FragmentTarget &target;
+};
+
+/// Index arithmetic with the constants folded on the way.
+class IndexMath {
+public:
+  IndexMath(OpBuilder &builder, Location loc) : builder(builder), loc(loc) {}
+  Value constant(int64_t value) const {
+    return arith::ConstantIndexOp::create(builder, loc, value);
+  }
+  Value add(Value a, Value b) const;
+  Value add(Value a, int64_t b) const;
+  Value mul(Value a, int64_t b) const;
+
+private:
+  OpBuilder &builder;
+  Location loc;
+};
+
+/// Casts a scalar or a vector to the element type of `to`, rounding to
+/// nearest even; integers by `isUnsigned`.
+Value emitElementCast(OpBuilder &builder, Location loc, Value value,
+                      Type toElement, bool isUnsigned);
+
+/// `value` of the lane numbered `lane` (index), for any element type.
+Value emitShuffleAny(OpBuilder &builder, Location loc,
+                     const FragmentTarget &target, Value value, Value lane);
+
+/// Whether consecutive elements of the last dimension lie side by side.
+bool isInnerContiguous(MemRefType type);
+
+void populateMemoryPatterns(const TypeConverter &converter,
+                            RewritePatternSet &patterns,
+                            const FragmentTarget &target);
+void populateArithmeticPatterns(const TypeConverter &converter,
+                                RewritePatternSet &patterns,
+                                const FragmentTarget &target);
+void populateConvertPattern(const TypeConverter &converter,
+                            RewritePatternSet &patterns,
+                            const FragmentTarget &target);
+void populateCopyPatterns(const TypeConverter &converter,
+                          RewritePatternSet &patterns,
+                          const FragmentTarget &target);
+
+} // namespace mlir::tessera
+
+#endif // CONVERSION_FRAGMENTTOVECTOR_PATTERNS_H

@@ -1,0 +1,268 @@
+//===- LaunchToRuntime.cpp - Host code to LLVM ----------------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Conversion/PackedCall.h"
+#include "Conversion/Passes.h"
+
+#include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
+#include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
+#include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVM.h"
+#include "mlir/Conversion/LLVMCommon/MemRefBuilder.h"
+#include "mlir/Conversion/LLVMCommon/Pattern.h"
+#include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
+#include "mlir/Conversion/MemRefToLLVM/MemRefToLLVM.h"
+#include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
+#include "mlir/Conversion/IndexToLLVM/IndexToLLVM.h"
+#include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVM.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/FunctionCallUtils.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+
+namespace mlir::tessera {
+#define GEN_PASS_DEF_CONVERTLAUNCHTORUNTIME
+#include "Conversion/Passes.h.inc"
+} // namespace mlir::tessera
+
+using namespace mlir;
+using namespace mlir::tessera;
+
+static constexpr llvm::StringLiteral launchName = "tessera_rt_launch";
+static constexpr llvm::StringLiteral constantName = "tessera_rt_constant";
+
+namespace {
+
+/// gpu.launch_func to tessera_rt_launch.
+struct LaunchPattern : ConvertOpToLLVMPattern<gpu::LaunchFuncOp> {
+  using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
+
+  LogicalResult
+  matchAndRewrite(gpu::LaunchFuncOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    if (op.getAsyncToken() || !op.getAsyncDependencies().empty())
+      return op.emitError() << "asynchronous launches are not supported: "
+                               "launches run in order anyway";
+    if (op.hasClusterSize())
+      return op.emitError() << "clusters are not supported";
+    Location loc = op.getLoc();
+    auto module = op->getParentOfType<ModuleOp>();
+    Type i64 = rewriter.getI64Type();
+    auto pointer = LLVM::LLVMPointerType::get(rewriter.getContext());
+    auto constant = [&](int64_t value) -> Value {
+      return LLVM::ConstantOp::create(rewriter, loc, i64,
+                                      rewriter.getI64IntegerAttr(value));
+    };
+
+    SmallVector<Value> arguments = getTypeConverter()->promoteOperands(
+        loc, op.getKernelOperands(), adaptor.getKernelOperands(), rewriter,
+        /*useBarePtrCallConv=*/false);
+    int64_t count = arguments.size();
+    auto allocate = [&](Type type) -> Value {
+      return LLVM::AllocaOp::create(rewriter, loc, pointer, type,
+                                    constant(std::max<int64_t>(count, 1)));
+    };
+    DataLayout layout(module);
+    // The stack slots last for this launch only, though it stand in a loop.
+    Value saved = LLVM::StackSaveOp::create(rewriter, loc, pointer);
+    Value array = allocate(pointer), sizes = allocate(i64);
+    for (auto [i, argument] : llvm::enumerate(arguments)) {
+      Value slot = LLVM::AllocaOp::create(rewriter, loc, pointer,
+                                          argument.getType(), constant(1));
+      LLVM::StoreOp::create(rewriter, loc, argument, slot);
+      Value place =
+          LLVM::GEPOp::create(rewriter, loc, pointer, pointer, array,
+                              ArrayRef<LLVM::GEPArg>{int32_t(i)});
+      LLVM::StoreOp::create(rewriter, loc, slot, place);
+      Value size = LLVM::GEPOp::create(rewriter, loc, pointer, i64, sizes,
+                                       ArrayRef<LLVM::GEPArg>{int32_t(i)});
+      LLVM::StoreOp::create(
+          rewriter, loc,
+          constant(layout.getTypeSize(argument.getType()).getFixedValue()),
+          size);
+    }
+
+    int64_t bytes = 0;
+    if (auto packed = op->getAttrOfType<IntegerAttr>("tessera.workgroup_bytes"))
+      bytes = packed.getInt();
+    Value dynamicBytes = constant(bytes);
+    if (Value more = adaptor.getDynamicSharedMemorySize())
+      dynamicBytes = LLVM::AddOp::create(
+          rewriter, loc, dynamicBytes,
+          LLVM::ZExtOp::create(rewriter, loc, i64, more));
+
+    Value name = getName(op, module, rewriter);
+    SmallVector<Value> operands{name,
+                                adaptor.getGridSizeX(),
+                                adaptor.getGridSizeY(),
+                                adaptor.getGridSizeZ(),
+                                adaptor.getBlockSizeX(),
+                                adaptor.getBlockSizeY(),
+                                adaptor.getBlockSizeZ(),
+                                dynamicBytes,
+                                constant(count),
+                                array,
+                                sizes};
+    SmallVector<Type> types;
+    for (Value operand : operands)
+      types.push_back(operand.getType());
+    FailureOr<LLVM::LLVMFuncOp> callee = LLVM::lookupOrCreateFn(
+        rewriter, module, launchName, types,
+        LLVM::LLVMVoidType::get(rewriter.getContext()));
+    if (failed(callee))
+      return failure();
+    LLVM::CallOp::create(rewriter, loc, *callee, operands);
+    LLVM::StackRestoreOp::create(rewriter, loc, saved);
+    rewriter.eraseOp(op);
+    return success();
+  }
+
+  /// The address of the kernel's name as a C string.
+  static Value getName(gpu::LaunchFuncOp op, ModuleOp module,
+                       OpBuilder &builder) {
+    std::string kernel = op.getKernelName().getValue().str();
+    std::string symbol = "__tessera_name_" + kernel;
+    auto global = module.lookupSymbol<LLVM::GlobalOp>(symbol);
+    if (!global) {
+      OpBuilder::InsertionGuard guard(builder);
+      builder.setInsertionPointToStart(module.getBody());
+      StringRef text(kernel.c_str(), kernel.size() + 1);
+      global = LLVM::GlobalOp::create(
+          builder, op.getLoc(),
+          LLVM::LLVMArrayType::get(builder.getI8Type(), text.size()),
+          /*isConstant=*/true, LLVM::Linkage::Internal, symbol,
+          builder.getStringAttr(text));
+    }
+    return LLVM::AddressOfOp::create(builder, op.getLoc(), global);
+  }
+};
+
+/// memref.get_global to a copy of it on the device.
+struct ConstantPattern : ConvertOpToLLVMPattern<memref::GetGlobalOp> {
+  using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
+
+  LogicalResult
+  matchAndRewrite(memref::GetGlobalOp op, OpAdaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    auto type = cast<MemRefType>(op.getType());
+    auto module = op->getParentOfType<ModuleOp>();
+    auto pointer = LLVM::LLVMPointerType::get(rewriter.getContext());
+    Type i64 = rewriter.getI64Type();
+    Value host =
+        LLVM::AddressOfOp::create(rewriter, loc, pointer, op.getName());
+    int64_t bits = type.getElementType().isIndex()
+                       ? 64
+                       : type.getElementTypeBitWidth();
+    Value bytes = LLVM::ConstantOp::create(
+        rewriter, loc, i64,
+        rewriter.getI64IntegerAttr(type.getNumElements() *
+                                   llvm::divideCeil(bits, 8)));
+    FailureOr<LLVM::LLVMFuncOp> callee = LLVM::lookupOrCreateFn(
+        rewriter, module, constantName, {pointer, i64}, pointer);
+    if (failed(callee))
+      return failure();
+    Value device = LLVM::CallOp::create(rewriter, loc, *callee,
+                                        ValueRange{host, bytes})
+                       .getResult();
+    rewriter.replaceOp(op, {MemRefDescriptor::fromStaticShape(
+                               rewriter, loc, *getTypeConverter(), type,
+                               device)});
+    return success();
+  }
+};
+
+struct ConvertLaunchToRuntimePass
+    : public tessera::impl::ConvertLaunchToRuntimeBase<
+          ConvertLaunchToRuntimePass> {
+  using ConvertLaunchToRuntimeBase::ConvertLaunchToRuntimeBase;
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    MLIRContext *context = &getContext();
+    if (failed(checkHost(module)))
+      return signalPassFailure();
+    // What a launch needs to know of its kernel.
+    module.walk([&](gpu::LaunchFuncOp launch) {
+      if (Operation *kernel = SymbolTable::lookupNearestSymbolFrom(
+              launch, launch.getKernelAttr()))
+        if (Attribute bytes = kernel->getAttr("tessera.workgroup_bytes"))
+          launch->setAttr("tessera.workgroup_bytes", bytes);
+    });
+    for (auto kernels : llvm::to_vector(module.getOps<gpu::GPUModuleOp>()))
+      kernels.erase();
+    module->removeAttr(gpu::GPUDialect::getContainerModuleAttrName());
+
+    LowerToLLVMOptions options(context);
+    options.useGenericFunctions = true;
+    LLVMTypeConverter converter(context, options);
+    converter.addTypeAttributeConversion(
+        [](BaseMemRefType type, gpu::AddressSpaceAttr) -> Attribute {
+          return IntegerAttr::get(IntegerType::get(type.getContext(), 64), 0);
+        });
+    RewritePatternSet patterns(context);
+    populateSCFToControlFlowConversionPatterns(patterns);
+    arith::populateArithToLLVMConversionPatterns(converter, patterns);
+    cf::populateControlFlowToLLVMConversionPatterns(converter, patterns);
+    cf::populateAssertToLLVMConversionPattern(converter, patterns);
+    index::populateIndexToLLVMConversionPatterns(converter, patterns);
+    populateMathToLLVMConversionPatterns(converter, patterns);
+    populateFuncToLLVMConversionPatterns(converter, patterns);
+    populateFinalizeMemRefToLLVMConversionPatterns(converter, patterns);
+    patterns.add<LaunchPattern>(converter);
+    patterns.add<ConstantPattern>(converter, /*benefit=*/2);
+    LLVMConversionTarget target(*context);
+    target.addLegalOp<ModuleOp>();
+    if (failed(applyFullConversion(module, target, std::move(patterns))))
+      return signalPassFailure();
+    for (auto function : llvm::to_vector(module.getOps<LLVM::LLVMFuncOp>()))
+      if (!function.isExternal())
+        pack(function);
+  }
+
+  /// Host code must not touch what is in the device's memory.
+  LogicalResult checkHost(ModuleOp module) {
+    WalkResult result = module.walk<WalkOrder::PreOrder>([&](Operation *op) {
+      if (isa<gpu::GPUModuleOp>(op))
+        return WalkResult::skip();
+      if (separateMemory &&
+          isa<memref::LoadOp, memref::StoreOp, memref::CopyOp>(op)) {
+        op->emitError() << "host code reads or writes a buffer that is in the "
+                           "device's memory: do it in a kernel, or pass the "
+                           "value as a scalar argument";
+        return WalkResult::interrupt();
+      }
+      return WalkResult::advance();
+    });
+    return failure(result.wasInterrupted());
+  }
+
+  /// `__tessera_f(ptr)`, which the runner calls.
+  void pack(LLVM::LLVMFuncOp function) {
+    OpBuilder builder(function);
+    Location loc = function.getLoc();
+    auto pointer = LLVM::LLVMPointerType::get(&getContext());
+    builder.setInsertionPointAfter(function);
+    auto wrapper = LLVM::LLVMFuncOp::create(
+        builder, loc, getPackedName(function.getName()),
+        LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(&getContext()),
+                                    {pointer}));
+    builder.setInsertionPointToStart(wrapper.addEntryBlock(builder));
+    Value array = wrapper.getArgument(0);
+    unsigned count = function.getNumArguments();
+    SmallVector<Value> arguments =
+        unpackArguments(builder, loc, function, array, count);
+    auto call = LLVM::CallOp::create(builder, loc, function, arguments);
+    if (call.getNumResults()) {
+      Value slot = LLVM::GEPOp::create(builder, loc, pointer, pointer, array,
+                                       ArrayRef<LLVM::GEPArg>{int32_t(count)});
+      Value address = LLVM::LoadOp::create(builder, loc, pointer, slot);
+      LLVM::StoreOp::create(builder, loc, call.getResult(), address);
+    }
+    LLVM::ReturnOp::create(builder, loc, ValueRange());
+  }
+};
+
+} // namespace

@@ -1,0 +1,48 @@
+//===- CpAsync.cpp - cp.async ---------------------------------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// cp.async (PTX ISA, "cp.async") copies 4, 8 or 16 bytes from global to
+// workgroup memory past the registers, and fills what is beyond the given
+// source size with zeros, reading nothing there.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Dialect/Tessera/Transforms/Utils.h"
+#include "NvidiaTarget.h"
+
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
+
+using namespace mlir;
+using namespace mlir::tessera;
+
+bool NvidiaTarget::emitAsyncCopy(OpBuilder &builder, Location loc, Value source,
+                                 ValueRange sourceIndices, Value target,
+                                 ValueRange targetIndices, int64_t width,
+                                 Value count) const {
+  auto type = cast<MemRefType>(source.getType());
+  int64_t bytes = width * getElementBytes(type.getElementType());
+  if (!chip.asyncCopy || (bytes != 4 && bytes != 8 && bytes != 16) ||
+      isWorkgroupMemory(type))
+    return false;
+  nvgpu::DeviceAsyncCopyOp::create(
+      builder, loc, nvgpu::DeviceAsyncTokenType::get(builder.getContext()),
+      target, targetIndices, source, sourceIndices,
+      builder.getIndexAttr(width), count,
+      bytes == 16 ? builder.getUnitAttr() : UnitAttr());
+  return true;
+}
+
+void NvidiaTarget::emitAsyncCommit(OpBuilder &builder, Location loc) const {
+  if (chip.asyncCopy)
+    NVVM::CpAsyncCommitGroupOp::create(builder, loc);
+}
+
+void NvidiaTarget::emitAsyncWait(OpBuilder &builder, Location loc,
+                                 int64_t pending) const {
+  if (chip.asyncCopy)
+    NVVM::CpAsyncWaitGroupOp::create(builder, loc, pending);
+}

@@ -1,0 +1,43 @@
+//===- NvidiaTarget.h - What NVIDIA does its own way ------------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CONVERSION_TESSERATONVVM_NVIDIATARGET_H
+#define CONVERSION_TESSERATONVVM_NVIDIATARGET_H
+
+#include "Conversion/FragmentToVector.h"
+
+namespace mlir::tessera {
+
+class NvidiaTarget : public FragmentTarget {
+public:
+  explicit NvidiaTarget(const Chip &chip);
+
+  /// MmaSync.cpp
+  Value emitMma(OpBuilder &builder, Location loc, const MatrixInstruction &row,
+                MmaOp op, Value a, Value b, Value acc) const override;
+
+  /// LdMatrix.cpp
+  Value emitTileLoad(OpBuilder &builder, Location loc, LoadOp op,
+                     const TileLayout &layout, Value memory, ValueRange indices,
+                     int64_t alignment) const override;
+
+  /// CpAsync.cpp
+  bool emitAsyncCopy(OpBuilder &builder, Location loc, Value source,
+                     ValueRange sourceIndices, Value target,
+                     ValueRange targetIndices, int64_t width,
+                     Value count) const override;
+  void emitAsyncCommit(OpBuilder &builder, Location loc) const override;
+  void emitAsyncWait(OpBuilder &builder, Location loc,
+                     int64_t pending) const override;
+
+private:
+  /// Compute capability, as 10 * major + minor.
+  int64_t level;
+};
+
+} // namespace mlir::tessera
+
+#endif // CONVERSION_TESSERATONVVM_NVIDIATARGET_H

@@ -1,0 +1,53 @@
+//===- TesseraToNVVM.cpp - Fragments to NVIDIA's instructions -------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+//   tessera.mma               mma.sync                       (MmaSync.cpp)
+//   tessera.load              ldmatrix | vector loads        (LdMatrix.cpp)
+//   tessera.async_copy, wait  cp.async                       (CpAsync.cpp)
+//   everything else           vectors, by the lane maps      (FragmentToVector)
+//
+//===----------------------------------------------------------------------===//
+
+#include "Conversion/Passes.h"
+#include "Dialect/Tessera/Transforms/Utils.h"
+#include "NvidiaTarget.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+namespace mlir::tessera {
+#define GEN_PASS_DEF_CONVERTTESSERATONVVM
+#include "Conversion/Passes.h.inc"
+} // namespace mlir::tessera
+
+using namespace mlir;
+using namespace mlir::tessera;
+
+NvidiaTarget::NvidiaTarget(const Chip &chip) : FragmentTarget(chip), level(0) {
+  StringRef digits = StringRef(chip.name).drop_front(3);
+  digits.consumeInteger(10, level);
+}
+
+namespace {
+
+struct ConvertTesseraToNVVMPass
+    : public tessera::impl::ConvertTesseraToNVVMBase<ConvertTesseraToNVVMPass> {
+  using ConvertTesseraToNVVMBase::ConvertTesseraToNVVMBase;
+  void runOnOperation() override {
+    FailureOr<const Chip *> found = getChip(getOperation(), "cuda", chip);
+    if (failed(found) || failed(convertFragmentsToVectors(
+                             getOperation(), NvidiaTarget(**found))))
+      signalPassFailure();
+  }
+};
+
+} // namespace

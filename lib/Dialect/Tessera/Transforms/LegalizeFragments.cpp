@@ -1,0 +1,284 @@
+//===- LegalizeFragments.cpp - Choose instructions and lane maps ----------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Values that must share a distribution form a class: the operands of a map,
+// the values a loop carries, an accumulator and its product. Each mma chooses
+// the best instruction of the chip; the first to ask gives a class its lane
+// map, and a later one that needs another map gets a tessera.convert.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Dialect/Tessera/Target/Chip.h"
+#include "Dialect/Tessera/Transforms/Passes.h"
+#include "Dialect/Tessera/Transforms/Utils.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/Interfaces/ControlFlowInterfaces.h"
+#include "llvm/ADT/EquivalenceClasses.h"
+#include "llvm/ADT/StringExtras.h"
+
+namespace mlir::tessera {
+#define GEN_PASS_DEF_TESSERALEGALIZEFRAGMENTS
+#include "Dialect/Tessera/Transforms/Passes.h.inc"
+} // namespace mlir::tessera
+
+using namespace mlir;
+using namespace mlir::tessera;
+
+namespace {
+
+class Legalizer {
+public:
+  Legalizer(Operation *root, const Chip &chip, bool requireMatrixUnit)
+      : root(root), chip(chip), requireMatrixUnit(requireMatrixUnit) {}
+
+  LogicalResult run();
+
+private:
+  void addClasses(Operation *op);
+  void unite(Value a, Value b) {
+    if (isa<FragmentType>(a.getType()) && isa<FragmentType>(b.getType()))
+      classes.unionSets(a.getAsOpaquePointer(), b.getAsOpaquePointer());
+  }
+  template <typename RangeA, typename RangeB>
+  void uniteAll(RangeA &&as, RangeB &&bs) {
+    for (auto [a, b] : llvm::zip(as, bs))
+      unite(a, b);
+  }
+  const void *leader(Value value) {
+    return classes.getOrInsertLeaderValue(value.getAsOpaquePointer());
+  }
+  LogicalResult chooseForMma(MmaOp op);
+  /// Has `value` the distribution that `row` wants for it? If its class is
+  /// undecided, decides it.
+  bool demand(Value value, const MatrixInstruction &row);
+  LogicalResult chooseForTheRest();
+  void setTypes();
+
+  Operation *root;
+  const Chip &chip;
+  bool requireMatrixUnit;
+  llvm::EquivalenceClasses<const void *> classes;
+  llvm::DenseMap<const void *, const MatrixInstruction *> chosen;
+  SmallVector<Value> fragments;
+};
+
+} // namespace
+
+void Legalizer::addClasses(Operation *op) {
+  if (auto mma = dyn_cast<MmaOp>(op)) {
+    unite(mma.getAcc(), mma.getResult());
+  } else if (auto map = dyn_cast<MapOp>(op)) {
+    for (Value input : map.getInputs())
+      unite(input, map.getResult());
+  } else if (auto broadcast = dyn_cast<BroadcastOp>(op)) {
+    unite(broadcast.getSource(), broadcast.getResult());
+  } else if (auto reduce = dyn_cast<ReduceOp>(op)) {
+    unite(reduce.getSource(), reduce.getResult());
+  } else if (auto select = dyn_cast<arith::SelectOp>(op)) {
+    unite(select.getTrueValue(), select.getResult());
+    unite(select.getFalseValue(), select.getResult());
+  } else if (auto loop = dyn_cast<scf::ForOp>(op)) {
+    uniteAll(loop.getInitArgs(), loop.getRegionIterArgs());
+    uniteAll(loop.getInitArgs(), loop.getYieldedValues());
+    uniteAll(loop.getInitArgs(), loop.getResults());
+  } else if (auto loop = dyn_cast<scf::WhileOp>(op)) {
+    uniteAll(loop.getInits(), loop.getBeforeArguments());
+    uniteAll(loop.getInits(), loop.getYieldOp().getResults());
+    uniteAll(loop.getConditionOp().getArgs(), loop.getAfterArguments());
+    uniteAll(loop.getConditionOp().getArgs(), loop.getResults());
+  } else if (auto branch = dyn_cast<scf::IfOp>(op)) {
+    if (branch.getNumResults()) {
+      uniteAll(branch.thenYield().getResults(), branch.getResults());
+      uniteAll(branch.elseYield().getResults(), branch.getResults());
+    }
+  } else if (auto branch = dyn_cast<BranchOpInterface>(op)) {
+    for (unsigned i = 0; i < op->getNumSuccessors(); ++i) {
+      SuccessorOperands operands = branch.getSuccessorOperands(i);
+      Block *block = op->getSuccessor(i);
+      for (unsigned j = operands.getProducedOperandCount(); j < operands.size();
+           ++j)
+        unite(operands[j], block->getArgument(j));
+    }
+  }
+}
+
+bool Legalizer::demand(Value value, const MatrixInstruction &row) {
+  Role role = cast<FragmentType>(value.getType()).getRole();
+  const MatrixInstruction *&slot = chosen[leader(value)];
+  if (!slot)
+    slot = &row;
+  return slot->getMap(role) == row.getMap(role);
+}
+
+LogicalResult Legalizer::chooseForMma(MmaOp op) {
+  FragmentType a = op.getA().getType(), b = op.getB().getType(),
+               acc = op.getAcc().getType();
+  SmallVector<std::string> why;
+  const MatrixInstruction *row =
+      selectInstruction(chip, a.getElementType(), b.getElementType(),
+                        acc.getElementType(), op.getPrecision(), acc.getRows(),
+                        acc.getCols(), a.getCols(), &why);
+  if (!row || (requireMatrixUnit && !row->matrixUnit)) {
+    InFlightDiagnostic diag =
+        op.emitError() << (row ? "a matrix unit is required, and "
+                               : "no instruction of ")
+                       << chip.name
+                       << (row ? " can use none for this product"
+                               : " computes this product");
+    for (StringRef line : why)
+      diag.attachNote(op.getLoc()) << line;
+    return diag;
+  }
+  op->setAttr(getInstructionAttrName(),
+              StringAttr::get(op.getContext(), row->name));
+
+  // An operand whose class has another map is converted for this product.
+  OpBuilder builder(op);
+  auto convert = [&](Value value) {
+    Value converted =
+        ConvertOp::create(builder, op.getLoc(), value.getType(), value, false);
+    fragments.push_back(converted);
+    chosen[leader(converted)] = row;
+    return converted;
+  };
+  if (!demand(op.getA(), *row))
+    op.getAMutable().assign(convert(op.getA()));
+  if (!demand(op.getB(), *row))
+    op.getBMutable().assign(convert(op.getB()));
+  if (!demand(op.getAcc(), *row)) {
+    // The product's users keep the class's map.
+    Value acc = convert(op.getAcc());
+    builder.setInsertionPointAfter(op);
+    auto product = MmaOp::create(builder, op.getLoc(), acc.getType(),
+                                 op.getA(), op.getB(), acc, op.getUnsignedA(),
+                                 op.getUnsignedB(), op.getPrecision());
+    product->setDiscardableAttrs(op->getDiscardableAttrDictionary());
+    chosen[leader(product)] = row;
+    fragments.push_back(product);
+    auto back = ConvertOp::create(builder, op.getLoc(), acc.getType(), product,
+                                  false);
+    unite(op.getResult(), back);
+    fragments.push_back(back);
+    op.getResult().replaceAllUsesWith(back);
+    llvm::erase(fragments, op.getResult());
+    op.erase();
+  }
+  return success();
+}
+
+/// Whether `row` can distribute `type`.
+static bool fits(const MatrixInstruction &row, FragmentType type) {
+  const LaneMap &map = row.getMap(type.getRole());
+  return (type.getRows() % map.getRows() == 0 || type.getRows() == 1) &&
+         (type.getCols() % map.getCols() == 0 || type.getCols() == 1);
+}
+
+LogicalResult Legalizer::chooseForTheRest() {
+  // The largest member decides what fits the class.
+  llvm::MapVector<const void *, FragmentType> largest;
+  for (Value value : fragments) {
+    auto type = cast<FragmentType>(value.getType());
+    FragmentType &slot = largest[leader(value)];
+    if (!slot || slot.getNumElements() < type.getNumElements())
+      slot = type;
+  }
+  // Along conversions, keep the map: then they cost no movement.
+  bool changed = true;
+  while (changed) {
+    changed = false;
+    root->walk([&](ConvertOp op) {
+      auto source = cast<FragmentType>(op.getSource().getType());
+      auto result = cast<FragmentType>(op.getResult().getType());
+      if (source.getRole() != result.getRole())
+        return;
+      const MatrixInstruction *&s = chosen[leader(op.getSource())];
+      const MatrixInstruction *&r = chosen[leader(op.getResult())];
+      if (s && !r && fits(*s, largest[leader(op.getResult())])) {
+        r = s;
+        changed = true;
+      } else if (r && !s && fits(*r, largest[leader(op.getSource())])) {
+        s = r;
+        changed = true;
+      }
+    });
+  }
+  for (auto &[leader, type] : largest)
+    if (!chosen[leader])
+      chosen[leader] = selectPlainLayout(chip, type);
+
+  for (Value value : fragments) {
+    auto type = cast<FragmentType>(value.getType());
+    const MatrixInstruction *row = chosen[leader(value)];
+    if (!row || !fits(*row, type))
+      return emitError(value.getLoc())
+             << "no lane map of " << chip.name << " distributes " << type
+             << (row ? " as '" + row->name + "' does the fragments it goes "
+                                             "together with"
+                     : std::string());
+  }
+  return success();
+}
+
+void Legalizer::setTypes() {
+  for (Value value : fragments) {
+    auto type = cast<FragmentType>(value.getType());
+    value.setType(type.cloneWithInstruction(
+        StringAttr::get(type.getContext(), chosen[leader(value)]->name)));
+  }
+}
+
+LogicalResult Legalizer::run() {
+  auto addFragment = [&](Value value) {
+    if (isa<FragmentType>(value.getType()))
+      fragments.push_back(value);
+  };
+  WalkResult result = root->walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (isa<VThreadOp>(op)) {
+      op->emitError() << "virtual threads are to be expanded before fragments "
+                         "are legalized: run tessera-expand-vthreads";
+      return WalkResult::interrupt();
+    }
+    for (Value value : op->getResults())
+      addFragment(value);
+    for (Region &region : op->getRegions())
+      for (Block &block : region)
+        for (Value value : block.getArguments())
+          addFragment(value);
+    addClasses(op);
+    return WalkResult::advance();
+  });
+  if (result.wasInterrupted())
+    return failure();
+
+  SmallVector<MmaOp> products;
+  root->walk([&](MmaOp op) { products.push_back(op); });
+  for (MmaOp op : products)
+    if (failed(chooseForMma(op)))
+      return failure();
+  if (failed(chooseForTheRest()))
+    return failure();
+  setTypes();
+  return success();
+}
+
+namespace {
+
+struct LegalizeFragmentsPass
+    : public tessera::impl::TesseraLegalizeFragmentsBase<
+          LegalizeFragmentsPass> {
+  using TesseraLegalizeFragmentsBase::TesseraLegalizeFragmentsBase;
+  void runOnOperation() override {
+    FailureOr<const Chip *> found = getChip(getOperation(), target, chip);
+    if (failed(found) ||
+        failed(Legalizer(getOperation(), **found, requireMatrixUnit).run()))
+      signalPassFailure();
+  }
+};
+
+} // namespace

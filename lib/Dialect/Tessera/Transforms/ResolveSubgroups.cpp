@@ -1,0 +1,99 @@
+//===- ResolveSubgroups.cpp - Subgroup queries ----------------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Dialect/Tessera/Transforms/Passes.h"
+#include "Dialect/Tessera/Transforms/Utils.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/IR/Builders.h"
+
+namespace mlir::tessera {
+#define GEN_PASS_DEF_TESSERARESOLVESUBGROUPS
+#include "Dialect/Tessera/Transforms/Passes.h.inc"
+} // namespace mlir::tessera
+
+using namespace mlir;
+using namespace mlir::tessera;
+
+namespace {
+
+struct ResolveSubgroupsPass
+    : public tessera::impl::TesseraResolveSubgroupsBase<ResolveSubgroupsPass> {
+  using TesseraResolveSubgroupsBase::TesseraResolveSubgroupsBase;
+  void runOnOperation() override {
+    FailureOr<const Chip *> found = getChip(getOperation(), target, chip);
+    if (failed(found))
+      return signalPassFailure();
+    int64_t lanes = (*found)->subgroupSize;
+    SmallVector<Operation *> sizes, queries;
+    getOperation()->walk([&](Operation *op) {
+      if (isa<gpu::SubgroupSizeOp>(op))
+        sizes.push_back(op);
+      else if (isa<gpu::SubgroupIdOp, gpu::NumSubgroupsOp>(op) ||
+               (isa<gpu::LaneIdOp>(op) && lanes == 1))
+        queries.push_back(op);
+    });
+    // Sizes first: launches then have constant sizes, once folded.
+    for (Operation *op : sizes) {
+      OpBuilder builder(op);
+      replace(op, arith::ConstantIndexOp::create(builder, op->getLoc(), lanes));
+    }
+    getOperation()->walk([](gpu::LaunchOp launch) { foldSizes(launch); });
+    for (Operation *op : queries) {
+      OpBuilder builder(op);
+      Location loc = op->getLoc();
+      if (isa<gpu::LaneIdOp>(op)) {
+        replace(op, arith::ConstantIndexOp::create(builder, loc, 0));
+        continue;
+      }
+      Value value = isa<gpu::NumSubgroupsOp>(op)
+                        ? emitNumThreads(builder, op)
+                        : emitLinearThread(builder, op);
+      if (lanes > 1) {
+        Value size = arith::ConstantIndexOp::create(builder, loc, lanes);
+        value = isa<gpu::SubgroupIdOp>(op)
+                    ? Value(arith::DivUIOp::create(builder, loc, value, size))
+                    : Value(arith::CeilDivUIOp::create(builder, loc, value,
+                                                       size));
+      }
+      replace(op, value);
+    }
+  }
+
+  static void replace(Operation *op, Value value) {
+    op->getResult(0).replaceAllUsesWith(value);
+    op->erase();
+  }
+
+  /// Folds products of constants among a launch's block sizes, so that the
+  /// kernel knows its block size.
+  static void foldSizes(gpu::LaunchOp launch) {
+    OpBuilder builder(launch);
+    for (OpOperand &operand : launch->getOpOperands()) {
+      if (!operand.get().getType().isIndex() || getConstantIntValue(operand.get()))
+        continue;
+      if (std::optional<int64_t> value = evaluate(operand.get(), 8))
+        operand.set(arith::ConstantIndexOp::create(builder, launch.getLoc(),
+                                                   *value));
+    }
+  }
+
+  static std::optional<int64_t> evaluate(Value value, int depth) {
+    if (std::optional<int64_t> constant = getConstantIntValue(value))
+      return constant;
+    Operation *op = value.getDefiningOp();
+    if (!op || depth == 0 || !isa<arith::MulIOp, arith::AddIOp>(op))
+      return std::nullopt;
+    std::optional<int64_t> l = evaluate(op->getOperand(0), depth - 1);
+    std::optional<int64_t> r = evaluate(op->getOperand(1), depth - 1);
+    if (!l || !r)
+      return std::nullopt;
+    return isa<arith::MulIOp>(op) ? *l * *r : *l + *r;
+  }
+};
+
+} // namespace

@@ -1,0 +1,228 @@
+//===- Utils.cpp - What several passes need to know -----------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Dialect/Tessera/Transforms/Utils.h"
+
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "llvm/ADT/StringExtras.h"
+#include <numeric>
+
+using namespace mlir;
+using namespace mlir::tessera;
+
+/// What divides 0, and anything beyond what alignment needs.
+static constexpr int64_t maxDivisor = 4096;
+
+FailureOr<const Chip *> mlir::tessera::getChip(Operation *op,
+                                               llvm::StringRef target,
+                                               llvm::StringRef name) {
+  if (name.empty() && target == "cpu")
+    name = getHostChip();
+  if (const Chip *chip = findChip(target, name))
+    return chip;
+  std::vector<std::string> known = getKnownChips(target, name);
+  if (known.empty())
+    return op->emitError() << "unknown target '" << target
+                           << "': known are cpu and cuda";
+  return op->emitError() << "unknown chip '" << name << "' of target '"
+                         << target
+                         << "': known are, nearest first: "
+                         << llvm::join(known, ", ");
+}
+
+int64_t mlir::tessera::getElementBytes(Type type) {
+  if (type.isIndex())
+    return 8;
+  return llvm::divideCeil(type.getIntOrFloatBitWidth(), 8);
+}
+
+static int64_t clampDivisor(int64_t value) {
+  value = std::abs(value);
+  return value == 0 || value > maxDivisor ? std::gcd(value, maxDivisor) : value;
+}
+
+static int64_t getKnownDivisor(Value value, int depth) {
+  if (std::optional<int64_t> constant = getConstantIntValue(value))
+    return *constant == 0 ? maxDivisor : clampDivisor(*constant);
+  if (depth == 0)
+    return 1;
+  auto recurse = [&](Value operand) {
+    return getKnownDivisor(operand, depth - 1);
+  };
+  if (auto argument = dyn_cast<BlockArgument>(value)) {
+    auto loop =
+        dyn_cast_or_null<scf::ForOp>(argument.getOwner()->getParentOp());
+    if (loop && argument == loop.getInductionVar())
+      return std::gcd(recurse(loop.getLowerBound()), recurse(loop.getStep()));
+    return 1;
+  }
+  Operation *op = value.getDefiningOp();
+  if (isa<arith::MulIOp>(op))
+    return clampDivisor(recurse(op->getOperand(0)) *
+                        recurse(op->getOperand(1)));
+  if (isa<arith::AddIOp, arith::SubIOp, arith::RemUIOp, arith::RemSIOp>(op))
+    return std::gcd(recurse(op->getOperand(0)), recurse(op->getOperand(1)));
+  if (isa<arith::SelectOp>(op))
+    return std::gcd(recurse(op->getOperand(1)), recurse(op->getOperand(2)));
+  if (isa<arith::IndexCastOp, arith::IndexCastUIOp, arith::ExtSIOp,
+          arith::ExtUIOp>(op))
+    return recurse(op->getOperand(0));
+  if (isa<arith::ShLIOp>(op))
+    if (std::optional<int64_t> bits = getConstantIntValue(op->getOperand(1)))
+      if (*bits >= 0 && *bits < 12)
+        return clampDivisor(recurse(op->getOperand(0)) << *bits);
+  if (auto apply = dyn_cast<affine::AffineApplyOp>(op)) {
+    // Per dimension: substitute the divisor where the expression is linear.
+    AffineExpr expr = apply.getAffineMap().getResult(0);
+    return clampDivisor(expr.getLargestKnownDivisor());
+  }
+  return 1;
+}
+
+int64_t mlir::tessera::getKnownDivisor(Value value) {
+  return ::getKnownDivisor(value, 16);
+}
+
+int64_t mlir::tessera::getKnownTileAlignment(Value memory,
+                                             ValueRange indices) {
+  auto type = cast<MemRefType>(memory.getType());
+  int64_t bytes = getElementBytes(type.getElementType());
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  if (failed(type.getStridesAndOffset(strides, offset)))
+    return bytes;
+  auto stepBytes = [&](int64_t stride, int64_t divisor) {
+    return ShapedType::isDynamic(stride)
+               ? bytes * divisor
+               : std::gcd<int64_t>(maxDivisor, stride * divisor * bytes);
+  };
+  int64_t alignment = 16;
+  auto meet = [&](int64_t step) {
+    alignment = std::gcd(alignment, step == 0 ? maxDivisor : step);
+  };
+  for (auto [index, stride] : llvm::zip(indices, strides))
+    meet(stepBytes(stride, getKnownDivisor(index)));
+  // From row to row.
+  if (type.getRank() >= 2)
+    meet(stepBytes(strides[type.getRank() - 2], 1));
+
+  // The base: follow views to where they start.
+  while (Operation *op = memory.getDefiningOp()) {
+    if (auto subview = dyn_cast<memref::SubViewOp>(op)) {
+      SmallVector<int64_t> sourceStrides;
+      if (failed(subview.getSourceType().getStridesAndOffset(sourceStrides,
+                                                             offset)))
+        return bytes;
+      for (auto [position, stride] :
+           llvm::zip(subview.getMixedOffsets(), sourceStrides)) {
+        std::optional<int64_t> constant = getConstantIntValue(position);
+        int64_t divisor =
+            constant ? clampDivisor(*constant)
+                     : getKnownDivisor(cast<Value>(position));
+        meet(constant && *constant == 0 ? 0 : stepBytes(stride, divisor));
+      }
+      memory = subview.getSource();
+    } else if (isa<memref::CastOp, memref::ExpandShapeOp,
+                   memref::CollapseShapeOp, memref::TransposeOp,
+                   memref::MemorySpaceCastOp>(op)) {
+      memory = op->getOperand(0);
+    } else if (auto view = dyn_cast<memref::ViewOp>(op)) {
+      meet(getKnownDivisor(view.getByteShift()));
+      memory = view.getSource();
+    } else if (auto cast = dyn_cast<memref::ReinterpretCastOp>(op)) {
+      for (OpFoldResult position : cast.getMixedOffsets()) {
+        std::optional<int64_t> constant = getConstantIntValue(position);
+        meet(constant ? *constant * bytes
+                      : getKnownDivisor(llvm::cast<Value>(position)) * bytes);
+      }
+      memory = cast.getSource();
+    } else {
+      break;
+    }
+  }
+  // What is left is a buffer of its own, unless its type says otherwise.
+  auto base = dyn_cast<MemRefType>(memory.getType());
+  if (!base || failed(base.getStridesAndOffset(strides, offset)))
+    return bytes;
+  meet(ShapedType::isDynamic(offset) ? bytes : offset * bytes);
+  return std::max(alignment, bytes);
+}
+
+//===----------------------------------------------------------------------===//
+// Threads
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// The thread's number and the workgroup's size, dimension by dimension.
+struct ThreadGrid {
+  std::array<Value, 3> ids, sizes;
+};
+} // namespace
+
+static ThreadGrid emitThreadGrid(OpBuilder &builder, Operation *op) {
+  Location loc = op->getLoc();
+  ThreadGrid grid;
+  if (auto launch = op->getParentOfType<gpu::LaunchOp>()) {
+    gpu::KernelDim3 id = launch.getThreadIds(), size = launch.getBlockSize();
+    gpu::KernelDim3 operands = launch.getBlockSizeOperandValues();
+    grid.ids = {id.x, id.y, id.z};
+    grid.sizes = {size.x, size.y, size.z};
+    // A constant size says more than the body's argument for it.
+    std::array<Value, 3> values{operands.x, operands.y, operands.z};
+    for (int d : {0, 1, 2})
+      if (std::optional<int64_t> constant = getConstantIntValue(values[d]))
+        grid.sizes[d] = arith::ConstantIndexOp::create(builder, loc, *constant);
+    return grid;
+  }
+  gpu::Dimension dims[] = {gpu::Dimension::x, gpu::Dimension::y,
+                           gpu::Dimension::z};
+  std::optional<ArrayRef<int32_t>> known;
+  if (auto kernel = op->getParentOfType<gpu::GPUFuncOp>())
+    known = kernel.getKnownBlockSize();
+  for (int d : {0, 1, 2}) {
+    if (known && (*known)[d] == 1)
+      grid.ids[d] = arith::ConstantIndexOp::create(builder, loc, 0);
+    else
+      grid.ids[d] = gpu::ThreadIdOp::create(builder, loc, dims[d]);
+    if (known)
+      grid.sizes[d] =
+          arith::ConstantIndexOp::create(builder, loc, (*known)[d]);
+    else
+      grid.sizes[d] = gpu::BlockDimOp::create(builder, loc, dims[d]);
+  }
+  return grid;
+}
+
+Value mlir::tessera::emitLinearThread(OpBuilder &builder, Operation *op) {
+  Location loc = op->getLoc();
+  ThreadGrid grid = emitThreadGrid(builder, op);
+  Value linear;
+  for (int d : {2, 1, 0}) {
+    if (getConstantIntValue(grid.sizes[d]) == int64_t(1))
+      continue;
+    linear = linear
+                 ? arith::AddIOp::create(
+                       builder, loc, grid.ids[d],
+                       arith::MulIOp::create(builder, loc, linear,
+                                             grid.sizes[d]))
+                 : grid.ids[d];
+  }
+  return linear ? linear
+                : Value(arith::ConstantIndexOp::create(builder, loc, 0));
+}
+
+Value mlir::tessera::emitNumThreads(OpBuilder &builder, Operation *op) {
+  Location loc = op->getLoc();
+  ThreadGrid grid = emitThreadGrid(builder, op);
+  return arith::MulIOp::create(
+      builder, loc,
+      arith::MulIOp::create(builder, loc, grid.sizes[0], grid.sizes[1]),
+      grid.sizes[2]);
+}

@@ -1,0 +1,142 @@
+//===- Lowering.cpp - From portable programs to each target ---------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Pipelines/Lowering.h"
+
+#include "Conversion/Passes.h"
+#include "Dialect/Tessera/Transforms/Passes.h"
+
+#include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
+#include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
+#include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
+#include "mlir/Conversion/ConvertToLLVM/ToLLVMPass.h"
+#include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVMPass.h"
+#include "mlir/Conversion/GPUToNVVM/GPUToNVVMPass.h"
+#include "mlir/Conversion/IndexToLLVM/IndexToLLVM.h"
+#include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
+#include "mlir/Conversion/MemRefToLLVM/MemRefToLLVM.h"
+#include "mlir/Conversion/NVGPUToNVVM/NVGPUToNVVM.h"
+#include "mlir/Conversion/Passes.h"
+#include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
+#include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
+#include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVMPass.h"
+#include "mlir/Conversion/VectorToSCF/VectorToSCF.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/GPU/Transforms/Passes.h"
+#include "mlir/Dialect/MemRef/Transforms/Passes.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+using namespace mlir::tessera;
+
+/// Sets a pass's `target` and `chip`.
+template <typename Options>
+static Options forTarget(const LoweringOptions &options) {
+  Options result;
+  result.target = options.target;
+  result.chip = options.chip;
+  return result;
+}
+
+void mlir::tessera::buildOutliningPipeline(OpPassManager &pm,
+                                           const LoweringOptions &options) {
+  pm.addPass(createTesseraResolveSubgroups(
+      forTarget<TesseraResolveSubgroupsOptions>(options)));
+  pm.addPass(createTesseraExpandVThreads());
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+  pm.addPass(createGpuLaunchSinkIndexComputationsPass());
+  pm.addPass(createGpuKernelOutliningPass());
+}
+
+void mlir::tessera::buildLegalizationPipeline(OpPassManager &pm,
+                                              const LoweringOptions &options) {
+  // Each kernel on its own: the diagnostics are the kernel's.
+  auto legalize = forTarget<TesseraLegalizeFragmentsOptions>(options);
+  legalize.requireMatrixUnit = options.requireMatrixUnit;
+  pm.addNestedPass<gpu::GPUModuleOp>(createTesseraLegalizeFragments(legalize));
+}
+
+void mlir::tessera::buildVendorPipeline(OpPassManager &pm,
+                                        const LoweringOptions &options) {
+  OpPassManager &kernels = pm.nest<gpu::GPUModuleOp>();
+  kernels.addPass(createTesseraPackWorkgroupMemory());
+  if (options.target == "cuda") {
+    ConvertTesseraToNVVMOptions convert;
+    convert.chip = options.chip;
+    kernels.addPass(createConvertTesseraToNVVM(convert));
+  } else {
+    ConvertTesseraToCPUOptions convert;
+    convert.chip = options.chip;
+    kernels.addPass(createConvertTesseraToCPU(convert));
+  }
+  kernels.addPass(createTesseraExpandScalars());
+  kernels.addPass(createCanonicalizerPass());
+  kernels.addPass(createCSEPass());
+}
+
+void mlir::tessera::buildKernelToLLVMPipeline(OpPassManager &pm,
+                                              const LoweringOptions &options) {
+  OpPassManager &kernels = pm.nest<gpu::GPUModuleOp>();
+  if (options.target == "cuda")
+    kernels.addPass(createConvertNVGPUToNVVMPass());
+  kernels.addPass(createConvertVectorToSCFPass());
+  kernels.addPass(memref::createExpandStridedMetadataPass());
+  kernels.addPass(createLowerAffinePass());
+  kernels.addPass(createLoopInvariantCodeMotionPass());
+  kernels.addPass(createSCFToControlFlowPass());
+  if (options.target == "cuda") {
+    ConvertVectorToLLVMPassOptions vectors;
+    kernels.addPass(createConvertVectorToLLVMPass(vectors));
+    kernels.addPass(createConvertGpuOpsToNVVMOps());
+  } else {
+    kernels.addPass(createConvertVectorToLLVMPass());
+    kernels.addPass(createConvertIndexToLLVMPass());
+    kernels.addPass(createConvertMathToLLVMPass());
+    kernels.addPass(createFinalizeMemRefToLLVMConversionPass());
+    kernels.addPass(createArithToLLVMConversionPass());
+    kernels.addPass(createConvertFuncToLLVMPass());
+    kernels.addPass(createConvertControlFlowToLLVMPass());
+  }
+  kernels.addPass(createReconcileUnrealizedCastsPass());
+  kernels.addPass(createCanonicalizerPass());
+  kernels.addPass(createCSEPass());
+}
+
+void mlir::tessera::buildHostToLLVMPipeline(OpPassManager &pm,
+                                            const LoweringOptions &options) {
+  pm.addPass(memref::createExpandStridedMetadataPass());
+  pm.addPass(createLowerAffinePass());
+  pm.addPass(createTesseraExpandScalars());
+  ConvertLaunchToRuntimeOptions launch;
+  launch.separateMemory = options.target != "cpu";
+  pm.addPass(createConvertLaunchToRuntime(launch));
+  pm.addPass(createReconcileUnrealizedCastsPass());
+}
+
+void mlir::tessera::registerLoweringPipelines() {
+  auto build = [](StringRef target) {
+    return [target](OpPassManager &pm, const LoweringOptions &given) {
+      LoweringOptions options;
+      options.copyOptionValuesFrom(given);
+      options.target = target.str();
+      buildOutliningPipeline(pm, options);
+      buildLegalizationPipeline(pm, options);
+      buildVendorPipeline(pm, options);
+      buildKernelToLLVMPipeline(pm, options);
+    };
+  };
+  PassPipelineRegistration<LoweringOptions>(
+      "tessera-to-nvvm-pipeline",
+      "Portable program to kernels in the NVVM dialect (chip=sm_..)",
+      build("cuda"));
+  PassPipelineRegistration<LoweringOptions>(
+      "tessera-to-cpu-pipeline",
+      "Portable program to kernels in the LLVM dialect for the CPU",
+      build("cpu"));
+}

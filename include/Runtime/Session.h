@@ -19,8 +19,10 @@
 #include "Runtime/Device.h"
 
 #include <functional>
+#include <map>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace tessera::runtime {
@@ -81,6 +83,7 @@ public:
   void launch(const LaunchRequest &request);
   void *allocate(int64_t alignment, int64_t bytes);
   void free(void *ptr);
+  void *constant(const void *host, int64_t bytes);
   /// Makes a failed check of host code (`InvalidArgument`) the session's error,
   /// unless there was one before.
   void report(std::string message);
@@ -95,6 +98,9 @@ private:
   LaunchHook launchHook;
   /// From the pointer handed out to the one the device gave.
   std::unordered_map<void *, void *> owned;
+  /// Copies of constants, by the constant's address and size. `owned` does not
+  /// list them: host code cannot free them.
+  std::map<std::pair<const void *, int64_t>, void *> constants;
 };
 
 /// Makes a session the calling thread's current one for its lifetime. Scopes
@@ -133,6 +139,12 @@ void *tessera_rt_aligned_alloc(int64_t alignment, int64_t bytes);
 
 /// Frees memory of the two functions above. Null is ignored.
 void tessera_rt_free(void *ptr);
+
+/// The device's copy of a constant of the host program, aligned to 256 bytes.
+/// It is made at the first call and lasts as long as the session: the same
+/// constant (address and size) gives the same copy, and nobody frees it. Null
+/// after an error.
+void *tessera_rt_constant(const void *host, int64_t bytes);
 
 /// A check of host code at run time failed.
 void tessera_rt_report(const char *message);

@@ -17,6 +17,8 @@ using namespace tessera::runtime;
 Session::~Session() {
   for (auto &entry : owned)
     (void)target.free(entry.second);
+  for (auto &entry : constants)
+    (void)target.free(entry.second);
 }
 
 const Status &Session::finish() {
@@ -103,6 +105,24 @@ void Session::free(void *ptr) {
                   ptr));
 }
 
+void *Session::constant(const void *host, int64_t bytes) {
+  if (!firstError.ok())
+    return nullptr;
+  if (bytes < 0 || (host == nullptr && bytes > 0)) {
+    report(format("constant of %lld bytes at %p", static_cast<long long>(bytes),
+                  host));
+    return nullptr;
+  }
+  void *&copy = constants[{host, bytes}];
+  if (copy)
+    return copy;
+  size_t size = static_cast<size_t>(bytes);
+  fail(target.allocate(size, &copy));
+  if (firstError.ok() && size != 0)
+    fail(target.copyToDevice(copy, host, size));
+  return firstError.ok() ? copy : nullptr;
+}
+
 //===----------------------------------------------------------------------===//
 // The current session
 //===----------------------------------------------------------------------===//
@@ -155,6 +175,10 @@ void *tessera_rt_aligned_alloc(int64_t alignment, int64_t bytes) {
 }
 
 void tessera_rt_free(void *ptr) { requireSession("tessera_rt_free").free(ptr); }
+
+void *tessera_rt_constant(const void *host, int64_t bytes) {
+  return requireSession("tessera_rt_constant").constant(host, bytes);
+}
 
 void tessera_rt_report(const char *message) {
   if (!message)

@@ -116,6 +116,42 @@ TEST_F(SessionTest, FreesWhatIsLeft) {
   EXPECT_EQ(device->memoryStats().liveBytes, 0u);
 }
 
+TEST_F(SessionTest, ConstantsAreCopiedOnce) {
+  int32_t host[4] = {1, 2, 3, 4};
+  {
+    Session session(*device);
+    SessionScope scope(session);
+    void *copy = tessera_rt_constant(host, sizeof(host));
+    ASSERT_NE(copy, nullptr);
+    EXPECT_NE(copy, host);
+    EXPECT_FALSE(session.owns(copy));
+    int32_t back[4] = {};
+    ASSERT_TRUE(device->copyToHost(back, copy, sizeof(back)).ok());
+    EXPECT_EQ(back[3], 4);
+    // Copied once, whatever becomes of the host's memory.
+    host[3] = 5;
+    EXPECT_EQ(tessera_rt_constant(host, sizeof(host)), copy);
+    ASSERT_TRUE(device->copyToHost(back, copy, sizeof(back)).ok());
+    EXPECT_EQ(back[3], 4);
+    EXPECT_NE(tessera_rt_constant(host, 8), copy);
+    EXPECT_NE(tessera_rt_constant(host + 1, 8), copy);
+    EXPECT_NE(tessera_rt_constant(nullptr, 0), nullptr);
+    EXPECT_TRUE(session.status().ok());
+
+    // Not host code's to free.
+    tessera_rt_free(copy);
+    EXPECT_EQ(session.status().code(), StatusCode::InvalidArgument);
+    EXPECT_EQ(tessera_rt_constant(host, sizeof(host)), nullptr);
+  }
+  EXPECT_EQ(device->memoryStats().liveBytes, 0u);
+  {
+    Session session(*device);
+    SessionScope scope(session);
+    EXPECT_EQ(tessera_rt_constant(host, -1), nullptr);
+    EXPECT_NE(session.status().message().find("-1 bytes"), std::string::npos);
+  }
+}
+
 TEST_F(SessionTest, ReleasedMemoryIsTheCallers) {
   void *base = nullptr, *aligned = nullptr;
   {

@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Conversion/LinalgToTessera.h"
+#include "Source.h"
 
 #include "Dialect/Tessera/IR/Tessera.h"
 
@@ -101,7 +102,9 @@ bool FuseConsumer::isElementwise(linalg::LinalgOp op) {
   if (!block || block->getNumArguments() != op->getNumOperands() ||
       block->getTerminator()->getNumOperands() != 1)
     return false;
-  return llvm::all_of(block->without_terminator(), isScalarArithmetic) &&
+  return FragmentType::isValidElementType(
+             getElementTypeOrSelf(op->getResult(0).getType())) &&
+         llvm::all_of(block->without_terminator(), isScalarArithmetic) &&
          op.getMatchingIndexingMap(op.getDpsInitOperand(0)).isPermutation();
 }
 
@@ -116,12 +119,17 @@ LogicalResult FuseConsumer::fuse(ContractOp op, linalg::LinalgOp consumer,
   AffineMap productMap;
   for (OpOperand &operand : consumer->getOpOperands()) {
     AffineMap map = consumer.getMatchingIndexingMap(&operand);
+    bool isRead = consumer.payloadUsesValueFromOperand(&operand);
     if (operand.get() == product) {
       if (productMap && map != productMap)
         return failure();
       productMap = map;
-    } else if (isa<ShapedType>(operand.get().getType())) {
+    } else if (isRead && isa<ShapedType>(operand.get().getType())) {
+      // The elements are to be a fragment's, unless it is one for all.
       if (!isa<RankedTensorType>(operand.get().getType()) ||
+          (map.getNumResults() > 0 &&
+           !FragmentType::isValidElementType(
+               getElementTypeOrSelf(operand.get().getType()))) ||
           !map.isProjectedPermutation(/*allowZeroInResults=*/true))
         return failure();
       for (auto [r, result] : llvm::enumerate(map.getResults()))
@@ -175,8 +183,8 @@ LogicalResult FuseConsumer::fuse(ContractOp op, linalg::LinalgOp consumer,
     AffineMap map = consumer.getMatchingIndexingMap(&operand);
     FailureOr<Value> value = dropUnitDims(rewriter, loc, operand.get(), map);
     assert(succeeded(value) && "maps were checked above");
-    extraOf[operand.getOperandNumber()] =
-        addExtra(*value, renameDims(map, dims, numDims));
+    Source source = lookThroughMoves({*value, renameDims(map, dims, numDims)});
+    extraOf[operand.getOperandNumber()] = addExtra(source.value, source.map);
   }
 
   // The output: the consumer's own, unless that is the product.

@@ -18,6 +18,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Conversion/LinalgToTessera.h"
+#include "Source.h"
 
 #include "Conversion/Passes.h"
 #include "Dialect/Tessera/IR/Tessera.h"
@@ -125,20 +126,9 @@ static std::optional<ProductBody> matchBody(linalg::LinalgOp op) {
 // Operands
 //===----------------------------------------------------------------------===//
 
-namespace {
-/// A tensor read through a map, and how its elements are widened.
-struct Source {
-  Value value;
-  AffineMap map;
-  bool isUnsigned = false;
-};
-} // namespace
-
-/// The source of `use`, where its producer only moves elements around
-/// (transposes, broadcasts) or, if `mayWiden`, widens them. Integers are
-/// widened one way only: `widened` tells of a cast that follows.
-static std::optional<Source> lookThroughProducer(const Source &use,
-                                                 bool mayWiden, bool widened) {
+std::optional<Source> mlir::tessera::lookThroughProducer(const Source &use,
+                                                         bool mayWiden,
+                                                         bool widened) {
   auto producer = use.value.getDefiningOp<linalg::LinalgOp>();
   if (!producer || !producer.hasPureTensorSemantics() ||
       producer.getNumDpsInputs() != 1 || producer.getNumDpsInits() != 1 ||
@@ -172,6 +162,13 @@ static std::optional<Source> lookThroughProducer(const Source &use,
   result.isUnsigned =
       from != yielded.getType() ? source.isUnsigned : use.isUnsigned;
   return result;
+}
+
+Source mlir::tessera::lookThroughMoves(Source use) {
+  while (std::optional<Source> next =
+             lookThroughProducer(use, /*mayWiden=*/false, /*widened=*/false))
+    use = *next;
+  return use;
 }
 
 LogicalResult mlir::tessera::checkProductMaps(AffineMap lhs, AffineMap rhs,
@@ -296,6 +293,12 @@ FailureOr<LinalgProduct> mlir::tessera::matchLinalgProduct(linalg::LinalgOp op,
           << " are summed in " << product.accumulatorType;
       return fail(reason);
     }
+  if (!FragmentType::isValidElementType(out)) {
+    std::string reason;
+    llvm::raw_string_ostream(reason)
+        << "its output holds " << out << ", which no fragment holds";
+    return fail(reason);
+  }
   product.lhs = best[0].value;
   product.rhs = best[1].value;
   product.lhsMap = best[0].map;
@@ -380,14 +383,8 @@ static Start findStart(linalg::LinalgOp op, const LinalgProduct &product,
     return {fromScalar(scalar), emptyLike(output), {}};
   }
   // A bias that was broadcast to become the initial value.
-  Source source{output, product.outMap};
-  bool moved = false;
-  while (std::optional<Source> next = lookThroughProducer(
-             source, /*mayWiden=*/false, /*widened=*/false)) {
-    source = *next;
-    moved = true;
-  }
-  if (!moved)
+  Source source = lookThroughMoves({output, product.outMap});
+  if (source.value == output)
     return {{}, output, {}};
   Value zero =
       arith::ConstantOp::create(rewriter, loc, rewriter.getZeroAttr(acc));

@@ -1,0 +1,70 @@
+// RUN: gpu-opt %s --convert-linalg-to-tessera --split-input-file --verify-diagnostics | FileCheck %s
+
+// CHECK-NOT: tessera.contract
+
+func.func @dot(%a: tensor<32xf32>, %b: tensor<32xf32>, %c: tensor<f32>) -> tensor<f32> {
+  // expected-remark @+1 {{stays without matrix instructions: it has neither an M nor an N dimension}}
+  %r = linalg.dot ins(%a, %b : tensor<32xf32>, tensor<32xf32>) outs(%c : tensor<f32>) -> tensor<f32>
+  return %r : tensor<f32>
+}
+
+// -----
+
+func.func @two_k(%a: tensor<8x64x32xf32>, %b: tensor<8x32x48xf32>, %c: tensor<64x48xf32>) -> tensor<64x48xf32> {
+  // expected-remark @+1 {{it has 1 M, 1 N and 2 K dimensions, and one of each is supported}}
+  %r = linalg.batch_reduce_matmul ins(%a, %b : tensor<8x64x32xf32>, tensor<8x32x48xf32>)
+      outs(%c : tensor<64x48xf32>) -> tensor<64x48xf32>
+  return %r : tensor<64x48xf32>
+}
+
+// -----
+
+func.func @types(%a: tensor<64x32xi16>, %b: tensor<32x48xi16>, %c: tensor<64x48xi32>) -> tensor<64x48xi32> {
+  // expected-remark @+1 {{there is no matrix product of i16 and i16}}
+  %r = linalg.matmul ins(%a, %b : tensor<64x32xi16>, tensor<32x48xi16>)
+      outs(%c : tensor<64x48xi32>) -> tensor<64x48xi32>
+  return %r : tensor<64x48xi32>
+}
+
+// -----
+
+func.func @wide_sum(%a: tensor<64x32xf32>, %b: tensor<32x48xf32>, %c: tensor<64x48xf64>) -> tensor<64x48xf64> {
+  // expected-remark @+1 {{it sums in f64, and products of f32 and f32 are summed in f32}}
+  %r = linalg.matmul ins(%a, %b : tensor<64x32xf32>, tensor<32x48xf32>)
+      outs(%c : tensor<64x48xf64>) -> tensor<64x48xf64>
+  return %r : tensor<64x48xf64>
+}
+
+// -----
+
+func.func @output_type(%a: tensor<64x32xi8>, %b: tensor<32x48xi8>, %c: tensor<64x48xi16>) -> tensor<64x48xi16> {
+  // expected-remark @+1 {{its output holds i16, which no fragment holds}}
+  %r = linalg.matmul ins(%a, %b : tensor<64x32xi8>, tensor<32x48xi8>)
+      outs(%c : tensor<64x48xi16>) -> tensor<64x48xi16>
+  return %r : tensor<64x48xi16>
+}
+
+// -----
+
+func.func @convolution(%a: tensor<66xf32>, %b: tensor<3xf32>, %c: tensor<64xf32>) -> tensor<64xf32> {
+  // expected-remark @+1 {{an operand's indexing map is no projected permutation}}
+  %r = linalg.conv_1d ins(%a, %b : tensor<66xf32>, tensor<3xf32>) outs(%c : tensor<64xf32>) -> tensor<64xf32>
+  return %r : tensor<64xf32>
+}
+
+// -----
+
+// No product at all: nothing to say.
+
+func.func @max_plus(%a: tensor<64x32xf32>, %b: tensor<32x48xf32>, %c: tensor<64x48xf32>) -> tensor<64x48xf32> {
+  %r = linalg.generic {indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>,
+                                        affine_map<(m, n, k) -> (m, n)>],
+                       iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %b : tensor<64x32xf32>, tensor<32x48xf32>) outs(%c : tensor<64x48xf32>) {
+  ^bb0(%x: f32, %y: f32, %acc: f32):
+    %s = arith.addf %x, %y : f32
+    %m = arith.maximumf %s, %acc : f32
+    linalg.yield %m : f32
+  } -> tensor<64x48xf32>
+  return %r : tensor<64x48xf32>
+}

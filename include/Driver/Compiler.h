@@ -25,6 +25,8 @@
 
 namespace mlir::tessera {
 
+namespace runtime = ::tessera::runtime;
+
 /// What to compile for, and what is permitted.
 struct CompileOptions {
   /// "cpu" or "cuda".

@@ -91,8 +91,6 @@ void mlir::tessera::buildKernelToLLVMPipeline(OpPassManager &pm,
   kernels.addPass(createLoopInvariantCodeMotionPass());
   kernels.addPass(createSCFToControlFlowPass());
   if (options.target == "cuda") {
-    ConvertVectorToLLVMPassOptions vectors;
-    kernels.addPass(createConvertVectorToLLVMPass(vectors));
     kernels.addPass(createConvertGpuOpsToNVVMOps());
   } else {
     kernels.addPass(createConvertVectorToLLVMPass());

@@ -1,0 +1,49 @@
+//===- Target.h - From the LLVM dialect to binaries -------------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TARGET_TARGET_H
+#define TARGET_TARGET_H
+
+#include "Dialect/Tessera/Target/Chip.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Target/TargetMachine.h"
+#include <memory>
+
+namespace mlir::tessera {
+
+/// Moves what is in the `gpu.module`s of `module` to a module of its own, as
+/// translation wants it. An error where two kernels have one name.
+FailureOr<OwningOpRef<ModuleOp>> gatherKernels(ModuleOp module);
+
+/// Translates a module in the LLVM dialect and optimizes it for `machine`.
+/// Null on an error, which is a diagnostic.
+std::unique_ptr<llvm::Module> translateAndOptimize(ModuleOp module,
+                                                   llvm::LLVMContext &context,
+                                                   llvm::TargetMachine &machine);
+
+/// What `machine` emits for `module`.
+FailureOr<std::string> emitFile(Operation *op, llvm::Module &module,
+                                llvm::TargetMachine &machine,
+                                llvm::CodeGenFileType type);
+
+/// The machine for a chip of the target `cpu`; the host's own processor if the
+/// chip is the host's.
+std::unique_ptr<llvm::TargetMachine> createCPUMachine(const Chip &chip);
+
+/// The kernels in `module` (the LLVM dialect within `gpu.module`s) as PTX.
+FailureOr<std::string> emitPTX(ModuleOp module, const Chip &chip);
+
+/// PTX to a cubin by ptxas, found on the PATH or where CUDA installs it. `log`
+/// receives what it printed.
+FailureOr<std::string> runPtxas(Operation *op, llvm::StringRef ptx,
+                                const Chip &chip, std::string &log);
+
+} // namespace mlir::tessera
+
+#endif // TARGET_TARGET_H

@@ -1,0 +1,328 @@
+//===- Compiler.cpp - A program, compiled for one target ------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Driver/Compiler.h"
+
+#include "Conversion/PackedCall.h"
+#include "Conversion/Passes.h"
+#include "Dialect/Tessera/Transforms/Utils.h"
+#include "HostCode.h"
+#include "Pipelines/Lowering.h"
+#include "Pipelines/Pipelines.h"
+#include "Target/Target.h"
+
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Pass/PassManager.h"
+#include "llvm/Support/raw_ostream.h"
+#include <chrono>
+
+using namespace mlir;
+using namespace mlir::tessera;
+
+CompiledProgram::~CompiledProgram() = default;
+
+//===----------------------------------------------------------------------===//
+// Stages
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Measures one stage.
+class StageTimer {
+public:
+  StageTimer(std::vector<StageTime> *times, const char *stage)
+      : times(times), stage(stage), start(std::chrono::steady_clock::now()) {}
+  ~StageTimer() {
+    std::chrono::duration<double, std::milli> elapsed =
+        std::chrono::steady_clock::now() - start;
+    if (times)
+      times->push_back({stage, elapsed.count()});
+  }
+
+private:
+  std::vector<StageTime> *times;
+  const char *stage;
+  std::chrono::steady_clock::time_point start;
+};
+
+} // namespace
+
+static LogicalResult
+runPipeline(ModuleOp module, const CompileOptions &options,
+            std::vector<StageTime> *times, const char *stage,
+            llvm::function_ref<void(OpPassManager &)> build) {
+  StageTimer timer(times, stage);
+  PassManager pm(module.getContext());
+  if (options.printIRAfterAll)
+    pm.enableIRPrinting([](Pass *, Operation *) { return false; },
+                        [](Pass *, Operation *) { return true; },
+                        /*printModuleScope=*/false,
+                        /*printAfterOnlyOnChange=*/true);
+  build(pm);
+  return pm.run(module);
+}
+
+/// Runs one of the lowering pipelines.
+static LogicalResult
+runLowering(ModuleOp module, const CompileOptions &options,
+            std::vector<StageTime> *times, const char *stage,
+            void (*build)(OpPassManager &, const LoweringOptions &)) {
+  LoweringOptions lowering;
+  lowering.target = options.target;
+  lowering.chip = options.chip;
+  lowering.requireMatrixUnit = options.requireMatrixUnit;
+  return runPipeline(module, options, times, stage,
+                     [&](OpPassManager &pm) { build(pm, lowering); });
+}
+
+static LogicalResult lowerToSchedule(ModuleOp module,
+                                     const CompileOptions &options,
+                                     std::vector<StageTime> *times) {
+  LinalgToTesseraPipelineOptions linalg;
+  linalg.target = options.target;
+  linalg.chip = options.chip;
+  linalg.allowTf32 = options.allowTf32;
+  return runPipeline(
+      module, options, times, "schedule",
+      [&](OpPassManager &pm) { buildLinalgToTesseraPipeline(pm, linalg); });
+}
+
+LogicalResult mlir::tessera::lowerToStage(ModuleOp module, Stage stage,
+                                          const CompileOptions &options,
+                                          std::vector<StageTime> *times) {
+  if (failed(getChip(module, options.target, options.chip)) ||
+      failed(lowerToSchedule(module, options, times)))
+    return failure();
+  if (stage == Stage::Schedule)
+    return success();
+  if (failed(runLowering(module, options, times, "tessera",
+                         buildOutliningPipeline)))
+    return failure();
+  if (stage == Stage::Tessera)
+    return success();
+  if (failed(runLowering(module, options, times, "legalize",
+                         buildLegalizationPipeline)) ||
+      failed(
+          runLowering(module, options, times, "vendor", buildVendorPipeline)))
+    return failure();
+  if (stage == Stage::Vendor)
+    return success();
+  return runLowering(module, options, times, "llvm", buildKernelToLLVMPipeline);
+}
+
+//===----------------------------------------------------------------------===//
+// Reports
+//===----------------------------------------------------------------------===//
+
+/// "file:line:column" of the innermost place in a file that `loc` knows.
+static std::string describe(Location loc) {
+  std::string text;
+  if (auto file = loc->findInstanceOf<FileLineColLoc>())
+    text = (file.getFilename().getValue() + ":" + Twine(file.getLine()) + ":" +
+            Twine(file.getColumn()))
+               .str();
+  return text;
+}
+
+std::vector<ProductReport> mlir::tessera::collectProducts(ModuleOp module,
+                                                          const Chip &chip) {
+  std::vector<ProductReport> reports;
+  module.walk([&](MmaOp op) {
+    FragmentType a = op.getA().getType(), b = op.getB().getType(),
+                 acc = op.getAcc().getType();
+    ProductReport report;
+    if (auto kernel = op->getParentOfType<gpu::GPUFuncOp>())
+      report.kernel = kernel.getName().str();
+    llvm::raw_string_ostream(report.product)
+        << acc.getRows() << "x" << acc.getCols() << "x" << a.getCols() << " "
+        << a.getElementType() << " x " << b.getElementType() << " -> "
+        << acc.getElementType();
+    report.location = describe(op.getLoc());
+    llvm::SmallVector<std::string> rejected;
+    const MatrixInstruction *row =
+        selectInstruction(chip, a.getElementType(), b.getElementType(),
+                          acc.getElementType(), op.getPrecision(),
+                          acc.getRows(), acc.getCols(), a.getCols(), &rejected);
+    report.instruction = row ? row->name : "none";
+    report.matrixUnit = row && row->matrixUnit;
+    report.rejected.assign(rejected.begin(), rejected.end());
+    // Virtual threads and unrolling repeat a product; one line each will do.
+    for (const ProductReport &other : reports)
+      if (other.kernel == report.kernel && other.product == report.product &&
+          other.location == report.location)
+        return;
+    reports.push_back(std::move(report));
+  });
+  return reports;
+}
+
+//===----------------------------------------------------------------------===//
+// Binaries
+//===----------------------------------------------------------------------===//
+
+FailureOr<std::string> mlir::tessera::translateToPTX(ModuleOp module,
+                                                     const Chip &chip) {
+  return emitPTX(module, chip);
+}
+
+FailureOr<std::string> mlir::tessera::assemblePTX(Operation *op,
+                                                  llvm::StringRef ptx,
+                                                  const Chip &chip,
+                                                  std::string &log) {
+  return runPtxas(op, ptx, chip, log);
+}
+
+/// The CPU's kernels, with the wrappers by which the runtime calls them.
+static FailureOr<OwningOpRef<ModuleOp>> gatherPackedKernels(ModuleOp module) {
+  FailureOr<OwningOpRef<ModuleOp>> kernels = gatherKernels(module);
+  if (failed(kernels))
+    return failure();
+  PassManager pm(module.getContext());
+  pm.addPass(createPackKernelArguments());
+  if (failed(pm.run(**kernels)))
+    return failure();
+  return kernels;
+}
+
+FailureOr<std::string> mlir::tessera::translateToObject(ModuleOp module,
+                                                        const Chip &chip,
+                                                        bool assembly) {
+  std::unique_ptr<llvm::TargetMachine> machine = createCPUMachine(chip);
+  if (!machine)
+    return module.emitError()
+           << "cannot generate code for " << chip.name << " on this processor";
+  FailureOr<OwningOpRef<ModuleOp>> kernels = gatherPackedKernels(module);
+  if (failed(kernels))
+    return failure();
+  llvm::LLVMContext context;
+  std::unique_ptr<llvm::Module> code =
+      translateAndOptimize(**kernels, context, *machine);
+  if (!code)
+    return failure();
+  return emitFile(module, *code, *machine,
+                  assembly ? llvm::CodeGenFileType::AssemblyFile
+                           : llvm::CodeGenFileType::ObjectFile);
+}
+
+//===----------------------------------------------------------------------===//
+// Programs
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+class JitProgram : public CompiledProgram {
+public:
+  explicit JitProgram(std::unique_ptr<HostCode> code) : code(std::move(code)) {}
+  void (*getEntry(llvm::StringRef name))(void **) override {
+    return reinterpret_cast<void (*)(void **)>(
+        code->lookup(getPackedName(name)));
+  }
+  HostCode &getCode() { return *code; }
+
+private:
+  std::unique_ptr<HostCode> code;
+};
+
+} // namespace
+
+std::unique_ptr<CompiledProgram>
+mlir::tessera::compileProgram(ModuleOp source, const CompileOptions &options) {
+  FailureOr<const Chip *> found = getChip(source, options.target, options.chip);
+  if (failed(found))
+    return nullptr;
+  const Chip &chip = **found;
+  const Chip *hostChip =
+      options.target == "cpu" ? &chip : findChip("cpu", getHostChip());
+  FailureOr<std::unique_ptr<HostCode>> code =
+      HostCode::create(source, *hostChip);
+  if (failed(code))
+    return nullptr;
+  auto program = std::make_unique<JitProgram>(std::move(*code));
+  std::vector<StageTime> *times = &program->times;
+
+  OwningOpRef<ModuleOp> module(source.clone());
+  if (failed(lowerToSchedule(*module, options, times)) ||
+      failed(runLowering(*module, options, times, "tessera",
+                         buildOutliningPipeline)) ||
+      failed(runLowering(*module, options, times, "legalize",
+                         buildLegalizationPipeline)))
+    return nullptr;
+  program->products = collectProducts(*module, chip);
+  if (failed(
+          runLowering(*module, options, times, "vendor", buildVendorPipeline)))
+    return nullptr;
+  module->walk([&](gpu::LaunchFuncOp launch) {
+    KernelReport report;
+    report.name = launch.getKernelName().getValue().str();
+    if (Attribute schedule = launch->getAttr("tessera.schedule"))
+      llvm::raw_string_ostream(report.schedule) << schedule;
+    if (Operation *kernel = SymbolTable::lookupNearestSymbolFrom(
+            launch, launch.getKernelAttr()))
+      if (auto bytes =
+              kernel->getAttrOfType<IntegerAttr>("tessera.workgroup_bytes"))
+        report.workgroupBytes = bytes.getInt();
+    for (const KernelReport &other : program->kernels)
+      if (other.name == report.name)
+        return;
+    program->kernels.push_back(std::move(report));
+  });
+  if (failed(runLowering(*module, options, times, "llvm",
+                         buildKernelToLLVMPipeline)))
+    return nullptr;
+
+  // Kernels,
+  program->image.name = "program";
+  std::vector<std::string> names;
+  if (options.target == "cpu") {
+    StageTimer timer(times, "kernels");
+    // The host's half goes on without its kernels.
+    OwningOpRef<ModuleOp> copy(module->clone());
+    FailureOr<OwningOpRef<ModuleOp>> kernels = gatherPackedKernels(*copy);
+    if (failed(kernels))
+      return nullptr;
+    for (auto function : (*kernels)->getOps<LLVM::LLVMFuncOp>())
+      if (function->hasAttr("tessera.kernel"))
+        names.push_back(function.getName().str());
+    if (failed(program->getCode().add(**kernels)))
+      return nullptr;
+    program->image.kind = runtime::KernelImage::HostFunctions;
+  } else {
+    StageTimer timer(times, "ptx");
+    OwningOpRef<ModuleOp> copy(module->clone());
+    FailureOr<std::string> ptx = emitPTX(*copy, chip);
+    if (failed(ptx))
+      return nullptr;
+    program->ptx = program->image.bytes = std::move(*ptx);
+    program->image.kind = runtime::KernelImage::PTX;
+  }
+  if (options.usePtxas && options.target == "cuda") {
+    StageTimer timer(times, "cubin");
+    std::string log;
+    FailureOr<std::string> cubin = runPtxas(source, program->ptx, chip, log);
+    if (failed(cubin))
+      return nullptr;
+    program->image.bytes = std::move(*cubin);
+    program->image.kind = runtime::KernelImage::Cubin;
+  }
+
+  // then what launches them.
+  if (failed(runLowering(*module, options, times, "host",
+                         buildHostToLLVMPipeline)))
+    return nullptr;
+  StageTimer timer(times, "jit");
+  if (failed(program->getCode().add(*module)))
+    return nullptr;
+  for (const std::string &name : names) {
+    void *address = program->getCode().lookup(getPackedName(name));
+    if (!address) {
+      source.emitError() << "cannot generate code for the kernel '" << name
+                         << "'";
+      return nullptr;
+    }
+    program->image.functions.push_back({name, address});
+  }
+  return program;
+}

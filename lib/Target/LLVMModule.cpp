@@ -1,0 +1,90 @@
+//===- LLVMModule.cpp - Translation and optimization ----------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Target/Target.h"
+
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/Analysis/TargetTransformInfo.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/SmallVectorMemoryBuffer.h"
+
+using namespace mlir;
+using namespace mlir::tessera;
+
+FailureOr<OwningOpRef<ModuleOp>> mlir::tessera::gatherKernels(ModuleOp module) {
+  OwningOpRef<ModuleOp> gathered = ModuleOp::create(module.getLoc());
+  llvm::StringMap<Operation *> seen;
+  Block *body = gathered->getBody();
+  for (auto kernels : module.getOps<gpu::GPUModuleOp>()) {
+    for (Operation &op : llvm::make_early_inc_range(*kernels.getBody())) {
+      auto symbol = dyn_cast<SymbolOpInterface>(op);
+      if (!symbol)
+        continue;
+      Operation *&first = seen[symbol.getName()];
+      if (!first) {
+        op.moveBefore(body, body->end());
+        first = &op;
+        continue;
+      }
+      // Declarations, and the one array that dynamic memory is, are shared.
+      auto function = dyn_cast<LLVM::LLVMFuncOp>(op);
+      if ((function && function.isExternal()) || isa<LLVM::GlobalOp>(op))
+        continue;
+      InFlightDiagnostic diag = op.emitError()
+                                << "two kernels are called '"
+                                << symbol.getName() << "'; rename one";
+      diag.attachNote(first->getLoc()) << "the other is here";
+      return diag;
+    }
+  }
+  return gathered;
+}
+
+std::unique_ptr<llvm::Module>
+mlir::tessera::translateAndOptimize(ModuleOp module, llvm::LLVMContext &context,
+                                    llvm::TargetMachine &machine) {
+  std::unique_ptr<llvm::Module> result =
+      translateModuleToLLVMIR(module, context, "tessera");
+  if (!result)
+    return nullptr;
+  result->setDataLayout(machine.createDataLayout());
+  result->setTargetTriple(machine.getTargetTriple());
+
+  llvm::PipelineTuningOptions tuning;
+  tuning.LoopVectorization = tuning.SLPVectorization = tuning.LoopInterleaving =
+      !machine.getTargetTriple().isNVPTX();
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager graph;
+  llvm::ModuleAnalysisManager modules;
+  llvm::PassBuilder passes(&machine, tuning);
+  passes.registerModuleAnalyses(modules);
+  passes.registerCGSCCAnalyses(graph);
+  passes.registerFunctionAnalyses(functions);
+  passes.registerLoopAnalyses(loops);
+  passes.crossRegisterProxies(loops, functions, graph, modules);
+  passes.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3)
+      .run(*result, modules);
+  return result;
+}
+
+FailureOr<std::string> mlir::tessera::emitFile(Operation *op,
+                                               llvm::Module &module,
+                                               llvm::TargetMachine &machine,
+                                               llvm::CodeGenFileType type) {
+  llvm::SmallVector<char, 0> bytes;
+  llvm::raw_svector_ostream stream(bytes);
+  llvm::legacy::PassManager passes;
+  if (machine.addPassesToEmitFile(passes, stream, nullptr, type))
+    return op->emitError() << "the back end of "
+                           << machine.getTargetTriple().str()
+                           << " cannot emit this kind of file";
+  passes.run(module);
+  return std::string(bytes.begin(), bytes.end());
+}

@@ -9,16 +9,53 @@
 #include "Conversion/Passes.h"
 #include "Dialect/Tessera/Transforms/Passes.h"
 
+#include "mlir/Conversion/BufferizationToMemRef/BufferizationToMemRef.h"
 #include "mlir/Dialect/Bufferization/IR/BufferizableOpInterface.h"
-#include "mlir/Dialect/Bufferization/Pipelines/Passes.h"
 #include "mlir/Dialect/Bufferization/Transforms/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
 
 using namespace mlir;
 using namespace mlir::tessera;
+
+namespace {
+
+/// Runs the deallocation pipeline where it can: it refuses functions that hold
+/// ops of unknown effects, such as the barriers of a kernel written by hand.
+/// There, what the program allocates and does not free is freed with the
+/// runtime's session.
+struct DeallocateBuffersPass
+    : PassWrapper<DeallocateBuffersPass, OperationPass<ModuleOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(DeallocateBuffersPass)
+  StringRef getArgument() const override {
+    return "tessera-deallocate-buffers";
+  }
+  void getDependentDialects(DialectRegistry &registry) const override {
+    OpPassManager pm(ModuleOp::getOperationName());
+    build(pm);
+    pm.getDependentDialects(registry);
+  }
+  static void build(OpPassManager &pm) {
+    bufferization::buildBufferDeallocationPipeline(
+        pm, bufferization::BufferDeallocationPipelineOptions());
+  }
+  void runOnOperation() override {
+    WalkResult barriers = getOperation().walk([](gpu::BarrierOp) {
+      return WalkResult::interrupt();
+    });
+    if (barriers.wasInterrupted())
+      return;
+    OpPassManager pm(ModuleOp::getOperationName());
+    build(pm);
+    if (failed(runPipeline(pm, getOperation())))
+      signalPassFailure();
+  }
+};
+
+} // namespace
 
 void mlir::tessera::buildLinalgToTesseraPipeline(
     OpPassManager &pm, const LinalgToTesseraPipelineOptions &options) {
@@ -40,8 +77,13 @@ void mlir::tessera::buildLinalgToTesseraPipeline(
   pm.addPass(bufferization::createOneShotBufferizePass(bufferize));
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
-  bufferization::buildBufferDeallocationPipeline(
-      pm, bufferization::BufferDeallocationPipelineOptions());
+  pm.addPass(bufferization::createOwnershipBasedBufferDeallocationPass());
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(bufferization::createBufferDeallocationSimplificationPass());
+  pm.addPass(createTesseraLowerDeallocations());
+  pm.addPass(createConvertBufferizationToMemRefPass());
+  pm.addPass(createCSEPass());
+  pm.addPass(createCanonicalizerPass());
 
   // Kernels.
   TesseraTileContractOptions tile;

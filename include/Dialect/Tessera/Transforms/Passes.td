@@ -294,6 +294,9 @@ def TesseraProtectArguments
     value, and a run is not to change what it was given. Memref arguments are
     out-parameters, and stay writable.
 
+    A `tessera.contract` that would start from such an argument starts from
+    zero and adds it in the epilogue, which saves a copy.
+
     Example:
 
     ```mlir
@@ -306,7 +309,41 @@ def TesseraProtectArguments
     func.func @main(%a: tensor<4xf32> {bufferization.writable = false}, %out: memref<4xf32>)
     ```
   }];
-  let dependentDialects = ["::mlir::bufferization::BufferizationDialect"];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::bufferization::BufferizationDialect",
+    "::mlir::tensor::TensorDialect"];
+}
+
+def TesseraLowerDeallocations : Pass<"tessera-lower-deallocations"> {
+  let summary = "bufferization.dealloc to comparisons of addresses";
+  let description = [{
+    Expects `bufferization.dealloc`, as ownership-based deallocation leaves it.
+    Leaves `memref.dealloc` under conditions, computed in values: no memory is
+    needed for them, as all memory that host code allocates is the device's.
+
+    Example:
+
+    ```mlir
+    %owned = bufferization.dealloc (%a : memref<4xf32>) if (%cond) retain (%r : memref<4xf32>)
+    ```
+
+    becomes
+
+    ```mlir
+    %pa = memref.extract_aligned_pointer_as_index %a : memref<4xf32> -> index
+    %pr = memref.extract_aligned_pointer_as_index %r : memref<4xf32> -> index
+    %same = arith.cmpi eq, %pr, %pa : index
+    %owned = arith.andi %same, %cond : i1
+    %other = arith.cmpi ne, %pa, %pr : index
+    %free = arith.andi %cond, %other : i1
+    scf.if %free {
+      memref.dealloc %a : memref<4xf32>
+    }
+    ```
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect",
+    "::mlir::scf::SCFDialect"];
 }
 
 def TesseraMapLinalgToSimt : Pass<"tessera-map-linalg-to-simt"> {
@@ -318,7 +355,8 @@ def TesseraMapLinalgToSimt : Pass<"tessera-map-linalg-to-simt"> {
 
     Expects linalg ops on memrefs, of any indexing maps, with static or dynamic
     sizes. Leaves kernels of `scf`, `arith` and `memref` ops, and no linalg op
-    outside of kernels.
+    outside of kernels. A load or store of the host's that is left is an error:
+    the memory is the device's.
 
     On a chip whose subgroups have one lane, a workgroup is one thread that
     walks through about 4096 points, along the last parallel dimension.

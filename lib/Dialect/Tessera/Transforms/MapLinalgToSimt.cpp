@@ -28,6 +28,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
 
 namespace mlir::tessera {
 #define GEN_PASS_DEF_TESSERAMAPLINALGTOSIMT
@@ -302,6 +303,27 @@ static bool isInKernel(Operation *op) {
          op->getParentOfType<gpu::GPUFuncOp>();
 }
 
+/// Stops at a load or store on the host, but for memory on its stack.
+static WalkResult checkHostAccess(Operation *op) {
+  if (isa<gpu::LaunchOp, gpu::GPUModuleOp>(op))
+    return WalkResult::skip();
+  Value memory;
+  if (auto load = dyn_cast<memref::LoadOp>(op))
+    memory = load.getMemRef();
+  else if (auto store = dyn_cast<memref::StoreOp>(op))
+    memory = store.getMemRef();
+  else
+    return WalkResult::advance();
+  while (auto view = memory.getDefiningOp<ViewLikeOpInterface>())
+    memory = view.getViewSource();
+  if (memory.getDefiningOp<memref::AllocaOp>())
+    return WalkResult::advance();
+  op->emitError() << (isa<memref::LoadOp>(op) ? "reads" : "writes")
+                  << " an element on the host, where the data is not: put it "
+                     "into a linalg op, or pass a scalar argument";
+  return WalkResult::interrupt();
+}
+
 namespace {
 struct TesseraMapLinalgToSimtPass
     : public tessera::impl::TesseraMapLinalgToSimtBase<
@@ -324,13 +346,17 @@ struct TesseraMapLinalgToSimtPass
           op->getNumRegions() == 1 && op.getBlock())
         ops.push_back(op);
     });
-    if (ops.empty())
-      return;
-    FailureOr<const Chip *> found = getChip(getOperation(), target, chip);
-    if (failed(found))
-      return signalPassFailure();
-    for (linalg::LinalgOp op : ops)
-      Mapper(op, **found).run();
+    if (!ops.empty()) {
+      FailureOr<const Chip *> found = getChip(getOperation(), target, chip);
+      if (failed(found))
+        return signalPassFailure();
+      for (linalg::LinalgOp op : ops)
+        Mapper(op, **found).run();
+    }
+    WalkResult result =
+        getOperation()->walk<WalkOrder::PreOrder>(checkHostAccess);
+    if (result.wasInterrupted())
+      signalPassFailure();
   }
 };
 } // namespace

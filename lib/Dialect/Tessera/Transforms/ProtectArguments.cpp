@@ -4,10 +4,15 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Dialect/Tessera/IR/Tessera.h"
 #include "Dialect/Tessera/Transforms/Passes.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
 
 namespace mlir::tessera {
 #define GEN_PASS_DEF_TESSERAPROTECTARGUMENTS
@@ -16,6 +21,38 @@ namespace mlir::tessera {
 
 using namespace mlir;
 using namespace mlir::tessera;
+
+/// Lets `op` start from zero, and adds its output's old value in the epilogue.
+static void addOldValueLast(ContractOp op) {
+  ImplicitLocOpBuilder builder(op.getLoc(), op);
+  Type acc = op.getAccumulatorType();
+  Value old = op.getOutput();
+  Value zero = arith::ConstantOp::create(builder, builder.getZeroAttr(acc));
+  Value output = tensor::EmptyOp::create(
+      builder, tensor::getMixedSizes(builder, op.getLoc(), old),
+      getElementTypeOrSelf(old.getType()));
+  if (output.getType() != old.getType())
+    output = tensor::CastOp::create(builder, old.getType(), output);
+  SmallVector<Attribute> maps(op.getMaps().getValue());
+  maps.push_back(maps[2]);
+  op.setMapsAttr(builder.getArrayAttr(maps));
+  op.getInitMutable().assign(zero);
+  op.getExtrasMutable().append(old);
+  op.getOutputMutable().assign(output);
+
+  Block &block = op.getEpilogue().front();
+  builder.setInsertionPointToStart(&block);
+  BlockArgument sum = block.getArgument(0);
+  Value value =
+      block.addArgument(getElementTypeOrSelf(old.getType()), op.getLoc());
+  value = convertScalarToDtype(builder, op.getLoc(), value, acc,
+                               /*isUnsignedCast=*/false);
+  Operation *total =
+      isa<FloatType>(acc)
+          ? arith::AddFOp::create(builder, sum, value).getOperation()
+          : arith::AddIOp::create(builder, sum, value).getOperation();
+  sum.replaceAllUsesExcept(total->getResult(0), total);
+}
 
 namespace {
 struct TesseraProtectArgumentsPass
@@ -33,6 +70,16 @@ struct TesseraProtectArgumentsPass
       if (isa<TensorType>(func.getArgument(i).getType()) &&
           !func.getArgAttr(i, name))
         func.setArgAttr(i, name, builder.getBoolAttr(false));
+    func.walk([&](ContractOp op) {
+      auto argument = dyn_cast<BlockArgument>(op.getOutput());
+      if (argument && isa<TensorType>(argument.getType()) && !op.getInit() &&
+          argument.getOwner() == &func.front()) {
+        auto writable =
+            func.getArgAttrOfType<BoolAttr>(argument.getArgNumber(), name);
+        if (writable && !writable.getValue())
+          addOldValueLast(op);
+      }
+    });
   }
 };
 } // namespace

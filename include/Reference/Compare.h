@@ -1,0 +1,77 @@
+//===- Compare.h - Computed arrays against the reference --------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef REFERENCE_COMPARE_H
+#define REFERENCE_COMPARE_H
+
+#include "Reference/Array.h"
+
+#include <optional>
+#include <string>
+
+namespace mlir::tessera::reference {
+
+struct CompareOptions {
+  /// Where one of these is given, |got - expected| <= absolute + relative *
+  /// |expected| is demanded, whatever the error bounds say.
+  std::optional<double> absolute, relative;
+  /// Demand equality with the reference, rounded to the element type.
+  bool exact = false;
+  /// Factor for the error bounds, for hardware that is less accurate than the
+  /// reference expects.
+  double slack = 1;
+  /// Compare only the elements that the reference wrote (see
+  /// `Storage::recordWrites`).
+  bool onlyWritten = false;
+};
+
+/// How a computed array differs from the reference.
+struct Comparison {
+  /// No element differs by more than it may.
+  bool ok = true;
+  /// Elements compared, and those that differ by more than they may.
+  int64_t count = 0;
+  int64_t mismatchCount = 0;
+  /// NaNs among the computed elements where the reference has none.
+  int64_t nanCount = 0;
+  /// Elements that had to be equal; and those with no bound at all, about
+  /// which the comparison says nothing.
+  int64_t exactCount = 0;
+  int64_t unboundedCount = 0;
+  /// The largest differences, of all elements.
+  double maxAbs = 0;
+  double maxRel = 0;
+  /// The element that is furthest off for what it may be, in row-major order;
+  /// -1 if all are equal.
+  int64_t worstIndex = -1;
+  SmallVector<int64_t> worstPosition;
+  double got = 0;
+  double expected = 0;
+  double allowed = 0;
+  /// Such as "exact" or "within 1.2e-05".
+  std::string tolerance;
+
+  /// One line: the verdict, and the worst element if there is one.
+  std::string describe() const;
+};
+
+/// Compares elements as a device computed them with the reference's. The
+/// element types and shapes are to be the same; otherwise the comparison fails
+/// and says so in `tolerance`.
+///
+/// An element may be off by its error bound and the rounding to the element
+/// type; where the bound is zero it is to be equal to the rounded reference. A
+/// NaN or an infinity is to be where the reference has one.
+Comparison compare(const Array &got, const Array &reference,
+                   const CompareOptions &options = {});
+
+/// The same, for elements that a function returns.
+Comparison compare(function_ref<double(int64_t)> got, const Array &reference,
+                   const CompareOptions &options = {});
+
+} // namespace mlir::tessera::reference
+
+#endif // REFERENCE_COMPARE_H

@@ -1,0 +1,96 @@
+//===- Interpreter.h - The reference interpreter ----------------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Evaluates a program as it was written, on the host and in higher precision,
+// to check what a compiled program computed. It shares no code with the
+// compiler beyond the dialects themselves.
+//
+// Numbers. Floating-point values are doubles and are rounded to a narrower type
+// where the program says so (`arith.truncf`, `tessera.convert`, an `arith`
+// constant), and nowhere else: not by arithmetic, not when they are stored.
+// Integers wrap to their width.
+//
+// Errors. Each value carries a bound on how far a correct implementation, which
+// computes in the types that the program names, may be from it (a running error
+// analysis): arithmetic whose result the type cannot hold adds a rounding, a
+// sum of products adds what any order of accumulation can lose, and what was
+// lost already is carried through each operation. Where everything is
+// representable (small integers) the bound is zero, and equality is demanded. A
+// rounding that the program asks for is not an error when what it rounds has
+// none. Where no bound is known it is infinite.
+//
+// The bounds of long sums are what rounding errors add up to with overwhelming
+// likelihood (they grow with the square root of the length, plus a drift for
+// hardware that truncates), not the worst case.
+//
+// Threads. The threads of a workgroup run in step, statement by statement,
+// where a barrier or a collective operation asks for it; a barrier that not all
+// of them reach is an error. `gpu.subgroup_size` is 1: a subgroup is one
+// thread, which owns whole fragments. In a program with lane-level operations
+// (`gpu.subgroup_mma_*`, shuffles, subgroup reductions) it is
+// `Options::subgroupSize`.
+//
+// Memory that was never written holds NaN, or an odd integer pattern.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef REFERENCE_INTERPRETER_H
+#define REFERENCE_INTERPRETER_H
+
+#include "Reference/Array.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+#include <optional>
+#include <string>
+
+namespace mlir::tessera::reference {
+
+struct Options {
+  /// How much work to take on, in multiply-adds of a native matrix product
+  /// (about 1e9 of them take a second on one core); an interpreted operation
+  /// counts as several.
+  int64_t maxWork = 4'000'000'000;
+  /// Host threads; 0 for as many as the machine has.
+  unsigned threads = 0;
+  /// Threads in a subgroup of a program with lane-level operations.
+  int64_t subgroupSize = 32;
+  /// Permit f32 products to have rounded their operands to tf32, whatever the
+  /// program says.
+  bool allowTf32 = false;
+  /// Evaluate only these workgroups of each launch (linear ids, x fastest); all
+  /// of them where it is absent.
+  std::optional<SmallVector<int64_t>> workgroups;
+};
+
+enum class Status {
+  Done,
+  /// An error was emitted at the operation in question.
+  Failed,
+  /// The work exceeds `Options::maxWork`. Nothing was emitted.
+  TooLarge
+};
+
+struct Outcome {
+  Status status = Status::Done;
+  /// What went wrong.
+  std::string message;
+  /// The results of the entry function.
+  SmallVector<Array> results;
+  /// The work done, in the unit of `Options::maxWork`.
+  int64_t work = 0;
+
+  bool succeeded() const { return status == Status::Done; }
+};
+
+/// Evaluates `entry`, which is not changed. There is an array for each argument
+/// (rank 0 for scalars); those for memrefs are updated in place, also when the
+/// evaluation fails midway.
+Outcome run(func::FuncOp entry, MutableArrayRef<Array> arguments,
+            const Options &options = {});
+
+} // namespace mlir::tessera::reference
+
+#endif // REFERENCE_INTERPRETER_H

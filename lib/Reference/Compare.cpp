@@ -1,0 +1,158 @@
+//===- Compare.cpp - Computed arrays against the reference ----------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Reference/Compare.h"
+
+#include "Numeric.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <algorithm>
+
+using namespace mlir;
+using namespace mlir::tessera::reference;
+
+/// What element may be off by, and whether that is known.
+static double getAllowed(const Format &format, double expected, double error,
+                         const CompareOptions &options) {
+  if (options.exact)
+    return 0;
+  if (options.absolute || options.relative)
+    return options.absolute.value_or(0) +
+           options.relative.value_or(0) * std::fabs(expected);
+  if (error == 0)
+    return 0;
+  // The bound, and the rounding to the element type. 64-bit results are as
+  // inaccurate in the reference itself.
+  double factor = format.precision >= 53 ? 2 : 1;
+  double allowed = factor * options.slack * error;
+  if (format.isFloat)
+    allowed += 2 * format.unit * (std::fabs(expected) + error) + format.tiny;
+  return allowed;
+}
+
+static std::string formatNumber(double value) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  if (std::trunc(value) == value && std::fabs(value) < 1e15)
+    os << static_cast<int64_t>(value);
+  else
+    os << llvm::format("%.9g", value);
+  return text;
+}
+
+static std::string formatShort(double value) {
+  std::string text;
+  llvm::raw_string_ostream(text) << llvm::format("%.2g", value);
+  return text;
+}
+
+Comparison tessera::reference::compare(function_ref<double(int64_t)> gotElement,
+                                       const Array &reference,
+                                       const CompareOptions &options) {
+  Comparison result;
+  const Format &format = *Format::get(reference.elementType);
+  const uint8_t *written =
+      options.onlyWritten ? reference.storage->written() : nullptr;
+  double worstRatio = 0, largestAllowed = 0;
+  for (int64_t i = 0, e = reference.getNumElements(); i < e; ++i) {
+    if (written && !written[i])
+      continue;
+    ++result.count;
+    double got = gotElement(i), wanted = reference.getDouble(i);
+    // What the element type makes of it, perhaps an infinity.
+    double rounded = format.isFloat ? format.round(wanted) : wanted;
+    double allowed = getAllowed(format, wanted, reference.getError(i), options);
+    bool isUnbounded = !(allowed < unbounded);
+    result.exactCount += allowed == 0;
+    result.unboundedCount += isUnbounded;
+    if (!isUnbounded)
+      largestAllowed = std::max(largestAllowed, allowed);
+    if (got == rounded || (std::isnan(got) && std::isnan(rounded)))
+      continue;
+    double difference = std::fabs(got - wanted);
+    bool isNumber = std::isfinite(difference);
+    if (std::isnan(got))
+      ++result.nanCount;
+    if (isNumber) {
+      result.maxAbs = std::max(result.maxAbs, difference);
+      if (wanted != 0)
+        result.maxRel = std::max(result.maxRel, difference / std::fabs(wanted));
+    }
+    // Close to the largest number, it may have become an infinity or not.
+    bool mayOverflow = std::isinf(got) && std::isfinite(wanted) &&
+                       std::fabs(wanted) + allowed >= format.largest;
+    if (isUnbounded || mayOverflow)
+      continue;
+    bool matches = isNumber && difference <= allowed;
+    double ratio = !isNumber      ? unbounded
+                   : allowed == 0 ? std::max(1e100, difference * 1e200)
+                                  : difference / allowed;
+    if (!matches) {
+      result.ok = false;
+      ++result.mismatchCount;
+    }
+    if (ratio > worstRatio || result.worstIndex < 0) {
+      worstRatio = ratio;
+      result.worstIndex = i;
+      result.got = got;
+      result.expected = wanted;
+      result.allowed = allowed;
+    }
+  }
+  if (result.worstIndex >= 0) {
+    result.worstPosition.resize(reference.shape.size());
+    int64_t rest = result.worstIndex;
+    for (size_t dim = reference.shape.size(); dim-- > 0;) {
+      result.worstPosition[dim] = rest % reference.shape[dim];
+      rest /= reference.shape[dim];
+    }
+  }
+  result.tolerance =
+      largestAllowed == 0 ? "exact" : "within " + formatShort(largestAllowed);
+  if (result.unboundedCount)
+    result.tolerance += ", " + std::to_string(result.unboundedCount) +
+                        " elements without a bound";
+  return result;
+}
+
+Comparison tessera::reference::compare(const Array &got, const Array &reference,
+                                       const CompareOptions &options) {
+  if (got.elementType != reference.elementType ||
+      got.shape != reference.shape) {
+    Comparison result;
+    result.ok = false;
+    result.tolerance = "the arrays differ in type or shape";
+    return result;
+  }
+  return compare([&](int64_t index) { return got.getDouble(index); }, reference,
+                 options);
+}
+
+std::string Comparison::describe() const {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  if (count == 0 && !ok) {
+    os << tolerance;
+    return text;
+  }
+  if (ok)
+    os << count << " elements match";
+  else
+    os << mismatchCount << " of " << count << " elements differ";
+  os << " (" << tolerance << ")";
+  if (worstIndex < 0)
+    return text;
+  os << (ok ? ", furthest off at [" : ", the worst at [");
+  llvm::interleaveComma(worstPosition, os);
+  os << "]: " << formatNumber(got) << ", expected " << formatNumber(expected);
+  if (allowed != 0)
+    os << " within " << formatShort(allowed);
+  if (nanCount)
+    os << "; " << nanCount << " are NaN";
+  return text;
+}

@@ -1,0 +1,64 @@
+//===- Contraction.h - Sums of products over a box --------------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LIB_REFERENCE_CONTRACTION_H
+#define LIB_REFERENCE_CONTRACTION_H
+
+#include "Code.h"
+#include "llvm/ADT/SmallBitVector.h"
+
+namespace mlir::tessera::reference {
+
+/// The elements of a view that the points of an iteration space name: their
+/// addresses are linear in the indices.
+struct Access {
+  const View *view = nullptr;
+  int64_t base = 0;
+  /// For each iteration dimension.
+  SmallVector<int64_t, 6> strides;
+  /// Whether it depends on a dimension.
+  llvm::SmallBitVector uses;
+};
+
+/// How an element becomes a factor of a product.
+struct Conversion {
+  /// Integers of this width are read as unsigned; 0 for as they are.
+  unsigned unsignedWidth = 0;
+  /// Floats are rounded to it first.
+  const Format *rounded = nullptr;
+};
+
+/// output[...] += sum of a[...] * b[...], over a box.
+struct Contraction {
+  SmallVector<int64_t, 6> extents;
+  Access a, b, output;
+  Conversion convertA, convertB;
+  /// What products and sums are computed in.
+  const Format *arithmetic = nullptr;
+  /// Factors may be rounded to tf32.
+  bool tf32 = false;
+};
+
+bool contract(Run &run, Operation *op, const Contraction &contraction);
+
+/// What the elements of a view have in common.
+struct Facts {
+  double largest = 0;
+  bool allIntegers = true;
+  bool hasErrors = false;
+  /// All are tf32 numbers.
+  bool fitsTf32 = true;
+};
+Facts getFacts(const View &view, const Conversion &conversion);
+
+/// Whether sums of products of such factors, from such an initial value, are
+/// exact in the format.
+bool isExact(const Facts &a, const Facts &b, double largestInitial,
+             int64_t length, const Format &arithmetic);
+
+} // namespace mlir::tessera::reference
+
+#endif // LIB_REFERENCE_CONTRACTION_H

@@ -1,0 +1,33 @@
+//===- Entry.h - Into the interpreter and out of it -------------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LIB_REFERENCE_ENTRY_H
+#define LIB_REFERENCE_ENTRY_H
+
+#include "Code.h"
+
+namespace mlir::tessera::reference {
+
+/// The view of a whole array; shares its elements.
+ViewRef makeView(const Array &array);
+/// The opposite; shares the elements if the view is a whole storage.
+Array makeArray(const View &view, Type elementType);
+
+/// An error, emitted already, if these cannot be the arguments of `entry`.
+std::optional<Outcome> checkEntry(func::FuncOp entry,
+                                  ArrayRef<Array> arguments);
+/// Whether there are operations of single lanes.
+bool hasLaneOps(Operation *root);
+/// Sets what depends on the program.
+void prepareRun(Run &run, func::FuncOp entry);
+void enterArguments(Frame &frame, const Function &function,
+                    ArrayRef<Array> arguments);
+/// What came of it, without results; emits the error.
+Outcome finishRun(const Run &run);
+
+} // namespace mlir::tessera::reference
+
+#endif // LIB_REFERENCE_ENTRY_H

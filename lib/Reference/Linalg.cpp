@@ -1,0 +1,483 @@
+//===- Linalg.cpp - Structured operations ---------------------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Linalg.h"
+
+#include "AffineEval.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+#include <algorithm>
+
+using namespace mlir;
+using namespace mlir::tessera::reference;
+
+//===----------------------------------------------------------------------===//
+// Preparation
+//===----------------------------------------------------------------------===//
+
+/// Follows casts from a factor of a product back to an argument of the body.
+static BlockArgument traceFactor(Value value, Conversion &conversion) {
+  while (!isa<BlockArgument>(value)) {
+    Operation *cast = value.getDefiningOp();
+    if (!isa<arith::ExtFOp, arith::TruncFOp, arith::ExtSIOp, arith::ExtUIOp,
+             arith::SIToFPOp, arith::UIToFPOp>(cast))
+      return {};
+    Value source = cast->getOperand(0);
+    Type from = source.getType(), to = value.getType();
+    if (!isNumber(from) || !Format::get(from) || !Format::get(to))
+      return {};
+    // One conversion of each kind; a cast in front of it might undo it.
+    if (isa<arith::TruncFOp, arith::SIToFPOp, arith::UIToFPOp>(cast)) {
+      if (conversion.rounded)
+        return {};
+      conversion.rounded = Format::get(to);
+    }
+    if (isa<arith::ExtUIOp, arith::UIToFPOp>(cast)) {
+      if (conversion.unsignedWidth || from.isIndex())
+        return {};
+      conversion.unsignedWidth = from.getIntOrFloatBitWidth();
+    }
+    if (isa<arith::ExtSIOp, arith::SIToFPOp>(cast) && from.isInteger(1))
+      return {};
+    value = source;
+  }
+  return cast<BlockArgument>(value);
+}
+
+/// Recognizes out + a * b.
+static void matchContraction(Block &block, StructuredOp &structured) {
+  Operation *yield = block.getTerminator();
+  if (!yield || yield->getNumOperands() != 1 ||
+      structured.maps.size() != structured.numInputs + 1)
+    return;
+  Operation *sum = yield->getOperand(0).getDefiningOp();
+  if (!isa_and_present<arith::AddFOp, arith::AddIOp>(sum) ||
+      sum->getBlock() != &block)
+    return;
+  BlockArgument old = block.getArgument(structured.numInputs);
+  for (unsigned side = 0; side < 2; ++side) {
+    if (sum->getOperand(side) != old)
+      continue;
+    Operation *product = sum->getOperand(1 - side).getDefiningOp();
+    if (!isa_and_present<arith::MulFOp, arith::MulIOp>(product))
+      return;
+    Conversion convertA, convertB;
+    BlockArgument a = traceFactor(product->getOperand(0), convertA);
+    BlockArgument b = traceFactor(product->getOperand(1), convertB);
+    if (!a || !b || a.getOwner() != &block || b.getOwner() != &block ||
+        a.getArgNumber() >= structured.numInputs ||
+        b.getArgNumber() >= structured.numInputs ||
+        !isNumber(sum->getResult(0).getType()))
+      return;
+    structured.isContraction = true;
+    structured.factorA = a.getArgNumber();
+    structured.factorB = b.getArgNumber();
+    structured.convertA = convertA;
+    structured.convertB = convertB;
+    structured.arithmetic = Format::get(sum->getResult(0).getType());
+    return;
+  }
+}
+
+std::unique_ptr<StructuredOp>
+tessera::reference::makeStructuredOp(linalg::LinalgOp op, Scope &scope) {
+  auto structured = std::make_unique<StructuredOp>();
+  structured->op = op;
+  structured->maps = op.getIndexingMapsArray();
+  structured->numInputs = op.getNumDpsInputs();
+  if (structured->maps.size() != op->getNumOperands())
+    return nullptr;
+  for (utils::IteratorType type : op.getIteratorTypesArray())
+    structured->isParallel.push_back(type == utils::IteratorType::parallel);
+  for (AffineMap map : structured->maps)
+    if (map.getNumSymbols() != 0)
+      return nullptr;
+  for (OpOperand &output : op.getDpsInitsMutable())
+    structured->readsOutput.push_back(op.payloadUsesValueFromOperand(&output));
+  Block &block = *op.getBlock();
+  matchContraction(block, *structured);
+  structured->body = scope.compileFunction(block);
+  if (structured->body->code.yields.size() !=
+      structured->maps.size() - structured->numInputs)
+    return nullptr;
+  if (structured->body->code.instrs.empty() &&
+      structured->maps.size() == structured->numInputs + 1) {
+    auto argument =
+        dyn_cast<BlockArgument>(block.getTerminator()->getOperand(0));
+    if (!argument || argument.getOwner() != &block)
+      structured->handsOn = -1;
+    else if (argument.getArgNumber() < structured->numInputs)
+      structured->handsOn = argument.getArgNumber();
+  }
+  return structured;
+}
+
+//===----------------------------------------------------------------------===//
+// Iteration space
+//===----------------------------------------------------------------------===//
+
+bool StructuredOp::getExtents(Run &run, ArrayRef<const View *> operands,
+                              SmallVectorImpl<int64_t> &extents) const {
+  extents.assign(isParallel.size(), -1);
+  for (auto [map, view] : llvm::zip_equal(maps, operands)) {
+    if (!view)
+      continue;
+    if (view->sizes.size() != map.getNumResults())
+      return run.error(op, "an operand's rank is not that of its map");
+    for (auto [expr, size] : llvm::zip_equal(map.getResults(), view->sizes)) {
+      auto dim = dyn_cast<AffineDimExpr>(expr);
+      if (!dim)
+        continue;
+      int64_t &extent = extents[dim.getPosition()];
+      if (extent >= 0 && extent != size)
+        return run.error(op, "the operands' shapes do not agree: dimension " +
+                                 Twine(dim.getPosition()) + " has size " +
+                                 Twine(extent) + " and size " + Twine(size));
+      extent = size;
+    }
+  }
+  for (int64_t extent : extents)
+    if (extent < 0)
+      return run.error(op, "the extent of a dimension cannot be found");
+  // The other maps must stay inside.
+  if (llvm::is_contained(extents, 0))
+    return true;
+  for (auto [map, view] : llvm::zip_equal(maps, operands)) {
+    if (!view)
+      continue;
+    for (auto [expr, size] : llvm::zip_equal(map.getResults(), view->sizes)) {
+      SmallVector<int64_t> coefficients(extents.size(), 0);
+      int64_t low = 0;
+      if (isa<AffineDimExpr>(expr) || !getLinear(expr, coefficients, low))
+        continue;
+      int64_t high = low;
+      for (auto [factor, extent] : llvm::zip_equal(coefficients, extents))
+        (factor < 0 ? low : high) += factor * (extent - 1);
+      if (low < 0 || high >= size)
+        return run.error(op, "the operands' shapes do not agree: an index "
+                             "reaches " +
+                                 Twine(low < 0 ? low : high) +
+                                 " in a dimension of size " + Twine(size));
+    }
+  }
+  return true;
+}
+
+int64_t StructuredOp::getCost(ArrayRef<int64_t> extents) const {
+  double points = 1;
+  for (int64_t extent : extents)
+    points *= static_cast<double>(extent);
+  double each = isContraction ? 1.0
+                : handsOn     ? 2.0
+                              : static_cast<double>(body->code.cost());
+  return static_cast<int64_t>(std::min(points * each, 1e18));
+}
+
+/// The addresses that a map names in a view, if they are linear.
+static bool getAccess(const View &view, AffineMap map, Access &access) {
+  unsigned dims = map.getNumDims();
+  access.view = &view;
+  access.base = view.offset;
+  access.strides.assign(dims, 0);
+  access.uses.resize(dims);
+  for (auto [expr, stride] : llvm::zip_equal(map.getResults(), view.strides)) {
+    SmallVector<int64_t> coefficients(dims, 0);
+    int64_t constant = 0;
+    if (!getLinear(expr, coefficients, constant))
+      return false;
+    access.base += constant * stride;
+    for (unsigned dim = 0; dim < dims; ++dim) {
+      access.strides[dim] += coefficients[dim] * stride;
+      if (coefficients[dim] != 0)
+        access.uses.set(dim);
+    }
+  }
+  return true;
+}
+
+//===----------------------------------------------------------------------===//
+// Evaluation
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// The loops around a body.
+struct Nest {
+  const StructuredOp &structured;
+  ArrayRef<ViewRef> views;
+  ArrayRef<Number> scalars;
+  ArrayRef<ArrayRef<int64_t>> indexLists;
+  ArrayRef<int64_t> extents;
+  /// Parallel dimensions first.
+  SmallVector<unsigned> order;
+  /// Per operand; where its map is not linear, `isLinear` is false.
+  SmallVector<Access> accesses;
+  SmallVector<bool> isLinear;
+
+  bool getAddress(Run &run, unsigned operand, ArrayRef<int64_t> point,
+                  int64_t &address) const;
+  bool runPoint(Frame &frame, ArrayRef<int64_t> point,
+                MutableArrayRef<int64_t> addresses) const;
+  bool runFrom(Frame &frame, unsigned level, MutableArrayRef<int64_t> point,
+               MutableArrayRef<int64_t> shown,
+               MutableArrayRef<int64_t> addresses) const;
+  void copyFrom(unsigned level, int64_t source, int64_t target) const;
+};
+} // namespace
+
+bool Nest::getAddress(Run &run, unsigned operand, ArrayRef<int64_t> point,
+                      int64_t &address) const {
+  const View &view = *views[operand];
+  address = view.offset;
+  AffineMap map = structured.maps[operand];
+  for (size_t i = 0; i < view.sizes.size(); ++i) {
+    std::optional<int64_t> index = evaluate(map.getResult(i), point, {});
+    if (!index || *index < 0 || *index >= view.sizes[i])
+      return run.error(structured.op, "an index is out of bounds: dimension " +
+                                          Twine(i) + " has size " +
+                                          Twine(view.sizes[i]));
+    address += *index * view.strides[i];
+  }
+  return true;
+}
+
+bool Nest::runPoint(Frame &frame, ArrayRef<int64_t> point,
+                    MutableArrayRef<int64_t> addresses) const {
+  const Code &code = structured.body->code;
+  for (unsigned i = 0; i < views.size(); ++i) {
+    Number &argument = frame.number(code.arguments[i]);
+    if (!views[i]) {
+      argument = scalars[i];
+      continue;
+    }
+    if (!isLinear[i] && !getAddress(*frame.run, i, point, addresses[i]))
+      return false;
+    argument = views[i]->load(addresses[i]);
+  }
+  if (!code.run(frame))
+    return false;
+  for (unsigned i = structured.numInputs; i < views.size(); ++i)
+    views[i]->store(addresses[i],
+                    frame.number(code.yields[i - structured.numInputs].slot));
+  return true;
+}
+
+/// `point` holds the indices in the operands, `shown` what linalg.index sees.
+bool Nest::runFrom(Frame &frame, unsigned level, MutableArrayRef<int64_t> point,
+                   MutableArrayRef<int64_t> shown,
+                   MutableArrayRef<int64_t> addresses) const {
+  if (level == order.size())
+    return runPoint(frame, point, addresses);
+  unsigned dim = order[level];
+  SmallVector<int64_t, 8> start(addresses.begin(), addresses.end());
+  for (int64_t i = 0; i < extents[dim]; ++i) {
+    point[dim] = i;
+    shown[dim] =
+        indexLists.empty() || indexLists[dim].empty() ? i : indexLists[dim][i];
+    for (size_t operand = 0; operand < start.size(); ++operand)
+      if (views[operand] && isLinear[operand])
+        addresses[operand] =
+            start[operand] + i * accesses[operand].strides[dim];
+    if (!runFrom(frame, level + 1, point, shown, addresses))
+      return false;
+  }
+  std::copy(start.begin(), start.end(), addresses.begin());
+  return true;
+}
+
+/// For a body that hands an input on.
+void Nest::copyFrom(unsigned level, int64_t source, int64_t target) const {
+  unsigned dim = order[level];
+  const Access &from = accesses[*structured.handsOn];
+  const Access &to = accesses.back();
+  if (level + 1 < order.size()) {
+    for (int64_t i = 0; i < extents[dim]; ++i)
+      copyFrom(level + 1, source + i * from.strides[dim],
+               target + i * to.strides[dim]);
+    return;
+  }
+  for (int64_t i = 0; i < extents[dim]; ++i)
+    to.view->store(target + i * to.strides[dim],
+                   from.view->load(source + i * from.strides[dim]));
+}
+
+bool StructuredOp::evaluate(Frame &frame, ArrayRef<ViewRef> views,
+                            ArrayRef<Number> scalars,
+                            ArrayRef<ArrayRef<int64_t>> indexLists) const {
+  Run &run = *frame.run;
+  SmallVector<const View *> shapes;
+  for (const ViewRef &view : views)
+    shapes.push_back(view.get());
+  SmallVector<int64_t> extents;
+  if (!getExtents(run, shapes, extents))
+    return false;
+  if (llvm::is_contained(extents, 0))
+    return true;
+
+  Nest nest{*this, views, scalars, indexLists, extents, {}, {}, {}};
+  for (auto [map, view] : llvm::zip_equal(maps, views)) {
+    Access access;
+    nest.isLinear.push_back(!view || getAccess(*view, map, access));
+    nest.accesses.push_back(std::move(access));
+  }
+  // Matrix products that are worth the preparation.
+  bool isProduct = isContraction && views[factorA] && views[factorB] &&
+                   llvm::all_of(nest.isLinear, [](bool b) { return b; }) &&
+                   maps.back().isProjectedPermutation();
+  if (isProduct) {
+    int64_t size = 1;
+    for (unsigned dim = 0; dim < extents.size(); ++dim)
+      if (!nest.accesses[factorA].uses.test(dim) ||
+          !nest.accesses[factorB].uses.test(dim) ||
+          !nest.accesses.back().uses.test(dim))
+        size *= extents[dim];
+    isProduct = size >= 16;
+  }
+  if (isProduct) {
+    Contraction contraction;
+    contraction.extents.assign(extents.begin(), extents.end());
+    contraction.a = nest.accesses[factorA];
+    contraction.b = nest.accesses[factorB];
+    contraction.output = nest.accesses.back();
+    contraction.convertA = convertA;
+    contraction.convertB = convertB;
+    contraction.arithmetic = arithmetic;
+    contraction.tf32 = run.options.allowTf32 && arithmetic->isFloat &&
+                       arithmetic->precision == 24 &&
+                       views[factorA]->format->precision == 24 &&
+                       views[factorB]->format->precision == 24;
+    return contract(run, op, contraction);
+  }
+
+  if (!run.spend(getCost(extents), op))
+    return false;
+  for (bool parallel : {true, false})
+    for (unsigned dim = 0; dim < extents.size(); ++dim)
+      if (isParallel[dim] == parallel)
+        nest.order.push_back(dim);
+  bool copies = handsOn && *handsOn >= 0 && views[*handsOn] &&
+                nest.isLinear[*handsOn] && nest.isLinear.back() &&
+                !nest.order.empty();
+  bool fills = handsOn && (*handsOn < 0 || !views[*handsOn]) &&
+               views.back()->isDense() && maps.back().isProjectedPermutation();
+  if (fills) {
+    FrameOwner owner(*body, frame);
+    Number value = *handsOn < 0 ? owner.frame.number(body->code.yields[0].slot)
+                                : scalars[*handsOn];
+    const View &output = *views.back();
+    for (int64_t i = 0, e = output.getNumElements(); i < e; ++i)
+      output.store(output.offset + i, value);
+    return true;
+  }
+
+  // The outermost loop is cut into pieces for the host's threads. A nest that
+  // reads and writes one memory in other places is not.
+  bool splits = !nest.order.empty() && isParallel[nest.order.front()];
+  for (unsigned i = 0; i < numInputs && splits; ++i)
+    for (unsigned o = numInputs; o < views.size(); ++o)
+      if (views[i] && views[i]->storage == views[o]->storage &&
+          maps[i] != maps[o])
+        splits = false;
+  unsigned outer = splits ? nest.order.front() : 0;
+  int64_t pieces =
+      splits ? std::min<int64_t>(extents[outer], run.threads * 4) : 1;
+  if (getCost(extents) < 100'000)
+    pieces = 1;
+  return run.parallel(pieces, [&](int64_t piece) {
+    SmallVector<int64_t> part(extents);
+    int64_t first = 0;
+    if (pieces > 1) {
+      first = extents[outer] * piece / pieces;
+      part[outer] = extents[outer] * (piece + 1) / pieces - first;
+    }
+    SmallVector<int64_t> point(extents.size(), 0), shown(extents.size(), 0);
+    SmallVector<int64_t, 8> addresses;
+    for (const Access &access : nest.accesses)
+      addresses.push_back(access.base + (access.strides.empty() || pieces == 1
+                                             ? 0
+                                             : first * access.strides[outer]));
+    Nest piecewise{*this, views,      scalars,       indexLists,
+                   part,  nest.order, nest.accesses, nest.isLinear};
+    if (copies) {
+      piecewise.copyFrom(0, addresses[*handsOn], addresses.back());
+      return true;
+    }
+    FrameOwner owner(*body, frame);
+    owner.frame.loopIndices = shown.data();
+    if (pieces == 1)
+      return piecewise.runFrom(owner.frame, 0, point, shown, addresses);
+    // The outermost loop here, since its indices do not start at 0.
+    SmallVector<int64_t, 8> start(addresses);
+    for (int64_t i = 0; i < part[outer]; ++i) {
+      point[outer] = first + i;
+      shown[outer] = indexLists.empty() || indexLists[outer].empty()
+                         ? first + i
+                         : indexLists[outer][first + i];
+      for (size_t operand = 0; operand < start.size(); ++operand)
+        if (views[operand] && nest.isLinear[operand])
+          addresses[operand] =
+              start[operand] + i * nest.accesses[operand].strides[outer];
+      if (!piecewise.runFrom(owner.frame, 1, point, shown, addresses))
+        return false;
+    }
+    return true;
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Instructions
+//===----------------------------------------------------------------------===//
+
+static InstrPtr compileIndex(linalg::IndexOp op, Scope &scope) {
+  Slot result = scope.define(op.getResult());
+  uint64_t dim = op.getDim();
+  return makeInstr([=](Frame &frame) {
+    frame.setInt(result, frame.loopIndices[dim]);
+    return true;
+  });
+}
+
+InstrPtr tessera::reference::compileLinalg(Operation *op, Scope &scope) {
+  auto linalgOp = cast<linalg::LinalgOp>(op);
+  std::shared_ptr<StructuredOp> structured = makeStructuredOp(linalgOp, scope);
+  if (!structured)
+    return nullptr;
+  SmallVector<Code::Use> operands;
+  for (OpOperand &operand : op->getOpOperands())
+    operands.push_back(scope.use(operand));
+  SmallVector<Slot> results = scope.define(op->getResults());
+  bool onTensors = linalgOp.hasPureTensorSemantics();
+  if (!onTensors && !results.empty())
+    return nullptr;
+  return makeInstr([=](Frame &frame) {
+    SmallVector<ViewRef> views;
+    SmallVector<Number> scalars;
+    for (unsigned i = 0; i < operands.size(); ++i) {
+      Code::Use use = operands[i];
+      scalars.push_back(use.slot.isView ? Number::ofInt(0)
+                                        : frame.number(use.slot));
+      unsigned output = i - structured->numInputs;
+      if (!use.slot.isView)
+        views.push_back(nullptr);
+      else if (i < structured->numInputs || !onTensors)
+        views.push_back(frame.view(use.slot));
+      else if (structured->readsOutput[output] ||
+               !structured->maps[i].isPermutation())
+        views.push_back(takeForUpdate(frame, use));
+      else
+        views.push_back(View::make(*frame.view(use.slot)->format,
+                                   frame.view(use.slot)->sizes));
+    }
+    if (!structured->evaluate(frame, views, scalars))
+      return false;
+    for (unsigned i = 0; i < results.size(); ++i)
+      frame.view(results[i]) = views[structured->numInputs + i];
+    return true;
+  });
+}
+
+void tessera::reference::addLinalgHandlers(Registry &registry) {
+  registry.add<linalg::IndexOp>(compileIndex);
+}

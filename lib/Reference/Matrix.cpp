@@ -1,0 +1,116 @@
+//===- Matrix.cpp - Matrix values of a subgroup ---------------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Matrix.h"
+
+#include "Gemm.h"
+
+#include <algorithm>
+
+using namespace mlir;
+using namespace mlir::tessera::reference;
+
+/// The elements as factors.
+static std::vector<double> getFactors(const View &view,
+                                      const Conversion &conversion) {
+  int64_t count = view.getNumElements();
+  std::vector<double> values(count);
+  for (int64_t i = 0; i < count; ++i) {
+    double value = view.storage->floats()[view.offset + i];
+    values[i] = conversion.rounded ? conversion.rounded->round(value) : value;
+  }
+  return values;
+}
+
+static std::vector<int64_t> getIntegers(const View &view,
+                                        const Conversion &conversion) {
+  int64_t count = view.getNumElements();
+  std::vector<int64_t> values(count);
+  for (int64_t i = 0; i < count; ++i) {
+    int64_t value = view.storage->integers()[view.offset + i];
+    unsigned width = conversion.unsignedWidth;
+    values[i] =
+        width && width < 64 ? value & ((int64_t(1) << width) - 1) : value;
+  }
+  return values;
+}
+
+ViewRef tessera::reference::multiplyMatrices(Run &run, Operation *op,
+                                             const MatrixProduct &p) {
+  int64_t rows = p.a->sizes[0], length = p.a->sizes[1];
+  int64_t columns = p.b->sizes[1];
+  bool fits = p.b->sizes[0] == length && p.accumulator->sizes[0] == rows &&
+              p.accumulator->sizes[1] == columns;
+  if (!fits) {
+    run.error(op, "the matrices' shapes do not fit together");
+    return nullptr;
+  }
+  if (!run.spend(rows * columns * length * 2 + 16, op))
+    return nullptr;
+  ViewRef result = cloneView(*p.accumulator);
+  int64_t count = rows * columns;
+  Storage &storage = *result->storage;
+  const double *aErrors = p.a->storage->errors();
+  const double *bErrors = p.b->storage->errors();
+
+  if (!p.arithmetic->isFloat) {
+    std::vector<int64_t> a = getIntegers(*p.a, p.convertA);
+    std::vector<int64_t> b = getIntegers(*p.b, p.convertB);
+    multiplyDense(a.data(), b.data(), storage.integers(), rows, columns,
+                  length);
+    for (int64_t i = 0; i < count; ++i)
+      storage.integers()[i] = p.arithmetic->wrap(storage.integers()[i]);
+    // Integers with errors come from conversions only; nothing finer is kept.
+    if (aErrors || bErrors)
+      std::fill_n(storage.ensureErrors(), count, unbounded);
+    return result;
+  }
+
+  std::vector<double> a = getFactors(*p.a, p.convertA);
+  std::vector<double> b = getFactors(*p.b, p.convertB);
+  Facts aFacts = getFacts(*p.a, p.convertA);
+  Facts bFacts = getFacts(*p.b, p.convertB);
+  Facts oldFacts = getFacts(*p.accumulator, {});
+  const Format &accumulator = effectiveAccumulator(*p.a->format, *p.arithmetic);
+  bool tf32 = p.tf32 && !(aFacts.fitsTf32 && bFacts.fitsTf32);
+  bool exact = !tf32 && oldFacts.allIntegers &&
+               isExact(aFacts, bFacts, oldFacts.largest, length, accumulator);
+  std::vector<double> magnitude(exact ? 0 : count);
+  multiplyDense(a.data(), b.data(), storage.floats(),
+                exact ? nullptr : magnitude.data(), rows, columns, length);
+  if (!exact) {
+    double *errors = storage.ensureErrors();
+    for (int64_t i = 0; i < count; ++i) {
+      double old = p.accumulator->storage->floats()[p.accumulator->offset + i];
+      double value = storage.floats()[i];
+      errors[i] +=
+          accumulationError(accumulator, length, magnitude[i], old, value);
+      if (tf32)
+        errors[i] += tf32Error(length, magnitude[i], value - old);
+    }
+  }
+  // What the factors may be off by already.
+  if (aErrors || bErrors) {
+    std::vector<double> ea(aErrors ? aErrors + p.a->offset : a.data(),
+                           (aErrors ? aErrors + p.a->offset : a.data()) +
+                               a.size());
+    std::vector<double> eb(bErrors ? bErrors + p.b->offset : b.data(),
+                           (bErrors ? bErrors + p.b->offset : b.data()) +
+                               b.size());
+    if (!aErrors)
+      std::fill(ea.begin(), ea.end(), 0.0);
+    if (!bErrors)
+      std::fill(eb.begin(), eb.end(), 0.0);
+    for (double &value : a)
+      value = std::fabs(value);
+    for (size_t i = 0; i < b.size(); ++i)
+      b[i] = std::fabs(b[i]) + eb[i];
+    double *errors = storage.ensureErrors();
+    multiplyDense(ea.data(), b.data(), errors, nullptr, rows, columns, length);
+    multiplyDense(a.data(), eb.data(), errors, nullptr, rows, columns, length);
+  }
+  return result;
+}

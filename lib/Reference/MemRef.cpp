@@ -1,0 +1,439 @@
+//===- MemRef.cpp - The memref dialect ------------------------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Elementwise.h"
+#include "Shapes.h"
+
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+
+#include <mutex>
+
+using namespace mlir;
+using namespace mlir::tessera::reference;
+
+template <typename OpT> static InstrPtr compileAlloc(OpT op, Scope &scope) {
+  if (!op.getSymbolOperands().empty())
+    return nullptr;
+  MixedList sizes = getSizes(scope, op.getType(), op.getDynamicSizes());
+  return makeAllocation(op, sizes, getFormat(op.getType()),
+                        scope.define(op.getMemref()));
+}
+
+static InstrPtr compileLoad(memref::LoadOp op, Scope &scope) {
+  Slot memory = scope.slot(op.getMemRef());
+  SmallVector<Slot> indices = scope.slots(op.getIndices());
+  Slot result = scope.define(op.getResult());
+  Operation *operation = op;
+  return makeInstr([=](Frame &frame) {
+    const View &view = *frame.view(memory);
+    int64_t address;
+    if (!getAddress(frame, operation, view, indices, address))
+      return false;
+    frame.number(result) = view.load(address);
+    return true;
+  });
+}
+
+static InstrPtr compileStore(memref::StoreOp op, Scope &scope) {
+  Slot memory = scope.slot(op.getMemRef());
+  Slot value = scope.slot(op.getValueToStore());
+  SmallVector<Slot> indices = scope.slots(op.getIndices());
+  Operation *operation = op;
+  return makeInstr([=](Frame &frame) {
+    const View &view = *frame.view(memory);
+    int64_t address;
+    if (!getAddress(frame, operation, view, indices, address))
+      return false;
+    view.store(address, frame.number(value));
+    return true;
+  });
+}
+
+InstrPtr tessera::reference::makeMemoryCopy(Operation *op, Slot source,
+                                            Slot target) {
+  return makeInstr([=](Frame &frame) {
+    const View &from = *frame.view(source);
+    const View &to = *frame.view(target);
+    if (from.sizes != to.sizes)
+      return frame.run->error(op, "source and target differ in shape");
+    if (!frame.run->spend(from.getNumElements(), op))
+      return false;
+    if (from.storage == to.storage)
+      copyElements(*cloneView(from), to);
+    else
+      copyElements(from, to);
+    return true;
+  });
+}
+
+InstrPtr tessera::reference::makeAlias(Slot source, Slot result) {
+  return makeInstr([=](Frame &frame) {
+    assign(frame, result, frame, source);
+    return true;
+  });
+}
+
+InstrPtr tessera::reference::makeAllocation(Operation *op,
+                                            const MixedList &sizes,
+                                            const Format *format, Slot result) {
+  return makeInstr([=](Frame &frame) {
+    SmallVector<int64_t, 4> extents = sizes.get(frame);
+    if (!checkSizes(*frame.run, op, extents))
+      return false;
+    ViewRef view = View::makePoison(*format, extents);
+    if (!frame.run->spend(view->getNumElements(), op))
+      return false;
+    frame.view(result) = std::move(view);
+    return true;
+  });
+}
+
+InstrPtr tessera::reference::makeCheckedCast(Operation *op, ShapedType type,
+                                             Slot source, Slot result) {
+  if (!type.hasRank())
+    return makeAlias(source, result);
+  SmallVector<int64_t> shape(type.getShape());
+  return makeInstr([=](Frame &frame) {
+    const View &view = *frame.view(source);
+    bool fits = shape.size() == view.sizes.size();
+    for (size_t i = 0; fits && i < shape.size(); ++i)
+      fits = ShapedType::isDynamic(shape[i]) || shape[i] == view.sizes[i];
+    if (!fits)
+      return frame.run->error(op, "the value does not have the shape that it "
+                                  "is cast to");
+    frame.view(result) = frame.view(source);
+    return true;
+  });
+}
+
+bool tessera::reference::checkWindow(Run &run, Operation *op,
+                                     ArrayRef<int64_t> shape,
+                                     ArrayRef<int64_t> offsets,
+                                     ArrayRef<int64_t> sizes,
+                                     ArrayRef<int64_t> strides) {
+  for (size_t i = 0; i < shape.size(); ++i) {
+    if (sizes[i] < 0)
+      return run.error(op, "a size is negative: " + Twine(sizes[i]));
+    if (sizes[i] == 0)
+      continue;
+    int64_t first = offsets[i];
+    int64_t last = offsets[i] + (sizes[i] - 1) * strides[i];
+    if (std::min(first, last) < 0 || std::max(first, last) >= shape[i])
+      return run.error(op, "the window is out of bounds: dimension " +
+                               Twine(i) + " has size " + Twine(shape[i]) +
+                               ", the window spans " + Twine(first) + " to " +
+                               Twine(last));
+  }
+  return true;
+}
+
+ViewRef tessera::reference::makeWindow(const View &source,
+                                       ArrayRef<int64_t> offsets,
+                                       ArrayRef<int64_t> sizes,
+                                       ArrayRef<int64_t> strides,
+                                       const llvm::SmallBitVector &dropped) {
+  auto view = llvm::makeIntrusiveRefCnt<View>();
+  view->storage = source.storage;
+  view->format = source.format;
+  view->offset = source.offset;
+  for (size_t i = 0; i < offsets.size(); ++i) {
+    view->offset += offsets[i] * source.strides[i];
+    if (dropped.test(i))
+      continue;
+    view->sizes.push_back(sizes[i]);
+    view->strides.push_back(strides[i] * source.strides[i]);
+  }
+  return view;
+}
+
+static InstrPtr compileSubView(memref::SubViewOp op, Scope &scope) {
+  Slot source = scope.slot(op.getSource());
+  MixedList offsets(scope, op.getStaticOffsets(), op.getOffsets());
+  MixedList sizes(scope, op.getStaticSizes(), op.getSizes());
+  MixedList strides(scope, op.getStaticStrides(), op.getStrides());
+  llvm::SmallBitVector dropped = op.getDroppedDims();
+  Slot result = scope.define(op.getResult());
+  Operation *operation = op;
+  return makeInstr([=](Frame &frame) {
+    const View &view = *frame.view(source);
+    SmallVector<int64_t, 4> from = offsets.get(frame),
+                            extent = sizes.get(frame), by = strides.get(frame);
+    if (!checkWindow(*frame.run, operation, view.sizes, from, extent, by))
+      return false;
+    frame.view(result) = makeWindow(view, from, extent, by, dropped);
+    return true;
+  });
+}
+
+static InstrPtr compileReinterpretCast(memref::ReinterpretCastOp op,
+                                       Scope &scope) {
+  Slot source = scope.slot(op.getSource());
+  MixedList offsets(scope, op.getStaticOffsets(), op.getOffsets());
+  MixedList sizes(scope, op.getStaticSizes(), op.getSizes());
+  MixedList strides(scope, op.getStaticStrides(), op.getStrides());
+  Slot result = scope.define(op.getResult());
+  Operation *operation = op;
+  return makeInstr([=](Frame &frame) {
+    auto view = llvm::makeIntrusiveRefCnt<View>();
+    view->storage = frame.view(source)->storage;
+    view->format = frame.view(source)->format;
+    view->offset = offsets.get(frame).front();
+    view->sizes = sizes.get(frame);
+    view->strides = strides.get(frame);
+    int64_t low = view->offset, high = view->offset;
+    bool isEmpty = false;
+    for (size_t i = 0; i < view->sizes.size(); ++i) {
+      isEmpty |= view->sizes[i] <= 0;
+      int64_t span = (view->sizes[i] - 1) * view->strides[i];
+      (span < 0 ? low : high) += span;
+    }
+    if (!checkSizes(*frame.run, operation, view->sizes))
+      return false;
+    if (!isEmpty && (low < 0 || high >= view->storage->size()))
+      return frame.run->error(operation, "the result is out of bounds of the "
+                                         "memory");
+    frame.view(result) = std::move(view);
+    return true;
+  });
+}
+
+static InstrPtr compileMetadata(memref::ExtractStridedMetadataOp op,
+                                Scope &scope) {
+  Slot source = scope.slot(op.getSource());
+  Slot base = scope.define(op.getBaseBuffer());
+  Slot offset = scope.define(op.getOffset());
+  SmallVector<Slot> sizes = scope.define(op.getSizes());
+  SmallVector<Slot> strides = scope.define(op.getStrides());
+  return makeInstr([=](Frame &frame) {
+    ViewRef view = frame.view(source);
+    auto whole = llvm::makeIntrusiveRefCnt<View>();
+    whole->storage = view->storage;
+    whole->format = view->format;
+    frame.view(base) = std::move(whole);
+    frame.setInt(offset, view->offset);
+    for (size_t i = 0; i < sizes.size(); ++i) {
+      frame.setInt(sizes[i], view->sizes[i]);
+      frame.setInt(strides[i], view->strides[i]);
+    }
+    return true;
+  });
+}
+
+static InstrPtr compileTranspose(memref::TransposeOp op, Scope &scope) {
+  Slot source = scope.slot(op.getIn());
+  Slot result = scope.define(op.getResult());
+  SmallVector<unsigned> order;
+  for (AffineExpr expr : op.getPermutation().getResults())
+    order.push_back(cast<AffineDimExpr>(expr).getPosition());
+  return makeInstr([=](Frame &frame) {
+    const View &from = *frame.view(source);
+    auto view = llvm::makeIntrusiveRefCnt<View>();
+    view->storage = from.storage;
+    view->format = from.format;
+    view->offset = from.offset;
+    for (unsigned dim : order) {
+      view->sizes.push_back(from.sizes[dim]);
+      view->strides.push_back(from.strides[dim]);
+    }
+    frame.view(result) = std::move(view);
+    return true;
+  });
+}
+
+static InstrPtr compileExpand(memref::ExpandShapeOp op, Scope &scope) {
+  Slot source = scope.slot(op.getSrc());
+  MixedList sizes(scope, op.getStaticOutputShape(), op.getOutputShape());
+  auto groups = op.getReassociationIndices();
+  Slot result = scope.define(op.getResult());
+  Operation *operation = op;
+  return makeInstr([=](Frame &frame) {
+    const View &from = *frame.view(source);
+    auto view = llvm::makeIntrusiveRefCnt<View>();
+    view->storage = from.storage;
+    view->format = from.format;
+    view->offset = from.offset;
+    view->sizes = sizes.get(frame);
+    view->strides.assign(view->sizes.size(), 1);
+    for (size_t i = 0; i < groups.size(); ++i) {
+      int64_t stride = from.strides[i], count = 1;
+      for (int64_t dim : llvm::reverse(groups[i])) {
+        view->strides[dim] = stride;
+        stride *= view->sizes[dim];
+        count *= view->sizes[dim];
+      }
+      if (count != from.sizes[i])
+        return frame.run->error(operation,
+                                "the sizes do not multiply to the source's");
+    }
+    frame.view(result) = std::move(view);
+    return true;
+  });
+}
+
+static InstrPtr compileCollapse(memref::CollapseShapeOp op, Scope &scope) {
+  Slot source = scope.slot(op.getSrc());
+  auto groups = op.getReassociationIndices();
+  Slot result = scope.define(op.getResult());
+  Operation *operation = op;
+  return makeInstr([=](Frame &frame) {
+    const View &from = *frame.view(source);
+    auto view = llvm::makeIntrusiveRefCnt<View>();
+    view->storage = from.storage;
+    view->format = from.format;
+    view->offset = from.offset;
+    for (const auto &group : groups) {
+      int64_t size = 1, stride = 1;
+      bool first = true;
+      for (int64_t dim : llvm::reverse(group)) {
+        if (from.sizes[dim] == 1)
+          continue;
+        if (first)
+          stride = from.strides[dim];
+        else if (from.strides[dim] != stride * size)
+          return frame.run->error(operation, "the dimensions are not "
+                                             "contiguous");
+        first = false;
+        size *= from.sizes[dim];
+      }
+      view->sizes.push_back(size);
+      view->strides.push_back(stride);
+    }
+    frame.view(result) = std::move(view);
+    return true;
+  });
+}
+
+static InstrPtr compileGlobal(memref::GetGlobalOp op, Scope &scope) {
+  auto global =
+      scope.program.getSymbols().lookupNearestSymbolFrom<memref::GlobalOp>(
+          op, op.getNameAttr());
+  const Format *format = getFormat(op.getType());
+  auto type = dyn_cast<MemRefType>(op.getType());
+  if (!global || !format || !type || !type.hasStaticShape())
+    return nullptr;
+  DenseElementsAttr elements;
+  if (std::optional<Attribute> initial = global.getInitialValue()) {
+    elements = dyn_cast<DenseElementsAttr>(*initial);
+    if (!elements && !isa<UnitAttr>(*initial))
+      return nullptr;
+  }
+  SmallVector<int64_t> shape(type.getShape());
+  Slot result = scope.define(op.getResult());
+  Operation *symbol = global;
+  return makeInstr([=](Frame &frame) {
+    frame.view(result) = frame.run->getGlobal(symbol, [&] {
+      return elements ? makeDense(elements) : View::makePoison(*format, shape);
+    });
+    return true;
+  });
+}
+
+InstrPtr tessera::reference::makeDim(Operation *op, Slot source, Slot index,
+                                     Slot result) {
+  return makeInstr([=](Frame &frame) {
+    const View &view = *frame.view(source);
+    int64_t dim = frame.integer(index);
+    if (dim < 0 || dim >= view.rank())
+      return frame.run->error(op, "there is no dimension " + Twine(dim));
+    frame.setInt(result, view.sizes[dim]);
+    return true;
+  });
+}
+
+static InstrPtr compileAtomic(memref::AtomicRMWOp op, Scope &scope) {
+  Elementwise element;
+  using K = arith::AtomicRMWKind;
+  switch (op.getKind()) {
+  case K::addf:
+    element.function = addFloats;
+    break;
+  case K::mulf:
+    element.function = multiplyFloats;
+    break;
+  case K::maximumf:
+    element.function = maximumFloat;
+    break;
+  case K::minimumf:
+    element.function = minimumFloat;
+    break;
+  case K::maxnumf:
+    element.function = maximumNumber;
+    break;
+  case K::minnumf:
+    element.function = minimumNumber;
+    break;
+  case K::addi:
+    element.function = addIntegers;
+    break;
+  case K::muli:
+    element.function = multiplyIntegers;
+    break;
+  default:
+    return nullptr;
+  }
+  element.op = op;
+  element.result = getFormat(op.getType());
+  element.inputs = {element.result, element.result, nullptr};
+  Slot memory = scope.slot(op.getMemref());
+  Slot value = scope.slot(op.getValue());
+  SmallVector<Slot> indices = scope.slots(op.getIndices());
+  Slot result = scope.define(op.getResult());
+  return makeInstr([=](Frame &frame) {
+    static std::mutex mutex;
+    const View &view = *frame.view(memory);
+    int64_t address;
+    if (!getAddress(frame, element.op, view, indices, address))
+      return false;
+    std::lock_guard<std::mutex> lock(mutex);
+    Number in[2] = {view.load(address), frame.number(value)}, out;
+    if (!element.function(element, in, out, *frame.run))
+      return false;
+    // Which threads came before is not defined.
+    frame.number(result) = in[0];
+    frame.number(result).error = unbounded;
+    view.store(address, out);
+    return true;
+  });
+}
+
+void tessera::reference::addMemRefHandlers(Registry &registry) {
+  registry.add<memref::AllocOp>(compileAlloc<memref::AllocOp>);
+  registry.add<memref::AllocaOp>(compileAlloc<memref::AllocaOp>);
+  registry.addNamed("memref.dealloc", [](Operation *, Scope &) {
+    return makeInstr([](Frame &) { return true; });
+  });
+  registry.add<memref::LoadOp>(compileLoad);
+  registry.add<memref::StoreOp>(compileStore);
+  registry.add<memref::CopyOp>([](memref::CopyOp op, Scope &scope) {
+    return makeMemoryCopy(op, scope.slot(op.getSource()),
+                          scope.slot(op.getTarget()));
+  });
+  registry.add<memref::CastOp>([](memref::CastOp op, Scope &scope) {
+    return makeCheckedCast(op, cast<ShapedType>(op.getType()),
+                           scope.slot(op.getSource()),
+                           scope.define(op.getResult()));
+  });
+  registry.add<memref::MemorySpaceCastOp>([](memref::MemorySpaceCastOp op,
+                                             Scope &scope) {
+    return makeAlias(scope.slot(op.getSource()), scope.define(op.getResult()));
+  });
+  registry.add<memref::AssumeAlignmentOp>([](memref::AssumeAlignmentOp op,
+                                             Scope &scope) {
+    return makeAlias(scope.slot(op.getMemref()), scope.define(op.getResult()));
+  });
+  registry.add<memref::DimOp>([](memref::DimOp op, Scope &scope) {
+    return makeDim(op, scope.slot(op.getSource()), scope.slot(op.getIndex()),
+                   scope.define(op.getResult()));
+  });
+  registry.add<memref::SubViewOp>(compileSubView);
+  registry.add<memref::ReinterpretCastOp>(compileReinterpretCast);
+  registry.add<memref::ExtractStridedMetadataOp>(compileMetadata);
+  registry.add<memref::TransposeOp>(compileTranspose);
+  registry.add<memref::ExpandShapeOp>(compileExpand);
+  registry.add<memref::CollapseShapeOp>(compileCollapse);
+  registry.add<memref::GetGlobalOp>(compileGlobal);
+  registry.add<memref::AtomicRMWOp>(compileAtomic);
+}

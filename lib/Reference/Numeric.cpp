@@ -1,0 +1,150 @@
+//===- Numeric.cpp - Numbers and their types ------------------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Numeric.h"
+
+#include "mlir/IR/BuiltinTypes.h"
+#include "llvm/ADT/StringSwitch.h"
+
+#include <algorithm>
+#include <array>
+
+using namespace mlir;
+using namespace mlir::tessera::reference;
+
+static Format makeFloat(const llvm::fltSemantics &semantics) {
+  Format format;
+  format.isFloat = true;
+  format.semantics = &semantics;
+  format.width = llvm::APFloat::semanticsSizeInBits(semantics);
+  format.precision = llvm::APFloat::semanticsPrecision(semantics);
+  format.minExponent = llvm::APFloat::semanticsMinExponent(semantics);
+  format.unit = std::ldexp(1.0, -format.precision);
+  format.largest = llvm::APFloat::getLargest(semantics).convertToDouble();
+  format.hasInfinity = llvm::APFloat::semanticsHasInf(semantics);
+  format.smallestNormal = std::ldexp(1.0, format.minExponent);
+  format.droppedBits = (uint64_t(1) << (53 - format.precision)) - 1;
+  // Devices may flush subnormal f32 and bf16 numbers; they keep those of the
+  // narrow types.
+  bool mayFlush = format.minExponent <= -126;
+  format.tiny = mayFlush
+                    ? format.smallestNormal
+                    : std::ldexp(1.0, format.minExponent - format.precision);
+  return format;
+}
+
+namespace {
+/// All formats, made once: pointers to them are compared and kept.
+struct Formats {
+  Formats() {
+    for (unsigned width = 1; width <= 64; ++width) {
+      signless[width].width = width;
+      unsignedInts[width].width = width;
+      unsignedInts[width].isUnsigned = true;
+    }
+    constexpr unsigned count = llvm::APFloat::S_MaxSemantics + 1;
+    for (unsigned kind = 0; kind < count; ++kind) {
+      const llvm::fltSemantics &semantics = llvm::APFloat::EnumToSemantics(
+          static_cast<llvm::APFloat::Semantics>(kind));
+      // Up to double; not the types of two parts, and none without a zero.
+      bool narrow = llvm::APFloat::semanticsPrecision(semantics) <= 53 &&
+                    llvm::APFloat::semanticsSizeInBits(semantics) <= 64 &&
+                    llvm::APFloat::semanticsMinExponent(semantics) >= -1022 &&
+                    &semantics != &llvm::APFloat::Float8E8M0FNU();
+      if (narrow)
+        floats[kind] = makeFloat(semantics);
+    }
+  }
+  std::array<Format, 65> signless, unsignedInts;
+  std::array<Format, llvm::APFloat::S_MaxSemantics + 1> floats;
+};
+} // namespace
+
+static const Formats &formats() {
+  static const Formats all;
+  return all;
+}
+
+const Format *Format::get(Type type) {
+  if (type.isIndex())
+    return &formats().signless[64];
+  if (auto integer = dyn_cast<IntegerType>(type)) {
+    if (integer.getWidth() < 1 || integer.getWidth() > 64)
+      return nullptr;
+    return integer.isUnsigned() ? &formats().unsignedInts[integer.getWidth()]
+                                : &formats().signless[integer.getWidth()];
+  }
+  if (auto floating = dyn_cast<FloatType>(type)) {
+    const Format &format = formats().floats[llvm::APFloat::SemanticsToEnum(
+        floating.getFloatSemantics())];
+    return format.semantics ? &format : nullptr;
+  }
+  return nullptr;
+}
+
+const Format &Format::f64() {
+  return formats().floats[llvm::APFloat::S_IEEEdouble];
+}
+
+const Format &Format::index() { return formats().signless[64]; }
+
+double Format::round(double value) const {
+  if (precision >= 53 || value == 0 || !std::isfinite(value))
+    return value;
+  int exponent = std::max(std::ilogb(value), minExponent) - (precision - 1);
+  double rounded =
+      std::ldexp(std::nearbyint(std::ldexp(value, -exponent)), exponent);
+  if (std::fabs(rounded) <= largest)
+    return rounded;
+  return hasInfinity ? std::copysign(unbounded, value)
+                     : std::numeric_limits<double>::quiet_NaN();
+}
+
+double tessera::reference::accumulationError(const Format &accumulator,
+                                             int64_t length, double magnitude,
+                                             double initial, double result) {
+  if (std::max(std::fabs(result), std::fabs(initial)) > accumulator.largest)
+    return unbounded;
+  double unit = accumulator.unit;
+  double terms = static_cast<double>(length);
+  double total = magnitude + std::fabs(initial);
+  // The worst case for units that truncate.
+  double worst = 2 * unit * (terms + 1) * total;
+  // Independent roundings add up like a random walk; truncation also drifts,
+  // by one step for each few products (matrix units add those at once).
+  double likely =
+      unit * (8 * std::sqrt(terms) * magnitude +
+              (terms / 4 + 4) * (std::fabs(result) + std::fabs(initial)));
+  return std::min(worst, likely) + accumulator.tiny;
+}
+
+double tessera::reference::tf32Error(int64_t length, double magnitude,
+                                     double result) {
+  // 10 bits of mantissa, and units may truncate.
+  constexpr double step = 1.0 / 1024;
+  double worst = 2 * step * magnitude;
+  double likely =
+      2 * step * std::fabs(result) +
+      8 * step * magnitude /
+          std::sqrt(static_cast<double>(std::max<int64_t>(length, 1)));
+  return std::min(worst, likely);
+}
+
+const Format &
+tessera::reference::effectiveAccumulator(const Format &operand,
+                                         const Format &accumulator) {
+  if (operand.isFloat && operand.width == 8 && accumulator.precision == 24) {
+    static const Format reduced = [] {
+      Format format = formats().floats[llvm::APFloat::S_IEEEsingle];
+      format.precision = 14;
+      format.unit = std::ldexp(1.0, -format.precision);
+      format.droppedBits = (uint64_t(1) << (53 - format.precision)) - 1;
+      return format;
+    }();
+    return reduced;
+  }
+  return accumulator;
+}

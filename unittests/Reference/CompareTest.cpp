@@ -1,0 +1,151 @@
+//===- CompareTest.cpp - Computed arrays against the reference ------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Reference/Compare.h"
+#include "ReferenceTest.h"
+
+using namespace mlir;
+using namespace mlir::tessera::reference;
+
+namespace {
+
+class CompareTest : public ReferenceTest {};
+
+const char *matmul = R"(
+  func.func @main(%a: tensor<?x?xf16>, %b: tensor<?x?xf16>, %c: tensor<?x?xf32>)
+      -> tensor<?x?xf32> {
+    %r = linalg.matmul ins(%a, %b : tensor<?x?xf16>, tensor<?x?xf16>)
+                       outs(%c : tensor<?x?xf32>) -> tensor<?x?xf32>
+    return %r : tensor<?x?xf32>
+  })";
+
+/// a * b in single precision, in the given number of partial sums.
+Array computeInSingle(const Array &a, const Array &b, int64_t parts) {
+  int64_t m = a.shape[0], k = a.shape[1], n = b.shape[1];
+  Array c = Array::zeros(Float32Type::get(a.elementType.getContext()), {m, n});
+  for (int64_t i = 0; i < m; ++i)
+    for (int64_t j = 0; j < n; ++j) {
+      float total = 0;
+      for (int64_t part = 0; part < parts; ++part) {
+        float sum = 0;
+        for (int64_t x = part; x < k; x += parts)
+          sum += static_cast<float>(a.getDouble(i * k + x)) *
+                 static_cast<float>(b.getDouble(x * n + j));
+        total += sum;
+      }
+      c.floats()[i * n + j] = total;
+    }
+  return c;
+}
+
+TEST_F(CompareTest, SmallIntegersAreExact) {
+  SmallVector<Array> args = {integers(f16(), {33, 65}, 1),
+                             integers(f16(), {65, 20}, 2),
+                             Array::zeros(f32(), {33, 20})};
+  Outcome outcome = runSource(matmul, args);
+  ASSERT_TRUE(outcome.succeeded());
+  Array got = computeInSingle(args[0], args[1], 3);
+  Comparison same = compare(got, outcome.results[0]);
+  EXPECT_TRUE(same.ok);
+  EXPECT_EQ(same.exactCount, 33 * 20);
+  EXPECT_EQ(same.tolerance, "exact");
+  EXPECT_EQ(same.describe(), "660 elements match (exact)");
+
+  got.floats()[45] += 1e-3;
+  Comparison other = compare(got, outcome.results[0]);
+  EXPECT_FALSE(other.ok);
+  EXPECT_EQ(other.mismatchCount, 1);
+  EXPECT_EQ(other.worstIndex, 45);
+  EXPECT_EQ(other.worstPosition, (SmallVector<int64_t>{2, 5}));
+}
+
+TEST_F(CompareTest, FractionsAreWithinTheBound) {
+  // The bound holds, and is tight enough for a lost product to be noticed.
+  for (int64_t length : {16, 300, 2000}) {
+    SmallVector<Array> args = {fractions(f16(), {8, length}, 1),
+                               fractions(f16(), {length, 9}, 2),
+                               Array::zeros(f32(), {8, 9})};
+    Outcome outcome = runSource(matmul, args);
+    ASSERT_TRUE(outcome.succeeded());
+    for (int64_t parts : {1, 4, 16}) {
+      Array got = computeInSingle(args[0], args[1], parts);
+      Comparison comparison = compare(got, outcome.results[0]);
+      EXPECT_TRUE(comparison.ok) << comparison.describe();
+      EXPECT_LT(comparison.allowed, 0.02);
+    }
+    double lost =
+        args[0].getDouble(length - 1) * args[1].getDouble((length - 1) * 9);
+    Array got = computeInSingle(args[0], args[1], 1);
+    got.floats()[0] -= lost;
+    EXPECT_FALSE(compare(got, outcome.results[0]).ok) << lost;
+  }
+}
+
+TEST_F(CompareTest, OptionsOverride) {
+  Array reference = Array::zeros(f32(), {4}), got = Array::zeros(f32(), {4});
+  reference.floats()[1] = 2;
+  got.floats()[1] = 2.01;
+  EXPECT_FALSE(compare(got, reference).ok);
+  CompareOptions options;
+  options.relative = 0.01;
+  EXPECT_TRUE(compare(got, reference, options).ok);
+  options.exact = true;
+  EXPECT_FALSE(compare(got, reference, options).ok);
+}
+
+TEST_F(CompareTest, NaNsAndInfinities) {
+  Array reference = Array::zeros(f16(), {4}), got = Array::zeros(f16(), {4});
+  double infinity = std::numeric_limits<double>::infinity();
+  reference.floats()[0] = NAN;
+  got.floats()[0] = NAN;
+  // As f16, an infinity.
+  reference.floats()[1] = 70000;
+  got.floats()[1] = infinity;
+  EXPECT_TRUE(compare(got, reference).ok);
+  got.floats()[2] = NAN;
+  got.floats()[3] = -infinity;
+  Comparison comparison = compare(got, reference);
+  EXPECT_EQ(comparison.mismatchCount, 2);
+  EXPECT_EQ(comparison.nanCount, 1);
+}
+
+TEST_F(CompareTest, RoundingToNarrowResults) {
+  // The sum is rounded once, explicitly; exact sums give exact results.
+  const char *source = R"(
+    func.func @main(%a: tensor<16x64xf16>, %b: tensor<64x16xf16>)
+        -> tensor<16x16xf16> {
+      %zero = arith.constant 0.0 : f32
+      %e = tensor.empty() : tensor<16x16xf32>
+      %i = linalg.fill ins(%zero : f32) outs(%e : tensor<16x16xf32>)
+          -> tensor<16x16xf32>
+      %r = linalg.matmul ins(%a, %b : tensor<16x64xf16>, tensor<64x16xf16>)
+                         outs(%i : tensor<16x16xf32>) -> tensor<16x16xf32>
+      %t = arith.truncf %r : tensor<16x16xf32> to tensor<16x16xf16>
+      return %t : tensor<16x16xf16>
+    })";
+  SmallVector<Array> args = {integers(f16(), {16, 64}, 1, -50, 50),
+                             integers(f16(), {64, 16}, 2, -50, 50)};
+  Outcome outcome = runSource(source, args);
+  ASSERT_TRUE(outcome.succeeded()) << diagnostics;
+  Array sums = computeInSingle(args[0], args[1], 1);
+  sums.elementType = f16();
+  Array got = *Array::decode(f16(), {16, 16}, *sums.encode());
+  Comparison comparison = compare(got, outcome.results[0]);
+  EXPECT_TRUE(comparison.ok) << comparison.describe();
+  EXPECT_EQ(comparison.exactCount, 256);
+
+  // With sums that are not exact, one step of f16 is allowed.
+  args = {fractions(f16(), {16, 64}, 1), fractions(f16(), {64, 16}, 2)};
+  outcome = runSource(source, args);
+  sums = computeInSingle(args[0], args[1], 1);
+  sums.elementType = f16();
+  got = *Array::decode(f16(), {16, 16}, *sums.encode());
+  comparison = compare(got, outcome.results[0]);
+  EXPECT_TRUE(comparison.ok) << comparison.describe();
+  EXPECT_LT(comparison.allowed, 0.02);
+}
+
+} // namespace

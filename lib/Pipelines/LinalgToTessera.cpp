@@ -23,32 +23,36 @@ using namespace mlir::tessera;
 
 namespace {
 
-/// Runs the deallocation pipeline where it can: it refuses functions that hold
-/// ops of unknown effects, such as the barriers of a kernel written by hand.
-/// There, what the program allocates and does not free is freed with the
-/// runtime's session.
+/// Frees what a function allocates, where that can be told: ownership-based
+/// deallocation refuses functions that hold ops of unknown effects, such as the
+/// barriers of a kernel written by hand. There, what the program allocates and
+/// does not free is freed with the runtime's session.
 struct DeallocateBuffersPass
-    : PassWrapper<DeallocateBuffersPass, OperationPass<ModuleOp>> {
+    : PassWrapper<DeallocateBuffersPass, OperationPass<func::FuncOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(DeallocateBuffersPass)
   StringRef getArgument() const override {
     return "tessera-deallocate-buffers";
   }
   void getDependentDialects(DialectRegistry &registry) const override {
-    OpPassManager pm(ModuleOp::getOperationName());
+    OpPassManager pm(func::FuncOp::getOperationName());
     build(pm);
     pm.getDependentDialects(registry);
   }
   static void build(OpPassManager &pm) {
-    bufferization::buildBufferDeallocationPipeline(
-        pm, bufferization::BufferDeallocationPipelineOptions());
+    pm.addPass(bufferization::createOwnershipBasedBufferDeallocationPass());
+    pm.addPass(createCanonicalizerPass());
+    pm.addPass(bufferization::createBufferDeallocationSimplificationPass());
+    pm.addPass(createTesseraLowerDeallocations());
+    pm.addPass(createConvertBufferizationToMemRefPass());
+    pm.addPass(createCSEPass());
+    pm.addPass(createCanonicalizerPass());
   }
   void runOnOperation() override {
-    WalkResult barriers = getOperation().walk([](gpu::BarrierOp) {
-      return WalkResult::interrupt();
-    });
+    WalkResult barriers = getOperation().walk(
+        [](gpu::BarrierOp) { return WalkResult::interrupt(); });
     if (barriers.wasInterrupted())
       return;
-    OpPassManager pm(ModuleOp::getOperationName());
+    OpPassManager pm(func::FuncOp::getOperationName());
     build(pm);
     if (failed(runPipeline(pm, getOperation())))
       signalPassFailure();
@@ -77,13 +81,7 @@ void mlir::tessera::buildLinalgToTesseraPipeline(
   pm.addPass(bufferization::createOneShotBufferizePass(bufferize));
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
-  pm.addPass(bufferization::createOwnershipBasedBufferDeallocationPass());
-  pm.addPass(createCanonicalizerPass());
-  pm.addPass(bufferization::createBufferDeallocationSimplificationPass());
-  pm.addPass(createTesseraLowerDeallocations());
-  pm.addPass(createConvertBufferizationToMemRefPass());
-  pm.addPass(createCSEPass());
-  pm.addPass(createCanonicalizerPass());
+  pm.addNestedPass<func::FuncOp>(std::make_unique<DeallocateBuffersPass>());
 
   // Kernels.
   TesseraTileContractOptions tile;

@@ -1,0 +1,31 @@
+// 01: a matrix product, from tensors to a kernel.
+//
+// What to see: nothing here speaks of a GPU. The product of f16 matrices, summed
+// in f32, becomes one kernel on whatever device is at hand:
+//
+//     gpu-runner examples/01-matmul.mlir --verify
+//
+// and each stage on the way can be printed. The contraction with its initial
+// value, before it is cut up:
+//
+//     gpu-opt examples/01-matmul.mlir --convert-linalg-to-tessera
+//
+// the kernel of fragments for one chip, with the schedule that was chosen as its
+// attribute `tessera.schedule`:
+//
+//     gpu-opt examples/01-matmul.mlir --linalg-to-tessera-pipeline="target=cuda chip=sm_90a"
+//
+// A schedule of your own goes onto the product, and is taken instead:
+//
+//     linalg.matmul {tessera.schedule = #tessera.schedule<workgroup = [64, 64],
+//         subgroup = [32, 32], k = 32, kFragment = 16, stages = 2>} ins(...)
+
+func.func @main(%a: tensor<256x256xf16>, %b: tensor<256x256xf16>) -> tensor<256x256xf32> {
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty() : tensor<256x256xf32>
+  %init = linalg.fill ins(%zero : f32)
+      outs(%empty : tensor<256x256xf32>) -> tensor<256x256xf32>
+  %c = linalg.matmul ins(%a, %b : tensor<256x256xf16>, tensor<256x256xf16>)
+      outs(%init : tensor<256x256xf32>) -> tensor<256x256xf32>
+  return %c : tensor<256x256xf32>
+}

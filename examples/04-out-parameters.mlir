@@ -1,0 +1,25 @@
+// 04: results that the caller has memory for.
+//
+// What to see: the entry function takes memrefs, the last of which is written.
+// Inside, the computation is on tensors; `materialize_in_destination` says where
+// the result belongs. There is one kernel, which computes the product, adds the
+// residual in its epilogue and writes straight into %out: no buffer is
+// allocated, and nothing is copied.
+//
+//     gpu-opt examples/04-out-parameters.mlir --linalg-to-tessera-pipeline
+
+func.func @main(%a: memref<64x128xf32>, %b: memref<128x128xf32>, %out: memref<64x128xf32>) {
+  %ta = bufferization.to_tensor %a restrict : memref<64x128xf32> to tensor<64x128xf32>
+  %tb = bufferization.to_tensor %b restrict : memref<128x128xf32> to tensor<128x128xf32>
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty() : tensor<64x128xf32>
+  %init = linalg.fill ins(%zero : f32)
+      outs(%empty : tensor<64x128xf32>) -> tensor<64x128xf32>
+  %product = linalg.matmul ins(%ta, %tb : tensor<64x128xf32>, tensor<128x128xf32>)
+      outs(%init : tensor<64x128xf32>) -> tensor<64x128xf32>
+  %sum = linalg.add ins(%product, %ta : tensor<64x128xf32>, tensor<64x128xf32>)
+      outs(%empty : tensor<64x128xf32>) -> tensor<64x128xf32>
+  bufferization.materialize_in_destination %sum in restrict writable %out
+      : (tensor<64x128xf32>, memref<64x128xf32>) -> ()
+  return
+}

@@ -27,8 +27,8 @@ struct LinalgProduct {
 FailureOr<LinalgProduct> matchLinalgProduct(linalg::LinalgOp op,
                                             std::string *why = nullptr);
 
-/// Whether the maps of lhs, rhs and output are a contraction with K and with M
-/// or N, with at most one of each. Otherwise `why` says what is in the way.
+/// Whether the maps of lhs, rhs and output are a contraction with one K and
+/// with M or N. Otherwise `why` says what is in the way.
 LogicalResult checkProductMaps(AffineMap lhs, AffineMap rhs, AffineMap out,
                                std::string *why = nullptr);
 

@@ -36,8 +36,8 @@ def ConvertLinalgToTessera : Pass<"convert-linalg-to-tessera"> {
       products.
 
     Leaves alone, with a remark, contractions that `tessera.contract` does not
-    express: with more than one M, N or K dimension, with neither M nor N, or
-    of types without a row in the table of `tessera.mma`.
+    express: with several K dimensions, with neither M nor N, or of types without
+    a row in the table of `tessera.mma`.
 
     Example:
 
@@ -73,6 +73,44 @@ def ConvertLinalgToTessera : Pass<"convert-linalg-to-tessera"> {
            "Permit tf32 for every product of f32 operands">];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect",
+    "::mlir::tessera::TesseraDialect"];
+}
+
+//===----------------------------------------------------------------------===//
+// SubgroupMmaToTessera
+//===----------------------------------------------------------------------===//
+
+def ConvertSubgroupMmaToTessera : Pass<"convert-subgroup-mma-to-tessera"> {
+  let summary = "upstream gpu.subgroup_mma kernels to portable fragments";
+  let description = [{
+    Expects `gpu.launch` kernels that use `gpu.subgroup_mma_*`, written for
+    subgroups of `subgroup-size` threads. Leaves fragments in their place, and a
+    launch that counts `gpu.subgroup_size`: the kernel then runs on every target.
+
+    The block size along x is to be a constant multiple of the subgroup size; of
+    the thread's number along x, only its quotient by the subgroup size may be
+    used. `gpu.subgroup_mma_extract_thread_local` and its counterpart are tied to
+    one lane layout and are refused. Accesses are taken to be in bounds, as
+    upstream's are.
+
+    Before
+
+    ```mlir
+    %a = gpu.subgroup_mma_load_matrix %A[%i, %k] {leadDimension = 64 : index}
+        : memref<32x64xf16> -> !gpu.mma_matrix<16x16xf16, "AOp">
+    ```
+
+    After
+
+    ```mlir
+    %a = tessera.load %A[%i, %k] in_bounds : memref<32x64xf16> -> !tessera.fragment<16x16xf16, a>
+    ```
+  }];
+  let options = [
+    Option<"subgroupSize", "subgroup-size", "int64_t", /*default=*/"32",
+           "Threads of a subgroup that the kernel was written for">];
+  let dependentDialects = [
+    "arith::ArithDialect", "memref::MemRefDialect",
     "::mlir::tessera::TesseraDialect"];
 }
 

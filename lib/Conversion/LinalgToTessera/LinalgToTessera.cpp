@@ -181,22 +181,21 @@ LogicalResult mlir::tessera::checkProductMaps(AffineMap lhs, AffineMap rhs,
   for (AffineMap map : {lhs, rhs, out})
     if (!map.isProjectedPermutation())
       return fail("an operand's indexing map is no projected permutation");
-  unsigned m = 0, n = 0, k = 0;
+  bool anyMOrN = false;
+  unsigned k = 0;
   for (unsigned d = 0; d < out.getNumDims(); ++d) {
     bool l = lhs.isFunctionOfDim(d), r = rhs.isFunctionOfDim(d),
          o = out.isFunctionOfDim(d);
     if (!o && !(l && r))
       return fail("a dimension is summed over one operand only");
-    m += o && l && !r;
-    n += o && !l && r;
+    anyMOrN |= o && l != r;
     k += !o;
   }
-  if (m > 1 || n > 1 || k > 1)
-    return fail("it has " + Twine(m) + " M, " + Twine(n) + " N and " +
-                Twine(k) + " K dimensions, and one of each is supported");
+  if (k > 1)
+    return fail("it has " + Twine(k) + " K dimensions, and one is supported");
   if (k == 0)
     return fail("it sums over no dimension");
-  if (m + n == 0)
+  if (!anyMOrN)
     return fail("it has neither an M nor an N dimension");
   return success();
 }

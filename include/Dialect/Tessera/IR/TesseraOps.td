@@ -598,6 +598,8 @@ def Tessera_ContractOp : Tessera_Op<"contract",
     rhs, output and each extra operand, projected permutations of one
     iteration space. A dimension used by lhs, rhs and output is a batch
     dimension; by lhs and output, M; by rhs and output, N; by lhs and rhs, K.
+    Of several M (N) dimensions, the last in the output is the matrix's; the
+    others are batch dimensions over which rhs (lhs) stays the same.
     Without `init`, the sum starts from the output's old value.
 
     This is what a matched `linalg` contraction and its element-wise consumers
@@ -607,8 +609,8 @@ def Tessera_ContractOp : Tessera_Op<"contract",
     Constraints
     - `contract_c1`: a map per operand, over one iteration space, each a
       projected permutation with as many results as the operand has dimensions.
-    - `contract_c2`: one M, one N and one K dimension at most; the output and
-      the extras use no K dimension.
+    - `contract_c2`: one K dimension at most; the output and the extras use no
+      K dimension.
     - `contract_c3`: the region's arguments are the accumulator and the extras'
       element types; it yields the output's element type.
     - `contract_c4`: all operands are tensors, or all are memrefs; a result for

@@ -19,17 +19,23 @@ static bool usesDim(AffineMap map, unsigned dim) {
 ContractOp::Dims ContractOp::getDims() {
   Dims dims;
   AffineMap lhs = getMap(0), rhs = getMap(1), out = getMap(2);
-  for (unsigned d = 0; d < lhs.getNumDims(); ++d) {
-    bool l = usesDim(lhs, d), r = usesDim(rhs, d), o = usesDim(out, d);
-    if (o && !l == !r)
+  for (unsigned r = 0; r < out.getNumResults(); ++r) {
+    unsigned d = out.getDimPosition(r);
+    bool inLhs = usesDim(lhs, d);
+    if (inLhs == usesDim(rhs, d)) {
       dims.batch.push_back(d);
-    else if (l && o)
-      dims.m = d;
-    else if (r && o)
-      dims.n = d;
-    else
-      dims.k = d;
+      continue;
+    }
+    // The last M (N) dimension of the output is the matrix's.
+    std::optional<unsigned> &slot = inLhs ? dims.m : dims.n;
+    if (slot)
+      dims.batch.push_back(*slot);
+    slot = d;
   }
+  llvm::sort(dims.batch);
+  for (unsigned d = 0; d < out.getNumDims(); ++d)
+    if (!usesDim(out, d))
+      dims.k = d;
   return dims;
 }
 
@@ -66,9 +72,9 @@ void ContractOp::getEffects(
   for (OpOperand &operand : (*this)->getOpOperands()) {
     if (!isa<MemRefType>(operand.get().getType()))
       continue;
-    bool isOutput = operand.get() == getOutput() &&
-                    operand.getOperandNumber() ==
-                        getOutputMutable().getOperandNumber();
+    bool isOutput =
+        operand.get() == getOutput() &&
+        operand.getOperandNumber() == getOutputMutable().getOperandNumber();
     if (!isOutput || !getInit())
       effects.emplace_back(MemoryEffects::Read::get(), &operand,
                            SideEffects::DefaultResource::get());
@@ -89,48 +95,44 @@ LogicalResult ContractOp::verify() {
   for (auto [i, operand] : llvm::enumerate(operands)) {
     AffineMap map = getMap(i);
     auto type = cast<ShapedType>(operand.getType());
-    if (!type.hasRank() || map.getNumDims() != numDims ||
-        map.getNumSymbols() || !map.isProjectedPermutation() ||
+    if (!type.hasRank() || map.getNumDims() != numDims || map.getNumSymbols() ||
+        !map.isProjectedPermutation() ||
         static_cast<int64_t>(map.getNumResults()) != type.getRank())
       return emitOpError() << "contract_c1: map " << i << ", "
                            << AffineMapAttr::get(map)
-                           << ", is no projected permutation of the "
-                           << numDims << " iteration dimensions onto " << type;
+                           << ", is no projected permutation of the " << numDims
+                           << " iteration dimensions onto " << type;
   }
   // A dimension must have one extent wherever it is static.
   SmallVector<int64_t> sizes(numDims, ShapedType::kDynamic);
   for (auto [i, operand] : llvm::enumerate(operands))
-    for (auto [r, size] : llvm::enumerate(
-             cast<ShapedType>(operand.getType()).getShape())) {
+    for (auto [r, size] :
+         llvm::enumerate(cast<ShapedType>(operand.getType()).getShape())) {
       int64_t &known = sizes[getMap(i).getDimPosition(r)];
       if (ShapedType::isStatic(size) && ShapedType::isStatic(known) &&
           size != known)
-        return emitOpError() << "contract_c1: operand " << i
-                             << " has size " << size << " where another has "
-                             << known;
+        return emitOpError() << "contract_c1: operand " << i << " has size "
+                             << size << " where another has " << known;
       if (ShapedType::isStatic(size))
         known = size;
     }
 
   AffineMap lhs = getMap(0), rhs = getMap(1), out = getMap(2);
-  unsigned m = 0, n = 0, k = 0;
+  unsigned k = 0;
   for (unsigned d = 0; d < numDims; ++d) {
     bool l = usesDim(lhs, d), r = usesDim(rhs, d), o = usesDim(out, d);
     if (!o && !(l && r))
       return emitOpError() << "contract_c2: dimension " << d
                            << " is in no operand, or summed over one only";
-    m += o && l && !r;
-    n += o && !l && r;
     k += !o;
     for (unsigned e = 3; e < operands.size(); ++e)
       if (!o && usesDim(getMap(e), d))
-        return emitOpError()
-               << "contract_c2: extra " << e - 3 << " uses the K dimension "
-               << d;
+        return emitOpError() << "contract_c2: extra " << e - 3
+                             << " uses the K dimension " << d;
   }
-  if (m > 1 || n > 1 || k > 1)
-    return emitOpError() << "contract_c2: " << m << " M, " << n << " N and "
-                         << k << " K dimensions; at most one of each";
+  if (k > 1)
+    return emitOpError() << "contract_c2: " << k
+                         << " K dimensions; at most one is possible";
 
   Block &block = getEpilogue().front();
   bool good = block.getNumArguments() == 1 + getExtras().size() &&

@@ -1,0 +1,348 @@
+// RUN: gpu-opt %s --tessera-tile-contract="target=cuda chip=sm_80" --cse --split-input-file | FileCheck %s
+
+#mk = affine_map<(m, n, k) -> (m, k)>
+#kn = affine_map<(m, n, k) -> (k, n)>
+#mn = affine_map<(m, n, k) -> (m, n)>
+
+// Fragments straight from global memory. Every tile lies inside.
+
+// CHECK-LABEL: func @global
+// CHECK-SAME:    %[[A:.+]]: memref<64x32xf16>, %[[B:.+]]: memref<32x64xf16>, %[[C:.+]]: memref<64x64xf32>, %[[INIT:.+]]: f32
+// CHECK:         %[[LANES:.+]] = gpu.subgroup_size : index
+// CHECK:         %[[THREADS:.+]] = arith.muli %[[LANES]], %c4
+// CHECK:         gpu.launch blocks(%[[X:.+]], %[[Y:.+]], %{{.+}}) in (%{{.+}} = %c2{{.*}}, %{{.+}} = %c2{{.*}}, %{{.+}} = %c1{{.*}}) threads(%{{.+}}, %{{.+}}, %{{.+}}) in (%{{.+}} = %[[THREADS]], %{{.+}} = %c1{{.*}}, %{{.+}} = %c1{{.*}}) {
+// CHECK-DAG:       %[[BM:.+]] = arith.muli %[[X]], %c32
+// CHECK-DAG:       %[[BN:.+]] = arith.muli %[[Y]], %c32
+// CHECK:           %[[ID:.+]] = gpu.subgroup_id
+// CHECK-DAG:       %[[ROW:.+]] = arith.divui %[[ID]], %c2
+// CHECK-DAG:       %[[COL:.+]] = arith.remui %[[ID]], %c2
+// CHECK-DAG:       %[[SM:.+]] = arith.muli %[[ROW]], %c16
+// CHECK-DAG:       %[[M:.+]] = arith.addi %[[BM]], %[[SM]]
+// CHECK-DAG:       %[[SN:.+]] = arith.muli %[[COL]], %c16
+// CHECK-DAG:       %[[N:.+]] = arith.addi %[[BN]], %[[SN]]
+// CHECK:           %[[FILL:.+]] = tessera.fill %[[INIT]] : !tessera.fragment<16x16xf32, acc>
+// CHECK:           %[[SUM:.+]] = scf.for %[[K:.+]] = %c0{{.*}} to %c2{{.*}} step %c1{{.*}} iter_args(%[[ACC:.+]] = %[[FILL]])
+// CHECK:             %[[K0:.+]] = arith.muli %[[K]], %c16
+// CHECK:             %[[FA:.+]] = tessera.load %[[A]][%[[M]], %[[K0]]] in_bounds : memref<64x32xf16> -> <16x16xf16, a>
+// CHECK:             %[[FB:.+]] = tessera.load %[[B]][%[[K0]], %[[N]]] in_bounds : memref<32x64xf16> -> <16x16xf16, b>
+// CHECK:             %[[D:.+]] = tessera.mma %[[FA]], %[[FB]], %[[ACC]]
+// CHECK:             scf.yield %[[D]]
+// CHECK:           tessera.store %[[SUM]], %[[C]][%[[M]], %[[N]]] in_bounds
+// CHECK:           gpu.terminator
+// CHECK:         } {tessera.schedule = #tessera.schedule<workgroup = [32, 32], subgroup = [16, 16], k = 16, kFragment = 16, stages = 0, vthread = [1, 1]>}
+// CHECK-NOT:     tessera.contract
+func.func @global(%a: memref<64x32xf16>, %b: memref<32x64xf16>, %c: memref<64x64xf32>, %init: f32) {
+  tessera.contract ins(%a, %b : memref<64x32xf16>, memref<32x64xf16>) init(%init : f32)
+      outs(%c : memref<64x64xf32>) maps [#mk, #kn, #mn] accumulate f32
+      schedule <workgroup = [32, 32], subgroup = [16, 16], k = 16, kFragment = 16, stages = 0> {
+  ^bb0(%acc: f32):
+    tessera.yield %acc : f32
+  }
+  return
+}
+
+// -----
+
+#mk = affine_map<(m, n, k) -> (m, k)>
+#nk = affine_map<(m, n, k) -> (n, k)>
+#nm = affine_map<(m, n, k) -> (n, m)>
+
+// One staging at a time, between barriers. B and C lie transposed; the sum
+// starts from the old value; M and N stick out.
+
+// CHECK-LABEL: func @staged
+// CHECK-SAME:    %[[A:.+]]: memref<50x64xf16>, %[[B:.+]]: memref<40x64xf16>, %[[C:.+]]: memref<40x50xf32>
+// CHECK:         gpu.launch {{.*}} workgroup(%[[AS:.+]] : memref<64x40xf16, #gpu.address_space<workgroup>>, %[[BS:.+]] : memref<32x40xf16, #gpu.address_space<workgroup>>)
+// CHECK:           %[[BM:.+]] = arith.muli %{{.+}}, %c64
+// CHECK:           %[[BN:.+]] = arith.muli %{{.+}}, %c32
+// CHECK:           %[[ID:.+]] = gpu.subgroup_id
+// CHECK:           %[[SM:.+]] = arith.muli %[[ID]], %c32
+// CHECK:           %[[M:.+]] = arith.addi %[[BM]], %[[SM]]
+// CHECK:           %[[OLD:.+]] = tessera.load %[[C]][%[[BN]], %[[M]]] transpose : memref<40x50xf32> -> <32x32xf32, acc>
+// CHECK:           scf.for {{.*}} iter_args(%{{.+}} = %[[OLD]])
+// CHECK:             gpu.barrier
+// CHECK:             %[[K0:.+]] = arith.muli
+// CHECK:             tessera.copy %[[A]][%[[BM]], %[[K0]]], %[[AS]][%c0, %c0] shape [64, 32] alignment 16
+// CHECK:             tessera.copy %[[B]][%[[BN]], %[[K0]]], %[[BS]][%c0, %c0] shape [32, 32] alignment 16
+// CHECK:             gpu.barrier
+// CHECK:             tessera.load %[[AS]][%[[SM]], %c0] in_bounds
+// CHECK:             tessera.load %[[BS]][%c0, %c0] transpose in_bounds
+// CHECK:             tessera.mma
+// CHECK:             tessera.load %[[AS]][%[[SM]], %c16] in_bounds
+// CHECK:             tessera.load %[[BS]][%c0, %c16] transpose in_bounds
+// CHECK:             tessera.mma
+// CHECK:           tessera.store %{{.+}}, %[[C]][%[[BN]], %[[M]]] transpose : <32x32xf32, acc>
+func.func @staged(%a: memref<50x64xf16>, %b: memref<40x64xf16>, %c: memref<40x50xf32>) {
+  tessera.contract ins(%a, %b : memref<50x64xf16>, memref<40x64xf16>)
+      outs(%c : memref<40x50xf32>) maps [#mk, #nk, #nm] accumulate f32
+      schedule <workgroup = [64, 32], subgroup = [32, 32], k = 32, kFragment = 16, stages = 1> {
+  ^bb0(%acc: f32):
+    tessera.yield %acc : f32
+  }
+  return
+}
+
+// -----
+
+#km = affine_map<(m, n, k) -> (k, m)>
+#kn = affine_map<(m, n, k) -> (k, n)>
+#mn = affine_map<(m, n, k) -> (m, n)>
+
+// Three stagings in flight: two are issued before the loop, and each iteration
+// leaves the last one pending. Dynamic sizes allow no wide access.
+
+// CHECK-LABEL: func @pipelined
+// CHECK-SAME:    %[[A:.+]]: memref<?x?xbf16>, %[[B:.+]]: memref<?x?xbf16>, %[[C:.+]]: memref<?x?xf32>
+// CHECK-DAG:     %[[K:.+]] = memref.dim %[[A]], %c0
+// CHECK-DAG:     %[[M:.+]] = memref.dim %[[A]], %c1
+// CHECK-DAG:     %[[N:.+]] = memref.dim %[[B]], %c1
+// CHECK-DAG:     %[[MX:.+]] = arith.addi %[[M]], %c63
+// CHECK-DAG:     %[[GX:.+]] = arith.divui %[[MX]], %c64
+// CHECK-DAG:     %[[NX:.+]] = arith.addi %[[N]], %c63
+// CHECK-DAG:     %[[GY:.+]] = arith.divui %[[NX]], %c64
+// CHECK-DAG:     %[[KX:.+]] = arith.addi %[[K]], %c15
+// CHECK-DAG:     %[[STEPS:.+]] = arith.divui %[[KX]], %c16
+// CHECK:         gpu.launch {{.*}} in (%{{.+}} = %[[GX]], %{{.+}} = %[[GY]], %{{.+}} = %c1{{.*}}) threads
+// CHECK-SAME:      workgroup(%[[AS:.+]] : memref<3x16x72xbf16, #gpu.address_space<workgroup>>, %[[BS:.+]] : memref<3x16x72xbf16, #gpu.address_space<workgroup>>)
+// CHECK:           tessera.async_copy %[[A]][%c0, %{{.+}}], %[[AS]][%c0, %c0, %c0] shape [16, 64] alignment 2
+// CHECK:           tessera.async_copy %[[B]]
+// CHECK:           tessera.async_copy %[[A]][%c16, %{{.+}}], %[[AS]][%c1, %c0, %c0]
+// CHECK:           tessera.async_copy %[[B]]
+// CHECK:           scf.for %[[I:.+]] = %c0 to %[[STEPS]] step %c1
+// CHECK-NEXT:        tessera.wait pending 2
+// CHECK-NEXT:        gpu.barrier
+// CHECK:             %[[NEXT:.+]] = arith.addi %[[I]], %c2
+// CHECK:             %[[SLOT:.+]] = arith.remui %[[NEXT]], %c3
+// CHECK:             %[[AT:.+]] = arith.muli %[[NEXT]], %c16
+// CHECK:             tessera.async_copy %[[A]][%[[AT]], %{{.+}}], %[[AS]][%[[SLOT]], %c0, %c0]
+// CHECK:             tessera.async_copy %[[B]][%[[AT]], %{{.+}}], %[[BS]][%[[SLOT]], %c0, %c0]
+// CHECK:             %[[NOW:.+]] = arith.remui %[[I]], %c3
+// CHECK:             tessera.load %[[AS]][%[[NOW]], %c0, %{{.+}}] transpose in_bounds
+// CHECK:             tessera.load %[[BS]][%[[NOW]], %c0, %{{.+}}] in_bounds
+// CHECK:           tessera.wait
+// CHECK:           tessera.store %{{.+}}, %[[C]][%{{.+}}, %{{.+}}] :
+func.func @pipelined(%a: memref<?x?xbf16>, %b: memref<?x?xbf16>, %c: memref<?x?xf32>, %init: f32) {
+  tessera.contract ins(%a, %b : memref<?x?xbf16>, memref<?x?xbf16>) init(%init : f32)
+      outs(%c : memref<?x?xf32>) maps [#km, #kn, #mn] accumulate f32
+      schedule <workgroup = [64, 64], subgroup = [32, 32], k = 16, kFragment = 16, stages = 3> {
+  ^bb0(%acc: f32):
+    tessera.yield %acc : f32
+  }
+  return
+}
+
+// -----
+
+// Two dimensions of the batch: one is not the first of A, and B is the same
+// along the other.
+
+// CHECK-LABEL: func @batch
+// CHECK-SAME:    %[[A:.+]]: memref<3x64x5x16xf16>, %[[B:.+]]: memref<5x16x64xf16>, %[[C:.+]]: memref<3x5x64x64xf32>
+// CHECK:         gpu.launch blocks(%{{.+}}, %{{.+}}, %[[Z:.+]]) in (%{{.+}} = %c1{{.*}}, %{{.+}} = %c1{{.*}}, %{{.+}} = %c15{{.*}}) threads
+// CHECK-DAG:       %[[I:.+]] = arith.remui %[[Z]], %c5
+// CHECK-DAG:       %[[O:.+]] = arith.divui %[[Z]], %c5
+// CHECK-DAG:       memref.subview %[[A]][%[[O]], 0, %[[I]], 0] [1, 64, 1, 16] [1, 1, 1, 1] : memref<3x64x5x16xf16> to memref<64x16xf16, strided<[80, 1], offset: ?>>
+// CHECK-DAG:       memref.subview %[[B]][%[[I]], 0, 0] [1, 16, 64] [1, 1, 1] : memref<5x16x64xf16> to memref<16x64xf16, strided<[64, 1], offset: ?>>
+// CHECK:           memref.subview %[[C]][%[[O]], %[[I]], 0, 0] [1, 1, 64, 64] [1, 1, 1, 1]
+func.func @batch(%a: memref<3x64x5x16xf16>, %b: memref<5x16x64xf16>, %c: memref<3x5x64x64xf32>, %init: f32) {
+  tessera.contract ins(%a, %b : memref<3x64x5x16xf16>, memref<5x16x64xf16>) init(%init : f32)
+      outs(%c : memref<3x5x64x64xf32>)
+      maps [affine_map<(b, c, m, n, k) -> (b, m, c, k)>, affine_map<(b, c, m, n, k) -> (c, k, n)>,
+            affine_map<(b, c, m, n, k) -> (b, c, m, n)>] accumulate f32
+      schedule <workgroup = [64, 64], subgroup = [32, 32], k = 16, kFragment = 16, stages = 1> {
+  ^bb0(%acc: f32):
+    tessera.yield %acc : f32
+  }
+  return
+}
+
+// -----
+
+// A batch of unknown size may be larger than a grid: the workgroups walk.
+
+// CHECK-LABEL: func @unknown_batch
+// CHECK:         %[[SIZE:.+]] = memref.dim
+// CHECK:         %[[Z:.+]] = arith.minui %[[SIZE]], %c65535
+// CHECK:         gpu.launch blocks(%{{.+}}, %{{.+}}, %[[BZ:.+]]) in (%{{.+}} = %c1{{.*}}, %{{.+}} = %c1{{.*}}, %[[GZ:.+]] = %[[Z]])
+// CHECK:           scf.for %[[I:.+]] = %[[BZ]] to %[[SIZE]] step %[[GZ]]
+// CHECK:             memref.subview %{{.+}}[%[[I]], 0, 0]
+// CHECK:             tessera.store
+// CHECK-NEXT:        gpu.barrier
+func.func @unknown_batch(%a: memref<?x64x16xf16>, %b: memref<?x16x64xf16>, %c: memref<?x64x64xf32>, %init: f32) {
+  tessera.contract ins(%a, %b : memref<?x64x16xf16>, memref<?x16x64xf16>) init(%init : f32)
+      outs(%c : memref<?x64x64xf32>)
+      maps [affine_map<(b, m, n, k) -> (b, m, k)>, affine_map<(b, m, n, k) -> (b, k, n)>,
+            affine_map<(b, m, n, k) -> (b, m, n)>] accumulate f32
+      schedule <workgroup = [64, 64], subgroup = [32, 32], k = 16, kFragment = 16, stages = 1> {
+  ^bb0(%acc: f32):
+    tessera.yield %acc : f32
+  }
+  return
+}
+
+// -----
+
+#mk = affine_map<(m, n, k) -> (m, k)>
+#kn = affine_map<(m, n, k) -> (k, n)>
+#mn = affine_map<(m, n, k) -> (m, n)>
+
+// Two by two vthreads: each has an accumulator of its own, and the copies are
+// outside.
+
+// CHECK-LABEL: func @vthreads
+// CHECK:         %[[SUMS:.+]]:4 = scf.for {{.*}} iter_args(%[[A0:.+]] = %[[F:.+]], %[[A1:.+]] = %[[F]], %[[A2:.+]] = %[[F]], %[[A3:.+]] = %[[F]])
+// CHECK:           tessera.copy
+// CHECK:           tessera.copy
+// CHECK:           gpu.barrier
+// CHECK:           %[[NEXT:.+]]:4 = tessera.vthread (%[[I:.+]], %[[J:.+]]) in (2, 2) private(%[[ACC:.+]] = [%[[A0]], %[[A1]], %[[A2]], %[[A3]]] : !tessera.fragment<16x16xf32, acc>)
+// CHECK:             %[[ROW:.+]] = arith.muli %[[I]], %c16
+// CHECK:             %[[COL:.+]] = arith.muli %[[J]], %c16
+// CHECK:             tessera.load {{.*}} -> <16x16xf16, a>
+// CHECK:             tessera.load {{.*}} -> <16x16xf16, b>
+// CHECK:             tessera.mma %{{.+}}, %{{.+}}, %[[ACC]]
+// CHECK:             tessera.yield
+// CHECK:           scf.yield %[[NEXT]]#0, %[[NEXT]]#1, %[[NEXT]]#2, %[[NEXT]]#3
+// CHECK:         tessera.vthread (%{{.+}}, %{{.+}}) in (2, 2) private(%{{.+}} = [%[[SUMS]]#0, %[[SUMS]]#1, %[[SUMS]]#2, %[[SUMS]]#3]
+// CHECK:           tessera.store
+func.func @vthreads(%a: memref<64x32xf16>, %b: memref<32x64xf16>, %c: memref<64x64xf32>, %init: f32) {
+  tessera.contract ins(%a, %b : memref<64x32xf16>, memref<32x64xf16>) init(%init : f32)
+      outs(%c : memref<64x64xf32>) maps [#mk, #kn, #mn] accumulate f32
+      schedule <workgroup = [64, 64], subgroup = [32, 32], k = 16, kFragment = 16, stages = 1,
+                vthread = [2, 2]> {
+  ^bb0(%acc: f32):
+    tessera.yield %acc : f32
+  }
+  return
+}
+
+// -----
+
+#mk = affine_map<(m, n, k) -> (m, k)>
+#kn = affine_map<(m, n, k) -> (k, n)>
+#mn = affine_map<(m, n, k) -> (m, n)>
+#nm = affine_map<(m, n, k) -> (n, m)>
+#m = affine_map<(m, n, k) -> (m)>
+#n = affine_map<(m, n, k) -> (n)>
+#none = affine_map<(m, n, k) -> ()>
+
+// Operands of the epilogue: matrices are loaded, vectors broadcast, and a
+// scalar is read once.
+
+// CHECK-LABEL: func @epilogue
+// CHECK-SAME:    %[[E0:.+]]: memref<64x64xf16>, %[[E1:.+]]: memref<64x64xf32>, %[[E2:.+]]: memref<64xf32>, %[[E3:.+]]: memref<64xf32>, %[[E4:.+]]: memref<f32>
+// CHECK:         %[[S:.+]] = memref.load %[[E4]][]
+// CHECK:         %[[X0:.+]] = tessera.load %[[E0]][%[[M:.+]], %[[N:.+]]] in_bounds : memref<64x64xf16> -> <32x32xf16, acc>
+// CHECK:         %[[X1:.+]] = tessera.load %[[E1]][%[[N]], %[[M]]] transpose in_bounds : memref<64x64xf32> -> <32x32xf32, acc>
+// CHECK:         %[[X2:.+]] = tessera.broadcast %[[E2]][%[[M]]] dimension 1 in_bounds
+// CHECK:         %[[X3:.+]] = tessera.broadcast %[[E3]][%[[N]]] dimension 0 in_bounds
+// CHECK:         %[[R:.+]] = tessera.map %{{.+}}, %[[X0]], %[[X1]], %[[X2]], %[[X3]] : {{.*}} -> <32x32xf16, acc>
+// CHECK:         ^bb0(%[[ACC:.+]]: f32, %[[B0:.+]]: f16, %[[B1:.+]]: f32, %[[B2:.+]]: f32, %[[B3:.+]]: f32):
+// CHECK:           arith.extf %[[B0]] : f16 to f32
+// CHECK:           arith.addf %{{.+}}, %[[B1]]
+// CHECK:           arith.mulf %{{.+}}, %[[B2]]
+// CHECK:           arith.addf %{{.+}}, %[[B3]]
+// CHECK:           arith.mulf %{{.+}}, %[[S]]
+// CHECK:           tessera.yield %{{.+}} : f16
+// CHECK:         tessera.store %[[R]], %{{.+}}[%[[M]], %[[N]]] in_bounds : <32x32xf16, acc>, memref<64x64xf16>
+func.func @epilogue(%e0: memref<64x64xf16>, %e1: memref<64x64xf32>, %e2: memref<64xf32>, %e3: memref<64xf32>,
+                    %e4: memref<f32>, %a: memref<64x32xf16>, %b: memref<32x64xf16>, %c: memref<64x64xf16>,
+                    %init: f32) {
+  tessera.contract ins(%a, %b : memref<64x32xf16>, memref<32x64xf16>) init(%init : f32)
+      extras(%e0, %e1, %e2, %e3, %e4
+             : memref<64x64xf16>, memref<64x64xf32>, memref<64xf32>, memref<64xf32>, memref<f32>)
+      outs(%c : memref<64x64xf16>) maps [#mk, #kn, #mn, #mn, #nm, #m, #n, #none] accumulate f32
+      schedule <workgroup = [64, 64], subgroup = [32, 32], k = 16, kFragment = 16, stages = 1> {
+  ^bb0(%acc: f32, %x0: f16, %x1: f32, %x2: f32, %x3: f32, %x4: f32):
+    %w0 = arith.extf %x0 : f16 to f32
+    %v0 = arith.addf %acc, %w0 : f32
+    %v1 = arith.addf %v0, %x1 : f32
+    %v2 = arith.mulf %v1, %x2 : f32
+    %v3 = arith.addf %v2, %x3 : f32
+    %v4 = arith.mulf %v3, %x4 : f32
+    %v5 = arith.truncf %v4 : f32 to f16
+    tessera.yield %v5 : f16
+  }
+  return
+}
+
+// -----
+
+#mk = affine_map<(m, k) -> (m, k)>
+#k = affine_map<(m, k) -> (k)>
+#m = affine_map<(m, k) -> (m)>
+
+// Without N, vectors are matrices of one row, in memory order.
+
+// CHECK-LABEL: func @vector
+// CHECK-SAME:    %[[A:.+]]: memref<64x32xf32>, %[[X:.+]]: memref<32xf32>, %[[Y:.+]]: memref<64xf32>
+// CHECK:         %[[Y2:.+]] = memref.expand_shape %[[Y]] {{.*}} : memref<64xf32> into memref<1x64xf32>
+// CHECK:         tessera.load %[[Y2]][%[[N:.+]], %[[M:.+]]] transpose : memref<1x64xf32> -> <32x8xf32, acc>
+// CHECK:         %[[X2:.+]] = memref.expand_shape %[[X]] {{.*}} : memref<32xf32> into memref<1x32xf32>
+// CHECK:         tessera.copy %[[X2]]
+// CHECK-SAME:      shape [8, 16]
+// CHECK:         tessera.store %{{.+}}, %[[Y2]][%[[N]], %[[M]]] transpose
+func.func @vector(%a: memref<64x32xf32>, %x: memref<32xf32>, %y: memref<64xf32>) {
+  tessera.contract ins(%a, %x : memref<64x32xf32>, memref<32xf32>) outs(%y : memref<64xf32>)
+      maps [#mk, #k, #m] accumulate f32
+      schedule <workgroup = [64, 8], subgroup = [32, 8], k = 16, kFragment = 1, stages = 1> {
+  ^bb0(%acc: f32):
+    tessera.yield %acc : f32
+  }
+  return
+}
+
+// -----
+
+#mk = affine_map<(m, n, k) -> (m, k)>
+#kn = affine_map<(m, n, k) -> (k, n)>
+#mn = affine_map<(m, n, k) -> (m, n)>
+
+// Where the first dimension runs fastest in memory, the view is turned around.
+
+// CHECK-LABEL: func @column_major
+// CHECK-SAME:    %[[A:.+]]: memref<64x32xf16, strided<[1, 64]>>
+// CHECK:         %[[T:.+]] = memref.transpose %[[A]] (d0, d1) -> (d1, d0) : memref<64x32xf16, strided<[1, 64]>> to memref<32x64xf16, strided<[64, 1]>>
+// CHECK:         tessera.copy %[[T]]
+// CHECK-SAME:      shape [16, 64]
+// CHECK:         tessera.load {{.*}} transpose in_bounds : {{.*}} -> <32x16xf16, a>
+func.func @column_major(%a: memref<64x32xf16, strided<[1, 64]>>, %b: memref<32x64xf16>, %c: memref<64x64xf32>,
+                        %init: f32) {
+  tessera.contract ins(%a, %b : memref<64x32xf16, strided<[1, 64]>>, memref<32x64xf16>) init(%init : f32)
+      outs(%c : memref<64x64xf32>) maps [#mk, #kn, #mn] accumulate f32
+      schedule <workgroup = [64, 64], subgroup = [32, 32], k = 16, kFragment = 16, stages = 1> {
+  ^bb0(%acc: f32):
+    tessera.yield %acc : f32
+  }
+  return
+}
+
+// -----
+
+#mk = affine_map<(m, n, k) -> (m, k)>
+#kn = affine_map<(m, n, k) -> (k, n)>
+#mn = affine_map<(m, n, k) -> (m, n)>
+
+// Many fragments in a step are a loop; attributes go to the product; an output
+// of another type than the sum is converted.
+
+// CHECK-LABEL: func @integers
+// CHECK:         %[[OLD:.+]] = tessera.load {{.*}} -> <16x32xi8, acc>
+// CHECK:         tessera.convert %[[OLD]] : <16x32xi8, acc> -> <16x32xi32, acc>
+// CHECK:         scf.for
+// CHECK:           tessera.copy
+// CHECK:           scf.for %[[K:.+]] = %c0{{.*}} to %c16{{.*}} step %c1
+// CHECK:             tessera.load %{{.+}}[%c0{{.*}}, %[[K]]] in_bounds
+// CHECK:             tessera.load %{{.+}}[%[[K]], %c0{{.*}}] in_bounds
+// CHECK:             tessera.mma {{.*}} unsigned_b
+// CHECK:         tessera.map
+// CHECK:           arith.trunci
+func.func @integers(%a: memref<64x32xi8>, %b: memref<32x64xi8>, %c: memref<64x64xi8>) {
+  tessera.contract ins(%a, %b : memref<64x32xi8>, memref<32x64xi8>) outs(%c : memref<64x64xi8>)
+      maps [#mk, #kn, #mn] accumulate i32 unsigned_b
+      schedule <workgroup = [16, 32], subgroup = [16, 32], k = 16, kFragment = 1, stages = 1> {
+  ^bb0(%acc: i32):
+    %t = arith.trunci %acc : i32 to i8
+    tessera.yield %t : i8
+  }
+  return
+}

@@ -60,9 +60,12 @@ struct Options {
   /// Permit f32 products to have rounded their operands to tf32, whatever the
   /// program says.
   bool allowTf32 = false;
-  /// Evaluate only these workgroups of each launch (linear ids, x fastest); all
-  /// of them where it is absent.
-  std::optional<SmallVector<int64_t>> workgroups;
+  /// Evaluate only so many workgroups of each launch: the first, the last, and
+  /// some between; fewer where `maxWork` does not suffice. All of them where it
+  /// is absent.
+  std::optional<int64_t> sampledWorkgroups;
+  /// Picks those between.
+  uint64_t seed = 1;
 };
 
 enum class Status {
@@ -81,6 +84,9 @@ struct Outcome {
   SmallVector<Array> results;
   /// The work done, in the unit of `Options::maxWork`.
   int64_t work = 0;
+  /// Workgroups that were evaluated, of how many.
+  int64_t workgroups = 0;
+  int64_t allWorkgroups = 0;
 
   bool succeeded() const { return status == Status::Done; }
 };

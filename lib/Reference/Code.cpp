@@ -12,6 +12,7 @@
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/Interfaces/CallInterfaces.h"
+#include "llvm/Support/FormatVariadic.h"
 
 #include <thread>
 
@@ -165,7 +166,8 @@ bool Run::spend(int64_t amount, Operation *op) {
   std::lock_guard<std::mutex> lock(mutex);
   if (!stopped.exchange(true)) {
     failedOp = op;
-    message = "too large to evaluate in full";
+    message = llvm::formatv("it takes about {0:e1} operations or more",
+                            static_cast<double>(total));
     tooLarge = true;
   }
   return false;

@@ -117,6 +117,7 @@ public:
   std::string message;
   bool tooLarge = false;
   std::atomic<int64_t> work{0};
+  std::atomic<int64_t> workgroups{0}, allWorkgroups{0};
 
   unsigned threads;
   /// Threads in a subgroup.
@@ -355,10 +356,9 @@ public:
   unsigned getNumNumbers() const { return function.numNumbers; }
   unsigned getNumViews() const { return function.numViews; }
   const Function &getFunction() const { return function; }
-
-private:
   InstrPtr compileOp(Operation *op);
 
+private:
   Function &function;
   Scope *parent;
   DenseMap<Value, Slot> known;

@@ -8,6 +8,8 @@
 
 #include "Dialect/Tessera/IR/Tessera.h"
 #include "Elementwise.h"
+#include "Linalg.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
 using namespace mlir::tessera;
@@ -33,24 +35,13 @@ tessera::reference::makeContractCode(Operation *operation, Scope &scope) {
   code->mayUseTf32 = bothF32;
   code->usesTf32 = bothF32 && op.getPrecision() == Precision::Tf32;
   code->epilogue = scope.compileFunction(op.getEpilogue().front());
+  Value yielded = op.getEpilogue().front().getTerminator()->getOperand(0);
+  if (auto truncate = yielded.getDefiningOp<arith::TruncFOp>())
+    yielded = truncate.getIn();
+  code->isPlain = yielded == op.getEpilogue().front().getArgument(0);
   if (code->epilogue->code.yields.size() != 1 || code->maps.size() < 3)
     return nullptr;
   return code;
-}
-
-/// How an iteration space runs over a view, by a projected permutation.
-static Access getAccess(const View &view, AffineMap map) {
-  Access access;
-  access.view = &view;
-  access.base = view.offset;
-  access.strides.assign(map.getNumDims(), 0);
-  access.uses.resize(map.getNumDims());
-  for (auto [expr, stride] : llvm::zip_equal(map.getResults(), view.strides))
-    if (auto dim = dyn_cast<AffineDimExpr>(expr)) {
-      access.strides[dim.getPosition()] += stride;
-      access.uses.set(dim.getPosition());
-    }
-  return access;
 }
 
 bool ContractCode::getExtents(Run &run, ArrayRef<const View *> operands,
@@ -99,9 +90,10 @@ bool ContractCode::evaluate(Frame &frame, ArrayRef<ViewRef> views,
   }
   Contraction contraction;
   contraction.extents.assign(extents.begin(), extents.end());
-  contraction.a = getAccess(*views[0], maps[0]);
-  contraction.b = getAccess(*views[1], maps[1]);
-  contraction.output = getAccess(*sums, maps[2]);
+  if (!getAccess(*views[0], maps[0], contraction.a) ||
+      !getAccess(*views[1], maps[1], contraction.b) ||
+      !getAccess(*sums, maps[2], contraction.output))
+    return run.error(op, "a map is not a projected permutation");
   contraction.convertA = convertA;
   contraction.convertB = convertB;
   contraction.arithmetic = accumulator;
@@ -112,9 +104,10 @@ bool ContractCode::evaluate(Frame &frame, ArrayRef<ViewRef> views,
   // The epilogue, for each point of the output.
   if (!run.spend(count * epilogue->code.cost(), op))
     return false;
-  SmallVector<Access> accesses;
+  SmallVector<Access> accesses(views.size() - 2);
   for (size_t i = 2; i < views.size(); ++i)
-    accesses.push_back(getAccess(*views[i], maps[i]));
+    if (!getAccess(*views[i], maps[i], accesses[i - 2]))
+      return run.error(op, "a map is not a projected permutation");
   int64_t rows = output.rank() ? output.sizes[0] : 1;
   int64_t rowSize = rows ? count / rows : 0;
   int64_t pieces =

@@ -21,6 +21,8 @@ struct ContractCode {
   Conversion convertA, convertB;
   bool usesTf32 = false, mayUseTf32 = false;
   std::unique_ptr<Function> epilogue;
+  /// The sums are the result, perhaps rounded.
+  bool isPlain = false;
 
   bool getExtents(Run &run, ArrayRef<const View *> operands,
                   SmallVectorImpl<int64_t> &extents) const;

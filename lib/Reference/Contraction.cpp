@@ -18,6 +18,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <random>
 
 using namespace mlir;
 using namespace mlir::tessera::reference;
@@ -154,10 +155,40 @@ private:
 };
 } // namespace
 
-bool tessera::reference::contract(Run &run, Operation *op,
-                                  const Contraction &c) {
-  SmallVector<unsigned> batch, rows, columns, inner;
+namespace {
+/// A contraction as a batch of matrix products.
+struct Batch {
+  explicit Batch(const Contraction &contraction);
+
+  const Contraction &c;
   int64_t work = 1;
+  /// Sizes of each product, and their number.
+  int64_t m = 1, n = 1, k = 1, count = 1;
+  std::vector<int64_t> aRows, aInner, bInner, bColumns, cRows, cColumns;
+  std::vector<int64_t> aBatch, bBatch, cBatch;
+
+  /// What can be known beforehand.
+  Facts aFacts, bFacts, oldFacts;
+  const Format *accumulator = nullptr;
+  bool isFloat = true, tf32 = false, exact = false;
+  bool hasErrors() const { return aFacts.hasErrors || bFacts.hasErrors; }
+  void findFacts();
+
+  /// The product that `select` was called for.
+  std::vector<int64_t> aStart, bStart, cStart;
+  GatheredMatrix a, b;
+  Norms aNorms, bNorms;
+  void select(int64_t index, bool withNorms);
+  int64_t addressOf(int64_t row, int64_t column) const {
+    return cStart[row] + cColumns[column];
+  }
+  /// What a result may be off by, for an accurate initial value.
+  double getError(int64_t row, int64_t column, double old, double sum) const;
+};
+} // namespace
+
+Batch::Batch(const Contraction &contraction) : c(contraction) {
+  SmallVector<unsigned> batch, rows, columns, inner;
   for (unsigned dim = 0; dim < c.extents.size(); ++dim) {
     work *= c.extents[dim];
     if (c.extents[dim] == 1)
@@ -171,104 +202,113 @@ bool tessera::reference::contract(Run &run, Operation *op,
     else
       batch.push_back(dim);
   }
-  int64_t outputs = c.output.view->getNumElements();
-  if (!run.spend(work + outputs * 4, op))
-    return false;
-  if (work == 0)
-    return true;
-
   auto offsets = [&](const Access &access, ArrayRef<unsigned> dims) {
     return makeOffsets(access, dims, c.extents);
   };
-  std::vector<int64_t> aRows = offsets(c.a, rows), aInner = offsets(c.a, inner);
-  std::vector<int64_t> bInner = offsets(c.b, inner),
-                       bColumns = offsets(c.b, columns);
-  std::vector<int64_t> cRows = offsets(c.output, rows),
-                       cColumns = offsets(c.output, columns);
-  std::vector<int64_t> aBatch = offsets(c.a, batch),
-                       bBatch = offsets(c.b, batch),
-                       cBatch = offsets(c.output, batch);
-  auto m = static_cast<int64_t>(aRows.size());
-  auto n = static_cast<int64_t>(bColumns.size());
-  auto k = static_cast<int64_t>(aInner.size());
+  aRows = offsets(c.a, rows);
+  aInner = offsets(c.a, inner);
+  bInner = offsets(c.b, inner);
+  bColumns = offsets(c.b, columns);
+  cRows = offsets(c.output, rows);
+  cColumns = offsets(c.output, columns);
+  aBatch = offsets(c.a, batch);
+  bBatch = offsets(c.b, batch);
+  cBatch = offsets(c.output, batch);
+  m = static_cast<int64_t>(aRows.size());
+  n = static_cast<int64_t>(bColumns.size());
+  k = static_cast<int64_t>(aInner.size());
+  count = static_cast<int64_t>(aBatch.size());
+  isFloat = c.arithmetic->isFloat;
+}
 
-  // What can be known beforehand.
-  Facts aFacts = getFacts(*c.a.view, c.convertA);
-  Facts bFacts = getFacts(*c.b.view, c.convertB);
-  Facts oldFacts = getFacts(*c.output.view, {});
-  bool isFloat = c.arithmetic->isFloat;
-  const Format &accumulator = effectiveAccumulator(
-      c.a.view->format->width <= c.b.view->format->width ? *c.b.view->format
-                                                         : *c.a.view->format,
-      *c.arithmetic);
-  bool tf32 = c.tf32 && !(aFacts.fitsTf32 && bFacts.fitsTf32);
-  bool exact = !tf32 && oldFacts.allIntegers &&
-               isExact(aFacts, bFacts, oldFacts.largest, k, accumulator);
-  bool hasErrors = aFacts.hasErrors || bFacts.hasErrors;
-  bool inDoubles =
-      isFloat || aFacts.largest * bFacts.largest * static_cast<double>(k) <
-                     9007199254740992.0;
-  bool needsNorms = hasErrors || (isFloat && !exact);
+void Batch::findFacts() {
+  aFacts = getFacts(*c.a.view, c.convertA);
+  bFacts = getFacts(*c.b.view, c.convertB);
+  oldFacts = getFacts(*c.output.view, {});
+  const Format *aFormat = c.a.view->format, *bFormat = c.b.view->format;
+  accumulator = &effectiveAccumulator(
+      aFormat->width < bFormat->width ? *bFormat : *aFormat, *c.arithmetic);
+  tf32 = c.tf32 && !(aFacts.fitsTf32 && bFacts.fitsTf32);
+  exact = !tf32 && oldFacts.allIntegers &&
+          isExact(aFacts, bFacts, oldFacts.largest, k, *accumulator);
+}
 
-  int64_t rowTiles = (m + gemmTileRows - 1) / gemmTileRows;
-  int64_t columnTiles = (n + gemmTileColumns - 1) / gemmTileColumns;
-  for (size_t index = 0; index < aBatch.size(); ++index) {
-    auto shifted = [](const std::vector<int64_t> &list, int64_t by) {
-      std::vector<int64_t> result = list;
-      for (int64_t &value : result)
-        value += by;
-      return result;
-    };
-    std::vector<int64_t> aStart = shifted(aRows, c.a.base + aBatch[index]);
-    std::vector<int64_t> bStart = shifted(bColumns, c.b.base + bBatch[index]);
-    std::vector<int64_t> cStart = shifted(cRows, c.output.base + cBatch[index]);
-    GatheredMatrix a =
-        gather(*c.a.view, c.convertA, aStart.data(), aInner.data());
-    GatheredMatrix b =
-        gather(*c.b.view, c.convertB, bInner.data(), bStart.data());
-    Norms aNorms, bNorms;
-    if (needsNorms) {
-      aNorms = Norms::ofRows(a, c.a.view->storage->errors(), m, k);
-      bNorms = Norms::ofColumns(b, c.b.view->storage->errors(), k, n);
-    }
+void Batch::select(int64_t index, bool withNorms) {
+  auto shift = [](const std::vector<int64_t> &list, int64_t by) {
+    std::vector<int64_t> result = list;
+    for (int64_t &value : result)
+      value += by;
+    return result;
+  };
+  aStart = shift(aRows, c.a.base + aBatch[index]);
+  bStart = shift(bColumns, c.b.base + bBatch[index]);
+  cStart = shift(cRows, c.output.base + cBatch[index]);
+  a = gather(*c.a.view, c.convertA, aStart.data(), aInner.data());
+  b = gather(*c.b.view, c.convertB, bInner.data(), bStart.data());
+  if (!withNorms)
+    return;
+  aNorms = Norms::ofRows(a, c.a.view->storage->errors(), m, k);
+  bNorms = Norms::ofColumns(b, c.b.view->storage->errors(), k, n);
+}
 
-    auto finish = [&](int64_t i, int64_t j, double sum) {
-      int64_t address = cStart[i] + cColumns[j];
-      Number number = c.output.view->load(address);
-      double old = isFloat ? number.f : static_cast<double>(number.i);
-      double result = old + sum;
-      if (needsNorms) {
-        double magnitude = aNorms.values[i] * bNorms.values[j];
-        if (isFloat && !exact)
-          number.error +=
-              accumulationError(accumulator, k, magnitude, old, result);
-        if (tf32)
-          number.error += tf32Error(k, magnitude, sum);
-        if (!aNorms.errors.empty())
-          number.error += aNorms.errors[i] * bNorms.values[j];
-        if (!bNorms.errors.empty())
-          number.error += bNorms.errors[j] *
-                          (aNorms.values[i] +
-                           (aNorms.errors.empty() ? 0 : aNorms.errors[i]));
-      }
-      return std::make_pair(number, address);
-    };
+double Batch::getError(int64_t row, int64_t column, double old,
+                       double sum) const {
+  double magnitude = aNorms.values[row] * bNorms.values[column];
+  double error = 0;
+  if (isFloat && !exact)
+    error += accumulationError(*accumulator, k, magnitude, old, old + sum);
+  if (tf32)
+    error += tf32Error(k, magnitude, sum);
+  double aError = aNorms.errors.empty() ? 0 : aNorms.errors[row];
+  if (aError != 0)
+    error += aError * bNorms.values[column];
+  if (!bNorms.errors.empty())
+    error += bNorms.errors[column] * (aNorms.values[row] + aError);
+  return error;
+}
+
+bool tessera::reference::contract(Run &run, Operation *op,
+                                  const Contraction &c) {
+  Batch batch(c);
+  if (!run.spend(batch.work + c.output.view->getNumElements() * 4, op))
+    return false;
+  if (batch.work == 0)
+    return true;
+  batch.findFacts();
+  bool isFloat = batch.isFloat;
+  // Integers beyond that are multiplied as such.
+  bool inDoubles = isFloat || batch.aFacts.largest * batch.bFacts.largest *
+                                      static_cast<double>(batch.k) <
+                                  9007199254740992.0;
+  bool needsNorms = batch.hasErrors() || (isFloat && !batch.exact);
+
+  int64_t rowTiles = (batch.m + gemmTileRows - 1) / gemmTileRows;
+  int64_t columnTiles = (batch.n + gemmTileColumns - 1) / gemmTileColumns;
+  for (int64_t index = 0; index < batch.count; ++index) {
+    batch.select(index, needsNorms);
     bool good = run.parallel(rowTiles * columnTiles, [&](int64_t task) {
       int64_t row = task / columnTiles * gemmTileRows;
       int64_t column = task % columnTiles * gemmTileColumns;
-      int64_t height = std::min(gemmTileRows, m - row);
-      int64_t width = std::min(gemmTileColumns, n - column);
+      int64_t height = std::min(gemmTileRows, batch.m - row);
+      int64_t width = std::min(gemmTileColumns, batch.n - column);
       std::vector<double> sums(inDoubles ? height * width : 0);
       std::vector<int64_t> integers(inDoubles ? 0 : height * width);
       if (inDoubles)
-        multiplyTile(a, b, row, height, column, width, k, sums.data());
+        multiplyTile(batch.a, batch.b, row, height, column, width, batch.k,
+                     sums.data());
       else
-        multiplyTile(a, b, row, height, column, width, k, integers.data());
+        multiplyTile(batch.a, batch.b, row, height, column, width, batch.k,
+                     integers.data());
       for (int64_t i = 0; i < height; ++i)
         for (int64_t j = 0; j < width; ++j) {
           int64_t at = i * width + j;
+          int64_t address = batch.addressOf(row + i, column + j);
           double sum = inDoubles ? sums[at] : static_cast<double>(integers[at]);
-          auto [number, address] = finish(row + i, column + j, sum);
+          Number number = c.output.view->load(address);
+          if (needsNorms)
+            number.error += batch.getError(
+                row + i, column + j,
+                isFloat ? number.f : static_cast<double>(number.i), sum);
           if (isFloat) {
             number.f += sum;
           } else {
@@ -286,4 +326,149 @@ bool tessera::reference::contract(Run &run, Operation *op,
       return false;
   }
   return true;
+}
+
+//===----------------------------------------------------------------------===//
+// Projections
+//===----------------------------------------------------------------------===//
+
+/// One number per row, for integers modulo 2 to the 64.
+template <typename T>
+static T getElement(const GatheredMatrix &matrix, int64_t row, int64_t column) {
+  if constexpr (std::is_same_v<T, double>)
+    return matrix.get(row, column);
+  else
+    return static_cast<uint64_t>(matrix.getInteger(row, column));
+}
+
+template <typename T> static T getElement(const View &view, int64_t address) {
+  if constexpr (std::is_same_v<T, double>)
+    return view.storage->floats()[address];
+  else
+    return static_cast<uint64_t>(view.storage->integers()[address]);
+}
+
+/// Both sides of (A B + C) x = G x, for each row.
+template <typename T>
+static void projectBoth(const Batch &batch, const View &got,
+                        ArrayRef<int> signs, std::vector<T> &expected,
+                        std::vector<T> &projected) {
+  const View &old = *batch.c.output.view;
+  auto apply = [](T value, int sign) {
+    return sign > 0 ? value : static_cast<T>(0) - value;
+  };
+  std::vector<T> inner(batch.k, T(0));
+  for (int64_t x = 0; x < batch.k; ++x)
+    for (int64_t j = 0; j < batch.n; ++j)
+      inner[x] += apply(getElement<T>(batch.b, x, j), signs[j]);
+  expected.assign(batch.m, T(0));
+  projected.assign(batch.m, T(0));
+  for (int64_t i = 0; i < batch.m; ++i) {
+    for (int64_t x = 0; x < batch.k; ++x)
+      expected[i] += getElement<T>(batch.a, i, x) * inner[x];
+    for (int64_t j = 0; j < batch.n; ++j) {
+      int64_t address = batch.addressOf(i, j);
+      expected[i] += apply(getElement<T>(old, address), signs[j]);
+      projected[i] += apply(getElement<T>(got, address), signs[j]);
+    }
+  }
+}
+
+std::optional<Comparison> tessera::reference::projectContraction(
+    Run &run, Operation *op, const Contraction &c, const View &got,
+    int64_t count, uint64_t seed, double slack) {
+  Batch batch(c);
+  int64_t effort =
+      (batch.m * batch.k + batch.k * batch.n + 3 * batch.m * batch.n) *
+      batch.count * (count + 1);
+  if (!run.spend(effort, op))
+    return std::nullopt;
+  Comparison result;
+  if (batch.work == 0)
+    return result;
+  batch.findFacts();
+  // Rounding to another type than that of the sums adds to what may be lost.
+  bool isRounded = got.format != c.arithmetic;
+  bool needsErrors = batch.isFloat && (!batch.exact || isRounded);
+  bool hasErrors = batch.hasErrors() || c.output.view->storage->errors();
+  std::mt19937_64 generator(seed);
+  double largestAllowed = 0, worst = 0;
+  for (int64_t index = 0; index < batch.count; ++index) {
+    batch.select(index, needsErrors || hasErrors);
+    // Independent errors of both signs: their sum is like a random walk.
+    std::vector<double> allowed(batch.m, 0);
+    if (needsErrors || hasErrors)
+      for (int64_t i = 0; i < batch.m; ++i) {
+        double squares = 0;
+        for (int64_t j = 0; j < batch.n; ++j) {
+          int64_t address = batch.addressOf(i, j);
+          Number old = c.output.view->load(address);
+          double value = got.format->isFloat ? got.load(address).f : 0;
+          double initial = batch.isFloat ? old.f : 0;
+          double error = old.error +
+                         batch.getError(i, j, initial, value - initial) * slack;
+          if (needsErrors)
+            error += 2 * got.format->unit * std::fabs(value) + got.format->tiny;
+          squares += error * error;
+        }
+        allowed[i] = 6 * std::sqrt(squares);
+      }
+    for (int64_t projection = 0; projection < count; ++projection) {
+      SmallVector<int> signs;
+      for (int64_t j = 0; j < batch.n; ++j)
+        signs.push_back(generator() & 1 ? 1 : -1);
+      std::vector<double> expected, projected;
+      if (batch.isFloat) {
+        projectBoth<double>(batch, got, signs, expected, projected);
+      } else {
+        std::vector<uint64_t> left, right;
+        projectBoth<uint64_t>(batch, got, signs, left, right);
+        for (int64_t i = 0; i < batch.m; ++i) {
+          expected.push_back(static_cast<double>(
+              c.arithmetic->wrap(static_cast<int64_t>(left[i]))));
+          projected.push_back(static_cast<double>(
+              c.arithmetic->wrap(static_cast<int64_t>(right[i]))));
+        }
+      }
+      for (int64_t i = 0; i < batch.m; ++i) {
+        ++result.count;
+        // Nothing can be said where the product has a NaN or an infinity.
+        bool known = std::isfinite(expected[i]) && allowed[i] < unbounded;
+        if (!known) {
+          ++result.unboundedCount;
+          continue;
+        }
+        // Sums of doubles lose something, too, if not of integers.
+        double limit = allowed[i];
+        if (batch.isFloat && !(batch.exact && std::fabs(expected[i]) < 1e15))
+          limit += 1e-11 * std::fabs(expected[i]);
+        result.exactCount += limit == 0;
+        largestAllowed = std::max(largestAllowed, limit);
+        double difference = std::fabs(expected[i] - projected[i]);
+        if (difference == 0)
+          continue;
+        result.nanCount += std::isnan(projected[i]);
+        result.maxAbs = std::max(result.maxAbs, difference);
+        bool matches = difference <= limit;
+        if (!matches) {
+          result.ok = false;
+          ++result.mismatchCount;
+        }
+        double ratio = limit == 0 ? unbounded : difference / limit;
+        if (std::isnan(ratio))
+          ratio = unbounded;
+        if (ratio > worst || result.worstIndex < 0) {
+          worst = ratio;
+          result.worstIndex = i;
+          result.got = projected[i];
+          result.expected = expected[i];
+          result.allowed = limit;
+        }
+      }
+    }
+  }
+  if (result.worstIndex >= 0)
+    result.worstPosition = {result.worstIndex};
+  result.tolerance = largestAllowed == 0 ? "exact" : "within rounding";
+  return result;
 }

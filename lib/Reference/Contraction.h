@@ -8,6 +8,7 @@
 #define LIB_REFERENCE_CONTRACTION_H
 
 #include "Code.h"
+#include "Reference/Compare.h"
 #include "llvm/ADT/SmallBitVector.h"
 
 namespace mlir::tessera::reference {
@@ -43,6 +44,15 @@ struct Contraction {
 };
 
 bool contract(Run &run, Operation *op, const Contraction &contraction);
+
+/// Compares `got`, which is dense, with the result of the contraction (whose
+/// output has the initial values and is not changed) by projections on random
+/// vectors: row sums with random signs. The comparison has an element for each
+/// row, batch and projection. None with an error in the run.
+std::optional<Comparison> projectContraction(Run &run, Operation *op,
+                                             const Contraction &contraction,
+                                             const View &got, int64_t count,
+                                             uint64_t seed, double slack);
 
 /// What the elements of a view have in common.
 struct Facts {

@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Control.h"
+#include "Sample.h"
 #include "Shapes.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -97,19 +98,35 @@ bool Launch::run(Frame &frame) const {
   if (shape.numThreads > 65536)
     return frame.run->error(op, "a workgroup of " + Twine(shape.numThreads) +
                                     " threads is beyond what devices have");
-  const auto &chosen = frame.run->options.workgroups;
-  return frame.run->parallel(
-      chosen ? static_cast<int64_t>(chosen->size()) : groups,
-      [&](int64_t index) {
-        int64_t linear = chosen ? (*chosen)[index] : index;
-        if (linear < 0 || linear >= groups)
-          return true;
-        Workgroup group = shape;
-        group.blockId = {linear % shape.gridDim[0],
-                         linear / shape.gridDim[0] % shape.gridDim[1],
-                         linear / shape.gridDim[0] / shape.gridDim[1]};
-        return runGroup(frame, group);
-      });
+  auto runLinear = [&](int64_t linear) {
+    Workgroup group = shape;
+    group.blockId = {linear % shape.gridDim[0],
+                     linear / shape.gridDim[0] % shape.gridDim[1],
+                     linear / shape.gridDim[0] / shape.gridDim[1]};
+    return runGroup(frame, group);
+  };
+  // The first one shows what the others will take.
+  Run &all = *frame.run;
+  int64_t before = all.work;
+  if (!runLinear(0))
+    return false;
+  int64_t each = std::max<int64_t>(all.work - before, 1);
+  int64_t affordable = (all.options.maxWork - all.work) / each;
+  SmallVector<int64_t> sample;
+  int64_t others = groups - 1;
+  if (all.options.sampledWorkgroups) {
+    others = std::min(*all.options.sampledWorkgroups, affordable) - 1;
+    sample = pickSample(1, groups, others, all.options.seed);
+    others = static_cast<int64_t>(sample.size());
+  } else if (others > affordable) {
+    double total = static_cast<double>(each) * static_cast<double>(others);
+    return all.spend(static_cast<int64_t>(std::min(total, 1e18)), op);
+  }
+  all.workgroups += others + 1;
+  all.allWorkgroups += groups;
+  return all.parallel(others, [&](int64_t index) {
+    return runLinear(sample.empty() ? index + 1 : sample[index]);
+  });
 }
 
 /// The memory attributions are the arguments `first` to `first + count`.

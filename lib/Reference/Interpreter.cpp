@@ -113,6 +113,8 @@ void tessera::reference::prepareRun(Run &run, func::FuncOp entry) {
 Outcome tessera::reference::finishRun(const Run &run) {
   Outcome outcome;
   outcome.work = run.work;
+  outcome.workgroups = run.workgroups;
+  outcome.allWorkgroups = run.allWorkgroups;
   if (!run.failed())
     return outcome;
   outcome.message = run.message;

@@ -78,6 +78,8 @@ static void matchContraction(Block &block, StructuredOp &structured) {
     structured.convertA = convertA;
     structured.convertB = convertB;
     structured.arithmetic = Format::get(sum->getResult(0).getType());
+    structured.mayUseTf32 = sum->getResult(0).getType().isF32() &&
+                            a.getType().isF32() && b.getType().isF32();
     return;
   }
 }
@@ -176,8 +178,8 @@ int64_t StructuredOp::getCost(ArrayRef<int64_t> extents) const {
   return static_cast<int64_t>(std::min(points * each, 1e18));
 }
 
-/// The addresses that a map names in a view, if they are linear.
-static bool getAccess(const View &view, AffineMap map, Access &access) {
+bool tessera::reference::getAccess(const View &view, AffineMap map,
+                                   Access &access) {
   unsigned dims = map.getNumDims();
   access.view = &view;
   access.base = view.offset;
@@ -344,10 +346,7 @@ bool StructuredOp::evaluate(Frame &frame, ArrayRef<ViewRef> views,
     contraction.convertA = convertA;
     contraction.convertB = convertB;
     contraction.arithmetic = arithmetic;
-    contraction.tf32 = run.options.allowTf32 && arithmetic->isFloat &&
-                       arithmetic->precision == 24 &&
-                       views[factorA]->format->precision == 24 &&
-                       views[factorB]->format->precision == 24;
+    contraction.tf32 = mayUseTf32 && run.options.allowTf32;
     return contract(run, op, contraction);
   }
 

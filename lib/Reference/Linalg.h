@@ -28,6 +28,8 @@ struct StructuredOp {
   unsigned factorA = 0, factorB = 0;
   Conversion convertA, convertB;
   const Format *arithmetic = nullptr;
+  /// The factors are f32, as the sums are.
+  bool mayUseTf32 = false;
   /// The body only hands on this input, or a captured value (-1).
   std::optional<int> handsOn;
 
@@ -46,6 +48,9 @@ struct StructuredOp {
   bool evaluate(Frame &frame, ArrayRef<ViewRef> views, ArrayRef<Number> scalars,
                 ArrayRef<ArrayRef<int64_t>> indexLists = {}) const;
 };
+
+/// The addresses that a map names in a view; false if they are not linear.
+bool getAccess(const View &view, AffineMap map, Access &access);
 
 /// Prepares a linalg op; null for one that cannot be evaluated.
 std::unique_ptr<StructuredOp> makeStructuredOp(linalg::LinalgOp op,

@@ -1,0 +1,72 @@
+//===- Verify.h - Checking what a program computed --------------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Everything that a program computed is compared with the reference, where that
+// takes no longer than a few seconds. Of larger programs a part is:
+//
+// - Straight-line programs of linalg operations and tessera.contract, on
+//   tensors or on memrefs: whole rows and columns of each output, from which
+//   the evaluation works back to just those parts of the operands that they
+//   need; and, where an output is a product, all of it by random projections
+//   (Freivalds: C x = A (B x), for x of random signs).
+// - A single kernel launch: some of its workgroups, and the elements that these
+//   write.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef REFERENCE_VERIFY_H
+#define REFERENCE_VERIFY_H
+
+#include "Reference/Compare.h"
+#include "Reference/Interpreter.h"
+
+namespace mlir::tessera::reference {
+
+struct VerifyOptions {
+  Options evaluation;
+  CompareOptions comparison;
+  /// Of an output that is too large.
+  int64_t rows = 16;
+  int64_t columns = 16;
+  int64_t projections = 4;
+  int64_t workgroups = 64;
+  /// Sample even where everything could be evaluated.
+  bool forceSampling = false;
+};
+
+/// Something that the program computed.
+struct ComputedOutput {
+  /// A result of the entry function, or a memref argument.
+  bool isResult = true;
+  unsigned index = 0;
+  Array array;
+};
+
+struct Verification {
+  /// `Failed`: the reference cannot evaluate the program; an error was emitted.
+  /// `TooLarge`: nothing could be checked.
+  Status status = Status::Done;
+  /// Why, in the last two cases.
+  std::string message;
+  /// Whether all that was checked is right.
+  bool ok = true;
+  /// Per output.
+  SmallVector<Comparison> comparisons;
+  /// What was checked: "every element", or "16 rows and 16 columns in full, 4
+  /// random projections of everything".
+  std::string checked;
+  bool isComplete = true;
+};
+
+/// Checks `outputs`, which the program computed from `arguments` (as they were
+/// before; they are not changed).
+Verification verify(func::FuncOp entry, ArrayRef<Array> arguments,
+                    ArrayRef<ComputedOutput> outputs,
+                    const VerifyOptions &options = {});
+
+} // namespace mlir::tessera::reference
+
+#endif // REFERENCE_VERIFY_H

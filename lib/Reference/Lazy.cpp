@@ -1,0 +1,565 @@
+//===- Lazy.cpp - Evaluating parts of results -----------------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Lazy.h"
+
+#include "Dialect/Tessera/IR/Tessera.h"
+#include "Entry.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+using namespace mlir;
+using namespace mlir::tessera::reference;
+
+ViewRef tessera::reference::gatherElements(const View &source,
+                                           const Indices &indices) {
+  SmallVector<int64_t, 4> sizes(source.sizes);
+  for (size_t dim = 0; dim < sizes.size(); ++dim)
+    if (indices[dim])
+      sizes[dim] = static_cast<int64_t>(indices[dim]->size());
+  ViewRef result = View::make(*source.format, sizes);
+  int64_t at = 0;
+  forEachIndex(sizes, [&](ArrayRef<int64_t> point) {
+    int64_t address = source.offset;
+    for (size_t dim = 0; dim < point.size(); ++dim)
+      address += (indices[dim] ? (*indices[dim])[point[dim]] : point[dim]) *
+                 source.strides[dim];
+    result->store(at++, source.load(address));
+    return true;
+  });
+  return result;
+}
+
+static bool isAll(const Indices &indices) {
+  return llvm::none_of(indices, [](const auto &list) { return list; });
+}
+
+//===----------------------------------------------------------------------===//
+// The graph
+//===----------------------------------------------------------------------===//
+
+LazyProgram::LazyProgram(func::FuncOp entry, ArrayRef<Array> arguments)
+    : entry(entry), arguments(arguments), scope(program, function, nullptr) {}
+
+bool LazyProgram::isArray(Value value) const {
+  return isa<RankedTensorType, MemRefType>(value.getType());
+}
+
+bool LazyProgram::reject(Operation *op) {
+  reason = "'" + op->getName().getStringRef().str() +
+           "' cannot be evaluated in parts";
+  return false;
+}
+
+LazyProgram::Node *LazyProgram::makeNode(Operation *op, ViewRef shape) {
+  Node &node = nodes.emplace_back();
+  node.op = op;
+  node.value = std::move(shape);
+  return &node;
+}
+
+LazyProgram::Node *LazyProgram::lookup(Value value) const {
+  if (isa<RankedTensorType>(value.getType()))
+    return tensors.lookup(value);
+  auto alias = aliases.find(value);
+  return memory.lookup(alias == aliases.end() ? value : alias->second);
+}
+
+void LazyProgram::setTensor(Value value, Node *node) {
+  tensors[value] = node;
+  // For tensor.dim and the like.
+  owner->frame.view(scope.slot(value)) = node->value;
+}
+
+/// Ops after which nothing is different.
+static bool isNothing(Operation *op) {
+  return isa<memref::DeallocOp, bufferization::DeallocTensorOp, gpu::DeallocOp>(
+             op) ||
+         (isa<gpu::WaitOp>(op) && op->getNumResults() == 0);
+}
+
+/// Ops whose result is their first operand.
+static bool isAlias(Operation *op) {
+  return isa<memref::CastOp, memref::MemorySpaceCastOp,
+             memref::AssumeAlignmentOp, tensor::CastOp,
+             bufferization::ToTensorOp, bufferization::ToBufferOp,
+             bufferization::CloneOp>(op);
+}
+
+static bool isElementwise(Operation *op) {
+  return op->hasTrait<OpTrait::Elementwise>() && op->getNumResults() == 1 &&
+         op->getNumRegions() == 0 &&
+         isa<RankedTensorType>(op->getResult(0).getType());
+}
+
+/// Makes the slots and the code for an op of the entry function.
+bool LazyProgram::prepare(Operation *op) {
+  Step step;
+  step.op = op;
+  for (Value value : op->getOperands())
+    if (isa<ShapedType>(value.getType()) && !isArray(value))
+      return reject(op);
+  for (Type type :
+       llvm::concat<const Type>(op->getOperandTypes(), op->getResultTypes()))
+    if (!getFormat(type))
+      return reject(op);
+  if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op)) {
+    step.structured = makeStructuredOp(linalgOp, scope);
+    scope.define(op->getResults());
+    if (!step.structured || linalgOp.getNumDpsInits() != 1 ||
+        !step.structured->maps.back().isProjectedPermutation())
+      return reject(op);
+  } else if (auto contract = dyn_cast<ContractOp>(op)) {
+    step.contract = makeContractCode(op, scope);
+    scope.define(op->getResults());
+    if (!step.contract)
+      return reject(op);
+  } else if (auto empty = dyn_cast<tensor::EmptyOp>(op)) {
+    step.sizes = getSizes(scope, empty.getType(), empty.getDynamicSizes());
+    scope.define(op->getResults());
+  } else if (auto alloc = dyn_cast<memref::AllocOp>(op)) {
+    step.sizes = getSizes(scope, alloc.getType(), alloc.getDynamicSizes());
+    scope.define(op->getResults());
+  } else if (auto alloc = dyn_cast<gpu::AllocOp>(op)) {
+    step.sizes = getSizes(scope, alloc.getType(), alloc.getDynamicSizes());
+    scope.define(op->getResults());
+  } else if (isAlias(op)) {
+    scope.define(op->getResults());
+  } else if (isa<memref::CopyOp, gpu::MemcpyOp,
+                 bufferization::MaterializeInDestinationOp>(op)) {
+    scope.define(op->getResults());
+  } else if (isNothing(op) || isa<func::ReturnOp>(op)) {
+    // Nothing to prepare.
+  } else if (isElementwise(op) || isa<arith::ConstantOp>(op) ||
+             isa<memref::GetGlobalOp>(op)) {
+    step.instr = scope.compileOp(op);
+  } else if (op->getNumRegions() == 0 &&
+             (isa<tensor::DimOp, memref::DimOp>(op) ||
+              llvm::none_of(op->getOperands(),
+                            [&](Value v) { return isArray(v); })) &&
+             llvm::none_of(op->getResults(),
+                           [&](Value v) { return isArray(v); })) {
+    step.instr = scope.compileOp(op);
+  } else {
+    return reject(op);
+  }
+  steps.push_back(std::move(step));
+  return true;
+}
+
+bool LazyProgram::build(Run &run) {
+  Block &block = entry.getBody().front();
+  function.code.arguments = scope.define(block.getArguments());
+  for (Operation &op : block)
+    if (!prepare(&op))
+      return false;
+  Frame host;
+  host.run = &run;
+  owner.emplace(function, host);
+  enterArguments(owner->frame, function, arguments);
+  for (auto [argument, array] :
+       llvm::zip_equal(block.getArguments(), arguments)) {
+    if (!isArray(argument))
+      continue;
+    Node *node = makeNode(nullptr, makeView(array));
+    node->isKnown = true;
+    (isa<MemRefType>(argument.getType()) ? memory : tensors)[argument] = node;
+  }
+  for (const Step &step : steps)
+    if (!execute(run, step))
+      return false;
+  for (BlockArgument argument : block.getArguments())
+    finalArguments.push_back(isArray(argument) ? lookup(argument) : nullptr);
+  return true;
+}
+
+/// Evaluates an op on scalars, or makes a node for it.
+bool LazyProgram::execute(Run &run, const Step &step) {
+  Operation *op = step.op;
+  Frame &frame = owner->frame;
+  auto setMemory = [&](Value value, Node *node) {
+    auto alias = aliases.find(value);
+    memory[alias == aliases.end() ? value : alias->second] = node;
+  };
+  auto shapeOf = [](const Node &node) {
+    auto shape = llvm::makeIntrusiveRefCnt<View>();
+    shape->format = node.value->format;
+    shape->sizes = node.value->sizes;
+    return shape;
+  };
+  auto sameShape = [&](Node *a, Node *b) {
+    return a && b && a->value->sizes == b->value->sizes;
+  };
+
+  if (step.structured || step.contract) {
+    // tessera.contract: lhs, rhs, the output, the extras.
+    SmallVector<Value> operands;
+    Value output;
+    if (auto contract = dyn_cast<ContractOp>(op)) {
+      output = contract.getOutput();
+      operands = {contract.getLhs(), contract.getRhs(), output};
+      llvm::append_range(operands, contract.getExtras());
+    } else {
+      llvm::append_range(operands, op->getOperands());
+      output = op->getOperands().back();
+    }
+    Node *target = lookup(output);
+    if (!target)
+      return reject(op);
+    Node *node = makeNode(op, shapeOf(*target));
+    node->structured = step.structured;
+    node->contract = step.contract;
+    for (Value value : operands) {
+      node->operands.push_back(isArray(value) ? lookup(value) : nullptr);
+      node->slots.push_back(scope.slot(value));
+      if (isArray(value) && !node->operands.back())
+        return reject(op);
+    }
+    if (auto contract = dyn_cast<ContractOp>(op))
+      if (contract.getInit())
+        node->init = scope.slot(contract.getInit());
+    if (op->getNumResults() == 1)
+      setTensor(op->getResult(0), node);
+    else
+      setMemory(output, node);
+    return true;
+  }
+  if (isa<tensor::EmptyOp, memref::AllocOp, gpu::AllocOp>(op)) {
+    auto shape = llvm::makeIntrusiveRefCnt<View>();
+    shape->format = getFormat(op->getResult(0).getType());
+    shape->sizes = step.sizes.get(frame);
+    if (!checkSizes(run, op, shape->sizes))
+      return false;
+    Node *node = makeNode(op, std::move(shape));
+    node->isPoison = true;
+    Value value = op->getResult(0);
+    if (isa<MemRefType>(value.getType())) {
+      memory[value] = node;
+      frame.view(scope.slot(value)) = node->value;
+    } else {
+      setTensor(value, node);
+    }
+    return true;
+  }
+  if (isAlias(op)) {
+    Value source = op->getOperand(0), result = op->getResult(0);
+    Node *node = lookup(source);
+    if (!node)
+      return reject(op);
+    if (isa<RankedTensorType>(result.getType())) {
+      setTensor(result, node);
+    } else {
+      bool isSame =
+          isa<MemRefType>(source.getType()) && !isa<bufferization::CloneOp>(op);
+      if (isSame) {
+        auto alias = aliases.find(source);
+        aliases[result] = alias == aliases.end() ? source : alias->second;
+      } else {
+        memory[result] = node;
+      }
+      frame.view(scope.slot(result)) = node->value;
+    }
+    return true;
+  }
+  if (auto copy = dyn_cast<memref::CopyOp>(op)) {
+    if (!sameShape(lookup(copy.getSource()), lookup(copy.getTarget())))
+      return reject(op);
+    setMemory(copy.getTarget(), lookup(copy.getSource()));
+    return true;
+  }
+  if (auto copy = dyn_cast<gpu::MemcpyOp>(op)) {
+    if (op->getNumResults() != 0 ||
+        !sameShape(lookup(copy.getSrc()), lookup(copy.getDst())))
+      return reject(op);
+    setMemory(copy.getDst(), lookup(copy.getSrc()));
+    return true;
+  }
+  if (auto copy = dyn_cast<bufferization::MaterializeInDestinationOp>(op)) {
+    if (!sameShape(lookup(copy.getSource()), lookup(copy.getDest())))
+      return reject(op);
+    if (isa<MemRefType>(copy.getDest().getType()))
+      setMemory(copy.getDest(), lookup(copy.getSource()));
+    else
+      setTensor(op->getResult(0), lookup(copy.getSource()));
+    return true;
+  }
+  if (isNothing(op))
+    return true;
+  if (isa<func::ReturnOp>(op)) {
+    for (Value value : op->getOperands())
+      results.push_back(isArray(value) ? lookup(value) : nullptr);
+    return true;
+  }
+  if (isElementwise(op)) {
+    Node *first = nullptr;
+    SmallVector<Node *> operands;
+    for (Value value : op->getOperands()) {
+      operands.push_back(isArray(value) ? lookup(value) : nullptr);
+      if (isArray(value) && !operands.back())
+        return reject(op);
+      if (!first)
+        first = operands.back();
+    }
+    if (!first)
+      return reject(op);
+    auto shape = shapeOf(*first);
+    shape->format = getFormat(op->getResult(0).getType());
+    Node *node = makeNode(op, shape);
+    node->operands = std::move(operands);
+    node->slots = scope.slots(op->getOperands());
+    node->result = scope.slot(op->getResult(0));
+    node->elementwise = step.instr;
+    setTensor(op->getResult(0), node);
+    return true;
+  }
+  // Scalars and constants.
+  if (!step.instr->run(frame))
+    return false;
+  if (op->getNumResults() == 1 && isArray(op->getResult(0))) {
+    Value value = op->getResult(0);
+    Node *node = makeNode(op, frame.view(scope.slot(value)));
+    node->isKnown = true;
+    if (isa<RankedTensorType>(value.getType()))
+      setTensor(value, node);
+    else
+      memory[value] = node;
+  }
+  return true;
+}
+
+//===----------------------------------------------------------------------===//
+// Evaluation
+//===----------------------------------------------------------------------===//
+
+ViewRef LazyProgram::evaluate(Run &run, Node &node, const Indices &indices) {
+  if (node.isKnown)
+    return isAll(indices) ? node.value : gatherElements(*node.value, indices);
+  for (const auto &[known, view] : node.parts)
+    if (known == indices)
+      return view;
+  ViewRef result = compute(run, node, indices);
+  if (result)
+    node.parts.push_back({indices, result});
+  return result;
+}
+
+/// The sizes of a part.
+static SmallVector<int64_t, 4> getPartSizes(const View &whole,
+                                            const Indices &indices) {
+  SmallVector<int64_t, 4> sizes(whole.sizes);
+  for (size_t dim = 0; dim < sizes.size(); ++dim)
+    if (indices[dim])
+      sizes[dim] = static_cast<int64_t>(indices[dim]->size());
+  return sizes;
+}
+
+ViewRef LazyProgram::compute(Run &run, Node &node, const Indices &indices) {
+  owner->frame.run = &run;
+  if (node.isPoison)
+    return View::makePoison(*node.value->format,
+                            getPartSizes(*node.value, indices));
+  if (node.structured)
+    return computeStructured(run, node, indices);
+  if (node.contract)
+    return computeContract(run, node, indices);
+  return computeElementwise(run, node, indices);
+}
+
+ViewRef LazyProgram::computeStructured(Run &run, Node &node,
+                                       const Indices &indices) {
+  const StructuredOp &structured = *node.structured;
+  unsigned numDims = structured.isParallel.size();
+  SmallVector<std::optional<SmallVector<int64_t>>> lists(numDims);
+  AffineMap outputMap = structured.maps.back();
+  for (auto [expr, list] : llvm::zip_equal(outputMap.getResults(), indices))
+    lists[cast<AffineDimExpr>(expr).getPosition()] = list;
+  // Dimensions that are added to others (of a convolution) are taken in full.
+  bool isWidened = false;
+  for (AffineMap map : structured.maps)
+    for (AffineExpr expr : map.getResults())
+      if (!isa<AffineDimExpr>(expr))
+        for (unsigned dim = 0; dim < numDims; ++dim)
+          if (expr.isFunctionOfDim(dim) && lists[dim]) {
+            lists[dim] = std::nullopt;
+            isWidened = true;
+          }
+  SmallVector<ViewRef> views;
+  SmallVector<Number> scalars;
+  for (auto [i, operand] : llvm::enumerate(node.operands)) {
+    scalars.push_back(operand ? Number::ofInt(0)
+                              : owner->frame.number(node.slots[i]));
+    if (!operand) {
+      views.push_back(nullptr);
+      continue;
+    }
+    Indices part;
+    for (AffineExpr expr : structured.maps[i].getResults()) {
+      auto dim = dyn_cast<AffineDimExpr>(expr);
+      part.push_back(dim ? lists[dim.getPosition()] : std::nullopt);
+    }
+    bool isOutput = i == structured.numInputs;
+    if (isOutput && !structured.readsOutput[0]) {
+      views.push_back(View::make(*operand->value->format,
+                                 getPartSizes(*operand->value, part)));
+      continue;
+    }
+    ViewRef view = evaluate(run, *operand, part);
+    if (!view)
+      return nullptr;
+    views.push_back(isOutput ? cloneView(*view) : view);
+  }
+  SmallVector<ArrayRef<int64_t>> shown;
+  for (const auto &list : lists)
+    shown.push_back(list ? ArrayRef<int64_t>(*list) : ArrayRef<int64_t>());
+  owner->frame.run = &run;
+  if (!structured.evaluate(owner->frame, views, scalars, shown))
+    return nullptr;
+  if (!isWidened)
+    return views.back();
+  Indices rest(indices);
+  for (auto [expr, list] : llvm::zip_equal(outputMap.getResults(), rest))
+    if (lists[cast<AffineDimExpr>(expr).getPosition()])
+      list = std::nullopt;
+  return gatherElements(*views.back(), rest);
+}
+
+ViewRef LazyProgram::computeContract(Run &run, Node &node,
+                                     const Indices &indices) {
+  const ContractCode &code = *node.contract;
+  SmallVector<std::optional<SmallVector<int64_t>>> lists(
+      code.maps.front().getNumDims());
+  for (auto [expr, list] : llvm::zip_equal(code.maps[2].getResults(), indices))
+    if (auto dim = dyn_cast<AffineDimExpr>(expr))
+      lists[dim.getPosition()] = list;
+  SmallVector<ViewRef> views;
+  for (auto [i, operand] : llvm::enumerate(node.operands)) {
+    Indices part;
+    for (AffineExpr expr : code.maps[i].getResults()) {
+      auto dim = dyn_cast<AffineDimExpr>(expr);
+      part.push_back(dim ? lists[dim.getPosition()] : std::nullopt);
+    }
+    if (i == 2 && node.init) {
+      views.push_back(View::make(*operand->value->format,
+                                 getPartSizes(*operand->value, part)));
+      continue;
+    }
+    ViewRef view = evaluate(run, *operand, part);
+    if (!view)
+      return nullptr;
+    views.push_back(i == 2 ? cloneView(*view) : view);
+  }
+  owner->frame.run = &run;
+  std::optional<Number> init;
+  if (node.init)
+    init = owner->frame.number(*node.init);
+  return code.evaluate(owner->frame, views, init) ? views[2] : nullptr;
+}
+
+ViewRef LazyProgram::computeElementwise(Run &run, Node &node,
+                                        const Indices &indices) {
+  SmallVector<ViewRef> views;
+  for (Node *operand : node.operands) {
+    views.push_back(operand ? evaluate(run, *operand, indices) : nullptr);
+    if (operand && !views.back())
+      return nullptr;
+  }
+  // The instruction sees parts in place of the shapes.
+  Frame &frame = owner->frame;
+  frame.run = &run;
+  for (auto [slot, view] : llvm::zip_equal(node.slots, views))
+    if (view)
+      frame.view(slot) = view;
+  bool good = node.elementwise->run(frame);
+  return good ? frame.view(node.result) : nullptr;
+}
+
+//===----------------------------------------------------------------------===//
+// Projections
+//===----------------------------------------------------------------------===//
+
+std::optional<Comparison> LazyProgram::project(Run &run, Node &output,
+                                               const View &got, int64_t count,
+                                               uint64_t seed, double slack) {
+  // The result may have been rounded.
+  Node *node = &output;
+  while (node->elementwise && isa<arith::TruncFOp, arith::ExtFOp>(node->op))
+    node = node->operands[0];
+  auto all = [](const Node &operand) { return Indices(operand.rank()); };
+  auto access = [](const View &view, AffineMap map) {
+    Access access;
+    return getAccess(view, map, access) ? std::optional<Access>(access)
+                                        : std::nullopt;
+  };
+  Contraction c;
+  ViewRef a, b, old;
+  SmallVector<AffineMap> maps;
+  SmallVector<int64_t> extents;
+  if (node->structured && node->structured->isContraction) {
+    const StructuredOp &structured = *node->structured;
+    Node *left = node->operands[structured.factorA];
+    Node *right = node->operands[structured.factorB];
+    if (!left || !right)
+      return std::nullopt;
+    a = evaluate(run, *left, all(*left));
+    b = a ? evaluate(run, *right, all(*right)) : nullptr;
+    old = b ? evaluate(run, *node->operands.back(), all(*node)) : nullptr;
+    if (!old)
+      return std::nullopt;
+    SmallVector<const View *> shapes;
+    for (Node *operand : node->operands)
+      shapes.push_back(operand ? operand->value.get() : nullptr);
+    if (!structured.getExtents(run, shapes, extents))
+      return std::nullopt;
+    maps = {structured.maps[structured.factorA],
+            structured.maps[structured.factorB], structured.maps.back()};
+    c.convertA = structured.convertA;
+    c.convertB = structured.convertB;
+    c.arithmetic = structured.arithmetic;
+    c.tf32 = structured.mayUseTf32 && run.options.allowTf32;
+  } else if (node->contract && node->contract->isPlain) {
+    const ContractCode &code = *node->contract;
+    a = evaluate(run, *node->operands[0], all(*node->operands[0]));
+    b = a ? evaluate(run, *node->operands[1], all(*node->operands[1]))
+          : nullptr;
+    old = b ? View::make(*code.accumulator, node->value->sizes) : nullptr;
+    if (!old)
+      return std::nullopt;
+    ViewRef initial =
+        node->init ? nullptr : evaluate(run, *node->operands[2], all(*node));
+    if (!node->init && !initial)
+      return std::nullopt;
+    for (int64_t i = 0, e = old->storage->size(); i < e; ++i)
+      old->store(i, node->init ? owner->frame.number(*node->init)
+                               : initial->load(initial->addressOf(i)));
+    SmallVector<const View *> shapes;
+    for (Node *operand : node->operands)
+      shapes.push_back(operand->value.get());
+    if (!code.getExtents(run, shapes, extents))
+      return std::nullopt;
+    maps.assign(code.maps.begin(), code.maps.begin() + 3);
+    c.convertA = code.convertA;
+    c.convertB = code.convertB;
+    c.arithmetic = code.accumulator;
+    c.tf32 = code.usesTf32 || (code.mayUseTf32 && run.options.allowTf32);
+  } else {
+    return std::nullopt;
+  }
+  std::optional<Access> first = access(*a, maps[0]),
+                        second = access(*b, maps[1]),
+                        third = access(*old, maps[2]);
+  if (!first || !second || !third || old->offset != 0 || !old->isDense() ||
+      !got.isDense() || got.offset != 0 ||
+      got.format->isFloat != c.arithmetic->isFloat)
+    return std::nullopt;
+  c.extents.assign(extents.begin(), extents.end());
+  c.a = *first;
+  c.b = *second;
+  c.output = *third;
+  return projectContraction(run, node->op, c, got, count, seed, slack);
+}

@@ -1,0 +1,412 @@
+//===- Verify.cpp - Checking what a program computed ----------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Reference/Verify.h"
+
+#include "Entry.h"
+#include "Lazy.h"
+#include "Sample.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+using namespace mlir;
+using namespace mlir::tessera::reference;
+
+//===----------------------------------------------------------------------===//
+// Everything
+//===----------------------------------------------------------------------===//
+
+/// The arguments, with memory that may be changed.
+static SmallVector<Array> copyArguments(func::FuncOp entry,
+                                        ArrayRef<Array> arguments) {
+  SmallVector<Array> copies(arguments.begin(), arguments.end());
+  for (auto [array, type] : llvm::zip(copies, entry.getArgumentTypes()))
+    if (isa<BaseMemRefType>(type) && array.storage)
+      array = array.clone();
+  return copies;
+}
+
+static Verification fail(func::FuncOp entry, std::string message) {
+  entry.emitError() << message;
+  Verification verification;
+  verification.status = Status::Failed;
+  verification.message = std::move(message);
+  verification.ok = false;
+  return verification;
+}
+
+static void add(Verification &verification, Comparison comparison) {
+  verification.ok &= comparison.ok;
+  verification.comparisons.push_back(std::move(comparison));
+}
+
+//===----------------------------------------------------------------------===//
+// Rows and columns
+//===----------------------------------------------------------------------===//
+
+/// Adds what was found at some of the indices of an output.
+static void merge(Comparison &total, const Comparison &part,
+                  const Indices &indices, ArrayRef<int64_t> shape) {
+  bool isWorse =
+      part.worstIndex >= 0 &&
+      (total.worstIndex < 0 || (total.ok && !part.ok) ||
+       (total.ok == part.ok && std::fabs(part.got - part.expected) >
+                                   std::fabs(total.got - total.expected)));
+  total.ok &= part.ok;
+  total.count += part.count;
+  total.mismatchCount += part.mismatchCount;
+  total.nanCount += part.nanCount;
+  total.exactCount += part.exactCount;
+  total.unboundedCount += part.unboundedCount;
+  total.maxAbs = std::max(total.maxAbs, part.maxAbs);
+  total.maxRel = std::max(total.maxRel, part.maxRel);
+  // "exact" as long as all parts are.
+  if (total.tolerance.empty() || total.tolerance == "exact")
+    total.tolerance = part.tolerance;
+  if (!isWorse)
+    return;
+  total.got = part.got;
+  total.expected = part.expected;
+  total.allowed = part.allowed;
+  total.worstPosition = part.worstPosition;
+  total.worstIndex = 0;
+  for (size_t dim = 0; dim < shape.size(); ++dim) {
+    if (indices[dim])
+      total.worstPosition[dim] = (*indices[dim])[part.worstPosition[dim]];
+    total.worstIndex = total.worstIndex * shape[dim] + total.worstPosition[dim];
+  }
+}
+
+static std::string plural(int64_t count, StringRef noun) {
+  return std::to_string(count) + " " + noun.str() + (count == 1 ? "" : "s");
+}
+
+namespace {
+/// Checks parts of the outputs of a straight-line program.
+struct PartialCheck {
+  LazyProgram &program;
+  const VerifyOptions &options;
+  /// Set when the reference fails.
+  std::optional<Outcome> failure = std::nullopt;
+  /// What could not be done, and why.
+  std::string tooLarge;
+  SmallVector<std::string> checked;
+
+  /// The comparison at some indices; false if it is too much work.
+  bool compareAt(LazyProgram::Node &node, const Array &got,
+                 const Indices &indices, Comparison &total);
+  bool checkOutput(LazyProgram::Node &node, const Array &got,
+                   Comparison &total);
+};
+} // namespace
+
+bool PartialCheck::compareAt(LazyProgram::Node &node, const Array &got,
+                             const Indices &indices, Comparison &total) {
+  Run run(options.evaluation);
+  ViewRef part = program.evaluate(run, node, indices);
+  if (!part) {
+    if (run.tooLarge)
+      tooLarge = run.message;
+    else
+      failure = finishRun(run);
+    return false;
+  }
+  Array expected = makeArray(*part, got.elementType);
+  Array computed =
+      makeArray(*gatherElements(*makeView(got), indices), got.elementType);
+  merge(total, compare(computed, expected, options.comparison), indices,
+        got.shape);
+  return true;
+}
+
+bool PartialCheck::checkOutput(LazyProgram::Node &node, const Array &got,
+                               Comparison &total) {
+  size_t rank = got.shape.size();
+  uint64_t seed = options.evaluation.seed;
+  Indices all(rank);
+  std::string text;
+  auto note = [&](const std::string &what, StringRef separator) {
+    if (!text.empty())
+      text += separator;
+    text += what;
+  };
+  if (rank == 0) {
+    if (!compareAt(node, got, all, total))
+      return false;
+    checked.push_back("its only element");
+    return true;
+  }
+  if (rank == 1) {
+    Indices some(all);
+    some[0] = pickSample(0, got.shape[0], options.rows * options.columns, seed);
+    if (!compareAt(node, got, some, total))
+      return false;
+    checked.push_back(plural(some[0]->size(), "element"));
+    return true;
+  }
+  // Of a stack of matrices, two.
+  Indices some(all);
+  int64_t matrices = 1, allMatrices = 1;
+  for (size_t dim = 0; dim + 2 < rank; ++dim) {
+    some[dim] = pickSample(0, got.shape[dim], 2, seed);
+    matrices *= static_cast<int64_t>(some[dim]->size());
+    allMatrices *= got.shape[dim];
+  }
+  int64_t rowCount = got.shape[rank - 2], columnCount = got.shape[rank - 1];
+  Indices rows(some), columns(some);
+  rows[rank - 2] = pickSample(0, rowCount, options.rows, seed);
+  columns[rank - 1] = pickSample(0, columnCount, options.columns, seed);
+  bool hasRows = compareAt(node, got, rows, total);
+  if (failure)
+    return false;
+  bool hasColumns = compareAt(node, got, columns, total);
+  if (failure)
+    return false;
+  if (hasRows)
+    note(plural(rows[rank - 2]->size(), "row"), "");
+  if (hasColumns)
+    note(plural(columns[rank - 1]->size(), "column"), " and ");
+  if (!text.empty()) {
+    text += " in full";
+  } else {
+    Indices few(some);
+    few[rank - 2] = pickSample(0, rowCount, 4, seed);
+    few[rank - 1] = pickSample(0, columnCount, 8, seed);
+    if (!compareAt(node, got, few, total))
+      return false;
+    note(plural(few[rank - 2]->size() * few[rank - 1]->size(), "element"), "");
+  }
+  if (matrices < allMatrices)
+    text += " of " + std::to_string(matrices) + " of " +
+            std::to_string(allMatrices) + " matrices";
+  // All of it, if it is a product.
+  if (options.projections > 0) {
+    Run run(options.evaluation);
+    std::optional<Comparison> projected =
+        program.project(run, node, *makeView(got), options.projections, seed,
+                        options.comparison.slack);
+    if (projected) {
+      note(plural(options.projections, "random projection"), ", ");
+      if (!projected->ok && total.ok) {
+        // Which elements it is due to is not known.
+        total.ok = false;
+        total.mismatchCount += projected->mismatchCount;
+        total.nanCount += projected->nanCount;
+        total.tolerance = "a random projection of row " +
+                          std::to_string(projected->worstIndex) + " differs";
+      }
+    } else if (run.failed() && !run.tooLarge) {
+      failure = finishRun(run);
+      return false;
+    }
+  }
+  checked.push_back(text);
+  return true;
+}
+
+/// None when the program is not of this kind.
+static std::optional<Verification> verifyParts(func::FuncOp entry,
+                                               ArrayRef<Array> arguments,
+                                               ArrayRef<ComputedOutput> outputs,
+                                               const VerifyOptions &options,
+                                               std::string &reason) {
+  LazyProgram program(entry, arguments);
+  Run run(options.evaluation);
+  prepareRun(run, entry);
+  Verification result;
+  result.isComplete = false;
+  auto stop = [&](Outcome outcome) {
+    result.status = outcome.status;
+    result.message = outcome.message;
+    result.ok = false;
+    return result;
+  };
+  if (!program.build(run)) {
+    if (run.failed() && !run.tooLarge)
+      return stop(finishRun(run));
+    reason = program.getReason();
+    return std::nullopt;
+  }
+  PartialCheck check{program, options, std::nullopt, {}, {}};
+  for (const ComputedOutput &output : outputs) {
+    LazyProgram::Node *node = output.isResult
+                                  ? program.getResult(output.index)
+                                  : program.getArgument(output.index);
+    if (!node || node->value->sizes != ArrayRef(output.array.shape)) {
+      reason = "an output is no array";
+      return std::nullopt;
+    }
+    Comparison total;
+    if (!check.checkOutput(*node, output.array, total)) {
+      if (check.failure)
+        return stop(*check.failure);
+      Outcome outcome;
+      outcome.status = Status::TooLarge;
+      outcome.message = "too large to verify, even in parts: " + check.tooLarge;
+      return stop(outcome);
+    }
+    add(result, std::move(total));
+  }
+  bool areSame = llvm::all_equal(check.checked);
+  for (auto [i, text] : llvm::enumerate(check.checked)) {
+    if (areSame && i > 0)
+      break;
+    result.checked += (i ? "; " : "");
+    if (!areSame)
+      result.checked += "of output " + std::to_string(i) + " ";
+    result.checked += text;
+  }
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// Workgroups
+//===----------------------------------------------------------------------===//
+
+/// Whether the entry function is one launch, whose workgroups can be evaluated
+/// by themselves.
+static bool isOneLaunch(func::FuncOp entry, std::string &reason) {
+  unsigned launches = 0;
+  for (Operation &op : entry.getBody().front()) {
+    if (isa<gpu::LaunchOp, gpu::LaunchFuncOp>(op)) {
+      ++launches;
+      continue;
+    }
+    bool isHarmless =
+        isMemoryEffectFree(&op) ||
+        isa<func::ReturnOp, memref::AllocOp, memref::DeallocOp, gpu::WaitOp>(
+            op);
+    if (!isHarmless) {
+      reason = "'" + op.getName().getStringRef().str() +
+               "' stands beside the kernel";
+      return false;
+    }
+  }
+  if (launches != 1) {
+    reason = "it does not consist of one kernel";
+    return false;
+  }
+  Operation *root = entry->getParentOp() ? entry->getParentOp() : entry;
+  bool hasAtomics =
+      root->walk([](Operation *op) {
+            return isa<memref::AtomicRMWOp, memref::GenericAtomicRMWOp>(op)
+                       ? WalkResult::interrupt()
+                       : WalkResult::advance();
+          })
+          .wasInterrupted();
+  if (hasAtomics)
+    reason = "its workgroups work together by atomic operations";
+  return !hasAtomics;
+}
+
+static std::optional<Verification>
+verifyWorkgroups(func::FuncOp entry, ArrayRef<Array> arguments,
+                 ArrayRef<ComputedOutput> outputs, const VerifyOptions &options,
+                 std::string &reason) {
+  if (!isOneLaunch(entry, reason))
+    return std::nullopt;
+  for (const ComputedOutput &output : outputs)
+    if (output.isResult) {
+      reason = "an output is not memory that the kernel writes";
+      return std::nullopt;
+    }
+  SmallVector<Array> copies = copyArguments(entry, arguments);
+  for (const ComputedOutput &output : outputs)
+    copies[output.index].storage->recordWrites();
+  Options evaluation = options.evaluation;
+  evaluation.sampledWorkgroups = options.workgroups;
+  Outcome outcome = run(entry, copies, evaluation);
+  Verification result;
+  result.isComplete = false;
+  result.status = outcome.status;
+  result.message = outcome.message;
+  if (!outcome.succeeded()) {
+    result.ok = false;
+    if (outcome.status == Status::TooLarge)
+      result.message =
+          "too large to verify, even one workgroup: " + outcome.message;
+    return result;
+  }
+  CompareOptions comparison = options.comparison;
+  comparison.onlyWritten = true;
+  int64_t count = 0;
+  for (const ComputedOutput &output : outputs) {
+    add(result, compare(output.array, copies[output.index], comparison));
+    count += result.comparisons.back().count;
+  }
+  result.checked = plural(count, "element") + ", which " +
+                   std::to_string(outcome.workgroups) + " of " +
+                   plural(outcome.allWorkgroups, "workgroup") + " computed";
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// Verification
+//===----------------------------------------------------------------------===//
+
+Verification tessera::reference::verify(func::FuncOp entry,
+                                        ArrayRef<Array> arguments,
+                                        ArrayRef<ComputedOutput> outputs,
+                                        const VerifyOptions &options) {
+  Verification result;
+  if (std::optional<Outcome> bad = checkEntry(entry, arguments)) {
+    result.status = bad->status;
+    result.message = bad->message;
+    result.ok = false;
+    return result;
+  }
+  for (const ComputedOutput &output : outputs) {
+    TypeRange types = output.isResult ? TypeRange(entry.getResultTypes())
+                                      : TypeRange(entry.getArgumentTypes());
+    bool fits =
+        output.index < types.size() && output.array.storage &&
+        getElementTypeOrSelf(types[output.index]) == output.array.elementType;
+    if (!output.isResult)
+      fits = fits && isa<MemRefType>(types[output.index]) &&
+             output.array.shape == arguments[output.index].shape;
+    if (!fits)
+      return fail(entry, "output " + std::to_string(&output - outputs.begin()) +
+                             " is none of the function's");
+  }
+
+  std::string effort = "sampling was asked for";
+  if (!options.forceSampling) {
+    SmallVector<Array> copies = copyArguments(entry, arguments);
+    Outcome outcome = run(entry, copies, options.evaluation);
+    result.status = outcome.status;
+    result.message = outcome.message;
+    if (outcome.status == Status::Failed) {
+      result.ok = false;
+      return result;
+    }
+    if (outcome.succeeded()) {
+      for (const ComputedOutput &output : outputs)
+        add(result, compare(output.array,
+                            output.isResult ? outcome.results[output.index]
+                                            : copies[output.index],
+                            options.comparison));
+      result.checked = "every element";
+      return result;
+    }
+    effort = outcome.message;
+  }
+  std::string partsReason, launchReason;
+  if (std::optional<Verification> parts =
+          verifyParts(entry, arguments, outputs, options, partsReason))
+    return *std::move(parts);
+  if (std::optional<Verification> some =
+          verifyWorkgroups(entry, arguments, outputs, options, launchReason))
+    return *std::move(some);
+  result.status = Status::TooLarge;
+  result.ok = false;
+  result.isComplete = false;
+  result.message =
+      "too large to verify in full (" + effort +
+      "), and no part of it can be verified by itself: " + partsReason +
+      ", and " + launchReason;
+  return result;
+}

@@ -85,8 +85,7 @@ public:
 
 /// Adds the conversion of fragments to vectors, one to many, and of tokens to
 /// nothing.
-void populateFragmentTypeConversion(TypeConverter &converter,
-                                    const Chip &chip);
+void populateFragmentTypeConversion(TypeConverter &converter, const Chip &chip);
 
 /// Adds patterns for every op of the dialect but `vthread` and `contract`.
 /// `converter` and `target` outlive them.

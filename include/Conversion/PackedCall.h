@@ -1,4 +1,5 @@
-//===- PackedCall.h - Functions that take their arguments packed -*- C++ -*-===//
+//===- PackedCall.h - Functions that take their arguments packed -*- C++
+//-*-===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

@@ -85,9 +85,11 @@ static LogicalResult lowerToSchedule(ModuleOp module,
   linalg.target = options.target;
   linalg.chip = options.chip;
   linalg.allowTf32 = options.allowTf32;
-  return runPipeline(
-      module, options, times, "schedule",
-      [&](OpPassManager &pm) { buildLinalgToTesseraPipeline(pm, linalg); });
+  return runPipeline(module, options, times, "schedule",
+                     [&](OpPassManager &pm) {
+                       pm.addPass(createConvertSubgroupMmaToTessera());
+                       buildLinalgToTesseraPipeline(pm, linalg);
+                     });
 }
 
 LogicalResult mlir::tessera::lowerToStage(ModuleOp module, Stage stage,

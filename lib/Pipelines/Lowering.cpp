@@ -51,6 +51,7 @@ void mlir::tessera::buildOutliningPipeline(OpPassManager &pm,
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
   pm.addPass(createGpuLaunchSinkIndexComputationsPass());
+  pm.addPass(createTesseraNameKernels());
   pm.addPass(createGpuKernelOutliningPass());
 }
 
@@ -75,8 +76,8 @@ void mlir::tessera::buildVendorPipeline(OpPassManager &pm,
     convert.chip = options.chip;
     kernels.addPass(createConvertTesseraToCPU(convert));
   }
-  kernels.addPass(createTesseraExpandScalars());
   kernels.addPass(createCanonicalizerPass());
+  kernels.addPass(createTesseraExpandScalars());
   kernels.addPass(createCSEPass());
 }
 
@@ -91,6 +92,8 @@ void mlir::tessera::buildKernelToLLVMPipeline(OpPassManager &pm,
   kernels.addPass(createLoopInvariantCodeMotionPass());
   kernels.addPass(createSCFToControlFlowPass());
   if (options.target == "cuda") {
+    // Before libdevice is thought of: it is not at hand, nor needed.
+    kernels.addPass(createConvertMathToLLVMPass());
     kernels.addPass(createConvertGpuOpsToNVVMOps());
   } else {
     kernels.addPass(createConvertVectorToLLVMPass());

@@ -21,8 +21,8 @@ static Value emitMultiplyAdd(OpBuilder &builder, Location loc, Value a, Value b,
                              Value acc) {
   if (isa<FloatType>(getElementTypeOrSelf(acc.getType())))
     return math::FmaOp::create(builder, loc, a, b, acc);
-  return arith::AddIOp::create(
-      builder, loc, acc, arith::MulIOp::create(builder, loc, a, b));
+  return arith::AddIOp::create(builder, loc, acc,
+                               arith::MulIOp::create(builder, loc, a, b));
 }
 
 /// A product without a matrix unit: every lane multiplies what its own
@@ -182,7 +182,8 @@ struct MapPattern : FragmentPattern<MapOp> {
     IndexMath math(rewriter, loc);
     std::array<Value, 2> lane;
     if (op.takesCoordinates())
-      lane = layout->getLaneOffset(rewriter, loc, target.getLane(rewriter, loc));
+      lane =
+          layout->getLaneOffset(rewriter, loc, target.getLane(rewriter, loc));
     SmallVector<Value> tiles;
     for (int64_t t = 0; t < layout->getNumTiles(); ++t) {
       SmallVector<Value> inputs;
@@ -267,8 +268,7 @@ struct ReducePattern : FragmentPattern<ReduceOp> {
             auto [row, col] = layout->map.at(0, reg);
             if ((kept ? col : row) != wanted)
               continue;
-            Value element =
-                vector::ExtractOp::create(rewriter, loc, tile, reg);
+            Value element = vector::ExtractOp::create(rewriter, loc, tile, reg);
             sum = sum ? combine(rewriter, loc, op.getKind(), sum, element)
                       : element;
           }

@@ -59,8 +59,8 @@ struct ConvertPattern : FragmentPattern<ConvertOp> {
         return {};
       sources.push_back(*found);
       stays &= found->lane == lane;
-      oneRegister &= found->tile == sources[0].tile &&
-                     found->reg == sources[0].reg;
+      oneRegister &=
+          found->tile == sources[0].tile && found->reg == sources[0].reg;
     }
     auto extract = [&](const Source &at) -> Value {
       return vector::ExtractOp::create(builder, loc, source[at.tile], at.reg);
@@ -69,8 +69,8 @@ struct ConvertPattern : FragmentPattern<ConvertOp> {
       return extract(sources[0]);
 
     Value lane = target.getLane(builder, loc);
-    Value lane64 = arith::IndexCastOp::create(builder, loc,
-                                              builder.getI64Type(), lane);
+    Value lane64 =
+        arith::IndexCastOp::create(builder, loc, builder.getI64Type(), lane);
     auto constant64 = [&](uint64_t value) -> Value {
       return arith::ConstantOp::create(
           builder, loc,
@@ -80,7 +80,8 @@ struct ConvertPattern : FragmentPattern<ConvertOp> {
     // Maps are linear, so the source lane is: a step for each bit set.
     Value sourceLane = lane;
     if (!stays) {
-      sourceLane = arith::ConstantIndexOp::create(builder, loc, sources[0].lane);
+      sourceLane =
+          arith::ConstantIndexOp::create(builder, loc, sources[0].lane);
       for (int64_t bit = 1; bit < numLanes; bit *= 2) {
         int64_t step = sources[bit].lane ^ sources[0].lane;
         if (!step)
@@ -94,8 +95,8 @@ struct ConvertPattern : FragmentPattern<ConvertOp> {
         Value moved = arith::XOrIOp::create(
             builder, loc, sourceLane,
             arith::ConstantIndexOp::create(builder, loc, step));
-        sourceLane = arith::SelectOp::create(builder, loc, isSet, moved,
-                                             sourceLane);
+        sourceLane =
+            arith::SelectOp::create(builder, loc, isSet, moved, sourceLane);
       }
       for (int64_t l = 0; l < numLanes; ++l) {
         int64_t expected = sources[0].lane;
@@ -157,13 +158,12 @@ struct ConvertPattern : FragmentPattern<ConvertOp> {
       for (int64_t reg = 0; reg < to->map.getNumRegisters(); ++reg) {
         Value value = emitRegister(rewriter, loc, *from, *to, source, t, reg);
         if (!value)
-          return op.emitError()
-                 << "no way to move " << op.getSource().getType() << " to "
-                 << op.getResult().getType();
+          return op.emitError() << "no way to move " << op.getSource().getType()
+                                << " to " << op.getResult().getType();
         elements.push_back(value);
       }
-      tiles.push_back(vector::FromElementsOp::create(
-          rewriter, loc, to->vectorType, elements));
+      tiles.push_back(vector::FromElementsOp::create(rewriter, loc,
+                                                     to->vectorType, elements));
     }
     rewriter.replaceOpWithMultiple(op, {ValueRange(tiles)});
     return success();

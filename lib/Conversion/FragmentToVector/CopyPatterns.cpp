@@ -38,8 +38,7 @@ static std::optional<int64_t> getNumThreads(Operation *op) {
 namespace {
 
 /// One op's copy, chunk by chunk.
-template <typename CopyLike>
-class CopyEmitter {
+template <typename CopyLike> class CopyEmitter {
 public:
   CopyEmitter(CopyLike op, const FragmentTarget &target, bool async)
       : op(op), target(target), async(async), loc(op.getLoc()),
@@ -57,12 +56,12 @@ public:
       while (width * 2 * bytes <= limit && shape[1] % (width * 2) == 0)
         width *= 2;
     }
-    sourceInside = op.getInBounds() ||
-                   isProvablyInBounds(op.getSourceType(), op.getSourceIndices(),
-                                      shape);
-    targetInside = op.getInBounds() ||
-                   isProvablyInBounds(op.getTargetType(), op.getTargetIndices(),
-                                      shape);
+    sourceInside =
+        op.getInBounds() ||
+        isProvablyInBounds(op.getSourceType(), op.getSourceIndices(), shape);
+    targetInside =
+        op.getInBounds() ||
+        isProvablyInBounds(op.getTargetType(), op.getTargetIndices(), shape);
     numThreads = getNumThreads(op);
   }
 
@@ -84,11 +83,11 @@ public:
     Value thread = emitLinearThread(builder, op);
     auto emitAt = [&](OpBuilder &builder, Value chunk) {
       IndexMath math(builder, loc);
-      Value row = arith::DivUIOp::create(builder, loc, chunk,
-                                         math.constant(perRow));
-      Value col = math.mul(arith::RemUIOp::create(builder, loc, chunk,
-                                                  math.constant(perRow)),
-                           width);
+      Value row =
+          arith::DivUIOp::create(builder, loc, chunk, math.constant(perRow));
+      Value col = math.mul(
+          arith::RemUIOp::create(builder, loc, chunk, math.constant(perRow)),
+          width);
       emitChunk(builder, row, col);
     };
     if (numThreads && llvm::divideCeil(chunks, *numThreads) <= maxUnroll) {
@@ -98,9 +97,9 @@ public:
           emitAt(builder, chunk);
           continue;
         }
-        Value some = arith::CmpIOp::create(builder, loc,
-                                           arith::CmpIPredicate::ult, chunk,
-                                           math.constant(chunks));
+        Value some =
+            arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult,
+                                  chunk, math.constant(chunks));
         scf::IfOp::create(builder, loc, some,
                           [&](OpBuilder &nested, Location loc) {
                             emitAt(nested, chunk);
@@ -109,8 +108,7 @@ public:
       }
       return;
     }
-    auto loop = scf::ForOp::create(builder, loc, thread,
-                                   math.constant(chunks),
+    auto loop = scf::ForOp::create(builder, loc, thread, math.constant(chunks),
                                    emitNumThreads(builder, op));
     OpBuilder nested(loop.getBody()->getTerminator());
     emitAt(nested, loop.getInductionVar());
@@ -156,13 +154,12 @@ private:
 
     VectorType type = VectorType::get(width, element);
     auto constantZero = [&](OpBuilder &builder, Type type) -> Value {
-      return arith::ConstantOp::create(builder, loc,
-                                       builder.getZeroAttr(type));
+      return arith::ConstantOp::create(builder, loc, builder.getZeroAttr(type));
     };
-    llvm::MaybeAlign align = target.chip.alignedAccess
-                                 ? llvm::MaybeAlign(width *
-                                                    getElementBytes(element))
-                                 : llvm::MaybeAlign();
+    llvm::MaybeAlign align =
+        target.chip.alignedAccess
+            ? llvm::MaybeAlign(width * getElementBytes(element))
+            : llvm::MaybeAlign();
     Value whole;
     auto isWhole = [&](Value count) -> Value {
       return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
@@ -180,26 +177,23 @@ private:
       value = read(builder);
     } else {
       whole = isWhole(count);
-      value =
-          scf::IfOp::create(
-              builder, loc, whole,
-              [&](OpBuilder &nested, Location loc) {
-                scf::YieldOp::create(nested, loc, read(nested));
-              },
-              [&](OpBuilder &nested, Location loc) {
-                Value zero = constantZero(
-                    nested, width == 1 ? element : Type(type));
-                Value partial = zero;
-                if (width > 1) {
-                  Value mask = vector::CreateMaskOp::create(
-                      nested, loc, type.clone(nested.getI1Type()),
-                      ValueRange{count});
-                  partial = vector::MaskedLoadOp::create(
-                      nested, loc, type, source, fromAll, mask, zero);
-                }
-                scf::YieldOp::create(nested, loc, partial);
-              })
-              .getResult(0);
+      value = scf::IfOp::create(
+                  builder, loc, whole,
+                  [&](OpBuilder &nested, Location loc) {
+                    scf::YieldOp::create(nested, loc, read(nested));
+                  },
+                  [&](OpBuilder &nested, Location loc) {
+                    Value zero =
+                        constantZero(nested, width == 1 ? element : Type(type));
+                    Value partial = zero;
+                    if (width > 1) {
+                      Value mask = emitMask(nested, loc, count, width);
+                      partial = vector::MaskedLoadOp::create(
+                          nested, loc, type, source, fromAll, mask, zero);
+                    }
+                    scf::YieldOp::create(nested, loc, partial);
+                  })
+                  .getResult(0);
     }
     // Write.
     auto write = [&](OpBuilder &builder) {
@@ -221,8 +215,7 @@ private:
         },
         [&](OpBuilder &nested, Location loc) {
           if (width > 1) {
-            Value mask = vector::CreateMaskOp::create(
-                nested, loc, type.clone(nested.getI1Type()), ValueRange{room});
+            Value mask = emitMask(nested, loc, room, width);
             vector::MaskedStoreOp::create(nested, loc, to, intoAll, mask,
                                           value);
           }

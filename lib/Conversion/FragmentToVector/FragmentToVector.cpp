@@ -109,7 +109,8 @@ Value mlir::tessera::emitElementCast(OpBuilder &builder, Location loc,
   Type to = toElement;
   if (auto vector = dyn_cast<VectorType>(value.getType()))
     to = vector.clone(toElement);
-  auto fromFloat = dyn_cast<FloatType>(from), toFloat = dyn_cast<FloatType>(toElement);
+  auto fromFloat = dyn_cast<FloatType>(from),
+       toFloat = dyn_cast<FloatType>(toElement);
   if (fromFloat && toFloat) {
     if (fromFloat.getWidth() < toFloat.getWidth())
       return arith::ExtFOp::create(builder, loc, to, value);
@@ -168,7 +169,8 @@ Value FragmentTarget::emitShuffle(OpBuilder &builder, Location loc, Value value,
     return value;
   Value index =
       arith::IndexCastOp::create(builder, loc, builder.getI32Type(), lane);
-  Value width = arith::ConstantIntOp::create(builder, loc, chip.subgroupSize, 32);
+  Value width =
+      arith::ConstantIntOp::create(builder, loc, chip.subgroupSize, 32);
   return gpu::ShuffleOp::create(builder, loc, value, index, width,
                                 gpu::ShuffleMode::IDX)
       .getShuffleResult();
@@ -233,11 +235,10 @@ void mlir::tessera::populateFragmentToVectorPatterns(
 }
 
 /// What is known beside what the op promises.
-template <typename CopyLike>
-static void setAlignment(CopyLike op) {
-  int64_t known = std::min(
-      getKnownTileAlignment(op.getSource(), op.getSourceIndices()),
-      getKnownTileAlignment(op.getTarget(), op.getTargetIndices()));
+template <typename CopyLike> static void setAlignment(CopyLike op) {
+  int64_t known =
+      std::min(getKnownTileAlignment(op.getSource(), op.getSourceIndices()),
+               getKnownTileAlignment(op.getTarget(), op.getTargetIndices()));
   if (!op.getAlignment() || static_cast<int64_t>(*op.getAlignment()) < known)
     op.setAlignment(known);
 }

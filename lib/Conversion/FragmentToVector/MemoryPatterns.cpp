@@ -22,6 +22,20 @@ static Value emitZero(OpBuilder &builder, Location loc, Type type) {
   return arith::ConstantOp::create(builder, loc, builder.getZeroAttr(type));
 }
 
+Value mlir::tessera::emitMask(OpBuilder &builder, Location loc, Value count,
+                              int64_t width) {
+  auto type = VectorType::get(width, builder.getI32Type());
+  Value steps = arith::ConstantOp::create(
+      builder, loc,
+      DenseElementsAttr::get(
+          type, ArrayRef(llvm::to_vector(llvm::seq<int32_t>(0, width)))));
+  Value limit = vector::BroadcastOp::create(
+      builder, loc, type,
+      arith::IndexCastOp::create(builder, loc, builder.getI32Type(), count));
+  return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, steps,
+                               limit);
+}
+
 bool mlir::tessera::isInnerContiguous(MemRefType type) {
   SmallVector<int64_t> strides;
   int64_t offset;
@@ -49,8 +63,8 @@ public:
                        std::max<int64_t>(1, target.chip.accessBytes / bytes));
     if (target.chip.alignedAccess)
       width = std::min(width, std::max<int64_t>(1, alignment / bytes));
-    std::array<Value, 2> lane = layout.getLaneOffset(
-        builder, loc, target.getLane(builder, loc));
+    std::array<Value, 2> lane =
+        layout.getLaneOffset(builder, loc, target.getLane(builder, loc));
     // From here on in the memory's order: (slow, fast).
     if (transpose)
       std::swap(lane[0], lane[1]);
@@ -103,8 +117,8 @@ public:
 private:
   Value emitSize(unsigned d) {
     if (!sizes[d])
-      sizes[d] = memref::DimOp::create(builder, loc, memory,
-                                       type.getRank() - 2 + d);
+      sizes[d] =
+          memref::DimOp::create(builder, loc, memory, type.getRank() - 2 + d);
     return sizes[d];
   }
 
@@ -175,29 +189,35 @@ struct FillPattern : FragmentPattern<FillOp> {
 // load
 //===----------------------------------------------------------------------===//
 
-/// Puts `part` (scalar, or vector of the access width) at register `reg`.
-static Value insertPart(OpBuilder &builder, Location loc, Value part,
-                        Value tile, int64_t reg) {
-  auto tileType = cast<VectorType>(tile.getType());
-  if (part.getType() == tileType)
-    return part;
-  if (isa<VectorType>(part.getType()))
-    return vector::InsertStridedSliceOp::create(
-        builder, loc, part, tile, ArrayRef<int64_t>{reg},
-        ArrayRef<int64_t>{1});
-  return vector::InsertOp::create(builder, loc, part, tile, reg);
+/// A tile's vector from its parts, each a scalar or a vector.
+static Value joinParts(OpBuilder &builder, Location loc, VectorType type,
+                       ArrayRef<Value> parts) {
+  if (parts.size() == 1 && parts[0].getType() == type)
+    return parts[0];
+  SmallVector<Value> elements;
+  for (Value part : parts) {
+    auto vector = dyn_cast<VectorType>(part.getType());
+    if (!vector) {
+      elements.push_back(part);
+      continue;
+    }
+    for (int64_t i = 0; i < vector.getNumElements(); ++i)
+      elements.push_back(vector::ExtractOp::create(builder, loc, part, i));
+  }
+  return vector::FromElementsOp::create(builder, loc, type, elements);
 }
 
+/// `width` elements of a tile's vector from `reg` on: a scalar if one.
 static Value extractPart(OpBuilder &builder, Location loc, Value tile,
                          int64_t reg, int64_t width) {
   auto type = cast<VectorType>(tile.getType());
-  if (width == type.getNumElements() && width > 1)
+  if (width == 1)
+    return vector::ExtractOp::create(builder, loc, tile, reg);
+  if (width == type.getNumElements())
     return tile;
-  if (width > 1)
-    return vector::ExtractStridedSliceOp::create(
-        builder, loc, tile, ArrayRef<int64_t>{reg}, ArrayRef<int64_t>{width},
-        ArrayRef<int64_t>{1});
-  return vector::ExtractOp::create(builder, loc, tile, reg);
+  return vector::ShuffleOp::create(
+      builder, loc, tile, tile,
+      llvm::to_vector(llvm::seq<int64_t>(reg, reg + width)));
 }
 
 namespace {
@@ -213,9 +233,9 @@ struct LoadPattern : FragmentPattern<LoadOp> {
       for (int64_t j = 0; j < layout.tiles[1]; ++j) {
         SmallVector<Value> indices =
             access.getIndices(access.getTilePlace(i, j));
-        if (Value tile = target.emitTileLoad(builder, loc, op, layout,
-                                             op.getMemory(), indices,
-                                             access.getAlignment())) {
+        if (Value tile =
+                target.emitTileLoad(builder, loc, op, layout, op.getMemory(),
+                                    indices, access.getAlignment())) {
           tiles.push_back(tile);
           continue;
         }
@@ -230,9 +250,7 @@ struct LoadPattern : FragmentPattern<LoadOp> {
     Location loc = op.getLoc();
     int64_t width = access.getWidth();
     Type element = layout.vectorType.getElementType();
-    Value tile;
-    if (width != layout.vectorType.getNumElements() || width == 1)
-      tile = emitZero(builder, loc, layout.vectorType);
+    SmallVector<Value> parts;
     for (int64_t reg = 0; reg < layout.map.getNumRegisters(); reg += width) {
       std::array<Value, 2> place = access.getPlace(i, j, reg);
       SmallVector<Value> indices = access.getIndices(place);
@@ -265,17 +283,15 @@ struct LoadPattern : FragmentPattern<LoadOp> {
               });
           part = branch.getResult(0);
         } else {
-          Value mask = vector::CreateMaskOp::create(
-              builder, loc, VectorType::get(width, builder.getI1Type()),
-              ValueRange{count});
+          Value mask = emitMask(builder, loc, count, width);
           part = vector::MaskedLoadOp::create(
               builder, loc, access.getAccessType(), op.getMemory(), indices,
               mask, emitZero(builder, loc, access.getAccessType()));
         }
       }
-      tile = tile ? insertPart(builder, loc, part, tile, reg) : part;
+      parts.push_back(part);
     }
-    return tile;
+    return joinParts(builder, loc, layout.vectorType, parts);
   }
 
   LogicalResult
@@ -307,8 +323,7 @@ struct LoadPattern : FragmentPattern<LoadOp> {
         SmallVector<Value> masked;
         for (int64_t i = 0; i < layout->tiles[0]; ++i)
           for (int64_t j = 0; j < layout->tiles[1]; ++j)
-            masked.push_back(
-                emitTile(rewriter, op, *layout, edge, i, j, true));
+            masked.push_back(emitTile(rewriter, op, *layout, edge, i, j, true));
         scf::YieldOp::create(rewriter, loc, masked);
       }
       llvm::append_range(tiles, branch.getResults());
@@ -341,9 +356,9 @@ struct StorePattern : FragmentPattern<StoreOp> {
             builder, loc, part, op.getMemory(), indices,
             /*nontemporal=*/false,
             target.chip.alignedAccess
-                ? llvm::MaybeAlign(width *
-                                   getElementBytes(
-                                       layout.vectorType.getElementType()))
+                ? llvm::MaybeAlign(
+                      width *
+                      getElementBytes(layout.vectorType.getElementType()))
                 : llvm::MaybeAlign());
       } else {
         Value count = access.emitCount(place);
@@ -358,9 +373,7 @@ struct StorePattern : FragmentPattern<StoreOp> {
                               scf::YieldOp::create(nested, loc);
                             });
         } else {
-          Value mask = vector::CreateMaskOp::create(
-              builder, loc, VectorType::get(width, builder.getI1Type()),
-              ValueRange{count});
+          Value mask = emitMask(builder, loc, count, width);
           vector::MaskedStoreOp::create(builder, loc, op.getMemory(), indices,
                                         mask, part);
         }
@@ -372,8 +385,8 @@ struct StorePattern : FragmentPattern<StoreOp> {
                TileAccess &access, ValueRange tiles, bool masked) const {
     for (int64_t i = 0; i < layout.tiles[0]; ++i)
       for (int64_t j = 0; j < layout.tiles[1]; ++j)
-        emitTile(builder, op, layout, access, tiles[i * layout.tiles[1] + j],
-                 i, j, masked);
+        emitTile(builder, op, layout, access, tiles[i * layout.tiles[1] + j], i,
+                 j, masked);
   }
 
   LogicalResult
@@ -422,16 +435,16 @@ struct BroadcastPattern : FragmentPattern<BroadcastOp> {
     IndexMath math(builder, loc);
     unsigned along = 1 - op.getDimension();
     Type element = vector.vectorType.getElementType();
-    Value lane = vector.getLaneOffset(builder, loc,
-                                      target.getLane(builder, loc))[along];
+    Value lane =
+        vector.getLaneOffset(builder, loc, target.getLane(builder, loc))[along];
     Value base = math.add(op.getIndex(), lane);
     auto type = cast<MemRefType>(op.getSource().getType());
     int64_t extent = vector.getExtent(along);
     int64_t total = extent * vector.tiles[along];
     std::optional<int64_t> first = getConstantIntValue(op.getIndex());
-    bool inside = op.getInBounds() ||
-                  (first && *first >= 0 && !type.isDynamicDim(0) &&
-                   *first + total <= type.getDimSize(0));
+    bool inside =
+        op.getInBounds() || (first && *first >= 0 && !type.isDynamicDim(0) &&
+                             *first + total <= type.getDimSize(0));
     Value size;
     if (!inside)
       size = memref::DimOp::create(builder, loc, op.getSource(), 0);

@@ -17,8 +17,7 @@
 namespace mlir::tessera {
 
 /// A pattern that knows its target.
-template <typename Op>
-class FragmentPattern : public OpConversionPattern<Op> {
+template <typename Op> class FragmentPattern : public OpConversionPattern<Op> {
 public:
   FragmentPattern(const TypeConverter &converter, MLIRContext *context,
                   const FragmentTarget &target)
@@ -55,6 +54,9 @@ Value emitElementCast(OpBuilder &builder, Location loc, Value value,
 /// `value` of the lane numbered `lane` (index), for any element type.
 Value emitShuffleAny(OpBuilder &builder, Location loc,
                      const FragmentTarget &target, Value value, Value lane);
+
+/// A mask of `width` bits, of which the first `count` (index) are set.
+Value emitMask(OpBuilder &builder, Location loc, Value count, int64_t width);
 
 /// Whether consecutive elements of the last dimension lie side by side.
 bool isInnerContiguous(MemRefType type);

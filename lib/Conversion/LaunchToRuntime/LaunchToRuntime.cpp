@@ -10,12 +10,12 @@
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
 #include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVM.h"
+#include "mlir/Conversion/IndexToLLVM/IndexToLLVM.h"
 #include "mlir/Conversion/LLVMCommon/MemRefBuilder.h"
 #include "mlir/Conversion/LLVMCommon/Pattern.h"
 #include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
 #include "mlir/Conversion/MemRefToLLVM/MemRefToLLVM.h"
 #include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
-#include "mlir/Conversion/IndexToLLVM/IndexToLLVM.h"
 #include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVM.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -72,9 +72,8 @@ struct LaunchPattern : ConvertOpToLLVMPattern<gpu::LaunchFuncOp> {
       Value slot = LLVM::AllocaOp::create(rewriter, loc, pointer,
                                           argument.getType(), constant(1));
       LLVM::StoreOp::create(rewriter, loc, argument, slot);
-      Value place =
-          LLVM::GEPOp::create(rewriter, loc, pointer, pointer, array,
-                              ArrayRef<LLVM::GEPArg>{int32_t(i)});
+      Value place = LLVM::GEPOp::create(rewriter, loc, pointer, pointer, array,
+                                        ArrayRef<LLVM::GEPArg>{int32_t(i)});
       LLVM::StoreOp::create(rewriter, loc, slot, place);
       Value size = LLVM::GEPOp::create(rewriter, loc, pointer, i64, sizes,
                                        ArrayRef<LLVM::GEPArg>{int32_t(i)});
@@ -89,9 +88,9 @@ struct LaunchPattern : ConvertOpToLLVMPattern<gpu::LaunchFuncOp> {
       bytes = packed.getInt();
     Value dynamicBytes = constant(bytes);
     if (Value more = adaptor.getDynamicSharedMemorySize())
-      dynamicBytes = LLVM::AddOp::create(
-          rewriter, loc, dynamicBytes,
-          LLVM::ZExtOp::create(rewriter, loc, i64, more));
+      dynamicBytes =
+          LLVM::AddOp::create(rewriter, loc, dynamicBytes,
+                              LLVM::ZExtOp::create(rewriter, loc, i64, more));
 
     Value name = getName(op, module, rewriter);
     SmallVector<Value> operands{name,
@@ -108,9 +107,9 @@ struct LaunchPattern : ConvertOpToLLVMPattern<gpu::LaunchFuncOp> {
     SmallVector<Type> types;
     for (Value operand : operands)
       types.push_back(operand.getType());
-    FailureOr<LLVM::LLVMFuncOp> callee = LLVM::lookupOrCreateFn(
-        rewriter, module, launchName, types,
-        LLVM::LLVMVoidType::get(rewriter.getContext()));
+    FailureOr<LLVM::LLVMFuncOp> callee =
+        LLVM::lookupOrCreateFn(rewriter, module, launchName, types,
+                               LLVM::LLVMVoidType::get(rewriter.getContext()));
     if (failed(callee))
       return failure();
     LLVM::CallOp::create(rewriter, loc, *callee, operands);
@@ -153,9 +152,8 @@ struct ConstantPattern : ConvertOpToLLVMPattern<memref::GetGlobalOp> {
     Type i64 = rewriter.getI64Type();
     Value host =
         LLVM::AddressOfOp::create(rewriter, loc, pointer, op.getName());
-    int64_t bits = type.getElementType().isIndex()
-                       ? 64
-                       : type.getElementTypeBitWidth();
+    int64_t bits =
+        type.getElementType().isIndex() ? 64 : type.getElementTypeBitWidth();
     Value bytes = LLVM::ConstantOp::create(
         rewriter, loc, i64,
         rewriter.getI64IntegerAttr(type.getNumElements() *
@@ -164,12 +162,12 @@ struct ConstantPattern : ConvertOpToLLVMPattern<memref::GetGlobalOp> {
         rewriter, module, constantName, {pointer, i64}, pointer);
     if (failed(callee))
       return failure();
-    Value device = LLVM::CallOp::create(rewriter, loc, *callee,
-                                        ValueRange{host, bytes})
-                       .getResult();
-    rewriter.replaceOp(op, {MemRefDescriptor::fromStaticShape(
-                               rewriter, loc, *getTypeConverter(), type,
-                               device)});
+    Value device =
+        LLVM::CallOp::create(rewriter, loc, *callee, ValueRange{host, bytes})
+            .getResult();
+    rewriter.replaceOp(op,
+                       {MemRefDescriptor::fromStaticShape(
+                           rewriter, loc, *getTypeConverter(), type, device)});
     return success();
   }
 };

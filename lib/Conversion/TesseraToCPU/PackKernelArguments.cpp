@@ -53,9 +53,9 @@ struct PackKernelArgumentsPass
       return LLVM::ConstantOp::create(builder, loc, i64,
                                       builder.getI64IntegerAttr(value));
     };
-    Value field = LLVM::GEPOp::create(
-        builder, loc, pointer, i64, ctx,
-        ArrayRef<LLVM::GEPArg>{workgroupMemoryField});
+    Value field =
+        LLVM::GEPOp::create(builder, loc, pointer, i64, ctx,
+                            ArrayRef<LLVM::GEPArg>{workgroupMemoryField});
     Value memory = LLVM::LoadOp::create(builder, loc, pointer, field);
     arguments.append({ctx, memory, memory, constant(0),
                       constant(std::numeric_limits<int64_t>::max()),

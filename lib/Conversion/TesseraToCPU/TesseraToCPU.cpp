@@ -75,9 +75,9 @@ struct ConvertTesseraToCPUPass
   static Value emitField(OpBuilder &builder, Location loc, Value context,
                          int32_t index) {
     Type i64 = builder.getI64Type();
-    Value address = LLVM::GEPOp::create(
-        builder, loc, context.getType(), i64, context,
-        ArrayRef<LLVM::GEPArg>{index}, LLVM::GEPNoWrapFlags::inbounds);
+    Value address = LLVM::GEPOp::create(builder, loc, context.getType(), i64,
+                                        context, ArrayRef<LLVM::GEPArg>{index},
+                                        LLVM::GEPNoWrapFlags::inbounds);
     Value value = LLVM::LoadOp::create(builder, loc, i64, address,
                                        /*alignment=*/8, /*isVolatile=*/false,
                                        /*isNonTemporal=*/false,
@@ -93,9 +93,8 @@ struct ConvertTesseraToCPUPass
     auto bytes = MemRefType::get({ShapedType::kDynamic}, builder.getI8Type());
     SmallVector<Type> inputs(kernel.getFunctionType().getInputs());
     inputs.append({pointer, bytes});
-    auto function =
-        func::FuncOp::create(builder, loc, kernel.getName(),
-                             builder.getFunctionType(inputs, {}));
+    auto function = func::FuncOp::create(builder, loc, kernel.getName(),
+                                         builder.getFunctionType(inputs, {}));
     function->setAttr("tessera.kernel", builder.getUnitAttr());
     // The launch still refers to it as a kernel.
     function->setAttr(gpu::GPUDialect::getKernelFuncAttrName(),
@@ -105,9 +104,8 @@ struct ConvertTesseraToCPUPass
     function.getBody().takeBody(kernel.getBody());
     Block &entry = function.getBody().front();
     if (entry.getNumArguments() != inputs.size() - 2)
-      return kernel.emitError()
-             << "attributions are to be packed first: run "
-                "tessera-pack-workgroup-memory";
+      return kernel.emitError() << "attributions are to be packed first: run "
+                                   "tessera-pack-workgroup-memory";
     Value context = entry.addArgument(pointer, loc);
     Value memory = entry.addArgument(bytes, loc);
 
@@ -137,8 +135,7 @@ struct ConvertTesseraToCPUPass
         Value block = emitField(builder, op->getLoc(), context, BlockId + d);
         Value size = emitField(builder, op->getLoc(), context, BlockDim + d);
         Value thread = emitField(builder, op->getLoc(), context, ThreadId + d);
-        Value first =
-            arith::MulIOp::create(builder, op->getLoc(), block, size);
+        Value first = arith::MulIOp::create(builder, op->getLoc(), block, size);
         return replace(
             arith::AddIOp::create(builder, op->getLoc(), first, thread));
       }

@@ -30,9 +30,8 @@ bool NvidiaTarget::emitAsyncCopy(OpBuilder &builder, Location loc, Value source,
     return false;
   nvgpu::DeviceAsyncCopyOp::create(
       builder, loc, nvgpu::DeviceAsyncTokenType::get(builder.getContext()),
-      target, targetIndices, source, sourceIndices,
-      builder.getIndexAttr(width), count,
-      bytes == 16 ? builder.getUnitAttr() : UnitAttr());
+      target, targetIndices, source, sourceIndices, builder.getIndexAttr(width),
+      count, bytes == 16 ? builder.getUnitAttr() : UnitAttr());
   return true;
 }
 

@@ -64,8 +64,7 @@ Value NvidiaTarget::emitTileLoad(OpBuilder &builder, Location loc, LoadOp op,
   bool plain = runsAlong(registers.take_front(wordBits), fast, 1) &&
                runsAlong(lanes.take_front(2), fast, perWord) &&
                runsAlong(lanes.drop_front(2), slow, 1);
-  bool transposed = bytes == 2 &&
-                    runsAlong(registers.take_front(1), slow, 1) &&
+  bool transposed = bytes == 2 && runsAlong(registers.take_front(1), slow, 1) &&
                     runsAlong(lanes.take_front(2), slow, 2) &&
                     runsAlong(lanes.drop_front(2), fast, 1);
   if (!plain && !transposed)
@@ -105,5 +104,12 @@ Value NvidiaTarget::emitTileLoad(OpBuilder &builder, Location loc, LoadOp op,
   auto loaded = nvgpu::LdMatrixOp::create(
       builder, loc, VectorType::get({count, perWord}, element), memory, address,
       /*transpose=*/!plain, count);
-  return vector::ShapeCastOp::create(builder, loc, layout.vectorType, loaded);
+  SmallVector<Value> elements;
+  for (int64_t i = 0; i < count; ++i) {
+    Value word = vector::ExtractOp::create(builder, loc, loaded, i);
+    for (int64_t j = 0; j < perWord; ++j)
+      elements.push_back(vector::ExtractOp::create(builder, loc, word, j));
+  }
+  return vector::FromElementsOp::create(builder, loc, layout.vectorType,
+                                        elements);
 }

@@ -47,8 +47,7 @@ static SmallVector<Value> unpack(OpBuilder &builder, Location loc, Value vector,
                                  bool tf32) {
   auto type = cast<VectorType>(vector.getType());
   if (type.getElementTypeBitWidth() < 32) {
-    int64_t words =
-        type.getNumElements() * type.getElementTypeBitWidth() / 32;
+    int64_t words = type.getNumElements() * type.getElementTypeBitWidth() / 32;
     vector = vector::BitCastOp::create(
         builder, loc, VectorType::get(words, builder.getI32Type()), vector);
     type = cast<VectorType>(vector.getType());
@@ -107,10 +106,10 @@ Value NvidiaTarget::emitMma(OpBuilder &builder, Location loc,
     operands.push_back(word);
   }
   SmallVector<Type> types(accWords.size(), accWords[0].getType());
-  Type result = types.size() == 1
-                    ? types[0]
-                    : LLVM::LLVMStructType::getLiteral(builder.getContext(),
-                                                       types);
+  Type result =
+      types.size() == 1
+          ? types[0]
+          : LLVM::LLVMStructType::getLiteral(builder.getContext(), types);
   auto call = LLVM::InlineAsmOp::create(
       builder, loc, result, operands, text, constraints,
       /*has_side_effects=*/false, /*is_align_stack=*/false,
@@ -118,10 +117,10 @@ Value NvidiaTarget::emitMma(OpBuilder &builder, Location loc,
       ArrayAttr());
   SmallVector<Value> words;
   for (int64_t i = 0, e = types.size(); i < e; ++i)
-    words.push_back(types.size() == 1
-                        ? call.getResult(0)
-                        : LLVM::ExtractValueOp::create(builder, loc,
-                                                       call.getResult(0), i));
+    words.push_back(
+        types.size() == 1
+            ? call.getResult(0)
+            : LLVM::ExtractValueOp::create(builder, loc, call.getResult(0), i));
   Value vector = vector::FromElementsOp::create(
       builder, loc, VectorType::get(words.size(), words[0].getType()), words);
   if (vector.getType() == acc.getType())

@@ -9,13 +9,11 @@
 
 include "mlir/Pass/PassBase.td"
 
-class Tessera_TargetOptions<int dummy = 0> {
-  list<Option> options = [
-    Option<"target", "target", "std::string", /*default=*/"\"cpu\"",
-           "Target to compile for: cpu or cuda">,
-    Option<"chip", "chip", "std::string", /*default=*/"\"\"",
-           "Chip of the target (cpu: empty is the host's)">];
-}
+defvar targetOptions = [
+  Option<"target", "target", "std::string", /*default=*/"\"cpu\"",
+         "Target to compile for: cpu or cuda">,
+  Option<"chip", "chip", "std::string", /*default=*/"\"\"",
+         "Chip of the target (cpu: empty is the host's)">];
 
 def TesseraResolveSubgroups : Pass<"tessera-resolve-subgroups"> {
   let summary = "Replace subgroup queries by the target's subgroup size";
@@ -42,7 +40,33 @@ def TesseraResolveSubgroups : Pass<"tessera-resolve-subgroups"> {
     ```
   }];
   let dependentDialects = ["arith::ArithDialect", "gpu::GPUDialect"];
-  let options = Tessera_TargetOptions<>.options;
+  let options = targetOptions;
+}
+
+def TesseraNameKernels : Pass<"tessera-name-kernels", "ModuleOp"> {
+  let summary = "Give every kernel a name of its own";
+  let description = [{
+    Expects `gpu.launch` ops. Leaves on each that names no function one that no
+    other kernel of the module has, made of the enclosing function's: profilers
+    show it, and the runtime finds kernels by it.
+
+    Before
+
+    ```mlir
+    func.func @main(%n: index) {
+      gpu.launch blocks(...) in (...) threads(...) in (...) { ... }
+      gpu.launch blocks(...) in (...) threads(...) in (...) { ... }
+    ```
+
+    After
+
+    ```mlir
+    func.func @main(%n: index) {
+      gpu.launch blocks(...) in (...) threads(...) in (...) module(@main_kernel) function(@main_kernel) { ... }
+      gpu.launch blocks(...) in (...) threads(...) in (...) module(@main_kernel_1) function(@main_kernel_1) { ... }
+    ```
+  }];
+  let dependentDialects = ["gpu::GPUDialect"];
 }
 
 def TesseraExpandVThreads : Pass<"tessera-expand-vthreads"> {
@@ -108,7 +132,7 @@ def TesseraLegalizeFragments : Pass<"tessera-legalize-fragments"> {
         -> !tessera.fragment<32x16xf32, acc, "mma.m16n8k16.f32.f16">
     ```
   }];
-  let options = Tessera_TargetOptions<>.options # [
+  let options = targetOptions # [
     Option<"requireMatrixUnit", "require-matrix-unit", "bool",
            /*default=*/"false",
            "Refuse a product that no matrix unit computes">];
@@ -227,8 +251,8 @@ def TesseraExpandScalars : Pass<"tessera-expand-scalars"> {
     Expects `arith` and `math` on scalars and vectors. Leaves no conversion to or
     from an 8-bit float (they become integer operations, rounding to nearest
     even), no `math` function that needs a library (exp, log, tanh, erf and the
-    like become polynomials in f32), and no `arith` op without an instruction
-    (ceildivsi and the like).
+    like become polynomials in f32), no `arith` op without an instruction
+    (ceildivsi and the like), and no `vector.shape_cast`.
 
     Before
 

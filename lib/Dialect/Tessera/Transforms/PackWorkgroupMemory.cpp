@@ -9,6 +9,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/IR/AttrTypeSubElements.h"
 #include "mlir/IR/Builders.h"
 
 namespace mlir::tessera {
@@ -28,6 +29,21 @@ struct PackWorkgroupMemoryPass
     : public tessera::impl::TesseraPackWorkgroupMemoryBase<
           PackWorkgroupMemoryPass> {
   void runOnOperation() override {
+    // Upstream kernels may number the space instead.
+    AttrTypeReplacer replacer;
+    replacer.addReplacement([](MemRefType type) -> std::optional<Type> {
+      auto space = dyn_cast_or_null<IntegerAttr>(type.getMemorySpace());
+      if (!space || !isWorkgroupMemory(type))
+        return std::nullopt;
+      return MemRefType::get(
+          type.getShape(), type.getElementType(), type.getLayout(),
+          gpu::AddressSpaceAttr::get(type.getContext(),
+                                     gpu::AddressSpace::Workgroup));
+    });
+    replacer.recursivelyReplaceElementsIn(getOperation(),
+                                          /*replaceAttrs=*/true,
+                                          /*replaceLocs=*/false,
+                                          /*replaceTypes=*/true);
     for (auto kernel : getOperation().getOps<gpu::GPUFuncOp>())
       if (failed(pack(kernel)))
         return signalPassFailure();

@@ -1,0 +1,49 @@
+//===- NameKernels.cpp - Give every kernel a name of its own --------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Dialect/Tessera/Transforms/Passes.h"
+
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/SymbolTable.h"
+#include "llvm/ADT/StringSet.h"
+
+namespace mlir::tessera {
+#define GEN_PASS_DEF_TESSERANAMEKERNELS
+#include "Dialect/Tessera/Transforms/Passes.h.inc"
+} // namespace mlir::tessera
+
+using namespace mlir;
+
+namespace {
+
+struct NameKernelsPass
+    : public tessera::impl::TesseraNameKernelsBase<NameKernelsPass> {
+  void runOnOperation() override {
+    llvm::StringSet<> taken;
+    getOperation().walk([&](SymbolOpInterface symbol) {
+      taken.insert(symbol.getName());
+    });
+    getOperation().walk([&](gpu::LaunchOp launch) {
+      if (auto name = launch.getFunctionAttr())
+        taken.insert(name.getValue());
+    });
+    getOperation().walk([&](gpu::LaunchOp launch) {
+      if (launch.getFunctionAttr() || launch.getModuleAttr())
+        return;
+      std::string base = "anonymous_kernel";
+      if (auto function = launch->getParentOfType<SymbolOpInterface>())
+        base = (function.getName() + "_kernel").str();
+      std::string name = base;
+      for (unsigned i = 1; !taken.insert(name).second; ++i)
+        name = base + "_" + std::to_string(i);
+      launch.setFunctionAttr(FlatSymbolRefAttr::get(&getContext(), name));
+      launch.setModuleAttr(FlatSymbolRefAttr::get(&getContext(), name));
+    });
+  }
+};
+
+} // namespace

@@ -1,0 +1,29 @@
+//===- Bench.h - How long a program takes -----------------------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GPU_RUNNER_BENCH_H
+#define GPU_RUNNER_BENCH_H
+
+#include "Execution.h"
+
+namespace runner {
+
+/// Multiplications and additions of the matrix products that stand in the entry
+/// itself, for arguments of these shapes. Absent if there is none, or one whose
+/// extent is not known beforehand.
+std::optional<double>
+countOperations(const Entry &entry,
+                const std::vector<runtime::HostArray> &arguments);
+
+/// Times warm runs with cold caches.
+LogicalResult benchmark(const Options &options, const Entry &entry,
+                        const std::vector<runtime::HostArray> &arguments,
+                        runtime::Device &device, Execution &execution,
+                        Report &report);
+
+} // namespace runner
+
+#endif // GPU_RUNNER_BENCH_H

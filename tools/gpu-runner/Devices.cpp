@@ -1,0 +1,237 @@
+//===- Devices.cpp - Which device, and what to compile for ----------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Devices.h"
+
+#include "Dialect/Tessera/Target/Chip.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Format.h"
+
+using namespace runner;
+using compiler::Chip;
+using compiler::findChip;
+using compiler::getKnownChips;
+
+//===----------------------------------------------------------------------===//
+// Chips
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// "sm_90a", taken apart.
+struct CudaChip {
+  int level = 0;
+  /// Its code runs on chips of this very level alone.
+  bool specific = false;
+
+  static std::optional<CudaChip> parse(StringRef name) {
+    CudaChip chip;
+    if (!name.consume_front("sm_"))
+      return std::nullopt;
+    chip.specific = name.consume_back("a");
+    if (name.getAsInteger(10, chip.level))
+      return std::nullopt;
+    return chip;
+  }
+};
+} // namespace
+
+/// Whether code for `chip` runs on a device of chip `host`. PTX runs on its own
+/// level and later ones, a cubin on those of its generation only.
+static bool runsOn(StringRef target, StringRef chip, StringRef host,
+                   bool isCubin) {
+  if (chip == host)
+    return true;
+  if (target == "cuda") {
+    std::optional<CudaChip> code = CudaChip::parse(chip);
+    std::optional<CudaChip> device = CudaChip::parse(host);
+    if (!code || !device)
+      return false;
+    if (code->specific)
+      return code->level == device->level;
+    return code->level <= device->level &&
+           (!isCubin || code->level / 10 == device->level / 10);
+  }
+  // The vector units of one architecture include each other; the chip of no
+  // particular architecture has the narrowest.
+  const Chip *code = findChip(target, chip);
+  const Chip *device = findChip(target, host);
+  return code && device && code->accessBytes <= device->accessBytes;
+}
+
+/// The chip to compile for where the device's own is not given: the device's,
+/// or the best of the known ones whose code runs there. Empty if none does.
+static std::string getChipFor(const runtime::DeviceInfo &device) {
+  if (device.target == "cpu")
+    return compiler::getHostChip().str();
+  if (findChip(device.target, device.chip))
+    return device.chip;
+  std::string best;
+  int bestLevel = 0;
+  for (const std::string &name : getKnownChips(device.target)) {
+    std::optional<CudaChip> chip = CudaChip::parse(name);
+    if (chip && !chip->specific && chip->level > bestLevel &&
+        runsOn(device.target, name, device.chip, /*isCubin=*/false)) {
+      best = name;
+      bestLevel = chip->level;
+    }
+  }
+  return best;
+}
+
+//===----------------------------------------------------------------------===//
+// Choosing
+//===----------------------------------------------------------------------===//
+
+static LogicalResult checkChip(StringRef target, StringRef chip,
+                               Report &report) {
+  if (chip.empty() || findChip(target, chip))
+    return success();
+  return report.fail(Exit::Usage,
+                     "unknown chip '" + chip + "' for target " + target +
+                         "; known, nearest first: " +
+                         llvm::join(getKnownChips(target, chip), ", "));
+}
+
+/// The devices of the target that is asked for, in the order of their numbers;
+/// for auto, all that the compiler has a chip for.
+static std::vector<runtime::DeviceInfo> getCandidates(const Options &options,
+                                                      std::string &why) {
+  std::vector<runtime::DeviceInfo> candidates;
+  for (runtime::DeviceInfo &device : runtime::listDevices(&why)) {
+    if (options.target == "auto" && getChipFor(device).empty())
+      Report::note("passing over " + device.name + " (" + device.chip +
+                   "): no known chip's code runs on it");
+    else if (options.target == "auto" || device.target == options.target)
+      candidates.push_back(std::move(device));
+  }
+  return candidates;
+}
+
+/// "no cuda device: libcuda.so.1 not found".
+static std::string
+explainAbsence(const Options &options,
+               const std::vector<runtime::DeviceInfo> &devices, StringRef why) {
+  if (!devices.empty())
+    return options.target + ":" + std::to_string(*options.ordinal) +
+           " is not here: this machine has " + std::to_string(devices.size()) +
+           " " + options.target +
+           (devices.size() == 1 ? " device" : " devices");
+  std::string text = "no " + options.target + " device on this machine";
+  llvm::SmallVector<StringRef> lines;
+  why.split(lines, '\n', -1, /*KeepEmpty=*/false);
+  for (StringRef line : lines)
+    if (line.consume_front(options.target + ": "))
+      text += ": " + line.str();
+  return text;
+}
+
+LogicalResult runner::chooseTarget(const Options &options, bool run,
+                                   Target &target, Report &report) {
+  if (failed(checkChip(options.target, options.chip, report)))
+    return failure();
+
+  std::string why;
+  std::vector<runtime::DeviceInfo> devices = getCandidates(options, why);
+  unsigned ordinal = options.ordinal.value_or(0);
+  if (ordinal >= devices.size()) {
+    std::string absence = explainAbsence(options, devices, why);
+    if (run)
+      return report.fail(Exit::NoDevice,
+                         absence + "; --list-devices shows those there are");
+    if (options.chip.empty())
+      return report.fail(
+          Exit::Usage, absence +
+                           "; to compile without one, name a chip: --target=" +
+                           options.target + ":CHIP, one of " +
+                           llvm::join(getKnownChips(options.target), ", "));
+    target.name = options.target;
+    target.chip = options.chip;
+    return success();
+  }
+
+  const runtime::DeviceInfo &device = devices[ordinal];
+  std::string natural = getChipFor(device);
+  target.name = device.target;
+  target.chip = options.chip.empty() ? natural : options.chip;
+  if (target.chip.empty())
+    return report.fail(Exit::NoDevice,
+                       "no known chip's code runs on " + device.name + " (" +
+                           device.chip + "); known are " +
+                           llvm::join(getKnownChips(device.target), ", "));
+  if (options.target == "auto")
+    llvm::errs() << "target: " << target.name << ":" << target.chip << " ("
+                 << device.name << ")\n";
+  if (!run)
+    return success();
+
+  StringRef host =
+      device.target == "cpu" ? StringRef(natural) : StringRef(device.chip);
+  if (!runsOn(target.name, target.chip, host, options.usePtxas))
+    return report.fail(Exit::NoDevice,
+                       device.name + " is " + host +
+                           " and does not run code for " + target.chip +
+                           "; leave the chip out, or compile only (--emit)");
+  runtime::Expected<std::unique_ptr<runtime::Device>> opened =
+      runtime::openDevice(device.target, device.ordinal);
+  if (!opened.ok())
+    return report.fail(opened.status());
+  target.device = opened.take();
+  const runtime::DeviceInfo &info = target.device->info();
+  report.root["device"] = llvm::json::Object{
+      {"target", info.target},
+      {"number", info.ordinal},
+      {"chip", info.chip},
+      {"name", llvm::json::fixUTF8(info.name)},
+      {"driver", llvm::json::fixUTF8(info.driver)},
+      {"memory_bytes", static_cast<int64_t>(info.memoryBytes)},
+      {"units", info.computeUnits},
+      {"subgroup_size", info.subgroupSize}};
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// --list-devices
+//===----------------------------------------------------------------------===//
+
+void runner::listDevices(Report &report) {
+  std::string why;
+  std::vector<runtime::DeviceInfo> devices = runtime::listDevices(&why);
+  llvm::json::Array list, absent;
+  for (const runtime::DeviceInfo &device : devices) {
+    std::string place = device.target + ":" + std::to_string(device.ordinal);
+    std::string chip =
+        device.target == "cpu" ? compiler::getHostChip().str() : device.chip;
+    report.text() << llvm::left_justify(place, 8)
+                  << llvm::left_justify(chip, 15) << device.name;
+    if (device.computeUnits > 0)
+      report.text() << ", " << device.computeUnits
+                    << (device.target == "cpu" ? " threads" : " units");
+    if (device.memoryBytes > 0)
+      report.text() << ", "
+                    << formatBytes(static_cast<double>(device.memoryBytes));
+    if (!device.driver.empty())
+      report.text() << ", " << device.driver;
+    report.text() << "\n";
+    list.push_back(llvm::json::Object{
+        {"target", device.target},
+        {"number", device.ordinal},
+        {"chip", chip},
+        {"name", llvm::json::fixUTF8(device.name)},
+        {"driver", llvm::json::fixUTF8(device.driver)},
+        {"memory_bytes", static_cast<int64_t>(device.memoryBytes)},
+        {"units", device.computeUnits}});
+  }
+  llvm::SmallVector<StringRef> lines;
+  StringRef(why).split(lines, '\n', -1, /*KeepEmpty=*/false);
+  for (StringRef line : lines) {
+    Report::note("absent: " + line);
+    absent.push_back(llvm::json::fixUTF8(line));
+  }
+  report.root["devices"] = std::move(list);
+  report.root["absent"] = std::move(absent);
+}

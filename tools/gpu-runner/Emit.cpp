@@ -1,0 +1,115 @@
+//===- Emit.cpp - The program at a stage ----------------------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Emit.h"
+
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/ToolOutputFile.h"
+
+using namespace runner;
+
+/// The target that a stage belongs to; empty if all have it.
+static StringRef getTargetOf(EmitStage stage) {
+  switch (stage) {
+  case EmitStage::PTX:
+  case EmitStage::Cubin:
+    return "cuda";
+  case EmitStage::Object:
+  case EmitStage::Assembly:
+    return "cpu";
+  case EmitStage::Schedule:
+  case EmitStage::Tessera:
+  case EmitStage::Vendor:
+  case EmitStage::LLVM:
+    break;
+  }
+  return "";
+}
+
+LogicalResult runner::checkStage(EmitStage stage, StringRef target,
+                                 Report &report) {
+  StringRef owner = getTargetOf(stage);
+  if (owner.empty() || owner == target)
+    return success();
+  return report.fail(
+      Exit::Usage,
+      "--emit=" + getStageName(stage) + " is for target " + owner +
+          ", but the target is " + target + "; say " +
+          (owner == "cuda" ? "--target=cuda:CHIP" : "--target=cpu"));
+}
+
+/// The stage of the compiler that the text is made from.
+static compiler::Stage getCompilerStage(EmitStage stage) {
+  switch (stage) {
+  case EmitStage::Schedule:
+    return compiler::Stage::Schedule;
+  case EmitStage::Tessera:
+    return compiler::Stage::Tessera;
+  case EmitStage::Vendor:
+    return compiler::Stage::Vendor;
+  default:
+    return compiler::Stage::LLVM;
+  }
+}
+
+static FailureOr<std::string> produce(EmitStage stage, mlir::ModuleOp module,
+                                      const compiler::Chip &chip) {
+  switch (stage) {
+  case EmitStage::PTX:
+    return compiler::translateToPTX(module, chip);
+  case EmitStage::Cubin: {
+    FailureOr<std::string> ptx = compiler::translateToPTX(module, chip);
+    if (failed(ptx))
+      return failure();
+    std::string log;
+    return compiler::assemblePTX(module, *ptx, chip, log);
+  }
+  case EmitStage::Object:
+    return compiler::translateToObject(module, chip);
+  case EmitStage::Assembly:
+    return compiler::translateToObject(module, chip, /*assembly=*/true);
+  default: {
+    std::string text;
+    llvm::raw_string_ostream(text) << module << "\n";
+    return text;
+  }
+  }
+}
+
+LogicalResult runner::emitStage(const Options &options,
+                                const compiler::CompileOptions &compileOptions,
+                                mlir::ModuleOp module, Report &report) {
+  EmitStage stage = *options.emit;
+  bool isBinary = stage == EmitStage::Cubin || stage == EmitStage::Object;
+  if (isBinary && options.outputFile.empty() && llvm::outs().is_displayed())
+    return report.fail(Exit::Usage, "--emit=" + getStageName(stage) +
+                                        " is not text: add -o FILE");
+  const compiler::Chip *chip =
+      compiler::findChip(compileOptions.target, compileOptions.chip);
+  if (!chip || failed(compiler::lowerToStage(module, getCompilerStage(stage),
+                                             compileOptions)))
+    return report.failDiagnosed("compiling");
+  FailureOr<std::string> text = produce(stage, module, *chip);
+  if (failed(text))
+    return report.failDiagnosed("--emit=" + getStageName(stage));
+
+  // Nothing is left behind if writing fails.
+  std::error_code error;
+  llvm::ToolOutputFile file(options.outputFile.empty() ? "-"
+                                                       : options.outputFile,
+                            error, llvm::sys::fs::OF_None);
+  if (!error) {
+    file.os() << *text;
+    file.os().flush();
+    error = file.os().error();
+    file.os().clear_error();
+  }
+  if (error)
+    return report.fail(Exit::Failed, "cannot write '" + options.outputFile +
+                                         "': " + error.message());
+  file.keep();
+  return success();
+}

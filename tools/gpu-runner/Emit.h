@@ -1,0 +1,26 @@
+//===- Emit.h - The program at a stage --------------------------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GPU_RUNNER_EMIT_H
+#define GPU_RUNNER_EMIT_H
+
+#include "Options.h"
+
+#include "Driver/Compiler.h"
+
+namespace runner {
+
+/// Refuses stages that a target does not have.
+LogicalResult checkStage(EmitStage stage, StringRef target, Report &report);
+
+/// Brings `module` to the stage that --emit names, and writes it.
+LogicalResult emitStage(const Options &options,
+                        const compiler::CompileOptions &compileOptions,
+                        mlir::ModuleOp module, Report &report);
+
+} // namespace runner
+
+#endif // GPU_RUNNER_EMIT_H

@@ -1,0 +1,316 @@
+//===- Execution.cpp - Running a compiled program -------------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Execution.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
+
+#include <csignal>
+#include <cstring>
+#include <unistd.h>
+
+using namespace runner;
+using runtime::HostArray;
+
+static constexpr uint8_t canaryByte = 0xA5;
+
+/// Words of a memref's descriptor: allocated and aligned pointer, offset, sizes
+/// and strides.
+static size_t getNumWords(const Slot &slot) {
+  return 3 + 2 * slot.shape.size();
+}
+
+//===----------------------------------------------------------------------===//
+// Faults
+//===----------------------------------------------------------------------===//
+
+// On the CPU a program's stray access is the process's own.
+static void reportFault(int signal) {
+  static constexpr char text[] =
+      "error: the program accessed memory that it does not have; an index is "
+      "out of bounds, or a buffer was freed too early\n";
+  [[maybe_unused]] ssize_t written =
+      write(STDERR_FILENO, text, sizeof(text) - 1);
+  _exit(static_cast<int>(Exit::Failed));
+}
+
+namespace {
+/// Catches faults of the running program.
+class FaultGuard {
+public:
+  FaultGuard() {
+    struct sigaction action = {};
+    action.sa_handler = reportFault;
+    sigaction(SIGSEGV, &action, &previous[0]);
+    sigaction(SIGBUS, &action, &previous[1]);
+  }
+  ~FaultGuard() {
+    sigaction(SIGSEGV, &previous[0], nullptr);
+    sigaction(SIGBUS, &previous[1], nullptr);
+  }
+
+private:
+  struct sigaction previous[2] = {};
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Arguments
+//===----------------------------------------------------------------------===//
+
+Execution::~Execution() {
+  releaseResults();
+  for (char *buffer : buffers)
+    (void)device.free(buffer);
+}
+
+LogicalResult Execution::prepare(Report &report) {
+  mlir::func::FuncOp source = entry.function;
+  function = program.getEntry(source.getName());
+  if (!function)
+    return report.fail(Exit::Failed, "the compiled program lacks its entry '" +
+                                         source.getName() +
+                                         "'; this is a defect of the compiler");
+  if (runtime::Status status = device.loadImage(program.image); !status.ok())
+    return report.fail(status);
+  for (const auto &[slot, array] :
+       llvm::zip_equal(entry.arguments, arguments)) {
+    traffic += static_cast<double>(array.data.size());
+    if (!slot.isBuffer()) {
+      buffers.push_back(nullptr);
+      continue;
+    }
+    size_t bytes = array.data.size();
+    void *buffer = nullptr;
+    runtime::Status status = device.allocate(bytes + 2 * canaryBytes, &buffer);
+    if (status.ok()) {
+      buffers.push_back(static_cast<char *>(buffer));
+      status = device.fill(buffer, canaryByte, bytes + 2 * canaryBytes);
+    }
+    if (status.ok() && bytes != 0)
+      status = device.copyToDevice(buffers.back() + canaryBytes,
+                                   array.data.data(), bytes);
+    if (!status.ok())
+      return report.fail(status);
+  }
+  layOut();
+  return success();
+}
+
+/// Makes what the entry is called with.
+void Execution::layOut() {
+  // Nothing may move once its address is taken.
+  descriptors.resize(arguments.size());
+  scalars.resize(arguments.size());
+  for (auto [i, slot] : llvm::enumerate(entry.arguments)) {
+    const HostArray &array = arguments[i];
+    if (!slot.isBuffer()) {
+      std::memcpy(&scalars[i], array.data.data(), array.data.size());
+      pointers.push_back(&scalars[i]);
+      continue;
+    }
+    size_t rank = slot.shape.size();
+    std::vector<int64_t> &words = descriptors[i];
+    words.resize(getNumWords(slot));
+    words[0] = words[1] = reinterpret_cast<intptr_t>(buffers[i] + canaryBytes);
+    int64_t stride = 1;
+    for (size_t dim = rank; dim-- > 0;) {
+      words[3 + dim] = array.shape[dim];
+      words[3 + rank + dim] = stride;
+      stride *= array.shape[dim];
+    }
+    for (int64_t &word : words)
+      pointers.push_back(&word);
+  }
+
+  size_t offset = 0;
+  for (const Slot &slot : entry.results) {
+    size_t size = slot.isBuffer() ? 8 * getNumWords(slot)
+                                  : runtime::elementBytes(slot.element);
+    offset = llvm::alignTo(offset, slot.isBuffer() ? 8 : size);
+    resultOffsets.push_back(offset);
+    offset += size;
+  }
+  results.resize(llvm::divideCeil(offset, 8));
+  pointers.push_back(results.data());
+}
+
+//===----------------------------------------------------------------------===//
+// Running
+//===----------------------------------------------------------------------===//
+
+void Execution::call() {
+  std::fill(results.begin(), results.end(), 0);
+  FaultGuard guard;
+  runtime::SessionScope scope(session);
+  function(pointers.data());
+}
+
+void Execution::releaseResults() {
+  if (results.empty())
+    return;
+  for (auto [slot, offset] : llvm::zip_equal(entry.results, resultOffsets)) {
+    if (!slot.isBuffer())
+      continue;
+    void *allocated = reinterpret_cast<void *>(results[offset / 8]);
+    // Two results may be one buffer.
+    if (session.owns(allocated))
+      session.free(allocated);
+  }
+  std::fill(results.begin(), results.end(), 0);
+}
+
+LogicalResult Execution::finish(Report &report) {
+  FaultGuard guard;
+  if (const runtime::Status &status = session.finish(); !status.ok())
+    return report.fail(status);
+  return checkCanaries(report);
+}
+
+LogicalResult Execution::checkCanaries(Report &report) {
+  for (auto [i, slot] : llvm::enumerate(entry.arguments)) {
+    if (!slot.isBuffer())
+      continue;
+    size_t bytes = arguments[i].data.size();
+    for (bool isBehind : {false, true}) {
+      uint8_t found[canaryBytes];
+      size_t place = isBehind ? canaryBytes + bytes : 0;
+      runtime::Status status =
+          device.copyToHost(found, buffers[i] + place, canaryBytes);
+      if (!status.ok())
+        return report.fail(status);
+      auto isWritten = [](uint8_t byte) { return byte != canaryByte; };
+      size_t distance;
+      if (isBehind)
+        distance = std::find_if(found, found + canaryBytes, isWritten) - found;
+      else
+        distance =
+            std::find_if(std::rbegin(found), std::rend(found), isWritten) -
+            std::rbegin(found);
+      if (distance == canaryBytes)
+        continue;
+      return report.fail(
+          Exit::WrongNumbers,
+          "the program wrote " + Twine(distance + 1) +
+              (distance == 0 ? " byte " : " bytes ") +
+              (isBehind ? "behind the end" : "before the beginning") +
+              " of argument " + Twine(i) + " (" + slot.str() +
+              "); an index is out of bounds");
+    }
+  }
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Outputs
+//===----------------------------------------------------------------------===//
+
+LogicalResult Execution::readArgument(size_t index, HostArray &array,
+                                      Report &report) {
+  array = arguments[index];
+  if (array.data.empty() || !buffers[index])
+    return success();
+  runtime::Status status = device.copyToHost(
+      array.data.data(), buffers[index] + canaryBytes, array.data.size());
+  return status.ok() ? success() : report.fail(status);
+}
+
+LogicalResult Execution::readResult(size_t index, HostArray &array,
+                                    Report &report) {
+  const Slot &slot = entry.results[index];
+  const auto *place =
+      reinterpret_cast<const char *>(results.data()) + resultOffsets[index];
+  if (!slot.isBuffer()) {
+    array.type = slot.element;
+    array.data.resize(runtime::elementBytes(slot.element));
+    std::memcpy(array.data.data(), place, array.data.size());
+    // Only the lowest bit of an i1 says something.
+    if (slot.element == runtime::ElementType::I1)
+      array.data[0] &= std::byte(1);
+    return success();
+  }
+
+  size_t rank = slot.shape.size();
+  std::vector<int64_t> words(getNumWords(slot));
+  std::memcpy(words.data(), place, 8 * words.size());
+  std::vector<int64_t> shape(words.begin() + 3, words.begin() + 3 + rank);
+  std::vector<int64_t> strides(words.begin() + 3 + rank, words.end());
+  bool isWrong = words[2] < 0;
+  for (size_t dim = 0; dim < rank; ++dim)
+    isWrong |= shape[dim] < 0 || strides[dim] < 0 ||
+               (slot.shape[dim] >= 0 && shape[dim] != slot.shape[dim]);
+  if (isWrong)
+    return report.fail(
+        Exit::Failed,
+        "result " + Twine(index) + " (" + slot.str() + ") came back as " +
+            formatType(shape, runtime::elementTypeName(slot.element)));
+  runtime::Expected<HostArray> made =
+      HostArray::create(slot.element, std::move(shape));
+  if (!made.ok())
+    return report.fail(made.status(), "result " + Twine(index));
+  array = made.take();
+  if (array.data.empty())
+    return success();
+
+  // What lies between the first element and the last.
+  size_t width = runtime::elementBytes(slot.element);
+  int64_t last = 0, dense = 1;
+  bool isDense = true;
+  for (size_t dim = rank; dim-- > 0;) {
+    last += (array.shape[dim] - 1) * strides[dim];
+    isDense &= array.shape[dim] == 1 || strides[dim] == dense;
+    dense *= array.shape[dim];
+  }
+  const char *from =
+      reinterpret_cast<const char *>(words[1]) + words[2] * width;
+  std::vector<std::byte> span(isDense ? 0 : (last + 1) * width);
+  std::vector<std::byte> &target = isDense ? array.data : span;
+  runtime::Status status =
+      device.copyToHost(target.data(), from, target.size());
+  if (!status.ok())
+    return report.fail(status, "result " + Twine(index));
+  if (isDense)
+    return success();
+  std::vector<int64_t> at(rank);
+  for (int64_t i = 0, size = array.size(); i < size; ++i) {
+    int64_t position = 0;
+    for (size_t dim = 0; dim < rank; ++dim)
+      position += at[dim] * strides[dim];
+    std::memcpy(&array.data[i * width], &span[position * width], width);
+    for (size_t dim = rank; dim-- > 0 && ++at[dim] == array.shape[dim];)
+      at[dim] = 0;
+  }
+  return success();
+}
+
+LogicalResult Execution::readOutputs(std::vector<Output> &outputs,
+                                     Report &report) {
+  FaultGuard guard;
+  for (auto [i, slot] : llvm::enumerate(entry.results)) {
+    Output output;
+    output.name = "result " + std::to_string(i);
+    output.isResult = true;
+    output.position = i;
+    output.type = slot.type;
+    if (failed(readResult(i, output.array, report)))
+      return failure();
+    traffic += static_cast<double>(output.array.data.size());
+    outputs.push_back(std::move(output));
+  }
+  for (auto [i, slot] : llvm::enumerate(entry.arguments)) {
+    if (!slot.mayWrite)
+      continue;
+    Output output;
+    output.name = "argument " + std::to_string(i);
+    output.position = i;
+    output.type = slot.type;
+    if (failed(readArgument(i, output.array, report)))
+      return failure();
+    outputs.push_back(std::move(output));
+  }
+  return success();
+}

@@ -1,0 +1,100 @@
+//===- Execution.h - Running a compiled program -----------------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GPU_RUNNER_EXECUTION_H
+#define GPU_RUNNER_EXECUTION_H
+
+#include "Program.h"
+
+#include "Driver/Compiler.h"
+#include "Runtime/Session.h"
+
+namespace runner {
+
+/// Bytes before and behind each argument's buffer that no program may write.
+constexpr size_t canaryBytes = 256;
+
+/// What a run leaves: a result, or a memref argument that it may have written.
+struct Output {
+  /// "result 0", "argument 2".
+  std::string name;
+  bool isResult = false;
+  /// Among the results or the arguments.
+  size_t position = 0;
+  mlir::Type type;
+  runtime::HostArray array;
+};
+
+/// A compiled program with its arguments on a device.
+///
+/// Each tensor and memref argument has a buffer of its own with canaries around
+/// it. Results are buffers of the session, of an argument (a program may return
+/// what it was given), or constants.
+class Execution {
+public:
+  /// All of them outlive the execution.
+  Execution(runtime::Device &device, compiler::CompiledProgram &program,
+            const Entry &entry,
+            const std::vector<runtime::HostArray> &arguments)
+      : device(device), program(program), entry(entry), arguments(arguments),
+        session(device) {}
+  ~Execution();
+  Execution(const Execution &) = delete;
+  Execution &operator=(const Execution &) = delete;
+
+  /// Loads the kernels, and copies the arguments to the device.
+  LogicalResult prepare(Report &report);
+
+  /// Calls the entry. What it launches may still run when this returns; an
+  /// error is then found by the session's `finish`.
+  void call();
+
+  /// Gives back the results' buffers of the last call.
+  void releaseResults();
+
+  /// Waits, and looks for errors and for overwritten canaries.
+  LogicalResult finish(Report &report);
+
+  /// Copies the outputs from the device, in the order of their numbers.
+  LogicalResult readOutputs(std::vector<Output> &outputs, Report &report);
+
+  /// Copies an argument's buffer from the device.
+  LogicalResult readArgument(size_t index, runtime::HostArray &array,
+                             Report &report);
+
+  runtime::Session &getSession() { return session; }
+  /// Bytes of all arguments' and results' arrays. Results count after a call.
+  double getTraffic() const { return traffic; }
+
+private:
+  LogicalResult checkCanaries(Report &report);
+  LogicalResult readResult(size_t index, runtime::HostArray &array,
+                           Report &report);
+  void layOut();
+
+  runtime::Device &device;
+  compiler::CompiledProgram &program;
+  const Entry &entry;
+  const std::vector<runtime::HostArray> &arguments;
+  runtime::Session session;
+  void (*function)(void **) = nullptr;
+  /// For each argument what the device gave; null for scalars.
+  std::vector<char *> buffers;
+  /// The fields of arguments that are buffers: a descriptor's words.
+  std::vector<std::vector<int64_t>> descriptors;
+  /// Scalar arguments, in 8 bytes each.
+  std::vector<uint64_t> scalars;
+  /// What the entry is called with.
+  std::vector<void *> pointers;
+  /// Where the entry puts its results, and where each of them lies in it.
+  std::vector<uint64_t> results;
+  std::vector<size_t> resultOffsets;
+  double traffic = 0;
+};
+
+} // namespace runner
+
+#endif // GPU_RUNNER_EXECUTION_H

@@ -1,0 +1,149 @@
+//===- Explain.cpp - What was compiled, and how ---------------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Explain.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/Format.h"
+
+using namespace runner;
+
+/// "4x2x1".
+static std::string formatDims(const int64_t *dims) {
+  return std::to_string(dims[0]) + "x" + std::to_string(dims[1]) + "x" +
+         std::to_string(dims[2]);
+}
+
+static void explainProduct(const compiler::ProductReport &product,
+                           StringRef target, llvm::raw_ostream &os) {
+  os << "product " << product.product << " in kernel " << product.kernel;
+  if (!product.location.empty())
+    os << " (" << product.location << ")";
+  os << "\n  " << product.instruction;
+  if (product.matrixUnit)
+    os << ", on the matrix unit\n";
+  else if (target == "cpu")
+    os << ", vectors of the CPU\n";
+  else
+    os << ": computed by scalar FMAs, no matrix unit\n";
+  for (StringRef line : product.rejected)
+    os << "  rejected: " << line << "\n";
+}
+
+static llvm::json::Object describe(const compiler::ProductReport &product) {
+  llvm::json::Array rejected;
+  for (StringRef line : product.rejected)
+    rejected.push_back(llvm::json::fixUTF8(line));
+  return llvm::json::Object{{"kernel", product.kernel},
+                            {"product", product.product},
+                            {"instruction", product.instruction},
+                            {"matrix_unit", product.matrixUnit},
+                            {"location", llvm::json::fixUTF8(product.location)},
+                            {"rejected", std::move(rejected)}};
+}
+
+/// How a launch of the kernel uses the device.
+static void explainLaunch(const runtime::LaunchRecord &launch,
+                          runtime::Device &device, llvm::raw_ostream &os,
+                          llvm::json::Object &object) {
+  int64_t threads = launch.block[0] * launch.block[1] * launch.block[2];
+  os << "  grid " << formatDims(launch.grid) << ", workgroup "
+     << formatDims(launch.block) << ", " << launch.workgroupBytes
+     << " bytes of workgroup memory\n";
+  object["grid"] = llvm::json::Array(ArrayRef<int64_t>(launch.grid, 3));
+  object["block"] = llvm::json::Array(ArrayRef<int64_t>(launch.block, 3));
+  runtime::Expected<runtime::KernelResources> taken =
+      device.resources(launch.kernel.c_str(), threads, launch.workgroupBytes);
+  if (!taken.ok()) {
+    os << "  resources unknown: " << taken.status().message() << "\n";
+    return;
+  }
+  llvm::SmallVector<std::string> parts;
+  if (taken->registers >= 0)
+    parts.push_back(std::to_string(taken->registers) + " registers");
+  if (taken->spillBytes >= 0)
+    parts.push_back(taken->spillBytes == 0
+                        ? std::string("no spills")
+                        : std::to_string(taken->spillBytes) +
+                              " bytes of each thread in local memory (spills)");
+  if (taken->staticWorkgroupBytes > 0)
+    parts.push_back(std::to_string(taken->staticWorkgroupBytes) +
+                    " bytes of static workgroup memory");
+  if (taken->workgroupsPerUnit >= 0)
+    parts.push_back(std::to_string(taken->workgroupsPerUnit) + " workgroups (" +
+                    std::to_string(taken->workgroupsPerUnit * threads) +
+                    " threads) on a unit, of " +
+                    std::to_string(device.info().computeUnits) + " units");
+  if (!parts.empty())
+    os << "  " << llvm::join(parts, ", ") << "\n";
+  object["registers"] = taken->registers;
+  object["spill_bytes"] = taken->spillBytes;
+  object["static_workgroup_bytes"] = taken->staticWorkgroupBytes;
+  object["workgroups_per_unit"] = taken->workgroupsPerUnit;
+}
+
+void runner::explain(const compiler::CompiledProgram &program, StringRef target,
+                     runtime::Device *device,
+                     ArrayRef<runtime::LaunchRecord> launches, bool print,
+                     llvm::raw_ostream &stream, Report &report) {
+  llvm::raw_ostream &os = print ? stream : llvm::nulls();
+  llvm::json::Array products, kernels, stages;
+  unsigned fallbacks = 0;
+  for (const compiler::ProductReport &product : program.products) {
+    explainProduct(product, target, os);
+    products.push_back(describe(product));
+    fallbacks += !product.matrixUnit && target != "cpu";
+  }
+  if (program.products.empty())
+    os << "no matrix products\n";
+  for (const compiler::KernelReport &kernel : program.kernels) {
+    llvm::json::Object object{{"name", kernel.name},
+                              {"schedule", kernel.schedule},
+                              {"workgroup_bytes", kernel.workgroupBytes}};
+    os << "kernel " << kernel.name;
+    if (!kernel.schedule.empty())
+      os << ": " << kernel.schedule;
+    os << "\n";
+    auto isOurs = [&](const runtime::LaunchRecord &launch) {
+      return launch.kernel == kernel.name;
+    };
+    auto *launch = llvm::find_if(launches, isOurs);
+    if (device && launch != launches.end()) {
+      size_t count = llvm::count_if(launches, isOurs);
+      if (count > 1)
+        os << "  launched " << count << " times, the first time as\n";
+      explainLaunch(*launch, *device, os, object);
+      object["launches"] = static_cast<int64_t>(count);
+    } else {
+      os << "  " << kernel.workgroupBytes << " bytes of workgroup memory\n";
+    }
+    kernels.push_back(std::move(object));
+  }
+  for (const compiler::StageTime &time : program.times)
+    stages.push_back(llvm::json::Object{{"stage", time.stage},
+                                        {"ms", toJSON(time.milliseconds)}});
+  if (print)
+    printTimes(program.times, os);
+  else if (fallbacks)
+    Report::note(Twine(fallbacks) + " of " + Twine(program.products.size()) +
+                 " products are computed without a matrix unit; --explain "
+                 "says why, --require-mma makes it an error");
+  report.root["products"] = std::move(products);
+  report.root["kernels"] = std::move(kernels);
+  report.root["compile"] = std::move(stages);
+}
+
+void runner::printTimes(ArrayRef<compiler::StageTime> times,
+                        llvm::raw_ostream &os) {
+  double total = 0;
+  for (const compiler::StageTime &time : times)
+    total += time.milliseconds;
+  os << "compile: " << llvm::format("%.1f", total) << " ms";
+  for (auto [i, time] : llvm::enumerate(times))
+    os << (i == 0 ? ": " : ", ") << time.stage << " "
+       << llvm::format("%.1f", time.milliseconds);
+  os << "\n";
+}

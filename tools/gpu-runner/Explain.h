@@ -1,0 +1,29 @@
+//===- Explain.h - What was compiled, and how -------------------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GPU_RUNNER_EXPLAIN_H
+#define GPU_RUNNER_EXPLAIN_H
+
+#include "Report.h"
+
+#include "Driver/Compiler.h"
+#include "Runtime/Session.h"
+
+namespace runner {
+
+/// Puts products, kernels and compile times into the JSON object, and prints
+/// them if `print` is set. With a device, also what the kernels take of it;
+/// `launches` are those of one run.
+void explain(const compiler::CompiledProgram &program, StringRef target,
+             runtime::Device *device, ArrayRef<runtime::LaunchRecord> launches,
+             bool print, llvm::raw_ostream &os, Report &report);
+
+/// "compile: 123 ms: schedule 12, ...".
+void printTimes(ArrayRef<compiler::StageTime> times, llvm::raw_ostream &os);
+
+} // namespace runner
+
+#endif // GPU_RUNNER_EXPLAIN_H

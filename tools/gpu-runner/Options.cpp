@@ -1,0 +1,336 @@
+//===- Options.cpp - The command line of gpu-runner -----------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Options.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Config/llvm-config.h"
+
+using namespace runner;
+
+//===----------------------------------------------------------------------===//
+// Targets and stages
+//===----------------------------------------------------------------------===//
+
+static constexpr StringRef targets[] = {"cpu", "cuda"};
+/// Designed, and not there.
+static constexpr StringRef plannedTargets[] = {"hip", "vulkan", "opencl",
+                                               "level-zero"};
+
+ArrayRef<StringRef> runner::getTargets() { return targets; }
+
+static constexpr std::pair<StringRef, EmitStage> stages[] = {
+    {"schedule", EmitStage::Schedule}, {"tessera", EmitStage::Tessera},
+    {"vendor", EmitStage::Vendor},     {"llvm", EmitStage::LLVM},
+    {"ptx", EmitStage::PTX},           {"cubin", EmitStage::Cubin},
+    {"object", EmitStage::Object},     {"asm", EmitStage::Assembly},
+};
+
+StringRef runner::getStageName(EmitStage stage) {
+  for (auto [name, value] : stages)
+    if (value == stage)
+      return name;
+  return "";
+}
+
+//===----------------------------------------------------------------------===//
+// Values
+//===----------------------------------------------------------------------===//
+
+/// " (did you mean 'x'?)", or nothing.
+static std::string suggest(StringRef given, ArrayRef<StringRef> known) {
+  StringRef nearest = findNearest(given, known);
+  return nearest.empty() ? "" : " (did you mean '" + nearest.str() + "'?)";
+}
+
+/// TARGET[:ORDINAL][:CHIP].
+static LogicalResult parseTarget(StringRef value, Options &options,
+                                 Report &report) {
+  auto [name, rest] = value.split(':');
+  if (llvm::is_contained(plannedTargets, name))
+    return report.fail(Exit::Usage, "target " + name +
+                                        " is not built yet; known are " +
+                                        llvm::join(getTargets(), ", "));
+  if (!llvm::is_contained(targets, name) && name != "auto") {
+    llvm::SmallVector<StringRef> known(getTargets());
+    known.push_back("auto");
+    return report.fail(
+        Exit::Usage, "unknown target '" + name + "'" + suggest(name, known) +
+                         "; known are auto, " + llvm::join(getTargets(), ", "));
+  }
+  if (name == "auto" && !rest.empty())
+    return report.fail(Exit::Usage, "--target=" + value +
+                                        ": auto takes neither chip nor number; "
+                                        "name the target, as in cuda:sm_90a");
+  options.target = name.str();
+  options.chip.clear();
+  options.ordinal.reset();
+  auto [first, second] = rest.split(':');
+  unsigned ordinal;
+  if (!first.empty() && !first.getAsInteger(10, ordinal)) {
+    options.ordinal = ordinal;
+    first = second;
+    second = "";
+  }
+  if (!second.empty() || value.ends_with(":"))
+    return report.fail(Exit::Usage,
+                       "--target=" + value +
+                           ": it is TARGET[:NUMBER][:CHIP], as in cuda:sm_90a");
+  options.chip = first.str();
+  return success();
+}
+
+/// N=FILE.npy.
+static LogicalResult parseOutput(StringRef value, Options &options,
+                                 Report &report) {
+  auto [number, file] = value.split('=');
+  unsigned index;
+  if (file.empty() || number.getAsInteger(10, index))
+    return report.fail(Exit::Usage,
+                       "--out=" + value +
+                           ": it is --out=N=FILE.npy, where N numbers the "
+                           "outputs from 0");
+  options.outputs.emplace_back(index, file.str());
+  return success();
+}
+
+static LogicalResult parseStage(StringRef value, Options &options,
+                                Report &report) {
+  llvm::SmallVector<StringRef> names;
+  for (auto [name, stage] : stages) {
+    names.push_back(name);
+    if (name == value)
+      options.emit = stage;
+  }
+  if (llvm::is_contained(names, value))
+    return success();
+  return report.fail(Exit::Usage, "unknown stage '" + value + "' for --emit" +
+                                      suggest(value, names) + "; known are " +
+                                      llvm::join(names, ", "));
+}
+
+static LogicalResult parseRuns(StringRef value, Options &options,
+                               Report &report) {
+  unsigned runs;
+  if (value.getAsInteger(10, runs) || runs == 0)
+    return report.fail(Exit::Usage, "--bench=" + value +
+                                        ": the number of runs is 1 or more");
+  options.benchRuns = runs;
+  return success();
+}
+
+static LogicalResult parseCorrupt(StringRef value, Options &options,
+                                  Report &report) {
+  unsigned index;
+  if (value.getAsInteger(10, index))
+    return report.fail(Exit::Usage, "--debug-corrupt-output=" + value +
+                                        ": the number of an output is needed");
+  options.corruptOutput = index;
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Options
+//===----------------------------------------------------------------------===//
+
+namespace {
+struct OptionInfo {
+  enum Kind { Flag, OptionalValue, NeedsValue };
+  StringRef name;
+  Kind kind;
+  /// For a flag, what it sets.
+  bool Options::*flag = nullptr;
+  /// For a value, what reads it.
+  LogicalResult (*parse)(StringRef value, Options &options,
+                         Report &report) = nullptr;
+  bool hidden = false;
+};
+} // namespace
+
+static const OptionInfo infos[] = {
+    {"--entry", OptionInfo::NeedsValue, nullptr,
+     [](StringRef value, Options &options, Report &) {
+       value.consume_front("@");
+       options.entry = value.str();
+       return success();
+     }},
+    {"--target", OptionInfo::NeedsValue, nullptr, parseTarget},
+    {"--arg", OptionInfo::NeedsValue, nullptr,
+     [](StringRef value, Options &options, Report &) {
+       options.arguments.push_back(value.str());
+       return success();
+     }},
+    {"--out", OptionInfo::NeedsValue, nullptr, parseOutput},
+    {"--verify", OptionInfo::Flag, &Options::verify},
+    {"--bench", OptionInfo::OptionalValue, &Options::bench, parseRuns},
+    {"--json", OptionInfo::Flag, &Options::json},
+    {"--explain", OptionInfo::Flag, &Options::explain},
+    {"--require-mma", OptionInfo::Flag, &Options::requireMatrixUnit},
+    {"--allow-tf32", OptionInfo::Flag, &Options::allowTf32},
+    {"--emit", OptionInfo::NeedsValue, nullptr, parseStage},
+    {"-o", OptionInfo::NeedsValue, nullptr,
+     [](StringRef value, Options &options, Report &) {
+       options.outputFile = value.str();
+       return success();
+     }},
+    {"--print-ir-after-all", OptionInfo::Flag, &Options::printIRAfterAll},
+    {"--ptxas", OptionInfo::Flag, &Options::usePtxas},
+    {"--list-devices", OptionInfo::Flag, &Options::listDevices},
+    {"--version", OptionInfo::Flag, &Options::version},
+    {"--help", OptionInfo::Flag, &Options::help},
+    {"--debug-corrupt-output", OptionInfo::NeedsValue, nullptr, parseCorrupt,
+     /*hidden=*/true},
+};
+
+bool runner::wantsJSON(ArrayRef<const char *> arguments) {
+  return llvm::is_contained(
+      llvm::map_range(arguments,
+                      [](const char *text) { return StringRef(text); }),
+      "--json");
+}
+
+/// An option, at `position` of the command line.
+static LogicalResult parseOption(ArrayRef<const char *> arguments,
+                                 size_t &position, Options &options,
+                                 Report &report) {
+  StringRef text = arguments[position];
+  StringRef name, value;
+  std::tie(name, value) = text.split('=');
+  bool hasValue = name.size() != text.size();
+  if (name == "-h" || name == "-help")
+    name = "--help";
+  const OptionInfo *info =
+      llvm::find_if(infos, [&](const OptionInfo &i) { return i.name == name; });
+  if (info == std::end(infos)) {
+    llvm::SmallVector<StringRef> known;
+    for (const OptionInfo &candidate : infos)
+      if (!candidate.hidden)
+        known.push_back(candidate.name);
+    return report.fail(Exit::Usage, "unknown option '" + name + "'" +
+                                        suggest(name, known) +
+                                        "; --help lists the options");
+  }
+  if (info->kind == OptionInfo::Flag) {
+    if (hasValue)
+      return report.fail(Exit::Usage, name + " takes no value, but '" + value +
+                                          "' is given");
+  } else if (info->kind == OptionInfo::NeedsValue && !hasValue) {
+    if (position + 1 == arguments.size())
+      return report.fail(Exit::Usage, name + " needs a value; see --help");
+    value = arguments[++position];
+    hasValue = true;
+  }
+  if (info->kind == OptionInfo::NeedsValue && value.empty())
+    return report.fail(Exit::Usage, name + " needs a value; see --help");
+  if (info->flag)
+    options.*info->flag = true;
+  if (hasValue && info->parse)
+    return info->parse(value, options, report);
+  return success();
+}
+
+LogicalResult runner::parseOptions(ArrayRef<const char *> arguments,
+                                   Options &options, Report &report) {
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    StringRef text = arguments[i];
+    if (text.starts_with("-") && text != "-") {
+      if (failed(parseOption(arguments, i, options, report)))
+        return failure();
+    } else if (options.file.empty() && !text.empty()) {
+      options.file = text.str();
+    } else {
+      return report.fail(Exit::Usage, "one program at a time: '" +
+                                          options.file + "' and '" + text +
+                                          "' are given");
+    }
+  }
+  if (options.help || options.version || options.listDevices)
+    return success();
+  if (options.file.empty())
+    return report.fail(Exit::Usage,
+                       "no program is given: gpu-runner FILE.mlir; see --help");
+
+  if (!options.outputFile.empty() && !options.emit)
+    return report.fail(Exit::Usage, "-o is for --emit; --out=N=FILE.npy writes "
+                                    "an output");
+  if (options.emit) {
+    StringRef wrong = options.verify             ? "--verify"
+                      : options.bench            ? "--bench"
+                      : !options.outputs.empty() ? "--out"
+                                                 : "";
+    if (!wrong.empty())
+      return report.fail(Exit::Usage, wrong + " runs the program, and --emit "
+                                              "does not: leave one out");
+    if (options.json && options.outputFile.empty())
+      return report.fail(Exit::Usage,
+                         "--emit and --json both write to standard "
+                         "output: add -o FILE");
+  }
+  return success();
+}
+
+void runner::printVersion(llvm::raw_ostream &os) {
+  os << "gpu-runner, Tessera " TESSERA_VERSION " on LLVM " LLVM_VERSION_STRING
+        "\n";
+}
+
+void runner::printHelp(llvm::raw_ostream &os) {
+  os << R"(gpu-runner: compiles a .mlir file, runs it on a device and checks the numbers
+
+  gpu-runner FILE.mlir [options]        FILE may be -, which is standard input
+  gpu-runner --list-devices
+
+What is run, and where
+  --entry=NAME        the function to run (main)
+  --target=auto       the best device of this machine; the CPU if it has no other
+  --target=TARGET[:NUMBER][:CHIP]
+                      TARGET is cpu or cuda; NUMBER as --list-devices counts;
+                      CHIP is what to compile for (cuda:sm_80)
+
+Arguments and outputs
+  --arg=SPEC          contents of the next argument of the entry, in order:
+                        int[:SEED]     small integers, exact in any order of
+                                       summation (the default; argument N has
+                                       seed N)
+                        random[:SEED]  uniform numbers
+                        iota, zeros, fill:X
+                        @FILE.npy      from a file
+                        X              a number, for scalars
+                      :RxC... behind one of the first five gives the shape of an
+                      argument with dynamic dimensions (int:128x64, zeros:16x)
+  --out=N=FILE.npy    writes output N to a file. Outputs are numbered from 0:
+                      first the results of the entry, then those memref
+                      arguments that the program may write, in order
+  --json              prints one JSON object with all there is to know; text for
+                      people goes to standard error
+
+Checks and measurements
+  --verify            compares with a reference computed from the source program,
+                      in higher precision
+  --bench[=N]         times N runs with cold caches (enough for 0.3 s if not
+                      given, 20 to 200)
+  --explain           says for each matrix product which instruction was chosen
+                      and which were rejected, and for each kernel its schedule
+                      and what it takes of the device
+  --require-mma       refuses a product that no matrix unit computes
+  --allow-tf32        permits tf32 for products of f32
+
+Looking inside
+  --emit=STAGE        prints the program at a stage instead of running it:
+                      schedule, tessera, vendor, llvm, ptx, cubin (cuda), object,
+                      asm (cpu). With a chip in --target it needs no device
+  -o FILE             where --emit writes
+  --print-ir-after-all
+                      prints the program after each pass
+  --ptxas             assembles PTX by ptxas rather than by the driver
+
+  --list-devices, --version, --help
+
+Exit status: 0 done; 1 the program did not compile or run; 2 the command line
+is wrong; 3 the numbers are wrong; 77 the device asked for is not here.
+)";
+}

@@ -1,0 +1,81 @@
+//===- Options.h - The command line of gpu-runner ---------------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GPU_RUNNER_OPTIONS_H
+#define GPU_RUNNER_OPTIONS_H
+
+#include "Report.h"
+
+#include <optional>
+#include <vector>
+
+namespace runner {
+
+/// A stage that --emit names.
+enum class EmitStage {
+  Schedule,
+  Tessera,
+  Vendor,
+  LLVM,
+  PTX,
+  Cubin,
+  Object,
+  Assembly,
+};
+
+struct Options {
+  /// The program; "-" is standard input.
+  std::string file;
+  std::string entry = "main";
+  /// --target, taken apart: "auto", or a target with what stands behind it.
+  std::string target = "auto";
+  std::string chip;
+  std::optional<unsigned> ordinal;
+  /// What --arg says, in order.
+  std::vector<std::string> arguments;
+  /// --out: number of an output, and the file to write it to.
+  std::vector<std::pair<unsigned, std::string>> outputs;
+  bool verify = false;
+  bool bench = false;
+  /// Timed runs; absent for as many as it takes.
+  std::optional<unsigned> benchRuns;
+  bool json = false;
+  bool explain = false;
+  bool requireMatrixUnit = false;
+  bool allowTf32 = false;
+  bool usePtxas = false;
+  bool printIRAfterAll = false;
+  std::optional<EmitStage> emit;
+  /// -o; empty for standard output.
+  std::string outputFile;
+  bool listDevices = false;
+  bool version = false;
+  bool help = false;
+  /// Changes an element of this output after the run, to show that --verify
+  /// would find it.
+  std::optional<unsigned> corruptOutput;
+};
+
+/// True when --json is among the arguments: it decides where everything goes,
+/// complaints about the other options included.
+bool wantsJSON(ArrayRef<const char *> arguments);
+
+/// Reads the command line without the program's name.
+LogicalResult parseOptions(ArrayRef<const char *> arguments, Options &options,
+                           Report &report);
+
+/// "schedule", "ptx", ...
+StringRef getStageName(EmitStage stage);
+
+/// The names of the targets that are built.
+ArrayRef<StringRef> getTargets();
+
+void printHelp(llvm::raw_ostream &os);
+void printVersion(llvm::raw_ostream &os);
+
+} // namespace runner
+
+#endif // GPU_RUNNER_OPTIONS_H

@@ -1,0 +1,126 @@
+//===- Report.cpp - What gpu-runner says and how it ends ------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Report.h"
+
+#include "llvm/ADT/SmallString.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Format.h"
+
+#include <cmath>
+
+using namespace runner;
+
+void Report::setFailed(Exit failure, std::string message) {
+  if (status != Exit::Done)
+    return;
+  status = failure;
+  // Anything but UTF-8 would make llvm::json assert.
+  root["error"] = llvm::json::fixUTF8(message);
+}
+
+LogicalResult Report::fail(Exit failureStatus, const Twine &message) {
+  llvm::SmallString<128> storage;
+  StringRef whole = message.toStringRef(storage).rtrim();
+  auto [first, rest] = whole.split('\n');
+  text().flush();
+  llvm::errs() << "error: " << first << "\n";
+  while (!rest.empty()) {
+    auto [line, more] = rest.split('\n');
+    note(line);
+    rest = more;
+  }
+  setFailed(failureStatus, whole.str());
+  return failure();
+}
+
+LogicalResult Report::fail(const runtime::Status &failureStatus,
+                           const Twine &context) {
+  std::string prefix = context.str();
+  if (!prefix.empty())
+    prefix += ": ";
+  Exit code = failureStatus.code() == runtime::StatusCode::NoDevice
+                  ? Exit::NoDevice
+                  : Exit::Failed;
+  return fail(code, prefix + failureStatus.message());
+}
+
+LogicalResult Report::failDiagnosed(const Twine &what) {
+  if (diagnosed.empty())
+    return fail(Exit::Failed,
+                what + " failed without saying why; this is a defect of "
+                       "gpu-runner");
+  setFailed(Exit::Failed, diagnosed);
+  return failure();
+}
+
+void Report::note(const Twine &message) {
+  llvm::errs() << "note: " << message << "\n";
+}
+
+void Report::record(const mlir::Diagnostic &diagnostic) {
+  if (diagnostic.getSeverity() != mlir::DiagnosticSeverity::Error ||
+      !diagnosed.empty())
+    return;
+  llvm::raw_string_ostream os(diagnosed);
+  if (auto location =
+          mlir::dyn_cast<mlir::FileLineColLoc>(diagnostic.getLocation()))
+    os << location.getFilename().getValue() << ":" << location.getLine() << ":"
+       << location.getColumn() << ": ";
+  os << diagnostic.str();
+}
+
+int Report::finish() {
+  if (json) {
+    root["status"] = static_cast<int>(status);
+    llvm::outs() << llvm::formatv("{0:2}", llvm::json::Value(std::move(root)))
+                 << "\n";
+  }
+  llvm::outs().flush();
+  return static_cast<int>(status);
+}
+
+llvm::json::Value runner::toJSON(double value) {
+  if (std::isfinite(value))
+    return value;
+  return nullptr;
+}
+
+std::string runner::formatType(ArrayRef<int64_t> shape, StringRef elementType) {
+  std::string text;
+  for (int64_t size : shape)
+    text += (size < 0 ? std::string("?") : std::to_string(size)) + "x";
+  return text + elementType.str();
+}
+
+std::string runner::formatBytes(double bytes) {
+  static constexpr const char *units[] = {"bytes", "KiB", "MiB", "GiB",
+                                          "TiB",   "PiB", "EiB"};
+  size_t unit = 0;
+  for (; bytes >= 1024 && unit + 1 < std::size(units); ++unit)
+    bytes /= 1024;
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  os << llvm::format(unit == 0 || bytes >= 99.95 ? "%.0f" : "%.1f", bytes)
+     << " " << units[unit];
+  return text;
+}
+
+StringRef runner::findNearest(StringRef name, ArrayRef<StringRef> candidates) {
+  // A third of the letters may be wrong.
+  unsigned best = std::max<size_t>(name.size() / 3, 1) + 1;
+  StringRef nearest;
+  for (StringRef candidate : candidates) {
+    unsigned distance =
+        name.edit_distance(candidate, /*AllowReplacements=*/true,
+                           /*MaxEditDistance=*/best);
+    if (distance < best) {
+      best = distance;
+      nearest = candidate;
+    }
+  }
+  return nearest;
+}

@@ -1,0 +1,104 @@
+//===- Report.h - What gpu-runner says and how it ends ----------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GPU_RUNNER_REPORT_H
+#define GPU_RUNNER_REPORT_H
+
+#include "Runtime/Status.h"
+
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/Support/LLVM.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <string>
+
+namespace mlir::tessera {}
+
+namespace runner {
+
+namespace compiler = mlir::tessera;
+namespace runtime = ::tessera::runtime;
+
+using llvm::ArrayRef;
+using llvm::StringRef;
+using llvm::Twine;
+using mlir::failed;
+using mlir::failure;
+using mlir::FailureOr;
+using mlir::LogicalResult;
+using mlir::succeeded;
+using mlir::success;
+
+/// Exit statuses.
+enum class Exit {
+  Done = 0,
+  /// The program did not compile or did not run.
+  Failed = 1,
+  /// The command line cannot be right.
+  Usage = 2,
+  /// The program ran, and its numbers are wrong.
+  WrongNumbers = 3,
+  /// The device asked for is not here.
+  NoDevice = 77,
+};
+
+/// Collects what is said: text for people, and the JSON object of --json.
+class Report {
+public:
+  /// With `json`, text goes to standard error and one object to standard
+  /// output.
+  explicit Report(bool json) : json(json) {}
+
+  /// Where text for people goes.
+  llvm::raw_ostream &text() const { return json ? llvm::errs() : llvm::outs(); }
+
+  /// The object that --json prints.
+  llvm::json::Object root;
+
+  /// Prints `error: message` and a `note:` for each further line of the
+  /// message. The first failure decides the exit status.
+  LogicalResult fail(Exit status, const Twine &message);
+  /// The same for a failure of the runtime; `context` stands before it.
+  LogicalResult fail(const runtime::Status &status, const Twine &context = "");
+  /// A failure that diagnostics have explained. Should there be none, says that
+  /// `what` failed.
+  LogicalResult failDiagnosed(const Twine &what);
+
+  /// Prints `note: message` on standard error.
+  static void note(const Twine &message);
+
+  /// Remembers the first error among the diagnostics of a context.
+  void record(const mlir::Diagnostic &diagnostic);
+
+  Exit exit() const { return status; }
+
+  /// Prints the JSON object if it was asked for; gives the exit status.
+  int finish();
+
+private:
+  void setFailed(Exit failure, std::string message);
+
+  bool json;
+  Exit status = Exit::Done;
+  std::string diagnosed;
+};
+
+/// A number for JSON, which has no infinities and NaNs: those are null.
+llvm::json::Value toJSON(double value);
+
+/// Shape and element type as in MLIR: "64x128xf16"; a scalar: "f16".
+std::string formatType(ArrayRef<int64_t> shape, StringRef elementType);
+
+/// A number of bytes for people: "139 GiB", "512 bytes".
+std::string formatBytes(double bytes);
+
+/// The candidate spelled most like `name`; empty if none comes close.
+StringRef findNearest(StringRef name, ArrayRef<StringRef> candidates);
+
+} // namespace runner
+
+#endif // GPU_RUNNER_REPORT_H

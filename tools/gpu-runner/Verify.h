@@ -1,0 +1,23 @@
+//===- Verify.h - Outputs against the reference -----------------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GPU_RUNNER_VERIFY_H
+#define GPU_RUNNER_VERIFY_H
+
+#include "Execution.h"
+
+namespace runner {
+
+/// Computes the reference from `entry`, the source, and compares the outputs;
+/// sees to it that the other arguments were left alone.
+LogicalResult verify(const Options &options, const Entry &entry,
+                     const std::vector<runtime::HostArray> &arguments,
+                     const std::vector<Output> &outputs, Execution &execution,
+                     Report &report);
+
+} // namespace runner
+
+#endif // GPU_RUNNER_VERIFY_H

@@ -1,0 +1,287 @@
+//===- gpu-runner.cpp - Compiles a program, runs it, checks it ------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+//   Options      the command line
+//   Devices      which device, which chip
+//   Program      FILE.mlir, and what its entry takes and gives
+//   Emit         --emit: stop at a stage
+//   Arguments    what the arguments hold
+//   Execution    buffers, the call, the outputs
+//   Explain      what was compiled, and how
+//   Verify       outputs against the reference
+//   Bench        times
+//   Report       what is said, and the exit status
+//
+//===----------------------------------------------------------------------===//
+
+#include "Arguments.h"
+#include "Bench.h"
+#include "Devices.h"
+#include "Emit.h"
+#include "Execution.h"
+#include "Explain.h"
+#include "Options.h"
+#include "Program.h"
+#include "Verify.h"
+
+#include "mlir/IR/MLIRContext.h"
+#include "llvm/Support/CRC.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/SourceMgr.h"
+
+#include <cmath>
+
+using namespace runner;
+using runtime::HostArray;
+
+//===----------------------------------------------------------------------===//
+// Outputs
+//===----------------------------------------------------------------------===//
+
+/// An element with as many digits as a person reads.
+static std::string formatElement(const HostArray &array, int64_t index) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  if (!runtime::isFloat(array.type))
+    os << array.getInt(index);
+  else
+    os << llvm::format("%.6g", array.getDouble(index));
+  return text;
+}
+
+/// The elements of a small array, a line for each row.
+static void printElements(const HostArray &array, llvm::raw_ostream &os) {
+  constexpr int64_t most = 64;
+  int64_t size = array.size();
+  if (size > most || size == 0)
+    return;
+  int64_t row = array.shape.empty() ? 1 : array.shape.back();
+  size_t width = 0;
+  for (int64_t i = 0; i < size; ++i)
+    width = std::max(width, formatElement(array, i).size());
+  for (int64_t i = 0; i < size; ++i)
+    os << (i % row == 0 ? "  " : " ")
+       << llvm::right_justify(formatElement(array, i), width)
+       << (i % row == row - 1 ? "\n" : "");
+}
+
+static void printOutput(size_t index, const Output &output, Report &report,
+                        llvm::json::Array &list) {
+  const HostArray &array = output.array;
+  double least = INFINITY, greatest = -INFINITY, sum = 0;
+  int64_t nans = 0, size = array.size();
+  for (int64_t i = 0; i < size; ++i) {
+    double value = array.getDouble(i);
+    if (std::isnan(value)) {
+      ++nans;
+      continue;
+    }
+    least = std::min(least, value);
+    greatest = std::max(greatest, value);
+    sum += value;
+  }
+  bool hasNumbers = size > nans;
+  double mean = sum / static_cast<double>(size - nans);
+  uint32_t checksum = llvm::crc32(ArrayRef(
+      reinterpret_cast<const uint8_t *>(array.data.data()), array.data.size()));
+  StringRef element = runtime::elementTypeName(array.type);
+
+  llvm::raw_ostream &os = report.text();
+  os << "out " << index << " = " << output.name << ": "
+     << formatType(array.shape, element);
+  if (hasNumbers)
+    os << llvm::format(", min %.6g, max %.6g, mean %.6g", least, greatest,
+                       mean);
+  if (nans)
+    os << ", " << nans << " NaN";
+  os << llvm::format(", checksum %08x\n", checksum);
+  printElements(array, os);
+  list.push_back(llvm::json::Object{
+      {"name", output.name},
+      {"element_type", element},
+      {"shape", llvm::json::Array(array.shape)},
+      {"min", hasNumbers ? toJSON(least) : nullptr},
+      {"max", hasNumbers ? toJSON(greatest) : nullptr},
+      {"mean", hasNumbers ? toJSON(mean) : nullptr},
+      {"nans", nans},
+      {"checksum",
+       llvm::utohexstr(checksum, /*LowerCase=*/true, /*Width=*/8)}});
+}
+
+/// The number of an output that an option names.
+static LogicalResult checkOutputNumber(StringRef option, unsigned number,
+                                       size_t count, Report &report) {
+  if (number < count)
+    return success();
+  std::string mend = count == 0   ? "the program has no outputs"
+                     : count == 1 ? "the program has one output, number 0"
+                                  : "the program's outputs are numbered 0 to " +
+                                        std::to_string(count - 1);
+  return report.fail(Exit::Usage,
+                     option + " names output " + Twine(number) + "; " + mend);
+}
+
+/// Flips the sign of an element in the middle, or the lowest bit of an integer.
+static void corrupt(HostArray &array) {
+  if (array.data.empty())
+    return;
+  size_t width = runtime::elementBytes(array.type);
+  size_t place = array.size() / 2 * width;
+  if (runtime::isFloat(array.type))
+    array.data[place + width - 1] ^= std::byte(0x40);
+  else
+    array.data[place] ^= std::byte(1);
+}
+
+static LogicalResult handleOutputs(const Options &options,
+                                   std::vector<Output> &outputs,
+                                   Report &report) {
+  if (options.corruptOutput) {
+    if (failed(checkOutputNumber("--debug-corrupt-output",
+                                 *options.corruptOutput, outputs.size(),
+                                 report)))
+      return failure();
+    corrupt(outputs[*options.corruptOutput].array);
+  }
+  llvm::json::Array list;
+  for (auto [i, output] : llvm::enumerate(outputs))
+    printOutput(i, output, report, list);
+  report.root["outputs"] = std::move(list);
+  for (const auto &[number, file] : options.outputs) {
+    runtime::Status status = runtime::saveNpy(file, outputs[number].array);
+    if (!status.ok())
+      return report.fail(status);
+  }
+  return success();
+}
+
+/// Checks what --out names before anything is run.
+static LogicalResult checkOutputNumbers(const Options &options,
+                                        const Entry &entry, Report &report) {
+  size_t count = entry.results.size();
+  for (const Slot &slot : entry.arguments)
+    count += slot.mayWrite;
+  for (const auto &[number, file] : options.outputs)
+    if (failed(checkOutputNumber("--out", number, count, report)))
+      return failure();
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Running
+//===----------------------------------------------------------------------===//
+
+static LogicalResult runProgram(const Options &options, const Target &target,
+                                compiler::CompiledProgram &program,
+                                const Entry &entry,
+                                const std::vector<HostArray> &arguments,
+                                Report &report) {
+  runtime::Device &device = *target.device;
+  // What no kernel wrote is then NaN.
+  device.setChecking(options.verify);
+  Execution execution(device, program, entry, arguments);
+  if (failed(execution.prepare(report)))
+    return failure();
+  execution.call();
+  std::vector<Output> outputs;
+  if (failed(execution.finish(report)) ||
+      failed(execution.readOutputs(outputs, report)))
+    return failure();
+  explain(program, target.name, &device, execution.getSession().launches(),
+          options.explain, report.text(), report);
+  if (failed(handleOutputs(options, outputs, report)))
+    return failure();
+  if (options.verify &&
+      failed(verify(options, entry, arguments, outputs, execution, report)))
+    return failure();
+  if (!options.bench)
+    return success();
+  if (failed(benchmark(options, entry, arguments, device, execution, report)))
+    return failure();
+  if (!options.explain)
+    printTimes(program.times, report.text());
+  return success();
+}
+
+static LogicalResult compileAndRun(const Options &options, Report &report) {
+  mlir::MLIRContext context;
+  compiler::prepareContext(context);
+  // Errors come with the line of the source; the op's own text is for those
+  // who work on passes.
+  context.printOpOnDiagnostic(options.printIRAfterAll);
+  if (options.printIRAfterAll)
+    context.disableMultithreading();
+  llvm::SourceMgr sources;
+  mlir::SourceMgrDiagnosticHandler printer(sources, &context, llvm::errs());
+  mlir::ScopedDiagnosticHandler recorder(
+      &context, [&](mlir::Diagnostic &diagnostic) {
+        report.record(diagnostic);
+        return failure(); // The printer is next.
+      });
+
+  mlir::OwningOpRef<mlir::ModuleOp> module =
+      readProgram(options, sources, context, report);
+  if (!module)
+    return failure();
+
+  Target target;
+  if (failed(chooseTarget(options, /*run=*/!options.emit, target, report)) ||
+      (options.emit && failed(checkStage(*options.emit, target.name, report))))
+    return failure();
+  compiler::CompileOptions compileOptions;
+  compileOptions.target = target.name;
+  compileOptions.chip = target.chip;
+  compileOptions.allowTf32 = options.allowTf32;
+  compileOptions.requireMatrixUnit = options.requireMatrixUnit;
+  compileOptions.usePtxas = options.usePtxas;
+  compileOptions.printIRAfterAll = options.printIRAfterAll;
+  report.root["target"] = target.name;
+  report.root["chip"] = target.chip;
+
+  if (options.emit) {
+    if (options.explain) {
+      std::unique_ptr<compiler::CompiledProgram> program =
+          compiler::compileProgram(*module, compileOptions);
+      if (!program)
+        return report.failDiagnosed("compiling");
+      explain(*program, target.name, /*device=*/nullptr, {}, /*print=*/true,
+              llvm::errs(), report);
+    }
+    return emitStage(options, compileOptions, *module, report);
+  }
+
+  Entry entry;
+  std::vector<HostArray> arguments;
+  if (failed(findEntry(*module, options.entry, entry, report)) ||
+      failed(checkOutputNumbers(options, entry, report)) ||
+      failed(makeArguments(options, entry, *target.device, arguments, report)))
+    return failure();
+  std::unique_ptr<compiler::CompiledProgram> program =
+      compiler::compileProgram(*module, compileOptions);
+  if (!program)
+    return report.failDiagnosed("compiling");
+  return runProgram(options, target, *program, entry, arguments, report);
+}
+
+int main(int argc, char **argv) {
+  ArrayRef<const char *> arguments(argv + std::min(argc, 1), argv + argc);
+  Report report(wantsJSON(arguments));
+  Options options;
+  if (failed(parseOptions(arguments, options, report)))
+    return report.finish();
+  if (options.help || options.version) {
+    options.help ? printHelp(llvm::outs()) : printVersion(llvm::outs());
+    return 0;
+  }
+  if (options.listDevices) {
+    listDevices(report);
+    return report.finish();
+  }
+  report.root["file"] = llvm::json::fixUTF8(options.file);
+  report.root["entry"] = llvm::json::fixUTF8(options.entry);
+  (void)compileAndRun(options, report);
+  return report.finish();
+}

@@ -8,7 +8,7 @@
 //     gpu-runner examples/05-batched-unaligned.mlir --verify
 //     gpu-runner examples/05-batched-unaligned.mlir --verify --entry=transposed
 //     gpu-runner examples/05-batched-unaligned.mlir --verify --entry=dynamic \
-//         --arg=int:77x45 --arg=int:45x131 --arg=int:131
+//         --arg=int:77x45 --arg=int:45x131 --arg=int:131x
 //     gpu-runner examples/05-batched-unaligned.mlir --verify --entry=vector
 
 // Nothing here is a multiple of anything.

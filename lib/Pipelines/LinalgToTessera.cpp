@@ -10,6 +10,10 @@
 #include "Dialect/Tessera/Transforms/Passes.h"
 
 #include "mlir/Conversion/BufferizationToMemRef/BufferizationToMemRef.h"
+#include "mlir/Conversion/TosaToArith/TosaToArith.h"
+#include "mlir/Conversion/TosaToLinalg/TosaToLinalg.h"
+#include "mlir/Conversion/TosaToSCF/TosaToSCF.h"
+#include "mlir/Conversion/TosaToTensor/TosaToTensor.h"
 #include "mlir/Dialect/Bufferization/IR/BufferizableOpInterface.h"
 #include "mlir/Dialect/Bufferization/Transforms/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -63,6 +67,14 @@ struct DeallocateBuffersPass
 
 void mlir::tessera::buildLinalgToTesseraPipeline(
     OpPassManager &pm, const LinalgToTesseraPipelineOptions &options) {
+  // TOSA, where there is any.
+  tosa::addTosaToLinalgPasses(pm, TosaToLinalgOptions(),
+                              TosaToLinalgNamedOptions(),
+                              /*validationOptions=*/std::nullopt);
+  pm.addNestedPass<func::FuncOp>(createTosaToArithPass());
+  pm.addNestedPass<func::FuncOp>(createTosaToTensorPass());
+  pm.addNestedPass<func::FuncOp>(createTosaToSCFPass());
+
   // Tensors: few and large ops, each of which becomes a kernel.
   pm.addNestedPass<func::FuncOp>(createTesseraFuseElementwise());
   ConvertLinalgToTesseraOptions convert;

@@ -6,6 +6,7 @@
 
 #include "Target/Target.h"
 
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Support/TargetSelect.h"
@@ -46,6 +47,15 @@ FailureOr<std::string> mlir::tessera::emitPTX(ModuleOp module,
   FailureOr<OwningOpRef<ModuleOp>> kernels = gatherKernels(module);
   if (failed(kernels))
     return failure();
+  // Dynamic workgroup memory is an external array without a size; aligned for
+  // every access there is.
+  for (auto global : (*kernels)->getOps<LLVM::GlobalOp>()) {
+    auto array = dyn_cast<LLVM::LLVMArrayType>(global.getGlobalType());
+    if (global.getAddrSpace() == 3 && array && array.getNumElements() == 0) {
+      global.setLinkage(LLVM::Linkage::External);
+      global.setAlignment(128);
+    }
+  }
   llvm::LLVMContext context;
   std::unique_ptr<llvm::Module> code =
       translateAndOptimize(**kernels, context, *machine);

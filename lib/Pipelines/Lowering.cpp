@@ -10,19 +10,13 @@
 #include "Dialect/Tessera/Transforms/Passes.h"
 
 #include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
-#include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
-#include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
 #include "mlir/Conversion/ConvertToLLVM/ToLLVMPass.h"
-#include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVMPass.h"
 #include "mlir/Conversion/GPUToNVVM/GPUToNVVMPass.h"
-#include "mlir/Conversion/IndexToLLVM/IndexToLLVM.h"
 #include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
-#include "mlir/Conversion/MemRefToLLVM/MemRefToLLVM.h"
 #include "mlir/Conversion/NVGPUToNVVM/NVGPUToNVVM.h"
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
 #include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
-#include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVMPass.h"
 #include "mlir/Conversion/VectorToSCF/VectorToSCF.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/GPU/Transforms/Passes.h"
@@ -96,13 +90,7 @@ void mlir::tessera::buildKernelToLLVMPipeline(OpPassManager &pm,
     kernels.addPass(createConvertMathToLLVMPass());
     kernels.addPass(createConvertGpuOpsToNVVMOps());
   } else {
-    kernels.addPass(createConvertVectorToLLVMPass());
-    kernels.addPass(createConvertIndexToLLVMPass());
-    kernels.addPass(createConvertMathToLLVMPass());
-    kernels.addPass(createFinalizeMemRefToLLVMConversionPass());
-    kernels.addPass(createArithToLLVMConversionPass());
-    kernels.addPass(createConvertFuncToLLVMPass());
-    kernels.addPass(createConvertControlFlowToLLVMPass());
+    kernels.addPass(createConvertToLLVMPass());
   }
   kernels.addPass(createReconcileUnrealizedCastsPass());
   kernels.addPass(createCanonicalizerPass());

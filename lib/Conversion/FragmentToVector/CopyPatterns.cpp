@@ -73,9 +73,10 @@ public:
       auto rows = scf::ForOp::create(builder, loc, math.constant(0),
                                      math.constant(shape[0]), math.constant(1));
       OpBuilder rowBuilder(rows.getBody()->getTerminator());
-      auto cols =
-          scf::ForOp::create(rowBuilder, loc, math.constant(0),
-                             math.constant(shape[1]), math.constant(width));
+      IndexMath rowMath(rowBuilder, loc);
+      auto cols = scf::ForOp::create(rowBuilder, loc, rowMath.constant(0),
+                                     rowMath.constant(shape[1]),
+                                     rowMath.constant(width));
       OpBuilder colBuilder(cols.getBody()->getTerminator());
       emitChunk(colBuilder, rows.getInductionVar(), cols.getInductionVar());
       return;

@@ -53,6 +53,8 @@ struct Options {
   /// (about 1e9 of them take a second on one core); an interpreted operation
   /// counts as several.
   int64_t maxWork = 4'000'000'000;
+  /// How many seconds to take at most.
+  double maxSeconds = 60;
   /// Host threads; 0 for as many as the machine has.
   unsigned threads = 0;
   /// Threads in a subgroup of a program with lane-level operations.
@@ -72,7 +74,8 @@ enum class Status {
   Done,
   /// An error was emitted at the operation in question.
   Failed,
-  /// The work exceeds `Options::maxWork`. Nothing was emitted.
+  /// It exceeds `Options::maxWork` or `Options::maxSeconds`. Nothing was
+  /// emitted.
   TooLarge
 };
 

@@ -14,6 +14,7 @@
 #include "mlir/Interfaces/CallInterfaces.h"
 #include "llvm/Support/FormatVariadic.h"
 
+#include <limits>
 #include <thread>
 
 using namespace mlir;
@@ -143,7 +144,8 @@ ViewRef tessera::reference::takeForUpdate(const Frame &frame, Code::Use use) {
 // Run
 //===----------------------------------------------------------------------===//
 
-Run::Run(const Options &options) : options(options) {
+Run::Run(const Options &options)
+    : options(options), start(std::chrono::steady_clock::now()) {
   threads = options.threads ? options.threads
                             : std::max(1u, std::thread::hardware_concurrency());
 }
@@ -157,20 +159,31 @@ bool Run::error(Operation *op, const Twine &text) {
   return false;
 }
 
+bool Run::giveUp(Operation *op, const Twine &text) {
+  std::lock_guard<std::mutex> lock(mutex);
+  if (!stopped.exchange(true)) {
+    failedOp = op;
+    message = text.str();
+    tooLarge = true;
+  }
+  return false;
+}
+
 bool Run::spend(int64_t amount, Operation *op) {
   if (failed())
     return false;
   int64_t total = work.fetch_add(amount, std::memory_order_relaxed) + amount;
-  if (total >= 0 && amount >= 0 && total <= options.maxWork)
+  if (total < 0 || amount < 0 || total > options.maxWork)
+    return giveUp(op, llvm::formatv("it takes about {0:e1} operations or more",
+                                    static_cast<double>(total)));
+  if (total < nextCheck.load(std::memory_order_relaxed))
     return true;
-  std::lock_guard<std::mutex> lock(mutex);
-  if (!stopped.exchange(true)) {
-    failedOp = op;
-    message = llvm::formatv("it takes about {0:e1} operations or more",
-                            static_cast<double>(total));
-    tooLarge = true;
-  }
-  return false;
+  nextCheck = total + 5'000'000;
+  std::chrono::duration<double> time = std::chrono::steady_clock::now() - start;
+  if (time.count() > options.maxSeconds)
+    return giveUp(op, llvm::formatv("it takes more than {0:f0} seconds",
+                                    options.maxSeconds));
+  return true;
 }
 
 ViewRef Run::getGlobal(Operation *global, function_ref<ViewRef()> make) {
@@ -359,6 +372,9 @@ static Type findUnsupportedType(Operation *op) {
   auto isBad = [](Type type) {
     if (isNumber(type))
       return !Format::get(type);
+    auto vector = dyn_cast<VectorType>(type);
+    if (vector && vector.isScalable())
+      return true;
     if (auto shaped = dyn_cast<ShapedType>(type))
       return !Format::get(shaped.getElementType());
     return false;
@@ -462,14 +478,14 @@ MixedList tessera::reference::getSizes(Scope &scope, ShapedType type,
 
 bool tessera::reference::checkSizes(Run &run, Operation *op,
                                     ArrayRef<int64_t> sizes) {
-  // As many elements as the reference could hold on a large machine.
-  constexpr int64_t limit = int64_t(1) << 34;
+  // 8 GB.
+  constexpr int64_t limit = int64_t(1) << 30;
   int64_t count = 1;
   for (int64_t size : sizes) {
     if (size < 0)
       return run.error(op, "a size is negative: " + Twine(size));
     if (size > limit || count * size > limit)
-      return run.error(op, "too many elements for the reference");
+      return run.spend(std::numeric_limits<int64_t>::max() / 4, op);
     count *= size;
   }
   return true;

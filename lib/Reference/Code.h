@@ -25,6 +25,7 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -130,8 +131,13 @@ public:
   bool parallel(int64_t count, function_ref<bool(int64_t)> task);
 
 private:
+  bool giveUp(Operation *op, const Twine &message);
+
   std::mutex mutex;
   std::atomic<bool> stopped{false};
+  std::chrono::steady_clock::time_point start;
+  /// When to look at the clock again.
+  std::atomic<int64_t> nextCheck{0};
   DenseMap<Operation *, ViewRef> globals;
 };
 

@@ -182,8 +182,8 @@ struct Batch {
   int64_t addressOf(int64_t row, int64_t column) const {
     return cStart[row] + cColumns[column];
   }
-  /// What a result may be off by, for an accurate initial value.
-  double getError(int64_t row, int64_t column, double old, double sum) const;
+  /// What a sum may be off by, given the largest partial sum.
+  double getError(int64_t row, int64_t column, double sum, double peak) const;
 };
 } // namespace
 
@@ -251,12 +251,12 @@ void Batch::select(int64_t index, bool withNorms) {
   bNorms = Norms::ofColumns(b, c.b.view->storage->errors(), k, n);
 }
 
-double Batch::getError(int64_t row, int64_t column, double old,
-                       double sum) const {
+double Batch::getError(int64_t row, int64_t column, double sum,
+                       double peak) const {
   double magnitude = aNorms.values[row] * bNorms.values[column];
   double error = 0;
   if (isFloat && !exact)
-    error += accumulationError(*accumulator, k, magnitude, old, old + sum);
+    error += accumulationError(*accumulator, k, magnitude, peak);
   if (tf32)
     error += tf32Error(k, magnitude, sum);
   double aError = aNorms.errors.empty() ? 0 : aNorms.errors[row];
@@ -293,9 +293,10 @@ bool tessera::reference::contract(Run &run, Operation *op,
       int64_t width = std::min(gemmTileColumns, batch.n - column);
       std::vector<double> sums(inDoubles ? height * width : 0);
       std::vector<int64_t> integers(inDoubles ? 0 : height * width);
+      std::vector<double> peaks(isFloat && needsNorms ? height * width : 0);
       if (inDoubles)
         multiplyTile(batch.a, batch.b, row, height, column, width, batch.k,
-                     sums.data());
+                     sums.data(), peaks.empty() ? nullptr : peaks.data());
       else
         multiplyTile(batch.a, batch.b, row, height, column, width, batch.k,
                      integers.data());
@@ -305,10 +306,11 @@ bool tessera::reference::contract(Run &run, Operation *op,
           int64_t address = batch.addressOf(row + i, column + j);
           double sum = inDoubles ? sums[at] : static_cast<double>(integers[at]);
           Number number = c.output.view->load(address);
-          if (needsNorms)
-            number.error += batch.getError(
-                row + i, column + j,
-                isFloat ? number.f : static_cast<double>(number.i), sum);
+          if (needsNorms) {
+            double old = isFloat ? std::fabs(number.f) : 0;
+            double peak = peaks.empty() ? 0 : old + peaks[at];
+            number.error += batch.getError(row + i, column + j, sum, peak);
+          }
           if (isFloat) {
             number.f += sum;
           } else {
@@ -405,8 +407,9 @@ std::optional<Comparison> tessera::reference::projectContraction(
           Number old = c.output.view->load(address);
           double value = got.format->isFloat ? got.load(address).f : 0;
           double initial = batch.isFloat ? old.f : 0;
-          double error = old.error +
-                         batch.getError(i, j, initial, value - initial) * slack;
+          double sum = value - initial;
+          double peak = std::fabs(initial) + std::fabs(sum);
+          double error = old.error + batch.getError(i, j, sum, peak) * slack;
           if (needsErrors)
             error += 2 * got.format->unit * std::fabs(value) + got.format->tiny;
           squares += error * error;

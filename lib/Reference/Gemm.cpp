@@ -74,11 +74,10 @@ const Kernel &getKernel() {
 
 } // namespace
 
-void mlir::tessera::reference::multiplyTile(const GatheredMatrix &a,
-                                            const GatheredMatrix &b,
-                                            int64_t row, int64_t rows,
-                                            int64_t column, int64_t columns,
-                                            int64_t length, double *result) {
+void mlir::tessera::reference::multiplyTile(
+    const GatheredMatrix &a, const GatheredMatrix &b, int64_t row, int64_t rows,
+    int64_t column, int64_t columns, int64_t length, double *result,
+    double *peak) {
   const Kernel &kernel = getKernel();
   int64_t mr = kernel.rows, nr = kernel.columns;
   int64_t rowPanels = (rows + mr - 1) / mr;
@@ -87,6 +86,8 @@ void mlir::tessera::reference::multiplyTile(const GatheredMatrix &a,
   std::vector<double> right(columnPanels * nr * depth);
   std::vector<double> tile(mr * nr);
   std::fill_n(result, rows * columns, 0.0);
+  if (peak)
+    std::fill_n(peak, rows * columns, 0.0);
   for (int64_t start = 0; start < length; start += depth) {
     int64_t count = std::min(depth, length - start);
     for (int64_t panel = 0; panel < rowPanels; ++panel)
@@ -114,6 +115,8 @@ void mlir::tessera::reference::multiplyTile(const GatheredMatrix &a,
           for (int64_t j = 0; j < width; ++j)
             result[(m * mr + i) * columns + n * nr + j] += tile[i * nr + j];
       }
+    for (int64_t i = 0; peak && i < rows * columns; ++i)
+      peak[i] = std::max(peak[i], std::fabs(result[i]));
   }
 }
 

@@ -42,10 +42,12 @@ inline constexpr int64_t gemmTileRows = 192;
 inline constexpr int64_t gemmTileColumns = 480;
 
 /// result[i][j] = sum over k of a(row + i, k) * b(k, column + j), for a tile of
-/// at most that size. The result is dense.
+/// at most that size. The result is dense, and so is `peak`, the largest
+/// absolute value of the partial sums after each few hundred products (it may
+/// be null).
 void multiplyTile(const GatheredMatrix &a, const GatheredMatrix &b, int64_t row,
                   int64_t rows, int64_t column, int64_t columns, int64_t length,
-                  double *result);
+                  double *result, double *peak = nullptr);
 
 /// The same for integers, modulo 2 to the 64.
 void multiplyTile(const GatheredMatrix &a, const GatheredMatrix &b, int64_t row,

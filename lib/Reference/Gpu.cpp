@@ -95,7 +95,7 @@ bool Launch::run(Frame &frame) const {
     groups *= shape.gridDim[i];
     shape.numThreads *= shape.blockDim[i];
   }
-  if (shape.numThreads > 65536)
+  if (shape.numThreads > 16384)
     return frame.run->error(op, "a workgroup of " + Twine(shape.numThreads) +
                                     " threads is beyond what devices have");
   auto runLinear = [&](int64_t linear) {

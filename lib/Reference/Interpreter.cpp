@@ -66,6 +66,15 @@ static std::string findMismatch(func::FuncOp entry, ArrayRef<Array> arguments) {
       return text;
     }
   }
+  for (Type type : entry.getResultTypes()) {
+    auto shaped = dyn_cast<ShapedType>(type);
+    Type element = shaped ? shaped.getElementType() : type;
+    if (!Array::isSupported(element) || (shaped && !shaped.hasRank())) {
+      os << "'" << entry.getName() << "' returns a " << type
+         << ", for which the reference has no numbers";
+      return text;
+    }
+  }
   return {};
 }
 

@@ -86,8 +86,8 @@ ViewRef tessera::reference::multiplyMatrices(Run &run, Operation *op,
     for (int64_t i = 0; i < count; ++i) {
       double old = p.accumulator->storage->floats()[p.accumulator->offset + i];
       double value = storage.floats()[i];
-      errors[i] +=
-          accumulationError(accumulator, length, magnitude[i], old, value);
+      double peak = std::max(std::fabs(old), std::fabs(value));
+      errors[i] += accumulationError(accumulator, length, magnitude[i], peak);
       if (tf32)
         errors[i] += tf32Error(length, magnitude[i], value - old);
     }

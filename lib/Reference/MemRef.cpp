@@ -83,10 +83,12 @@ InstrPtr tessera::reference::makeAllocation(Operation *op,
     SmallVector<int64_t, 4> extents = sizes.get(frame);
     if (!checkSizes(*frame.run, op, extents))
       return false;
-    ViewRef view = View::makePoison(*format, extents);
-    if (!frame.run->spend(view->getNumElements(), op))
+    int64_t count = 1;
+    for (int64_t extent : extents)
+      count *= extent;
+    if (!frame.run->spend(count, op))
       return false;
-    frame.view(result) = std::move(view);
+    frame.view(result) = View::makePoison(*format, extents);
     return true;
   });
 }

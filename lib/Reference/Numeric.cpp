@@ -105,19 +105,20 @@ double Format::round(double value) const {
 
 double tessera::reference::accumulationError(const Format &accumulator,
                                              int64_t length, double magnitude,
-                                             double initial, double result) {
-  if (std::max(std::fabs(result), std::fabs(initial)) > accumulator.largest)
+                                             double peak) {
+  if (peak > accumulator.largest)
     return unbounded;
   double unit = accumulator.unit;
   double terms = static_cast<double>(length);
-  double total = magnitude + std::fabs(initial);
-  // The worst case for units that truncate.
-  double worst = 2 * unit * (terms + 1) * total;
-  // Independent roundings add up like a random walk; truncation also drifts,
-  // by one step for each few products (matrix units add those at once).
+  // The worst case, for units that truncate.
+  double worst = 2 * unit * (terms + 1) * (magnitude + peak);
+  // Each addition loses up to a unit of the partial sum. Of these losses, most
+  // are independent and add up like a random walk; truncation also drifts, by
+  // one step for each few products (matrix units add those at once). Partial
+  // sums are as large as the peak, or as what products of random signs add up
+  // to.
   double likely =
-      unit * (8 * std::sqrt(terms) * magnitude +
-              (terms / 4 + 4) * (std::fabs(result) + std::fabs(initial)));
+      unit * (8 * magnitude + (4 * std::sqrt(terms) + terms / 4 + 4) * peak);
   return std::min(worst, likely) + accumulator.tiny;
 }
 

@@ -106,10 +106,9 @@ struct Format {
 
 /// A bound on what a sum of `length` products may lose when it is accumulated
 /// in some order in the format `accumulator`: `magnitude` bounds the sum of the
-/// products' absolute values, `initial` is what the sum started from, `result`
-/// is its value.
+/// products' absolute values, `peak` is the largest partial sum seen.
 double accumulationError(const Format &accumulator, int64_t length,
-                         double magnitude, double initial, double result);
+                         double magnitude, double peak);
 
 /// The same for the rounding of the operands to tf32.
 double tf32Error(int64_t length, double magnitude, double result);

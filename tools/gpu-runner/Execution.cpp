@@ -183,23 +183,21 @@ LogicalResult Execution::checkCanaries(Report &report) {
           device.copyToHost(found, buffers[i] + place, canaryBytes);
       if (!status.ok())
         return report.fail(status);
+      // Bytes by their distance from the array.
+      if (!isBehind)
+        std::reverse(std::begin(found), std::end(found));
       auto isWritten = [](uint8_t byte) { return byte != canaryByte; };
-      size_t distance;
-      if (isBehind)
-        distance = std::find_if(found, found + canaryBytes, isWritten) - found;
-      else
-        distance =
-            std::find_if(std::rbegin(found), std::rend(found), isWritten) -
-            std::rbegin(found);
-      if (distance == canaryBytes)
+      auto *nearest = llvm::find_if(found, isWritten);
+      if (nearest == std::end(found))
         continue;
       return report.fail(
           Exit::WrongNumbers,
-          "the program wrote " + Twine(distance + 1) +
-              (distance == 0 ? " byte " : " bytes ") +
+          Twine("the program wrote ") +
               (isBehind ? "behind the end" : "before the beginning") +
               " of argument " + Twine(i) + " (" + slot.str() +
-              "); an index is out of bounds");
+              "): " + Twine(llvm::count_if(found, isWritten)) +
+              " bytes changed, the nearest at a distance of " +
+              Twine(nearest - found) + "; an index is out of bounds");
     }
   }
   return success();

@@ -76,7 +76,7 @@ static LogicalResult parseTarget(StringRef value, Options &options,
     first = second;
     second = "";
   }
-  if (!second.empty() || value.ends_with(":"))
+  if (first.contains(':') || !second.empty() || value.ends_with(":"))
     return report.fail(Exit::Usage,
                        "--target=" + value +
                            ": it is TARGET[:NUMBER][:CHIP], as in cuda:sm_90a");

@@ -111,7 +111,7 @@ std::string runner::formatBytes(double bytes) {
 
 StringRef runner::findNearest(StringRef name, ArrayRef<StringRef> candidates) {
   // A third of the letters may be wrong.
-  unsigned best = std::max<size_t>(name.size() / 3, 1) + 1;
+  unsigned best = (name.size() + 2) / 3 + 1;
   StringRef nearest;
   for (StringRef candidate : candidates) {
     unsigned distance =

@@ -124,16 +124,16 @@ static LogicalResult checkOutputNumber(StringRef option, unsigned number,
                      option + " names output " + Twine(number) + "; " + mend);
 }
 
-/// Flips the sign of an element in the middle, or the lowest bit of an integer.
+/// Changes an element in the middle.
 static void corrupt(HostArray &array) {
+  int64_t place = array.size() / 2;
   if (array.data.empty())
     return;
-  size_t width = runtime::elementBytes(array.type);
-  size_t place = array.size() / 2 * width;
+  double old = array.getDouble(place);
   if (runtime::isFloat(array.type))
-    array.data[place + width - 1] ^= std::byte(0x40);
+    array.setDouble(place, std::isnan(old) ? 0 : old + std::fabs(old) + 1);
   else
-    array.data[place] ^= std::byte(1);
+    array.setInt(place, array.getInt(place) ^ 1);
 }
 
 static LogicalResult handleOutputs(const Options &options,

@@ -1,0 +1,8 @@
+# exits.sh CODE COMMAND...
+wanted=$1
+shift
+"$@"
+got=$?
+[ "$got" = "$wanted" ] && exit 0
+echo "exits.sh: status $got, not $wanted: $*" >&2
+exit 1

@@ -19,6 +19,18 @@
 //
 //     linalg.matmul {tessera.schedule = #tessera.schedule<workgroup = [64, 64],
 //         subgroup = [32, 32], k = 32, kFragment = 16, stages = 2>} ins(...)
+//
+// RUN: gpu-runner %s --verify | FileCheck %s
+// RUN: gpu-runner %s --target=cpu --verify | FileCheck %s
+// CHECK: {{^}}verified
+//
+// RUN: gpu-opt %s --convert-linalg-to-tessera | FileCheck %s --check-prefix=CONTRACT
+// CONTRACT: tessera.contract ins({{.*}}) init({{.*}}) outs({{.*}}) maps [{{.*}}] accumulate f32
+//
+// RUN: gpu-opt %s --linalg-to-tessera-pipeline="target=cuda chip=sm_90a" | FileCheck %s --check-prefix=KERNEL
+// KERNEL: gpu.launch
+// KERNEL: tessera.mma
+// KERNEL: tessera.schedule = #tessera.schedule<
 
 func.func @main(%a: tensor<256x256xf16>, %b: tensor<256x256xf16>) -> tensor<256x256xf32> {
   %zero = arith.constant 0.0 : f32

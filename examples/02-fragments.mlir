@@ -8,8 +8,9 @@
 // of its elements is not said: that comes with the instruction that the target
 // has (see --explain).
 //
+// RUN: gpu-runner %s --verify | FileCheck %s
 // RUN: gpu-runner %s --target=cpu --verify | FileCheck %s
-// CHECK: verified
+// CHECK: {{^}}verified
 
 func.func @main(%A: memref<256x192xf16>, %B: memref<192x320xf16>, %C: memref<256x320xf32>) {
   %c0 = arith.constant 0 : index

@@ -11,13 +11,14 @@
 //
 // shows both loads, then both products, then both stores.
 //
+// RUN: gpu-runner %s --verify | FileCheck %s
 // RUN: gpu-runner %s --target=cpu --verify | FileCheck %s
-// CHECK: verified
+// CHECK: {{^}}verified
 //
 // RUN: gpu-opt %s --tessera-expand-vthreads | FileCheck %s --check-prefix=EXPANDED
-// EXPANDED: tessera.load {{.*}} -> !tessera.fragment<16x16xf16, b>
-// EXPANDED: tessera.load {{.*}} -> !tessera.fragment<16x16xf16, a>
-// EXPANDED: tessera.load {{.*}} -> !tessera.fragment<16x16xf16, a>
+// EXPANDED: tessera.load {{.*}} -> <16x16xf16, b>
+// EXPANDED: tessera.load {{.*}} -> <16x16xf16, a>
+// EXPANDED: tessera.load {{.*}} -> <16x16xf16, a>
 // EXPANDED: tessera.mma
 // EXPANDED: tessera.mma
 // EXPANDED: tessera.store

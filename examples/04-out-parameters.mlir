@@ -7,6 +7,17 @@
 // allocated, and nothing is copied.
 //
 //     gpu-opt examples/04-out-parameters.mlir --linalg-to-tessera-pipeline
+//
+// RUN: gpu-runner %s --verify | FileCheck %s
+// RUN: gpu-runner %s --target=cpu --verify | FileCheck %s
+// CHECK: {{^}}verified
+//
+// RUN: gpu-opt %s --linalg-to-tessera-pipeline | FileCheck %s --check-prefix=KERNEL
+// KERNEL-NOT: memref.alloc
+// KERNEL: gpu.launch
+// KERNEL: tessera.mma
+// KERNEL: tessera.store {{.*}}, %arg2
+// KERNEL-NOT: {{gpu.launch|memref.copy|memref.alloc}}
 
 func.func @main(%a: memref<64x128xf32>, %b: memref<128x128xf32>, %out: memref<64x128xf32>) {
   %ta = bufferization.to_tensor %a restrict : memref<64x128xf32> to tensor<64x128xf32>

@@ -10,6 +10,16 @@
 //     gpu-runner examples/05-batched-unaligned.mlir --verify --entry=dynamic \
 //         --arg=int:77x45 --arg=int:45x131 --arg=int:131x
 //     gpu-runner examples/05-batched-unaligned.mlir --verify --entry=vector
+//
+// RUN: gpu-runner %s --verify | FileCheck %s
+// RUN: gpu-runner %s --verify --entry=transposed | FileCheck %s
+// RUN: gpu-runner %s --verify --entry=dynamic --arg=int:77x45 --arg=int:45x131 --arg=int:131x | FileCheck %s
+// RUN: gpu-runner %s --verify --entry=vector | FileCheck %s
+// RUN: gpu-runner %s --target=cpu --verify | FileCheck %s
+// RUN: gpu-runner %s --target=cpu --verify --entry=transposed | FileCheck %s
+// RUN: gpu-runner %s --target=cpu --verify --entry=dynamic --arg=int:77x45 --arg=int:45x131 --arg=int:131x | FileCheck %s
+// RUN: gpu-runner %s --target=cpu --verify --entry=vector | FileCheck %s
+// CHECK: {{^}}verified
 
 // Nothing here is a multiple of anything.
 func.func @main(%a: tensor<3x67x45xf16>, %b: tensor<3x45x131xf16>) -> tensor<3x67x131xf32> {

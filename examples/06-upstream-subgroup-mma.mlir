@@ -7,8 +7,9 @@
 //
 //     gpu-opt examples/06-upstream-subgroup-mma.mlir --convert-subgroup-mma-to-tessera
 //
+// RUN: gpu-runner %s --verify | FileCheck %s
 // RUN: gpu-runner %s --target=cpu --verify | FileCheck %s
-// CHECK: verified
+// CHECK: {{^}}verified
 //
 // RUN: gpu-opt %s --convert-subgroup-mma-to-tessera | FileCheck %s --check-prefix=RAISED
 // RAISED: gpu.subgroup_size

@@ -1,0 +1,237 @@
+//===- ChipTest.cpp - Queries of the instruction tables -------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Dialect/Tessera/Target/Chip.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/MLIRContext.h"
+#include "llvm/ADT/StringExtras.h"
+#include "gtest/gtest.h"
+
+#include <set>
+
+using namespace mlir;
+using namespace mlir::tessera;
+
+namespace {
+
+class ChipTest : public ::testing::Test {
+protected:
+  ChipTest() : builder(&context) { context.loadDialect<TesseraDialect>(); }
+
+  /// The name of the instruction chosen for a product, or "".
+  std::string select(StringRef chipName, Type a, Type b, Type acc, int64_t m,
+                     int64_t n, int64_t k,
+                     Precision precision = Precision::Ieee) {
+    why.clear();
+    const Chip *chip = findChip("cuda", chipName);
+    if (!chip)
+      chip = findChip("cpu", chipName);
+    EXPECT_TRUE(chip) << chipName.str();
+    const MatrixInstruction *row =
+        selectInstruction(*chip, a, b, acc, precision, m, n, k, &why);
+    // What is chosen does not depend on whether anyone asks why.
+    EXPECT_EQ(selectInstruction(*chip, a, b, acc, precision, m, n, k), row);
+    return row ? row->name : "";
+  }
+  bool isReason(StringRef text) {
+    return llvm::any_of(why, [&](StringRef line) { return line == text; });
+  }
+
+  MLIRContext context;
+  Builder builder;
+  SmallVector<std::string> why;
+  Type f16 = builder.getF16Type(), bf16 = builder.getBF16Type(),
+       f32 = builder.getF32Type(), f64 = builder.getF64Type(),
+       i8 = builder.getI8Type(), i32 = builder.getI32Type(),
+       e4m3 = Float8E4M3FNType::get(&context),
+       e5m2 = Float8E5M2Type::get(&context);
+};
+
+TEST_F(ChipTest, FindsChipsByTargetAndName) {
+  ASSERT_TRUE(findChip("cuda", "sm_80"));
+  EXPECT_EQ(findChip("cuda", "sm_80")->name, "sm_80");
+  EXPECT_EQ(findChip("cuda", "sm_80"), findChip("cuda", "sm_80"));
+  EXPECT_FALSE(findChip("cpu", "sm_80"));
+  EXPECT_FALSE(findChip("cuda", "sm_8"));
+  EXPECT_FALSE(findChip("", ""));
+  EXPECT_TRUE(findChip("cpu", getHostChip()));
+}
+
+TEST_F(ChipTest, NamesKnownChipsNearestFirst) {
+  EXPECT_EQ(getKnownChips("cuda", "sm_90b").front(), "sm_90");
+  EXPECT_EQ(getKnownChips("cuda", "sm90a").front(), "sm_90a");
+  EXPECT_EQ(getKnownChips("cuda", "SM_75").front(), "sm_75");
+  EXPECT_EQ(getKnownChips("cpu", "x86-64-avx").front(), "x86-64-avx2");
+  EXPECT_TRUE(getKnownChips("nothing").empty());
+  // All of them, each once.
+  std::vector<std::string> known = getKnownChips("cuda", "sm_86");
+  EXPECT_EQ(known.front(), "sm_86");
+  EXPECT_EQ(std::set<std::string>(known.begin(), known.end()).size(),
+            known.size());
+  for (const Chip &chip : getAllChips())
+    EXPECT_TRUE(chip.target != "cuda" || llvm::is_contained(known, chip.name))
+        << chip.name;
+}
+
+TEST_F(ChipTest, ChipsAreComplete) {
+  std::set<std::pair<std::string, std::string>> names;
+  for (const Chip &chip : getAllChips()) {
+    SCOPED_TRACE(chip.name);
+    EXPECT_TRUE(names.insert({chip.target, chip.name}).second);
+    EXPECT_GT(chip.workgroupMemoryBytes, 0);
+    EXPECT_GE(chip.maxThreads, chip.subgroupSize);
+    EXPECT_TRUE(llvm::isPowerOf2_64(chip.subgroupSize));
+    EXPECT_TRUE(llvm::isPowerOf2_64(chip.accessBytes));
+    for (const ScheduleDefaults *defaults :
+         {&chip.matrixDefaults, &chip.scalarDefaults})
+      for (int d : {0, 1})
+        EXPECT_EQ(defaults->workgroup[d] % defaults->subgroup[d], 0);
+  }
+}
+
+TEST_F(ChipTest, InstructionsHaveNamesOfTheirOwn) {
+  for (const Chip &chip : getAllChips()) {
+    std::set<std::string> names;
+    for (const MatrixInstruction &row : chip.instructions) {
+      EXPECT_TRUE(names.insert(row.name).second)
+          << chip.name << " " << row.name;
+      EXPECT_EQ(chip.findInstruction(row.name), &row);
+      EXPECT_EQ(StringRef(row.name).starts_with("mma."), row.matrixUnit)
+          << row.name;
+    }
+    EXPECT_FALSE(chip.findInstruction("mma.m1n1k1"));
+    EXPECT_FALSE(chip.findInstruction(""));
+  }
+}
+
+TEST_F(ChipTest, SameNameIsTheSameInstruction) {
+  for (const Chip &chip : getAllChips())
+    for (const Chip &other : getAllChips())
+      for (const MatrixInstruction &row : chip.instructions)
+        if (const MatrixInstruction *same = other.findInstruction(row.name)) {
+          if (chip.target != other.target)
+            continue;
+          EXPECT_EQ(row.aMap, same->aMap) << row.name;
+          EXPECT_EQ(row.bMap, same->bMap) << row.name;
+          EXPECT_EQ(row.accMap, same->accMap) << row.name;
+        }
+}
+
+TEST_F(ChipTest, EveryProductOfMmaCanBeComputed) {
+  // Down to a single element, on every chip.
+  Type types[] = {f16,
+                  bf16,
+                  f32,
+                  f64,
+                  i8,
+                  i32,
+                  e4m3,
+                  e5m2,
+                  Float8E4M3FNUZType::get(&context),
+                  Float8E5M2FNUZType::get(&context)};
+  for (const Chip &chip : getAllChips())
+    for (Type a : types)
+      for (Type b : types)
+        for (Type acc : types)
+          EXPECT_EQ(selectInstruction(chip, a, b, acc, Precision::Ieee, 1, 1,
+                                      1) != nullptr,
+                    isValidProduct(a, b, acc));
+}
+
+TEST_F(ChipTest, SelectsTheBestThatFits) {
+  EXPECT_EQ(select("sm_80", f16, f16, f32, 64, 64, 32), "mma.m16n8k16.f32.f16");
+  EXPECT_EQ(select("sm_80", f16, f16, f32, 16, 8, 8), "mma.m16n8k8.f32.f16");
+  EXPECT_EQ(select("sm_80", f16, f16, f16, 16, 8, 16), "mma.m16n8k16.f16.f16");
+  EXPECT_EQ(select("sm_75", f16, f16, f32, 64, 64, 32), "mma.m16n8k8.f32.f16");
+  EXPECT_EQ(select("sm_70", f16, f16, f32, 64, 64, 32), "mma.m8n8k4.f32.f16");
+  EXPECT_EQ(select("sm_80", bf16, bf16, f32, 16, 8, 16),
+            "mma.m16n8k16.f32.bf16");
+  EXPECT_EQ(select("sm_75", bf16, bf16, f32, 16, 32, 16),
+            "fma.m16n32k1.f32.bf16");
+  EXPECT_EQ(select("sm_80", i8, i8, i32, 16, 8, 32), "mma.m16n8k32.i32.i8");
+  EXPECT_EQ(select("sm_75", i8, i8, i32, 8, 8, 32), "mma.m8n8k16.i32.i8");
+  EXPECT_EQ(select("sm_80", f64, f64, f64, 16, 8, 16), "mma.m8n8k4.f64.f64");
+  EXPECT_EQ(select("sm_90a", f64, f64, f64, 16, 8, 16), "mma.m16n8k16.f64.f64");
+  EXPECT_EQ(select("sm_89", e4m3, e5m2, f32, 16, 8, 32),
+            "mma.m16n8k32.f32.f8E4M3FN.f8E5M2");
+  EXPECT_EQ(select("sm_86", e4m3, e5m2, f32, 16, 32, 32),
+            "fma.m16n32k1.f32.f8E4M3FN.f8E5M2");
+  EXPECT_EQ(select("x86-64-avx512", f32, f32, f32, 8, 32, 1),
+            "fma.m1n16k1.f32.f32");
+  EXPECT_EQ(select("x86-64-avx2", f32, f32, f32, 8, 32, 1),
+            "fma.m1n8k1.f32.f32");
+  EXPECT_EQ(select("generic", f64, f64, f64, 8, 32, 1), "fma.m1n2k1.f64.f64");
+  EXPECT_EQ(select("generic", f32, f32, f32, 3, 7, 5), "fma.m1n1k1.f32.f32");
+}
+
+TEST_F(ChipTest, UsesTf32OnlyWherePermitted) {
+  EXPECT_EQ(select("sm_80", f32, f32, f32, 16, 32, 8), "fma.m16n32k1.f32.f32");
+  EXPECT_TRUE(isReason("mma.m16n8k8.f32.tf32: rounds its operands to tf32: "
+                       "allow it with 'precision tf32' or --allow-tf32"));
+  EXPECT_EQ(select("sm_80", f32, f32, f32, 16, 32, 8, Precision::Tf32),
+            "mma.m16n8k8.f32.tf32");
+  EXPECT_EQ(select("sm_75", f32, f32, f32, 16, 32, 8, Precision::Tf32),
+            "fma.m16n32k1.f32.f32");
+}
+
+TEST_F(ChipTest, SaysWhyRowsWerePassedOver) {
+  select("sm_80", f16, f16, f32, 16, 8, 8);
+  EXPECT_TRUE(isReason("mma.m16n8k16.f32.f16: the fragment, 16x8x8, is no "
+                       "multiple of 16x8x16"));
+  EXPECT_TRUE(isReason("mma.m8n8k4.f32.f16: a better one fits"));
+  EXPECT_EQ(why.size(), 2u);
+
+  select("sm_75", bf16, bf16, f32, 16, 32, 16);
+  EXPECT_TRUE(isReason(
+      "sm_75 has no matrix instruction for bf16 x bf16 -> f32; it has them for "
+      "f16 -> f32, f16 -> f16, i8 -> i32"))
+      << llvm::join(why, "\n");
+
+  select("generic", f32, f32, f32, 1, 4, 1);
+  EXPECT_TRUE(isReason("generic has no matrix instruction for f32 x f32 -> "
+                       "f32; it has no matrix unit"));
+
+  // No such product at all.
+  EXPECT_EQ(select("sm_89", f16, bf16, f32, 16, 8, 16), "");
+  ASSERT_EQ(why.size(), 1u);
+  EXPECT_TRUE(
+      StringRef(why[0]).starts_with("sm_89 has no matrix instruction for f16 x "
+                                    "bf16 -> f32; it has them for"));
+  EXPECT_TRUE(StringRef(why[0]).contains("f8E4M3FN x f8E5M2 -> f32")) << why[0];
+  EXPECT_TRUE(StringRef(why[0]).contains("tf32 -> f32")) << why[0];
+}
+
+TEST_F(ChipTest, EveryFragmentHasAPlainLayout) {
+  for (const Chip &chip : getAllChips())
+    for (Role role : {Role::A, Role::B, Role::Acc})
+      for (Type type : {f16, bf16, f32, f64, i8, i32, e4m3, e5m2})
+        for (auto [rows, cols] :
+             {std::pair(1, 1), {3, 5}, {16, 8}, {64, 64}, {1, 32}, {32, 1}}) {
+          FragmentType fragment = FragmentType::get(rows, cols, type, role);
+          const MatrixInstruction *row = selectPlainLayout(chip, fragment);
+          ASSERT_TRUE(row) << chip.name;
+          const LaneMap &map = row->getMap(role);
+          bool isVector = role == Role::Acc;
+          EXPECT_TRUE(rows % map.getRows() == 0 || (isVector && rows == 1));
+          EXPECT_TRUE(cols % map.getCols() == 0 || (isVector && cols == 1));
+        }
+}
+
+TEST_F(ChipTest, PlainLayoutIsTheMatrixUnitsWhereItHasOne) {
+  const Chip *chip = findChip("cuda", "sm_80");
+  EXPECT_EQ(
+      selectPlainLayout(*chip, FragmentType::get(64, 64, f32, Role::Acc))->name,
+      "mma.m16n8k16.f32.f16");
+  EXPECT_EQ(
+      selectPlainLayout(*chip, FragmentType::get(16, 1, f32, Role::Acc))->name,
+      "mma.m16n8k16.f32.f16");
+  EXPECT_EQ(
+      selectPlainLayout(*chip, FragmentType::get(16, 16, i8, Role::A))->name,
+      "mma.m16n8k16.i32.i8");
+}
+
+} // namespace

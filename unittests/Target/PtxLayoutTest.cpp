@@ -1,0 +1,244 @@
+//===- PtxLayoutTest.cpp - The tables against the PTX ISA's formulas ------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The rows and columns below are written out as the PTX ISA has them ("Matrix
+// Fragments for mma.m16n8k16" and its neighbours), element i of a lane at a
+// time, and share nothing with the tables.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Dialect/Tessera/Target/Chip.h"
+
+#include "gtest/gtest.h"
+
+using namespace mlir::tessera;
+
+namespace {
+
+using Place = std::pair<int64_t, int64_t>;
+using Formula = Place (*)(int64_t lane, int64_t i);
+
+/// A fragment's elements for each lane, and where they lie.
+struct Fragment {
+  int64_t elements;
+  Formula place;
+};
+
+int64_t groupID(int64_t lane) { return lane >> 2; }
+int64_t threadIDInGroup(int64_t lane) { return lane % 4; }
+
+//===----------------------------------------------------------------------===//
+// .f16 and .bf16
+//===----------------------------------------------------------------------===//
+
+Place a16816(int64_t lane, int64_t i) {
+  bool upper = (0 <= i && i < 2) || (4 <= i && i < 6);
+  return {upper ? groupID(lane) : groupID(lane) + 8,
+          i < 4 ? threadIDInGroup(lane) * 2 + (i & 1)
+                : threadIDInGroup(lane) * 2 + (i & 1) + 8};
+}
+Place b16816(int64_t lane, int64_t i) {
+  return {i < 2 ? threadIDInGroup(lane) * 2 + (i & 1)
+                : threadIDInGroup(lane) * 2 + (i & 1) + 8,
+          groupID(lane)};
+}
+Place a1688(int64_t lane, int64_t i) {
+  return {i < 2 ? groupID(lane) : groupID(lane) + 8,
+          threadIDInGroup(lane) * 2 + (i & 1)};
+}
+Place b1688(int64_t lane, int64_t i) {
+  return {threadIDInGroup(lane) * 2 + i, groupID(lane)};
+}
+Place c16x8(int64_t lane, int64_t i) {
+  return {i < 2 ? groupID(lane) : groupID(lane) + 8,
+          threadIDInGroup(lane) * 2 + (i & 1)};
+}
+Place c8x8(int64_t lane, int64_t i) {
+  return {groupID(lane), threadIDInGroup(lane) * 2 + (i & 1)};
+}
+
+//===----------------------------------------------------------------------===//
+// .f16, m8n8k4: four products at once, of threads 4q .. 4q + 3 and 16 more.
+// The table makes one of 16x16x4 of them: products 1 and 3 are the lower half
+// of the rows, products 2 and 3 the right half of the columns.
+//===----------------------------------------------------------------------===//
+
+int64_t product(int64_t lane) { return lane % 16 / 4; }
+int64_t rowOfProduct(int64_t lane) { return product(lane) % 2 * 8; }
+int64_t colOfProduct(int64_t lane) { return product(lane) / 2 * 8; }
+
+Place a884(int64_t lane, int64_t i) { // .row
+  return {rowOfProduct(lane) + (lane < 16 ? lane % 4 : lane % 4 + 4), i};
+}
+Place b884(int64_t lane, int64_t i) { // .col
+  return {i, colOfProduct(lane) + (lane < 16 ? lane % 4 : lane % 4 + 4)};
+}
+Place c884f16(int64_t lane, int64_t i) {
+  return {rowOfProduct(lane) + (lane < 16 ? lane % 4 : lane % 4 + 4),
+          colOfProduct(lane) + i};
+}
+Place c884f32(int64_t lane, int64_t i) {
+  int64_t x = (lane & 0b1) + (i & 0b10);
+  return {rowOfProduct(lane) + (lane < 16 ? x : x + 4),
+          colOfProduct(lane) + (i & 0b100) + (lane & 0b10) + (i & 0b1)};
+}
+
+//===----------------------------------------------------------------------===//
+// .s8, .u8, .e4m3, .e5m2
+//===----------------------------------------------------------------------===//
+
+Place a16832(int64_t lane, int64_t i) {
+  bool upper = (0 <= i && i < 4) || (8 <= i && i < 12);
+  return {upper ? groupID(lane) : groupID(lane) + 8,
+          i < 8 ? threadIDInGroup(lane) * 4 + (i & 3)
+                : threadIDInGroup(lane) * 4 + (i & 3) + 16};
+}
+Place b16832(int64_t lane, int64_t i) {
+  return {i < 4 ? threadIDInGroup(lane) * 4 + (i & 3)
+                : threadIDInGroup(lane) * 4 + (i & 3) + 16,
+          groupID(lane)};
+}
+Place a16816i8(int64_t lane, int64_t i) {
+  return {i < 4 ? groupID(lane) : groupID(lane) + 8,
+          threadIDInGroup(lane) * 4 + (i & 3)};
+}
+Place b16816i8(int64_t lane, int64_t i) {
+  return {threadIDInGroup(lane) * 4 + (i & 3), groupID(lane)};
+}
+Place a8816(int64_t lane, int64_t i) {
+  return {groupID(lane), threadIDInGroup(lane) * 4 + i};
+}
+Place b8816(int64_t lane, int64_t i) {
+  return {threadIDInGroup(lane) * 4 + i, groupID(lane)};
+}
+
+//===----------------------------------------------------------------------===//
+// .tf32; the k4 and k8 shapes of .f64 are the same
+//===----------------------------------------------------------------------===//
+
+Place a1684(int64_t lane, int64_t i) {
+  return {i == 0 ? groupID(lane) : groupID(lane) + 8, threadIDInGroup(lane)};
+}
+Place b1684(int64_t lane, int64_t) {
+  return {threadIDInGroup(lane), groupID(lane)};
+}
+Place a1688w(int64_t lane, int64_t i) {
+  return {i == 0 || i == 2 ? groupID(lane) : groupID(lane) + 8,
+          i == 0 || i == 1 ? threadIDInGroup(lane) : threadIDInGroup(lane) + 4};
+}
+Place b1688w(int64_t lane, int64_t i) {
+  return {i == 0 ? threadIDInGroup(lane) : threadIDInGroup(lane) + 4,
+          groupID(lane)};
+}
+
+//===----------------------------------------------------------------------===//
+// .f64
+//===----------------------------------------------------------------------===//
+
+Place a16816f64(int64_t lane, int64_t i) {
+  return {i % 2 == 0 ? groupID(lane) : groupID(lane) + 8,
+          i % 2 == 0 ? i * 2 + threadIDInGroup(lane)
+                     : i * 2 - 2 + threadIDInGroup(lane)};
+}
+Place b16816f64(int64_t lane, int64_t i) {
+  return {threadIDInGroup(lane) + i * 4, groupID(lane)};
+}
+Place a884f64(int64_t lane, int64_t) { return {lane >> 2, lane % 4}; }
+Place b884f64(int64_t lane, int64_t) { return {lane % 4, lane >> 2}; }
+
+//===----------------------------------------------------------------------===//
+// Comparison
+//===----------------------------------------------------------------------===//
+
+struct Instruction {
+  /// The row's name up to the operand types that share the layout.
+  std::vector<const char *> names;
+  Fragment a, b, c;
+};
+
+const Instruction instructions[] = {
+    {{"mma.m16n8k16.f32.f16", "mma.m16n8k16.f16.f16", "mma.m16n8k16.f32.bf16"},
+     {8, a16816},
+     {4, b16816},
+     {4, c16x8}},
+    {{"mma.m16n8k8.f32.f16", "mma.m16n8k8.f16.f16", "mma.m16n8k8.f32.bf16"},
+     {4, a1688},
+     {2, b1688},
+     {4, c16x8}},
+    {{"mma.m8n8k4.f32.f16"}, {4, a884}, {4, b884}, {8, c884f32}},
+    {{"mma.m8n8k4.f16.f16"}, {4, a884}, {4, b884}, {8, c884f16}},
+    {{"mma.m16n8k32.i32.i8", "mma.m16n8k32.f32.f8E4M3FN",
+      "mma.m16n8k32.f32.f8E4M3FN.f8E5M2", "mma.m16n8k32.f32.f8E5M2.f8E4M3FN",
+      "mma.m16n8k32.f32.f8E5M2"},
+     {16, a16832},
+     {8, b16832},
+     {4, c16x8}},
+    {{"mma.m16n8k16.i32.i8"}, {8, a16816i8}, {4, b16816i8}, {4, c16x8}},
+    {{"mma.m8n8k16.i32.i8"}, {4, a8816}, {4, b8816}, {2, c8x8}},
+    {{"mma.m16n8k8.f32.tf32", "mma.m16n8k8.f64.f64"},
+     {4, a1688w},
+     {2, b1688w},
+     {4, c16x8}},
+    {{"mma.m16n8k4.f32.tf32", "mma.m16n8k4.f64.f64"},
+     {2, a1684},
+     {1, b1684},
+     {4, c16x8}},
+    {{"mma.m16n8k16.f64.f64"}, {8, a16816f64}, {4, b16816f64}, {4, c16x8}},
+    {{"mma.m8n8k4.f64.f64"}, {1, a884f64}, {1, b884f64}, {2, c8x8}},
+};
+
+void compare(const LaneMap &map, const Fragment &fragment) {
+  ASSERT_EQ(map.getNumLanes(), 32);
+  ASSERT_EQ(map.getNumRegisters(), fragment.elements);
+  for (int64_t lane = 0; lane < 32; ++lane)
+    for (int64_t i = 0; i < fragment.elements; ++i)
+      EXPECT_EQ(map.at(lane, i), fragment.place(lane, i))
+          << "lane " << lane << ", element " << i;
+}
+
+const MatrixInstruction *findAnywhere(llvm::StringRef name) {
+  for (const Chip &chip : getAllChips())
+    if (const MatrixInstruction *row = chip.findInstruction(name))
+      return row;
+  return nullptr;
+}
+
+TEST(PtxLayoutTest, TablesAgreeWithTheFormulas) {
+  for (const Instruction &instruction : instructions)
+    for (const char *name : instruction.names) {
+      SCOPED_TRACE(name);
+      const MatrixInstruction *row = findAnywhere(name);
+      ASSERT_TRUE(row);
+      {
+        SCOPED_TRACE("a");
+        compare(row->aMap, instruction.a);
+      }
+      {
+        SCOPED_TRACE("b");
+        compare(row->bMap, instruction.b);
+      }
+      SCOPED_TRACE("c");
+      compare(row->accMap, instruction.c);
+    }
+}
+
+TEST(PtxLayoutTest, EveryRowHasAFormula) {
+  for (const Chip &chip : getAllChips()) {
+    if (chip.target != "cuda")
+      continue;
+    for (const MatrixInstruction &row : chip.instructions) {
+      if (!row.matrixUnit)
+        continue;
+      bool known = false;
+      for (const Instruction &instruction : instructions)
+        for (const char *name : instruction.names)
+          known |= row.name == name;
+      EXPECT_TRUE(known) << chip.name << " " << row.name;
+    }
+  }
+}
+
+} // namespace

@@ -101,6 +101,17 @@ Value NvidiaTarget::emitTileLoad(OpBuilder &builder, Location loc, LoadOp op,
     index = arith::AddIOp::create(builder, loc, index, place[d]);
   }
   int64_t count = int64_t(1) << matrices.size();
+  // The op's lowering knows no 8-bit floats; in LLVM's types they are i8.
+  bool isFloat8 = bytes == 1 && isa<FloatType>(element);
+  if (isFloat8) {
+    element = builder.getI8Type();
+    memory = UnrealizedConversionCastOp::create(
+                 builder, loc,
+                 MemRefType::get(type.getShape(), element, type.getLayout(),
+                                 type.getMemorySpace()),
+                 memory)
+                 .getResult(0);
+  }
   auto loaded = nvgpu::LdMatrixOp::create(
       builder, loc, VectorType::get({count, perWord}, element), memory, address,
       /*transpose=*/!plain, count);
@@ -110,6 +121,9 @@ Value NvidiaTarget::emitTileLoad(OpBuilder &builder, Location loc, LoadOp op,
     for (int64_t j = 0; j < perWord; ++j)
       elements.push_back(vector::ExtractOp::create(builder, loc, word, j));
   }
-  return vector::FromElementsOp::create(builder, loc, layout.vectorType,
-                                        elements);
+  Value tile = vector::FromElementsOp::create(
+      builder, loc, VectorType::get(elements.size(), element), elements);
+  return isFloat8 ? vector::BitCastOp::create(builder, loc, layout.vectorType,
+                                              tile)
+                  : tile;
 }

@@ -11,6 +11,7 @@
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/SetVector.h"
 
 namespace mlir::tessera {
 #define GEN_PASS_DEF_TESSERAEXPANDVTHREADS
@@ -144,9 +145,10 @@ LogicalResult Expander::jam(scf::IfOp branch) {
   for (Type type : branch.getResultTypes())
     types.append(maps.size(), type);
   bool hasElse = !branch.getElseRegion().empty();
-  auto jammed = scf::IfOp::create(builder, branch.getLoc(), types,
-                                  maps[0].lookupOrDefault(branch.getCondition()),
-                                  /*addThenBlock=*/true, hasElse);
+  auto jammed =
+      scf::IfOp::create(builder, branch.getLoc(), types,
+                        maps[0].lookupOrDefault(branch.getCondition()),
+                        /*addThenBlock=*/true, hasElse);
   OpBuilder::InsertionGuard guard(builder);
   auto expandInto = [&](Block *from, Block *to) -> LogicalResult {
     to->clear();
@@ -165,13 +167,23 @@ LogicalResult Expander::jam(scf::IfOp branch) {
 }
 
 LogicalResult Expander::expandStatement(Operation *inner) {
+  if (auto wait = dyn_cast<WaitOp>(inner)) {
+    // One wait, for the copies of all vthreads.
+    llvm::SmallSetVector<Value, 8> tokens;
+    for (Value token : wait.getTokens())
+      for (const IRMapping &map : maps)
+        tokens.insert(map.lookupOrDefault(token));
+    WaitOp::create(builder, wait.getLoc(), tokens.getArrayRef(),
+                   wait.getPending());
+    return success();
+  }
   if (isShared(inner) || isInvariant(inner)) {
     cloneOnce(inner);
     return success();
   }
   if (auto loop = dyn_cast<scf::ForOp>(inner))
-    if (isInvariant(loop.getLowerBound()) && isInvariant(loop.getUpperBound()) &&
-        isInvariant(loop.getStep()))
+    if (isInvariant(loop.getLowerBound()) &&
+        isInvariant(loop.getUpperBound()) && isInvariant(loop.getStep()))
       return jam(loop);
   if (auto branch = dyn_cast<scf::IfOp>(inner))
     if (isInvariant(branch.getCondition()))
@@ -222,10 +234,9 @@ LogicalResult Expander::run() {
   for (auto [t, map] : llvm::enumerate(maps)) {
     int64_t rest = t;
     for (size_t d = grid.size(); d-- > 0; rest /= grid[d])
-      map.map(body.getArgument(d),
-              arith::ConstantIndexOp::create(builder, op.getLoc(),
-                                             rest % grid[d])
-                  .getResult());
+      map.map(body.getArgument(d), arith::ConstantIndexOp::create(
+                                       builder, op.getLoc(), rest % grid[d])
+                                       .getResult());
     for (unsigned i = 0; i < op.getNumPrivates(); ++i)
       map.map(body.getArgument(grid.size() + i), op.getPrivate(i, t));
   }

@@ -19,6 +19,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/EquivalenceClasses.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -66,6 +67,9 @@ private:
   llvm::EquivalenceClasses<const void *> classes;
   llvm::DenseMap<const void *, const MatrixInstruction *> chosen;
   SmallVector<Value> fragments;
+  /// Products that are to be erased: not before all is decided, since classes
+  /// know values by their addresses, which an op made later could have again.
+  SmallVector<MmaOp> replaced;
 };
 
 } // namespace
@@ -120,17 +124,16 @@ LogicalResult Legalizer::chooseForMma(MmaOp op) {
   FragmentType a = op.getA().getType(), b = op.getB().getType(),
                acc = op.getAcc().getType();
   SmallVector<std::string> why;
-  const MatrixInstruction *row =
-      selectInstruction(chip, a.getElementType(), b.getElementType(),
-                        acc.getElementType(), op.getPrecision(), acc.getRows(),
-                        acc.getCols(), a.getCols(), &why);
+  const MatrixInstruction *row = selectInstruction(
+      chip, a.getElementType(), b.getElementType(), acc.getElementType(),
+      op.getPrecision(), acc.getRows(), acc.getCols(), a.getCols(), &why);
   if (!row || (requireMatrixUnit && !row->matrixUnit)) {
-    InFlightDiagnostic diag =
-        op.emitError() << (row ? "a matrix unit is required, and "
-                               : "no instruction of ")
-                       << chip.name
-                       << (row ? " can use none for this product"
-                               : " computes this product");
+    InFlightDiagnostic diag = op.emitError()
+                              << (row ? "a matrix unit is required, and "
+                                      : "no instruction of ")
+                              << chip.name
+                              << (row ? " can use none for this product"
+                                      : " computes this product");
     for (StringRef line : why)
       diag.attachNote(op.getLoc()) << line;
     return diag;
@@ -155,19 +158,19 @@ LogicalResult Legalizer::chooseForMma(MmaOp op) {
     // The product's users keep the class's map.
     Value acc = convert(op.getAcc());
     builder.setInsertionPointAfter(op);
-    auto product = MmaOp::create(builder, op.getLoc(), acc.getType(),
-                                 op.getA(), op.getB(), acc, op.getUnsignedA(),
+    auto product = MmaOp::create(builder, op.getLoc(), acc.getType(), op.getA(),
+                                 op.getB(), acc, op.getUnsignedA(),
                                  op.getUnsignedB(), op.getPrecision());
     product->setDiscardableAttrs(op->getDiscardableAttrDictionary());
     chosen[leader(product)] = row;
     fragments.push_back(product);
-    auto back = ConvertOp::create(builder, op.getLoc(), acc.getType(), product,
-                                  false);
+    auto back =
+        ConvertOp::create(builder, op.getLoc(), acc.getType(), product, false);
     unite(op.getResult(), back);
     fragments.push_back(back);
     op.getResult().replaceAllUsesWith(back);
     llvm::erase(fragments, op.getResult());
-    op.erase();
+    replaced.push_back(op);
   }
   return success();
 }
@@ -218,8 +221,9 @@ LogicalResult Legalizer::chooseForTheRest() {
     if (!row || !fits(*row, type))
       return emitError(value.getLoc())
              << "no lane map of " << chip.name << " distributes " << type
-             << (row ? " as '" + row->name + "' does the fragments it goes "
-                                             "together with"
+             << (row ? " as '" + row->name +
+                           "' does the fragments it goes "
+                           "together with"
                      : std::string());
   }
   return success();
@@ -244,6 +248,15 @@ LogicalResult Legalizer::run() {
                          "are legalized: run tessera-expand-vthreads";
       return WalkResult::interrupt();
     }
+    if (auto function = dyn_cast<FunctionOpInterface>(op)) {
+      auto isFragment = [](Type type) { return isa<FragmentType>(type); };
+      if (llvm::any_of(function.getArgumentTypes(), isFragment) ||
+          llvm::any_of(function.getResultTypes(), isFragment)) {
+        op->emitError() << "a fragment cannot be an argument or a result of a "
+                           "function once it is legalized: inline the function";
+        return WalkResult::interrupt();
+      }
+    }
     for (Value value : op->getResults())
       addFragment(value);
     for (Region &region : op->getRegions())
@@ -263,6 +276,8 @@ LogicalResult Legalizer::run() {
       return failure();
   if (failed(chooseForTheRest()))
     return failure();
+  for (MmaOp op : replaced)
+    op.erase();
   setTypes();
   return success();
 }

@@ -1,0 +1,52 @@
+// RUN: gpu-opt %s --tessera-legalize-fragments="target=cuda chip=sm_75 require-matrix-unit" --split-input-file --verify-diagnostics
+
+// A product that no matrix unit computes is an error here, with the reasons.
+func.func @required(%A: memref<32x32xbf16>, %C: memref<32x32xf32>) {
+  %c0 = arith.constant 0 : index
+  %a = tessera.load %A[%c0, %c0] : memref<32x32xbf16> -> !tessera.fragment<16x16xbf16, a>
+  %b = tessera.load %A[%c0, %c0] : memref<32x32xbf16> -> !tessera.fragment<16x16xbf16, b>
+  %c = tessera.load %C[%c0, %c0] : memref<32x32xf32> -> !tessera.fragment<16x16xf32, acc>
+  // expected-error @+3 {{a matrix unit is required, and sm_75 can use none for this product}}
+  // expected-note @+2 {{fma.m16n32k1.f32.bf16: the fragment, 16x16x16, is no multiple of 16x32x1}}
+  // expected-note @+1 {{sm_75 has no matrix instruction for bf16 x bf16 -> f32; it has them for f16 -> f32, f16 -> f16, i8 -> i32}}
+  %d = tessera.mma %a, %b, %c : !tessera.fragment<16x16xbf16, a>, !tessera.fragment<16x16xbf16, b> -> !tessera.fragment<16x16xf32, acc>
+  return
+}
+
+// -----
+
+// The shape is at fault.
+func.func @shape(%A: memref<32x32xf16>, %C: memref<32x32xf32>) {
+  %c0 = arith.constant 0 : index
+  %a = tessera.load %A[%c0, %c0] : memref<32x32xf16> -> !tessera.fragment<1x8xf16, a>
+  %b = tessera.load %A[%c0, %c0] : memref<32x32xf16> -> !tessera.fragment<8x32xf16, b>
+  %c = tessera.load %C[%c0, %c0] : memref<32x32xf32> -> !tessera.fragment<1x32xf32, acc>
+  // expected-error @+6 {{a matrix unit is required, and sm_75 can use none for this product}}
+  // expected-note @+5 {{mma.m16n8k8.f32.f16: the fragment, 1x32x8, is no multiple of 16x8x8}}
+  // expected-note @+4 {{mma.m8n8k4.f32.f16: the fragment, 1x32x8, is no multiple of 16x16x4}}
+  // expected-note @+3 {{fma.m16n32k1.f32.f16: the fragment, 1x32x8, is no multiple of 16x32x1}}
+  // expected-note @+2 {{fma.m16n16k1.f32.f16: the fragment, 1x32x8, is no multiple of 16x16x1}}
+  // expected-note @+1 {{fma.m8n8k1.f32.f16: the fragment, 1x32x8, is no multiple of 8x8x1}}
+  %d = tessera.mma %a, %b, %c : !tessera.fragment<1x8xf16, a>, !tessera.fragment<8x32xf16, b> -> !tessera.fragment<1x32xf32, acc>
+  return
+}
+
+// -----
+
+func.func @vthread() {
+  // expected-error @+1 {{virtual threads are to be expanded before fragments are legalized: run tessera-expand-vthreads}}
+  tessera.vthread (%v) in (2) {
+    tessera.yield
+  }
+  return
+}
+
+// -----
+
+// expected-error @+1 {{a fragment cannot be an argument or a result of a function once it is legalized: inline the function}}
+func.func private @argument(!tessera.fragment<16x16xf32, acc>)
+
+// -----
+
+// expected-error @+1 {{a fragment cannot be an argument or a result of a function}}
+func.func private @result() -> !tessera.fragment<16x16xf32, acc>

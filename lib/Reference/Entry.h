@@ -8,14 +8,27 @@
 #define LIB_REFERENCE_ENTRY_H
 
 #include "Code.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
 
 namespace mlir::tessera::reference {
+
+/// A program as it can be evaluated: as it is, or without TOSA.
+struct Source {
+  explicit Source(func::FuncOp original);
+
+  OwningOpRef<ModuleOp> copy;
+  /// Null when that fails; what emitted an error may have been upstream.
+  func::FuncOp entry;
+};
 
 /// The view of a whole array; shares its elements.
 ViewRef makeView(const Array &array);
 /// The opposite; shares the elements if the view is a whole storage.
 Array makeArray(const View &view, Type elementType);
 
+/// A failure, with an error at `op`.
+Outcome failAt(Operation *op, std::string message);
 /// An error, emitted already, if these cannot be the arguments of `entry`.
 std::optional<Outcome> checkEntry(func::FuncOp entry,
                                   ArrayRef<Array> arguments);

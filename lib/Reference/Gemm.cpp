@@ -74,10 +74,12 @@ const Kernel &getKernel() {
 
 } // namespace
 
-void mlir::tessera::reference::multiplyTile(
-    const GatheredMatrix &a, const GatheredMatrix &b, int64_t row, int64_t rows,
-    int64_t column, int64_t columns, int64_t length, double *result,
-    double *peak) {
+void mlir::tessera::reference::multiplyTile(const GatheredMatrix &a,
+                                            const GatheredMatrix &b,
+                                            int64_t row, int64_t rows,
+                                            int64_t column, int64_t columns,
+                                            int64_t length, double *result,
+                                            double *peak) {
   const Kernel &kernel = getKernel();
   int64_t mr = kernel.rows, nr = kernel.columns;
   int64_t rowPanels = (rows + mr - 1) / mr;

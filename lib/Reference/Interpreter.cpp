@@ -97,7 +97,7 @@ static Operation *getRoot(Operation *op) {
   return op;
 }
 
-static Outcome fail(Operation *op, std::string message) {
+Outcome tessera::reference::failAt(Operation *op, std::string message) {
   op->emitError() << message;
   Outcome outcome;
   outcome.status = Status::Failed;
@@ -108,9 +108,9 @@ static Outcome fail(Operation *op, std::string message) {
 std::optional<Outcome>
 tessera::reference::checkEntry(func::FuncOp entry, ArrayRef<Array> arguments) {
   if (entry.isExternal() || !entry.getBody().hasOneBlock())
-    return fail(entry, "the reference needs a function with one block");
+    return failAt(entry, "the reference needs a function with one block");
   if (std::string text = findMismatch(entry, arguments); !text.empty())
-    return fail(entry, text);
+    return failAt(entry, text);
   return std::nullopt;
 }
 
@@ -145,9 +145,13 @@ void tessera::reference::enterArguments(Frame &frame, const Function &function,
   }
 }
 
-Outcome tessera::reference::run(func::FuncOp entry,
+Outcome tessera::reference::run(func::FuncOp original,
                                 MutableArrayRef<Array> arguments,
                                 const Options &options) {
+  Source source(original);
+  func::FuncOp entry = source.entry;
+  if (!entry)
+    return failAt(original, "the program cannot be lowered from TOSA");
   if (std::optional<Outcome> bad = checkEntry(entry, arguments))
     return *std::move(bad);
   Run run(options);

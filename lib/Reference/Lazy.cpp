@@ -13,6 +13,9 @@
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Transforms/RegionUtils.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 using namespace mlir::tessera::reference;
@@ -81,7 +84,8 @@ void LazyProgram::setTensor(Value value, Node *node) {
 static bool isNothing(Operation *op) {
   return isa<memref::DeallocOp, bufferization::DeallocTensorOp, gpu::DeallocOp>(
              op) ||
-         (isa<gpu::WaitOp>(op) && op->getNumResults() == 0);
+         (isa<gpu::WaitOp>(op) && op->getNumResults() == 0) ||
+         op->getName().getStringRef() == "tosa.const_shape";
 }
 
 /// Ops whose result is their first operand.
@@ -98,8 +102,35 @@ static bool isElementwise(Operation *op) {
          isa<RankedTensorType>(op->getResult(0).getType());
 }
 
+/// Other ops of tensors are evaluated as a whole, if the result's size is
+/// known.
+static bool isWhole(Operation *op) {
+  auto type = op->getNumResults() == 1
+                  ? dyn_cast<RankedTensorType>(op->getResult(0).getType())
+                  : RankedTensorType();
+  return type && type.hasStaticShape() && isMemoryEffectFree(op);
+}
+
+/// The arrays that an op uses, in its regions, too.
+static SmallVector<Value> findArrays(Operation *op) {
+  llvm::SetVector<Value> arrays;
+  auto add = [&](Value value) {
+    if (isa<RankedTensorType>(value.getType()))
+      arrays.insert(value);
+  };
+  for (Value value : op->getOperands())
+    add(value);
+  llvm::SetVector<Value> captured;
+  getUsedValuesDefinedAbove(op->getRegions(), captured);
+  for (Value value : captured)
+    add(value);
+  return arrays.takeVector();
+}
+
 /// Makes the slots and the code for an op of the entry function.
 bool LazyProgram::prepare(Operation *op) {
+  if (isNothing(op))
+    return true;
   Step step;
   step.op = op;
   for (Value value : op->getOperands())
@@ -134,7 +165,20 @@ bool LazyProgram::prepare(Operation *op) {
   } else if (isa<memref::CopyOp, gpu::MemcpyOp,
                  bufferization::MaterializeInDestinationOp>(op)) {
     scope.define(op->getResults());
-  } else if (isNothing(op) || isa<func::ReturnOp>(op)) {
+  } else if (auto expand = dyn_cast<tensor::ExpandShapeOp>(op)) {
+    step.sizes = MixedList(scope, expand.getStaticOutputShape(),
+                           expand.getOutputShape());
+    scope.define(op->getResults());
+  } else if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op)) {
+    step.offsets =
+        MixedList(scope, slice.getStaticOffsets(), slice.getOffsets());
+    step.sizes = MixedList(scope, slice.getStaticSizes(), slice.getSizes());
+    step.strides =
+        MixedList(scope, slice.getStaticStrides(), slice.getStrides());
+    scope.define(op->getResults());
+  } else if (isa<tensor::CollapseShapeOp>(op)) {
+    scope.define(op->getResults());
+  } else if (isa<func::ReturnOp>(op)) {
     // Nothing to prepare.
   } else if (isElementwise(op) || isa<arith::ConstantOp>(op) ||
              isa<memref::GetGlobalOp>(op)) {
@@ -145,6 +189,8 @@ bool LazyProgram::prepare(Operation *op) {
                             [&](Value v) { return isArray(v); })) &&
              llvm::none_of(op->getResults(),
                            [&](Value v) { return isArray(v); })) {
+    step.instr = scope.compileOp(op);
+  } else if (isWhole(op)) {
     step.instr = scope.compileOp(op);
   } else {
     return reject(op);
@@ -289,8 +335,9 @@ bool LazyProgram::execute(Run &run, const Step &step) {
       setTensor(op->getResult(0), lookup(copy.getSource()));
     return true;
   }
-  if (isNothing(op))
-    return true;
+  if (isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp,
+          tensor::ExtractSliceOp>(op))
+    return executeReshape(step);
   if (isa<func::ReturnOp>(op)) {
     for (Value value : op->getOperands())
       results.push_back(isArray(value) ? lookup(value) : nullptr);
@@ -318,6 +365,8 @@ bool LazyProgram::execute(Run &run, const Step &step) {
     setTensor(op->getResult(0), node);
     return true;
   }
+  if (isWhole(op) && !isa<arith::ConstantOp>(op))
+    return executeWhole(step);
   // Scalars and constants.
   if (!step.instr->run(frame))
     return false;
@@ -330,6 +379,182 @@ bool LazyProgram::execute(Run &run, const Step &step) {
     else
       memory[value] = node;
   }
+  return true;
+}
+
+/// The elements of a dense view in another shape.
+static ViewRef withSizes(const ViewRef &source, ArrayRef<int64_t> sizes) {
+  auto view = llvm::makeIntrusiveRefCnt<View>(*source);
+  view->sizes.assign(sizes.begin(), sizes.end());
+  view->strides = denseStrides(sizes);
+  return view;
+}
+
+/// A list, or all there are.
+static SmallVector<int64_t>
+listAll(const std::optional<SmallVector<int64_t>> &list, int64_t size) {
+  if (list)
+    return *list;
+  SmallVector<int64_t> all;
+  for (int64_t i = 0; i < size; ++i)
+    all.push_back(i);
+  return all;
+}
+
+static SmallVector<int64_t, 4> getPartSizes(const View &whole,
+                                            const Indices &indices);
+
+bool LazyProgram::executeReshape(const Step &step) {
+  Operation *op = step.op;
+  Node *source = lookup(op->getOperand(0));
+  if (!source)
+    return reject(op);
+  auto shape = llvm::makeIntrusiveRefCnt<View>();
+  shape->format = source->value->format;
+  Node *node = makeNode(op, shape);
+  ArrayRef<int64_t> from = source->value->sizes;
+
+  if (auto expand = dyn_cast<tensor::ExpandShapeOp>(op)) {
+    shape->sizes = step.sizes.get(owner->frame);
+    auto groups = expand.getReassociationIndices();
+    for (size_t i = 0; i < groups.size(); ++i) {
+      int64_t product = 1;
+      for (int64_t dim : groups[i])
+        product *= shape->sizes[dim];
+      if (product != from[i])
+        return reject(op);
+    }
+    // Lists of the dimensions of a group make a list of the one.
+    node->reshape = [=](Run &run, const Indices &indices) -> ViewRef {
+      Indices part;
+      for (const auto &group : groups) {
+        bool all = llvm::none_of(group, [&](int64_t d) { return indices[d]; });
+        part.push_back(std::nullopt);
+        if (all)
+          continue;
+        SmallVector<int64_t> list = {0};
+        for (int64_t dim : group) {
+          SmallVector<int64_t> next;
+          for (int64_t outer : list)
+            for (int64_t i : listAll(indices[dim], shape->sizes[dim]))
+              next.push_back(outer * shape->sizes[dim] + i);
+          list = std::move(next);
+        }
+        part.back() = std::move(list);
+      }
+      ViewRef view = evaluate(run, *source, part);
+      return view ? withSizes(view, getPartSizes(*shape, indices)) : nullptr;
+    };
+  } else if (auto collapse = dyn_cast<tensor::CollapseShapeOp>(op)) {
+    auto groups = collapse.getReassociationIndices();
+    for (const auto &group : groups) {
+      int64_t product = 1;
+      for (int64_t dim : group)
+        product *= from[dim];
+      shape->sizes.push_back(product);
+    }
+    // A list stays one where only one dimension of the group is not 1;
+    // otherwise all of the group is evaluated.
+    node->reshape = [=](Run &run, const Indices &indices) -> ViewRef {
+      Indices part(source->rank());
+      Indices rest(indices);
+      for (size_t i = 0; i < groups.size(); ++i) {
+        std::optional<int64_t> only;
+        unsigned others = 0;
+        for (int64_t dim : groups[i])
+          if (source->value->sizes[dim] != 1) {
+            ++others;
+            only = dim;
+          }
+        if (indices[i] && others == 1) {
+          part[*only] = indices[i];
+          rest[i] = std::nullopt;
+        }
+      }
+      ViewRef view = evaluate(run, *source, part);
+      if (!view)
+        return nullptr;
+      SmallVector<int64_t, 4> sizes;
+      for (const auto &group : groups) {
+        int64_t product = 1;
+        for (int64_t dim : group)
+          product *= view->sizes[dim];
+        sizes.push_back(product);
+      }
+      view = withSizes(view, sizes);
+      return isAll(rest) ? view : gatherElements(*view, rest);
+    };
+  } else {
+    auto slice = cast<tensor::ExtractSliceOp>(op);
+    auto offsets = step.offsets.get(owner->frame);
+    auto sizes = step.sizes.get(owner->frame);
+    auto strides = step.strides.get(owner->frame);
+    for (size_t dim = 0; dim < from.size(); ++dim) {
+      int64_t last = offsets[dim] + (sizes[dim] - 1) * strides[dim];
+      if (sizes[dim] <= 0 || strides[dim] <= 0 || offsets[dim] < 0 ||
+          last >= from[dim])
+        return reject(op);
+    }
+    llvm::SmallBitVector dropped = slice.getDroppedDims();
+    for (size_t dim = 0; dim < from.size(); ++dim)
+      if (!dropped.test(dim))
+        shape->sizes.push_back(sizes[dim]);
+    node->reshape = [=](Run &run, const Indices &indices) -> ViewRef {
+      Indices part;
+      size_t next = 0;
+      for (size_t dim = 0; dim < offsets.size(); ++dim) {
+        SmallVector<int64_t> list = dropped.test(dim)
+                                        ? SmallVector<int64_t>{0}
+                                        : listAll(indices[next], sizes[dim]);
+        next += !dropped.test(dim);
+        for (int64_t &index : list)
+          index = offsets[dim] + index * strides[dim];
+        part.push_back(std::move(list));
+      }
+      ViewRef view = evaluate(run, *source, part);
+      return view ? withSizes(view, getPartSizes(*shape, indices)) : nullptr;
+    };
+  }
+  setTensor(op->getResult(0), node);
+  return true;
+}
+
+bool LazyProgram::executeWhole(const Step &step) {
+  Operation *op = step.op;
+  Value result = op->getResult(0);
+  auto shape = llvm::makeIntrusiveRefCnt<View>();
+  shape->format = getFormat(result.getType());
+  llvm::append_range(shape->sizes,
+                     cast<RankedTensorType>(result.getType()).getShape());
+  Node *node = makeNode(op, shape);
+  SmallVector<std::pair<Node *, Slot>> inputs;
+  for (Value value : findArrays(op)) {
+    inputs.push_back({lookup(value), scope.slot(value)});
+    if (!inputs.back().first)
+      return reject(op);
+  }
+  Slot slot = scope.slot(result);
+  std::shared_ptr<Instr> instr = step.instr;
+  node->reshape = [=](Run &run, const Indices &indices) -> ViewRef {
+    if (!node->isKnown) {
+      SmallVector<ViewRef> views;
+      for (auto [input, inputSlot] : inputs) {
+        views.push_back(evaluate(run, *input, Indices(input->rank())));
+        if (!views.back())
+          return nullptr;
+      }
+      Frame &frame = owner->frame;
+      frame.run = &run;
+      for (auto [input, view] : llvm::zip_equal(inputs, views))
+        frame.view(input.second) = view;
+      if (!instr->run(frame))
+        return nullptr;
+      node->value = frame.view(slot);
+      node->isKnown = true;
+    }
+    return isAll(indices) ? node->value : gatherElements(*node->value, indices);
+  };
+  setTensor(result, node);
   return true;
 }
 
@@ -364,6 +589,8 @@ ViewRef LazyProgram::compute(Run &run, Node &node, const Indices &indices) {
   if (node.isPoison)
     return View::makePoison(*node.value->format,
                             getPartSizes(*node.value, indices));
+  if (node.reshape)
+    return node.reshape(run, indices);
   if (node.structured)
     return computeStructured(run, node, indices);
   if (node.contract)

@@ -48,6 +48,8 @@ public:
     std::shared_ptr<StructuredOp> structured;
     std::shared_ptr<ContractCode> contract;
     std::shared_ptr<Instr> elementwise;
+    /// Of other ops: makes a part of the result from parts of the operands.
+    std::function<ViewRef(Run &, const Indices &)> reshape;
     /// Slots of the operands and of the result.
     SmallVector<Slot> slots;
     Slot result;
@@ -78,11 +80,13 @@ private:
     std::shared_ptr<Instr> instr;
     std::shared_ptr<StructuredOp> structured;
     std::shared_ptr<ContractCode> contract;
-    MixedList sizes;
+    MixedList sizes, offsets, strides;
   };
 
   bool prepare(Operation *op);
   bool execute(Run &run, const Step &step);
+  bool executeReshape(const Step &step);
+  bool executeWhole(const Step &step);
   Node *makeNode(Operation *op, ViewRef shape);
   Node *lookup(Value value) const;
   void setTensor(Value value, Node *node);
@@ -100,7 +104,7 @@ private:
   Program program;
   Function function;
   Scope scope;
-  SmallVector<Step> steps;
+  std::vector<Step> steps;
   std::optional<FrameOwner> owner;
 
   std::deque<Node> nodes;

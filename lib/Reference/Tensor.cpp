@@ -328,4 +328,9 @@ void tessera::reference::addTensorHandlers(Registry &registry) {
   registry.addNamed("bufferization.dealloc_tensor", [](Operation *, Scope &) {
     return makeInstr([](Frame &) { return true; });
   });
+  // The lowering of TOSA leaves these behind, unused.
+  registry.addNamed("tosa.const_shape", [](Operation *op, Scope &scope) {
+    scope.define(op->getResults());
+    return makeInstr([](Frame &) { return true; });
+  });
 }

@@ -348,10 +348,14 @@ verifyWorkgroups(func::FuncOp entry, ArrayRef<Array> arguments,
 // Verification
 //===----------------------------------------------------------------------===//
 
-Verification tessera::reference::verify(func::FuncOp entry,
+Verification tessera::reference::verify(func::FuncOp original,
                                         ArrayRef<Array> arguments,
                                         ArrayRef<ComputedOutput> outputs,
                                         const VerifyOptions &options) {
+  Source source(original);
+  func::FuncOp entry = source.entry;
+  if (!entry)
+    return fail(original, "the program cannot be lowered from TOSA");
   Verification result;
   if (std::optional<Outcome> bad = checkEntry(entry, arguments)) {
     result.status = bad->status;

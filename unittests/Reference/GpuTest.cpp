@@ -214,6 +214,108 @@ TEST_F(GpuTest, SubgroupMma) {
                      dot(args[0], i * 16, 1, args[1], j * 16, 1, 16)));
 }
 
+TEST_F(GpuTest, UnsignedSubgroupMma) {
+  SmallVector<Array> args = {integers(i8(), {16, 16}, 1, -128, 127),
+                             integers(i8(), {16, 16}, 2, -128, 127),
+                             Array::zeros(i32(), {16, 16})};
+  Outcome outcome = runSource(R"(
+    func.func @main(%a: memref<16x16xi8>, %b: memref<16x16xi8>, %d: memref<16x16xi32>) {
+      %c1 = arith.constant 1 : index
+      %c32 = arith.constant 32 : index
+      gpu.launch blocks(%bx, %by, %bz) in (%gx = %c1, %gy = %c1, %gz = %c1)
+                 threads(%tx, %ty, %tz) in (%sx = %c32, %sy = %c1, %sz = %c1) {
+        %c0 = arith.constant 0 : index
+        %zero = arith.constant 0 : i32
+        %A = gpu.subgroup_mma_load_matrix %a[%c0, %c0] {leadDimension = 16 : index}
+            : memref<16x16xi8> -> !gpu.mma_matrix<16x16xui8, "AOp">
+        %B = gpu.subgroup_mma_load_matrix %b[%c0, %c0] {leadDimension = 16 : index}
+            : memref<16x16xi8> -> !gpu.mma_matrix<16x16xsi8, "BOp">
+        %C = gpu.subgroup_mma_constant_matrix %zero : !gpu.mma_matrix<16x16xi32, "COp">
+        %D = gpu.subgroup_mma_compute %A, %B, %C
+            : !gpu.mma_matrix<16x16xui8, "AOp">, !gpu.mma_matrix<16x16xsi8, "BOp">
+            -> !gpu.mma_matrix<16x16xi32, "COp">
+        gpu.subgroup_mma_store_matrix %D, %d[%c0, %c0] {leadDimension = 16 : index}
+            : !gpu.mma_matrix<16x16xi32, "COp">, memref<16x16xi32>
+        gpu.terminator
+      }
+      return
+    })",
+                              args);
+  ASSERT_TRUE(outcome.succeeded()) << diagnostics;
+  for (int64_t i = 0; i < 16; ++i)
+    for (int64_t j = 0; j < 16; ++j) {
+      int32_t sum = 0;
+      for (int64_t k = 0; k < 16; ++k)
+        sum += static_cast<uint8_t>(args[0].integers()[i * 16 + k]) *
+               static_cast<int8_t>(args[1].integers()[k * 16 + j]);
+      EXPECT_EQ(args[2].integers()[i * 16 + j], sum);
+    }
+}
+
+TEST_F(GpuTest, LoopsInStep) {
+  // A while loop and an if around barriers, of the same length for all threads.
+  SmallVector<Array> args = {integers(f32(), {16}, 1),
+                             Array::zeros(f32(), {1})};
+  Outcome outcome = runSource(R"(
+    func.func private @step(%w: memref<16xf32, #gpu.address_space<workgroup>>,
+                            %t: index, %half: index) {
+      %active = arith.cmpi ult, %t, %half : index
+      scf.if %active {
+        %o = arith.addi %t, %half : index
+        %x = memref.load %w[%t] : memref<16xf32, #gpu.address_space<workgroup>>
+        %y = memref.load %w[%o] : memref<16xf32, #gpu.address_space<workgroup>>
+        %s = arith.addf %x, %y : f32
+        memref.store %s, %w[%t] : memref<16xf32, #gpu.address_space<workgroup>>
+      }
+      gpu.barrier
+      return
+    }
+    func.func @main(%in: memref<16xf32>, %out: memref<1xf32>) {
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %c2 = arith.constant 2 : index
+      %c8 = arith.constant 8 : index
+      %c16 = arith.constant 16 : index
+      %dev = gpu.alloc () : memref<16xf32>
+      gpu.memcpy %dev, %in : memref<16xf32>, memref<16xf32>
+      gpu.launch blocks(%bx, %by, %bz) in (%gx = %c1, %gy = %c1, %gz = %c1)
+                 threads(%tx, %ty, %tz) in (%sx = %c8, %sy = %c2, %sz = %c1)
+                 workgroup(%w : memref<16xf32, #gpu.address_space<workgroup>>) {
+        %r = arith.muli %ty, %c8 : index
+        %t = arith.addi %r, %tx : index
+        %x = memref.load %dev[%t] : memref<16xf32>
+        memref.store %x, %w[%t] : memref<16xf32, #gpu.address_space<workgroup>>
+        gpu.barrier
+        %end = scf.while (%h = %c8) : (index) -> index {
+          %more = arith.cmpi ugt, %h, %c0 : index
+          scf.condition(%more) %h : index
+        } do {
+        ^bb0(%h: index):
+          func.call @step(%w, %t, %h)
+              : (memref<16xf32, #gpu.address_space<workgroup>>, index, index) -> ()
+          %n = arith.divui %h, %c2 : index
+          scf.yield %n : index
+        }
+        %all = gpu.all_reduce add %x {} : (f32) -> f32
+        %first = arith.cmpi eq, %t, %c0 : index
+        scf.if %first {
+          %s = memref.load %w[%c0] : memref<16xf32, #gpu.address_space<workgroup>>
+          %d = arith.addf %s, %all : f32
+          memref.store %d, %out[%c0] : memref<1xf32>
+        }
+        gpu.terminator
+      }
+      gpu.dealloc %dev : memref<16xf32>
+      return
+    })",
+                              args);
+  ASSERT_TRUE(outcome.succeeded()) << diagnostics;
+  double sum = 0;
+  for (double value : args[0].floats())
+    sum += value;
+  EXPECT_EQ(args[1].getDouble(0), 2 * sum);
+}
+
 TEST_F(GpuTest, OutOfBoundsReadsAreZero) {
   SmallVector<Array> args = {integers(f32(), {10, 6}, 1),
                              Array::zeros(f32(), {9, 5})};

@@ -6,6 +6,7 @@
 
 #include "ReferenceTest.h"
 
+#include <algorithm>
 #include <chrono>
 
 using namespace mlir;
@@ -280,6 +281,132 @@ TEST_F(InterpreterTest, SlicesAndShapes) {
   EXPECT_EQ(outcome.results[1].getDouble(3 * 9 + 8), 7);
   EXPECT_EQ(outcome.results[2].getDouble(0), args[1].getDouble(3 * 8 + 5));
   EXPECT_EQ(args[1].getDouble(8 + 2), 3);
+}
+
+TEST_F(InterpreterTest, AffineParallelAndVectors) {
+  SmallVector<Array> args = {integers(f32(), {8, 8}, 1),
+                             Array::zeros(f32(), {8, 8})};
+  Outcome outcome = runSource(R"(
+    func.func @main(%in: memref<8x8xf32>, %out: memref<8x8xf32>) -> (f32, index) {
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %c4 = arith.constant 4 : index
+      %c6 = arith.constant 6 : index
+      %c8 = arith.constant 8 : index
+      %zero = arith.constant 0.0 : f32
+      affine.for %i = 0 to 8 {
+        affine.for %j = 0 to min affine_map<(d0) -> (d0 + 1, 6)>(%i) {
+          %x = affine.load %in[%j, 7 - %i] : memref<8x8xf32>
+          affine.if affine_set<(d0, d1) : (d0 - d1 - 2 >= 0)>(%i, %j) {
+            affine.store %x, %out[%i, %j] : memref<8x8xf32>
+          }
+        }
+      }
+      %sum = scf.parallel (%i, %j) = (%c0, %c0) to (%c8, %c8) step (%c1, %c4)
+          init (%zero) -> f32 {
+        %x = memref.load %in[%i, %j] : memref<8x8xf32>
+        scf.reduce(%x : f32) {
+        ^bb0(%a: f32, %b: f32):
+          %s = arith.addf %a, %b : f32
+          scf.reduce.return %s : f32
+        }
+      }
+      // Two rows of four stick out by two.
+      %v = vector.transfer_read %in[%c6, %c6], %zero : memref<8x8xf32>, vector<2x4xf32>
+      %w = arith.addf %v, %v : vector<2x4xf32>
+      vector.transfer_write %w, %out[%c0, %c4] : vector<2x4xf32>, memref<8x8xf32>
+      %y = affine.max affine_map<(d0) -> (d0 floordiv 4, 3 mod 2)>(%c6)
+      return %sum, %y : f32, index
+    })",
+                              args);
+  ASSERT_TRUE(outcome.succeeded()) << diagnostics;
+  auto in = [&](int64_t r, int64_t c) { return args[0].getDouble(r * 8 + c); };
+  double sum = 0;
+  for (int64_t i = 0; i < 8; ++i) {
+    sum += in(i, 0) + in(i, 4);
+    for (int64_t j = 0; j < 8; ++j) {
+      double expected =
+          i >= j + 2 && j < std::min<int64_t>(i + 1, 6) ? in(j, 7 - i) : 0;
+      if (i < 2 && j >= 4)
+        expected = j < 6 ? 2 * in(6 + i, j + 2) : 0;
+      EXPECT_EQ(args[1].getDouble(i * 8 + j), expected) << i << ", " << j;
+    }
+  }
+  EXPECT_EQ(outcome.results[0].getDouble(0), sum);
+  EXPECT_EQ(outcome.results[1].getDouble(0), 1);
+}
+
+TEST_F(InterpreterTest, Tosa) {
+  SmallVector<Array> args = {integers(f32(), {1, 6, 5}, 1),
+                             integers(f32(), {1, 5, 4}, 2),
+                             integers(f32(), {1, 1, 4}, 3)};
+  Outcome outcome = runSource(R"(
+    func.func @main(%a: tensor<1x6x5xf32>, %b: tensor<1x5x4xf32>, %bias: tensor<1x1x4xf32>)
+        -> tensor<1x6x4xf32> {
+      %zero = "tosa.const"() <{values = dense<0.0> : tensor<1xf32>}> : () -> tensor<1xf32>
+      %0 = tosa.matmul %a, %b, %zero, %zero
+          : (tensor<1x6x5xf32>, tensor<1x5x4xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<1x6x4xf32>
+      %1 = tosa.add %0, %bias : (tensor<1x6x4xf32>, tensor<1x1x4xf32>) -> tensor<1x6x4xf32>
+      %2 = tosa.clamp %1 {min_val = 0.0 : f32, max_val = 9.0 : f32}
+          : (tensor<1x6x4xf32>) -> tensor<1x6x4xf32>
+      return %2 : tensor<1x6x4xf32>
+    })",
+                              args);
+  ASSERT_TRUE(outcome.succeeded()) << diagnostics;
+  for (int64_t i = 0; i < 6; ++i)
+    for (int64_t j = 0; j < 4; ++j)
+      EXPECT_EQ(outcome.results[0].getDouble(i * 4 + j),
+                std::clamp(dot(args[0], i * 5, 1, args[1], j, 4, 5) +
+                               args[2].getDouble(j),
+                           0.0, 9.0));
+  // The source is as it was.
+  EXPECT_TRUE(StringRef(moduleText()).contains("tosa.matmul"));
+}
+
+TEST_F(InterpreterTest, ReducedPrecision) {
+  const char *source = R"(
+    func.func @main(%a: memref<1x64xf32>, %b: memref<64x16xf32>, %c: memref<1x16xf32>) {
+      linalg.matmul ins(%a, %b : memref<1x64xf32>, memref<64x16xf32>)
+                    outs(%c : memref<1x16xf32>)
+      return
+    })";
+  SmallVector<Array> args = {fractions(f32(), {1, 64}, 1),
+                             fractions(f32(), {64, 16}, 2),
+                             Array::zeros(f32(), {1, 16})};
+  SmallVector<Array> others = {args[0], args[1], args[2].clone()};
+  Options options;
+  options.allowTf32 = true;
+  ASSERT_TRUE(runSource(source, args).succeeded());
+  ASSERT_TRUE(runSource(source, others, options).succeeded());
+  // The values are the same, the bounds are not.
+  EXPECT_EQ(args[2].getDouble(3), others[2].getDouble(3));
+  EXPECT_LT(args[2].getError(3), 1e-4);
+  EXPECT_GT(others[2].getError(3), 1e-3);
+  EXPECT_LT(others[2].getError(3), 0.1);
+  // tf32 holds small integers.
+  others = {integers(f32(), {1, 64}, 1), integers(f32(), {64, 16}, 2),
+            Array::zeros(f32(), {1, 16})};
+  ASSERT_TRUE(runSource(source, others, options).succeeded());
+  EXPECT_EQ(others[2].getError(3), 0);
+}
+
+TEST_F(InterpreterTest, OpenDecisions) {
+  // 0.1 + 0.2 is 0.3 or not: what is selected by it may be either.
+  SmallVector<Array> args = {Array::scalar(f32(), 0.1),
+                             Array::scalar(f32(), 0.2),
+                             Array::scalar(f32(), 0.1 + 0.2)};
+  Outcome outcome = runSource(R"(
+    func.func @main(%x: f32, %y: f32, %z: f32) -> f32 {
+      %five = arith.constant 5.0 : f32
+      %seven = arith.constant 7.0 : f32
+      %s = arith.addf %x, %y : f32
+      %c = arith.cmpf olt, %s, %z : f32
+      %r = arith.select %c, %five, %seven : f32
+      return %r : f32
+    })",
+                              args);
+  ASSERT_TRUE(outcome.succeeded()) << diagnostics;
+  EXPECT_EQ(outcome.results[0].getError(0), 2);
 }
 
 TEST_F(InterpreterTest, MathAndErrors) {

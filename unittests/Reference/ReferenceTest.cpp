@@ -46,6 +46,13 @@ Outcome ReferenceTest::runSource(StringRef source,
   return run(entry, arguments, options);
 }
 
+std::string ReferenceTest::moduleText() {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  module->print(os);
+  return text;
+}
+
 Array ReferenceTest::integers(Type type, ArrayRef<int64_t> shape, unsigned seed,
                               int64_t low, int64_t high) {
   Array array = Array::zeros(type, shape);

@@ -34,6 +34,8 @@ protected:
   Type i32() { return IntegerType::get(&context, 32); }
   Type index() { return IndexType::get(&context); }
 
+  std::string moduleText();
+
   /// Elements that follow no simple pattern: small integers, or fractions.
   Array integers(Type type, ArrayRef<int64_t> shape, unsigned seed = 1,
                  int64_t low = -3, int64_t high = 3);

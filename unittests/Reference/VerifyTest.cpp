@@ -242,6 +242,34 @@ TEST_F(VerifyTest, ConvolutionAndContract) {
             "random projection");
 }
 
+TEST_F(VerifyTest, ShapesAndSlices) {
+  const char *source = R"(
+    func.func @main(%a: tensor<64x96xf32>, %b: tensor<96x40xf32>) -> tensor<8x9x22xf32> {
+      %z = arith.constant 0.0 : f32
+      %e = tensor.empty() : tensor<64x20xf32>
+      %i = linalg.fill ins(%z : f32) outs(%e : tensor<64x20xf32>) -> tensor<64x20xf32>
+      %s = tensor.extract_slice %b[0, 1][96, 20][1, 2] : tensor<96x40xf32> to tensor<96x20xf32>
+      %a4 = tensor.expand_shape %a [[0, 1], [2]] output_shape [4, 16, 96]
+          : tensor<64x96xf32> into tensor<4x16x96xf32>
+      %a5 = tensor.collapse_shape %a4 [[0, 1], [2]] : tensor<4x16x96xf32> into tensor<64x96xf32>
+      %r = linalg.matmul ins(%a5, %s : tensor<64x96xf32>, tensor<96x20xf32>)
+                         outs(%i : tensor<64x20xf32>) -> tensor<64x20xf32>
+      %x = tensor.expand_shape %r [[0, 1], [2]] output_shape [8, 8, 20]
+          : tensor<64x20xf32> into tensor<8x8x20xf32>
+      %p = tensor.pad %x low[0, 1, 1] high[0, 0, 1] {
+      ^bb0(%0: index, %1: index, %2: index):
+        tensor.yield %z : f32
+      } : tensor<8x8x20xf32> to tensor<8x9x22xf32>
+      return %p : tensor<8x9x22xf32>
+    })";
+  SmallVector<Array> args = {integers(f32(), {64, 96}, 1),
+                             integers(f32(), {96, 40}, 2)};
+  Verification verification = check(source, args);
+  EXPECT_TRUE(verification.ok) << verification.message;
+  EXPECT_EQ(verification.checked,
+            "4 rows and 4 columns in full of 2 of 8 matrices");
+}
+
 TEST_F(VerifyTest, Workgroups) {
   const char *source = R"(
     func.func @main(%in: memref<1000xf32>, %out: memref<1000xf32>) {

@@ -256,10 +256,13 @@ mlir::tessera::compileProgram(ModuleOp source, const CompileOptions &options) {
   if (failed(
           runLowering(*module, options, times, "vendor", buildVendorPipeline)))
     return nullptr;
+  auto schedules =
+      (*module)->getAttrOfType<DictionaryAttr>("tessera.schedules");
   module->walk([&](gpu::LaunchFuncOp launch) {
     KernelReport report;
     report.name = launch.getKernelName().getValue().str();
-    if (Attribute schedule = launch->getAttr("tessera.schedule"))
+    if (Attribute schedule =
+            schedules ? schedules.get(report.name) : Attribute())
       llvm::raw_string_ostream(report.schedule) << schedule;
     if (Operation *kernel = SymbolTable::lookupNearestSymbolFrom(
             launch, launch.getKernelAttr()))

@@ -48,7 +48,9 @@ def TesseraNameKernels : Pass<"tessera-name-kernels", "ModuleOp"> {
   let description = [{
     Expects `gpu.launch` ops. Leaves on each that names no function one that no
     other kernel of the module has, made of the enclosing function's: profilers
-    show it, and the runtime finds kernels by it.
+    show it, and the runtime finds kernels by it. The launches' schedules, which
+    outlining would drop, are kept by these names in the module's attribute
+    `tessera.schedules`.
 
     Before
 

@@ -24,25 +24,37 @@ struct NameKernelsPass
     : public tessera::impl::TesseraNameKernelsBase<NameKernelsPass> {
   void runOnOperation() override {
     llvm::StringSet<> taken;
-    getOperation().walk([&](SymbolOpInterface symbol) {
-      taken.insert(symbol.getName());
-    });
+    getOperation().walk(
+        [&](SymbolOpInterface symbol) { taken.insert(symbol.getName()); });
     getOperation().walk([&](gpu::LaunchOp launch) {
       if (auto name = launch.getFunctionAttr())
         taken.insert(name.getValue());
     });
+    SmallVector<NamedAttribute> schedules;
     getOperation().walk([&](gpu::LaunchOp launch) {
-      if (launch.getFunctionAttr() || launch.getModuleAttr())
-        return;
-      std::string base = "anonymous_kernel";
-      if (auto function = launch->getParentOfType<SymbolOpInterface>())
-        base = (function.getName() + "_kernel").str();
-      std::string name = base;
-      for (unsigned i = 1; !taken.insert(name).second; ++i)
-        name = base + "_" + std::to_string(i);
-      launch.setFunctionAttr(FlatSymbolRefAttr::get(&getContext(), name));
-      launch.setModuleAttr(FlatSymbolRefAttr::get(&getContext(), name));
+      nameKernel(launch, taken);
+      Attribute schedule = launch->getAttr("tessera.schedule");
+      if (schedule && launch.getFunctionAttr())
+        schedules.emplace_back(
+            StringAttr::get(&getContext(), launch.getFunctionAttr().getValue()),
+            schedule);
     });
+    if (!schedules.empty())
+      getOperation()->setAttr("tessera.schedules",
+                              DictionaryAttr::get(&getContext(), schedules));
+  }
+
+  void nameKernel(gpu::LaunchOp launch, llvm::StringSet<> &taken) {
+    if (launch.getFunctionAttr() || launch.getModuleAttr())
+      return;
+    std::string base = "anonymous_kernel";
+    if (auto function = launch->getParentOfType<SymbolOpInterface>())
+      base = (function.getName() + "_kernel").str();
+    std::string name = base;
+    for (unsigned i = 1; !taken.insert(name).second; ++i)
+      name = base + "_" + std::to_string(i);
+    launch.setFunctionAttr(FlatSymbolRefAttr::get(&getContext(), name));
+    launch.setModuleAttr(FlatSymbolRefAttr::get(&getContext(), name));
   }
 };
 

@@ -193,12 +193,15 @@ static double getPercentile(const std::vector<double> &times, double share) {
          (times[above] - times[below]) * (place - static_cast<double>(below));
 }
 
-/// "123.4 GFLOP/s": four digits.
+/// "123.4 GFLOP/s".
 static std::string formatRate(double perSecond, StringRef unit) {
   std::string text;
-  llvm::raw_string_ostream(text)
-      << llvm::format("%.*f ", perSecond < 1e12 ? 1 : 0, perSecond / 1e9)
-      << unit;
+  llvm::raw_string_ostream(text) << llvm::format("%.*f ",
+                                                 perSecond < 1e10   ? 3
+                                                 : perSecond < 1e12 ? 1
+                                                                    : 0,
+                                                 perSecond / 1e9)
+                                 << unit;
   return text;
 }
 

@@ -28,33 +28,72 @@ static size_t getNumWords(const Slot &slot) {
 // Faults
 //===----------------------------------------------------------------------===//
 
-// On the CPU a program's stray access is the process's own.
+static const char *describeFault(int signal) {
+  switch (signal) {
+  case SIGFPE:
+    return "the program divided an integer by zero";
+  case SIGILL:
+    return "the program came to a place that it says it never comes to "
+           "(undefined behaviour)";
+  case SIGABRT:
+    return "the program ended itself; an assertion of its own failed";
+  default:
+    return "the program accessed memory that it does not have; an index is out "
+           "of bounds, or a recursion does not end";
+  }
+}
+
+static bool faultInJSON = false;
+
+static void writeText(int file, const char *text) {
+  [[maybe_unused]] ssize_t written = write(file, text, std::strlen(text));
+}
+
+/// What a program does wrong on the CPU ends the process: this says what it
+/// was. Only what a signal handler may call is called here.
 static void reportFault(int signal) {
-  static constexpr char text[] =
-      "error: the program accessed memory that it does not have; an index is "
-      "out of bounds, or a buffer was freed too early\n";
-  [[maybe_unused]] ssize_t written =
-      write(STDERR_FILENO, text, sizeof(text) - 1);
+  const char *text = describeFault(signal);
+  writeText(STDERR_FILENO, "error: ");
+  writeText(STDERR_FILENO, text);
+  writeText(STDERR_FILENO, "\n");
+  if (faultInJSON) {
+    writeText(STDOUT_FILENO, "{\n  \"error\": \"");
+    writeText(STDOUT_FILENO, text);
+    writeText(STDOUT_FILENO, "\",\n  \"status\": 1\n}\n");
+  }
   _exit(static_cast<int>(Exit::Failed));
 }
+
+static constexpr int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
 
 namespace {
 /// Catches faults of the running program.
 class FaultGuard {
 public:
   FaultGuard() {
+    // Of its own, since the program's stack may be what is exhausted.
+    stack_t stack = {};
+    stack.ss_sp = handlerStack;
+    stack.ss_size = sizeof(handlerStack);
+    sigaltstack(&stack, &previousStack);
     struct sigaction action = {};
     action.sa_handler = reportFault;
-    sigaction(SIGSEGV, &action, &previous[0]);
-    sigaction(SIGBUS, &action, &previous[1]);
+    action.sa_flags = SA_ONSTACK;
+    for (auto [signal, old] : llvm::zip_equal(faults, previous))
+      sigaction(signal, &action, &old);
   }
   ~FaultGuard() {
-    sigaction(SIGSEGV, &previous[0], nullptr);
-    sigaction(SIGBUS, &previous[1], nullptr);
+    for (auto [signal, old] : llvm::zip_equal(faults, previous))
+      sigaction(signal, &old, nullptr);
+    sigaltstack(&previousStack, nullptr);
   }
+  FaultGuard(const FaultGuard &) = delete;
+  FaultGuard &operator=(const FaultGuard &) = delete;
 
 private:
-  struct sigaction previous[2] = {};
+  alignas(16) char handlerStack[64 * 1024];
+  stack_t previousStack = {};
+  struct sigaction previous[std::size(faults)] = {};
 };
 } // namespace
 
@@ -69,6 +108,7 @@ Execution::~Execution() {
 }
 
 LogicalResult Execution::prepare(Report &report) {
+  faultInJSON = report.isJSON();
   mlir::func::FuncOp source = entry.function;
   function = program.getEntry(source.getName());
   if (!function)

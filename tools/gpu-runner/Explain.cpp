@@ -72,7 +72,8 @@ static void explainLaunch(const runtime::LaunchRecord &launch,
   if (taken->staticWorkgroupBytes > 0)
     parts.push_back(std::to_string(taken->staticWorkgroupBytes) +
                     " bytes of static workgroup memory");
-  if (taken->workgroupsPerUnit >= 0)
+  // Threads of the host take any workgroup, one after the other.
+  if (taken->workgroupsPerUnit >= 0 && device.info().target != "cpu")
     parts.push_back(std::to_string(taken->workgroupsPerUnit) + " workgroups (" +
                     std::to_string(taken->workgroupsPerUnit * threads) +
                     " threads) on a unit, of " +

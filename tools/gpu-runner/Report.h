@@ -53,6 +53,8 @@ public:
   /// output.
   explicit Report(bool json) : json(json) {}
 
+  bool isJSON() const { return json; }
+
   /// Where text for people goes.
   llvm::raw_ostream &text() const { return json ? llvm::errs() : llvm::outs(); }
 

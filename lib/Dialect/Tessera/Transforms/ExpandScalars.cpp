@@ -38,9 +38,7 @@ struct Format {
   bool isFnuz;
 
   /// The largest magnitude that is a number, as bits.
-  int getMaxBits() const {
-    return isFnuz ? 0x7f : hasInfinity ? 0x7b : 0x7e;
-  }
+  int getMaxBits() const { return isFnuz ? 0x7f : hasInfinity ? 0x7b : 0x7e; }
 };
 
 } // namespace
@@ -79,7 +77,8 @@ struct Emitter {
   Value real(float value) { return constant(f32, b.getF32FloatAttr(value)); }
   Value constant(Type type, TypedAttr value) {
     if (auto vector = dyn_cast<VectorType>(type))
-      return arith::ConstantOp::create(b, SplatElementsAttr::get(vector, value));
+      return arith::ConstantOp::create(b,
+                                       SplatElementsAttr::get(vector, value));
     return arith::ConstantOp::create(b, value);
   }
   Value compare(arith::CmpIPredicate predicate, Value l, int64_t r) {
@@ -120,8 +119,8 @@ struct ExpandExtF : OpRewritePattern<arith::ExtFOp> {
     // exact, of subnormals too.
     Value magnitude = e.bitAnd(bits, 0x7f);
     Value value = e.toReal(e.shiftLeft(magnitude, 23 - format->mantissaBits));
-    value = arith::MulFOp::create(
-        e.b, value, e.real(std::ldexp(1.0f, 127 - format->bias)));
+    value = arith::MulFOp::create(e.b, value,
+                                  e.real(std::ldexp(1.0f, 127 - format->bias)));
     Value sign = e.shiftLeft(e.bitAnd(bits, 0x80), 24);
     Value result = e.toBits(value);
     if (format->hasInfinity)
@@ -152,7 +151,8 @@ struct ExpandTruncF : OpRewritePattern<arith::TruncFOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(arith::TruncFOp op,
                                 PatternRewriter &rewriter) const override {
-    std::optional<Format> format = getFormat(getElementTypeOrSelf(op.getType()));
+    std::optional<Format> format =
+        getFormat(getElementTypeOrSelf(op.getType()));
     if (!format)
       return failure();
     Emitter e(rewriter, op.getLoc(), op.getType());
@@ -186,34 +186,27 @@ struct ExpandTruncF : OpRewritePattern<arith::TruncFOp> {
                             subnormal, normal);
     // Beyond the largest number: infinity where there is one, else NaN.
     int64_t nan = format->isFnuz ? 0x80 : 0x7f;
-    Value isNan =
-        e.compare(arith::CmpIPredicate::sgt, magnitude, 0x7f800000);
-    Value isBeyond =
-        arith::OrIOp::create(e.b,
-                             e.compare(arith::CmpIPredicate::sgt, result,
-                                       format->getMaxBits()),
-                             e.compare(arith::CmpIPredicate::sge, magnitude,
-                                       0x7f800000));
+    Value isNan = e.compare(arith::CmpIPredicate::sgt, magnitude, 0x7f800000);
+    Value isBeyond = arith::OrIOp::create(
+        e.b, e.compare(arith::CmpIPredicate::sgt, result, format->getMaxBits()),
+        e.compare(arith::CmpIPredicate::sge, magnitude, 0x7f800000));
     Value signedResult = e.bitOr(result, sign);
     if (format->isFnuz)
       signedResult = e.select(e.compare(arith::CmpIPredicate::eq, result, 0),
                               e.integer(0), signedResult);
-    Value beyond = format->isFnuz ? e.integer(nan)
-                   : format->hasInfinity
-                       ? e.bitOr(e.integer(0x7c), sign)
-                       : e.bitOr(e.integer(nan), sign);
+    Value beyond = format->isFnuz        ? e.integer(nan)
+                   : format->hasInfinity ? e.bitOr(e.integer(0x7c), sign)
+                                         : e.bitOr(e.integer(nan), sign);
     signedResult = e.select(isBeyond, beyond, signedResult);
     signedResult = e.select(isNan, e.integer(nan), signedResult);
     Value byte = arith::TruncIOp::create(e.b, e.i8, signedResult);
-    rewriter.replaceOp(
-        op, arith::BitcastOp::create(e.b, op.getType(), byte));
+    rewriter.replaceOp(op, arith::BitcastOp::create(e.b, op.getType(), byte));
     return success();
   }
 };
 
 /// Integers to and from 8-bit floats: through f32.
-template <typename Op>
-struct ThroughF32 : OpRewritePattern<Op> {
+template <typename Op> struct ThroughF32 : OpRewritePattern<Op> {
   using OpRewritePattern<Op>::OpRewritePattern;
   LogicalResult matchAndRewrite(Op op,
                                 PatternRewriter &rewriter) const override {
@@ -244,17 +237,17 @@ struct WidenMath : RewritePattern {
         op->getNumResults() != 1 ||
         isa<math::FmaOp, math::AbsFOp, math::CopySignOp>(op))
       return failure();
-    Type type = op->getResult(0).getType(), element = getElementTypeOrSelf(type);
+    Type type = op->getResult(0).getType(),
+         element = getElementTypeOrSelf(type);
     if (!element.isF16() && !element.isBF16())
       return failure();
     Type wide = withElement(type, rewriter.getF32Type());
     SmallVector<Value> operands;
     for (Value operand : op->getOperands())
-      operands.push_back(
-          operand.getType() == type
-              ? Value(arith::ExtFOp::create(rewriter, op->getLoc(), wide,
-                                            operand))
-              : operand);
+      operands.push_back(operand.getType() == type
+                             ? Value(arith::ExtFOp::create(
+                                   rewriter, op->getLoc(), wide, operand))
+                             : operand);
     OperationState state(op->getLoc(), op->getName());
     state.addOperands(operands);
     state.addTypes(wide);
@@ -266,13 +259,43 @@ struct WidenMath : RewritePattern {
   }
 };
 
+/// A vector inserted into another of rank 1, as shuffles: the widened source's
+/// elements take the place of the target's.
+struct InsertSliceToShuffle
+    : public OpRewritePattern<vector::InsertStridedSliceOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(vector::InsertStridedSliceOp op,
+                                PatternRewriter &rewriter) const override {
+    VectorType source = op.getSourceVectorType(),
+               target = op.getDestVectorType();
+    if (source.getRank() != 1 || target.getRank() != 1 || source.isScalable() ||
+        target.isScalable() || op.hasNonUnitStrides())
+      return failure();
+    int64_t offset = cast<IntegerAttr>(op.getOffsets()[0]).getInt();
+    int64_t width = source.getDimSize(0), size = target.getDimSize(0);
+    SmallVector<int64_t> widen(size, 0), place;
+    for (int64_t i = 0; i < size; ++i) {
+      widen[i] = i < width ? i : 0;
+      bool isNew = i >= offset && i < offset + width;
+      place.push_back(isNew ? size + i - offset : i);
+    }
+    Value wide =
+        vector::ShuffleOp::create(rewriter, op.getLoc(), op.getValueToStore(),
+                                  op.getValueToStore(), widen);
+    rewriter.replaceOpWithNewOp<vector::ShuffleOp>(op, op.getDest(), wide,
+                                                   place);
+    return success();
+  }
+};
+
 struct ExpandScalarsPass
     : public tessera::impl::TesseraExpandScalarsBase<ExpandScalarsPass> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
     patterns.add<ExpandExtF, ExpandTruncF, ThroughF32<arith::SIToFPOp>,
                  ThroughF32<arith::UIToFPOp>, ThroughF32<arith::FPToSIOp>,
-                 ThroughF32<arith::FPToUIOp>, WidenMath>(&getContext());
+                 ThroughF32<arith::FPToUIOp>, WidenMath, InsertSliceToShuffle>(
+        &getContext());
     populateMathPolynomialApproximationPatterns(patterns);
     arith::populateCeilFloorDivExpandOpsPatterns(patterns);
     vector::populateVectorShapeCastLoweringPatterns(patterns);

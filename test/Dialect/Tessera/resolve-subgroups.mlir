@@ -11,8 +11,8 @@
 // WARP:            %[[SIZE:.+]] = arith.constant 32 : index
 // WARP:            %[[ID:.+]] = arith.divui %[[X]], %[[SIZE]]
 // WARP:            arith.ceildivui
-// WARP:            %[[LANE:.+]] = gpu.lane_id
-// WARP:            "use"(%[[ID]], %{{.+}}, %[[LANE]])
+// WARP:            %[[L:.+]] = gpu.lane_id
+// WARP:            "use"(%[[ID]], %{{.+}}, %[[L]])
 // LANE-NOT:        gpu.lane_id
 // LANE:            %[[ZERO:.+]] = arith.constant 0 : index
 // LANE-NEXT:       "use"(%[[X]], %{{.+}}, %[[ZERO]])

@@ -123,9 +123,6 @@ static InstrPtr compileApply(Operation *op, AffineMap affineMap, Scope &scope) {
 }
 
 static InstrPtr compileFor(affine::AffineForOp op, Scope &scope) {
-  // No barrier belongs into one: it has no threads' indices.
-  if (scope.program.isCollective(op))
-    return nullptr;
   BoundMap lower(scope, op.getLowerBoundMap(), op.getLowerBoundOperands());
   BoundMap upper(scope, op.getUpperBoundMap(), op.getUpperBoundOperands());
   int64_t step = op.getStepAsInt();
@@ -140,30 +137,45 @@ static InstrPtr compileFor(affine::AffineForOp op, Scope &scope) {
     carriedUses.push_back({slot, true});
   SmallVector<Slot> results = scope.define(op.getResults());
   Operation *operation = op;
-  return makeInstr([=](Frame &frame) {
-    SmallVector<int64_t, 4> lowers, uppers;
-    if (!lower.evaluateAll(frame, operation, lowers) ||
-        !upper.evaluateAll(frame, operation, uppers))
-      return false;
-    int64_t end = *std::min_element(uppers.begin(), uppers.end());
-    assignAll(frame, carried, frame, inits);
-    for (int64_t at = *std::max_element(lowers.begin(), lowers.end()); at < end;
-         at += step) {
-      if (!frame.run->spend(body->cost(), operation))
+  return makeCollective([=](ArrayRef<Frame *> frames) {
+    SmallVector<int64_t, 4> at, end;
+    for (Frame *frame : frames) {
+      SmallVector<int64_t, 4> lowers, uppers;
+      if (!lower.evaluateAll(*frame, operation, lowers) ||
+          !upper.evaluateAll(*frame, operation, uppers))
         return false;
-      frame.setInt(induction, at);
-      if (!body->run(frame))
-        return false;
-      assignAll(frame, carried, frame, body->yields);
+      at.push_back(*std::max_element(lowers.begin(), lowers.end()));
+      end.push_back(*std::min_element(uppers.begin(), uppers.end()));
+      assignAll(*frame, carried, *frame, inits);
     }
-    assignAll(frame, results, frame, carriedUses);
+    SmallVector<Frame *> active;
+    while (true) {
+      active.clear();
+      for (size_t i = 0; i < frames.size(); ++i) {
+        if (at[i] >= end[i])
+          continue;
+        frames[i]->setInt(induction, at[i]);
+        at[i] += step;
+        active.push_back(frames[i]);
+      }
+      if (active.empty())
+        break;
+      if (!frames.front()->run->spend(
+              body->cost() * static_cast<int64_t>(active.size()), operation))
+        return false;
+      if (active.size() == 1 ? !body->run(*active.front())
+                             : !body->runAll(active))
+        return false;
+      for (Frame *frame : active)
+        assignAll(*frame, carried, *frame, body->yields);
+    }
+    for (Frame *frame : frames)
+      assignAll(*frame, results, *frame, carriedUses);
     return true;
   });
 }
 
 static InstrPtr compileIf(affine::AffineIfOp op, Scope &scope) {
-  if (scope.program.isCollective(op))
-    return nullptr;
   IntegerSet set = op.getIntegerSet();
   AffineMap affineMap = AffineMap::get(set.getNumDims(), set.getNumSymbols(),
                                        set.getConstraints(), op.getContext());
@@ -174,18 +186,27 @@ static InstrPtr compileIf(affine::AffineIfOp op, Scope &scope) {
                 : std::make_shared<Code>();
   SmallVector<Slot> results = scope.define(op.getResults());
   Operation *operation = op;
-  return makeInstr([=](Frame &frame) {
-    SmallVector<int64_t, 4> values;
-    if (!map.evaluateAll(frame, operation, values))
-      return false;
-    bool holds = true;
-    for (unsigned i = 0; i < values.size(); ++i)
-      holds = holds && (set.isEq(i) ? values[i] == 0 : values[i] >= 0);
-    const Code &code = holds ? *yes : *no;
-    if (!code.run(frame))
-      return false;
-    assignAll(frame, results, frame, code.yields);
-    return true;
+  return makeCollective([=](ArrayRef<Frame *> frames) {
+    SmallVector<Frame *> with, without;
+    for (Frame *frame : frames) {
+      SmallVector<int64_t, 4> values;
+      if (!map.evaluateAll(*frame, operation, values))
+        return false;
+      bool holds = true;
+      for (unsigned i = 0; i < values.size(); ++i)
+        holds = holds && (set.isEq(i) ? values[i] == 0 : values[i] >= 0);
+      (holds ? with : without).push_back(frame);
+    }
+    auto runIn = [&](const Code &code, ArrayRef<Frame *> active) {
+      if (active.empty())
+        return true;
+      if (!code.runAll(active))
+        return false;
+      for (Frame *frame : active)
+        assignAll(*frame, results, *frame, code.yields);
+      return true;
+    };
+    return runIn(*yes, with) && runIn(*no, without);
   });
 }
 

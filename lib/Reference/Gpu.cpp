@@ -129,7 +129,7 @@ bool Launch::run(Frame &frame) const {
   });
 }
 
-/// The memory attributions are the arguments `first` to `first + count`.
+/// Adds memory attributions; false for one whose size is not known.
 static bool addMemory(Scope &scope, ArrayRef<BlockArgument> attributions,
                       ArrayRef<Slot> arguments,
                       SmallVectorImpl<Launch::Memory> &memory) {

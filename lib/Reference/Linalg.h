@@ -39,7 +39,7 @@ struct StructuredOp {
   /// false with an error when they do not fit together.
   bool getExtents(Run &run, ArrayRef<const View *> operands,
                   SmallVectorImpl<int64_t> &extents) const;
-  /// What an operand of this shape costs to evaluate.
+  /// What it takes to evaluate all of it.
   int64_t getCost(ArrayRef<int64_t> extents) const;
 
   /// Evaluates the op: `views` are the operands' (null for scalars, which are

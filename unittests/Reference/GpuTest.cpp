@@ -214,6 +214,47 @@ TEST_F(GpuTest, SubgroupMma) {
                      dot(args[0], i * 16, 1, args[1], j * 16, 1, 16)));
 }
 
+TEST_F(GpuTest, AffineLoopsInStep) {
+  // 64 threads are two warps, each with a tile; the loop has a barrier in it.
+  SmallVector<Array> args = {integers(f16(), {32, 48}, 1),
+                             integers(f16(), {48, 16}, 2),
+                             Array::zeros(f32(), {32, 16})};
+  Outcome outcome = runSource(R"(
+    func.func @main(%a: memref<32x48xf16>, %b: memref<48x16xf16>, %c: memref<32x16xf32>) {
+      %c1 = arith.constant 1 : index
+      %c64 = arith.constant 64 : index
+      gpu.launch blocks(%bx, %by, %bz) in (%gx = %c1, %gy = %c1, %gz = %c1)
+                 threads(%tx, %ty, %tz) in (%sx = %c64, %sy = %c1, %sz = %c1) {
+        %c0 = arith.constant 0 : index
+        %row = affine.apply affine_map<(d0) -> ((d0 floordiv 32) * 16)>(%tx)
+        %z = gpu.subgroup_mma_load_matrix %c[%row, %c0] {leadDimension = 16 : index}
+            : memref<32x16xf32> -> !gpu.mma_matrix<16x16xf32, "COp">
+        %r = affine.for %k = 0 to 48 step 16
+            iter_args(%s = %z) -> (!gpu.mma_matrix<16x16xf32, "COp">) {
+          %A = gpu.subgroup_mma_load_matrix %a[%row, %k] {leadDimension = 48 : index}
+              : memref<32x48xf16> -> !gpu.mma_matrix<16x16xf16, "AOp">
+          %B = gpu.subgroup_mma_load_matrix %b[%k, %c0] {leadDimension = 16 : index}
+              : memref<48x16xf16> -> !gpu.mma_matrix<16x16xf16, "BOp">
+          gpu.barrier
+          %n = gpu.subgroup_mma_compute %A, %B, %s
+              : !gpu.mma_matrix<16x16xf16, "AOp">, !gpu.mma_matrix<16x16xf16, "BOp">
+              -> !gpu.mma_matrix<16x16xf32, "COp">
+          affine.yield %n : !gpu.mma_matrix<16x16xf32, "COp">
+        }
+        gpu.subgroup_mma_store_matrix %r, %c[%row, %c0] {leadDimension = 16 : index}
+            : !gpu.mma_matrix<16x16xf32, "COp">, memref<32x16xf32>
+        gpu.terminator
+      }
+      return
+    })",
+                              args);
+  ASSERT_TRUE(outcome.succeeded()) << diagnostics;
+  for (int64_t i = 0; i < 32; ++i)
+    for (int64_t j = 0; j < 16; ++j)
+      EXPECT_EQ(args[2].getDouble(i * 16 + j),
+                dot(args[0], i * 48, 1, args[1], j, 16, 48));
+}
+
 TEST_F(GpuTest, UnsignedSubgroupMma) {
   SmallVector<Array> args = {integers(i8(), {16, 16}, 1, -128, 127),
                              integers(i8(), {16, 16}, 2, -128, 127),

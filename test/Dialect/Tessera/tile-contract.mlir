@@ -346,3 +346,35 @@ func.func @integers(%a: memref<64x32xi8>, %b: memref<32x64xi8>, %c: memref<64x64
   }
   return
 }
+
+// -----
+
+#mk = affine_map<(m, n, k) -> (m, k)>
+#kn = affine_map<(m, n, k) -> (k, n)>
+#mn = affine_map<(m, n, k) -> (m, n)>
+
+// Where the sizes say that copies stay inside, the last steps run on their own,
+// with nothing left to copy.
+
+// CHECK-LABEL: func @peeled
+// CHECK-COUNT-4: tessera.async_copy {{.*}} in_bounds alignment 16
+// CHECK:         %[[SUM:.+]] = scf.for %{{.+}} = %c0{{.*}} to %c6{{.*}} step %c1
+// CHECK-NEXT:      tessera.wait pending 2
+// CHECK-NEXT:      gpu.barrier
+// CHECK-COUNT-2:   tessera.async_copy {{.*}} in_bounds alignment 16
+// CHECK:           tessera.mma
+// CHECK:         tessera.wait
+// CHECK-NEXT:    gpu.barrier
+// CHECK-NEXT:    %[[ALL:.+]] = scf.for %{{.+}} = %c6{{.*}} to %c8{{.*}} step %c1{{.*}} iter_args(%{{.+}} = %[[SUM]])
+// CHECK-NOT:       tessera.async_copy
+// CHECK:           tessera.mma
+// CHECK:         tessera.store %[[ALL]]
+func.func @peeled(%a: memref<64x128xf16>, %b: memref<128x64xf16>, %c: memref<64x64xf32>, %init: f32) {
+  tessera.contract ins(%a, %b : memref<64x128xf16>, memref<128x64xf16>) init(%init : f32)
+      outs(%c : memref<64x64xf32>) maps [#mk, #kn, #mn] accumulate f32
+      schedule <workgroup = [64, 64], subgroup = [32, 32], k = 16, kFragment = 16, stages = 3> {
+  ^bb0(%acc: f32):
+    tessera.yield %acc : f32
+  }
+  return
+}

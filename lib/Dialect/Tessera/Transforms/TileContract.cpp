@@ -360,8 +360,9 @@ SmallVector<Value> Tiler::emitReduction(ValueRange init) {
   Value zero = constant(0), one = constant(1);
 
   auto forSteps =
-      [&](function_ref<SmallVector<Value>(Value, ValueRange)> body) {
-        auto loop = scf::ForOp::create(builder, zero, numSteps, one, init);
+      [&](Value begin, Value end, ValueRange first,
+          function_ref<SmallVector<Value>(Value, ValueRange)> body) {
+        auto loop = scf::ForOp::create(builder, begin, end, one, first);
         OpBuilder::InsertionGuard guard(builder);
         builder.setInsertionPointToStart(loop.getBody());
         SmallVector<Value> next =
@@ -371,11 +372,20 @@ SmallVector<Value> Tiler::emitReduction(ValueRange init) {
       };
 
   if (stages == 0)
-    return forSteps([&](Value index, ValueRange accs) {
+    return forSteps(zero, numSteps, init, [&](Value index, ValueRange accs) {
       Value at = mul(index, k);
       return emitProducts(a, b, subAt[0], subAt[1], at, at, {},
                           aInBounds && bInBounds, accs);
     });
+
+  // With copies ahead of their use, the last steps have none left to start.
+  // Where bounds are known it pays to run these on their own: all copies are
+  // then within bounds. Elsewhere, a copy past the end of K gives zeros.
+  std::optional<int64_t> knownSteps = getConstantIntValue(numSteps);
+  bool peel = stages > 1 && (aInBounds || bInBounds) && knownSteps &&
+              *knownSteps >= stages;
+  if (stages > 1 && !peel)
+    aInBounds = bInBounds = false;
 
   StagedTiles tiles = getStagedTiles(op, schedule, chip);
   // Starts a copy of both tiles of step `index` into `stage`.
@@ -396,8 +406,8 @@ SmallVector<Value> Tiler::emitReduction(ValueRange init) {
                        alignment);
       else
         AsyncCopyOp::create(builder, TokenType::get(builder.getContext()),
-                            view.memory, from, buffer, to, shape,
-                            /*inBounds=*/false, alignment);
+                            view.memory, from, buffer, to, shape, inBounds,
+                            alignment);
     };
     copy(a, blockAt[0], at, aBuffer, tiles.a, aInBounds);
     copy(b, at, blockAt[1], bBuffer, tiles.b, bInBounds);
@@ -409,7 +419,7 @@ SmallVector<Value> Tiler::emitReduction(ValueRange init) {
   };
 
   if (stages == 1)
-    return forSteps([&](Value index, ValueRange accs) {
+    return forSteps(zero, numSteps, init, [&](Value index, ValueRange accs) {
       gpu::BarrierOp::create(builder);
       stageTiles(index, {});
       gpu::BarrierOp::create(builder);
@@ -418,18 +428,29 @@ SmallVector<Value> Tiler::emitReduction(ValueRange init) {
 
   for (int64_t s = 0; s < stages - 1; ++s)
     stageTiles(constant(s), constant(s));
-  SmallVector<Value> results = forSteps([&](Value index, ValueRange accs) {
-    // All but the copies of the last stages - 2 steps are complete. After the
-    // barrier, all are done with the stage that the next copies go to.
-    WaitOp::create(builder, ValueRange(), 2 * (stages - 2));
-    gpu::BarrierOp::create(builder);
-    Value depth = constant(stages);
-    Value next = add(index, constant(stages - 1));
-    stageTiles(next, arith::RemUIOp::create(builder, next, depth));
-    return compute(arith::RemUIOp::create(builder, index, depth), accs);
-  });
+  Value depth = constant(stages);
+  auto slotOf = [&](Value index) -> Value {
+    return arith::RemUIOp::create(builder, index, depth);
+  };
+  Value lastCopied = peel ? constant(*knownSteps - (stages - 1)) : numSteps;
+  SmallVector<Value> sums =
+      forSteps(zero, lastCopied, init, [&](Value index, ValueRange accs) {
+        // All but the copies of the last stages - 2 steps are complete. After
+        // the barrier, all are done with the stage that the next copies go to.
+        WaitOp::create(builder, ValueRange(), 2 * (stages - 2));
+        gpu::BarrierOp::create(builder);
+        Value next = add(index, constant(stages - 1));
+        stageTiles(next, slotOf(next));
+        return compute(slotOf(index), accs);
+      });
   WaitOp::create(builder, ValueRange(), 0);
-  return results;
+  if (!peel)
+    return sums;
+  gpu::BarrierOp::create(builder);
+  return forSteps(lastCopied, numSteps, sums,
+                  [&](Value index, ValueRange accs) {
+                    return compute(slotOf(index), accs);
+                  });
 }
 
 //===----------------------------------------------------------------------===//

@@ -192,28 +192,37 @@ LogicalResult Legalizer::chooseForTheRest() {
       slot = type;
   }
   // Along conversions, keep the map: then they cost no movement.
-  bool changed = true;
-  while (changed) {
-    changed = false;
-    root->walk([&](ConvertOp op) {
-      auto source = cast<FragmentType>(op.getSource().getType());
-      auto result = cast<FragmentType>(op.getResult().getType());
-      if (source.getRole() != result.getRole())
-        return;
-      const MatrixInstruction *&s = chosen[leader(op.getSource())];
-      const MatrixInstruction *&r = chosen[leader(op.getResult())];
-      if (s && !r && fits(*s, largest[leader(op.getResult())])) {
-        r = s;
-        changed = true;
-      } else if (r && !s && fits(*r, largest[leader(op.getSource())])) {
-        s = r;
-        changed = true;
+  SmallVector<ConvertOp> conversions;
+  root->walk([&](ConvertOp op) {
+    if (cast<FragmentType>(op.getSource().getType()).getRole() ==
+        cast<FragmentType>(op.getResult().getType()).getRole())
+      conversions.push_back(op);
+  });
+  auto propagate = [&] {
+    bool changed = true;
+    while (changed) {
+      changed = false;
+      for (ConvertOp op : conversions) {
+        const void *source = leader(op.getSource());
+        const void *result = leader(op.getResult());
+        const MatrixInstruction *s = chosen.lookup(source);
+        const MatrixInstruction *r = chosen.lookup(result);
+        if (s && !r && fits(*s, largest[result])) {
+          chosen[result] = s;
+          changed = true;
+        } else if (r && !s && fits(*r, largest[source])) {
+          chosen[source] = r;
+          changed = true;
+        }
       }
-    });
-  }
+    }
+  };
+  propagate();
   for (auto &[leader, type] : largest)
-    if (!chosen[leader])
+    if (!chosen[leader]) {
       chosen[leader] = selectPlainLayout(chip, type);
+      propagate();
+    }
 
   for (Value value : fragments) {
     auto type = cast<FragmentType>(value.getType());

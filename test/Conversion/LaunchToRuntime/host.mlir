@@ -1,0 +1,80 @@
+// RUN: gpu-opt %s --convert-launch-to-runtime --split-input-file | FileCheck %s
+
+// A launch hands the kernel's name, grid, block, workgroup memory, and the
+// address and size of each argument: a memref's are its descriptor's fields.
+// CHECK-DAG:   llvm.mlir.global internal constant @__tessera_name_k("k\00")
+// CHECK-DAG:   llvm.func @tessera_rt_launch(!llvm.ptr, i64, i64, i64, i64, i64, i64, i64, i64, !llvm.ptr, !llvm.ptr)
+// CHECK-LABEL: llvm.func @main
+// CHECK-SAME:    %{{.+}}: !llvm.ptr, %{{.+}}: !llvm.ptr, %{{.+}}: i64, %{{.+}}: i64, %{{.+}}: i64, %[[X:.+]]: f32, %[[N:.+]]: i64
+// CHECK:         %[[STACK:.+]] = llvm.intr.stacksave
+// Six arguments: five fields and a scalar of four bytes.
+// CHECK-COUNT-5: llvm.mlir.constant(8 : i64)
+// CHECK:         llvm.store %[[X]], %{{.+}} : f32, !llvm.ptr
+// CHECK:         llvm.mlir.constant(4 : i64)
+// CHECK:         %[[BYTES:.+]] = llvm.mlir.constant(4096 : i64)
+// CHECK:         %[[NAME:.+]] = llvm.mlir.addressof @__tessera_name_k
+// CHECK:         %[[COUNT:.+]] = llvm.mlir.constant(6 : i64)
+// CHECK:         llvm.call @tessera_rt_launch(%[[NAME]], %[[N]], %[[N]], %{{.+}}, %{{.+}}, %{{.+}}, %{{.+}}, %[[BYTES]], %[[COUNT]], %{{.+}}, %{{.+}})
+// CHECK:         llvm.intr.stackrestore %[[STACK]]
+// CHECK-NOT:     gpu.module
+// CHECK-LABEL: llvm.func @__tessera_main(%{{.+}}: !llvm.ptr)
+// CHECK:         llvm.call @main(
+// CHECK-NEXT:    llvm.return
+module attributes {gpu.container_module} {
+  gpu.module @m {
+    gpu.func @k(%m: memref<16xf32>, %x: f32) kernel attributes {tessera.workgroup_bytes = 4096 : i64} {
+      gpu.return
+    }
+  }
+  func.func @main(%m: memref<16xf32>, %x: f32, %n: index) {
+    %c1 = arith.constant 1 : index
+    gpu.launch_func @m::@k blocks in (%n, %n, %c1) threads in (%c1, %c1, %c1) args(%m : memref<16xf32>, %x : f32)
+    return
+  }
+}
+
+// -----
+
+// What the launch adds comes on top; a name is there once.
+// CHECK-COUNT-1: llvm.mlir.global internal constant @__tessera_name_k
+// CHECK-NOT:   llvm.mlir.global
+// CHECK-LABEL: llvm.func @twice
+// CHECK:         %[[MORE:.+]] = llvm.zext %{{.+}} : i32 to i64
+// CHECK:         llvm.add %{{.+}}, %[[MORE]] : i64
+// CHECK:         llvm.call @tessera_rt_launch
+// CHECK:         llvm.call @tessera_rt_launch
+module attributes {gpu.container_module} {
+  gpu.module @m {
+    gpu.func @k() kernel {
+      gpu.return
+    }
+  }
+  func.func @twice(%bytes: i32) {
+    %c1 = arith.constant 1 : index
+    gpu.launch_func @m::@k blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1) dynamic_shared_memory_size %bytes
+    gpu.launch_func @m::@k blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1)
+    return
+  }
+}
+
+// -----
+
+// Buffers are the device's; constants are copied there; the result goes where
+// the last pointer says. The allocation's name is upstream's; it is bound to
+// tessera_rt_alloc when the code is loaded.
+// CHECK-DAG:   llvm.func @_mlir_memref_to_llvm_alloc(i64) -> !llvm.ptr
+// CHECK-DAG:   llvm.func @tessera_rt_constant(!llvm.ptr, i64) -> !llvm.ptr
+// CHECK-LABEL: llvm.func @buffers
+// CHECK:         llvm.call @_mlir_memref_to_llvm_alloc
+// CHECK:         %[[HOST:.+]] = llvm.mlir.addressof @weights
+// CHECK:         %[[SIZE:.+]] = llvm.mlir.constant(16 : i64)
+// CHECK:         llvm.call @tessera_rt_constant(%[[HOST]], %[[SIZE]])
+// CHECK-LABEL: llvm.func @__tessera_buffers
+// CHECK:         %[[R:.+]] = llvm.call @buffers
+// CHECK:         llvm.store %[[R]], %{{.+}} : !llvm.struct
+memref.global "private" constant @weights : memref<4xf32> = dense<[1.0, 2.0, 3.0, 4.0]>
+func.func @buffers(%n: index) -> (memref<?xf32>, memref<4xf32>) {
+  %a = memref.alloc(%n) : memref<?xf32>
+  %w = memref.get_global @weights : memref<4xf32>
+  return %a, %w : memref<?xf32>, memref<4xf32>
+}

@@ -1,0 +1,31 @@
+// RUN: gpu-opt %s --pass-pipeline="builtin.module(gpu.module(convert-tessera-to-nvvm{chip=sm_75}))" --split-input-file --verify-diagnostics
+
+gpu.module @m {
+  gpu.func @portable(%x: f32) kernel {
+    // expected-error @+1 {{'!tessera.fragment<16x16xf32, acc>' is not legalized for sm_75: run tessera-legalize-fragments with this chip}}
+    %f = tessera.fill %x : !tessera.fragment<16x16xf32, acc>
+    gpu.return
+  }
+}
+
+// -----
+
+// For another chip.
+gpu.module @m {
+  gpu.func @other(%x: f32) kernel {
+    // expected-error @+1 {{'!tessera.fragment<16x16xf32, acc, "mma.m16n8k16.f32.f16">' is not legalized for sm_75}}
+    %f = tessera.fill %x : !tessera.fragment<16x16xf32, acc, "mma.m16n8k16.f32.f16">
+    gpu.return
+  }
+}
+
+// -----
+
+// Not a multiple of the instruction's tile.
+gpu.module @m {
+  gpu.func @shape(%x: f32) kernel {
+    // expected-error @+1 {{'!tessera.fragment<12x16xf32, acc, "mma.m16n8k8.f32.f16">' is not legalized for sm_75}}
+    %f = tessera.fill %x : !tessera.fragment<12x16xf32, acc, "mma.m16n8k8.f32.f16">
+    gpu.return
+  }
+}

@@ -33,6 +33,9 @@ struct CompileOptions {
   std::string target = "cpu";
   /// A chip of the target; empty is the host's, for "cpu".
   std::string chip;
+  /// The function to be run: what it does not reach is not compiled. Empty
+  /// compiles everything.
+  std::string entry;
   /// Permit tf32 for every product of f32 operands.
   bool allowTf32 = false;
   /// Refuse a product that no matrix unit computes.

@@ -14,8 +14,10 @@
 #include "Pipelines/Pipelines.h"
 #include "Target/Target.h"
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
 #include "llvm/Support/raw_ostream.h"
 #include <chrono>
 
@@ -230,6 +232,16 @@ private:
 
 } // namespace
 
+/// Erases the functions that `entry` does not reach.
+static LogicalResult keepReachable(ModuleOp module, StringRef entry) {
+  for (auto function : module.getOps<func::FuncOp>())
+    if (function.getName() != entry)
+      function.setPrivate();
+  PassManager pm(module.getContext());
+  pm.addPass(createSymbolDCEPass());
+  return pm.run(module);
+}
+
 std::unique_ptr<CompiledProgram>
 mlir::tessera::compileProgram(ModuleOp source, const CompileOptions &options) {
   FailureOr<const Chip *> found = getChip(source, options.target, options.chip);
@@ -246,6 +258,8 @@ mlir::tessera::compileProgram(ModuleOp source, const CompileOptions &options) {
   std::vector<StageTime> *times = &program->times;
 
   OwningOpRef<ModuleOp> module(source.clone());
+  if (!options.entry.empty() && failed(keepReachable(*module, options.entry)))
+    return nullptr;
   if (failed(lowerToSchedule(*module, options, times)) ||
       failed(runLowering(*module, options, times, "tessera",
                          buildOutliningPipeline)) ||

@@ -259,6 +259,7 @@ static LogicalResult compileAndRun(const Options &options, Report &report) {
       failed(checkOutputNumbers(options, entry, report)) ||
       failed(makeArguments(options, entry, *target.device, arguments, report)))
     return failure();
+  compileOptions.entry = options.entry;
   std::unique_ptr<compiler::CompiledProgram> program =
       compiler::compileProgram(*module, compileOptions);
   if (!program)

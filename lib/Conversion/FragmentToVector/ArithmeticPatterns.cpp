@@ -26,44 +26,59 @@ static Value emitMultiplyAdd(OpBuilder &builder, Location loc, Value a, Value b,
 }
 
 /// A product without a matrix unit: every lane multiplies what its own
-/// registers hold. Rows of the table that say so have K = 1 and maps by which
-/// a lane holds the elements of a and b that its accumulators need.
+/// registers hold. The maps of such rows are made so that a lane holds the
+/// elements of a and b that its accumulators need.
 static Value emitScalarMma(OpBuilder &builder, Location loc,
                            const MatrixInstruction &row, MmaOp op, Value a,
                            Value b, Value acc) {
-  Type element = cast<VectorType>(acc.getType()).getElementType();
-  a = emitElementCast(builder, loc, a, element, op.getUnsignedA());
-  b = emitElementCast(builder, loc, b, element, op.getUnsignedB());
+  auto type = cast<VectorType>(acc.getType());
+  a = emitElementCast(builder, loc, a, type.getElementType(),
+                      op.getUnsignedA());
+  b = emitElementCast(builder, loc, b, type.getElementType(),
+                      op.getUnsignedB());
   int64_t numA = row.aMap.getNumRegisters(), numB = row.bMap.getNumRegisters(),
           numAcc = row.accMap.getNumRegisters();
-  // One element of a for all accumulators: stay in vectors.
-  if (numA == 1 && row.bMap == row.accMap) {
-    Value splat = vector::BroadcastOp::create(
-        builder, loc, acc.getType(),
-        vector::ExtractOp::create(builder, loc, a, int64_t(0)));
-    return emitMultiplyAdd(builder, loc, splat, b, acc);
+  auto extract = [&](Value vector, int64_t at) -> Value {
+    return vector::ExtractOp::create(builder, loc, vector, at);
+  };
+  // In one lane, a row of b lies in its registers as the accumulators do: stay
+  // in vectors.
+  if (row.accMap.getNumLanes() == 1 && row.m == 1) {
+    for (int64_t k = 0; k < row.k; ++k) {
+      Value splat =
+          vector::BroadcastOp::create(builder, loc, type, extract(a, k));
+      Value slice = b;
+      if (row.k > 1)
+        slice = vector::ShuffleOp::create(
+            builder, loc, b, b,
+            llvm::to_vector(llvm::seq<int64_t>(k * numAcc, (k + 1) * numAcc)));
+      acc = emitMultiplyAdd(builder, loc, splat, slice, acc);
+    }
+    return acc;
   }
   SmallVector<Value> aElements, bElements, results;
   for (int64_t r = 0; r < numA; ++r)
-    aElements.push_back(vector::ExtractOp::create(builder, loc, a, r));
+    aElements.push_back(extract(a, r));
   for (int64_t r = 0; r < numB; ++r)
-    bElements.push_back(vector::ExtractOp::create(builder, loc, b, r));
+    bElements.push_back(extract(b, r));
   for (int64_t r = 0; r < numAcc; ++r) {
     auto [i, j] = row.accMap.at(0, r);
-    Value left, right;
-    for (int64_t s = 0; s < numA; ++s)
-      if (row.aMap.at(0, s).first == i)
-        left = aElements[s];
-    for (int64_t s = 0; s < numB; ++s)
-      if (row.bMap.at(0, s).second == j)
-        right = bElements[s];
-    if (!left || !right)
-      return {};
-    results.push_back(
-        emitMultiplyAdd(builder, loc, left, right,
-                        vector::ExtractOp::create(builder, loc, acc, r)));
+    Value sum = extract(acc, r);
+    for (int64_t k = 0; k < row.k; ++k) {
+      Value left, right;
+      for (int64_t s = 0; s < numA; ++s)
+        if (row.aMap.at(0, s) == std::pair(i, k))
+          left = aElements[s];
+      for (int64_t s = 0; s < numB; ++s)
+        if (row.bMap.at(0, s) == std::pair(k, j))
+          right = bElements[s];
+      if (!left || !right)
+        return {};
+      sum = emitMultiplyAdd(builder, loc, left, right, sum);
+    }
+    results.push_back(sum);
   }
-  return vector::FromElementsOp::create(builder, loc, acc.getType(), results);
+  return vector::FromElementsOp::create(builder, loc, type, results);
 }
 
 namespace {

@@ -16,8 +16,7 @@
 using namespace mlir;
 using namespace mlir::tessera;
 
-llvm::ArrayRef<std::array<const char *, 3>>
-mlir::tessera::getScalarProducts() {
+llvm::ArrayRef<std::array<const char *, 3>> mlir::tessera::getScalarProducts() {
   static const std::array<const char *, 3> products[] = {
       {"f32", "f32", "f32"},
       {"f64", "f64", "f64"},
@@ -66,8 +65,8 @@ const Chip *mlir::tessera::findChip(llvm::StringRef target,
   return nullptr;
 }
 
-std::vector<std::string>
-mlir::tessera::getKnownChips(llvm::StringRef target, llvm::StringRef name) {
+std::vector<std::string> mlir::tessera::getKnownChips(llvm::StringRef target,
+                                                      llvm::StringRef name) {
   std::vector<std::string> names;
   for (const Chip &chip : getAllChips())
     if (chip.target == target)
@@ -132,15 +131,16 @@ const MatrixInstruction *mlir::tessera::selectInstruction(
                            " -> " + row.accType);
     products.erase(std::unique(products.begin(), products.end()),
                    products.end());
-    line += products.empty() ? "; it has no matrix unit"
-                             : "; it has them for " + llvm::join(products, ", ");
+    line += products.empty()
+                ? "; it has no matrix unit"
+                : "; it has them for " + llvm::join(products, ", ");
     why->push_back(line);
   }
   return chosen;
 }
 
-const MatrixInstruction *
-mlir::tessera::selectPlainLayout(const Chip &chip, FragmentType type) {
+const MatrixInstruction *mlir::tessera::selectPlainLayout(const Chip &chip,
+                                                          FragmentType type) {
   std::string element = spell(type.getElementType());
   const MatrixInstruction *best = nullptr;
   for (const MatrixInstruction &row : chip.instructions) {

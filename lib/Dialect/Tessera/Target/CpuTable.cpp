@@ -5,7 +5,10 @@
 //===----------------------------------------------------------------------===//
 //
 // On the CPU a subgroup has one lane, and a fragment is made of vectors along
-// its rows: the product of one element of a and a vector of b, accumulated.
+// its rows. A product multiplies elements of one row of a with vectors of b,
+// one row of b after the other:
+//
+//     acc[0, 0..n) += a[0, k] * b[k, 0..n)    for k = 0, 1, ...
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,12 +19,13 @@
 
 using namespace mlir::tessera;
 
-/// `width` elements along the columns in one lane's registers.
-static LaneMap getRowMap(int64_t width) {
-  LaneMap::Step step{0, 1};
+/// A tile in one lane's registers, row by row.
+static LaneMap getRowMajorMap(int64_t rows, int64_t cols) {
   llvm::SmallVector<LaneMap::Step> steps;
-  for (; step[1] < width; step[1] *= 2)
-    steps.push_back(step);
+  for (int32_t col = 1; col < cols; col *= 2)
+    steps.push_back({0, col});
+  for (int32_t row = 1; row < rows; row *= 2)
+    steps.push_back({row, 0});
   return LaneMap(llvm::ArrayRef<LaneMap::Step>(), steps);
 }
 
@@ -55,21 +59,25 @@ void mlir::tessera::addCpuChips(std::vector<Chip> &chips) {
       int64_t bytes = llvm::StringRef(acc) == "f64"   ? 8
                       : llvm::StringRef(acc) == "f16" ? 2
                                                       : 4;
-      for (int64_t width = entry.vectorBytes / bytes; width; width /= 2) {
-        MatrixInstruction row;
-        row.m = row.k = 1;
-        row.n = width;
-        row.name = "fma.m1n" + llvm::utostr(width) + "k1." + acc + "." + a;
-        if (llvm::StringRef(a) != b)
-          row.name += std::string(".") + b;
-        row.aType = a;
-        row.bType = b;
-        row.accType = acc;
-        row.matrixUnit = false;
-        row.aMap = getRowMap(1);
-        row.bMap = row.accMap = getRowMap(width);
-        chip.instructions.push_back(row);
-      }
+      for (int64_t n = entry.vectorBytes / bytes; n; n /= 2)
+        for (int64_t k = 16; k; k /= 2) {
+          MatrixInstruction row;
+          row.m = 1;
+          row.n = n;
+          row.k = k;
+          row.name = "fma.m1n" + llvm::utostr(n) + "k" + llvm::utostr(k) + "." +
+                     acc + "." + a;
+          if (llvm::StringRef(a) != b)
+            row.name += std::string(".") + b;
+          row.aType = a;
+          row.bType = b;
+          row.accType = acc;
+          row.matrixUnit = false;
+          row.aMap = getRowMajorMap(1, k);
+          row.bMap = getRowMajorMap(k, n);
+          row.accMap = getRowMajorMap(1, n);
+          chip.instructions.push_back(row);
+        }
     }
     chips.push_back(std::move(chip));
   }

@@ -262,10 +262,10 @@ void mlir::tessera::addNvidiaChips(std::vector<Chip> &chips) {
     int64_t workgroupKiB;
   };
   static const Entry entries[] = {
-      {"sm_70", 70, 96},    {"sm_75", 75, 64},   {"sm_80", 80, 163},
-      {"sm_86", 86, 99},    {"sm_89", 89, 99},   {"sm_90", 90, 227},
-      {"sm_90a", 90, 227},  {"sm_100", 100, 227}, {"sm_100a", 100, 227},
-      {"sm_120", 120, 99},  {"sm_120a", 120, 99},
+      {"sm_70", 70, 96},   {"sm_75", 75, 64},    {"sm_80", 80, 163},
+      {"sm_86", 86, 99},   {"sm_89", 89, 99},    {"sm_90", 90, 227},
+      {"sm_90a", 90, 227}, {"sm_100", 100, 227}, {"sm_100a", 100, 227},
+      {"sm_120", 120, 99}, {"sm_120a", 120, 99},
   };
   for (const Entry &entry : entries) {
     bool ampere = entry.level >= 80;

@@ -16,6 +16,9 @@ using namespace mlir;
 using namespace mlir::bufferization;
 using namespace mlir::tessera;
 
+// External models give their methods by these very names.
+// NOLINTBEGIN(bugprone-derived-method-shadowing-base-method)
+
 namespace {
 struct ContractOpInterface
     : public DstBufferizableOpInterfaceExternalModel<ContractOpInterface,
@@ -70,6 +73,8 @@ struct ContractOpInterface
   }
 };
 } // namespace
+
+// NOLINTEND(bugprone-derived-method-shadowing-base-method)
 
 void mlir::tessera::registerBufferizableOpInterfaceExternalModels(
     DialectRegistry &registry) {

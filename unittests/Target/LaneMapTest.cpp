@@ -203,29 +203,39 @@ TEST(InstructionMapTest, GiveContiguousRuns) {
   });
 }
 
+/// The register of lane 0 that holds an element, if one does.
+std::optional<int64_t> findInFirstLane(const LaneMap &map, int64_t row,
+                                       int64_t col) {
+  for (int64_t reg = 0; reg < map.getNumRegisters(); ++reg)
+    if (map.at(0, reg) == std::make_pair(row, col))
+      return reg;
+  return std::nullopt;
+}
+
 TEST(InstructionMapTest, ScalarRowsHaveOperandsWhereTheyAreNeeded) {
   // A product without a matrix unit pairs registers as lane 0 does; that has to
   // be right in every lane.
   forEachRow([](const Chip &chip, const MatrixInstruction &row) {
     if (row.matrixUnit)
       return;
-    EXPECT_EQ(row.k, 1);
-    for (int64_t reg = 0; reg < row.accMap.getNumRegisters(); ++reg) {
-      auto [i, j] = row.accMap.at(0, reg);
-      std::optional<int64_t> left, right;
-      for (int64_t r = 0; r < row.aMap.getNumRegisters(); ++r)
-        if (row.aMap.at(0, r).first == i)
-          left = r;
-      for (int64_t r = 0; r < row.bMap.getNumRegisters(); ++r)
-        if (row.bMap.at(0, r).second == j)
-          right = r;
-      ASSERT_TRUE(left && right);
-      for (int64_t lane = 0; lane < chip.subgroupSize; ++lane) {
-        auto [row_, col] = row.accMap.at(lane, reg);
-        EXPECT_EQ(row.aMap.at(lane, *left).first, row_) << "lane " << lane;
-        EXPECT_EQ(row.bMap.at(lane, *right).second, col) << "lane " << lane;
+    for (int64_t reg = 0; reg < row.accMap.getNumRegisters(); ++reg)
+      for (int64_t k = 0; k < row.k; ++k) {
+        auto [i, j] = row.accMap.at(0, reg);
+        std::optional<int64_t> left = findInFirstLane(row.aMap, i, k),
+                               right = findInFirstLane(row.bMap, k, j);
+        ASSERT_TRUE(left && right);
+        for (int64_t lane = 0; lane < chip.subgroupSize; ++lane) {
+          auto [m, n] = row.accMap.at(lane, reg);
+          EXPECT_EQ(row.aMap.at(lane, *left), std::make_pair(m, k));
+          EXPECT_EQ(row.bMap.at(lane, *right), std::make_pair(k, n));
+        }
+        // In one lane, whole vectors are multiplied: a row of b after the
+        // other.
+        if (chip.subgroupSize == 1 && row.m == 1) {
+          EXPECT_EQ(*left, k);
+          EXPECT_EQ(*right, k * row.accMap.getNumRegisters() + reg);
+        }
       }
-    }
   });
 }
 

@@ -119,7 +119,9 @@ ScheduleAttr mlir::tessera::getDefaultSchedule(ContractOp op,
     subgroup[1] /= 2;
   }
 
-  instruction = select(op, chip, subgroup, 4096);
+  // Without staging, a step is one fragment: no longer than the default says.
+  int64_t step = std::max(defaults.kBytes / operandBytes, int64_t(1));
+  instruction = select(op, chip, subgroup, stages == 0 ? step : 4096);
   int64_t kFragment = instruction ? instruction->k : 1;
   int64_t k = std::max(defaults.kBytes / operandBytes / kFragment, int64_t(1)) *
               kFragment;

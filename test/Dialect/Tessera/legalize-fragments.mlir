@@ -22,8 +22,8 @@
 // SM80-SAME:     -> <32x32xf32, acc, "mma.m16n8k16.f32.f16">
 // SM80:        tessera.store %[[D]], {{.*}} : <32x32xf32, acc, "mma.m16n8k16.f32.f16">
 // SM90:        tessera.mma {{.*}} {tessera.instruction = "mma.m16n8k16.f32.f16"}
-// AVX512:      tessera.mma {{.*}} {tessera.instruction = "fma.m1n16k1.f32.f16"}
-// GENERIC:     tessera.mma {{.*}} {tessera.instruction = "fma.m1n4k1.f32.f16"}
+// AVX512:      tessera.mma {{.*}} {tessera.instruction = "fma.m1n16k16.f32.f16"}
+// GENERIC:     tessera.mma {{.*}} {tessera.instruction = "fma.m1n4k16.f32.f16"}
 func.func @f16(%A: memref<32x32xf16>, %B: memref<32x32xf16>, %C: memref<32x32xf32>) {
   %c0 = arith.constant 0 : index
   %zero = arith.constant 0.0 : f32
@@ -40,8 +40,8 @@ func.func @f16(%A: memref<32x32xf16>, %B: memref<32x32xf16>, %C: memref<32x32xf3
 // SM75:        "mma.m16n8k8.f16.f16"
 // SM80:        "mma.m16n8k16.f16.f16"
 // SM90:        "mma.m16n8k16.f16.f16"
-// AVX512:      "fma.m1n32k1.f16.f16"
-// GENERIC:     "fma.m1n8k1.f16.f16"
+// AVX512:      "fma.m1n32k16.f16.f16"
+// GENERIC:     "fma.m1n8k16.f16.f16"
 func.func @f16_f16(%A: memref<32x32xf16>) {
   %c0 = arith.constant 0 : index
   %a = tessera.load %A[%c0, %c0] : memref<32x32xf16> -> !tessera.fragment<32x32xf16, a>
@@ -56,7 +56,7 @@ func.func @f16_f16(%A: memref<32x32xf16>) {
 // SM75:        "fma.m16n32k1.f32.bf16"
 // SM80:        "mma.m16n8k16.f32.bf16"
 // SM90:        "mma.m16n8k16.f32.bf16"
-// AVX512:      "fma.m1n16k1.f32.bf16"
+// AVX512:      "fma.m1n16k16.f32.bf16"
 func.func @bf16(%A: memref<32x32xbf16>, %C: memref<32x32xf32>) {
   %c0 = arith.constant 0 : index
   %a = tessera.load %A[%c0, %c0] : memref<32x32xbf16> -> !tessera.fragment<32x32xbf16, a>
@@ -72,7 +72,7 @@ func.func @bf16(%A: memref<32x32xbf16>, %C: memref<32x32xf32>) {
 // SM75:        "fma.m16n32k1.f32.f32"
 // SM80:        "fma.m16n32k1.f32.f32"
 // SM90:        "fma.m16n32k1.f32.f32"
-// AVX512:      "fma.m1n16k1.f32.f32"
+// AVX512:      "fma.m1n16k16.f32.f32"
 func.func @f32(%A: memref<32x32xf32>) {
   %c0 = arith.constant 0 : index
   %a = tessera.load %A[%c0, %c0] : memref<32x32xf32> -> !tessera.fragment<32x32xf32, a>
@@ -87,7 +87,7 @@ func.func @f32(%A: memref<32x32xf32>) {
 // SM75:        "fma.m16n32k1.f32.f32"
 // SM80:        "mma.m16n8k8.f32.tf32"
 // SM90:        "mma.m16n8k8.f32.tf32"
-// AVX512:      "fma.m1n16k1.f32.f32"
+// AVX512:      "fma.m1n16k16.f32.f32"
 func.func @tf32(%A: memref<32x32xf32>) {
   %c0 = arith.constant 0 : index
   %a = tessera.load %A[%c0, %c0] : memref<32x32xf32> -> !tessera.fragment<32x32xf32, a>
@@ -102,7 +102,7 @@ func.func @tf32(%A: memref<32x32xf32>) {
 // SM75:        "fma.m16n32k1.f64.f64"
 // SM80:        "mma.m8n8k4.f64.f64"
 // SM90:        "mma.m16n8k16.f64.f64"
-// AVX512:      "fma.m1n8k1.f64.f64"
+// AVX512:      "fma.m1n8k16.f64.f64"
 func.func @f64(%A: memref<32x32xf64>) {
   %c0 = arith.constant 0 : index
   %a = tessera.load %A[%c0, %c0] : memref<32x32xf64> -> !tessera.fragment<32x32xf64, a>
@@ -117,7 +117,7 @@ func.func @f64(%A: memref<32x32xf64>) {
 // SM75:        "mma.m8n8k16.i32.i8"
 // SM80:        "mma.m16n8k32.i32.i8"
 // SM90:        "mma.m16n8k32.i32.i8"
-// AVX512:      "fma.m1n16k1.i32.i8"
+// AVX512:      "fma.m1n16k16.i32.i8"
 func.func @i8(%A: memref<32x32xi8>, %C: memref<32x32xi32>) {
   %c0 = arith.constant 0 : index
   %a = tessera.load %A[%c0, %c0] : memref<32x32xi8> -> !tessera.fragment<32x32xi8, a>
@@ -131,7 +131,7 @@ func.func @i8(%A: memref<32x32xi8>, %C: memref<32x32xi32>) {
 // SM75:        "fma.m16n32k1.f32.f8E4M3FN.f8E5M2"
 // SM89:        "mma.m16n8k32.f32.f8E4M3FN.f8E5M2"
 // SM90:        "mma.m16n8k32.f32.f8E4M3FN.f8E5M2"
-// AVX512:      "fma.m1n16k1.f32.f8E4M3FN.f8E5M2"
+// AVX512:      "fma.m1n16k16.f32.f8E4M3FN.f8E5M2"
 func.func @f8(%A: memref<32x32xf8E4M3FN>, %B: memref<32x32xf8E5M2>, %C: memref<32x32xf32>) {
   %c0 = arith.constant 0 : index
   %a = tessera.load %A[%c0, %c0] : memref<32x32xf8E4M3FN> -> !tessera.fragment<32x32xf8E4M3FN, a>
@@ -164,7 +164,7 @@ func.func @odd(%A: memref<32x32xf16>, %C: memref<32x32xf32>) {
 // SM80:        tessera.load {{.*}} -> <32x32xbf16, a, "mma.m16n8k16.f32.bf16">
 // A row of another element type's: a map knows no types.
 // SM80:        tessera.load {{.*}} -> <32x32xi32, b, "fma.m16n32k1.f32.f32">
-// AVX512:      tessera.load {{.*}} -> <32x32xf32, acc, "fma.m1n16k1.f32.f32">
+// AVX512:      tessera.load {{.*}} -> <32x32xf32, acc, "fma.m1n16k16.f32.f32">
 func.func @plain(%A: memref<32x32xf32>, %B: memref<32x32xbf16>, %C: memref<32x32xi32>) {
   %c0 = arith.constant 0 : index
   %a = tessera.load %A[%c0, %c0] : memref<32x32xf32> -> !tessera.fragment<32x32xf32, acc>

@@ -12,6 +12,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Tosa/IR/TosaOps.h"
 #include "llvm/Support/Format.h"
 
 #include <algorithm>
@@ -133,6 +134,13 @@ runner::countOperations(const Entry &entry,
         return mlir::WalkResult::advance();
       operations = countPoints(sizes, linalg->getOperands(),
                                linalg.getIndexingMapsArray());
+    } else if (auto matmul = mlir::dyn_cast<mlir::tosa::MatMulOp>(op)) {
+      mlir::MLIRContext *context = op->getContext();
+      auto map = [&](ArrayRef<unsigned> dims) {
+        return mlir::AffineMap::getMultiDimMapWithTargets(4, dims, context);
+      };
+      operations = countPoints(sizes, {matmul.getA(), matmul.getB()},
+                               {map({0, 1, 3}), map({0, 3, 2})});
     } else if (mlir::isa<mlir::func::CallOp, compiler::MmaOp>(op)) {
       return mlir::WalkResult::interrupt();
     } else {

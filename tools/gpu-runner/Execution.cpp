@@ -18,6 +18,13 @@ using runtime::HostArray;
 
 static constexpr uint8_t canaryByte = 0xA5;
 
+/// The pointer that a word of a descriptor is.
+static void *readPointer(const void *word) {
+  void *pointer;
+  std::memcpy(&pointer, word, sizeof(pointer));
+  return pointer;
+}
+
 /// Words of a memref's descriptor: allocated and aligned pointer, offset, sizes
 /// and strides.
 static size_t getNumWords(const Slot &slot) {
@@ -196,7 +203,7 @@ void Execution::releaseResults() {
   for (auto [slot, offset] : llvm::zip_equal(entry.results, resultOffsets)) {
     if (!slot.isBuffer())
       continue;
-    void *allocated = reinterpret_cast<void *>(results[offset / 8]);
+    void *allocated = readPointer(&results[offset / 8]);
     // Two results may be one buffer.
     if (session.owns(allocated))
       session.free(allocated);
@@ -277,15 +284,22 @@ LogicalResult Execution::readResult(size_t index, HostArray &array,
   std::memcpy(words.data(), place, 8 * words.size());
   std::vector<int64_t> shape(words.begin() + 3, words.begin() + 3 + rank);
   std::vector<int64_t> strides(words.begin() + 3 + rank, words.end());
+  // What the type promises: a dense array, wherever it begins.
   bool isWrong = words[2] < 0;
-  for (size_t dim = 0; dim < rank; ++dim)
-    isWrong |= shape[dim] < 0 || strides[dim] < 0 ||
-               (slot.shape[dim] >= 0 && shape[dim] != slot.shape[dim]);
+  int64_t dense = 1;
+  for (size_t dim = rank; dim-- > 0;) {
+    isWrong |= shape[dim] < 0 ||
+               (slot.shape[dim] >= 0 && shape[dim] != slot.shape[dim]) ||
+               (shape[dim] > 1 && strides[dim] != dense);
+    dense *= std::max<int64_t>(shape[dim], 1);
+  }
+  StringRef element = runtime::elementTypeName(slot.element);
   if (isWrong)
-    return report.fail(
-        Exit::Failed,
-        "result " + Twine(index) + " (" + slot.str() + ") came back as " +
-            formatType(shape, runtime::elementTypeName(slot.element)));
+    return report.fail(Exit::Failed, "result " + Twine(index) + " (" +
+                                         slot.str() + ") came back as " +
+                                         formatType(shape, element) +
+                                         ", or not dense; this is a defect of "
+                                         "the compiler");
   runtime::Expected<HostArray> made =
       HostArray::create(slot.element, std::move(shape));
   if (!made.ok())
@@ -293,35 +307,12 @@ LogicalResult Execution::readResult(size_t index, HostArray &array,
   array = made.take();
   if (array.data.empty())
     return success();
-
-  // What lies between the first element and the last.
-  size_t width = runtime::elementBytes(slot.element);
-  int64_t last = 0, dense = 1;
-  bool isDense = true;
-  for (size_t dim = rank; dim-- > 0;) {
-    last += (array.shape[dim] - 1) * strides[dim];
-    isDense &= array.shape[dim] == 1 || strides[dim] == dense;
-    dense *= array.shape[dim];
-  }
-  const char *from =
-      reinterpret_cast<const char *>(words[1]) + words[2] * width;
-  std::vector<std::byte> span(isDense ? 0 : (last + 1) * width);
-  std::vector<std::byte> &target = isDense ? array.data : span;
+  const auto *from = static_cast<const char *>(readPointer(&words[1])) +
+                     words[2] * runtime::elementBytes(slot.element);
   runtime::Status status =
-      device.copyToHost(target.data(), from, target.size());
+      device.copyToHost(array.data.data(), from, array.data.size());
   if (!status.ok())
     return report.fail(status, "result " + Twine(index));
-  if (isDense)
-    return success();
-  std::vector<int64_t> at(rank);
-  for (int64_t i = 0, size = array.size(); i < size; ++i) {
-    int64_t position = 0;
-    for (size_t dim = 0; dim < rank; ++dim)
-      position += at[dim] * strides[dim];
-    std::memcpy(&array.data[i * width], &span[position * width], width);
-    for (size_t dim = rank; dim-- > 0 && ++at[dim] == array.shape[dim];)
-      at[dim] = 0;
-  }
   return success();
 }
 

@@ -191,20 +191,19 @@ static bool describe(Slot &slot, std::string &why) {
 }
 
 static LogicalResult describe(std::vector<Slot> &slots, mlir::TypeRange types,
-                              const char *what, mlir::func::FuncOp function,
+                              bool isResult, mlir::func::FuncOp function,
                               Report &report) {
   for (auto [i, type] : llvm::enumerate(types)) {
     Slot slot;
     slot.type = type;
     std::string why;
     if (!describe(slot, why)) {
-      mlir::Location location = function.getLoc();
-      if (StringRef(what) == "argument")
-        location = function.getArgument(i).getLoc();
+      mlir::Location location =
+          isResult ? function.getLoc() : function.getArgument(i).getLoc();
       mlir::InFlightDiagnostic diagnostic =
           mlir::emitError(location)
-          << what << " " << i << " of entry '" << function.getName()
-          << "' is of type " << type
+          << (isResult ? "result " : "argument ") << i << " of entry '"
+          << function.getName() << "' is of type " << type
           << ", which gpu-runner cannot pass: an entry takes and gives ranked "
              "tensors, memrefs and scalars";
       if (!why.empty())
@@ -242,9 +241,9 @@ LogicalResult runner::findEntry(mlir::ModuleOp module, StringRef name,
     return report.fail(Exit::Usage,
                        "entry '" + name + "' is declared only; it has no body");
   mlir::FunctionType type = entry.function.getFunctionType();
-  if (failed(describe(entry.arguments, type.getInputs(), "argument",
+  if (failed(describe(entry.arguments, type.getInputs(), /*isResult=*/false,
                       entry.function, report)) ||
-      failed(describe(entry.results, type.getResults(), "result",
+      failed(describe(entry.results, type.getResults(), /*isResult=*/true,
                       entry.function, report)))
     return failure();
   for (auto [slot, value] :

@@ -14,7 +14,7 @@
 
 using namespace runner;
 
-void Report::setFailed(Exit failure, std::string message) {
+void Report::setFailed(Exit failure, StringRef message) {
   if (status != Exit::Done)
     return;
   status = failure;
@@ -33,7 +33,7 @@ LogicalResult Report::fail(Exit failureStatus, const Twine &message) {
     note(line);
     rest = more;
   }
-  setFailed(failureStatus, whole.str());
+  setFailed(failureStatus, whole);
   return failure();
 }
 

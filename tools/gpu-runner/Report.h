@@ -82,7 +82,7 @@ public:
   int finish();
 
 private:
-  void setFailed(Exit failure, std::string message);
+  void setFailed(Exit failure, StringRef message);
 
   bool json;
   Exit status = Exit::Done;

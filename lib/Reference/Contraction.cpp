@@ -107,16 +107,27 @@ bool tessera::reference::isExact(const Facts &a, const Facts &b,
 
 namespace {
 /// The Euclidean norms of the rows of a matrix (or columns), and of what its
-/// elements may be off by.
+/// elements may be off by; and the largest of the latter.
 struct Norms {
-  std::vector<double> values, errors;
+  std::vector<double> values, errors, largestErrors;
+
+  bool hasErrors() const { return !errors.empty(); }
+  /// What these errors do to a product with a row or column of that norm, which
+  /// is `result`: independent ones add up like a random walk, and a relative
+  /// error that all elements have in common is one of the result.
+  double propagate(int64_t at, double otherNorm, double result) const {
+    double worst = errors[at] * otherNorm;
+    double likely = 2 * largestErrors[at] * otherNorm +
+                    std::fabs(result) * errors[at] / values[at];
+    return std::min(worst, likely);
+  }
 
   static Norms ofRows(const GatheredMatrix &matrix, const double *errors,
                       int64_t rows, int64_t columns) {
     Norms norms;
     norms.values.assign(rows, 0);
-    if (errors)
-      norms.errors.assign(rows, 0);
+    norms.errors.assign(errors ? rows : 0, 0);
+    norms.largestErrors = norms.errors;
     for (int64_t r = 0; r < rows; ++r)
       for (int64_t c = 0; c < columns; ++c)
         norms.add(r, matrix, errors, r, c);
@@ -127,8 +138,8 @@ struct Norms {
                          int64_t rows, int64_t columns) {
     Norms norms;
     norms.values.assign(columns, 0);
-    if (errors)
-      norms.errors.assign(columns, 0);
+    norms.errors.assign(errors ? columns : 0, 0);
+    norms.largestErrors = norms.errors;
     for (int64_t r = 0; r < rows; ++r)
       for (int64_t c = 0; c < columns; ++c)
         norms.add(c, matrix, errors, r, c);
@@ -144,6 +155,7 @@ private:
     if (bounds) {
       double error = bounds[matrix.rows[row] + matrix.columns[column]];
       errors[at] += error * error;
+      largestErrors[at] = std::max(largestErrors[at], error);
     }
   }
   void finish() {
@@ -259,11 +271,12 @@ double Batch::getError(int64_t row, int64_t column, double sum,
     error += accumulationError(*accumulator, k, magnitude, peak);
   if (tf32)
     error += tf32Error(k, magnitude, sum);
-  double aError = aNorms.errors.empty() ? 0 : aNorms.errors[row];
-  if (aError != 0)
-    error += aError * bNorms.values[column];
-  if (!bNorms.errors.empty())
-    error += bNorms.errors[column] * (aNorms.values[row] + aError);
+  if (aNorms.hasErrors())
+    error += aNorms.propagate(row, bNorms.values[column], sum);
+  if (bNorms.hasErrors())
+    error += bNorms.propagate(column, aNorms.values[row], sum);
+  if (aNorms.hasErrors() && bNorms.hasErrors())
+    error += aNorms.errors[row] * bNorms.errors[column];
   return error;
 }
 

@@ -118,7 +118,7 @@ double tessera::reference::accumulationError(const Format &accumulator,
   // sums are as large as the peak, or as what products of random signs add up
   // to.
   double likely =
-      unit * (8 * magnitude + (4 * std::sqrt(terms) + terms / 4 + 4) * peak);
+      unit * (6 * magnitude + (3 * std::sqrt(terms) + terms / 4 + 4) * peak);
   return std::min(worst, likely) + accumulator.tiny;
 }
 

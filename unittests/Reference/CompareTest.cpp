@@ -5,6 +5,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "Reference/Compare.h"
+
+#include "Reference/Numeric.h"
 #include "ReferenceTest.h"
 
 using namespace mlir;
@@ -81,6 +83,52 @@ TEST_F(CompareTest, FractionsAreWithinTheBound) {
     Array got = computeInSingle(args[0], args[1], 1);
     got.floats()[0] -= lost;
     EXPECT_FALSE(compare(got, outcome.results[0]).ok) << lost;
+  }
+}
+
+TEST_F(CompareTest, ChainsInHalfPrecision) {
+  const char *source = R"(
+    func.func @main(%a: tensor<24x128xf16>, %b: tensor<128x96xf16>, %c: tensor<96x20xf16>,
+                    %d: tensor<24x96xf16>, %e: tensor<24x20xf16>) -> tensor<24x20xf16> {
+      %p = linalg.matmul ins(%a, %b : tensor<24x128xf16>, tensor<128x96xf16>)
+                         outs(%d : tensor<24x96xf16>) -> tensor<24x96xf16>
+      %q = linalg.matmul ins(%p, %c : tensor<24x96xf16>, tensor<96x20xf16>)
+                         outs(%e : tensor<24x20xf16>) -> tensor<24x20xf16>
+      return %q : tensor<24x20xf16>
+    })";
+  const Format &half = *Format::get(f16());
+  // Rounded after each addition, or once at the end.
+  auto multiply = [&](const Array &a, const Array &b, bool always) {
+    int64_t m = a.shape[0], k = a.shape[1], n = b.shape[1];
+    Array c = Array::zeros(f16(), {m, n});
+    for (int64_t i = 0; i < m; ++i)
+      for (int64_t j = 0; j < n; ++j) {
+        double sum = 0;
+        for (int64_t x = 0; x < k; ++x) {
+          sum += a.getDouble(i * k + x) * b.getDouble(x * n + j);
+          sum = always ? half.round(sum) : static_cast<float>(sum);
+        }
+        c.floats()[i * n + j] = half.round(sum);
+      }
+    return c;
+  };
+  for (bool isPositive : {false, true}) {
+    SmallVector<Array> args = {
+        fractions(f16(), {24, 128}, 1), fractions(f16(), {128, 96}, 2),
+        fractions(f16(), {96, 20}, 3), Array::zeros(f16(), {24, 96}),
+        Array::zeros(f16(), {24, 20})};
+    for (Array &array : args)
+      for (double &value : array.floats())
+        value = isPositive ? std::fabs(value) : value;
+    Outcome outcome = runSource(source, args);
+    ASSERT_TRUE(outcome.succeeded()) << diagnostics;
+    for (bool always : {false, true}) {
+      Array got = multiply(multiply(args[0], args[1], always), args[2], always);
+      Comparison comparison = compare(got, outcome.results[0]);
+      EXPECT_TRUE(comparison.ok) << comparison.describe();
+      // Not so wide that a lost part of the second reduction could hide.
+      EXPECT_LT(comparison.allowed, isPositive ? 400 : 20);
+    }
   }
 }
 

@@ -9,7 +9,7 @@
 // SM75-LABEL: func @large
 // SM75:         workgroup = [128, 128], subgroup = [64, 64], k = 32, kFragment = 8, stages = 1,
 // AVX2-LABEL: func @large
-// AVX2:         workgroup = [6, 16], subgroup = [6, 16], k = 2, kFragment = 1, stages = 0,
+// AVX2:         workgroup = [6, 16], subgroup = [6, 16], k = 2, kFragment = 2, stages = 0,
 func.func @large(%a: memref<?x?xf16>, %b: memref<?x?xf16>, %c: memref<?x?xf32>) {
   linalg.matmul ins(%a, %b : memref<?x?xf16>, memref<?x?xf16>) outs(%c : memref<?x?xf32>)
   return

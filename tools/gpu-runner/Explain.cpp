@@ -130,7 +130,7 @@ void runner::explain(const compiler::CompiledProgram &program, StringRef target,
     printTimes(program.times, os);
   else if (fallbacks)
     Report::note(Twine(fallbacks) + " of " + Twine(program.products.size()) +
-                 " products are computed without a matrix unit; --explain "
+                 " matrix products computed without a matrix unit; --explain "
                  "says why, --require-mma makes it an error");
   report.root["products"] = std::move(products);
   report.root["kernels"] = std::move(kernels);

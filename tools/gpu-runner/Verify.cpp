@@ -11,6 +11,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Format.h"
 
+#include <cmath>
 #include <thread>
 
 using namespace runner;
@@ -34,6 +35,14 @@ toReference(const HostArray &array, mlir::Type type, Report &report) {
                           StringRef(runtime::elementTypeName(array.type)) +
                           "; run without --verify");
   return converted;
+}
+
+static std::string format(double value) {
+  std::string text;
+  if (std::isnan(value))
+    return "nan";
+  llvm::raw_string_ostream(text) << llvm::format("%.9g", value);
+  return text;
 }
 
 /// One line on an output, and its part of the JSON object.
@@ -71,8 +80,8 @@ static void print(size_t index, const Output &output,
     os << ", " << comparison.nanCount << " of them NaN";
   os << "; the worst is at [";
   llvm::interleaveComma(comparison.worstPosition, os);
-  os << "]: got " << llvm::format("%.9g", comparison.got) << ", expected "
-     << llvm::format("%.9g", comparison.expected) << ", tolerance "
+  os << "]: got " << format(comparison.got) << ", expected "
+     << format(comparison.expected) << ", tolerance "
      << llvm::format("%.3g", comparison.allowed) << "\n";
 }
 

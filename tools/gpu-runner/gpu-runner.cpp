@@ -47,25 +47,27 @@ static std::string formatElement(const HostArray &array, int64_t index) {
   llvm::raw_string_ostream os(text);
   if (!runtime::isFloat(array.type))
     os << array.getInt(index);
+  else if (double value = array.getDouble(index); std::isnan(value))
+    os << "nan";
   else
-    os << llvm::format("%.6g", array.getDouble(index));
+    os << llvm::format("%.6g", value);
   return text;
 }
 
-/// The elements of a small array, a line for each row.
+/// The elements of a small array, a line for each row or for 16 of a vector.
 static void printElements(const HostArray &array, llvm::raw_ostream &os) {
   constexpr int64_t most = 64;
   int64_t size = array.size();
   if (size > most || size == 0)
     return;
-  int64_t row = array.shape.empty() ? 1 : array.shape.back();
+  int64_t row = array.shape.size() > 1 ? array.shape.back() : 16;
   size_t width = 0;
   for (int64_t i = 0; i < size; ++i)
     width = std::max(width, formatElement(array, i).size());
   for (int64_t i = 0; i < size; ++i)
     os << (i % row == 0 ? "  " : " ")
        << llvm::right_justify(formatElement(array, i), width)
-       << (i % row == row - 1 ? "\n" : "");
+       << (i % row == row - 1 || i == size - 1 ? "\n" : "");
 }
 
 static void printOutput(size_t index, const Output &output, Report &report,

@@ -21,7 +21,7 @@ static constexpr uint8_t canaryByte = 0xA5;
 /// The pointer that a word of a descriptor is.
 static void *readPointer(const void *word) {
   void *pointer;
-  std::memcpy(&pointer, word, sizeof(pointer));
+  std::memcpy(static_cast<void *>(&pointer), word, sizeof(pointer));
   return pointer;
 }
 

@@ -21,11 +21,19 @@ namespace mlir::tessera {
 /// translation wants it. An error where two kernels have one name.
 FailureOr<OwningOpRef<ModuleOp>> gatherKernels(ModuleOp module);
 
-/// Translates a module in the LLVM dialect and optimizes it for `machine`.
-/// Null on an error, which is a diagnostic.
-std::unique_ptr<llvm::Module> translateAndOptimize(ModuleOp module,
-                                                   llvm::LLVMContext &context,
-                                                   llvm::TargetMachine &machine);
+/// Translates a module in the LLVM dialect, for `machine`. Null on an error,
+/// which is a diagnostic.
+std::unique_ptr<llvm::Module> translate(ModuleOp module,
+                                        llvm::LLVMContext &context,
+                                        llvm::TargetMachine &machine);
+
+/// Runs LLVM's optimizations for `machine`.
+void optimize(llvm::Module &module, llvm::TargetMachine &machine);
+
+/// Both.
+std::unique_ptr<llvm::Module>
+translateAndOptimize(ModuleOp module, llvm::LLVMContext &context,
+                     llvm::TargetMachine &machine);
 
 /// What `machine` emits for `module`.
 FailureOr<std::string> emitFile(Operation *op, llvm::Module &module,

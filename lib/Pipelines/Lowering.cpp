@@ -86,8 +86,6 @@ void mlir::tessera::buildKernelToLLVMPipeline(OpPassManager &pm,
   kernels.addPass(createLoopInvariantCodeMotionPass());
   kernels.addPass(createSCFToControlFlowPass());
   if (options.target == "cuda") {
-    // Before libdevice is thought of: it is not at hand, nor needed.
-    kernels.addPass(createConvertMathToLLVMPass());
     kernels.addPass(createConvertGpuOpsToNVVMOps());
   } else {
     kernels.addPass(createConvertToLLVMPass());

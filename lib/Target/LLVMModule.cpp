@@ -47,15 +47,19 @@ FailureOr<OwningOpRef<ModuleOp>> mlir::tessera::gatherKernels(ModuleOp module) {
 }
 
 std::unique_ptr<llvm::Module>
-mlir::tessera::translateAndOptimize(ModuleOp module, llvm::LLVMContext &context,
-                                    llvm::TargetMachine &machine) {
+mlir::tessera::translate(ModuleOp module, llvm::LLVMContext &context,
+                         llvm::TargetMachine &machine) {
   std::unique_ptr<llvm::Module> result =
       translateModuleToLLVMIR(module, context, "tessera");
   if (!result)
     return nullptr;
   result->setDataLayout(machine.createDataLayout());
   result->setTargetTriple(machine.getTargetTriple());
+  return result;
+}
 
+void mlir::tessera::optimize(llvm::Module &module,
+                             llvm::TargetMachine &machine) {
   llvm::PipelineTuningOptions tuning;
   tuning.LoopVectorization = tuning.SLPVectorization = tuning.LoopInterleaving =
       !machine.getTargetTriple().isNVPTX();
@@ -70,7 +74,15 @@ mlir::tessera::translateAndOptimize(ModuleOp module, llvm::LLVMContext &context,
   passes.registerLoopAnalyses(loops);
   passes.crossRegisterProxies(loops, functions, graph, modules);
   passes.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3)
-      .run(*result, modules);
+      .run(module, modules);
+}
+
+std::unique_ptr<llvm::Module>
+mlir::tessera::translateAndOptimize(ModuleOp module, llvm::LLVMContext &context,
+                                    llvm::TargetMachine &machine) {
+  std::unique_ptr<llvm::Module> result = translate(module, context, machine);
+  if (result)
+    optimize(*result, machine);
   return result;
 }
 

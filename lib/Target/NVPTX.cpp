@@ -8,6 +8,8 @@
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "llvm/ADT/StringSwitch.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/Intrinsics.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Support/TargetSelect.h"
 
@@ -24,6 +26,58 @@ static StringRef getPtxFeature(StringRef chip) {
       .Cases({"sm_89", "sm_90", "sm_90a"}, "+ptx84")
       .Cases({"sm_100", "sm_100a"}, "+ptx86")
       .Default("+ptx87");
+}
+
+/// Defines the functions of NVIDIA's device library that have an LLVM
+/// intrinsic, since the library itself is not at hand. An error names any
+/// other: of the functions that need a library, f32's have become polynomials
+/// before.
+static LogicalResult defineDeviceFunctions(ModuleOp module,
+                                           llvm::Module &code) {
+  static const std::pair<StringRef, llvm::Intrinsic::ID> functions[] = {
+      {"__nv_fabs", llvm::Intrinsic::fabs},
+      {"__nv_ceil", llvm::Intrinsic::ceil},
+      {"__nv_floor", llvm::Intrinsic::floor},
+      {"__nv_trunc", llvm::Intrinsic::trunc},
+      {"__nv_rint", llvm::Intrinsic::roundeven},
+      {"__nv_round", llvm::Intrinsic::round},
+      {"__nv_sqrt", llvm::Intrinsic::sqrt},
+      {"__nv_fma", llvm::Intrinsic::fma},
+      {"__nv_copysign", llvm::Intrinsic::copysign},
+  };
+  for (llvm::Function &function : code) {
+    StringRef name = function.getName();
+    if (!function.isDeclaration() || !name.starts_with("__nv_"))
+      continue;
+    llvm::Type *type = function.getReturnType();
+    StringRef base = name;
+    if (type->isFloatTy())
+      base.consume_back("f");
+    const auto *found = llvm::find_if(
+        functions, [&](const auto &entry) { return entry.first == base; });
+    llvm::IRBuilder<> builder(
+        llvm::BasicBlock::Create(code.getContext(), "", &function));
+    SmallVector<llvm::Value *> arguments;
+    for (llvm::Argument &argument : function.args())
+      arguments.push_back(&argument);
+    llvm::Value *result;
+    if (found != std::end(functions))
+      result = builder.CreateIntrinsic(found->second, {type}, arguments);
+    else if (base == "__nv_rsqrt")
+      result = builder.CreateFDiv(
+          llvm::ConstantFP::get(type, 1.0),
+          builder.CreateIntrinsic(llvm::Intrinsic::sqrt, {type}, arguments));
+    else if (base == "__nv_fmod")
+      result = builder.CreateFRem(arguments[0], arguments[1]);
+    else
+      return module.emitError()
+             << "the target cuda has no " << name.drop_front(5)
+             << (type->isDoubleTy() ? " of f64; compute it in f32" : "");
+    builder.CreateRet(result);
+    function.setLinkage(llvm::Function::InternalLinkage);
+    function.addFnAttr(llvm::Attribute::AlwaysInline);
+  }
+  return success();
 }
 
 FailureOr<std::string> mlir::tessera::emitPTX(ModuleOp module,
@@ -57,9 +111,9 @@ FailureOr<std::string> mlir::tessera::emitPTX(ModuleOp module,
     }
   }
   llvm::LLVMContext context;
-  std::unique_ptr<llvm::Module> code =
-      translateAndOptimize(**kernels, context, *machine);
-  if (!code)
+  std::unique_ptr<llvm::Module> code = translate(**kernels, context, *machine);
+  if (!code || failed(defineDeviceFunctions(module, *code)))
     return failure();
+  optimize(*code, *machine);
   return emitFile(module, *code, *machine, llvm::CodeGenFileType::AssemblyFile);
 }

@@ -466,7 +466,7 @@ TEST_F(GpuTest, KernelInModule) {
               iter_args(%acc = %init) -> (!tessera.fragment<16x16xf32, acc>) {
             %t = tessera.async_copy %a[%row, %x], %w[%c0, %c0] shape [16, 8]
                 : memref<?x?xf32>, memref<16x8xf32, #gpu.address_space<workgroup>>
-            tessera.wait %t
+            tessera.wait for %t
             gpu.barrier
             %A = tessera.load %w[%c0, %c0]
                 : memref<16x8xf32, #gpu.address_space<workgroup>> -> !tessera.fragment<16x8xf32, a>

@@ -188,7 +188,8 @@ TEST_F(ChipTest, SaysWhyRowsWerePassedOver) {
   select("sm_75", bf16, bf16, f32, 16, 32, 16);
   EXPECT_TRUE(isReason(
       "sm_75 has no matrix instruction for bf16 x bf16 -> f32; it has them for "
-      "f16 -> f32, f16 -> f16, i8 -> i32"))
+      "16x8x8 f16 -> f32, 16x16x4 f16 -> f32, 16x8x8 f16 -> f16, "
+      "16x16x4 f16 -> f16, 8x8x16 i8 -> i32"))
       << llvm::join(why, "\n");
 
   select("generic", f32, f32, f32, 1, 4, 1);

@@ -123,7 +123,7 @@ Value NvidiaTarget::emitTileLoad(OpBuilder &builder, Location loc, LoadOp op,
   }
   Value tile = vector::FromElementsOp::create(
       builder, loc, VectorType::get(elements.size(), element), elements);
-  return isFloat8 ? vector::BitCastOp::create(builder, loc, layout.vectorType,
-                                              tile)
-                  : tile;
+  return isFloat8
+             ? vector::BitCastOp::create(builder, loc, layout.vectorType, tile)
+             : tile;
 }

@@ -106,7 +106,7 @@ gpu.module @m {
   gpu.func @copy(%g: memref<64x32xf32>) workgroup(%w: memref<64x32xf32, #gpu.address_space<workgroup>>) kernel attributes {known_block_size = array<i32: 1, 1, 1>} {
     %c0 = arith.constant 0 : index
     %t = tessera.async_copy %g[%c0, %c0], %w[%c0, %c0] shape [64, 32] : memref<64x32xf32>, memref<64x32xf32, #gpu.address_space<workgroup>>
-    tessera.wait %t
+    tessera.wait for %t
     gpu.return
   }
 }

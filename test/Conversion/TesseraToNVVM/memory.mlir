@@ -212,7 +212,7 @@ gpu.module @m {
   gpu.func @async(%g: memref<64x64xf16>, %w: memref<64x64xf16, #gpu.address_space<workgroup>>) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
     %c0 = arith.constant 0 : index
     %t = tessera.async_copy %g[%c0, %c0], %w[%c0, %c0] shape [64, 64] : memref<64x64xf16>, memref<64x64xf16, #gpu.address_space<workgroup>>
-    tessera.wait %t
+    tessera.wait for %t
     gpu.barrier
     gpu.return
   }
@@ -229,7 +229,7 @@ gpu.module @m {
   gpu.func @async_edge(%g: memref<?x?xf16>, %w: memref<64x64xf16, #gpu.address_space<workgroup>>, %i: index) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
     %c0 = arith.constant 0 : index
     %t = tessera.async_copy %g[%i, %i], %w[%c0, %c0] shape [64, 64] alignment 16 : memref<?x?xf16>, memref<64x64xf16, #gpu.address_space<workgroup>>
-    tessera.wait %t pending 2
+    tessera.wait for %t pending 2
     gpu.return
   }
 

@@ -97,7 +97,7 @@ func.func @main(%f16_a: memref<?x?xf16>, %f16_b: memref<?x?xf16>, %f16_c: memref
           : memref<?x?xf16>, memref<64x32xf16, #gpu.address_space<workgroup>>
       %t1 = tessera.async_copy %f16_b[%k, %j], %wb[%c0, %c0] shape [32, 32] alignment 16
           : memref<?x?xf16>, memref<32x32xf16, #gpu.address_space<workgroup>>
-      tessera.wait %t0, %t1
+      tessera.wait for %t0, %t1
       gpu.barrier
       %a = tessera.load %wa[%mine, %c0] in_bounds
           : memref<64x32xf16, #gpu.address_space<workgroup>> -> !tessera.fragment<32x32xf16, a>
@@ -129,7 +129,7 @@ func.func @main(%f16_a: memref<?x?xf16>, %f16_b: memref<?x?xf16>, %f16_c: memref
           : memref<?x?xf16>, memref<64x32xf16, #gpu.address_space<workgroup>>
       %t1 = tessera.async_copy %f16_f16_b[%k, %j], %wb[%c0, %c0] shape [32, 32] alignment 16
           : memref<?x?xf16>, memref<32x32xf16, #gpu.address_space<workgroup>>
-      tessera.wait %t0, %t1
+      tessera.wait for %t0, %t1
       gpu.barrier
       %a = tessera.load %wa[%mine, %c0] in_bounds
           : memref<64x32xf16, #gpu.address_space<workgroup>> -> !tessera.fragment<32x32xf16, a>
@@ -161,7 +161,7 @@ func.func @main(%f16_a: memref<?x?xf16>, %f16_b: memref<?x?xf16>, %f16_c: memref
           : memref<?x?xbf16>, memref<64x32xbf16, #gpu.address_space<workgroup>>
       %t1 = tessera.async_copy %bf16_b[%k, %j], %wb[%c0, %c0] shape [32, 32] alignment 16
           : memref<?x?xbf16>, memref<32x32xbf16, #gpu.address_space<workgroup>>
-      tessera.wait %t0, %t1
+      tessera.wait for %t0, %t1
       gpu.barrier
       %a = tessera.load %wa[%mine, %c0] in_bounds
           : memref<64x32xbf16, #gpu.address_space<workgroup>> -> !tessera.fragment<32x32xbf16, a>
@@ -193,7 +193,7 @@ func.func @main(%f16_a: memref<?x?xf16>, %f16_b: memref<?x?xf16>, %f16_c: memref
           : memref<?x?xf32>, memref<64x32xf32, #gpu.address_space<workgroup>>
       %t1 = tessera.async_copy %f32_b[%k, %j], %wb[%c0, %c0] shape [32, 32] alignment 16
           : memref<?x?xf32>, memref<32x32xf32, #gpu.address_space<workgroup>>
-      tessera.wait %t0, %t1
+      tessera.wait for %t0, %t1
       gpu.barrier
       %a = tessera.load %wa[%mine, %c0] in_bounds
           : memref<64x32xf32, #gpu.address_space<workgroup>> -> !tessera.fragment<32x32xf32, a>
@@ -225,7 +225,7 @@ func.func @main(%f16_a: memref<?x?xf16>, %f16_b: memref<?x?xf16>, %f16_c: memref
           : memref<?x?xf32>, memref<64x32xf32, #gpu.address_space<workgroup>>
       %t1 = tessera.async_copy %tf32_b[%k, %j], %wb[%c0, %c0] shape [32, 32] alignment 16
           : memref<?x?xf32>, memref<32x32xf32, #gpu.address_space<workgroup>>
-      tessera.wait %t0, %t1
+      tessera.wait for %t0, %t1
       gpu.barrier
       %a = tessera.load %wa[%mine, %c0] in_bounds
           : memref<64x32xf32, #gpu.address_space<workgroup>> -> !tessera.fragment<32x32xf32, a>
@@ -257,7 +257,7 @@ func.func @main(%f16_a: memref<?x?xf16>, %f16_b: memref<?x?xf16>, %f16_c: memref
           : memref<?x?xf64>, memref<64x32xf64, #gpu.address_space<workgroup>>
       %t1 = tessera.async_copy %f64_b[%k, %j], %wb[%c0, %c0] shape [32, 32] alignment 16
           : memref<?x?xf64>, memref<32x32xf64, #gpu.address_space<workgroup>>
-      tessera.wait %t0, %t1
+      tessera.wait for %t0, %t1
       gpu.barrier
       %a = tessera.load %wa[%mine, %c0] in_bounds
           : memref<64x32xf64, #gpu.address_space<workgroup>> -> !tessera.fragment<32x32xf64, a>
@@ -289,7 +289,7 @@ func.func @main(%f16_a: memref<?x?xf16>, %f16_b: memref<?x?xf16>, %f16_c: memref
           : memref<?x?xi8>, memref<64x32xi8, #gpu.address_space<workgroup>>
       %t1 = tessera.async_copy %s8_b[%k, %j], %wb[%c0, %c0] shape [32, 32] alignment 16
           : memref<?x?xi8>, memref<32x32xi8, #gpu.address_space<workgroup>>
-      tessera.wait %t0, %t1
+      tessera.wait for %t0, %t1
       gpu.barrier
       %a = tessera.load %wa[%mine, %c0] in_bounds
           : memref<64x32xi8, #gpu.address_space<workgroup>> -> !tessera.fragment<32x32xi8, a>
@@ -321,7 +321,7 @@ func.func @main(%f16_a: memref<?x?xf16>, %f16_b: memref<?x?xf16>, %f16_c: memref
           : memref<?x?xi8>, memref<64x32xi8, #gpu.address_space<workgroup>>
       %t1 = tessera.async_copy %u8_s8_b[%k, %j], %wb[%c0, %c0] shape [32, 32] alignment 16
           : memref<?x?xi8>, memref<32x32xi8, #gpu.address_space<workgroup>>
-      tessera.wait %t0, %t1
+      tessera.wait for %t0, %t1
       gpu.barrier
       %a = tessera.load %wa[%mine, %c0] in_bounds
           : memref<64x32xi8, #gpu.address_space<workgroup>> -> !tessera.fragment<32x32xi8, a>
@@ -353,7 +353,7 @@ func.func @main(%f16_a: memref<?x?xf16>, %f16_b: memref<?x?xf16>, %f16_c: memref
           : memref<?x?xf8E4M3FN>, memref<64x32xf8E4M3FN, #gpu.address_space<workgroup>>
       %t1 = tessera.async_copy %e4m3_e5m2_b[%k, %j], %wb[%c0, %c0] shape [32, 32] alignment 16
           : memref<?x?xf8E5M2>, memref<32x32xf8E5M2, #gpu.address_space<workgroup>>
-      tessera.wait %t0, %t1
+      tessera.wait for %t0, %t1
       gpu.barrier
       %a = tessera.load %wa[%mine, %c0] in_bounds
           : memref<64x32xf8E4M3FN, #gpu.address_space<workgroup>> -> !tessera.fragment<32x32xf8E4M3FN, a>
@@ -385,7 +385,7 @@ func.func @main(%f16_a: memref<?x?xf16>, %f16_b: memref<?x?xf16>, %f16_c: memref
           : memref<?x?xf8E5M2>, memref<64x32xf8E5M2, #gpu.address_space<workgroup>>
       %t1 = tessera.async_copy %e5m2_e5m2_b[%k, %j], %wb[%c0, %c0] shape [32, 32] alignment 16
           : memref<?x?xf8E5M2>, memref<32x32xf8E5M2, #gpu.address_space<workgroup>>
-      tessera.wait %t0, %t1
+      tessera.wait for %t0, %t1
       gpu.barrier
       %a = tessera.load %wa[%mine, %c0] in_bounds
           : memref<64x32xf8E5M2, #gpu.address_space<workgroup>> -> !tessera.fragment<32x32xf8E5M2, a>

@@ -325,7 +325,7 @@ func.func @nested(%m: memref<2x2xf32>, %x: f32) {
 // CHECK-LABEL: func @wait
 // CHECK:         %[[T0:.+]] = tessera.async_copy
 // CHECK:         %[[T1:.+]] = tessera.async_copy
-// CHECK:         tessera.wait %[[T0]], %[[T1]]{{$}}
+// CHECK:         tessera.wait for %[[T0]], %[[T1]]{{$}}
 // CHECK-NEXT:    gpu.barrier
 // CHECK-NEXT:    return
 func.func @wait(%g: memref<32x16xf16>, %w: memref<32x16xf16, #gpu.address_space<workgroup>>) {
@@ -334,7 +334,7 @@ func.func @wait(%g: memref<32x16xf16>, %w: memref<32x16xf16, #gpu.address_space<
   tessera.vthread (%v) in (2) {
     %r = arith.muli %v, %c16 : index
     %t = tessera.async_copy %g[%r, %c0], %w[%r, %c0] shape [16, 16] : memref<32x16xf16>, memref<32x16xf16, #gpu.address_space<workgroup>>
-    tessera.wait %t
+    tessera.wait for %t
     gpu.barrier
     tessera.yield
   }

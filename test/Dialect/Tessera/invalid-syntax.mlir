@@ -108,6 +108,6 @@ func.func @private_type(%x: f32) {
 // expected-note @+1 {{prior use here}}
 func.func @token(%t: f32) {
   // expected-error @+1 {{use of value '%t' expects different type than prior uses: '!tessera.token' vs 'f32'}}
-  tessera.wait %t
+  tessera.wait for %t
   return
 }

@@ -527,7 +527,7 @@ func.func @copy_c5_private(%g: memref<64x32xf16>, %w: memref<64x32xf16, #gpu.add
 
 func.func @wait_c1(%t: !tessera.token) {
   // expected-error @+1 {{wait_c1: pending is not negative}}
-  tessera.wait %t pending -1
+  tessera.wait for %t pending -1
   return
 }
 

@@ -8,7 +8,7 @@ func.func @required(%A: memref<32x32xbf16>, %C: memref<32x32xf32>) {
   %c = tessera.load %C[%c0, %c0] : memref<32x32xf32> -> !tessera.fragment<16x16xf32, acc>
   // expected-error @+3 {{a matrix unit is required, and sm_75 can use none for this product}}
   // expected-note @+2 {{fma.m16n32k1.f32.bf16: the fragment, 16x16x16, is no multiple of 16x32x1}}
-  // expected-note @+1 {{sm_75 has no matrix instruction for bf16 x bf16 -> f32; it has them for f16 -> f32, f16 -> f16, i8 -> i32}}
+  // expected-note @+1 {{sm_75 has no matrix instruction for bf16 x bf16 -> f32; it has them for 16x8x8 f16 -> f32, 16x16x4 f16 -> f32, 16x8x8 f16 -> f16, 16x16x4 f16 -> f16, 8x8x16 i8 -> i32}}
   %d = tessera.mma %a, %b, %c : !tessera.fragment<16x16xbf16, a>, !tessera.fragment<16x16xbf16, b> -> !tessera.fragment<16x16xf32, acc>
   return
 }

@@ -224,10 +224,10 @@ func.func @copies(%g: memref<3x?x?xf16>, %w: memref<64x32xf16, #gpu.address_spac
   // Upstream's other spelling of workgroup memory.
   // CHECK: %[[T1:.+]] = tessera.async_copy {{.*}} in_bounds : memref<3x?x?xf16>, memref<64x32xf16, 3>
   %t1 = tessera.async_copy %g[%i, %i, %j], %n[%j, %j] shape [64, 32] in_bounds : memref<3x?x?xf16>, memref<64x32xf16, 3>
-  // CHECK: tessera.wait %[[T0]], %[[T1]] pending 2{{$}}
-  tessera.wait %t0, %t1 pending 2
-  // CHECK: tessera.wait %[[T0]]{{$}}
-  tessera.wait %t0 pending 0
+  // CHECK: tessera.wait for %[[T0]], %[[T1]] pending 2{{$}}
+  tessera.wait for %t0, %t1 pending 2
+  // CHECK: tessera.wait for %[[T0]]{{$}}
+  tessera.wait for %t0 pending 0
   // CHECK: tessera.wait{{$}}
   tessera.wait
   // CHECK: tessera.wait pending 1{{$}}

@@ -56,8 +56,8 @@ def Tessera_LoadOp : Tessera_Op<"load",
     memref's stride, and may be dynamic.
 
     An element outside the last two dimensions of the memref reads as zero.
-    `in_bounds` promises that there is none, and saves the check. The indices
-    before the last two are to lie in bounds.
+    `in_bounds` promises that there is none, and saves the check. No index is
+    negative, and the indices before the last two lie in bounds.
 
     Constraints
     - `load_c1`: `memory` has rank 2 or more, and an index per dimension.
@@ -98,7 +98,8 @@ def Tessera_StoreOp : Tessera_Op<"store",
     indices; with `transpose`, `memory[..., r + j, c + i] = value[i, j]`.
 
     An element outside the last two dimensions of the memref is not written.
-    `in_bounds` promises that there is none, and saves the check.
+    `in_bounds` promises that there is none, and saves the check. No index is
+    negative, and the indices before the last two lie in bounds.
 
     Constraints
     - `store_c1`: `memory` has rank 2 or more, and an index per dimension.
@@ -373,7 +374,7 @@ def Tessera_CopyOp : Tessera_CopyLikeOp<"copy"> {
     where `sr, sc` and `tr, tc` are the last two indices of each. Elements
     outside the last two dimensions of the source read as zero; elements
     outside those of the target are not written. `in_bounds` promises that
-    there are none.
+    there are none. No index is negative.
 
     Collective over the workgroup: its threads share the work. It does not
     synchronize: a `gpu.barrier` makes the tile visible to all threads.
@@ -428,7 +429,7 @@ def Tessera_AsyncCopyOp : Tessera_CopyLikeOp<"async_copy"> {
       %c0 = arith.constant 0 : index
       %t = tessera.async_copy %g[%i, %k], %w[%c0, %c0] shape [64, 32]
           : memref<?x?xf16>, memref<64x32xf16, #gpu.address_space<workgroup>>
-      tessera.wait %t
+      tessera.wait for %t
       gpu.barrier
       return
     }
@@ -458,7 +459,7 @@ def Tessera_WaitOp : Tessera_Op<"wait",
 
     ```mlir
     func.func @wait(%t0: !tessera.token, %t1: !tessera.token) {
-      tessera.wait %t0, %t1 pending 2
+      tessera.wait for %t0, %t1 pending 2
       gpu.barrier
       return
     }
@@ -466,7 +467,7 @@ def Tessera_WaitOp : Tessera_Op<"wait",
   }];
   let arguments = (ins Variadic<Tessera_TokenType>:$tokens,
                        DefaultValuedAttr<I64Attr, "0">:$pending);
-  let assemblyFormat = "($tokens^)? (`pending` $pending^)? attr-dict";
+  let assemblyFormat = "(`for` $tokens^)? (`pending` $pending^)? attr-dict";
   let hasVerifier = 1;
 }
 

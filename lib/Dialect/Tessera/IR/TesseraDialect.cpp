@@ -92,10 +92,9 @@ void FragmentType::print(AsmPrinter &printer) const {
   printer << '>';
 }
 
-LogicalResult
-FragmentType::verify(function_ref<InFlightDiagnostic()> emitError, int64_t rows,
-                     int64_t cols, Type elementType, Role role,
-                     StringAttr instruction) {
+LogicalResult FragmentType::verify(function_ref<InFlightDiagnostic()> emitError,
+                                   int64_t rows, int64_t cols, Type elementType,
+                                   Role role, StringAttr instruction) {
   if (rows <= 0 || cols <= 0)
     return emitError() << "fragment_t1: a fragment's shape is positive, not "
                        << rows << "x" << cols;
@@ -133,9 +132,9 @@ Attribute ScheduleAttr::parse(AsmParser &parser, Type) {
   SMLoc loc = parser.getCurrentLocation();
   auto parsePair = [&](SmallVector<int64_t> &pair) -> ParseResult {
     pair.clear();
-    return parser.parseCommaSeparatedList(
-        AsmParser::Delimiter::Square,
-        [&] { return parser.parseInteger(pair.emplace_back()); });
+    return parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, [&] {
+      return parser.parseInteger(pair.emplace_back());
+    });
   };
   auto parseEntry = [&]() -> ParseResult {
     StringRef key;
@@ -185,11 +184,11 @@ void ScheduleAttr::print(AsmPrinter &printer) const {
   printer << '>';
 }
 
-LogicalResult
-ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
-                     ArrayRef<int64_t> workgroup, ArrayRef<int64_t> subgroup,
-                     int64_t k, int64_t kFragment, int64_t stages,
-                     ArrayRef<int64_t> vthread) {
+LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                                   ArrayRef<int64_t> workgroup,
+                                   ArrayRef<int64_t> subgroup, int64_t k,
+                                   int64_t kFragment, int64_t stages,
+                                   ArrayRef<int64_t> vthread) {
   auto isPair = [](ArrayRef<int64_t> pair) {
     return pair.size() == 2 && pair[0] > 0 && pair[1] > 0;
   };
@@ -239,8 +238,8 @@ bool mlir::tessera::isValidProduct(Type a, Type b, Type acc) {
 }
 
 bool mlir::tessera::isWorkgroupMemory(MemRefType type) {
-  if (auto space = dyn_cast_or_null<gpu::AddressSpaceAttr>(
-          type.getMemorySpace()))
+  if (auto space =
+          dyn_cast_or_null<gpu::AddressSpaceAttr>(type.getMemorySpace()))
     return space.getValue() == gpu::AddressSpace::Workgroup;
   if (auto space = dyn_cast_or_null<IntegerAttr>(type.getMemorySpace()))
     return space.getInt() == 3;

@@ -34,13 +34,13 @@ static void addWrite(Effects &effects, OpOperand &operand) {
 static LogicalResult verifyTileAccess(Operation *op, StringRef label,
                                       MemRefType type, ValueRange indices) {
   if (type.getRank() < 2)
-    return op->emitOpError() << label << ": " << type
-                             << " has rank " << type.getRank()
-                             << ", and a tile needs 2 or more";
+    return op->emitOpError()
+           << label << ": " << type << " has rank " << type.getRank()
+           << ", and a tile needs 2 or more";
   if (static_cast<int64_t>(indices.size()) != type.getRank())
-    return op->emitOpError() << label << ": " << type << " needs "
-                             << type.getRank() << " indices, not "
-                             << indices.size();
+    return op->emitOpError()
+           << label << ": " << type << " needs " << type.getRank()
+           << " indices, not " << indices.size();
   return success();
 }
 
@@ -123,8 +123,7 @@ LogicalResult MmaOp::verify() {
     return emitOpError() << "mma_c1: a is " << a.getRows() << "x" << a.getCols()
                          << ", b is " << b.getRows() << "x" << b.getCols()
                          << " and acc is " << acc.getRows() << "x"
-                         << acc.getCols()
-                         << ": expected MxK, KxN and MxN";
+                         << acc.getCols() << ": expected MxK, KxN and MxN";
   if (!isValidProduct(a.getElementType(), b.getElementType(),
                       acc.getElementType()))
     return emitOpError() << "mma_c2: there is no product of "
@@ -153,9 +152,8 @@ LogicalResult MapOp::verify() {
     if (inputType.getRows() != type.getRows() ||
         inputType.getCols() != type.getCols() ||
         inputType.getRole() != type.getRole())
-      return emitOpError() << "map_c1: input " << inputType
-                           << " and result " << type
-                           << " differ in shape or role";
+      return emitOpError() << "map_c1: input " << inputType << " and result "
+                           << type << " differ in shape or role";
   }
   Block &block = getBody().front();
   size_t extra = block.getNumArguments() - getInputs().size();
@@ -350,8 +348,7 @@ OpFoldResult ConvertOp::fold(FoldAdaptor) {
 // CopyOp, AsyncCopyOp, WaitOp
 //===----------------------------------------------------------------------===//
 
-template <typename CopyLike>
-static LogicalResult verifyCopy(CopyLike op) {
+template <typename CopyLike> static LogicalResult verifyCopy(CopyLike op) {
   if (failed(verifyTileAccess(op, "copy_c1", op.getSourceType(),
                               op.getSourceIndices())) ||
       failed(verifyTileAccess(op, "copy_c1", op.getTargetType(),

@@ -202,9 +202,9 @@ static LogicalResult verifyWrites(VThreadOp vthread, Operation *op) {
 LogicalResult VThreadOp::verify() {
   Block &block = getBody().front();
   ArrayRef<int64_t> grid = getGrid();
-  bool good = !grid.empty() && llvm::all_of(grid, [](int64_t extent) {
-    return extent > 0;
-  }) && block.getNumArguments() >= grid.size();
+  bool good = !grid.empty() &&
+              llvm::all_of(grid, [](int64_t extent) { return extent > 0; }) &&
+              block.getNumArguments() >= grid.size();
   for (size_t d = 0; good && d < grid.size(); ++d)
     good &= block.getArgument(d).getType().isIndex();
   if (!good)

@@ -126,11 +126,11 @@ const MatrixInstruction *mlir::tessera::selectInstruction(
     llvm::SmallVector<std::string> products;
     for (const MatrixInstruction &row : chip.instructions)
       if (row.matrixUnit)
-        products.push_back((row.tf32 ? "tf32" : row.aType) +
+        products.push_back(llvm::utostr(row.m) + "x" + llvm::utostr(row.n) +
+                           "x" + llvm::utostr(row.k) + " " +
+                           (row.tf32 ? "tf32" : row.aType) +
                            (row.aType == row.bType ? "" : " x " + row.bType) +
                            " -> " + row.accType);
-    products.erase(std::unique(products.begin(), products.end()),
-                   products.end());
     line += products.empty()
                 ? "; it has no matrix unit"
                 : "; it has them for " + llvm::join(products, ", ");

@@ -73,12 +73,13 @@ struct PackWorkgroupMemoryPass
       return success();
 
     OpBuilder builder = OpBuilder::atBlockBegin(&kernel.getBody().front());
-    auto bytesType = MemRefType::get(
-        {ShapedType::kDynamic}, builder.getI8Type(), MemRefLayoutAttrInterface(),
-        gpu::AddressSpaceAttr::get(&getContext(),
-                                   gpu::AddressSpace::Workgroup));
-    Value all = gpu::DynamicSharedMemoryOp::create(builder, kernel.getLoc(),
-                                                   bytesType);
+    auto bytesType =
+        MemRefType::get({ShapedType::kDynamic}, builder.getI8Type(),
+                        MemRefLayoutAttrInterface(),
+                        gpu::AddressSpaceAttr::get(
+                            &getContext(), gpu::AddressSpace::Workgroup));
+    Value all =
+        gpu::DynamicSharedMemoryOp::create(builder, kernel.getLoc(), bytesType);
     int64_t offset = 0;
     for (Value buffer : buffers) {
       auto type = cast<MemRefType>(buffer.getType());

@@ -55,10 +55,10 @@ struct ResolveSubgroupsPass
                         : emitLinearThread(builder, op);
       if (lanes > 1) {
         Value size = arith::ConstantIndexOp::create(builder, loc, lanes);
-        value = isa<gpu::SubgroupIdOp>(op)
-                    ? Value(arith::DivUIOp::create(builder, loc, value, size))
-                    : Value(arith::CeilDivUIOp::create(builder, loc, value,
-                                                       size));
+        value =
+            isa<gpu::SubgroupIdOp>(op)
+                ? Value(arith::DivUIOp::create(builder, loc, value, size))
+                : Value(arith::CeilDivUIOp::create(builder, loc, value, size));
       }
       replace(op, value);
     }
@@ -74,11 +74,12 @@ struct ResolveSubgroupsPass
   static void foldSizes(gpu::LaunchOp launch) {
     OpBuilder builder(launch);
     for (OpOperand &operand : launch->getOpOperands()) {
-      if (!operand.get().getType().isIndex() || getConstantIntValue(operand.get()))
+      if (!operand.get().getType().isIndex() ||
+          getConstantIntValue(operand.get()))
         continue;
       if (std::optional<int64_t> value = evaluate(operand.get(), 8))
-        operand.set(arith::ConstantIndexOp::create(builder, launch.getLoc(),
-                                                   *value));
+        operand.set(
+            arith::ConstantIndexOp::create(builder, launch.getLoc(), *value));
     }
   }
 

@@ -32,8 +32,7 @@ FailureOr<const Chip *> mlir::tessera::getChip(Operation *op,
     return op->emitError() << "unknown target '" << target
                            << "': known are cpu and cuda";
   return op->emitError() << "unknown chip '" << name << "' of target '"
-                         << target
-                         << "': known are, nearest first: "
+                         << target << "': known are, nearest first: "
                          << llvm::join(known, ", ");
 }
 
@@ -90,8 +89,7 @@ int64_t mlir::tessera::getKnownDivisor(Value value) {
   return ::getKnownDivisor(value, 16);
 }
 
-int64_t mlir::tessera::getKnownTileAlignment(Value memory,
-                                             ValueRange indices) {
+int64_t mlir::tessera::getKnownTileAlignment(Value memory, ValueRange indices) {
   auto type = cast<MemRefType>(memory.getType());
   int64_t bytes = getElementBytes(type.getElementType());
   SmallVector<int64_t> strides;
@@ -123,9 +121,8 @@ int64_t mlir::tessera::getKnownTileAlignment(Value memory,
       for (auto [position, stride] :
            llvm::zip(subview.getMixedOffsets(), sourceStrides)) {
         std::optional<int64_t> constant = getConstantIntValue(position);
-        int64_t divisor =
-            constant ? clampDivisor(*constant)
-                     : getKnownDivisor(cast<Value>(position));
+        int64_t divisor = constant ? clampDivisor(*constant)
+                                   : getKnownDivisor(cast<Value>(position));
         meet(constant && *constant == 0 ? 0 : stepBytes(stride, divisor));
       }
       memory = subview.getSource();
@@ -192,8 +189,7 @@ static ThreadGrid emitThreadGrid(OpBuilder &builder, Operation *op) {
     else
       grid.ids[d] = gpu::ThreadIdOp::create(builder, loc, dims[d]);
     if (known)
-      grid.sizes[d] =
-          arith::ConstantIndexOp::create(builder, loc, (*known)[d]);
+      grid.sizes[d] = arith::ConstantIndexOp::create(builder, loc, (*known)[d]);
     else
       grid.sizes[d] = gpu::BlockDimOp::create(builder, loc, dims[d]);
   }
@@ -207,12 +203,11 @@ Value mlir::tessera::emitLinearThread(OpBuilder &builder, Operation *op) {
   for (int d : {2, 1, 0}) {
     if (getConstantIntValue(grid.sizes[d]) == int64_t(1))
       continue;
-    linear = linear
-                 ? arith::AddIOp::create(
-                       builder, loc, grid.ids[d],
-                       arith::MulIOp::create(builder, loc, linear,
-                                             grid.sizes[d]))
-                 : grid.ids[d];
+    linear =
+        linear ? arith::AddIOp::create(
+                     builder, loc, grid.ids[d],
+                     arith::MulIOp::create(builder, loc, linear, grid.sizes[d]))
+               : grid.ids[d];
   }
   return linear ? linear
                 : Value(arith::ConstantIndexOp::create(builder, loc, 0));

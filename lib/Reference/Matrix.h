@@ -26,7 +26,7 @@ ViewRef multiplyMatrices(Run &run, Operation *op, const MatrixProduct &product);
 /// it runs in the first of their frames, and the others copy what it made.
 template <typename F>
 InstrPtr makeShared(ArrayRef<Slot> views, ArrayRef<Slot> numbers,
-                    std::optional<Slot> result, F function) {
+                    std::optional<Slot> result, const F &function) {
   SmallVector<Slot> shared(views), scalars(numbers);
   return makeCollective([=](ArrayRef<Frame *> frames) {
     // The operands as they were, and the frame that ran with them. A result may

@@ -147,5 +147,7 @@ tessera::reference::effectiveAccumulator(const Format &operand,
     }();
     return reduced;
   }
+  // A format lives as long as the program, a parameter's too.
+  // NOLINTNEXTLINE(bugprone-return-const-ref-from-parameter)
   return accumulator;
 }

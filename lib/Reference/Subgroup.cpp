@@ -200,9 +200,11 @@ static InstrPtr compileMatrixElementwise(gpu::SubgroupMmaElementwiseOp op,
                  element.function == convertElement;
   if (count != (isUnary ? 1 : 2))
     return nullptr;
-  for (size_t i = 0; i < count; ++i)
-    if (!(element.inputs[i] = getMatrixFormat(op.getArgs()[i].getType())))
+  for (size_t i = 0; i < count; ++i) {
+    element.inputs[i] = getMatrixFormat(op.getArgs()[i].getType());
+    if (!element.inputs[i])
       return nullptr;
+  }
   SmallVector<int64_t, 2> shape = getMatrixShape(op.getType());
   SmallVector<Slot> inputs = scope.slots(op.getArgs());
   Slot result = scope.define(op.getRes());

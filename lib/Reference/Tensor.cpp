@@ -188,7 +188,7 @@ static InstrPtr compileInsertSlice(tensor::InsertSliceOp op, Scope &scope) {
   Slot result = scope.define(op.getResult());
   Operation *operation = op;
   return makeInstr([=](Frame &frame) {
-    ViewRef from = frame.view(source);
+    const ViewRef &from = frame.view(source);
     ViewRef into = takeForUpdate(frame, target);
     SmallVector<int64_t, 4> at = offsets.get(frame), extent = sizes.get(frame),
                             by = strides.get(frame);

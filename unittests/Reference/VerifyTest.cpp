@@ -85,8 +85,7 @@ TEST_F(VerifyTest, Everything) {
   SmallVector<Array> args = {
       integers(f16(), {20, 30}, 1), integers(f16(), {30, 25}, 2),
       integers(f16(), {25, 18}, 3), integers(f32(), {18}, 4)};
-  SmallVector<Array> copies(args);
-  Outcome outcome = runSource(chain, copies);
+  Outcome outcome = runSource(chain, args);
   SmallVector<ComputedOutput> outputs = {{true, 0, outcome.results[0].clone()}};
   func::FuncOp entry = module->lookupSymbol<func::FuncOp>("main");
   Verification verification = verify(entry, args, outputs);

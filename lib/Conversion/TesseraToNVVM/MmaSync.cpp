@@ -91,7 +91,7 @@ Value NvidiaTarget::emitMma(OpBuilder &builder, Location loc,
 
   // Outputs, then a and b, then the accumulators tied to the outputs.
   std::string constraints;
-  auto add = [&](std::string constraint) {
+  auto add = [&](const std::string &constraint) {
     constraints += (constraints.empty() ? "" : ",") + constraint;
   };
   SmallVector<Value> operands;

@@ -38,7 +38,9 @@ target_compile_options(tessera-flags INTERFACE
   -Wall -Wextra -Werror -Wno-unused-parameter -Wno-deprecated-declarations)
 if(TESSERA_SANITIZE)
   target_compile_options(tessera-flags INTERFACE
-    -fsanitize=${TESSERA_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+    -fsanitize=${TESSERA_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer
+    # It reads a signature before each function called by pointer; code generated at run time has none.
+    -fno-sanitize=function)
   target_link_options(tessera-flags INTERFACE -fsanitize=${TESSERA_SANITIZE})
 endif()
 
@@ -97,8 +99,16 @@ function(tessera_add_library name)
   _tessera_setup(${name} ${ARGN})
 endfunction()
 
-function(tessera_add_tool name)
+# An executable, with the sanitizers' options where there are sanitizers.
+function(_tessera_add_executable name)
   add_executable(${name})
+  if(TESSERA_SANITIZE MATCHES "address")
+    target_sources(${name} PRIVATE ${PROJECT_SOURCE_DIR}/cmake/SanitizerOptions.cpp)
+  endif()
+endfunction()
+
+function(tessera_add_tool name)
+  _tessera_add_executable(${name})
   _tessera_setup(${name} ${ARGN})
   set_property(GLOBAL APPEND PROPERTY TESSERA_TEST_DEPENDS ${name})
 endfunction()
@@ -108,7 +118,7 @@ function(tessera_add_unittest name)
     message(FATAL_ERROR "${name}: the name of a unit test ends with Tests, else lit does not find it")
   endif()
   find_package(GTest REQUIRED)
-  add_executable(${name})
+  _tessera_add_executable(${name})
   _tessera_setup(${name} ${ARGN})
   target_link_libraries(${name} PRIVATE GTest::gtest_main)
   # lit looks for *Tests below this folder.

@@ -5,8 +5,8 @@
 //===----------------------------------------------------------------------===//
 
 /// LLVM's allocators, where they are inlined into our code, poison what they
-/// have not handed out yet; LLVM's own library, which is not instrumented, hands
-/// it out without saying so.
+/// have not handed out yet; LLVM's own library, which is not instrumented,
+/// hands it out without saying so.
 extern "C" const char *__asan_default_options() {
   return "allow_user_poisoning=0";
 }

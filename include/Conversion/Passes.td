@@ -213,7 +213,8 @@ def ConvertLaunchToRuntime : Pass<"convert-launch-to-runtime", "ModuleOp"> {
 
     - a launch calls `tessera_rt_launch` (Runtime/Session.h), handing each memref
       as its descriptor's fields;
-    - allocations call `tessera_rt_alloc`, so that buffers are the device's;
+    - allocations call `_mlir_memref_to_llvm_alloc`, to which `tessera_rt_alloc` is
+      bound, so that buffers are the device's;
     - a constant buffer is handed to `tessera_rt_constant`, which copies it to
       the device once;
     - each function `f` has a wrapper `__tessera_f(ptr)` that takes an array of

@@ -156,6 +156,9 @@ LogicalResult FuseConsumer::fuse(ContractOp op, linalg::LinalgOp consumer,
   SmallVector<Value> extras(op.getExtras());
   for (unsigned i = 0; i < extras.size(); ++i)
     maps.push_back(op.getMap(3 + i));
+  SmallVector<AffineMap> inputMaps;
+  for (unsigned i = maps.size(); i < op.getMaps().size(); ++i)
+    inputMaps.push_back(op.getMap(i));
   auto addExtra = [&](Value value, AffineMap map) -> unsigned {
     for (unsigned i = 0; i < extras.size(); ++i)
       if (extras[i] == value && maps[3 + i] == map)
@@ -208,10 +211,14 @@ LogicalResult FuseConsumer::fuse(ContractOp op, linalg::LinalgOp consumer,
     }
   }
 
+  llvm::append_range(maps, inputMaps);
   auto fused = ContractOp::create(
       rewriter, loc, resultType, op.getLhs(), op.getRhs(), start, extras,
-      output, rewriter.getAffineMapArrayAttr(maps), acc, op.getUnsignedA(),
+      op.getLhsInputs(), op.getRhsInputs(), output,
+      rewriter.getAffineMapArrayAttr(maps), acc, op.getUnsignedA(),
       op.getUnsignedB(), op.getPrecision(), op.getScheduleAttr());
+  for (unsigned side : {0, 1})
+    fused.getProducer(side).takeBody(op.getProducer(side));
 
   // The epilogue: the old value added, the old epilogue, then the consumer.
   Block *block = rewriter.createBlock(&fused.getEpilogue());

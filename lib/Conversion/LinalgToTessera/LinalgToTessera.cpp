@@ -423,7 +423,8 @@ struct ConvertContraction : public OpInterfaceRewritePattern<linalg::LinalgOp> {
     auto outputType = cast<ShapedType>(start.output.getType());
     auto contract = ContractOp::create(
         rewriter, loc, op->getResultTypes(), product->lhs, product->rhs,
-        start.init, extras, start.output, rewriter.getAffineMapArrayAttr(maps),
+        start.init, extras, /*lhsInputs=*/ValueRange(),
+        /*rhsInputs=*/ValueRange(), start.output, rewriter.getAffineMapArrayAttr(maps),
         acc, product->unsignedA, product->unsignedB, precision, schedule);
 
     OpBuilder::InsertionGuard guard(rewriter);

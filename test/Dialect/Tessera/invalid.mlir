@@ -708,7 +708,7 @@ func.func @vthread_c4_nested(%x: f32, %m: memref<4x4xf32>) {
 // -----
 
 func.func @yield_parent() {
-  // expected-error @+1 {{'tessera.yield' op expects parent op to be one of 'tessera.map, tessera.vthread, tessera.contract'}}
+  // expected-error @+1 {{'tessera.yield' op expects parent op to be one of 'tessera.map, tessera.vthread, tessera.contract, tessera.copy, tessera.async_copy, tessera.tile'}}
   tessera.yield
 }
 
@@ -736,7 +736,7 @@ func.func @contract_c1_count(%a: memref<64x32xf16>, %b: memref<32x48xf16>, %c: m
 #kn = affine_map<(m, n, k) -> (k, n)>
 #sum = affine_map<(m, n, k) -> (m, n + k)>
 func.func @contract_c1_permutation(%a: memref<64x32xf16>, %b: memref<32x48xf16>, %c: memref<64x48xf32>) {
-  // expected-error @+1 {{contract_c1: map 2, affine_map<(d0, d1, d2) -> (d0, d1 + d2)>, is no projected permutation of the 3 iteration dimensions onto 'memref<64x48xf32>'}}
+  // expected-error @+1 {{contract_c1: map 2, affine_map<(d0, d1, d2) -> (d0, d1 + d2)>, does not take the 3 iteration dimensions to 'memref<64x48xf32>' as a projected permutation}}
   tessera.contract ins(%a, %b : memref<64x32xf16>, memref<32x48xf16>) outs(%c : memref<64x48xf32>)
       maps [#mk, #kn, #sum] accumulate f32 {
   ^bb0(%acc: f32):
@@ -792,13 +792,84 @@ func.func @contract_c1_size(%a: memref<64x32xf16>, %b: memref<16x48xf16>, %c: me
 
 // -----
 
-#a = affine_map<(m, n, k, l) -> (m, k, l)>
-#b = affine_map<(m, n, k, l) -> (k, l, n)>
+#a = affine_map<(m, n, k, l) -> (m, k + l)>
+#b = affine_map<(m, n, k, l) -> (k + l, n)>
 #c = affine_map<(m, n, k, l) -> (m, n)>
-func.func @contract_c2_two(%a: memref<64x4x32xf16>, %b: memref<4x32x48xf16>, %c: memref<64x48xf32>) {
-  // expected-error @+1 {{contract_c2: 2 K dimensions; at most one is possible}}
-  tessera.contract ins(%a, %b : memref<64x4x32xf16>, memref<4x32x48xf16>) outs(%c : memref<64x48xf32>)
+func.func @contract_c1_alone(%a: memref<64x32xf16>, %b: memref<32x48xf16>, %c: memref<64x48xf32>) {
+  // expected-error @+1 {{contract_c1: no operand is indexed by dimension 2 alone, which would give its extent}}
+  tessera.contract ins(%a, %b : memref<64x32xf16>, memref<32x48xf16>) outs(%c : memref<64x48xf32>)
       maps [#a, #b, #c] accumulate f32 {
+  ^bb0(%acc: f32):
+    tessera.yield %acc : f32
+  }
+  return
+}
+
+// -----
+
+#a = affine_map<(m, n, k) -> (m, k mod 8)>
+#b = affine_map<(m, n, k) -> (k, n)>
+#c = affine_map<(m, n, k) -> (m, n)>
+func.func @contract_c1_sum(%a: memref<64x32xf16>, %b: memref<32x48xf16>, %c: memref<64x48xf32>) {
+  // expected-error @+1 {{contract_c1: map 0, affine_map<(d0, d1, d2) -> (d0, d2 mod 8)>, does not take the 3 iteration dimensions to 'memref<64x32xf16>' as sums of dimensions}}
+  tessera.contract ins(%a, %b : memref<64x32xf16>, memref<32x48xf16>) outs(%c : memref<64x48xf32>)
+      maps [#a, #b, #c] accumulate f32 {
+  ^bb0(%acc: f32):
+    tessera.yield %acc : f32
+  }
+  return
+}
+
+// -----
+
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (k, n)>
+#c = affine_map<(m, n, k) -> (m, n)>
+#s = affine_map<(m, n, k) -> (k mod 8, n)>
+func.func @contract_c1_input(%a: memref<64x32xf16>, %b: memref<32x48xi8>, %s: memref<8x48xf16>, %c: memref<64x48xf32>) {
+  // expected-error @+1 {{as dimensions or their quotients}}
+  tessera.contract ins(%a, %b : memref<64x32xf16>, memref<32x48xi8>) rhs_inputs(%s : memref<8x48xf16>)
+      outs(%c : memref<64x48xf32>) maps [#a, #b, #c, #s] accumulate f32
+      rhs_producer {
+  ^bb0(%x: i8, %y: f16):
+    %f = arith.sitofp %x : i8 to f16
+    %g = arith.mulf %f, %y : f16
+    tessera.yield %g : f16
+  } {
+  ^bb0(%acc: f32):
+    tessera.yield %acc : f32
+  }
+  return
+}
+
+// -----
+
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (k, n)>
+#c = affine_map<(m, n, k) -> (m, n)>
+func.func @contract_c5_arguments(%a: memref<64x32xf16>, %b: memref<32x48xi8>, %c: memref<64x48xf32>) {
+  // expected-error @+1 {{contract_c5: the producer of rhs takes the elements of the operand and of its inputs, and yields one value}}
+  tessera.contract ins(%a, %b : memref<64x32xf16>, memref<32x48xi8>)
+      outs(%c : memref<64x48xf32>) maps [#a, #b, #c] accumulate f32
+      rhs_producer {
+  ^bb0(%x: f16):
+    tessera.yield %x : f16
+  } {
+  ^bb0(%acc: f32):
+    tessera.yield %acc : f32
+  }
+  return
+}
+
+// -----
+
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (k, n)>
+#c = affine_map<(m, n, k) -> (m, n)>
+func.func @contract_c5_product(%a: memref<64x32xf16>, %b: memref<32x48xi8>, %c: memref<64x48xf32>) {
+  // expected-error @+1 {{contract_c5: there is no product of 'f16' and 'i8' summed in 'f32'}}
+  tessera.contract ins(%a, %b : memref<64x32xf16>, memref<32x48xi8>)
+      outs(%c : memref<64x48xf32>) maps [#a, #b, #c] accumulate f32 {
   ^bb0(%acc: f32):
     tessera.yield %acc : f32
   }
@@ -908,5 +979,70 @@ func.func @contract_c4_no_result(%a: tensor<64x32xf16>, %b: tensor<32x48xf16>, %
   ^bb0(%acc: f32):
     tessera.yield %acc : f32
   }
+  return
+}
+
+// -----
+
+//===----------------------------------------------------------------------===//
+// tile, gather, swizzle
+//===----------------------------------------------------------------------===//
+
+func.func @tile_c2(%g: memref<64x64xf16>, %i: index) {
+  // expected-error @+1 {{tile_c2: the result is a static memref of rank 2 with the source's elements, 'f16', not 'memref<?x32xf16>'}}
+  %t = tessera.tile %g[%i, %i] : memref<64x64xf16> -> memref<?x32xf16>
+  return
+}
+
+// -----
+
+func.func @tile_c4(%g: memref<64x64xf16>, %i: index) -> f16 {
+  // expected-error @+1 {{tile_c4: only tessera.load reads a tile}}
+  %t = tessera.tile %g[%i, %i] : memref<64x64xf16> -> memref<32x32xf16>
+  // expected-note @+1 {{this uses it as well}}
+  %x = memref.load %t[%i, %i] : memref<32x32xf16>
+  return %x : f16
+}
+
+// -----
+
+func.func @copy_c6(%g: memref<64xf16>, %w: memref<32x32xf16>) {
+  %c0 = arith.constant 0 : index
+  // expected-error @+1 {{copy_c6: the region takes two index, and yields 1 index and an i1 for 'memref<64xf16>'}}
+  tessera.copy %g[], %w[%c0, %c0] shape [32, 32] gather {
+  ^bb0(%i: index, %j: index):
+    tessera.yield %i : index
+  } : memref<64xf16>, memref<32x32xf16>
+  return
+}
+
+// -----
+
+func.func @copy_c6_contiguous(%g: memref<64xf16>, %w: memref<32x32xf16>) {
+  %c0 = arith.constant 0 : index
+  %true = arith.constant true
+  // expected-error @+1 {{copy_c6: contiguous (3) is a power of two that divides the rows of 32}}
+  tessera.copy %g[], %w[%c0, %c0] shape [32, 32] contiguous 3 gather {
+  ^bb0(%i: index, %j: index):
+    tessera.yield %i, %true : index, i1
+  } : memref<64xf16>, memref<32x32xf16>
+  return
+}
+
+// -----
+
+func.func @copy_c7(%g: memref<64x64xf16>, %w: memref<32x24xf16>) {
+  %c0 = arith.constant 0 : index
+  // expected-error @+1 {{copy_c7: 'memref<32x24xf16>' cannot be swizzled}}
+  tessera.copy %g[%c0, %c0], %w[%c0, %c0] shape [32, 24] swizzled : memref<64x64xf16>, memref<32x24xf16>
+  return
+}
+
+// -----
+
+func.func @load_c3(%w: memref<32x24xf16>) {
+  %c0 = arith.constant 0 : index
+  // expected-error @+1 {{load_c3: 'memref<32x24xf16>' cannot be swizzled}}
+  %t = tessera.load %w[%c0, %c0] swizzled : memref<32x24xf16> -> !tessera.fragment<16x16xf16, a>
   return
 }

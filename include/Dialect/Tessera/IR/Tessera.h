@@ -40,6 +40,10 @@ bool isValidProduct(Type a, Type b, Type accumulator);
 /// the integer space 3 that upstream kernels use.
 bool isWorkgroupMemory(MemRefType type);
 
+/// The number of phases of the swizzle of `tessera.copy` for a memory of this
+/// type: 2, 4 or 8. 0 where it cannot be swizzled (constraint `copy_c7`).
+int64_t getSwizzlePhases(MemRefType type);
+
 /// Whether the tile of `shape` at `indices` (one per dimension; the tile spans
 /// the last two) provably lies within `type`: static sizes, constant indices.
 bool isProvablyInBounds(MemRefType type, ValueRange indices,

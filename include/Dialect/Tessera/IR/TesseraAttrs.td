@@ -65,6 +65,21 @@ def Tessera_ScheduleAttr : AttrDef<Tessera_Dialect, "Schedule"> {
     - `vthread`: the grid of virtual threads into which a subgroup's tile is
       divided; it divides `subgroup`.
 
+    What follows may be left out, and then is as said in parentheses:
+
+    - `interleave` (0): how many virtual threads are issued interleaved: 0 is
+      all of them, 1 one after the other;
+    - `swizzle` (false): staged tiles are swizzled, and not padded, against bank
+      conflicts;
+    - `splitK` (1): into how many parts the reduction is cut; each is computed
+      by workgroups of its own, and a second kernel adds them up, always in the
+      same order;
+    - `raster` (0): tiles are taken in bands of so many along M, down a band's
+      M first and then along N, so that what is in the L2 cache is used again;
+      0 makes all of M one band;
+    - `persistent` (0): how many workgroups are launched, each of which walks
+      through several tiles; 0 launches one for each tile.
+
     Example:
 
     ```mlir
@@ -78,6 +93,10 @@ def Tessera_ScheduleAttr : AttrDef<Tessera_Dialect, "Schedule"> {
     - `schedule_c2`: `subgroup` divides `workgroup`.
     - `schedule_c3`: `vthread` divides `subgroup`.
     - `schedule_c4`: `kFragment` divides `k`.
+    - `schedule_c5`: `splitK` is positive; `raster`, `interleave` and
+      `persistent` are not negative; `interleave` is at most the number of
+      virtual threads.
+    - `schedule_c6`: `swizzle` needs `stages` of 1 or more.
   }];
   let parameters = (ins
     ArrayRefParameter<"int64_t", "MxN tile of a workgroup">:$workgroup,
@@ -85,7 +104,20 @@ def Tessera_ScheduleAttr : AttrDef<Tessera_Dialect, "Schedule"> {
     "int64_t":$k,
     "int64_t":$kFragment,
     "int64_t":$stages,
-    ArrayRefParameter<"int64_t", "grid of virtual threads">:$vthread);
+    ArrayRefParameter<"int64_t", "grid of virtual threads">:$vthread,
+    DefaultValuedParameter<"int64_t", "0">:$interleave,
+    DefaultValuedParameter<"bool", "false">:$swizzle,
+    DefaultValuedParameter<"int64_t", "1">:$splitK,
+    DefaultValuedParameter<"int64_t", "0">:$raster,
+    DefaultValuedParameter<"int64_t", "0">:$persistent);
+  let extraClassDeclaration = [{
+    /// The number of virtual threads, and of subgroups.
+    int64_t getNumVThreads() const { return getVthread()[0] * getVthread()[1]; }
+    int64_t getNumSubgroups() const {
+      return (getWorkgroup()[0] / getSubgroup()[0]) *
+             (getWorkgroup()[1] / getSubgroup()[1]);
+    }
+  }];
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
 }

@@ -59,9 +59,13 @@ def Tessera_LoadOp : Tessera_Op<"load",
     `in_bounds` promises that there is none, and saves the check. No index is
     negative, and the indices before the last two lie in bounds.
 
+    `swizzled` reads what a `swizzled` copy wrote; see `tessera.copy`.
+
     Constraints
     - `load_c1`: `memory` has rank 2 or more, and an index per dimension.
     - `load_c2`: `memory` and the result have the same element type.
+    - `load_c3`: `swizzled` needs a memory that can be swizzled; see
+      `tessera.copy`.
 
     Example:
 
@@ -76,11 +80,12 @@ def Tessera_LoadOp : Tessera_Op<"load",
     ```
   }];
   let arguments = (ins AnyMemRef:$memory, Variadic<Index>:$indices,
-                       UnitAttr:$transpose, UnitAttr:$inBounds);
+                       UnitAttr:$transpose, UnitAttr:$inBounds,
+                       UnitAttr:$swizzled);
   let results = (outs Tessera_AnyFragment:$result);
   let assemblyFormat = [{
     $memory `[` $indices `]` (`transpose` $transpose^)? (`in_bounds` $inBounds^)?
-    attr-dict `:` type($memory) `->` type($result)
+    (`swizzled` $swizzled^)? attr-dict `:` type($memory) `->` type($result)
   }];
   let hasVerifier = 1;
   let extraClassDeclaration = [{
@@ -351,9 +356,15 @@ class Tessera_CopyLikeOp<string mnemonic> : Tessera_Op<mnemonic,
   let arguments = (ins AnyMemRef:$source, Variadic<Index>:$sourceIndices,
                        AnyMemRef:$target, Variadic<Index>:$targetIndices,
                        DenseI64ArrayAttr:$shape, UnitAttr:$inBounds,
-                       OptionalAttr<I64Attr>:$alignment);
+                       OptionalAttr<I64Attr>:$alignment,
+                       OptionalAttr<I64Attr>:$contiguous, UnitAttr:$swizzled);
+  let regions = (region AnyRegion:$gather);
   let hasVerifier = 1;
   code sharedDeclarations = [{
+    /// Whether a region says where each element comes from.
+    bool isGather() { return !getGather().empty(); }
+    /// Elements of a row that lie side by side in the source, for sure.
+    int64_t getContiguousElements() { return getContiguous().value_or(1); }
     ::mlir::MemRefType getSourceType() {
       return ::llvm::cast<::mlir::MemRefType>(getSource().getType());
     }
@@ -383,12 +394,36 @@ def Tessera_CopyOp : Tessera_CopyLikeOp<"copy"> {
     multiple of so many bytes, in the source and in the target, and so permits
     wide accesses.
 
+    With a `gather` region, the source is not a tile: the region says for each
+    `i, j` which element of the source goes to `target[..., tr + i, tc + j]`,
+    by an index for each dimension of the source, and an i1: where that is
+    false, the target becomes zero and nothing is read. This is how the operand
+    of a convolution is staged without an im2col matrix. `contiguous N` promises
+    that elements `j` to `j + N - 1`, for j a multiple of N, lie side by side in
+    the source's last dimension and are read together or not at all; then
+    `alignment` is that of each such group in the source, and of the rows of the
+    target.
+
+    `swizzled` permutes each row of the target, so that neither the accesses to
+    a row nor those to a column meet in one memory bank: the 16-byte chunk `c`
+    of row `r` is stored as chunk `c xor ((r / L) mod S)`, where
+    `S = min(8, row bytes / 16)` and `L = max(1, 128 / row bytes)`. These are
+    the 32, 64 and 128 byte swizzles of NVIDIA's tensor maps (CUDA driver API,
+    CUtensorMapSwizzle). Row and chunk count from the start of the last two
+    dimensions of the memory. A load is to say `swizzled` as well.
+
     Constraints
     - `copy_c1`: source and target have rank 2 or more, and an index per
-      dimension.
+      dimension; with `gather`, the source has any rank and no index.
     - `copy_c2`: source and target have one element type.
     - `copy_c3`: `shape` has two positive entries.
     - `copy_c4`: `alignment` is a power of two, at least the element's size.
+    - `copy_c6`: `gather` takes two index, yields an index for each dimension
+      of the source and an i1, and has no side effects; `contiguous` is a
+      positive power of two that divides the rows of `shape`, and needs
+      `gather`.
+    - `copy_c7`: `swizzled` needs a target whose last dimension is static,
+      contiguous and unpadded, of 32, 64 or a multiple of 128 bytes.
 
     Example:
 
@@ -402,11 +437,90 @@ def Tessera_CopyOp : Tessera_CopyLikeOp<"copy"> {
       return
     }
     ```
+
+    Example (a row of padding on each side, gathered and swizzled):
+
+    ```mlir
+    func.func @gather(%image: memref<56x56x32xf16>, %h: index,
+                      %w: memref<56x32xf16, #gpu.address_space<workgroup>>) {
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %c56 = arith.constant 56 : index
+      tessera.copy %image[], %w[%c0, %c0] shape [56, 32] contiguous 8 swizzled gather {
+      ^bb0(%i: index, %j: index):
+        %x = arith.subi %i, %c1 : index
+        %inside = arith.cmpi ult, %x, %c56 : index
+        tessera.yield %h, %x, %j, %inside : index, index, index, i1
+      } : memref<56x56x32xf16>, memref<56x32xf16, #gpu.address_space<workgroup>>
+      gpu.barrier
+      return
+    }
+    ```
   }];
   let assemblyFormat = [{
     $source `[` $sourceIndices `]` `,` $target `[` $targetIndices `]`
     `shape` $shape (`in_bounds` $inBounds^)? (`alignment` $alignment^)?
+    (`contiguous` $contiguous^)? (`swizzled` $swizzled^)? (`gather` $gather^)?
     attr-dict `:` type($source) `,` type($target)
+  }];
+}
+
+def Tessera_TileOp : Tessera_Op<"tile",
+    [DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+  let summary = "a tile of an operand, wherever it is kept";
+  let description = [{
+    For i < P, j < Q, where the result is `memref<PxQxT>`:
+
+    `result[i, j] = source[..., r + i, c + j]`, where `r, c` are the last two
+    indices. An element outside the last two dimensions of the source is zero;
+    `in_bounds` promises that there is none. With a `gather` region, the
+    elements are those that the region names; `gather`, `contiguous` and
+    `alignment` are as for `tessera.copy`.
+
+    All threads of a workgroup name the same tile. It is read by `tessera.load`
+    only, and lives until the end of the block. This is what tiling leaves, and
+    what `tessera-promote-tiles` turns into workgroup memory, or into loads
+    straight from the source.
+
+    Constraints
+    - `tile_c1`: the source has rank 2 or more, and an index per dimension; with
+      `gather`, any rank and no index.
+    - `tile_c2`: the result is static, of rank 2, with an identity layout, and
+      holds the source's element type.
+    - `tile_c3`: `gather` and `contiguous` are as `copy_c6` says.
+    - `tile_c4`: the result is read by `tessera.load` only.
+
+    Example:
+
+    ```mlir
+    func.func @tile(%g: memref<?x?xf16>, %i: index, %k: index) -> !tessera.fragment<16x16xf16, a> {
+      %c0 = arith.constant 0 : index
+      %t = tessera.tile %g[%i, %k] : memref<?x?xf16> -> memref<64x32xf16>
+      %a = tessera.load %t[%c0, %c0] in_bounds : memref<64x32xf16> -> !tessera.fragment<16x16xf16, a>
+      return %a : !tessera.fragment<16x16xf16, a>
+    }
+    ```
+  }];
+  let arguments = (ins AnyMemRef:$source, Variadic<Index>:$sourceIndices,
+                       UnitAttr:$inBounds, OptionalAttr<I64Attr>:$alignment,
+                       OptionalAttr<I64Attr>:$contiguous);
+  let results = (outs AnyMemRef:$result);
+  let regions = (region AnyRegion:$gather);
+  let assemblyFormat = [{
+    $source `[` $sourceIndices `]` (`in_bounds` $inBounds^)?
+    (`alignment` $alignment^)? (`contiguous` $contiguous^)? (`gather` $gather^)?
+    attr-dict `:` type($source) `->` type($result)
+  }];
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    ::mlir::MemRefType getSourceType() {
+      return ::llvm::cast<::mlir::MemRefType>(getSource().getType());
+    }
+    ::mlir::MemRefType getResultType() {
+      return ::llvm::cast<::mlir::MemRefType>(getResult().getType());
+    }
+    /// Whether a region says where each element comes from.
+    bool isGather() { return !getGather().empty(); }
   }];
 }
 
@@ -418,7 +532,7 @@ def Tessera_AsyncCopyOp : Tessera_CopyLikeOp<"async_copy"> {
     without one copies at once.
 
     Constraints
-    - `copy_c1` to `copy_c4`, as for `tessera.copy`.
+    - `copy_c1` to `copy_c4`, `copy_c6` and `copy_c7`, as for `tessera.copy`.
     - `copy_c5`: the target is in workgroup memory.
 
     Example:
@@ -439,6 +553,7 @@ def Tessera_AsyncCopyOp : Tessera_CopyLikeOp<"async_copy"> {
   let assemblyFormat = [{
     $source `[` $sourceIndices `]` `,` $target `[` $targetIndices `]`
     `shape` $shape (`in_bounds` $inBounds^)? (`alignment` $alignment^)?
+    (`contiguous` $contiguous^)? (`swizzled` $swizzled^)? (`gather` $gather^)?
     attr-dict `:` type($source) `,` type($target)
   }];
 }
@@ -556,8 +671,9 @@ def Tessera_VThreadOp : Tessera_Op<"vthread",
 
 def Tessera_YieldOp : Tessera_Op<"yield",
     [Pure, Terminator, ReturnLike,
-     ParentOneOf<["MapOp", "VThreadOp", "ContractOp"]>]> {
-  let summary = "ends a region of map, vthread or contract";
+     ParentOneOf<["MapOp", "VThreadOp", "ContractOp", "CopyOp",
+                  "AsyncCopyOp", "TileOp"]>]> {
+  let summary = "ends a region of map, vthread, contract, copy or tile";
   let description = [{
     Hands values to the enclosing op.
 
@@ -584,36 +700,53 @@ def Tessera_YieldOp : Tessera_Op<"yield",
 //===----------------------------------------------------------------------===//
 
 def Tessera_ContractOp : Tessera_Op<"contract",
-    [AttrSizedOperandSegments, DestinationStyleOpInterface, SingleBlock,
-     DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+    [AttrSizedOperandSegments, DestinationStyleOpInterface,
+     DeclareOpInterfaceMethods<MemoryEffectsOpInterface>,
+     DeclareOpInterfaceMethods<RegionBranchOpInterface>]> {
   let summary = "a contraction with its epilogue, to become one kernel";
   let description = [{
     For every point of the output, with the reduction running over the
     iteration dimensions that the output's map does not use:
 
-    `acc = init + sum of lhs[...] * rhs[...]`
+    `acc = init + sum of lhsProducer(lhs[...], ...) * rhsProducer(rhs[...], ...)`
 
-    `output[...] = region(acc, extras[0][...], ...)`
+    `output[...] = epilogue(acc, extras[0][...], ...)`
 
     Operands are tensors or memrefs. `maps` holds the indexing maps of lhs,
-    rhs, output and each extra operand, projected permutations of one
+    rhs, output, each extra operand, and each input of the producers, over one
     iteration space. A dimension used by lhs, rhs and output is a batch
     dimension; by lhs and output, M; by rhs and output, N; by lhs and rhs, K.
-    Of several M (N) dimensions, the last in the output is the matrix's; the
-    others are batch dimensions over which rhs (lhs) stays the same.
-    Without `init`, the sum starts from the output's old value.
+    There may be several of each: the contraction is a matrix product over their
+    linear indices. Without `init`, the sum starts from the output's old value.
+
+    The maps of output and extras are projected permutations. Those of lhs and
+    rhs may have sums of dimensions with constant, positive factors, and a
+    constant: `(n, h * 2 + r - 1, w * 2 + s - 1, c)` is the image of a
+    convolution of stride 2 and padding 1. An element outside the operand is
+    zero. A dimension's extent is that of the operand dimensions which it indexes
+    alone.
+
+    The producers are functions of an element, without side effects: the
+    dequantization of a weight, say. Absent, they are the identity. Their further
+    arguments are the elements of `lhs_inputs` (`rhs_inputs`), whose maps may
+    divide a dimension: `(k floordiv 64, n)` is a scale for each 64 rows of
+    rhs. Where an operand has a producer, no element of it lies outside.
 
     This is what a matched `linalg` contraction and its element-wise consumers
     become before they are tiled; it is not collective, and stands on the host
     side.
 
     Constraints
-    - `contract_c1`: a map per operand, over one iteration space, each a
-      projected permutation with as many results as the operand has dimensions.
-    - `contract_c2`: one K dimension at most; the output and the extras use no
-      K dimension.
+    - `contract_c1`: a map per operand, over one iteration space, with as many
+      results as the operand has dimensions, of the form said above; each
+      dimension indexes some operand alone.
+    - `contract_c2`: the output and the extras use no K dimension; a dimension
+      that the output lacks is used by lhs and rhs.
     - `contract_c3`: the region's arguments are the accumulator and the extras'
       element types; it yields the output's element type.
+    - `contract_c5`: a producer's arguments are the operand's and its inputs'
+      element types; it yields one value of a type that has a product. Inputs
+      need a producer.
     - `contract_c4`: all operands are tensors, or all are memrefs; a result for
       a tensor output only.
 
@@ -638,36 +771,56 @@ def Tessera_ContractOp : Tessera_Op<"contract",
   }];
   let arguments = (ins AnyShaped:$lhs, AnyShaped:$rhs,
                        Optional<Tessera_AnyFloatOrInt>:$init,
-                       Variadic<AnyShaped>:$extras, AnyShaped:$output,
+                       Variadic<AnyShaped>:$extras,
+                       Variadic<AnyShaped>:$lhsInputs,
+                       Variadic<AnyShaped>:$rhsInputs, AnyShaped:$output,
                        AffineMapArrayAttr:$maps, TypeAttr:$accumulatorType,
                        UnitAttr:$unsignedA, UnitAttr:$unsignedB,
                        DefaultValuedAttr<Tessera_PrecisionAttr,
                          "::mlir::tessera::Precision::Ieee">:$precision,
                        OptionalAttr<Tessera_ScheduleAttr>:$schedule);
   let results = (outs Optional<AnyRankedTensor>:$result);
-  let regions = (region SizedRegion<1>:$epilogue);
+  let regions = (region AnyRegion:$lhsProducer, AnyRegion:$rhsProducer,
+                        SizedRegion<1>:$epilogue);
   let assemblyFormat = [{
     `ins` `(` $lhs `,` $rhs `:` type($lhs) `,` type($rhs) `)`
     (`init` `(` $init^ `:` type($init) `)`)?
     (`extras` `(` $extras^ `:` type($extras) `)`)?
+    (`lhs_inputs` `(` $lhsInputs^ `:` type($lhsInputs) `)`)?
+    (`rhs_inputs` `(` $rhsInputs^ `:` type($rhsInputs) `)`)?
     `outs` `(` $output `:` type($output) `)`
     `maps` $maps `accumulate` $accumulatorType
     (`unsigned_a` $unsignedA^)? (`unsigned_b` $unsignedB^)?
     (`precision` $precision^)? (`schedule` $schedule^)?
+    (`lhs_producer` $lhsProducer^)? (`rhs_producer` $rhsProducer^)?
     attr-dict-with-keyword $epilogue (`->` type($result)^)?
   }];
   let hasVerifier = 1;
   let extraClassDeclaration = [{
     ::mlir::MutableOperandRange getDpsInitsMutable() { return getOutputMutable(); }
+    /// The operands that have a map, in the order of the maps: lhs, rhs, the
+    /// output, the extras, the inputs of lhs, the inputs of rhs.
+    ::llvm::SmallVector<::mlir::Value> getMappedOperands();
     /// The indexing map of lhs (0), rhs (1), the output (2), extra i (3 + i).
     ::mlir::AffineMap getMap(unsigned index) {
       return ::llvm::cast<::mlir::AffineMapAttr>(getMaps()[index]).getValue();
     }
-    /// The iteration dimensions, by their part in the product. `m`, `n`, `k`
-    /// are absent where the contraction has no such dimension.
+    /// The map of input `index` of the producer of lhs (0) or rhs (1).
+    ::mlir::AffineMap getInputMap(unsigned side, unsigned index) {
+      return getMap(3 + getExtras().size() +
+                    (side ? getLhsInputs().size() : 0) + index);
+    }
+    /// The region of lhs (0) or rhs (1); empty for the identity.
+    ::mlir::Region &getProducer(unsigned side) {
+      return side ? getRhsProducer() : getLhsProducer();
+    }
+    /// The element type of the product's operand lhs (0) or rhs (1): what its
+    /// producer yields.
+    ::mlir::Type getProductType(unsigned side);
+    /// The iteration dimensions, by their part in the product, in the order of
+    /// the output (K: of lhs). Empty where the contraction has none.
     struct Dims {
-      ::llvm::SmallVector<unsigned> batch;
-      std::optional<unsigned> m, n, k;
+      ::llvm::SmallVector<unsigned> batch, m, n, k;
     };
     Dims getDims();
     /// Values of the iteration extents (ops are created for dynamic ones).

@@ -15,6 +15,14 @@ namespace mlir::tessera {
 /// `gpu.launch` or `gpu.func` that was made by it.
 inline llvm::StringRef getScheduleAttrName() { return "tessera.schedule"; }
 
+/// How a contraction is a batched matrix product: its iteration dimensions, the
+/// last one running fastest.
+struct MatrixForm {
+  SmallVector<unsigned> batch;
+  std::optional<unsigned> m, n, k;
+};
+MatrixForm getMatrixForm(ContractOp op);
+
 /// The dimensions of `op` that are rows and columns of operand 0 (lhs: M, K),
 /// 1 (rhs: K, N), 2 (output) or 3 and on (extras: M, N).
 std::array<std::optional<unsigned>, 2> getMatrixDims(ContractOp op,

@@ -16,49 +16,61 @@ static bool usesDim(AffineMap map, unsigned dim) {
   return map.isFunctionOfDim(dim);
 }
 
+SmallVector<Value> ContractOp::getMappedOperands() {
+  SmallVector<Value> operands{getLhs(), getRhs(), getOutput()};
+  llvm::append_range(operands, getExtras());
+  llvm::append_range(operands, getLhsInputs());
+  llvm::append_range(operands, getRhsInputs());
+  return operands;
+}
+
+Type ContractOp::getProductType(unsigned side) {
+  Region &producer = getProducer(side);
+  if (!producer.empty())
+    return cast<YieldOp>(producer.front().back()).getValues()[0].getType();
+  return getElementTypeOrSelf(side ? getRhs() : getLhs());
+}
+
 ContractOp::Dims ContractOp::getDims() {
   Dims dims;
   AffineMap lhs = getMap(0), rhs = getMap(1), out = getMap(2);
-  for (unsigned r = 0; r < out.getNumResults(); ++r) {
-    unsigned d = out.getDimPosition(r);
+  for (AffineExpr result : out.getResults()) {
+    unsigned d = cast<AffineDimExpr>(result).getPosition();
     bool inLhs = usesDim(lhs, d);
-    if (inLhs == usesDim(rhs, d)) {
+    if (inLhs == usesDim(rhs, d))
       dims.batch.push_back(d);
-      continue;
-    }
-    // The last M (N) dimension of the output is the matrix's.
-    std::optional<unsigned> &slot = inLhs ? dims.m : dims.n;
-    if (slot)
-      dims.batch.push_back(*slot);
-    slot = d;
+    else
+      (inLhs ? dims.m : dims.n).push_back(d);
   }
   llvm::sort(dims.batch);
-  for (unsigned d = 0; d < out.getNumDims(); ++d)
-    if (!usesDim(out, d))
-      dims.k = d;
+  // In the order of lhs, each where it first appears.
+  for (AffineExpr result : lhs.getResults())
+    for (unsigned d = 0; d < lhs.getNumDims(); ++d)
+      if (result.isFunctionOfDim(d) && !usesDim(out, d) &&
+          !llvm::is_contained(dims.k, d))
+        dims.k.push_back(d);
   return dims;
 }
 
 SmallVector<OpFoldResult> ContractOp::getExtents(OpBuilder &builder) {
-  SmallVector<Value> operands{getLhs(), getRhs(), getOutput()};
-  llvm::append_range(operands, getExtras());
   SmallVector<OpFoldResult> extents(getMap(0).getNumDims());
   // A static size wins over a dynamic one.
   for (bool wantStatic : {true, false}) {
-    for (auto [i, operand] : llvm::enumerate(operands)) {
+    for (auto [i, operand] : llvm::enumerate(getMappedOperands())) {
       auto type = cast<ShapedType>(operand.getType());
-      AffineMap map = getMap(i);
-      for (unsigned r = 0; r < map.getNumResults(); ++r) {
-        unsigned d = map.getDimPosition(r);
-        if (extents[d] || type.isDynamicDim(r) == wantStatic)
+      for (auto [r, expr] : llvm::enumerate(getMap(i).getResults())) {
+        auto dim = dyn_cast<AffineDimExpr>(expr);
+        if (!dim || extents[dim.getPosition()] ||
+            type.isDynamicDim(r) == wantStatic)
           continue;
+        OpFoldResult &extent = extents[dim.getPosition()];
         if (wantStatic)
-          extents[d] = builder.getIndexAttr(type.getDimSize(r));
+          extent = builder.getIndexAttr(type.getDimSize(r));
         else if (isa<MemRefType>(type))
-          extents[d] =
+          extent =
               memref::DimOp::create(builder, getLoc(), operand, r).getResult();
         else
-          extents[d] =
+          extent =
               tensor::DimOp::create(builder, getLoc(), operand, r).getResult();
       }
     }
@@ -84,55 +96,156 @@ void ContractOp::getEffects(
   }
 }
 
-LogicalResult ContractOp::verify() {
-  SmallVector<Value> operands{getLhs(), getRhs(), getOutput()};
-  llvm::append_range(operands, getExtras());
-  if (getMaps().size() != operands.size())
-    return emitOpError() << "contract_c1: " << operands.size()
-                         << " operands need as many maps, not "
-                         << getMaps().size();
-  unsigned numDims = getMap(0).getNumDims();
-  for (auto [i, operand] : llvm::enumerate(operands)) {
-    AffineMap map = getMap(i);
-    auto type = cast<ShapedType>(operand.getType());
-    if (!type.hasRank() || map.getNumDims() != numDims || map.getNumSymbols() ||
-        !map.isProjectedPermutation() ||
-        static_cast<int64_t>(map.getNumResults()) != type.getRank())
-      return emitOpError() << "contract_c1: map " << i << ", "
-                           << AffineMapAttr::get(map)
-                           << ", is no projected permutation of the " << numDims
-                           << " iteration dimensions onto " << type;
-  }
+void ContractOp::getSuccessorRegions(RegionBranchPoint point,
+                                     SmallVectorImpl<RegionSuccessor> &regions) {
+  // No value flows into the regions' arguments but elements, and none out of
+  // the op but the whole output: to control flow, the regions are dead ends.
+  if (!point.isParent())
+    return;
+  for (Region &region : (*this)->getRegions())
+    if (!region.empty())
+      regions.emplace_back(&region);
+  regions.emplace_back(getOperation(), (*this)->getResults().take_front(0));
+}
+
+/// Whether `expr` is a sum of dimensions with positive factors and a constant.
+static bool isPositiveSum(AffineExpr expr) {
+  if (isa<AffineDimExpr, AffineConstantExpr>(expr))
+    return true;
+  auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
+  if (!binary)
+    return false;
+  if (expr.getKind() == AffineExprKind::Add)
+    return isPositiveSum(binary.getLHS()) && isPositiveSum(binary.getRHS());
+  auto factor = dyn_cast<AffineConstantExpr>(binary.getRHS());
+  return expr.getKind() == AffineExprKind::Mul && factor &&
+         factor.getValue() > 0 && isa<AffineDimExpr>(binary.getLHS());
+}
+
+/// Whether `expr` is a dimension, or one divided by a positive constant.
+static bool isDimOrQuotient(AffineExpr expr) {
+  if (isa<AffineDimExpr>(expr))
+    return true;
+  auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
+  if (!binary || expr.getKind() != AffineExprKind::FloorDiv)
+    return false;
+  auto divisor = dyn_cast<AffineConstantExpr>(binary.getRHS());
+  return divisor && divisor.getValue() > 0 &&
+         isa<AffineDimExpr>(binary.getLHS());
+}
+
+/// contract_c1: the maps.
+static LogicalResult verifyMaps(ContractOp op) {
+  SmallVector<Value> operands = op.getMappedOperands();
+  if (op.getMaps().size() != operands.size())
+    return op.emitOpError() << "contract_c1: " << operands.size()
+                            << " operands need as many maps, not "
+                            << op.getMaps().size();
+  unsigned numDims = op.getMap(0).getNumDims();
+  size_t firstInput = 3 + op.getExtras().size();
   // A dimension must have one extent wherever it is static.
   SmallVector<int64_t> sizes(numDims, ShapedType::kDynamic);
-  for (auto [i, operand] : llvm::enumerate(operands))
-    for (auto [r, size] :
-         llvm::enumerate(cast<ShapedType>(operand.getType()).getShape())) {
-      int64_t &known = sizes[getMap(i).getDimPosition(r)];
+  SmallVector<bool> found(numDims, false);
+  for (auto [i, operand] : llvm::enumerate(operands)) {
+    AffineMap map = op.getMap(i);
+    auto type = cast<ShapedType>(operand.getType());
+    bool good = type.hasRank() && map.getNumDims() == numDims &&
+                !map.getNumSymbols() &&
+                static_cast<int64_t>(map.getNumResults()) == type.getRank();
+    if (good && i < 2)
+      good = llvm::all_of(map.getResults(), isPositiveSum);
+    else if (good && i < firstInput)
+      good = map.isProjectedPermutation();
+    else if (good)
+      good = llvm::all_of(map.getResults(), isDimOrQuotient);
+    if (!good)
+      return op.emitOpError()
+             << "contract_c1: map " << i << ", " << AffineMapAttr::get(map)
+             << ", does not take the " << numDims
+             << " iteration dimensions to " << type << " as "
+             << (i < 2            ? "sums of dimensions"
+                 : i < firstInput ? "a projected permutation"
+                                  : "dimensions or their quotients");
+    for (auto [r, expr] : llvm::enumerate(map.getResults())) {
+      auto dim = dyn_cast<AffineDimExpr>(expr);
+      if (!dim)
+        continue;
+      int64_t size = type.getDimSize(r), &known = sizes[dim.getPosition()];
+      found[dim.getPosition()] = true;
       if (ShapedType::isStatic(size) && ShapedType::isStatic(known) &&
           size != known)
-        return emitOpError() << "contract_c1: operand " << i << " has size "
-                             << size << " where another has " << known;
+        return op.emitOpError()
+               << "contract_c1: operand " << i << " has size " << size
+               << " where another has " << known;
       if (ShapedType::isStatic(size))
         known = size;
     }
-
-  AffineMap lhs = getMap(0), rhs = getMap(1), out = getMap(2);
-  unsigned k = 0;
-  for (unsigned d = 0; d < numDims; ++d) {
-    bool l = usesDim(lhs, d), r = usesDim(rhs, d), o = usesDim(out, d);
-    if (!o && !(l && r))
-      return emitOpError() << "contract_c2: dimension " << d
-                           << " is in no operand, or summed over one only";
-    k += !o;
-    for (unsigned e = 3; e < operands.size(); ++e)
-      if (!o && usesDim(getMap(e), d))
-        return emitOpError() << "contract_c2: extra " << e - 3
-                             << " uses the K dimension " << d;
   }
-  if (k > 1)
-    return emitOpError() << "contract_c2: " << k
-                         << " K dimensions; at most one is possible";
+  for (unsigned d = 0; d < numDims; ++d)
+    if (!found[d])
+      return op.emitOpError() << "contract_c1: no operand is indexed by "
+                                 "dimension "
+                              << d << " alone, which would give its extent";
+  return success();
+}
+
+/// contract_c2: the parts of the dimensions.
+static LogicalResult verifyDims(ContractOp op) {
+  AffineMap lhs = op.getMap(0), rhs = op.getMap(1), out = op.getMap(2);
+  for (unsigned d = 0; d < out.getNumDims(); ++d) {
+    if (usesDim(out, d))
+      continue;
+    if (!usesDim(lhs, d) || !usesDim(rhs, d))
+      return op.emitOpError() << "contract_c2: dimension " << d
+                              << " is in no operand, or summed over one only";
+    for (unsigned e = 0; e < op.getExtras().size(); ++e)
+      if (usesDim(op.getMap(3 + e), d))
+        return op.emitOpError() << "contract_c2: extra " << e
+                                << " uses the K dimension " << d;
+  }
+  return success();
+}
+
+/// contract_c5: the producer of lhs (0) or rhs (1).
+static LogicalResult verifyProducer(ContractOp op, unsigned side) {
+  ValueRange inputs = side ? op.getRhsInputs() : op.getLhsInputs();
+  StringRef name = side ? "rhs" : "lhs";
+  Region &region = op.getProducer(side);
+  if (region.empty()) {
+    if (!inputs.empty())
+      return op.emitOpError() << "contract_c5: the inputs of " << name
+                              << " need a producer that takes them";
+    return success();
+  }
+  Block &block = region.front();
+  Value operand = side ? op.getRhs() : op.getLhs();
+  bool good = region.hasOneBlock() && !block.empty() &&
+              block.getNumArguments() == 1 + inputs.size() &&
+              block.getArgument(0).getType() == getElementTypeOrSelf(operand);
+  for (size_t i = 0; good && i < inputs.size(); ++i)
+    good &= block.getArgument(1 + i).getType() ==
+            getElementTypeOrSelf(inputs[i].getType());
+  auto yield = good ? dyn_cast<YieldOp>(block.back()) : YieldOp();
+  if (!yield || yield.getValues().size() != 1)
+    return op.emitOpError() << "contract_c5: the producer of " << name
+                            << " takes the elements of the operand and of its "
+                               "inputs, and yields one value";
+  for (Operation &inner : block)
+    if (!isMemoryEffectFree(&inner))
+      return inner.emitError()
+             << "contract_c5: a producer has no side effects";
+  return success();
+}
+
+LogicalResult ContractOp::verify() {
+  if (failed(verifyMaps(*this)) || failed(verifyDims(*this)) ||
+      failed(verifyProducer(*this, 0)) || failed(verifyProducer(*this, 1)))
+    return failure();
+  Type a = getProductType(0), b = getProductType(1);
+  if (!isValidProduct(a, b, getAccumulatorType()))
+    return emitOpError() << "contract_c5: there is no product of " << a
+                         << " and " << b << " summed in "
+                         << getAccumulatorType();
 
   Block &block = getEpilogue().front();
   bool good = block.getNumArguments() == 1 + getExtras().size() &&
@@ -149,7 +262,7 @@ LogicalResult ContractOp::verify() {
                             "output's element type";
 
   bool tensors = isa<TensorType>(getOutput().getType());
-  for (Value operand : operands)
+  for (Value operand : getMappedOperands())
     if (isa<TensorType>(operand.getType()) != tensors)
       return emitOpError() << "contract_c4: operands are all tensors or all "
                               "memrefs";

@@ -128,7 +128,9 @@ FragmentType FragmentType::cloneWithInstruction(StringAttr instruction) const {
 
 Attribute ScheduleAttr::parse(AsmParser &parser, Type) {
   SmallVector<int64_t> workgroup, subgroup, vthread = {1, 1};
-  int64_t k = 0, kFragment = 0, stages = 1;
+  int64_t k = 0, kFragment = 0, stages = 1, interleave = 0, splitK = 1,
+          raster = 0, persistent = 0;
+  bool swizzle = false;
   SMLoc loc = parser.getCurrentLocation();
   auto parsePair = [&](SmallVector<int64_t> &pair) -> ParseResult {
     pair.clear();
@@ -153,10 +155,28 @@ Attribute ScheduleAttr::parse(AsmParser &parser, Type) {
       return parser.parseInteger(kFragment);
     if (key == "stages")
       return parser.parseInteger(stages);
+    if (key == "interleave")
+      return parser.parseInteger(interleave);
+    if (key == "splitK")
+      return parser.parseInteger(splitK);
+    if (key == "raster")
+      return parser.parseInteger(raster);
+    if (key == "persistent")
+      return parser.parseInteger(persistent);
+    if (key == "swizzle") {
+      StringRef word;
+      SMLoc wordLoc = parser.getCurrentLocation();
+      if (parser.parseKeyword(&word))
+        return failure();
+      if (word != "true" && word != "false")
+        return parser.emitError(wordLoc, "expected true or false");
+      swizzle = word == "true";
+      return success();
+    }
     return parser.emitError(keyLoc, "unknown schedule entry '")
            << key
-           << "': expected workgroup, subgroup, k, kFragment, stages or "
-              "vthread";
+           << "': expected workgroup, subgroup, k, kFragment, stages, vthread, "
+              "interleave, swizzle, splitK, raster or persistent";
   };
   if (parser.parseCommaSeparatedList(AsmParser::Delimiter::LessGreater,
                                      parseEntry))
@@ -165,7 +185,8 @@ Attribute ScheduleAttr::parse(AsmParser &parser, Type) {
     kFragment = k;
   return parser.getChecked<ScheduleAttr>(loc, parser.getContext(), workgroup,
                                          subgroup, k, kFragment, stages,
-                                         vthread);
+                                         vthread, interleave, swizzle, splitK,
+                                         raster, persistent);
 }
 
 void ScheduleAttr::print(AsmPrinter &printer) const {
@@ -181,6 +202,17 @@ void ScheduleAttr::print(AsmPrinter &printer) const {
   printer << ", k = " << getK() << ", kFragment = " << getKFragment()
           << ", stages = " << getStages() << ", vthread = ";
   pair(getVthread());
+  // What is as by default is left out.
+  if (getInterleave() != 0)
+    printer << ", interleave = " << getInterleave();
+  if (getSwizzle())
+    printer << ", swizzle = true";
+  if (getSplitK() != 1)
+    printer << ", splitK = " << getSplitK();
+  if (getRaster() != 0)
+    printer << ", raster = " << getRaster();
+  if (getPersistent() != 0)
+    printer << ", persistent = " << getPersistent();
   printer << '>';
 }
 
@@ -188,7 +220,10 @@ LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                    ArrayRef<int64_t> workgroup,
                                    ArrayRef<int64_t> subgroup, int64_t k,
                                    int64_t kFragment, int64_t stages,
-                                   ArrayRef<int64_t> vthread) {
+                                   ArrayRef<int64_t> vthread,
+                                   int64_t interleave, bool swizzle,
+                                   int64_t splitK, int64_t raster,
+                                   int64_t persistent) {
   auto isPair = [](ArrayRef<int64_t> pair) {
     return pair.size() == 2 && pair[0] > 0 && pair[1] > 0;
   };
@@ -210,6 +245,16 @@ LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   if (k % kFragment)
     return emitError() << "schedule_c4: kFragment (" << kFragment
                        << ") does not divide k (" << k << ")";
+  if (splitK <= 0 || raster < 0 || interleave < 0 || persistent < 0 ||
+      interleave > vthread[0] * vthread[1])
+    return emitError() << "schedule_c5: splitK is positive, raster, "
+                          "interleave and persistent are not negative, and "
+                          "interleave is at most the number of vthreads, "
+                       << vthread[0] * vthread[1];
+  if (swizzle && stages == 0)
+    return emitError() << "schedule_c6: nothing is staged that could be "
+                          "swizzled: let stages be 1 or more, or leave out "
+                          "swizzle";
   return success();
 }
 
@@ -244,6 +289,22 @@ bool mlir::tessera::isWorkgroupMemory(MemRefType type) {
   if (auto space = dyn_cast_or_null<IntegerAttr>(type.getMemorySpace()))
     return space.getInt() == 3;
   return false;
+}
+
+int64_t mlir::tessera::getSwizzlePhases(MemRefType type) {
+  int64_t rank = type.getRank();
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  if (rank < 2 || type.isDynamicDim(rank - 1) ||
+      !type.getElementType().isIntOrFloat() ||
+      failed(type.getStridesAndOffset(strides, offset)) ||
+      strides[rank - 1] != 1 || strides[rank - 2] != type.getDimSize(rank - 1))
+    return 0;
+  int64_t bytes = strides[rank - 2] *
+                  type.getElementType().getIntOrFloatBitWidth() / 8;
+  if (bytes != 32 && bytes != 64 && (bytes == 0 || bytes % 128))
+    return 0;
+  return std::min<int64_t>(8, bytes / 16);
 }
 
 bool mlir::tessera::isProvablyInBounds(MemRefType type, ValueRange indices,

@@ -87,6 +87,10 @@ LogicalResult LoadOp::verify() {
                          << getMemRefType().getElementType()
                          << ", but the fragment holds " << expected
                          << "; load it as it is and tessera.convert it";
+  if (getSwizzled() && getSwizzlePhases(getMemRefType()) == 0)
+    return emitOpError() << "load_c3: " << getMemRefType()
+                         << " cannot be swizzled: that takes rows of 32, 64 or "
+                            "a multiple of 128 bytes, without padding";
   return success();
 }
 
@@ -342,61 +346,4 @@ OpFoldResult ConvertOp::fold(FoldAdaptor) {
   if (getSource().getType() == getResult().getType())
     return getSource();
   return {};
-}
-
-//===----------------------------------------------------------------------===//
-// CopyOp, AsyncCopyOp, WaitOp
-//===----------------------------------------------------------------------===//
-
-template <typename CopyLike> static LogicalResult verifyCopy(CopyLike op) {
-  if (failed(verifyTileAccess(op, "copy_c1", op.getSourceType(),
-                              op.getSourceIndices())) ||
-      failed(verifyTileAccess(op, "copy_c1", op.getTargetType(),
-                              op.getTargetIndices())))
-    return failure();
-  Type source = op.getSourceType().getElementType(),
-       target = op.getTargetType().getElementType();
-  if (source != target)
-    return op.emitOpError() << "copy_c2: the source holds " << source
-                            << ", the target " << target;
-  ArrayRef<int64_t> shape = op.getShape();
-  if (shape.size() != 2 || shape[0] <= 0 || shape[1] <= 0)
-    return op.emitOpError() << "copy_c3: shape has two positive entries";
-  if (std::optional<uint64_t> alignment = op.getAlignment()) {
-    unsigned bytes = source.isIndex() ? 8 : source.getIntOrFloatBitWidth() / 8;
-    if (!llvm::isPowerOf2_64(*alignment) || *alignment < bytes)
-      return op.emitOpError()
-             << "copy_c4: alignment is a power of two, and at least the "
-                "element's "
-             << bytes << " bytes; not " << static_cast<int64_t>(*alignment);
-  }
-  return success();
-}
-
-LogicalResult CopyOp::verify() { return verifyCopy(*this); }
-
-void CopyOp::getEffects(Effects &effects) {
-  addRead(effects, getSourceMutable());
-  addWrite(effects, getTargetMutable());
-}
-
-LogicalResult AsyncCopyOp::verify() {
-  if (failed(verifyCopy(*this)))
-    return failure();
-  if (!isWorkgroupMemory(getTargetType()))
-    return emitOpError() << "copy_c5: the target of an asynchronous copy is "
-                            "in workgroup memory, not "
-                         << getTargetType();
-  return success();
-}
-
-void AsyncCopyOp::getEffects(Effects &effects) {
-  addRead(effects, getSourceMutable());
-  addWrite(effects, getTargetMutable());
-}
-
-LogicalResult WaitOp::verify() {
-  if (static_cast<int64_t>(getPending()) < 0)
-    return emitOpError() << "wait_c1: pending is not negative";
-  return success();
 }

@@ -163,7 +163,7 @@ static SmallVector<Value> getAddress(Operation *op, Value memory) {
 /// vthread_c4 for one op of the region.
 static LogicalResult verifyWrites(VThreadOp vthread, Operation *op) {
   auto interface = dyn_cast<MemoryEffectOpInterface>(op);
-  if (!interface || op->getNumRegions())
+  if (!interface || op->hasTrait<OpTrait::HasRecursiveMemoryEffects>())
     return success();
   SmallVector<MemoryEffects::EffectInstance> effects;
   interface.getEffects(effects);

@@ -67,7 +67,9 @@ struct ContractOpInterface
     auto bufferized = ContractOp::create(
         rewriter, op->getLoc(), TypeRange(), operands, contract.getProperties(),
         llvm::to_vector(op->getDiscardableAttrs()));
-    bufferized.getEpilogue().takeBody(contract.getEpilogue());
+    for (auto [from, to] :
+         llvm::zip(contract->getRegions(), bufferized->getRegions()))
+      to.takeBody(from);
     replaceOpWithBufferizedValues(rewriter, op, output);
     return success();
   }

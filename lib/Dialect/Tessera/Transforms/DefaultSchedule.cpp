@@ -12,8 +12,26 @@
 using namespace mlir;
 using namespace mlir::tessera;
 
-std::array<int64_t, 3> mlir::tessera::getStaticExtents(ContractOp op) {
+MatrixForm mlir::tessera::getMatrixForm(ContractOp op) {
   ContractOp::Dims dims = op.getDims();
+  MatrixForm form;
+  form.batch = dims.batch;
+  auto choose = [&](ArrayRef<unsigned> from) -> std::optional<unsigned> {
+    if (from.empty())
+      return std::nullopt;
+    llvm::append_range(form.batch, from.drop_back());
+    return from.back();
+  };
+  form.m = choose(dims.m);
+  form.n = choose(dims.n);
+  llvm::sort(form.batch);
+  if (!dims.k.empty())
+    form.k = dims.k.back();
+  return form;
+}
+
+std::array<int64_t, 3> mlir::tessera::getStaticExtents(ContractOp op) {
+  MatrixForm dims = getMatrixForm(op);
   SmallVector<Value> operands{op.getLhs(), op.getRhs(), op.getOutput()};
   llvm::append_range(operands, op.getExtras());
   auto extentOf = [&](std::optional<unsigned> dim) -> int64_t {
@@ -33,7 +51,7 @@ std::array<int64_t, 3> mlir::tessera::getStaticExtents(ContractOp op) {
 
 std::array<std::optional<unsigned>, 2>
 mlir::tessera::getMatrixDims(ContractOp op, unsigned operand) {
-  ContractOp::Dims dims = op.getDims();
+  MatrixForm dims = getMatrixForm(op);
   if (operand == 0)
     return {dims.m, dims.k};
   if (operand == 1)
@@ -157,7 +175,7 @@ ScheduleAttr mlir::tessera::getDefaultSchedule(ContractOp op,
 
   auto make = [&] {
     return ScheduleAttr::get(op.getContext(), workgroup, subgroup, k, kFragment,
-                             stages, {1, 1});
+                             stages, {1, 1}, 0, false, 1, 0, 0);
   };
   // More stages than there are steps would only cost memory.
   if (ShapedType::isStatic(extents[2]) && stages > 1)

@@ -34,7 +34,8 @@ static void addOldValueLast(ContractOp op) {
   if (output.getType() != old.getType())
     output = tensor::CastOp::create(builder, old.getType(), output);
   SmallVector<Attribute> maps(op.getMaps().getValue());
-  maps.push_back(maps[2]);
+  // After the other extras.
+  maps.insert(maps.begin() + 3 + op.getExtras().size(), maps[2]);
   op.setMapsAttr(builder.getArrayAttr(maps));
   op.getInitMutable().assign(zero);
   op.getExtrasMutable().append(old);

@@ -229,7 +229,7 @@ Value Tiler::load(const MatrixView &view, Value row, Value col,
   if (view.transposed)
     std::swap(indices[0], indices[1]);
   return LoadOp::create(builder, type, view.memory, indices, view.transposed,
-                        inBounds);
+                        inBounds, /*swizzled=*/false);
 }
 
 //===----------------------------------------------------------------------===//
@@ -315,7 +315,7 @@ SmallVector<Value> Tiler::emitProducts(const MatrixView &a, const MatrixView &b,
     indices.push_back(view.transposed ? col : row);
     indices.push_back(view.transposed ? row : col);
     return LoadOp::create(builder, type, view.memory, indices, view.transposed,
-                          inBounds);
+                          inBounds, /*swizzled=*/false);
   };
   // Rows of lhs and columns of rhs, from those of the output.
   auto moved = [&](Value at, Value from, Value to) -> Value {
@@ -403,11 +403,12 @@ SmallVector<Value> Tiler::emitReduction(ValueRange init) {
                    getKnownTileAlignment(buffer, to)));
       if (stages == 1)
         CopyOp::create(builder, view.memory, from, buffer, to, shape, inBounds,
-                       alignment);
+                       alignment, /*contiguous=*/nullptr, /*swizzled=*/false);
       else
         AsyncCopyOp::create(builder, TokenType::get(builder.getContext()),
                             view.memory, from, buffer, to, shape, inBounds,
-                            alignment);
+                            alignment, /*contiguous=*/nullptr,
+                            /*swizzled=*/false);
     };
     copy(a, blockAt[0], at, aBuffer, tiles.a, aInBounds);
     copy(b, at, blockAt[1], bBuffer, tiles.b, bInBounds);
@@ -463,7 +464,7 @@ void Tiler::emitEpilogue(ValueRange accs) {
   FragmentType accType = fragment(tile[0], tile[1], acc, Role::Acc);
   bool inBoundsM = divides(0, block[0]), inBoundsN = divides(1, block[1]);
   bool inBounds = inBoundsM && inBoundsN;
-  ContractOp::Dims dims = op.getDims();
+  MatrixForm dims = getMatrixForm(op);
   auto reads = [&](unsigned operand, std::optional<unsigned> dim) {
     return dim && op.getMap(operand).isFunctionOfDim(*dim);
   };
@@ -548,7 +549,7 @@ void Tiler::emitWorkgroupTile() {
 
 void Tiler::run() {
   // On the host: extents, grid and threads.
-  ContractOp::Dims dims = op.getDims();
+  MatrixForm dims = getMatrixForm(op);
   SmallVector<Value> sizes;
   for (OpFoldResult size : op.getExtents(builder))
     sizes.push_back(

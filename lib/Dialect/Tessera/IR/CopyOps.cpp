@@ -1,0 +1,172 @@
+//===- CopyOps.cpp - Verifiers and effects of copy, async_copy, tile, wait ===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Dialect/Tessera/IR/Tessera.h"
+
+using namespace mlir;
+using namespace mlir::tessera;
+
+using Effects =
+    SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>;
+
+static void addEffects(Effects &effects, OpOperand &source, OpOperand &target) {
+  effects.emplace_back(MemoryEffects::Read::get(), &source,
+                       SideEffects::DefaultResource::get());
+  effects.emplace_back(MemoryEffects::Write::get(), &target,
+                       SideEffects::DefaultResource::get());
+}
+
+/// Rank 2 or more, and an index for each dimension.
+static LogicalResult verifyPlace(Operation *op, StringRef label,
+                                 MemRefType type, ValueRange indices) {
+  if (type.getRank() < 2)
+    return op->emitOpError()
+           << label << ": " << type << " has rank " << type.getRank()
+           << ", and a tile needs 2 or more";
+  if (static_cast<int64_t>(indices.size()) != type.getRank())
+    return op->emitOpError()
+           << label << ": " << type << " needs " << type.getRank()
+           << " indices, not " << indices.size();
+  return success();
+}
+
+/// The source of a copy or tile: `place` is the label of its indices'
+/// constraint, `gather` that of the region's.
+template <typename OpTy>
+static LogicalResult verifySource(OpTy op, StringRef place, StringRef gather,
+                                  int64_t rowLength) {
+  MemRefType type = op.getSourceType();
+  std::optional<int64_t> contiguous = op.getContiguous();
+  if (!op.isGather()) {
+    if (contiguous)
+      return op.emitOpError()
+             << gather << ": contiguous needs a gather region; a tile's rows "
+                          "are contiguous as its memory is";
+    return verifyPlace(op, place, type, op.getSourceIndices());
+  }
+  if (!op.getSourceIndices().empty())
+    return op.emitOpError() << place
+                            << ": with gather, the region names the elements: "
+                               "the source takes no index";
+  Region &region = op.getGather();
+  Block &block = region.front();
+  auto isIndex = [](Type type) { return type.isIndex(); };
+  auto yield = region.hasOneBlock() && !block.empty()
+                   ? dyn_cast<YieldOp>(block.back())
+                   : YieldOp();
+  int64_t rank = type.getRank();
+  if (!yield || block.getNumArguments() != 2 ||
+      !llvm::all_of(block.getArgumentTypes(), isIndex) ||
+      static_cast<int64_t>(yield.getValues().size()) != rank + 1 ||
+      !llvm::all_of(yield.getValues().drop_back().getTypes(), isIndex) ||
+      !yield.getValues().back().getType().isInteger(1))
+    return op.emitOpError() << gather
+                            << ": the region takes two index, and yields "
+                            << rank << " index and an i1 for " << type;
+  for (Operation &inner : block)
+    if (!isMemoryEffectFree(&inner))
+      return inner.emitError()
+             << gather << ": the region of a gather has no side effects";
+  if (contiguous && (*contiguous <= 0 || !llvm::isPowerOf2_64(*contiguous) ||
+                     rowLength % *contiguous))
+    return op.emitOpError() << gather << ": contiguous (" << *contiguous
+                            << ") is a power of two that divides the rows of "
+                            << rowLength;
+  return success();
+}
+
+template <typename CopyLike> static LogicalResult verifyCopy(CopyLike op) {
+  Type source = op.getSourceType().getElementType(),
+       target = op.getTargetType().getElementType();
+  if (source != target)
+    return op.emitOpError() << "copy_c2: the source holds " << source
+                            << ", the target " << target;
+  ArrayRef<int64_t> shape = op.getShape();
+  if (shape.size() != 2 || shape[0] <= 0 || shape[1] <= 0)
+    return op.emitOpError() << "copy_c3: shape has two positive entries";
+  if (failed(verifySource(op, "copy_c1", "copy_c6", shape[1])) ||
+      failed(verifyPlace(op, "copy_c1", op.getTargetType(),
+                         op.getTargetIndices())))
+    return failure();
+  if (std::optional<uint64_t> alignment = op.getAlignment()) {
+    unsigned bytes = source.isIndex() ? 8 : source.getIntOrFloatBitWidth() / 8;
+    if (!llvm::isPowerOf2_64(*alignment) || *alignment < bytes)
+      return op.emitOpError()
+             << "copy_c4: alignment is a power of two, and at least the "
+                "element's "
+             << bytes << " bytes; not " << static_cast<int64_t>(*alignment);
+  }
+  if (op.getSwizzled() && getSwizzlePhases(op.getTargetType()) == 0)
+    return op.emitOpError()
+           << "copy_c7: " << op.getTargetType()
+           << " cannot be swizzled: that takes rows of 32, 64 or a multiple of "
+              "128 bytes, without padding";
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// CopyOp, AsyncCopyOp
+//===----------------------------------------------------------------------===//
+
+LogicalResult CopyOp::verify() { return verifyCopy(*this); }
+
+void CopyOp::getEffects(Effects &effects) {
+  addEffects(effects, getSourceMutable(), getTargetMutable());
+}
+
+LogicalResult AsyncCopyOp::verify() {
+  if (failed(verifyCopy(*this)))
+    return failure();
+  if (!isWorkgroupMemory(getTargetType()))
+    return emitOpError() << "copy_c5: the target of an asynchronous copy is "
+                            "in workgroup memory, not "
+                         << getTargetType();
+  return success();
+}
+
+void AsyncCopyOp::getEffects(Effects &effects) {
+  addEffects(effects, getSourceMutable(), getTargetMutable());
+}
+
+//===----------------------------------------------------------------------===//
+// TileOp
+//===----------------------------------------------------------------------===//
+
+LogicalResult TileOp::verify() {
+  MemRefType type = getResultType();
+  if (type.getRank() != 2 || !type.hasStaticShape() ||
+      !type.getLayout().isIdentity() ||
+      type.getElementType() != getSourceType().getElementType())
+    return emitOpError() << "tile_c2: the result is a static memref of rank 2 "
+                            "with the source's elements, "
+                         << getSourceType().getElementType() << ", not "
+                         << type;
+  if (failed(verifySource(*this, "tile_c1", "tile_c3", type.getDimSize(1))))
+    return failure();
+  for (Operation *user : getResult().getUsers())
+    if (!isa<LoadOp>(user)) {
+      InFlightDiagnostic diag =
+          emitOpError() << "tile_c4: only tessera.load reads a tile";
+      diag.attachNote(user->getLoc()) << "this uses it as well";
+      return diag;
+    }
+  return success();
+}
+
+void TileOp::getEffects(Effects &effects) {
+  effects.emplace_back(MemoryEffects::Read::get(), &getSourceMutable(),
+                       SideEffects::DefaultResource::get());
+}
+
+//===----------------------------------------------------------------------===//
+// WaitOp
+//===----------------------------------------------------------------------===//
+
+LogicalResult WaitOp::verify() {
+  if (static_cast<int64_t>(getPending()) < 0)
+    return emitOpError() << "wait_c1: pending is not negative";
+  return success();
+}

@@ -58,6 +58,19 @@ int64_t View::addressOf(int64_t linear) const {
   return address;
 }
 
+void View::fill(const Number &number) const {
+  int64_t count = getNumElements();
+  if (number.error != 0 || storage->errors() || storage->written()) {
+    for (int64_t i = 0; i < count; ++i)
+      store(offset + i, number);
+    return;
+  }
+  if (format->isFloat)
+    std::fill_n(storage->floats() + offset, count, number.f);
+  else
+    std::fill_n(storage->integers() + offset, count, number.i);
+}
+
 ViewRef View::make(const Format &format, ArrayRef<int64_t> sizes) {
   auto view = llvm::makeIntrusiveRefCnt<View>();
   view->format = &format;
@@ -65,6 +78,14 @@ ViewRef View::make(const Format &format, ArrayRef<int64_t> sizes) {
   view->strides = denseStrides(sizes);
   view->storage = llvm::makeIntrusiveRefCnt<Storage>(format.isFloat,
                                                      view->getNumElements());
+  return view;
+}
+
+ViewRef View::alias() const {
+  auto view = llvm::makeIntrusiveRefCnt<View>();
+  view->storage = storage;
+  view->format = format;
+  view->offset = offset;
   return view;
 }
 
@@ -277,6 +298,7 @@ const Registry &Registry::get() {
     addFragmentHandlers(*all);
     addContractHandlers(*all);
     addLinalgHandlers(*all);
+    addSoftmaxHandlers(*all);
     return all;
   }();
   return *registry;

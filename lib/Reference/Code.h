@@ -53,6 +53,9 @@ struct View : llvm::ThreadSafeRefCountedBase<View> {
   static llvm::IntrusiveRefCntPtr<View> makePoison(const Format &format,
                                                    ArrayRef<int64_t> sizes);
 
+  /// Another window on the same storage, as yet without dimensions.
+  llvm::IntrusiveRefCntPtr<View> alias() const;
+
   int64_t rank() const { return static_cast<int64_t>(sizes.size()); }
   int64_t getNumElements() const;
   bool isDense() const;
@@ -80,6 +83,8 @@ struct View : llvm::ThreadSafeRefCountedBase<View> {
   }
   /// The address of element `linear` in row-major order.
   int64_t addressOf(int64_t linear) const;
+  /// Stores one number everywhere; the view is dense.
+  void fill(const Number &number) const;
 };
 using ViewRef = llvm::IntrusiveRefCntPtr<View>;
 
@@ -319,6 +324,7 @@ void addSubgroupHandlers(Registry &registry);
 void addFragmentHandlers(Registry &registry);
 void addContractHandlers(Registry &registry);
 void addLinalgHandlers(Registry &registry);
+void addSoftmaxHandlers(Registry &registry);
 /// For every structured op.
 InstrPtr compileLinalg(Operation *op, Scope &scope);
 

@@ -46,26 +46,8 @@ tessera::reference::makeContractCode(Operation *operation, Scope &scope) {
 
 bool ContractCode::getExtents(Run &run, ArrayRef<const View *> operands,
                               SmallVectorImpl<int64_t> &extents) const {
-  extents.assign(maps.front().getNumDims(), -1);
-  for (auto [map, view] : llvm::zip_equal(maps, operands)) {
-    if (view->sizes.size() != map.getNumResults())
-      return run.error(op, "an operand's rank is not that of its map");
-    for (auto [expr, size] : llvm::zip_equal(map.getResults(), view->sizes)) {
-      auto dim = dyn_cast<AffineDimExpr>(expr);
-      if (!dim)
-        return run.error(op, "a map is not a projected permutation");
-      int64_t &extent = extents[dim.getPosition()];
-      if (extent >= 0 && extent != size)
-        return run.error(op, "the operands' shapes do not agree: dimension " +
-                                 Twine(dim.getPosition()) + " has size " +
-                                 Twine(extent) + " and size " + Twine(size));
-      extent = size;
-    }
-  }
-  for (int64_t extent : extents)
-    if (extent < 0)
-      return run.error(op, "the extent of a dimension cannot be found");
-  return true;
+  return getIterationExtents(run, op, maps, operands, {},
+                             /*mayReachOutside=*/false, extents);
 }
 
 bool ContractCode::evaluate(Frame &frame, ArrayRef<ViewRef> views,

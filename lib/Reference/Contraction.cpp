@@ -33,7 +33,7 @@ static std::vector<int64_t> makeOffsets(const Access &access,
     next.reserve(offsets.size() * extents[dim]);
     for (int64_t offset : offsets)
       for (int64_t i = 0; i < extents[dim]; ++i)
-        next.push_back(offset + i * access.strides[dim]);
+        next.push_back(offset + access.getOffset(dim, i));
     offsets = std::move(next);
   }
   return offsets;
@@ -54,6 +54,7 @@ static GatheredMatrix gather(const View &view, const Conversion &conversion,
   matrix.columns = columns;
   if (conversion.unsignedWidth && conversion.unsignedWidth < 64)
     matrix.mask = (uint64_t(1) << conversion.unsignedWidth) - 1;
+  matrix.zeroPoint = conversion.zeroPoint;
   if (conversion.rounded) {
     matrix.convert = convertFloat;
     matrix.context = conversion.rounded;
@@ -122,27 +123,17 @@ struct Norms {
     return std::min(worst, likely);
   }
 
-  static Norms ofRows(const GatheredMatrix &matrix, const double *errors,
-                      int64_t rows, int64_t columns) {
+  /// Of the rows of a matrix of that shape, or of its columns.
+  static Norms of(bool ofRows, const GatheredMatrix &matrix,
+                  const double *errors, int64_t rows, int64_t columns) {
+    int64_t count = ofRows ? rows : columns;
     Norms norms;
-    norms.values.assign(rows, 0);
-    norms.errors.assign(errors ? rows : 0, 0);
+    norms.values.assign(count, 0);
+    norms.errors.assign(errors ? count : 0, 0);
     norms.largestErrors = norms.errors;
     for (int64_t r = 0; r < rows; ++r)
       for (int64_t c = 0; c < columns; ++c)
-        norms.add(r, matrix, errors, r, c);
-    norms.finish();
-    return norms;
-  }
-  static Norms ofColumns(const GatheredMatrix &matrix, const double *errors,
-                         int64_t rows, int64_t columns) {
-    Norms norms;
-    norms.values.assign(columns, 0);
-    norms.errors.assign(errors ? columns : 0, 0);
-    norms.largestErrors = norms.errors;
-    for (int64_t r = 0; r < rows; ++r)
-      for (int64_t c = 0; c < columns; ++c)
-        norms.add(c, matrix, errors, r, c);
+        norms.add(ofRows ? r : c, matrix, errors, r, c);
     norms.finish();
     return norms;
   }
@@ -259,8 +250,8 @@ void Batch::select(int64_t index, bool withNorms) {
   b = gather(*c.b.view, c.convertB, bInner.data(), bStart.data());
   if (!withNorms)
     return;
-  aNorms = Norms::ofRows(a, c.a.view->storage->errors(), m, k);
-  bNorms = Norms::ofColumns(b, c.b.view->storage->errors(), k, n);
+  aNorms = Norms::of(true, a, c.a.view->storage->errors(), m, k);
+  bNorms = Norms::of(false, b, c.b.view->storage->errors(), k, n);
 }
 
 double Batch::getError(int64_t row, int64_t column, double sum,
@@ -365,7 +356,7 @@ template <typename T> static T getElement(const View &view, int64_t address) {
 
 /// Both sides of (A B + C) x = G x, for each row.
 template <typename T>
-static void projectBoth(const Batch &batch, const View &got,
+static void projectBoth(Run &run, const Batch &batch, const View &got,
                         ArrayRef<int> signs, std::vector<T> &expected,
                         std::vector<T> &projected) {
   const View &old = *batch.c.output.view;
@@ -378,15 +369,20 @@ static void projectBoth(const Batch &batch, const View &got,
       inner[x] += apply(getElement<T>(batch.b, x, j), signs[j]);
   expected.assign(batch.m, T(0));
   projected.assign(batch.m, T(0));
-  for (int64_t i = 0; i < batch.m; ++i) {
-    for (int64_t x = 0; x < batch.k; ++x)
-      expected[i] += getElement<T>(batch.a, i, x) * inner[x];
-    for (int64_t j = 0; j < batch.n; ++j) {
-      int64_t address = batch.addressOf(i, j);
-      expected[i] += apply(getElement<T>(old, address), signs[j]);
-      projected[i] += apply(getElement<T>(got, address), signs[j]);
+  int64_t pieces = batch.m < 1024 ? 1 : run.threads * 4;
+  run.parallel(pieces, [&](int64_t piece) {
+    int64_t last = batch.m * (piece + 1) / pieces;
+    for (int64_t i = batch.m * piece / pieces; i < last; ++i) {
+      for (int64_t x = 0; x < batch.k; ++x)
+        expected[i] += getElement<T>(batch.a, i, x) * inner[x];
+      for (int64_t j = 0; j < batch.n; ++j) {
+        int64_t address = batch.addressOf(i, j);
+        expected[i] += apply(getElement<T>(old, address), signs[j]);
+        projected[i] += apply(getElement<T>(got, address), signs[j]);
+      }
     }
-  }
+    return true;
+  });
 }
 
 std::optional<Comparison> tessera::reference::projectContraction(
@@ -435,10 +431,10 @@ std::optional<Comparison> tessera::reference::projectContraction(
         signs.push_back(generator() & 1 ? 1 : -1);
       std::vector<double> expected, projected;
       if (batch.isFloat) {
-        projectBoth<double>(batch, got, signs, expected, projected);
+        projectBoth<double>(run, batch, got, signs, expected, projected);
       } else {
         std::vector<uint64_t> left, right;
-        projectBoth<uint64_t>(batch, got, signs, left, right);
+        projectBoth<uint64_t>(run, batch, got, signs, left, right);
         for (int64_t i = 0; i < batch.m; ++i) {
           expected.push_back(static_cast<double>(
               c.arithmetic->wrap(static_cast<int64_t>(left[i]))));

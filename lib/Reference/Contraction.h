@@ -22,6 +22,14 @@ struct Access {
   SmallVector<int64_t, 6> strides;
   /// Whether it depends on a dimension.
   llvm::SmallBitVector uses;
+  /// Per dimension, the indices that its points stand for; empty for 0, 1, 2...
+  SmallVector<ArrayRef<int64_t>, 6> indices;
+
+  /// What point `i` of a dimension adds to the address.
+  int64_t getOffset(unsigned dim, int64_t i) const {
+    bool isListed = !indices.empty() && !indices[dim].empty();
+    return strides[dim] * (isListed ? indices[dim][i] : i);
+  }
 };
 
 /// How an element becomes a factor of a product.
@@ -30,6 +38,8 @@ struct Conversion {
   unsigned unsignedWidth = 0;
   /// Floats are rounded to it first.
   const Format *rounded = nullptr;
+  /// Subtracted from integers: the zero point of a quantized tensor.
+  int64_t zeroPoint = 0;
 };
 
 /// output[...] += sum of a[...] * b[...], over a box.

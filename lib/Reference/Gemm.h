@@ -20,6 +20,8 @@ struct GatheredMatrix {
   const int64_t *columns = nullptr;
   /// Of an integer; the bits above are dropped.
   uint64_t mask = ~uint64_t(0);
+  /// Then subtracted.
+  int64_t zeroPoint = 0;
   /// What makes a factor of a float; null for nothing.
   double (*convert)(const void *context, double value) = nullptr;
   const void *context = nullptr;
@@ -33,7 +35,7 @@ struct GatheredMatrix {
   int64_t getInteger(int64_t row, int64_t column) const {
     uint64_t bits =
         static_cast<uint64_t>(integers[rows[row] + columns[column]]);
-    return static_cast<int64_t>(bits & mask);
+    return static_cast<int64_t>(bits & mask) - zeroPoint;
   }
 };
 

@@ -6,8 +6,10 @@
 
 #include "Lazy.h"
 
+#include "AffineEval.h"
 #include "Dialect/Tessera/IR/Tessera.h"
 #include "Entry.h"
+#include "Softmax.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -17,15 +19,24 @@
 #include "mlir/Transforms/RegionUtils.h"
 #include "llvm/ADT/SetVector.h"
 
+#include <set>
+
 using namespace mlir;
 using namespace mlir::tessera::reference;
 
-ViewRef tessera::reference::gatherElements(const View &source,
-                                           const Indices &indices) {
-  SmallVector<int64_t, 4> sizes(source.sizes);
+/// The sizes of a part.
+static SmallVector<int64_t, 4> getPartSizes(const View &whole,
+                                            const Indices &indices) {
+  SmallVector<int64_t, 4> sizes(whole.sizes);
   for (size_t dim = 0; dim < sizes.size(); ++dim)
     if (indices[dim])
       sizes[dim] = static_cast<int64_t>(indices[dim]->size());
+  return sizes;
+}
+
+ViewRef tessera::reference::gatherElements(const View &source,
+                                           const Indices &indices) {
+  SmallVector<int64_t, 4> sizes = getPartSizes(source, indices);
   ViewRef result = View::make(*source.format, sizes);
   int64_t at = 0;
   forEachIndex(sizes, [&](ArrayRef<int64_t> point) {
@@ -176,7 +187,17 @@ bool LazyProgram::prepare(Operation *op) {
     step.strides =
         MixedList(scope, slice.getStaticStrides(), slice.getStrides());
     scope.define(op->getResults());
-  } else if (isa<tensor::CollapseShapeOp>(op)) {
+  } else if (isa<tensor::CollapseShapeOp, linalg::SoftmaxOp>(op)) {
+    scope.define(op->getResults());
+  } else if (auto pad = dyn_cast<tensor::PadOp>(op);
+             pad && pad.getConstantPaddingValue()) {
+    step.offsets = MixedList(scope, pad.getStaticLow(), pad.getLow());
+    step.sizes = MixedList(scope, pad.getStaticHigh(), pad.getHigh());
+    // The value, which may stand in the body.
+    Value value = pad.getConstantPaddingValue();
+    if (value.getParentBlock() == &pad.getRegion().front())
+      step.instr = scope.compileOp(value.getDefiningOp());
+    scope.slot(value);
     scope.define(op->getResults());
   } else if (isa<func::ReturnOp>(op)) {
     // Nothing to prepare.
@@ -338,6 +359,19 @@ bool LazyProgram::execute(Run &run, const Step &step) {
   if (isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp,
           tensor::ExtractSliceOp>(op))
     return executeReshape(step);
+  if (auto pad = dyn_cast<tensor::PadOp>(op);
+      pad && pad.getConstantPaddingValue())
+    return executePad(run, step);
+  if (auto softmax = dyn_cast<linalg::SoftmaxOp>(op)) {
+    Node *node = makeSoftmax(op);
+    if (!node)
+      return reject(op);
+    if (op->getNumResults() == 1)
+      setTensor(op->getResult(0), node);
+    else
+      setMemory(softmax.getOutput(), node);
+    return true;
+  }
   if (isa<func::ReturnOp>(op)) {
     for (Value value : op->getOperands())
       results.push_back(isArray(value) ? lookup(value) : nullptr);
@@ -400,9 +434,6 @@ listAll(const std::optional<SmallVector<int64_t>> &list, int64_t size) {
     all.push_back(i);
   return all;
 }
-
-static SmallVector<int64_t, 4> getPartSizes(const View &whole,
-                                            const Indices &indices);
 
 bool LazyProgram::executeReshape(const Step &step) {
   Operation *op = step.op;
@@ -519,6 +550,93 @@ bool LazyProgram::executeReshape(const Step &step) {
   return true;
 }
 
+bool LazyProgram::executePad(Run &run, const Step &step) {
+  auto pad = cast<tensor::PadOp>(step.op);
+  Node *source = lookup(pad.getSource());
+  if (!source || (step.instr && !step.instr->run(owner->frame)))
+    return reject(pad);
+  Number value = owner->frame.number(scope.slot(pad.getConstantPaddingValue()));
+  SmallVector<int64_t, 4> low = step.offsets.get(owner->frame),
+                          high = step.sizes.get(owner->frame);
+  auto shape = llvm::makeIntrusiveRefCnt<View>();
+  shape->format = source->value->format;
+  for (auto [before, size, after] :
+       llvm::zip_equal(low, source->value->sizes, high))
+    shape->sizes.push_back(before + size + after);
+  if (!checkSizes(run, pad, shape->sizes))
+    return false;
+  Node *node = makeNode(pad, shape);
+  node->reshape = [=](Run &run, const Indices &indices) -> ViewRef {
+    // Per dimension, the source's indices, and their places in the result.
+    Indices part;
+    SmallVector<SmallVector<int64_t>> places;
+    bool isEmpty = false;
+    for (size_t dim = 0; dim < low.size(); ++dim) {
+      SmallVector<int64_t> inside, &place = places.emplace_back();
+      auto list = listAll(indices[dim], shape->sizes[dim]);
+      for (auto [at, index] : llvm::enumerate(list)) {
+        int64_t from = index - low[dim];
+        if (from < 0 || from >= source->value->sizes[dim])
+          continue;
+        inside.push_back(from);
+        place.push_back(static_cast<int64_t>(at));
+      }
+      isEmpty |= inside.empty();
+      bool isAllOfIt =
+          static_cast<int64_t>(inside.size()) == source->value->sizes[dim] &&
+          llvm::is_sorted(inside);
+      part.push_back(std::nullopt);
+      if (!isAllOfIt)
+        part.back() = std::move(inside);
+    }
+    ViewRef result = View::make(*shape->format, getPartSizes(*shape, indices));
+    result->fill(value);
+    if (isEmpty)
+      return result;
+    ViewRef view = evaluate(run, *source, part);
+    if (!view)
+      return nullptr;
+    forEachIndex(view->sizes, [&](ArrayRef<int64_t> point) {
+      int64_t from = view->offset, to = 0;
+      for (size_t i = 0; i < point.size(); ++i) {
+        from += point[i] * view->strides[i];
+        to += places[i][point[i]] * result->strides[i];
+      }
+      result->store(to, view->load(from));
+      return true;
+    });
+    return result;
+  };
+  setTensor(pad.getResult(), node);
+  return true;
+}
+
+LazyProgram::Node *LazyProgram::makeSoftmax(Operation *op) {
+  auto softmax = cast<linalg::SoftmaxOp>(op);
+  Node *source = lookup(softmax.getInput());
+  Node *output = lookup(softmax.getOutput());
+  auto dim = static_cast<int64_t>(softmax.getDimension());
+  if (!source || !output || source->value->sizes != output->value->sizes)
+    return nullptr;
+  auto shape = llvm::makeIntrusiveRefCnt<View>();
+  shape->format = output->value->format;
+  shape->sizes = output->value->sizes;
+  Node *node = makeNode(op, shape);
+  node->reshape = [=](Run &run, const Indices &indices) -> ViewRef {
+    // Whole rows.
+    Indices part(indices), rest(indices.size());
+    std::swap(part[dim], rest[dim]);
+    ViewRef view = evaluate(run, *source, part);
+    if (!view)
+      return nullptr;
+    ViewRef result = View::make(*shape->format, view->sizes);
+    if (!evaluateSoftmax(run, op, *view, *result, dim))
+      return nullptr;
+    return isAll(rest) ? result : gatherElements(*result, rest);
+  };
+  return node;
+}
+
 bool LazyProgram::executeWhole(const Step &step) {
   Operation *op = step.op;
   Value result = op->getResult(0);
@@ -574,16 +692,6 @@ ViewRef LazyProgram::evaluate(Run &run, Node &node, const Indices &indices) {
   return result;
 }
 
-/// The sizes of a part.
-static SmallVector<int64_t, 4> getPartSizes(const View &whole,
-                                            const Indices &indices) {
-  SmallVector<int64_t, 4> sizes(whole.sizes);
-  for (size_t dim = 0; dim < sizes.size(); ++dim)
-    if (indices[dim])
-      sizes[dim] = static_cast<int64_t>(indices[dim]->size());
-  return sizes;
-}
-
 ViewRef LazyProgram::compute(Run &run, Node &node, const Indices &indices) {
   owner->frame.run = &run;
   if (node.isPoison)
@@ -598,24 +706,97 @@ ViewRef LazyProgram::compute(Run &run, Node &node, const Indices &indices) {
   return computeElementwise(run, node, indices);
 }
 
+/// The numbers that an expression takes for some indices of its dimensions, in
+/// order; none where it takes nearly all.
+static std::optional<SmallVector<int64_t>>
+findNumbers(AffineExpr expr, unsigned numDims, const Indices &lists,
+            ArrayRef<int64_t> extents, int64_t size) {
+  SmallVector<unsigned> dims;
+  SmallVector<int64_t> counts;
+  int64_t points = 1;
+  bool isPart = false;
+  for (unsigned dim = 0; dim < numDims; ++dim)
+    if (expr.isFunctionOfDim(dim)) {
+      dims.push_back(dim);
+      counts.push_back(lists[dim] ? static_cast<int64_t>(lists[dim]->size())
+                                  : extents[dim]);
+      points *= counts.back();
+      isPart |= lists[dim].has_value();
+    }
+  if (!isPart || points > 1'000'000)
+    return std::nullopt;
+  std::set<int64_t> numbers;
+  SmallVector<int64_t> values(numDims, 0);
+  bool isInside = forEachIndex(counts, [&](ArrayRef<int64_t> point) {
+    for (auto [dim, i] : llvm::zip_equal(dims, point))
+      values[dim] = lists[dim] ? (*lists[dim])[i] : i;
+    std::optional<int64_t> number = evaluate(expr, values, {});
+    if (!number || *number < 0 || *number >= size)
+      return false;
+    numbers.insert(*number);
+    return true;
+  });
+  if (!isInside || static_cast<int64_t>(numbers.size()) * 2 > size)
+    return std::nullopt;
+  return llvm::to_vector(numbers);
+}
+
+/// The part of an operand that is used where the iteration dimensions take
+/// these indices. A dimension of the operand that is indexed by a sum is as
+/// large as ever, with zeros where nothing is used.
+ViewRef LazyProgram::evaluateOperand(Run &run, Node &operand, AffineMap map,
+                                     const Indices &lists,
+                                     ArrayRef<int64_t> extents) {
+  llvm::SmallBitVector summed = getSummedDims(map);
+  Indices part, spread(operand.rank());
+  for (auto [i, expr] : llvm::enumerate(map.getResults())) {
+    auto dim = dyn_cast<AffineDimExpr>(expr);
+    if (dim && !summed.test(dim.getPosition())) {
+      part.push_back(lists[dim.getPosition()]);
+      continue;
+    }
+    part.push_back(std::nullopt);
+    if (!operand.isKnown)
+      part.back() = spread[i] = findNumbers(expr, map.getNumDims(), lists,
+                                            extents, operand.value->sizes[i]);
+  }
+  ViewRef view = evaluate(run, operand, part);
+  if (!view || isAll(spread))
+    return view;
+  SmallVector<int64_t, 4> sizes(view->sizes);
+  for (size_t i = 0; i < spread.size(); ++i)
+    if (spread[i])
+      sizes[i] = operand.value->sizes[i];
+  ViewRef whole = View::make(*view->format, sizes);
+  if (view->format->isFloat)
+    std::fill_n(whole->storage->floats(), whole->storage->size(), 0.0);
+  else
+    std::fill_n(whole->storage->integers(), whole->storage->size(), 0);
+  forEachIndex(view->sizes, [&](ArrayRef<int64_t> point) {
+    int64_t from = view->offset, to = 0;
+    for (size_t i = 0; i < point.size(); ++i) {
+      from += point[i] * view->strides[i];
+      to += (spread[i] ? (*spread[i])[point[i]] : point[i]) * whole->strides[i];
+    }
+    whole->store(to, view->load(from));
+    return true;
+  });
+  return whole;
+}
+
 ViewRef LazyProgram::computeStructured(Run &run, Node &node,
                                        const Indices &indices) {
   const StructuredOp &structured = *node.structured;
-  unsigned numDims = structured.isParallel.size();
-  SmallVector<std::optional<SmallVector<int64_t>>> lists(numDims);
+  Indices lists(structured.isParallel.size());
   AffineMap outputMap = structured.maps.back();
   for (auto [expr, list] : llvm::zip_equal(outputMap.getResults(), indices))
     lists[cast<AffineDimExpr>(expr).getPosition()] = list;
-  // Dimensions that are added to others (of a convolution) are taken in full.
-  bool isWidened = false;
-  for (AffineMap map : structured.maps)
-    for (AffineExpr expr : map.getResults())
-      if (!isa<AffineDimExpr>(expr))
-        for (unsigned dim = 0; dim < numDims; ++dim)
-          if (expr.isFunctionOfDim(dim) && lists[dim]) {
-            lists[dim] = std::nullopt;
-            isWidened = true;
-          }
+  SmallVector<const View *> shapes;
+  for (Node *operand : node.operands)
+    shapes.push_back(operand ? operand->value.get() : nullptr);
+  SmallVector<int64_t> extents;
+  if (!structured.getExtents(run, shapes, extents))
+    return nullptr;
   SmallVector<ViewRef> views;
   SmallVector<Number> scalars;
   for (auto [i, operand] : llvm::enumerate(node.operands)) {
@@ -625,18 +806,14 @@ ViewRef LazyProgram::computeStructured(Run &run, Node &node,
       views.push_back(nullptr);
       continue;
     }
-    Indices part;
-    for (AffineExpr expr : structured.maps[i].getResults()) {
-      auto dim = dyn_cast<AffineDimExpr>(expr);
-      part.push_back(dim ? lists[dim.getPosition()] : std::nullopt);
-    }
     bool isOutput = i == structured.numInputs;
     if (isOutput && !structured.readsOutput[0]) {
       views.push_back(View::make(*operand->value->format,
-                                 getPartSizes(*operand->value, part)));
+                                 getPartSizes(*operand->value, indices)));
       continue;
     }
-    ViewRef view = evaluate(run, *operand, part);
+    ViewRef view =
+        evaluateOperand(run, *operand, structured.maps[i], lists, extents);
     if (!view)
       return nullptr;
     views.push_back(isOutput ? cloneView(*view) : view);
@@ -645,15 +822,8 @@ ViewRef LazyProgram::computeStructured(Run &run, Node &node,
   for (const auto &list : lists)
     shown.push_back(list ? ArrayRef<int64_t>(*list) : ArrayRef<int64_t>());
   owner->frame.run = &run;
-  if (!structured.evaluate(owner->frame, views, scalars, shown))
-    return nullptr;
-  if (!isWidened)
-    return views.back();
-  Indices rest(indices);
-  for (auto [expr, list] : llvm::zip_equal(outputMap.getResults(), rest))
-    if (lists[cast<AffineDimExpr>(expr).getPosition()])
-      list = std::nullopt;
-  return gatherElements(*views.back(), rest);
+  return structured.evaluate(owner->frame, views, scalars, shown) ? views.back()
+                                                                  : nullptr;
 }
 
 ViewRef LazyProgram::computeContract(Run &run, Node &node,
@@ -745,9 +915,10 @@ std::optional<Comparison> LazyProgram::project(Run &run, Node &output,
       return std::nullopt;
     maps = {structured.maps[structured.factorA],
             structured.maps[structured.factorB], structured.maps.back()};
-    c.convertA = structured.convertA;
-    c.convertB = structured.convertB;
-    c.arithmetic = structured.arithmetic;
+    SmallVector<Number> scalars;
+    for (auto [operand, slot] : llvm::zip_equal(node->operands, node->slots))
+      scalars.push_back(operand ? Number::ofInt(0) : owner->frame.number(slot));
+    structured.setFactors(c, scalars);
     c.tf32 = structured.mayUseTf32 && run.options.allowTf32;
   } else if (node->contract && node->contract->isPlain) {
     const ContractCode &code = *node->contract;

@@ -86,6 +86,8 @@ private:
   bool prepare(Operation *op);
   bool execute(Run &run, const Step &step);
   bool executeReshape(const Step &step);
+  bool executePad(Run &run, const Step &step);
+  Node *makeSoftmax(Operation *op);
   bool executeWhole(const Step &step);
   Node *makeNode(Operation *op, ViewRef shape);
   Node *lookup(Value value) const;
@@ -93,6 +95,8 @@ private:
   bool isArray(Value value) const;
   bool reject(Operation *op);
   ViewRef compute(Run &run, Node &node, const Indices &indices);
+  ViewRef evaluateOperand(Run &run, Node &operand, AffineMap map,
+                          const Indices &lists, ArrayRef<int64_t> extents);
   ViewRef computeStructured(Run &run, Node &node, const Indices &indices);
   ViewRef computeContract(Run &run, Node &node, const Indices &indices);
   ViewRef computeElementwise(Run &run, Node &node, const Indices &indices);

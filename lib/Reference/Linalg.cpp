@@ -47,6 +47,21 @@ static BlockArgument traceFactor(Value value, Conversion &conversion) {
   return cast<BlockArgument>(value);
 }
 
+/// Splits `x - zero point`, where that is an argument of the body or a cast of
+/// one.
+static Value splitZeroPoint(Value value, Block &block,
+                            std::optional<unsigned> &zeroPoint) {
+  auto difference = value.getDefiningOp<arith::SubIOp>();
+  if (!difference)
+    return value;
+  Conversion conversion;
+  BlockArgument zero = traceFactor(difference.getRhs(), conversion);
+  if (!zero || zero.getOwner() != &block || conversion.unsignedWidth)
+    return value;
+  zeroPoint = zero.getArgNumber();
+  return difference.getLhs();
+}
+
 /// Recognizes out + a * b.
 static void matchContraction(Block &block, StructuredOp &structured) {
   Operation *yield = block.getTerminator();
@@ -65,11 +80,16 @@ static void matchContraction(Block &block, StructuredOp &structured) {
     if (!isa_and_present<arith::MulFOp, arith::MulIOp>(product))
       return;
     Conversion convertA, convertB;
-    BlockArgument a = traceFactor(product->getOperand(0), convertA);
-    BlockArgument b = traceFactor(product->getOperand(1), convertB);
+    std::optional<unsigned> zeroA, zeroB;
+    BlockArgument a = traceFactor(
+        splitZeroPoint(product->getOperand(0), block, zeroA), convertA);
+    BlockArgument b = traceFactor(
+        splitZeroPoint(product->getOperand(1), block, zeroB), convertB);
     if (!a || !b || a.getOwner() != &block || b.getOwner() != &block ||
         a.getArgNumber() >= structured.numInputs ||
         b.getArgNumber() >= structured.numInputs ||
+        (zeroA && *zeroA >= structured.numInputs) ||
+        (zeroB && *zeroB >= structured.numInputs) ||
         !isNumber(sum->getResult(0).getType()))
       return;
     structured.isContraction = true;
@@ -77,6 +97,8 @@ static void matchContraction(Block &block, StructuredOp &structured) {
     structured.factorB = b.getArgNumber();
     structured.convertA = convertA;
     structured.convertB = convertB;
+    structured.zeroA = zeroA;
+    structured.zeroB = zeroB;
     structured.arithmetic = Format::get(sum->getResult(0).getType());
     structured.mayUseTf32 = sum->getResult(0).getType().isF32() &&
                             a.getType().isF32() && b.getType().isF32();
@@ -121,22 +143,44 @@ tessera::reference::makeStructuredOp(linalg::LinalgOp op, Scope &scope) {
 // Iteration space
 //===----------------------------------------------------------------------===//
 
-bool StructuredOp::getExtents(Run &run, ArrayRef<const View *> operands,
-                              SmallVectorImpl<int64_t> &extents) const {
-  extents.assign(isParallel.size(), -1);
+llvm::SmallBitVector tessera::reference::getSummedDims(AffineMap map) {
+  llvm::SmallBitVector summed(map.getNumDims());
+  for (AffineExpr expr : map.getResults())
+    if (!isa<AffineDimExpr>(expr))
+      for (unsigned dim = 0; dim < map.getNumDims(); ++dim)
+        if (expr.isFunctionOfDim(dim))
+          summed.set(dim);
+  return summed;
+}
+
+bool tessera::reference::getIterationExtents(
+    Run &run, Operation *op, ArrayRef<AffineMap> maps,
+    ArrayRef<const View *> operands, ArrayRef<ArrayRef<int64_t>> indexLists,
+    bool mayReachOutside, SmallVectorImpl<int64_t> &extents) {
+  unsigned numDims = maps.front().getNumDims();
+  extents.assign(numDims, -1);
+  for (unsigned dim = 0; dim < indexLists.size(); ++dim)
+    if (!indexLists[dim].empty())
+      extents[dim] = static_cast<int64_t>(indexLists[dim].size());
   for (auto [map, view] : llvm::zip_equal(maps, operands)) {
     if (!view)
       continue;
     if (view->sizes.size() != map.getNumResults())
       return run.error(op, "an operand's rank is not that of its map");
+    llvm::SmallBitVector summed = getSummedDims(map);
     for (auto [expr, size] : llvm::zip_equal(map.getResults(), view->sizes)) {
       auto dim = dyn_cast<AffineDimExpr>(expr);
       if (!dim)
         continue;
-      int64_t &extent = extents[dim.getPosition()];
+      unsigned position = dim.getPosition();
+      int64_t &extent = extents[position];
+      // All of an operand, of which only some elements are used.
+      if (summed.test(position) && extent >= 0 && !indexLists.empty() &&
+          !indexLists[position].empty())
+        continue;
       if (extent >= 0 && extent != size)
         return run.error(op, "the operands' shapes do not agree: dimension " +
-                                 Twine(dim.getPosition()) + " has size " +
+                                 Twine(position) + " has size " +
                                  Twine(extent) + " and size " + Twine(size));
       extent = size;
     }
@@ -145,19 +189,30 @@ bool StructuredOp::getExtents(Run &run, ArrayRef<const View *> operands,
     if (extent < 0)
       return run.error(op, "the extent of a dimension cannot be found");
   // The other maps must stay inside.
-  if (llvm::is_contained(extents, 0))
+  if (mayReachOutside || llvm::is_contained(extents, 0))
     return true;
+  SmallVector<int64_t> lowest(numDims, 0), highest;
+  for (int64_t extent : extents)
+    highest.push_back(extent - 1);
+  for (unsigned dim = 0; dim < indexLists.size(); ++dim)
+    if (!indexLists[dim].empty()) {
+      lowest[dim] = *llvm::min_element(indexLists[dim]);
+      highest[dim] = *llvm::max_element(indexLists[dim]);
+    }
   for (auto [map, view] : llvm::zip_equal(maps, operands)) {
     if (!view)
       continue;
     for (auto [expr, size] : llvm::zip_equal(map.getResults(), view->sizes)) {
-      SmallVector<int64_t> coefficients(extents.size(), 0);
+      SmallVector<int64_t> coefficients(numDims, 0);
       int64_t low = 0;
       if (isa<AffineDimExpr>(expr) || !getLinear(expr, coefficients, low))
         continue;
       int64_t high = low;
-      for (auto [factor, extent] : llvm::zip_equal(coefficients, extents))
-        (factor < 0 ? low : high) += factor * (extent - 1);
+      for (unsigned dim = 0; dim < numDims; ++dim) {
+        int64_t factor = coefficients[dim];
+        low += factor * (factor < 0 ? highest[dim] : lowest[dim]);
+        high += factor * (factor < 0 ? lowest[dim] : highest[dim]);
+      }
       if (low < 0 || high >= size)
         return run.error(op, "the operands' shapes do not agree: an index "
                              "reaches " +
@@ -166,6 +221,13 @@ bool StructuredOp::getExtents(Run &run, ArrayRef<const View *> operands,
     }
   }
   return true;
+}
+
+bool StructuredOp::getExtents(Run &run, ArrayRef<const View *> operands,
+                              SmallVectorImpl<int64_t> &extents,
+                              ArrayRef<ArrayRef<int64_t>> indexLists) const {
+  return getIterationExtents(run, op, maps, operands, indexLists,
+                             /*mayReachOutside=*/false, extents);
 }
 
 int64_t StructuredOp::getCost(ArrayRef<int64_t> extents) const {
@@ -179,8 +241,15 @@ int64_t StructuredOp::getCost(ArrayRef<int64_t> extents) const {
 }
 
 bool tessera::reference::getAccess(const View &view, AffineMap map,
-                                   Access &access) {
+                                   Access &access,
+                                   ArrayRef<ArrayRef<int64_t>> indexLists) {
   unsigned dims = map.getNumDims();
+  llvm::SmallBitVector summed = getSummedDims(map);
+  if (!indexLists.empty() && summed.any()) {
+    access.indices.resize(dims);
+    for (unsigned dim : summed.set_bits())
+      access.indices[dim] = indexLists[dim];
+  }
   access.view = &view;
   access.base = view.offset;
   access.strides.assign(dims, 0);
@@ -217,11 +286,15 @@ struct Nest {
   /// Per operand; where its map is not linear, `isLinear` is false.
   SmallVector<Access> accesses;
   SmallVector<bool> isLinear;
+  SmallVector<llvm::SmallBitVector> summed;
 
   bool getAddress(Run &run, unsigned operand, ArrayRef<int64_t> point,
-                  int64_t &address) const;
-  bool runPoint(Frame &frame, ArrayRef<int64_t> point,
+                  ArrayRef<int64_t> shown, int64_t &address) const;
+  bool runPoint(Frame &frame, ArrayRef<int64_t> point, ArrayRef<int64_t> shown,
                 MutableArrayRef<int64_t> addresses) const;
+  void moveTo(unsigned dim, int64_t i, ArrayRef<int64_t> start,
+              MutableArrayRef<int64_t> point, MutableArrayRef<int64_t> shown,
+              MutableArrayRef<int64_t> addresses) const;
   bool runFrom(Frame &frame, unsigned level, MutableArrayRef<int64_t> point,
                MutableArrayRef<int64_t> shown,
                MutableArrayRef<int64_t> addresses) const;
@@ -230,12 +303,16 @@ struct Nest {
 } // namespace
 
 bool Nest::getAddress(Run &run, unsigned operand, ArrayRef<int64_t> point,
-                      int64_t &address) const {
+                      ArrayRef<int64_t> shown, int64_t &address) const {
   const View &view = *views[operand];
   address = view.offset;
   AffineMap map = structured.maps[operand];
   for (size_t i = 0; i < view.sizes.size(); ++i) {
-    std::optional<int64_t> index = evaluate(map.getResult(i), point, {});
+    auto dim = dyn_cast<AffineDimExpr>(map.getResult(i));
+    std::optional<int64_t> index =
+        dim && !summed[operand].test(dim.getPosition())
+            ? point[dim.getPosition()]
+            : evaluate(map.getResult(i), shown, {});
     if (!index || *index < 0 || *index >= view.sizes[i])
       return run.error(structured.op, "an index is out of bounds: dimension " +
                                           Twine(i) + " has size " +
@@ -246,6 +323,7 @@ bool Nest::getAddress(Run &run, unsigned operand, ArrayRef<int64_t> point,
 }
 
 bool Nest::runPoint(Frame &frame, ArrayRef<int64_t> point,
+                    ArrayRef<int64_t> shown,
                     MutableArrayRef<int64_t> addresses) const {
   const Code &code = structured.body->code;
   for (unsigned i = 0; i < views.size(); ++i) {
@@ -254,7 +332,7 @@ bool Nest::runPoint(Frame &frame, ArrayRef<int64_t> point,
       argument = scalars[i];
       continue;
     }
-    if (!isLinear[i] && !getAddress(*frame.run, i, point, addresses[i]))
+    if (!isLinear[i] && !getAddress(*frame.run, i, point, shown, addresses[i]))
       return false;
     argument = views[i]->load(addresses[i]);
   }
@@ -266,22 +344,29 @@ bool Nest::runPoint(Frame &frame, ArrayRef<int64_t> point,
   return true;
 }
 
-/// `point` holds the indices in the operands, `shown` what linalg.index sees.
+/// To point `i` of a dimension, from addresses at its point 0. `point` holds
+/// the indices in the operands, `shown` what linalg.index sees.
+void Nest::moveTo(unsigned dim, int64_t i, ArrayRef<int64_t> start,
+                  MutableArrayRef<int64_t> point,
+                  MutableArrayRef<int64_t> shown,
+                  MutableArrayRef<int64_t> addresses) const {
+  point[dim] = i;
+  shown[dim] =
+      indexLists.empty() || indexLists[dim].empty() ? i : indexLists[dim][i];
+  for (size_t operand = 0; operand < start.size(); ++operand)
+    if (views[operand] && isLinear[operand])
+      addresses[operand] = start[operand] + accesses[operand].getOffset(dim, i);
+}
+
 bool Nest::runFrom(Frame &frame, unsigned level, MutableArrayRef<int64_t> point,
                    MutableArrayRef<int64_t> shown,
                    MutableArrayRef<int64_t> addresses) const {
   if (level == order.size())
-    return runPoint(frame, point, addresses);
+    return runPoint(frame, point, shown, addresses);
   unsigned dim = order[level];
   SmallVector<int64_t, 8> start(addresses.begin(), addresses.end());
   for (int64_t i = 0; i < extents[dim]; ++i) {
-    point[dim] = i;
-    shown[dim] =
-        indexLists.empty() || indexLists[dim].empty() ? i : indexLists[dim][i];
-    for (size_t operand = 0; operand < start.size(); ++operand)
-      if (views[operand] && isLinear[operand])
-        addresses[operand] =
-            start[operand] + i * accesses[operand].strides[dim];
+    moveTo(dim, i, start, point, shown, addresses);
     if (!runFrom(frame, level + 1, point, shown, addresses))
       return false;
   }
@@ -291,18 +376,47 @@ bool Nest::runFrom(Frame &frame, unsigned level, MutableArrayRef<int64_t> point,
 
 /// For a body that hands an input on.
 void Nest::copyFrom(unsigned level, int64_t source, int64_t target) const {
-  unsigned dim = order[level];
   const Access &from = accesses[*structured.handsOn];
   const Access &to = accesses.back();
+  if (level == order.size()) {
+    to.view->store(target, from.view->load(source));
+    return;
+  }
+  unsigned dim = order[level];
   if (level + 1 < order.size()) {
     for (int64_t i = 0; i < extents[dim]; ++i)
-      copyFrom(level + 1, source + i * from.strides[dim],
-               target + i * to.strides[dim]);
+      copyFrom(level + 1, source + from.getOffset(dim, i),
+               target + to.getOffset(dim, i));
     return;
   }
   for (int64_t i = 0; i < extents[dim]; ++i)
-    to.view->store(target + i * to.strides[dim],
-                   from.view->load(source + i * from.strides[dim]));
+    to.view->store(target + to.getOffset(dim, i),
+                   from.view->load(source + from.getOffset(dim, i)));
+}
+
+/// As a batch of matrix products.
+bool StructuredOp::evaluateProduct(Frame &frame, ArrayRef<Access> accesses,
+                                   ArrayRef<Number> scalars,
+                                   ArrayRef<int64_t> extents) const {
+  Contraction contraction;
+  contraction.extents.assign(extents.begin(), extents.end());
+  contraction.a = accesses[factorA];
+  contraction.b = accesses[factorB];
+  contraction.output = accesses.back();
+  setFactors(contraction, scalars);
+  contraction.tf32 = mayUseTf32 && frame.run->options.allowTf32;
+  return contract(*frame.run, op, contraction);
+}
+
+void StructuredOp::setFactors(Contraction &contraction,
+                              ArrayRef<Number> scalars) const {
+  contraction.convertA = convertA;
+  contraction.convertB = convertB;
+  if (zeroA)
+    contraction.convertA.zeroPoint = scalars[*zeroA].i;
+  if (zeroB)
+    contraction.convertB.zeroPoint = scalars[*zeroB].i;
+  contraction.arithmetic = arithmetic;
 }
 
 bool StructuredOp::evaluate(Frame &frame, ArrayRef<ViewRef> views,
@@ -313,21 +427,25 @@ bool StructuredOp::evaluate(Frame &frame, ArrayRef<ViewRef> views,
   for (const ViewRef &view : views)
     shapes.push_back(view.get());
   SmallVector<int64_t> extents;
-  if (!getExtents(run, shapes, extents))
+  if (!getExtents(run, shapes, extents, indexLists))
     return false;
   if (llvm::is_contained(extents, 0))
     return true;
 
-  Nest nest{*this, views, scalars, indexLists, extents, {}, {}, {}};
+  Nest nest{*this, views, scalars, indexLists, extents, {}, {}, {}, {}};
   for (auto [map, view] : llvm::zip_equal(maps, views)) {
     Access access;
-    nest.isLinear.push_back(!view || getAccess(*view, map, access));
+    nest.isLinear.push_back(!view || getAccess(*view, map, access, indexLists));
     nest.accesses.push_back(std::move(access));
+    nest.summed.push_back(getSummedDims(map));
   }
   // Matrix products that are worth the preparation.
   bool isProduct = isContraction && views[factorA] && views[factorB] &&
                    llvm::all_of(nest.isLinear, [](bool b) { return b; }) &&
                    maps.back().isProjectedPermutation();
+  for (std::optional<unsigned> zero : {zeroA, zeroB})
+    isProduct =
+        isProduct && (!zero || (!views[*zero] && scalars[*zero].error == 0));
   if (isProduct) {
     int64_t size = 1;
     for (unsigned dim = 0; dim < extents.size(); ++dim)
@@ -335,19 +453,8 @@ bool StructuredOp::evaluate(Frame &frame, ArrayRef<ViewRef> views,
           !nest.accesses[factorB].uses.test(dim) ||
           !nest.accesses.back().uses.test(dim))
         size *= extents[dim];
-    isProduct = size >= 16;
-  }
-  if (isProduct) {
-    Contraction contraction;
-    contraction.extents.assign(extents.begin(), extents.end());
-    contraction.a = nest.accesses[factorA];
-    contraction.b = nest.accesses[factorB];
-    contraction.output = nest.accesses.back();
-    contraction.convertA = convertA;
-    contraction.convertB = convertB;
-    contraction.arithmetic = arithmetic;
-    contraction.tf32 = mayUseTf32 && run.options.allowTf32;
-    return contract(run, op, contraction);
+    if (size >= 16)
+      return evaluateProduct(frame, nest.accesses, scalars, extents);
   }
 
   if (!run.spend(getCost(extents), op))
@@ -365,9 +472,7 @@ bool StructuredOp::evaluate(Frame &frame, ArrayRef<ViewRef> views,
     FrameOwner owner(*body, frame);
     Number value = *handsOn < 0 ? owner.frame.number(body->code.yields[0].slot)
                                 : scalars[*handsOn];
-    const View &output = *views.back();
-    for (int64_t i = 0, e = output.getNumElements(); i < e; ++i)
-      output.store(output.offset + i, value);
+    views.back()->fill(value);
     return true;
   }
 
@@ -384,41 +489,28 @@ bool StructuredOp::evaluate(Frame &frame, ArrayRef<ViewRef> views,
       splits ? std::min<int64_t>(extents[outer], run.threads * 4) : 1;
   if (getCost(extents) < 100'000)
     pieces = 1;
+  SmallVector<int64_t, 8> bases;
+  for (const Access &access : nest.accesses)
+    bases.push_back(access.base);
   return run.parallel(pieces, [&](int64_t piece) {
-    SmallVector<int64_t> part(extents);
-    int64_t first = 0;
-    if (pieces > 1) {
-      first = extents[outer] * piece / pieces;
-      part[outer] = extents[outer] * (piece + 1) / pieces - first;
-    }
     SmallVector<int64_t> point(extents.size(), 0), shown(extents.size(), 0);
-    SmallVector<int64_t, 8> addresses;
-    for (const Access &access : nest.accesses)
-      addresses.push_back(access.base + (access.strides.empty() || pieces == 1
-                                             ? 0
-                                             : first * access.strides[outer]));
-    Nest piecewise{*this, views,      scalars,       indexLists,
-                   part,  nest.order, nest.accesses, nest.isLinear};
-    if (copies) {
-      piecewise.copyFrom(0, addresses[*handsOn], addresses.back());
-      return true;
-    }
+    SmallVector<int64_t, 8> addresses(bases);
     FrameOwner owner(*body, frame);
     owner.frame.loopIndices = shown.data();
-    if (pieces == 1)
-      return piecewise.runFrom(owner.frame, 0, point, shown, addresses);
+    if (pieces == 1) {
+      if (!copies)
+        return nest.runFrom(owner.frame, 0, point, shown, addresses);
+      nest.copyFrom(0, bases[*handsOn], bases.back());
+      return true;
+    }
     // The outermost loop here, since its indices do not start at 0.
-    SmallVector<int64_t, 8> start(addresses);
-    for (int64_t i = 0; i < part[outer]; ++i) {
-      point[outer] = first + i;
-      shown[outer] = indexLists.empty() || indexLists[outer].empty()
-                         ? first + i
-                         : indexLists[outer][first + i];
-      for (size_t operand = 0; operand < start.size(); ++operand)
-        if (views[operand] && nest.isLinear[operand])
-          addresses[operand] =
-              start[operand] + i * nest.accesses[operand].strides[outer];
-      if (!piecewise.runFrom(owner.frame, 1, point, shown, addresses))
+    int64_t first = extents[outer] * piece / pieces;
+    int64_t last = extents[outer] * (piece + 1) / pieces;
+    for (int64_t i = first; i < last; ++i) {
+      nest.moveTo(outer, i, bases, point, shown, addresses);
+      if (copies)
+        nest.copyFrom(1, addresses[*handsOn], addresses.back());
+      else if (!nest.runFrom(owner.frame, 1, point, shown, addresses))
         return false;
     }
     return true;

@@ -27,6 +27,8 @@ struct StructuredOp {
   bool isContraction = false;
   unsigned factorA = 0, factorB = 0;
   Conversion convertA, convertB;
+  /// The scalar operands that are zero points of these.
+  std::optional<unsigned> zeroA, zeroB;
   const Format *arithmetic = nullptr;
   /// The factors are f32, as the sums are.
   bool mayUseTf32 = false;
@@ -38,19 +40,46 @@ struct StructuredOp {
   /// The iteration space that operands of these shapes span (null for scalars);
   /// false with an error when they do not fit together.
   bool getExtents(Run &run, ArrayRef<const View *> operands,
-                  SmallVectorImpl<int64_t> &extents) const;
+                  SmallVectorImpl<int64_t> &extents,
+                  ArrayRef<ArrayRef<int64_t>> indexLists = {}) const;
   /// What it takes to evaluate all of it.
   int64_t getCost(ArrayRef<int64_t> extents) const;
 
   /// Evaluates the op: `views` are the operands' (null for scalars, which are
-  /// in `scalars`); the outputs are updated. Where a list is given for an
-  /// iteration dimension, it holds the indices that linalg.index sees.
+  /// in `scalars`); the outputs are updated.
+  ///
+  /// Where a list is given for an iteration dimension, only these indices of it
+  /// are evaluated. An operand that such a dimension indexes alone holds just
+  /// those elements, one in which it is added to others holds all.
   bool evaluate(Frame &frame, ArrayRef<ViewRef> views, ArrayRef<Number> scalars,
                 ArrayRef<ArrayRef<int64_t>> indexLists = {}) const;
+
+  /// Fills in how the factors are made; `scalars` are the operands' values.
+  void setFactors(Contraction &contraction, ArrayRef<Number> scalars) const;
+
+private:
+  bool evaluateProduct(Frame &frame, ArrayRef<Access> accesses,
+                       ArrayRef<Number> scalars,
+                       ArrayRef<int64_t> extents) const;
 };
 
-/// The addresses that a map names in a view; false if they are not linear.
-bool getAccess(const View &view, AffineMap map, Access &access);
+/// The extents of an iteration space whose maps index operands of these shapes
+/// (null for scalars); an error, and false, where they do not fit together. A
+/// map may reach outside only if `mayReachOutside`.
+bool getIterationExtents(Run &run, Operation *op, ArrayRef<AffineMap> maps,
+                         ArrayRef<const View *> operands,
+                         ArrayRef<ArrayRef<int64_t>> indexLists,
+                         bool mayReachOutside,
+                         SmallVectorImpl<int64_t> &extents);
+
+/// The dimensions that occur in a result of the map which is no dimension
+/// alone.
+llvm::SmallBitVector getSummedDims(AffineMap map);
+
+/// The addresses that a map names in a view, at all points or at those listed;
+/// false if they are not linear.
+bool getAccess(const View &view, AffineMap map, Access &access,
+               ArrayRef<ArrayRef<int64_t>> indexLists = {});
 
 /// Prepares a linalg op; null for one that cannot be evaluated.
 std::unique_ptr<StructuredOp> makeStructuredOp(linalg::LinalgOp op,

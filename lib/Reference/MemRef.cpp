@@ -111,62 +111,50 @@ InstrPtr tessera::reference::makeCheckedCast(Operation *op, ShapedType type,
   });
 }
 
-bool tessera::reference::checkWindow(Run &run, Operation *op,
-                                     ArrayRef<int64_t> shape,
-                                     ArrayRef<int64_t> offsets,
-                                     ArrayRef<int64_t> sizes,
-                                     ArrayRef<int64_t> strides) {
-  for (size_t i = 0; i < shape.size(); ++i) {
-    if (sizes[i] < 0)
-      return run.error(op, "a size is negative: " + Twine(sizes[i]));
-    if (sizes[i] == 0)
-      continue;
-    int64_t first = offsets[i];
-    int64_t last = offsets[i] + (sizes[i] - 1) * strides[i];
-    if (std::min(first, last) < 0 || std::max(first, last) >= shape[i])
-      return run.error(op, "the window is out of bounds: dimension " +
-                               Twine(i) + " has size " + Twine(shape[i]) +
-                               ", the window spans " + Twine(first) + " to " +
-                               Twine(last));
-  }
-  return true;
-}
+Window::Window(Scope &scope, OffsetSizeAndStrideOpInterface op,
+               llvm::SmallBitVector dropped)
+    : op(op), offsets(scope, op.getStaticOffsets(), op.getOffsets()),
+      sizes(scope, op.getStaticSizes(), op.getSizes()),
+      strides(scope, op.getStaticStrides(), op.getStrides()),
+      dropped(std::move(dropped)) {}
 
-ViewRef tessera::reference::makeWindow(const View &source,
-                                       ArrayRef<int64_t> offsets,
-                                       ArrayRef<int64_t> sizes,
-                                       ArrayRef<int64_t> strides,
-                                       const llvm::SmallBitVector &dropped) {
-  auto view = llvm::makeIntrusiveRefCnt<View>();
-  view->storage = source.storage;
-  view->format = source.format;
-  view->offset = source.offset;
-  for (size_t i = 0; i < offsets.size(); ++i) {
-    view->offset += offsets[i] * source.strides[i];
+ViewRef Window::get(const Frame &frame, const View &source) const {
+  Run &run = *frame.run;
+  SmallVector<int64_t, 4> starts = offsets.get(frame),
+                          extents = sizes.get(frame),
+                          steps = strides.get(frame);
+  ViewRef view = source.alias();
+  for (size_t i = 0; i < starts.size(); ++i) {
+    if (extents[i] < 0) {
+      run.error(op, "a size is negative: " + Twine(extents[i]));
+      return nullptr;
+    }
+    int64_t first = starts[i], last = first + (extents[i] - 1) * steps[i];
+    if (extents[i] > 0 && (std::min(first, last) < 0 ||
+                           std::max(first, last) >= source.sizes[i])) {
+      run.error(op, "the window is out of bounds: dimension " + Twine(i) +
+                        " has size " + Twine(source.sizes[i]) +
+                        ", the window spans " + Twine(first) + " to " +
+                        Twine(last));
+      return nullptr;
+    }
+    view->offset += first * source.strides[i];
     if (dropped.test(i))
       continue;
-    view->sizes.push_back(sizes[i]);
-    view->strides.push_back(strides[i] * source.strides[i]);
+    view->sizes.push_back(extents[i]);
+    view->strides.push_back(steps[i] * source.strides[i]);
   }
   return view;
 }
 
 static InstrPtr compileSubView(memref::SubViewOp op, Scope &scope) {
   Slot source = scope.slot(op.getSource());
-  MixedList offsets(scope, op.getStaticOffsets(), op.getOffsets());
-  MixedList sizes(scope, op.getStaticSizes(), op.getSizes());
-  MixedList strides(scope, op.getStaticStrides(), op.getStrides());
-  llvm::SmallBitVector dropped = op.getDroppedDims();
+  Window window(scope, op, op.getDroppedDims());
   Slot result = scope.define(op.getResult());
-  Operation *operation = op;
   return makeInstr([=](Frame &frame) {
-    const View &view = *frame.view(source);
-    SmallVector<int64_t, 4> from = offsets.get(frame),
-                            extent = sizes.get(frame), by = strides.get(frame);
-    if (!checkWindow(*frame.run, operation, view.sizes, from, extent, by))
-      return false;
-    frame.view(result) = makeWindow(view, from, extent, by, dropped);
-    return true;
+    ViewRef view = window.get(frame, *frame.view(source));
+    frame.view(result) = view;
+    return view != nullptr;
   });
 }
 
@@ -179,9 +167,7 @@ static InstrPtr compileReinterpretCast(memref::ReinterpretCastOp op,
   Slot result = scope.define(op.getResult());
   Operation *operation = op;
   return makeInstr([=](Frame &frame) {
-    auto view = llvm::makeIntrusiveRefCnt<View>();
-    view->storage = frame.view(source)->storage;
-    view->format = frame.view(source)->format;
+    ViewRef view = frame.view(source)->alias();
     view->offset = offsets.get(frame).front();
     view->sizes = sizes.get(frame);
     view->strides = strides.get(frame);
@@ -211,9 +197,8 @@ static InstrPtr compileMetadata(memref::ExtractStridedMetadataOp op,
   SmallVector<Slot> strides = scope.define(op.getStrides());
   return makeInstr([=](Frame &frame) {
     ViewRef view = frame.view(source);
-    auto whole = llvm::makeIntrusiveRefCnt<View>();
-    whole->storage = view->storage;
-    whole->format = view->format;
+    ViewRef whole = view->alias();
+    whole->offset = 0;
     frame.view(base) = std::move(whole);
     frame.setInt(offset, view->offset);
     for (size_t i = 0; i < sizes.size(); ++i) {
@@ -232,10 +217,7 @@ static InstrPtr compileTranspose(memref::TransposeOp op, Scope &scope) {
     order.push_back(cast<AffineDimExpr>(expr).getPosition());
   return makeInstr([=](Frame &frame) {
     const View &from = *frame.view(source);
-    auto view = llvm::makeIntrusiveRefCnt<View>();
-    view->storage = from.storage;
-    view->format = from.format;
-    view->offset = from.offset;
+    ViewRef view = from.alias();
     for (unsigned dim : order) {
       view->sizes.push_back(from.sizes[dim]);
       view->strides.push_back(from.strides[dim]);
@@ -253,10 +235,7 @@ static InstrPtr compileExpand(memref::ExpandShapeOp op, Scope &scope) {
   Operation *operation = op;
   return makeInstr([=](Frame &frame) {
     const View &from = *frame.view(source);
-    auto view = llvm::makeIntrusiveRefCnt<View>();
-    view->storage = from.storage;
-    view->format = from.format;
-    view->offset = from.offset;
+    ViewRef view = from.alias();
     view->sizes = sizes.get(frame);
     view->strides.assign(view->sizes.size(), 1);
     for (size_t i = 0; i < groups.size(); ++i) {
@@ -282,10 +261,7 @@ static InstrPtr compileCollapse(memref::CollapseShapeOp op, Scope &scope) {
   Operation *operation = op;
   return makeInstr([=](Frame &frame) {
     const View &from = *frame.view(source);
-    auto view = llvm::makeIntrusiveRefCnt<View>();
-    view->storage = from.storage;
-    view->format = from.format;
-    view->offset = from.offset;
+    ViewRef view = from.alias();
     for (const auto &group : groups) {
       int64_t size = 1, stride = 1;
       bool first = true;
@@ -345,37 +321,36 @@ InstrPtr tessera::reference::makeDim(Operation *op, Slot source, Slot index,
   });
 }
 
-static InstrPtr compileAtomic(memref::AtomicRMWOp op, Scope &scope) {
-  Elementwise element;
+/// What an atomic update computes; null for a kind that is not known.
+static Elementwise::Function getUpdate(arith::AtomicRMWKind kind) {
   using K = arith::AtomicRMWKind;
-  switch (op.getKind()) {
+  switch (kind) {
   case K::addf:
-    element.function = addFloats;
-    break;
+    return addFloats;
   case K::mulf:
-    element.function = multiplyFloats;
-    break;
+    return multiplyFloats;
   case K::maximumf:
-    element.function = maximumFloat;
-    break;
+    return maximumFloat;
   case K::minimumf:
-    element.function = minimumFloat;
-    break;
+    return minimumFloat;
   case K::maxnumf:
-    element.function = maximumNumber;
-    break;
+    return maximumNumber;
   case K::minnumf:
-    element.function = minimumNumber;
-    break;
+    return minimumNumber;
   case K::addi:
-    element.function = addIntegers;
-    break;
+    return addIntegers;
   case K::muli:
-    element.function = multiplyIntegers;
-    break;
+    return multiplyIntegers;
   default:
     return nullptr;
   }
+}
+
+static InstrPtr compileAtomic(memref::AtomicRMWOp op, Scope &scope) {
+  Elementwise element;
+  element.function = getUpdate(op.getKind());
+  if (!element.function)
+    return nullptr;
   element.op = op;
   element.result = getFormat(op.getType());
   element.inputs = {element.result, element.result, nullptr};

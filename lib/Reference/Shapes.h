@@ -9,6 +9,7 @@
 
 #include "Code.h"
 #include "mlir/IR/BuiltinTypes.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
 #include "llvm/ADT/SmallBitVector.h"
 
 namespace mlir::tessera::reference {
@@ -24,14 +25,21 @@ InstrPtr makeAllocation(Operation *op, const MixedList &sizes,
 InstrPtr makeMemoryCopy(Operation *op, Slot source, Slot target);
 InstrPtr makeDim(Operation *op, Slot source, Slot index, Slot result);
 
-/// Whether a window lies in a shape; else an error.
-bool checkWindow(Run &run, Operation *op, ArrayRef<int64_t> shape,
-                 ArrayRef<int64_t> offsets, ArrayRef<int64_t> sizes,
-                 ArrayRef<int64_t> strides);
-/// The window, without the dropped dimensions.
-ViewRef makeWindow(const View &source, ArrayRef<int64_t> offsets,
-                   ArrayRef<int64_t> sizes, ArrayRef<int64_t> strides,
-                   const llvm::SmallBitVector &dropped);
+/// The part of a memref or tensor that a slice names.
+class Window {
+public:
+  /// `dropped` are the dimensions that the window does without.
+  Window(Scope &scope, OffsetSizeAndStrideOpInterface op,
+         llvm::SmallBitVector dropped);
+
+  /// The window on `source`; null with an error where it is out of bounds.
+  ViewRef get(const Frame &frame, const View &source) const;
+
+private:
+  Operation *op;
+  MixedList offsets, sizes, strides;
+  llvm::SmallBitVector dropped;
+};
 
 } // namespace mlir::tessera::reference
 

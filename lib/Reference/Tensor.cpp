@@ -59,8 +59,7 @@ static InstrPtr compileSplat(tensor::SplatOp op, Scope &scope) {
     if (!checkSizes(*frame.run, operation, extents))
       return false;
     ViewRef view = View::make(*format, extents);
-    for (int64_t i = 0, e = view->storage->size(); i < e; ++i)
-      view->store(i, frame.number(value));
+    view->fill(frame.number(value));
     frame.view(result) = std::move(view);
     return true;
   });
@@ -120,6 +119,7 @@ static InstrPtr compilePad(tensor::PadOp op, Scope &scope) {
   MixedList low(scope, op.getStaticLow(), op.getLow());
   MixedList high(scope, op.getStaticHigh(), op.getHigh());
   auto body = std::make_shared<Code>(scope.compile(op.getRegion().front()));
+  bool isConstant = op.getConstantPaddingValue() != nullptr;
   const Format *format = getFormat(op.getType());
   Slot result = scope.define(op.getResult());
   Operation *operation = op;
@@ -132,21 +132,27 @@ static InstrPtr compilePad(tensor::PadOp op, Scope &scope) {
     if (!checkSizes(*frame.run, operation, extents))
       return false;
     ViewRef view = View::make(*format, extents);
-    if (!generate(frame, operation, *body, *view))
+    if (isConstant) {
+      if (!frame.run->spend(view->getNumElements(), operation) ||
+          !body->run(frame))
+        return false;
+      view->fill(frame.number(body->yields[0].slot));
+    } else if (!generate(frame, operation, *body, *view)) {
       return false;
+    }
     // Where the padding is negative, the source is cut off.
-    forEachIndex(from.sizes, [&](ArrayRef<int64_t> point) {
-      int64_t read = from.offset, write = 0;
-      for (size_t i = 0; i < point.size(); ++i) {
-        int64_t target = point[i] + before[i];
-        if (target < 0 || target >= extents[i])
-          return true;
-        read += point[i] * from.strides[i];
-        write += target * view->strides[i];
-      }
-      view->store(write, from.load(read));
-      return true;
-    });
+    ViewRef read = from.alias(), write = view->alias();
+    read->strides = from.strides;
+    write->strides = view->strides;
+    for (int64_t i = 0; i < from.rank(); ++i) {
+      int64_t first = std::max<int64_t>(0, -before[i]);
+      int64_t last = std::min(from.sizes[i], extents[i] - before[i]);
+      read->sizes.push_back(std::max<int64_t>(0, last - first));
+      read->offset += first * from.strides[i];
+      write->offset += (first + before[i]) * view->strides[i];
+    }
+    write->sizes = read->sizes;
+    copyElements(*read, *write);
     frame.view(result) = std::move(view);
     return true;
   });
@@ -158,22 +164,14 @@ static InstrPtr compilePad(tensor::PadOp op, Scope &scope) {
 
 static InstrPtr compileExtractSlice(tensor::ExtractSliceOp op, Scope &scope) {
   Slot source = scope.slot(op.getSource());
-  MixedList offsets(scope, op.getStaticOffsets(), op.getOffsets());
-  MixedList sizes(scope, op.getStaticSizes(), op.getSizes());
-  MixedList strides(scope, op.getStaticStrides(), op.getStrides());
-  llvm::SmallBitVector dropped = op.getDroppedDims();
+  Window window(scope, op, op.getDroppedDims());
   Slot result = scope.define(op.getResult());
   Operation *operation = op;
   return makeInstr([=](Frame &frame) {
-    const View &view = *frame.view(source);
-    SmallVector<int64_t, 4> from = offsets.get(frame),
-                            extent = sizes.get(frame), by = strides.get(frame);
-    if (!checkWindow(*frame.run, operation, view.sizes, from, extent, by))
+    ViewRef part = window.get(frame, *frame.view(source));
+    if (!part || !frame.run->spend(part->getNumElements(), operation))
       return false;
-    ViewRef window = makeWindow(view, from, extent, by, dropped);
-    if (!frame.run->spend(window->getNumElements(), operation))
-      return false;
-    frame.view(result) = cloneView(*window);
+    frame.view(result) = cloneView(*part);
     return true;
   });
 }
@@ -181,37 +179,65 @@ static InstrPtr compileExtractSlice(tensor::ExtractSliceOp op, Scope &scope) {
 static InstrPtr compileInsertSlice(tensor::InsertSliceOp op, Scope &scope) {
   Slot source = scope.slot(op.getSource());
   Code::Use target = scope.use(op.getDestMutable());
-  MixedList offsets(scope, op.getStaticOffsets(), op.getOffsets());
-  MixedList sizes(scope, op.getStaticSizes(), op.getSizes());
-  MixedList strides(scope, op.getStaticStrides(), op.getStrides());
-  llvm::SmallBitVector dropped = op.getDroppedDims();
+  Window window(scope, op, op.getDroppedDims());
   Slot result = scope.define(op.getResult());
   Operation *operation = op;
   return makeInstr([=](Frame &frame) {
     const ViewRef &from = frame.view(source);
     ViewRef into = takeForUpdate(frame, target);
-    SmallVector<int64_t, 4> at = offsets.get(frame), extent = sizes.get(frame),
-                            by = strides.get(frame);
-    if (!checkWindow(*frame.run, operation, into->sizes, at, extent, by))
+    ViewRef part = window.get(frame, *into);
+    if (!part)
       return false;
-    ViewRef window = makeWindow(*into, at, extent, by, dropped);
-    if (window->sizes != from->sizes)
+    if (part->sizes != from->sizes)
       return frame.run->error(operation, "the source does not have the size of "
                                          "the slice");
-    if (!frame.run->spend(window->getNumElements(), operation))
+    if (!frame.run->spend(part->getNumElements(), operation))
       return false;
-    copyElements(*from, *window);
+    copyElements(*from, *part);
     frame.view(result) = std::move(into);
+    return true;
+  });
+}
+
+static InstrPtr compileConcat(tensor::ConcatOp op, Scope &scope) {
+  SmallVector<Slot> sources = scope.slots(op.getInputs());
+  auto dim = static_cast<int64_t>(op.getDim());
+  const Format *format = getFormat(op.getType());
+  Slot result = scope.define(op.getResult());
+  Operation *operation = op;
+  return makeInstr([=](Frame &frame) {
+    SmallVector<int64_t, 4> sizes(frame.view(sources.front())->sizes);
+    sizes[dim] = 0;
+    for (Slot source : sources) {
+      const View &from = *frame.view(source);
+      for (int64_t i = 0; i < from.rank(); ++i)
+        if (i != dim && from.sizes[i] != sizes[i])
+          return frame.run->error(operation,
+                                  "the operands' shapes do not agree");
+      sizes[dim] += from.sizes[dim];
+    }
+    if (!checkSizes(*frame.run, operation, sizes))
+      return false;
+    ViewRef whole = View::make(*format, sizes);
+    if (!frame.run->spend(whole->getNumElements(), operation))
+      return false;
+    ViewRef part = whole->alias();
+    part->sizes = sizes;
+    part->strides = whole->strides;
+    for (Slot source : sources) {
+      const View &from = *frame.view(source);
+      part->sizes[dim] = from.sizes[dim];
+      copyElements(from, *part);
+      part->offset += from.sizes[dim] * whole->strides[dim];
+    }
+    frame.view(result) = std::move(whole);
     return true;
   });
 }
 
 /// A dense view of the same elements in another shape.
 static ViewRef reshape(const View &source, ArrayRef<int64_t> sizes) {
-  auto view = llvm::makeIntrusiveRefCnt<View>();
-  view->storage = source.storage;
-  view->format = source.format;
-  view->offset = source.offset;
+  ViewRef view = source.alias();
   view->sizes.assign(sizes.begin(), sizes.end());
   view->strides = denseStrides(sizes);
   return view;
@@ -295,6 +321,7 @@ void tessera::reference::addTensorHandlers(Registry &registry) {
   registry.add<tensor::FromElementsOp>(compileFromElements);
   registry.add<tensor::GenerateOp>(compileGenerate);
   registry.add<tensor::PadOp>(compilePad);
+  registry.add<tensor::ConcatOp>(compileConcat);
   registry.add<tensor::ExtractSliceOp>(compileExtractSlice);
   registry.add<tensor::InsertSliceOp>(compileInsertSlice);
   registry.add<tensor::ExpandShapeOp>(compileExpand);

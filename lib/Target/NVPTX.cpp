@@ -10,6 +10,7 @@
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/Intrinsics.h"
+#include "llvm/IR/IntrinsicsNVPTX.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Support/TargetSelect.h"
 
@@ -43,6 +44,8 @@ static LogicalResult defineDeviceFunctions(ModuleOp module,
       {"__nv_round", llvm::Intrinsic::round},
       {"__nv_sqrt", llvm::Intrinsic::sqrt},
       {"__nv_fma", llvm::Intrinsic::fma},
+      {"__nv_fmax", llvm::Intrinsic::maxnum},
+      {"__nv_fmin", llvm::Intrinsic::minnum},
       {"__nv_copysign", llvm::Intrinsic::copysign},
   };
   for (llvm::Function &function : code) {
@@ -67,6 +70,9 @@ static LogicalResult defineDeviceFunctions(ModuleOp module,
       result = builder.CreateFDiv(
           llvm::ConstantFP::get(type, 1.0),
           builder.CreateIntrinsic(llvm::Intrinsic::sqrt, {type}, arguments));
+    else if (base == "__nv_exp2" && type->isFloatTy())
+      result = builder.CreateIntrinsic(llvm::Intrinsic::nvvm_ex2_approx, {type},
+                                       arguments);
     else if (base == "__nv_fmod")
       result = builder.CreateFRem(arguments[0], arguments[1]);
     else

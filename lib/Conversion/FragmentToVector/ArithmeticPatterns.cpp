@@ -126,9 +126,10 @@ struct MmaPattern : FragmentPattern<MmaOp> {
 struct MapPattern : FragmentPattern<MapOp> {
   using FragmentPattern::FragmentPattern;
 
-  /// Whether the region can be applied to vectors as it is.
-  static bool isVectorizable(MapOp op) {
-    if (op.takesCoordinates())
+  /// Whether the region can be applied to vectors as it is. Coordinates become
+  /// vectors where one lane holds whole rows: there they are consecutive.
+  static bool isVectorizable(MapOp op, const TileLayout &layout) {
+    if (op.takesCoordinates() && layout.map.getNumLanes() > 1)
       return false;
     return llvm::all_of(
         op.getBody().front().without_terminator(), [](Operation &inner) {
@@ -175,6 +176,20 @@ struct MapPattern : FragmentPattern<MapOp> {
     return lookup(cast<YieldOp>(body.getTerminator()).getValues()[0]);
   }
 
+  /// The coordinates of a tile's registers along a dimension.
+  static Value emitCoordinates(OpBuilder &builder, Location loc,
+                               const TileLayout &layout, unsigned dimension,
+                               int64_t first) {
+    SmallVector<int64_t> values;
+    for (int64_t reg = 0; reg < layout.map.getNumRegisters(); ++reg) {
+      auto [row, col] = layout.map.at(0, reg);
+      values.push_back(first + (dimension ? col : row));
+    }
+    auto type = VectorType::get(values.size(), builder.getIndexType());
+    return arith::ConstantOp::create(
+        builder, loc, DenseIntElementsAttr::get(type, ArrayRef(values)));
+  }
+
   /// The region applied to one element.
   static Value emitScalar(OpBuilder &builder, MapOp op, ValueRange arguments) {
     Block &body = op.getBody().front();
@@ -193,7 +208,7 @@ struct MapPattern : FragmentPattern<MapOp> {
     FailureOr<TileLayout> layout = getLayout(op.getResult());
     if (failed(layout))
       return failure();
-    bool vectorize = isVectorizable(op);
+    bool vectorize = isVectorizable(op, *layout);
     IndexMath math(rewriter, loc);
     std::array<Value, 2> lane;
     if (op.takesCoordinates())
@@ -204,12 +219,16 @@ struct MapPattern : FragmentPattern<MapOp> {
       SmallVector<Value> inputs;
       for (ValueRange input : adaptor.getInputs())
         inputs.push_back(input[t]);
+      int64_t row = t / layout->tiles[1] * layout->getExtent(0);
+      int64_t col = t % layout->tiles[1] * layout->getExtent(1);
       if (vectorize) {
+        if (op.takesCoordinates())
+          for (unsigned d : {0, 1})
+            inputs.push_back(
+                emitCoordinates(rewriter, loc, *layout, d, d ? col : row));
         tiles.push_back(emitVector(rewriter, op, inputs, layout->vectorType));
         continue;
       }
-      int64_t row = t / layout->tiles[1] * layout->getExtent(0);
-      int64_t col = t % layout->tiles[1] * layout->getExtent(1);
       SmallVector<Value> elements;
       for (int64_t reg = 0; reg < layout->map.getNumRegisters(); ++reg) {
         SmallVector<Value> arguments;
@@ -240,7 +259,7 @@ struct ReducePattern : FragmentPattern<ReduceOp> {
 
   static Value combine(OpBuilder &builder, Location loc, ReductionKind kind,
                        Value a, Value b) {
-    bool isFloat = isa<FloatType>(a.getType());
+    bool isFloat = isa<FloatType>(getElementTypeOrSelf(a.getType()));
     switch (kind) {
     case ReductionKind::Add:
       return isFloat ? Value(arith::AddFOp::create(builder, loc, a, b))
@@ -258,6 +277,30 @@ struct ReducePattern : FragmentPattern<ReduceOp> {
     return {};
   }
 
+  /// All elements of a vector, in any order.
+  static Value combineAll(OpBuilder &builder, Location loc, ReductionKind kind,
+                          Value vector) {
+    bool isFloat = isa<FloatType>(getElementTypeOrSelf(vector.getType()));
+    auto combining = [&] {
+      switch (kind) {
+      case ReductionKind::Add:
+        return vector::CombiningKind::ADD;
+      case ReductionKind::Mul:
+        return vector::CombiningKind::MUL;
+      case ReductionKind::Max:
+        return isFloat ? vector::CombiningKind::MAXIMUMF
+                       : vector::CombiningKind::MAXSI;
+      case ReductionKind::Min:
+        return isFloat ? vector::CombiningKind::MINIMUMF
+                       : vector::CombiningKind::MINSI;
+      }
+      llvm_unreachable("a reduction of another kind");
+    };
+    return vector::ReductionOp::create(builder, loc, combining(), vector,
+                                       isFloat ? arith::FastMathFlags::reassoc
+                                               : arith::FastMathFlags::none);
+  }
+
   LogicalResult
   matchAndRewrite(ReduceOp op, OneToNOpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
@@ -270,20 +313,33 @@ struct ReducePattern : FragmentPattern<ReduceOp> {
     ValueRange source = adaptor.getSource();
     SmallVector<Value> tiles;
     for (int64_t t = 0; t < result->tiles[kept]; ++t) {
+      // Tile by tile,
+      Value whole;
+      for (int64_t u = 0; u < layout->tiles[dropped]; ++u) {
+        Value tile = kept ? source[u * layout->tiles[1] + t]
+                          : source[t * layout->tiles[1] + u];
+        whole =
+            whole ? combine(rewriter, loc, op.getKind(), whole, tile) : tile;
+      }
       SmallVector<Value> elements;
       for (int64_t r = 0; r < result->map.getNumRegisters(); ++r) {
         auto [vRow, vCol] = result->map.at(0, r);
         int64_t wanted = kept ? vCol : vRow;
-        // Within the lane,
+        // within the lane,
+        SmallVector<int64_t> registers;
+        for (int64_t reg = 0; reg < layout->map.getNumRegisters(); ++reg) {
+          auto [row, col] = layout->map.at(0, reg);
+          if ((kept ? col : row) == wanted)
+            registers.push_back(reg);
+        }
         Value sum;
-        for (int64_t u = 0; u < layout->tiles[dropped]; ++u) {
-          Value tile = kept ? source[u * layout->tiles[1] + t]
-                            : source[t * layout->tiles[1] + u];
-          for (int64_t reg = 0; reg < layout->map.getNumRegisters(); ++reg) {
-            auto [row, col] = layout->map.at(0, reg);
-            if ((kept ? col : row) != wanted)
-              continue;
-            Value element = vector::ExtractOp::create(rewriter, loc, tile, reg);
+        if (registers.size() >= 4 && static_cast<int64_t>(registers.size()) ==
+                                         layout->map.getNumRegisters()) {
+          sum = combineAll(rewriter, loc, op.getKind(), whole);
+        } else {
+          for (int64_t reg : registers) {
+            Value element =
+                vector::ExtractOp::create(rewriter, loc, whole, reg);
             sum = sum ? combine(rewriter, loc, op.getKind(), sum, element)
                       : element;
           }

@@ -107,8 +107,13 @@ public:
   /// Whether the whole fragment lies in the memory, as code. Null: it does.
   Value emitAllInBounds(FragmentType fragment, bool promised);
 
-  /// How many of the `width` elements at `place` lie in the memory (index).
-  Value emitCount(std::array<Value, 2> place);
+  /// A place in the memory, from the first of the fragment on.
+  std::array<Value, 2> getMemoryPlace(int64_t slow, int64_t fast) const {
+    return {math.add(base[0], slow), math.add(base[1], fast)};
+  }
+
+  /// How many of the `count` elements at `place` lie in the memory (index).
+  Value emitCount(std::array<Value, 2> place, int64_t count);
 
   VectorType getAccessType() const {
     return VectorType::get(width, type.getElementType());
@@ -153,13 +158,13 @@ Value TileAccess::emitAllInBounds(FragmentType fragment, bool promised) {
   return all;
 }
 
-Value TileAccess::emitCount(std::array<Value, 2> place) {
+Value TileAccess::emitCount(std::array<Value, 2> place, int64_t count) {
   Value zero = math.constant(0);
   Value left = arith::SubIOp::create(builder, loc, emitSize(1), place[1]);
   Value rowInside = arith::CmpIOp::create(
       builder, loc, arith::CmpIPredicate::slt, place[0], emitSize(0));
   left = arith::MaxSIOp::create(builder, loc, left, zero);
-  left = arith::MinSIOp::create(builder, loc, left, math.constant(width));
+  left = arith::MinSIOp::create(builder, loc, left, math.constant(count));
   return arith::SelectOp::create(builder, loc, rowInside, left, zero);
 }
 
@@ -194,6 +199,8 @@ static Value joinParts(OpBuilder &builder, Location loc, VectorType type,
                        ArrayRef<Value> parts) {
   if (parts.size() == 1 && parts[0].getType() == type)
     return parts[0];
+  if (isa<VectorType>(parts[0].getType()) && llvm::isPowerOf2_64(parts.size()))
+    return emitConcatenation(builder, loc, parts);
   SmallVector<Value> elements;
   for (Value part : parts) {
     auto vector = dyn_cast<VectorType>(part.getType());
@@ -224,9 +231,39 @@ namespace {
 struct LoadPattern : FragmentPattern<LoadOp> {
   using FragmentPattern::FragmentPattern;
 
+  /// Columns of the memory, transposed in registers.
+  static SmallVector<Value> emitTransposed(OpBuilder &builder, LoadOp op,
+                                           const TileLayout &layout,
+                                           TileAccess &access, bool masked) {
+    Location loc = op.getLoc();
+    Type element = layout.vectorType.getElementType();
+    return emitTransposedTiles(
+        builder, loc, layout, [&](int64_t column, int64_t row, int64_t count) {
+          std::array<Value, 2> place = access.getMemoryPlace(column, row);
+          SmallVector<Value> indices = access.getIndices(place);
+          auto type = VectorType::get(count, element);
+          if (!masked)
+            return vector::LoadOp::create(builder, loc, type, op.getMemory(),
+                                          indices)
+                .getResult();
+          Value mask =
+              emitMask(builder, loc, access.emitCount(place, count), count);
+          return vector::MaskedLoadOp::create(builder, loc, type,
+                                              op.getMemory(), indices, mask,
+                                              emitZero(builder, loc, type))
+              .getResult();
+        });
+  }
+  static bool isTransposed(LoadOp op, const TileLayout &layout) {
+    return op.getTranspose() && isInnerContiguous(op.getMemRefType()) &&
+           canTransposeTiles(layout);
+  }
+
   SmallVector<Value> emitPlain(OpBuilder &builder, LoadOp op,
                                const TileLayout &layout,
                                TileAccess &access) const {
+    if (isTransposed(op, layout))
+      return emitTransposed(builder, op, layout, access, /*masked=*/false);
     Location loc = op.getLoc();
     SmallVector<Value> tiles;
     for (int64_t i = 0; i < layout.tiles[0]; ++i)
@@ -242,6 +279,19 @@ struct LoadPattern : FragmentPattern<LoadOp> {
         tiles.push_back(emitTile(builder, op, layout, access, i, j,
                                  /*masked=*/false));
       }
+    return tiles;
+  }
+
+  SmallVector<Value> emitMasked(OpBuilder &builder, LoadOp op,
+                                const TileLayout &layout,
+                                TileAccess &access) const {
+    if (isTransposed(op, layout))
+      return emitTransposed(builder, op, layout, access, /*masked=*/true);
+    SmallVector<Value> tiles;
+    for (int64_t i = 0; i < layout.tiles[0]; ++i)
+      for (int64_t j = 0; j < layout.tiles[1]; ++j)
+        tiles.push_back(
+            emitTile(builder, op, layout, access, i, j, /*masked=*/true));
     return tiles;
   }
 
@@ -265,7 +315,7 @@ struct LoadPattern : FragmentPattern<LoadOp> {
                 ? llvm::MaybeAlign(width * getElementBytes(element))
                 : llvm::MaybeAlign());
       } else {
-        Value count = access.emitCount(place);
+        Value count = access.emitCount(place, width);
         if (width == 1) {
           Value some = arith::CmpIOp::create(
               builder, loc, arith::CmpIPredicate::sgt, count,
@@ -320,11 +370,8 @@ struct LoadPattern : FragmentPattern<LoadOp> {
                              emitPlain(rewriter, op, *layout, inner));
         rewriter.setInsertionPointToStart(branch.elseBlock());
         TileAccess edge(rewriter, op, target, *layout);
-        SmallVector<Value> masked;
-        for (int64_t i = 0; i < layout->tiles[0]; ++i)
-          for (int64_t j = 0; j < layout->tiles[1]; ++j)
-            masked.push_back(emitTile(rewriter, op, *layout, edge, i, j, true));
-        scf::YieldOp::create(rewriter, loc, masked);
+        scf::YieldOp::create(rewriter, loc,
+                             emitMasked(rewriter, op, *layout, edge));
       }
       llvm::append_range(tiles, branch.getResults());
     }
@@ -361,7 +408,7 @@ struct StorePattern : FragmentPattern<StoreOp> {
                       getElementBytes(layout.vectorType.getElementType()))
                 : llvm::MaybeAlign());
       } else {
-        Value count = access.emitCount(place);
+        Value count = access.emitCount(place, width);
         if (width == 1) {
           Value some = arith::CmpIOp::create(
               builder, loc, arith::CmpIPredicate::sgt, count,

@@ -58,6 +58,18 @@ Value emitShuffleAny(OpBuilder &builder, Location loc,
 /// A mask of `width` bits, of which the first `count` (index) are set.
 Value emitMask(OpBuilder &builder, Location loc, Value count, int64_t width);
 
+/// Vectors of one type, as many as a power of two, one after the other.
+Value emitConcatenation(OpBuilder &builder, Location loc,
+                        ArrayRef<Value> parts);
+
+/// Whether `emitTransposedTiles` can make such tiles.
+bool canTransposeTiles(const TileLayout &layout);
+/// The tiles of a fragment that memory holds column by column, for a subgroup
+/// of one lane. `load` reads `count` elements of a column from a row on.
+SmallVector<Value> emitTransposedTiles(
+    OpBuilder &builder, Location loc, const TileLayout &layout,
+    function_ref<Value(int64_t column, int64_t row, int64_t count)> load);
+
 /// Whether consecutive elements of the last dimension lie side by side.
 bool isInnerContiguous(MemRefType type);
 

@@ -116,7 +116,8 @@ gpu.module @m {
 // A subgroup has one lane: nothing is shuffled.
 // CHECK-LABEL:   func.func @reduce
 // CHECK-NOT:     gpu.shuffle
-// CHECK-COUNT-31: arith.addf
+// CHECK:         %[[SUM:.+]] = arith.addf %{{.+}}, %{{.+}} : vector<16xf32>
+// CHECK:         vector.reduction <add>, %[[SUM]] fastmath<reassoc> : vector<16xf32> into f32
 // CHECK-NOT:     arith.addf
 // CHECK:         return
 gpu.module @m {
@@ -125,6 +126,53 @@ gpu.module @m {
     %f = tessera.load %m[%c0, %c0] : memref<1x32xf32> -> !tessera.fragment<1x32xf32, acc>
     %r = tessera.reduce add %f dimension 1 : !tessera.fragment<1x32xf32, acc> -> !tessera.fragment<1x1xf32, acc>
     tessera.store %r, %o[%c0, %c0] : !tessera.fragment<1x1xf32, acc>, memref<1x1xf32>
+    gpu.return
+  }
+}
+
+// -----
+
+// Columns are read as vectors and transposed in registers: 4 steps of 16
+// shuffles, and 3 more to join 4 parts to each row. At the edge, the same with
+// masks.
+// CHECK-LABEL:   func.func @transposed
+// CHECK:         scf.if
+// CHECK-COUNT-16: vector.load {{.*}} : memref<?x?xf32>, vector<4xf32>
+// CHECK-COUNT-76: vector.shuffle
+// CHECK-NOT:     vector.shuffle
+// CHECK:         } else {
+// CHECK-COUNT-16: vector.maskedload
+// CHECK-COUNT-76: vector.shuffle
+// CHECK-NOT:     vector.shuffle
+// CHECK:         return
+gpu.module @m {
+  gpu.func @transposed(%m: memref<?x?xf32>, %o: memref<4x16xf32>, %i: index) kernel {
+    %c0 = arith.constant 0 : index
+    %f = tessera.load %m[%i, %c0] transpose : memref<?x?xf32> -> !tessera.fragment<4x16xf32, acc>
+    tessera.store %f, %o[%c0, %c0] : !tessera.fragment<4x16xf32, acc>, memref<4x16xf32>
+    gpu.return
+  }
+}
+
+// -----
+
+// Coordinates are vectors, since a tile is a row.
+// CHECK-LABEL:   func.func @coordinates
+// CHECK-COUNT-2: arith.cmpi sge, %{{.+}}, %{{.+}} : vector<16xindex>
+// CHECK-NOT:     arith.cmpi
+// CHECK:         return
+gpu.module @m {
+  gpu.func @coordinates(%m: memref<1x32xf32>, %x: f32) kernel {
+    %c0 = arith.constant 0 : index
+    %c20 = arith.constant 20 : index
+    %f = tessera.load %m[%c0, %c0] : memref<1x32xf32> -> !tessera.fragment<1x32xf32, acc>
+    %g = tessera.map %f : !tessera.fragment<1x32xf32, acc> -> !tessera.fragment<1x32xf32, acc> {
+    ^bb0(%e: f32, %i: index, %j: index):
+      %is = arith.cmpi sge, %j, %c20 : index
+      %y = arith.select %is, %e, %x : f32
+      tessera.yield %y : f32
+    }
+    tessera.store %g, %m[%c0, %c0] : !tessera.fragment<1x32xf32, acc>, memref<1x32xf32>
     gpu.return
   }
 }

@@ -2,17 +2,18 @@
 // RUN: gpu-opt %s --pass-pipeline="builtin.module(gpu.module(tessera-legalize-fragments{target=cuda chip=sm_80},convert-tessera-to-nvvm{chip=sm_80},canonicalize))" | FileCheck %s
 
 gpu.module @m {
-  // Along the columns: two registers and the tiles within the lane, then lanes 1
+  // Along the columns: the tiles, two registers within the lane, then lanes 1
   // and 2 apart; four rows' sums for each lane would be two tiles, here one.
   // CHECK-LABEL: gpu.func @reduce_columns
-  // CHECK-COUNT-3: arith.maximumf
+  // CHECK:         arith.maximumf %{{.+}} : vector<4xf32>
+  // CHECK:         arith.maximumf %{{.+}} : f32
   // CHECK:         arith.xori %{{.+}}, %c1
   // CHECK:         gpu.shuffle idx
-  // CHECK:         arith.maximumf
+  // CHECK:         arith.maximumf %{{.+}} : f32
   // CHECK:         arith.xori %{{.+}}, %c2
   // CHECK:         gpu.shuffle idx
-  // CHECK:         arith.maximumf
-  // CHECK-COUNT-3: arith.maximumf
+  // CHECK:         arith.maximumf %{{.+}} : f32
+  // CHECK:         arith.maximumf %{{.+}} : f32
   // CHECK-COUNT-2: gpu.shuffle idx
   // CHECK-NOT:     gpu.shuffle
   // CHECK:         gpu.return

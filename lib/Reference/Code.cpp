@@ -299,6 +299,7 @@ const Registry &Registry::get() {
     addContractHandlers(*all);
     addLinalgHandlers(*all);
     addSoftmaxHandlers(*all);
+    addPackHandlers(*all);
     return all;
   }();
   return *registry;

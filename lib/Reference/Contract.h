@@ -15,8 +15,15 @@ namespace mlir::tessera::reference {
 /// A tessera.contract, prepared.
 struct ContractCode {
   Operation *op = nullptr;
-  /// Of lhs, rhs, the output and the extras.
+  /// Of lhs, rhs, the output, the extras, the inputs of lhs and those of rhs.
   SmallVector<AffineMap> maps;
+  unsigned numExtras = 0;
+  /// What makes an element of lhs (rhs) from that of the operand and those of
+  /// its inputs; null for the identity.
+  std::unique_ptr<Function> producers[2];
+  const Format *productFormats[2] = {};
+  /// The first of the inputs of lhs and rhs among the operands, and the last.
+  unsigned firstInput[3] = {};
   const Format *accumulator = nullptr;
   Conversion convertA, convertB;
   bool usesTf32 = false, mayUseTf32 = false;
@@ -25,10 +32,24 @@ struct ContractCode {
   bool isPlain = false;
 
   bool getExtents(Run &run, ArrayRef<const View *> operands,
-                  SmallVectorImpl<int64_t> &extents) const;
-  /// Updates the output's view, `views[2]`.
+                  SmallVectorImpl<int64_t> &extents,
+                  ArrayRef<ArrayRef<int64_t>> indexLists = {}) const;
+  /// Updates the output's view, `views[2]`. Index lists are as for
+  /// `StructuredOp::evaluate`.
   bool evaluate(Frame &frame, ArrayRef<ViewRef> views,
-                std::optional<Number> init) const;
+                std::optional<Number> init,
+                ArrayRef<ArrayRef<int64_t>> indexLists = {}) const;
+  /// Fills in the factors of the product. What they need beside the operands is
+  /// kept alive in `owned`.
+  bool setFactors(Frame &frame, ArrayRef<ViewRef> views,
+                  ArrayRef<int64_t> extents,
+                  ArrayRef<ArrayRef<int64_t>> indexLists, Contraction &product,
+                  SmallVectorImpl<ViewRef> &owned) const;
+
+private:
+  ViewRef produce(Frame &frame, unsigned side, ArrayRef<ViewRef> views,
+                  ArrayRef<int64_t> extents,
+                  ArrayRef<ArrayRef<int64_t>> indexLists, Access &access) const;
 };
 
 /// Null for one that cannot be evaluated.

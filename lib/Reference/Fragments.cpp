@@ -28,6 +28,7 @@ struct Tile {
   int64_t row, column;
   /// Of the element at the row and column 0 of the last two dimensions.
   int64_t base;
+  bool isSwizzled = false;
 
   int64_t numRows() const { return view->sizes[view->rank() - 2]; }
   int64_t numColumns() const { return view->sizes[view->rank() - 1]; }
@@ -36,8 +37,23 @@ struct Tile {
            column + c < numColumns();
   }
   int64_t addressOf(int64_t r, int64_t c) const {
-    return base + (row + r) * view->strides[view->rank() - 2] +
-           (column + c) * view->strides[view->rank() - 1];
+    int64_t atRow = row + r, atColumn = column + c;
+    if (isSwizzled)
+      atColumn = swizzle(atRow, atColumn);
+    return base + atRow * view->strides[view->rank() - 2] +
+           atColumn * view->strides[view->rank() - 1];
+  }
+
+private:
+  /// Where a swizzled memory has a column, by chunks of 16 bytes.
+  int64_t swizzle(int64_t atRow, int64_t atColumn) const {
+    int64_t bytes = std::max<int64_t>(1, view->format->width / 8);
+    int64_t rowBytes = numColumns() * bytes, chunkSize = 16 / bytes;
+    int64_t phases = std::min<int64_t>(8, rowBytes / 16);
+    int64_t rowsPerPhase = std::max<int64_t>(1, 128 / rowBytes);
+    int64_t chunk = atColumn / chunkSize;
+    chunk ^= atRow / rowsPerPhase % phases;
+    return chunk * chunkSize + atColumn % chunkSize;
   }
 };
 } // namespace
@@ -72,11 +88,13 @@ static InstrPtr compileLoad(LoadOp op, Scope &scope) {
   Slot memory = scope.slot(op.getMemory());
   SmallVector<Slot> indices = scope.slots(op.getIndices());
   bool transpose = op.getTranspose(), inBounds = op.getInBounds();
+  bool isSwizzled = op.getSwizzled();
   Slot result = scope.define(op.getResult());
   Operation *operation = op;
   return makeShared({memory}, indices, result, [=](Frame &frame) {
     const View &view = *frame.view(memory);
     Tile tile;
+    tile.isSwizzled = isSwizzled;
     if (!getTile(frame, operation, view, indices, shape[transpose ? 1 : 0],
                  shape[transpose ? 0 : 1], inBounds, tile) ||
         !frame.run->spend(shape[0] * shape[1] * 4, operation))
@@ -118,33 +136,129 @@ static InstrPtr compileStore(StoreOp op, Scope &scope) {
   });
 }
 
+namespace {
+/// The elements that a copy or a tile reads: those at some indices of the
+/// source, or those that a region names.
+struct TileSource {
+  template <typename OpT> TileSource(OpT op, Scope &scope);
+
+  Operation *op;
+  Slot source;
+  SmallVector<Slot> indices;
+  bool inBounds;
+  std::shared_ptr<Function> gather;
+
+  /// What the elements depend on: slots of views, and of numbers.
+  SmallVector<Slot> views, numbers;
+
+  /// The elements, dense; null with an error.
+  ViewRef read(const Frame &frame, int64_t rows, int64_t columns) const;
+
+private:
+  /// The element that the region names for a place of the tile.
+  bool readGathered(const Frame &body, const View &from, int64_t i, int64_t j,
+                    Number &element) const;
+};
+} // namespace
+
+template <typename OpT>
+TileSource::TileSource(OpT tile, Scope &scope)
+    : op(tile), source(scope.slot(tile.getSource())),
+      indices(scope.slots(tile.getSourceIndices())),
+      inBounds(tile.getInBounds()), views({source}), numbers(indices) {
+  if (!tile.isGather())
+    return;
+  gather = scope.compileFunction(tile.getGather().front());
+  for (auto [outer, inner] : gather->captures)
+    (outer.isView ? views : numbers).push_back(outer);
+}
+
+bool TileSource::readGathered(const Frame &body, const View &from, int64_t i,
+                              int64_t j, Number &element) const {
+  Frame frame = body;
+  const Code &code = gather->code;
+  frame.setInt(code.arguments[0], i);
+  frame.setInt(code.arguments[1], j);
+  if (!frame.run->spend(code.cost(), op) || !code.run(frame))
+    return false;
+  element = zeroOf(*from.format);
+  if (!frame.integer(code.yields.back().slot))
+    return true;
+  SmallVector<Slot> at;
+  for (const Code::Use &use : ArrayRef(code.yields).drop_back())
+    at.push_back(use.slot);
+  int64_t address;
+  if (!getAddress(frame, op, from, at, address))
+    return false;
+  element = from.load(address);
+  return true;
+}
+
+ViewRef TileSource::read(const Frame &frame, int64_t rows,
+                         int64_t columns) const {
+  const View &from = *frame.view(source);
+  Tile tile;
+  if (!gather &&
+      !getTile(frame, op, from, indices, rows, columns, inBounds, tile))
+    return nullptr;
+  if (!frame.run->spend(rows * columns * 4, op))
+    return nullptr;
+  std::optional<FrameOwner> body;
+  if (gather)
+    body.emplace(*gather, frame);
+  ViewRef result = View::make(*from.format, {rows, columns});
+  for (int64_t i = 0; i < rows; ++i)
+    for (int64_t j = 0; j < columns; ++j) {
+      Number element = zeroOf(*from.format);
+      if (gather) {
+        if (!readGathered(body->frame, from, i, j, element))
+          return nullptr;
+      } else if (tile.contains(i, j)) {
+        element = from.load(tile.addressOf(i, j));
+      }
+      result->store(i * columns + j, element);
+    }
+  return result;
+}
+
 /// copy and async_copy: done at once, and in full by each thread.
 template <typename OpT> static InstrPtr compileCopy(OpT op, Scope &scope) {
-  Slot source = scope.slot(op.getSource()), target = scope.slot(op.getTarget());
-  SmallVector<Slot> sourceIndices = scope.slots(op.getSourceIndices());
+  TileSource source(op, scope);
+  Slot target = scope.slot(op.getTarget());
   SmallVector<Slot> targetIndices = scope.slots(op.getTargetIndices());
-  SmallVector<Slot> indices(sourceIndices);
-  llvm::append_range(indices, targetIndices);
+  SmallVector<Slot> views(source.views), numbers(source.numbers);
+  views.push_back(target);
+  llvm::append_range(numbers, targetIndices);
   scope.define(op->getResults());
   int64_t rows = op.getShape()[0], columns = op.getShape()[1];
-  bool inBounds = op.getInBounds();
+  bool inBounds = op.getInBounds(), isSwizzled = op.getSwizzled();
   Operation *operation = op;
-  return makeShared({source, target}, indices, std::nullopt, [=](Frame &frame) {
-    const View &from = *frame.view(source), &to = *frame.view(target);
-    Tile read, write;
-    if (!getTile(frame, operation, from, sourceIndices, rows, columns, inBounds,
-                 read) ||
-        !getTile(frame, operation, to, targetIndices, rows, columns, inBounds,
-                 write) ||
-        !frame.run->spend(rows * columns * 4, operation))
+  return makeShared(views, numbers, std::nullopt, [=](Frame &frame) {
+    const View &to = *frame.view(target);
+    Tile write;
+    write.isSwizzled = isSwizzled;
+    if (!getTile(frame, operation, to, targetIndices, rows, columns, inBounds,
+                 write))
+      return false;
+    ViewRef elements = source.read(frame, rows, columns);
+    if (!elements)
       return false;
     for (int64_t i = 0; i < rows; ++i)
       for (int64_t j = 0; j < columns; ++j)
         if (write.contains(i, j))
-          to.store(write.addressOf(i, j), read.contains(i, j)
-                                              ? from.load(read.addressOf(i, j))
-                                              : zeroOf(*to.format));
+          to.store(write.addressOf(i, j), elements->load(i * columns + j));
     return true;
+  });
+}
+
+static InstrPtr compileTile(TileOp op, Scope &scope) {
+  TileSource source(op, scope);
+  ArrayRef<int64_t> shape = op.getResultType().getShape();
+  int64_t rows = shape[0], columns = shape[1];
+  Slot result = scope.define(op.getResult());
+  return makeShared(source.views, source.numbers, result, [=](Frame &frame) {
+    frame.view(result) = source.read(frame, rows, columns);
+    return frame.view(result) != nullptr;
   });
 }
 
@@ -454,6 +568,7 @@ void tessera::reference::addFragmentHandlers(Registry &registry) {
   registry.add<StoreOp>(compileStore);
   registry.add<CopyOp>(compileCopy<CopyOp>);
   registry.add<AsyncCopyOp>(compileCopy<AsyncCopyOp>);
+  registry.add<TileOp>(compileTile);
   registry.addNamed("tessera.wait", [](Operation *, Scope &) {
     return makeInstr([](Frame &) { return true; });
   });

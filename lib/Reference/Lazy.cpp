@@ -265,13 +265,12 @@ bool LazyProgram::execute(Run &run, const Step &step) {
   };
 
   if (step.structured || step.contract) {
-    // tessera.contract: lhs, rhs, the output, the extras.
+    // tessera.contract: in the order of the maps.
     SmallVector<Value> operands;
     Value output;
     if (auto contract = dyn_cast<ContractOp>(op)) {
       output = contract.getOutput();
-      operands = {contract.getLhs(), contract.getRhs(), output};
-      llvm::append_range(operands, contract.getExtras());
+      operands = contract.getMappedOperands();
     } else {
       llvm::append_range(operands, op->getOperands());
       output = op->getOperands().back();
@@ -706,6 +705,22 @@ ViewRef LazyProgram::compute(Run &run, Node &node, const Indices &indices) {
   return computeElementwise(run, node, indices);
 }
 
+/// The operands' shapes; null for scalars.
+static SmallVector<const View *> getShapes(const LazyProgram::Node &node) {
+  SmallVector<const View *> shapes;
+  for (LazyProgram::Node *operand : node.operands)
+    shapes.push_back(operand ? operand->value.get() : nullptr);
+  return shapes;
+}
+
+/// The lists as an evaluation takes them.
+static SmallVector<ArrayRef<int64_t>> getShown(const Indices &lists) {
+  SmallVector<ArrayRef<int64_t>> shown;
+  for (const auto &list : lists)
+    shown.push_back(list ? ArrayRef<int64_t>(*list) : ArrayRef<int64_t>());
+  return shown;
+}
+
 /// The numbers that an expression takes for some indices of its dimensions, in
 /// order; none where it takes nearly all.
 static std::optional<SmallVector<int64_t>>
@@ -791,11 +806,8 @@ ViewRef LazyProgram::computeStructured(Run &run, Node &node,
   AffineMap outputMap = structured.maps.back();
   for (auto [expr, list] : llvm::zip_equal(outputMap.getResults(), indices))
     lists[cast<AffineDimExpr>(expr).getPosition()] = list;
-  SmallVector<const View *> shapes;
-  for (Node *operand : node.operands)
-    shapes.push_back(operand ? operand->value.get() : nullptr);
   SmallVector<int64_t> extents;
-  if (!structured.getExtents(run, shapes, extents))
+  if (!structured.getExtents(run, getShapes(node), extents))
     return nullptr;
   SmallVector<ViewRef> views;
   SmallVector<Number> scalars;
@@ -829,24 +841,21 @@ ViewRef LazyProgram::computeStructured(Run &run, Node &node,
 ViewRef LazyProgram::computeContract(Run &run, Node &node,
                                      const Indices &indices) {
   const ContractCode &code = *node.contract;
-  SmallVector<std::optional<SmallVector<int64_t>>> lists(
-      code.maps.front().getNumDims());
+  Indices lists(code.maps.front().getNumDims());
   for (auto [expr, list] : llvm::zip_equal(code.maps[2].getResults(), indices))
     if (auto dim = dyn_cast<AffineDimExpr>(expr))
       lists[dim.getPosition()] = list;
+  SmallVector<int64_t> extents;
+  if (!code.getExtents(run, getShapes(node), extents))
+    return nullptr;
   SmallVector<ViewRef> views;
   for (auto [i, operand] : llvm::enumerate(node.operands)) {
-    Indices part;
-    for (AffineExpr expr : code.maps[i].getResults()) {
-      auto dim = dyn_cast<AffineDimExpr>(expr);
-      part.push_back(dim ? lists[dim.getPosition()] : std::nullopt);
-    }
     if (i == 2 && node.init) {
       views.push_back(View::make(*operand->value->format,
-                                 getPartSizes(*operand->value, part)));
+                                 getPartSizes(*operand->value, indices)));
       continue;
     }
-    ViewRef view = evaluate(run, *operand, part);
+    ViewRef view = evaluateOperand(run, *operand, code.maps[i], lists, extents);
     if (!view)
       return nullptr;
     views.push_back(i == 2 ? cloneView(*view) : view);
@@ -855,7 +864,8 @@ ViewRef LazyProgram::computeContract(Run &run, Node &node,
   std::optional<Number> init;
   if (node.init)
     init = owner->frame.number(*node.init);
-  return code.evaluate(owner->frame, views, init) ? views[2] : nullptr;
+  return code.evaluate(owner->frame, views, init, getShown(lists)) ? views[2]
+                                                                   : nullptr;
 }
 
 ViewRef LazyProgram::computeElementwise(Run &run, Node &node,
@@ -880,6 +890,61 @@ ViewRef LazyProgram::computeElementwise(Run &run, Node &node,
 // Projections
 //===----------------------------------------------------------------------===//
 
+bool LazyProgram::findProduct(Run &run, Node &node, Contraction &c,
+                              SmallVectorImpl<ViewRef> &owned) {
+  const StructuredOp &structured = *node.structured;
+  Node *left = node.operands[structured.factorA];
+  Node *right = node.operands[structured.factorB];
+  SmallVector<int64_t> extents;
+  if (!left || !right || !structured.getExtents(run, getShapes(node), extents))
+    return false;
+  for (Node *operand : {left, right, node.operands.back()}) {
+    owned.push_back(evaluate(run, *operand, Indices(operand->rank())));
+    if (!owned.back())
+      return false;
+  }
+  SmallVector<Number> scalars;
+  for (auto [operand, slot] : llvm::zip_equal(node.operands, node.slots))
+    scalars.push_back(operand ? Number::ofInt(0) : owner->frame.number(slot));
+  structured.setFactors(c, scalars);
+  c.tf32 = structured.mayUseTf32 && run.options.allowTf32;
+  c.extents.assign(extents.begin(), extents.end());
+  return getAccess(*owned[0], structured.maps[structured.factorA], c.a) &&
+         getAccess(*owned[1], structured.maps[structured.factorB], c.b) &&
+         getAccess(*owned[2], structured.maps.back(), c.output);
+}
+
+bool LazyProgram::findContract(Run &run, Node &node, Contraction &c,
+                               SmallVectorImpl<ViewRef> &owned) {
+  const ContractCode &code = *node.contract;
+  SmallVector<int64_t> extents;
+  if (!code.getExtents(run, getShapes(node), extents))
+    return false;
+  SmallVector<ViewRef> views;
+  for (auto [i, operand] : llvm::enumerate(node.operands)) {
+    bool isUnused = i == 2 && node.init;
+    views.push_back(isUnused
+                        ? operand->value
+                        : evaluate(run, *operand, Indices(operand->rank())));
+    if (!views.back())
+      return false;
+  }
+  ViewRef initial = View::make(*code.accumulator, node.value->sizes);
+  if (node.init)
+    initial->fill(owner->frame.number(*node.init));
+  else if (views[2]->format->isFloat != code.accumulator->isFloat)
+    return false;
+  else
+    copyElements(*views[2], *initial);
+  owner->frame.run = &run;
+  c.extents.assign(extents.begin(), extents.end());
+  if (!code.setFactors(owner->frame, views, extents, {}, c, owned))
+    return false;
+  llvm::append_range(owned, views);
+  owned.push_back(initial);
+  return getAccess(*initial, code.maps[2], c.output);
+}
+
 std::optional<Comparison> LazyProgram::project(Run &run, Node &output,
                                                const View &got, int64_t count,
                                                uint64_t seed, double slack) {
@@ -887,77 +952,17 @@ std::optional<Comparison> LazyProgram::project(Run &run, Node &output,
   Node *node = &output;
   while (node->elementwise && isa<arith::TruncFOp, arith::ExtFOp>(node->op))
     node = node->operands[0];
-  auto all = [](const Node &operand) { return Indices(operand.rank()); };
-  auto access = [](const View &view, AffineMap map) {
-    Access access;
-    return getAccess(view, map, access) ? std::optional<Access>(access)
-                                        : std::nullopt;
-  };
   Contraction c;
-  ViewRef a, b, old;
-  SmallVector<AffineMap> maps;
-  SmallVector<int64_t> extents;
-  if (node->structured && node->structured->isContraction) {
-    const StructuredOp &structured = *node->structured;
-    Node *left = node->operands[structured.factorA];
-    Node *right = node->operands[structured.factorB];
-    if (!left || !right)
-      return std::nullopt;
-    a = evaluate(run, *left, all(*left));
-    b = a ? evaluate(run, *right, all(*right)) : nullptr;
-    old = b ? evaluate(run, *node->operands.back(), all(*node)) : nullptr;
-    if (!old)
-      return std::nullopt;
-    SmallVector<const View *> shapes;
-    for (Node *operand : node->operands)
-      shapes.push_back(operand ? operand->value.get() : nullptr);
-    if (!structured.getExtents(run, shapes, extents))
-      return std::nullopt;
-    maps = {structured.maps[structured.factorA],
-            structured.maps[structured.factorB], structured.maps.back()};
-    SmallVector<Number> scalars;
-    for (auto [operand, slot] : llvm::zip_equal(node->operands, node->slots))
-      scalars.push_back(operand ? Number::ofInt(0) : owner->frame.number(slot));
-    structured.setFactors(c, scalars);
-    c.tf32 = structured.mayUseTf32 && run.options.allowTf32;
-  } else if (node->contract && node->contract->isPlain) {
-    const ContractCode &code = *node->contract;
-    a = evaluate(run, *node->operands[0], all(*node->operands[0]));
-    b = a ? evaluate(run, *node->operands[1], all(*node->operands[1]))
-          : nullptr;
-    old = b ? View::make(*code.accumulator, node->value->sizes) : nullptr;
-    if (!old)
-      return std::nullopt;
-    ViewRef initial =
-        node->init ? nullptr : evaluate(run, *node->operands[2], all(*node));
-    if (!node->init && !initial)
-      return std::nullopt;
-    for (int64_t i = 0, e = old->storage->size(); i < e; ++i)
-      old->store(i, node->init ? owner->frame.number(*node->init)
-                               : initial->load(initial->addressOf(i)));
-    SmallVector<const View *> shapes;
-    for (Node *operand : node->operands)
-      shapes.push_back(operand->value.get());
-    if (!code.getExtents(run, shapes, extents))
-      return std::nullopt;
-    maps.assign(code.maps.begin(), code.maps.begin() + 3);
-    c.convertA = code.convertA;
-    c.convertB = code.convertB;
-    c.arithmetic = code.accumulator;
-    c.tf32 = code.usesTf32 || (code.mayUseTf32 && run.options.allowTf32);
-  } else {
+  SmallVector<ViewRef> owned;
+  bool isProduct = node->structured && node->structured->isContraction
+                       ? findProduct(run, *node, c, owned)
+                       : node->contract && node->contract->isPlain &&
+                             findContract(run, *node, c, owned);
+  if (!isProduct)
     return std::nullopt;
-  }
-  std::optional<Access> first = access(*a, maps[0]),
-                        second = access(*b, maps[1]),
-                        third = access(*old, maps[2]);
-  if (!first || !second || !third || old->offset != 0 || !old->isDense() ||
-      !got.isDense() || got.offset != 0 ||
+  const View &old = *c.output.view;
+  if (old.offset != 0 || !old.isDense() || !got.isDense() || got.offset != 0 ||
       got.format->isFloat != c.arithmetic->isFloat)
     return std::nullopt;
-  c.extents.assign(extents.begin(), extents.end());
-  c.a = *first;
-  c.b = *second;
-  c.output = *third;
   return projectContraction(run, node->op, c, got, count, seed, slack);
 }

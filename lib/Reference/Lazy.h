@@ -99,6 +99,12 @@ private:
                           const Indices &lists, ArrayRef<int64_t> extents);
   ViewRef computeStructured(Run &run, Node &node, const Indices &indices);
   ViewRef computeContract(Run &run, Node &node, const Indices &indices);
+  /// A node as a contraction of whole arrays, of which it keeps alive what the
+  /// graph does not.
+  bool findProduct(Run &run, Node &node, Contraction &c,
+                   SmallVectorImpl<ViewRef> &owned);
+  bool findContract(Run &run, Node &node, Contraction &c,
+                    SmallVectorImpl<ViewRef> &owned);
   ViewRef computeElementwise(Run &run, Node &node, const Indices &indices);
 
   func::FuncOp entry;

@@ -157,20 +157,10 @@ ViewRef ContractCode::produce(Frame &frame, unsigned side,
     }
     for (auto [i, operand] : llvm::enumerate(operands)) {
       const View &view = *views[operand];
-      int64_t address = view.offset;
-      for (auto [d, expr] : llvm::enumerate(maps[operand].getResults())) {
-        auto dim = dyn_cast<AffineDimExpr>(expr);
-        std::optional<int64_t> index =
-            dim && !summed[i].test(dim.getPosition())
-                ? point[dim.getPosition()]
-                : reference::evaluate(expr, shown, {});
-        if (!index || *index < 0 || *index >= view.sizes[d])
-          return run.error(op, "what a producer reads is out of bounds: "
-                               "dimension " +
-                                   Twine(d) + " has size " +
-                                   Twine(view.sizes[d]));
-        address += *index * view.strides[d];
-      }
+      int64_t address;
+      if (!getPointAddress(run, op, view, maps[operand], summed[i], point,
+                           shown, address))
+        return false;
       owner.frame.number(code.arguments[i]) = view.load(address);
     }
     if (!code.run(owner.frame))

@@ -269,6 +269,26 @@ bool tessera::reference::getAccess(const View &view, AffineMap map,
   return true;
 }
 
+bool tessera::reference::getPointAddress(Run &run, Operation *op,
+                                         const View &view, AffineMap map,
+                                         const llvm::SmallBitVector &summed,
+                                         ArrayRef<int64_t> point,
+                                         ArrayRef<int64_t> shown,
+                                         int64_t &address) {
+  address = view.offset;
+  for (auto [i, expr] : llvm::enumerate(map.getResults())) {
+    auto dim = dyn_cast<AffineDimExpr>(expr);
+    std::optional<int64_t> index = dim && !summed.test(dim.getPosition())
+                                       ? point[dim.getPosition()]
+                                       : evaluate(expr, shown, {});
+    if (!index || *index < 0 || *index >= view.sizes[i])
+      return run.error(op, "an index is out of bounds: dimension " + Twine(i) +
+                               " has size " + Twine(view.sizes[i]));
+    address += *index * view.strides[i];
+  }
+  return true;
+}
+
 //===----------------------------------------------------------------------===//
 // Evaluation
 //===----------------------------------------------------------------------===//
@@ -288,8 +308,6 @@ struct Nest {
   SmallVector<bool> isLinear;
   SmallVector<llvm::SmallBitVector> summed;
 
-  bool getAddress(Run &run, unsigned operand, ArrayRef<int64_t> point,
-                  ArrayRef<int64_t> shown, int64_t &address) const;
   bool runPoint(Frame &frame, ArrayRef<int64_t> point, ArrayRef<int64_t> shown,
                 MutableArrayRef<int64_t> addresses) const;
   void moveTo(unsigned dim, int64_t i, ArrayRef<int64_t> start,
@@ -302,26 +320,6 @@ struct Nest {
 };
 } // namespace
 
-bool Nest::getAddress(Run &run, unsigned operand, ArrayRef<int64_t> point,
-                      ArrayRef<int64_t> shown, int64_t &address) const {
-  const View &view = *views[operand];
-  address = view.offset;
-  AffineMap map = structured.maps[operand];
-  for (size_t i = 0; i < view.sizes.size(); ++i) {
-    auto dim = dyn_cast<AffineDimExpr>(map.getResult(i));
-    std::optional<int64_t> index =
-        dim && !summed[operand].test(dim.getPosition())
-            ? point[dim.getPosition()]
-            : evaluate(map.getResult(i), shown, {});
-    if (!index || *index < 0 || *index >= view.sizes[i])
-      return run.error(structured.op, "an index is out of bounds: dimension " +
-                                          Twine(i) + " has size " +
-                                          Twine(view.sizes[i]));
-    address += *index * view.strides[i];
-  }
-  return true;
-}
-
 bool Nest::runPoint(Frame &frame, ArrayRef<int64_t> point,
                     ArrayRef<int64_t> shown,
                     MutableArrayRef<int64_t> addresses) const {
@@ -332,7 +330,9 @@ bool Nest::runPoint(Frame &frame, ArrayRef<int64_t> point,
       argument = scalars[i];
       continue;
     }
-    if (!isLinear[i] && !getAddress(*frame.run, i, point, shown, addresses[i]))
+    if (!isLinear[i] && !getPointAddress(*frame.run, structured.op, *views[i],
+                                         structured.maps[i], summed[i], point,
+                                         shown, addresses[i]))
       return false;
     argument = views[i]->load(addresses[i]);
   }

@@ -81,6 +81,15 @@ llvm::SmallBitVector getSummedDims(AffineMap map);
 bool getAccess(const View &view, AffineMap map, Access &access,
                ArrayRef<ArrayRef<int64_t>> indexLists = {});
 
+/// The address that any map names in a view. Dimensions that index it alone
+/// are taken from `point`, those in `summed` from `shown`, which differ where
+/// only some indices are evaluated. False with an error where it is out of
+/// bounds.
+bool getPointAddress(Run &run, Operation *op, const View &view, AffineMap map,
+                     const llvm::SmallBitVector &summed,
+                     ArrayRef<int64_t> point, ArrayRef<int64_t> shown,
+                     int64_t &address);
+
 /// Prepares a linalg op; null for one that cannot be evaluated.
 std::unique_ptr<StructuredOp> makeStructuredOp(linalg::LinalgOp op,
                                                Scope &scope);

@@ -100,6 +100,12 @@ void mlir::tessera::buildLinalgToTesseraPipeline(
   tile.target = options.target;
   tile.chip = options.chip;
   pm.addNestedPass<func::FuncOp>(createTesseraTileContract(tile));
+  pm.addNestedPass<func::FuncOp>(createTesseraMapFragments());
+  TesseraPromoteTilesOptions promote;
+  promote.target = options.target;
+  promote.chip = options.chip;
+  pm.addNestedPass<func::FuncOp>(createTesseraPromoteTiles(promote));
+  pm.addNestedPass<func::FuncOp>(createTesseraPipelineCopies());
   TesseraMapLinalgToSimtOptions map;
   map.target = options.target;
   map.chip = options.chip;

@@ -185,17 +185,21 @@ def TesseraTileContract : Pass<"tessera-tile-contract"> {
     A schedule that the chip cannot run is an error.
 
     Leaves a `gpu.launch` with the schedule as its attribute
-    `tessera.schedule`, and inside: `tessera.copy` or `async_copy` of the
-    operands into workgroup memory (where the schedule has stages), a loop over
-    K of `tessera.load` and `tessera.mma`, and an epilogue of `tessera.load`,
-    `broadcast`, `map` and `store`. Tiles that stick out are left to these ops'
-    bounds. A vthread grid becomes `tessera.vthread` regions.
+    `tessera.schedule`, and inside: a loop over the steps along K, each of which
+    names its tiles of the operands (`tessera.tile`), loads a subgroup's part of
+    them, applies the producers (`broadcast`, `map`) and multiplies (`mma`); and
+    an epilogue of `tessera.load`, `broadcast`, `map` and `store`. Tiles that
+    stick out are left to these ops' bounds. A vthread grid becomes
+    `tessera.vthread` regions. Where the operands are no matrices in memory, as
+    the image of a convolution, their tiles are gathered.
 
-    The tiles of M are the grid's x, those of N its y, and the batch is z; the
-    block has as many subgroups as the schedule says, along x.
+    The tiles of M are the grid's x, those of N its y, and the batch is z; with
+    `raster` or `persistent`, the grid is linear. The block has as many subgroups
+    as the schedule says, along x. With `splitK`, the kernel stores partial sums
+    to a workspace, and a `linalg.generic` after it adds them up and applies the
+    epilogue.
 
-    Example (`schedule` with `stages = 0`, on a chip whose subgroups have one
-    lane):
+    Example:
 
     ```mlir
     tessera.contract ins(%a, %b : memref<64x32xf32>, memref<32x48xf32>)
@@ -203,7 +207,7 @@ def TesseraTileContract : Pass<"tessera-tile-contract"> {
         maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>,
               affine_map<(m, n, k) -> (m, n)>]
         accumulate f32
-        schedule <workgroup = [8, 16], subgroup = [8, 16], k = 1,
+        schedule <workgroup = [8, 16], subgroup = [8, 16], k = 4,
                   kFragment = 1, stages = 0, vthread = [1, 1]> {
     ^bb0(%acc: f32):
       tessera.yield %acc : f32
@@ -219,14 +223,17 @@ def TesseraTileContract : Pass<"tessera-tile-contract"> {
       %m = arith.muli %x, %c8 : index
       %n = arith.muli %y, %c16 : index
       %init = tessera.fill %zero : !tessera.fragment<8x16xf32, acc>
-      %sum = scf.for %k = %c0 to %c32 step %c1 iter_args(%acc = %init)
+      %sum = scf.for %step = %c0 to %c8 step %c1 iter_args(%acc = %init)
           -> (!tessera.fragment<8x16xf32, acc>) {
-        %fa = tessera.load %a[%m, %k] in_bounds
-            : memref<64x32xf32> -> !tessera.fragment<8x1xf32, a>
-        %fb = tessera.load %b[%k, %n] in_bounds
-            : memref<32x48xf32> -> !tessera.fragment<1x16xf32, b>
+        %k = arith.muli %step, %c4 : index
+        %ta = tessera.tile %a[%m, %k] in_bounds : memref<64x32xf32> -> memref<8x4xf32>
+        %tb = tessera.tile %b[%k, %n] in_bounds : memref<32x48xf32> -> memref<4x16xf32>
+        %fa = tessera.load %ta[%c0, %c0] in_bounds
+            : memref<8x4xf32> -> !tessera.fragment<8x4xf32, a>
+        %fb = tessera.load %tb[%c0, %c0] in_bounds
+            : memref<4x16xf32> -> !tessera.fragment<4x16xf32, b>
         %next = tessera.mma %fa, %fb, %acc
-            : !tessera.fragment<8x1xf32, a>, !tessera.fragment<1x16xf32, b>
+            : !tessera.fragment<8x4xf32, a>, !tessera.fragment<4x16xf32, b>
             -> !tessera.fragment<8x16xf32, acc>
         scf.yield %next : !tessera.fragment<8x16xf32, acc>
       }
@@ -242,9 +249,133 @@ def TesseraTileContract : Pass<"tessera-tile-contract"> {
     Option<"chip", "chip", "std::string", "\"\"",
            "The chip to tile for; empty for the host's, on the target cpu">];
   let dependentDialects = [
-    "::mlir::arith::ArithDialect", "::mlir::gpu::GPUDialect",
+    "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
+    "::mlir::gpu::GPUDialect", "::mlir::linalg::LinalgDialect",
     "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
     "::mlir::tessera::TesseraDialect"];
+}
+
+def TesseraMapFragments : Pass<"tessera-map-fragments"> {
+  let summary = "products of a step along K to products of kFragment";
+  let description = [{
+    Cuts each `tessera.mma` inside a `gpu.launch` with a schedule into products
+    of the schedule's `kFragment` along K, with the loads, broadcasts, maps and
+    converts that feed it, so that few of a step's operands are in registers at
+    a time. More than four parts become a loop.
+
+    Expects what `tessera-tile-contract` leaves. A product whose operands come
+    from elsewhere stays as it is.
+
+    Example (`kFragment = 16`):
+
+    ```mlir
+    %a = tessera.load %ta[%r, %c0] in_bounds : memref<64x32xf16> -> !tessera.fragment<32x32xf16, a>
+    %b = tessera.load %tb[%c0, %c] in_bounds : memref<32x64xf16> -> !tessera.fragment<32x32xf16, b>
+    %d = tessera.mma %a, %b, %acc
+        : !tessera.fragment<32x32xf16, a>, !tessera.fragment<32x32xf16, b>
+        -> !tessera.fragment<32x32xf32, acc>
+    ```
+
+    becomes
+
+    ```mlir
+    %a0 = tessera.load %ta[%r, %c0] in_bounds : memref<64x32xf16> -> !tessera.fragment<32x16xf16, a>
+    %b0 = tessera.load %tb[%c0, %c] in_bounds : memref<32x64xf16> -> !tessera.fragment<16x32xf16, b>
+    %d0 = tessera.mma %a0, %b0, %acc
+        : !tessera.fragment<32x16xf16, a>, !tessera.fragment<16x32xf16, b>
+        -> !tessera.fragment<32x32xf32, acc>
+    %a1 = tessera.load %ta[%r, %c16] in_bounds : memref<64x32xf16> -> !tessera.fragment<32x16xf16, a>
+    %b1 = tessera.load %tb[%c16, %c] in_bounds : memref<32x64xf16> -> !tessera.fragment<16x32xf16, b>
+    %d1 = tessera.mma %a1, %b1, %d0
+        : !tessera.fragment<32x16xf16, a>, !tessera.fragment<16x32xf16, b>
+        -> !tessera.fragment<32x32xf32, acc>
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::scf::SCFDialect"];
+}
+
+def TesseraPromoteTiles : Pass<"tessera-promote-tiles"> {
+  let summary = "tiles of operands to workgroup memory";
+  let description = [{
+    Gives each `tessera.tile` in a `gpu.launch` or `gpu.func` its place: where
+    the schedule (the kernel's attribute `tessera.schedule`) has stages, workgroup
+    memory into which all threads copy it, between two barriers; where `stages`
+    is 0, none: its loads read from the source. Without a schedule, one stage.
+
+    The rows in workgroup memory are padded as the chip wants it against bank
+    conflicts, or swizzled where the schedule says so.
+
+    Expects that all threads reach the tiles together. Leaves no tile.
+
+    Example:
+
+    ```mlir
+    %t = tessera.tile %a[%m, %k] : memref<?x?xf16> -> memref<64x32xf16>
+    %f = tessera.load %t[%r, %c0] in_bounds : memref<64x32xf16> -> !tessera.fragment<32x16xf16, a>
+    ```
+
+    becomes, with `%w` a workgroup attribution,
+
+    ```mlir
+    gpu.barrier
+    tessera.copy %a[%m, %k], %w[%c0, %c0] shape [64, 32] alignment 2
+        : memref<?x?xf16>, memref<64x40xf16, #gpu.address_space<workgroup>>
+    gpu.barrier
+    %f = tessera.load %w[%r, %c0] in_bounds
+        : memref<64x40xf16, #gpu.address_space<workgroup>> -> !tessera.fragment<32x16xf16, a>
+    ```
+  }];
+  let options = [
+    Option<"target", "target", "std::string", "\"cpu\"",
+           "The target to promote for">,
+    Option<"chip", "chip", "std::string", "\"\"",
+           "The chip to promote for; empty for the host's, on the target cpu">];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::gpu::GPUDialect",
+                           "::mlir::tessera::TesseraDialect"];
+}
+
+def TesseraPipelineCopies : Pass<"tessera-pipeline-copies"> {
+  let summary = "copies of later steps while this one is computed";
+  let description = [{
+    Where the schedule of a `gpu.launch` has two or more stages, turns each loop
+    of barrier, copies, barrier and products, as `tessera-promote-tiles` leaves
+    it, into one whose copies run ahead: the workgroup memory gets a slot for
+    each stage, copies are asynchronous and go to the slot that was read last,
+    and one barrier a step is left.
+
+    A loop of another form stays as it is. A chip without asynchronous copies
+    copies at once, into another slot than the one that is read.
+
+    Example (`stages = 3`):
+
+    ```mlir
+    %sum = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %init) -> (!acc) {
+      gpu.barrier
+      tessera.copy %a[%m, %i], %w[%c0, %c0] shape [64, 32] : ...
+      gpu.barrier
+      %f = tessera.load %w[%r, %c0] in_bounds : ...
+    ```
+
+    becomes
+
+    ```mlir
+    tessera.async_copy %a[%m, %c0], %w3[%c0, %c0, %c0] shape [64, 32] : ...
+    tessera.async_copy %a[%m, %c1], %w3[%c1, %c0, %c0] shape [64, 32] : ...
+    %sum = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %init) -> (!acc) {
+      tessera.wait pending 1
+      gpu.barrier
+      %next = arith.addi %i, %c2 : index
+      %into = arith.remui %next, %c3 : index
+      tessera.async_copy %a[%m, %next], %w3[%into, %c0, %c0] shape [64, 32] : ...
+      %slot = arith.remui %i, %c3 : index
+      %f = tessera.load %w3[%slot, %r, %c0] in_bounds : ...
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::gpu::GPUDialect", "::mlir::scf::SCFDialect",
+                           "::mlir::tessera::TesseraDialect"];
 }
 
 def TesseraExpandScalars : Pass<"tessera-expand-scalars"> {

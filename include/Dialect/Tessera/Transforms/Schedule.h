@@ -8,29 +8,13 @@
 #define DIALECT_TESSERA_TRANSFORMS_SCHEDULE_H
 
 #include "Dialect/Tessera/Target/Chip.h"
+#include "Dialect/Tessera/Transforms/MatrixForm.h"
 
 namespace mlir::tessera {
 
 /// The discardable attribute that carries a schedule on a linalg op, and on the
 /// `gpu.launch` or `gpu.func` that was made by it.
 inline llvm::StringRef getScheduleAttrName() { return "tessera.schedule"; }
-
-/// How a contraction is a batched matrix product: its iteration dimensions, the
-/// last one running fastest.
-struct MatrixForm {
-  SmallVector<unsigned> batch;
-  std::optional<unsigned> m, n, k;
-};
-MatrixForm getMatrixForm(ContractOp op);
-
-/// The dimensions of `op` that are rows and columns of operand 0 (lhs: M, K),
-/// 1 (rhs: K, N), 2 (output) or 3 and on (extras: M, N).
-std::array<std::optional<unsigned>, 2> getMatrixDims(ContractOp op,
-                                                     unsigned operand);
-
-/// Whether memory holds operand `operand` of `op` column by column: the rows
-/// run fastest.
-bool isStoredTransposed(ContractOp op, unsigned operand);
 
 /// Shape and padding of the staged tiles of one contraction.
 struct StagedTiles {
@@ -45,10 +29,6 @@ struct StagedTiles {
 /// The tiles that `schedule` stages for `op`, on `chip`.
 StagedTiles getStagedTiles(ContractOp op, ScheduleAttr schedule,
                            const Chip &chip);
-
-/// Extents of M, N and K of `op`: 1 for one that it does not have.
-/// `ShapedType::kDynamic` where unknown.
-std::array<int64_t, 3> getStaticExtents(ContractOp op);
 
 /// The schedule that `op` has on `chip` when it does not say: the chip's
 /// default tiling for its types, halved where the extents are known to be

@@ -12,92 +12,21 @@
 using namespace mlir;
 using namespace mlir::tessera;
 
-MatrixForm mlir::tessera::getMatrixForm(ContractOp op) {
-  ContractOp::Dims dims = op.getDims();
-  MatrixForm form;
-  form.batch = dims.batch;
-  auto choose = [&](ArrayRef<unsigned> from) -> std::optional<unsigned> {
-    if (from.empty())
-      return std::nullopt;
-    llvm::append_range(form.batch, from.drop_back());
-    return from.back();
-  };
-  form.m = choose(dims.m);
-  form.n = choose(dims.n);
-  llvm::sort(form.batch);
-  if (!dims.k.empty())
-    form.k = dims.k.back();
-  return form;
-}
-
-std::array<int64_t, 3> mlir::tessera::getStaticExtents(ContractOp op) {
-  MatrixForm dims = getMatrixForm(op);
-  SmallVector<Value> operands{op.getLhs(), op.getRhs(), op.getOutput()};
-  llvm::append_range(operands, op.getExtras());
-  auto extentOf = [&](std::optional<unsigned> dim) -> int64_t {
-    if (!dim)
-      return 1;
-    for (auto [i, operand] : llvm::enumerate(operands)) {
-      auto type = cast<ShapedType>(operand.getType());
-      AffineMap map = op.getMap(i);
-      for (unsigned r = 0; r < map.getNumResults(); ++r)
-        if (map.getDimPosition(r) == *dim && !type.isDynamicDim(r))
-          return type.getDimSize(r);
-    }
-    return ShapedType::kDynamic;
-  };
-  return {extentOf(dims.m), extentOf(dims.n), extentOf(dims.k)};
-}
-
-std::array<std::optional<unsigned>, 2>
-mlir::tessera::getMatrixDims(ContractOp op, unsigned operand) {
-  MatrixForm dims = getMatrixForm(op);
-  if (operand == 0)
-    return {dims.m, dims.k};
-  if (operand == 1)
-    return {dims.k, dims.n};
-  return {dims.m, dims.n};
-}
-
-bool mlir::tessera::isStoredTransposed(ContractOp op, unsigned operand) {
-  auto [row, col] = getMatrixDims(op, operand);
-  Value value = operand == 0   ? op.getLhs()
-                : operand == 1 ? op.getRhs()
-                : operand == 2 ? op.getOutput()
-                               : Value(op.getExtras()[operand - 3]);
-  AffineMap map = op.getMap(operand);
-  std::optional<unsigned> rowAt, colAt;
-  for (unsigned r = 0; r < map.getNumResults(); ++r) {
-    if (map.getDimPosition(r) == row)
-      rowAt = r;
-    else if (map.getDimPosition(r) == col)
-      colAt = r;
-  }
-  if (!rowAt || !colAt)
-    return rowAt.has_value();
-  // A view may let another dimension than the last run fastest.
-  auto type = dyn_cast<MemRefType>(value.getType());
-  SmallVector<int64_t> strides;
-  int64_t offset;
-  if (type && succeeded(type.getStridesAndOffset(strides, offset)) &&
-      (strides[*rowAt] == 1) != (strides[*colAt] == 1))
-    return strides[*rowAt] == 1;
-  return *rowAt > *colAt;
-}
-
 StagedTiles mlir::tessera::getStagedTiles(ContractOp op, ScheduleAttr schedule,
                                           const Chip &chip) {
   int64_t bm = schedule.getWorkgroup()[0], bn = schedule.getWorkgroup()[1],
           k = schedule.getK();
   StagedTiles tiles;
-  tiles.a = isStoredTransposed(op, 0) ? std::array<int64_t, 2>{k, bm}
-                                      : std::array<int64_t, 2>{bm, k};
-  tiles.b = isStoredTransposed(op, 1) ? std::array<int64_t, 2>{bn, k}
-                                      : std::array<int64_t, 2>{k, bn};
+  MatrixForm form = getMatrixForm(op);
+  tiles.a = isStoredTransposed(op, form, 0) ? std::array<int64_t, 2>{k, bm}
+                                            : std::array<int64_t, 2>{bm, k};
+  tiles.b = isStoredTransposed(op, form, 1) ? std::array<int64_t, 2>{bn, k}
+                                            : std::array<int64_t, 2>{k, bn};
   int64_t aBytes = getElementBytes(getElementTypeOrSelf(op.getLhs().getType())),
           bBytes = getElementBytes(getElementTypeOrSelf(op.getRhs().getType()));
-  tiles.aPadding = chip.rowPaddingBytes / aBytes;
-  tiles.bPadding = chip.rowPaddingBytes / bBytes;
+  int64_t padding = schedule.getSwizzle() ? 0 : chip.rowPaddingBytes;
+  tiles.aPadding = padding / aBytes;
+  tiles.bPadding = padding / bBytes;
   tiles.bytes = schedule.getStages() *
                 (tiles.a[0] * (tiles.a[1] + tiles.aPadding) * aBytes +
                  tiles.b[0] * (tiles.b[1] + tiles.bPadding) * bBytes);
@@ -107,8 +36,7 @@ StagedTiles mlir::tessera::getStagedTiles(ContractOp op, ScheduleAttr schedule,
 static const MatrixInstruction *
 select(ContractOp op, const Chip &chip, std::array<int64_t, 2> tile, int64_t k,
        SmallVectorImpl<std::string> *why = nullptr) {
-  return selectInstruction(chip, getElementTypeOrSelf(op.getLhs().getType()),
-                           getElementTypeOrSelf(op.getRhs().getType()),
+  return selectInstruction(chip, op.getProductType(0), op.getProductType(1),
                            op.getAccumulatorType(), op.getPrecision(), tile[0],
                            tile[1], k, why);
 }
@@ -129,6 +57,9 @@ ScheduleAttr mlir::tessera::getDefaultSchedule(ContractOp op,
   std::array<int64_t, 2> workgroup = defaults.workgroup,
                          subgroup = defaults.subgroup;
   int64_t stages = defaults.stages;
+  MatrixForm form = getMatrixForm(op);
+  if (form.gather[0] || form.gather[1])
+    stages = std::max<int64_t>(stages, 1);
 
   // The defaults are for accumulators of 4 bytes; wider ones fill the
   // registers with half the columns.
@@ -175,7 +106,9 @@ ScheduleAttr mlir::tessera::getDefaultSchedule(ContractOp op,
 
   auto make = [&] {
     return ScheduleAttr::get(op.getContext(), workgroup, subgroup, k, kFragment,
-                             stages, {1, 1}, 0, false, 1, 0, 0);
+                             stages, {1, 1}, /*interleave=*/0,
+                             /*swizzle=*/false,
+                             /*splitK=*/1, /*raster=*/0, /*persistent=*/0);
   };
   // More stages than there are steps would only cost memory.
   if (ShapedType::isStatic(extents[2]) && stages > 1)

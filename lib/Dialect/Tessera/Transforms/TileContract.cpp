@@ -22,6 +22,9 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ContractOperands.h"
+#include "SplitK.h"
+
 #include "Dialect/Tessera/Transforms/Passes.h"
 #include "Dialect/Tessera/Transforms/Schedule.h"
 #include "Dialect/Tessera/Transforms/Utils.h"
@@ -42,24 +45,18 @@ namespace mlir::tessera {
 using namespace mlir;
 using namespace mlir::tessera;
 
-/// The most workgroups that a grid may have along z on every target.
-static constexpr int64_t maxGridZ = 65535;
+/// The most workgroups that a grid may have along y and z on every target.
+static constexpr int64_t maxGridYZ = 65535;
 
 namespace {
-
-/// A matrix in memory, as a memref of rank 2: rows and columns, or the other
-/// way round.
-struct MatrixView {
-  Value memory;
-  bool transposed = false;
-};
 
 /// Tiles one contraction.
 class Tiler {
 public:
   Tiler(ContractOp op, ScheduleAttr schedule, const Chip &chip)
       : op(op), schedule(schedule), chip(chip), builder(op.getLoc(), op),
-        extents(getStaticExtents(op)) {
+        form(getMatrixForm(op)), extents(getStaticExtents(op)),
+        operands(op, form, builder) {
     auto pair = [](ArrayRef<int64_t> values) {
       return std::array<int64_t, 2>{values[0], values[1]};
     };
@@ -67,6 +64,8 @@ public:
     sub = pair(schedule.getSubgroup());
     vgrid = pair(schedule.getVthread());
     tile = {sub[0] / vgrid[0], sub[1] / vgrid[1]};
+    firstInput[0] = 3 + op.getExtras().size();
+    firstInput[1] = firstInput[0] + op.getLhsInputs().size();
   }
 
   void run();
@@ -84,6 +83,18 @@ private:
   Value mul(Value a, int64_t b) {
     return builder.createOrFold<arith::MulIOp>(a, constant(b));
   }
+  Value mul(Value a, Value b) {
+    return builder.createOrFold<arith::MulIOp>(a, b);
+  }
+  Value div(Value a, Value b) {
+    return builder.createOrFold<arith::DivUIOp>(a, b);
+  }
+  Value rem(Value a, Value b) {
+    return builder.createOrFold<arith::RemUIOp>(a, b);
+  }
+  Value min(Value a, Value b) {
+    return builder.createOrFold<arith::MinUIOp>(a, b);
+  }
   /// ceil(value / divisor).
   Value ceilDiv(Value value, int64_t divisor);
 
@@ -95,43 +106,49 @@ private:
     return ShapedType::isStatic(extents[d]) && extents[d] % step == 0;
   }
 
-  Value getOperand(unsigned operand);
-  /// Operand `operand` at the batch, without the dimensions other than `keep`.
-  Value viewAtBatch(unsigned operand, ArrayRef<unsigned> keep);
-  MatrixView viewMatrix(unsigned operand);
-
   Value load(const MatrixView &view, Value row, Value col, FragmentType type,
              bool inBounds);
   /// Runs `body` for each vthread, with the first row and column of its part of
-  /// the output, and hands each its share of `privates`.
+  /// the subgroup's tile, and hands each its share of `privates`.
   SmallVector<Value> forEachVThread(ValueRange privates, BodyFn body);
 
   SmallVector<Value> emitInit();
   SmallVector<Value> emitReduction(ValueRange init);
-  /// The products of one step, from tiles of lhs and rhs that begin at the
-  /// given row (column) and k.
-  SmallVector<Value> emitProducts(const MatrixView &a, const MatrixView &b,
-                                  Value aRow, Value bCol, Value aK, Value bK,
-                                  Value stage, bool inBounds, ValueRange accs);
+  /// The fragment of lhs (0) or rhs (1) from its tile: loaded, and through the
+  /// producer. `k` is where the tile begins along K; `row` and `col` are places
+  /// in the tile, `other` the fragment's first row of M, or column of N.
+  Value emitOperand(unsigned side, Value tile, bool transposed, Value row,
+                    Value col, Value k, Value other, FragmentType type);
   void emitEpilogue(ValueRange accs);
-  void emitWorkgroupTile();
+  /// The tile of the output at (x, y) of the grid of tiles, of the `z`-th batch
+  /// and part of the reduction.
+  void emitWorkgroupTile(Value x, Value y, Value z);
+  void placeSubgroup();
+  /// Walks through the tiles that this workgroup computes.
+  void emitTiles();
+  /// `emit` for each from `begin` to `end` in steps of `step`.
+  void forEach(Value begin, Value end, Value step,
+               function_ref<void(Value)> emit);
 
   ContractOp op;
   ScheduleAttr schedule;
   const Chip &chip;
   ImplicitLocOpBuilder builder;
+  MatrixForm form;
   std::array<int64_t, 3> extents;
+  ContractOperands operands;
   std::array<int64_t, 2> block, sub, vgrid, tile;
+  /// Where the inputs of the producers of lhs and rhs begin.
+  std::array<unsigned, 2> firstInput;
 
   gpu::LaunchOp launch;
-  /// The steps of the reduction: ceil(K / k).
-  Value numSteps;
-  /// The batch dimensions' indices of this workgroup.
-  DenseMap<unsigned, Value> batchIndex;
-  /// First row and column of the workgroup's and of the subgroup's tile, and of
-  /// the latter within the former.
-  std::array<Value, 2> blockAt, subAt, subInBlock;
-  Value aBuffer, bBuffer;
+  /// Tiles along M and N, and the batch times the parts of the reduction.
+  std::array<Value, 3> numTiles;
+  /// The steps of the reduction: ceil(K / k), or those of one part of it.
+  Value numSteps, firstK;
+  /// First row and column of the workgroup's tile, and of the subgroup's within
+  /// it.
+  std::array<Value, 2> blockAt, subInBlock;
 };
 
 } // namespace
@@ -139,88 +156,7 @@ private:
 Value Tiler::ceilDiv(Value value, int64_t divisor) {
   if (divisor == 1)
     return value;
-  return builder.createOrFold<arith::DivUIOp>(add(value, constant(divisor - 1)),
-                                              constant(divisor));
-}
-
-//===----------------------------------------------------------------------===//
-// Views
-//===----------------------------------------------------------------------===//
-
-Value Tiler::getOperand(unsigned operand) {
-  if (operand == 0)
-    return op.getLhs();
-  if (operand == 1)
-    return op.getRhs();
-  if (operand == 2)
-    return op.getOutput();
-  return op.getExtras()[operand - 3];
-}
-
-Value Tiler::viewAtBatch(unsigned operand, ArrayRef<unsigned> keep) {
-  Value memory = getOperand(operand);
-  auto type = cast<MemRefType>(memory.getType());
-  AffineMap map = op.getMap(operand);
-  if (map.getNumResults() == keep.size())
-    return memory;
-  SmallVector<OpFoldResult> offsets, sizes,
-      strides(type.getRank(), builder.getIndexAttr(1));
-  SmallVector<int64_t> shape;
-  for (unsigned r = 0; r < map.getNumResults(); ++r) {
-    unsigned dim = map.getDimPosition(r);
-    if (llvm::is_contained(keep, dim)) {
-      offsets.push_back(builder.getIndexAttr(0));
-      sizes.push_back(
-          memref::getMixedSize(builder, builder.getLoc(), memory, r));
-      shape.push_back(type.getDimSize(r));
-    } else {
-      offsets.push_back(getAsOpFoldResult(batchIndex.lookup(dim)));
-      sizes.push_back(builder.getIndexAttr(1));
-    }
-  }
-  MemRefType reduced = memref::SubViewOp::inferRankReducedResultType(
-      shape, type, offsets, sizes, strides);
-  return memref::SubViewOp::create(builder, reduced, memory, offsets, sizes,
-                                   strides);
-}
-
-MatrixView Tiler::viewMatrix(unsigned operand) {
-  auto dims = getMatrixDims(op, operand);
-  MatrixView view;
-  view.transposed = isStoredTransposed(op, operand);
-  SmallVector<unsigned> keep;
-  for (std::optional<unsigned> dim : dims)
-    if (dim && op.getMap(operand).isFunctionOfDim(*dim))
-      keep.push_back(*dim);
-  view.memory = viewAtBatch(operand, keep);
-  auto type = cast<MemRefType>(view.memory.getType());
-  if (type.getRank() == 2) {
-    // Where the first dimension runs fastest, it becomes the last.
-    AffineMap map = op.getMap(operand);
-    bool rowsLast = false;
-    for (unsigned r = 0; r < map.getNumResults(); ++r) {
-      if (map.getDimPosition(r) == dims[0])
-        rowsLast = true;
-      else if (map.getDimPosition(r) == dims[1])
-        rowsLast = false;
-    }
-    if (rowsLast != view.transposed)
-      view.memory = memref::TransposeOp::create(
-          builder, view.memory,
-          AffineMapAttr::get(AffineMap::getPermutationMap(
-              ArrayRef<unsigned>{1, 0}, builder.getContext())));
-    return view;
-  }
-  // A vector is a matrix of one row; it runs along the columns.
-  SmallVector<ReassociationIndices> reassociation;
-  SmallVector<int64_t> shape{1, 1};
-  if (type.getRank() == 1) {
-    reassociation.push_back({0, 1});
-    shape[1] = type.getDimSize(0);
-  }
-  view.memory =
-      memref::ExpandShapeOp::create(builder, shape, view.memory, reassociation);
-  return view;
+  return div(add(value, constant(divisor - 1)), constant(divisor));
 }
 
 Value Tiler::load(const MatrixView &view, Value row, Value col,
@@ -239,7 +175,7 @@ Value Tiler::load(const MatrixView &view, Value row, Value col,
 SmallVector<Value> Tiler::forEachVThread(ValueRange privates, BodyFn body) {
   int64_t count = vgrid[0] * vgrid[1];
   if (count == 1)
-    return body(subAt[0], subAt[1], privates);
+    return body(subInBlock[0], subInBlock[1], privates);
   // The results' types are known only once the body is there.
   Region region;
   Block *entry = &region.emplaceBlock();
@@ -250,7 +186,7 @@ SmallVector<Value> Tiler::forEachVThread(ValueRange privates, BodyFn body) {
     std::array<Value, 2> at;
     for (unsigned d : {0, 1}) {
       entry->addArgument(builder.getIndexType(), op.getLoc());
-      at[d] = vgrid[d] == 1 ? subAt[d] : Value();
+      at[d] = vgrid[d] == 1 ? subInBlock[d] : Value();
     }
     SmallVector<Value> arguments;
     for (size_t i = 0; i < privates.size(); i += count)
@@ -259,7 +195,7 @@ SmallVector<Value> Tiler::forEachVThread(ValueRange privates, BodyFn body) {
     for (unsigned d : {0, 1})
       if (!at[d])
         at[d] = arith::AddIOp::create(
-            builder, subAt[d],
+            builder, subInBlock[d],
             arith::MulIOp::create(builder, entry->getArgument(d),
                                   constant(tile[d])));
     yielded = body(at[0], at[1], arguments);
@@ -282,176 +218,158 @@ SmallVector<Value> Tiler::forEachVThread(ValueRange privates, BodyFn body) {
 SmallVector<Value> Tiler::emitInit() {
   Type acc = op.getAccumulatorType();
   FragmentType type = fragment(tile[0], tile[1], acc, Role::Acc);
-  if (op.getInit()) {
-    Value init = FillOp::create(builder, type, op.getInit());
+  Value init = op.getInit();
+  // What is cut into parts starts from zero: the old value is added last.
+  if (operands.getWorkspace())
+    init = arith::ConstantOp::create(builder, builder.getZeroAttr(acc));
+  if (init) {
+    init = FillOp::create(builder, type, init);
     return SmallVector<Value>(vgrid[0] * vgrid[1], init);
   }
-  MatrixView out = viewMatrix(2);
+  MatrixView out = operands.viewMatrix(2);
   bool inBounds = divides(0, block[0]) && divides(1, block[1]);
   Type element = getElementTypeOrSelf(op.getOutput().getType());
   return forEachVThread({}, [&](Value row, Value col, ValueRange) {
-    Value old =
-        load(out, row, col, type.cloneWithElementType(element), inBounds);
+    Value old = load(out, add(blockAt[0], row), add(blockAt[1], col),
+                     type.cloneWithElementType(element), inBounds);
     if (element != acc)
       old = ConvertOp::create(builder, type, old, /*isUnsigned=*/false);
     return SmallVector<Value>{old};
   });
 }
 
-SmallVector<Value> Tiler::emitProducts(const MatrixView &a, const MatrixView &b,
-                                       Value aRow, Value bCol, Value aK,
-                                       Value bK, Value stage, bool inBounds,
-                                       ValueRange accs) {
-  int64_t kf = schedule.getKFragment();
-  FragmentType aType = fragment(
-      tile[0], kf, getElementTypeOrSelf(op.getLhs().getType()), Role::A);
-  FragmentType bType = fragment(
-      kf, tile[1], getElementTypeOrSelf(op.getRhs().getType()), Role::B);
-  auto loadAt = [&](const MatrixView &view, Value row, Value col,
-                    FragmentType type) -> Value {
-    SmallVector<Value> indices;
-    if (stage)
-      indices.push_back(stage);
-    indices.push_back(view.transposed ? col : row);
-    indices.push_back(view.transposed ? row : col);
-    return LoadOp::create(builder, type, view.memory, indices, view.transposed,
-                          inBounds, /*swizzled=*/false);
-  };
-  // Rows of lhs and columns of rhs, from those of the output.
-  auto moved = [&](Value at, Value from, Value to) -> Value {
-    if (from == to)
-      return at;
-    return add(to, builder.createOrFold<arith::SubIOp>(at, from));
-  };
-  auto step = [&](Value k, ValueRange values) {
-    return forEachVThread(values, [&](Value row, Value col,
-                                      ValueRange privates) {
-      Value aValue = loadAt(a, moved(row, subAt[0], aRow), add(aK, k), aType);
-      Value bValue = loadAt(b, add(bK, k), moved(col, subAt[1], bCol), bType);
-      Value product = MmaOp::create(builder, privates[0].getType(), aValue,
-                                    bValue, privates[0], op.getUnsignedA(),
-                                    op.getUnsignedB(), op.getPrecision());
-      return SmallVector<Value>{product};
-    });
-  };
-  int64_t steps = schedule.getK() / kf;
-  SmallVector<Value> values(accs);
-  if (steps <= 4) {
-    for (int64_t i = 0; i < steps; ++i)
-      values = step(constant(i * kf), values);
-    return values;
+Value Tiler::emitOperand(unsigned side, Value tile, bool transposed, Value row,
+                         Value col, Value k, Value other, FragmentType type) {
+  SmallVector<Value> indices{row, col};
+  if (transposed)
+    std::swap(indices[0], indices[1]);
+  Region &producer = op.getProducer(side);
+  Type raw = getElementTypeOrSelf(tile.getType());
+  Value loaded =
+      LoadOp::create(builder, type.cloneWithElementType(raw), tile, indices,
+                     transposed, /*inBounds=*/true, /*swizzled=*/false);
+  if (producer.empty())
+    return loaded;
+
+  // The other inputs: matrices, vectors along K or along M (N), scalars.
+  Block &from = producer.front();
+  ArrayRef<unsigned> otherDims = side == 0 ? form.m : form.n;
+  SmallVector<Value> inputs{loaded};
+  SmallVector<std::pair<unsigned, unsigned>> argumentOf{{0, 0}};
+  IRMapping mapping;
+  for (unsigned i = 1; i < from.getNumArguments(); ++i) {
+    unsigned operand = firstInput[side] + i - 1;
+    bool readsK = operands.reads(operand, form.k),
+         readsOther = operands.reads(operand, otherDims);
+    FragmentType inputType =
+        type.cloneWithElementType(from.getArgument(i).getType());
+    Value input;
+    if (operands.isQuotient(operand)) {
+      if (!readsOther) {
+        Value vector = operands.viewQuotient(operand, {}, k);
+        mapping.map(from.getArgument(i),
+                    memref::LoadOp::create(builder, vector, ValueRange()));
+        continue;
+      }
+      // One value for the whole step along K.
+      input = BroadcastOp::create(
+          builder, inputType, operands.viewQuotient(operand, otherDims, k),
+          other, /*dimension=*/side == 0 ? 1 : 0, /*inBounds=*/false);
+    } else if (readsK && readsOther) {
+      MatrixView view = operands.viewMatrix(operand);
+      Value along = add(k, side == 0 ? col : row);
+      input = load(view, side == 0 ? other : along, side == 0 ? along : other,
+                   inputType, /*inBounds=*/false);
+    } else if (readsK || readsOther) {
+      Value vector = operands.viewVector(
+          operand, readsK ? ArrayRef<unsigned>(form.k) : otherDims);
+      // A vector along the rows does not vary along the columns.
+      bool alongRows = readsK == (side == 1);
+      input = BroadcastOp::create(
+          builder, inputType, vector,
+          readsK ? add(k, side == 0 ? col : row) : other,
+          /*dimension=*/alongRows ? 1 : 0, /*inBounds=*/false);
+    } else {
+      mapping.map(from.getArgument(i), operands.loadScalar(operand));
+      continue;
+    }
+    argumentOf.push_back({i, inputs.size()});
+    inputs.push_back(input);
   }
-  auto loop = scf::ForOp::create(
-      builder, constant(0), constant(schedule.getK()), constant(kf), values);
+  auto map = MapOp::create(builder, type, inputs);
   OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToStart(loop.getBody());
-  SmallVector<Value> next =
-      step(loop.getInductionVar(), loop.getRegionIterArgs());
-  scf::YieldOp::create(builder, next);
-  return SmallVector<Value>(loop.getResults());
+  Block *body = builder.createBlock(&map.getBody());
+  for (Value input : inputs)
+    body->addArgument(cast<FragmentType>(input.getType()).getElementType(),
+                      op.getLoc());
+  for (auto [argument, input] : argumentOf)
+    mapping.map(from.getArgument(argument), body->getArgument(input));
+  for (Operation &nested : from.without_terminator())
+    builder.clone(nested, mapping);
+  Value result = mapping.lookupOrDefault(
+      cast<YieldOp>(from.getTerminator()).getValues()[0]);
+  // What a producer makes of the zeros beyond the end of K may be no zero.
+  if (!divides(2, schedule.getK() * schedule.getSplitK())) {
+    Type indexType = builder.getIndexType();
+    SmallVector<Value> coordinates{body->addArgument(indexType, op.getLoc()),
+                                   body->addArgument(indexType, op.getLoc())};
+    Value at =
+        add(add(k, side == 0 ? col : row), coordinates[side == 0 ? 1 : 0]);
+    Value inside = arith::CmpIOp::create(builder, arith::CmpIPredicate::ult, at,
+                                         operands.getK());
+    Value zero = arith::ConstantOp::create(
+        builder, builder.getZeroAttr(result.getType()));
+    result = arith::SelectOp::create(builder, inside, result, zero);
+  }
+  YieldOp::create(builder, result);
+  return map;
 }
 
 SmallVector<Value> Tiler::emitReduction(ValueRange init) {
-  MatrixView a = viewMatrix(0), b = viewMatrix(1);
-  int64_t k = schedule.getK(), stages = schedule.getStages();
-  bool kDivides = divides(2, k);
-  bool aInBounds = divides(0, block[0]) && kDivides,
-       bInBounds = divides(1, block[1]) && kDivides;
-  Value zero = constant(0), one = constant(1);
-
-  auto forSteps =
-      [&](Value begin, Value end, ValueRange first,
-          function_ref<SmallVector<Value>(Value, ValueRange)> body) {
-        auto loop = scf::ForOp::create(builder, begin, end, one, first);
-        OpBuilder::InsertionGuard guard(builder);
-        builder.setInsertionPointToStart(loop.getBody());
-        SmallVector<Value> next =
-            body(loop.getInductionVar(), loop.getRegionIterArgs());
-        scf::YieldOp::create(builder, next);
-        return SmallVector<Value>(loop.getResults());
-      };
-
-  if (stages == 0)
-    return forSteps(zero, numSteps, init, [&](Value index, ValueRange accs) {
-      Value at = mul(index, k);
-      return emitProducts(a, b, subAt[0], subAt[1], at, at, {},
-                          aInBounds && bInBounds, accs);
-    });
-
-  // With copies ahead of their use, the last steps have none left to start.
-  // Where bounds are known it pays to run these on their own: all copies are
-  // then within bounds. Elsewhere, a copy past the end of K gives zeros.
+  std::array<MatrixView, 2> views;
+  for (unsigned side : {0, 1}) {
+    if (!form.gather[side])
+      views[side] = operands.viewMatrix(side);
+    else
+      views[side].transposed = isStoredTransposed(op, form, side);
+  }
+  int64_t k = schedule.getK(), splitK = schedule.getSplitK();
+  // Gathers look at the end of K as well where copies may run ahead of it.
+  bool kDivides = divides(2, k * splitK);
   std::optional<int64_t> knownSteps = getConstantIntValue(numSteps);
-  bool peel = stages > 1 && (aInBounds || bInBounds) && knownSteps &&
-              *knownSteps >= stages;
-  if (stages > 1 && !peel)
-    aInBounds = bInBounds = false;
-
-  StagedTiles tiles = getStagedTiles(op, schedule, chip);
-  // Starts a copy of both tiles of step `index` into `stage`.
-  auto stageTiles = [&](Value index, Value stage) {
-    Value at = mul(index, k);
-    auto copy = [&](const MatrixView &view, Value row, Value col, Value buffer,
-                    std::array<int64_t, 2> shape, bool inBounds) {
-      SmallVector<Value> from{view.transposed ? col : row,
-                              view.transposed ? row : col},
-          to{zero, zero};
-      if (stage)
-        to.insert(to.begin(), stage);
-      IntegerAttr alignment = builder.getI64IntegerAttr(
-          std::min(getKnownTileAlignment(view.memory, from),
-                   getKnownTileAlignment(buffer, to)));
-      if (stages == 1)
-        CopyOp::create(builder, view.memory, from, buffer, to, shape, inBounds,
-                       alignment, /*contiguous=*/nullptr, /*swizzled=*/false);
-      else
-        AsyncCopyOp::create(builder, TokenType::get(builder.getContext()),
-                            view.memory, from, buffer, to, shape, inBounds,
-                            alignment, /*contiguous=*/nullptr,
-                            /*swizzled=*/false);
-    };
-    copy(a, blockAt[0], at, aBuffer, tiles.a, aInBounds);
-    copy(b, at, blockAt[1], bBuffer, tiles.b, bInBounds);
+  bool ahead = !knownSteps || *knownSteps < schedule.getStages();
+  auto loop =
+      scf::ForOp::create(builder, constant(0), numSteps, constant(1), init);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(loop.getBody());
+  Value at = add(firstK, mul(loop.getInductionVar(), k));
+  auto createTile = [&](unsigned side) {
+    bool kBeyond = !kDivides || (form.gather[side] && ahead),
+         otherBeyond = !divides(side, block[side]);
+    TileBounds beyond{side == 0 ? otherBeyond : kBeyond,
+                      side == 0 ? kBeyond : otherBeyond};
+    return operands.createTile(
+        side, views[side], side == 0 ? blockAt[0] : at,
+        side == 0 ? at : blockAt[1],
+        {side == 0 ? block[0] : k, side == 0 ? k : block[1]}, beyond,
+        chip.accessBytes);
   };
-  MatrixView aStaged{aBuffer, a.transposed}, bStaged{bBuffer, b.transposed};
-  auto compute = [&](Value stage, ValueRange accs) {
-    return emitProducts(aStaged, bStaged, subInBlock[0], subInBlock[1], zero,
-                        zero, stage, /*inBounds=*/true, accs);
-  };
-
-  if (stages == 1)
-    return forSteps(zero, numSteps, init, [&](Value index, ValueRange accs) {
-      gpu::BarrierOp::create(builder);
-      stageTiles(index, {});
-      gpu::BarrierOp::create(builder);
-      return compute({}, accs);
-    });
-
-  for (int64_t s = 0; s < stages - 1; ++s)
-    stageTiles(constant(s), constant(s));
-  Value depth = constant(stages);
-  auto slotOf = [&](Value index) -> Value {
-    return arith::RemUIOp::create(builder, index, depth);
-  };
-  Value lastCopied = peel ? constant(*knownSteps - (stages - 1)) : numSteps;
-  SmallVector<Value> sums =
-      forSteps(zero, lastCopied, init, [&](Value index, ValueRange accs) {
-        // All but the copies of the last stages - 2 steps are complete. After
-        // the barrier, all are done with the stage that the next copies go to.
-        WaitOp::create(builder, ValueRange(), 2 * (stages - 2));
-        gpu::BarrierOp::create(builder);
-        Value next = add(index, constant(stages - 1));
-        stageTiles(next, slotOf(next));
-        return compute(slotOf(index), accs);
+  Value a = createTile(0), b = createTile(1), zero = constant(0);
+  SmallVector<Value> products = forEachVThread(
+      loop.getRegionIterArgs(), [&](Value row, Value col, ValueRange privates) {
+        Value aValue = emitOperand(
+            0, a, views[0].transposed, row, zero, at, add(blockAt[0], row),
+            fragment(tile[0], k, op.getProductType(0), Role::A));
+        Value bValue = emitOperand(
+            1, b, views[1].transposed, zero, col, at, add(blockAt[1], col),
+            fragment(k, tile[1], op.getProductType(1), Role::B));
+        Value product = MmaOp::create(builder, privates[0].getType(), aValue,
+                                      bValue, privates[0], op.getUnsignedA(),
+                                      op.getUnsignedB(), op.getPrecision());
+        return SmallVector<Value>{product};
       });
-  WaitOp::create(builder, ValueRange(), 0);
-  if (!peel)
-    return sums;
-  gpu::BarrierOp::create(builder);
-  return forSteps(lastCopied, numSteps, sums,
-                  [&](Value index, ValueRange accs) {
-                    return compute(slotOf(index), accs);
-                  });
+  scf::YieldOp::create(builder, products);
+  return SmallVector<Value>(loop.getResults());
 }
 
 //===----------------------------------------------------------------------===//
@@ -464,37 +382,33 @@ void Tiler::emitEpilogue(ValueRange accs) {
   FragmentType accType = fragment(tile[0], tile[1], acc, Role::Acc);
   bool inBoundsM = divides(0, block[0]), inBoundsN = divides(1, block[1]);
   bool inBounds = inBoundsM && inBoundsN;
-  MatrixForm dims = getMatrixForm(op);
-  auto reads = [&](unsigned operand, std::optional<unsigned> dim) {
-    return dim && op.getMap(operand).isFunctionOfDim(*dim);
-  };
 
-  // Views and scalars are the same for all vthreads.
-  size_t numExtras = op.getExtras().size();
+  // Views and scalars are the same for all vthreads. The parts of a reduction
+  // are stored as they are.
+  bool isPart = static_cast<bool>(operands.getWorkspace());
+  size_t numExtras = isPart ? 0 : op.getExtras().size();
   SmallVector<MatrixView> views(numExtras);
   SmallVector<Value> scalars(numExtras);
   for (size_t e = 0; e < numExtras; ++e) {
     unsigned operand = 3 + e;
-    bool m = reads(operand, dims.m), n = reads(operand, dims.n);
-    if (m && n) {
-      views[e] = viewMatrix(operand);
-    } else if (m || n) {
-      views[e].memory = viewAtBatch(operand, {m ? *dims.m : *dims.n});
-    } else {
-      SmallVector<Value> indices;
-      AffineMap map = op.getMap(operand);
-      for (unsigned r = 0; r < map.getNumResults(); ++r)
-        indices.push_back(batchIndex.lookup(map.getDimPosition(r)));
-      scalars[e] = memref::LoadOp::create(builder, op.getExtras()[e], indices);
-    }
+    bool m = operands.reads(operand, form.m),
+         n = operands.reads(operand, form.n);
+    if (m && n)
+      views[e] = operands.viewMatrix(operand);
+    else if (m || n)
+      views[e].memory = operands.viewVector(operand, m ? form.m : form.n);
+    else
+      scalars[e] = operands.loadScalar(operand);
   }
-  MatrixView out = viewMatrix(2);
+  MatrixView out = operands.viewMatrix(2);
   Block &region = op.getEpilogue().front();
   auto yield = cast<YieldOp>(region.getTerminator());
-  bool trivial = yield.getValues()[0] == region.getArgument(0);
+  bool trivial = isPart || yield.getValues()[0] == region.getArgument(0);
 
   forEachVThread(accs, [&](Value row, Value col, ValueRange privates) {
     Value result = privates[0];
+    row = add(blockAt[0], row);
+    col = add(blockAt[1], col);
     if (!trivial) {
       SmallVector<Value> inputs{result};
       IRMapping mapping;
@@ -504,7 +418,8 @@ void Tiler::emitEpilogue(ValueRange accs) {
           mapping.map(region.getArgument(1 + e), scalars[e]);
           continue;
         }
-        bool m = reads(3 + e, dims.m), n = reads(3 + e, dims.n);
+        bool m = operands.reads(3 + e, form.m),
+             n = operands.reads(3 + e, form.n);
         FragmentType type = accType.cloneWithElementType(
             getElementTypeOrSelf(op.getExtras()[e].getType()));
         inputOf.push_back({1 + e, inputs.size()});
@@ -542,113 +457,114 @@ void Tiler::emitEpilogue(ValueRange accs) {
 // The launch
 //===----------------------------------------------------------------------===//
 
-void Tiler::emitWorkgroupTile() {
+void Tiler::placeSubgroup() {
+  int64_t subCols = block[1] / sub[1];
+  Value zero = constant(0);
+  subInBlock = {zero, zero};
+  if (schedule.getNumSubgroups() == 1)
+    return;
+  Value id = gpu::SubgroupIdOp::create(builder, /*upper_bound=*/nullptr);
+  std::array<Value, 2> position{id, id};
+  if (subCols > 1)
+    position = {div(id, constant(subCols)), rem(id, constant(subCols))};
+  for (unsigned d : {0, 1})
+    if (block[d] > sub[d])
+      subInBlock[d] = mul(position[d], sub[d]);
+}
+
+void Tiler::emitWorkgroupTile(Value x, Value y, Value z) {
+  blockAt = {mul(x, block[0]), mul(y, block[1])};
+  firstK = constant(0);
+  Value batch = z;
+  if (schedule.getSplitK() > 1) {
+    // The parts of one tile are neighbours.
+    Value parts = constant(schedule.getSplitK());
+    Value part = rem(z, parts);
+    batch = div(z, parts);
+    operands.setSlice(part);
+    firstK = mul(part, mul(numSteps, schedule.getK()));
+  }
+  operands.setBatch(batch);
   SmallVector<Value> accs = emitReduction(emitInit());
   emitEpilogue(accs);
 }
 
+void Tiler::forEach(Value begin, Value end, Value step,
+                    function_ref<void(Value)> emit) {
+  auto loop = scf::ForOp::create(builder, begin, end, step);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(loop.getBody());
+  emit(loop.getInductionVar());
+}
+
+void Tiler::emitTiles() {
+  gpu::KernelDim3 ids = launch.getBlockIds(), grid = launch.getGridSize();
+  int64_t raster = schedule.getRaster();
+  if (raster == 0 && schedule.getPersistent() == 0) {
+    std::optional<int64_t> known = getConstantIntValue(numTiles[2]);
+    if (known && *known <= maxGridYZ)
+      return emitWorkgroupTile(ids.x, ids.y, ids.z);
+    // More batches than a grid can have are walked through by each workgroup.
+    return forEach(ids.z, numTiles[2], grid.z,
+                   [&](Value z) { emitWorkgroupTile(ids.x, ids.y, z); });
+  }
+
+  // A linear grid. The tiles of one batch come in bands of `raster` rows of
+  // tiles; within a band, the rows run fastest.
+  auto emitLinear = [&](Value linear) {
+    Value perBatch = mul(numTiles[0], numTiles[1]);
+    Value z = div(linear, perBatch), rest = rem(linear, perBatch);
+    Value band = raster == 0 ? numTiles[0] : constant(raster);
+    Value perBand = mul(band, numTiles[1]);
+    Value first = mul(div(rest, perBand), band);
+    Value rows =
+        min(builder.createOrFold<arith::SubIOp>(numTiles[0], first), band);
+    Value inBand = rem(rest, perBand);
+    emitWorkgroupTile(add(first, rem(inBand, rows)), div(inBand, rows), z);
+  };
+  if (schedule.getPersistent() == 0)
+    return emitLinear(ids.x);
+  Value total = mul(mul(numTiles[0], numTiles[1]), numTiles[2]);
+  forEach(ids.x, total, grid.x, emitLinear);
+}
+
 void Tiler::run() {
   // On the host: extents, grid and threads.
-  MatrixForm dims = getMatrixForm(op);
-  SmallVector<Value> sizes;
-  for (OpFoldResult size : op.getExtents(builder))
-    sizes.push_back(
-        getValueOrCreateConstantIndexOp(builder, op.getLoc(), size));
   Value one = constant(1);
-  auto sizeOf = [&](std::optional<unsigned> dim) {
-    return dim ? sizes[*dim] : one;
-  };
-  std::array<Value, 3> grid{ceilDiv(sizeOf(dims.m), block[0]),
-                            ceilDiv(sizeOf(dims.n), block[1]), one};
-  numSteps = ceilDiv(sizeOf(dims.k), schedule.getK());
-  Value numBatches = one;
-  for (unsigned dim : dims.batch)
-    numBatches = builder.createOrFold<arith::MulIOp>(numBatches, sizes[dim]);
-  // More batches than a grid can have are walked through by each workgroup.
-  std::optional<int64_t> knownBatches = getConstantIntValue(numBatches);
-  bool loopOverBatches = !knownBatches || *knownBatches > maxGridZ;
-  grid[2] =
-      loopOverBatches
-          ? builder.createOrFold<arith::MinUIOp>(numBatches, constant(maxGridZ))
-          : numBatches;
-  int64_t numSubgroups = (block[0] / sub[0]) * (block[1] / sub[1]);
+  int64_t splitK = schedule.getSplitK();
+  if (splitK > 1)
+    operands.setWorkspace(createSplitWorkspace(op, splitK, builder));
+  numTiles = {ceilDiv(operands.getM(), block[0]),
+              ceilDiv(operands.getN(), block[1]),
+              mul(operands.getNumBatches(), splitK)};
+  numSteps = ceilDiv(operands.getK(), schedule.getK() * splitK);
+  std::array<Value, 3> grid = numTiles;
+  if (schedule.getRaster() != 0 || schedule.getPersistent() != 0) {
+    Value total = mul(mul(numTiles[0], numTiles[1]), numTiles[2]);
+    if (schedule.getPersistent() != 0)
+      total = min(total, constant(schedule.getPersistent()));
+    grid = {total, one, one};
+  } else {
+    std::optional<int64_t> known = getConstantIntValue(numTiles[2]);
+    if (!known || *known > maxGridYZ)
+      grid[2] = min(numTiles[2], constant(maxGridYZ));
+  }
   Value lanes = gpu::SubgroupSizeOp::create(builder, /*upper_bound=*/nullptr);
-  Value threads = mul(lanes, numSubgroups);
+  Value threads = mul(lanes, schedule.getNumSubgroups());
 
   launch = gpu::LaunchOp::create(builder, grid[0], grid[1], grid[2], threads,
                                  one, one);
   launch->setAttr(getScheduleAttrName(), schedule);
-  if (int64_t stages = schedule.getStages()) {
-    StagedTiles tiles = getStagedTiles(op, schedule, chip);
-    auto space = gpu::AddressSpaceAttr::get(
-        op.getContext(), gpu::GPUDialect::getWorkgroupAddressSpace());
-    auto addBuffer = [&](std::array<int64_t, 2> shape, int64_t padding,
-                         Value operand) -> Value {
-      SmallVector<int64_t> dims{shape[0], shape[1] + padding};
-      if (stages > 1)
-        dims.insert(dims.begin(), stages);
-      auto type = MemRefType::get(dims, getElementTypeOrSelf(operand.getType()),
-                                  MemRefLayoutAttrInterface(), space);
-      return launch.addWorkgroupAttribution(type, op.getLoc());
-    };
-    aBuffer = addBuffer(tiles.a, tiles.aPadding, op.getLhs());
-    bBuffer = addBuffer(tiles.b, tiles.bPadding, op.getRhs());
-  }
-
-  // In the kernel.
-  builder.setInsertionPointToStart(&launch.getBody().front());
-  gpu::KernelDim3 ids = launch.getBlockIds();
-  blockAt = {mul(ids.x, block[0]), mul(ids.y, block[1])};
-  int64_t subCols = block[1] / sub[1];
-  subAt = blockAt;
-  Value zero = constant(0);
-  subInBlock = {zero, zero};
-  if (numSubgroups > 1) {
-    Value id = gpu::SubgroupIdOp::create(builder, /*upper_bound=*/nullptr);
-    std::array<Value, 2> position{id, id};
-    if (subCols > 1) {
-      position[0] = arith::DivUIOp::create(builder, id, constant(subCols));
-      position[1] = arith::RemUIOp::create(builder, id, constant(subCols));
-    }
-    for (unsigned d : {0, 1})
-      if (block[d] > sub[d]) {
-        subInBlock[d] = mul(position[d], sub[d]);
-        subAt[d] = add(blockAt[d], subInBlock[d]);
-      }
-  }
-
-  auto setBatch = [&](Value linear) {
-    // The last batch dimension runs fastest.
-    for (unsigned dim : llvm::reverse(dims.batch)) {
-      bool first = dim == dims.batch.front();
-      if (getConstantIntValue(sizes[dim]) == 1) {
-        batchIndex[dim] = zero;
-        continue;
-      }
-      batchIndex[dim] =
-          first
-              ? linear
-              : arith::RemUIOp::create(builder, linear, sizes[dim]).getResult();
-      if (!first)
-        linear = arith::DivUIOp::create(builder, linear, sizes[dim]);
-    }
-  };
-  if (!loopOverBatches) {
-    setBatch(ids.z);
-    emitWorkgroupTile();
-  } else {
-    auto loop =
-        scf::ForOp::create(builder, ids.z, numBatches, launch.getGridSize().z);
+  {
     OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPointToStart(loop.getBody());
-    setBatch(loop.getInductionVar());
-    emitWorkgroupTile();
-    // The next batch reuses the staged tiles.
-    if (schedule.getStages() > 0)
-      gpu::BarrierOp::create(builder);
+    builder.setInsertionPointToStart(&launch.getBody().front());
+    placeSubgroup();
+    emitTiles();
+    builder.setInsertionPointToEnd(&launch.getBody().front());
+    gpu::TerminatorOp::create(builder);
   }
-  builder.setInsertionPointToEnd(&launch.getBody().front());
-  gpu::TerminatorOp::create(builder);
+  if (splitK > 1)
+    emitSplitReduction(op, operands.getWorkspace(), builder);
   op.erase();
 }
 

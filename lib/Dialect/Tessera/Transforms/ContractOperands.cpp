@@ -1,0 +1,393 @@
+//===- ContractOperands.cpp - The memory of a contraction's operands ------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// An operand of four dimensions, say (b, h, w, c) with M = (h, w) and K = c, is
+// a matrix at each batch: h and w are collapsed, and b is indexed away. Where
+// that cannot be, as for the image of a convolution,
+//
+//   (b, y + r, x + s, c)   M = (b, y, x)   K = (r, s, c)
+//
+// its tiles are gathered: the linear indices of row and column are taken apart,
+// the map is applied, and what lies outside is zero.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ContractOperands.h"
+
+#include "Dialect/Tessera/Transforms/Utils.h"
+
+#include "mlir/Dialect/Affine/Utils.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include <numeric>
+
+using namespace mlir;
+using namespace mlir::tessera;
+
+ContractOperands::ContractOperands(ContractOp op, const MatrixForm &form,
+                                   ImplicitLocOpBuilder &builder)
+    : op(op), form(form), builder(builder), operands(op.getMappedOperands()) {
+  for (OpFoldResult size : op.getExtents(builder))
+    sizes.push_back(
+        getValueOrCreateConstantIndexOp(builder, op.getLoc(), size));
+  index.resize(sizes.size());
+  m = product(form.m);
+  n = product(form.n);
+  k = product(form.k);
+  numBatches = product(form.batch);
+}
+
+Value ContractOperands::product(ArrayRef<unsigned> dims) {
+  Value result = constant(1);
+  for (unsigned dim : dims)
+    result = builder.createOrFold<arith::MulIOp>(result, sizes[dim]);
+  return result;
+}
+
+void ContractOperands::delinearize(Value linear, ArrayRef<unsigned> dims,
+                                   MutableArrayRef<Value> index) {
+  // The last dimension runs fastest.
+  for (unsigned dim : llvm::reverse(dims)) {
+    std::optional<int64_t> size = getConstantIntValue(sizes[dim]);
+    if (size == 1) {
+      index[dim] = constant(0);
+    } else if (dim == dims.front()) {
+      index[dim] = linear;
+    } else {
+      index[dim] = builder.createOrFold<arith::RemUIOp>(linear, sizes[dim]);
+      linear = builder.createOrFold<arith::DivUIOp>(linear, sizes[dim]);
+    }
+  }
+}
+
+void ContractOperands::setBatch(Value linear) {
+  delinearize(linear, form.batch, index);
+}
+
+Value ContractOperands::getOperand(unsigned operand) const {
+  return operand == 2 && workspace ? workspace : operands[operand];
+}
+
+bool ContractOperands::reads(unsigned operand, ArrayRef<unsigned> dims) {
+  return llvm::any_of(
+      dims, [&](unsigned d) { return op.getMap(operand).isFunctionOfDim(d); });
+}
+
+//===----------------------------------------------------------------------===//
+// Matrices
+//===----------------------------------------------------------------------===//
+
+ContractOperands::Collapsed ContractOperands::collapse(unsigned operand) {
+  AffineMap map = op.getMap(operand);
+  Collapsed result{getOperand(operand), {}};
+  SmallVector<ReassociationIndices> groups;
+  bool isWorkspace = operand == 2 && workspace;
+  if (isWorkspace)
+    groups.push_back({0});
+  for (unsigned r = 0; r < map.getNumResults();) {
+    unsigned dim = cast<AffineDimExpr>(map.getResult(r)).getPosition();
+    size_t length = 1;
+    for (ArrayRef<unsigned> dims :
+         {ArrayRef<unsigned>(form.m), ArrayRef<unsigned>(form.n),
+          ArrayRef<unsigned>(form.k)})
+      if (!dims.empty() && dims.front() == dim)
+        length = dims.size();
+    ReassociationIndices group;
+    for (size_t i = 0; i < length; ++i)
+      group.push_back(r + i + isWorkspace);
+    groups.push_back(group);
+    r += length;
+    result.dims.push_back(
+        cast<AffineDimExpr>(map.getResult(r - 1)).getPosition());
+  }
+  auto type = cast<MemRefType>(result.memory.getType());
+  if (static_cast<int64_t>(groups.size()) < type.getRank())
+    result.memory =
+        memref::CollapseShapeOp::create(builder, result.memory, groups);
+  return result;
+}
+
+Value ContractOperands::viewAtBatch(unsigned operand, ArrayRef<unsigned> keep) {
+  Collapsed collapsed = collapse(operand);
+  Value memory = collapsed.memory;
+  bool isWorkspace = operand == 2 && workspace;
+  if (collapsed.dims.size() == keep.size() && !isWorkspace)
+    return memory;
+  auto type = cast<MemRefType>(memory.getType());
+  SmallVector<OpFoldResult> offsets, sizes,
+      strides(type.getRank(), builder.getIndexAttr(1));
+  SmallVector<int64_t> shape;
+  if (isWorkspace) {
+    offsets.push_back(getAsOpFoldResult(slice));
+    sizes.push_back(builder.getIndexAttr(1));
+  }
+  for (auto [position, dim] : llvm::enumerate(collapsed.dims)) {
+    int64_t r = position + isWorkspace;
+    if (llvm::is_contained(keep, dim)) {
+      offsets.push_back(builder.getIndexAttr(0));
+      sizes.push_back(
+          memref::getMixedSize(builder, builder.getLoc(), memory, r));
+      shape.push_back(type.getDimSize(r));
+    } else {
+      offsets.push_back(getAsOpFoldResult(index[dim]));
+      sizes.push_back(builder.getIndexAttr(1));
+    }
+  }
+  MemRefType reduced = memref::SubViewOp::inferRankReducedResultType(
+      shape, type, offsets, sizes, strides);
+  return memref::SubViewOp::create(builder, reduced, memory, offsets, sizes,
+                                   strides);
+}
+
+MatrixView ContractOperands::viewMatrix(unsigned operand) {
+  // The inputs of the producers are shaped as their operand is.
+  unsigned firstLhs = 3 + op.getExtras().size(),
+           firstRhs = firstLhs + op.getLhsInputs().size();
+  unsigned like = operand < firstLhs ? operand : operand < firstRhs ? 0 : 1;
+  ArrayRef<unsigned> rows = form.getRows(like), cols = form.getCols(like);
+  MatrixView view;
+  SmallVector<unsigned> keep;
+  for (ArrayRef<unsigned> dims : {rows, cols})
+    if (!dims.empty() && op.getMap(operand).isFunctionOfDim(dims.back()))
+      keep.push_back(dims.back());
+  view.memory = viewAtBatch(operand, keep);
+  auto type = cast<MemRefType>(view.memory.getType());
+  if (type.getRank() == 2) {
+    // Whether the rows come last, and whether they run fastest.
+    bool rowsLast = false;
+    for (AffineExpr expr : op.getMap(operand).getResults()) {
+      unsigned dim = cast<AffineDimExpr>(expr).getPosition();
+      if (dim == rows.back())
+        rowsLast = true;
+      else if (dim == cols.back())
+        rowsLast = false;
+    }
+    view.transposed = rowsLast;
+    SmallVector<int64_t> strides;
+    int64_t offset;
+    if (succeeded(type.getStridesAndOffset(strides, offset)) &&
+        (strides[0] == 1) != (strides[1] == 1) && strides[0] == 1) {
+      view.transposed = !rowsLast;
+      view.memory = memref::TransposeOp::create(
+          builder, view.memory,
+          AffineMapAttr::get(AffineMap::getPermutationMap(
+              ArrayRef<unsigned>{1, 0}, builder.getContext())));
+    }
+    return view;
+  }
+  // A vector is a matrix of one row; it runs along the columns.
+  view.transposed =
+      type.getRank() == 1 && !rows.empty() && keep.front() == rows.back();
+  SmallVector<ReassociationIndices> reassociation;
+  SmallVector<int64_t> shape{1, 1};
+  if (type.getRank() == 1) {
+    reassociation.push_back({0, 1});
+    shape[1] = type.getDimSize(0);
+  }
+  view.memory =
+      memref::ExpandShapeOp::create(builder, shape, view.memory, reassociation);
+  return view;
+}
+
+Value ContractOperands::viewVector(unsigned operand, ArrayRef<unsigned> dims) {
+  return viewAtBatch(operand, dims.back());
+}
+
+bool ContractOperands::isQuotient(unsigned operand) {
+  return !llvm::all_of(op.getMap(operand).getResults(), [](AffineExpr expr) {
+    return isa<AffineDimExpr>(expr);
+  });
+}
+
+Value ContractOperands::viewQuotient(unsigned operand, ArrayRef<unsigned> dims,
+                                     Value k) {
+  Value memory = getOperand(operand);
+  auto type = cast<MemRefType>(memory.getType());
+  SmallVector<OpFoldResult> offsets, sizes,
+      strides(type.getRank(), builder.getIndexAttr(1));
+  SmallVector<int64_t> shape;
+  SmallVector<Value> at(index);
+  at[form.k.back()] = k;
+  for (auto [r, expr] : llvm::enumerate(op.getMap(operand).getResults())) {
+    auto dim = dyn_cast<AffineDimExpr>(expr);
+    if (dim && llvm::is_contained(dims, dim.getPosition())) {
+      offsets.push_back(builder.getIndexAttr(0));
+      sizes.push_back(
+          memref::getMixedSize(builder, builder.getLoc(), memory, r));
+      shape.push_back(type.getDimSize(r));
+      continue;
+    }
+    // Unsigned: no index is negative.
+    Value place;
+    if (dim) {
+      place = at[dim.getPosition()];
+    } else {
+      auto quotient = cast<AffineBinaryOpExpr>(expr);
+      place = builder.createOrFold<arith::DivUIOp>(
+          at[cast<AffineDimExpr>(quotient.getLHS()).getPosition()],
+          constant(cast<AffineConstantExpr>(quotient.getRHS()).getValue()));
+    }
+    offsets.push_back(getAsOpFoldResult(place));
+    sizes.push_back(builder.getIndexAttr(1));
+  }
+  MemRefType reduced = memref::SubViewOp::inferRankReducedResultType(
+      shape, type, offsets, sizes, strides);
+  return memref::SubViewOp::create(builder, reduced, memory, offsets, sizes,
+                                   strides);
+}
+
+Value ContractOperands::loadScalar(unsigned operand) {
+  SmallVector<Value> indices;
+  for (AffineExpr expr : op.getMap(operand).getResults())
+    indices.push_back(affine::expandAffineExpr(builder, op.getLoc(), expr,
+                                               index, /*symbolValues=*/{}));
+  return memref::LoadOp::create(builder, getOperand(operand), indices);
+}
+
+//===----------------------------------------------------------------------===//
+// Tiles
+//===----------------------------------------------------------------------===//
+
+Value ContractOperands::createTile(unsigned side, const MatrixView &view,
+                                   Value row, Value col,
+                                   std::array<int64_t, 2> shape,
+                                   TileBounds beyond, int64_t accessBytes) {
+  bool transposed = view.transposed;
+  if (transposed)
+    std::swap(shape[0], shape[1]);
+  Type element = getElementTypeOrSelf(operands[side].getType());
+  auto type = MemRefType::get(shape, element);
+  if (!form.gather[side]) {
+    SmallVector<Value> from{row, col};
+    if (transposed)
+      std::swap(from[0], from[1]);
+    return TileOp::create(
+        builder, type, view.memory, from, !beyond.rows && !beyond.cols,
+        builder.getI64IntegerAttr(getKnownTileAlignment(view.memory, from)),
+        /*contiguous=*/nullptr);
+  }
+  auto [run, alignment] = getRun(side, transposed, shape[1], accessBytes);
+  auto tile =
+      TileOp::create(builder, type, operands[side], ValueRange(),
+                     /*inBounds=*/false, builder.getI64IntegerAttr(alignment),
+                     builder.getI64IntegerAttr(run));
+  OpBuilder::InsertionGuard guard(builder);
+  buildGather(tile.getGather(), side, transposed, row, col, beyond);
+  return tile;
+}
+
+bool ContractOperands::isWithin(unsigned side, unsigned r) {
+  AffineExpr expr = op.getMap(side).getResult(r);
+  if (isa<AffineDimExpr>(expr))
+    return true;
+  auto type = cast<MemRefType>(operands[side].getType());
+  // The largest and the smallest value of the sum.
+  SmallVector<AffineExpr> largest, smallest;
+  for (unsigned d = 0; d < sizes.size(); ++d) {
+    int64_t extent = getStaticExtent(op, d);
+    if (ShapedType::isDynamic(extent) && expr.isFunctionOfDim(d))
+      return false;
+    largest.push_back(builder.getAffineConstantExpr(extent - 1));
+    smallest.push_back(builder.getAffineConstantExpr(0));
+  }
+  auto high = dyn_cast<AffineConstantExpr>(expr.replaceDims(largest)),
+       low = dyn_cast<AffineConstantExpr>(expr.replaceDims(smallest));
+  return high && low && low.getValue() >= 0 && !type.isDynamicDim(r) &&
+         high.getValue() < type.getDimSize(r);
+}
+
+std::pair<int64_t, int64_t> ContractOperands::getRun(unsigned side,
+                                                     bool transposed,
+                                                     int64_t rowLength,
+                                                     int64_t accessBytes) {
+  auto type = cast<MemRefType>(operands[side].getType());
+  int64_t bytes = getElementBytes(type.getElementType());
+  std::pair<int64_t, int64_t> single{1, bytes};
+  // The dimension that runs along the rows of the tile.
+  ArrayRef<unsigned> fast =
+      transposed ? form.getRows(side) : form.getCols(side);
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  AffineMap map = op.getMap(side);
+  unsigned rank = map.getNumResults();
+  if (fast.empty() || rank == 0 ||
+      failed(type.getStridesAndOffset(strides, offset)) || strides.back() != 1)
+    return single;
+  AffineExpr dim = builder.getAffineDimExpr(fast.back());
+  for (unsigned r = 0; r + 1 < rank; ++r)
+    if (map.getResult(r).isFunctionOfDim(fast.back()))
+      return single;
+  // By itself with the factor 1: what is left without it has it no more.
+  AffineExpr last = map.getResult(rank - 1);
+  AffineExpr rest = simplifyAffineExpr(last - dim, sizes.size(), 0);
+  bool alone = last == dim;
+  if (rest.isFunctionOfDim(fast.back()) ||
+      (!alone && !isWithin(side, rank - 1)))
+    return single;
+  int64_t extent = getStaticExtent(op, fast.back());
+  // Where all of a row is one dimension of the product, only its end matters.
+  if (ShapedType::isDynamic(extent))
+    return single;
+  int64_t run = std::gcd(std::gcd(extent, rowLength),
+                         std::max<int64_t>(1, accessBytes / bytes));
+  run &= -run;
+  // Where each run starts: at multiples of the other strides.
+  int64_t alignment = alone ? run * bytes : bytes;
+  for (unsigned r = 0; r + 1 < rank; ++r) {
+    int64_t stride = strides[r];
+    if (ShapedType::isDynamic(stride))
+      stride = type.getLayout().isIdentity() && !type.isDynamicDim(rank - 1)
+                   ? type.getDimSize(rank - 1)
+                   : 1;
+    alignment = std::gcd(alignment, stride * bytes);
+  }
+  if (ShapedType::isDynamic(offset))
+    alignment = bytes;
+  else
+    alignment = std::gcd(alignment, offset * bytes);
+  return {run, std::max(alignment, bytes)};
+}
+
+void ContractOperands::buildGather(Region &region, unsigned side,
+                                   bool transposed, Value row, Value col,
+                                   TileBounds beyond) {
+  Location loc = op.getLoc();
+  Type indexType = builder.getIndexType();
+  Block *body = builder.createBlock(&region, region.end(),
+                                    {indexType, indexType}, {loc, loc});
+  Value i = body->getArgument(0), j = body->getArgument(1);
+  row = builder.createOrFold<arith::AddIOp>(row, transposed ? j : i);
+  col = builder.createOrFold<arith::AddIOp>(col, transposed ? i : j);
+  SmallVector<Value> at(index);
+  delinearize(row, form.getRows(side), at);
+  delinearize(col, form.getCols(side), at);
+
+  Value inside = arith::ConstantOp::create(builder, builder.getBoolAttr(true));
+  auto require = [&](Value below, Value limit) {
+    inside = builder.createOrFold<arith::AndIOp>(
+        inside, arith::CmpIOp::create(builder, arith::CmpIPredicate::ult, below,
+                                      limit));
+  };
+  if (beyond.rows)
+    require(row, side == 0 ? m : k);
+  if (beyond.cols)
+    require(col, side == 0 ? k : n);
+  AffineMap map = op.getMap(side);
+  SmallVector<Value> results;
+  for (auto [r, expr] : llvm::enumerate(map.getResults())) {
+    Value place = affine::expandAffineExpr(builder, loc, expr, at,
+                                           /*symbolValues=*/{});
+    // Below zero is beyond any size, as unsigned numbers.
+    if (!isWithin(side, r))
+      require(place,
+              getValueOrCreateConstantIndexOp(
+                  builder, loc,
+                  memref::getMixedSize(builder, loc, operands[side], r)));
+    results.push_back(place);
+  }
+  results.push_back(inside);
+  YieldOp::create(builder, results);
+}

@@ -1,0 +1,110 @@
+//===- ContractOperands.h - The memory of a contraction's operands --------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LIB_DIALECT_TESSERA_TRANSFORMS_CONTRACTOPERANDS_H
+#define LIB_DIALECT_TESSERA_TRANSFORMS_CONTRACTOPERANDS_H
+
+#include "Dialect/Tessera/Transforms/MatrixForm.h"
+
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+
+namespace mlir::tessera {
+
+/// A matrix in memory, as a memref of rank 2: rows and columns, or the other
+/// way round.
+struct MatrixView {
+  Value memory;
+  bool transposed = false;
+};
+
+/// What a tile may reach beyond: the extents that it does not divide.
+struct TileBounds {
+  bool rows = true, cols = true;
+};
+
+/// The operands of one contraction on memrefs, as matrices.
+class ContractOperands {
+public:
+  /// Emits the extents at the builder's place, on the host.
+  ContractOperands(ContractOp op, const MatrixForm &form,
+                   ImplicitLocOpBuilder &builder);
+
+  /// Puts `memory` in the place of the output: a workspace of its shape, with
+  /// `slice` as the index of one more dimension before the others.
+  void setWorkspace(Value memory) { workspace = memory; }
+  Value getWorkspace() const { return workspace; }
+  void setSlice(Value index) { slice = index; }
+
+  /// The extent of an iteration dimension, of M, N, K, and of the batch.
+  Value getSize(unsigned dim) const { return sizes[dim]; }
+  Value getM() const { return m; }
+  Value getN() const { return n; }
+  Value getK() const { return k; }
+  Value getNumBatches() const { return numBatches; }
+
+  /// Sets the indices of the batch from their linear index.
+  void setBatch(Value linear);
+
+  /// Operand `operand` (lhs 0, rhs 1, output 2, extras from 3 on, then the
+  /// inputs of the producers) as a matrix, at the batch.
+  MatrixView viewMatrix(unsigned operand);
+  /// Operand `operand` as a vector along `dims`, M or N or K, at the batch.
+  Value viewVector(unsigned operand, ArrayRef<unsigned> dims);
+  /// Input `operand` of a producer, whose map divides the K dimension, as a
+  /// vector along `dims` at the batch and at `k`.
+  Value viewQuotient(unsigned operand, ArrayRef<unsigned> dims, Value k);
+  /// The one element of `operand`, at the batch.
+  Value loadScalar(unsigned operand);
+  /// Whether the map of `operand` divides a dimension.
+  bool isQuotient(unsigned operand);
+  /// Whether `operand` moves with `dims`.
+  bool reads(unsigned operand, ArrayRef<unsigned> dims);
+
+  /// The tile of `shape` of lhs (0) or rhs (1) from (row, col) on. `view` is
+  /// the operand as a matrix, where it is one. `beyond` says where the tile may
+  /// reach beyond the matrix.
+  Value createTile(unsigned side, const MatrixView &view, Value row, Value col,
+                   std::array<int64_t, 2> shape, TileBounds beyond,
+                   int64_t accessBytes);
+
+private:
+  struct Collapsed {
+    Value memory;
+    /// For each dimension of `memory` the iteration dimension: the last one of
+    /// those that it holds.
+    SmallVector<unsigned> dims;
+  };
+  Value getOperand(unsigned operand) const;
+  /// `operand` with the dimensions of M, of N and of K as one each.
+  Collapsed collapse(unsigned operand);
+  /// `operand` at the batch, without the dimensions other than `keep`.
+  Value viewAtBatch(unsigned operand, ArrayRef<unsigned> keep);
+  Value constant(int64_t value) {
+    return arith::ConstantIndexOp::create(builder, value);
+  }
+  Value product(ArrayRef<unsigned> dims);
+  /// Sets `index` of `dims` from their linear index.
+  void delinearize(Value linear, ArrayRef<unsigned> dims,
+                   MutableArrayRef<Value> index);
+  /// Elements that lie side by side, for sure, and the alignment in bytes of
+  /// such a run.
+  std::pair<int64_t, int64_t> getRun(unsigned side, bool transposed,
+                                     int64_t rowLength, int64_t accessBytes);
+  /// Whether result `r` of the map of `side` stays within the operand.
+  bool isWithin(unsigned side, unsigned r);
+  void buildGather(Region &region, unsigned side, bool transposed, Value row,
+                   Value col, TileBounds beyond);
+
+  ContractOp op;
+  const MatrixForm &form;
+  ImplicitLocOpBuilder &builder;
+  SmallVector<Value> operands, sizes, index;
+  Value m, n, k, numBatches, workspace, slice;
+};
+
+} // namespace mlir::tessera
+
+#endif // LIB_DIALECT_TESSERA_TRANSFORMS_CONTRACTOPERANDS_H

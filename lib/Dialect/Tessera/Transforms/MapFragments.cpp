@@ -1,0 +1,189 @@
+//===- MapFragments.cpp - Products of a step to fragments of registers ----===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A step's product of 64x32 by 32x64 elements, with kFragment = 16:
+//
+//   %a = load %A[r, 0] : 64x32          %a0 = load %A[r, 0] : 64x16
+//   %b = load %B[0, c] : 32x64    ->    %b0 = load %B[0, c] : 16x64
+//   %d = mma %a, %b, %acc               %d0 = mma %a0, %b0, %acc
+//                                       %a1 = load %A[r, 16] : 64x16  ...
+//
+// What lies between load and mma (map, broadcast, convert) is cut as well. More
+// than a few parts become a loop.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Dialect/Tessera/Transforms/Passes.h"
+#include "Dialect/Tessera/Transforms/Schedule.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+
+namespace mlir::tessera {
+#define GEN_PASS_DEF_TESSERAMAPFRAGMENTS
+#include "Dialect/Tessera/Transforms/Passes.h.inc"
+} // namespace mlir::tessera
+
+using namespace mlir;
+using namespace mlir::tessera;
+
+/// The most parts that are unrolled.
+static constexpr int64_t maxUnroll = 4;
+
+/// Whether `value`, an operand of a product, can be cut along K.
+static bool canCut(Value value) {
+  Operation *op = value.getDefiningOp();
+  if (!op)
+    return false;
+  if (isa<LoadOp, FillOp>(op))
+    return true;
+  if (auto broadcast = dyn_cast<BroadcastOp>(op))
+    return isa<MemRefType>(broadcast.getSource().getType());
+  if (auto convert = dyn_cast<ConvertOp>(op))
+    return convert.getSource().getType().getRole() ==
+               convert.getResult().getType().getRole() &&
+           canCut(convert.getSource());
+  if (auto map = dyn_cast<MapOp>(op))
+    return llvm::all_of(map.getInputs(), canCut);
+  return false;
+}
+
+namespace {
+/// Cuts the operands of one product.
+struct Cutter {
+  ImplicitLocOpBuilder &builder;
+  /// Where the part begins, and its length.
+  Value offset;
+  int64_t length;
+
+  Value add(Value a, Value b) {
+    return builder.createOrFold<arith::AddIOp>(a, b);
+  }
+  /// K runs along the columns of a, and along the rows of b.
+  static unsigned getDimension(FragmentType type) {
+    return type.getRole() == Role::A ? 1 : 0;
+  }
+  FragmentType cut(FragmentType type) const {
+    bool cols = getDimension(type) == 1;
+    return FragmentType::get(cols ? type.getRows() : length,
+                             cols ? length : type.getCols(),
+                             type.getElementType(), type.getRole());
+  }
+  Value cut(Value value);
+};
+} // namespace
+
+Value Cutter::cut(Value value) {
+  auto type = cast<FragmentType>(value.getType());
+  unsigned dimension = getDimension(type);
+  Operation *op = value.getDefiningOp();
+  IRMapping mapping;
+  if (auto load = dyn_cast<LoadOp>(op)) {
+    SmallVector<Value> indices(load.getIndices());
+    unsigned along = load.getTranspose() ? 1 - dimension : dimension;
+    Value &index = indices[indices.size() - 2 + along];
+    index = add(index, offset);
+    return LoadOp::create(builder, op->getLoc(), cut(type), load.getMemory(),
+                          indices, load.getTranspose(), load.getInBounds(),
+                          load.getSwizzled());
+  }
+  if (auto broadcast = dyn_cast<BroadcastOp>(op)) {
+    // `dimension` is the one along which it does not vary.
+    Value index = broadcast.getIndex();
+    if (static_cast<unsigned>(broadcast.getDimension()) != dimension)
+      index = add(index, offset);
+    return BroadcastOp::create(
+        builder, op->getLoc(), cut(type), broadcast.getSource(), index,
+        broadcast.getDimension(), broadcast.getInBounds());
+  }
+  for (Value operand : op->getOperands())
+    if (isa<FragmentType>(operand.getType()))
+      mapping.map(operand, cut(operand));
+  Operation *clone = builder.clone(*op, mapping);
+  clone->getResult(0).setType(cut(type));
+  if (auto map = dyn_cast<MapOp>(clone); map && map.takesCoordinates()) {
+    Block &body = map.getBody().front();
+    Value coordinate = body.getArgument(body.getNumArguments() - 2 + dimension);
+    OpBuilder inner(&body, body.begin());
+    auto moved = arith::AddIOp::create(inner, op->getLoc(), coordinate, offset);
+    coordinate.replaceAllUsesExcept(moved, moved);
+  }
+  return clone->getResult(0);
+}
+
+/// Cuts `op` into products of `length`.
+static void cutProduct(MmaOp op, int64_t length) {
+  ImplicitLocOpBuilder builder(op.getLoc(), op);
+  int64_t k = op.getA().getType().getCols(), parts = k / length;
+  auto constant = [&](int64_t value) -> Value {
+    return arith::ConstantIndexOp::create(builder, value);
+  };
+  auto emit = [&](Value offset, Value acc) -> Value {
+    Cutter cutter{builder, offset, length};
+    Value a = cutter.cut(op.getA()), b = cutter.cut(op.getB());
+    return MmaOp::create(builder, acc.getType(), a, b, acc, op.getUnsignedA(),
+                         op.getUnsignedB(), op.getPrecision());
+  };
+  Value acc = op.getAcc();
+  if (parts <= maxUnroll) {
+    for (int64_t i = 0; i < parts; ++i)
+      acc = emit(constant(i * length), acc);
+  } else {
+    auto loop = scf::ForOp::create(builder, constant(0), constant(k),
+                                   constant(length), acc);
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(loop.getBody());
+    Value next = emit(loop.getInductionVar(), loop.getRegionIterArg(0));
+    scf::YieldOp::create(builder, next);
+    acc = loop.getResult(0);
+  }
+  // What fed the product, where nothing else uses it.
+  SmallVector<Operation *> dead;
+  for (Value operand : {op.getA(), op.getB()})
+    dead.push_back(operand.getDefiningOp());
+  op.getResult().replaceAllUsesWith(acc);
+  op.erase();
+  while (!dead.empty()) {
+    Operation *feeder = dead.pop_back_val();
+    if (!feeder || !feeder->use_empty())
+      continue;
+    for (Value operand : feeder->getOperands())
+      if (isa<FragmentType>(operand.getType()) &&
+          !llvm::is_contained(dead, operand.getDefiningOp()))
+        dead.push_back(operand.getDefiningOp());
+    llvm::erase(dead, feeder);
+    feeder->erase();
+  }
+}
+
+namespace {
+struct TesseraMapFragmentsPass
+    : public tessera::impl::TesseraMapFragmentsBase<TesseraMapFragmentsPass> {
+  using TesseraMapFragmentsBase::TesseraMapFragmentsBase;
+
+  void runOnOperation() override {
+    getOperation()->walk([](gpu::LaunchOp launch) {
+      auto schedule =
+          launch->getAttrOfType<ScheduleAttr>(getScheduleAttrName());
+      if (!schedule)
+        return;
+      int64_t length = schedule.getKFragment();
+      SmallVector<MmaOp> products;
+      launch.walk([&](MmaOp op) {
+        int64_t k = op.getA().getType().getCols();
+        if (k > length && k % length == 0 && canCut(op.getA()) &&
+            canCut(op.getB()))
+          products.push_back(op);
+      });
+      for (MmaOp op : products)
+        cutProduct(op, length);
+    });
+  }
+};
+} // namespace

@@ -1,0 +1,277 @@
+//===- PipelineCopies.cpp - Copies of later steps during this one ---------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// With 3 stages, of a loop over steps of copies and products:
+//
+//   copy 0 -> slot 0;  copy 1 -> slot 1
+//   for i:  wait for all but the last step's copies;  barrier
+//           copy i + 2 -> slot (i + 2) % 3
+//           products from slot i % 3
+//
+// Where the number of steps is known, the last ones, which have nothing left to
+// copy, are a loop of their own, and all copies lie in bounds. Elsewhere copies
+// past the last step read nothing, since they are beyond the memory, or are not
+// looked at.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Dialect/Tessera/Transforms/Passes.h"
+#include "Dialect/Tessera/Transforms/Schedule.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+
+namespace mlir::tessera {
+#define GEN_PASS_DEF_TESSERAPIPELINECOPIES
+#include "Dialect/Tessera/Transforms/Passes.h.inc"
+} // namespace mlir::tessera
+
+using namespace mlir;
+using namespace mlir::tessera;
+
+namespace {
+
+/// A loop whose body is: addresses, barrier, copies, barrier, the rest.
+struct StagedLoop {
+  scf::ForOp loop;
+  SmallVector<CopyOp> copies;
+  /// The barrier after the copies.
+  gpu::BarrierOp barrier;
+};
+
+/// Pipelines one loop.
+class Pipeliner {
+public:
+  Pipeliner(StagedLoop staged, gpu::LaunchOp launch, int64_t stages)
+      : loop(staged.loop), copies(staged.copies), end(staged.barrier),
+        launch(launch), stages(stages), builder(loop.getLoc(), loop) {}
+
+  void run();
+
+private:
+  Value constant(int64_t value) {
+    return arith::ConstantIndexOp::create(builder, value);
+  }
+  Value slotOf(Value step) {
+    return arith::RemUIOp::create(builder, step, constant(stages));
+  }
+  void startCopies(Value step, bool inBounds);
+  SmallVector<Value> compute(Value step, ValueRange carried);
+  SmallVector<Value>
+  forSteps(Value begin, Value end, ValueRange first,
+           function_ref<SmallVector<Value>(Value, ValueRange)> body);
+
+  scf::ForOp loop;
+  SmallVector<CopyOp> copies;
+  gpu::BarrierOp end;
+  gpu::LaunchOp launch;
+  int64_t stages;
+  ImplicitLocOpBuilder builder;
+  /// The memory of all stages, by that of one.
+  DenseMap<Value, Value> buffers;
+};
+
+} // namespace
+
+/// Matches `loop`; `buffers` are to be used by it alone.
+static std::optional<StagedLoop> matchLoop(scf::ForOp loop) {
+  StagedLoop staged{loop, {}, {}};
+  if (getConstantIntValue(loop.getLowerBound()) != 0 ||
+      getConstantIntValue(loop.getStep()) != 1)
+    return {};
+  unsigned barriers = 0;
+  for (Operation &op : loop.getBody()->without_terminator()) {
+    if (auto barrier = dyn_cast<gpu::BarrierOp>(op)) {
+      if (++barriers == 2) {
+        staged.barrier = barrier;
+        break;
+      }
+    } else if (auto copy = dyn_cast<CopyOp>(op)) {
+      if (barriers != 1)
+        return {};
+      staged.copies.push_back(copy);
+    } else if (!isMemoryEffectFree(&op)) {
+      return {};
+    }
+  }
+  if (!staged.barrier || staged.copies.empty())
+    return {};
+  auto isInRest = [&](Operation *op) {
+    Operation *ancestor = loop.getBody()->findAncestorOpInBlock(*op);
+    return ancestor && staged.barrier->isBeforeInBlock(ancestor);
+  };
+  for (CopyOp copy : staged.copies) {
+    if (!isa<BlockArgument>(copy.getTarget()) ||
+        !isWorkgroupMemory(copy.getTargetType()))
+      return {};
+    for (Operation *user : copy.getTarget().getUsers())
+      if (user != copy.getOperation() && !(isa<LoadOp>(user) && isInRest(user)))
+        return {};
+  }
+  return staged;
+}
+
+void Pipeliner::startCopies(Value step, bool inBounds) {
+  IRMapping mapping;
+  mapping.map(loop.getInductionVar(), step);
+  for (Operation &op : loop.getBody()->without_terminator()) {
+    if (&op == end.getOperation())
+      break;
+    if (isa<gpu::BarrierOp>(op))
+      continue;
+    auto copy = dyn_cast<CopyOp>(op);
+    if (!copy) {
+      builder.clone(op, mapping);
+      continue;
+    }
+    SmallVector<Value> sourceIndices, targetIndices{slotOf(step)};
+    for (Value index : copy.getSourceIndices())
+      sourceIndices.push_back(mapping.lookupOrDefault(index));
+    for (Value index : copy.getTargetIndices())
+      targetIndices.push_back(mapping.lookupOrDefault(index));
+    auto async = AsyncCopyOp::create(
+        builder, copy.getLoc(), TokenType::get(builder.getContext()),
+        mapping.lookupOrDefault(copy.getSource()), sourceIndices,
+        buffers.lookup(copy.getTarget()), targetIndices, copy.getShapeAttr(),
+        copy.getInBounds() && inBounds, copy.getAlignmentAttr(),
+        copy.getContiguousAttr(), copy.getSwizzled());
+    copy.getGather().cloneInto(&async.getGather(), mapping);
+  }
+}
+
+SmallVector<Value> Pipeliner::compute(Value step, ValueRange carried) {
+  IRMapping mapping;
+  mapping.map(loop.getInductionVar(), step);
+  for (auto [argument, value] : llvm::zip(loop.getRegionIterArgs(), carried))
+    mapping.map(argument, value);
+  Value slot = slotOf(step);
+  bool afterCopies = false;
+  for (Operation &op : loop.getBody()->without_terminator()) {
+    if (&op == end.getOperation()) {
+      afterCopies = true;
+      continue;
+    }
+    if (!afterCopies && isa<gpu::BarrierOp, CopyOp>(op))
+      continue;
+    Operation *copy = builder.clone(op, mapping);
+    copy->walk([&](LoadOp load) {
+      Value buffer = buffers.lookup(load.getMemory());
+      if (!buffer)
+        return;
+      SmallVector<Value> indices{slot};
+      llvm::append_range(indices, load.getIndices());
+      load.getMemoryMutable().assign(buffer);
+      load.getIndicesMutable().assign(indices);
+    });
+  }
+  SmallVector<Value> results;
+  for (Value value : loop.getBody()->getTerminator()->getOperands())
+    results.push_back(mapping.lookupOrDefault(value));
+  return results;
+}
+
+SmallVector<Value>
+Pipeliner::forSteps(Value begin, Value end, ValueRange first,
+                    function_ref<SmallVector<Value>(Value, ValueRange)> body) {
+  auto steps = scf::ForOp::create(builder, begin, end, constant(1), first);
+  steps->setDiscardableAttrs(loop->getDiscardableAttrDictionary());
+  OpBuilder::InsertionGuard guard(builder);
+  if (first.empty())
+    builder.setInsertionPoint(steps.getBody()->getTerminator());
+  else
+    builder.setInsertionPointToStart(steps.getBody());
+  SmallVector<Value> next =
+      body(steps.getInductionVar(), steps.getRegionIterArgs());
+  if (!first.empty())
+    scf::YieldOp::create(builder, next);
+  return SmallVector<Value>(steps.getResults());
+}
+
+void Pipeliner::run() {
+  for (CopyOp copy : copies) {
+    MemRefType type = copy.getTargetType();
+    SmallVector<int64_t> shape{stages};
+    llvm::append_range(shape, type.getShape());
+    buffers[copy.getTarget()] = launch.addWorkgroupAttribution(
+        MemRefType::get(shape, type.getElementType(),
+                        MemRefLayoutAttrInterface(), type.getMemorySpace()),
+        copy.getLoc());
+  }
+  // The tile before this one may still be read.
+  if (loop->getParentOfType<LoopLikeOpInterface>())
+    gpu::BarrierOp::create(builder);
+
+  std::optional<int64_t> steps = getConstantIntValue(loop.getUpperBound());
+  bool peel = steps && *steps >= stages;
+  for (int64_t s = 0; s < stages - 1; ++s)
+    startCopies(constant(s), peel);
+  Value zero = constant(0), ahead = constant(stages - 1);
+  Value lastCopied =
+      peel ? constant(*steps - (stages - 1)) : loop.getUpperBound();
+  SmallVector<Value> results = forSteps(
+      zero, lastCopied, loop.getInitArgs(),
+      [&](Value step, ValueRange carried) {
+        // All but the copies of the last stages - 2 steps are complete. After
+        // the barrier, all are done with the slot that the next copies go to.
+        WaitOp::create(builder, ValueRange(),
+                       static_cast<int64_t>(copies.size()) * (stages - 2));
+        gpu::BarrierOp::create(builder);
+        startCopies(arith::AddIOp::create(builder, step, ahead), peel);
+        return compute(step, carried);
+      });
+  WaitOp::create(builder, ValueRange(), 0);
+  if (peel) {
+    gpu::BarrierOp::create(builder);
+    results = forSteps(
+        lastCopied, loop.getUpperBound(), results,
+        [&](Value step, ValueRange carried) { return compute(step, carried); });
+  }
+  loop.replaceAllUsesWith(results);
+  loop.erase();
+}
+
+/// Removes the workgroup memory of `launch` that nothing uses.
+static void dropUnusedMemory(gpu::LaunchOp launch) {
+  Block &body = launch.getBody().front();
+  unsigned first = launch.getNumConfigRegionAttributes();
+  for (unsigned count = launch.getNumWorkgroupAttributions(); count-- > 0;) {
+    if (!body.getArgument(first + count).use_empty())
+      continue;
+    body.eraseArgument(first + count);
+    launch->setAttr(gpu::LaunchOp::getNumWorkgroupAttributionsAttrName(),
+                    IntegerAttr::get(IntegerType::get(launch.getContext(), 64),
+                                     launch.getNumWorkgroupAttributions() - 1));
+  }
+}
+
+namespace {
+struct TesseraPipelineCopiesPass
+    : public tessera::impl::TesseraPipelineCopiesBase<
+          TesseraPipelineCopiesPass> {
+  using TesseraPipelineCopiesBase::TesseraPipelineCopiesBase;
+
+  void runOnOperation() override {
+    getOperation()->walk([](gpu::LaunchOp launch) {
+      auto schedule =
+          launch->getAttrOfType<ScheduleAttr>(getScheduleAttrName());
+      if (!schedule || schedule.getStages() < 2)
+        return;
+      SmallVector<StagedLoop> loops;
+      launch.walk([&](scf::ForOp loop) {
+        if (std::optional<StagedLoop> staged = matchLoop(loop))
+          loops.push_back(*staged);
+      });
+      for (StagedLoop &staged : loops)
+        Pipeliner(staged, launch, schedule.getStages()).run();
+      if (!loops.empty())
+        dropUnusedMemory(launch);
+    });
+  }
+};
+} // namespace

@@ -1,0 +1,101 @@
+//===- SplitK.cpp - Reductions in parts -----------------------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+//   K:  | part 0 | part 1 | part 2 |        each by workgroups of its own
+//           |        |        |
+//           v        v        v
+//       workspace[0, 1, 2, m, n]
+//           |________|________|
+//                    v
+//   output[m, n] = epilogue(init + w[0] + w[1] + w[2])     always in this order
+//
+//===----------------------------------------------------------------------===//
+
+#include "SplitK.h"
+
+#include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/IRMapping.h"
+
+using namespace mlir;
+using namespace mlir::tessera;
+
+Value mlir::tessera::createSplitWorkspace(ContractOp op, int64_t parts,
+                                          ImplicitLocOpBuilder &builder) {
+  auto output = cast<MemRefType>(op.getOutput().getType());
+  SmallVector<int64_t> shape{parts};
+  llvm::append_range(shape, output.getShape());
+  SmallVector<Value> sizes;
+  for (int64_t r = 0; r < output.getRank(); ++r)
+    if (output.isDynamicDim(r))
+      sizes.push_back(memref::DimOp::create(builder, op.getOutput(), r));
+  return memref::AllocOp::create(
+      builder, MemRefType::get(shape, op.getAccumulatorType()), sizes);
+}
+
+void mlir::tessera::emitSplitReduction(ContractOp op, Value workspace,
+                                       ImplicitLocOpBuilder &builder) {
+  Location loc = op.getLoc();
+  Value output = op.getOutput();
+  auto type = cast<MemRefType>(output.getType());
+  int64_t rank = type.getRank();
+  // The loops are the output's dimensions.
+  AffineMap outMap = op.getMap(2);
+  SmallVector<AffineExpr> place(outMap.getNumDims(),
+                                builder.getAffineConstantExpr(0));
+  for (int64_t r = 0; r < rank; ++r)
+    place[outMap.getDimPosition(r)] = builder.getAffineDimExpr(r);
+  SmallVector<AffineMap> maps;
+  for (unsigned e = 0; e < op.getExtras().size(); ++e)
+    maps.push_back(op.getMap(3 + e).replaceDimsAndSymbols(place, {}, rank, 0));
+  maps.push_back(builder.getMultiDimIdentityMap(rank));
+  SmallVector<utils::IteratorType> iterators(rank,
+                                             utils::IteratorType::parallel);
+  Type acc = op.getAccumulatorType();
+  int64_t parts = cast<MemRefType>(workspace.getType()).getDimSize(0);
+  Value zero = arith::ConstantIndexOp::create(builder, 0),
+        one = arith::ConstantIndexOp::create(builder, 1),
+        end = arith::ConstantIndexOp::create(builder, parts);
+  linalg::GenericOp::create(
+      builder, op.getExtras(), output, maps, iterators,
+      [&](OpBuilder &nested, Location, ValueRange arguments) {
+        SmallVector<Value> indices{zero};
+        for (int64_t r = 0; r < rank; ++r)
+          indices.push_back(linalg::IndexOp::create(nested, loc, r));
+        Value start = op.getInit();
+        if (!start)
+          start = convertScalarToDtype(nested, loc, arguments.back(), acc,
+                                       /*isUnsignedCast=*/false);
+        auto sum = scf::ForOp::create(
+            nested, loc, zero, end, one, start,
+            [&](OpBuilder &inner, Location, Value part, ValueRange sums) {
+              SmallVector<Value> at(indices);
+              at[0] = part;
+              Value value = memref::LoadOp::create(inner, loc, workspace, at);
+              Value next =
+                  isa<FloatType>(acc)
+                      ? arith::AddFOp::create(inner, loc, sums[0], value)
+                            .getResult()
+                      : arith::AddIOp::create(inner, loc, sums[0], value)
+                            .getResult();
+              scf::YieldOp::create(inner, loc, next);
+            });
+        Block &epilogue = op.getEpilogue().front();
+        IRMapping mapping;
+        mapping.map(epilogue.getArgument(0), sum.getResult(0));
+        for (unsigned e = 0; e < op.getExtras().size(); ++e)
+          mapping.map(epilogue.getArgument(1 + e), arguments[e]);
+        for (Operation &inner : epilogue.without_terminator())
+          nested.clone(inner, mapping);
+        linalg::YieldOp::create(
+            nested, loc,
+            mapping.lookupOrDefault(
+                cast<YieldOp>(epilogue.getTerminator()).getValues()[0]));
+      });
+  memref::DeallocOp::create(builder, workspace);
+}

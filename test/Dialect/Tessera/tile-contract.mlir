@@ -1,4 +1,8 @@
-// RUN: gpu-opt %s --tessera-tile-contract="target=cuda chip=sm_80" --cse --split-input-file | FileCheck %s
+// RUN: gpu-opt %s --tessera-tile-contract="target=cuda chip=sm_80" --tessera-map-fragments \
+// RUN:     --tessera-promote-tiles="target=cuda chip=sm_80" --tessera-pipeline-copies \
+// RUN:     --canonicalize --cse --split-input-file | FileCheck %s
+
+// From a contraction to a kernel: tiles, fragments of kFragment, workgroup memory, copies ahead.
 
 #mk = affine_map<(m, n, k) -> (m, k)>
 #kn = affine_map<(m, n, k) -> (k, n)>
@@ -11,23 +15,25 @@
 // CHECK:         %[[LANES:.+]] = gpu.subgroup_size : index
 // CHECK:         %[[THREADS:.+]] = arith.muli %[[LANES]], %c4
 // CHECK:         gpu.launch blocks(%[[X:.+]], %[[Y:.+]], %{{.+}}) in (%{{.+}} = %c2{{.*}}, %{{.+}} = %c2{{.*}}, %{{.+}} = %c1{{.*}}) threads(%{{.+}}, %{{.+}}, %{{.+}}) in (%{{.+}} = %[[THREADS]], %{{.+}} = %c1{{.*}}, %{{.+}} = %c1{{.*}}) {
-// CHECK-DAG:       %[[BM:.+]] = arith.muli %[[X]], %c32
-// CHECK-DAG:       %[[BN:.+]] = arith.muli %[[Y]], %c32
 // CHECK:           %[[ID:.+]] = gpu.subgroup_id
 // CHECK-DAG:       %[[ROW:.+]] = arith.divui %[[ID]], %c2
 // CHECK-DAG:       %[[COL:.+]] = arith.remui %[[ID]], %c2
 // CHECK-DAG:       %[[SM:.+]] = arith.muli %[[ROW]], %c16
-// CHECK-DAG:       %[[M:.+]] = arith.addi %[[BM]], %[[SM]]
 // CHECK-DAG:       %[[SN:.+]] = arith.muli %[[COL]], %c16
-// CHECK-DAG:       %[[N:.+]] = arith.addi %[[BN]], %[[SN]]
+// CHECK-DAG:       %[[BM:.+]] = arith.muli %[[X]], %c32
+// CHECK-DAG:       %[[BN:.+]] = arith.muli %[[Y]], %c32
 // CHECK:           %[[FILL:.+]] = tessera.fill %[[INIT]] : !tessera.fragment<16x16xf32, acc>
 // CHECK:           %[[SUM:.+]] = scf.for %[[K:.+]] = %c0{{.*}} to %c2{{.*}} step %c1{{.*}} iter_args(%[[ACC:.+]] = %[[FILL]])
 // CHECK:             %[[K0:.+]] = arith.muli %[[K]], %c16
+// CHECK:             %[[M:.+]] = arith.addi %[[BM]], %[[SM]]
 // CHECK:             %[[FA:.+]] = tessera.load %[[A]][%[[M]], %[[K0]]] in_bounds : memref<64x32xf16> -> <16x16xf16, a>
+// CHECK:             %[[N:.+]] = arith.addi %[[BN]], %[[SN]]
 // CHECK:             %[[FB:.+]] = tessera.load %[[B]][%[[K0]], %[[N]]] in_bounds : memref<32x64xf16> -> <16x16xf16, b>
 // CHECK:             %[[D:.+]] = tessera.mma %[[FA]], %[[FB]], %[[ACC]]
 // CHECK:             scf.yield %[[D]]
-// CHECK:           tessera.store %[[SUM]], %[[C]][%[[M]], %[[N]]] in_bounds
+// CHECK-DAG:       %[[OM:.+]] = arith.addi %[[BM]], %[[SM]]
+// CHECK-DAG:       %[[ON:.+]] = arith.addi %[[BN]], %[[SN]]
+// CHECK:           tessera.store %[[SUM]], %[[C]][%[[OM]], %[[ON]]] in_bounds
 // CHECK:           gpu.terminator
 // CHECK:         } {tessera.schedule = #tessera.schedule<workgroup = [32, 32], subgroup = [16, 16], k = 16, kFragment = 16, stages = 0, vthread = [1, 1]>}
 // CHECK-NOT:     tessera.contract
@@ -53,16 +59,14 @@ func.func @global(%a: memref<64x32xf16>, %b: memref<32x64xf16>, %c: memref<64x64
 // CHECK-LABEL: func @staged
 // CHECK-SAME:    %[[A:.+]]: memref<50x64xf16>, %[[B:.+]]: memref<40x64xf16>, %[[C:.+]]: memref<40x50xf32>
 // CHECK:         gpu.launch {{.*}} workgroup(%[[AS:.+]] : memref<64x40xf16, #gpu.address_space<workgroup>>, %[[BS:.+]] : memref<32x40xf16, #gpu.address_space<workgroup>>)
-// CHECK:           %[[BM:.+]] = arith.muli %{{.+}}, %c64
-// CHECK:           %[[BN:.+]] = arith.muli %{{.+}}, %c32
 // CHECK:           %[[ID:.+]] = gpu.subgroup_id
 // CHECK:           %[[SM:.+]] = arith.muli %[[ID]], %c32
-// CHECK:           %[[M:.+]] = arith.addi %[[BM]], %[[SM]]
-// CHECK:           %[[OLD:.+]] = tessera.load %[[C]][%[[BN]], %[[M]]] transpose : memref<40x50xf32> -> <32x32xf32, acc>
+// CHECK:           %[[BN:.+]] = arith.muli %{{.+}}, %c32
+// CHECK:           %[[OLD:.+]] = tessera.load %[[C]][%[[BN]], %[[SM]]] transpose : memref<40x50xf32> -> <32x32xf32, acc>
 // CHECK:           scf.for {{.*}} iter_args(%{{.+}} = %[[OLD]])
-// CHECK:             gpu.barrier
 // CHECK:             %[[K0:.+]] = arith.muli
-// CHECK:             tessera.copy %[[A]][%[[BM]], %[[K0]]], %[[AS]][%c0, %c0] shape [64, 32] alignment 16
+// CHECK:             gpu.barrier
+// CHECK:             tessera.copy %[[A]][%c0, %[[K0]]], %[[AS]][%c0, %c0] shape [64, 32] alignment 16
 // CHECK:             tessera.copy %[[B]][%[[BN]], %[[K0]]], %[[BS]][%c0, %c0] shape [32, 32] alignment 16
 // CHECK:             gpu.barrier
 // CHECK:             tessera.load %[[AS]][%[[SM]], %c0] in_bounds
@@ -71,7 +75,7 @@ func.func @global(%a: memref<64x32xf16>, %b: memref<32x64xf16>, %c: memref<64x64
 // CHECK:             tessera.load %[[AS]][%[[SM]], %c16] in_bounds
 // CHECK:             tessera.load %[[BS]][%c0, %c16] transpose in_bounds
 // CHECK:             tessera.mma
-// CHECK:           tessera.store %{{.+}}, %[[C]][%[[BN]], %[[M]]] transpose : <32x32xf32, acc>
+// CHECK:           tessera.store %{{.+}}, %[[C]][%[[BN]], %[[SM]]] transpose : <32x32xf32, acc>
 func.func @staged(%a: memref<50x64xf16>, %b: memref<40x64xf16>, %c: memref<40x50xf32>) {
   tessera.contract ins(%a, %b : memref<50x64xf16>, memref<40x64xf16>)
       outs(%c : memref<40x50xf32>) maps [#mk, #nk, #nm] accumulate f32
@@ -112,8 +116,8 @@ func.func @staged(%a: memref<50x64xf16>, %b: memref<40x64xf16>, %c: memref<40x50
 // CHECK-NEXT:        tessera.wait pending 2
 // CHECK-NEXT:        gpu.barrier
 // CHECK:             %[[NEXT:.+]] = arith.addi %[[I]], %c2
-// CHECK:             %[[SLOT:.+]] = arith.remui %[[NEXT]], %c3
 // CHECK:             %[[AT:.+]] = arith.muli %[[NEXT]], %c16
+// CHECK:             %[[SLOT:.+]] = arith.remui %[[NEXT]], %c3
 // CHECK:             tessera.async_copy %[[A]][%[[AT]], %{{.+}}], %[[AS]][%[[SLOT]], %c0, %c0]
 // CHECK:             tessera.async_copy %[[B]][%[[AT]], %{{.+}}], %[[BS]][%[[SLOT]], %c0, %c0]
 // CHECK:             %[[NOW:.+]] = arith.remui %[[I]], %c3
@@ -158,7 +162,8 @@ func.func @batch(%a: memref<3x64x5x16xf16>, %b: memref<5x16x64xf16>, %c: memref<
 
 // -----
 
-// A batch of unknown size may be larger than a grid: the workgroups walk.
+// A batch of unknown size may be larger than a grid: the workgroups walk. What
+// they staged for one is read before the next is staged.
 
 // CHECK-LABEL: func @unknown_batch
 // CHECK:         %[[SIZE:.+]] = memref.dim
@@ -166,8 +171,9 @@ func.func @batch(%a: memref<3x64x5x16xf16>, %b: memref<5x16x64xf16>, %c: memref<
 // CHECK:         gpu.launch blocks(%{{.+}}, %{{.+}}, %[[BZ:.+]]) in (%{{.+}} = %c1{{.*}}, %{{.+}} = %c1{{.*}}, %[[GZ:.+]] = %[[Z]])
 // CHECK:           scf.for %[[I:.+]] = %[[BZ]] to %[[SIZE]] step %[[GZ]]
 // CHECK:             memref.subview %{{.+}}[%[[I]], 0, 0]
+// CHECK:             gpu.barrier
+// CHECK-NEXT:        tessera.copy
 // CHECK:             tessera.store
-// CHECK-NEXT:        gpu.barrier
 func.func @unknown_batch(%a: memref<?x64x16xf16>, %b: memref<?x16x64xf16>, %c: memref<?x64x64xf32>, %init: f32) {
   tessera.contract ins(%a, %b : memref<?x64x16xf16>, memref<?x16x64xf16>) init(%init : f32)
       outs(%c : memref<?x64x64xf32>)

@@ -424,8 +424,9 @@ struct ConvertContraction : public OpInterfaceRewritePattern<linalg::LinalgOp> {
     auto contract = ContractOp::create(
         rewriter, loc, op->getResultTypes(), product->lhs, product->rhs,
         start.init, extras, /*lhsInputs=*/ValueRange(),
-        /*rhsInputs=*/ValueRange(), start.output, rewriter.getAffineMapArrayAttr(maps),
-        acc, product->unsignedA, product->unsignedB, precision, schedule);
+        /*rhsInputs=*/ValueRange(), start.output,
+        rewriter.getAffineMapArrayAttr(maps), acc, product->unsignedA,
+        product->unsignedB, precision, schedule);
 
     OpBuilder::InsertionGuard guard(rewriter);
     Block *block = rewriter.createBlock(&contract.getEpilogue());

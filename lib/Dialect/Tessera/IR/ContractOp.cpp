@@ -96,8 +96,8 @@ void ContractOp::getEffects(
   }
 }
 
-void ContractOp::getSuccessorRegions(RegionBranchPoint point,
-                                     SmallVectorImpl<RegionSuccessor> &regions) {
+void ContractOp::getSuccessorRegions(
+    RegionBranchPoint point, SmallVectorImpl<RegionSuccessor> &regions) {
   // No value flows into the regions' arguments but elements, and none out of
   // the op but the whole output: to control flow, the regions are dead ends.
   if (!point.isParent())
@@ -138,9 +138,9 @@ static bool isDimOrQuotient(AffineExpr expr) {
 static LogicalResult verifyMaps(ContractOp op) {
   SmallVector<Value> operands = op.getMappedOperands();
   if (op.getMaps().size() != operands.size())
-    return op.emitOpError() << "contract_c1: " << operands.size()
-                            << " operands need as many maps, not "
-                            << op.getMaps().size();
+    return op.emitOpError()
+           << "contract_c1: " << operands.size()
+           << " operands need as many maps, not " << op.getMaps().size();
   unsigned numDims = op.getMap(0).getNumDims();
   size_t firstInput = 3 + op.getExtras().size();
   // A dimension must have one extent wherever it is static.
@@ -161,8 +161,8 @@ static LogicalResult verifyMaps(ContractOp op) {
     if (!good)
       return op.emitOpError()
              << "contract_c1: map " << i << ", " << AffineMapAttr::get(map)
-             << ", does not take the " << numDims
-             << " iteration dimensions to " << type << " as "
+             << ", does not take the " << numDims << " iteration dimensions to "
+             << type << " as "
              << (i < 2            ? "sums of dimensions"
                  : i < firstInput ? "a projected permutation"
                                   : "dimensions or their quotients");
@@ -174,9 +174,8 @@ static LogicalResult verifyMaps(ContractOp op) {
       found[dim.getPosition()] = true;
       if (ShapedType::isStatic(size) && ShapedType::isStatic(known) &&
           size != known)
-        return op.emitOpError()
-               << "contract_c1: operand " << i << " has size " << size
-               << " where another has " << known;
+        return op.emitOpError() << "contract_c1: operand " << i << " has size "
+                                << size << " where another has " << known;
       if (ShapedType::isStatic(size))
         known = size;
     }
@@ -200,8 +199,8 @@ static LogicalResult verifyDims(ContractOp op) {
                               << " is in no operand, or summed over one only";
     for (unsigned e = 0; e < op.getExtras().size(); ++e)
       if (usesDim(op.getMap(3 + e), d))
-        return op.emitOpError() << "contract_c2: extra " << e
-                                << " uses the K dimension " << d;
+        return op.emitOpError()
+               << "contract_c2: extra " << e << " uses the K dimension " << d;
   }
   return success();
 }
@@ -232,8 +231,7 @@ static LogicalResult verifyProducer(ContractOp op, unsigned side) {
                                "inputs, and yields one value";
   for (Operation &inner : block)
     if (!isMemoryEffectFree(&inner))
-      return inner.emitError()
-             << "contract_c5: a producer has no side effects";
+      return inner.emitError() << "contract_c5: a producer has no side effects";
   return success();
 }
 

@@ -43,8 +43,9 @@ static LogicalResult verifySource(OpTy op, StringRef place, StringRef gather,
   if (!op.isGather()) {
     if (contiguous)
       return op.emitOpError()
-             << gather << ": contiguous needs a gather region; a tile's rows "
-                          "are contiguous as its memory is";
+             << gather
+             << ": contiguous needs a gather region; a tile's rows "
+                "are contiguous as its memory is";
     return verifyPlace(op, place, type, op.getSourceIndices());
   }
   if (!op.getSourceIndices().empty())
@@ -63,18 +64,18 @@ static LogicalResult verifySource(OpTy op, StringRef place, StringRef gather,
       static_cast<int64_t>(yield.getValues().size()) != rank + 1 ||
       !llvm::all_of(yield.getValues().drop_back().getTypes(), isIndex) ||
       !yield.getValues().back().getType().isInteger(1))
-    return op.emitOpError() << gather
-                            << ": the region takes two index, and yields "
-                            << rank << " index and an i1 for " << type;
+    return op.emitOpError()
+           << gather << ": the region takes two index, and yields " << rank
+           << " index and an i1 for " << type;
   for (Operation &inner : block)
     if (!isMemoryEffectFree(&inner))
       return inner.emitError()
              << gather << ": the region of a gather has no side effects";
   if (contiguous && (*contiguous <= 0 || !llvm::isPowerOf2_64(*contiguous) ||
                      rowLength % *contiguous))
-    return op.emitOpError() << gather << ": contiguous (" << *contiguous
-                            << ") is a power of two that divides the rows of "
-                            << rowLength;
+    return op.emitOpError()
+           << gather << ": contiguous (" << *contiguous
+           << ") is a power of two that divides the rows of " << rowLength;
   return success();
 }
 
@@ -148,8 +149,8 @@ LogicalResult TileOp::verify() {
     return failure();
   for (Operation *user : getResult().getUsers())
     if (!isa<LoadOp>(user)) {
-      InFlightDiagnostic diag =
-          emitOpError() << "tile_c4: only tessera.load reads a tile";
+      InFlightDiagnostic diag = emitOpError()
+                                << "tile_c4: only tessera.load reads a tile";
       diag.attachNote(user->getLoc()) << "this uses it as well";
       return diag;
     }

@@ -17,24 +17,13 @@ import argparse
 import ctypes
 import ctypes.util
 import datetime
-import json
-import os
 import platform
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
 
-# name -> operand, result, accumulator and extra options of gpu-runner
-TYPES = {
-    "f32": ("f32", "f32", []),
-    "f16": ("f16", "f32", []),
-    "bf16": ("bf16", "f32", []),
-    "tf32": ("f32", "f32", ["--allow-tf32"]),
-    "f64": ("f64", "f64", []),
-    "i8": ("i8", "i32", []),
-}
+from common import TYPES, Failed, matmul, run
 
 CASES = {
     "cpu": [("f32", 1024, 1024, 1024), ("f32", 512, 512, 512), ("f32", 1000, 1000, 1000),
@@ -45,28 +34,6 @@ CASES = {
              ("f16", 1000, 1000, 1000), ("f16", 4097, 4095, 4093), ("f16", 128, 4096, 4096),
              ("f16", 16, 4096, 4096)],
 }
-
-
-def program(operand, result, m, n, k):
-    zero = "0" if result.startswith("i") else "0.0"
-    a, b, c = f"tensor<{m}x{k}x{operand}>", f"tensor<{k}x{n}x{operand}>", f"tensor<{m}x{n}x{result}>"
-    return f"""func.func @main(%a: {a}, %b: {b}) -> {c} {{
-  %zero = arith.constant {zero} : {result}
-  %empty = tensor.empty() : {c}
-  %init = linalg.fill ins(%zero : {result}) outs(%empty : {c}) -> {c}
-  %r = linalg.matmul ins(%a, %b : {a}, {b}) outs(%init : {c}) -> {c}
-  return %r : {c}
-}}
-"""
-
-
-def run_ours(args, path, options):
-    command = [args.runner, path, f"--target={args.target}", "--arg=random:1", "--arg=random:2",
-               "--bench", "--verify", "--json", *options]
-    done = subprocess.run(command, capture_output=True, text=True)
-    if done.returncode:
-        sys.exit(f"error: {' '.join(command)} ended with {done.returncode}:\n{done.stderr}")
-    return json.loads(done.stdout)
 
 
 class OpenBlas:
@@ -148,11 +115,14 @@ def main():
     for kind, m, n, k in CASES[args.target]:
         operand, result, options = TYPES[kind]
         with tempfile.NamedTemporaryFile("w", suffix=".mlir") as file:
-            file.write(program(operand, result, m, n, k))
+            file.write(matmul(operand, result, m, n, k))
             file.flush()
             ours, theirs, report = [], [], None
             for _ in range(args.rounds):
-                report = run_ours(args, file.name, options)
+                try:
+                    report = run(args.runner, args.target, file.name, ["--verify", *options])
+                except Failed as failure:
+                    sys.exit(f"error: {failure}")
                 ours.append(report["bench"]["median_ms"])
                 theirs.append(peer.time(kind, m, n, k))
         device = report["device"]

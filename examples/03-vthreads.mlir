@@ -9,10 +9,13 @@
 //
 //     gpu-opt examples/03-vthreads.mlir --tessera-expand-vthreads
 //
-// shows both loads, then both products, then both stores.
+// shows both loads, then both products, then both stores. Other orders are
+// `order depth_first`, one vthread after the other, and `order groups(N)`; for all
+// at once, --vthread-order=ORDER. benchmarks/vthreads.py measures which one pays.
 //
 // RUN: gpu-runner %s --verify | FileCheck %s
 // RUN: gpu-runner %s --target=cpu --verify | FileCheck %s
+// RUN: gpu-runner %s --target=cpu --verify --vthread-order=depth_first | FileCheck %s
 // CHECK: {{^}}verified
 //
 // RUN: gpu-opt %s --tessera-expand-vthreads | FileCheck %s --check-prefix=EXPANDED

@@ -40,6 +40,11 @@ struct CompileOptions {
   bool allowTf32 = false;
   /// Refuse a product that no matrix unit computes.
   bool requireMatrixUnit = false;
+  /// The order of every vthread op instead of its own: "breadth_first",
+  /// "depth_first", "groups(N)"; empty keeps theirs.
+  std::string vthreadOrder;
+  /// For tests only: all vthreads share one fragment, which is wrong.
+  bool testShareFragments = false;
   /// Assemble PTX by ptxas, where it is found, instead of the driver.
   bool usePtxas = false;
   /// Print the IR after each pass to standard error.

@@ -28,6 +28,14 @@ struct LoweringOptions : public PassPipelineOptions<LoweringOptions> {
       *this, "require-matrix-unit",
       llvm::cl::desc("Refuse a product that no matrix unit computes"),
       llvm::cl::init(false)};
+  PassOptions::Option<std::string> vthreadOrder{
+      *this, "vthread-order",
+      llvm::cl::desc("Order of every tessera.vthread, instead of its own"),
+      llvm::cl::init("")};
+  PassOptions::Option<bool> testShareFragments{
+      *this, "test-share-fragments",
+      llvm::cl::desc("For tests only: all vthreads share one fragment"),
+      llvm::cl::init(false)};
 };
 
 /// Portable program to kernels: subgroup queries resolved, virtual threads

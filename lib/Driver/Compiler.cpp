@@ -76,6 +76,8 @@ runLowering(ModuleOp module, const CompileOptions &options,
   lowering.target = options.target;
   lowering.chip = options.chip;
   lowering.requireMatrixUnit = options.requireMatrixUnit;
+  lowering.vthreadOrder = options.vthreadOrder;
+  lowering.testShareFragments = options.testShareFragments;
   return runPipeline(module, options, times, stage,
                      [&](OpPassManager &pm) { build(pm, lowering); });
 }

@@ -41,7 +41,10 @@ void mlir::tessera::buildOutliningPipeline(OpPassManager &pm,
                                            const LoweringOptions &options) {
   pm.addPass(createTesseraResolveSubgroups(
       forTarget<TesseraResolveSubgroupsOptions>(options)));
-  pm.addPass(createTesseraExpandVThreads());
+  TesseraExpandVThreadsOptions vthreads;
+  vthreads.order = options.vthreadOrder;
+  vthreads.testShareFragments = options.testShareFragments;
+  pm.addPass(createTesseraExpandVThreads(vthreads));
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
   pm.addPass(createGpuLaunchSinkIndexComputationsPass());

@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Code.h"
+#include "Dialect/Tessera/IR/Tessera.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -327,10 +328,16 @@ const Function *Program::getFunction(Operation *op) {
   return result;
 }
 
+bool tessera::reference::isWorkgroupAllocation(Operation *op) {
+  return isa<memref::AllocOp, memref::AllocaOp>(op) &&
+         isWorkgroupMemory(cast<MemRefType>(op->getResult(0).getType()));
+}
+
 bool Program::isCollective(Operation *op) {
   if (isa<gpu::BarrierOp, gpu::ShuffleOp, gpu::RotateOp, gpu::AllReduceOp,
           gpu::SubgroupReduceOp, gpu::SubgroupBroadcastOp>(op) ||
-      op->getName().getStringRef().starts_with("gpu.subgroup_mma_"))
+      op->getName().getStringRef().starts_with("gpu.subgroup_mma_") ||
+      isWorkgroupAllocation(op))
     return true;
   if (auto call = dyn_cast<CallOpInterface>(op)) {
     auto symbol = dyn_cast<SymbolRefAttr>(call.getCallableForCallee());

@@ -230,6 +230,9 @@ template <typename F> InstrPtr makeCollective(F function) {
   return std::make_unique<Collective>(std::move(function));
 }
 
+/// Whether `op` allocates memory that a workgroup shares.
+bool isWorkgroupAllocation(Operation *op);
+
 /// The instructions of a block, in order, and what its terminator hands on.
 struct Code {
   std::vector<InstrPtr> instrs;

@@ -79,7 +79,7 @@ InstrPtr tessera::reference::makeAlias(Slot source, Slot result) {
 InstrPtr tessera::reference::makeAllocation(Operation *op,
                                             const MixedList &sizes,
                                             const Format *format, Slot result) {
-  return makeInstr([=](Frame &frame) {
+  auto allocate = [=](Frame &frame) {
     SmallVector<int64_t, 4> extents = sizes.get(frame);
     if (!checkSizes(*frame.run, op, extents))
       return false;
@@ -89,6 +89,23 @@ InstrPtr tessera::reference::makeAllocation(Operation *op,
     if (!frame.run->spend(count, op))
       return false;
     frame.view(result) = View::makePoison(*format, extents);
+    return true;
+  };
+  if (!isWorkgroupAllocation(op))
+    return makeInstr(allocate);
+  // One for the workgroup, and for each of a thread's virtual threads.
+  return makeCollective([=](ArrayRef<Frame *> frames) {
+    const Frame &first = *frames.front();
+    if (first.group && static_cast<int64_t>(frames.size()) !=
+                           first.group->numThreads * first.replicas)
+      return first.run->error(op, "not all threads of the workgroup reach this "
+                                  "allocation of workgroup memory");
+    size_t own = first.group ? first.replicas : frames.size();
+    for (size_t i = 0; i < frames.size(); ++i)
+      if (i >= own)
+        frames[i]->view(result) = frames[i % own]->view(result);
+      else if (!allocate(*frames[i]))
+        return false;
     return true;
   });
 }

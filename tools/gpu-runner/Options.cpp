@@ -123,6 +123,21 @@ static LogicalResult parseRuns(StringRef value, Options &options,
   return success();
 }
 
+static LogicalResult parseOrder(StringRef value, Options &options,
+                                Report &report) {
+  StringRef size = value;
+  unsigned number;
+  if (value != "breadth_first" && value != "depth_first" &&
+      !(size.consume_front("groups(") && size.consume_back(")") &&
+        !size.getAsInteger(10, number) && number > 0))
+    return report.fail(Exit::Usage, "unknown order '" + value +
+                                        "' for --vthread-order; known are "
+                                        "breadth_first, depth_first, "
+                                        "groups(N)");
+  options.vthreadOrder = value.str();
+  return success();
+}
+
 static LogicalResult parseCorrupt(StringRef value, Options &options,
                                   Report &report) {
   unsigned index;
@@ -171,6 +186,7 @@ static const OptionInfo infos[] = {
     {"--explain", OptionInfo::Flag, &Options::explain},
     {"--require-mma", OptionInfo::Flag, &Options::requireMatrixUnit},
     {"--allow-tf32", OptionInfo::Flag, &Options::allowTf32},
+    {"--vthread-order", OptionInfo::NeedsValue, nullptr, parseOrder},
     {"--emit", OptionInfo::NeedsValue, nullptr, parseStage},
     {"-o", OptionInfo::NeedsValue, nullptr,
      [](StringRef value, Options &options, Report &) {
@@ -184,6 +200,8 @@ static const OptionInfo infos[] = {
     {"--help", OptionInfo::Flag, &Options::help},
     {"--debug-corrupt-output", OptionInfo::NeedsValue, nullptr, parseCorrupt,
      /*hidden=*/true},
+    {"--test-share-fragments", OptionInfo::Flag, &Options::testShareFragments,
+     /*parse=*/nullptr, /*hidden=*/true},
 };
 
 bool runner::wantsJSON(ArrayRef<const char *> arguments) {
@@ -318,6 +336,9 @@ Checks and measurements
                       and what it takes of the device
   --require-mma       refuses a product that no matrix unit computes
   --allow-tf32        permits tf32 for products of f32
+  --vthread-order=ORDER
+                      interleaves all virtual threads alike: breadth_first,
+                      depth_first or groups(N)
 
 Looking inside
   --emit=STAGE        prints the program at a stage instead of running it:

@@ -57,6 +57,11 @@ struct Options {
   /// Changes an element of this output after the run, to show that --verify
   /// would find it.
   std::optional<unsigned> corruptOutput;
+  /// The order of every vthread op; empty keeps theirs.
+  std::string vthreadOrder;
+  /// For tests only: all vthreads share one fragment, to show that --verify
+  /// finds it.
+  bool testShareFragments = false;
 };
 
 /// True when --json is among the arguments: it decides where everything goes,

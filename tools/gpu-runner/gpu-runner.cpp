@@ -238,6 +238,8 @@ static LogicalResult compileAndRun(const Options &options, Report &report) {
   compileOptions.chip = target.chip;
   compileOptions.allowTf32 = options.allowTf32;
   compileOptions.requireMatrixUnit = options.requireMatrixUnit;
+  compileOptions.vthreadOrder = options.vthreadOrder;
+  compileOptions.testShareFragments = options.testShareFragments;
   compileOptions.usePtxas = options.usePtxas;
   compileOptions.printIRAfterAll = options.printIRAfterAll;
   report.root["target"] = target.name;

@@ -86,7 +86,7 @@ func.func @reduction(%f: !tessera.fragment<16x16xf32, acc>) {
 // -----
 
 func.func @order() {
-  // expected-error @+1 {{unknown order 'random': expected breadth_first or depth_first}}
+  // expected-error @+1 {{unknown order 'random': expected breadth_first, depth_first or groups(N)}}
   tessera.vthread (%v) in (2) order random {
     tessera.yield
   }

@@ -707,6 +707,53 @@ func.func @vthread_c4_nested(%x: f32, %m: memref<4x4xf32>) {
 
 // -----
 
+// What is global is shared, wherever its address is taken.
+memref.global "private" @global : memref<4xf32> = uninitialized
+func.func @vthread_c4_global(%x: f32) {
+  %c0 = arith.constant 0 : index
+  // expected-note @+1 {{the vthreads are these}}
+  tessera.vthread (%v) in (2) {
+    %m = memref.get_global @global : memref<4xf32>
+    // expected-error @+1 {{'memref.store' op vthread_c4: all 2 vthreads along dimension 0 write the same place}}
+    memref.store %x, %m[%c0] : memref<4xf32>
+    tessera.yield
+  }
+  return
+}
+
+// -----
+
+// Also by ops that have a region, and from a source that is the vthread's own.
+func.func @vthread_c4_fill(%x: f32, %m: memref<4xf32>) {
+  // expected-note @+1 {{the vthreads are these}}
+  tessera.vthread (%v) in (2) {
+    // expected-error @+1 {{'linalg.fill' op vthread_c4}}
+    linalg.fill ins(%x : f32) outs(%m : memref<4xf32>)
+    tessera.yield
+  }
+  return
+}
+
+// -----
+
+func.func @vthread_c4_copy(%from: memref<2x4xf32>, %m: memref<4xf32>) {
+  // expected-note @+1 {{the vthreads are these}}
+  tessera.vthread (%v) in (2) {
+    %row = memref.subview %from[%v, 0] [1, 4] [1, 1] : memref<2x4xf32> to memref<4xf32, strided<[1], offset: ?>>
+    // expected-error @+1 {{'memref.copy' op vthread_c4}}
+    memref.copy %row, %m : memref<4xf32, strided<[1], offset: ?>> to memref<4xf32>
+    tessera.yield
+  }
+  return
+}
+
+// -----
+
+// expected-error @+1 {{interleave_c1: a group has 1 or more vthreads, not 0}}
+func.func private @interleave_c1() attributes {o = #tessera.interleave<groups(0)>}
+
+// -----
+
 func.func @yield_parent() {
   // expected-error @+1 {{'tessera.yield' op expects parent op to be one of 'tessera.map, tessera.vthread, tessera.contract, tessera.copy, tessera.async_copy, tessera.tile'}}
   tessera.yield

@@ -32,7 +32,7 @@ func.func private @types(
 
 // CHECK-LABEL: func private @attributes
 // CHECK-SAME:    full = #tessera.schedule<workgroup = [128, 64], subgroup = [64, 32], k = 32, kFragment = 16, stages = 3, vthread = [2, 1]>
-// CHECK-SAME:    interleave = #tessera<interleave depth_first>
+// CHECK-SAME:    interleave = [#tessera.interleave<breadth_first>, #tessera.interleave<depth_first>, #tessera.interleave<groups(4)>, #tessera.interleave<depth_first>]
 // CHECK-SAME:    precision = #tessera<precision tf32>
 // CHECK-SAME:    reduction = #tessera.reduction<max>
 // What is not said: kFragment is k, one stage, one vthread. Order does not matter.
@@ -41,7 +41,8 @@ func.func private @attributes() attributes {
   full = #tessera.schedule<workgroup = [128, 64], subgroup = [64, 32], k = 32,
                            kFragment = 16, stages = 3, vthread = [2, 1]>,
   short = #tessera.schedule<k = 16, subgroup = [16, 8], workgroup = [16, 8]>,
-  interleave = #tessera<interleave depth_first>,
+  interleave = [#tessera.interleave<breadth_first>, #tessera.interleave<depth_first>,
+                #tessera.interleave<groups(4)>, #tessera.interleave<groups(1)>],
   precision = #tessera<precision tf32>,
   reduction = #tessera.reduction<max>}
 
@@ -257,15 +258,15 @@ func.func @vthread(%a: f32, %b: f32, %i: index, %m: memref<4x4xf32>) {
       order depth_first -> (f32, f32) {
     tessera.yield %x : f32
   }
-  // The default order is not printed. One result; an attribute.
-  // CHECK:      tessera.vthread (%{{.+}}) in (1) -> f32 attributes {note} {
+  // An order that is the default, and said. One result; an attribute.
+  // CHECK:      tessera.vthread (%{{.+}}) in (1) order breadth_first -> f32 attributes {note} {
   %s = tessera.vthread (%v) in (1) order breadth_first -> f32 attributes {note} {
     tessera.yield %a : f32
   }
   // Values x, y of vthreads 0, 1.
-  // CHECK:      tessera.vthread (%[[V:.+]]) in (2) -> (index, index, f32, f32) {
+  // CHECK:      tessera.vthread (%[[V:.+]]) in (2) order groups(3) -> (index, index, f32, f32) {
   // CHECK-NEXT:   tessera.yield %[[V]], %{{.+}} : index, f32
-  %t:4 = tessera.vthread (%v) in (2) -> (index, index, f32, f32) {
+  %t:4 = tessera.vthread (%v) in (2) order groups(3) -> (index, index, f32, f32) {
     tessera.yield %v, %a : index, f32
   }
   return
@@ -289,9 +290,25 @@ func.func @writes(%m: memref<4x4xf32>, %a: memref<4xf32>, %b: memref<4xf32>, %x:
     scf.for %i = %v to %end step %c1 {
       memref.store %x, %m[%i, %c0] : memref<4x4xf32>
     }
-    // To memory of its own.
+    // To memory of its own, also where a loop takes it in turn,
     %own = memref.alloca() : memref<4xf32>
+    %pair = memref.alloca() : memref<4xf32>
     memref.store %x, %own[%c0] : memref<4xf32>
+    %last:2 = scf.for %i = %c0 to %n step %c1 iter_args(%p0 = %own, %p1 = %pair) -> (memref<4xf32>, memref<4xf32>) {
+      memref.store %x, %p0[%c0] : memref<4xf32>
+      scf.yield %p1, %p0 : memref<4xf32>, memref<4xf32>
+    }
+    linalg.fill ins(%x : f32) outs(%own : memref<4xf32>)
+    tessera.yield
+  }
+  tessera.vthread (%v) in (2) {
+    // to an index that a loop makes of the vthread's, and by atomic updates.
+    %end = scf.for %i = %c0 to %n step %c1 iter_args(%j = %c0) -> index {
+      %k = arith.addi %j, %v : index
+      scf.yield %k : index
+    }
+    memref.store %x, %a[%end] : memref<4xf32>
+    %old = memref.atomic_rmw addf %x, %a[%c0] : (f32, memref<4xf32>) -> f32
     tessera.yield
   }
   return

@@ -226,6 +226,31 @@ func.func @vthreads(%a: memref<64x32xf16>, %b: memref<32x64xf16>, %c: memref<64x
 #mk = affine_map<(m, n, k) -> (m, k)>
 #kn = affine_map<(m, n, k) -> (k, n)>
 #mn = affine_map<(m, n, k) -> (m, n)>
+
+// The schedule says how many of them are interleaved.
+
+// CHECK-LABEL: func @interleave
+// CHECK:         tessera.vthread (%{{.+}}, %{{.+}}) in (4, 1) private({{.+}}) order groups(2) ->
+// CHECK:           tessera.mma
+// CHECK:         tessera.vthread (%{{.+}}, %{{.+}}) in (4, 1) private({{.+}}) order groups(2) {
+// CHECK:           tessera.store
+// CHECK:         interleave = 2
+func.func @interleave(%a: memref<64x32xf16>, %b: memref<32x64xf16>, %c: memref<64x64xf32>, %init: f32) {
+  tessera.contract ins(%a, %b : memref<64x32xf16>, memref<32x64xf16>) init(%init : f32)
+      outs(%c : memref<64x64xf32>) maps [#mk, #kn, #mn] accumulate f32
+      schedule <workgroup = [64, 64], subgroup = [64, 16], k = 16, kFragment = 16, stages = 0,
+                vthread = [4, 1], interleave = 2> {
+  ^bb0(%acc: f32):
+    tessera.yield %acc : f32
+  }
+  return
+}
+
+// -----
+
+#mk = affine_map<(m, n, k) -> (m, k)>
+#kn = affine_map<(m, n, k) -> (k, n)>
+#mn = affine_map<(m, n, k) -> (m, n)>
 #nm = affine_map<(m, n, k) -> (n, m)>
 #m = affine_map<(m, n, k) -> (m)>
 #n = affine_map<(m, n, k) -> (n)>

@@ -41,12 +41,50 @@ def Tessera_ReductionKindAttr
   let assemblyFormat = "`<` $value `>`";
 }
 
-def Tessera_Interleave : Tessera_I32Enum<"Interleave",
-    "the order in which the statements of virtual threads are issued", [
-      I32EnumAttrCase<"BreadthFirst", 0, "breadth_first">,
-      I32EnumAttrCase<"DepthFirst", 1, "depth_first">]>;
-def Tessera_InterleaveAttr
-    : EnumAttr<Tessera_Dialect, Tessera_Interleave, "interleave">;
+def Tessera_InterleaveAttr : AttrDef<Tessera_Dialect, "Interleave"> {
+  let mnemonic = "interleave";
+  let summary = "the order in which the statements of virtual threads are issued";
+  let description = [{
+    How many virtual threads are interleaved statement by statement, in groups
+    of consecutive linear indices that follow one another:
+
+    - `breadth_first`: all of them;
+    - `groups(N)`: N at a time; the last group has what is left;
+    - `depth_first`: one at a time, which is what `groups(1)` prints as.
+
+    In C++, `InterleaveAttr::get(context, N)`, where 0 stands for all: the
+    attribute then means the same for every grid.
+
+    Example:
+
+    ```mlir
+    #tessera.interleave<groups(2)>
+    ```
+
+    Constraints
+    - `interleave_c1`: N is not negative, and as text 1 or more.
+  }];
+  let parameters = (ins "int64_t":$size);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// All vthreads, statement by statement.
+    static InterleaveAttr getBreadthFirst(::mlir::MLIRContext *context) {
+      return get(context, 0);
+    }
+    /// One vthread after the other.
+    static InterleaveAttr getDepthFirst(::mlir::MLIRContext *context) {
+      return get(context, 1);
+    }
+    /// How many of `count` vthreads are interleaved.
+    int64_t getGroupSize(int64_t count) const {
+      return getSize() == 0 || getSize() > count ? count : getSize();
+    }
+    /// `breadth_first`, `depth_first` or `groups(N)`; null after an error.
+    static InterleaveAttr parseOrder(::mlir::AsmParser &parser);
+    void printOrder(::llvm::raw_ostream &os) const;
+  }];
+}
 
 def Tessera_ScheduleAttr : AttrDef<Tessera_Dialect, "Schedule"> {
   let mnemonic = "schedule";

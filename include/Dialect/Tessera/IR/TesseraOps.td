@@ -608,10 +608,20 @@ def Tessera_VThreadOp : Tessera_Op<"vthread",
 
     Expansion (`tessera-expand-vthreads`) replicates the region statement by
     statement, so that independent matrix instructions stand next to each
-    other; `order depth_first` issues one vthread after the other.
+    other. `order groups(N)` does so for N vthreads at a time, one group after
+    the other; `order depth_first` is one vthread after the other, and
+    `breadth_first`, the default, is all of them (`#tessera.interleave`).
 
-    Vthreads are not ordered: one may not read what another writes. A barrier
-    inside is one barrier, not one for each vthread.
+    Memory allocated inside belongs to one vthread, like every value made
+    inside: each has an allocation of its own, where the op stands, so that one
+    in a loop is a new one in each iteration.
+
+    Vthreads are not ordered: one may not read what another writes, unless a
+    barrier stands in between. A `gpu.barrier` or `tessera.wait` inside is one,
+    not one for each vthread; the loops and branches around it are to take the
+    same way in all vthreads. Atomic updates of shared memory are each
+    vthread's own. `pending` of a `tessera.wait` counts the copies of all
+    vthreads.
 
     Constraints
     - `vthread_c1`: `grid` has one or more entries, all positive, and the
@@ -622,8 +632,11 @@ def Tessera_VThreadOp : Tessera_Op<"vthread",
       for every vthread.
     - `vthread_c4`: a write from the region to memory defined outside goes to a
       place that depends on the vthread indices, or on a private operand, for
-      each dimension of the grid larger than 1. Memory allocated inside is
-      private.
+      each dimension of the grid larger than 1. Where the places can be
+      computed, the expansion checks that they do not overlap.
+    - `vthread_c5` (checked by the expansion, where the places can be computed):
+      without a barrier in between, no vthread reads a place that another one
+      writes.
 
     Example (two tiles of C share B):
 
@@ -649,8 +662,7 @@ def Tessera_VThreadOp : Tessera_Op<"vthread",
   }];
   let arguments = (ins Variadic<AnyType>:$privates,
                        DenseI64ArrayAttr:$grid,
-                       DefaultValuedAttr<Tessera_InterleaveAttr,
-                         "::mlir::tessera::Interleave::BreadthFirst">:$order);
+                       OptionalAttr<Tessera_InterleaveAttr>:$order);
   let results = (outs Variadic<AnyType>:$results);
   let regions = (region SizedRegion<1>:$body);
   let hasCustomAssemblyFormat = 1;
@@ -658,6 +670,11 @@ def Tessera_VThreadOp : Tessera_Op<"vthread",
   let extraClassDeclaration = [{
     /// The number of virtual threads, the product of the grid.
     int64_t getNumVThreads();
+    /// How many vthreads are interleaved: all of them without an `order`.
+    int64_t getGroupSize() {
+      int64_t count = getNumVThreads();
+      return getOrder() ? getOrder()->getGroupSize(count) : count;
+    }
     /// The number of private arguments of the region.
     unsigned getNumPrivates() {
       return getBody().front().getNumArguments() - getGrid().size();

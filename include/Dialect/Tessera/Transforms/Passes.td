@@ -76,11 +76,19 @@ def TesseraExpandVThreads : Pass<"tessera-expand-vthreads"> {
   let description = [{
     Expects `tessera.vthread`, nested or not, anywhere. Leaves none.
 
-    `breadth_first` replicates statement by statement. A loop or a branch whose
-    bounds or condition do not depend on the vthread becomes one that carries
-    every vthread's values; what does not depend on the vthread at all is kept
-    once. `depth_first` issues one vthread after the other, between barriers. A
-    barrier stays one barrier.
+    Vthreads are interleaved statement by statement, in the groups that the
+    op's `order` says, or the option `order` for all ops; one group after the
+    other, between barriers. A loop or a branch (`scf.for`, `while`, `if`,
+    `index_switch`, `execute_region`) that all vthreads take alike becomes one
+    that carries every vthread's values; one that depends on the vthread is
+    there for each. What does not depend on the vthread at all is kept once. A
+    barrier stays one barrier: one that the vthreads do not reach together is
+    an error.
+
+    Memory allocated in the region is there for each vthread. Where places in
+    memory can be computed, a place that two vthreads write (`vthread_c4`), or
+    one reads and another writes without a barrier in between (`vthread_c5`),
+    is an error.
 
     Before
 
@@ -101,6 +109,13 @@ def TesseraExpandVThreads : Pass<"tessera-expand-vthreads"> {
     tessera.store %y, %D[%c1, %c0] : !tessera.fragment<1x16xf32, acc>, memref<2x16xf32>
     ```
   }];
+  let options = [
+    Option<"order", "order", "std::string", "\"\"",
+           "Overrides the order of every op: breadth_first, depth_first or "
+           "groups(N)">,
+    Option<"testShareFragments", "test-share-fragments", "bool", "false",
+           "For tests only: all vthreads share one fragment, which is wrong">
+  ];
   let dependentDialects = ["arith::ArithDialect", "scf::SCFDialect"];
 }
 

@@ -7,7 +7,6 @@
 #include "Dialect/Tessera/IR/Tessera.h"
 
 #include "mlir/IR/OpImplementation.h"
-#include "mlir/Interfaces/ViewLikeInterface.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;
@@ -18,6 +17,70 @@ int64_t VThreadOp::getNumVThreads() {
   for (int64_t extent : getGrid())
     n *= extent;
   return n;
+}
+
+//===----------------------------------------------------------------------===//
+// InterleaveAttr
+//===----------------------------------------------------------------------===//
+
+InterleaveAttr InterleaveAttr::parseOrder(AsmParser &parser) {
+  SMLoc loc = parser.getCurrentLocation();
+  StringRef name;
+  int64_t size = 0;
+  if (parser.parseKeyword(&name))
+    return {};
+  if (name == "groups") {
+    if (parser.parseLParen() || parser.parseInteger(size) ||
+        parser.parseRParen())
+      return {};
+    if (size < 1) {
+      parser.emitError(loc, "interleave_c1: a group has 1 or more vthreads, "
+                            "not ")
+          << size;
+      return {};
+    }
+  } else if (name == "depth_first") {
+    size = 1;
+  } else if (name != "breadth_first") {
+    parser.emitError(loc, "unknown order '")
+        << name << "': expected breadth_first, depth_first or groups(N)";
+    return {};
+  }
+  return parser.getChecked<InterleaveAttr>(loc, parser.getContext(), size);
+}
+
+void InterleaveAttr::printOrder(llvm::raw_ostream &os) const {
+  if (getSize() == 0)
+    os << "breadth_first";
+  else if (getSize() == 1)
+    os << "depth_first";
+  else
+    os << "groups(" << getSize() << ')';
+}
+
+Attribute InterleaveAttr::parse(AsmParser &parser, Type) {
+  if (parser.parseLess())
+    return {};
+  InterleaveAttr order = parseOrder(parser);
+  if (!order || parser.parseGreater())
+    return {};
+  return order;
+}
+
+void InterleaveAttr::print(AsmPrinter &printer) const {
+  printer << '<';
+  printOrder(printer.getStream());
+  printer << '>';
+}
+
+LogicalResult
+InterleaveAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                       int64_t size) {
+  if (size < 0)
+    return emitError() << "interleave_c1: a group has 1 or more vthreads (0 "
+                          "for all), not "
+                       << size;
+  return success();
 }
 
 //===----------------------------------------------------------------------===//
@@ -60,15 +123,9 @@ ParseResult VThreadOp::parse(OpAsmParser &parser, OperationState &result) {
   Properties &properties = result.getOrAddProperties<Properties>();
   properties.grid = builder.getDenseI64ArrayAttr(grid);
   if (succeeded(parser.parseOptionalKeyword("order"))) {
-    StringRef name;
-    SMLoc loc = parser.getCurrentLocation();
-    if (parser.parseKeyword(&name))
+    properties.order = InterleaveAttr::parseOrder(parser);
+    if (!properties.order)
       return failure();
-    std::optional<Interleave> order = symbolizeInterleave(name);
-    if (!order)
-      return parser.emitError(loc, "unknown order '")
-             << name << "': expected breadth_first or depth_first";
-    properties.order = InterleaveAttr::get(builder.getContext(), *order);
   }
   if (parser.parseOptionalArrowTypeList(result.types) ||
       parser.parseOptionalAttrDictWithKeyword(result.attributes))
@@ -95,8 +152,10 @@ void VThreadOp::print(OpAsmPrinter &printer) {
     }
     printer << ')';
   }
-  if (getOrder() != Interleave::BreadthFirst)
-    printer << " order " << stringifyInterleave(getOrder());
+  if (getOrder()) {
+    printer << " order ";
+    getOrder()->printOrder(printer.getStream());
+  }
   printer.printOptionalArrowTypeList(getResultTypes());
   printer.printOptionalAttrDictWithKeyword((*this)->getAttrs(),
                                            {"grid", "order"});
@@ -108,40 +167,67 @@ void VThreadOp::print(OpAsmPrinter &printer) {
 // Verifier
 //===----------------------------------------------------------------------===//
 
-/// Adds to `found` the arguments of `body` that `value` depends on, following
-/// definitions inside the region `body` belongs to.
-static void collectDependences(Value value, Block *body,
-                               llvm::SmallPtrSetImpl<Value> &visited,
-                               llvm::SmallPtrSetImpl<Value> &found) {
+/// Whether `op` makes memory of its own each time that it runs.
+static bool allocates(Operation *op, Value memory) {
+  auto interface = dyn_cast_or_null<MemoryEffectOpInterface>(op);
+  if (!interface)
+    return false;
+  SmallVector<MemoryEffects::EffectInstance> effects;
+  interface.getEffectsOnValue(memory, effects);
+  return llvm::any_of(effects, [](const MemoryEffects::EffectInstance &effect) {
+    return isa<MemoryEffects::Allocate>(effect.getEffect());
+  });
+}
+
+namespace {
+/// Which arguments of a vthread's region a value depends on, by any way through
+/// the definitions inside.
+class Dependences {
+public:
+  explicit Dependences(VThreadOp op)
+      : body(&op.getBody().front()), rank(op.getGrid().size()) {}
+
+  void add(Value value);
+  /// Whether something is different in each vthread: an argument other than the
+  /// indices, or memory allocated inside.
+  bool areOnPrivate() const { return onPrivate; }
+  bool areOnIndex(unsigned dimension) const {
+    return found.contains(body->getArgument(dimension));
+  }
+
+private:
+  Block *body;
+  unsigned rank;
+  bool onPrivate = false;
+  llvm::SmallPtrSet<Value, 16> visited, found;
+};
+} // namespace
+
+void Dependences::add(Value value) {
   if (!body->getParent()->isAncestor(value.getParentRegion()) ||
       !visited.insert(value).second)
     return;
+  Operation *op = value.getDefiningOp();
   if (auto argument = dyn_cast<BlockArgument>(value)) {
     if (argument.getOwner() == body) {
       found.insert(value);
+      onPrivate |= argument.getArgNumber() >= rank;
       return;
     }
     // An argument of a nested region: a loop's induction variable or a carried
-    // value. It depends on what the loop is given, at most.
-    for (Value operand : argument.getOwner()->getParentOp()->getOperands())
-      collectDependences(operand, body, visited, found);
+    // value. It depends on what the loop is given and yields, at most.
+    op = argument.getOwner()->getParentOp();
+  } else if (allocates(op, value)) {
+    onPrivate = true;
     return;
   }
-  Operation *op = value.getDefiningOp();
   for (Value operand : op->getOperands())
-    collectDependences(operand, body, visited, found);
+    add(operand);
   for (Region &region : op->getRegions())
     for (Block &block : region)
       if (block.mightHaveTerminator())
         for (Value operand : block.getTerminator()->getOperands())
-          collectDependences(operand, body, visited, found);
-}
-
-/// The memref that `value` is a view of.
-static Value getViewedMemory(Value value) {
-  while (auto view = value.getDefiningOp<ViewLikeOpInterface>())
-    value = view.getViewSource();
-  return value;
+          add(operand);
 }
 
 /// What decides which place `op` writes in `memory`, and `memory` itself.
@@ -149,43 +235,41 @@ static SmallVector<Value> getAddress(Operation *op, Value memory) {
   SmallVector<Value> address{memory};
   if (auto store = dyn_cast<StoreOp>(op))
     llvm::append_range(address, store.getIndices());
-  else if (auto store = dyn_cast<memref::StoreOp>(op))
-    llvm::append_range(address, store.getIndices());
   else if (auto copy = dyn_cast<CopyOp>(op))
     llvm::append_range(address, copy.getTargetIndices());
   else if (auto copy = dyn_cast<AsyncCopyOp>(op))
     llvm::append_range(address, copy.getTargetIndices());
-  else
-    llvm::append_range(address, op->getOperands());
+  else if (auto store = dyn_cast<memref::StoreOp>(op))
+    llvm::append_range(address, store.getIndices());
+  else if (!isa<DestinationStyleOpInterface>(op))
+    // A linalg op or a copy writes all of the memory; what is not known may
+    // use any operand as an index.
+    for (Value operand : op->getOperands())
+      if (!isa<BaseMemRefType>(operand.getType()))
+        address.push_back(operand);
   return address;
 }
 
 /// vthread_c4 for one op of the region.
 static LogicalResult verifyWrites(VThreadOp vthread, Operation *op) {
   auto interface = dyn_cast<MemoryEffectOpInterface>(op);
-  if (!interface || op->hasTrait<OpTrait::HasRecursiveMemoryEffects>())
+  // Each vthread's update of shared memory by an atomic op counts.
+  if (!interface || isa<memref::AtomicRMWOp, memref::GenericAtomicRMWOp>(op))
     return success();
   SmallVector<MemoryEffects::EffectInstance> effects;
   interface.getEffects(effects);
-  Block *body = &vthread.getBody().front();
   for (MemoryEffects::EffectInstance &effect : effects) {
     Value memory = effect.getValue();
     if (!isa<MemoryEffects::Write>(effect.getEffect()) || !memory ||
         !isa<BaseMemRefType>(memory.getType()))
       continue;
-    Value root = getViewedMemory(memory);
-    if (vthread.getBody().isAncestor(root.getParentRegion()) &&
-        !isa<BlockArgument>(root))
-      continue; // Allocated inside: private.
-    llvm::SmallPtrSet<Value, 16> visited, found;
+    Dependences dependences(vthread);
     for (Value value : getAddress(op, memory))
-      collectDependences(value, body, visited, found);
-    size_t rank = vthread.getGrid().size();
-    if (llvm::any_of(body->getArguments().drop_front(rank),
-                     [&](Value argument) { return found.contains(argument); }))
+      dependences.add(value);
+    if (dependences.areOnPrivate())
       continue;
     for (auto [d, extent] : llvm::enumerate(vthread.getGrid())) {
-      if (extent == 1 || found.contains(body->getArgument(d)))
+      if (extent == 1 || dependences.areOnIndex(d))
         continue;
       InFlightDiagnostic diag =
           op->emitOpError()

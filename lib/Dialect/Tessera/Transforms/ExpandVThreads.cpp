@@ -6,7 +6,10 @@
 
 #include "Dialect/Tessera/IR/Tessera.h"
 #include "Dialect/Tessera/Transforms/Passes.h"
+#include "VThreadAccesses.h"
+#include "VThreadUniformity.h"
 
+#include "mlir/AsmParser/AsmParser.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -21,211 +24,245 @@ namespace mlir::tessera {
 using namespace mlir;
 using namespace mlir::tessera;
 
-/// One for all vthreads, wherever it stands.
-static bool isShared(Operation *op) { return isa<gpu::BarrierOp, WaitOp>(op); }
-
-static bool containsShared(Operation *op) {
-  return op
-      ->walk([](Operation *inner) {
-        return isShared(inner) ? WalkResult::interrupt()
-                               : WalkResult::advance();
-      })
-      .wasInterrupted();
+/// Whether `op` is a loop or a branch of a form that the expansion can write
+/// anew with each vthread's values.
+static bool isJammable(Operation *op) {
+  return isa<RegionBranchOpInterface>(op) &&
+         !op->hasTrait<OpTrait::AttrSizedOperandSegments>() &&
+         !op->hasTrait<OpTrait::AttrSizedResultSegments>() &&
+         llvm::all_of(op->getRegions(), [](Region &region) {
+           return region.empty() ||
+                  (region.hasOneBlock() &&
+                   isa_and_present<RegionBranchTerminatorOpInterface>(
+                       region.front().getTerminator()));
+         });
 }
 
 namespace {
 
+/// Consecutive vthreads, by their linear indices.
+struct Range {
+  size_t begin, end;
+  size_t size() const { return end - begin; }
+};
+
 /// Expands one vthread op.
 class Expander {
 public:
-  explicit Expander(VThreadOp op)
-      : op(op), builder(op), maps(op.getNumVThreads()),
-        depthFirst(op.getOrder() == Interleave::DepthFirst) {}
+  Expander(VThreadOp op, size_t groupSize, bool shareFragments)
+      : op(op), builder(op), maps(op.getNumVThreads()), groupSize(groupSize),
+        uniformity(op, shareFragments) {}
 
   LogicalResult run();
 
 private:
-  /// Whether all vthreads see the same value.
-  bool isInvariant(Value value) const {
-    Value first = maps[0].lookupOrDefault(value);
-    return llvm::all_of(maps, [&](const IRMapping &map) {
-      return map.lookupOrDefault(value) == first;
-    });
+  ArrayRef<IRMapping> at(Range range) const {
+    return ArrayRef(maps).slice(range.begin, range.size());
   }
-  /// Whether `inner` gives every vthread the same results, so that one copy of
-  /// it serves all: it only computes or reads, from the same operands.
-  bool isInvariant(Operation *inner) const;
-  void cloneOnce(Operation *inner);
-  void cloneForEach(Operation *inner) {
-    for (IRMapping &map : maps)
-      builder.clone(*inner, map);
+  void mapAll(Range range, Value from, Value to) {
+    for (size_t t = range.begin; t < range.end; ++t)
+      maps[t].map(from, to);
   }
-  LogicalResult expandBlock(Block &block);
-  LogicalResult expandStatement(Operation *inner);
-  LogicalResult jam(scf::ForOp loop);
-  LogicalResult jam(scf::IfOp branch);
-  /// The values that a terminator yields, all vthreads' of the first operand,
-  /// then of the second.
-  SmallVector<Value> getYields(Operation *terminator) const {
-    SmallVector<Value> yields;
-    for (Value value : terminator->getOperands())
-      for (const IRMapping &map : maps)
-        yields.push_back(map.lookupOrDefault(value));
-    return yields;
-  }
-  void mapResults(Operation *from, Operation *to) {
-    size_t n = maps.size();
-    for (unsigned i = 0; i < from->getNumResults(); ++i)
-      for (size_t t = 0; t < n; ++t)
-        maps[t].map(from->getResult(i), to->getResult(i * n + t));
-  }
+  /// Maps the values `from`, of which `to` has one for all vthreads of the
+  /// range where they are alike, else one for each.
+  void mapValues(Range range, ValueRange from, ValueRange to);
+  /// Adds the vthreads' values of `operand`: one, or one for each.
+  void addValues(Range range, Value operand, bool each,
+                 SmallVectorImpl<Value> &values) const;
+  SmallVector<Value>
+  getOperands(Range range, Operation *from,
+              const RegionBranchSuccessorMapping &mapping) const;
+
+  void cloneOnce(Operation *inner, Range range);
+  void cloneForEach(Operation *inner, Range range);
+  LogicalResult expandBlock(Block &block, Range range);
+  LogicalResult expandStatement(Operation *inner, Range range);
+  LogicalResult jam(RegionBranchOpInterface branch, Range range);
+  LogicalResult refuse(Operation *inner, Operation *collective);
 
   VThreadOp op;
   OpBuilder builder;
   SmallVector<IRMapping> maps;
-  bool depthFirst;
+  /// How many vthreads are interleaved.
+  size_t groupSize;
+  VThreadUniformity uniformity;
 };
 
 } // namespace
 
-bool Expander::isInvariant(Operation *inner) const {
-  if (inner->getNumRegions() || inner->hasTrait<OpTrait::IsTerminator>())
-    return false;
-  if (!isMemoryEffectFree(inner)) {
-    auto interface = dyn_cast<MemoryEffectOpInterface>(inner);
-    if (!interface)
-      return false;
-    SmallVector<MemoryEffects::EffectInstance> effects;
-    interface.getEffects(effects);
-    for (const MemoryEffects::EffectInstance &effect : effects)
-      if (!isa<MemoryEffects::Read>(effect.getEffect()))
-        return false;
+//===----------------------------------------------------------------------===//
+// Statements
+//===----------------------------------------------------------------------===//
+
+void Expander::mapValues(Range range, ValueRange from, ValueRange to) {
+  size_t next = 0;
+  for (Value value : from) {
+    if (uniformity.isUniform(value)) {
+      mapAll(range, value, to[next++]);
+      continue;
+    }
+    for (size_t t = range.begin; t < range.end; ++t)
+      maps[t].map(value, to[next++]);
   }
-  return llvm::all_of(inner->getOperands(),
-                      [&](Value value) { return isInvariant(value); });
 }
 
-void Expander::cloneOnce(Operation *inner) {
-  Operation *clone = builder.clone(*inner, maps[0]);
-  for (IRMapping &map : llvm::drop_begin(maps))
-    map.map(inner->getResults(), clone->getResults());
+void Expander::addValues(Range range, Value operand, bool each,
+                         SmallVectorImpl<Value> &values) const {
+  for (const IRMapping &map : each ? at(range) : at(range).take_front())
+    values.push_back(map.lookupOrDefault(operand));
 }
 
-LogicalResult Expander::jam(scf::ForOp loop) {
-  SmallVector<Value> inits;
-  for (Value init : loop.getInitArgs())
-    for (const IRMapping &map : maps)
-      inits.push_back(map.lookupOrDefault(init));
-  auto jammed = scf::ForOp::create(
-      builder, loop.getLoc(), maps[0].lookupOrDefault(loop.getLowerBound()),
-      maps[0].lookupOrDefault(loop.getUpperBound()),
-      maps[0].lookupOrDefault(loop.getStep()), inits);
-  jammed->setDiscardableAttrs(loop->getDiscardableAttrDictionary());
-  size_t n = maps.size();
-  for (size_t t = 0; t < n; ++t) {
-    maps[t].map(loop.getInductionVar(), jammed.getInductionVar());
-    for (unsigned i = 0; i < loop.getNumRegionIterArgs(); ++i)
-      maps[t].map(loop.getRegionIterArg(i), jammed.getRegionIterArg(i * n + t));
-  }
-  OpBuilder::InsertionGuard guard(builder);
-  Block *body = jammed.getBody();
-  if (inits.empty())
-    body->getTerminator()->erase();
-  builder.setInsertionPointToEnd(body);
-  if (failed(expandBlock(*loop.getBody())))
-    return failure();
-  scf::YieldOp::create(builder, loop.getLoc(),
-                       getYields(loop.getBody()->getTerminator()));
-  mapResults(loop, jammed);
-  return success();
+void Expander::cloneOnce(Operation *inner, Range range) {
+  Operation *clone = builder.clone(*inner, maps[range.begin]);
+  for (auto [from, to] : llvm::zip(inner->getResults(), clone->getResults()))
+    mapAll(range, from, to);
 }
 
-LogicalResult Expander::jam(scf::IfOp branch) {
-  SmallVector<Type> types;
-  for (Type type : branch.getResultTypes())
-    types.append(maps.size(), type);
-  bool hasElse = !branch.getElseRegion().empty();
-  auto jammed =
-      scf::IfOp::create(builder, branch.getLoc(), types,
-                        maps[0].lookupOrDefault(branch.getCondition()),
-                        /*addThenBlock=*/true, hasElse);
-  OpBuilder::InsertionGuard guard(builder);
-  auto expandInto = [&](Block *from, Block *to) -> LogicalResult {
-    to->clear();
-    builder.setInsertionPointToEnd(to);
-    if (failed(expandBlock(*from)))
-      return failure();
-    scf::YieldOp::create(builder, branch.getLoc(),
-                         getYields(from->getTerminator()));
-    return success();
+void Expander::cloneForEach(Operation *inner, Range range) {
+  Operation *clone = nullptr;
+  for (size_t t = range.begin; t < range.end; ++t)
+    clone = builder.clone(*inner, maps[t]);
+  // Alike all the same: fragments that are shared, for a test.
+  for (auto [from, to] : llvm::zip(inner->getResults(), clone->getResults()))
+    if (uniformity.isUniform(from))
+      mapAll(range, from, to);
+}
+
+//===----------------------------------------------------------------------===//
+// Loops and branches
+//===----------------------------------------------------------------------===//
+
+SmallVector<Value>
+Expander::getOperands(Range range, Operation *from,
+                      const RegionBranchSuccessorMapping &mapping) const {
+  SmallVector<Value> operands;
+  for (OpOperand &operand : from->getOpOperands())
+    addValues(range, operand.get(),
+              uniformity.isForwardedDivergent(operand, mapping), operands);
+  return operands;
+}
+
+/// A copy of `op` with other operands and results, and with empty regions.
+static Operation *createLike(OpBuilder &builder, Operation *op,
+                             TypeRange results, ValueRange operands) {
+  return builder.insert(Operation::create(
+      op->getLoc(), op->getName(), results, operands,
+      op->getDiscardableAttrDictionary(), op->getPropertiesStorage(),
+      BlockRange(), op->getNumRegions()));
+}
+
+/// One loop or branch for all vthreads of the range. What differs between them
+/// is carried for each, the rest once.
+LogicalResult Expander::jam(RegionBranchOpInterface branch, Range range) {
+  RegionBranchSuccessorMapping mapping;
+  branch.getSuccessorOperandInputMapping(mapping);
+  auto repeat = [&](Value value) {
+    return uniformity.isUniform(value) ? 1 : range.size();
   };
-  if (failed(expandInto(branch.thenBlock(), jammed.thenBlock())) ||
-      (hasElse && failed(expandInto(branch.elseBlock(), jammed.elseBlock()))))
-    return failure();
-  mapResults(branch, jammed);
+  SmallVector<Type> types;
+  for (Value result : branch->getResults())
+    types.append(repeat(result), result.getType());
+  Operation *jammed =
+      createLike(builder, branch, types, getOperands(range, branch, mapping));
+  for (auto [from, to] :
+       llvm::zip_equal(branch->getRegions(), jammed->getRegions())) {
+    if (from.empty())
+      continue;
+    OpBuilder::InsertionGuard guard(builder);
+    Block *block = builder.createBlock(&to);
+    for (BlockArgument argument : from.getArguments())
+      for (size_t i = 0; i < repeat(argument); ++i)
+        block->addArgument(argument.getType(), argument.getLoc());
+    mapValues(range, from.getArguments(), block->getArguments());
+    if (failed(expandBlock(from.front(), range)))
+      return failure();
+    Operation *terminator = from.front().getTerminator();
+    createLike(builder, terminator, terminator->getResultTypes(),
+               getOperands(range, terminator, mapping));
+  }
+  mapValues(range, branch->getResults(), jammed->getResults());
   return success();
 }
 
-LogicalResult Expander::expandStatement(Operation *inner) {
+/// Says why the vthreads do not reach `collective` in `inner` together.
+LogicalResult Expander::refuse(Operation *inner, Operation *collective) {
+  InFlightDiagnostic diag = inner->emitError();
+  if (!isJammable(inner)) {
+    diag << "the vthreads do not reach the barrier in here together: '"
+         << inner->getName()
+         << "' cannot be made one for all of them, as scf.for, scf.while, "
+            "scf.if and scf.index_switch can; move the barrier out of it";
+  } else {
+    diag << "the vthreads do not reach the barrier in here together: the "
+            "bounds or the condition depend on the vthread; make them alike, "
+            "or move the barrier out";
+    OpOperand *control =
+        uniformity.findDivergentControl(cast<RegionBranchOpInterface>(inner));
+    if (control)
+      diag.attachNote(control->get().getLoc())
+          << "this differs between the vthreads";
+  }
+  diag.attachNote(collective->getLoc()) << "the barrier is this";
+  diag.attachNote(op.getLoc()) << "the vthreads are these";
+  return failure();
+}
+
+//===----------------------------------------------------------------------===//
+// Blocks
+//===----------------------------------------------------------------------===//
+
+LogicalResult Expander::expandStatement(Operation *inner, Range range) {
   if (auto wait = dyn_cast<WaitOp>(inner)) {
     // One wait, for the copies of all vthreads.
     llvm::SmallSetVector<Value, 8> tokens;
     for (Value token : wait.getTokens())
-      for (const IRMapping &map : maps)
+      for (const IRMapping &map : at(range))
         tokens.insert(map.lookupOrDefault(token));
     WaitOp::create(builder, wait.getLoc(), tokens.getArrayRef(),
-                   wait.getPending());
+                   wait.getPending())
+        ->setDiscardableAttrs(wait->getDiscardableAttrDictionary());
     return success();
   }
-  if (isShared(inner) || isInvariant(inner)) {
-    cloneOnce(inner);
+  if (isCollective(inner) || uniformity.isUniform(inner)) {
+    cloneOnce(inner, range);
     return success();
   }
-  if (auto loop = dyn_cast<scf::ForOp>(inner))
-    if (isInvariant(loop.getLowerBound()) &&
-        isInvariant(loop.getUpperBound()) && isInvariant(loop.getStep()))
-      return jam(loop);
-  if (auto branch = dyn_cast<scf::IfOp>(inner))
-    if (isInvariant(branch.getCondition()))
-      return jam(branch);
-  if (containsShared(inner)) {
-    InFlightDiagnostic diag =
-        inner->emitError()
-        << "the vthreads do not reach the barrier in here together: the "
-           "bounds or the condition depend on the vthread";
-    diag.attachNote(op.getLoc()) << "the vthreads are these";
-    return diag;
-  }
-  cloneForEach(inner);
+  auto branch = dyn_cast<RegionBranchOpInterface>(inner);
+  if (branch && isJammable(inner) && !uniformity.findDivergentControl(branch))
+    return jam(branch, range);
+  if (Operation *collective = findCollective(inner))
+    return refuse(inner, collective);
+  cloneForEach(inner, range);
   return success();
 }
 
-LogicalResult Expander::expandBlock(Block &block) {
-  if (!depthFirst) {
-    for (Operation &inner : block.without_terminator())
-      if (failed(expandStatement(&inner)))
-        return failure();
-    return success();
-  }
-  // One vthread after the other, up to the next barrier.
+LogicalResult Expander::expandBlock(Block &block, Range range) {
+  // One group after the other, from one barrier to the next. What is alike for
+  // all groups comes with the first of them.
   SmallVector<Operation *> segment;
-  auto flush = [&] {
-    for (IRMapping &map : maps)
-      for (Operation *inner : segment)
-        builder.clone(*inner, map);
+  auto flush = [&]() -> LogicalResult {
+    for (size_t t = range.begin; t < range.end; t += groupSize) {
+      Range group{t, std::min(t + groupSize, range.end)};
+      for (Operation *inner : segment) {
+        bool shared = uniformity.isUniform(inner);
+        if (shared && t != range.begin)
+          continue;
+        if (failed(expandStatement(inner, shared ? range : group)))
+          return failure();
+      }
+    }
     segment.clear();
+    return success();
   };
   for (Operation &inner : block.without_terminator()) {
-    if (!containsShared(&inner)) {
+    if (!findCollective(&inner)) {
       segment.push_back(&inner);
       continue;
     }
-    flush();
-    if (failed(expandStatement(&inner)))
+    if (failed(flush()) || failed(expandStatement(&inner, range)))
       return failure();
   }
-  flush();
-  return success();
+  return flush();
 }
 
 LogicalResult Expander::run() {
@@ -237,28 +274,60 @@ LogicalResult Expander::run() {
       map.map(body.getArgument(d), arith::ConstantIndexOp::create(
                                        builder, op.getLoc(), rest % grid[d])
                                        .getResult());
-    for (unsigned i = 0; i < op.getNumPrivates(); ++i)
-      map.map(body.getArgument(grid.size() + i), op.getPrivate(i, t));
   }
-  if (failed(expandBlock(body)))
+  Range all{0, maps.size()};
+  for (unsigned i = 0; i < op.getNumPrivates(); ++i) {
+    Value argument = body.getArgument(grid.size() + i);
+    bool alike = uniformity.isUniform(argument);
+    for (size_t t = 0; t < maps.size(); ++t)
+      maps[t].map(argument, op.getPrivate(i, alike ? maps.size() - 1 : t));
+  }
+  if (failed(expandBlock(body, all)))
     return failure();
-  op.getResults().replaceAllUsesWith(getYields(body.getTerminator()));
+  SmallVector<Value> results;
+  for (Value value : body.getTerminator()->getOperands())
+    addValues(all, value, /*each=*/true, results);
+  op.getResults().replaceAllUsesWith(results);
   op.erase();
   return success();
 }
+
+//===----------------------------------------------------------------------===//
+// The pass
+//===----------------------------------------------------------------------===//
 
 namespace {
 
 struct ExpandVThreadsPass
     : public tessera::impl::TesseraExpandVThreadsBase<ExpandVThreadsPass> {
+  using Base::Base;
+
+  LogicalResult initialize(MLIRContext *context) override {
+    if (order.empty())
+      return success();
+    forced = dyn_cast_or_null<InterleaveAttr>(
+        parseAttribute("#tessera.interleave<" + order + ">", context));
+    return success(forced != nullptr);
+  }
+
   void runOnOperation() override {
     // Inner ones first: walk is post-order.
     SmallVector<VThreadOp> ops;
     getOperation()->walk([&](VThreadOp op) { ops.push_back(op); });
-    for (VThreadOp op : ops)
-      if (failed(Expander(op).run()))
+    for (VThreadOp op : ops) {
+      int64_t count = op.getNumVThreads();
+      int64_t groupSize = testShareFragments ? count
+                          : forced           ? forced.getGroupSize(count)
+                                             : op.getGroupSize();
+      if ((!testShareFragments && failed(verifyVThreadAccesses(op))) ||
+          failed(Expander(op, groupSize, testShareFragments).run()))
         return signalPassFailure();
+    }
   }
+
+private:
+  /// What `order` says; null where each op's own holds.
+  InterleaveAttr forced;
 };
 
 } // namespace

@@ -204,9 +204,11 @@ SmallVector<Value> Tiler::forEachVThread(ValueRange privates, BodyFn body) {
   SmallVector<Type> types;
   for (Value value : yielded)
     types.append(count, value.getType());
-  auto vthread = VThreadOp::create(builder, types, privates,
-                                   ArrayRef<int64_t>{vgrid[0], vgrid[1]},
-                                   Interleave::BreadthFirst);
+  InterleaveAttr order;
+  if (schedule.getInterleave() != 0)
+    order = InterleaveAttr::get(builder.getContext(), schedule.getInterleave());
+  auto vthread = VThreadOp::create(
+      builder, types, privates, ArrayRef<int64_t>{vgrid[0], vgrid[1]}, order);
   vthread.getBody().takeBody(region);
   return SmallVector<Value>(vthread.getResults());
 }

@@ -12,6 +12,7 @@ include "mlir/Interfaces/ControlFlowInterfaces.td"
 include "mlir/Interfaces/DestinationStyleOpInterface.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
+include "mlir/IR/OpAsmInterface.td"
 
 class Tessera_Op<string mnemonic, list<Trait> traits = []>
     : Op<Tessera_Dialect, mnemonic, traits>;
@@ -22,7 +23,11 @@ def Tessera_AnyFloatOrInt : AnyTypeOf<[AnyFloat, AnySignlessInteger]>;
 // Fragments and memory
 //===----------------------------------------------------------------------===//
 
-def Tessera_FillOp : Tessera_Op<"fill", [Pure]> {
+/// Names its result after the role of the fragment.
+def Tessera_NamesResult
+    : DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>;
+
+def Tessera_FillOp : Tessera_Op<"fill", [Pure, Tessera_NamesResult]> {
   let summary = "a fragment whose elements are all one value";
   let description = [{
     `result[i, j] = value`
@@ -47,7 +52,7 @@ def Tessera_FillOp : Tessera_Op<"fill", [Pure]> {
 }
 
 def Tessera_LoadOp : Tessera_Op<"load",
-    [DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+    [Tessera_NamesResult, DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let summary = "memory to fragment";
   let description = [{
     `result[i, j] = memory[..., r + i, c + j]`, where `r, c` are the last two
@@ -139,7 +144,7 @@ def Tessera_StoreOp : Tessera_Op<"store",
 //===----------------------------------------------------------------------===//
 
 def Tessera_MmaOp : Tessera_Op<"mma",
-    [Pure, AllTypesMatch<["acc", "result"]>]> {
+    [Pure, Tessera_NamesResult, AllTypesMatch<["acc", "result"]>]> {
   let summary = "matrix product of fragments, accumulated";
   let description = [{
     `result[i, j] = acc[i, j] + sum over k of a[i, k] * b[k, j]`
@@ -193,7 +198,7 @@ def Tessera_MmaOp : Tessera_Op<"mma",
 }
 
 def Tessera_MapOp : Tessera_Op<"map",
-    [Pure, SingleBlock]> {
+    [Pure, Tessera_NamesResult, SingleBlock]> {
   let summary = "an element-wise function of fragments";
   let description = [{
     `result[i, j] = region(inputs[0][i, j], inputs[1][i, j], ...)`
@@ -243,7 +248,7 @@ def Tessera_MapOp : Tessera_Op<"map",
 }
 
 def Tessera_BroadcastOp : Tessera_Op<"broadcast",
-    [DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+    [Tessera_NamesResult, DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let summary = "a row or column vector to a fragment";
   let description = [{
     `dimension` names the one dimension along which the result does not vary.
@@ -284,7 +289,7 @@ def Tessera_BroadcastOp : Tessera_Op<"broadcast",
   let hasVerifier = 1;
 }
 
-def Tessera_ReduceOp : Tessera_Op<"reduce", [Pure]> {
+def Tessera_ReduceOp : Tessera_Op<"reduce", [Pure, Tessera_NamesResult]> {
   let summary = "reduce a fragment along a dimension";
   let description = [{
     `dimension 1`: `result[i, 0] = op over j of source[i, j]`; `dimension 0`:
@@ -313,7 +318,7 @@ def Tessera_ReduceOp : Tessera_Op<"reduce", [Pure]> {
   let hasVerifier = 1;
 }
 
-def Tessera_ConvertOp : Tessera_Op<"convert", [Pure]> {
+def Tessera_ConvertOp : Tessera_Op<"convert", [Pure, Tessera_NamesResult]> {
   let summary = "another element type, role or distribution";
   let description = [{
     `result[i, j] = cast(source[i, j])`
@@ -466,7 +471,7 @@ def Tessera_CopyOp : Tessera_CopyLikeOp<"copy"> {
 }
 
 def Tessera_TileOp : Tessera_Op<"tile",
-    [DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+    [Tessera_NamesResult, DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let summary = "a tile of an operand, wherever it is kept";
   let description = [{
     For i < P, j < Q, where the result is `memref<PxQxT>`:

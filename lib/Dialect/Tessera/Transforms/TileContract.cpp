@@ -35,7 +35,9 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Dominance.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "mlir/Transforms/CSE.h"
 
 namespace mlir::tessera {
 #define GEN_PASS_DEF_TESSERATILECONTRACT
@@ -594,6 +596,10 @@ struct TesseraTileContractPass
         return signalPassFailure();
       Tiler(op, schedule, **found).run();
     }
+    // One constant for all uses, so that what follows can be read.
+    IRRewriter rewriter(&getContext());
+    DominanceInfo dominance;
+    eliminateCommonSubExpressions(rewriter, dominance, getOperation());
   }
 };
 } // namespace

@@ -1,0 +1,37 @@
+//===- ProductBody.h - The body of a sum of products ------------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CONVERSION_LINALGTOTESSERA_PRODUCTBODY_H
+#define CONVERSION_LINALGTOTESSERA_PRODUCTBODY_H
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include <optional>
+
+namespace mlir::tessera {
+
+/// A value, without the casts that widen it.
+struct Widened {
+  Value source;
+  bool isUnsigned = false;
+};
+
+/// Looks through extf, extsi and extui. Integers widened in two ways are not
+/// looked through.
+Widened lookThroughWidening(Value value);
+
+/// What a body `acc + ext(x) * ext(y)` says about its operands.
+struct ProductBody {
+  Widened operands[2];
+  /// The type in which the body adds.
+  Type sumType;
+};
+
+/// Matches the body of `op`, of two inputs and one output.
+std::optional<ProductBody> matchProductBody(linalg::LinalgOp op);
+
+} // namespace mlir::tessera
+
+#endif // CONVERSION_LINALGTOTESSERA_PRODUCTBODY_H

@@ -37,6 +37,10 @@ void populateLinalgToTesseraPatterns(RewritePatternSet &patterns,
 /// Element-wise consumers on tensors into the epilogue of `tessera.contract`.
 void populateFuseEpiloguePatterns(RewritePatternSet &patterns);
 
+/// Reshapes between a `tessera.contract` and an element-wise consumer to behind
+/// the consumer. To run with the patterns above.
+void populateMoveReshapePatterns(RewritePatternSet &patterns);
+
 /// Element-wise producers of the operands, on tensors, into `tessera.contract`.
 /// To run after the epilogues: what follows a contraction is better there.
 void populateFuseProducerPatterns(RewritePatternSet &patterns);

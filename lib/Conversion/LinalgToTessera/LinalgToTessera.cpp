@@ -123,7 +123,12 @@ struct ConvertLinalgToTesseraPass
     RewritePatternSet patterns(&getContext());
     populateLinalgToTesseraPatterns(patterns, allowTf32);
     populateFuseEpiloguePatterns(patterns);
-    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
+    populateMoveReshapePatterns(patterns);
+    // Behind each reshape, another consumer may come into sight.
+    GreedyRewriteConfig config;
+    config.setMaxIterations(GreedyRewriteConfig::kNoLimit);
+    if (failed(
+            applyPatternsGreedily(getOperation(), std::move(patterns), config)))
       return signalPassFailure();
     RewritePatternSet producerPatterns(&getContext());
     populateFuseProducerPatterns(producerPatterns);

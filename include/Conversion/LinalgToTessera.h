@@ -41,6 +41,10 @@ void populateFuseEpiloguePatterns(RewritePatternSet &patterns);
 /// the consumer. To run with the patterns above.
 void populateMoveReshapePatterns(RewritePatternSet &patterns);
 
+/// The element-wise parts of a generic product's body, which make its factors,
+/// to ops of their own.
+void populateSplitProducerPatterns(RewritePatternSet &patterns);
+
 /// Element-wise producers of the operands, on tensors, into `tessera.contract`.
 /// To run after the epilogues: what follows a contraction is better there.
 void populateFuseProducerPatterns(RewritePatternSet &patterns);

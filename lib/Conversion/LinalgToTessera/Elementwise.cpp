@@ -15,8 +15,7 @@ using namespace mlir::tessera;
 /// The most ops of a cheap body.
 static constexpr size_t maxCheapOps = 16;
 
-/// Whether `op` may stand in a region of `tessera.contract`: scalar arithmetic.
-static bool isScalarArithmetic(Operation &op) {
+bool mlir::tessera::isScalarArithmetic(Operation &op) {
   return isa_and_nonnull<arith::ArithDialect, math::MathDialect>(
              op.getDialect()) &&
          isPure(&op) && llvm::all_of(op.getResultTypes(), [](Type type) {

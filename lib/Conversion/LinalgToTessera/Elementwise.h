@@ -11,6 +11,9 @@
 
 namespace mlir::tessera {
 
+/// Whether `op` may stand in a region of `tessera.contract`: scalar arithmetic.
+bool isScalarArithmetic(Operation &op);
+
 /// Whether `op` is a map of scalars over tensors, with one result that is
 /// indexed by a permutation: what may become part of a region of
 /// `tessera.contract`.

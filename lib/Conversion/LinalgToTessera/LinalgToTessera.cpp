@@ -124,6 +124,7 @@ struct ConvertLinalgToTesseraPass
     populateLinalgToTesseraPatterns(patterns, allowTf32);
     populateFuseEpiloguePatterns(patterns);
     populateMoveReshapePatterns(patterns);
+    populateSplitProducerPatterns(patterns);
     // Behind each reshape, another consumer may come into sight.
     GreedyRewriteConfig config;
     config.setMaxIterations(GreedyRewriteConfig::kNoLimit);

@@ -14,16 +14,6 @@
 using namespace mlir;
 using namespace mlir::tessera;
 
-/// The type in which products of `element` are summed.
-static Type getAccumulatorType(Type element) {
-  Builder builder(element.getContext());
-  if (element.isF64())
-    return element;
-  if (isa<FloatType>(element))
-    return builder.getF32Type();
-  return builder.getI32Type();
-}
-
 FailureOr<LinalgProduct> mlir::tessera::matchLinalgProduct(linalg::LinalgOp op,
                                                            std::string *why) {
   auto fail = [&](const Twine &reason) -> FailureOr<LinalgProduct> {
@@ -36,8 +26,9 @@ FailureOr<LinalgProduct> mlir::tessera::matchLinalgProduct(linalg::LinalgOp op,
   std::optional<ProductBody> body = matchProductBody(op);
   if (!body || op.getNumReductionLoops() == 0)
     return failure();
-  for (OpOperand &operand : op->getOpOperands())
-    if (!isa<RankedTensorType, MemRefType>(operand.get().getType()))
+  for (OpOperand *operand : {op.getDpsInputOperand(0), op.getDpsInputOperand(1),
+                             op.getDpsInitOperand(0)})
+    if (!isa<RankedTensorType, MemRefType>(operand->get().getType()))
       return fail("an operand is no ranked tensor or memref");
 
   ProductMaps maps{op.getMatchingIndexingMap(op.getDpsInputOperand(0)),

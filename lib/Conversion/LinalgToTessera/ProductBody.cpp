@@ -7,6 +7,7 @@
 #include "ProductBody.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace mlir::tessera;
@@ -34,41 +35,76 @@ static Value lookThroughFloatCasts(Value value) {
   return value;
 }
 
+Operation *mlir::tessera::findProduct(Block *body, Value accumulator,
+                                      Type *sumType) {
+  if (body->getTerminator()->getNumOperands() != 1)
+    return nullptr;
+  Operation *add = lookThroughFloatCasts(body->getTerminator()->getOperand(0))
+                       .getDefiningOp();
+  if (!isa_and_nonnull<arith::AddFOp, arith::AddIOp>(add) ||
+      add->getBlock() != body)
+    return nullptr;
+  for (unsigned i : {0, 1}) {
+    if (lookThroughFloatCasts(add->getOperand(1 - i)) != accumulator)
+      continue;
+    Operation *mul = lookThroughFloatCasts(add->getOperand(i)).getDefiningOp();
+    if (mul && mul->getBlock() == body &&
+        (isa<arith::AddFOp>(add) ? isa<arith::MulFOp>(mul)
+                                 : isa<arith::MulIOp>(mul))) {
+      if (sumType)
+        *sumType = add->getResult(0).getType();
+      return mul;
+    }
+  }
+  return nullptr;
+}
+
 std::optional<ProductBody>
 mlir::tessera::matchProductBody(linalg::LinalgOp op) {
-  if (op.getNumDpsInputs() != 2 || op.getNumDpsInits() != 1 ||
-      op->getNumRegions() != 1)
+  unsigned numInputs = op.getNumDpsInputs();
+  if (numInputs < 2 || op.getNumDpsInits() != 1 || op->getNumRegions() != 1)
     return {};
   Block *block = op.getBlock();
-  if (!block || block->getNumArguments() != 3 ||
-      block->getTerminator()->getNumOperands() != 1)
+  if (!block || block->getNumArguments() != numInputs + 1)
     return {};
-  Value lhs = block->getArgument(0), rhs = block->getArgument(1),
-        out = block->getArgument(2);
-
-  Operation *add = lookThroughFloatCasts(block->getTerminator()->getOperand(0))
-                       .getDefiningOp();
-  if (!isa_and_nonnull<arith::AddFOp, arith::AddIOp>(add))
-    return {};
-  Operation *mul = nullptr;
-  for (unsigned i : {0, 1})
-    if (lookThroughFloatCasts(add->getOperand(1 - i)) == out)
-      mul = lookThroughFloatCasts(add->getOperand(i)).getDefiningOp();
-  if (!mul || mul->getBlock() != block ||
-      !(isa<arith::AddFOp>(add) ? isa<arith::MulFOp>(mul)
-                                : isa<arith::MulIOp>(mul)))
-    return {};
-
   ProductBody body;
-  body.sumType = add->getResult(0).getType();
+  Operation *mul =
+      findProduct(block, block->getArgument(numInputs), &body.sumType);
+  if (!mul)
+    return {};
+  // The others can only be zero points, where these are zero.
+  for (unsigned i = 2; i < numInputs; ++i)
+    if (!matchPattern(op.getDpsInputOperand(i)->get(), m_Zero()))
+      return {};
+  auto lookThroughZeroPoint = [&](Value value) {
+    auto sub = value.getDefiningOp<arith::SubIOp>();
+    auto zeroPoint =
+        sub ? dyn_cast<BlockArgument>(lookThroughWidening(sub.getRhs()).source)
+            : BlockArgument();
+    bool isZeroPoint = zeroPoint && zeroPoint.getOwner() == block &&
+                       zeroPoint.getArgNumber() >= 2 &&
+                       zeroPoint.getArgNumber() < numInputs;
+    return isZeroPoint ? sub.getLhs() : value;
+  };
+
   for (unsigned i : {0, 1}) {
-    Widened operand = lookThroughWidening(mul->getOperand(i));
-    if (operand.source == lhs)
+    Widened operand =
+        lookThroughWidening(lookThroughZeroPoint(mul->getOperand(i)));
+    if (operand.source == block->getArgument(0))
       body.operands[0] = operand;
-    else if (operand.source == rhs)
+    else if (operand.source == block->getArgument(1))
       body.operands[1] = operand;
   }
   if (!body.operands[0].source || !body.operands[1].source)
     return {};
   return body;
+}
+
+Type mlir::tessera::getAccumulatorType(Type element) {
+  Builder builder(element.getContext());
+  if (element.isF64())
+    return element;
+  if (isa<FloatType>(element))
+    return builder.getF32Type();
+  return builder.getI32Type();
 }

@@ -29,8 +29,17 @@ struct ProductBody {
   Type sumType;
 };
 
-/// Matches the body of `op`, of two inputs and one output.
+/// The multiplication of a body that yields `accumulator + x * y`, but for
+/// floating-point casts; or null. `sumType`, where given, is set to the type in
+/// which it adds.
+Operation *findProduct(Block *body, Value accumulator, Type *sumType = nullptr);
+
+/// Matches the body of `op`, of two inputs and one output. There may be further
+/// inputs that are constant zero points.
 std::optional<ProductBody> matchProductBody(linalg::LinalgOp op);
+
+/// The type in which products of `element` are summed.
+Type getAccumulatorType(Type element);
 
 } // namespace mlir::tessera
 

@@ -286,3 +286,51 @@ func.func @not_fused(%a: tensor<64x128xf32>, %b: tensor<128x48xi8>, %c: tensor<6
       outs(%o : tensor<2x32x32xf32>) -> tensor<2x32x32xf32>
   return %r, %s, %t, %bf : tensor<64x48xf32>, tensor<64x48xf32>, tensor<2x32x32xf32>, tensor<128x48xf32>
 }
+
+// -----
+
+// The product's own body holds them: group-wise scales, three-dimensional
+// weights, and a half that is widened for it.
+
+#lhs = affine_map<(m, n, g, k) -> (m, g, k)>
+#rhs = affine_map<(m, n, g, k) -> (n, g, k)>
+#scale = affine_map<(m, n, g, k) -> (n, g)>
+#out = affine_map<(m, n, g, k) -> (m, n)>
+
+// CHECK-DAG: #[[MGK:.+]] = affine_map<(d0, d1, d2, d3) -> (d0, d2, d3)>
+// CHECK-DAG: #[[NGK:.+]] = affine_map<(d0, d1, d2, d3) -> (d1, d2, d3)>
+// CHECK-DAG: #[[MN:.+]] = affine_map<(d0, d1, d2, d3) -> (d0, d1)>
+// CHECK-DAG: #[[NG:.+]] = affine_map<(d0, d1, d2, d3) -> (d1, d2)>
+// CHECK-LABEL: func @own_body
+// CHECK-SAME:    %[[A:.+]]: tensor<64x4x32xf16>, %[[W:.+]]: tensor<48x4x32xi8>, %[[S:.+]]: tensor<48x4xf32>
+// CHECK-NOT:     linalg
+// CHECK:         tessera.contract ins(%[[A]], %[[W]] : tensor<64x4x32xf16>, tensor<48x4x32xi8>)
+// CHECK-SAME:      rhs_inputs(%[[S]] : tensor<48x4xf32>)
+// CHECK-SAME:      maps [#[[MGK]], #[[NGK]], #[[MN]], #[[NG]]] accumulate f32
+// CHECK-SAME:      schedule <workgroup = [64, 48]
+// CHECK-SAME:      lhs_producer {
+// CHECK-NEXT:    ^bb0(%[[X:.+]]: f16):
+// CHECK-NEXT:      %[[XW:.+]] = arith.extf %[[X]] : f16 to f32
+// CHECK-NEXT:      tessera.yield %[[XW]] : f32
+// CHECK-NEXT:    } rhs_producer {
+// CHECK-NEXT:    ^bb0(%[[Y:.+]]: i8, %[[YS:.+]]: f32):
+// CHECK-NEXT:      %[[F:.+]] = arith.sitofp %[[Y]] : i8 to f32
+// CHECK-NEXT:      %[[P:.+]] = arith.mulf %[[F]], %[[YS]] : f32
+// CHECK-NEXT:      tessera.yield %[[P]] : f32
+func.func @own_body(%a: tensor<64x4x32xf16>, %w: tensor<48x4x32xi8>, %scale: tensor<48x4xf32>, %c: tensor<64x48xf32>)
+    -> tensor<64x48xf32> {
+  %r = linalg.generic {indexing_maps = [#lhs, #rhs, #scale, #out],
+                       iterator_types = ["parallel", "parallel", "reduction", "reduction"],
+                       tessera.schedule = #tessera.schedule<workgroup = [64, 48], subgroup = [32, 48], k = 16,
+                                                            kFragment = 16, stages = 1>}
+      ins(%a, %w, %scale : tensor<64x4x32xf16>, tensor<48x4x32xi8>, tensor<48x4xf32>) outs(%c : tensor<64x48xf32>) {
+  ^bb0(%x: f16, %y: i8, %s: f32, %acc: f32):
+    %xw = arith.extf %x : f16 to f32
+    %f = arith.sitofp %y : i8 to f32
+    %p = arith.mulf %f, %s : f32
+    %m = arith.mulf %xw, %p : f32
+    %t = arith.addf %acc, %m : f32
+    linalg.yield %t : f32
+  } -> tensor<64x48xf32>
+  return %r : tensor<64x48xf32>
+}

@@ -12,6 +12,8 @@
 
 namespace mlir::tessera {
 
+class ContractOp;
+
 /// One contraction, as `tessera.contract` takes it: operands before their
 /// casts, and the indexing maps of lhs, rhs and output. Dimensions of extent 1
 /// may have been dropped from the maps; those of lhs and rhs then read at a
@@ -48,6 +50,9 @@ void populateSplitProducerPatterns(RewritePatternSet &patterns);
 /// Element-wise producers of the operands, on tensors, into `tessera.contract`.
 /// To run after the epilogues: what follows a contraction is better there.
 void populateFuseProducerPatterns(RewritePatternSet &patterns);
+
+/// Says why an element-wise producer of an operand of `op` is not taken up.
+void remarkOnProducers(ContractOp op);
 
 } // namespace mlir::tessera
 

@@ -125,12 +125,16 @@ static FailureOr<Collapsed> collapse(Collapsed where) {
   return where;
 }
 
-static std::optional<Producer> matchProducer(ContractOp op, unsigned side) {
+/// The element-wise op that produces operand `side` of `op`, where it can be
+/// taken up. Where one cannot, `rejected` tells it, and what is in the way.
+static std::optional<Producer>
+matchProducer(ContractOp op, unsigned side,
+              std::pair<Operation *, StringRef> *rejected = nullptr) {
   Value operand = side ? op.getRhs() : op.getLhs();
   auto type = dyn_cast<RankedTensorType>(operand.getType());
   ProductMaps maps = getProductMaps(op);
   AffineMap map = maps.operand(side);
-  if (!type || !staysInside(map, maps.extents, type.getShape()))
+  if (!type)
     return {};
 
   // The element-wise op, behind reshapes and moves.
@@ -145,11 +149,21 @@ static std::optional<Producer> matchProducer(ContractOp op, unsigned side) {
   }
   Producer producer;
   producer.op = use.value.getDefiningOp<linalg::LinalgOp>();
-  if (!producer.op || !isElementwise(producer.op) || !isCheap(producer.op) ||
-      producer.op.payloadUsesValueFromOperand(
-          producer.op.getDpsInitOperand(0)) ||
-      !feedsProductsOnly(use.value))
+  auto reject = [&](StringRef why) -> std::optional<Producer> {
+    if (rejected)
+      *rejected = {producer.op, why};
     return {};
+  };
+  if (!producer.op || !isElementwise(producer.op) ||
+      producer.op.payloadUsesValueFromOperand(producer.op.getDpsInitOperand(0)))
+    return {};
+  if (!isCheap(producer.op))
+    return reject("each tile of the product would compute it anew");
+  if (!feedsProductsOnly(use.value))
+    return reject("it has other users than matrix products");
+  if (!staysInside(map, maps.extents, type.getShape()))
+    return reject("a window may read outside of its result, where there is "
+                  "zero");
 
   AffineMap fromLoops =
       inversePermutation(
@@ -185,7 +199,7 @@ static std::optional<Producer> matchProducer(ContractOp op, unsigned side) {
     }
     if (inputType.getRank() > 0 &&
         !FragmentType::isValidElementType(inputType.getElementType()))
-      return {};
+      return reject("no fragment holds what it reads");
     unsigned i = input->getOperandNumber();
     Source read{input->get(),
                 producer.op.getMatchingIndexingMap(input).compose(fromLoops)};
@@ -203,8 +217,11 @@ static std::optional<Producer> matchProducer(ContractOp op, unsigned side) {
   }
   // Each tile of the product reads the inputs anew: not much more than the
   // result that is saved.
-  if (fewest == 0 || bitsRead > 2 * type.getElementTypeBitWidth())
-    return {};
+  if (fewest == 0)
+    return reject("none of its operands has all dimensions");
+  if (bitsRead > 2 * type.getElementTypeBitWidth())
+    return reject("it reads much more than it writes, and each tile of the "
+                  "product would anew");
   for (OpOperand *input : producer.op.getDpsInputOperands()) {
     unsigned i = input->getOperandNumber();
     if (i == producer.mainOperand)
@@ -212,7 +229,8 @@ static std::optional<Producer> matchProducer(ContractOp op, unsigned side) {
     else if (isa<RankedTensorType>(input->get().getType()) &&
              producer.op.payloadUsesValueFromOperand(input) &&
              !producer.inputs[i])
-      return {};
+      return reject("an operand of it is indexed by more than dimensions and "
+                    "their quotients");
   }
   return producer;
 }
@@ -321,6 +339,16 @@ void FuseProducer::fuse(ContractOp op, unsigned side, const Producer &producer,
   }
   YieldOp::create(rewriter, loc, element);
   rewriter.replaceOp(op, fused->getResults());
+}
+
+void mlir::tessera::remarkOnProducers(ContractOp op) {
+  for (unsigned side : {0, 1}) {
+    std::pair<Operation *, StringRef> rejected{nullptr, ""};
+    matchProducer(op, side, &rejected);
+    if (rejected.first)
+      rejected.first->emitRemark("stays before the product: ")
+          << rejected.second;
+  }
 }
 
 void mlir::tessera::populateFuseProducerPatterns(RewritePatternSet &patterns) {

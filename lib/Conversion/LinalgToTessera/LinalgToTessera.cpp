@@ -141,7 +141,10 @@ struct ConvertLinalgToTesseraPass
       if (failed(matchLinalgProduct(op, &why)) && !why.empty())
         op->emitRemark("stays without matrix instructions: ") << why;
     });
-    getOperation()->walk(remarkOnPadding);
+    getOperation()->walk([](ContractOp op) {
+      remarkOnPadding(op);
+      remarkOnProducers(op);
+    });
   }
 };
 } // namespace

@@ -1,4 +1,4 @@
-// RUN: gpu-opt %s --convert-linalg-to-tessera --split-input-file | FileCheck %s
+// RUN: gpu-opt %s --convert-linalg-to-tessera --split-input-file --verify-diagnostics | FileCheck %s
 
 #id = affine_map<(i, j) -> (i, j)>
 #row = affine_map<(i, j) -> (j)>
@@ -251,8 +251,10 @@ func.func @not_fused(%a: tensor<64x128xf32>, %b: tensor<128x48xi8>, %c: tensor<6
                      %image: tensor<2x32x16xi8>, %filter: tensor<3x16x32xf16>, %o: tensor<2x32x32xf32>)
     -> (tensor<64x48xf32>, tensor<64x48xf32>, tensor<2x32x32xf32>, tensor<128x48xf32>) {
   %e = tensor.empty() : tensor<64x128xf32>
+  // expected-remark @+1 {{stays before the product: each tile of the product would compute it anew}}
   %exp = linalg.exp ins(%a : tensor<64x128xf32>) outs(%e : tensor<64x128xf32>) -> tensor<64x128xf32>
   %eb = tensor.empty() : tensor<128x48xf32>
+  // expected-remark @+1 2 {{stays before the product: it has other users than matrix products}}
   %bf = linalg.map ins(%b : tensor<128x48xi8>) outs(%eb : tensor<128x48xf32>)
     (%x: i8, %out: f32) {
       %t = arith.sitofp %x : i8 to f32
@@ -333,4 +335,61 @@ func.func @own_body(%a: tensor<64x4x32xf16>, %w: tensor<48x4x32xi8>, %scale: ten
     linalg.yield %t : f32
   } -> tensor<64x48xf32>
   return %r : tensor<64x48xf32>
+}
+
+// -----
+
+// Reasons: what is read, and where.
+
+#id = affine_map<(i, j) -> (i, j)>
+#col = affine_map<(i, j) -> (i)>
+#row = affine_map<(i, j) -> (j)>
+
+// CHECK-LABEL: func @reasons
+// CHECK-NOT:     lhs_producer
+// CHECK-NOT:     rhs_producer
+// CHECK:         return
+func.func @reasons(%x: tensor<64x128xf32>, %y: tensor<64x128xf32>, %z: tensor<128x48xi16>, %u: tensor<64xf32>,
+                   %v: tensor<128xf32>, %w: tensor<128x48xf32>, %c: tensor<64x48xf32>, %c16: tensor<64x48xf16>,
+                   %w16: tensor<128x48xf16>, %image: tensor<2x34x16xi8>, %filter: tensor<3x16x32xf16>,
+                   %o: tensor<2x?x32xf32>)
+    -> (tensor<64x48xf16>, tensor<64x48xf32>, tensor<2x?x32xf32>) {
+  %e16 = tensor.empty() : tensor<64x128xf16>
+  // expected-remark @+1 {{it reads much more than it writes, and each tile of the product would anew}}
+  %gate = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%x, %y : tensor<64x128xf32>, tensor<64x128xf32>) outs(%e16 : tensor<64x128xf16>) {
+  ^bb0(%a: f32, %b: f32, %out: f16):
+    %p = arith.mulf %a, %b : f32
+    %t = arith.truncf %p : f32 to f16
+    linalg.yield %t : f16
+  } -> tensor<64x128xf16>
+  %r = linalg.matmul ins(%gate, %w16 : tensor<64x128xf16>, tensor<128x48xf16>)
+      outs(%c16 : tensor<64x48xf16>) -> tensor<64x48xf16>
+  %e = tensor.empty() : tensor<64x128xf32>
+  // expected-remark @+1 {{none of its operands has all dimensions}}
+  %outer = linalg.generic {indexing_maps = [#col, #row, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%u, %v : tensor<64xf32>, tensor<128xf32>) outs(%e : tensor<64x128xf32>) {
+  ^bb0(%a: f32, %b: f32, %out: f32):
+    %p = arith.mulf %a, %b : f32
+    linalg.yield %p : f32
+  } -> tensor<64x128xf32>
+  %ez = tensor.empty() : tensor<128x48xf32>
+  // expected-remark @+1 {{no fragment holds what it reads}}
+  %zf = linalg.map ins(%z : tensor<128x48xi16>) outs(%ez : tensor<128x48xf32>)
+    (%a: i16, %out: f32) {
+      %t = arith.sitofp %a : i16 to f32
+      linalg.yield %t : f32
+    }
+  %s = linalg.matmul ins(%outer, %zf : tensor<64x128xf32>, tensor<128x48xf32>)
+      outs(%c : tensor<64x48xf32>) -> tensor<64x48xf32>
+  %ei = tensor.empty() : tensor<2x34x16xf16>
+  // expected-remark @+1 {{a window may read outside of its result, where there is zero}}
+  %if = linalg.map ins(%image : tensor<2x34x16xi8>) outs(%ei : tensor<2x34x16xf16>)
+    (%a: i8, %out: f16) {
+      %t = arith.sitofp %a : i8 to f16
+      linalg.yield %t : f16
+    }
+  %t = linalg.conv_1d_nwc_wcf ins(%if, %filter : tensor<2x34x16xf16>, tensor<3x16x32xf16>)
+      outs(%o : tensor<2x?x32xf32>) -> tensor<2x?x32xf32>
+  return %r, %s, %t : tensor<64x48xf16>, tensor<64x48xf32>, tensor<2x?x32xf32>
 }

@@ -12,8 +12,12 @@
 
 namespace mlir::tessera {
 
+class ContractOp;
+
 /// One contraction, as `tessera.contract` takes it: operands before their
-/// casts, and the indexing maps of lhs, rhs and output.
+/// casts, and the indexing maps of lhs, rhs and output. Dimensions of extent 1
+/// may have been dropped from the maps; those of lhs and rhs then read at a
+/// constant, where a slice is to be taken.
 struct LinalgProduct {
   Value lhs, rhs;
   AffineMap lhsMap, rhsMap, outMap;
@@ -27,11 +31,6 @@ struct LinalgProduct {
 FailureOr<LinalgProduct> matchLinalgProduct(linalg::LinalgOp op,
                                             std::string *why = nullptr);
 
-/// Whether the maps of lhs, rhs and output are a contraction with one K and
-/// with M or N. Otherwise `why` says what is in the way.
-LogicalResult checkProductMaps(AffineMap lhs, AffineMap rhs, AffineMap out,
-                               std::string *why = nullptr);
-
 /// linalg contractions to `tessera.contract`. `allowTf32` permits tf32 for all
 /// f32 products, not only those marked `tessera.allow_tf32`.
 void populateLinalgToTesseraPatterns(RewritePatternSet &patterns,
@@ -39,6 +38,21 @@ void populateLinalgToTesseraPatterns(RewritePatternSet &patterns,
 
 /// Element-wise consumers on tensors into the epilogue of `tessera.contract`.
 void populateFuseEpiloguePatterns(RewritePatternSet &patterns);
+
+/// Reshapes between a `tessera.contract` and an element-wise consumer to behind
+/// the consumer. To run with the patterns above.
+void populateMoveReshapePatterns(RewritePatternSet &patterns);
+
+/// The element-wise parts of a generic product's body, which make its factors,
+/// to ops of their own.
+void populateSplitProducerPatterns(RewritePatternSet &patterns);
+
+/// Element-wise producers of the operands, on tensors, into `tessera.contract`.
+/// To run after the epilogues: what follows a contraction is better there.
+void populateFuseProducerPatterns(RewritePatternSet &patterns);
+
+/// Says why an element-wise producer of an operand of `op` is not taken up.
+void remarkOnProducers(ContractOp op);
 
 } // namespace mlir::tessera
 

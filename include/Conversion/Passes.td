@@ -20,24 +20,35 @@ def ConvertLinalgToTessera : Pass<"convert-linalg-to-tessera"> {
     one kernel.
 
     Expects linalg ops on tensors or memrefs. A contraction is any linalg op
-    (`matmul` in all its variants, `batch_matmul`, `contract`, `generic`, ...)
-    with two inputs whose body is `mulf`/`addf` or `muli`/`addi`, with
-    `extf`, `extsi` or `extui` on the operands.
+    (`matmul` in all its variants, `batch_matmul`, `mmt4d`, `contract`,
+    `generic`, convolutions, ...) with two inputs whose body is `mulf`/`addf` or
+    `muli`/`addi`, with `extf`, `extsi` or `extui` on the operands. It may have
+    several batch, M, N and K dimensions.
 
     - The operands enter with the element types they have before these casts;
       a transposition, broadcast or widening that produces an operand is taken
       up in its indexing map. The sum is taken in f32 (f64 for f64 operands,
       i32 for i8) and narrowed once, in the epilogue.
+    - A convolution's image is lhs and its filter rhs; strides and dilations are
+      factors in the map of lhs. Zeros that were put around the image
+      (`tensor.pad`, or `tensor.insert_slice` into zeros) become a constant in
+      it. Dimensions of extent 1 are dropped from windows: a 1x1 convolution is
+      a product of plain matrices.
     - An output that `linalg.fill` has set becomes `init`.
     - Element-wise consumers of the result (tensors only) become part of the
       epilogue, and their other operands its `extras`.
+    - Element-wise producers of an operand (tensors only) become its producer,
+      and their other operands its `inputs`, where they cost little and feed
+      nothing else: the dequantization of weights, with a scale for the tensor,
+      a channel, or a group of rows. Reshapes in between are looked through.
     - `tessera.schedule = #tessera.schedule<...>` on the linalg op is carried
       over. `tessera.allow_tf32`, or the option, sets `precision tf32` on f32
       products.
 
     Leaves alone, with a remark, contractions that `tessera.contract` does not
-    express: with several K dimensions, with neither M nor N, or of types without
-    a row in the table of `tessera.mma`.
+    express, or that a matrix unit cannot use: with neither M nor N,
+    convolutions without both (depthwise ones), or of types without a row in the
+    table of `tessera.mma`; and padding that stays a kernel of its own.
 
     Example:
 
@@ -66,6 +77,49 @@ def ConvertLinalgToTessera : Pass<"convert-linalg-to-tessera"> {
       %sum = arith.addf %acc, %x : f32
       tessera.yield %sum : f32
     } -> tensor<64x48xf32>
+    ```
+
+    A padded convolution of quantized weights
+
+    ```mlir
+    #id = affine_map<(r, s, c, f) -> (r, s, c, f)>
+    #f = affine_map<(r, s, c, f) -> (f)>
+    %zero = arith.constant 0.0 : f16
+    %empty = tensor.empty() : tensor<3x3x16x32xf16>
+    %filter = linalg.generic {indexing_maps = [#id, #f, #id],
+                              iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+        ins(%weights, %scales : tensor<3x3x16x32xi8>, tensor<32xf16>) outs(%empty : tensor<3x3x16x32xf16>) {
+    ^bb0(%w: i8, %scale: f16, %out: f16):
+      %x = arith.sitofp %w : i8 to f16
+      %y = arith.mulf %x, %scale : f16
+      linalg.yield %y : f16
+    } -> tensor<3x3x16x32xf16>
+    %padded = tensor.pad %image low[0, 1, 1, 0] high[0, 1, 1, 0] {
+    ^bb0(%n: index, %h: index, %w: index, %c: index):
+      tensor.yield %zero : f16
+    } : tensor<2x32x32x16xf16> to tensor<2x34x34x16xf16>
+    %r = linalg.conv_2d_nhwc_hwcf ins(%padded, %filter : tensor<2x34x34x16xf16>, tensor<3x3x16x32xf16>)
+        outs(%sums : tensor<2x32x32x32xf32>) -> tensor<2x32x32x32xf32>
+    ```
+
+    becomes
+
+    ```mlir
+    #lhs = affine_map<(n, h, w, f, r, s, c) -> (n, h + r - 1, w + s - 1, c)>
+    #rhs = affine_map<(n, h, w, f, r, s, c) -> (r, s, c, f)>
+    #out = affine_map<(n, h, w, f, r, s, c) -> (n, h, w, f)>
+    #scales = affine_map<(n, h, w, f, r, s, c) -> (f)>
+    %r = tessera.contract ins(%image, %weights : tensor<2x32x32x16xf16>, tensor<3x3x16x32xi8>)
+        rhs_inputs(%scales : tensor<32xf16>) outs(%sums : tensor<2x32x32x32xf32>)
+        maps [#lhs, #rhs, #out, #scales] accumulate f32 rhs_producer {
+    ^bb0(%w: i8, %scale: f16):
+      %x = arith.sitofp %w : i8 to f16
+      %y = arith.mulf %x, %scale : f16
+      tessera.yield %y : f16
+    } {
+    ^bb0(%acc: f32):
+      tessera.yield %acc : f32
+    } -> tensor<2x32x32x32xf32>
     ```
   }];
   let options = [

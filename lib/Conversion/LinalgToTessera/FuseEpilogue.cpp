@@ -5,26 +5,17 @@
 //===----------------------------------------------------------------------===//
 
 #include "Conversion/LinalgToTessera.h"
+#include "Elementwise.h"
 #include "Source.h"
 
 #include "Dialect/Tessera/IR/Tessera.h"
 
 #include "mlir/Dialect/Arith/Utils/Utils.h"
-#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
 using namespace mlir::tessera;
-
-/// Whether `op` may stand in an epilogue: scalar arithmetic.
-static bool isScalarArithmetic(Operation &op) {
-  return isa_and_nonnull<arith::ArithDialect, math::MathDialect>(
-             op.getDialect()) &&
-         isPure(&op) && llvm::all_of(op.getResultTypes(), [](Type type) {
-           return type.isIntOrIndexOrFloat();
-         });
-}
 
 /// `map` with its dimensions renamed to those of `dims`, of `numDims`.
 static AffineMap renameDims(AffineMap map, ArrayRef<unsigned> dims,
@@ -34,35 +25,6 @@ static AffineMap renameDims(AffineMap map, ArrayRef<unsigned> dims,
     results.push_back(getAffineDimExpr(
         dims[cast<AffineDimExpr>(result).getPosition()], map.getContext()));
   return AffineMap::get(numDims, 0, results, map.getContext());
-}
-
-/// `operand`, read through `map`, without the dimensions of size 1 that `map`
-/// reads at 0. Leaves `map` a projected permutation, or fails.
-static FailureOr<Value> dropUnitDims(RewriterBase &rewriter, Location loc,
-                                     Value operand, AffineMap &map) {
-  if (map.isProjectedPermutation())
-    return operand;
-  auto type = dyn_cast<RankedTensorType>(operand.getType());
-  if (!type || !map.isProjectedPermutation(/*allowZeroInResults=*/true))
-    return failure();
-  SmallVector<AffineExpr> kept;
-  SmallVector<int64_t> shape;
-  for (auto [result, size] : llvm::zip(map.getResults(), type.getShape())) {
-    if (isa<AffineDimExpr>(result)) {
-      kept.push_back(result);
-      shape.push_back(size);
-    } else if (size != 1) {
-      return failure();
-    }
-  }
-  map = AffineMap::get(map.getNumDims(), 0, kept, map.getContext());
-  SmallVector<OpFoldResult> zeros(type.getRank(), rewriter.getIndexAttr(0)),
-      ones(type.getRank(), rewriter.getIndexAttr(1));
-  return tensor::ExtractSliceOp::create(
-             rewriter, loc, RankedTensorType::get(shape, type.getElementType()),
-             operand, zeros, tensor::getMixedSizes(rewriter, loc, operand),
-             ones)
-      .getResult();
 }
 
 namespace {
@@ -86,31 +48,16 @@ struct FuseConsumer : public OpRewritePattern<ContractOp> {
   }
 
 private:
-  static bool isElementwise(linalg::LinalgOp op);
   static LogicalResult fuse(ContractOp op, linalg::LinalgOp consumer,
                             PatternRewriter &rewriter);
 };
 } // namespace
 
-/// Whether `op` is a map of scalars over tensors, with one result.
-bool FuseConsumer::isElementwise(linalg::LinalgOp op) {
-  if (!op.hasPureTensorSemantics() || op.getNumDpsInits() != 1 ||
-      op.getNumParallelLoops() != op.getNumLoops() ||
-      op->getNumRegions() != 1 || op->getNumResults() != 1)
-    return false;
-  Block *block = op.getBlock();
-  if (!block || block->getNumArguments() != op->getNumOperands() ||
-      block->getTerminator()->getNumOperands() != 1)
-    return false;
-  return FragmentType::isValidElementType(
-             getElementTypeOrSelf(op->getResult(0).getType())) &&
-         llvm::all_of(block->without_terminator(), isScalarArithmetic) &&
-         op.getMatchingIndexingMap(op.getDpsInitOperand(0)).isPermutation();
-}
-
 LogicalResult FuseConsumer::fuse(ContractOp op, linalg::LinalgOp consumer,
                                  PatternRewriter &rewriter) {
-  if (!isElementwise(consumer))
+  if (!isElementwise(consumer) ||
+      !FragmentType::isValidElementType(
+          getElementTypeOrSelf(consumer->getResult(0).getType())))
     return failure();
   Value product = op.getResult();
   OpOperand *init = consumer.getDpsInitOperand(0);
@@ -184,9 +131,8 @@ LogicalResult FuseConsumer::fuse(ContractOp op, linalg::LinalgOp consumer,
         !consumer.payloadUsesValueFromOperand(&operand))
       continue;
     AffineMap map = consumer.getMatchingIndexingMap(&operand);
-    FailureOr<Value> value = dropUnitDims(rewriter, loc, operand.get(), map);
-    assert(succeeded(value) && "maps were checked above");
-    Source source = lookThroughMoves({*value, renameDims(map, dims, numDims)});
+    Value value = sliceAtConstants(rewriter, loc, operand.get(), map);
+    Source source = lookThroughMoves({value, renameDims(map, dims, numDims)});
     extraOf[operand.getOperandNumber()] = addExtra(source.value, source.map);
   }
 

@@ -8,8 +8,10 @@
 #define CONVERSION_LINALGTOTESSERA_SOURCE_H
 
 #include "mlir/IR/AffineMap.h"
+#include "mlir/IR/PatternMatch.h"
 #include "mlir/IR/Value.h"
 #include <optional>
+#include <string>
 
 namespace mlir::tessera {
 
@@ -18,6 +20,8 @@ struct Source {
   Value value;
   AffineMap map;
   bool isUnsigned = false;
+  /// The map may lead out of the tensor, where there are zeros.
+  bool isPadded = false;
 };
 
 /// The source of `use`, where its producer only moves elements around
@@ -28,6 +32,22 @@ std::optional<Source> lookThroughProducer(const Source &use, bool mayWiden,
 
 /// The same, as far as it goes, without widening.
 Source lookThroughMoves(Source use);
+
+/// The source of `use`, where zeros were put around it (tensor.pad, or
+/// tensor.insert_slice into zeros) for windows to read. Otherwise `why`, where
+/// given, says what is in the way; it stays empty where nothing was put around
+/// anything.
+std::optional<Source> lookThroughPadding(const Source &use,
+                                         std::string *why = nullptr);
+
+/// Whether `value` goes into sums of products, and nowhere else.
+bool feedsProductsOnly(Value value);
+
+/// A slice of `operand` without the dimensions that `map` reads at a constant;
+/// these leave `map`. Operand and map stay as they are where there is none, or
+/// where the constant does not lie within.
+Value sliceAtConstants(RewriterBase &rewriter, Location loc, Value operand,
+                       AffineMap &map);
 
 } // namespace mlir::tessera
 

@@ -217,3 +217,97 @@ func.func @producers(%a: tensor<32x64xbf16>, %b: tensor<32x48xbf16>, %c: tensor<
       outs(%c : tensor<64x48xf32>) -> tensor<64x48xf32>
   return %r : tensor<64x48xf32>
 }
+
+// -----
+
+// Several K: the batch of a sum of products is another one.
+
+// CHECK-DAG: #[[BMK:.+]] = affine_map<(d0, d1, d2, d3) -> (d0, d1, d3)>
+// CHECK-DAG: #[[BKN:.+]] = affine_map<(d0, d1, d2, d3) -> (d0, d3, d2)>
+// CHECK-DAG: #[[MN:.+]] = affine_map<(d0, d1, d2, d3) -> (d1, d2)>
+// CHECK-LABEL: func @batch_reduce
+// CHECK:         tessera.contract {{.*}} maps [#[[BMK]], #[[BKN]], #[[MN]]] accumulate f32
+func.func @batch_reduce(%a: tensor<8x64x32xf32>, %b: tensor<8x32x48xf32>, %c: tensor<64x48xf32>) -> tensor<64x48xf32> {
+  %r = linalg.batch_reduce_matmul ins(%a, %b : tensor<8x64x32xf32>, tensor<8x32x48xf32>)
+      outs(%c : tensor<64x48xf32>) -> tensor<64x48xf32>
+  return %r : tensor<64x48xf32>
+}
+
+// -----
+
+// Blocked matrices: two M, two N, two K.
+
+// CHECK-DAG: #[[L:.+]] = affine_map<(d0, d1, d2, d3, d4, d5) -> (d0, d2, d3, d5)>
+// CHECK-DAG: #[[R:.+]] = affine_map<(d0, d1, d2, d3, d4, d5) -> (d1, d2, d4, d5)>
+// CHECK-DAG: #[[O:.+]] = affine_map<(d0, d1, d2, d3, d4, d5) -> (d0, d1, d3, d4)>
+// CHECK-LABEL: func @mmt4d
+// CHECK:         tessera.contract {{.*}} maps [#[[L]], #[[R]], #[[O]]] accumulate f32
+func.func @mmt4d(%a: tensor<4x8x16x4xf16>, %b: tensor<6x8x16x4xf16>, %c: tensor<4x6x16x16xf32>) -> tensor<4x6x16x16xf32> {
+  %r = linalg.mmt4d ins(%a, %b : tensor<4x8x16x4xf16>, tensor<6x8x16x4xf16>)
+      outs(%c : tensor<4x6x16x16xf32>) -> tensor<4x6x16x16xf32>
+  return %r : tensor<4x6x16x16xf32>
+}
+
+// -----
+
+// Several M, N and K, in any order.
+
+// CHECK-DAG: #[[L:.+]] = affine_map<(d0, d1, d2, d3, d4, d5) -> (d0, d1, d4, d5)>
+// CHECK-DAG: #[[R:.+]] = affine_map<(d0, d1, d2, d3, d4, d5) -> (d4, d5, d2, d3)>
+// CHECK-DAG: #[[O:.+]] = affine_map<(d0, d1, d2, d3, d4, d5) -> (d3, d1, d2, d0)>
+// CHECK-LABEL: func @einsum
+// CHECK:         tessera.contract {{.*}} maps [#[[L]], #[[R]], #[[O]]] accumulate f32
+func.func @einsum(%a: memref<?x4x8x?xf32>, %b: memref<8x?x6x?xf32>, %c: memref<?x4x6x?xf32>) {
+  linalg.contract indexing_maps = [affine_map<(i, j, p, q, k, l) -> (i, j, k, l)>,
+                                   affine_map<(i, j, p, q, k, l) -> (k, l, p, q)>,
+                                   affine_map<(i, j, p, q, k, l) -> (q, j, p, i)>]
+      ins(%a, %b : memref<?x4x8x?xf32>, memref<8x?x6x?xf32>) outs(%c : memref<?x4x6x?xf32>)
+  return
+}
+
+// -----
+
+// A dimension of extent 1 that is summed over one operand only is sliced off.
+
+// CHECK-DAG: #[[MK:.+]] = affine_map<(d0, d1, d2) -> (d0, d2)>
+// CHECK-DAG: #[[KN:.+]] = affine_map<(d0, d1, d2) -> (d2, d1)>
+// CHECK-DAG: #[[MN:.+]] = affine_map<(d0, d1, d2) -> (d0, d1)>
+// CHECK-LABEL: func @unit_sum
+// CHECK-SAME:    %[[A:.+]]: tensor<64x32x1xf32>, %[[B:.+]]: tensor<32x48xf32>
+// CHECK:         %[[S:.+]] = tensor.extract_slice %[[A]][0, 0, 0] [64, 32, 1] [1, 1, 1] : tensor<64x32x1xf32> to tensor<64x32xf32>
+// CHECK:         tessera.contract ins(%[[S]], %[[B]] : {{.*}} maps [#[[MK]], #[[KN]], #[[MN]]]
+func.func @unit_sum(%a: tensor<64x32x1xf32>, %b: tensor<32x48xf32>, %c: tensor<64x48xf32>) -> tensor<64x48xf32> {
+  %r = linalg.generic {indexing_maps = [affine_map<(m, n, k, j) -> (m, k, j)>, affine_map<(m, n, k, j) -> (k, n)>,
+                         affine_map<(m, n, k, j) -> (m, n)>],
+                    iterator_types = ["parallel", "parallel", "reduction", "reduction"]}
+      ins(%a, %b : tensor<64x32x1xf32>, tensor<32x48xf32>)
+      outs(%c : tensor<64x48xf32>) {
+  ^bb0(%x: f32, %y: f32, %acc: f32):
+    %p = arith.mulf %x, %y : f32
+    %s = arith.addf %acc, %p : f32
+    linalg.yield %s : f32
+  } -> tensor<64x48xf32>
+  return %r : tensor<64x48xf32>
+}
+
+// -----
+
+// The same in memory.
+
+// CHECK-LABEL: func @unit_sum_memref
+// CHECK-SAME:    %[[A:.+]]: memref<?x32x1xf32>, %[[B:.+]]: memref<32x48xf32>
+// CHECK:         %[[M:.+]] = memref.dim %[[A]]
+// CHECK:         %[[S:.+]] = memref.subview %[[A]][0, 0, 0] [%[[M]], 32, 1] [1, 1, 1] : memref<?x32x1xf32> to memref<?x32xf32, strided<[32, 1]>>
+// CHECK:         tessera.contract ins(%[[S]], %[[B]] :
+func.func @unit_sum_memref(%a: memref<?x32x1xf32>, %b: memref<32x48xf32>, %c: memref<?x48xf32>) {
+  linalg.generic {indexing_maps = [affine_map<(m, n, k, j) -> (m, k, j)>, affine_map<(m, n, k, j) -> (k, n)>,
+                    affine_map<(m, n, k, j) -> (m, n)>],
+               iterator_types = ["parallel", "parallel", "reduction", "reduction"]}
+      ins(%a, %b : memref<?x32x1xf32>, memref<32x48xf32>) outs(%c : memref<?x48xf32>) {
+  ^bb0(%x: f32, %y: f32, %acc: f32):
+    %p = arith.mulf %x, %y : f32
+    %s = arith.addf %acc, %p : f32
+    linalg.yield %s : f32
+  }
+  return
+}

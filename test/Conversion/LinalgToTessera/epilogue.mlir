@@ -203,3 +203,68 @@ func.func @not_fused(%a: tensor<64x32xf32>, %b: tensor<32x48xf32>, %x: tensor<32
   } -> tensor<64x48xi1>
   return %p, %r, %s, %t : tensor<64x48xf32>, tensor<64x48xf32>, tensor<64x48xf32>, tensor<64x48xi1>
 }
+
+// -----
+
+// Reshapes in between, one splitting a dimension, one merging two.
+
+#id = affine_map<(i, j, k) -> (i, j, k)>
+
+// CHECK-LABEL: func @reshaped
+// CHECK-SAME:    %[[X:.+]]: tensor<4x16x48xf32>, %[[Y:.+]]: tensor<64x48xf32>
+// CHECK-DAG:     %[[X2:.+]] = tensor.collapse_shape %[[X]] {{\[}}[0, 1], [2]] : tensor<4x16x48xf32> into tensor<64x48xf32>
+// CHECK:         %[[P:.+]] = tessera.contract {{.*}} extras(%[[X2]], %[[Y]] : tensor<64x48xf32>, tensor<64x48xf32>)
+// CHECK-NEXT:    ^bb0(%[[ACC:.+]]: f32, %[[E0:.+]]: f32, %[[E1:.+]]: f32):
+// CHECK-NEXT:      %[[V0:.+]] = arith.addf %[[ACC]], %[[E0]]
+// CHECK-NEXT:      %[[V1:.+]] = arith.mulf %[[V0]], %[[E1]]
+// CHECK-NEXT:      tessera.yield %[[V1]]
+// CHECK:         return %[[P]]
+func.func @reshaped(%x: tensor<4x16x48xf32>, %y: tensor<64x48xf32>, %a: tensor<64x32xf32>, %b: tensor<32x48xf32>)
+    -> tensor<64x48xf32> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<64x48xf32>
+  %c = linalg.fill ins(%zero : f32) outs(%e : tensor<64x48xf32>) -> tensor<64x48xf32>
+  %p = linalg.matmul ins(%a, %b : tensor<64x32xf32>, tensor<32x48xf32>)
+      outs(%c : tensor<64x48xf32>) -> tensor<64x48xf32>
+  %p3 = tensor.expand_shape %p [[0, 1], [2]] output_shape [4, 16, 48] : tensor<64x48xf32> into tensor<4x16x48xf32>
+  %e3 = tensor.empty() : tensor<4x16x48xf32>
+  %s = linalg.add ins(%p3, %x : tensor<4x16x48xf32>, tensor<4x16x48xf32>)
+      outs(%e3 : tensor<4x16x48xf32>) -> tensor<4x16x48xf32>
+  %s2 = tensor.collapse_shape %s [[0, 1], [2]] : tensor<4x16x48xf32> into tensor<64x48xf32>
+  %r = linalg.mul ins(%s2, %y : tensor<64x48xf32>, tensor<64x48xf32>)
+      outs(%e : tensor<64x48xf32>) -> tensor<64x48xf32>
+  return %r : tensor<64x48xf32>
+}
+
+// -----
+
+// A batch that is merged, and a bias for each column.
+
+#id = affine_map<(i, j) -> (i, j)>
+#row = affine_map<(i, j) -> (j)>
+
+// CHECK-DAG: #[[O:.+]] = affine_map<(d0, d1, d2, d3) -> (d0, d1, d2)>
+// CHECK-DAG: #[[N:.+]] = affine_map<(d0, d1, d2, d3) -> (d2)>
+// CHECK-LABEL: func @merged_batch
+// CHECK-SAME:    %[[BIAS:.+]]: tensor<48xf32>
+// CHECK:         %[[P:.+]] = tessera.contract {{.*}} extras(%[[BIAS]] : tensor<48xf32>)
+// CHECK-SAME:      #[[O]], #[[N]]]
+// CHECK:         %[[C:.+]] = tensor.collapse_shape %[[P]] {{\[}}[0, 1], [2]] : tensor<4x16x48xf16> into tensor<64x48xf16>
+// CHECK:         return %[[C]]
+func.func @merged_batch(%bias: tensor<48xf32>, %a: tensor<4x16x32xf32>, %b: tensor<4x32x48xf32>) -> tensor<64x48xf16> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<4x16x48xf32>
+  %c = linalg.fill ins(%zero : f32) outs(%e : tensor<4x16x48xf32>) -> tensor<4x16x48xf32>
+  %p = linalg.batch_matmul ins(%a, %b : tensor<4x16x32xf32>, tensor<4x32x48xf32>)
+      outs(%c : tensor<4x16x48xf32>) -> tensor<4x16x48xf32>
+  %p2 = tensor.collapse_shape %p [[0, 1], [2]] : tensor<4x16x48xf32> into tensor<64x48xf32>
+  %e2 = tensor.empty() : tensor<64x48xf16>
+  %r = linalg.generic {indexing_maps = [#id, #row, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%p2, %bias : tensor<64x48xf32>, tensor<48xf32>) outs(%e2 : tensor<64x48xf16>) {
+  ^bb0(%x: f32, %y: f32, %out: f16):
+    %s = arith.addf %x, %y : f32
+    %t = arith.truncf %s : f32 to f16
+    linalg.yield %t : f16
+  } -> tensor<64x48xf16>
+  return %r : tensor<64x48xf16>
+}

@@ -1,0 +1,118 @@
+//===- MatchProduct.cpp - Which linalg ops are matrix products ------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Conversion/LinalgToTessera.h"
+#include "ProductBody.h"
+#include "ProductMaps.h"
+#include "Source.h"
+
+#include "Dialect/Tessera/IR/Tessera.h"
+
+using namespace mlir;
+using namespace mlir::tessera;
+
+FailureOr<LinalgProduct> mlir::tessera::matchLinalgProduct(linalg::LinalgOp op,
+                                                           std::string *why) {
+  auto fail = [&](const Twine &reason) -> FailureOr<LinalgProduct> {
+    if (why)
+      *why = reason.str();
+    return failure();
+  };
+  if (!op.hasPureTensorSemantics() && !op.hasPureBufferSemantics())
+    return failure();
+  std::optional<ProductBody> body = matchProductBody(op);
+  if (!body || op.getNumReductionLoops() == 0)
+    return failure();
+  for (OpOperand *operand : {op.getDpsInputOperand(0), op.getDpsInputOperand(1),
+                             op.getDpsInitOperand(0)})
+    if (!isa<RankedTensorType, MemRefType>(operand->get().getType()))
+      return fail("an operand is no ranked tensor or memref");
+
+  ProductMaps maps{op.getMatchingIndexingMap(op.getDpsInputOperand(0)),
+                   op.getMatchingIndexingMap(op.getDpsInputOperand(1)),
+                   op.getMatchingIndexingMap(op.getDpsInitOperand(0)),
+                   op.getStaticLoopRanges()};
+  dropUnitDims(maps);
+  if (failed(checkProductMaps(maps, why)))
+    return failure();
+  Source sources[2];
+  for (unsigned i : {0, 1})
+    sources[i] = {op.getDpsInputOperand(i)->get(), maps.operand(i),
+                  body->operands[i].isUnsigned};
+
+  // Take up what produces the operands, as far as it stays a contraction of
+  // types that have a product.
+  auto accept = [&](const Source &lhs, const Source &rhs) {
+    Type a = getElementTypeOrSelf(lhs.value),
+         b = getElementTypeOrSelf(rhs.value);
+    return isValidProduct(a, b, getAccumulatorType(a));
+  };
+  bool widened[2];
+  for (unsigned i : {0, 1})
+    widened[i] = body->operands[i].source.getType() != body->sumType;
+  SmallVector<Source> best(sources, sources + 2);
+  bool found = accept(sources[0], sources[1]);
+  for (bool progress = true; progress;) {
+    progress = false;
+    for (unsigned i : {0, 1}) {
+      std::optional<Source> next =
+          lookThroughProducer(sources[i], /*mayWiden=*/true, widened[i]);
+      if (!next)
+        next = lookThroughPadding(sources[i]);
+      if (!next)
+        continue;
+      ProductMaps candidate = maps;
+      candidate.operand(0) = sources[0].map;
+      candidate.operand(1) = sources[1].map;
+      candidate.operand(i) = next->map;
+      if (failed(checkProductMaps(candidate)))
+        continue;
+      widened[i] |= getElementTypeOrSelf(next->value) !=
+                    getElementTypeOrSelf(sources[i].value);
+      sources[i] = *next;
+      progress = true;
+      if (accept(sources[0], sources[1])) {
+        best.assign(sources, sources + 2);
+        found = true;
+      }
+    }
+  }
+  Type a = getElementTypeOrSelf(best[0].value),
+       b = getElementTypeOrSelf(best[1].value);
+  if (!found) {
+    std::string reason;
+    llvm::raw_string_ostream(reason)
+        << "there is no matrix product of " << a << " and " << b;
+    return fail(reason);
+  }
+  LinalgProduct product;
+  product.outMap = maps.out;
+  product.accumulatorType = getAccumulatorType(a);
+  Type out = getElementTypeOrSelf(op.getDpsInits()[0]);
+  for (Type type : {out, body->sumType})
+    if (type.getIntOrFloatBitWidth() >
+            product.accumulatorType.getIntOrFloatBitWidth() ||
+        isa<FloatType>(type) != isa<FloatType>(product.accumulatorType)) {
+      std::string reason;
+      llvm::raw_string_ostream(reason)
+          << "it sums in " << type << ", and products of " << a << " and " << b
+          << " are summed in " << product.accumulatorType;
+      return fail(reason);
+    }
+  if (!FragmentType::isValidElementType(out)) {
+    std::string reason;
+    llvm::raw_string_ostream(reason)
+        << "its output holds " << out << ", which no fragment holds";
+    return fail(reason);
+  }
+  product.lhs = best[0].value;
+  product.rhs = best[1].value;
+  product.lhsMap = best[0].map;
+  product.rhsMap = best[1].map;
+  product.unsignedA = a.isInteger() && best[0].isUnsigned;
+  product.unsignedB = b.isInteger() && best[1].isUnsigned;
+  return product;
+}

@@ -1,0 +1,46 @@
+//===- ProductBody.h - The body of a sum of products ------------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CONVERSION_LINALGTOTESSERA_PRODUCTBODY_H
+#define CONVERSION_LINALGTOTESSERA_PRODUCTBODY_H
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include <optional>
+
+namespace mlir::tessera {
+
+/// A value, without the casts that widen it.
+struct Widened {
+  Value source;
+  bool isUnsigned = false;
+};
+
+/// Looks through extf, extsi and extui. Integers widened in two ways are not
+/// looked through.
+Widened lookThroughWidening(Value value);
+
+/// What a body `acc + ext(x) * ext(y)` says about its operands.
+struct ProductBody {
+  Widened operands[2];
+  /// The type in which the body adds.
+  Type sumType;
+};
+
+/// The multiplication of a body that yields `accumulator + x * y`, but for
+/// floating-point casts; or null. `sumType`, where given, is set to the type in
+/// which it adds.
+Operation *findProduct(Block *body, Value accumulator, Type *sumType = nullptr);
+
+/// Matches the body of `op`, of two inputs and one output. There may be further
+/// inputs that are constant zero points.
+std::optional<ProductBody> matchProductBody(linalg::LinalgOp op);
+
+/// The type in which products of `element` are summed.
+Type getAccumulatorType(Type element);
+
+} // namespace mlir::tessera
+
+#endif // CONVERSION_LINALGTOTESSERA_PRODUCTBODY_H

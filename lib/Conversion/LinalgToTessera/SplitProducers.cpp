@@ -1,0 +1,230 @@
+//===- SplitProducers.cpp - Element-wise parts out of products ------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A generic op that computes its factors itself,
+//
+//   acc + a[m, k] * (sitofp(w[k, n]) * scale[n])
+//
+// becomes an element-wise op and a product, as if it had been written so:
+//
+//   x[k, n] = sitofp(w[k, n]) * scale[n]          acc + a[m, k] * x[k, n]
+//
+// FuseProducers.cpp takes the former up as a producer.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Conversion/LinalgToTessera.h"
+#include "Elementwise.h"
+#include "ProductBody.h"
+#include "ProductMaps.h"
+
+#include "Dialect/Tessera/IR/Tessera.h"
+
+#include "mlir/Dialect/Linalg/Utils/Utils.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+using namespace mlir::tessera;
+
+namespace {
+/// One of the two factors of a product.
+struct Factor {
+  /// The factor within the body, and without the casts that widen it.
+  Value value, narrow;
+  /// The inputs that it is computed from.
+  llvm::SetVector<unsigned> inputs;
+  /// The input that has all of its dimensions.
+  OpOperand *main = nullptr;
+
+  bool isPlain() const { return isa<BlockArgument>(narrow); }
+};
+
+struct SplitProducers : public OpRewritePattern<linalg::GenericOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(linalg::GenericOp op,
+                                PatternRewriter &rewriter) const override;
+};
+} // namespace
+
+/// Adds to `inputs` those from which `value` is computed by scalar arithmetic.
+static LogicalResult findInputs(Value value, Block *body, unsigned numInputs,
+                                llvm::SetVector<unsigned> &inputs) {
+  if (auto argument = dyn_cast<BlockArgument>(value)) {
+    if (argument.getOwner() != body)
+      return success();
+    inputs.insert(argument.getArgNumber());
+    return success(argument.getArgNumber() < numInputs);
+  }
+  Operation *op = value.getDefiningOp();
+  if (op->getBlock() != body)
+    return success();
+  if (!isScalarArithmetic(*op))
+    return failure();
+  return success(llvm::all_of(op->getOperands(), [&](Value operand) {
+    return succeeded(findInputs(operand, body, numInputs, inputs));
+  }));
+}
+
+/// The input of `factor` that has all of its dimensions, or null.
+static OpOperand *findMain(linalg::GenericOp op, const Factor &factor) {
+  SmallVector<OpOperand *> tensors;
+  for (unsigned i : factor.inputs) {
+    OpOperand *input = op.getDpsInputOperand(i);
+    if (!isa<RankedTensorType>(input->get().getType())) {
+      if (isa<ShapedType>(input->get().getType()))
+        return nullptr;
+      continue;
+    }
+    if (!op.getMatchingIndexingMap(input).isProjectedPermutation())
+      return nullptr;
+    tensors.push_back(input);
+  }
+  for (OpOperand *main : tensors) {
+    AffineMap mainMap = op.getMatchingIndexingMap(main);
+    if (llvm::all_of(tensors, [&](OpOperand *other) {
+          AffineMap map = op.getMatchingIndexingMap(other);
+          return llvm::all_of(map.getResults(), [&](AffineExpr expr) {
+            return llvm::is_contained(mainMap.getResults(), expr);
+          });
+        }))
+      return main;
+  }
+  return nullptr;
+}
+
+/// `value` of the old body in the new one: what is not mapped yet is cloned.
+static Value cloneInto(OpBuilder &builder, Value value, Block *from,
+                       IRMapping &mapping) {
+  if (Value known = mapping.lookupOrNull(value))
+    return known;
+  Operation *op = value.getDefiningOp();
+  if (!op || op->getBlock() != from)
+    return value;
+  for (Value operand : op->getOperands())
+    cloneInto(builder, operand, from, mapping);
+  builder.clone(*op, mapping);
+  return mapping.lookup(value);
+}
+
+/// The tensor of `factor`, computed by an op of its own.
+static Value materialize(RewriterBase &rewriter, linalg::GenericOp op,
+                         const Factor &factor) {
+  Location loc = op.getLoc();
+  Value main = factor.main->get();
+  ArrayRef<AffineExpr> loops =
+      op.getMatchingIndexingMap(factor.main).getResults();
+  auto overLoops = [&](AffineMap map) {
+    SmallVector<AffineExpr> results;
+    for (AffineExpr expr : map.getResults())
+      results.push_back(
+          rewriter.getAffineDimExpr(llvm::find(loops, expr) - loops.begin()));
+    return AffineMap::get(loops.size(), 0, results, rewriter.getContext());
+  };
+  SmallVector<Value> inputs;
+  SmallVector<AffineMap> maps;
+  for (unsigned i : factor.inputs) {
+    OpOperand *input = op.getDpsInputOperand(i);
+    inputs.push_back(input->get());
+    maps.push_back(overLoops(op.getMatchingIndexingMap(input)));
+  }
+  maps.push_back(rewriter.getMultiDimIdentityMap(loops.size()));
+  Value empty = tensor::EmptyOp::create(
+      rewriter, loc, tensor::getMixedSizes(rewriter, loc, main),
+      factor.narrow.getType());
+  SmallVector<utils::IteratorType> iterators(loops.size(),
+                                             utils::IteratorType::parallel);
+  auto build = [&](OpBuilder &builder, Location loc, ValueRange arguments) {
+    IRMapping mapping;
+    for (auto [i, argument] : llvm::zip(factor.inputs, arguments))
+      mapping.map(op.getBody()->getArgument(i), argument);
+    linalg::YieldOp::create(
+        builder, loc, cloneInto(builder, factor.narrow, op.getBody(), mapping));
+  };
+  return linalg::GenericOp::create(rewriter, loc, empty.getType(), inputs,
+                                   empty, maps, iterators, build)
+      .getResult(0);
+}
+
+LogicalResult SplitProducers::matchAndRewrite(linalg::GenericOp op,
+                                              PatternRewriter &rewriter) const {
+  if (!op.hasPureTensorSemantics() || op.getNumDpsInits() != 1 ||
+      op.getNumReductionLoops() == 0 || op.getNumDpsInputs() < 2 ||
+      matchProductBody(op))
+    return failure();
+  Block *body = op.getBody();
+  Operation *mul = findProduct(body, body->getArgument(op.getNumDpsInputs()));
+  if (!mul)
+    return failure();
+
+  Factor factors[2];
+  for (unsigned i : {0, 1}) {
+    Factor &factor = factors[i];
+    factor.value = mul->getOperand(i);
+    factor.narrow = lookThroughWidening(factor.value).source;
+    if (failed(findInputs(factor.value, body, op.getNumDpsInputs(),
+                          factor.inputs)))
+      return failure();
+    factor.main = findMain(op, factor);
+    if (!factor.main)
+      return failure();
+  }
+  // lhs is what comes first.
+  if (factors[0].inputs.front() > factors[1].inputs.front())
+    std::swap(factors[0], factors[1]);
+  if (llvm::any_of(factors[0].inputs,
+                   [&](unsigned i) { return factors[1].inputs.contains(i); }))
+    return failure();
+  auto isProduct = [&] {
+    Type a = factors[0].narrow.getType(), b = factors[1].narrow.getType();
+    return isValidProduct(a, b, getAccumulatorType(a));
+  };
+  if (!isProduct())
+    for (Factor &factor : factors)
+      factor.narrow = factor.value;
+  if (!isProduct())
+    return failure();
+
+  OpOperand *output = op.getDpsInitOperand(0);
+  ProductMaps productMaps{op.getMatchingIndexingMap(factors[0].main),
+                          op.getMatchingIndexingMap(factors[1].main),
+                          op.getMatchingIndexingMap(output),
+                          op.getStaticLoopRanges()};
+  dropUnitDims(productMaps);
+  if (failed(checkProductMaps(productMaps)))
+    return failure();
+
+  SmallVector<Value> operands;
+  SmallVector<AffineMap> maps;
+  for (const Factor &factor : factors) {
+    operands.push_back(factor.isPlain() ? factor.main->get()
+                                        : materialize(rewriter, op, factor));
+    maps.push_back(op.getMatchingIndexingMap(factor.main));
+  }
+  maps.push_back(op.getMatchingIndexingMap(output));
+  auto build = [&](OpBuilder &builder, Location loc, ValueRange arguments) {
+    IRMapping mapping;
+    for (unsigned i : {0, 1})
+      mapping.map(factors[i].narrow, arguments[i]);
+    mapping.map(body->getArguments().back(), arguments[2]);
+    linalg::YieldOp::create(builder, loc,
+                            cloneInto(builder,
+                                      body->getTerminator()->getOperand(0),
+                                      body, mapping));
+  };
+  SmallVector<NamedAttribute> attributes = linalg::getPrunedAttributeList(op);
+  auto product = linalg::GenericOp::create(
+      rewriter, op.getLoc(), op->getResultTypes(), operands, output->get(),
+      maps, op.getIteratorTypesArray(), build, attributes);
+  rewriter.replaceOp(op, product);
+  return success();
+}
+
+void mlir::tessera::populateSplitProducerPatterns(RewritePatternSet &patterns) {
+  patterns.add<SplitProducers>(patterns.getContext());
+}

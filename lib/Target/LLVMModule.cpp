@@ -61,8 +61,13 @@ mlir::tessera::translate(ModuleOp module, llvm::LLVMContext &context,
 void mlir::tessera::optimize(llvm::Module &module,
                              llvm::TargetMachine &machine) {
   llvm::PipelineTuningOptions tuning;
-  tuning.LoopVectorization = tuning.SLPVectorization = tuning.LoopInterleaving =
+  tuning.LoopVectorization = tuning.LoopInterleaving =
       !machine.getTargetTriple().isNVPTX();
+  // Fragments are vectors already. Their code is long and has no branches, for
+  // which the SLP vectorizer takes time that grows with the square: 25 s for a
+  // kernel of six 16x16 products with a transposed operand, which is compiled
+  // in half a second without it.
+  tuning.SLPVectorization = false;
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;
   llvm::CGSCCAnalysisManager graph;

@@ -285,12 +285,12 @@ LogicalResult Execution::readResult(size_t index, HostArray &array,
   std::vector<int64_t> shape(words.begin() + 3, words.begin() + 3 + rank);
   std::vector<int64_t> strides(words.begin() + 3 + rank, words.end());
   // What the type promises: a dense array, wherever it begins.
-  bool isWrong = words[2] < 0;
+  bool isWrong = words[2] < 0, isEmpty = llvm::is_contained(shape, 0);
   int64_t dense = 1;
   for (size_t dim = rank; dim-- > 0;) {
     isWrong |= shape[dim] < 0 ||
                (slot.shape[dim] >= 0 && shape[dim] != slot.shape[dim]) ||
-               (shape[dim] > 1 && strides[dim] != dense);
+               (shape[dim] > 1 && !isEmpty && strides[dim] != dense);
     dense *= std::max<int64_t>(shape[dim], 1);
   }
   StringRef element = runtime::elementTypeName(slot.element);

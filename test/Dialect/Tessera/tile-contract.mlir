@@ -409,3 +409,24 @@ func.func @peeled(%a: memref<64x128xf16>, %b: memref<128x64xf16>, %c: memref<64x
   }
   return
 }
+
+// -----
+
+#mk = affine_map<(m, n, k) -> (m, k)>
+#kn = affine_map<(m, n, k) -> (k, n)>
+#mn = affine_map<(m, n, k) -> (m, n)>
+
+// An output without elements: no kernel.
+
+// CHECK-LABEL: func @nothing
+// CHECK-NOT:     gpu.launch
+// CHECK-NOT:     tessera.contract
+// CHECK:         return
+func.func @nothing(%a: memref<64x32xf16>, %b: memref<32x0xf16>, %c: memref<64x0xf32>, %init: f32) {
+  tessera.contract ins(%a, %b : memref<64x32xf16>, memref<32x0xf16>) init(%init : f32)
+      outs(%c : memref<64x0xf32>) maps [#mk, #kn, #mn] accumulate f32 {
+  ^bb0(%acc: f32):
+    tessera.yield %acc : f32
+  }
+  return
+}

@@ -1,0 +1,305 @@
+//===- Campaign.cpp - Many cases, run and judged --------------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Campaign.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <mutex>
+#include <sstream>
+#include <thread>
+#include <unistd.h>
+
+using namespace fuzz;
+
+//===----------------------------------------------------------------------===//
+// Verdicts
+//===----------------------------------------------------------------------===//
+
+static std::vector<std::string> splitLines(const std::string &text) {
+  std::vector<std::string> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);)
+    lines.push_back(line);
+  return lines;
+}
+
+static bool contains(const std::string &text, const std::string &part) {
+  return text.find(part) != std::string::npos;
+}
+
+/// The first error, or the last line that there is.
+static std::string findError(const Outcome &outcome) {
+  std::string last;
+  for (const std::string &line : splitLines(outcome.errors)) {
+    if (contains(line, "error: "))
+      return line;
+    if (!line.empty())
+      last = line;
+  }
+  return last;
+}
+
+Verdict fuzz::judge(const Case &testCase, const Outcome &outcome,
+                    std::string &cause) {
+  auto fail = [&](const std::string &why) {
+    cause = why;
+    std::string error = findError(outcome);
+    if (!error.empty())
+      cause += ": " + error;
+    return Verdict::Failed;
+  };
+  if (outcome.exited(77)) {
+    cause = findError(outcome);
+    return Verdict::NoDevice;
+  }
+  if (testCase.expected == Expected::Refused) {
+    if (!outcome.exited(1))
+      return fail("exit status 1 and a diagnostic were expected, but " +
+                  outcome.describe());
+    if (!contains(outcome.errors, "error: ") ||
+        !contains(outcome.errors, testCase.diagnostic))
+      return fail("the diagnostic does not say \"" + testCase.diagnostic +
+                  "\"");
+    return Verdict::Refused;
+  }
+  if (!outcome.exited(0))
+    return fail(outcome.describe());
+
+  bool isVerified = false;
+  for (const std::string &line : splitLines(outcome.output)) {
+    isVerified |= line == "verified";
+    bool isComparison =
+        line.compare(0, 4, "out ") == 0 && contains(line, ": verified (");
+    if (testCase.isExact && isComparison && !contains(line, ", exact)"))
+      return fail("an exact comparison was expected, but " + line);
+  }
+  if (!isVerified)
+    return fail("no line 'verified'");
+  return Verdict::Verified;
+}
+
+//===----------------------------------------------------------------------===//
+// Running
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Counts for one kind.
+struct Tally {
+  uint64_t cases = 0, exact = 0, verified = 0, refused = 0, failed = 0;
+  double seconds = 0;
+};
+
+/// All workers' common state.
+class Campaign {
+public:
+  explicit Campaign(const Options &options) : options(options) {}
+
+  int run();
+
+private:
+  bool prepare();
+  void work(unsigned worker);
+  bool takeIndex(uint64_t &index);
+  void report(uint64_t index, const Case &testCase, const Outcome &outcome);
+  void keepFailure(uint64_t index, const Case &testCase,
+                   const std::string &cause);
+  std::vector<std::string> makeCommand(const std::string &runner,
+                                       const Case &testCase,
+                                       const std::string &file) const;
+  void printTable() const;
+
+  const Options &options;
+  std::string directory;
+  std::mutex mutex;
+  uint64_t nextIndex = 0, taken = 0;
+  std::map<std::string, Tally> tallies;
+  bool hasStopped = false, hasNoDevice = false, hasBroken = false;
+};
+
+} // namespace
+
+std::vector<std::string> Campaign::makeCommand(const std::string &runner,
+                                               const Case &testCase,
+                                               const std::string &file) const {
+  std::vector<std::string> command{runner, file, "--target=" + options.target,
+                                   "--verify"};
+  command.insert(command.end(), testCase.options.begin(),
+                 testCase.options.end());
+  return command;
+}
+
+/// The next case of the kinds that are asked for.
+bool Campaign::takeIndex(uint64_t &index) {
+  std::lock_guard<std::mutex> lock(mutex);
+  if (hasStopped)
+    return false;
+  if (options.onlyCase) {
+    index = *options.onlyCase;
+    return taken++ == 0;
+  }
+  if (taken == options.cases)
+    return false;
+  auto isWanted = [&](uint64_t candidate) {
+    return options.kinds.empty() ||
+           std::find(options.kinds.begin(), options.kinds.end(),
+                     pickKind(options.seed, candidate).name) !=
+               options.kinds.end();
+  };
+  while (!isWanted(nextIndex))
+    ++nextIndex;
+  index = nextIndex++;
+  ++taken;
+  return true;
+}
+
+void Campaign::work(unsigned worker) {
+  std::string prefix = std::to_string(worker);
+  std::string file = directory + "/" + prefix + ".mlir";
+  uint64_t index = 0;
+  while (takeIndex(index)) {
+    Case testCase = generateCase(options.seed, index);
+    std::ofstream(file) << testCase.text;
+    Outcome outcome = runCommand(makeCommand(options.runner, testCase, file),
+                                 options.timeout, directory, prefix);
+    report(index, testCase, outcome);
+  }
+}
+
+void Campaign::report(uint64_t index, const Case &testCase,
+                      const Outcome &outcome) {
+  std::string cause;
+  Verdict verdict = judge(testCase, outcome, cause);
+  std::lock_guard<std::mutex> lock(mutex);
+  if (outcome.kind == Outcome::NotStarted || verdict == Verdict::NoDevice) {
+    // The same would happen to all others.
+    if (!hasStopped)
+      std::fprintf(stderr, "error: %s%s%s\n", options.runner.c_str(),
+                   verdict == Verdict::NoDevice ? ": " : " ",
+                   verdict == Verdict::NoDevice ? cause.c_str()
+                                                : outcome.describe().c_str());
+    hasStopped = true;
+    hasNoDevice |= verdict == Verdict::NoDevice;
+    hasBroken |= outcome.kind == Outcome::NotStarted;
+    return;
+  }
+  Tally &tally = tallies[testCase.kind];
+  ++tally.cases;
+  tally.seconds += outcome.seconds;
+  tally.verified += verdict == Verdict::Verified;
+  tally.exact += verdict == Verdict::Verified && testCase.isExact;
+  tally.refused += verdict == Verdict::Refused;
+  tally.failed += verdict == Verdict::Failed;
+  if (options.verbose)
+    std::printf("case %llu %s: %s, %.2f s\n",
+                static_cast<unsigned long long>(index), testCase.kind.c_str(),
+                verdict == Verdict::Failed    ? "FAILED"
+                : verdict == Verdict::Refused ? "refused"
+                : testCase.isExact            ? "verified, exact"
+                                              : "verified",
+                outcome.seconds);
+  if (verdict == Verdict::Failed)
+    keepFailure(index, testCase, cause);
+  std::fflush(stdout);
+}
+
+void Campaign::keepFailure(uint64_t index, const Case &testCase,
+                           const std::string &cause) {
+  std::string file = options.keep + "/" + std::to_string(options.seed) + "-" +
+                     std::to_string(index) + ".mlir";
+  std::string command =
+      formatCommand(makeCommand("gpu-runner", testCase, file));
+  std::error_code error;
+  std::filesystem::create_directories(options.keep, error);
+  std::ofstream stream(file);
+  stream << "// " << command << "\n// " << cause
+         << "\n// gpu-fuzz --seed=" << options.seed << " --case=" << index
+         << " --target=" << options.target << ", kind " << testCase.kind
+         << (testCase.isExact ? ", exact" : "") << "\n"
+         << testCase.text;
+  stream.flush();
+  std::printf("FAILED case %llu, %s: %s\n  %s\n",
+              static_cast<unsigned long long>(index), testCase.kind.c_str(),
+              cause.c_str(), command.c_str());
+  if (!stream)
+    std::fprintf(stderr, "error: cannot write '%s': %s\n", file.c_str(),
+                 std::strerror(errno));
+}
+
+void Campaign::printTable() const {
+  std::printf("%-14s %8s %9s %8s %8s %8s %8s\n", "kind", "cases", "verified",
+              "(exact)", "refused", "failed", "s/case");
+  auto print = [](const char *name, const Tally &tally) {
+    std::printf("%-14s %8llu %9llu %8llu %8llu %8llu %8.2f\n", name,
+                static_cast<unsigned long long>(tally.cases),
+                static_cast<unsigned long long>(tally.verified),
+                static_cast<unsigned long long>(tally.exact),
+                static_cast<unsigned long long>(tally.refused),
+                static_cast<unsigned long long>(tally.failed),
+                tally.cases ? tally.seconds / static_cast<double>(tally.cases)
+                            : 0);
+  };
+  Tally sum;
+  for (const Kind &kind : getKinds()) {
+    auto found = tallies.find(kind.name);
+    if (found == tallies.end())
+      continue;
+    const Tally &tally = found->second;
+    print(kind.name, tally);
+    sum.cases += tally.cases;
+    sum.verified += tally.verified;
+    sum.exact += tally.exact;
+    sum.refused += tally.refused;
+    sum.failed += tally.failed;
+    sum.seconds += tally.seconds;
+  }
+  print("all", sum);
+}
+
+int Campaign::run() {
+  std::error_code error;
+  std::string pattern =
+      (std::filesystem::temp_directory_path(error) / "gpu-fuzz-XXXXXX")
+          .string();
+  if (error || !mkdtemp(pattern.data())) {
+    std::fprintf(stderr, "error: cannot make a folder '%s': %s\n",
+                 pattern.c_str(), std::strerror(errno));
+    return 1;
+  }
+  directory = pattern;
+  std::vector<std::thread> workers;
+  for (unsigned i = 0; i < options.jobs; ++i)
+    workers.emplace_back([this, i] { work(i); });
+  for (std::thread &worker : workers)
+    worker.join();
+  std::filesystem::remove_all(directory, error);
+
+  printTable();
+  if (hasNoDevice)
+    return 77;
+  uint64_t cases = 0, failed = 0;
+  for (const auto &[name, tally] : tallies) {
+    cases += tally.cases;
+    failed += tally.failed;
+  }
+  std::printf("seed %llu on %s: %llu cases, %llu failed\n",
+              static_cast<unsigned long long>(options.seed),
+              options.target.c_str(), static_cast<unsigned long long>(cases),
+              static_cast<unsigned long long>(failed));
+  return failed || hasBroken || cases == 0 ? 1 : 0;
+}
+
+int fuzz::runCampaign(const Options &options) {
+  return Campaign(options).run();
+}

@@ -1,0 +1,29 @@
+//===- Campaign.h - Many cases, run and judged ------------------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GPU_FUZZ_CAMPAIGN_H
+#define GPU_FUZZ_CAMPAIGN_H
+
+#include "Kinds.h"
+#include "Options.h"
+#include "Process.h"
+
+namespace fuzz {
+
+/// What became of a case.
+enum class Verdict { Verified, Refused, Failed, NoDevice };
+
+/// Whether gpu-runner did with the case what it should have; if it did not,
+/// `cause` is one line that says why.
+Verdict judge(const Case &testCase, const Outcome &outcome, std::string &cause);
+
+/// Runs the cases that the options ask for, writes what failed, and prints a
+/// table. Gives the exit status.
+int runCampaign(const Options &options);
+
+} // namespace fuzz
+
+#endif // GPU_FUZZ_CAMPAIGN_H

@@ -1,0 +1,165 @@
+//===- Fusion.cpp - Products with what is fused into them -----------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Kinds.h"
+
+#include <cmath>
+
+using namespace fuzz;
+
+/// Weights of 8 bits times a scale for each channel, or for each group of them:
+/// linalg.generic on i8 and f32 (or what is computed in), powers of two.
+static Value dequantize(Program &program, const Value &weights,
+                        Element element) {
+  Rng &rng = program.rng;
+  size_t rank = weights.dims.size();
+  std::vector<size_t> all(rank), along;
+  for (size_t i = 0; i < rank; ++i)
+    all[i] = i;
+  if (rank)
+    along.push_back(static_cast<size_t>(rng.below(static_cast<int64_t>(rank))));
+  Dims dims;
+  for (size_t dim : along)
+    dims.push_back(program.makeDim(weights.dims[dim].size));
+  Value scales = program.argument(element, dims);
+  bool hasZero = rng.chance(40);
+  std::vector<Value> inputs{weights, scales};
+  std::vector<std::string> maps{formatMap(rank, all), formatMap(rank, along)};
+  if (hasZero) {
+    inputs.push_back(program.argument(Element::I8, dims));
+    maps.push_back(formatMap(rank, along));
+  }
+  maps.push_back(formatMap(rank, all));
+  Value output = emptyLike(program, weights, element);
+  return program.generic(
+      std::vector<bool>(rank, false), maps, inputs, {output},
+      [&](Body &body, const std::vector<Value> &x) {
+        Value number = x[0];
+        if (hasZero) {
+          // The difference of bytes, as wide as it is.
+          Value wide = body.cast(x[0], Element::I32);
+          number = body.subtract(wide, body.cast(x[2], Element::I32));
+        }
+        Value real = body.cast(number, element);
+        Value scale = body.scale(x[1], -2);
+        return std::vector<Value>{body.multiply(real, scale)};
+      })[0];
+}
+
+/// What comes in between an argument and a product.
+static Value makeProducer(Program &program, const Value &argument) {
+  Rng &rng = program.rng;
+  if (rng.chance(45))
+    return argument;
+  StepOptions options;
+  options.allowCast = false;
+  switch (argument.element) {
+  case Element::I8:
+    return rng.chance(50) ? dequantize(program, argument,
+                                       rng.pick({Element::F16, Element::F32}))
+                          : makeCast(program, argument,
+                                     rng.pick({Element::F16, Element::I32}));
+  case Element::F16:
+  case Element::BF16:
+    return rng.chance(50) ? makeCast(program, argument, Element::F32)
+                          : makeStep(program, argument, options);
+  case Element::E4M3:
+  case Element::E5M2:
+    return makeCast(program, argument, rng.pick({Element::F16, Element::F32}));
+  default:
+    return makeStep(program, argument, options);
+  }
+}
+
+Case fuzz::generateFusion(Rng &rng) {
+  Program program(rng);
+  StepOptions steps;
+  steps.allowInexact = rng.chance(30);
+
+  ProductOptions options;
+  options.budget = 200'000;
+  bool hasProducers = rng.chance(50);
+  if (hasProducers) {
+    // Whatever type the producers make of the operands, sums are in f32.
+    Element a = rng.pick({Element::I8, Element::F16, Element::BF16,
+                          Element::F32, Element::E4M3});
+    Element b = rng.pick({Element::I8, Element::F16, a, a});
+    options.types = ProductTypes{a, b, Element::F32};
+    options.makeOperand = [](Program &inner, const Value &argument) {
+      Value operand = makeProducer(inner, argument);
+      // No product mixes integers and floats.
+      return isFloat(operand.element) ? operand
+                                      : makeCast(inner, operand, Element::F16);
+    };
+  }
+  Value value = makeProduct(program, options);
+  Value product = value;
+  int64_t count = rng.between(hasProducers ? 0 : 1, 3);
+  for (int64_t i = 0; i < count; ++i) {
+    value = makeStep(program, value, steps);
+    if (rng.chance(8))
+      program.result(value);
+  }
+  if (!value.dims.empty() && rng.chance(20)) {
+    std::vector<bool> reduced(value.dims.size(), false);
+    reduced[rng.chance(70) ? reduced.size() - 1
+                           : static_cast<size_t>(rng.below(
+                                 static_cast<int64_t>(reduced.size())))] = true;
+    if (rng.chance(30))
+      program.result(value);
+    value = makeReduction(program, value, reduced);
+  }
+  if (rng.chance(8))
+    program.result(product);
+  if (!program.isResult(value))
+    program.result(value);
+  return program.finish("fusion");
+}
+
+Case fuzz::generateChain(Rng &rng) {
+  Program program(rng);
+  StepOptions steps;
+  steps.allowInexact = rng.chance(15);
+  ProductOptions options;
+  options.budget = 100'000;
+  options.isPlain = true;
+  options.types =
+      rng.pick({ProductTypes{Element::F16, Element::F16, Element::F32},
+                ProductTypes{Element::BF16, Element::BF16, Element::F32},
+                ProductTypes{Element::F32, Element::F32, Element::F32},
+                ProductTypes{Element::I8, Element::I8, Element::I32}});
+  Value value = makeProduct(program, options);
+  Value first = value;
+  int64_t links = rng.between(1, 2);
+  for (int64_t i = 0; i < links; ++i) {
+    int64_t count = rng.between(0, 2);
+    for (int64_t step = 0; step < count; ++step) {
+      StepOptions between = steps;
+      between.allowCast = false;
+      value = makeStep(program, value, between);
+    }
+    // Back to what operands are.
+    Element element = options.types->a;
+    if (element == Element::I8 && !value.range.exact)
+      element = Element::F32;
+    if (value.element != element)
+      value = makeCast(program, value, element);
+    if (rng.chance(15))
+      program.result(value);
+    ProductOptions next = options;
+    next.lhs = value;
+    next.types = ProductTypes{element, element,
+                              isFloat(element) ? Element::F32 : Element::I32};
+    value = makeProduct(program, next);
+  }
+  if (rng.chance(50))
+    value = makeStep(program, value, steps);
+  if (rng.chance(30))
+    program.result(first);
+  if (!program.isResult(value))
+    program.result(value);
+  return program.finish("chain");
+}

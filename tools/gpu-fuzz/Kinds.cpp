@@ -1,0 +1,46 @@
+//===- Kinds.cpp - The kinds of programs ----------------------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Kinds.h"
+
+using namespace fuzz;
+
+const std::vector<Kind> &fuzz::getKinds() {
+  static const std::vector<Kind> kinds = {
+      {"contraction", 6, generateContraction,
+       "matrix products in all of linalg's spellings"},
+      {"conv", 4, generateConvolution, "convolutions and pooling"},
+      {"fusion", 4, generateFusion,
+       "products with producers, epilogues and reductions"},
+      {"chain", 2, generateChain, "products of products"},
+      {"elementwise", 2, generateElementwise, "element-wise generics"},
+      {"reduction", 2, generateReduction, "reductions over any dimensions"},
+      {"movement", 2, generateMovement,
+       "transposes, slices, padding, gathers, softmax"},
+      {"vthread", 2, generateVThread,
+       "kernels of virtual threads, written by hand"},
+      {"illegal", 1, generateIllegal, "schedules that are to be refused"},
+  };
+  return kinds;
+}
+
+const Kind &fuzz::pickKind(uint64_t seed, uint64_t index) {
+  // Not from the case's own numbers: those are the generator's.
+  Rng rng(seed ^ 0x6B696E64, index);
+  int64_t sum = 0;
+  for (const Kind &kind : getKinds())
+    sum += kind.weight;
+  int64_t at = rng.below(sum);
+  for (const Kind &kind : getKinds())
+    if ((at -= kind.weight) < 0)
+      return kind;
+  return getKinds().back();
+}
+
+Case fuzz::generateCase(uint64_t seed, uint64_t index) {
+  Rng rng(seed, index);
+  return pickKind(seed, index).generate(rng);
+}

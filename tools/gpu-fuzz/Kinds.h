@@ -1,0 +1,95 @@
+//===- Kinds.h - The kinds of programs, and what they share -----*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GPU_FUZZ_KINDS_H
+#define GPU_FUZZ_KINDS_H
+
+#include "Program.h"
+
+#include <optional>
+
+namespace fuzz {
+
+/// A kind of program.
+struct Kind {
+  const char *name;
+  /// How many cases of all, relative to the other kinds.
+  int weight;
+  Case (*generate)(Rng &rng);
+  const char *summary;
+};
+
+/// All kinds, in the order in which they are listed.
+const std::vector<Kind> &getKinds();
+/// The kind of a case, which the seed and the index decide.
+const Kind &pickKind(uint64_t seed, uint64_t index);
+Case generateCase(uint64_t seed, uint64_t index);
+
+Case generateContraction(Rng &rng);
+Case generateConvolution(Rng &rng);
+Case generateFusion(Rng &rng);
+Case generateChain(Rng &rng);
+Case generateElementwise(Rng &rng);
+Case generateReduction(Rng &rng);
+Case generateMovement(Rng &rng);
+Case generateVThread(Rng &rng);
+Case generateIllegal(Rng &rng);
+
+//===----------------------------------------------------------------------===//
+// Products
+//===----------------------------------------------------------------------===//
+
+/// The types of a product: operands, and what it is summed and stored in.
+struct ProductTypes {
+  Element a, b, accumulator;
+};
+ProductTypes pickProductTypes(Rng &rng);
+
+/// What a product is to be.
+struct ProductOptions {
+  std::optional<ProductTypes> types;
+  /// The left operand, a matrix of any type; else an argument is made.
+  std::optional<Value> lhs;
+  /// At most that many multiplications.
+  int64_t budget = 300'000;
+  /// Only linalg.matmul and linalg.batch_matmul, as they come.
+  bool isPlain = false;
+  /// Applied to each operand that is made: a cast, a dequantization.
+  std::function<Value(Program &program, const Value &argument)> makeOperand;
+};
+/// A contraction in one of linalg's spellings; gives its result.
+Value makeProduct(Program &program, const ProductOptions &options = {});
+
+/// `{tessera.schedule = #tessera.schedule<...>}` of a legal schedule for every
+/// chip, for about half of the calls; else nothing.
+std::string pickSchedule(Program &program, Element a, Element b);
+
+//===----------------------------------------------------------------------===//
+// Element-wise
+//===----------------------------------------------------------------------===//
+
+/// What an element-wise op may be made of.
+struct StepOptions {
+  /// exp, tanh and their like.
+  bool allowInexact = false;
+  /// A result of another element type.
+  bool allowCast = true;
+};
+/// One element-wise linalg op on `input`, perhaps with a broadcast operand.
+Value makeStep(Program &program, const Value &input,
+               const StepOptions &options = {});
+/// `input` as another element type, by an op of its own.
+Value makeCast(Program &program, const Value &input, Element element,
+               bool isUnsigned = false);
+/// A reduction of `input` over some of its dimensions.
+Value makeReduction(Program &program, const Value &input,
+                    const std::vector<bool> &reduced);
+/// The result of an element-wise op in place of `input`, of the same shape.
+Value emptyLike(Program &program, const Value &input, Element element);
+
+} // namespace fuzz
+
+#endif // GPU_FUZZ_KINDS_H

@@ -1,0 +1,184 @@
+//===- Options.cpp - The command line of gpu-fuzz -------------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Options.h"
+#include "Kinds.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <functional>
+#include <thread>
+#include <unistd.h>
+
+using namespace fuzz;
+
+static std::optional<uint64_t> parseNumber(const std::string &text) {
+  if (text.empty() || text.find_first_not_of("0123456789") != std::string::npos)
+    return std::nullopt;
+  errno = 0;
+  uint64_t value = std::strtoull(text.c_str(), nullptr, 10);
+  if (errno != 0)
+    return std::nullopt;
+  return value;
+}
+
+static std::string listKinds() {
+  std::vector<std::string> names;
+  for (const Kind &kind : getKinds())
+    names.push_back(kind.name);
+  return join(names);
+}
+
+static bool parseKinds(const std::string &text, Options &options,
+                       std::string &error) {
+  for (size_t begin = 0; begin <= text.size();) {
+    size_t end = std::min(text.find(',', begin), text.size());
+    std::string name = text.substr(begin, end - begin);
+    begin = end + 1;
+    bool isKnown =
+        std::any_of(getKinds().begin(), getKinds().end(),
+                    [&](const Kind &kind) { return kind.name == name; });
+    if (!isKnown) {
+      error = "unknown kind '" + name + "'; known are " + listKinds();
+      return false;
+    }
+    options.kinds.push_back(name);
+  }
+  return true;
+}
+
+/// gpu-runner next to this program.
+static std::string findRunner() {
+  char path[4096];
+  ssize_t length = readlink("/proc/self/exe", path, sizeof(path));
+  if (length <= 0)
+    return "gpu-runner";
+  std::string self(path, static_cast<size_t>(length));
+  return self.substr(0, self.rfind('/') + 1) + "gpu-runner";
+}
+
+std::optional<Options> fuzz::parseOptions(int argc, char **argv,
+                                          std::string &error) {
+  Options options;
+  auto isNumber = [&](const std::string &name, const std::string &value,
+                      uint64_t least, uint64_t &number) {
+    std::optional<uint64_t> parsed = parseNumber(value);
+    if (!parsed || *parsed < least) {
+      error = name + "=" + value + ": a number from " + std::to_string(least) +
+              " is needed";
+      return false;
+    }
+    number = *parsed;
+    return true;
+  };
+  for (int i = 1; i < argc; ++i) {
+    std::string text = argv[i];
+    size_t equals = text.find('=');
+    std::string name = text.substr(0, equals);
+    bool hasValue = equals != std::string::npos;
+    std::string value = hasValue ? text.substr(equals + 1) : "";
+    bool *flag = name == "--print"                  ? &options.print
+                 : name == "--verbose"              ? &options.verbose
+                 : name == "--help" || name == "-h" ? &options.help
+                                                    : nullptr;
+    if (flag) {
+      if (hasValue) {
+        error = name + " takes no value, but '" + value + "' is given";
+        return std::nullopt;
+      }
+      *flag = true;
+      continue;
+    }
+    static const char *withValue[] = {"--seed",  "--cases",  "--target",
+                                      "--jobs",  "--runner", "--timeout",
+                                      "--kinds", "--keep",   "--case"};
+    if (std::find(std::begin(withValue), std::end(withValue), name) ==
+        std::end(withValue)) {
+      error = "unknown option '" + text + "'; --help lists the options";
+      return std::nullopt;
+    }
+    if (value.empty()) {
+      error = name + " needs a value, as in " + name + "=...; see --help";
+      return std::nullopt;
+    }
+    uint64_t number = 0;
+    if (name == "--seed") {
+      if (!isNumber(name, value, 0, options.seed))
+        return std::nullopt;
+    } else if (name == "--cases") {
+      if (!isNumber(name, value, 1, options.cases))
+        return std::nullopt;
+    } else if (name == "--jobs") {
+      if (!isNumber(name, value, 1, number))
+        return std::nullopt;
+      options.jobs = static_cast<unsigned>(std::min<uint64_t>(number, 1024));
+    } else if (name == "--timeout") {
+      if (!isNumber(name, value, 1, number))
+        return std::nullopt;
+      options.timeout = static_cast<double>(number);
+    } else if (name == "--case") {
+      if (!isNumber(name, value, 0, number))
+        return std::nullopt;
+      options.onlyCase = number;
+    } else if (name == "--kinds") {
+      if (!parseKinds(value, options, error))
+        return std::nullopt;
+    } else if (name == "--target") {
+      options.target = value;
+    } else if (name == "--runner") {
+      options.runner = value;
+    } else {
+      options.keep = value;
+    }
+  }
+  if (options.print && !options.onlyCase) {
+    error = "--print prints one program: add --case=N";
+    return std::nullopt;
+  }
+  if (options.runner.empty())
+    options.runner = findRunner();
+  if (options.jobs == 0)
+    options.jobs = std::max(1u, std::thread::hardware_concurrency());
+  return options;
+}
+
+std::string fuzz::getHelp() {
+  std::string text =
+      R"(gpu-fuzz: runs random programs by gpu-runner and checks that the numbers are right
+
+  gpu-fuzz [--seed=N] [--cases=N] [--target=TARGET] [options]
+  gpu-fuzz --seed=N --case=N --print
+
+What is generated
+  --seed=N        the seed (1); a case is decided by the seed and its number
+  --cases=N       how many cases to run (100), from number 0 upward
+  --kinds=K,...   only cases of these kinds (all); it does not change them
+  --case=N        only case number N
+  --print         prints the program of that case instead of running it
+
+How it is run
+  --target=TARGET as gpu-runner takes it: cpu (the default), cuda, cuda:sm_80
+  --runner=PATH   gpu-runner (the one next to this program)
+  --jobs=N        how many at a time (one for each core)
+  --timeout=S     seconds that a case may take (60)
+  --keep=DIR      where failing programs go (gpu-fuzz-failures): DIR/SEED-N.mlir,
+                  whose first lines say how to run it and what is wrong
+  --verbose       a line for each case
+
+Kinds
+)";
+  for (const Kind &kind : getKinds()) {
+    std::string name = kind.name;
+    name.resize(14, ' ');
+    text += "  " + name + "  " + kind.summary + "\n";
+  }
+  text += R"(
+Exit status: 0 all cases are as they should be; 1 some are not; 2 the command
+line is wrong; 77 the device asked for is not here.
+)";
+  return text;
+}

@@ -1,0 +1,39 @@
+//===- Options.h - The command line of gpu-fuzz -----------------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GPU_FUZZ_OPTIONS_H
+#define GPU_FUZZ_OPTIONS_H
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace fuzz {
+
+struct Options {
+  uint64_t seed = 1;
+  uint64_t cases = 100;
+  std::string target = "cpu";
+  unsigned jobs = 0;
+  std::string runner;
+  double timeout = 60;
+  /// Empty for all.
+  std::vector<std::string> kinds;
+  std::string keep = "gpu-fuzz-failures";
+  std::optional<uint64_t> onlyCase;
+  bool print = false;
+  bool verbose = false;
+  bool help = false;
+};
+
+/// Reads the command line. On a mistake, `error` says which.
+std::optional<Options> parseOptions(int argc, char **argv, std::string &error);
+std::string getHelp();
+
+} // namespace fuzz
+
+#endif // GPU_FUZZ_OPTIONS_H

@@ -1,0 +1,144 @@
+//===- Program.h - A random program, as it is written -----------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GPU_FUZZ_PROGRAM_H
+#define GPU_FUZZ_PROGRAM_H
+
+#include "Types.h"
+
+#include <functional>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace fuzz {
+
+/// A value of a program: a tensor, a memref, or a scalar (no dimensions).
+struct Value {
+  std::string name;
+  Element element = Element::F32;
+  Dims dims;
+  Range range;
+  bool isMemRef = false;
+  bool isScalar = false;
+
+  std::string type() const;
+};
+
+/// What a case expects of gpu-runner.
+enum class Expected { Verified, Refused };
+
+/// One program and how it is to be run: what the seed and the index give.
+struct Case {
+  std::string kind;
+  std::string text;
+  /// gpu-runner's options, but the file and the target.
+  std::vector<std::string> options;
+  Expected expected = Expected::Verified;
+  /// Every output is to be compared without a tolerance.
+  bool isExact = false;
+  /// For refused programs: what the diagnostic says, the mend among it.
+  std::string diagnostic;
+};
+
+class Program;
+
+/// The region of a linalg.generic, and scalar values in it.
+class Body {
+public:
+  Body(Program &program, std::string indent)
+      : program(program), indent(std::move(indent)) {}
+
+  /// `%x = OP OPERANDS : TYPE`.
+  Value op(const std::string &name, const std::string &operands,
+           const std::string &type, Element element, const Range &range);
+  Value add(const Value &a, const Value &b);
+  Value subtract(const Value &a, const Value &b);
+  Value multiply(const Value &a, const Value &b);
+  Value max(const Value &a, const Value &b);
+  Value min(const Value &a, const Value &b);
+  Value clamp(const Value &a, double least, double greatest);
+  Value scale(const Value &a, int exponent);
+  /// To another element type, clamped to what an integer holds. Integers are
+  /// taken for unsigned where that is asked for.
+  Value cast(const Value &a, Element element, bool isUnsigned = false);
+  Value constant(Element element, double value);
+
+  Program &program;
+  std::string indent;
+  std::string text;
+};
+
+/// Writes a function `main` op by op.
+class Program {
+public:
+  explicit Program(Rng &rng);
+
+  Rng &rng;
+  /// Whether buffers are memrefs and results out-parameters.
+  bool usesMemRefs = false;
+
+  /// Dimensions of these sizes, some of which are dynamic, as is this program's
+  /// habit.
+  Dims makeDims(const std::vector<int64_t> &sizes);
+  Dim makeDim(int64_t size);
+  /// Whether dimensions can be dynamic.
+  bool isDynamic() const { return dynamicPercent > 0; }
+
+  Value argument(Element element, const Dims &dims);
+  /// An argument of any MLIR type, for programs written as text.
+  std::string argument(const std::string &type);
+  Value constant(Element element, double value);
+  std::string index(int64_t value);
+
+  /// A size as an SSA value: of `source`, whose dimension it is, or a constant.
+  std::string size(const Dim &dim, const Value *source = nullptr,
+                   size_t position = 0);
+  /// An output to write to: tensor.empty, or an argument. `find` says for each
+  /// dimension whose it is, where that is known.
+  using FindSource =
+      std::function<std::pair<const Value *, size_t>(size_t dim)>;
+  Value empty(Element element, const Dims &dims,
+              const FindSource &find = nullptr);
+  Value fill(const Value &output, double value);
+
+  /// A named op with `ins` and `outs`; gives its result.
+  Value structured(const std::string &op, const std::vector<Value> &inputs,
+                   const Value &output, const Range &range,
+                   const std::string &suffix = "");
+  /// A linalg.generic. `loops` says of each loop whether it is a reduction;
+  /// `body` gets the block's arguments and returns what it yields.
+  using MakeBody = std::function<std::vector<Value>(
+      Body &body, const std::vector<Value> &arguments)>;
+  std::vector<Value>
+  generic(const std::vector<bool> &loops, const std::vector<std::string> &maps,
+          const std::vector<Value> &inputs, const std::vector<Value> &outputs,
+          const MakeBody &body, const std::string &attribute = "");
+
+  std::string fresh();
+  void line(const std::string &text);
+  void result(const Value &value);
+  /// Whether `value` is among the results.
+  bool isResult(const Value &value) const;
+  void makeInexact() { isExact = false; }
+
+  Case finish(const std::string &kind);
+
+private:
+  int dynamicPercent;
+  int nextValue = 0;
+  bool isExact = true;
+  std::vector<std::string> signature;
+  std::vector<std::string> arguments;
+  std::map<std::string, std::string> constants;
+  std::string constantText, text;
+  std::vector<Value> results;
+};
+
+} // namespace fuzz
+
+#endif // GPU_FUZZ_PROGRAM_H

@@ -51,8 +51,9 @@ void populateSplitProducerPatterns(RewritePatternSet &patterns);
 /// To run after the epilogues: what follows a contraction is better there.
 void populateFuseProducerPatterns(RewritePatternSet &patterns);
 
-/// Says why an element-wise producer of an operand of `op` is not taken up.
-void remarkOnProducers(ContractOp op);
+/// Says why an element-wise producer of an operand of `op` is not taken up,
+/// unless it has been `told`.
+void remarkOnProducers(ContractOp op, DenseSet<Operation *> &told);
 
 } // namespace mlir::tessera
 

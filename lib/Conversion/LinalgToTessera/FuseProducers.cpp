@@ -341,11 +341,12 @@ void FuseProducer::fuse(ContractOp op, unsigned side, const Producer &producer,
   rewriter.replaceOp(op, fused->getResults());
 }
 
-void mlir::tessera::remarkOnProducers(ContractOp op) {
+void mlir::tessera::remarkOnProducers(ContractOp op,
+                                      DenseSet<Operation *> &told) {
   for (unsigned side : {0, 1}) {
     std::pair<Operation *, StringRef> rejected{nullptr, ""};
     matchProducer(op, side, &rejected);
-    if (rejected.first)
+    if (rejected.first && told.insert(rejected.first).second)
       rejected.first->emitRemark("stays before the product: ")
           << rejected.second;
   }

@@ -105,11 +105,12 @@ private:
 };
 
 /// Says why a convolution's operand is padded by a kernel of its own.
-static void remarkOnPadding(ContractOp op) {
+static void remarkOnPadding(ContractOp op, DenseSet<Operation *> &told) {
   for (unsigned side : {0, 1}) {
     Value operand = side ? op.getRhs() : op.getLhs();
     std::string why;
-    if (!lookThroughPadding({operand, op.getMap(side)}, &why) && !why.empty())
+    if (!lookThroughPadding({operand, op.getMap(side)}, &why) && !why.empty() &&
+        told.insert(operand.getDefiningOp()).second)
       operand.getDefiningOp()->emitRemark("stays before the product: ") << why;
   }
 }
@@ -141,9 +142,10 @@ struct ConvertLinalgToTesseraPass
       if (failed(matchLinalgProduct(op, &why)) && !why.empty())
         op->emitRemark("stays without matrix instructions: ") << why;
     });
-    getOperation()->walk([](ContractOp op) {
-      remarkOnPadding(op);
-      remarkOnProducers(op);
+    DenseSet<Operation *> told;
+    getOperation()->walk([&](ContractOp op) {
+      remarkOnPadding(op, told);
+      remarkOnProducers(op, told);
     });
   }
 };

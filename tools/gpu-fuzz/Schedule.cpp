@@ -25,10 +25,16 @@ struct OptionalEntry {
 
 } // namespace
 
-/// Entries that are switched on when the attribute has them: name, how often,
-/// and which values.
+/// Name, how often, and which values.
 static const std::vector<OptionalEntry> &getOptionalEntries() {
-  static const std::vector<OptionalEntry> entries = {};
+  static const std::vector<OptionalEntry> entries = {
+      {"interleave", 10, {"1"}},
+      {"splitK", 10, {"2", "3", "4"}},
+      {"raster", 10, {"1", "2", "3"}},
+      {"persistent", 10, {"1", "3", "7"}},
+      // Not for all tiles.
+      {"swizzle", 0, {"true"}},
+  };
   return entries;
 }
 

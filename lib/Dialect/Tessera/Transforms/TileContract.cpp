@@ -533,7 +533,6 @@ void Tiler::emitTiles() {
 }
 
 void Tiler::run() {
-  // On the host: extents, grid and threads.
   // An output without elements needs no kernel, whose code would divide by
   // zero.
   if (llvm::is_contained(cast<ShapedType>(op.getOutput().getType()).getShape(),
@@ -541,6 +540,8 @@ void Tiler::run() {
     op.erase();
     return;
   }
+
+  // On the host: extents, grid and threads.
   Value one = constant(1);
   int64_t splitK = schedule.getSplitK();
   if (splitK > 1)

@@ -58,6 +58,11 @@ Value emitShuffleAny(OpBuilder &builder, Location loc,
 /// A mask of `width` bits, of which the first `count` (index) are set.
 Value emitMask(OpBuilder &builder, Location loc, Value count, int64_t width);
 
+/// How many of the `width` elements from `place` on in the last two dimensions
+/// of `memory` lie in it (index).
+Value emitCountInBounds(OpBuilder &builder, Location loc, Value memory,
+                        std::array<Value, 2> place, int64_t width);
+
 /// Whether consecutive elements of the last dimension lie side by side.
 bool isInnerContiguous(MemRefType type);
 

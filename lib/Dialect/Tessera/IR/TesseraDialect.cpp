@@ -183,10 +183,9 @@ Attribute ScheduleAttr::parse(AsmParser &parser, Type) {
     return {};
   if (kFragment == 0)
     kFragment = k;
-  return parser.getChecked<ScheduleAttr>(loc, parser.getContext(), workgroup,
-                                         subgroup, k, kFragment, stages,
-                                         vthread, interleave, swizzle, splitK,
-                                         raster, persistent);
+  return parser.getChecked<ScheduleAttr>(
+      loc, parser.getContext(), workgroup, subgroup, k, kFragment, stages,
+      vthread, interleave, swizzle, splitK, raster, persistent);
 }
 
 void ScheduleAttr::print(AsmPrinter &printer) const {
@@ -216,14 +215,11 @@ void ScheduleAttr::print(AsmPrinter &printer) const {
   printer << '>';
 }
 
-LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
-                                   ArrayRef<int64_t> workgroup,
-                                   ArrayRef<int64_t> subgroup, int64_t k,
-                                   int64_t kFragment, int64_t stages,
-                                   ArrayRef<int64_t> vthread,
-                                   int64_t interleave, bool swizzle,
-                                   int64_t splitK, int64_t raster,
-                                   int64_t persistent) {
+LogicalResult ScheduleAttr::verify(
+    function_ref<InFlightDiagnostic()> emitError, ArrayRef<int64_t> workgroup,
+    ArrayRef<int64_t> subgroup, int64_t k, int64_t kFragment, int64_t stages,
+    ArrayRef<int64_t> vthread, int64_t interleave, bool swizzle, int64_t splitK,
+    int64_t raster, int64_t persistent) {
   auto isPair = [](ArrayRef<int64_t> pair) {
     return pair.size() == 2 && pair[0] > 0 && pair[1] > 0;
   };
@@ -295,13 +291,14 @@ int64_t mlir::tessera::getSwizzlePhases(MemRefType type) {
   int64_t rank = type.getRank();
   SmallVector<int64_t> strides;
   int64_t offset;
-  if (rank < 2 || type.isDynamicDim(rank - 1) ||
-      !type.getElementType().isIntOrFloat() ||
+  Type element = type.getElementType();
+  unsigned bits = element.isIntOrFloat() ? element.getIntOrFloatBitWidth() : 0;
+  if (rank < 2 || type.isDynamicDim(rank - 1) || bits < 8 || bits > 128 ||
+      !llvm::isPowerOf2_32(bits) ||
       failed(type.getStridesAndOffset(strides, offset)) ||
       strides[rank - 1] != 1 || strides[rank - 2] != type.getDimSize(rank - 1))
     return 0;
-  int64_t bytes = strides[rank - 2] *
-                  type.getElementType().getIntOrFloatBitWidth() / 8;
+  int64_t bytes = strides[rank - 2] * bits / 8;
   if (bytes != 32 && bytes != 64 && (bytes == 0 || bytes % 128))
     return 0;
   return std::min<int64_t>(8, bytes / 16);

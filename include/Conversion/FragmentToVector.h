@@ -41,6 +41,12 @@ struct TileLayout {
 /// Fails where the type names no instruction of the chip.
 FailureOr<TileLayout> getTileLayout(const Chip &chip, FragmentType type);
 
+/// The column at which a swizzled memory of `type` keeps element `row`, `col`
+/// of its last two dimensions; see `tessera.copy`. What follows in the same 16
+/// bytes follows there as well.
+Value emitSwizzledColumn(OpBuilder &builder, Location loc, MemRefType type,
+                         Value row, Value col);
+
 /// What a vendor does its own way.
 class FragmentTarget {
 public:
@@ -58,9 +64,9 @@ public:
                         const MatrixInstruction &row, MmaOp op, Value a,
                         Value b, Value acc) const;
 
-  /// A tile's load by an instruction of its own (ldmatrix), or null. `row` and
-  /// `col` are the tile's place in the last two dimensions of the memory,
-  /// `alignment` what every row of the tile is known to have.
+  /// A tile's load by an instruction of its own (ldmatrix), or null. `indices`
+  /// are the tile's place in the memory, not swizzled; `alignment` is what
+  /// every row of the tile is known to have.
   virtual Value emitTileLoad(OpBuilder &builder, Location loc, LoadOp op,
                              const TileLayout &layout, Value memory,
                              ValueRange indices, int64_t alignment) const;

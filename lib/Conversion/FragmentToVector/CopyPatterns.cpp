@@ -5,7 +5,8 @@
 //===----------------------------------------------------------------------===//
 //
 // The tile is cut into chunks of one access, which the workgroup's threads take
-// in turn: neighbouring threads take neighbouring chunks.
+// in turn: neighbouring threads take neighbouring chunks. Where a region says
+// what is gathered, it is evaluated once for each chunk, at its first element.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,6 +14,7 @@
 #include "Patterns.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/IR/IRMapping.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 
 using namespace mlir;
@@ -42,22 +44,31 @@ template <typename CopyLike> class CopyEmitter {
 public:
   CopyEmitter(CopyLike op, const FragmentTarget &target, bool async)
       : op(op), target(target), async(async), loc(op.getLoc()),
-        shape(op.getShape()), source(op.getSource()), to(op.getTarget()) {
+        shape(op.getShape()), source(op.getSource()), to(op.getTarget()),
+        gathers(op.isGather()) {
     element = op.getSourceType().getElementType();
     int64_t bytes = getElementBytes(element);
     width = 1;
     if (isInnerContiguous(op.getSourceType()) &&
         isInnerContiguous(op.getTargetType())) {
       int64_t limit = target.chip.accessBytes;
-      if (target.chip.alignedAccess) {
-        int64_t alignment = op.getAlignment().value_or(bytes);
+      int64_t alignment = op.getAlignment().value_or(bytes);
+      if (target.chip.alignedAccess)
         limit = std::min(limit, alignment);
+      if (gathers)
+        limit = std::min(limit, op.getContiguousElements() * bytes);
+      // Within one chunk of 16 bytes, where these are permuted.
+      if (op.getSwizzled()) {
+        auto known =
+            op->template getAttrOfType<IntegerAttr>(getAlignmentAttrName());
+        limit =
+            std::min({limit, int64_t(16), known ? known.getInt() : alignment});
       }
       while (width * 2 * bytes <= limit && shape[1] % (width * 2) == 0)
         width *= 2;
     }
     sourceInside =
-        op.getInBounds() ||
+        gathers || op.getInBounds() ||
         isProvablyInBounds(op.getSourceType(), op.getSourceIndices(), shape);
     targetInside =
         op.getInBounds() ||
@@ -116,41 +127,89 @@ public:
   }
 
 private:
-  /// How many of the chunk's elements from `place` on lie in `memory`.
-  Value emitCount(OpBuilder &builder, Value memory,
-                  std::array<Value, 2> place) {
+  /// Where a chunk is read.
+  struct Origin {
+    SmallVector<Value> indices;
+    /// How many of its elements there are (index); null: all.
+    Value count;
+    /// Whether all are (i1), where `count` is there.
+    Value whole;
+  };
+
+  Value emitIsWhole(OpBuilder &builder, Value count) {
+    return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, count,
+                                 IndexMath(builder, loc).constant(width));
+  }
+
+  /// The place of a chunk in the last two dimensions.
+  std::array<Value, 2> getPlace(OpBuilder &builder, ValueRange indices,
+                                Value row, Value col) {
     IndexMath math(builder, loc);
-    int64_t rank = cast<MemRefType>(memory.getType()).getRank();
-    Value rows = memref::DimOp::create(builder, loc, memory, rank - 2);
-    Value cols = memref::DimOp::create(builder, loc, memory, rank - 1);
-    Value left = arith::SubIOp::create(builder, loc, cols, place[1]);
-    left = arith::MaxSIOp::create(builder, loc, left, math.constant(0));
-    left = arith::MinSIOp::create(builder, loc, left, math.constant(width));
-    Value rowInside = arith::CmpIOp::create(
-        builder, loc, arith::CmpIPredicate::slt, place[0], rows);
-    return arith::SelectOp::create(builder, loc, rowInside, left,
-                                   math.constant(0));
+    return {math.add(indices[indices.size() - 2], row),
+            math.add(indices[indices.size() - 1], col)};
+  }
+
+  /// Where the chunk is in a tile of the source.
+  Origin emitTileOrigin(OpBuilder &builder, Value row, Value col) {
+    std::array<Value, 2> place =
+        getPlace(builder, op.getSourceIndices(), row, col);
+    Origin origin;
+    llvm::append_range(origin.indices, op.getSourceIndices().drop_back(2));
+    origin.indices.append({place[0], place[1]});
+    if (!sourceInside) {
+      origin.count = emitCountInBounds(builder, loc, source, place, width);
+      origin.whole = emitIsWhole(builder, origin.count);
+    }
+    return origin;
+  }
+
+  /// Where the region says that the chunk is: all of it or nothing.
+  Origin emitGatherOrigin(OpBuilder &builder, Value row, Value col) {
+    IndexMath math(builder, loc);
+    Block &block = op.getGather().front();
+    IRMapping mapping;
+    mapping.map(block.getArgument(0), row);
+    mapping.map(block.getArgument(1), col);
+    for (Operation &inner : block.without_terminator())
+      builder.clone(inner, mapping);
+    Origin origin;
+    for (Value value : block.getTerminator()->getOperands())
+      origin.indices.push_back(mapping.lookupOrDefault(value));
+    Value inside = origin.indices.pop_back_val();
+    if (getConstantIntValue(inside) == int64_t(-1) ||
+        getConstantIntValue(inside) == int64_t(1))
+      return origin;
+    origin.count = arith::SelectOp::create(
+        builder, loc, inside, math.constant(width), math.constant(0));
+    origin.whole = inside;
+    return origin;
+  }
+
+  /// The chunk by an asynchronous copy, if the target has one for it.
+  bool emitAsyncChunk(OpBuilder &builder, const Origin &from,
+                      ValueRange targetIndices) {
+    IndexMath math(builder, loc);
+    SmallVector<Value> indices(from.indices);
+    // What is not there is not read, but its address is still to be one.
+    if (gathers && from.count)
+      for (Value &index : indices)
+        index = arith::SelectOp::create(builder, loc, from.whole, index,
+                                        math.constant(0));
+    return target.emitAsyncCopy(builder, loc, source, indices, to,
+                                targetIndices, width, from.count);
   }
 
   void emitChunk(OpBuilder &builder, Value row, Value col) {
-    IndexMath math(builder, loc);
-    auto place = [&](ValueRange indices) {
-      return std::array<Value, 2>{math.add(indices[indices.size() - 2], row),
-                                  math.add(indices[indices.size() - 1], col)};
-    };
-    auto all = [](ValueRange indices, std::array<Value, 2> place) {
-      SmallVector<Value> result(indices.drop_back(2));
-      result.append({place[0], place[1]});
-      return result;
-    };
-    std::array<Value, 2> from = place(op.getSourceIndices()),
-                         into = place(op.getTargetIndices());
-    SmallVector<Value> fromAll = all(op.getSourceIndices(), from),
-                       intoAll = all(op.getTargetIndices(), into);
-    Value count = sourceInside ? Value() : emitCount(builder, source, from);
-    if (async && targetInside &&
-        target.emitAsyncCopy(builder, loc, source, fromAll, to, intoAll, width,
-                             count))
+    Origin from = gathers ? emitGatherOrigin(builder, row, col)
+                          : emitTileOrigin(builder, row, col);
+    std::array<Value, 2> into =
+        getPlace(builder, op.getTargetIndices(), row, col);
+    SmallVector<Value> intoAll(op.getTargetIndices().drop_back(2));
+    intoAll.append({into[0], into[1]});
+    if (op.getSwizzled())
+      intoAll.back() = emitSwizzledColumn(builder, loc, op.getTargetType(),
+                                          into[0], into[1]);
+    if (async && targetInside && emitAsyncChunk(builder, from, intoAll))
       return;
 
     VectorType type = VectorType::get(width, element);
@@ -161,25 +220,19 @@ private:
         target.chip.alignedAccess
             ? llvm::MaybeAlign(width * getElementBytes(element))
             : llvm::MaybeAlign();
-    Value whole;
-    auto isWhole = [&](Value count) -> Value {
-      return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
-                                   count, math.constant(width));
-    };
     // Read: a whole chunk at once, a partial one under a mask.
     Value value;
     auto read = [&](OpBuilder &builder) -> Value {
       if (width == 1)
-        return memref::LoadOp::create(builder, loc, source, fromAll);
-      return vector::LoadOp::create(builder, loc, type, source, fromAll, false,
-                                    align);
+        return memref::LoadOp::create(builder, loc, source, from.indices);
+      return vector::LoadOp::create(builder, loc, type, source, from.indices,
+                                    false, align);
     };
-    if (!count) {
+    if (!from.count) {
       value = read(builder);
     } else {
-      whole = isWhole(count);
       value = scf::IfOp::create(
-                  builder, loc, whole,
+                  builder, loc, from.whole,
                   [&](OpBuilder &nested, Location loc) {
                     scf::YieldOp::create(nested, loc, read(nested));
                   },
@@ -187,10 +240,10 @@ private:
                     Value zero =
                         constantZero(nested, width == 1 ? element : Type(type));
                     Value partial = zero;
-                    if (width > 1) {
-                      Value mask = emitMask(nested, loc, count, width);
+                    if (width > 1 && !gathers) {
+                      Value mask = emitMask(nested, loc, from.count, width);
                       partial = vector::MaskedLoadOp::create(
-                          nested, loc, type, source, fromAll, mask, zero);
+                          nested, loc, type, source, from.indices, mask, zero);
                     }
                     scf::YieldOp::create(nested, loc, partial);
                   })
@@ -207,15 +260,16 @@ private:
       write(builder);
       return;
     }
-    Value room = emitCount(builder, to, into);
+    // Rows that are swizzled are whole chunks.
+    Value room = emitCountInBounds(builder, loc, to, into, width);
     scf::IfOp::create(
-        builder, loc, isWhole(room),
+        builder, loc, emitIsWhole(builder, room),
         [&](OpBuilder &nested, Location loc) {
           write(nested);
           scf::YieldOp::create(nested, loc);
         },
         [&](OpBuilder &nested, Location loc) {
-          if (width > 1) {
+          if (width > 1 && !op.getSwizzled()) {
             Value mask = emitMask(nested, loc, room, width);
             vector::MaskedStoreOp::create(nested, loc, to, intoAll, mask,
                                           value);
@@ -230,6 +284,7 @@ private:
   Location loc;
   ArrayRef<int64_t> shape;
   Value source, to;
+  bool gathers;
   Type element;
   int64_t width;
   bool sourceInside, targetInside;

@@ -234,13 +234,20 @@ void mlir::tessera::populateFragmentToVectorPatterns(
   patterns.add<SelectPattern>(converter, patterns.getContext());
 }
 
-/// What is known beside what the op promises.
+/// What is known beside what the op promises: of source and target, and of the
+/// target alone.
 template <typename CopyLike> static void setAlignment(CopyLike op) {
-  int64_t known =
-      std::min(getKnownTileAlignment(op.getSource(), op.getSourceIndices()),
-               getKnownTileAlignment(op.getTarget(), op.getTargetIndices()));
-  if (!op.getAlignment() || static_cast<int64_t>(*op.getAlignment()) < known)
-    op.setAlignment(known);
+  ValueRange from = op.getSourceIndices();
+  if (op.isGather())
+    from = op.getGather().front().getTerminator()->getOperands().drop_back();
+  int64_t promised = op.getAlignment().value_or(1);
+  int64_t ofSource = getKnownTileAlignment(op.getSource(), from),
+          ofTarget =
+              getKnownTileAlignment(op.getTarget(), op.getTargetIndices());
+  op.setAlignment(std::max(promised, std::min(ofSource, ofTarget)));
+  op->setAttr(
+      getAlignmentAttrName(),
+      Builder(op.getContext()).getI64IntegerAttr(std::max(promised, ofTarget)));
 }
 
 LogicalResult

@@ -36,11 +36,27 @@ Value mlir::tessera::emitMask(OpBuilder &builder, Location loc, Value count,
                                limit);
 }
 
+Value mlir::tessera::emitCountInBounds(OpBuilder &builder, Location loc,
+                                       Value memory, std::array<Value, 2> place,
+                                       int64_t width) {
+  IndexMath math(builder, loc);
+  int64_t rank = cast<MemRefType>(memory.getType()).getRank();
+  Value rows = memref::DimOp::create(builder, loc, memory, rank - 2);
+  Value cols = memref::DimOp::create(builder, loc, memory, rank - 1);
+  Value zero = math.constant(0);
+  Value left = arith::SubIOp::create(builder, loc, cols, place[1]);
+  left = arith::MaxSIOp::create(builder, loc, left, zero);
+  left = arith::MinSIOp::create(builder, loc, left, math.constant(width));
+  Value rowInside = arith::CmpIOp::create(
+      builder, loc, arith::CmpIPredicate::slt, place[0], rows);
+  return arith::SelectOp::create(builder, loc, rowInside, left, zero);
+}
+
 bool mlir::tessera::isInnerContiguous(MemRefType type) {
   SmallVector<int64_t> strides;
   int64_t offset;
   return succeeded(type.getStridesAndOffset(strides, offset)) &&
-         strides.back() == 1;
+         !strides.empty() && strides.back() == 1;
 }
 
 namespace {
@@ -54,6 +70,8 @@ public:
       : builder(builder), loc(op.getLoc()), math(builder, loc), layout(layout),
         memory(op.getMemory()), indices(op.getIndices()),
         transpose(op.getTranspose()), type(op.getMemRefType()) {
+    if constexpr (std::is_same_v<LoadOrStore, LoadOp>)
+      swizzled = op.getSwizzled();
     auto known =
         op->template getAttrOfType<IntegerAttr>(getAlignmentAttrName());
     alignment = known ? known.getInt() : 1;
@@ -63,6 +81,10 @@ public:
                        std::max<int64_t>(1, target.chip.accessBytes / bytes));
     if (target.chip.alignedAccess)
       width = std::min(width, std::max<int64_t>(1, alignment / bytes));
+    // Within one chunk of 16 bytes, where these are permuted.
+    if (swizzled)
+      width = std::min(
+          {width, 16 / bytes, std::max<int64_t>(1, alignment / bytes)});
     std::array<Value, 2> lane =
         layout.getLaneOffset(builder, loc, target.getLane(builder, loc));
     // From here on in the memory's order: (slow, fast).
@@ -97,7 +119,14 @@ public:
     return {math.add(laneBase[0], step[0]), math.add(laneBase[1], step[1])};
   }
 
-  /// All indices of a place in the memory.
+  /// The indices of the memory that hold what belongs to a place.
+  SmallVector<Value> getAddress(std::array<Value, 2> place) const {
+    if (swizzled)
+      place[1] = emitSwizzledColumn(builder, loc, type, place[0], place[1]);
+    return getIndices(place);
+  }
+
+  /// All indices of a place.
   SmallVector<Value> getIndices(std::array<Value, 2> place) const {
     SmallVector<Value> all(ArrayRef(indices).drop_back(2));
     all.append({place[0], place[1]});
@@ -113,31 +142,26 @@ public:
   }
 
   /// How many of the `count` elements at `place` lie in the memory (index).
-  Value emitCount(std::array<Value, 2> place, int64_t count);
+  Value emitCount(std::array<Value, 2> place, int64_t count) {
+    return emitCountInBounds(builder, loc, memory, place, count);
+  }
 
   VectorType getAccessType() const {
     return VectorType::get(width, type.getElementType());
   }
 
 private:
-  Value emitSize(unsigned d) {
-    if (!sizes[d])
-      sizes[d] =
-          memref::DimOp::create(builder, loc, memory, type.getRank() - 2 + d);
-    return sizes[d];
-  }
-
   OpBuilder &builder;
   Location loc;
   IndexMath math;
   const TileLayout &layout;
   Value memory;
   SmallVector<Value> indices;
-  bool transpose;
+  bool transpose, swizzled = false;
   MemRefType type;
   int64_t alignment;
   int64_t width = 1;
-  std::array<Value, 2> base, laneBase, sizes;
+  std::array<Value, 2> base, laneBase;
 };
 
 } // namespace
@@ -151,21 +175,13 @@ Value TileAccess::emitAllInBounds(FragmentType fragment, bool promised) {
   Value all;
   for (unsigned d : {0, 1}) {
     Value end = math.add(base[d], shape[d]);
-    Value inside = arith::CmpIOp::create(
-        builder, loc, arith::CmpIPredicate::sle, end, emitSize(d));
+    Value size =
+        memref::DimOp::create(builder, loc, memory, type.getRank() - 2 + d);
+    Value inside = arith::CmpIOp::create(builder, loc,
+                                         arith::CmpIPredicate::sle, end, size);
     all = all ? arith::AndIOp::create(builder, loc, all, inside) : inside;
   }
   return all;
-}
-
-Value TileAccess::emitCount(std::array<Value, 2> place, int64_t count) {
-  Value zero = math.constant(0);
-  Value left = arith::SubIOp::create(builder, loc, emitSize(1), place[1]);
-  Value rowInside = arith::CmpIOp::create(
-      builder, loc, arith::CmpIPredicate::slt, place[0], emitSize(0));
-  left = arith::MaxSIOp::create(builder, loc, left, zero);
-  left = arith::MinSIOp::create(builder, loc, left, math.constant(count));
-  return arith::SelectOp::create(builder, loc, rowInside, left, zero);
 }
 
 //===----------------------------------------------------------------------===//
@@ -255,8 +271,8 @@ struct LoadPattern : FragmentPattern<LoadOp> {
         });
   }
   static bool isTransposed(LoadOp op, const TileLayout &layout) {
-    return op.getTranspose() && isInnerContiguous(op.getMemRefType()) &&
-           canTransposeTiles(layout);
+    return op.getTranspose() && !op.getSwizzled() &&
+           isInnerContiguous(op.getMemRefType()) && canTransposeTiles(layout);
   }
 
   SmallVector<Value> emitPlain(OpBuilder &builder, LoadOp op,
@@ -303,7 +319,7 @@ struct LoadPattern : FragmentPattern<LoadOp> {
     SmallVector<Value> parts;
     for (int64_t reg = 0; reg < layout.map.getNumRegisters(); reg += width) {
       std::array<Value, 2> place = access.getPlace(i, j, reg);
-      SmallVector<Value> indices = access.getIndices(place);
+      SmallVector<Value> indices = access.getAddress(place);
       Value part;
       if (!masked && width == 1) {
         part = memref::LoadOp::create(builder, loc, op.getMemory(), indices);
@@ -394,7 +410,7 @@ struct StorePattern : FragmentPattern<StoreOp> {
     int64_t width = access.getWidth();
     for (int64_t reg = 0; reg < layout.map.getNumRegisters(); reg += width) {
       std::array<Value, 2> place = access.getPlace(i, j, reg);
-      SmallVector<Value> indices = access.getIndices(place);
+      SmallVector<Value> indices = access.getAddress(place);
       Value part = extractPart(builder, loc, tile, reg, width);
       if (!masked && width == 1) {
         memref::StoreOp::create(builder, loc, part, op.getMemory(), indices);

@@ -70,6 +70,11 @@ SmallVector<Value> emitTransposedTiles(
     OpBuilder &builder, Location loc, const TileLayout &layout,
     function_ref<Value(int64_t column, int64_t row, int64_t count)> load);
 
+/// How many of the `width` elements from `place` on in the last two dimensions
+/// of `memory` lie in it (index).
+Value emitCountInBounds(OpBuilder &builder, Location loc, Value memory,
+                        std::array<Value, 2> place, int64_t width);
+
 /// Whether consecutive elements of the last dimension lie side by side.
 bool isInnerContiguous(MemRefType type);
 

@@ -26,7 +26,8 @@ bool NvidiaTarget::emitAsyncCopy(OpBuilder &builder, Location loc, Value source,
   auto type = cast<MemRefType>(source.getType());
   int64_t bytes = width * getElementBytes(type.getElementType());
   if (!chip.asyncCopy || (bytes != 4 && bytes != 8 && bytes != 16) ||
-      isWorkgroupMemory(type) || !type.isLastDimUnitStride())
+      isWorkgroupMemory(type) || type.getRank() == 0 ||
+      !type.isLastDimUnitStride())
     return false;
   nvgpu::DeviceAsyncCopyOp::create(
       builder, loc, nvgpu::DeviceAsyncTokenType::get(builder.getContext()),

@@ -100,6 +100,10 @@ Value NvidiaTarget::emitTileLoad(OpBuilder &builder, Location loc, LoadOp op,
     Value &index = address[address.size() - 2 + d];
     index = arith::AddIOp::create(builder, loc, index, place[d]);
   }
+  // The rows of 16 bytes are what a swizzle permutes.
+  if (op.getSwizzled())
+    address.back() = emitSwizzledColumn(
+        builder, loc, type, address[address.size() - 2], address.back());
   int64_t count = int64_t(1) << matrices.size();
   // The op's lowering knows no 8-bit floats; in LLVM's types they are i8.
   bool isFloat8 = bytes == 1 && isa<FloatType>(element);

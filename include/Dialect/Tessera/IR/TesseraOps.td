@@ -415,7 +415,8 @@ def Tessera_CopyOp : Tessera_CopyLikeOp<"copy"> {
     `S = min(8, row bytes / 16)` and `L = max(1, 128 / row bytes)`. These are
     the 32, 64 and 128 byte swizzles of NVIDIA's tensor maps (CUDA driver API,
     CUtensorMapSwizzle). Row and chunk count from the start of the last two
-    dimensions of the memory. A load is to say `swizzled` as well.
+    dimensions of the memory, which starts at a multiple of 16 bytes. A load is
+    to say `swizzled` as well.
 
     Constraints
     - `copy_c1`: source and target have rank 2 or more, and an index per
@@ -428,7 +429,8 @@ def Tessera_CopyOp : Tessera_CopyLikeOp<"copy"> {
       positive power of two that divides the rows of `shape`, and needs
       `gather`.
     - `copy_c7`: `swizzled` needs a target whose last dimension is static,
-      contiguous and unpadded, of 32, 64 or a multiple of 128 bytes.
+      contiguous and unpadded, of 32, 64 or a multiple of 128 bytes, with
+      elements of 8 to 128 bits.
 
     Example:
 

@@ -35,7 +35,8 @@ inline llvm::StringRef getProductAttrName() { return "tessera.product"; }
 int64_t getElementBytes(Type type);
 
 /// The largest number that provably divides `value`, up to 4096: from
-/// constants, products, sums, loop bounds and steps.
+/// constants, products, sums, loop bounds and steps; of the column of a gather,
+/// that of its groups' first elements.
 int64_t getKnownDivisor(Value value);
 
 /// The alignment in bytes, up to 16, that the first element of every row of a

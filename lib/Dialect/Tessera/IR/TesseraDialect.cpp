@@ -291,13 +291,14 @@ int64_t mlir::tessera::getSwizzlePhases(MemRefType type) {
   int64_t rank = type.getRank();
   SmallVector<int64_t> strides;
   int64_t offset;
-  if (rank < 2 || type.isDynamicDim(rank - 1) ||
-      !type.getElementType().isIntOrFloat() ||
+  Type element = type.getElementType();
+  unsigned bits = element.isIntOrFloat() ? element.getIntOrFloatBitWidth() : 0;
+  if (rank < 2 || type.isDynamicDim(rank - 1) || bits < 8 || bits > 128 ||
+      !llvm::isPowerOf2_32(bits) ||
       failed(type.getStridesAndOffset(strides, offset)) ||
       strides[rank - 1] != 1 || strides[rank - 2] != type.getDimSize(rank - 1))
     return 0;
-  int64_t bytes =
-      strides[rank - 2] * type.getElementType().getIntOrFloatBitWidth() / 8;
+  int64_t bytes = strides[rank - 2] * bits / 8;
   if (bytes != 32 && bytes != 64 && (bytes == 0 || bytes % 128))
     return 0;
   return std::min<int64_t>(8, bytes / 16);

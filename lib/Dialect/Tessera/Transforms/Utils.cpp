@@ -47,6 +47,17 @@ static int64_t clampDivisor(int64_t value) {
   return value == 0 || value > maxDivisor ? std::gcd(value, maxDivisor) : value;
 }
 
+/// The elements that `op`, if it gathers, promises to be side by side.
+static std::optional<int64_t> getGatherGroup(Operation *op) {
+  if (auto copy = dyn_cast_or_null<CopyOp>(op))
+    return copy.getContiguousElements();
+  if (auto copy = dyn_cast_or_null<AsyncCopyOp>(op))
+    return copy.getContiguousElements();
+  if (auto tile = dyn_cast_or_null<TileOp>(op))
+    return tile.getContiguous().value_or(1);
+  return std::nullopt;
+}
+
 static int64_t getKnownDivisor(Value value, int depth) {
   if (std::optional<int64_t> constant = getConstantIntValue(value))
     return *constant == 0 ? maxDivisor : clampDivisor(*constant);
@@ -60,6 +71,11 @@ static int64_t getKnownDivisor(Value value, int depth) {
         dyn_cast_or_null<scf::ForOp>(argument.getOwner()->getParentOp());
     if (loop && argument == loop.getInductionVar())
       return std::gcd(recurse(loop.getLowerBound()), recurse(loop.getStep()));
+    // The column at which a group of a gather starts.
+    if (argument.getArgNumber() == 1)
+      if (std::optional<int64_t> group =
+              getGatherGroup(argument.getOwner()->getParentOp()))
+        return clampDivisor(*group);
     return 1;
   }
   Operation *op = value.getDefiningOp();
@@ -78,9 +94,21 @@ static int64_t getKnownDivisor(Value value, int depth) {
       if (*bits >= 0 && *bits < 12)
         return clampDivisor(recurse(op->getOperand(0)) << *bits);
   if (auto apply = dyn_cast<affine::AffineApplyOp>(op)) {
-    // Per dimension: substitute the divisor where the expression is linear.
-    AffineExpr expr = apply.getAffineMap().getResult(0);
-    return clampDivisor(expr.getLargestKnownDivisor());
+    // Each operand is a multiple of what divides it.
+    AffineMap map = apply.getAffineMap();
+    SmallVector<AffineExpr> dims, symbols;
+    for (auto [i, operand] : llvm::enumerate(apply.getMapOperands())) {
+      if (i < map.getNumDims())
+        dims.push_back(getAffineDimExpr(i, op->getContext()) *
+                       recurse(operand));
+      else
+        symbols.push_back(
+            getAffineSymbolExpr(i - map.getNumDims(), op->getContext()) *
+            recurse(operand));
+    }
+    return clampDivisor(map.getResult(0)
+                            .replaceDimsAndSymbols(dims, symbols)
+                            .getLargestKnownDivisor());
   }
   return 1;
 }

@@ -1,0 +1,102 @@
+//===- Swizzle.cpp - Where a swizzled memory keeps its elements -----------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// With E elements in a chunk of 16 bytes, S phases and L rows for each of them,
+// all powers of two, element (r, c) is kept at the column
+//
+//   ((c / E) xor ((r / L) mod S)) * E + c mod E  =  c xor ((r / L) mod S) * E
+//
+// since the phase times E has none of the bits of c mod E. Terms of r that are
+// multiples of L * S do not change the phase, and terms of c that are multiples
+// of S * E do not meet it: they stay out of the arithmetic, of which then only
+// what the lane's number gives is left, the same in every step of a loop.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Dialect/Tessera/Transforms/Utils.h"
+#include "Patterns.h"
+
+using namespace mlir;
+using namespace mlir::tessera;
+
+namespace {
+/// A sum in two: `outer` + `inner` + `constant`, where what divides `outer` is
+/// a multiple of some power of two, and 0 <= constant < that.
+struct SplitSum {
+  SmallVector<Value> outer, inner;
+  int64_t outerConstant = 0, constant = 0;
+
+  SplitSum(Value sum, int64_t modulus) {
+    add(sum, modulus, /*depth=*/8);
+    outerConstant = constant & -modulus;
+    constant &= modulus - 1;
+  }
+
+  /// The sum of `terms` and a constant.
+  static Value emit(const IndexMath &math, ArrayRef<Value> terms,
+                    int64_t constant) {
+    Value sum;
+    for (Value term : terms)
+      sum = sum ? math.add(sum, term) : term;
+    return sum ? math.add(sum, constant) : math.constant(constant);
+  }
+
+private:
+  void add(Value term, int64_t modulus, int depth) {
+    auto sum = term.getDefiningOp<arith::AddIOp>();
+    if (std::optional<int64_t> known = getConstantIntValue(term)) {
+      constant += *known;
+    } else if (getKnownDivisor(term) % modulus == 0) {
+      outer.push_back(term);
+    } else if (sum && depth) {
+      add(sum.getLhs(), modulus, depth - 1);
+      add(sum.getRhs(), modulus, depth - 1);
+    } else {
+      inner.push_back(term);
+    }
+  }
+};
+} // namespace
+
+Value mlir::tessera::emitSwizzledColumn(OpBuilder &builder, Location loc,
+                                        MemRefType type, Value row, Value col) {
+  IndexMath math(builder, loc);
+  int64_t bytes = getElementBytes(type.getElementType());
+  int64_t phases = getSwizzlePhases(type), perChunk = 16 / bytes;
+  int64_t rowBytes = type.getShape().back() * bytes;
+  int64_t rowsPerPhase = std::max<int64_t>(1, 128 / rowBytes);
+
+  SplitSum rows(row, rowsPerPhase * phases), cols(col, phases * perChunk);
+  // The phase times E: its bits are shifted from where they are in the row.
+  int64_t mask = (phases - 1) * perChunk;
+  Value phase;
+  if (rows.inner.empty()) {
+    phase = math.constant(rows.constant / rowsPerPhase * perChunk);
+  } else {
+    phase = SplitSum::emit(math, rows.inner, rows.constant);
+    if (perChunk > rowsPerPhase)
+      phase = arith::ShLIOp::create(
+          builder, loc, phase,
+          math.constant(llvm::Log2_64(perChunk / rowsPerPhase)));
+    else if (perChunk < rowsPerPhase)
+      phase = arith::ShRUIOp::create(
+          builder, loc, phase,
+          math.constant(llvm::Log2_64(rowsPerPhase / perChunk)));
+    phase = arith::AndIOp::create(builder, loc, phase, math.constant(mask));
+  }
+  Value inner = SplitSum::emit(math, cols.inner, cols.constant);
+  std::optional<int64_t> knownPhase = getConstantIntValue(phase),
+                         knownInner = getConstantIntValue(inner);
+  if (knownPhase && knownInner)
+    inner = math.constant(*knownPhase ^ *knownInner);
+  else if (knownInner == 0)
+    inner = phase;
+  else if (knownPhase != 0)
+    inner = arith::XOrIOp::create(builder, loc, inner, phase);
+  if (cols.outer.empty())
+    return math.add(inner, cols.outerConstant);
+  return math.add(SplitSum::emit(math, cols.outer, cols.outerConstant), inner);
+}

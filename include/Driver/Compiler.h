@@ -70,6 +70,8 @@ struct ProductReport {
   std::string kernel;
   std::string instruction;
   bool matrixUnit;
+  /// Computed without fragments, as memory limits it: `instruction` says how.
+  bool plainThreads = false;
   /// "64x64x16 f16 x f16 -> f32".
   std::string product;
   /// "file:line:column" of the product.

@@ -29,6 +29,10 @@ struct LinalgToTesseraPipelineOptions
       *this, "allow-tf32",
       llvm::cl::desc("Permit tf32 for every product of f32 operands"),
       llvm::cl::init(false)};
+  PassOptions::Option<bool> requireMatrixUnit{
+      *this, "require-matrix-unit",
+      llvm::cl::desc("Leave no product to plain threads"),
+      llvm::cl::init(false)};
 };
 
 /// Tensors and linalg to memrefs, host code, and `gpu.launch` kernels in the

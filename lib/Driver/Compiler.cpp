@@ -87,6 +87,7 @@ static LogicalResult lowerToSchedule(ModuleOp module,
   linalg.target = options.target;
   linalg.chip = options.chip;
   linalg.allowTf32 = options.allowTf32;
+  linalg.requireMatrixUnit = options.requireMatrixUnit;
   return runPipeline(module, options, times, "schedule",
                      [&](OpPassManager &pm) {
                        pm.addPass(createConvertSubgroupMmaToTessera());
@@ -160,6 +161,27 @@ std::vector<ProductReport> mlir::tessera::collectProducts(ModuleOp module,
         return;
     reports.push_back(std::move(report));
   });
+  // Those that are no fragments' business.
+  auto products = module->getAttrOfType<DictionaryAttr>("tessera.products");
+  for (NamedAttribute entry :
+       products ? products.getValue() : ArrayRef<NamedAttribute>()) {
+    auto product = dyn_cast<DictionaryAttr>(entry.getValue());
+    auto what = product ? product.getAs<StringAttr>("product") : StringAttr(),
+         why = product ? product.getAs<StringAttr>("why") : StringAttr();
+    if (!what || !why)
+      continue;
+    ProductReport report;
+    report.kernel = entry.getName().str();
+    report.product = what.str();
+    report.instruction = why.str();
+    report.matrixUnit = false;
+    report.plainThreads = true;
+    module.walk([&](gpu::GPUFuncOp kernel) {
+      if (kernel.getName() == entry.getName().getValue())
+        report.location = describe(kernel.getLoc());
+    });
+    reports.push_back(std::move(report));
+  }
   return reports;
 }
 

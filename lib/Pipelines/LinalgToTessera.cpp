@@ -95,7 +95,14 @@ void mlir::tessera::buildLinalgToTesseraPipeline(
   pm.addPass(createCSEPass());
   pm.addNestedPass<func::FuncOp>(std::make_unique<DeallocateBuffersPass>());
 
-  // Kernels.
+  // Kernels. Where a matrix unit is required, it computes products of one row
+  // as well, with rows that are not there.
+  if (!options.requireMatrixUnit) {
+    TesseraMapMatvecOptions matvec;
+    matvec.target = options.target;
+    matvec.chip = options.chip;
+    pm.addNestedPass<func::FuncOp>(createTesseraMapMatvec(matvec));
+  }
   TesseraTileContractOptions tile;
   tile.target = options.target;
   tile.chip = options.chip;

@@ -82,8 +82,8 @@ func.func @chain(%a: tensor<64x64xf32>, %b: tensor<64x32xf32>, %d: tensor<32x16x
 // CHECK-SAME:    %[[A:.+]]: memref<64xf32>
 // CHECK:         %[[R:.+]] = memref.alloc()
 // CHECK:         gpu.launch
-// CHECK:           memref.load %[[A]]
-// CHECK:           memref.store %{{.+}}, %[[R]]
+// CHECK:           vector.load %[[A]]
+// CHECK:           vector.store %{{.+}}, %[[R]]
 // CHECK:         return %[[R]]
 func.func @identity(%a: tensor<64xf32>) -> tensor<64xf32> {
   return %a : tensor<64xf32>

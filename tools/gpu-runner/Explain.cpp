@@ -25,6 +25,8 @@ static void explainProduct(const compiler::ProductReport &product,
   os << "\n  " << product.instruction;
   if (product.matrixUnit)
     os << ", on the matrix unit\n";
+  else if (product.plainThreads)
+    os << "\n";
   else if (target == "cpu")
     os << ", vectors of the CPU\n";
   else
@@ -96,7 +98,8 @@ void runner::explain(const compiler::CompiledProgram &program, StringRef target,
   for (const compiler::ProductReport &product : program.products) {
     explainProduct(product, target, os);
     products.push_back(describe(product));
-    fallbacks += !product.matrixUnit && target != "cpu";
+    fallbacks +=
+        !product.matrixUnit && !product.plainThreads && target != "cpu";
   }
   if (program.products.empty())
     os << "no matrix products\n";

@@ -1,13 +1,16 @@
 // RUN: gpu-opt %s --tessera-map-linalg-to-simt="target=cuda chip=sm_80" --canonicalize --cse --split-input-file | FileCheck %s
 // RUN: gpu-opt %s --tessera-map-linalg-to-simt="target=cpu chip=generic" --canonicalize --cse --split-input-file | FileCheck %s --check-prefix=CPU
 
-// A thread for each element, and a check for the last workgroup. On the CPU a
-// workgroup walks through rows, or through a part of a long one.
+// Dimensions that lie one after the other are one. A thread for each vector of
+// four, a check for the last workgroup, and one for the last vector. On the CPU a
+// workgroup walks through a piece.
 
 // CHECK-LABEL: func @fill
-// CHECK-SAME:    %[[X:.+]]: f32, %[[M:.+]]: memref<?x48xf32>
-// CHECK-DAG:     %[[ROWS:.+]] = memref.dim %[[M]], %c0
-// CHECK-DAG:     %[[TOTAL:.+]] = arith.muli %[[ROWS]], %c48
+// CHECK-SAME:    %[[X:[a-z0-9]+]]: f32, %[[M:[a-z0-9]+]]: memref<?x48xf32>
+// CHECK-DAG:     %[[C:.+]] = memref.collapse_shape %[[M]] {{\[}}[0, 1]] : memref<?x48xf32> into memref<?xf32>
+// CHECK-DAG:     %[[SIZE:.+]] = memref.dim %[[C]], %c0
+// CHECK:         %[[UP4:.+]] = arith.addi %[[SIZE]], %c3
+// CHECK:         %[[TOTAL:.+]] = arith.divui %[[UP4]], %c4
 // CHECK:         %[[UP:.+]] = arith.addi %[[TOTAL]], %c255
 // CHECK:         %[[GRID:.+]] = arith.divui %[[UP]], %c256
 // CHECK:         gpu.launch blocks(%[[B:.+]], %{{.+}}, %{{.+}}) in (%{{.+}} = %[[GRID]], {{.*}}) threads(%[[T:.+]], %{{.+}}, %{{.+}}) in (%{{.+}} = %c256
@@ -15,22 +18,29 @@
 // CHECK:           %[[L:.+]] = arith.addi %[[FIRST]], %[[T]]
 // CHECK:           %[[IN:.+]] = arith.cmpi ult, %[[L]], %[[TOTAL]]
 // CHECK:           scf.if %[[IN]] {
-// CHECK-DAG:         %[[J:.+]] = arith.remui %[[L]], %c48
-// CHECK-DAG:         %[[I:.+]] = arith.divui %[[L]], %c48
-// CHECK:             memref.store %[[X]], %[[M]][%[[I]], %[[J]]]
+// CHECK:             %[[I:.+]] = arith.muli %[[L]], %c4
+// CHECK:             %[[END:.+]] = arith.addi %[[I]], %c4
+// CHECK:             %[[WHOLE:.+]] = arith.cmpi ule, %[[END]], %[[SIZE]]
+// CHECK:             scf.if %[[WHOLE]]
+// CHECK:               vector.store %{{.+}}, %[[C]][%[[I]]] {alignment = 16 : i64}
+// CHECK:             else
+// CHECK:               scf.for %[[J:.+]] = %[[I]] to %[[SIZE]]
+// CHECK:                 memref.store %[[X]], %[[C]][%[[J]]]
 // CHECK-NOT:     linalg.fill
 
 // CPU-LABEL: func @fill
-// CPU-DAG:     %[[ROWS:.+]] = memref.dim
-// CPU-DAG:     %[[UP:.+]] = arith.addi %[[ROWS]], %c84
-// CPU-DAG:     %[[GRID:.+]] = arith.divui %[[UP]], %c85
-// CPU:         gpu.launch blocks(%[[B:.+]], %{{.+}}, %{{.+}}) in (%{{.+}} = %[[GRID]], {{.*}}) threads(%{{.+}}, %{{.+}}, %{{.+}}) in (%{{.+}} = %c1
-// CPU:           %[[BEGIN:.+]] = arith.muli %[[B]], %c85
-// CPU:           %[[STOP:.+]] = arith.addi %[[BEGIN]], %c85
-// CPU:           %[[END:.+]] = arith.minui %[[STOP]], %[[ROWS]]
-// CPU:           scf.for %[[I:.+]] = %[[BEGIN]] to %[[END]] step %c1
-// CPU:             scf.for %[[J:.+]] = %{{.+}} to %{{.+}} step %c1
-// CPU:               memref.store %{{.+}}, %{{.+}}[%[[I]], %[[J]]]
+// CPU:         %[[C:.+]] = memref.collapse_shape
+// CPU:         %[[SIZE:.+]] = memref.dim %[[C]]
+// CPU:         %[[UP:.+]] = arith.addi %[[SIZE]], %c4095
+// CPU:         %[[GRID:.+]] = arith.divui %[[UP]], %c4096
+// CPU:         gpu.launch blocks(%{{.+}}, %[[B:.+]], %{{.+}}) in (%{{.+}} = %{{.+}}, %{{.+}} = %[[GRID]], {{.*}}) threads(%{{.+}}, %{{.+}}, %{{.+}}) in (%{{.+}} = %c1
+// CPU:           %[[BEGIN:.+]] = arith.muli %[[B]], %c4096
+// CPU:           %[[STOP:.+]] = arith.addi %[[BEGIN]], %c4096
+// CPU:           %[[END:.+]] = arith.minui %[[STOP]], %[[SIZE]]
+// CPU:           scf.for %[[I:.+]] = %[[BEGIN]] to %[[MIDDLE:.+]] step %c4
+// CPU:             vector.store %{{.+}}, %[[C]][%[[I]]]
+// CPU:           scf.for %[[I:.+]] = %[[MIDDLE]] to %[[END]] step %c1
+// CPU:             memref.store %{{.+}}, %[[C]][%[[I]]]
 func.func @fill(%x: f32, %m: memref<?x48xf32>) {
   linalg.fill ins(%x : f32) outs(%m : memref<?x48xf32>)
   return
@@ -39,7 +49,7 @@ func.func @fill(%x: f32, %m: memref<?x48xf32>) {
 // -----
 
 // CHECK-LABEL: func @copy
-// CHECK-SAME:    %[[A:.+]]: memref<6x5xi8, strided<[?, 2], offset: ?>>, %[[B:.+]]: memref<6x5xi8>
+// CHECK-SAME:    %[[A:[a-z0-9]+]]: memref<6x5xi8, strided<[?, 2], offset: ?>>, %[[B:[a-z0-9]+]]: memref<6x5xi8>
 // CHECK:         gpu.launch
 // CHECK:           %[[X:.+]] = memref.load %[[A]]
 // CHECK:           memref.store %[[X]], %[[B]]
@@ -51,17 +61,31 @@ func.func @copy(%a: memref<6x5xi8, strided<[?, 2], offset: ?>>, %b: memref<6x5xi
 
 // -----
 
-// Reductions are loops in the thread, with the outputs in registers.
+// Reductions along the dimension that runs fastest: 12 vectors are for 16 lanes,
+// one of which stores. A thread of the CPU does all of a row.
 
 // CHECK-LABEL: func @reduction
-// CHECK-SAME:    %[[A:.+]]: memref<64x48xf32>, %[[B:.+]]: memref<64xf32>
-// CHECK:         gpu.launch
-// CHECK:           %[[OLD:.+]] = memref.load %[[B]][%[[I:.+]]]
-// CHECK:           %[[SUM:.+]] = scf.for %[[J:.+]] = %c0 to %c48 step %c1 iter_args(%[[ACC:.+]] = %[[OLD]])
-// CHECK:             %[[X:.+]] = memref.load %[[A]][%[[I]], %[[J]]]
+// CHECK-SAME:    %[[A:[a-z0-9]+]]: memref<64x48xf32>, %[[B:[a-z0-9]+]]: memref<64xf32>
+// CHECK:         gpu.launch {{.*}} in (%{{.+}} = %c4,
+// CHECK:           %[[LANE:.+]] = arith.remui %{{.+}}, %c16
+// CHECK:           %[[V:.+]] = scf.for %[[S:.+]] = %[[LANE]] to %c12 step %c16 iter_args(%[[ACC:.+]] = %{{.+}}) -> (vector<4xf32>)
+// CHECK:             %[[J:.+]] = arith.muli %[[S]], %c4
+// CHECK:             %[[X:.+]] = vector.load %[[A]][%[[I:.+]], %[[J]]] {alignment = 16 : i64}
 // CHECK:             %[[NEXT:.+]] = arith.addf %[[ACC]], %[[X]]
 // CHECK:             scf.yield %[[NEXT]]
-// CHECK:           memref.store %[[SUM]], %[[B]][%[[I]]]
+// CHECK-COUNT-2:   arith.addf
+// CHECK:           %[[SUM:.+]] = gpu.subgroup_reduce add %{{.+}} uniform cluster(size = 16) : (f32) -> f32
+// CHECK:           %[[FIRST:.+]] = arith.cmpi eq, %[[LANE]], %c0
+// CHECK:           scf.if %[[FIRST]]
+// CHECK:             %[[OLD:.+]] = memref.load %[[B]][%[[I]]]
+// CHECK:             %[[NEW:.+]] = arith.addf %[[OLD]], %[[SUM]]
+// CHECK:             memref.store %[[NEW]], %[[B]][%[[I]]]
+// CPU-LABEL: func @reduction
+// CPU:         scf.for %[[I:.+]] = %c0 to %c64
+// CPU:           scf.for %{{.+}} = %c0 to %c3 step %c1
+// CPU-COUNT-4:     vector.load %{{.+}}[%[[I]], %{{.+}}]
+// CPU-COUNT-5:   arith.addf
+// CPU:           memref.store %{{.+}}, %{{.+}}[%[[I]]]
 func.func @reduction(%a: memref<64x48xf32>, %b: memref<64xf32>) {
   linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>],
                   iterator_types = ["parallel", "reduction"]}
@@ -75,20 +99,109 @@ func.func @reduction(%a: memref<64x48xf32>, %b: memref<64xf32>) {
 
 // -----
 
-// To a single value: one thread.
+// To a single value: subgroups, whose values meet in workgroup memory.
 
 // CHECK-LABEL: func @everything
-// CHECK:         gpu.launch
-// CHECK:           arith.cmpi
+// CHECK:         gpu.launch {{.*}} workgroup(%[[W:.+]] : memref<8xf32, #gpu.address_space<workgroup>>)
+// CHECK:           %[[MINE:.+]] = gpu.subgroup_reduce maximumf
+// CHECK:           memref.store %[[MINE]], %[[W]]
+// CHECK:           gpu.barrier
+// CHECK:           %[[OTHER:.+]] = memref.load %[[W]]
+// CHECK:           arith.maximumf %[[MINE]], %[[OTHER]]
 // CHECK:           memref.load %{{.+}}[] : memref<f32>
-// CHECK:           scf.for
-// CHECK:             scf.for
 // CHECK:           memref.store %{{.+}}, %{{.+}}[] : memref<f32>
 // CPU-LABEL: func @everything
 // CPU:         gpu.launch
-// CPU-NEXT:      memref.load
+// CPU-NEXT:      scf.for %{{.+}} = %c0 to %c192
 func.func @everything(%a: memref<64x48xf32>, %b: memref<f32>) {
   linalg.reduce {arith.maximumf} ins(%a : memref<64x48xf32>) outs(%b : memref<f32>) dimensions = [0, 1]
+  return
+}
+
+// -----
+
+// A long one: several workgroups, whose number follows from the size, and a
+// second kernel for what they leave. The remainder is the last one's.
+
+// CHECK-LABEL: func @long
+// CHECK-SAME:    %[[A:[a-z0-9]+]]: memref<?xf32>, %[[B:[a-z0-9]+]]: memref<f32>
+// CHECK:         %[[N:.+]] = arith.maxui
+// CHECK:         %[[P:.+]] = memref.alloc(%[[N]]) : memref<?x1xf32>
+// CHECK:         gpu.launch blocks(%{{.+}}, %[[PART:.+]], %{{.+}}) in (%{{.+}} = %c1, %{{.+}} = %[[N]],
+// CHECK:           gpu.subgroup_reduce add
+// CHECK:           memref.store %{{.+}}, %[[P]][%[[PART]], %{{.+}}]
+// CHECK:         gpu.launch {{.*}} in (%{{.+}} = %c1, %{{.+}} = %c1,
+// CHECK:           gpu.subgroup_reduce add
+// CHECK:           memref.store %{{.+}}, %[[B]][]
+// CHECK:         memref.dealloc %[[P]]
+// CHECK-NOT:     gpu.launch
+func.func @long(%a: memref<?xf32>, %b: memref<f32>) {
+  linalg.reduce {arith.addf} ins(%a : memref<?xf32>) outs(%b : memref<f32>) dimensions = [0]
+  return
+}
+
+// -----
+
+// Along another dimension than the one that runs fastest: vectors of results,
+// the rows of threads share the reduction.
+
+// CHECK-LABEL: func @columns
+// CHECK-SAME:    %[[A:[a-z0-9]+]]: memref<256x1024xf32>, %[[B:[a-z0-9]+]]: memref<1024xf32>
+// CHECK:         gpu.launch {{.*}} workgroup(%[[W:.+]] : memref<8x128xf32, #gpu.address_space<workgroup>>)
+// CHECK-DAG:       %[[COLUMN:.+]] = arith.remui %{{.+}}, %c32
+// CHECK-DAG:       %[[ROW:.+]] = arith.divui %{{.+}}, %c32
+// CHECK:           scf.for %[[I:.+]] = %[[ROW]] to %c256 step %c8 {{.*}} -> (vector<4xf32>)
+// CHECK:             vector.load %[[A]][%[[I]], %{{.+}}] {alignment = 16 : i64}
+// CHECK:           gpu.barrier
+// CHECK-COUNT-7:   vector.load %[[W]]
+// CHECK:           vector.store %{{.+}}, %[[B]]
+func.func @columns(%a: memref<256x1024xf32>, %b: memref<1024xf32>) {
+  linalg.reduce {arith.addf} ins(%a : memref<256x1024xf32>) outs(%b : memref<1024xf32>) dimensions = [0]
+  return
+}
+
+// -----
+
+// What combines two values in a way of its own is a loop in the thread, with the
+// outputs in registers.
+
+// CHECK-LABEL: func @own
+// CHECK-SAME:    %[[A:[a-z0-9]+]]: memref<64x48xf32>, %[[B:[a-z0-9]+]]: memref<64xf32>
+// CHECK:         gpu.launch
+// CHECK:           %[[OLD:.+]] = memref.load %[[B]][%[[I:.+]]]
+// CHECK:           %[[SUM:.+]] = scf.for %[[J:.+]] = %c0 to %c48 step %c1 iter_args(%[[ACC:.+]] = %[[OLD]])
+// CHECK:             %[[X:.+]] = memref.load %[[A]][%[[I]], %[[J]]]
+// CHECK:             %[[NEXT:.+]] = arith.divf %[[ACC]], %[[X]]
+// CHECK:             scf.yield %[[NEXT]]
+// CHECK:           memref.store %[[SUM]], %[[B]][%[[I]]]
+func.func @own(%a: memref<64x48xf32>, %b: memref<64xf32>) {
+  linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>],
+                  iterator_types = ["parallel", "reduction"]}
+      ins(%a : memref<64x48xf32>) outs(%b : memref<64xf32>) {
+  ^bb0(%x: f32, %acc: f32):
+    %s = arith.divf %acc, %x : f32
+    linalg.yield %s : f32
+  }
+  return
+}
+
+// -----
+
+// A transposition, by tiles in workgroup memory: both memories are walked
+// through along the dimension that runs fastest in them.
+
+// CHECK-LABEL: func @transpose
+// CHECK-SAME:    %[[A:[a-z0-9]+]]: memref<64x48xf32>, %[[B:[a-z0-9]+]]: memref<48x64xf32>
+// CHECK:         gpu.launch {{.*}} in (%{{.+}} = %c4, {{.*}} workgroup(%[[W:.+]] : memref<32x33xf32, #gpu.address_space<workgroup>>)
+// CHECK-DAG:       %[[COLUMN:.+]] = arith.remui %{{.+}}, %c32
+// CHECK-DAG:       %[[ROW:.+]] = arith.divui %{{.+}}, %c32
+// CHECK:           %[[X:.+]] = memref.load %[[A]]
+// CHECK:           memref.store %[[X]], %[[W]][%[[ROW]], %[[COLUMN]]]
+// CHECK:           gpu.barrier
+// CHECK:           %[[Y:.+]] = memref.load %[[W]][%[[COLUMN]], %[[ROW]]]
+// CHECK:           memref.store %[[Y]], %[[B]]
+func.func @transpose(%a: memref<64x48xf32>, %b: memref<48x64xf32>) {
+  linalg.transpose ins(%a : memref<64x48xf32>) outs(%b : memref<48x64xf32>) permutation = [1, 0]
   return
 }
 
@@ -97,7 +210,7 @@ func.func @everything(%a: memref<64x48xf32>, %b: memref<f32>) {
 // Sums of indices, and indices in the body.
 
 // CHECK-LABEL: func @convolution
-// CHECK-SAME:    %[[A:.+]]: memref<66xf32>, %[[W:.+]]: memref<3xf32>, %[[C:.+]]: memref<64xf32>
+// CHECK-SAME:    %[[A:[a-z0-9]+]]: memref<66xf32>, %[[W:[a-z0-9]+]]: memref<3xf32>, %[[C:[a-z0-9]+]]: memref<64xf32>
 // CHECK:         scf.for %[[K:.+]] = %c0 to %c3
 // CHECK:           %[[AT:.+]] = arith.addi %[[I:.+]], %[[K]]
 // CHECK:           memref.load %[[A]][%[[AT]]]
@@ -113,8 +226,10 @@ func.func @convolution(%a: memref<66xf32>, %w: memref<3xf32>, %c: memref<64xf32>
 // CHECK-LABEL: func @coordinates
 // CHECK-DAG:       %[[J:.+]] = arith.remui
 // CHECK-DAG:       %[[I:.+]] = arith.divui
-// CHECK:           %[[S:.+]] = arith.addi %[[I]], %[[J]]
-// CHECK:           arith.index_cast %[[S]]
+// CHECK-DAG:       %[[FIRST:.+]] = arith.muli %[[J]], %c4
+// CHECK:           %[[S:.+]] = arith.addi %{{.+}}, %{{.+}} : vector<4xindex>
+// CHECK:           arith.index_cast %{{.+}} : vector<4xindex> to vector<4xi32>
+// CHECK:           vector.store %{{.+}}, %{{.+}}[%[[I]], %[[FIRST]]]
 func.func @coordinates(%c: memref<64x48xi32>) {
   linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]}
       outs(%c : memref<64x48xi32>) {
@@ -133,11 +248,13 @@ func.func @coordinates(%c: memref<64x48xi32>) {
 // Several outputs.
 
 // CHECK-LABEL: func @outputs
+// CHECK:         %[[R:.+]]:2 = scf.for {{.*}} -> (vector<4xf32>, vector<4xf32>)
+// CHECK:         gpu.subgroup_reduce add
+// CHECK:         gpu.subgroup_reduce maximumf
 // CHECK:         memref.load %[[B:.+]][%[[I:.+]]]
+// CHECK:         memref.store %{{.+}}, %[[B]][%[[I]]]
 // CHECK:         memref.load %[[C:.+]][%[[I]]]
-// CHECK:         %[[R:.+]]:2 = scf.for
-// CHECK:         memref.store %[[R]]#0
-// CHECK:         memref.store %[[R]]#1
+// CHECK:         memref.store %{{.+}}, %[[C]][%[[I]]]
 func.func @outputs(%a: memref<64x48xf32>, %b: memref<64xf32>, %c: memref<64xf32>) {
   linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>,
                                    affine_map<(i, j) -> (i)>],

@@ -47,6 +47,19 @@ struct ScheduleDefaults {
   int64_t stages;
 };
 
+/// How kernels without fragments use the chip's threads.
+struct SimtDefaults {
+  /// Of a workgroup.
+  int64_t threads;
+  /// Points that follow each other, which one thread walks through. 1:
+  /// neighbouring points are for neighbouring threads.
+  int64_t pointsPerThread;
+  /// Workgroups that fill the chip.
+  int64_t workgroups;
+  /// Vectors that one thread loads before it uses the first.
+  int64_t unroll;
+};
+
 /// What the compiler has to know of a chip.
 struct Chip {
   /// "sm_90a", "x86-64-avx512".
@@ -70,6 +83,7 @@ struct Chip {
   bool asyncCopy;
   /// Default tilings with a matrix unit, and with scalar FMAs.
   ScheduleDefaults matrixDefaults, scalarDefaults;
+  SimtDefaults simt;
   /// The rows this chip has, best first.
   std::vector<MatrixInstruction> instructions;
 

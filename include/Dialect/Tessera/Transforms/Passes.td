@@ -22,7 +22,8 @@ def TesseraResolveSubgroups : Pass<"tessera-resolve-subgroups"> {
     `gpu.subgroup_size`, `gpu.subgroup_id`, `gpu.num_subgroups` and
     `gpu.lane_id`. Leaves none of them but `gpu.lane_id` where a subgroup has
     more than one lane: the size becomes a constant, the others follow from the
-    thread's number.
+    thread's number. `gpu.subgroup_reduce` becomes a butterfly of shuffles;
+    where a subgroup has one lane, its operand.
 
     Before (for a chip with 32 lanes)
 
@@ -39,7 +40,8 @@ def TesseraResolveSubgroups : Pass<"tessera-resolve-subgroups"> {
     %id = arith.divui %x, %size : index
     ```
   }];
-  let dependentDialects = ["arith::ArithDialect", "gpu::GPUDialect"];
+  let dependentDialects = ["arith::ArithDialect", "gpu::GPUDialect",
+                           "vector::VectorDialect"];
   let options = targetOptions;
 }
 
@@ -48,9 +50,9 @@ def TesseraNameKernels : Pass<"tessera-name-kernels", "ModuleOp"> {
   let description = [{
     Expects `gpu.launch` ops. Leaves on each that names no function one that no
     other kernel of the module has, made of the enclosing function's: profilers
-    show it, and the runtime finds kernels by it. The launches' schedules, which
-    outlining would drop, are kept by these names in the module's attribute
-    `tessera.schedules`.
+    show it, and the runtime finds kernels by it. The launches' schedules and
+    products, which outlining would drop, are kept by these names in the
+    module's attributes `tessera.schedules` and `tessera.products`.
 
     Before
 
@@ -378,6 +380,70 @@ def TesseraPipelineCopies : Pass<"tessera-pipeline-copies"> {
                            "::mlir::tessera::TesseraDialect"];
 }
 
+def TesseraMapMatvec : Pass<"tessera-map-matvec"> {
+  let summary = "products of one row or one column to kernels of plain threads";
+  let description = [{
+    Expects `tessera.contract` on memrefs. Turns those without a schedule whose
+    M or N is absent, or known to be 1, into a `gpu.launch` (two, where the
+    first leaves partial sums) of plain threads; leaves all others, and those
+    whose maps have sums of dimensions. Producers and the epilogue are applied.
+    Memory
+    limits such a product: what counts are wide accesses to the matrix, each
+    element once, by all threads.
+
+    Where K runs fastest in the matrix, the lanes of a subgroup, or a part or
+    several of them, step through one row, on vectors as wide as the chip's
+    accesses where they are provably aligned, and combine their sums by
+    `gpu.subgroup_reduce` and workgroup memory. Otherwise a thread owns a vector
+    of columns, and the rows of threads in a workgroup share K. Too few
+    workgroups to fill the chip are multiplied by splitting K. The order of a
+    sum depends on nothing but the sizes.
+
+    The launch says in its attribute `tessera.product` what it computes.
+
+    Example:
+
+    ```mlir
+    tessera.contract ins(%a, %x : memref<4096x1024xf32>, memref<1024xf32>)
+        init(%zero : f32) outs(%y : memref<4096xf32>)
+        maps [affine_map<(m, k) -> (m, k)>, affine_map<(m, k) -> (k)>, affine_map<(m, k) -> (m)>]
+        accumulate f32 {
+    ^bb0(%acc: f32):
+      tessera.yield %acc : f32
+    }
+    ```
+
+    becomes, for sm_80 (the loop's steps are unrolled)
+
+    ```mlir
+    gpu.launch blocks(%bx, %by, %bz) in (%gx = %c512, %gy = %c1, %gz = %c1)
+        threads(%tx, %ty, %tz) in (%sx = %c256, %sy = %c1, %sz = %c1) {
+      %row = ...  // 8 rows a workgroup
+      %lane = arith.remui %tx, %c32 : index
+      %part = scf.for %step = %lane to %c256 step %c32 iter_args(%acc = %cst) -> (vector<4xf32>) {
+        %k = arith.muli %step, %c4 : index
+        %u = vector.load %a[%row, %k] {alignment = 16 : i64} : memref<4096x1024xf32>, vector<4xf32>
+        %v = vector.load %x[%k] {alignment = 16 : i64} : memref<1024xf32>, vector<4xf32>
+        %next = math.fma %u, %v, %acc : vector<4xf32>
+        scf.yield %next : vector<4xf32>
+      }
+      ...
+      %sum = gpu.subgroup_reduce add %mine uniform : (f32) -> f32
+      scf.if %isLane0 {
+        memref.store %sum, %y[%row] : memref<4096xf32>
+      }
+      gpu.terminator
+    } {tessera.product = {product = "4096x1x1024 f32 x f32 -> f32", why = "..."}}
+    ```
+  }];
+  let options = targetOptions;
+  let dependentDialects = [
+    "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
+    "::mlir::gpu::GPUDialect", "::mlir::math::MathDialect",
+    "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
+    "::mlir::vector::VectorDialect"];
+}
+
 def TesseraExpandScalars : Pass<"tessera-expand-scalars"> {
   let summary = "Arithmetic that LLVM's back ends lack";
   let description = [{
@@ -410,7 +476,8 @@ def TesseraFuseElementwise : Pass<"tessera-fuse-elementwise"> {
   let description = [{
     Expects linalg on tensors. Turns element-wise named ops into
     `linalg.generic` and fuses each with the consumer of its result, where
-    there is one. Decomposes `linalg.softmax` and the like. Contractions stay
+    there is one. Decomposes `linalg.softmax` and the like; `linalg.pack` and
+    `unpack` become padding, reshapes and transpositions. Contractions stay
     as they are: their operands and results are taken up by
     `convert-linalg-to-tessera`.
 
@@ -507,16 +574,32 @@ def TesseraMapLinalgToSimt : Pass<"tessera-map-linalg-to-simt"> {
   let summary = "linalg ops on memrefs to kernels of scalar threads";
   let description = [{
     Turns each linalg op that is left on the host, and each `memref.copy`, into
-    a `gpu.launch`: host code does not touch data. One thread computes one
-    point of the parallel iteration space; reductions are loops in the thread.
+    a `gpu.launch`: host code does not touch data.
 
     Expects linalg ops on memrefs, of any indexing maps, with static or dynamic
-    sizes. Leaves kernels of `scf`, `arith` and `memref` ops, and no linalg op
-    outside of kernels. A load or store of the host's that is left is an error:
-    the memory is the device's.
+    sizes. Leaves kernels of `scf`, `arith`, `memref` and `vector` ops, and no
+    linalg op outside of kernels. A load or store of the host's that is left is
+    an error: the memory is the device's.
 
-    On a chip whose subgroups have one lane, a workgroup is one thread that
-    walks through about 4096 points, along the last parallel dimension.
+    Dimensions that follow each other in all operands' memory become one. Then
+
+    - a reduction whose results are each combined by one known operation (add,
+      mul, min, max, and, or, xor) is shared out: where a dimension of the
+      reduction runs fastest in memory, lanes step along it and combine by
+      `gpu.subgroup_reduce` and workgroup memory; otherwise each thread owns a
+      vector of results, and the rows of threads in a workgroup share the
+      reduction. Where that leaves too few workgroups, each does a part, and a
+      second kernel combines what they leave in a buffer. The order in which
+      elements are combined depends on nothing but the sizes;
+    - an element-wise op gives each thread a vector of points along the
+      dimension in which its output lies contiguously: as wide as the chip's
+      accesses, where all operands that move along it lie contiguously too, and
+      provably aligned where the chip asks for it;
+    - of anything else one thread computes one point of the parallel dimensions,
+      in the order in which the output lies; reductions are loops in the thread.
+
+    On a chip whose threads walk through many points (`SimtDefaults` of the
+    chip's table), a workgroup is one thread that does so.
 
     Example:
 
@@ -541,6 +624,32 @@ def TesseraMapLinalgToSimt : Pass<"tessera-map-linalg-to-simt"> {
       gpu.terminator
     }
     ```
+
+    and a sum of rows,
+
+    ```mlir
+    linalg.reduce {arith.addf} ins(%a : memref<4096x1024xf32>) outs(%b : memref<4096xf32>) dimensions = [1]
+    ```
+
+    ```mlir
+    gpu.launch blocks(%bx, %by, %bz) in (%gx = %c512, %gy = %c1, %gz = %c1)
+        threads(%tx, %ty, %tz) in (%sx = %c256, %sy = %c1, %sz = %c1) {
+      %row = ...  // 8 rows a workgroup, a subgroup for each
+      %part = scf.for %step = ... iter_args(%acc = %cst) -> (vector<4xf32>) {
+        %x = vector.load %a[%row, %k] {alignment = 16 : i64} : memref<4096x1024xf32>, vector<4xf32>
+        %next = arith.addf %acc, %x : vector<4xf32>
+        scf.yield %next : vector<4xf32>
+      }
+      ...
+      %sum = gpu.subgroup_reduce add %mine uniform : (f32) -> f32
+      scf.if %isLane0 {
+        %old = memref.load %b[%row] : memref<4096xf32>
+        %new = arith.addf %old, %sum : f32
+        memref.store %new, %b[%row] : memref<4096xf32>
+      }
+      gpu.terminator
+    }
+    ```
   }];
   let options = [
     Option<"target", "target", "std::string", "\"cpu\"",
@@ -550,7 +659,8 @@ def TesseraMapLinalgToSimt : Pass<"tessera-map-linalg-to-simt"> {
   let dependentDialects = [
     "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
     "::mlir::gpu::GPUDialect", "::mlir::linalg::LinalgDialect",
-    "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"];
+    "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
+    "::mlir::vector::VectorDialect"];
 }
 
 #endif // TESSERA_TRANSFORMS_PASSES_TD

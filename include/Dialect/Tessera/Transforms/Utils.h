@@ -26,6 +26,11 @@ inline llvm::StringRef getInstructionAttrName() {
 /// a load or store, from the time when it can still be found.
 inline llvm::StringRef getAlignmentAttrName() { return "tessera.alignment"; }
 
+/// The discardable attribute on a `gpu.launch` that computes a product without
+/// fragments: a dictionary of `product`, its shape and types, and `why`. The
+/// module has a dictionary of these by the kernels' names, `tessera.products`.
+inline llvm::StringRef getProductAttrName() { return "tessera.product"; }
+
 /// Bytes of one element of `type` in memory.
 int64_t getElementBytes(Type type);
 

@@ -55,6 +55,7 @@ void mlir::tessera::addCpuChips(std::vector<Chip> &chips) {
     int64_t lanes = entry.vectorBytes / 4;
     std::array<int64_t, 2> tile{entry.tile[0], entry.tile[1] * lanes};
     chip.matrixDefaults = chip.scalarDefaults = {tile, tile, 4, 0};
+    chip.simt = {1, 4096, 128, 4};
     for (auto [a, b, acc] : getScalarProducts()) {
       int64_t bytes = llvm::StringRef(acc) == "f64"   ? 8
                       : llvm::StringRef(acc) == "f16" ? 2

@@ -281,6 +281,7 @@ void mlir::tessera::addNvidiaChips(std::vector<Chip> &chips) {
     chip.asyncCopy = ampere;
     chip.matrixDefaults = {{128, 128}, {64, 64}, 64, ampere ? 4 : 1};
     chip.scalarDefaults = {{64, 64}, {32, 32}, 64, ampere ? 3 : 1};
+    chip.simt = {256, 1, 512, 4};
     for (const Row &row : rows) {
       if (row.since > entry.level)
         continue;

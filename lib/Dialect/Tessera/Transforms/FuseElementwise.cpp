@@ -52,6 +52,26 @@ struct DecomposeAggregate
   }
 };
 
+/// Packing, as padding, a reshape and a transposition; and back.
+struct LowerPack : public OpRewritePattern<linalg::PackOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(linalg::PackOp op,
+                                PatternRewriter &rewriter) const override {
+    if (!op.hasPureTensorSemantics())
+      return failure();
+    return linalg::lowerPack(rewriter, op);
+  }
+};
+struct LowerUnPack : public OpRewritePattern<linalg::UnPackOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(linalg::UnPackOp op,
+                                PatternRewriter &rewriter) const override {
+    if (!op.hasPureTensorSemantics())
+      return failure();
+    return linalg::lowerUnPack(rewriter, op);
+  }
+};
+
 struct TesseraFuseElementwisePass
     : public tessera::impl::TesseraFuseElementwiseBase<
           TesseraFuseElementwisePass> {
@@ -59,7 +79,9 @@ struct TesseraFuseElementwisePass
 
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
-    patterns.add<GeneralizeElementwise, DecomposeAggregate>(&getContext());
+    patterns
+        .add<GeneralizeElementwise, DecomposeAggregate, LowerPack, LowerUnPack>(
+            &getContext());
     linalg::populateElementwiseOpsFusionPatterns(
         patterns, [](OpOperand *operand) {
           Operation *producer = operand->get().getDefiningOp();

@@ -4,26 +4,37 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What is not a contraction becomes a kernel too, one per op. On a GPU each
-// thread computes one point of the parallel iteration space, the last dimension
-// running fastest over the threads:
+// What is not a product of fragments becomes a kernel too, one per op.
+// Dimensions that lie one after the other in all operands are one. Then, by
+// what the op is:
+//
+//   a reduction by a known operation     many threads (SimtReduction.cpp)
+//   element-wise, an operand transposed  tiles in workgroup memory
+//   element-wise                         threads with a vector each
+//   anything else                        a thread with a point each; dimensions
+//                                        of a reduction are loops inside
+//
+// Points follow each other in the order in which the output lies in memory,
+// over the threads of a workgroup:
 //
 //   linear = block * 256 + thread;  (i, j) = (linear / J, linear % J)
 //
-// Where a subgroup has one lane, a workgroup is one thread that walks through
-// about 4096 points; its inner loop runs along the last parallel dimension, so
-// that it can be vectorized. Reduction dimensions are loops inside the thread.
+// or, where the chip's threads walk through many points, along its fastest
+// dimension inside of one.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Dialect/Tessera/Transforms/Passes.h"
 #include "Dialect/Tessera/Transforms/Utils.h"
+#include "Simt.h"
 
-#include "mlir/Dialect/Affine/Utils.h"
+#include "mlir/Analysis/SliceAnalysis.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
@@ -38,120 +49,445 @@ namespace mlir::tessera {
 using namespace mlir;
 using namespace mlir::tessera;
 
-/// Threads of a workgroup on a GPU, and points of a workgroup of one thread.
-static constexpr int64_t threadsPerWorkgroup = 256;
-static constexpr int64_t pointsPerThread = 4096;
+using namespace mlir::tessera::simt;
+
+/// Rows and columns of a tile that is transposed in workgroup memory.
+static constexpr int64_t tileSize = 32;
+
+//===----------------------------------------------------------------------===//
+// Collapsing
+//===----------------------------------------------------------------------===//
+
+/// Whether every operand of `op` lies so in memory that `first` and the
+/// dimension after it are one.
+static bool canCollapse(linalg::LinalgOp op, unsigned first) {
+  SmallVector<utils::IteratorType> iterators = op.getIteratorTypesArray();
+  if (iterators[first] != iterators[first + 1])
+    return false;
+  bool used = false;
+  for (OpOperand &operand : op->getOpOperands()) {
+    auto type = dyn_cast<MemRefType>(operand.get().getType());
+    if (!type)
+      continue;
+    AffineMap map = op.getMatchingIndexingMap(&operand);
+    std::optional<unsigned> at =
+        map.getResultPosition(getAffineDimExpr(first, op->getContext()));
+    bool uses = map.isFunctionOfDim(first) || map.isFunctionOfDim(first + 1);
+    if (!uses)
+      continue;
+    used = true;
+    if (!at || *at + 1 >= map.getNumResults() ||
+        map.getResult(*at + 1) != getAffineDimExpr(first + 1, op->getContext()))
+      return false;
+    for (auto [r, result] : llvm::enumerate(map.getResults()))
+      if (r != *at && r != *at + 1 &&
+          (result.isFunctionOfDim(first) || result.isFunctionOfDim(first + 1)))
+        return false;
+    SmallVector<ReassociationIndices> groups;
+    for (int64_t r = 0; r < type.getRank(); ++r)
+      if (r == *at + 1)
+        groups.back().push_back(r);
+      else
+        groups.push_back({r});
+    if (!memref::CollapseShapeOp::isGuaranteedCollapsible(type, groups))
+      return false;
+  }
+  return used;
+}
+
+/// `op` with the dimensions collapsed that its operands allow.
+static linalg::LinalgOp collapse(linalg::LinalgOp op) {
+  auto generic = dyn_cast<linalg::GenericOp>(op.getOperation());
+  if (!generic || generic.hasIndexSemantics() || generic.getNumLoops() < 2 ||
+      !llvm::all_of(generic.getIndexingMapsArray(),
+                    [](AffineMap map) { return map.isProjectedPermutation(); }))
+    return op;
+  SmallVector<ReassociationIndices> groups;
+  bool any = false;
+  for (unsigned d = 0; d < generic.getNumLoops(); ++d) {
+    if (d > 0 && canCollapse(op, d - 1)) {
+      groups.back().push_back(d);
+      any = true;
+    } else {
+      groups.push_back({d});
+    }
+  }
+  if (!any)
+    return op;
+  IRRewriter rewriter(op);
+  FailureOr<linalg::CollapseResult> result =
+      linalg::collapseOpIterationDims(op, groups, rewriter);
+  if (failed(result))
+    return op;
+  op->erase();
+  return result->collapsedOp;
+}
+
+/// Named ops as generic ones.
+static linalg::LinalgOp generalize(linalg::LinalgOp op) {
+  IRRewriter rewriter(op);
+  FailureOr<linalg::GenericOp> generic =
+      linalg::generalizeNamedOp(rewriter, op);
+  if (failed(generic))
+    return op;
+  return cast<linalg::LinalgOp>(generic->getOperation());
+}
+
+//===----------------------------------------------------------------------===//
+// Mapping
+//===----------------------------------------------------------------------===//
 
 namespace {
 /// Maps one linalg op.
 class Mapper {
 public:
   Mapper(linalg::LinalgOp op, const Chip &chip)
-      : op(op), chip(chip), builder(op.getLoc(), op) {}
+      : op(op), chip(chip), builder(op.getLoc(), op), math(builder) {}
 
   void run();
 
 private:
-  Value constant(int64_t value) {
-    return arith::ConstantIndexOp::create(builder, value);
+  Operand getOperand(OpOperand &operand) {
+    return {operand.get(), op.getMatchingIndexingMap(&operand)};
   }
-  Value mul(Value a, Value b) {
-    return builder.createOrFold<arith::MulIOp>(a, b);
-  }
-  Value ceilDiv(Value value, Value divisor) {
-    Value one = constant(1);
-    return builder.createOrFold<arith::DivUIOp>(
-        builder.createOrFold<arith::AddIOp>(
-            value, builder.createOrFold<arith::SubIOp>(divisor, one)),
-        divisor);
+  /// The block's argument for `operand`, if it is read.
+  BlockArgument getReadArgument(OpOperand &operand);
+  int64_t getThreads() const {
+    return std::min(chip.simt.threads, chip.maxThreads);
   }
 
-  /// Sets `index` of the parallel dimensions `dims` from their linear index.
-  void delinearize(Value linear, ArrayRef<unsigned> dims);
-  gpu::LaunchOp createLaunch(Value gridX, Value gridY, Value threads);
+  /// Many threads for each result; fails if the op's combiners are not known.
+  LogicalResult emitReduction();
+  /// Orders the parallel dimensions as the output lies, and decides how many
+  /// points one thread does at a time.
+  void choosePoints();
   void launchThreads();
   void launchChunks();
+  /// The dimension along which an operand that is read lies contiguously, where
+  /// the output does so along another.
+  std::optional<unsigned> getTransposedDim();
+  void launchTiles(unsigned other);
 
-  SmallVector<Value> indicesOf(OpOperand &operand);
-  /// The op at the parallel indices that are set.
-  void emitPoint();
+  /// The op at the parallel indices that are set, for `width` points.
+  void emitPoints(int64_t width);
   /// One run of the body. `carried` are the outputs' values so far; null where
   /// they are in memory.
-  SmallVector<Value> emitBody(ArrayRef<Value> carried);
+  SmallVector<Value> emitBody(const Place &place, ArrayRef<Value> carried);
 
   linalg::LinalgOp op;
   const Chip &chip;
   ImplicitLocOpBuilder builder;
+  IndexMath math;
   /// Extents of the iteration dimensions, and the current indices.
   SmallVector<Value> sizes, index;
   SmallVector<unsigned> parallel, reduction;
+  /// Points along the last parallel dimension that a thread does at a time.
+  int64_t width = 1;
+  /// Elements of operands that have been read already, by operand number.
+  DenseMap<unsigned, Value> loaded;
 };
 } // namespace
 
-void Mapper::delinearize(Value linear, ArrayRef<unsigned> dims) {
-  for (unsigned d : llvm::reverse(dims)) {
-    if (d == dims.front()) {
-      index[d] = linear;
-    } else {
-      index[d] = builder.createOrFold<arith::RemUIOp>(linear, sizes[d]);
-      linear = builder.createOrFold<arith::DivUIOp>(linear, sizes[d]);
-    }
+BlockArgument Mapper::getReadArgument(OpOperand &operand) {
+  // Not every op's body has an argument for each output.
+  Block *body = op.getBlock();
+  unsigned i = operand.getOperandNumber();
+  if (i >= body->getNumArguments() || body->getArgument(i).use_empty())
+    return {};
+  return body->getArgument(i);
+}
+
+//===----------------------------------------------------------------------===//
+// Reductions
+//===----------------------------------------------------------------------===//
+
+/// The place in the body `block` of the one op that combines what was reduced
+/// to output `i` with something that does not depend on any output.
+static Operation *getCombiner(linalg::LinalgOp op, unsigned i) {
+  auto outputs = op.getRegionOutputArgs();
+  SmallVector<Operation *, 4> combiners;
+  if (!matchReduction(outputs, i, combiners) || combiners.size() != 1)
+    return nullptr;
+  Operation *combiner = combiners.front();
+  std::optional<TypedAttr> identity = arith::getNeutralElement(combiner);
+  if (!linalg::getCombinerOpKind(combiner) || !identity ||
+      !combiner->getResult(0).getType().isIntOrFloat())
+    return nullptr;
+  return combiner;
+}
+
+LogicalResult Mapper::emitReduction() {
+  Block &body = *op.getBlock();
+  SmallVector<Operation *> combiners;
+  Reduction what(op.getLoc());
+  if (op.hasIndexSemantics() && body.getNumArguments() == 0)
+    return failure();
+  for (auto [i, output] : llvm::enumerate(op.getDpsInitsMutable())) {
+    AffineMap map = op.getMatchingIndexingMap(&output);
+    if (llvm::any_of(reduction,
+                     [&](unsigned d) { return map.isFunctionOfDim(d); }) ||
+        !llvm::all_of(parallel,
+                      [&](unsigned d) { return map.isFunctionOfDim(d); }))
+      return failure();
+    Operation *combiner = getCombiner(op, i);
+    if (!combiner || llvm::is_contained(combiners, combiner))
+      return failure();
+    combiners.push_back(combiner);
+    what.results.push_back({combiner->getResult(0).getType(),
+                            *linalg::getCombinerOpKind(combiner),
+                            *arith::getNeutralElement(combiner)});
+    what.outputs.push_back(getOperand(output));
   }
+  // The combiners end the body: nothing else sees a partial result.
+  for (Operation *combiner : combiners)
+    if (!combiner->hasOneUse())
+      return failure();
+  for (OpOperand *input : op.getDpsInputOperands())
+    if (getReadArgument(*input))
+      what.operands.push_back(getOperand(*input));
+  what.sizes = sizes;
+  what.parallel = parallel;
+  what.reduction = reduction;
+  what.vectorizable = canVectorize(body);
+  what.vectorFinish = true;
+
+  what.accumulate = [&](ImplicitLocOpBuilder &b, const Place &place,
+                        ValueRange accs) {
+    IRMapping mapping;
+    for (OpOperand *input : op.getDpsInputOperands())
+      if (BlockArgument argument = getReadArgument(*input))
+        mapping.map(argument, emitLoad(b, getOperand(*input), place));
+    for (auto [argument, acc] : llvm::zip(op.getRegionOutputArgs(), accs))
+      mapping.map(argument, acc);
+    cloneBody(b, body, place, mapping);
+    SmallVector<Value> results;
+    for (Value value : body.getTerminator()->getOperands())
+      results.push_back(
+          simt::broadcast(b, mapping.lookupOrDefault(value), place.width));
+    return results;
+  };
+  what.finish = [&](ImplicitLocOpBuilder &b, const Place &place,
+                    ValueRange values) {
+    for (auto [i, value] : llvm::enumerate(values)) {
+      Value old = emitLoad(b, what.outputs[i], place);
+      emitStore(b,
+                vector::makeArithReduction(b, op.getLoc(), what.results[i].kind,
+                                           old, value),
+                what.outputs[i], place);
+    }
+  };
+  simt::emitReduction(builder, what, chip);
+  return success();
 }
 
-gpu::LaunchOp Mapper::createLaunch(Value gridX, Value gridY, Value threads) {
-  Value one = constant(1);
-  auto launch =
-      gpu::LaunchOp::create(builder, gridX, gridY, one, threads, one, one);
-  builder.setInsertionPointToStart(&launch.getBody().front());
-  gpu::TerminatorOp::create(builder);
-  builder.setInsertionPointToStart(&launch.getBody().front());
-  return launch;
+//===----------------------------------------------------------------------===//
+// Points
+//===----------------------------------------------------------------------===//
+
+void Mapper::choosePoints() {
+  if (parallel.empty())
+    return;
+  // As the largest operand lies that is written.
+  SmallVector<Operand> outputs;
+  for (OpOperand &output : op.getDpsInitsMutable())
+    outputs.push_back(getOperand(output));
+  for (const Operand &output : outputs) {
+    SmallVector<unsigned> order;
+    for (AffineExpr result : output.map.getResults())
+      if (auto dim = dyn_cast<AffineDimExpr>(result))
+        if (llvm::is_contained(parallel, dim.getPosition()))
+          order.push_back(dim.getPosition());
+    if (order.size() != parallel.size())
+      continue;
+    parallel = order;
+    if (std::optional<unsigned> fastest = getFastestDim(output, parallel))
+      if (llvm::is_contained(parallel, *fastest)) {
+        llvm::erase(parallel, *fastest);
+        parallel.push_back(*fastest);
+      }
+    break;
+  }
+  if (!reduction.empty() || !canVectorize(*op.getBlock()))
+    return;
+  unsigned inner = parallel.back();
+  SmallVector<Operand> operands(outputs);
+  for (const Operand &output : outputs)
+    if (getMovement(output, inner) != Movement::Contiguous)
+      return;
+  for (OpOperand *input : op.getDpsInputOperands())
+    if (getReadArgument(*input))
+      operands.push_back(getOperand(*input));
+  width = getVectorWidth(operands, inner, chip);
+  std::optional<int64_t> extent = getConstantIntValue(sizes[inner]);
+  while (extent && width > 1 && width > *extent)
+    width /= 2;
 }
 
-/// A thread for each point.
-void Mapper::launchThreads() {
-  Value total = constant(1);
+std::optional<unsigned> Mapper::getTransposedDim() {
+  if (!reduction.empty() || parallel.size() < 2 || width > 1)
+    return std::nullopt;
+  unsigned inner = parallel.back();
+  for (OpOperand &output : op.getDpsInitsMutable())
+    if (getMovement(getOperand(output), inner) != Movement::Contiguous ||
+        getReadArgument(output))
+      return std::nullopt;
+  for (OpOperand *input : op.getDpsInputOperands()) {
+    if (!getReadArgument(*input) || !isa<MemRefType>(input->get().getType()))
+      continue;
+    Operand operand = getOperand(*input);
+    std::optional<unsigned> fastest = getFastestDim(operand, {});
+    // Where one is short, a line of memory serves for its neighbours as well.
+    auto isLong = [&](unsigned d) {
+      std::optional<int64_t> size = getConstantIntValue(sizes[d]);
+      return !size || *size >= tileSize / 2;
+    };
+    if (fastest && *fastest != inner && operand.map.isFunctionOfDim(inner) &&
+        isLong(*fastest) && isLong(inner))
+      return fastest;
+  }
+  return std::nullopt;
+}
+
+/// Tiles of the last parallel dimension and of `other`. Operands that lie along
+/// the latter are read so, and turned in workgroup memory, whose rows are one
+/// element longer so that neither direction meets one bank only.
+void Mapper::launchTiles(unsigned other) {
+  unsigned inner = parallel.back();
+  SmallVector<unsigned> rest;
   for (unsigned d : parallel)
-    total = mul(total, sizes[d]);
-  Value threads =
-      constant(std::min<int64_t>(threadsPerWorkgroup, chip.maxThreads));
+    if (d != inner && d != other)
+      rest.push_back(d);
+  Value tile = math.constant(tileSize);
+  SmallVector<Value> counts(sizes);
+  counts[inner] = math.ceilDiv(sizes[inner], tile);
+  counts[other] = math.ceilDiv(sizes[other], tile);
+  SmallVector<unsigned> order(rest);
+  order.append({other, inner});
+  int64_t threads = getThreads(), rowsAtOnce = threads / tileSize;
+  gpu::LaunchOp launch = createLaunch(builder, math.product(counts, order),
+                                      math.constant(1), threads);
+  Value column = math.rem(launch.getThreadIds().x, tile);
+  Value row = math.div(launch.getThreadIds().x, tile);
+  SmallVector<Value> first(sizes.size());
+  math.delinearize(launch.getBlockIds().x, counts, order, first);
+  first[inner] = math.mul(first[inner], tileSize);
+  first[other] = math.mul(first[other], tileSize);
+  index = first;
+
+  // What every thread does, for the point `slow` rows down and `fast` columns
+  // to the right in the tile, unless it sticks out.
+  auto forEachRow = [&](unsigned slowDim, unsigned fastDim,
+                        function_ref<void(Value slow)> body) {
+    for (int64_t r = 0; r < tileSize; r += rowsAtOnce) {
+      Value slow = math.add(row, math.constant(r));
+      index[slowDim] = math.add(first[slowDim], slow);
+      index[fastDim] = math.add(first[fastDim], column);
+      Value inside = arith::AndIOp::create(
+          builder,
+          arith::CmpIOp::create(builder, arith::CmpIPredicate::ult,
+                                index[slowDim], sizes[slowDim]),
+          arith::CmpIOp::create(builder, arith::CmpIPredicate::ult,
+                                index[fastDim], sizes[fastDim]));
+      OpBuilder::InsertionGuard guard(builder);
+      auto branch =
+          scf::IfOp::create(builder, inside, /*withElseRegion=*/false);
+      builder.setInsertionPointToStart(branch.thenBlock());
+      body(slow);
+    }
+  };
+  auto space = gpu::AddressSpaceAttr::get(
+      op.getContext(), gpu::GPUDialect::getWorkgroupAddressSpace());
+  SmallVector<std::pair<unsigned, Value>> buffers;
+  for (OpOperand *input : op.getDpsInputOperands()) {
+    Operand operand = getOperand(*input);
+    if (!getReadArgument(*input) || !operand.map.isFunctionOfDim(inner) ||
+        getMovement(operand, other) != Movement::Contiguous)
+      continue;
+    Type element = getElementTypeOrSelf(input->get().getType());
+    Value buffer = launch.addWorkgroupAttribution(
+        MemRefType::get({tileSize, tileSize + 1}, element,
+                        MemRefLayoutAttrInterface(), space),
+        op.getLoc());
+    buffers.push_back({input->getOperandNumber(), buffer});
+    forEachRow(inner, other, [&](Value slow) {
+      Value value = emitLoad(builder, operand, Place{index});
+      memref::StoreOp::create(builder, value, buffer, ValueRange{slow, column});
+    });
+  }
+  gpu::BarrierOp::create(builder);
+  forEachRow(other, inner, [&](Value slow) {
+    for (auto [number, buffer] : buffers)
+      loaded[number] =
+          memref::LoadOp::create(builder, buffer, ValueRange{column, slow});
+    emitPoints(1);
+  });
+}
+
+/// A thread for each point, or for each vector of points.
+void Mapper::launchThreads() {
+  SmallVector<Value> counts(sizes);
+  unsigned inner = parallel.empty() ? 0 : parallel.back();
+  if (width > 1)
+    counts[inner] = math.ceilDiv(sizes[inner], math.constant(width));
+  Value total = math.product(counts, parallel);
+  int64_t threads = getThreads();
   gpu::LaunchOp launch =
-      createLaunch(ceilDiv(total, threads), constant(1), threads);
-  Value linear = arith::AddIOp::create(
-      builder, mul(launch.getBlockIds().x, threads), launch.getThreadIds().x);
+      createLaunch(builder, math.ceilDiv(total, math.constant(threads)),
+                   math.constant(1), threads);
+  Value linear =
+      arith::AddIOp::create(builder, math.mul(launch.getBlockIds().x, threads),
+                            launch.getThreadIds().x);
   Value inside =
       arith::CmpIOp::create(builder, arith::CmpIPredicate::ult, linear, total);
   auto guard = scf::IfOp::create(builder, inside, /*withElseRegion=*/false);
   builder.setInsertionPointToStart(guard.thenBlock());
-  delinearize(linear, parallel);
-  emitPoint();
+  math.delinearize(linear, counts, parallel, index);
+  if (width == 1) {
+    emitPoints(1);
+    return;
+  }
+  Value first = math.mul(index[inner], width);
+  index[inner] = first;
+  std::optional<int64_t> extent = getConstantIntValue(sizes[inner]);
+  if (extent && *extent % width == 0) {
+    emitPoints(width);
+    return;
+  }
+  // The last vector may be a part of one.
+  Value whole = arith::CmpIOp::create(builder, arith::CmpIPredicate::ule,
+                                      math.add(first, math.constant(width)),
+                                      sizes[inner]);
+  auto choice = scf::IfOp::create(builder, whole, /*withElseRegion=*/true);
+  builder.setInsertionPointToStart(choice.thenBlock());
+  emitPoints(width);
+  builder.setInsertionPointToStart(choice.elseBlock());
+  auto loop =
+      scf::ForOp::create(builder, first, sizes[inner], math.constant(1));
+  builder.setInsertionPointToStart(loop.getBody());
+  index[inner] = loop.getInductionVar();
+  emitPoints(1);
 }
 
 /// Workgroups of one thread: x runs over rows (the parallel dimensions but the
 /// last, linearized), y over pieces of the last.
 void Mapper::launchChunks() {
-  Value one = constant(1);
+  Value one = math.constant(1);
   if (parallel.empty()) {
-    createLaunch(one, one, one);
-    emitPoint();
+    createLaunch(builder, one, one, /*threads=*/1);
+    emitPoints(1);
     return;
   }
   unsigned inner = parallel.back();
   ArrayRef<unsigned> outer = ArrayRef<unsigned>(parallel).drop_back();
-  Value numRows = one;
-  for (unsigned d : outer)
-    numRows = mul(numRows, sizes[d]);
+  Value numRows = math.product(sizes, outer);
   // As many rows as make up the points wanted.
-  Value points = constant(pointsPerThread);
-  Value rows = builder.createOrFold<arith::MaxUIOp>(
-      builder.createOrFold<arith::DivUIOp>(
-          points, builder.createOrFold<arith::MaxUIOp>(sizes[inner], one)),
-      one);
+  Value points = math.constant(chip.simt.pointsPerThread);
+  Value rows = math.max(math.div(points, math.max(sizes[inner], one)), one);
   gpu::LaunchOp launch =
-      createLaunch(ceilDiv(numRows, rows), ceilDiv(sizes[inner], points), one);
+      createLaunch(builder, outer.empty() ? one : math.ceilDiv(numRows, rows),
+                   math.ceilDiv(sizes[inner], points), /*threads=*/1);
   auto chunk = [&](Value block, Value step, Value end) {
-    Value begin = mul(block, step);
+    Value begin = math.mul(block, step);
     return std::make_pair(
         begin, arith::MinUIOp::create(
                    builder, arith::AddIOp::create(builder, begin, step), end)
@@ -162,65 +498,56 @@ void Mapper::launchChunks() {
   if (!outer.empty()) {
     auto loop = scf::ForOp::create(builder, rowBegin, rowEnd, one);
     builder.setInsertionPointToStart(loop.getBody());
-    delinearize(loop.getInductionVar(), outer);
+    math.delinearize(loop.getInductionVar(), sizes, outer, index);
   }
-  auto loop = scf::ForOp::create(builder, begin, end, one);
-  builder.setInsertionPointToStart(loop.getBody());
-  index[inner] = loop.getInductionVar();
-  emitPoint();
+  auto emitLoop = [&](Value from, Value to, int64_t step) {
+    auto loop = scf::ForOp::create(builder, from, to, math.constant(step));
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(loop.getBody());
+    index[inner] = loop.getInductionVar();
+    emitPoints(step);
+  };
+  if (width > 1) {
+    Value count = math.div(math.sub(end, begin), math.constant(width));
+    Value middle = math.add(begin, math.mul(count, width));
+    emitLoop(begin, middle, width);
+    begin = middle;
+  }
+  std::optional<int64_t> extent = getConstantIntValue(sizes[inner]);
+  if (width == 1 || !extent || *extent % width)
+    emitLoop(begin, end, 1);
 }
 
-SmallVector<Value> Mapper::indicesOf(OpOperand &operand) {
-  AffineMap map = op.getMatchingIndexingMap(&operand);
-  SmallVector<Value> indices;
-  for (AffineExpr result : map.getResults())
-    indices.push_back(affine::expandAffineExpr(builder, op.getLoc(), result,
-                                               index, /*symbolValues=*/{}));
-  return indices;
-}
-
-SmallVector<Value> Mapper::emitBody(ArrayRef<Value> carried) {
-  Block *body = op.getBlock();
+SmallVector<Value> Mapper::emitBody(const Place &place,
+                                    ArrayRef<Value> carried) {
+  Block &body = *op.getBlock();
   IRMapping mapping;
-  // Not every op's body has an argument for each output.
   for (OpOperand &operand : op->getOpOperands()) {
-    unsigned i = operand.getOperandNumber();
-    if (i >= body->getNumArguments() || body->getArgument(i).use_empty())
+    BlockArgument argument = getReadArgument(operand);
+    if (!argument)
       continue;
-    Value value = operand.get();
-    if (op.isDpsInit(&operand) && carried[i - op.getNumDpsInputs()])
-      value = carried[i - op.getNumDpsInputs()];
-    else if (isa<MemRefType>(value.getType()))
-      value = memref::LoadOp::create(builder, value, indicesOf(operand));
-    mapping.map(body->getArgument(i), value);
+    Value value = loaded.lookup(operand.getOperandNumber());
+    if (op.isDpsInit(&operand))
+      value = carried[operand.getOperandNumber() - op.getNumDpsInputs()];
+    mapping.map(argument,
+                value ? value : emitLoad(builder, getOperand(operand), place));
   }
-  for (Operation &nested : body->without_terminator()) {
-    if (auto indexOp = dyn_cast<linalg::IndexOp>(nested)) {
-      mapping.map(indexOp.getResult(), index[indexOp.getDim()]);
-      continue;
-    }
-    Operation *copy = builder.clone(nested, mapping);
-    SmallVector<linalg::IndexOp> inner;
-    copy->walk([&](linalg::IndexOp indexOp) { inner.push_back(indexOp); });
-    for (linalg::IndexOp indexOp : inner) {
-      indexOp.replaceAllUsesWith(index[indexOp.getDim()]);
-      indexOp.erase();
-    }
-  }
+  cloneBody(builder, body, place, mapping);
   SmallVector<Value> results;
-  for (Value value : body->getTerminator()->getOperands())
+  for (Value value : body.getTerminator()->getOperands())
     results.push_back(mapping.lookupOrDefault(value));
   return results;
 }
 
-void Mapper::emitPoint() {
+void Mapper::emitPoints(int64_t points) {
   unsigned numOutputs = op.getNumDpsInits();
+  Place place{index, parallel.empty() ? 0 : parallel.back(), points};
   auto storeOutputs = [&](ValueRange values) {
     for (auto [value, output] : llvm::zip(values, op.getDpsInitsMutable()))
-      memref::StoreOp::create(builder, value, output.get(), indicesOf(output));
+      emitStore(builder, value, getOperand(output), place);
   };
   if (reduction.empty()) {
-    storeOutputs(emitBody(SmallVector<Value>(numOutputs)));
+    storeOutputs(emitBody(place, SmallVector<Value>(numOutputs)));
     return;
   }
 
@@ -230,26 +557,25 @@ void Mapper::emitPoint() {
     return llvm::none_of(reduction,
                          [&](unsigned d) { return map.isFunctionOfDim(d); });
   });
-  Value zero = constant(0), one = constant(1);
+  Value zero = math.constant(0), one = math.constant(1);
   SmallVector<Value> values;
   if (carry)
     for (OpOperand &output : op.getDpsInitsMutable())
-      values.push_back(
-          memref::LoadOp::create(builder, output.get(), indicesOf(output)));
+      values.push_back(emitLoad(builder, getOperand(output), place));
   SmallVector<scf::ForOp> loops;
   for (unsigned d : reduction) {
     auto loop = scf::ForOp::create(builder, zero, sizes[d], one, values);
     loops.push_back(loop);
     builder.setInsertionPointToStart(loop.getBody());
-    index[d] = loop.getInductionVar();
+    place.index[d] = loop.getInductionVar();
     values.assign(loop.getRegionIterArgs().begin(),
                   loop.getRegionIterArgs().end());
   }
   if (!carry) {
-    storeOutputs(emitBody(SmallVector<Value>(numOutputs)));
+    storeOutputs(emitBody(place, SmallVector<Value>(numOutputs)));
     return;
   }
-  SmallVector<Value> results = emitBody(values);
+  SmallVector<Value> results = emitBody(place, values);
   for (scf::ForOp loop : llvm::reverse(loops)) {
     builder.setInsertionPointToEnd(loop.getBody());
     scf::YieldOp::create(builder, results);
@@ -268,10 +594,16 @@ void Mapper::run() {
   for (unsigned d = 0; d < sizes.size(); ++d)
     if (!llvm::is_contained(parallel, d))
       reduction.push_back(d);
-  if (chip.subgroupSize == 1)
-    launchChunks();
-  else
-    launchThreads();
+  if (reduction.empty() || failed(emitReduction())) {
+    choosePoints();
+    std::optional<unsigned> transposed = getTransposedDim();
+    if (chip.simt.pointsPerThread > 1)
+      launchChunks();
+    else if (transposed && getThreads() % tileSize == 0)
+      launchTiles(*transposed);
+    else
+      launchThreads();
+  }
   op->erase();
 }
 
@@ -351,7 +683,7 @@ struct TesseraMapLinalgToSimtPass
       if (failed(found))
         return signalPassFailure();
       for (linalg::LinalgOp op : ops)
-        Mapper(op, **found).run();
+        Mapper(collapse(generalize(op)), **found).run();
     }
     WalkResult result =
         getOperation()->walk<WalkOrder::PreOrder>(checkHostAccess);

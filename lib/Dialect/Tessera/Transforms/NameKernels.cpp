@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Dialect/Tessera/Transforms/Passes.h"
+#include "Dialect/Tessera/Transforms/Utils.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -30,18 +31,26 @@ struct NameKernelsPass
       if (auto name = launch.getFunctionAttr())
         taken.insert(name.getValue());
     });
-    SmallVector<NamedAttribute> schedules;
+    SmallVector<NamedAttribute> schedules, products;
     getOperation().walk([&](gpu::LaunchOp launch) {
       nameKernel(launch, taken);
-      Attribute schedule = launch->getAttr("tessera.schedule");
-      if (schedule && launch.getFunctionAttr())
-        schedules.emplace_back(
-            StringAttr::get(&getContext(), launch.getFunctionAttr().getValue()),
-            schedule);
+      auto keep = [&](StringRef attribute, SmallVector<NamedAttribute> &list) {
+        Attribute value = launch->getAttr(attribute);
+        if (value && launch.getFunctionAttr())
+          list.emplace_back(
+              StringAttr::get(&getContext(),
+                              launch.getFunctionAttr().getValue()),
+              value);
+      };
+      keep("tessera.schedule", schedules);
+      keep(tessera::getProductAttrName(), products);
     });
     if (!schedules.empty())
       getOperation()->setAttr("tessera.schedules",
                               DictionaryAttr::get(&getContext(), schedules));
+    if (!products.empty())
+      getOperation()->setAttr("tessera.products",
+                              DictionaryAttr::get(&getContext(), products));
   }
 
   void nameKernel(gpu::LaunchOp launch, llvm::StringSet<> &taken) {

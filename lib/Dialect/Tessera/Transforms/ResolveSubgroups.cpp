@@ -9,7 +9,10 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/GPU/Transforms/Passes.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Builders.h"
+#include "mlir/Transforms/WalkPatternRewriteDriver.h"
 
 namespace mlir::tessera {
 #define GEN_PASS_DEF_TESSERARESOLVESUBGROUPS
@@ -62,6 +65,26 @@ struct ResolveSubgroupsPass
       }
       replace(op, value);
     }
+    lowerReductions(lanes);
+  }
+
+  void lowerReductions(int64_t lanes) {
+    if (lanes == 1) {
+      getOperation()->walk([](gpu::SubgroupReduceOp op) {
+        if (op.getClusterSize().value_or(1) == 1)
+          replace(op, op.getValue());
+      });
+      return;
+    }
+    RewritePatternSet patterns(&getContext());
+    // Shuffles of 64 bits are broken up later.
+    for (unsigned bits : {32, 64}) {
+      populateGpuLowerSubgroupReduceToShufflePatterns(patterns, lanes, bits,
+                                                      64 / bits);
+      populateGpuLowerClusteredSubgroupReduceToShufflePatterns(patterns, lanes,
+                                                               bits, 64 / bits);
+    }
+    walkAndApplyPatterns(getOperation(), std::move(patterns));
   }
 
   static void replace(Operation *op, Value value) {

@@ -1,0 +1,170 @@
+//===- Simt.h - Kernels of plain threads ------------------------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What the passes share that make kernels without fragments: code for one point
+// of an iteration space or for several that follow each other (SimtBody.cpp),
+// and reductions by many threads (SimtReduction.cpp).
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LIB_DIALECT_TESSERA_TRANSFORMS_SIMT_H
+#define LIB_DIALECT_TESSERA_TRANSFORMS_SIMT_H
+
+#include "Dialect/Tessera/Target/Chip.h"
+
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include <functional>
+
+namespace mlir::tessera::simt {
+
+/// A memref, and where a point of the iteration space finds its element.
+struct Operand {
+  Value memory;
+  AffineMap map;
+};
+
+/// A point of an iteration space; or `width` points that follow each other
+/// along dimension `along`, of which `index` is the first.
+struct Place {
+  llvm::SmallVector<Value> index;
+  unsigned along = 0;
+  int64_t width = 1;
+};
+
+//===----------------------------------------------------------------------===//
+// Index arithmetic
+//===----------------------------------------------------------------------===//
+
+/// Index arithmetic that folds constants.
+struct IndexMath {
+  explicit IndexMath(ImplicitLocOpBuilder &builder) : builder(builder) {}
+  Value constant(int64_t value);
+  Value add(Value a, Value b);
+  Value sub(Value a, Value b);
+  Value mul(Value a, Value b);
+  Value mul(Value a, int64_t b) { return mul(a, constant(b)); }
+  Value div(Value a, Value b);
+  Value rem(Value a, Value b);
+  Value min(Value a, Value b);
+  Value max(Value a, Value b);
+  Value ceilDiv(Value a, Value b);
+  /// The product of `sizes` at `dims`.
+  Value product(ArrayRef<Value> sizes, ArrayRef<unsigned> dims);
+  /// Sets `index` at `dims`, of which the last runs fastest, from their linear
+  /// index.
+  void delinearize(Value linear, ArrayRef<Value> sizes, ArrayRef<unsigned> dims,
+                   MutableArrayRef<Value> index);
+
+  ImplicitLocOpBuilder &builder;
+};
+
+/// The product of the constants in `sizes` at `dims`; none if one is unknown.
+std::optional<int64_t> getStaticProduct(ArrayRef<Value> sizes,
+                                        ArrayRef<unsigned> dims);
+
+/// A one-dimensional launch along x, with the insertion point in its body.
+gpu::LaunchOp createLaunch(ImplicitLocOpBuilder &builder, Value gridX,
+                           Value gridY, int64_t threads);
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+/// The dimension along which `operand` lies contiguously in memory, if any.
+/// Where an index is a sum, the first of `preferred` that is in it.
+std::optional<unsigned> getFastestDim(const Operand &operand,
+                                      ArrayRef<unsigned> preferred);
+
+/// How `operand` moves along dimension `dim`.
+enum class Movement { None, Contiguous, Strided };
+Movement getMovement(const Operand &operand, unsigned dim);
+
+/// The most points along `dim` that one access to each of `operands` can cover:
+/// a power of two, as wide as the chip's accesses where all that move lie
+/// contiguously and, where the chip asks for it, provably aligned (for a first
+/// index that is a multiple of the width); 1 otherwise.
+int64_t getVectorWidth(ArrayRef<Operand> operands, unsigned dim,
+                       const Chip &chip);
+
+/// Loads `place.width` elements: a scalar, or a vector for a width above one.
+Value emitLoad(ImplicitLocOpBuilder &builder, const Operand &operand,
+               const Place &place);
+
+/// Stores a scalar, or `place.width` elements.
+void emitStore(ImplicitLocOpBuilder &builder, Value value,
+               const Operand &operand, const Place &place);
+
+//===----------------------------------------------------------------------===//
+// Bodies
+//===----------------------------------------------------------------------===//
+
+/// Whether `body` can be cloned for several points at once.
+bool canVectorize(Block &body);
+
+/// Clones the ops of `body` but the terminator and `except` for the points of
+/// `place`, under `mapping` (of the arguments to scalars or vectors).
+void cloneBody(ImplicitLocOpBuilder &builder, Block &body, const Place &place,
+               IRMapping &mapping, Operation *except = nullptr);
+
+/// `value`, repeated if `place` has several points and it is a scalar.
+Value broadcast(ImplicitLocOpBuilder &builder, Value value, int64_t width);
+
+//===----------------------------------------------------------------------===//
+// Reductions
+//===----------------------------------------------------------------------===//
+
+/// A reduction over some dimensions of an iteration space; several at once, if
+/// it has several results.
+struct Reduction {
+  /// What one result combines, and what it starts from.
+  struct Result {
+    Type type;
+    vector::CombiningKind kind;
+    TypedAttr identity;
+  };
+
+  explicit Reduction(Location loc) : loc(loc) {}
+
+  Location loc;
+  /// The iteration space: extents on the host, and the dimensions of the
+  /// results and of the reduction, slowest first.
+  llvm::SmallVector<Value> sizes;
+  llvm::SmallVector<unsigned> parallel, reduction;
+  /// What is read at each point, and what is read or written at the end.
+  llvm::SmallVector<Operand> operands, outputs;
+  llvm::SmallVector<Result> results;
+  /// Whether `accumulate` can do several points at once, and `finish`.
+  bool vectorizable = true, vectorFinish = true;
+  /// Whether it may take two kernels.
+  bool mayBeSplit = true;
+  /// The accumulators (scalars, or vectors of the place's width) with the
+  /// elements at `place` taken in.
+  std::function<llvm::SmallVector<Value>(ImplicitLocOpBuilder &, const Place &,
+                                         ValueRange)>
+      accumulate;
+  /// Stores what has been reduced; runs once for each point of `parallel`.
+  std::function<void(ImplicitLocOpBuilder &, const Place &, ValueRange)> finish;
+};
+
+/// What became of a reduction, in words.
+struct ReductionReport {
+  std::string how;
+  /// The kernel that reads the operands.
+  gpu::LaunchOp launch;
+};
+
+/// Emits `reduction` as one kernel, or two where the first leaves partial
+/// results. The order in which elements are combined depends on nothing but the
+/// sizes.
+ReductionReport emitReduction(OpBuilder &builder, const Reduction &reduction,
+                              const Chip &chip);
+
+} // namespace mlir::tessera::simt
+
+#endif // LIB_DIALECT_TESSERA_TRANSFORMS_SIMT_H

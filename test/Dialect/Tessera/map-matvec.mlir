@@ -102,16 +102,17 @@ func.func @unit(%a: memref<64x?xf32>, %x: memref<?x1xf32>, %b: memref<64x1xf32>,
 // -----
 
 // A weight of 8 bits, dequantized on the way by a scale for each 64 of a row:
-// one load of the scale for a vector of 16.
+// one load of the scale for a vector of 8.
 
 // CHECK-LABEL: func @producer
 // CHECK-SAME:    %[[W:[a-z0-9]+]]: memref<512x1024xi8>, %[[S:[a-z0-9]+]]: memref<512x16xf16>
-// CHECK:           %[[Q:.+]] = vector.load %[[W]][%[[ROW:.+]], %[[K:.+]]] {alignment = 16 : i64} : memref<512x1024xi8>, vector<16xi8>
-// CHECK:           %[[SCALE:.+]] = memref.load %[[S]][%[[ROW]], %{{.+}}]
-// CHECK-NEXT:      %[[SCALES:.+]] = vector.broadcast %[[SCALE]] : f16 to vector<16xf16>
-// CHECK-NEXT:      %[[F:.+]] = arith.sitofp %[[Q]] : vector<16xi8> to vector<16xf16>
+// CHECK:           %[[Q:.+]] = vector.load %[[W]][%[[ROW:.+]], %[[K:.+]]] {alignment = 8 : i64} : memref<512x1024xi8>, vector<8xi8>
+// CHECK-NEXT:      %[[G:.+]] = arith.divui %[[K]], %c64
+// CHECK-NEXT:      %[[SCALE:.+]] = memref.load %[[S]][%[[ROW]], %[[G]]]
+// CHECK-NEXT:      %[[SCALES:.+]] = vector.broadcast %[[SCALE]] : f16 to vector<8xf16>
+// CHECK-NEXT:      %[[F:.+]] = arith.sitofp %[[Q]] : vector<8xi8> to vector<8xf16>
 // CHECK-NEXT:      %[[D:.+]] = arith.mulf %[[F]], %[[SCALES]]
-// CHECK-NEXT:      arith.extf %[[D]] : vector<16xf16> to vector<16xf32>
+// CHECK-NEXT:      arith.extf %[[D]] : vector<8xf16> to vector<8xf32>
 // CHECK:         why = "plain threads, a subgroup for each row
 func.func @producer(%w: memref<512x1024xi8>, %s: memref<512x16xf16>, %x: memref<1024xf16>, %y: memref<512xf32>) {
   %zero = arith.constant 0.0 : f32

@@ -237,10 +237,22 @@ int64_t simt::getVectorWidth(ArrayRef<Operand> operands, unsigned dim,
 static SmallVector<Value> emitIndices(ImplicitLocOpBuilder &builder,
                                       AffineMap map, ArrayRef<Value> index) {
   SmallVector<Value> indices;
-  for (AffineExpr result : map.getResults())
+  for (AffineExpr result : map.getResults()) {
+    // An index is not negative, which affine's own expansion would ask.
+    auto binary = dyn_cast<AffineBinaryOpExpr>(result);
+    if (binary && binary.getKind() == AffineExprKind::FloorDiv)
+      if (auto dim = dyn_cast<AffineDimExpr>(binary.getLHS()))
+        if (auto divisor = dyn_cast<AffineConstantExpr>(binary.getRHS());
+            divisor && divisor.getValue() > 0) {
+          IndexMath math(builder);
+          indices.push_back(math.div(index[dim.getPosition()],
+                                     math.constant(divisor.getValue())));
+          continue;
+        }
     indices.push_back(affine::expandAffineExpr(builder, builder.getLoc(),
                                                result, index,
                                                /*symbolValues=*/{}));
+  }
   return indices;
 }
 

@@ -134,6 +134,11 @@ FailureOr<std::string> translateToObject(ModuleOp module, const Chip &chip,
 /// The products of the legalized kernels in `module`.
 std::vector<ProductReport> collectProducts(ModuleOp module, const Chip &chip);
 
+/// The schedules of a module at stage Schedule, as comments: a line for each
+/// product, with its function, its place in the source, and the attribute as a
+/// linalg op takes it.
+std::string spellSchedules(ModuleOp module);
+
 /// Registers everything that compiling needs with `context`.
 void prepareContext(MLIRContext &context);
 

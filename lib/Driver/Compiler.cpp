@@ -8,11 +8,13 @@
 
 #include "Conversion/PackedCall.h"
 #include "Conversion/Passes.h"
+#include "Dialect/Tessera/Transforms/Schedule.h"
 #include "Dialect/Tessera/Transforms/Utils.h"
 #include "HostCode.h"
 #include "Pipelines/Lowering.h"
 #include "Pipelines/Pipelines.h"
 #include "Target/Target.h"
+#include "TransformScript.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -83,6 +85,11 @@ runLowering(ModuleOp module, const CompileOptions &options,
 static LogicalResult lowerToSchedule(ModuleOp module,
                                      const CompileOptions &options,
                                      std::vector<StageTime> *times) {
+  if (hasTransformScript(module)) {
+    StageTimer timer(times, "transform");
+    if (failed(runTransformScript(module)))
+      return failure();
+  }
   LinalgToTesseraPipelineOptions linalg;
   linalg.target = options.target;
   linalg.chip = options.chip;
@@ -128,6 +135,23 @@ static std::string describe(Location loc) {
     text = (file.getFilename().getValue() + ":" + Twine(file.getLine()) + ":" +
             Twine(file.getColumn()))
                .str();
+  return text;
+}
+
+std::string mlir::tessera::spellSchedules(ModuleOp module) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  module.walk([&](Operation *op) {
+    Attribute schedule = op->getAttr(getScheduleAttrName());
+    if (!schedule)
+      return;
+    os << "//";
+    if (auto function = op->getParentOfType<func::FuncOp>())
+      os << " " << function.getName();
+    if (std::string place = describe(op->getLoc()); !place.empty())
+      os << ", " << place;
+    os << ": " << getScheduleAttrName() << " = " << schedule << "\n";
+  });
   return text;
 }
 

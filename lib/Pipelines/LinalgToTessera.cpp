@@ -96,6 +96,10 @@ void mlir::tessera::buildLinalgToTesseraPipeline(
   pm.addNestedPass<func::FuncOp>(std::make_unique<DeallocateBuffersPass>());
 
   // Kernels.
+  TesseraChooseScheduleOptions choose;
+  choose.target = options.target;
+  choose.chip = options.chip;
+  pm.addNestedPass<func::FuncOp>(createTesseraChooseSchedule(choose));
   TesseraTileContractOptions tile;
   tile.target = options.target;
   tile.chip = options.chip;

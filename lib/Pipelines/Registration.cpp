@@ -8,6 +8,7 @@
 
 #include "Conversion/Passes.h"
 #include "Dialect/Tessera/IR/Tessera.h"
+#include "Dialect/Tessera/TransformOps/TesseraTransformOps.h"
 #include "Dialect/Tessera/Transforms/BufferizableOpInterfaceImpl.h"
 #include "Dialect/Tessera/Transforms/Passes.h"
 #include "Pipelines/Lowering.h"
@@ -18,6 +19,7 @@
 void mlir::tessera::registerTesseraDialects(DialectRegistry &registry) {
   registry.insert<TesseraDialect>();
   registerBufferizableOpInterfaceExternalModels(registry);
+  registerTransformDialectExtension(registry);
 }
 
 void mlir::tessera::registerTesseraPasses() {

@@ -73,6 +73,8 @@ static FailureOr<std::string> produce(EmitStage stage, mlir::ModuleOp module,
     return compiler::translateToObject(module, chip, /*assembly=*/true);
   default: {
     std::string text;
+    if (stage == EmitStage::Schedule)
+      text = compiler::spellSchedules(module);
     llvm::raw_string_ostream(text) << module << "\n";
     return text;
   }

@@ -1,12 +1,74 @@
-// RUN: gpu-opt %s --tessera-tile-contract="target=cuda chip=sm_80" --split-input-file --verify-diagnostics
+// RUN: gpu-opt %s --tessera-choose-schedule="target=cuda chip=sm_80" --split-input-file --verify-diagnostics
+
+// What the chip cannot run, by the constraints' names in docs/Schedules.md.
 
 #mk = affine_map<(m, n, k) -> (m, k)>
 #kn = affine_map<(m, n, k) -> (k, n)>
 #mn = affine_map<(m, n, k) -> (m, n)>
 
-func.func @threads(%a: memref<64x32xf16>, %b: memref<32x64xf16>, %c: memref<64x64xf32>) {
-  // expected-error @+1 {{the schedule needs 2048 threads in a workgroup (64 subgroups of 32), and sm_80 has 1024; enlarge 'subgroup' or reduce 'workgroup'}}
-  tessera.contract ins(%a, %b : memref<64x32xf16>, memref<32x64xf16>) outs(%c : memref<64x64xf32>)
+func.func @schedule_c7_rows(%a: memref<64x64xf16>, %b: memref<64x64xf16>, %c: memref<64x64xf32>) {
+  // expected-error @+4 {{schedule_c7: subgroup = [24, 64]: no matrix instruction of sm_80 for f16 x f16 -> f32 divides 24 rows; the nearest legal is subgroup = [32, 64]}}
+  // expected-note @+3 {{mma.m16n8k16.f32.f16: takes multiples of 16x8x16}}
+  // expected-note @+2 {{mma.m16n8k8.f32.f16: takes multiples of 16x8x8}}
+  // expected-note @+1 {{mma.m8n8k4.f32.f16: takes multiples of 16x16x4}}
+  tessera.contract ins(%a, %b : memref<64x64xf16>, memref<64x64xf16>) outs(%c : memref<64x64xf32>)
+      maps [#mk, #kn, #mn] accumulate f32
+      schedule <workgroup = [96, 128], subgroup = [24, 64], k = 32, kFragment = 16, stages = 3> {
+  ^bb0(%acc: f32):
+    tessera.yield %acc : f32
+  }
+  return
+}
+
+// -----
+
+#mk = affine_map<(m, n, k) -> (m, k)>
+#kn = affine_map<(m, n, k) -> (k, n)>
+#mn = affine_map<(m, n, k) -> (m, n)>
+
+func.func @schedule_c7_vthread(%a: memref<64x64xf16>, %b: memref<64x64xf16>, %c: memref<64x64xf32>) {
+  // expected-error @+4 {{schedule_c7: subgroup = [64, 64], vthread = [1, 16]: no matrix instruction of sm_80 for f16 x f16 -> f32 divides 4 columns; the nearest legal is vthread = [1, 8]}}
+  // expected-note @+3 {{mma.m16n8k16.f32.f16: takes multiples of 16x8x16}}
+  // expected-note @+2 {{mma.m16n8k8.f32.f16: takes multiples of 16x8x8}}
+  // expected-note @+1 {{mma.m8n8k4.f32.f16: takes multiples of 16x16x4}}
+  tessera.contract ins(%a, %b : memref<64x64xf16>, memref<64x64xf16>) outs(%c : memref<64x64xf32>)
+      maps [#mk, #kn, #mn] accumulate f32
+      schedule <workgroup = [64, 64], subgroup = [64, 64], k = 32, kFragment = 16, stages = 3, vthread = [1, 16]> {
+  ^bb0(%acc: f32):
+    tessera.yield %acc : f32
+  }
+  return
+}
+
+// -----
+
+#mk = affine_map<(m, n, k) -> (m, k)>
+#kn = affine_map<(m, n, k) -> (k, n)>
+#mn = affine_map<(m, n, k) -> (m, n)>
+
+func.func @schedule_c7_steps(%a: memref<64x64xf16>, %b: memref<64x64xf16>, %c: memref<64x64xf32>) {
+  // expected-error @+4 {{schedule_c7: kFragment = 2: no matrix instruction of sm_80 for f16 x f16 -> f32 divides 2 elements of K; the nearest legal is kFragment = 4}}
+  // expected-note @+3 {{mma.m16n8k16.f32.f16: takes multiples of 16x8x16}}
+  // expected-note @+2 {{mma.m16n8k8.f32.f16: takes multiples of 16x8x8}}
+  // expected-note @+1 {{mma.m8n8k4.f32.f16: takes multiples of 16x16x4}}
+  tessera.contract ins(%a, %b : memref<64x64xf16>, memref<64x64xf16>) outs(%c : memref<64x64xf32>)
+      maps [#mk, #kn, #mn] accumulate f32
+      schedule <workgroup = [64, 64], subgroup = [64, 64], k = 32, kFragment = 2, stages = 3> {
+  ^bb0(%acc: f32):
+    tessera.yield %acc : f32
+  }
+  return
+}
+
+// -----
+
+#mk = affine_map<(m, n, k) -> (m, k)>
+#kn = affine_map<(m, n, k) -> (k, n)>
+#mn = affine_map<(m, n, k) -> (m, n)>
+
+func.func @schedule_c8_threads(%a: memref<64x64xf16>, %b: memref<64x64xf16>, %c: memref<64x64xf32>) {
+  // expected-error @+1 {{schedule_c8: needs 2048 threads in a workgroup (64 subgroups of 32), sm_80 has 1024; the nearest legal is subgroup = [32, 16]}}
+  tessera.contract ins(%a, %b : memref<64x64xf16>, memref<64x64xf16>) outs(%c : memref<64x64xf32>)
       maps [#mk, #kn, #mn] accumulate f32
       schedule <workgroup = [128, 128], subgroup = [16, 16], k = 16, kFragment = 16, stages = 1> {
   ^bb0(%acc: f32):
@@ -21,11 +83,134 @@ func.func @threads(%a: memref<64x32xf16>, %b: memref<32x64xf16>, %c: memref<64x6
 #kn = affine_map<(m, n, k) -> (k, n)>
 #mn = affine_map<(m, n, k) -> (m, n)>
 
-func.func @memory(%a: memref<64x32xf16>, %b: memref<32x64xf16>, %c: memref<64x64xf32>) {
-  // expected-error @+1 {{bytes of workgroup memory, and sm_80 has 166912; reduce 'stages', 'k' or 'workgroup'}}
-  tessera.contract ins(%a, %b : memref<64x32xf16>, memref<32x64xf16>) outs(%c : memref<64x64xf32>)
+func.func @schedule_c9_stages(%a: memref<64x64xf16>, %b: memref<64x64xf16>, %c: memref<64x64xf32>) {
+  // expected-error @+1 {{schedule_c9: needs 215040 bytes of workgroup memory, sm_80 has 166912; stages = 4 is the most that fits}}
+  tessera.contract ins(%a, %b : memref<64x64xf16>, memref<64x64xf16>) outs(%c : memref<64x64xf32>)
       maps [#mk, #kn, #mn] accumulate f32
-      schedule <workgroup = [128, 128], subgroup = [64, 64], k = 256, kFragment = 16, stages = 4> {
+      schedule <workgroup = [128, 128], subgroup = [64, 64], k = 64, kFragment = 16, stages = 6> {
+  ^bb0(%acc: f32):
+    tessera.yield %acc : f32
+  }
+  return
+}
+
+// -----
+
+#mk = affine_map<(m, n, k) -> (m, k)>
+#kn = affine_map<(m, n, k) -> (k, n)>
+#mn = affine_map<(m, n, k) -> (m, n)>
+
+func.func @schedule_c10_thread(%a: memref<64x64xf16>, %b: memref<64x64xf16>, %c: memref<64x64xf32>) {
+  // expected-error @+1 {{schedule_c10: needs 304 registers of a thread (256 for accumulators, 48 for operands), sm_80 has 255; the nearest legal is subgroup = [64, 64]}}
+  tessera.contract ins(%a, %b : memref<64x64xf16>, memref<64x64xf16>) outs(%c : memref<64x64xf32>)
+      maps [#mk, #kn, #mn] accumulate f32
+      schedule <workgroup = [128, 128], subgroup = [128, 64], k = 32, kFragment = 16, stages = 3> {
+  ^bb0(%acc: f32):
+    tessera.yield %acc : f32
+  }
+  return
+}
+
+// -----
+
+#mk = affine_map<(m, n, k) -> (m, k)>
+#kn = affine_map<(m, n, k) -> (k, n)>
+#mn = affine_map<(m, n, k) -> (m, n)>
+
+func.func @schedule_c11_workgroup(%a: memref<64x64xf16>, %b: memref<64x64xf16>, %c: memref<64x64xf32>) {
+  // expected-error @+1 {{schedule_c11: needs 163840 registers in a workgroup (160 for each of 1024 threads), sm_80 has 65536; the nearest legal is workgroup = [128, 256]}}
+  tessera.contract ins(%a, %b : memref<64x64xf16>, memref<64x64xf16>) outs(%c : memref<64x64xf32>)
+      maps [#mk, #kn, #mn] accumulate f32
+      schedule <workgroup = [512, 256], subgroup = [64, 64], k = 16, kFragment = 16, stages = 1> {
+  ^bb0(%acc: f32):
+    tessera.yield %acc : f32
+  }
+  return
+}
+
+// -----
+
+#mk = affine_map<(m, n, k) -> (m, k)>
+#kn = affine_map<(m, n, k) -> (k, n)>
+#mn = affine_map<(m, n, k) -> (m, n)>
+
+func.func @schedule_c12_swizzle(%a: memref<64x64xf16>, %b: memref<64x64xf16>, %c: memref<64x64xf32>) {
+  // expected-error @+1 {{schedule_c12: swizzle takes rows of 32, 64 or a multiple of 128 bytes, and those of the staged lhs (64x48) have 96; the nearest legal is k = 64}}
+  tessera.contract ins(%a, %b : memref<64x64xf16>, memref<64x64xf16>) outs(%c : memref<64x64xf32>)
+      maps [#mk, #kn, #mn] accumulate f32
+      schedule <workgroup = [64, 64], subgroup = [32, 32], k = 48, kFragment = 16, stages = 2, swizzle = true> {
+  ^bb0(%acc: f32):
+    tessera.yield %acc : f32
+  }
+  return
+}
+
+// -----
+
+#mk = affine_map<(m, n, k) -> (m, k)>
+#kn = affine_map<(m, n, k) -> (k, n)>
+#mn = affine_map<(m, n, k) -> (m, n)>
+
+func.func @schedule_c13_parts(%a: memref<64x64xf16>, %b: memref<64x64xf16>, %c: memref<64x64xf32>) {
+  // expected-error @+1 {{schedule_c13: splitK = 7, and a reduction of 64 has 2 steps of k = 32; splitK = 2 is the most that fits}}
+  tessera.contract ins(%a, %b : memref<64x64xf16>, memref<64x64xf16>) outs(%c : memref<64x64xf32>)
+      maps [#mk, #kn, #mn] accumulate f32
+      schedule <workgroup = [64, 64], subgroup = [32, 32], k = 32, kFragment = 16, stages = 2, splitK = 7> {
+  ^bb0(%acc: f32):
+    tessera.yield %acc : f32
+  }
+  return
+}
+
+// -----
+
+#mk = affine_map<(m, n, k) -> (m, k)>
+#kn = affine_map<(m, n, k) -> (k, n)>
+#mn = affine_map<(m, n, k) -> (m, n)>
+
+func.func @schedule_c14_raster(%a: memref<64x64xf16>, %b: memref<64x64xf16>, %c: memref<64x64xf32>) {
+  // expected-error @+1 {{schedule_c14: raster = 4294967296, and a grid has at most 2147483647 workgroups; raster = 2147483647 is the most that fits}}
+  tessera.contract ins(%a, %b : memref<64x64xf16>, memref<64x64xf16>) outs(%c : memref<64x64xf32>)
+      maps [#mk, #kn, #mn] accumulate f32
+      schedule <workgroup = [64, 64], subgroup = [32, 32], k = 32, kFragment = 16, stages = 2, raster = 4294967296> {
+  ^bb0(%acc: f32):
+    tessera.yield %acc : f32
+  }
+  return
+}
+
+// -----
+
+#mk = affine_map<(m, n, k) -> (m, k)>
+#kn = affine_map<(m, n, k) -> (k, n)>
+#mn = affine_map<(m, n, k) -> (m, n)>
+
+func.func @schedule_c14_persistent(%a: memref<64x64xf16>, %b: memref<64x64xf16>, %c: memref<64x64xf32>) {
+  // expected-error @+1 {{schedule_c14: persistent = 4294967296, and a grid has at most 2147483647 workgroups; persistent = 2147483647 is the most that fits}}
+  tessera.contract ins(%a, %b : memref<64x64xf16>, memref<64x64xf16>) outs(%c : memref<64x64xf32>)
+      maps [#mk, #kn, #mn] accumulate f32
+      schedule <workgroup = [64, 64], subgroup = [32, 32], k = 32, kFragment = 16, stages = 2, persistent = 4294967296> {
+  ^bb0(%acc: f32):
+    tessera.yield %acc : f32
+  }
+  return
+}
+
+// -----
+
+#mk = affine_map<(m, n, k) -> (m, k)>
+#kn = affine_map<(m, n, k) -> (k, n)>
+#mn = affine_map<(m, n, k) -> (m, n)>
+
+func.func @schedule_c7_two(%a: memref<64x64xf16>, %b: memref<64x64xf16>, %c: memref<64x64xf32>) {
+  // expected-error @+5 {{schedule_c7: subgroup = [24, 64]: no matrix instruction of sm_80 for f16 x f16 -> f32 divides 24 rows; the nearest legal is subgroup = [32, 64], splitK = 2}}
+  // expected-note @+4 {{mma.m16n8k16.f32.f16: takes multiples of 16x8x16}}
+  // expected-note @+3 {{mma.m16n8k8.f32.f16: takes multiples of 16x8x8}}
+  // expected-note @+2 {{mma.m8n8k4.f32.f16: takes multiples of 16x16x4}}
+  // expected-note @+1 {{schedule_c13: splitK = 9, and a reduction of 64 has 2 steps of k = 32}}
+  tessera.contract ins(%a, %b : memref<64x64xf16>, memref<64x64xf16>) outs(%c : memref<64x64xf32>)
+      maps [#mk, #kn, #mn] accumulate f32
+      schedule <workgroup = [96, 128], subgroup = [24, 64], k = 32, kFragment = 16, stages = 3, splitK = 9> {
   ^bb0(%acc: f32):
     tessera.yield %acc : f32
   }

@@ -97,6 +97,9 @@ def Tessera_ScheduleAttr : AttrDef<Tessera_Dialect, "Schedule"> {
       `persistent` are not negative; `interleave` is at most the number of
       virtual threads.
     - `schedule_c6`: `swizzle` needs `stages` of 1 or more.
+
+    What a chip asks for besides (`schedule_c7` and on) is in
+    docs/Schedules.md, with how a schedule is chosen, set and printed.
   }];
   let parameters = (ins
     ArrayRefParameter<"int64_t", "MxN tile of a workgroup">:$workgroup,

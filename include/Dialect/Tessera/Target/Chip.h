@@ -68,6 +68,14 @@ struct Chip {
   int64_t rowPaddingBytes;
   /// Has copies from global to workgroup memory that bypass registers.
   bool asyncCopy;
+  /// Registers of 4 bytes: the most that one thread can have, and that the
+  /// threads of one workgroup can have together. 0: as many as it takes.
+  int64_t registersPerThread = 0, registersPerWorkgroup = 0;
+  /// Units that run workgroups, on the largest device of this chip; the
+  /// default schedule wants to keep them busy. 0: known at run time only.
+  int64_t processors = 0;
+  /// The default schedule swizzles staged tiles instead of padding them.
+  bool preferSwizzle = false;
   /// Default tilings with a matrix unit, and with scalar FMAs.
   ScheduleDefaults matrixDefaults, scalarDefaults;
   /// The rows this chip has, best first.

@@ -173,6 +173,37 @@ def TesseraPackWorkgroupMemory
 // From contractions to kernels
 //===----------------------------------------------------------------------===//
 
+def TesseraChooseSchedule : Pass<"tessera-choose-schedule"> {
+  let summary = "Give every contraction a schedule that the chip can run";
+  let description = [{
+    Expects `tessera.contract` on memrefs, with a `schedule` or without. Leaves
+    one on each: where the program does not say, the chip's default tiling for
+    the types, halved while it is larger than the problem.
+
+    A schedule that the chip cannot run is an error, which names the constraint
+    that it breaks and the nearest schedule that is legal; docs/Schedules.md
+    lists them. A schedule on a linalg op that became no contraction is warned
+    of: it would have no effect.
+
+    Before
+
+    ```mlir
+    tessera.contract ins(%a, %b : memref<512x512xf16>, memref<512x512xf16>)
+        outs(%c : memref<512x512xf32>) maps [#mk, #kn, #mn] accumulate f32 { ... }
+    ```
+
+    After, for sm_80
+
+    ```mlir
+    tessera.contract ins(%a, %b : memref<512x512xf16>, memref<512x512xf16>)
+        outs(%c : memref<512x512xf32>) maps [#mk, #kn, #mn] accumulate f32
+        schedule <workgroup = [128, 128], subgroup = [64, 64], k = 32,
+                  kFragment = 16, stages = 4, vthread = [1, 1]> { ... }
+    ```
+  }];
+  let options = targetOptions;
+}
+
 def TesseraTileContract : Pass<"tessera-tile-contract"> {
   let summary = "tessera.contract on memrefs to a gpu.launch of fragments";
   let description = [{

@@ -260,12 +260,17 @@ void mlir::tessera::addNvidiaChips(std::vector<Chip> &chips) {
     /// CUDA C++ Programming Guide, "Compute Capabilities": most shared memory
     /// for each thread block.
     int64_t workgroupKiB;
+    /// Multiprocessors of the largest product: V100, T4, A100, A40, RTX 4090,
+    /// H100 SXM, B200, RTX 5090 (a "typical" number: products differ).
+    int64_t processors;
   };
   static const Entry entries[] = {
-      {"sm_70", 70, 96},   {"sm_75", 75, 64},    {"sm_80", 80, 163},
-      {"sm_86", 86, 99},   {"sm_89", 89, 99},    {"sm_90", 90, 227},
-      {"sm_90a", 90, 227}, {"sm_100", 100, 227}, {"sm_100a", 100, 227},
-      {"sm_120", 120, 99}, {"sm_120a", 120, 99},
+      {"sm_70", 70, 96, 80},      {"sm_75", 75, 64, 40},
+      {"sm_80", 80, 163, 108},    {"sm_86", 86, 99, 84},
+      {"sm_89", 89, 99, 128},     {"sm_90", 90, 227, 132},
+      {"sm_90a", 90, 227, 132},   {"sm_100", 100, 227, 148},
+      {"sm_100a", 100, 227, 148}, {"sm_120", 120, 99, 170},
+      {"sm_120a", 120, 99, 170},
   };
   for (const Entry &entry : entries) {
     bool ampere = entry.level >= 80;
@@ -279,6 +284,10 @@ void mlir::tessera::addNvidiaChips(std::vector<Chip> &chips) {
     chip.alignedAccess = true;
     chip.rowPaddingBytes = 16;
     chip.asyncCopy = ampere;
+    // The same for all compute capabilities from 5.0 on.
+    chip.registersPerThread = 255;
+    chip.registersPerWorkgroup = 64 * 1024;
+    chip.processors = entry.processors;
     chip.matrixDefaults = {{128, 128}, {64, 64}, 64, ampere ? 4 : 1};
     chip.scalarDefaults = {{64, 64}, {32, 32}, 64, ampere ? 3 : 1};
     for (const Row &row : rows) {

@@ -8,6 +8,9 @@
 #include "Dialect/Tessera/Transforms/Utils.h"
 
 #include "mlir/IR/Builders.h"
+#include "llvm/ADT/bit.h"
+
+#include <numeric>
 
 using namespace mlir;
 using namespace mlir::tessera;
@@ -33,13 +36,76 @@ StagedTiles mlir::tessera::getStagedTiles(ContractOp op, ScheduleAttr schedule,
   return tiles;
 }
 
-static const MatrixInstruction *
-select(ContractOp op, const Chip &chip, std::array<int64_t, 2> tile, int64_t k,
-       SmallVectorImpl<std::string> *why = nullptr) {
+static const MatrixInstruction *select(ContractOp op, const Chip &chip,
+                                       std::array<int64_t, 2> tile, int64_t k) {
   return selectInstruction(chip, op.getProductType(0), op.getProductType(1),
                            op.getAccumulatorType(), op.getPrecision(), tile[0],
-                           tile[1], k, why);
+                           tile[1], k);
 }
+
+//===----------------------------------------------------------------------===//
+// What does not follow from the chip's default tiling
+//===----------------------------------------------------------------------===//
+
+/// What has not been measured is not chosen by itself.
+static constexpr bool choosesSplitK = false;
+static constexpr bool choosesRaster = false;
+
+/// The tiles of the output in M and N, and the matrices of the batch; nothing
+/// where the output's extents are unknown.
+static std::optional<std::array<int64_t, 3>>
+countTiles(ContractOp op, std::array<int64_t, 2> workgroup) {
+  std::array<int64_t, 3> extents = getStaticExtents(op);
+  auto output = cast<ShapedType>(op.getOutput().getType());
+  if (!output.hasStaticShape() || ShapedType::isDynamic(extents[0]) ||
+      ShapedType::isDynamic(extents[1]) || output.getNumElements() == 0)
+    return std::nullopt;
+  int64_t m = llvm::divideCeil(extents[0], workgroup[0]),
+          n = llvm::divideCeil(extents[1], workgroup[1]);
+  return std::array<int64_t, 3>{
+      m, n, output.getNumElements() / (extents[0] * extents[1])};
+}
+
+/// A long reduction of few tiles is cut into parts, so that most processors
+/// have some: each part keeps enough steps to pay for adding it up.
+static int64_t chooseSplitK(ContractOp op, const Chip &chip,
+                            std::array<int64_t, 2> workgroup, int64_t k) {
+  constexpr int64_t stepsOfPart = 8;
+  auto tiles = countTiles(op, workgroup);
+  int64_t extent = getStaticExtents(op)[2];
+  if (!choosesSplitK || !tiles || ShapedType::isDynamic(extent))
+    return 1;
+  int64_t workgroups = (*tiles)[0] * (*tiles)[1] * (*tiles)[2],
+          steps = llvm::divideCeil(extent, k);
+  if (workgroups * 4 > chip.processors || steps < 2 * stepsOfPart)
+    return 1;
+  return llvm::bit_floor(static_cast<uint64_t>(
+      std::min(chip.processors / workgroups, steps / stepsOfPart)));
+}
+
+/// Where workgroups of one wave would all be in a few columns of a large grid,
+/// they are taken in bands.
+static int64_t chooseRaster(ContractOp op, const Chip &chip,
+                            std::array<int64_t, 2> workgroup) {
+  constexpr int64_t band = 8;
+  auto tiles = countTiles(op, workgroup);
+  if (!choosesRaster || !tiles || chip.processors == 0)
+    return 0;
+  auto [m, n, batch] = *tiles;
+  return m > band && m * n >= 4 * chip.processors ? band : 0;
+}
+
+/// Whether rows of both staged tiles can be swizzled.
+static bool canSwizzle(ContractOp op, const StagedTiles &tiles) {
+  return getSwizzlePhases(MemRefType::get(
+             tiles.a, getElementTypeOrSelf(op.getLhs().getType()))) &&
+         getSwizzlePhases(MemRefType::get(
+             tiles.b, getElementTypeOrSelf(op.getRhs().getType())));
+}
+
+//===----------------------------------------------------------------------===//
+// The default
+//===----------------------------------------------------------------------===//
 
 ScheduleAttr mlir::tessera::getDefaultSchedule(ContractOp op,
                                                const Chip &chip) {
@@ -48,9 +114,11 @@ ScheduleAttr mlir::tessera::getDefaultSchedule(ContractOp op,
       std::max(getElementBytes(getElementTypeOrSelf(op.getLhs().getType())),
                getElementBytes(getElementTypeOrSelf(op.getRhs().getType())));
 
-  // The class of instruction: any K will do for the question.
+  // The class of instruction: any K that a step may have will do for the
+  // question.
+  int64_t longest = getLargestStep(op) ? getLargestStep(op) : 4096;
   const MatrixInstruction *instruction =
-      select(op, chip, chip.matrixDefaults.subgroup, 4096);
+      select(op, chip, chip.matrixDefaults.subgroup, longest);
   bool matrixUnit = instruction && instruction->matrixUnit;
   const ScheduleDefaults &defaults =
       matrixUnit ? chip.matrixDefaults : chip.scalarDefaults;
@@ -70,10 +138,15 @@ ScheduleAttr mlir::tessera::getDefaultSchedule(ContractOp op,
 
   // Without staging, a step is one fragment: no longer than the default says.
   int64_t step = std::max(defaults.kBytes / operandBytes, int64_t(1));
-  instruction = select(op, chip, subgroup, stages == 0 ? step : 4096);
+  instruction = select(op, chip, subgroup,
+                       stages == 0 ? std::gcd(step, longest) : longest);
   int64_t kFragment = instruction ? instruction->k : 1;
   int64_t k = std::max(defaults.kBytes / operandBytes / kFragment, int64_t(1)) *
               kFragment;
+
+  // A producer's inputs may limit the step. kFragment divides the limit.
+  while (getLargestStep(op) && longest % k)
+    k -= kFragment;
 
   // Whether a subgroup's tile still has an instruction of the same class.
   auto isGood = [&](std::array<int64_t, 2> tile) {
@@ -104,11 +177,12 @@ ScheduleAttr mlir::tessera::getDefaultSchedule(ContractOp op,
          (k / 2) % kFragment == 0)
     k /= 2;
 
+  bool swizzle = false;
+  int64_t splitK = 1, raster = 0;
   auto make = [&] {
     return ScheduleAttr::get(op.getContext(), workgroup, subgroup, k, kFragment,
-                             stages, {1, 1}, /*interleave=*/0,
-                             /*swizzle=*/false,
-                             /*splitK=*/1, /*raster=*/0, /*persistent=*/0);
+                             stages, /*vthread=*/{1, 1}, /*interleave=*/0,
+                             swizzle, splitK, raster, /*persistent=*/0);
   };
   // More stages than there are steps would only cost memory.
   if (ShapedType::isStatic(extents[2]) && stages > 1)
@@ -124,39 +198,9 @@ ScheduleAttr mlir::tessera::getDefaultSchedule(ContractOp op,
     else if (!halve(0) && !halve(1))
       stages = 0;
   }
+  swizzle = chip.preferSwizzle && stages > 0 &&
+            canSwizzle(op, getStagedTiles(op, make(), chip));
+  splitK = chooseSplitK(op, chip, workgroup, k);
+  raster = chooseRaster(op, chip, workgroup);
   return make();
-}
-
-LogicalResult mlir::tessera::checkSchedule(ContractOp op, ScheduleAttr schedule,
-                                           const Chip &chip) {
-  ArrayRef<int64_t> workgroup = schedule.getWorkgroup(),
-                    subgroup = schedule.getSubgroup(),
-                    vthread = schedule.getVthread();
-  int64_t subgroups =
-      (workgroup[0] / subgroup[0]) * (workgroup[1] / subgroup[1]);
-  int64_t threads = subgroups * chip.subgroupSize;
-  if (threads > chip.maxThreads)
-    return op.emitError() << "the schedule needs " << threads
-                          << " threads in a workgroup (" << subgroups
-                          << " subgroups of " << chip.subgroupSize << "), and "
-                          << chip.name << " has " << chip.maxThreads
-                          << "; enlarge 'subgroup' or reduce 'workgroup'";
-  int64_t bytes = getStagedTiles(op, schedule, chip).bytes;
-  if (bytes > chip.workgroupMemoryBytes)
-    return op.emitError() << "the schedule needs " << bytes
-                          << " bytes of workgroup memory, and " << chip.name
-                          << " has " << chip.workgroupMemoryBytes
-                          << "; reduce 'stages', 'k' or 'workgroup'";
-  SmallVector<std::string> why;
-  if (!select(op, chip, {subgroup[0] / vthread[0], subgroup[1] / vthread[1]},
-              schedule.getKFragment(), &why)) {
-    InFlightDiagnostic diag = op.emitError()
-                              << chip.name
-                              << " has no instruction for the fragments of "
-                                 "this schedule";
-    for (const std::string &line : why)
-      diag.attachNote() << line;
-    return diag;
-  }
-  return success();
 }

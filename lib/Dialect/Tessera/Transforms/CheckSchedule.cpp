@@ -1,0 +1,342 @@
+//===- CheckSchedule.cpp - What a chip can run of a schedule --------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Dialect/Tessera/Transforms/ScheduleCheck.h"
+#include "Dialect/Tessera/Transforms/Utils.h"
+
+#include "mlir/Support/DebugStringHelper.h"
+
+using namespace mlir;
+using namespace mlir::tessera;
+
+namespace {
+
+/// A contraction with a schedule, on a chip. Each member function looks at one
+/// constraint.
+class Checker {
+public:
+  Checker(ContractOp op, ScheduleAttr schedule, const Chip &chip)
+      : op(op), schedule(schedule), chip(chip),
+        tile{schedule.getSubgroup()[0] / schedule.getVthread()[0],
+             schedule.getSubgroup()[1] / schedule.getVthread()[1]},
+        rows(getPermittedInstructions(op, chip)) {
+    for (const MatrixInstruction *row : rows)
+      if (!instruction && tile[0] % row->m == 0 && tile[1] % row->n == 0 &&
+          schedule.getKFragment() % row->k == 0)
+        instruction = row;
+  }
+
+  SmallVector<ScheduleProblem> run() {
+    checkInstruction();
+    checkThreads();
+    checkWorkgroupMemory();
+    checkRegisters();
+    checkSwizzle();
+    checkSplitK();
+    checkGrid();
+    checkGathers();
+    checkSteps();
+    return std::move(problems);
+  }
+
+private:
+  void checkInstruction();
+  void checkThreads();
+  void checkWorkgroupMemory();
+  void checkRegisters();
+  void checkSwizzle();
+  void checkSplitK();
+  void checkGrid();
+  void checkGathers();
+  void checkSteps();
+
+  void report(StringRef label, const Twine &message,
+              ArrayRef<ScheduleEntry> entries, bool isLimit = false) {
+    ScheduleProblem problem;
+    problem.label = label;
+    problem.message = message.str();
+    problem.entries.assign(entries.begin(), entries.end());
+    problem.isLimit = isLimit;
+    problems.push_back(std::move(problem));
+  }
+
+  ContractOp op;
+  ScheduleAttr schedule;
+  const Chip &chip;
+  /// Of one fragment.
+  std::array<int64_t, 2> tile;
+  SmallVector<const MatrixInstruction *> rows;
+  /// What the fragments' product is computed by; null if there is none.
+  const MatrixInstruction *instruction = nullptr;
+  SmallVector<ScheduleProblem> problems;
+};
+
+} // namespace
+
+using Entry = ScheduleEntry;
+
+/// "[24, 64]".
+static std::string spellPair(ArrayRef<int64_t> pair) {
+  return "[" + std::to_string(pair[0]) + ", " + std::to_string(pair[1]) + "]";
+}
+
+/// "1 row", "24 rows".
+static std::string spellCount(int64_t count, const char *what) {
+  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
+}
+
+SmallVector<const MatrixInstruction *>
+mlir::tessera::getPermittedInstructions(ContractOp op, const Chip &chip) {
+  std::string a = debugString(op.getProductType(0)),
+              b = debugString(op.getProductType(1)),
+              acc = debugString(op.getAccumulatorType());
+  int64_t longest = getLargestStep(op);
+  SmallVector<const MatrixInstruction *> rows;
+  for (const MatrixInstruction &row : chip.instructions)
+    if (row.aType == a && row.bType == b && row.accType == acc &&
+        (!row.tf32 || op.getPrecision() == Precision::Tf32) &&
+        longest % row.k == 0)
+      rows.push_back(&row);
+  auto onUnit = [](const MatrixInstruction *row) { return row->matrixUnit; };
+  if (llvm::any_of(rows, onUnit))
+    llvm::erase_if(rows, std::not_fn(onUnit));
+  return rows;
+}
+
+//===----------------------------------------------------------------------===//
+// Instructions
+//===----------------------------------------------------------------------===//
+
+void Checker::checkInstruction() {
+  if (instruction)
+    return;
+  int64_t kFragment = schedule.getKFragment();
+  std::string types = debugString(op.getProductType(0)) + " x " +
+                      debugString(op.getProductType(1)) + " -> " +
+                      debugString(op.getAccumulatorType());
+  std::array<int64_t, 2> grid{schedule.getVthread()[0],
+                              schedule.getVthread()[1]};
+  std::string text = "subgroup = " + spellPair(schedule.getSubgroup());
+  if (schedule.getNumVThreads() > 1)
+    text += ", vthread = " + spellPair(grid);
+  // The dimension that no instruction fits by itself says most.
+  auto none = [&](auto fits) { return llvm::none_of(rows, fits); };
+  using Row = const MatrixInstruction *;
+  std::string what;
+  if (none([&](Row row) { return tile[0] % row->m == 0; })) {
+    what = spellCount(tile[0], "row");
+  } else if (none([&](Row row) { return tile[1] % row->n == 0; })) {
+    what = spellCount(tile[1], "column");
+  } else if (none([&](Row row) { return kFragment % row->k == 0; })) {
+    text = "kFragment = " + std::to_string(kFragment);
+    what = spellCount(kFragment, "element") + " of K";
+  } else {
+    text += ", kFragment = " + std::to_string(kFragment);
+    what = "a fragment of " + std::to_string(tile[0]) + "x" +
+           std::to_string(tile[1]) + "x" + std::to_string(kFragment);
+  }
+  bool onUnit = !rows.empty() && rows.front()->matrixUnit;
+  report("schedule_c7",
+         text + ": no " + (onUnit ? "matrix " : "") + "instruction of " +
+             chip.name + " for " + types + " divides " + what,
+         {Entry::SubgroupM, Entry::SubgroupN, Entry::KFragment, Entry::VThreadM,
+          Entry::VThreadN, Entry::K, Entry::WorkgroupM, Entry::WorkgroupN});
+  SmallVector<std::string> &notes = problems.back().notes;
+  for (Row row : rows)
+    notes.push_back(row->name + ": takes multiples of " +
+                    std::to_string(row->m) + "x" + std::to_string(row->n) +
+                    "x" + std::to_string(row->k));
+  if (rows.empty())
+    notes.push_back(chip.name + " has no instruction at all for " + types);
+}
+
+//===----------------------------------------------------------------------===//
+// What a workgroup takes
+//===----------------------------------------------------------------------===//
+
+void Checker::checkThreads() {
+  int64_t subgroups = schedule.getNumSubgroups();
+  int64_t threads = subgroups * chip.subgroupSize;
+  if (threads > chip.maxThreads)
+    report("schedule_c8",
+           "needs " + Twine(threads) + " threads in a workgroup (" +
+               Twine(subgroups) + " subgroups of " + Twine(chip.subgroupSize) +
+               "), " + chip.name + " has " + Twine(chip.maxThreads),
+           {Entry::SubgroupM, Entry::SubgroupN, Entry::WorkgroupM,
+            Entry::WorkgroupN});
+}
+
+void Checker::checkWorkgroupMemory() {
+  int64_t bytes = getStagedTiles(op, schedule, chip).bytes;
+  if (bytes > chip.workgroupMemoryBytes)
+    report("schedule_c9",
+           "needs " + Twine(bytes) + " bytes of workgroup memory, " +
+               chip.name + " has " + Twine(chip.workgroupMemoryBytes),
+           {Entry::Stages, Entry::K, Entry::KFragment, Entry::WorkgroupM,
+            Entry::WorkgroupN, Entry::SubgroupM, Entry::SubgroupN},
+           /*isLimit=*/true);
+}
+
+RegisterEstimate
+mlir::tessera::estimateRegisters(ContractOp op, ScheduleAttr schedule,
+                                 const Chip &chip,
+                                 const MatrixInstruction &row) {
+  ArrayRef<int64_t> subgroup = schedule.getSubgroup(),
+                    grid = schedule.getVthread();
+  // The vthreads whose operands are there at a time, in rows of the grid. Those
+  // of one row share lhs, those of one column rhs.
+  int64_t live = schedule.getInterleave() ? schedule.getInterleave()
+                                          : schedule.getNumVThreads();
+  int64_t liveRows = llvm::divideCeil(live, grid[1]),
+          liveCols = std::min(live, grid[1]);
+  auto count = [](const LaneMap &map, int64_t tiles, Type type) {
+    return static_cast<int64_t>(llvm::divideCeil(
+        tiles * map.getNumRegisters() * getElementBytes(type), 4));
+  };
+  int64_t m = subgroup[0] / row.m, n = subgroup[1] / row.n,
+          k = schedule.getKFragment() / row.k;
+  RegisterEstimate estimate;
+  estimate.accumulators = count(row.accMap, m * n, op.getAccumulatorType());
+  estimate.operands =
+      count(row.aMap, m / grid[0] * liveRows * k, op.getProductType(0)) +
+      count(row.bMap, n / grid[1] * liveCols * k, op.getProductType(1));
+  return estimate;
+}
+
+void Checker::checkRegisters() {
+  if (!instruction)
+    return;
+  RegisterEstimate needed = estimateRegisters(op, schedule, chip, *instruction);
+  SmallVector<Entry> entries{Entry::SubgroupM,  Entry::SubgroupN,
+                             Entry::WorkgroupM, Entry::WorkgroupN,
+                             Entry::KFragment,  Entry::Interleave};
+  if (chip.registersPerThread && needed.getTotal() > chip.registersPerThread)
+    report("schedule_c10",
+           "needs " + Twine(needed.getTotal()) + " registers of a thread (" +
+               Twine(needed.accumulators) + " for accumulators, " +
+               Twine(needed.operands) + " for operands), " + chip.name +
+               " has " + Twine(chip.registersPerThread),
+           entries);
+  int64_t threads = schedule.getNumSubgroups() * chip.subgroupSize;
+  if (chip.registersPerWorkgroup &&
+      threads * needed.getTotal() > chip.registersPerWorkgroup)
+    report("schedule_c11",
+           "needs " + Twine(threads * needed.getTotal()) +
+               " registers in a workgroup (" + Twine(needed.getTotal()) +
+               " for each of " + Twine(threads) + " threads), " + chip.name +
+               " has " + Twine(chip.registersPerWorkgroup),
+           {Entry::WorkgroupM, Entry::WorkgroupN, Entry::SubgroupM,
+            Entry::SubgroupN, Entry::KFragment});
+}
+
+//===----------------------------------------------------------------------===//
+// The rest
+//===----------------------------------------------------------------------===//
+
+void Checker::checkSwizzle() {
+  if (!schedule.getSwizzle())
+    return;
+  StagedTiles tiles = getStagedTiles(op, schedule, chip);
+  for (unsigned side : {0, 1}) {
+    ArrayRef<int64_t> shape = side ? tiles.b : tiles.a;
+    Type element = getElementTypeOrSelf(side ? op.getRhs().getType()
+                                             : op.getLhs().getType());
+    if (getSwizzlePhases(MemRefType::get(shape, element)))
+      continue;
+    report("schedule_c12",
+           "swizzle takes rows of 32, 64 or a multiple of 128 bytes, and those "
+           "of the staged " +
+               Twine(side ? "rhs" : "lhs") + " (" + Twine(shape[0]) + "x" +
+               Twine(shape[1]) + ") have " +
+               Twine(shape[1] * getElementBytes(element)),
+           {Entry::K, Entry::KFragment, Entry::WorkgroupM, Entry::WorkgroupN,
+            Entry::Swizzle});
+    return;
+  }
+}
+
+void Checker::checkSplitK() {
+  int64_t k = getStaticExtents(op)[2];
+  if (schedule.getSplitK() == 1 || ShapedType::isDynamic(k))
+    return;
+  int64_t steps = llvm::divideCeil(k, schedule.getK());
+  if (schedule.getSplitK() > steps)
+    report("schedule_c13",
+           "splitK = " + Twine(schedule.getSplitK()) + ", and a reduction of " +
+               Twine(k) + " has " + Twine(steps) +
+               (steps == 1 ? " step" : " steps") +
+               " of k = " + Twine(schedule.getK()),
+           {Entry::SplitK}, /*isLimit=*/true);
+}
+
+void Checker::checkGrid() {
+  // Tiles and workgroups are counted in 32 bits.
+  constexpr int64_t most = std::numeric_limits<int32_t>::max();
+  auto check = [&](Entry entry, StringRef name, int64_t value) {
+    if (value > most)
+      report("schedule_c14",
+             name + " = " + Twine(value) + ", and a grid has at most " +
+                 Twine(most) + " workgroups",
+             {entry}, /*isLimit=*/true);
+  };
+  check(Entry::Raster, "raster", schedule.getRaster());
+  check(Entry::Persistent, "persistent", schedule.getPersistent());
+}
+
+void Checker::checkGathers() {
+  MatrixForm form = getMatrixForm(op);
+  for (unsigned side : {0, 1})
+    if (form.gather[side] && schedule.getStages() == 0) {
+      report("schedule_c15",
+             "stages = 0, and " + Twine(side ? "rhs" : "lhs") +
+                 " is no matrix in memory: its tiles are gathered in workgroup "
+                 "memory",
+             {Entry::Stages});
+      return;
+    }
+}
+
+void Checker::checkSteps() {
+  int64_t longest = getLargestStep(op);
+  if (longest % schedule.getK())
+    report("schedule_c16",
+           "k = " + Twine(schedule.getK()) +
+               ", and the inputs of a producer change every " + Twine(longest) +
+               " elements of K: a step is to divide that",
+           {Entry::K, Entry::KFragment});
+}
+
+SmallVector<ScheduleProblem>
+mlir::tessera::getScheduleProblems(ContractOp op, ScheduleAttr schedule,
+                                   const Chip &chip) {
+  return Checker(op, schedule, chip).run();
+}
+
+LogicalResult mlir::tessera::checkSchedule(ContractOp op, ScheduleAttr schedule,
+                                           const Chip &chip) {
+  SmallVector<ScheduleProblem> problems =
+      getScheduleProblems(op, schedule, chip);
+  if (problems.empty())
+    return success();
+  const ScheduleProblem &first = problems.front();
+  InFlightDiagnostic diag = op.emitError()
+                            << first.label << ": " << first.message;
+  if (ScheduleAttr nearest = getNearestSchedule(op, schedule, chip, problems)) {
+    std::string change =
+        ScheduleNumbers(nearest).describeChange(ScheduleNumbers(schedule));
+    // One number made smaller, of those that are tried one by one.
+    bool isMost = first.isLimit && problems.size() == 1 &&
+                  !StringRef(change).contains(',') &&
+                  !StringRef(change).starts_with("k");
+    diag << "; " << (isMost ? "" : "the nearest legal is ") << change
+         << (isMost ? " is the most that fits" : "");
+  }
+  for (const std::string &note : first.notes)
+    diag.attachNote() << note;
+  for (const ScheduleProblem &problem : ArrayRef(problems).drop_front())
+    diag.attachNote() << problem.label << ": " << problem.message;
+  return diag;
+}

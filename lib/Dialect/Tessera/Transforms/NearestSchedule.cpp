@@ -1,0 +1,320 @@
+//===- NearestSchedule.cpp - The mend for an illegal schedule -------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The search goes through the subsets of one, two, three and four of the
+// entries that decide on the constraints which are broken, and in each through
+// the combinations of candidate values. What the attribute itself would refuse,
+// and what is beyond the chip by a simple bound, is dropped; the rest is
+// checked in order of its distance, and the first that is legal is the answer.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Dialect/Tessera/Transforms/ScheduleCheck.h"
+#include "Dialect/Tessera/Transforms/Utils.h"
+
+#include "llvm/ADT/SmallSet.h"
+#include <cmath>
+
+using namespace mlir;
+using namespace mlir::tessera;
+
+using Entry = ScheduleEntry;
+
+//===----------------------------------------------------------------------===//
+// ScheduleNumbers
+//===----------------------------------------------------------------------===//
+
+ScheduleNumbers::ScheduleNumbers(ScheduleAttr schedule)
+    : values{schedule.getWorkgroup()[0],
+             schedule.getWorkgroup()[1],
+             schedule.getSubgroup()[0],
+             schedule.getSubgroup()[1],
+             schedule.getK(),
+             schedule.getKFragment(),
+             schedule.getStages(),
+             schedule.getVthread()[0],
+             schedule.getVthread()[1],
+             schedule.getInterleave(),
+             schedule.getSwizzle(),
+             schedule.getSplitK(),
+             schedule.getRaster(),
+             schedule.getPersistent()} {}
+
+bool ScheduleNumbers::isValid() const {
+  const ScheduleNumbers &s = *this;
+  for (Entry entry : {Entry::WorkgroupM, Entry::WorkgroupN, Entry::SubgroupM,
+                      Entry::SubgroupN, Entry::K, Entry::KFragment,
+                      Entry::VThreadM, Entry::VThreadN, Entry::SplitK})
+    if (s[entry] <= 0)
+      return false;
+  for (Entry entry :
+       {Entry::Stages, Entry::Interleave, Entry::Raster, Entry::Persistent})
+    if (s[entry] < 0)
+      return false;
+  return s[Entry::WorkgroupM] % s[Entry::SubgroupM] == 0 &&
+         s[Entry::WorkgroupN] % s[Entry::SubgroupN] == 0 &&
+         s[Entry::SubgroupM] % s[Entry::VThreadM] == 0 &&
+         s[Entry::SubgroupN] % s[Entry::VThreadN] == 0 &&
+         s[Entry::K] % s[Entry::KFragment] == 0 &&
+         s[Entry::Interleave] <= s[Entry::VThreadM] * s[Entry::VThreadN] &&
+         (s[Entry::Swizzle] == 0 || s[Entry::Stages] > 0);
+}
+
+ScheduleAttr ScheduleNumbers::getAttr(MLIRContext *context) const {
+  if (!isValid())
+    return {};
+  const ScheduleNumbers &s = *this;
+  return ScheduleAttr::get(
+      context, {s[Entry::WorkgroupM], s[Entry::WorkgroupN]},
+      {s[Entry::SubgroupM], s[Entry::SubgroupN]}, s[Entry::K],
+      s[Entry::KFragment], s[Entry::Stages],
+      {s[Entry::VThreadM], s[Entry::VThreadN]}, s[Entry::Interleave],
+      s[Entry::Swizzle] != 0, s[Entry::SplitK], s[Entry::Raster],
+      s[Entry::Persistent]);
+}
+
+std::string ScheduleNumbers::describeChange(const ScheduleNumbers &from) const {
+  const ScheduleNumbers &to = *this;
+  std::string text;
+  auto add = [&](StringRef name, const std::string &value) {
+    text += (text.empty() ? "" : ", ") + name.str() + " = " + value;
+  };
+  auto pair = [&](StringRef name, Entry m, Entry n) {
+    if (to[m] != from[m] || to[n] != from[n])
+      add(name,
+          "[" + std::to_string(to[m]) + ", " + std::to_string(to[n]) + "]");
+  };
+  auto number = [&](StringRef name, Entry entry) {
+    if (to[entry] != from[entry])
+      add(name, std::to_string(to[entry]));
+  };
+  pair("workgroup", Entry::WorkgroupM, Entry::WorkgroupN);
+  pair("subgroup", Entry::SubgroupM, Entry::SubgroupN);
+  number("k", Entry::K);
+  number("kFragment", Entry::KFragment);
+  number("stages", Entry::Stages);
+  pair("vthread", Entry::VThreadM, Entry::VThreadN);
+  number("interleave", Entry::Interleave);
+  if (to[Entry::Swizzle] != from[Entry::Swizzle])
+    add("swizzle", to[Entry::Swizzle] ? "true" : "false");
+  number("splitK", Entry::SplitK);
+  number("raster", Entry::Raster);
+  number("persistent", Entry::Persistent);
+  return text;
+}
+
+//===----------------------------------------------------------------------===//
+// The search
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+class Search {
+public:
+  Search(ContractOp op, ScheduleAttr schedule, const Chip &chip,
+         ArrayRef<ScheduleProblem> problems)
+      : op(op), chip(chip), from(schedule),
+        rows(getPermittedInstructions(op, chip)),
+        lhsBytes(getElementBytes(getElementTypeOrSelf(op.getLhs().getType()))),
+        rhsBytes(getElementBytes(getElementTypeOrSelf(op.getRhs().getType()))),
+        reduction(getStaticExtents(op)[2]) {
+    for (const ScheduleProblem &problem : problems)
+      for (Entry entry : problem.entries)
+        if (!llvm::is_contained(entries, entry))
+          entries.push_back(entry);
+    for (Entry entry : entries)
+      candidates.push_back(getCandidates(entry));
+  }
+
+  /// The nearest with exactly `count` entries changed, or null.
+  ScheduleAttr find(unsigned count);
+
+private:
+  struct Found {
+    double distance;
+    ScheduleNumbers numbers;
+  };
+
+  SmallVector<int64_t> getCandidates(Entry entry) const;
+  double getDistance(const ScheduleNumbers &to) const;
+  bool mayFit(const ScheduleNumbers &to) const;
+  void enumerate(ScheduleNumbers numbers, size_t first, unsigned count);
+
+  ContractOp op;
+  const Chip &chip;
+  ScheduleNumbers from;
+  SmallVector<const MatrixInstruction *> rows;
+  int64_t lhsBytes, rhsBytes;
+  /// The extent of K, or kDynamic.
+  int64_t reduction;
+  /// What may change, the preferred first, and to what.
+  SmallVector<Entry> entries;
+  SmallVector<SmallVector<int64_t>> candidates;
+  std::vector<Found> found;
+  size_t visited = 0;
+};
+
+} // namespace
+
+/// No tile is larger, in any dimension.
+static constexpr int64_t maxTile = 1024;
+
+/// No more are looked at with one number of changes, and checked in full: a
+/// schedule that is wrong in every entry is not worth a long search.
+static constexpr size_t mostVisited = 1 << 20, mostChecked = 4096;
+
+SmallVector<int64_t> Search::getCandidates(Entry entry) const {
+  llvm::SmallSet<int64_t, 16> values;
+  int64_t now = from[entry];
+  auto add = [&](int64_t value, int64_t least, int64_t most) {
+    if (value != now && value >= least && value <= most)
+      values.insert(value);
+  };
+  auto addNear = [&](int64_t factor) {
+    add(now / factor * factor, 1, maxTile);
+    add((now / factor + 1) * factor, 1, maxTile);
+  };
+  auto addPowers = [&](int64_t most) {
+    for (int64_t power = 1; power <= most; power *= 2)
+      add(power, 1, most);
+  };
+  switch (entry) {
+  case Entry::WorkgroupM:
+  case Entry::WorkgroupN:
+  case Entry::SubgroupM:
+  case Entry::SubgroupN:
+  case Entry::K:
+  case Entry::KFragment:
+    addPowers(maxTile);
+    add(now * 2, 1, maxTile);
+    for (int64_t value = now; value % 2 == 0; value /= 2)
+      add(value / 2, 1, maxTile);
+    if (int64_t longest = getLargestStep(op))
+      for (int64_t step = longest; step > 0; --step)
+        if (longest % step == 0 &&
+            (entry == Entry::K || entry == Entry::KFragment))
+          add(step, 1, maxTile);
+    for (const MatrixInstruction *row : rows)
+      addNear(entry == Entry::K || entry == Entry::KFragment ? row->k
+              : entry == Entry::WorkgroupM || entry == Entry::SubgroupM
+                  ? row->m
+                  : row->n);
+    if (entry == Entry::WorkgroupM)
+      addNear(from[Entry::SubgroupM]);
+    if (entry == Entry::WorkgroupN)
+      addNear(from[Entry::SubgroupN]);
+    break;
+  case Entry::Stages:
+    for (int64_t stages = 0; stages < std::min<int64_t>(now, 16); ++stages)
+      add(stages, 0, 16);
+    add(1, 0, 16);
+    break;
+  case Entry::VThreadM:
+  case Entry::VThreadN:
+    addPowers(now);
+    break;
+  case Entry::Interleave:
+    addPowers(from[Entry::VThreadM] * from[Entry::VThreadN]);
+    break;
+  case Entry::Swizzle:
+    add(1 - now, 0, 1);
+    break;
+  case Entry::SplitK:
+    addPowers(now);
+    if (!ShapedType::isDynamic(reduction))
+      add(llvm::divideCeil(reduction, from[Entry::K]), 1, now);
+    break;
+  case Entry::Raster:
+  case Entry::Persistent:
+    add(0, 0, now);
+    add(std::numeric_limits<int32_t>::max(), 0, now);
+    break;
+  }
+  return SmallVector<int64_t>(values.begin(), values.end());
+}
+
+double Search::getDistance(const ScheduleNumbers &to) const {
+  double distance = 0;
+  for (auto [order, entry] : llvm::enumerate(entries)) {
+    if (to[entry] == from[entry])
+      continue;
+    bool mayBeZero = entry == Entry::Stages || entry == Entry::Interleave ||
+                     entry == Entry::Raster || entry == Entry::Persistent;
+    distance += std::fabs(std::log2(double(to[entry] + mayBeZero)) -
+                          std::log2(double(from[entry] + mayBeZero)));
+    if (entry == Entry::Swizzle)
+      distance += 4;
+    // Ties go to the preferred entry. Odd sizes are for those who ask for them.
+    distance += 0.01 * double(order);
+    if (!mayBeZero && !llvm::isPowerOf2_64(to[entry]))
+      distance += 0.5;
+  }
+  // Where it makes no other difference, square tiles read the least.
+  double m = double(to[Entry::SubgroupM]), n = double(to[Entry::SubgroupN]);
+  return distance + 0.02 * std::fabs(std::log2(m / n));
+}
+
+bool Search::mayFit(const ScheduleNumbers &to) const {
+  if (!to.isValid())
+    return false;
+  int64_t subgroups = to[Entry::WorkgroupM] / to[Entry::SubgroupM] *
+                      (to[Entry::WorkgroupN] / to[Entry::SubgroupN]);
+  if (subgroups * chip.subgroupSize > chip.maxThreads)
+    return false;
+  int64_t bytes = to[Entry::WorkgroupM] * to[Entry::K] * lhsBytes +
+                  to[Entry::WorkgroupN] * to[Entry::K] * rhsBytes;
+  if (to[Entry::Stages] * bytes > chip.workgroupMemoryBytes)
+    return false;
+  int64_t m = to[Entry::SubgroupM] / to[Entry::VThreadM],
+          n = to[Entry::SubgroupN] / to[Entry::VThreadN],
+          k = to[Entry::KFragment];
+  return llvm::any_of(rows, [&](const MatrixInstruction *row) {
+    return m % row->m == 0 && n % row->n == 0 && k % row->k == 0;
+  });
+}
+
+void Search::enumerate(ScheduleNumbers numbers, size_t first, unsigned count) {
+  if (count == 0) {
+    if (visited++ < mostVisited && mayFit(numbers))
+      found.push_back({getDistance(numbers), numbers});
+    return;
+  }
+  for (size_t i = first; i + count <= entries.size() && visited < mostVisited;
+       ++i)
+    for (int64_t value : candidates[i]) {
+      ScheduleNumbers changed = numbers;
+      changed[entries[i]] = value;
+      enumerate(changed, i + 1, count - 1);
+    }
+}
+
+ScheduleAttr Search::find(unsigned count) {
+  found.clear();
+  visited = 0;
+  enumerate(from, 0, count);
+  llvm::stable_sort(found, [](const Found &l, const Found &r) {
+    return l.distance < r.distance;
+  });
+  for (const Found &one : ArrayRef(found).take_front(mostChecked)) {
+    ScheduleAttr schedule = one.numbers.getAttr(op.getContext());
+    if (schedule && getScheduleProblems(op, schedule, chip).empty())
+      return schedule;
+  }
+  return {};
+}
+
+ScheduleAttr
+mlir::tessera::getNearestSchedule(ContractOp op, ScheduleAttr schedule,
+                                  const Chip &chip,
+                                  ArrayRef<ScheduleProblem> problems) {
+  Search search(op, schedule, chip, problems);
+  for (unsigned count : {1, 2, 3, 4})
+    if (ScheduleAttr nearest = search.find(count))
+      return nearest;
+  ScheduleAttr fallback = getDefaultSchedule(op, chip);
+  return getScheduleProblems(op, fallback, chip).empty() ? fallback
+                                                         : ScheduleAttr();
+}

@@ -1,0 +1,50 @@
+// RUN: gpu-opt %s --tessera-choose-schedule="target=cuda chip=sm_80" --verify-diagnostics | FileCheck %s
+// RUN: not gpu-opt %s --tessera-choose-schedule="target=cuda chip=sm_81" 2>&1 | FileCheck %s --check-prefix=CHIP
+
+// CHIP: unknown chip 'sm_81' of target 'cuda'
+
+#mk = affine_map<(m, n, k) -> (m, k)>
+#kn = affine_map<(m, n, k) -> (k, n)>
+#mn = affine_map<(m, n, k) -> (m, n)>
+
+// What is there stays; what is not is chosen, on memrefs only.
+
+// CHECK-LABEL: func @memrefs
+// CHECK:       schedule <workgroup = [128, 128], subgroup = [64, 64], k = 32, kFragment = 16, stages = 4, vthread = [1, 1]> {
+// CHECK:       schedule <workgroup = [64, 64], subgroup = [32, 32], k = 32, kFragment = 16, stages = 2, vthread = [1, 2], interleave = 1, swizzle = true, splitK = 2, raster = 8, persistent = 132> {
+func.func @memrefs(%a: memref<512x512xf16>, %b: memref<512x512xf16>, %c: memref<512x512xf32>) {
+  tessera.contract ins(%a, %b : memref<512x512xf16>, memref<512x512xf16>) outs(%c : memref<512x512xf32>)
+      maps [#mk, #kn, #mn] accumulate f32 {
+  ^bb0(%acc: f32):
+    tessera.yield %acc : f32
+  }
+  tessera.contract ins(%a, %b : memref<512x512xf16>, memref<512x512xf16>) outs(%c : memref<512x512xf32>)
+      maps [#mk, #kn, #mn] accumulate f32
+      schedule <workgroup = [64, 64], subgroup = [32, 32], k = 32, kFragment = 16, stages = 2, vthread = [1, 2],
+                interleave = 1, swizzle = true, splitK = 2, raster = 8, persistent = 132> {
+  ^bb0(%acc: f32):
+    tessera.yield %acc : f32
+  }
+  return
+}
+
+// CHECK-LABEL: func @tensors
+// CHECK-NOT:   schedule
+func.func @tensors(%a: tensor<512x512xf16>, %b: tensor<512x512xf16>, %c: tensor<512x512xf32>) -> tensor<512x512xf32> {
+  %r = tessera.contract ins(%a, %b : tensor<512x512xf16>, tensor<512x512xf16>) outs(%c : tensor<512x512xf32>)
+      maps [#mk, #kn, #mn] accumulate f32 {
+  ^bb0(%acc: f32):
+    tessera.yield %acc : f32
+  } -> tensor<512x512xf32>
+  return %r : tensor<512x512xf32>
+}
+
+// A schedule that nothing asks for.
+
+// CHECK-LABEL: func @lost
+func.func @lost(%a: memref<64xf32>, %b: memref<64xf32>) {
+  // expected-warning @+1 {{has a schedule, and is no product that becomes tessera.contract: the schedule has no effect}}
+  linalg.exp {tessera.schedule = #tessera.schedule<workgroup = [64, 64], subgroup = [32, 32], k = 32>}
+      ins(%a : memref<64xf32>) outs(%b : memref<64xf32>)
+  return
+}

@@ -26,6 +26,15 @@ std::string spell(int64_t extent) {
   return extent ? std::to_string(extent) : "?";
 }
 
+struct Types {
+  const char *operand, *acc;
+  bool tf32 = false;
+};
+constexpr Types types[] = {
+    {"f16", "f32"}, {"f16", "f16"}, {"bf16", "f32"},      {"f32", "f32"},
+    {"f64", "f64"}, {"i8", "i32"},  {"f32", "f32", true}, {"f8E4M3FN", "f32"},
+};
+
 class ScheduleTest : public ::testing::Test {
 protected:
   ScheduleTest() {
@@ -58,15 +67,6 @@ protected:
       module->walk([&](ContractOp op) { product = op; });
     return product;
   }
-
-  struct Types {
-    const char *operand, *acc;
-    bool tf32 = false;
-  };
-  static constexpr Types types[] = {
-      {"f16", "f32"}, {"f16", "f16"}, {"bf16", "f32"},      {"f32", "f32"},
-      {"f64", "f64"}, {"i8", "i32"},  {"f32", "f32", true}, {"f8E4M3FN", "f32"},
-  };
 
   MLIRContext context;
   OwningOpRef<ModuleOp> module;

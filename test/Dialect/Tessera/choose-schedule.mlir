@@ -40,6 +40,8 @@ func.func @tensors(%a: tensor<512x512xf16>, %b: tensor<512x512xf16>, %c: tensor<
 }
 
 // A schedule that nothing asks for.
+
+// CHECK-LABEL: func @lost
 func.func @lost(%a: memref<64xf32>, %b: memref<64xf32>) {
   // expected-warning @+1 {{has a schedule, and is no product that becomes tessera.contract: the schedule has no effect}}
   linalg.exp {tessera.schedule = #tessera.schedule<workgroup = [64, 64], subgroup = [32, 32], k = 32>}

@@ -47,7 +47,7 @@ func.func @schedule_c7_vthread(%a: memref<64x64xf16>, %b: memref<64x64xf16>, %c:
 #mn = affine_map<(m, n, k) -> (m, n)>
 
 func.func @schedule_c7_steps(%a: memref<64x64xf16>, %b: memref<64x64xf16>, %c: memref<64x64xf32>) {
-  // expected-error @+4 {{schedule_c7: kFragment = 2: no matrix instruction of sm_80 for f16 x f16 -> f32 divides 2 steps of K; the nearest legal is kFragment = 4}}
+  // expected-error @+4 {{schedule_c7: kFragment = 2: no matrix instruction of sm_80 for f16 x f16 -> f32 divides 2 elements of K; the nearest legal is kFragment = 4}}
   // expected-note @+3 {{mma.m16n8k16.f32.f16: takes multiples of 16x8x16}}
   // expected-note @+2 {{mma.m16n8k8.f32.f16: takes multiples of 16x8x8}}
   // expected-note @+1 {{mma.m8n8k4.f32.f16: takes multiples of 16x16x4}}

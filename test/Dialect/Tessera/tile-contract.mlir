@@ -361,16 +361,16 @@ func.func @column_major(%a: memref<64x32xf16, strided<[1, 64]>>, %b: memref<32x6
 // CHECK:         tessera.convert %[[OLD]] : <16x32xi8, acc> -> <16x32xi32, acc>
 // CHECK:         scf.for
 // CHECK:           tessera.copy
-// CHECK:           scf.for %[[K:.+]] = %c0{{.*}} to %c16{{.*}} step %c1
+// CHECK:           scf.for %[[K:.+]] = %c0{{.*}} to %c96{{.*}} step %c16
 // CHECK:             tessera.load %{{.+}}[%c0{{.*}}, %[[K]]] in_bounds
 // CHECK:             tessera.load %{{.+}}[%[[K]], %c0{{.*}}] in_bounds
 // CHECK:             tessera.mma {{.*}} unsigned_b
 // CHECK:         tessera.map
 // CHECK:           arith.trunci
-func.func @integers(%a: memref<64x32xi8>, %b: memref<32x64xi8>, %c: memref<64x64xi8>) {
-  tessera.contract ins(%a, %b : memref<64x32xi8>, memref<32x64xi8>) outs(%c : memref<64x64xi8>)
+func.func @integers(%a: memref<64x192xi8>, %b: memref<192x64xi8>, %c: memref<64x64xi8>) {
+  tessera.contract ins(%a, %b : memref<64x192xi8>, memref<192x64xi8>) outs(%c : memref<64x64xi8>)
       maps [#mk, #kn, #mn] accumulate i32 unsigned_b
-      schedule <workgroup = [16, 32], subgroup = [16, 32], k = 16, kFragment = 1, stages = 1> {
+      schedule <workgroup = [16, 32], subgroup = [16, 32], k = 96, kFragment = 16, stages = 1> {
   ^bb0(%acc: i32):
     %t = arith.trunci %acc : i32 to i8
     tessera.yield %t : i8

@@ -30,13 +30,13 @@ module attributes {transform.with_named_sequence} {
     }
     return
   }
-  // CHECK:      transform.tessera.set_schedule %{{.+}}, #tessera.schedule<workgroup = [64, 64], subgroup = [32, 32], k = 32, kFragment = 16, stages = 3, vthread = [1, 1], swizzle = true, splitK = 2> : !transform.any_op
+  // CHECK:      transform.tessera.set_schedule #tessera.schedule<workgroup = [64, 64], subgroup = [32, 32], k = 32, kFragment = 16, stages = 3, vthread = [1, 1], swizzle = true, splitK = 2> on %{{.+}} : !transform.any_op
   transform.named_sequence @__transform_main(%module: !transform.any_op {transform.readonly}) {
     %products = transform.structured.match ops{["linalg.matmul", "linalg.generic", "tessera.contract"]} in %module
         : (!transform.any_op) -> !transform.any_op
-    transform.tessera.set_schedule %products,
+    transform.tessera.set_schedule
         #tessera.schedule<workgroup = [64, 64], subgroup = [32, 32], k = 32, kFragment = 16,
-                          stages = 3, swizzle = true, splitK = 2> : !transform.any_op
+                          stages = 3, swizzle = true, splitK = 2> on %products : !transform.any_op
     transform.yield
   }
 }
@@ -47,9 +47,8 @@ module attributes {transform.with_named_sequence} {
 
 module attributes {transform.with_named_sequence} {
   // CHECK-LABEL: func @silenced
-  // CHECK:       linalg.exp ins
-  // CHECK-SAME:    {tried}
-  // CHECK:       arith.constant {tried} 1
+  // CHECK:       linalg.exp {after, before} ins
+  // CHECK:       arith.constant {after, before} 1
   func.func @silenced(%a: memref<64xf32>, %b: memref<64xf32>) {
     linalg.exp ins(%a : memref<64xf32>) outs(%b : memref<64xf32>)
     %one = arith.constant 1 : index
@@ -60,10 +59,10 @@ module attributes {transform.with_named_sequence} {
         : (!transform.any_op) -> !transform.any_op
     transform.sequence %none : !transform.any_op failures(suppress) {
     ^bb0(%op: !transform.any_op):
-      transform.annotate %op "tried" : !transform.any_op
-      transform.tessera.set_schedule %op,
-          #tessera.schedule<workgroup = [64, 64], subgroup = [32, 32], k = 32> : !transform.any_op
-      transform.annotate %op "set" : !transform.any_op
+      transform.annotate %op "before" : !transform.any_op
+      transform.tessera.set_schedule
+        #tessera.schedule<workgroup = [64, 64], subgroup = [32, 32], k = 32> on %op : !transform.any_op
+      transform.annotate %op "after" : !transform.any_op
     }
     transform.yield
   }
@@ -81,8 +80,8 @@ module attributes {transform.with_named_sequence} {
     %one = transform.structured.match ops{["linalg.reduce"]} in %module
         : (!transform.any_op) -> !transform.any_op
     // expected-error @+1 {{only a product has a schedule: a linalg op that reduces over two inputs, or tessera.contract}}
-    transform.tessera.set_schedule %one,
-        #tessera.schedule<workgroup = [64, 64], subgroup = [32, 32], k = 32> : !transform.any_op
+    transform.tessera.set_schedule
+        #tessera.schedule<workgroup = [64, 64], subgroup = [32, 32], k = 32> on %one : !transform.any_op
     transform.yield
   }
 }

@@ -29,7 +29,7 @@ for i, (line, column, attribute) in enumerate(comments):
     else:
         script += [
             f'  %{i} = transform.structured.match ops{{["{op[0]}"]}} in %program : (!transform.any_op) -> !transform.any_op',
-            f"  transform.tessera.set_schedule %{i}, {attribute} : !transform.any_op",
+            f"  transform.tessera.set_schedule {attribute} on %{i} : !transform.any_op",
         ]
 if how == "by-hand":
     print("\n".join(lines))

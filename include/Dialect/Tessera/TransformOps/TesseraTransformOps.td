@@ -20,8 +20,6 @@ def Tessera_AnySchedule
   let storageType = "::mlir::Attribute";
   let returnType = "::mlir::Attribute";
   let convertFromStorage = "$_self";
-  // No type is parsed after it.
-  let valueType = NoneType;
 }
 
 def SetScheduleOp : Op<Transform_Dialect, "tessera.set_schedule",
@@ -51,10 +49,10 @@ def SetScheduleOp : Op<Transform_Dialect, "tessera.set_schedule",
       transform.named_sequence @__transform_main(%module: !transform.any_op {transform.readonly}) {
         %products = transform.structured.match ops{["linalg.matmul"]} in %module
             : (!transform.any_op) -> !transform.any_op
-        transform.tessera.set_schedule %products,
+        transform.tessera.set_schedule
             #tessera.schedule<workgroup = [64, 64], subgroup = [32, 32], k = 32,
                               kFragment = 16, stages = 3, vthread = [1, 1]>
-            : !transform.any_op
+            on %products : !transform.any_op
         transform.yield
       }
     }
@@ -64,7 +62,7 @@ def SetScheduleOp : Op<Transform_Dialect, "tessera.set_schedule",
                        Tessera_AnySchedule:$schedule);
   let results = (outs);
   let assemblyFormat =
-      "$target `,` $schedule attr-dict `:` type($target)";
+      "$schedule `on` $target attr-dict `:` type($target)";
   let extraClassDeclaration = [{
     ::mlir::DiagnosedSilenceableFailure applyToOne(
         ::mlir::transform::TransformRewriter &rewriter,

@@ -48,7 +48,8 @@ SetScheduleOp::applyToOne(transform::TransformRewriter &rewriter,
         << "this is " << target->getName().getStringRef();
     return failure;
   }
-  target->setAttr(getScheduleAttrName(), schedule);
+  // Not the name of this op's own attribute.
+  target->setAttr(::mlir::tessera::getScheduleAttrName(), schedule);
   return DiagnosedSilenceableFailure::success();
 }
 
@@ -65,12 +66,12 @@ void SetScheduleOp::getEffects(
 namespace {
 class TesseraTransformDialectExtension
     : public transform::TransformDialectExtension<
-          TesseraTransformDialectExtension, TesseraDialect> {
+          TesseraTransformDialectExtension> {
 public:
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(TesseraTransformDialectExtension)
 
   void init() {
-    declareGeneratedDialect<TesseraDialect>();
+    declareDependentDialect<TesseraDialect>();
     registerTransformOps<
 #define GET_OP_LIST
 #include "Dialect/Tessera/TransformOps/TesseraTransformOps.cpp.inc"

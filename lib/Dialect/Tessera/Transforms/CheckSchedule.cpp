@@ -83,6 +83,11 @@ static std::string spellPair(ArrayRef<int64_t> pair) {
   return "[" + std::to_string(pair[0]) + ", " + std::to_string(pair[1]) + "]";
 }
 
+/// "1 row", "24 rows".
+static std::string spellCount(int64_t count, const char *what) {
+  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
+}
+
 SmallVector<const MatrixInstruction *>
 mlir::tessera::getPermittedInstructions(ContractOp op, const Chip &chip) {
   std::string a = debugString(op.getProductType(0)),
@@ -122,12 +127,12 @@ void Checker::checkInstruction() {
   using Row = const MatrixInstruction *;
   std::string what;
   if (none([&](Row row) { return tile[0] % row->m == 0; })) {
-    what = std::to_string(tile[0]) + " rows";
+    what = spellCount(tile[0], "row");
   } else if (none([&](Row row) { return tile[1] % row->n == 0; })) {
-    what = std::to_string(tile[1]) + " columns";
+    what = spellCount(tile[1], "column");
   } else if (none([&](Row row) { return kFragment % row->k == 0; })) {
     text = "kFragment = " + std::to_string(kFragment);
-    what = std::to_string(kFragment) + " steps of K";
+    what = spellCount(kFragment, "element") + " of K";
   } else {
     text += ", kFragment = " + std::to_string(kFragment);
     what = "a fragment of " + std::to_string(tile[0]) + "x" +

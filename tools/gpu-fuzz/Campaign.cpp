@@ -73,6 +73,15 @@ Verdict fuzz::judge(const Case &testCase, const Outcome &outcome,
                   "\"");
     return Verdict::Refused;
   }
+  // What a chip has decides which schedules are legal there: others are to be
+  // refused with the constraint and the nearest legal one.
+  if (outcome.exited(1) && contains(testCase.text, "tessera.schedule") &&
+      contains(outcome.errors, "error: schedule_c")) {
+    if (!contains(outcome.errors, "the nearest legal is") &&
+        !contains(outcome.errors, "is the most that fits"))
+      return fail("the diagnostic names no legal schedule");
+    return Verdict::Refused;
+  }
   if (!outcome.exited(0))
     return fail(outcome.describe());
 

@@ -192,7 +192,8 @@ static Value makeWindowed(Program &program, const Form &form, bool isPooling,
     attributes.push_back("strides = " + formatDense(strides));
   }
   std::string schedule =
-      isPooling ? "" : pickSchedule(program, types.a, types.b);
+      isPooling ? ""
+                : pickSchedule(program, types.a, types.b, /*isStaged=*/true);
   if (!schedule.empty())
     attributes.push_back(schedule.substr(1, schedule.size() - 2));
   if (!attributes.empty())

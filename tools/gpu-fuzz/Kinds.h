@@ -63,9 +63,10 @@ struct ProductOptions {
 /// A contraction in one of linalg's spellings; gives its result.
 Value makeProduct(Program &program, const ProductOptions &options = {});
 
-/// `{tessera.schedule = #tessera.schedule<...>}` of a legal schedule for every
-/// chip, for about half of the calls; else nothing.
-std::string pickSchedule(Program &program, Element a, Element b);
+/// `{tessera.schedule = #tessera.schedule<...>}`, for about half of the calls
+/// (else nothing); `isStaged` where operands are gathered.
+std::string pickSchedule(Program &program, Element a, Element b,
+                         bool isStaged = false);
 
 //===----------------------------------------------------------------------===//
 // Element-wise

@@ -28,12 +28,9 @@ struct OptionalEntry {
 /// Name, how often, and which values.
 static const std::vector<OptionalEntry> &getOptionalEntries() {
   static const std::vector<OptionalEntry> entries = {
-      {"interleave", 10, {"1"}},
-      {"splitK", 10, {"2", "3", "4"}},
-      {"raster", 10, {"1", "2", "3"}},
-      {"persistent", 10, {"1", "3", "7"}},
-      // Not for all tiles.
-      {"swizzle", 0, {"true"}},
+      {"interleave", 10, {"1"}},       {"splitK", 10, {"2", "3", "4"}},
+      {"raster", 10, {"1", "2", "3"}}, {"persistent", 10, {"1", "3", "7"}},
+      {"swizzle", 30, {"true"}},
   };
   return entries;
 }
@@ -60,7 +57,20 @@ static int64_t countBytes(const Schedule &s, int64_t aBytes, int64_t bBytes) {
   return s.stages * (a > b ? a : b);
 }
 
-std::string fuzz::pickSchedule(Program &program, Element a, Element b) {
+/// Whether rows of so many bytes can be swizzled.
+static bool isSwizzle(int64_t bytes) {
+  return bytes == 32 || bytes == 64 || bytes % 128 == 0;
+}
+
+/// Whether the staged operands can be swizzled, whichever way they are stored.
+static bool canSwizzle(const Schedule &s, int64_t aBytes, int64_t bBytes) {
+  return s.stages > 0 && isSwizzle(s.k * aBytes) && isSwizzle(s.k * bBytes) &&
+         isSwizzle(s.workgroup[0] * aBytes) &&
+         isSwizzle(s.workgroup[1] * bBytes);
+}
+
+std::string fuzz::pickSchedule(Program &program, Element a, Element b,
+                               bool isStaged) {
   Rng &rng = program.rng;
   if (!rng.chance(50))
     return "";
@@ -90,6 +100,9 @@ std::string fuzz::pickSchedule(Program &program, Element a, Element b) {
   int64_t aBytes = getInfo(a).bytes, bBytes = getInfo(b).bytes;
   while (s.stages > 0 && countBytes(s, aBytes, bBytes) > memoryBytes)
     --s.stages;
+  // Where operands are gathered, they are staged.
+  if (isStaged && s.stages == 0)
+    s.stages = 1;
 
   auto format = [](const char *name, const int64_t (&pair)[2]) {
     return std::string(name) + " = [" + std::to_string(pair[0]) + ", " +
@@ -105,7 +118,8 @@ std::string fuzz::pickSchedule(Program &program, Element a, Element b) {
     text += ", vthread = [" + std::to_string(s.vthread[0]) + ", " +
             std::to_string(s.vthread[1]) + "]";
   for (const OptionalEntry &entry : getOptionalEntries())
-    if (rng.chance(entry.percent)) {
+    if (rng.chance(entry.percent) && (std::string(entry.name) != "swizzle" ||
+                                      canSwizzle(s, aBytes, bBytes))) {
       text += std::string(", ") + entry.name;
       if (!entry.values.empty())
         text += std::string(" = ") + rng.pick(entry.values);

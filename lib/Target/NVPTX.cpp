@@ -73,6 +73,9 @@ static LogicalResult defineDeviceFunctions(ModuleOp module,
     else if (base == "__nv_exp2" && type->isFloatTy())
       result = builder.CreateIntrinsic(llvm::Intrinsic::nvvm_ex2_approx, {type},
                                        arguments);
+    else if (base == "__nv_abs" || base == "__nv_llabs")
+      result = builder.CreateIntrinsic(llvm::Intrinsic::abs, {type},
+                                       {arguments[0], builder.getFalse()});
     else if (base == "__nv_fmod")
       result = builder.CreateFRem(arguments[0], arguments[1]);
     else

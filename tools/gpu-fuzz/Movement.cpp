@@ -60,7 +60,17 @@ static Value broadcast(Program &program, const Value &input) {
   return result;
 }
 
+/// Whether `value` has no element: upstream refuses slices of it.
+static bool isEmpty(const Value &value) {
+  for (const Dim &dim : value.dims)
+    if (dim.size == 0)
+      return true;
+  return false;
+}
+
 static Value extractSlice(Program &program, const Value &input) {
+  if (isEmpty(input))
+    return input;
   std::vector<int64_t> offsets, sizes, strides;
   Dims dims;
   for (const Dim &dim : input.dims) {

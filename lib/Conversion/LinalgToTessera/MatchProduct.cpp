@@ -35,7 +35,20 @@ FailureOr<LinalgProduct> mlir::tessera::matchLinalgProduct(linalg::LinalgOp op,
                    op.getMatchingIndexingMap(op.getDpsInputOperand(1)),
                    op.getMatchingIndexingMap(op.getDpsInitOperand(0)),
                    op.getStaticLoopRanges()};
-  dropUnitDims(maps);
+  // Where a window of one place reads part of the image, its dimension stays:
+  // by itself, that of the filter would be the image's.
+  ProductMaps dropped = maps;
+  dropUnitDims(dropped);
+  bool same = true;
+  for (unsigned i : {0, 1}) {
+    auto type = cast<ShapedType>(op.getDpsInputOperand(i)->get().getType());
+    for (auto [r, expr] : llvm::enumerate(dropped.operand(i).getResults()))
+      if (auto dim = dyn_cast<AffineDimExpr>(expr))
+        same &= isa<AffineDimExpr>(maps.operand(i).getResult(r)) ||
+                type.getDimSize(r) == dropped.extents[dim.getPosition()];
+  }
+  if (same)
+    maps = dropped;
   if (failed(checkProductMaps(maps, why)))
     return failure();
   Source sources[2];

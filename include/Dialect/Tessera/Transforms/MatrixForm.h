@@ -39,6 +39,11 @@ struct MatrixForm {
 /// to be dense.
 MatrixForm getMatrixForm(ContractOp op);
 
+/// Whether operand `operand` of `op` (in the order of the maps) holds `dims` as
+/// one dimension: side by side, in this order, dense. True as well where it
+/// uses none of them.
+bool isOneDimension(ContractOp op, unsigned operand, ArrayRef<unsigned> dims);
+
 /// The static extent of iteration dimension `dim` of `op`, or kDynamic.
 int64_t getStaticExtent(ContractOp op, unsigned dim);
 

@@ -210,7 +210,7 @@ Value ContractOperands::viewQuotient(unsigned operand, ArrayRef<unsigned> dims,
       strides(type.getRank(), builder.getIndexAttr(1));
   SmallVector<int64_t> shape;
   SmallVector<Value> at(index);
-  at[form.k.back()] = k;
+  delinearize(k, form.k, at);
   for (auto [r, expr] : llvm::enumerate(op.getMap(operand).getResults())) {
     auto dim = dyn_cast<AffineDimExpr>(expr);
     if (dim && llvm::is_contained(dims, dim.getPosition())) {

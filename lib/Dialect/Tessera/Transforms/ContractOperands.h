@@ -53,12 +53,13 @@ public:
   MatrixView viewMatrix(unsigned operand);
   /// Operand `operand` as a vector along `dims`, M or N or K, at the batch.
   Value viewVector(unsigned operand, ArrayRef<unsigned> dims);
-  /// Input `operand` of a producer, whose map divides the K dimension, as a
-  /// vector along `dims` at the batch and at `k`.
+  /// Input `operand` of a producer, which has one value for a whole step along
+  /// K, as a vector along `dims` at the batch and at `k`.
   Value viewQuotient(unsigned operand, ArrayRef<unsigned> dims, Value k);
   /// The one element of `operand`, at the batch.
   Value loadScalar(unsigned operand);
-  /// Whether the map of `operand` divides a dimension.
+  /// Whether the map of `operand` divides a dimension, or uses some of several
+  /// K dimensions.
   bool isQuotient(unsigned operand);
   /// Whether `operand` moves with `dims`.
   bool reads(unsigned operand, ArrayRef<unsigned> dims);

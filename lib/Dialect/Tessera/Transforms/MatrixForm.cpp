@@ -31,10 +31,8 @@ static bool isDense(ShapedType type, unsigned position) {
          strides[position] == size * stride;
 }
 
-/// Whether operand `operand` holds `dims` as one dimension: side by side, in
-/// this order, dense. True as well where it uses none of them.
-static bool isOneDimension(ContractOp op, unsigned operand,
-                           ArrayRef<unsigned> dims) {
+bool mlir::tessera::isOneDimension(ContractOp op, unsigned operand,
+                                   ArrayRef<unsigned> dims) {
   AffineMap map = op.getMap(operand);
   auto uses = [&](unsigned d) { return map.isFunctionOfDim(d); };
   if (llvm::none_of(dims, uses))
@@ -84,6 +82,13 @@ MatrixForm mlir::tessera::getMatrixForm(ContractOp op) {
   ContractOp::Dims dims = op.getDims();
   MatrixForm form;
   form.batch = dims.batch;
+  // Beside others, a dimension of extent 1 is no matter: it joins the batch.
+  for (SmallVector<unsigned> *part : {&dims.m, &dims.n, &dims.k})
+    for (unsigned d : llvm::to_vector(*part))
+      if (part->size() > 1 && getStaticExtent(op, d) == 1) {
+        llvm::erase(*part, d);
+        form.batch.push_back(d);
+      }
 
   // K: the order in which more of the operands are matrices.
   auto last = [](ArrayRef<unsigned> dims) {
@@ -192,12 +197,28 @@ bool mlir::tessera::isStoredTransposed(ContractOp op, const MatrixForm &form,
 
 int64_t mlir::tessera::getLargestStep(ContractOp op) {
   int64_t step = 0;
+  MatrixForm form = getMatrixForm(op);
   unsigned first = 3 + op.getExtras().size();
-  for (unsigned i = first; i < op.getMaps().size(); ++i)
+  for (unsigned i = first; i < op.getMaps().size(); ++i) {
+    // Where an input moves with the slow ones of several K dimensions, a step
+    // stays within the others.
+    AffineMap map = op.getMap(i);
+    if (!isOneDimension(op, i, form.k)) {
+      int64_t within = 1;
+      for (unsigned d : llvm::reverse(form.k)) {
+        int64_t extent = getStaticExtent(op, d);
+        if (map.isFunctionOfDim(d) || ShapedType::isDynamic(extent))
+          break;
+        within *= std::max<int64_t>(extent, 1);
+      }
+      if (form.k.size() > 1)
+        step = std::gcd(step, within);
+    }
     for (AffineExpr expr : op.getMap(i).getResults())
       if (auto quotient = dyn_cast<AffineBinaryOpExpr>(expr))
         if (expr.getKind() == AffineExprKind::FloorDiv)
           step = std::gcd(
               step, cast<AffineConstantExpr>(quotient.getRHS()).getValue());
+  }
   return step;
 }

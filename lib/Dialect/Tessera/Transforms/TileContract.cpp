@@ -330,6 +330,8 @@ Value Tiler::emitOperand(unsigned side, Value tile, bool transposed, Value row,
 }
 
 SmallVector<Value> Tiler::emitReduction(ValueRange init) {
+  if (extents[2] == 0)
+    return SmallVector<Value>(init);
   std::array<MatrixView, 2> views;
   for (unsigned side : {0, 1}) {
     if (!form.gather[side])

@@ -35,7 +35,7 @@ static const Mistake mistakes[] = {
     {"workgroup = [1024, 1024], subgroup = [16, 16], k = 16",
      "the nearest legal is workgroup"},
     {"workgroup = [128, 128], subgroup = [64, 64], k = 1024, stages = 16",
-     "is the most that fits"},
+     " bytes of workgroup memory, "},
 };
 
 Case fuzz::generateIllegal(Rng &rng) {

@@ -525,7 +525,8 @@ def TesseraFuseElementwise : Pass<"tessera-fuse-elementwise"> {
     there is one. Decomposes `linalg.softmax` and the like; `linalg.pack` and
     `unpack` become padding, reshapes and transpositions. Contractions stay
     as they are: their operands and results are taken up by
-    `convert-linalg-to-tessera`.
+    `convert-linalg-to-tessera`. What computes a tensor without elements becomes
+    `tensor.empty`.
 
     Example:
 

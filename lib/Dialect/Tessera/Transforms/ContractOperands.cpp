@@ -197,9 +197,10 @@ Value ContractOperands::viewVector(unsigned operand, ArrayRef<unsigned> dims) {
 }
 
 bool ContractOperands::isQuotient(unsigned operand) {
-  return !llvm::all_of(op.getMap(operand).getResults(), [](AffineExpr expr) {
-    return isa<AffineDimExpr>(expr);
-  });
+  return !isOneDimension(op, operand, form.k) ||
+         !llvm::all_of(op.getMap(operand).getResults(), [](AffineExpr expr) {
+           return isa<AffineDimExpr>(expr);
+         });
 }
 
 Value ContractOperands::viewQuotient(unsigned operand, ArrayRef<unsigned> dims,

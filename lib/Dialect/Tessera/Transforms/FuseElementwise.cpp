@@ -21,6 +21,22 @@ namespace mlir::tessera {
 using namespace mlir;
 using namespace mlir::tessera;
 
+/// What computes a tensor without elements computes nothing. Upstream's
+/// lowerings take views of it that their verifiers refuse.
+static void dropEmptyTensors(Operation *root) {
+  root->walk([](Operation *op) {
+    if (isa<tensor::EmptyOp>(op) || op->getNumResults() != 1 || !isPure(op))
+      return;
+    auto type = dyn_cast<RankedTensorType>(op->getResult(0).getType());
+    if (!type || !type.hasStaticShape() || type.getNumElements() != 0)
+      return;
+    OpBuilder builder(op);
+    op->getResult(0).replaceAllUsesWith(tensor::EmptyOp::create(
+        builder, op->getLoc(), type.getShape(), type.getElementType()));
+    op->erase();
+  });
+}
+
 namespace {
 /// Element-wise named ops, to be fused as generic ones.
 struct GeneralizeElementwise
@@ -78,6 +94,7 @@ struct TesseraFuseElementwisePass
   using TesseraFuseElementwiseBase::TesseraFuseElementwiseBase;
 
   void runOnOperation() override {
+    dropEmptyTensors(getOperation());
     RewritePatternSet patterns(&getContext());
     patterns
         .add<GeneralizeElementwise, DecomposeAggregate, LowerPack, LowerUnPack>(

@@ -65,3 +65,16 @@ func.func @softmax(%x: tensor<7x33xf32>) -> tensor<7x33xf32> {
   %y = linalg.softmax dimension(1) ins(%x : tensor<7x33xf32>) outs(%e : tensor<7x33xf32>) -> tensor<7x33xf32>
   return %y : tensor<7x33xf32>
 }
+
+// A window of one place that reads part of an image of unknown size: what is known of the place does not make the
+// image as small as the filter.
+// RUN: gpu-runner %s --target=cpu --entry=one_place --verify --arg=int:1:1x8x3x16 --arg=int:2:7x3x16x4 | FileCheck %s --check-prefix=PLACE
+// PLACE: {{^}}verified
+func.func @one_place(%image: tensor<?x?x?x?xf16>, %filter: tensor<?x?x?x?xf16>) -> tensor<1x1x1x4xf32> {
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty() : tensor<1x1x1x4xf32>
+  %init = linalg.fill ins(%zero : f32) outs(%empty : tensor<1x1x1x4xf32>) -> tensor<1x1x1x4xf32>
+  %r = linalg.conv_2d_nhwc_hwcf {strides = dense<2> : tensor<2xi64>}
+      ins(%image, %filter : tensor<?x?x?x?xf16>, tensor<?x?x?x?xf16>) outs(%init : tensor<1x1x1x4xf32>) -> tensor<1x1x1x4xf32>
+  return %r : tensor<1x1x1x4xf32>
+}

@@ -45,7 +45,8 @@ FailureOr<LinalgProduct> mlir::tessera::matchLinalgProduct(linalg::LinalgOp op,
     for (auto [r, expr] : llvm::enumerate(dropped.operand(i).getResults()))
       if (auto dim = dyn_cast<AffineDimExpr>(expr))
         same &= isa<AffineDimExpr>(maps.operand(i).getResult(r)) ||
-                type.getDimSize(r) == dropped.extents[dim.getPosition()];
+                (!type.isDynamicDim(r) &&
+                 type.getDimSize(r) == dropped.extents[dim.getPosition()]);
   }
   if (same)
     maps = dropped;

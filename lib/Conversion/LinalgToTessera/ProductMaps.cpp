@@ -6,6 +6,8 @@
 
 #include "ProductMaps.h"
 
+#include "Dialect/Tessera/IR/ContractMaps.h"
+
 #include "llvm/ADT/SmallBitVector.h"
 #include "llvm/ADT/Twine.h"
 
@@ -16,20 +18,6 @@ bool mlir::tessera::hasWindows(AffineMap map) {
   return llvm::any_of(map.getResults(), [](AffineExpr expr) {
     return !isa<AffineDimExpr, AffineConstantExpr>(expr);
   });
-}
-
-/// Whether `expr` is a sum of dimensions with positive factors and a constant.
-static bool isPositiveSum(AffineExpr expr) {
-  if (isa<AffineDimExpr, AffineConstantExpr>(expr))
-    return true;
-  auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
-  if (!binary)
-    return false;
-  if (expr.getKind() == AffineExprKind::Add)
-    return isPositiveSum(binary.getLHS()) && isPositiveSum(binary.getRHS());
-  auto factor = dyn_cast<AffineConstantExpr>(binary.getRHS());
-  return expr.getKind() == AffineExprKind::Mul && factor &&
-         factor.getValue() > 0 && isa<AffineDimExpr>(binary.getLHS());
 }
 
 /// Whether dimension `dim` is part of a sum in `map`.

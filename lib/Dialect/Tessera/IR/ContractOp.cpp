@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Dialect/Tessera/IR/ContractMaps.h"
 #include "Dialect/Tessera/IR/Tessera.h"
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -108,8 +109,7 @@ void ContractOp::getSuccessorRegions(
   regions.emplace_back(getOperation(), (*this)->getResults().take_front(0));
 }
 
-/// Whether `expr` is a sum of dimensions with positive factors and a constant.
-static bool isPositiveSum(AffineExpr expr) {
+bool mlir::tessera::isPositiveSum(AffineExpr expr) {
   if (isa<AffineDimExpr, AffineConstantExpr>(expr))
     return true;
   auto binary = dyn_cast<AffineBinaryOpExpr>(expr);

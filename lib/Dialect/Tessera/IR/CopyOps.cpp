@@ -4,6 +4,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "TileAccess.h"
+
 #include "Dialect/Tessera/IR/Tessera.h"
 
 using namespace mlir;
@@ -19,9 +21,9 @@ static void addEffects(Effects &effects, OpOperand &source, OpOperand &target) {
                        SideEffects::DefaultResource::get());
 }
 
-/// Rank 2 or more, and an index for each dimension.
-static LogicalResult verifyPlace(Operation *op, StringRef label,
-                                 MemRefType type, ValueRange indices) {
+LogicalResult mlir::tessera::verifyTileAccess(Operation *op, StringRef label,
+                                              MemRefType type,
+                                              ValueRange indices) {
   if (type.getRank() < 2)
     return op->emitOpError()
            << label << ": " << type << " has rank " << type.getRank()
@@ -46,7 +48,7 @@ static LogicalResult verifySource(OpTy op, StringRef place, StringRef gather,
              << gather
              << ": contiguous needs a gather region; a tile's rows "
                 "are contiguous as its memory is";
-    return verifyPlace(op, place, type, op.getSourceIndices());
+    return verifyTileAccess(op, place, type, op.getSourceIndices());
   }
   if (!op.getSourceIndices().empty())
     return op.emitOpError() << place
@@ -89,8 +91,8 @@ template <typename CopyLike> static LogicalResult verifyCopy(CopyLike op) {
   if (shape.size() != 2 || shape[0] <= 0 || shape[1] <= 0)
     return op.emitOpError() << "copy_c3: shape has two positive entries";
   if (failed(verifySource(op, "copy_c1", "copy_c6", shape[1])) ||
-      failed(verifyPlace(op, "copy_c1", op.getTargetType(),
-                         op.getTargetIndices())))
+      failed(verifyTileAccess(op, "copy_c1", op.getTargetType(),
+                              op.getTargetIndices())))
     return failure();
   if (std::optional<uint64_t> alignment = op.getAlignment()) {
     unsigned bytes = source.isIndex() ? 8 : source.getIntOrFloatBitWidth() / 8;

@@ -4,6 +4,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "TileAccess.h"
+
 #include "Dialect/Tessera/IR/Tessera.h"
 
 #include "mlir/IR/Builders.h"
@@ -28,20 +30,6 @@ static void addRead(Effects &effects, OpOperand &operand) {
 static void addWrite(Effects &effects, OpOperand &operand) {
   effects.emplace_back(MemoryEffects::Write::get(), &operand,
                        SideEffects::DefaultResource::get());
-}
-
-/// Constraint 1 of the ops that access a tile: rank 2 or more, an index each.
-static LogicalResult verifyTileAccess(Operation *op, StringRef label,
-                                      MemRefType type, ValueRange indices) {
-  if (type.getRank() < 2)
-    return op->emitOpError()
-           << label << ": " << type << " has rank " << type.getRank()
-           << ", and a tile needs 2 or more";
-  if (static_cast<int64_t>(indices.size()) != type.getRank())
-    return op->emitOpError()
-           << label << ": " << type << " needs " << type.getRank()
-           << " indices, not " << indices.size();
-  return success();
 }
 
 //===----------------------------------------------------------------------===//

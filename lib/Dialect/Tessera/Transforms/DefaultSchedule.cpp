@@ -47,7 +47,8 @@ static const MatrixInstruction *select(ContractOp op, const Chip &chip,
 // What does not follow from the chip's default tiling
 //===----------------------------------------------------------------------===//
 
-/// What has not been measured is not chosen by itself.
+/// Measured on single cases only (docs/benchmarks/h200-schedules.md), and so
+/// not chosen by themselves.
 static constexpr bool choosesSplitK = false;
 static constexpr bool choosesRaster = false;
 
@@ -116,7 +117,7 @@ ScheduleAttr mlir::tessera::getDefaultSchedule(ContractOp op,
 
   // The class of instruction: any K that a step may have will do for the
   // question.
-  int64_t longest = getLargestStep(op) ? getLargestStep(op) : 4096;
+  int64_t limit = getLargestStep(op), longest = limit ? limit : 4096;
   const MatrixInstruction *instruction =
       select(op, chip, chip.matrixDefaults.subgroup, longest);
   bool matrixUnit = instruction && instruction->matrixUnit;
@@ -145,7 +146,7 @@ ScheduleAttr mlir::tessera::getDefaultSchedule(ContractOp op,
               kFragment;
 
   // A producer's inputs may limit the step. kFragment divides the limit.
-  while (getLargestStep(op) && longest % k)
+  while (limit && limit % k)
     k -= kFragment;
 
   // Whether a subgroup's tile still has an instruction of the same class.

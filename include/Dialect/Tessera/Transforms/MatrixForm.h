@@ -20,8 +20,8 @@ namespace mlir::tessera {
 ///
 /// `m` are so many of the last M dimensions of the output as are one dimension
 /// in the memory of the output and of all extras; the others join the batch.
-/// The same holds for `n`. Beside other dimensions of its part, one whose extent
-/// is known to be 1 joins the batch.
+/// The same holds for `n`. Beside other dimensions of its part, one whose
+/// extent is known to be 1 joins the batch.
 struct MatrixForm {
   SmallVector<unsigned> batch, m, n, k;
   /// Whether lhs (0), rhs (1) is no matrix in memory: its elements are gathered

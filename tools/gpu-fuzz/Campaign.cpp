@@ -127,12 +127,14 @@ private:
   bool prepare();
   void work(unsigned worker);
   bool takeIndex(uint64_t &index);
-  void report(uint64_t index, const Case &testCase, const Outcome &outcome);
+  void report(uint64_t index, const Case &testCase, const Outcome &outcome,
+              const std::string &among);
   void keepFailure(uint64_t index, const Case &testCase,
                    const std::string &cause);
-  std::vector<std::string> makeCommand(const std::string &runner,
-                                       const Case &testCase,
-                                       const std::string &file) const;
+  std::vector<std::string> makeArguments(const Case &testCase,
+                                         const std::string &file) const;
+  Outcome runCase(BatchRunner &runner, const Case &testCase,
+                  const std::string &file, std::string &among) const;
   void printTable() const;
 
   const Options &options;
@@ -145,20 +147,46 @@ private:
 
 } // namespace
 
-std::vector<std::string> Campaign::makeCommand(const std::string &runner,
-                                               const Case &testCase,
-                                               const std::string &file) const {
-  std::vector<std::string> command{runner, file, "--target=" + options.target,
-                                   "--verify"};
-  command.insert(command.end(), testCase.options.begin(),
-                 testCase.options.end());
-  return command;
+/// What follows the runner's name.
+std::vector<std::string>
+Campaign::makeArguments(const Case &testCase, const std::string &file) const {
+  std::vector<std::string> arguments{file, "--target=" + options.target,
+                                     "--verify"};
+  arguments.insert(arguments.end(), testCase.options.begin(),
+                   testCase.options.end());
+  return arguments;
+}
+
+/// Runs a case after others in one process, and again in a process of its own
+/// if it failed. If it passes alone, `among` says how it failed.
+Outcome Campaign::runCase(BatchRunner &runner, const Case &testCase,
+                          const std::string &file, std::string &among) const {
+  std::vector<std::string> arguments = makeArguments(testCase, file);
+  Outcome outcome;
+  std::string cause;
+  if (!options.isolate) {
+    outcome = runner.run(arguments, options.timeout);
+    if (outcome.kind == Outcome::NotStarted ||
+        outcome.kind == Outcome::Interrupted ||
+        judge(testCase, outcome, cause) != Verdict::Failed)
+      return outcome;
+  }
+  uint64_t before = runner.getCount();
+  runner.stop();
+  arguments.insert(arguments.begin(), options.runner);
+  outcome = runCommand(arguments, options.timeout);
+  std::string aloneCause;
+  if (!options.isolate && outcome.kind != Outcome::Interrupted &&
+      judge(testCase, outcome, aloneCause) != Verdict::Failed)
+    among = "as number " + std::to_string(before) +
+            " of the programs of one process, though not alone: " + cause;
+  return outcome;
 }
 
 /// The next case of the kinds that are asked for.
 bool Campaign::takeIndex(uint64_t &index) {
   std::lock_guard<std::mutex> lock(mutex);
-  if (hasStopped)
+  if (hasStopped || getInterrupt())
     return false;
   if (options.onlyCase) {
     index = *options.onlyCase;
@@ -182,20 +210,24 @@ bool Campaign::takeIndex(uint64_t &index) {
 void Campaign::work(unsigned worker) {
   std::string prefix = std::to_string(worker);
   std::string file = directory + "/" + prefix + ".mlir";
+  BatchRunner runner(options.runner);
   uint64_t index = 0;
   while (takeIndex(index)) {
     Case testCase = generateCase(options.seed, index);
     std::ofstream(file) << testCase.text;
-    Outcome outcome = runCommand(makeCommand(options.runner, testCase, file),
-                                 options.timeout, directory, prefix);
-    report(index, testCase, outcome);
+    std::string among;
+    Outcome outcome = runCase(runner, testCase, file, among);
+    report(index, testCase, outcome, among);
   }
 }
 
 void Campaign::report(uint64_t index, const Case &testCase,
-                      const Outcome &outcome) {
-  std::string cause;
-  Verdict verdict = judge(testCase, outcome, cause);
+                      const Outcome &outcome, const std::string &among) {
+  if (outcome.kind == Outcome::Interrupted)
+    return;
+  std::string cause = among;
+  Verdict verdict =
+      among.empty() ? judge(testCase, outcome, cause) : Verdict::Failed;
   std::lock_guard<std::mutex> lock(mutex);
   if (outcome.kind == Outcome::NotStarted || verdict == Verdict::NoDevice) {
     // The same would happen to all others.
@@ -233,8 +265,9 @@ void Campaign::keepFailure(uint64_t index, const Case &testCase,
                            const std::string &cause) {
   std::string file = options.keep + "/" + std::to_string(options.seed) + "-" +
                      std::to_string(index) + ".mlir";
-  std::string command =
-      formatCommand(makeCommand("gpu-runner", testCase, file));
+  std::vector<std::string> words = makeArguments(testCase, file);
+  words.insert(words.begin(), "gpu-runner");
+  std::string command = formatCommand(words);
   std::error_code error;
   std::filesystem::create_directories(options.keep, error);
   std::ofstream stream(file);
@@ -293,6 +326,7 @@ int Campaign::run() {
     return 1;
   }
   directory = pattern;
+  handleInterrupts();
   std::vector<std::thread> workers;
   for (unsigned i = 0; i < options.jobs; ++i)
     workers.emplace_back([this, i] { work(i); });
@@ -312,6 +346,13 @@ int Campaign::run() {
               static_cast<unsigned long long>(options.seed),
               options.target.c_str(), static_cast<unsigned long long>(cases),
               static_cast<unsigned long long>(failed));
+  if (int number = getInterrupt()) {
+    std::fflush(stdout);
+    std::fprintf(stderr,
+                 "error: ended by signal %d (%s) before all cases ran\n",
+                 number, strsignal(number));
+    return 1;
+  }
   return failed || hasBroken || cases == 0 ? 1 : 0;
 }
 

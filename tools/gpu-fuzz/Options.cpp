@@ -83,6 +83,7 @@ std::optional<Options> fuzz::parseOptions(int argc, char **argv,
     std::string value = hasValue ? text.substr(equals + 1) : "";
     bool *flag = name == "--print"                  ? &options.print
                  : name == "--verbose"              ? &options.verbose
+                 : name == "--isolate"              ? &options.isolate
                  : name == "--help" || name == "-h" ? &options.help
                                                     : nullptr;
     if (flag) {
@@ -164,6 +165,9 @@ How it is run
   --target=TARGET as gpu-runner takes it: cpu (the default), cuda, cuda:sm_80
   --runner=PATH   gpu-runner (the one next to this program)
   --jobs=N        how many at a time (one for each core)
+  --isolate       a process for each case; else each job has one process, which
+                  runs one case after another, and a case that fails runs again
+                  in a process of its own
   --timeout=S     seconds that a case may take (60)
   --keep=DIR      where failing programs go (gpu-fuzz-failures): DIR/SEED-N.mlir,
                   whose first lines say how to run it and what is wrong

@@ -25,6 +25,8 @@ struct Options {
   std::vector<std::string> kinds;
   std::string keep = "gpu-fuzz-failures";
   std::optional<uint64_t> onlyCase;
+  /// Each case in a process of its own.
+  bool isolate = false;
   bool print = false;
   bool verbose = false;
   bool help = false;

@@ -87,13 +87,18 @@ std::string fuzz::pickSchedule(Program &program, Element a, Element b,
   }
   // A subgroup's numbers are in its registers, and all that is done with them
   // is code without loops.
-  while (countFragments(s) > getMost(program))
+  while (countFragments(s) > getMost(program)) {
+    if (s.subgroup[0] == 8 && s.subgroup[1] == 8) {
+      s.kFragment /= 2;
+      s.k /= 2;
+    }
     for (int d : {0, 1}) {
       if (s.vthread[d] > 1)
         s.subgroup[d] -= s.subgroup[d] / s.vthread[d]--;
       else if (s.subgroup[d] > 8)
         s.subgroup[d] -= 8;
     }
+  }
   for (int d : {0, 1})
     s.workgroup[d] *= s.subgroup[d];
   s.stages = rng.pick({0, 1, 2, 3, 4});

@@ -130,8 +130,21 @@ explainAbsence(const Options &options,
   return text;
 }
 
+void KeptDevices::keep(const runtime::DeviceInfo &info) {
+  if (llvm::any_of(devices, [&](const auto &device) {
+        return device->info().target == info.target &&
+               device->info().ordinal == info.ordinal;
+      }))
+    return;
+  runtime::Expected<std::unique_ptr<runtime::Device>> opened =
+      runtime::openDevice(info.target, info.ordinal);
+  if (opened.ok())
+    devices.push_back(opened.take());
+}
+
 LogicalResult runner::chooseTarget(const Options &options, bool run,
-                                   Target &target, Report &report) {
+                                   KeptDevices &kept, Target &target,
+                                   Report &report) {
   if (failed(checkChip(options.target, options.chip, report)))
     return failure();
 
@@ -181,6 +194,8 @@ LogicalResult runner::chooseTarget(const Options &options, bool run,
   if (!opened.ok())
     return report.fail(opened.status());
   target.device = opened.take();
+  if (options.isOneOfMany)
+    kept.keep(device);
   const runtime::DeviceInfo &info = target.device->info();
   report.root["device"] = llvm::json::Object{
       {"target", info.target},

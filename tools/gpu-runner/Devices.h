@@ -12,6 +12,7 @@
 #include "Runtime/Device.h"
 
 #include <memory>
+#include <vector>
 
 namespace runner {
 
@@ -25,9 +26,24 @@ struct Target {
   std::unique_ptr<runtime::Device> device;
 };
 
+/// Keeps devices open from one program of a process to the next: to open the
+/// first on a GPU takes its driver most of a second. Each program opens a
+/// device of its own all the same, so that none finds what another left.
+class KeptDevices {
+public:
+  /// Keeps the device open that this one stands for.
+  void keep(const runtime::DeviceInfo &info);
+  /// Closes them all: after a fault, a device is of use again once nobody has
+  /// it.
+  void close() { devices.clear(); }
+
+private:
+  std::vector<std::unique_ptr<runtime::Device>> devices;
+};
+
 /// Finds what --target asks for; opens the device if `run` is set.
-LogicalResult chooseTarget(const Options &options, bool run, Target &target,
-                           Report &report);
+LogicalResult chooseTarget(const Options &options, bool run, KeptDevices &kept,
+                           Target &target, Report &report);
 
 /// --list-devices.
 void listDevices(Report &report);

@@ -195,6 +195,13 @@ static const OptionInfo infos[] = {
      }},
     {"--print-ir-after-all", OptionInfo::Flag, &Options::printIRAfterAll},
     {"--ptxas", OptionInfo::Flag, &Options::usePtxas},
+    {"--batch", OptionInfo::NeedsValue, nullptr,
+     [](StringRef value, Options &options, Report &report) {
+       if (options.isOneOfMany)
+         return report.fail(Exit::Usage, "--batch cannot stand in a batch");
+       options.batch = value.str();
+       return success();
+     }},
     {"--list-devices", OptionInfo::Flag, &Options::listDevices},
     {"--version", OptionInfo::Flag, &Options::version},
     {"--help", OptionInfo::Flag, &Options::help},
@@ -266,11 +273,19 @@ LogicalResult runner::parseOptions(ArrayRef<const char *> arguments,
                                           "' are given");
     }
   }
-  if (options.help || options.version || options.listDevices)
+  if (!options.batch.empty() && arguments.size() != 1)
+    return report.fail(Exit::Usage, "--batch stands alone: each line of its "
+                                    "file has its own options");
+  if (options.help || options.version || options.listDevices ||
+      !options.batch.empty())
     return success();
   if (options.file.empty())
     return report.fail(Exit::Usage,
                        "no program is given: gpu-runner FILE.mlir; see --help");
+
+  if (options.isOneOfMany && options.file == "-")
+    return report.fail(Exit::Usage, "a line of a batch cannot read its program "
+                                    "from standard input: name a file");
 
   if (!options.outputFile.empty() && !options.emit)
     return report.fail(Exit::Usage, "-o is for --emit; --out=N=FILE.npy writes "
@@ -300,6 +315,7 @@ void runner::printHelp(llvm::raw_ostream &os) {
   os << R"(gpu-runner: compiles a .mlir file, runs it on a device and checks the numbers
 
   gpu-runner FILE.mlir [options]        FILE may be -, which is standard input
+  gpu-runner --batch=FILE               runs each line of FILE
   gpu-runner --list-devices
 
 What is run, and where
@@ -339,6 +355,15 @@ Checks and measurements
   --vthread-order=ORDER
                       interleaves all virtual threads alike: breadth_first,
                       depth_first or groups(N)
+
+Many programs
+  --batch=FILE        runs each line of FILE (or of standard input, for -) as a
+                      command line of gpu-runner, in one process: a device is
+                      then opened once. Quotes are as in a shell; empty lines and
+                      those that start with # are passed over. What a line
+                      prints ends with `=== line N: exit status S` on standard
+                      output and on standard error. The exit status is that of
+                      the first line that failed
 
 Looking inside
   --emit=STAGE        prints the program at a stage instead of running it:

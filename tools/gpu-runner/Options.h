@@ -51,6 +51,10 @@ struct Options {
   std::optional<EmitStage> emit;
   /// -o; empty for standard output.
   std::string outputFile;
+  /// --batch: the file with the command lines; "-" is standard input.
+  std::string batch;
+  /// The command line is one of a batch.
+  bool isOneOfMany = false;
   bool listDevices = false;
   bool version = false;
   bool help = false;

@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 //
 //   Options      the command line
+//   Batch        many command lines, in one process
 //   Devices      which device, which chip
 //   Program      FILE.mlir, and what its entry takes and gives
 //   Emit         --emit: stop at a stage
@@ -18,6 +19,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Arguments.h"
+#include "Batch.h"
 #include "Bench.h"
 #include "Devices.h"
 #include "Emit.h"
@@ -208,7 +210,8 @@ static LogicalResult runProgram(const Options &options, const Target &target,
   return success();
 }
 
-static LogicalResult compileAndRun(const Options &options, Report &report) {
+static LogicalResult compileAndRun(const Options &options, KeptDevices &kept,
+                                   Report &report) {
   mlir::MLIRContext context;
   compiler::prepareContext(context);
   // Errors come with the line of the source; the op's own text is for those
@@ -230,7 +233,8 @@ static LogicalResult compileAndRun(const Options &options, Report &report) {
     return failure();
 
   Target target;
-  if (failed(chooseTarget(options, /*run=*/!options.emit, target, report)) ||
+  if (failed(
+          chooseTarget(options, /*run=*/!options.emit, kept, target, report)) ||
       (options.emit && failed(checkStage(*options.emit, target.name, report))))
     return failure();
   compiler::CompileOptions compileOptions;
@@ -271,12 +275,19 @@ static LogicalResult compileAndRun(const Options &options, Report &report) {
   return runProgram(options, target, *program, entry, arguments, report);
 }
 
-int main(int argc, char **argv) {
-  ArrayRef<const char *> arguments(argv + std::min(argc, 1), argv + argc);
+/// Runs one command line. With `batch`, it may ask for a batch, whose file is
+/// then all that is done here.
+static int runCommandLine(ArrayRef<const char *> arguments, KeptDevices &kept,
+                          std::string *batch) {
   Report report(wantsJSON(arguments));
   Options options;
+  options.isOneOfMany = !batch;
   if (failed(parseOptions(arguments, options, report)))
     return report.finish();
+  if (batch && !options.batch.empty()) {
+    *batch = options.batch;
+    return 0;
+  }
   if (options.help || options.version) {
     options.help ? printHelp(llvm::outs()) : printVersion(llvm::outs());
     return 0;
@@ -287,6 +298,22 @@ int main(int argc, char **argv) {
   }
   report.root["file"] = llvm::json::fixUTF8(options.file);
   report.root["entry"] = llvm::json::fixUTF8(options.entry);
-  (void)compileAndRun(options, report);
+  (void)compileAndRun(options, kept, report);
   return report.finish();
+}
+
+int main(int argc, char **argv) {
+  KeptDevices kept;
+  std::string batch;
+  int status = runCommandLine(
+      ArrayRef<const char *>(argv + std::min(argc, 1), argv + argc), kept,
+      &batch);
+  if (batch.empty())
+    return status;
+  return runBatch(batch, [&](ArrayRef<const char *> arguments) {
+    int lineStatus = runCommandLine(arguments, kept, /*batch=*/nullptr);
+    if (lineStatus != 0)
+      kept.close();
+    return lineStatus;
+  });
 }

@@ -1,0 +1,53 @@
+//===- Batch.cpp - Many command lines, in one process ---------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Batch.h"
+
+#include "llvm/Support/Allocator.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/StringSaver.h"
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <iostream>
+
+using namespace runner;
+
+int runner::runBatch(StringRef file,
+                     llvm::function_ref<int(ArrayRef<const char *>)> run) {
+  std::ifstream stream;
+  if (file != "-") {
+    stream.open(file.str());
+    if (!stream) {
+      Report report(/*json=*/false);
+      (void)report.fail(Exit::Usage,
+                        "cannot read '" + file + "': " + std::strerror(errno));
+      return report.finish();
+    }
+  }
+  std::istream &lines = file == "-" ? std::cin : stream;
+  int status = 0;
+  unsigned number = 0;
+  for (std::string line; std::getline(lines, line);) {
+    ++number;
+    StringRef text = StringRef(line).trim();
+    if (text.empty() || text.starts_with("#"))
+      continue;
+    llvm::BumpPtrAllocator memory;
+    llvm::StringSaver saver(memory);
+    llvm::SmallVector<const char *> words;
+    llvm::cl::TokenizeGNUCommandLine(text, saver, words);
+    int lineStatus = run(words);
+    if (status == 0)
+      status = lineStatus;
+    for (llvm::raw_ostream *os : {&llvm::outs(), &llvm::errs()}) {
+      *os << "=== line " << number << ": exit status " << lineStatus << "\n";
+      os->flush();
+    }
+  }
+  return status;
+}

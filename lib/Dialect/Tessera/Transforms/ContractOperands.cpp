@@ -289,8 +289,11 @@ bool ContractOperands::isWithin(unsigned side, unsigned r) {
   SmallVector<AffineExpr> largest, smallest;
   for (unsigned d = 0; d < sizes.size(); ++d) {
     int64_t extent = getStaticExtent(op, d);
-    if (ShapedType::isDynamic(extent) && expr.isFunctionOfDim(d))
-      return false;
+    if (ShapedType::isDynamic(extent)) {
+      if (expr.isFunctionOfDim(d))
+        return false;
+      extent = 1; // Of no consequence to the sum.
+    }
     largest.push_back(builder.getAffineConstantExpr(extent - 1));
     smallest.push_back(builder.getAffineConstantExpr(0));
   }

@@ -18,6 +18,7 @@
 #include "mlir/Dialect/Bufferization/Transforms/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/Linalg/Passes.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
@@ -76,6 +77,7 @@ void mlir::tessera::buildLinalgToTesseraPipeline(
   pm.addNestedPass<func::FuncOp>(createTosaToSCFPass());
 
   // Tensors: few and large ops, each of which becomes a kernel.
+  pm.addNestedPass<func::FuncOp>(createConvertElementwiseToLinalgPass());
   pm.addNestedPass<func::FuncOp>(createTesseraFuseElementwise());
   ConvertLinalgToTesseraOptions convert;
   convert.allowTf32 = options.allowTf32;

@@ -15,6 +15,7 @@
 // RUN: gpu-runner %s --target=cpu --verify --entry=column --arg=random --arg=random --arg=random | FileCheck %s
 // RUN: gpu-runner %s --target=cpu --verify --entry=dot --arg=int:100003x --arg=int:100003x | FileCheck %s
 // RUN: gpu-runner %s --target=cpu --verify --entry=dot --arg=int:0x --arg=int:0x | FileCheck %s
+// RUN: gpu-runner %s --target=cpu --verify --entry=mixed_signs --arg=int:504 --arg=int:201 | FileCheck %s
 
 // Reductions.
 // RUN: gpu-runner %s --target=cpu --verify --entry=sum_all --arg=random:1031x517 | FileCheck %s
@@ -386,4 +387,23 @@ func.func @views(%a: memref<33x67xf32>, %b: memref<40x80xf32>) {
   %y = memref.subview %b[2, 8] [20, 64] [1, 1] : memref<40x80xf32> to memref<20x64xf32, strided<[80, 1], offset: 168>>
   memref.copy %x, %y : memref<20x64xf32, strided<[67, 1], offset: 70>> to memref<20x64xf32, strided<[80, 1], offset: 168>>
   return
+}
+
+// Sums of products of i8 and unsigned i8 (LLVM's pattern for VNNI).
+func.func @mixed_signs(%a: tensor<64xi8>, %b: tensor<64xi8>) -> tensor<i32> {
+  %zero = arith.constant 0 : i32
+  %e = tensor.empty() : tensor<i32>
+  %i = linalg.fill ins(%zero : i32) outs(%e : tensor<i32>) -> tensor<i32>
+  %r = linalg.generic {
+      indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>, affine_map<(d0) -> ()>],
+      iterator_types = ["reduction"]}
+      ins(%a, %b : tensor<64xi8>, tensor<64xi8>) outs(%i : tensor<i32>) {
+  ^bb0(%x: i8, %y: i8, %s: i32):
+    %xw = arith.extsi %x : i8 to i32
+    %yw = arith.extui %y : i8 to i32
+    %p = arith.muli %xw, %yw : i32
+    %t = arith.addi %s, %p : i32
+    linalg.yield %t : i32
+  } -> tensor<i32>
+  return %r : tensor<i32>
 }

@@ -14,6 +14,7 @@
 #include "Conversion/FragmentToVector.h"
 #include "Conversion/Passes.h"
 #include "Dialect/Tessera/Transforms/Utils.h"
+#include "MathLibrary.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -45,7 +46,8 @@ struct ConvertTesseraToCPUPass
     gpu::GPUModuleOp module = getOperation();
     FailureOr<const Chip *> found = getChip(module, "cpu", chip);
     if (failed(found) ||
-        failed(convertFragmentsToVectors(module, FragmentTarget(**found))))
+        failed(convertFragmentsToVectors(module, FragmentTarget(**found))) ||
+        failed(convertToMathLibrary(module)))
       return signalPassFailure();
     dropMemorySpaces(module);
     for (auto kernel : llvm::to_vector(module.getOps<gpu::GPUFuncOp>()))

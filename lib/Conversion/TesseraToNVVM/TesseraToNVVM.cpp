@@ -7,12 +7,14 @@
 //   tessera.mma               mma.sync                       (MmaSync.cpp)
 //   tessera.load              ldmatrix | vector loads        (LdMatrix.cpp)
 //   tessera.async_copy, wait  cp.async                       (CpAsync.cpp)
+//   math functions            those that PTX has             (ExpandMath.cpp)
 //   everything else           vectors, by the lane maps      (FragmentToVector)
 //
 //===----------------------------------------------------------------------===//
 
 #include "Conversion/Passes.h"
 #include "Dialect/Tessera/Transforms/Utils.h"
+#include "ExpandMath.h"
 #include "NvidiaTarget.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -46,7 +48,8 @@ struct ConvertTesseraToNVVMPass
     FailureOr<const Chip *> found = getChip(getOperation(), "cuda", chip);
     if (failed(found) || failed(convertFragmentsToVectors(
                              getOperation(), NvidiaTarget(**found))))
-      signalPassFailure();
+      return signalPassFailure();
+    expandMath(getOperation());
   }
 };
 

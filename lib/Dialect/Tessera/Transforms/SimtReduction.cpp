@@ -175,6 +175,16 @@ Emitter::Values Emitter::combine(ValueRange a, ValueRange b) {
 
 Emitter::Values Emitter::combineElements(ValueRange vectors) {
   Values values(vectors);
+  // Of integers, in any order; of floats, always in the same one. (Sums of
+  // halves of products of i8 are also what LLVM 22 gets wrong on CPUs with
+  // VNNI.)
+  if (width > 1 && llvm::all_of(r.results, [](const Reduction::Result &result) {
+        return isa<IntegerType>(result.type);
+      })) {
+    for (auto [result, value] : llvm::zip(r.results, values))
+      value = vector::ReductionOp::create(builder, result.kind, value);
+    return values;
+  }
   for (int64_t n = width / 2; n >= 1; n /= 2) {
     Values low, high;
     for (Value value : values) {

@@ -1,0 +1,33 @@
+//===- MathLibrary.cpp - Functions that LLVM has no instruction for -------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The host's C library has them, and to full precision. What there are
+// polynomials for in f32 (erf, cbrt) stays, since those run in vectors.
+//
+//===----------------------------------------------------------------------===//
+
+#include "MathLibrary.h"
+
+#include "mlir/Conversion/MathToLibm/MathToLibm.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Transforms/DialectConversion.h"
+
+using namespace mlir;
+
+LogicalResult mlir::tessera::convertToMathLibrary(Operation *root) {
+  ConversionTarget target(*root->getContext());
+  target.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
+  // Polynomials for these are a few digits short, or there are none.
+  target.addIllegalOp<math::AtanOp, math::Atan2Op, math::AcoshOp, math::AsinhOp,
+                      math::AtanhOp>();
+  target.addDynamicallyLegalOp<math::ErfOp, math::ErfcOp, math::CbrtOp>(
+      [](Operation *op) {
+        return !getElementTypeOrSelf(op->getResult(0).getType()).isF64();
+      });
+  RewritePatternSet patterns(root->getContext());
+  populateMathToLibmConversionPatterns(patterns);
+  return applyPartialConversion(root, target, std::move(patterns));
+}

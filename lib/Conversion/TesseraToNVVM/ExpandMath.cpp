@@ -1,0 +1,60 @@
+//===- ExpandMath.cpp - Functions without an instruction ------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Functions that neither PTX has nor MLIR has polynomials for, made of those
+// that there are.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ExpandMath.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Math/Transforms/Passes.h"
+#include "mlir/Transforms/WalkPatternRewriteDriver.h"
+
+using namespace mlir;
+
+namespace {
+/// trunc(x) = floor(|x|), with the sign of x.
+struct ExpandTrunc : OpRewritePattern<math::TruncOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(math::TruncOp op,
+                                PatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    Value magnitude = math::AbsFOp::create(rewriter, loc, op.getOperand());
+    rewriter.replaceOpWithNewOp<math::CopySignOp>(
+        op, math::FloorOp::create(rewriter, loc, magnitude), op.getOperand());
+    return success();
+  }
+};
+
+/// log10(x) = log2(x) / log2(10).
+struct ExpandLog10 : OpRewritePattern<math::Log10Op> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(math::Log10Op op,
+                                PatternRewriter &rewriter) const override {
+    constexpr double factor = 0.30102999566398119521;
+    Location loc = op.getLoc();
+    Type type = op.getType();
+    TypedAttr value = rewriter.getFloatAttr(getElementTypeOrSelf(type), factor);
+    if (auto vector = dyn_cast<VectorType>(type))
+      value = SplatElementsAttr::get(vector, value);
+    rewriter.replaceOpWithNewOp<arith::MulFOp>(
+        op, math::Log2Op::create(rewriter, loc, op.getOperand()),
+        arith::ConstantOp::create(rewriter, loc, value));
+    return success();
+  }
+};
+} // namespace
+
+void mlir::tessera::expandMath(Operation *root) {
+  RewritePatternSet patterns(root->getContext());
+  patterns.add<ExpandTrunc, ExpandLog10>(root->getContext());
+  math::populateExpansionPatterns(
+      patterns, {"sinh", "cosh", "tan", "asinh", "acosh", "atanh"});
+  walkAndApplyPatterns(root, std::move(patterns));
+}

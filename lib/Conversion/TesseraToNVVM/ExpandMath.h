@@ -1,0 +1,19 @@
+//===- ExpandMath.h - Functions without an instruction ----------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CONVERSION_TESSERATONVVM_EXPANDMATH_H
+#define CONVERSION_TESSERATONVVM_EXPANDMATH_H
+
+#include "mlir/IR/Operation.h"
+
+namespace mlir::tessera {
+
+/// Replaces functions of the math dialect that PTX lacks by others.
+void expandMath(Operation *root);
+
+} // namespace mlir::tessera
+
+#endif // CONVERSION_TESSERATONVVM_EXPANDMATH_H

@@ -51,10 +51,31 @@ struct ExpandLog10 : OpRewritePattern<math::Log10Op> {
 };
 } // namespace
 
-void mlir::tessera::expandMath(Operation *root) {
+/// Whether PTX, or what LLVM makes of it, has the function for f64.
+static bool existsForF64(Operation *op) {
+  return isa<math::AbsFOp, math::CeilOp, math::CopySignOp, math::FloorOp,
+             math::FmaOp, math::IsFiniteOp, math::IsInfOp, math::IsNaNOp,
+             math::IsNormalOp, math::RoundOp, math::RoundEvenOp, math::RsqrtOp,
+             math::SqrtOp>(op);
+}
+
+LogicalResult mlir::tessera::expandMath(Operation *root) {
+  // The user's own functions first: what they expand to would only puzzle.
+  WalkResult result = root->walk([](Operation *op) {
+    if (!isa_and_nonnull<math::MathDialect>(op->getDialect()) ||
+        !getElementTypeOrSelf(op->getOperand(0).getType()).isF64() ||
+        existsForF64(op) || isa<math::TruncOp>(op))
+      return WalkResult::advance();
+    op->emitError() << "the target cuda has no " << op->getName()
+                    << " of f64; compute it in f32";
+    return WalkResult::interrupt();
+  });
+  if (result.wasInterrupted())
+    return failure();
   RewritePatternSet patterns(root->getContext());
   patterns.add<ExpandTrunc, ExpandLog10>(root->getContext());
   math::populateExpansionPatterns(
       patterns, {"sinh", "cosh", "tan", "asinh", "acosh", "atanh"});
   walkAndApplyPatterns(root, std::move(patterns));
+  return success();
 }

@@ -11,8 +11,9 @@
 
 namespace mlir::tessera {
 
-/// Replaces functions of the math dialect that PTX lacks by others.
-void expandMath(Operation *root);
+/// Replaces functions of the math dialect that PTX lacks by others. Fails, with
+/// a diagnostic, for those of f64 that cannot be.
+LogicalResult expandMath(Operation *root);
 
 } // namespace mlir::tessera
 

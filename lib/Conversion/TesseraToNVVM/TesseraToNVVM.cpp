@@ -46,10 +46,11 @@ struct ConvertTesseraToNVVMPass
   using ConvertTesseraToNVVMBase::ConvertTesseraToNVVMBase;
   void runOnOperation() override {
     FailureOr<const Chip *> found = getChip(getOperation(), "cuda", chip);
-    if (failed(found) || failed(convertFragmentsToVectors(
-                             getOperation(), NvidiaTarget(**found))))
-      return signalPassFailure();
-    expandMath(getOperation());
+    if (failed(found) ||
+        failed(
+            convertFragmentsToVectors(getOperation(), NvidiaTarget(**found))) ||
+        failed(expandMath(getOperation())))
+      signalPassFailure();
   }
 };
 

@@ -29,3 +29,15 @@ gpu.module @m {
     gpu.return
   }
 }
+
+// -----
+
+// What PTX has of f32 alone.
+gpu.module @m {
+  gpu.func @function(%x: f64, %m: memref<f64>) kernel {
+    // expected-error @+1 {{the target cuda has no math.tanh of f64; compute it in f32}}
+    %f = math.tanh %x : f64
+    memref.store %f, %m[] : memref<f64>
+    gpu.return
+  }
+}

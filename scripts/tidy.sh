@@ -9,5 +9,9 @@ build # For the generated headers and the precompiled one.
 
 cd "$ROOT"
 [[ $# == 0 ]] && set -- "$ROOT/(lib|tools|unittests)/"
-run-clang-tidy-22 -quiet -p "$(build_dir)" "$@" 2>/dev/null | grep -vE '^\[|^$|warnings generated'
-exit "${PIPESTATUS[0]}"
+log=$(mktemp) status=0
+run-clang-tidy-22 -quiet -p "$(build_dir)" "$@" >"$log" 2>/dev/null || status=$?
+# Diagnostics, and not the commands by which each file was looked at.
+grep -vE '^\[|^$|warnings generated' "$log" || true
+rm -f "$log"
+exit $status

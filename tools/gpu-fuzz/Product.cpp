@@ -72,7 +72,7 @@ static Shape pickNamedShape(Rng &rng, bool isPlain) {
         {0, 1, 3, 4},
         {}}},
   };
-  Named named = all[static_cast<size_t>(
+  const Named &named = all[static_cast<size_t>(
       isPlain ? rng.below(2) : rng.below(static_cast<int64_t>(all.size())))];
   Shape shape = named.shape;
   shape.name = named.name;

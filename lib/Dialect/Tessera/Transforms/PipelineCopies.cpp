@@ -48,7 +48,7 @@ struct StagedLoop {
 /// Pipelines one loop.
 class Pipeliner {
 public:
-  Pipeliner(StagedLoop staged, gpu::LaunchOp launch, int64_t stages)
+  Pipeliner(const StagedLoop &staged, gpu::LaunchOp launch, int64_t stages)
       : loop(staged.loop), copies(staged.copies), end(staged.barrier),
         launch(launch), stages(stages), builder(loop.getLoc(), loop) {}
 

@@ -1,0 +1,51 @@
+"""One gpu-runner that runs command after command, with its device open."""
+
+import json
+import shlex
+import subprocess
+import tempfile
+
+
+class Failed(Exception):
+    """A command of gpu-runner ended with another status than 0."""
+
+
+class Client:
+    """`gpu-runner --batch=-`."""
+
+    def __init__(self, runner, target):
+        self.target = target
+        # Standard error goes to a file: nobody reads it while a command runs.
+        self.errors = tempfile.TemporaryFile("w+")
+        self.process = subprocess.Popen([runner, "--batch=-"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                        stderr=self.errors, text=True, bufsize=1)
+        self.line = 0
+
+    def run(self, path, options):
+        """The report (--json) of one command."""
+        self.line += 1
+        command = [path, f"--target={self.target}", "--json", *options]
+        self.process.stdin.write(shlex.join(command) + "\n")
+        self.process.stdin.flush()
+        mark = f"=== line {self.line}: exit status "
+        text = []
+        for line in self.process.stdout:
+            if line.startswith(mark):
+                break
+            text.append(line)
+        else:
+            raise Failed(f"gpu-runner {shlex.join(command)} ended the process: {self.last_error()}")
+        status = int(line[len(mark):])
+        report = json.loads("".join(text)) if text else {}
+        if status:
+            raise Failed(report.get("error") or self.last_error() or f"exit status {status}")
+        return report
+
+    def last_error(self):
+        self.errors.seek(0)
+        lines = [line.strip() for line in self.errors if "error" in line]
+        return lines[-1] if lines else ""
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.wait()

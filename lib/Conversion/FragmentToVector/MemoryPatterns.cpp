@@ -85,6 +85,9 @@ public:
     if (swizzled)
       width = std::min(
           {width, 16 / bytes, std::max<int64_t>(1, alignment / bytes)});
+    if constexpr (std::is_same_v<LoadOrStore, StoreOp>)
+      if (op.getAtomicAdd())
+        width = 1;
     std::array<Value, 2> lane =
         layout.getLaneOffset(builder, loc, target.getLane(builder, loc));
     // From here on in the memory's order: (slow, fast).
@@ -403,6 +406,19 @@ struct LoadPattern : FragmentPattern<LoadOp> {
 struct StorePattern : FragmentPattern<StoreOp> {
   using FragmentPattern::FragmentPattern;
 
+  static void emitElement(OpBuilder &builder, StoreOp op, Value element,
+                          ValueRange indices) {
+    Location loc = op.getLoc();
+    if (!op.getAtomicAdd())
+      memref::StoreOp::create(builder, loc, element, op.getMemory(), indices);
+    else
+      memref::AtomicRMWOp::create(builder, loc,
+                                  isa<FloatType>(element.getType())
+                                      ? arith::AtomicRMWKind::addf
+                                      : arith::AtomicRMWKind::addi,
+                                  element, op.getMemory(), indices);
+  }
+
   void emitTile(OpBuilder &builder, StoreOp op, const TileLayout &layout,
                 TileAccess &access, Value tile, int64_t i, int64_t j,
                 bool masked) const {
@@ -413,7 +429,7 @@ struct StorePattern : FragmentPattern<StoreOp> {
       SmallVector<Value> indices = access.getAddress(place);
       Value part = extractPart(builder, loc, tile, reg, width);
       if (!masked && width == 1) {
-        memref::StoreOp::create(builder, loc, part, op.getMemory(), indices);
+        emitElement(builder, op, part, indices);
       } else if (!masked) {
         vector::StoreOp::create(
             builder, loc, part, op.getMemory(), indices,
@@ -431,8 +447,7 @@ struct StorePattern : FragmentPattern<StoreOp> {
               arith::ConstantIndexOp::create(builder, loc, 0));
           scf::IfOp::create(builder, loc, some,
                             [&](OpBuilder &nested, Location loc) {
-                              memref::StoreOp::create(nested, loc, part,
-                                                      op.getMemory(), indices);
+                              emitElement(nested, op, part, indices);
                               scf::YieldOp::create(nested, loc);
                             });
         } else {
@@ -452,6 +467,20 @@ struct StorePattern : FragmentPattern<StoreOp> {
                  j, masked);
   }
 
+  /// Of the lanes that hold the same elements, lets one go on.
+  void enterOneOf(OpBuilder &builder, Location loc, const LaneMap &map) const {
+    int64_t replicated = map.getReplicatedLaneBits();
+    if (!replicated)
+      return;
+    IndexMath math(builder, loc);
+    Value bits = arith::AndIOp::create(
+        builder, loc, target.getLane(builder, loc), math.constant(replicated));
+    Value isFirst = arith::CmpIOp::create(
+        builder, loc, arith::CmpIPredicate::eq, bits, math.constant(0));
+    auto branch = scf::IfOp::create(builder, loc, isFirst);
+    builder.setInsertionPointToStart(branch.thenBlock());
+  }
+
   LogicalResult
   matchAndRewrite(StoreOp op, OneToNOpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
@@ -460,6 +489,8 @@ struct StorePattern : FragmentPattern<StoreOp> {
     if (failed(layout))
       return failure();
     ValueRange tiles = adaptor.getValue();
+    if (op.getAtomicAdd())
+      enterOneOf(rewriter, loc, layout->map);
     TileAccess access(rewriter, op, target, *layout);
     Value inside =
         access.emitAllInBounds(op.getValue().getType(), op.getInBounds());

@@ -86,7 +86,7 @@ static std::array<int64_t, 3> getMatrixExtents(ContractOp op) {
 
 /// Whether `op` is a product of one row or one column, and all of it is what
 /// this pass knows how to express.
-static bool isMatvec(ContractOp op) {
+static bool isMappable(ContractOp op) {
   if (!isa<MemRefType>(op.getOutput().getType()) || op.getScheduleAttr())
     return false;
   auto [m, n, k] = getMatrixExtents(op);
@@ -223,18 +223,13 @@ struct TesseraMapMatvecPass
   using TesseraMapMatvecBase::TesseraMapMatvecBase;
 
   void runOnOperation() override {
-    SmallVector<ContractOp> ops;
-    getOperation()->walk([&](ContractOp op) {
-      if (isMatvec(op))
-        ops.push_back(op);
-    });
-    if (ops.empty())
-      return;
-    FailureOr<const Chip *> found = getChip(getOperation(), target, chip);
-    if (failed(found))
-      return signalPassFailure();
-    for (ContractOp op : ops)
-      mapMatvec(op, **found);
+    auto map = [](ContractOp op, const Chip &chip) {
+      mapMatvec(op, chip);
+      return success();
+    };
+    if (failed(forEachOnChip<ContractOp>(getOperation(), target, chip,
+                                         isMappable, map)))
+      signalPassFailure();
   }
 };
 } // namespace

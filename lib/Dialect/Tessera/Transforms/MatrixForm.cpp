@@ -141,8 +141,8 @@ int64_t mlir::tessera::getStaticExtent(ContractOp op, unsigned dim) {
   return ShapedType::kDynamic;
 }
 
-std::array<int64_t, 3> mlir::tessera::getStaticExtents(ContractOp op) {
-  MatrixForm form = getMatrixForm(op);
+std::array<int64_t, 3> mlir::tessera::getStaticExtents(ContractOp op,
+                                                       const MatrixForm &form) {
   auto extentOf = [&](ArrayRef<unsigned> dims) {
     int64_t product = 1;
     for (unsigned dim : dims) {
@@ -195,9 +195,8 @@ bool mlir::tessera::isStoredTransposed(ContractOp op, const MatrixForm &form,
   return *rowAt > *colAt;
 }
 
-int64_t mlir::tessera::getLargestStep(ContractOp op) {
+int64_t mlir::tessera::getLargestStep(ContractOp op, const MatrixForm &form) {
   int64_t step = 0;
-  MatrixForm form = getMatrixForm(op);
   unsigned first = 3 + op.getExtras().size();
   for (unsigned i = first; i < op.getMaps().size(); ++i) {
     // Where an input moves with the slow ones of several K dimensions, a step

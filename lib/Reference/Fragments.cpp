@@ -291,17 +291,10 @@ static InstrPtr compileTile(TileOp op, Scope &scope) {
 //===----------------------------------------------------------------------===//
 
 static InstrPtr compileFill(FillOp op, Scope &scope) {
-  SmallVector<int64_t, 2> shape = getShape(op.getResult().getType());
-  const Format *format = Format::get(op.getResult().getType().getElementType());
+  FragmentType type = op.getResult().getType();
   Slot value = scope.slot(op.getValue());
-  Slot result = scope.define(op.getResult());
-  return makeShared({}, {value}, result, [=](Frame &frame) {
-    ViewRef fragment = View::make(*format, shape);
-    for (int64_t i = 0, e = fragment->storage->size(); i < e; ++i)
-      fragment->store(i, frame.number(value));
-    frame.view(result) = std::move(fragment);
-    return true;
-  });
+  return makeFilled(*Format::get(type.getElementType()), getShape(type), value,
+                    scope.define(op.getResult()));
 }
 
 static InstrPtr compileMma(MmaOp op, Scope &scope) {

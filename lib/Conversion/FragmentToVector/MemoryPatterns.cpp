@@ -52,6 +52,12 @@ Value mlir::tessera::emitCountInBounds(OpBuilder &builder, Location loc,
   return arith::SelectOp::create(builder, loc, rowInside, left, zero);
 }
 
+/// Whether there is one at least of what `count` (index) counts.
+static Value emitIsAny(OpBuilder &builder, Location loc, Value count) {
+  return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sgt, count,
+                               arith::ConstantIndexOp::create(builder, loc, 0));
+}
+
 bool mlir::tessera::isInnerContiguous(MemRefType type) {
   SmallVector<int64_t> strides;
   int64_t offset;
@@ -88,6 +94,8 @@ public:
     if constexpr (std::is_same_v<LoadOrStore, StoreOp>)
       if (op.getAtomicAdd())
         width = 1;
+    if (target.chip.alignedAccess)
+      accessAlignment = llvm::MaybeAlign(width * bytes);
     std::array<Value, 2> lane =
         layout.getLaneOffset(builder, loc, target.getLane(builder, loc));
     // From here on in the memory's order: (slow, fast).
@@ -101,6 +109,8 @@ public:
   /// Elements accessed at once.
   int64_t getWidth() const { return width; }
   int64_t getAlignment() const { return alignment; }
+  /// What one access has, if the chip asks for it.
+  llvm::MaybeAlign getAccessAlignment() const { return accessAlignment; }
 
   /// First place of the tile in the last two dimensions.
   std::array<Value, 2> getTilePlace(int64_t tileRow, int64_t tileCol) const {
@@ -163,6 +173,7 @@ private:
   bool transpose, swizzled = false;
   MemRefType type;
   int64_t alignment;
+  llvm::MaybeAlign accessAlignment;
   int64_t width = 1;
   std::array<Value, 2> base, laneBase;
 };
@@ -329,16 +340,11 @@ struct LoadPattern : FragmentPattern<LoadOp> {
       } else if (!masked) {
         part = vector::LoadOp::create(
             builder, loc, access.getAccessType(), op.getMemory(), indices,
-            /*nontemporal=*/false,
-            target.chip.alignedAccess
-                ? llvm::MaybeAlign(width * getElementBytes(element))
-                : llvm::MaybeAlign());
+            /*nontemporal=*/false, access.getAccessAlignment());
       } else {
         Value count = access.emitCount(place, width);
         if (width == 1) {
-          Value some = arith::CmpIOp::create(
-              builder, loc, arith::CmpIPredicate::sgt, count,
-              arith::ConstantIndexOp::create(builder, loc, 0));
+          Value some = emitIsAny(builder, loc, count);
           auto branch = scf::IfOp::create(
               builder, loc, some,
               [&](OpBuilder &nested, Location loc) {
@@ -431,20 +437,13 @@ struct StorePattern : FragmentPattern<StoreOp> {
       if (!masked && width == 1) {
         emitElement(builder, op, part, indices);
       } else if (!masked) {
-        vector::StoreOp::create(
-            builder, loc, part, op.getMemory(), indices,
-            /*nontemporal=*/false,
-            target.chip.alignedAccess
-                ? llvm::MaybeAlign(
-                      width *
-                      getElementBytes(layout.vectorType.getElementType()))
-                : llvm::MaybeAlign());
+        vector::StoreOp::create(builder, loc, part, op.getMemory(), indices,
+                                /*nontemporal=*/false,
+                                access.getAccessAlignment());
       } else {
         Value count = access.emitCount(place, width);
         if (width == 1) {
-          Value some = arith::CmpIOp::create(
-              builder, loc, arith::CmpIPredicate::sgt, count,
-              arith::ConstantIndexOp::create(builder, loc, 0));
+          Value some = emitIsAny(builder, loc, count);
           scf::IfOp::create(builder, loc, some,
                             [&](OpBuilder &nested, Location loc) {
                               emitElement(nested, op, part, indices);

@@ -52,6 +52,8 @@ bool isOneDimension(ContractOp op, unsigned operand, ArrayRef<unsigned> dims);
 
 /// The static extent of iteration dimension `dim` of `op`, or kDynamic.
 int64_t getStaticExtent(ContractOp op, unsigned dim);
+/// The product of those of `dims`, or kDynamic.
+int64_t getLinearExtent(ContractOp op, ArrayRef<unsigned> dims);
 
 /// Extents of M, N and K of `op` in its matrix form: 1 for one that it does not
 /// have. `ShapedType::kDynamic` where unknown.

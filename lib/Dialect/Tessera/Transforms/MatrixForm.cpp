@@ -141,19 +141,21 @@ int64_t mlir::tessera::getStaticExtent(ContractOp op, unsigned dim) {
   return ShapedType::kDynamic;
 }
 
+int64_t mlir::tessera::getLinearExtent(ContractOp op, ArrayRef<unsigned> dims) {
+  int64_t product = 1;
+  for (unsigned dim : dims) {
+    int64_t extent = getStaticExtent(op, dim);
+    if (ShapedType::isDynamic(extent))
+      return ShapedType::kDynamic;
+    product *= extent;
+  }
+  return product;
+}
+
 std::array<int64_t, 3> mlir::tessera::getStaticExtents(ContractOp op,
                                                        const MatrixForm &form) {
-  auto extentOf = [&](ArrayRef<unsigned> dims) {
-    int64_t product = 1;
-    for (unsigned dim : dims) {
-      int64_t extent = getStaticExtent(op, dim);
-      if (ShapedType::isDynamic(extent))
-        return ShapedType::kDynamic;
-      product *= extent;
-    }
-    return product;
-  };
-  return {extentOf(form.m), extentOf(form.n), extentOf(form.k)};
+  return {getLinearExtent(op, form.m), getLinearExtent(op, form.n),
+          getLinearExtent(op, form.k)};
 }
 
 bool mlir::tessera::isStoredTransposed(ContractOp op, const MatrixForm &form,

@@ -89,6 +89,9 @@ struct KernelReport {
   std::string name;
   /// The schedule it was tiled by, as text; empty if it was written by hand.
   std::string schedule;
+  /// Whether it adds partial sums in no fixed order, so that a rounded result
+  /// may differ from run to run.
+  bool addsAtomically = false;
   int64_t workgroupBytes = 0;
 };
 
@@ -143,7 +146,7 @@ std::vector<ProductReport> collectProducts(ModuleOp module, const Chip &chip);
 
 /// The schedules of a module at stage Schedule, as comments: a line for each
 /// product, with its function, its place in the source, and the attribute as a
-/// linalg op takes it.
+/// linalg op takes it; one more where partial sums are added atomically.
 std::string spellSchedules(ModuleOp module);
 
 /// Registers everything that compiling needs with `context`.

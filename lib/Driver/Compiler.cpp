@@ -145,7 +145,7 @@ std::string mlir::tessera::spellSchedules(ModuleOp module) {
   std::string text;
   llvm::raw_string_ostream os(text);
   module.walk([&](Operation *op) {
-    Attribute schedule = op->getAttr(getScheduleAttrName());
+    auto schedule = op->getAttrOfType<ScheduleAttr>(getScheduleAttrName());
     if (!schedule)
       return;
     os << "//";
@@ -154,6 +154,9 @@ std::string mlir::tessera::spellSchedules(ModuleOp module) {
     if (std::string place = describe(op->getLoc()); !place.empty())
       os << ", " << place;
     os << ": " << getScheduleAttrName() << " = " << schedule << "\n";
+    if (schedule.addsAtomically())
+      os << "//   partial sums are added atomically, in any order: a rounded "
+            "result may differ from run to run\n";
   });
   return text;
 }
@@ -323,9 +326,12 @@ mlir::tessera::compileProgram(ModuleOp source, const CompileOptions &options) {
   module->walk([&](gpu::LaunchFuncOp launch) {
     KernelReport report;
     report.name = launch.getKernelName().getValue().str();
-    if (Attribute schedule =
-            schedules ? schedules.get(report.name) : Attribute())
+    if (auto schedule = schedules ? dyn_cast_or_null<ScheduleAttr>(
+                                        schedules.get(report.name))
+                                  : ScheduleAttr()) {
       llvm::raw_string_ostream(report.schedule) << schedule;
+      report.addsAtomically = schedule.addsAtomically();
+    }
     if (Operation *kernel = SymbolTable::lookupNearestSymbolFrom(
             launch, launch.getKernelAttr()))
       if (auto bytes =

@@ -203,11 +203,8 @@ bool ContractCode::evaluate(Frame &frame, ArrayRef<ViewRef> views,
                             std::optional<Number> init,
                             ArrayRef<ArrayRef<int64_t>> indexLists) const {
   Run &run = *frame.run;
-  SmallVector<const View *> shapes;
-  for (const ViewRef &view : views)
-    shapes.push_back(view.get());
   SmallVector<int64_t> extents;
-  if (!getExtents(run, shapes, extents, indexLists))
+  if (!getExtents(run, shapesOf(views), extents, indexLists))
     return false;
 
   // The sums, in the accumulator's type.

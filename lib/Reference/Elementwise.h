@@ -30,6 +30,12 @@ struct Elementwise {
 InstrPtr makeElementwise(Operation *op, Scope &scope,
                          Elementwise::Function function, int64_t attribute = 0);
 
+/// Replaces the element at `address` by `element`'s function of it and `value`,
+/// one thread at a time. What it was before goes to `old`, if given.
+bool updateAtomically(const Elementwise &element, const View &view,
+                      int64_t address, const Number &value, Run &run,
+                      Number *old = nullptr);
+
 #define TESSERA_ELEMENTWISE(name)                                              \
   bool name(const Elementwise &self, const Number *in, Number &out, Run &run);
 TESSERA_ELEMENTWISE(addFloats)

@@ -118,7 +118,8 @@ static InstrPtr compileStore(StoreOp op, Scope &scope) {
   SmallVector<Slot> indices = scope.slots(op.getIndices());
   bool transpose = op.getTranspose(), inBounds = op.getInBounds();
   Operation *operation = op;
-  return makeShared({value, memory}, indices, std::nullopt, [=](Frame &frame) {
+  /// Calls `store` with the address and the value of each element.
+  auto forEach = [=](Frame &frame, auto store) {
     const View &view = *frame.view(memory);
     const View &fragment = *frame.view(value);
     Tile tile;
@@ -129,10 +130,33 @@ static InstrPtr compileStore(StoreOp op, Scope &scope) {
     for (int64_t i = 0; i < shape[0]; ++i)
       for (int64_t j = 0; j < shape[1]; ++j) {
         int64_t r = transpose ? j : i, c = transpose ? i : j;
-        if (tile.contains(r, c))
-          view.store(tile.addressOf(r, c), fragment.load(i * shape[1] + j));
+        if (tile.contains(r, c) &&
+            !store(view, tile.addressOf(r, c), fragment.load(i * shape[1] + j)))
+          return false;
       }
     return true;
+  };
+  if (!op.getAtomicAdd())
+    return makeShared(
+        {value, memory}, indices, std::nullopt, [=](Frame &frame) {
+          return forEach(frame,
+                         [](const View &view, int64_t address, Number in) {
+                           view.store(address, in);
+                           return true;
+                         });
+        });
+  Elementwise element;
+  element.op = op;
+  element.result = Format::get(op.getValue().getType().getElementType());
+  element.inputs = {element.result, element.result, nullptr};
+  element.function = element.result->isFloat ? addFloats : addIntegers;
+  return makeInstr([=](Frame &frame) {
+    // One lane adds for the subgroup.
+    if (frame.linearThread % frame.run->subgroupSize != 0)
+      return true;
+    return forEach(frame, [&](const View &view, int64_t address, Number in) {
+      return updateAtomically(element, view, address, in, *frame.run);
+    });
   });
 }
 
@@ -267,17 +291,10 @@ static InstrPtr compileTile(TileOp op, Scope &scope) {
 //===----------------------------------------------------------------------===//
 
 static InstrPtr compileFill(FillOp op, Scope &scope) {
-  SmallVector<int64_t, 2> shape = getShape(op.getResult().getType());
-  const Format *format = Format::get(op.getResult().getType().getElementType());
+  FragmentType type = op.getResult().getType();
   Slot value = scope.slot(op.getValue());
-  Slot result = scope.define(op.getResult());
-  return makeShared({}, {value}, result, [=](Frame &frame) {
-    ViewRef fragment = View::make(*format, shape);
-    for (int64_t i = 0, e = fragment->storage->size(); i < e; ++i)
-      fragment->store(i, frame.number(value));
-    frame.view(result) = std::move(fragment);
-    return true;
-  });
+  return makeFilled(*Format::get(type.getElementType()), getShape(type), value,
+                    scope.define(op.getResult()));
 }
 
 static InstrPtr compileMma(MmaOp op, Scope &scope) {

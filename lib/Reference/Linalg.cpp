@@ -423,11 +423,8 @@ bool StructuredOp::evaluate(Frame &frame, ArrayRef<ViewRef> views,
                             ArrayRef<Number> scalars,
                             ArrayRef<ArrayRef<int64_t>> indexLists) const {
   Run &run = *frame.run;
-  SmallVector<const View *> shapes;
-  for (const ViewRef &view : views)
-    shapes.push_back(view.get());
   SmallVector<int64_t> extents;
-  if (!getExtents(run, shapes, extents, indexLists))
+  if (!getExtents(run, shapesOf(views), extents, indexLists))
     return false;
   if (llvm::is_contained(extents, 0))
     return true;

@@ -72,6 +72,12 @@ bool getIterationExtents(Run &run, Operation *op, ArrayRef<AffineMap> maps,
                          bool mayReachOutside,
                          SmallVectorImpl<int64_t> &extents);
 
+/// What `getExtents` asks for, of operands that have been evaluated.
+inline SmallVector<const View *> shapesOf(ArrayRef<ViewRef> views) {
+  return llvm::map_to_vector(
+      views, [](const ViewRef &view) -> const View * { return view.get(); });
+}
+
 /// The dimensions that occur in a result of the map which is no dimension
 /// alone.
 llvm::SmallBitVector getSummedDims(AffineMap map);

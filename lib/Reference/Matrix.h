@@ -52,6 +52,19 @@ InstrPtr makeShared(ArrayRef<Slot> views, ArrayRef<Slot> numbers,
   });
 }
 
+/// All elements are the value.
+inline InstrPtr makeFilled(const Format &format, ArrayRef<int64_t> shape,
+                           Slot value, Slot result) {
+  SmallVector<int64_t, 2> sizes(shape);
+  const Format *element = &format;
+  return makeShared({}, {value}, result, [=](Frame &frame) {
+    ViewRef matrix = View::make(*element, sizes);
+    matrix->fill(frame.number(value));
+    frame.view(result) = std::move(matrix);
+    return true;
+  });
+}
+
 } // namespace mlir::tessera::reference
 
 #endif // LIB_REFERENCE_MATRIX_H

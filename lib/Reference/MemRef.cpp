@@ -22,15 +22,13 @@ template <typename OpT> static InstrPtr compileAlloc(OpT op, Scope &scope) {
                         scope.define(op.getMemref()));
 }
 
-static InstrPtr compileLoad(memref::LoadOp op, Scope &scope) {
-  Slot memory = scope.slot(op.getMemRef());
-  SmallVector<Slot> indices = scope.slots(op.getIndices());
-  Slot result = scope.define(op.getResult());
-  Operation *operation = op;
+InstrPtr tessera::reference::makeElementLoad(Operation *op, Slot source,
+                                             SmallVector<Slot> indices,
+                                             Slot result) {
   return makeInstr([=](Frame &frame) {
-    const View &view = *frame.view(memory);
+    const View &view = *frame.view(source);
     int64_t address;
-    if (!getAddress(frame, operation, view, indices, address))
+    if (!getAddress(frame, op, view, indices, address))
       return false;
     frame.number(result) = view.load(address);
     return true;
@@ -244,12 +242,9 @@ static InstrPtr compileTranspose(memref::TransposeOp op, Scope &scope) {
   });
 }
 
-static InstrPtr compileExpand(memref::ExpandShapeOp op, Scope &scope) {
-  Slot source = scope.slot(op.getSrc());
-  MixedList sizes(scope, op.getStaticOutputShape(), op.getOutputShape());
-  auto groups = op.getReassociationIndices();
-  Slot result = scope.define(op.getResult());
-  Operation *operation = op;
+InstrPtr tessera::reference::makeExpand(
+    Operation *op, Slot source, const MixedList &sizes,
+    SmallVector<ReassociationIndices> groups, Slot result) {
   return makeInstr([=](Frame &frame) {
     const View &from = *frame.view(source);
     ViewRef view = from.alias();
@@ -263,7 +258,7 @@ static InstrPtr compileExpand(memref::ExpandShapeOp op, Scope &scope) {
         count *= view->sizes[dim];
       }
       if (count != from.sizes[i])
-        return frame.run->error(operation,
+        return frame.run->error(op,
                                 "the sizes do not multiply to the source's");
     }
     frame.view(result) = std::move(view);
@@ -271,11 +266,10 @@ static InstrPtr compileExpand(memref::ExpandShapeOp op, Scope &scope) {
   });
 }
 
-static InstrPtr compileCollapse(memref::CollapseShapeOp op, Scope &scope) {
-  Slot source = scope.slot(op.getSrc());
-  auto groups = op.getReassociationIndices();
-  Slot result = scope.define(op.getResult());
-  Operation *operation = op;
+InstrPtr
+tessera::reference::makeCollapse(Operation *op, Slot source,
+                                 SmallVector<ReassociationIndices> groups,
+                                 Slot result) {
   return makeInstr([=](Frame &frame) {
     const View &from = *frame.view(source);
     ViewRef view = from.alias();
@@ -288,8 +282,7 @@ static InstrPtr compileCollapse(memref::CollapseShapeOp op, Scope &scope) {
         if (first)
           stride = from.strides[dim];
         else if (from.strides[dim] != stride * size)
-          return frame.run->error(operation, "the dimensions are not "
-                                             "contiguous");
+          return frame.run->error(op, "the dimensions are not contiguous");
         first = false;
         size *= from.sizes[dim];
       }
@@ -363,6 +356,21 @@ static Elementwise::Function getUpdate(arith::AtomicRMWKind kind) {
   }
 }
 
+bool tessera::reference::updateAtomically(const Elementwise &element,
+                                          const View &view, int64_t address,
+                                          const Number &value, Run &run,
+                                          Number *old) {
+  static std::mutex mutex;
+  std::lock_guard<std::mutex> lock(mutex);
+  Number in[2] = {view.load(address), value}, out;
+  if (!element.function(element, in, out, run))
+    return false;
+  view.store(address, out);
+  if (old)
+    *old = in[0];
+  return true;
+}
+
 static InstrPtr compileAtomic(memref::AtomicRMWOp op, Scope &scope) {
   Elementwise element;
   element.function = getUpdate(op.getKind());
@@ -376,19 +384,16 @@ static InstrPtr compileAtomic(memref::AtomicRMWOp op, Scope &scope) {
   SmallVector<Slot> indices = scope.slots(op.getIndices());
   Slot result = scope.define(op.getResult());
   return makeInstr([=](Frame &frame) {
-    static std::mutex mutex;
     const View &view = *frame.view(memory);
     int64_t address;
-    if (!getAddress(frame, element.op, view, indices, address))
-      return false;
-    std::lock_guard<std::mutex> lock(mutex);
-    Number in[2] = {view.load(address), frame.number(value)}, out;
-    if (!element.function(element, in, out, *frame.run))
+    Number old;
+    if (!getAddress(frame, element.op, view, indices, address) ||
+        !updateAtomically(element, view, address, frame.number(value),
+                          *frame.run, &old))
       return false;
     // Which threads came before is not defined.
-    frame.number(result) = in[0];
+    frame.number(result) = old;
     frame.number(result).error = unbounded;
-    view.store(address, out);
     return true;
   });
 }
@@ -399,7 +404,11 @@ void tessera::reference::addMemRefHandlers(Registry &registry) {
   registry.addNamed("memref.dealloc", [](Operation *, Scope &) {
     return makeInstr([](Frame &) { return true; });
   });
-  registry.add<memref::LoadOp>(compileLoad);
+  registry.add<memref::LoadOp>([](memref::LoadOp op, Scope &scope) {
+    return makeElementLoad(op, scope.slot(op.getMemRef()),
+                           scope.slots(op.getIndices()),
+                           scope.define(op.getResult()));
+  });
   registry.add<memref::StoreOp>(compileStore);
   registry.add<memref::CopyOp>([](memref::CopyOp op, Scope &scope) {
     return makeMemoryCopy(op, scope.slot(op.getSource()),
@@ -426,8 +435,19 @@ void tessera::reference::addMemRefHandlers(Registry &registry) {
   registry.add<memref::ReinterpretCastOp>(compileReinterpretCast);
   registry.add<memref::ExtractStridedMetadataOp>(compileMetadata);
   registry.add<memref::TransposeOp>(compileTranspose);
-  registry.add<memref::ExpandShapeOp>(compileExpand);
-  registry.add<memref::CollapseShapeOp>(compileCollapse);
+  registry.add<memref::ExpandShapeOp>(
+      [](memref::ExpandShapeOp op, Scope &scope) {
+        return makeExpand(
+            op, scope.slot(op.getSrc()),
+            MixedList(scope, op.getStaticOutputShape(), op.getOutputShape()),
+            op.getReassociationIndices(), scope.define(op.getResult()));
+      });
+  registry.add<memref::CollapseShapeOp>(
+      [](memref::CollapseShapeOp op, Scope &scope) {
+        return makeCollapse(op, scope.slot(op.getSrc()),
+                            op.getReassociationIndices(),
+                            scope.define(op.getResult()));
+      });
   registry.add<memref::GetGlobalOp>(compileGlobal);
   registry.add<memref::AtomicRMWOp>(compileAtomic);
 }

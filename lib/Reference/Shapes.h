@@ -8,6 +8,7 @@
 #define LIB_REFERENCE_SHAPES_H
 
 #include "Code.h"
+#include "mlir/Dialect/Utils/ReshapeOpsUtils.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
 #include "llvm/ADT/SmallBitVector.h"
@@ -24,6 +25,15 @@ InstrPtr makeAllocation(Operation *op, const MixedList &sizes,
                         const Format *format, Slot result);
 InstrPtr makeMemoryCopy(Operation *op, Slot source, Slot target);
 InstrPtr makeDim(Operation *op, Slot source, Slot index, Slot result);
+/// One element.
+InstrPtr makeElementLoad(Operation *op, Slot source, SmallVector<Slot> indices,
+                         Slot result);
+/// The dimensions of `source`, each as the ones of its group in `sizes`.
+InstrPtr makeExpand(Operation *op, Slot source, const MixedList &sizes,
+                    SmallVector<ReassociationIndices> groups, Slot result);
+/// Groups of dimensions of `source` as one each.
+InstrPtr makeCollapse(Operation *op, Slot source,
+                      SmallVector<ReassociationIndices> groups, Slot result);
 
 /// The part of a memref or tensor that a slice names.
 class Window {

@@ -128,16 +128,9 @@ static InstrPtr compileConstant(gpu::SubgroupMmaConstantMatrixOp op,
   const Format *format = getMatrixFormat(op.getType());
   if (!format)
     return nullptr;
-  SmallVector<int64_t, 2> shape = getMatrixShape(op.getType());
   Slot value = scope.slot(op.getValue());
-  Slot result = scope.define(op.getRes());
-  return makeShared({}, {value}, result, [=](Frame &frame) {
-    ViewRef matrix = View::make(*format, shape);
-    for (int64_t i = 0, e = matrix->storage->size(); i < e; ++i)
-      matrix->store(i, frame.number(value));
-    frame.view(result) = std::move(matrix);
-    return true;
-  });
+  return makeFilled(*format, getMatrixShape(op.getType()), value,
+                    scope.define(op.getRes()));
 }
 
 static bool convertElement(const Elementwise &self, const Number *in,

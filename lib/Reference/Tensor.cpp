@@ -16,21 +16,6 @@ using namespace mlir::tessera::reference;
 // Elements
 //===----------------------------------------------------------------------===//
 
-static InstrPtr compileExtract(tensor::ExtractOp op, Scope &scope) {
-  Slot source = scope.slot(op.getTensor());
-  SmallVector<Slot> indices = scope.slots(op.getIndices());
-  Slot result = scope.define(op.getResult());
-  Operation *operation = op;
-  return makeInstr([=](Frame &frame) {
-    const View &view = *frame.view(source);
-    int64_t address;
-    if (!getAddress(frame, operation, view, indices, address))
-      return false;
-    frame.number(result) = view.load(address);
-    return true;
-  });
-}
-
 static InstrPtr compileInsert(tensor::InsertOp op, Scope &scope) {
   Code::Use target = scope.use(op.getDestMutable());
   Slot value = scope.slot(op.getScalar());
@@ -235,47 +220,6 @@ static InstrPtr compileConcat(tensor::ConcatOp op, Scope &scope) {
   });
 }
 
-/// A dense view of the same elements in another shape.
-static ViewRef reshape(const View &source, ArrayRef<int64_t> sizes) {
-  ViewRef view = source.alias();
-  view->sizes.assign(sizes.begin(), sizes.end());
-  view->strides = denseStrides(sizes);
-  return view;
-}
-
-static InstrPtr compileExpand(tensor::ExpandShapeOp op, Scope &scope) {
-  Slot source = scope.slot(op.getSrc());
-  MixedList sizes(scope, op.getStaticOutputShape(), op.getOutputShape());
-  Slot result = scope.define(op.getResult());
-  Operation *operation = op;
-  return makeInstr([=](Frame &frame) {
-    ViewRef view = reshape(*frame.view(source), sizes.get(frame));
-    if (view->getNumElements() != frame.view(source)->getNumElements())
-      return frame.run->error(operation,
-                              "the sizes do not multiply to the source's");
-    frame.view(result) = std::move(view);
-    return true;
-  });
-}
-
-static InstrPtr compileCollapse(tensor::CollapseShapeOp op, Scope &scope) {
-  Slot source = scope.slot(op.getSrc());
-  auto groups = op.getReassociationIndices();
-  Slot result = scope.define(op.getResult());
-  return makeInstr([=](Frame &frame) {
-    const View &from = *frame.view(source);
-    SmallVector<int64_t, 4> sizes;
-    for (const auto &group : groups) {
-      int64_t size = 1;
-      for (int64_t dim : group)
-        size *= from.sizes[dim];
-      sizes.push_back(size);
-    }
-    frame.view(result) = reshape(from, sizes);
-    return true;
-  });
-}
-
 //===----------------------------------------------------------------------===//
 // bufferization
 //===----------------------------------------------------------------------===//
@@ -315,7 +259,11 @@ void tessera::reference::addTensorHandlers(Registry &registry) {
         op, getSizes(scope, op.getType(), op.getDynamicSizes()),
         getFormat(op.getType()), scope.define(op.getResult()));
   });
-  registry.add<tensor::ExtractOp>(compileExtract);
+  registry.add<tensor::ExtractOp>([](tensor::ExtractOp op, Scope &scope) {
+    return makeElementLoad(op, scope.slot(op.getTensor()),
+                           scope.slots(op.getIndices()),
+                           scope.define(op.getResult()));
+  });
   registry.add<tensor::InsertOp>(compileInsert);
   registry.add<tensor::SplatOp>(compileSplat);
   registry.add<tensor::FromElementsOp>(compileFromElements);
@@ -324,8 +272,19 @@ void tessera::reference::addTensorHandlers(Registry &registry) {
   registry.add<tensor::ConcatOp>(compileConcat);
   registry.add<tensor::ExtractSliceOp>(compileExtractSlice);
   registry.add<tensor::InsertSliceOp>(compileInsertSlice);
-  registry.add<tensor::ExpandShapeOp>(compileExpand);
-  registry.add<tensor::CollapseShapeOp>(compileCollapse);
+  registry.add<tensor::ExpandShapeOp>(
+      [](tensor::ExpandShapeOp op, Scope &scope) {
+        return makeExpand(
+            op, scope.slot(op.getSrc()),
+            MixedList(scope, op.getStaticOutputShape(), op.getOutputShape()),
+            op.getReassociationIndices(), scope.define(op.getResult()));
+      });
+  registry.add<tensor::CollapseShapeOp>(
+      [](tensor::CollapseShapeOp op, Scope &scope) {
+        return makeCollapse(op, scope.slot(op.getSrc()),
+                            op.getReassociationIndices(),
+                            scope.define(op.getResult()));
+      });
   registry.add<tensor::DimOp>([](tensor::DimOp op, Scope &scope) {
     return makeDim(op, scope.slot(op.getSource()), scope.slot(op.getIndex()),
                    scope.define(op.getResult()));

@@ -192,8 +192,7 @@ static Value makeWindowed(Program &program, const Form &form, bool isPooling,
     attributes.push_back("strides = " + formatDense(strides));
   }
   std::string schedule =
-      isPooling ? ""
-                : pickSchedule(program, types.a, types.b, /*isStaged=*/true);
+      isPooling ? "" : pickSchedule(program, types, /*isStaged=*/true);
   if (!schedule.empty())
     attributes.push_back(schedule.substr(1, schedule.size() - 2));
   if (!attributes.empty())

@@ -65,7 +65,7 @@ Value makeProduct(Program &program, const ProductOptions &options = {});
 
 /// `{tessera.schedule = #tessera.schedule<...>}`, for about half of the calls
 /// (else nothing); `isStaged` where operands are gathered.
-std::string pickSchedule(Program &program, Element a, Element b,
+std::string pickSchedule(Program &program, const ProductTypes &types,
                          bool isStaged = false);
 
 //===----------------------------------------------------------------------===//

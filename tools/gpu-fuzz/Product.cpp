@@ -205,7 +205,7 @@ Value fuzz::makeProduct(Program &program, const ProductOptions &options) {
     b.bound = 255;
   Range sum = fuzz::add(types.accumulator, output.range,
                         getProductSum(types.accumulator, types.a, a, b, terms));
-  std::string schedule = pickSchedule(program, types.a, types.b);
+  std::string schedule = pickSchedule(program, types);
 
   std::vector<std::string> maps = {formatMap(count, shape.lhs),
                                    formatMap(count, shape.rhs),

@@ -69,7 +69,13 @@ static bool canSwizzle(const Schedule &s, int64_t aBytes, int64_t bBytes) {
          isSwizzle(s.workgroup[1] * bBytes);
 }
 
-std::string fuzz::pickSchedule(Program &program, Element a, Element b,
+/// Whether partial sums of this type can be added atomically.
+static bool hasAtomicAdd(Element accumulator) {
+  return accumulator == Element::F32 || accumulator == Element::F64 ||
+         accumulator == Element::I32;
+}
+
+std::string fuzz::pickSchedule(Program &program, const ProductTypes &types,
                                bool isStaged) {
   Rng &rng = program.rng;
   if (!rng.chance(50))
@@ -102,7 +108,7 @@ std::string fuzz::pickSchedule(Program &program, Element a, Element b,
   for (int d : {0, 1})
     s.workgroup[d] *= s.subgroup[d];
   s.stages = rng.pick({0, 1, 2, 3, 4});
-  int64_t aBytes = getInfo(a).bytes, bBytes = getInfo(b).bytes;
+  int64_t aBytes = getInfo(types.a).bytes, bBytes = getInfo(types.b).bytes;
   while (s.stages > 0 && countBytes(s, aBytes, bBytes) > memoryBytes)
     --s.stages;
   // Where operands are gathered, they are staged.
@@ -122,12 +128,18 @@ std::string fuzz::pickSchedule(Program &program, Element a, Element b,
   if (s.vthread[0] * s.vthread[1] > 1 || rng.chance(30))
     text += ", vthread = [" + std::to_string(s.vthread[0]) + ", " +
             std::to_string(s.vthread[1]) + "]";
+  bool isSplit = false;
   for (const OptionalEntry &entry : getOptionalEntries())
     if (rng.chance(entry.percent) && (std::string(entry.name) != "swizzle" ||
                                       canSwizzle(s, aBytes, bBytes))) {
       text += std::string(", ") + entry.name;
       if (!entry.values.empty())
         text += std::string(" = ") + rng.pick(entry.values);
+      isSplit |= std::string(entry.name) == "splitK";
     }
+  // By a draw of its own: what follows stays as it was without this entry.
+  Rng own(Rng(rng).next(), 0);
+  if (isSplit && hasAtomicAdd(types.accumulator) && own.chance(50))
+    text += ", splitKReduction = atomic";
   return text + ">}";
 }

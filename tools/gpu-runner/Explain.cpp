@@ -106,11 +106,15 @@ void runner::explain(const compiler::CompiledProgram &program, StringRef target,
   for (const compiler::KernelReport &kernel : program.kernels) {
     llvm::json::Object object{{"name", kernel.name},
                               {"schedule", kernel.schedule},
+                              {"adds_atomically", kernel.addsAtomically},
                               {"workgroup_bytes", kernel.workgroupBytes}};
     os << "kernel " << kernel.name;
     if (!kernel.schedule.empty())
       os << ": " << kernel.schedule;
     os << "\n";
+    if (kernel.addsAtomically)
+      os << "  partial sums are added atomically, in any order: a rounded "
+            "result may differ from run to run\n";
     auto isOurs = [&](const runtime::LaunchRecord &launch) {
       return launch.kernel == kernel.name;
     };

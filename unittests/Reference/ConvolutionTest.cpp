@@ -15,6 +15,15 @@ using namespace mlir::tessera::reference;
 
 namespace {
 
+/// Comparison by a few rows and columns, and by so many projections.
+VerifyOptions bySamples(unsigned projections) {
+  VerifyOptions options;
+  options.forceSampling = true;
+  options.rows = options.columns = 2;
+  options.projections = projections;
+  return options;
+}
+
 /// A convolution by name, computed here point by point: each operand's
 /// dimensions are letters. `y` and `x` are the output's, `h` and `w` the
 /// window's, `Y` and `X` stand for y * stride + h * dilation and its like.
@@ -142,11 +151,8 @@ TEST_P(ConvolutionTest, EveryElement) {
     };
     for (size_t i = 0; i < expected.size(); ++i)
       set(i, expected[i]);
-    func::FuncOp entry = module->lookupSymbol<func::FuncOp>("main");
-    VerifyOptions options;
-    options.forceSampling = true;
-    options.rows = options.columns = 2;
-    options.projections = 0;
+    auto entry = module->lookupSymbol<func::FuncOp>("main");
+    VerifyOptions options = bySamples(/*projections=*/0);
     SmallVector<ComputedOutput> outputs = {{true, 0, got}};
     Verification verification = verify(entry, args, outputs, options);
     EXPECT_EQ(verification.status, Status::Done) << verification.message;
@@ -253,11 +259,8 @@ TEST_F(PaddedTest, TwoConvolutions) {
             expected);
 
   // In parts, from just those parts of the first that they need.
-  func::FuncOp entry = module->lookupSymbol<func::FuncOp>("main");
-  VerifyOptions options;
-  options.forceSampling = true;
-  options.rows = options.columns = 2;
-  options.projections = 0;
+  auto entry = module->lookupSymbol<func::FuncOp>("main");
+  VerifyOptions options = bySamples(/*projections=*/0);
   SmallVector<ComputedOutput> outputs = {{true, 0, outcome.results[0].clone()}};
   Verification verification = verify(entry, args, outputs, options);
   EXPECT_EQ(verification.status, Status::Done) << verification.message;
@@ -362,10 +365,8 @@ TEST_F(PaddedTest, Pooling) {
           EXPECT_EQ(outcome.results[0].getDouble(at), largest);
           EXPECT_EQ(outcome.results[1].getDouble(at), sum);
         }
-  func::FuncOp entry = module->lookupSymbol<func::FuncOp>("main");
-  VerifyOptions options;
-  options.forceSampling = true;
-  options.rows = options.columns = 2;
+  auto entry = module->lookupSymbol<func::FuncOp>("main");
+  VerifyOptions options = bySamples(VerifyOptions().projections);
   SmallVector<ComputedOutput> outputs = {{true, 0, outcome.results[0].clone()},
                                          {true, 1, outcome.results[1]}};
   Verification verification = verify(entry, args, outputs, options);

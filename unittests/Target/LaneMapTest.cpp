@@ -91,6 +91,9 @@ TEST(LaneMapTest, DropsADimension) {
   EXPECT_EQ(column.getRows(), 16);
   EXPECT_EQ(column.getCols(), 1);
   EXPECT_EQ(row.dropDimension(1).getNumRegisters(), 1);
+  EXPECT_EQ(acc16x8.getReplicatedLaneBits(), 0);
+  EXPECT_EQ(row.getReplicatedLaneBits(), 0b11100);
+  EXPECT_EQ(column.getReplicatedLaneBits(), 0b00011);
 }
 
 TEST(LaneMapTest, Transposes) {

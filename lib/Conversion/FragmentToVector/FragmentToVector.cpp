@@ -76,30 +76,6 @@ std::array<Value, 2> TileLayout::getLaneOffset(OpBuilder &builder, Location loc,
   return offset;
 }
 
-Value IndexMath::add(Value a, Value b) const {
-  if (std::optional<int64_t> constant = getConstantIntValue(b))
-    return add(a, *constant);
-  if (getConstantIntValue(a) == int64_t(0))
-    return b;
-  return arith::AddIOp::create(builder, loc, a, b);
-}
-
-Value IndexMath::add(Value a, int64_t b) const {
-  if (b == 0)
-    return a;
-  if (std::optional<int64_t> known = getConstantIntValue(a))
-    return constant(*known + b);
-  return arith::AddIOp::create(builder, loc, a, constant(b));
-}
-
-Value IndexMath::mul(Value a, int64_t b) const {
-  if (b == 1)
-    return a;
-  if (std::optional<int64_t> known = getConstantIntValue(a))
-    return constant(*known * b);
-  return arith::MulIOp::create(builder, loc, a, constant(b));
-}
-
 Value mlir::tessera::emitElementCast(OpBuilder &builder, Location loc,
                                      Value value, Type toElement,
                                      bool isUnsigned) {
@@ -147,7 +123,7 @@ Value mlir::tessera::emitElementCast(OpBuilder &builder, Location loc,
 FragmentTarget::~FragmentTarget() = default;
 
 Value FragmentTarget::getLane(OpBuilder &builder, Location loc) const {
-  if (chip.subgroupSize == 1)
+  if (!chip.hasLanes())
     return arith::ConstantIndexOp::create(builder, loc, 0);
   return gpu::LaneIdOp::create(builder, loc, nullptr);
 }
@@ -165,7 +141,7 @@ Value FragmentTarget::emitTileLoad(OpBuilder &, Location, LoadOp,
 
 Value FragmentTarget::emitShuffle(OpBuilder &builder, Location loc, Value value,
                                   Value lane) const {
-  if (chip.subgroupSize == 1)
+  if (!chip.hasLanes())
     return value;
   Value index =
       arith::IndexCastOp::create(builder, loc, builder.getI32Type(), lane);

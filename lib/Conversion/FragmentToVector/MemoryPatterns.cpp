@@ -52,6 +52,12 @@ Value mlir::tessera::emitCountInBounds(OpBuilder &builder, Location loc,
   return arith::SelectOp::create(builder, loc, rowInside, left, zero);
 }
 
+/// Whether there is one at least of what `count` (index) counts.
+static Value emitIsAny(OpBuilder &builder, Location loc, Value count) {
+  return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sgt, count,
+                               arith::ConstantIndexOp::create(builder, loc, 0));
+}
+
 bool mlir::tessera::isInnerContiguous(MemRefType type) {
   SmallVector<int64_t> strides;
   int64_t offset;
@@ -85,6 +91,11 @@ public:
     if (swizzled)
       width = std::min(
           {width, 16 / bytes, std::max<int64_t>(1, alignment / bytes)});
+    if constexpr (std::is_same_v<LoadOrStore, StoreOp>)
+      if (op.getAtomicAdd())
+        width = 1;
+    if (target.chip.alignedAccess)
+      accessAlignment = llvm::MaybeAlign(width * bytes);
     std::array<Value, 2> lane =
         layout.getLaneOffset(builder, loc, target.getLane(builder, loc));
     // From here on in the memory's order: (slow, fast).
@@ -98,6 +109,8 @@ public:
   /// Elements accessed at once.
   int64_t getWidth() const { return width; }
   int64_t getAlignment() const { return alignment; }
+  /// What one access has, if the chip asks for it.
+  llvm::MaybeAlign getAccessAlignment() const { return accessAlignment; }
 
   /// First place of the tile in the last two dimensions.
   std::array<Value, 2> getTilePlace(int64_t tileRow, int64_t tileCol) const {
@@ -160,6 +173,7 @@ private:
   bool transpose, swizzled = false;
   MemRefType type;
   int64_t alignment;
+  llvm::MaybeAlign accessAlignment;
   int64_t width = 1;
   std::array<Value, 2> base, laneBase;
 };
@@ -326,16 +340,11 @@ struct LoadPattern : FragmentPattern<LoadOp> {
       } else if (!masked) {
         part = vector::LoadOp::create(
             builder, loc, access.getAccessType(), op.getMemory(), indices,
-            /*nontemporal=*/false,
-            target.chip.alignedAccess
-                ? llvm::MaybeAlign(width * getElementBytes(element))
-                : llvm::MaybeAlign());
+            /*nontemporal=*/false, access.getAccessAlignment());
       } else {
         Value count = access.emitCount(place, width);
         if (width == 1) {
-          Value some = arith::CmpIOp::create(
-              builder, loc, arith::CmpIPredicate::sgt, count,
-              arith::ConstantIndexOp::create(builder, loc, 0));
+          Value some = emitIsAny(builder, loc, count);
           auto branch = scf::IfOp::create(
               builder, loc, some,
               [&](OpBuilder &nested, Location loc) {
@@ -403,6 +412,19 @@ struct LoadPattern : FragmentPattern<LoadOp> {
 struct StorePattern : FragmentPattern<StoreOp> {
   using FragmentPattern::FragmentPattern;
 
+  static void emitElement(OpBuilder &builder, StoreOp op, Value element,
+                          ValueRange indices) {
+    Location loc = op.getLoc();
+    if (!op.getAtomicAdd())
+      memref::StoreOp::create(builder, loc, element, op.getMemory(), indices);
+    else
+      memref::AtomicRMWOp::create(builder, loc,
+                                  isa<FloatType>(element.getType())
+                                      ? arith::AtomicRMWKind::addf
+                                      : arith::AtomicRMWKind::addi,
+                                  element, op.getMemory(), indices);
+  }
+
   void emitTile(OpBuilder &builder, StoreOp op, const TileLayout &layout,
                 TileAccess &access, Value tile, int64_t i, int64_t j,
                 bool masked) const {
@@ -413,26 +435,18 @@ struct StorePattern : FragmentPattern<StoreOp> {
       SmallVector<Value> indices = access.getAddress(place);
       Value part = extractPart(builder, loc, tile, reg, width);
       if (!masked && width == 1) {
-        memref::StoreOp::create(builder, loc, part, op.getMemory(), indices);
+        emitElement(builder, op, part, indices);
       } else if (!masked) {
-        vector::StoreOp::create(
-            builder, loc, part, op.getMemory(), indices,
-            /*nontemporal=*/false,
-            target.chip.alignedAccess
-                ? llvm::MaybeAlign(
-                      width *
-                      getElementBytes(layout.vectorType.getElementType()))
-                : llvm::MaybeAlign());
+        vector::StoreOp::create(builder, loc, part, op.getMemory(), indices,
+                                /*nontemporal=*/false,
+                                access.getAccessAlignment());
       } else {
         Value count = access.emitCount(place, width);
         if (width == 1) {
-          Value some = arith::CmpIOp::create(
-              builder, loc, arith::CmpIPredicate::sgt, count,
-              arith::ConstantIndexOp::create(builder, loc, 0));
+          Value some = emitIsAny(builder, loc, count);
           scf::IfOp::create(builder, loc, some,
                             [&](OpBuilder &nested, Location loc) {
-                              memref::StoreOp::create(nested, loc, part,
-                                                      op.getMemory(), indices);
+                              emitElement(nested, op, part, indices);
                               scf::YieldOp::create(nested, loc);
                             });
         } else {
@@ -452,6 +466,20 @@ struct StorePattern : FragmentPattern<StoreOp> {
                  j, masked);
   }
 
+  /// Of the lanes that hold the same elements, lets one go on.
+  void enterOneOf(OpBuilder &builder, Location loc, const LaneMap &map) const {
+    int64_t replicated = map.getReplicatedLaneBits();
+    if (!replicated)
+      return;
+    IndexMath math(builder, loc);
+    Value bits = arith::AndIOp::create(
+        builder, loc, target.getLane(builder, loc), math.constant(replicated));
+    Value isFirst = arith::CmpIOp::create(
+        builder, loc, arith::CmpIPredicate::eq, bits, math.constant(0));
+    auto branch = scf::IfOp::create(builder, loc, isFirst);
+    builder.setInsertionPointToStart(branch.thenBlock());
+  }
+
   LogicalResult
   matchAndRewrite(StoreOp op, OneToNOpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
@@ -460,6 +488,8 @@ struct StorePattern : FragmentPattern<StoreOp> {
     if (failed(layout))
       return failure();
     ValueRange tiles = adaptor.getValue();
+    if (op.getAtomicAdd())
+      enterOneOf(rewriter, loc, layout->map);
     TileAccess access(rewriter, op, target, *layout);
     Value inside =
         access.emitAllInBounds(op.getValue().getType(), op.getInBounds());

@@ -8,6 +8,7 @@
 #define CONVERSION_FRAGMENTTOVECTOR_PATTERNS_H
 
 #include "Conversion/FragmentToVector.h"
+#include "Dialect/Tessera/Transforms/IndexMath.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -28,22 +29,6 @@ protected:
     return getTileLayout(target.chip, cast<FragmentType>(fragment.getType()));
   }
   const FragmentTarget &target;
-};
-
-/// Index arithmetic with the constants folded on the way.
-class IndexMath {
-public:
-  IndexMath(OpBuilder &builder, Location loc) : builder(builder), loc(loc) {}
-  Value constant(int64_t value) const {
-    return arith::ConstantIndexOp::create(builder, loc, value);
-  }
-  Value add(Value a, Value b) const;
-  Value add(Value a, int64_t b) const;
-  Value mul(Value a, int64_t b) const;
-
-private:
-  OpBuilder &builder;
-  Location loc;
 };
 
 /// Casts a scalar or a vector to the element type of `to`, rounding to

@@ -127,7 +127,8 @@ struct StorePattern : Pattern<gpu::SubgroupMmaStoreMatrixOp> {
         cast<gpu::MMAMatrixType>(op.getSrc().getType()).getShape(), transpose);
     rewriter.replaceOpWithNewOp<StoreOp>(op, adaptor.getSrc(), place.memory,
                                          place.indices, transpose,
-                                         /*inBounds=*/true);
+                                         /*inBounds=*/true,
+                                         /*atomicAdd=*/false);
     return success();
   }
 };

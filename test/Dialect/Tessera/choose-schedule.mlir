@@ -11,7 +11,7 @@
 
 // CHECK-LABEL: func @memrefs
 // CHECK:       schedule <workgroup = [128, 128], subgroup = [64, 64], k = 32, kFragment = 16, stages = 4, vthread = [1, 1]> {
-// CHECK:       schedule <workgroup = [64, 64], subgroup = [32, 32], k = 32, kFragment = 16, stages = 2, vthread = [1, 2], interleave = 1, swizzle = true, splitK = 2, raster = 8, persistent = 132> {
+// CHECK:       schedule <workgroup = [64, 64], subgroup = [32, 32], k = 32, kFragment = 16, stages = 2, vthread = [1, 2], interleave = 1, swizzle = true, splitK = 2, splitKReduction = atomic, raster = 8, persistent = 132> {
 func.func @memrefs(%a: memref<512x512xf16>, %b: memref<512x512xf16>, %c: memref<512x512xf32>) {
   tessera.contract ins(%a, %b : memref<512x512xf16>, memref<512x512xf16>) outs(%c : memref<512x512xf32>)
       maps [#mk, #kn, #mn] accumulate f32 {
@@ -21,7 +21,8 @@ func.func @memrefs(%a: memref<512x512xf16>, %b: memref<512x512xf16>, %c: memref<
   tessera.contract ins(%a, %b : memref<512x512xf16>, memref<512x512xf16>) outs(%c : memref<512x512xf32>)
       maps [#mk, #kn, #mn] accumulate f32
       schedule <workgroup = [64, 64], subgroup = [32, 32], k = 32, kFragment = 16, stages = 2, vthread = [1, 2],
-                interleave = 1, swizzle = true, splitK = 2, raster = 8, persistent = 132> {
+                interleave = 1, swizzle = true, splitK = 2, splitKReduction = atomic,
+                raster = 8, persistent = 132> {
   ^bb0(%acc: f32):
     tessera.yield %acc : f32
   }

@@ -36,8 +36,13 @@ func.func private @unknown_type(!tessera.fragmnt<16x16xf16, a>)
 
 // -----
 
-// expected-error @+1 {{unknown schedule entry 'tile': expected workgroup, subgroup, k, kFragment, stages, vthread, interleave, swizzle, splitK, raster or persistent}}
+// expected-error @+1 {{unknown schedule entry 'tile': expected workgroup, subgroup, k, kFragment, stages, vthread, interleave, swizzle, splitK, splitKReduction, raster or persistent}}
 func.func private @schedule_entry() attributes {s = #tessera.schedule<tile = [16, 16]>}
+
+// -----
+
+// expected-error @+1 {{expected ordered or atomic}}
+func.func private @schedule_reduction() attributes {s = #tessera.schedule<splitKReduction = any>}
 
 // -----
 

@@ -134,6 +134,22 @@ func.func @store_c2(%f: !tessera.fragment<16x16xf32, acc>, %m: memref<16x16xf16>
 
 // -----
 
+func.func @store_c3_type(%f: !tessera.fragment<16x16xf16, acc>, %m: memref<16x16xf16>, %i: index) {
+  // expected-error @+1 {{store_c3: atomic_add takes accumulators of f32, f64 or i32, not '!tessera.fragment<16x16xf16, acc>'}}
+  tessera.store %f, %m[%i, %i] atomic_add : !tessera.fragment<16x16xf16, acc>, memref<16x16xf16>
+  return
+}
+
+// -----
+
+func.func @store_c3_role(%f: !tessera.fragment<16x16xf32, a>, %m: memref<16x16xf32>, %i: index) {
+  // expected-error @+1 {{store_c3: atomic_add takes accumulators}}
+  tessera.store %f, %m[%i, %i] atomic_add : !tessera.fragment<16x16xf32, a>, memref<16x16xf32>
+  return
+}
+
+// -----
+
 //===----------------------------------------------------------------------===//
 // mma
 //===----------------------------------------------------------------------===//

@@ -85,6 +85,8 @@ func.func @store(%f: !tessera.fragment<16x16xf32, acc>, %a: !tessera.fragment<16
                  %m: memref<?x?xf32>, %t: memref<4x64x64xf16>, %i: index) {
   // CHECK: tessera.store %{{.+}}, %{{.+}}[%{{.+}}, %{{.+}}] : <16x16xf32, acc>, memref<?x?xf32>
   tessera.store %f, %m[%i, %i] : !tessera.fragment<16x16xf32, acc>, memref<?x?xf32>
+  // CHECK: tessera.store %{{.+}}, %{{.+}}[%{{.+}}, %{{.+}}] transpose in_bounds atomic_add : <16x16xf32, acc>, memref<?x?xf32>
+  tessera.store %f, %m[%i, %i] transpose in_bounds atomic_add : !tessera.fragment<16x16xf32, acc>, memref<?x?xf32>
   // CHECK: tessera.store %{{.+}}, %{{.+}}[%{{.+}}, %{{.+}}, %{{.+}}] transpose in_bounds : <16x8xf16, a>, memref<4x64x64xf16>
   tessera.store %a, %t[%i, %i, %i] transpose in_bounds : !tessera.fragment<16x8xf16, a>, memref<4x64x64xf16>
   return

@@ -216,3 +216,21 @@ func.func @schedule_c7_two(%a: memref<64x64xf16>, %b: memref<64x64xf16>, %c: mem
   }
   return
 }
+
+// -----
+
+#mk = affine_map<(m, n, k) -> (m, k)>
+#kn = affine_map<(m, n, k) -> (k, n)>
+#mn = affine_map<(m, n, k) -> (m, n)>
+
+func.func @schedule_c17_type(%a: memref<64x64xf16>, %b: memref<64x64xf16>, %c: memref<64x64xf16>) {
+  // expected-error @+1 {{schedule_c17: splitKReduction = atomic adds accumulators of f32, f64 or i32, and these are f16; the nearest legal is splitKReduction = ordered}}
+  tessera.contract ins(%a, %b : memref<64x64xf16>, memref<64x64xf16>) outs(%c : memref<64x64xf16>)
+      maps [#mk, #kn, #mn] accumulate f16
+      schedule <workgroup = [64, 64], subgroup = [32, 32], k = 32, kFragment = 16, stages = 2, splitK = 2,
+                splitKReduction = atomic> {
+  ^bb0(%acc: f16):
+    tessera.yield %acc : f16
+  }
+  return
+}

@@ -36,6 +36,10 @@ namespace mlir::tessera {
 /// in the description of `tessera.mma`.
 bool isValidProduct(Type a, Type b, Type accumulator);
 
+/// Whether every target adds values of `type` to memory atomically: f32, f64,
+/// i32.
+bool hasAtomicAdd(Type type);
+
 /// Whether `type` is in workgroup memory: `#gpu.address_space<workgroup>`, or
 /// the integer space 3 that upstream kernels use.
 bool isWorkgroupMemory(MemRefType type);

@@ -41,6 +41,11 @@ def Tessera_ReductionKindAttr
   let assemblyFormat = "`<` $value `>`";
 }
 
+def Tessera_SplitReduction : Tessera_I32Enum<"SplitReduction",
+    "how the parts of a reduction are added up", [
+      I32EnumAttrCase<"Ordered", 0, "ordered">,
+      I32EnumAttrCase<"Atomic", 1, "atomic">]>;
+
 def Tessera_InterleaveAttr : AttrDef<Tessera_Dialect, "Interleave"> {
   let mnemonic = "interleave";
   let summary = "the order in which the statements of virtual threads are issued";
@@ -110,8 +115,11 @@ def Tessera_ScheduleAttr : AttrDef<Tessera_Dialect, "Schedule"> {
     - `swizzle` (false): staged tiles are swizzled, and not padded, against bank
       conflicts;
     - `splitK` (1): into how many parts the reduction is cut; each is computed
-      by workgroups of its own, and a second kernel adds them up, always in the
-      same order;
+      by workgroups of its own;
+    - `splitKReduction` (ordered): how the parts are added up. `ordered`: by a
+      second kernel, always in the same order. `atomic`: by atomic adds, in the
+      order in which the workgroups come to it, so that a float may be rounded
+      otherwise in each run;
     - `raster` (0): tiles are taken in bands of so many along M, down a band's
       M first and then along N, so that what is in the L2 cache is used again;
       0 makes all of M one band;
@@ -149,6 +157,8 @@ def Tessera_ScheduleAttr : AttrDef<Tessera_Dialect, "Schedule"> {
     DefaultValuedParameter<"int64_t", "0">:$interleave,
     DefaultValuedParameter<"bool", "false">:$swizzle,
     DefaultValuedParameter<"int64_t", "1">:$splitK,
+    DefaultValuedParameter<"::mlir::tessera::SplitReduction",
+      "::mlir::tessera::SplitReduction::Ordered">:$splitKReduction,
     DefaultValuedParameter<"int64_t", "0">:$raster,
     DefaultValuedParameter<"int64_t", "0">:$persistent);
   let extraClassDeclaration = [{
@@ -157,6 +167,11 @@ def Tessera_ScheduleAttr : AttrDef<Tessera_Dialect, "Schedule"> {
     int64_t getNumSubgroups() const {
       return (getWorkgroup()[0] / getSubgroup()[0]) *
              (getWorkgroup()[1] / getSubgroup()[1]);
+    }
+    /// Whether partial sums are added atomically, in no fixed order.
+    bool addsAtomically() const {
+      return getSplitK() > 1 &&
+             getSplitKReduction() == SplitReduction::Atomic;
     }
   }];
   let hasCustomAssemblyFormat = 1;

@@ -111,25 +111,33 @@ def Tessera_StoreOp : Tessera_Op<"store",
     `in_bounds` promises that there is none, and saves the check. No index is
     negative, and the indices before the last two lie in bounds.
 
+    `atomic_add` adds instead: `memory[..., r + i, c + j] += value[i, j]`, each
+    element by itself atomically, and once for the subgroup. The order among
+    workgroups is any: where an addition rounds, so is the sum.
+
     Constraints
     - `store_c1`: `memory` has rank 2 or more, and an index per dimension.
     - `store_c2`: `memory` and `value` have the same element type.
+    - `store_c3`: `atomic_add` needs a `value` of role `acc`, of f32, f64 or i32.
 
     Example:
 
     ```mlir
     func.func @store(%f: !tessera.fragment<16x16xf32, acc>, %m: memref<?x?xf32>, %i: index) {
       tessera.store %f, %m[%i, %i] : !tessera.fragment<16x16xf32, acc>, memref<?x?xf32>
+      tessera.store %f, %m[%i, %i] atomic_add : !tessera.fragment<16x16xf32, acc>, memref<?x?xf32>
       return
     }
     ```
   }];
   let arguments = (ins Tessera_AnyFragment:$value, AnyMemRef:$memory,
                        Variadic<Index>:$indices,
-                       UnitAttr:$transpose, UnitAttr:$inBounds);
+                       UnitAttr:$transpose, UnitAttr:$inBounds,
+                       UnitAttr:$atomicAdd);
   let assemblyFormat = [{
     $value `,` $memory `[` $indices `]` (`transpose` $transpose^)?
-    (`in_bounds` $inBounds^)? attr-dict `:` type($value) `,` type($memory)
+    (`in_bounds` $inBounds^)? (`atomic_add` $atomicAdd^)? attr-dict `:`
+    type($value) `,` type($memory)
   }];
   let hasVerifier = 1;
   let extraClassDeclaration = [{

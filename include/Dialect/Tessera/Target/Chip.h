@@ -95,6 +95,10 @@ struct Chip {
   /// The rows this chip has, best first.
   std::vector<MatrixInstruction> instructions;
 
+  /// Whether a subgroup is several lanes, which have numbers and exchange
+  /// values; else it is one thread.
+  bool hasLanes() const { return subgroupSize > 1; }
+
   const MatrixInstruction *findInstruction(llvm::StringRef name) const;
 };
 

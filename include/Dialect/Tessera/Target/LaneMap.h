@@ -57,6 +57,9 @@ public:
   /// Where element `reg` of lane `lane` lies in the tile: (row, column).
   std::pair<int64_t, int64_t> at(int64_t lane, int64_t reg) const;
 
+  /// The bits of a lane's number that replicate.
+  int64_t getReplicatedLaneBits() const;
+
   /// The first (lane, register) that holds an element, if any does.
   std::optional<std::pair<int64_t, int64_t>> find(int64_t row,
                                                   int64_t col) const;

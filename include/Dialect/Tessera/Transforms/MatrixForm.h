@@ -36,6 +36,11 @@ struct MatrixForm {
   }
 };
 
+/// Whether `op` is a contraction on memrefs; on tensors, it is none yet.
+inline bool isOnMemRefs(ContractOp op) {
+  return isa<MemRefType>(op.getOutput().getType());
+}
+
 /// The matrix form of `op`. On tensors, the layout of a memref to come is taken
 /// to be dense.
 MatrixForm getMatrixForm(ContractOp op);
@@ -47,10 +52,12 @@ bool isOneDimension(ContractOp op, unsigned operand, ArrayRef<unsigned> dims);
 
 /// The static extent of iteration dimension `dim` of `op`, or kDynamic.
 int64_t getStaticExtent(ContractOp op, unsigned dim);
+/// The product of those of `dims`, or kDynamic.
+int64_t getLinearExtent(ContractOp op, ArrayRef<unsigned> dims);
 
-/// Extents of M, N and K of `op`: 1 for one that it does not have.
-/// `ShapedType::kDynamic` where unknown.
-std::array<int64_t, 3> getStaticExtents(ContractOp op);
+/// Extents of M, N and K of `op` in its matrix form: 1 for one that it does not
+/// have. `ShapedType::kDynamic` where unknown.
+std::array<int64_t, 3> getStaticExtents(ContractOp op, const MatrixForm &form);
 
 /// Whether memory holds lhs (0), rhs (1), the output (2) or an extra (3 and on)
 /// of `op` column by column: the rows run fastest.
@@ -60,7 +67,7 @@ bool isStoredTransposed(ContractOp op, const MatrixForm &form,
 /// The largest K step that an input of a producer permits: where its map
 /// divides a K dimension by a constant, one step is to stay within one
 /// quotient. 0 where there is no limit.
-int64_t getLargestStep(ContractOp op);
+int64_t getLargestStep(ContractOp op, const MatrixForm &form);
 
 } // namespace mlir::tessera
 

@@ -245,7 +245,10 @@ def TesseraTileContract : Pass<"tessera-tile-contract"> {
     `raster` or `persistent`, the grid is linear. The block has as many subgroups
     as the schedule says, along x. With `splitK`, the kernel stores partial sums
     to a workspace, and a `linalg.generic` after it adds them up and applies the
-    epilogue.
+    epilogue. With `splitKReduction = atomic`, its stores are `atomic_add`: to
+    the output, which a `linalg.fill` before sets to the initial value, if there
+    is one; or, where the output has another element type or there is an
+    epilogue, to a workspace of zeros for the `linalg.generic`.
 
     Example:
 

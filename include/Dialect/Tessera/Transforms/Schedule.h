@@ -26,9 +26,9 @@ struct StagedTiles {
   int64_t bytes;
 };
 
-/// The tiles that `schedule` stages for `op`, on `chip`.
-StagedTiles getStagedTiles(ContractOp op, ScheduleAttr schedule,
-                           const Chip &chip);
+/// The tiles that `schedule` stages for `op` in its matrix form, on `chip`.
+StagedTiles getStagedTiles(ContractOp op, const MatrixForm &form,
+                           ScheduleAttr schedule, const Chip &chip);
 
 /// The schedule that `op` has on `chip` when it does not say: the chip's
 /// default tiling for its types, halved where the extents are known to be

@@ -28,6 +28,7 @@ enum class ScheduleEntry {
   Interleave,
   Swizzle,
   SplitK,
+  SplitKReduction,
   Raster,
   Persistent,
   Last = Persistent
@@ -73,7 +74,8 @@ struct ScheduleProblem {
 /// The instructions of `chip` that products of `op` may use: of its matrix unit
 /// where it has one for the types, of scalar FMAs elsewhere. Best first.
 SmallVector<const MatrixInstruction *>
-getPermittedInstructions(ContractOp op, const Chip &chip);
+getPermittedInstructions(ContractOp op, const MatrixForm &form,
+                         const Chip &chip);
 
 /// The registers of 4 bytes that a thread needs at least: the accumulators of
 /// its subgroup's tile, and the operand fragments of one step along K.

@@ -16,6 +16,31 @@ namespace mlir::tessera {
 FailureOr<const Chip *> getChip(Operation *op, llvm::StringRef target,
                                 llvm::StringRef chip);
 
+/// The opening of a pass that knows its chip: runs `run` on the ops of type
+/// `Op` under `root` that are wanted, all of which are found first, and on the
+/// chip. The chip need not be known where there is none of them. Fails at the
+/// end if `run` failed for one.
+template <typename Op>
+LogicalResult
+forEachOnChip(Operation *root, llvm::StringRef target, llvm::StringRef chip,
+              llvm::function_ref<bool(Op)> isWanted,
+              llvm::function_ref<LogicalResult(Op, const Chip &)> run) {
+  SmallVector<Op> ops;
+  root->walk([&](Op op) {
+    if (isWanted(op))
+      ops.push_back(op);
+  });
+  if (ops.empty())
+    return success();
+  FailureOr<const Chip *> found = getChip(root, target, chip);
+  if (failed(found))
+    return failure();
+  bool good = true;
+  for (Op op : ops)
+    good &= succeeded(run(op, **found));
+  return success(good);
+}
+
 /// The discardable attribute by which legalization records on a `tessera.mma`
 /// the instruction it chose.
 inline llvm::StringRef getInstructionAttrName() {

@@ -130,6 +130,7 @@ Attribute ScheduleAttr::parse(AsmParser &parser, Type) {
   SmallVector<int64_t> workgroup, subgroup, vthread = {1, 1};
   int64_t k = 0, kFragment = 0, stages = 1, interleave = 0, splitK = 1,
           raster = 0, persistent = 0;
+  SplitReduction splitKReduction = SplitReduction::Ordered;
   bool swizzle = false;
   SMLoc loc = parser.getCurrentLocation();
   auto parsePair = [&](SmallVector<int64_t> &pair) -> ParseResult {
@@ -159,6 +160,17 @@ Attribute ScheduleAttr::parse(AsmParser &parser, Type) {
       return parser.parseInteger(interleave);
     if (key == "splitK")
       return parser.parseInteger(splitK);
+    if (key == "splitKReduction") {
+      StringRef word;
+      SMLoc wordLoc = parser.getCurrentLocation();
+      if (parser.parseKeyword(&word))
+        return failure();
+      std::optional<SplitReduction> kind = symbolizeSplitReduction(word);
+      if (!kind)
+        return parser.emitError(wordLoc, "expected ordered or atomic");
+      splitKReduction = *kind;
+      return success();
+    }
     if (key == "raster")
       return parser.parseInteger(raster);
     if (key == "persistent")
@@ -176,16 +188,18 @@ Attribute ScheduleAttr::parse(AsmParser &parser, Type) {
     return parser.emitError(keyLoc, "unknown schedule entry '")
            << key
            << "': expected workgroup, subgroup, k, kFragment, stages, vthread, "
-              "interleave, swizzle, splitK, raster or persistent";
+              "interleave, swizzle, splitK, splitKReduction, raster or "
+              "persistent";
   };
   if (parser.parseCommaSeparatedList(AsmParser::Delimiter::LessGreater,
                                      parseEntry))
     return {};
   if (kFragment == 0)
     kFragment = k;
-  return parser.getChecked<ScheduleAttr>(
-      loc, parser.getContext(), workgroup, subgroup, k, kFragment, stages,
-      vthread, interleave, swizzle, splitK, raster, persistent);
+  return parser.getChecked<ScheduleAttr>(loc, parser.getContext(), workgroup,
+                                         subgroup, k, kFragment, stages,
+                                         vthread, interleave, swizzle, splitK,
+                                         splitKReduction, raster, persistent);
 }
 
 void ScheduleAttr::print(AsmPrinter &printer) const {
@@ -208,6 +222,9 @@ void ScheduleAttr::print(AsmPrinter &printer) const {
     printer << ", swizzle = true";
   if (getSplitK() != 1)
     printer << ", splitK = " << getSplitK();
+  if (getSplitKReduction() != SplitReduction::Ordered)
+    printer << ", splitKReduction = "
+            << stringifySplitReduction(getSplitKReduction());
   if (getRaster() != 0)
     printer << ", raster = " << getRaster();
   if (getPersistent() != 0)
@@ -219,7 +236,7 @@ LogicalResult ScheduleAttr::verify(
     function_ref<InFlightDiagnostic()> emitError, ArrayRef<int64_t> workgroup,
     ArrayRef<int64_t> subgroup, int64_t k, int64_t kFragment, int64_t stages,
     ArrayRef<int64_t> vthread, int64_t interleave, bool swizzle, int64_t splitK,
-    int64_t raster, int64_t persistent) {
+    SplitReduction, int64_t raster, int64_t persistent) {
   auto isPair = [](ArrayRef<int64_t> pair) {
     return pair.size() == 2 && pair[0] > 0 && pair[1] > 0;
   };
@@ -276,6 +293,10 @@ bool mlir::tessera::isValidProduct(Type a, Type b, Type acc) {
       isa<Float8E4M3FNUZType, Float8E5M2FNUZType>(b))
     return acc.isF32();
   return false;
+}
+
+bool mlir::tessera::hasAtomicAdd(Type type) {
+  return type.isF32() || type.isF64() || type.isSignlessInteger(32);
 }
 
 bool mlir::tessera::isWorkgroupMemory(MemRefType type) {

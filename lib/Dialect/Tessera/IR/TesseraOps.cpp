@@ -96,10 +96,17 @@ LogicalResult StoreOp::verify() {
                          << getMemRefType().getElementType()
                          << ", but the fragment holds " << actual
                          << "; tessera.convert it first";
+  if (getAtomicAdd() &&
+      (getValue().getType().getRole() != Role::Acc || !hasAtomicAdd(actual)))
+    return emitOpError() << "store_c3: atomic_add takes accumulators of f32, "
+                            "f64 or i32, not "
+                         << getValue().getType();
   return success();
 }
 
 void StoreOp::getEffects(Effects &effects) {
+  if (getAtomicAdd())
+    addRead(effects, getMemoryMutable());
   addWrite(effects, getMemoryMutable());
 }
 

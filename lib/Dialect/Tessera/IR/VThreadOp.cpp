@@ -254,7 +254,9 @@ static SmallVector<Value> getAddress(Operation *op, Value memory) {
 static LogicalResult verifyWrites(VThreadOp vthread, Operation *op) {
   auto interface = dyn_cast<MemoryEffectOpInterface>(op);
   // Each vthread's update of shared memory by an atomic op counts.
-  if (!interface || isa<memref::AtomicRMWOp, memref::GenericAtomicRMWOp>(op))
+  auto store = dyn_cast<StoreOp>(op);
+  if (!interface || isa<memref::AtomicRMWOp, memref::GenericAtomicRMWOp>(op) ||
+      (store && store.getAtomicAdd()))
     return success();
   SmallVector<MemoryEffects::EffectInstance> effects;
   interface.getEffects(effects);

@@ -22,6 +22,14 @@ std::pair<int64_t, int64_t> LaneMap::at(int64_t lane, int64_t reg) const {
   return {row, col};
 }
 
+int64_t LaneMap::getReplicatedLaneBits() const {
+  int64_t bits = 0;
+  for (size_t i = 0; i < lanes.size(); ++i)
+    if (!lanes[i][0] && !lanes[i][1])
+      bits |= int64_t(1) << i;
+  return bits;
+}
+
 std::optional<std::pair<int64_t, int64_t>> LaneMap::find(int64_t row,
                                                          int64_t col) const {
   for (int64_t lane = 0; lane < getNumLanes(); ++lane)

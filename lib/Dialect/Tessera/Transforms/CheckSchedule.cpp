@@ -19,10 +19,10 @@ namespace {
 class Checker {
 public:
   Checker(ContractOp op, ScheduleAttr schedule, const Chip &chip)
-      : op(op), schedule(schedule), chip(chip),
+      : op(op), form(getMatrixForm(op)), schedule(schedule), chip(chip),
         tile{schedule.getSubgroup()[0] / schedule.getVthread()[0],
              schedule.getSubgroup()[1] / schedule.getVthread()[1]},
-        rows(getPermittedInstructions(op, chip)) {
+        rows(getPermittedInstructions(op, form, chip)) {
     for (const MatrixInstruction *row : rows)
       if (!instruction && tile[0] % row->m == 0 && tile[1] % row->n == 0 &&
           schedule.getKFragment() % row->k == 0)
@@ -36,6 +36,7 @@ public:
     checkRegisters();
     checkSwizzle();
     checkSplitK();
+    checkSplitKReduction();
     checkGrid();
     checkGathers();
     checkSteps();
@@ -49,6 +50,7 @@ private:
   void checkRegisters();
   void checkSwizzle();
   void checkSplitK();
+  void checkSplitKReduction();
   void checkGrid();
   void checkGathers();
   void checkSteps();
@@ -64,6 +66,7 @@ private:
   }
 
   ContractOp op;
+  MatrixForm form;
   ScheduleAttr schedule;
   const Chip &chip;
   /// Of one fragment.
@@ -89,11 +92,12 @@ static std::string spellCount(int64_t count, const char *what) {
 }
 
 SmallVector<const MatrixInstruction *>
-mlir::tessera::getPermittedInstructions(ContractOp op, const Chip &chip) {
+mlir::tessera::getPermittedInstructions(ContractOp op, const MatrixForm &form,
+                                        const Chip &chip) {
   std::string a = debugString(op.getProductType(0)),
               b = debugString(op.getProductType(1)),
               acc = debugString(op.getAccumulatorType());
-  int64_t longest = getLargestStep(op);
+  int64_t longest = getLargestStep(op, form);
   SmallVector<const MatrixInstruction *> rows;
   for (const MatrixInstruction &row : chip.instructions)
     if (row.aType == a && row.bType == b && row.accType == acc &&
@@ -170,7 +174,7 @@ void Checker::checkThreads() {
 }
 
 void Checker::checkWorkgroupMemory() {
-  int64_t bytes = getStagedTiles(op, schedule, chip).bytes;
+  int64_t bytes = getStagedTiles(op, form, schedule, chip).bytes;
   if (bytes > chip.workgroupMemoryBytes)
     report("schedule_c9",
            "needs " + Twine(bytes) + " bytes of workgroup memory, " +
@@ -239,7 +243,7 @@ void Checker::checkRegisters() {
 void Checker::checkSwizzle() {
   if (!schedule.getSwizzle())
     return;
-  StagedTiles tiles = getStagedTiles(op, schedule, chip);
+  StagedTiles tiles = getStagedTiles(op, form, schedule, chip);
   for (unsigned side : {0, 1}) {
     ArrayRef<int64_t> shape = side ? tiles.b : tiles.a;
     Type element = getElementTypeOrSelf(side ? op.getRhs().getType()
@@ -259,7 +263,7 @@ void Checker::checkSwizzle() {
 }
 
 void Checker::checkSplitK() {
-  int64_t k = getStaticExtents(op)[2];
+  int64_t k = getStaticExtents(op, form)[2];
   if (schedule.getSplitK() == 1 || ShapedType::isDynamic(k))
     return;
   int64_t steps = llvm::divideCeil(k, schedule.getK());
@@ -270,6 +274,16 @@ void Checker::checkSplitK() {
                (steps == 1 ? " step" : " steps") +
                " of k = " + Twine(schedule.getK()),
            {Entry::SplitK}, /*isLimit=*/true);
+}
+
+void Checker::checkSplitKReduction() {
+  Type acc = op.getAccumulatorType();
+  if (schedule.addsAtomically() && !hasAtomicAdd(acc))
+    report("schedule_c17",
+           "splitKReduction = atomic adds accumulators of f32, f64 or i32, and "
+           "these are " +
+               Twine(debugString(acc)),
+           {Entry::SplitKReduction});
 }
 
 void Checker::checkGrid() {
@@ -287,7 +301,6 @@ void Checker::checkGrid() {
 }
 
 void Checker::checkGathers() {
-  MatrixForm form = getMatrixForm(op);
   for (unsigned side : {0, 1})
     if (form.gather[side] && schedule.getStages() == 0) {
       report("schedule_c15",
@@ -300,7 +313,7 @@ void Checker::checkGathers() {
 }
 
 void Checker::checkSteps() {
-  int64_t longest = getLargestStep(op);
+  int64_t longest = getLargestStep(op, form);
   if (longest % schedule.getK())
     report("schedule_c16",
            "k = " + Twine(schedule.getK()) +

@@ -24,30 +24,20 @@ struct TesseraChooseSchedulePass
   using TesseraChooseScheduleBase::TesseraChooseScheduleBase;
 
   void runOnOperation() override {
-    SmallVector<ContractOp> ops;
     getOperation()->walk([&](Operation *op) {
-      if (auto contract = dyn_cast<ContractOp>(op)) {
-        if (isa<MemRefType>(contract.getOutput().getType()))
-          ops.push_back(contract);
-      } else if (op->hasAttr(getScheduleAttrName()) &&
-                 op->getName().getDialectNamespace() == "linalg") {
+      if (op->hasAttr(getScheduleAttrName()) &&
+          op->getName().getDialectNamespace() == "linalg")
         op->emitWarning() << "has a schedule, and is no product that becomes "
                              "tessera.contract: the schedule has no effect";
-      }
     });
-    if (ops.empty())
-      return;
-    FailureOr<const Chip *> found = getChip(getOperation(), target, chip);
-    if (failed(found))
-      return signalPassFailure();
-    // All that is wrong is said in one run.
-    bool isLegal = true;
-    for (ContractOp op : ops) {
+    auto choose = [](ContractOp op, const Chip &chip) {
       if (!op.getScheduleAttr())
-        op.setScheduleAttr(getDefaultSchedule(op, **found));
-      isLegal &= succeeded(checkSchedule(op, op.getScheduleAttr(), **found));
-    }
-    if (!isLegal)
+        op.setScheduleAttr(getDefaultSchedule(op, chip));
+      return checkSchedule(op, op.getScheduleAttr(), chip);
+    };
+    // All that is wrong is said in one run.
+    if (failed(forEachOnChip<ContractOp>(getOperation(), target, chip,
+                                         isOnMemRefs, choose)))
       signalPassFailure();
   }
 };

@@ -29,42 +29,20 @@ using namespace mlir::tessera;
 
 ContractOperands::ContractOperands(ContractOp op, const MatrixForm &form,
                                    ImplicitLocOpBuilder &builder)
-    : op(op), form(form), builder(builder), operands(op.getMappedOperands()) {
+    : op(op), form(form), builder(builder), math(builder),
+      operands(op.getMappedOperands()) {
   for (OpFoldResult size : op.getExtents(builder))
     sizes.push_back(
         getValueOrCreateConstantIndexOp(builder, op.getLoc(), size));
   index.resize(sizes.size());
-  m = product(form.m);
-  n = product(form.n);
-  k = product(form.k);
-  numBatches = product(form.batch);
-}
-
-Value ContractOperands::product(ArrayRef<unsigned> dims) {
-  Value result = constant(1);
-  for (unsigned dim : dims)
-    result = builder.createOrFold<arith::MulIOp>(result, sizes[dim]);
-  return result;
-}
-
-void ContractOperands::delinearize(Value linear, ArrayRef<unsigned> dims,
-                                   MutableArrayRef<Value> index) {
-  // The last dimension runs fastest.
-  for (unsigned dim : llvm::reverse(dims)) {
-    std::optional<int64_t> size = getConstantIntValue(sizes[dim]);
-    if (size == 1) {
-      index[dim] = constant(0);
-    } else if (dim == dims.front()) {
-      index[dim] = linear;
-    } else {
-      index[dim] = builder.createOrFold<arith::RemUIOp>(linear, sizes[dim]);
-      linear = builder.createOrFold<arith::DivUIOp>(linear, sizes[dim]);
-    }
-  }
+  m = math.product(sizes, form.m);
+  n = math.product(sizes, form.n);
+  k = math.product(sizes, form.k);
+  numBatches = math.product(sizes, form.batch);
 }
 
 void ContractOperands::setBatch(Value linear) {
-  delinearize(linear, form.batch, index);
+  math.delinearize(linear, sizes, form.batch, index);
 }
 
 Value ContractOperands::getOperand(unsigned operand) const {
@@ -211,7 +189,7 @@ Value ContractOperands::viewQuotient(unsigned operand, ArrayRef<unsigned> dims,
       strides(type.getRank(), builder.getIndexAttr(1));
   SmallVector<int64_t> shape;
   SmallVector<Value> at(index);
-  delinearize(k, form.k, at);
+  math.delinearize(k, this->sizes, form.k, at);
   for (auto [r, expr] : llvm::enumerate(op.getMap(operand).getResults())) {
     auto dim = dyn_cast<AffineDimExpr>(expr);
     if (dim && llvm::is_contained(dims, dim.getPosition())) {
@@ -227,9 +205,10 @@ Value ContractOperands::viewQuotient(unsigned operand, ArrayRef<unsigned> dims,
       place = at[dim.getPosition()];
     } else {
       auto quotient = cast<AffineBinaryOpExpr>(expr);
-      place = builder.createOrFold<arith::DivUIOp>(
-          at[cast<AffineDimExpr>(quotient.getLHS()).getPosition()],
-          constant(cast<AffineConstantExpr>(quotient.getRHS()).getValue()));
+      place =
+          math.div(at[cast<AffineDimExpr>(quotient.getLHS()).getPosition()],
+                   math.constant(
+                       cast<AffineConstantExpr>(quotient.getRHS()).getValue()));
     }
     offsets.push_back(getAsOpFoldResult(place));
     sizes.push_back(builder.getIndexAttr(1));
@@ -363,11 +342,11 @@ void ContractOperands::buildGather(Region &region, unsigned side,
   Block *body = builder.createBlock(&region, region.end(),
                                     {indexType, indexType}, {loc, loc});
   Value i = body->getArgument(0), j = body->getArgument(1);
-  row = builder.createOrFold<arith::AddIOp>(row, transposed ? j : i);
-  col = builder.createOrFold<arith::AddIOp>(col, transposed ? i : j);
+  row = math.add(row, transposed ? j : i);
+  col = math.add(col, transposed ? i : j);
   SmallVector<Value> at(index);
-  delinearize(row, form.getRows(side), at);
-  delinearize(col, form.getCols(side), at);
+  math.delinearize(row, sizes, form.getRows(side), at);
+  math.delinearize(col, sizes, form.getCols(side), at);
 
   Value inside = arith::ConstantOp::create(builder, builder.getBoolAttr(true));
   auto require = [&](Value below, Value limit) {

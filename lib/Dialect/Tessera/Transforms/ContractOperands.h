@@ -7,9 +7,8 @@
 #ifndef LIB_DIALECT_TESSERA_TRANSFORMS_CONTRACTOPERANDS_H
 #define LIB_DIALECT_TESSERA_TRANSFORMS_CONTRACTOPERANDS_H
 
+#include "Dialect/Tessera/Transforms/IndexMath.h"
 #include "Dialect/Tessera/Transforms/MatrixForm.h"
-
-#include "mlir/IR/ImplicitLocOpBuilder.h"
 
 namespace mlir::tessera {
 
@@ -83,13 +82,6 @@ private:
   Collapsed collapse(unsigned operand);
   /// `operand` at the batch, without the dimensions other than `keep`.
   Value viewAtBatch(unsigned operand, ArrayRef<unsigned> keep);
-  Value constant(int64_t value) {
-    return arith::ConstantIndexOp::create(builder, value);
-  }
-  Value product(ArrayRef<unsigned> dims);
-  /// Sets `index` of `dims` from their linear index.
-  void delinearize(Value linear, ArrayRef<unsigned> dims,
-                   MutableArrayRef<Value> index);
   /// Elements that lie side by side, for sure, and the alignment in bytes of
   /// such a run.
   std::pair<int64_t, int64_t> getRun(unsigned side, bool transposed,
@@ -102,6 +94,7 @@ private:
   ContractOp op;
   const MatrixForm &form;
   ImplicitLocOpBuilder &builder;
+  IndexMath math;
   SmallVector<Value> operands, sizes, index;
   Value m, n, k, numBatches, workspace, slice;
 };

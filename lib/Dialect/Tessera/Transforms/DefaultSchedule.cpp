@@ -15,12 +15,12 @@
 using namespace mlir;
 using namespace mlir::tessera;
 
-StagedTiles mlir::tessera::getStagedTiles(ContractOp op, ScheduleAttr schedule,
+StagedTiles mlir::tessera::getStagedTiles(ContractOp op, const MatrixForm &form,
+                                          ScheduleAttr schedule,
                                           const Chip &chip) {
   int64_t bm = schedule.getWorkgroup()[0], bn = schedule.getWorkgroup()[1],
           k = schedule.getK();
   StagedTiles tiles;
-  MatrixForm form = getMatrixForm(op);
   tiles.a = isStoredTransposed(op, form, 0) ? std::array<int64_t, 2>{k, bm}
                                             : std::array<int64_t, 2>{bm, k};
   tiles.b = isStoredTransposed(op, form, 1) ? std::array<int64_t, 2>{bn, k}
@@ -55,8 +55,8 @@ static constexpr bool choosesRaster = false;
 /// The tiles of the output in M and N, and the matrices of the batch; nothing
 /// where the output's extents are unknown.
 static std::optional<std::array<int64_t, 3>>
-countTiles(ContractOp op, std::array<int64_t, 2> workgroup) {
-  std::array<int64_t, 3> extents = getStaticExtents(op);
+countTiles(ContractOp op, const std::array<int64_t, 3> &extents,
+           std::array<int64_t, 2> workgroup) {
   auto output = cast<ShapedType>(op.getOutput().getType());
   if (!output.hasStaticShape() || ShapedType::isDynamic(extents[0]) ||
       ShapedType::isDynamic(extents[1]) || output.getNumElements() == 0)
@@ -70,10 +70,11 @@ countTiles(ContractOp op, std::array<int64_t, 2> workgroup) {
 /// A long reduction of few tiles is cut into parts, so that most processors
 /// have some: each part keeps enough steps to pay for adding it up.
 static int64_t chooseSplitK(ContractOp op, const Chip &chip,
+                            const std::array<int64_t, 3> &extents,
                             std::array<int64_t, 2> workgroup, int64_t k) {
   constexpr int64_t stepsOfPart = 8;
-  auto tiles = countTiles(op, workgroup);
-  int64_t extent = getStaticExtents(op)[2];
+  auto tiles = countTiles(op, extents, workgroup);
+  int64_t extent = extents[2];
   if (!choosesSplitK || !tiles || ShapedType::isDynamic(extent))
     return 1;
   int64_t workgroups = (*tiles)[0] * (*tiles)[1] * (*tiles)[2],
@@ -87,9 +88,10 @@ static int64_t chooseSplitK(ContractOp op, const Chip &chip,
 /// Where workgroups of one wave would all be in a few columns of a large grid,
 /// they are taken in bands.
 static int64_t chooseRaster(ContractOp op, const Chip &chip,
+                            const std::array<int64_t, 3> &extents,
                             std::array<int64_t, 2> workgroup) {
   constexpr int64_t band = 8;
-  auto tiles = countTiles(op, workgroup);
+  auto tiles = countTiles(op, extents, workgroup);
   if (!choosesRaster || !tiles || chip.processors == 0)
     return 0;
   auto [m, n, batch] = *tiles;
@@ -110,14 +112,15 @@ static bool canSwizzle(ContractOp op, const StagedTiles &tiles) {
 
 ScheduleAttr mlir::tessera::getDefaultSchedule(ContractOp op,
                                                const Chip &chip) {
-  std::array<int64_t, 3> extents = getStaticExtents(op);
+  MatrixForm form = getMatrixForm(op);
+  std::array<int64_t, 3> extents = getStaticExtents(op, form);
   int64_t operandBytes =
       std::max(getElementBytes(getElementTypeOrSelf(op.getLhs().getType())),
                getElementBytes(getElementTypeOrSelf(op.getRhs().getType())));
 
   // The class of instruction: any K that a step may have will do for the
   // question.
-  int64_t limit = getLargestStep(op), longest = limit ? limit : 4096;
+  int64_t limit = getLargestStep(op, form), longest = limit ? limit : 4096;
   const MatrixInstruction *instruction =
       select(op, chip, chip.matrixDefaults.subgroup, longest);
   bool matrixUnit = instruction && instruction->matrixUnit;
@@ -126,7 +129,6 @@ ScheduleAttr mlir::tessera::getDefaultSchedule(ContractOp op,
   std::array<int64_t, 2> workgroup = defaults.workgroup,
                          subgroup = defaults.subgroup;
   int64_t stages = defaults.stages;
-  MatrixForm form = getMatrixForm(op);
   if (form.gather[0] || form.gather[1])
     stages = std::max<int64_t>(stages, 1);
 
@@ -183,13 +185,15 @@ ScheduleAttr mlir::tessera::getDefaultSchedule(ContractOp op,
   auto make = [&] {
     return ScheduleAttr::get(op.getContext(), workgroup, subgroup, k, kFragment,
                              stages, /*vthread=*/{1, 1}, /*interleave=*/0,
-                             swizzle, splitK, raster, /*persistent=*/0);
+                             swizzle, splitK, SplitReduction::Ordered, raster,
+                             /*persistent=*/0);
   };
   // More stages than there are steps would only cost memory.
   if (ShapedType::isStatic(extents[2]) && stages > 1)
     stages = std::max<int64_t>(
         1, std::min<int64_t>(stages, llvm::divideCeil(extents[2], k)));
-  while (getStagedTiles(op, make(), chip).bytes > chip.workgroupMemoryBytes) {
+  while (getStagedTiles(op, form, make(), chip).bytes >
+         chip.workgroupMemoryBytes) {
     if (stages > 2)
       --stages;
     else if (k % 2 == 0 && (k / 2) % kFragment == 0)
@@ -200,8 +204,8 @@ ScheduleAttr mlir::tessera::getDefaultSchedule(ContractOp op,
       stages = 0;
   }
   swizzle = chip.preferSwizzle && stages > 0 &&
-            canSwizzle(op, getStagedTiles(op, make(), chip));
-  splitK = chooseSplitK(op, chip, workgroup, k);
-  raster = chooseRaster(op, chip, workgroup);
+            canSwizzle(op, getStagedTiles(op, form, make(), chip));
+  splitK = chooseSplitK(op, chip, extents, workgroup, k);
+  raster = chooseRaster(op, chip, extents, workgroup);
   return make();
 }

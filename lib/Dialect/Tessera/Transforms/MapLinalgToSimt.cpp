@@ -672,19 +672,17 @@ struct TesseraMapLinalgToSimtPass
     for (memref::CopyOp copy : copies)
       toLinalg(copy);
 
-    SmallVector<linalg::LinalgOp> ops;
-    getOperation()->walk([&](linalg::LinalgOp op) {
-      if (!isInKernel(op) && op.hasPureBufferSemantics() &&
-          op->getNumRegions() == 1 && op.getBlock())
-        ops.push_back(op);
-    });
-    if (!ops.empty()) {
-      FailureOr<const Chip *> found = getChip(getOperation(), target, chip);
-      if (failed(found))
-        return signalPassFailure();
-      for (linalg::LinalgOp op : ops)
-        Mapper(collapse(generalize(op)), **found).run();
-    }
+    auto isMapped = [](linalg::LinalgOp op) {
+      return !isInKernel(op) && op.hasPureBufferSemantics() &&
+             op->getNumRegions() == 1 && op.getBlock();
+    };
+    auto map = [](linalg::LinalgOp op, const Chip &chip) {
+      Mapper(collapse(generalize(op)), chip).run();
+      return success();
+    };
+    if (failed(forEachOnChip<linalg::LinalgOp>(getOperation(), target, chip,
+                                               isMapped, map)))
+      return signalPassFailure();
     WalkResult result =
         getOperation()->walk<WalkOrder::PreOrder>(checkHostAccess);
     if (result.wasInterrupted())

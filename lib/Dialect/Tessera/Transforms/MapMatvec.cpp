@@ -10,6 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Dialect/Tessera/Transforms/MatrixForm.h"
 #include "Dialect/Tessera/Transforms/Passes.h"
 #include "Dialect/Tessera/Transforms/Utils.h"
 #include "Simt.h"
@@ -52,42 +53,17 @@ static Value widen(ImplicitLocOpBuilder &builder, Value value, Type element,
   return arith::ExtSIOp::create(builder, type, value);
 }
 
-/// The extents of `op`'s iteration dimensions, as far as they are known.
-static SmallVector<int64_t> getStaticSizes(ContractOp op) {
-  SmallVector<int64_t> sizes(op.getMap(0).getNumDims(), ShapedType::kDynamic);
-  for (auto [i, operand] : llvm::enumerate(op.getMappedOperands()))
-    for (auto [expr, size] :
-         llvm::zip(op.getMap(i).getResults(),
-                   cast<ShapedType>(operand.getType()).getShape()))
-      if (auto dim = dyn_cast<AffineDimExpr>(expr))
-        if (ShapedType::isStatic(size))
-          sizes[dim.getPosition()] = size;
-  return sizes;
-}
-
-/// The product of `sizes` at `dims`, as far as it is known.
-static int64_t getProduct(ArrayRef<int64_t> sizes, ArrayRef<unsigned> dims) {
-  int64_t product = 1;
-  for (unsigned d : dims) {
-    if (ShapedType::isDynamic(sizes[d]))
-      return ShapedType::kDynamic;
-    product *= sizes[d];
-  }
-  return product;
-}
-
 /// Extents of M, N and K of `op`, as far as they are known.
 static std::array<int64_t, 3> getMatrixExtents(ContractOp op) {
-  SmallVector<int64_t> sizes = getStaticSizes(op);
   ContractOp::Dims dims = op.getDims();
-  return {getProduct(sizes, dims.m), getProduct(sizes, dims.n),
-          getProduct(sizes, dims.k)};
+  return {getLinearExtent(op, dims.m), getLinearExtent(op, dims.n),
+          getLinearExtent(op, dims.k)};
 }
 
 /// Whether `op` is a product of one row or one column, and all of it is what
 /// this pass knows how to express.
-static bool isMatvec(ContractOp op) {
-  if (!isa<MemRefType>(op.getOutput().getType()) || op.getScheduleAttr())
+static bool isMappable(ContractOp op) {
+  if (!isOnMemRefs(op) || op.getScheduleAttr())
     return false;
   auto [m, n, k] = getMatrixExtents(op);
   if (m != 1 && n != 1)
@@ -223,18 +199,13 @@ struct TesseraMapMatvecPass
   using TesseraMapMatvecBase::TesseraMapMatvecBase;
 
   void runOnOperation() override {
-    SmallVector<ContractOp> ops;
-    getOperation()->walk([&](ContractOp op) {
-      if (isMatvec(op))
-        ops.push_back(op);
-    });
-    if (ops.empty())
-      return;
-    FailureOr<const Chip *> found = getChip(getOperation(), target, chip);
-    if (failed(found))
-      return signalPassFailure();
-    for (ContractOp op : ops)
-      mapMatvec(op, **found);
+    auto map = [](ContractOp op, const Chip &chip) {
+      mapMatvec(op, chip);
+      return success();
+    };
+    if (failed(forEachOnChip<ContractOp>(getOperation(), target, chip,
+                                         isMappable, map)))
+      signalPassFailure();
   }
 };
 } // namespace

@@ -141,19 +141,21 @@ int64_t mlir::tessera::getStaticExtent(ContractOp op, unsigned dim) {
   return ShapedType::kDynamic;
 }
 
-std::array<int64_t, 3> mlir::tessera::getStaticExtents(ContractOp op) {
-  MatrixForm form = getMatrixForm(op);
-  auto extentOf = [&](ArrayRef<unsigned> dims) {
-    int64_t product = 1;
-    for (unsigned dim : dims) {
-      int64_t extent = getStaticExtent(op, dim);
-      if (ShapedType::isDynamic(extent))
-        return ShapedType::kDynamic;
-      product *= extent;
-    }
-    return product;
-  };
-  return {extentOf(form.m), extentOf(form.n), extentOf(form.k)};
+int64_t mlir::tessera::getLinearExtent(ContractOp op, ArrayRef<unsigned> dims) {
+  int64_t product = 1;
+  for (unsigned dim : dims) {
+    int64_t extent = getStaticExtent(op, dim);
+    if (ShapedType::isDynamic(extent))
+      return ShapedType::kDynamic;
+    product *= extent;
+  }
+  return product;
+}
+
+std::array<int64_t, 3> mlir::tessera::getStaticExtents(ContractOp op,
+                                                       const MatrixForm &form) {
+  return {getLinearExtent(op, form.m), getLinearExtent(op, form.n),
+          getLinearExtent(op, form.k)};
 }
 
 bool mlir::tessera::isStoredTransposed(ContractOp op, const MatrixForm &form,
@@ -195,9 +197,8 @@ bool mlir::tessera::isStoredTransposed(ContractOp op, const MatrixForm &form,
   return *rowAt > *colAt;
 }
 
-int64_t mlir::tessera::getLargestStep(ContractOp op) {
+int64_t mlir::tessera::getLargestStep(ContractOp op, const MatrixForm &form) {
   int64_t step = 0;
-  MatrixForm form = getMatrixForm(op);
   unsigned first = 3 + op.getExtras().size();
   for (unsigned i = first; i < op.getMaps().size(); ++i) {
     // Where an input moves with the slow ones of several K dimensions, a step

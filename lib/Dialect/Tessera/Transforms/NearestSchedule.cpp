@@ -40,6 +40,7 @@ ScheduleNumbers::ScheduleNumbers(ScheduleAttr schedule)
              schedule.getInterleave(),
              schedule.getSwizzle(),
              schedule.getSplitK(),
+             static_cast<int64_t>(schedule.getSplitKReduction()),
              schedule.getRaster(),
              schedule.getPersistent()} {}
 
@@ -72,7 +73,8 @@ ScheduleAttr ScheduleNumbers::getAttr(MLIRContext *context) const {
       {s[Entry::SubgroupM], s[Entry::SubgroupN]}, s[Entry::K],
       s[Entry::KFragment], s[Entry::Stages],
       {s[Entry::VThreadM], s[Entry::VThreadN]}, s[Entry::Interleave],
-      s[Entry::Swizzle] != 0, s[Entry::SplitK], s[Entry::Raster],
+      s[Entry::Swizzle] != 0, s[Entry::SplitK],
+      static_cast<SplitReduction>(s[Entry::SplitKReduction]), s[Entry::Raster],
       s[Entry::Persistent]);
 }
 
@@ -101,6 +103,11 @@ std::string ScheduleNumbers::describeChange(const ScheduleNumbers &from) const {
   if (to[Entry::Swizzle] != from[Entry::Swizzle])
     add("swizzle", to[Entry::Swizzle] ? "true" : "false");
   number("splitK", Entry::SplitK);
+  if (to[Entry::SplitKReduction] != from[Entry::SplitKReduction])
+    add("splitKReduction",
+        stringifySplitReduction(
+            static_cast<SplitReduction>(to[Entry::SplitKReduction]))
+            .str());
   number("raster", Entry::Raster);
   number("persistent", Entry::Persistent);
   return text;
@@ -116,11 +123,11 @@ class Search {
 public:
   Search(ContractOp op, ScheduleAttr schedule, const Chip &chip,
          ArrayRef<ScheduleProblem> problems)
-      : op(op), chip(chip), from(schedule),
-        rows(getPermittedInstructions(op, chip)),
+      : op(op), form(getMatrixForm(op)), chip(chip), from(schedule),
+        rows(getPermittedInstructions(op, form, chip)),
         lhsBytes(getElementBytes(getElementTypeOrSelf(op.getLhs().getType()))),
         rhsBytes(getElementBytes(getElementTypeOrSelf(op.getRhs().getType()))),
-        reduction(getStaticExtents(op)[2]) {
+        reduction(getStaticExtents(op, form)[2]) {
     for (const ScheduleProblem &problem : problems)
       for (Entry entry : problem.entries)
         if (!llvm::is_contained(entries, entry))
@@ -144,6 +151,7 @@ private:
   void enumerate(ScheduleNumbers numbers, size_t first, unsigned count);
 
   ContractOp op;
+  MatrixForm form;
   const Chip &chip;
   ScheduleNumbers from;
   SmallVector<const MatrixInstruction *> rows;
@@ -192,7 +200,7 @@ SmallVector<int64_t> Search::getCandidates(Entry entry) const {
     add(now * 2, 1, maxTile);
     for (int64_t value = now; value % 2 == 0; value /= 2)
       add(value / 2, 1, maxTile);
-    if (int64_t longest = getLargestStep(op))
+    if (int64_t longest = getLargestStep(op, form))
       for (int64_t step = longest; step > 0; --step)
         if (longest % step == 0 &&
             (entry == Entry::K || entry == Entry::KFragment))
@@ -220,6 +228,7 @@ SmallVector<int64_t> Search::getCandidates(Entry entry) const {
     addPowers(from[Entry::VThreadM] * from[Entry::VThreadN]);
     break;
   case Entry::Swizzle:
+  case Entry::SplitKReduction:
     add(1 - now, 0, 1);
     break;
   case Entry::SplitK:
@@ -241,12 +250,14 @@ double Search::getDistance(const ScheduleNumbers &to) const {
   for (auto [order, entry] : llvm::enumerate(entries)) {
     if (to[entry] == from[entry])
       continue;
+    if (entry == Entry::Swizzle || entry == Entry::SplitKReduction) {
+      distance += 4 + 0.01 * double(order);
+      continue;
+    }
     bool mayBeZero = entry == Entry::Stages || entry == Entry::Interleave ||
                      entry == Entry::Raster || entry == Entry::Persistent;
     distance += std::fabs(std::log2(double(to[entry] + mayBeZero)) -
                           std::log2(double(from[entry] + mayBeZero)));
-    if (entry == Entry::Swizzle)
-      distance += 4;
     // Ties go to the preferred entry. Odd sizes are for those who ask for them.
     distance += 0.01 * double(order);
     if (!mayBeZero && !llvm::isPowerOf2_64(to[entry]))

@@ -14,6 +14,7 @@
 #define LIB_DIALECT_TESSERA_TRANSFORMS_SIMT_H
 
 #include "Dialect/Tessera/Target/Chip.h"
+#include "Dialect/Tessera/Transforms/IndexMath.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -38,31 +39,8 @@ struct Place {
 };
 
 //===----------------------------------------------------------------------===//
-// Index arithmetic
+// Launches
 //===----------------------------------------------------------------------===//
-
-/// Index arithmetic that folds constants.
-struct IndexMath {
-  explicit IndexMath(ImplicitLocOpBuilder &builder) : builder(builder) {}
-  Value constant(int64_t value);
-  Value add(Value a, Value b);
-  Value sub(Value a, Value b);
-  Value mul(Value a, Value b);
-  Value mul(Value a, int64_t b) { return mul(a, constant(b)); }
-  Value div(Value a, Value b);
-  Value rem(Value a, Value b);
-  Value min(Value a, Value b);
-  Value max(Value a, Value b);
-  Value ceilDiv(Value a, Value b);
-  /// The product of `sizes` at `dims`.
-  Value product(ArrayRef<Value> sizes, ArrayRef<unsigned> dims);
-  /// Sets `index` at `dims`, of which the last runs fastest, from their linear
-  /// index.
-  void delinearize(Value linear, ArrayRef<Value> sizes, ArrayRef<unsigned> dims,
-                   MutableArrayRef<Value> index);
-
-  ImplicitLocOpBuilder &builder;
-};
 
 /// The product of the constants in `sizes` at `dims`; none if one is unknown.
 std::optional<int64_t> getStaticProduct(ArrayRef<Value> sizes,

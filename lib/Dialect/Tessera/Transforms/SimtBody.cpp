@@ -20,58 +20,8 @@ using namespace mlir::tessera;
 using namespace mlir::tessera::simt;
 
 //===----------------------------------------------------------------------===//
-// Index arithmetic
+// Launches
 //===----------------------------------------------------------------------===//
-
-Value IndexMath::constant(int64_t value) {
-  return arith::ConstantIndexOp::create(builder, value);
-}
-Value IndexMath::add(Value a, Value b) {
-  return builder.createOrFold<arith::AddIOp>(a, b);
-}
-Value IndexMath::sub(Value a, Value b) {
-  return builder.createOrFold<arith::SubIOp>(a, b);
-}
-Value IndexMath::mul(Value a, Value b) {
-  return builder.createOrFold<arith::MulIOp>(a, b);
-}
-Value IndexMath::div(Value a, Value b) {
-  return builder.createOrFold<arith::DivUIOp>(a, b);
-}
-Value IndexMath::rem(Value a, Value b) {
-  if (getConstantIntValue(b) == int64_t(1))
-    return constant(0);
-  return builder.createOrFold<arith::RemUIOp>(a, b);
-}
-Value IndexMath::min(Value a, Value b) {
-  return builder.createOrFold<arith::MinUIOp>(a, b);
-}
-Value IndexMath::max(Value a, Value b) {
-  return builder.createOrFold<arith::MaxUIOp>(a, b);
-}
-Value IndexMath::ceilDiv(Value a, Value b) {
-  return div(add(a, sub(b, constant(1))), b);
-}
-
-Value IndexMath::product(ArrayRef<Value> sizes, ArrayRef<unsigned> dims) {
-  Value total = constant(1);
-  for (unsigned d : dims)
-    total = mul(total, sizes[d]);
-  return total;
-}
-
-void IndexMath::delinearize(Value linear, ArrayRef<Value> sizes,
-                            ArrayRef<unsigned> dims,
-                            MutableArrayRef<Value> index) {
-  for (unsigned d : llvm::reverse(dims)) {
-    if (d == dims.front()) {
-      index[d] = linear;
-    } else {
-      index[d] = rem(linear, sizes[d]);
-      linear = div(linear, sizes[d]);
-    }
-  }
-}
 
 std::optional<int64_t> simt::getStaticProduct(ArrayRef<Value> sizes,
                                               ArrayRef<unsigned> dims) {

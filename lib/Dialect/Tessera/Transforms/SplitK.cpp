@@ -12,6 +12,11 @@
 //                    v
 //   output[m, n] = epilogue(init + w[0] + w[1] + w[2])     always in this order
 //
+// With atomic adds, the parts share one workspace, which starts from zeros, or
+// the output itself, which starts from init:
+//
+//   workspace[0, m, n] += part                             in any order
+//
 //===----------------------------------------------------------------------===//
 
 #include "SplitK.h"
@@ -36,6 +41,28 @@ Value mlir::tessera::createSplitWorkspace(ContractOp op, int64_t parts,
       sizes.push_back(memref::DimOp::create(builder, op.getOutput(), r));
   return memref::AllocOp::create(
       builder, MemRefType::get(shape, op.getAccumulatorType()), sizes);
+}
+
+bool mlir::tessera::canAddToOutput(ContractOp op) {
+  Block &epilogue = op.getEpilogue().front();
+  return getElementTypeOrSelf(op.getOutput().getType()) ==
+             op.getAccumulatorType() &&
+         cast<YieldOp>(epilogue.getTerminator()).getValues()[0] ==
+             epilogue.getArgument(0);
+}
+
+Value mlir::tessera::createAtomicWorkspace(ContractOp op,
+                                           ImplicitLocOpBuilder &builder) {
+  if (canAddToOutput(op)) {
+    if (op.getInit())
+      linalg::FillOp::create(builder, op.getInit(), op.getOutput());
+    return {};
+  }
+  Value workspace = createSplitWorkspace(op, /*parts=*/1, builder);
+  Value zero = arith::ConstantOp::create(
+      builder, builder.getZeroAttr(op.getAccumulatorType()));
+  linalg::FillOp::create(builder, zero, workspace);
+  return workspace;
 }
 
 void mlir::tessera::emitSplitReduction(ContractOp op, Value workspace,

@@ -25,6 +25,7 @@
 #include "ContractOperands.h"
 #include "SplitK.h"
 
+#include "Dialect/Tessera/Transforms/IndexMath.h"
 #include "Dialect/Tessera/Transforms/Passes.h"
 #include "Dialect/Tessera/Transforms/Schedule.h"
 #include "Dialect/Tessera/Transforms/Utils.h"
@@ -57,8 +58,8 @@ class Tiler {
 public:
   Tiler(ContractOp op, ScheduleAttr schedule, const Chip &chip)
       : op(op), schedule(schedule), chip(chip), builder(op.getLoc(), op),
-        form(getMatrixForm(op)), extents(getStaticExtents(op)),
-        operands(op, form, builder) {
+        math(builder), form(getMatrixForm(op)),
+        extents(getStaticExtents(op, form)), operands(op, form, builder) {
     auto pair = [](ArrayRef<int64_t> values) {
       return std::array<int64_t, 2>{values[0], values[1]};
     };
@@ -75,30 +76,6 @@ public:
 private:
   using BodyFn = function_ref<SmallVector<Value>(Value row, Value col,
                                                  ValueRange privates)>;
-
-  Value constant(int64_t value) {
-    return arith::ConstantIndexOp::create(builder, value);
-  }
-  Value add(Value a, Value b) {
-    return builder.createOrFold<arith::AddIOp>(a, b);
-  }
-  Value mul(Value a, int64_t b) {
-    return builder.createOrFold<arith::MulIOp>(a, constant(b));
-  }
-  Value mul(Value a, Value b) {
-    return builder.createOrFold<arith::MulIOp>(a, b);
-  }
-  Value div(Value a, Value b) {
-    return builder.createOrFold<arith::DivUIOp>(a, b);
-  }
-  Value rem(Value a, Value b) {
-    return builder.createOrFold<arith::RemUIOp>(a, b);
-  }
-  Value min(Value a, Value b) {
-    return builder.createOrFold<arith::MinUIOp>(a, b);
-  }
-  /// ceil(value / divisor).
-  Value ceilDiv(Value value, int64_t divisor);
 
   FragmentType fragment(int64_t rows, int64_t cols, Type element, Role role) {
     return FragmentType::get(rows, cols, element, role);
@@ -136,6 +113,7 @@ private:
   ScheduleAttr schedule;
   const Chip &chip;
   ImplicitLocOpBuilder builder;
+  IndexMath math;
   MatrixForm form;
   std::array<int64_t, 3> extents;
   ContractOperands operands;
@@ -154,12 +132,6 @@ private:
 };
 
 } // namespace
-
-Value Tiler::ceilDiv(Value value, int64_t divisor) {
-  if (divisor == 1)
-    return value;
-  return div(add(value, constant(divisor - 1)), constant(divisor));
-}
 
 Value Tiler::load(const MatrixView &view, Value row, Value col,
                   FragmentType type, bool inBounds) {
@@ -199,7 +171,7 @@ SmallVector<Value> Tiler::forEachVThread(ValueRange privates, BodyFn body) {
         at[d] = arith::AddIOp::create(
             builder, subInBlock[d],
             arith::MulIOp::create(builder, entry->getArgument(d),
-                                  constant(tile[d])));
+                                  math.constant(tile[d])));
     yielded = body(at[0], at[1], arguments);
     YieldOp::create(builder, yielded);
   }
@@ -224,7 +196,7 @@ SmallVector<Value> Tiler::emitInit() {
   FragmentType type = fragment(tile[0], tile[1], acc, Role::Acc);
   Value init = op.getInit();
   // What is cut into parts starts from zero: the old value is added last.
-  if (operands.getWorkspace())
+  if (schedule.getSplitK() > 1)
     init = arith::ConstantOp::create(builder, builder.getZeroAttr(acc));
   if (init) {
     init = FillOp::create(builder, type, init);
@@ -234,7 +206,7 @@ SmallVector<Value> Tiler::emitInit() {
   bool inBounds = divides(0, block[0]) && divides(1, block[1]);
   Type element = getElementTypeOrSelf(op.getOutput().getType());
   return forEachVThread({}, [&](Value row, Value col, ValueRange) {
-    Value old = load(out, add(blockAt[0], row), add(blockAt[1], col),
+    Value old = load(out, math.add(blockAt[0], row), math.add(blockAt[1], col),
                      type.cloneWithElementType(element), inBounds);
     if (element != acc)
       old = ConvertOp::create(builder, type, old, /*isUnsigned=*/false);
@@ -281,7 +253,7 @@ Value Tiler::emitOperand(unsigned side, Value tile, bool transposed, Value row,
           other, /*dimension=*/side == 0 ? 1 : 0, /*inBounds=*/false);
     } else if (readsK && readsOther) {
       MatrixView view = operands.viewMatrix(operand);
-      Value along = add(k, side == 0 ? col : row);
+      Value along = math.add(k, side == 0 ? col : row);
       input = load(view, side == 0 ? other : along, side == 0 ? along : other,
                    inputType, /*inBounds=*/false);
     } else if (readsK || readsOther) {
@@ -291,7 +263,7 @@ Value Tiler::emitOperand(unsigned side, Value tile, bool transposed, Value row,
       bool alongRows = readsK == (side == 1);
       input = BroadcastOp::create(
           builder, inputType, vector,
-          readsK ? add(k, side == 0 ? col : row) : other,
+          readsK ? math.add(k, side == 0 ? col : row) : other,
           /*dimension=*/alongRows ? 1 : 0, /*inBounds=*/false);
     } else {
       mapping.map(from.getArgument(i), operands.loadScalar(operand));
@@ -317,8 +289,8 @@ Value Tiler::emitOperand(unsigned side, Value tile, bool transposed, Value row,
     Type indexType = builder.getIndexType();
     SmallVector<Value> coordinates{body->addArgument(indexType, op.getLoc()),
                                    body->addArgument(indexType, op.getLoc())};
-    Value at =
-        add(add(k, side == 0 ? col : row), coordinates[side == 0 ? 1 : 0]);
+    Value at = math.add(math.add(k, side == 0 ? col : row),
+                        coordinates[side == 0 ? 1 : 0]);
     Value inside = arith::CmpIOp::create(builder, arith::CmpIPredicate::ult, at,
                                          operands.getK());
     Value zero = arith::ConstantOp::create(
@@ -344,11 +316,11 @@ SmallVector<Value> Tiler::emitReduction(ValueRange init) {
   bool kDivides = divides(2, k * splitK);
   std::optional<int64_t> knownSteps = getConstantIntValue(numSteps);
   bool ahead = !knownSteps || *knownSteps < schedule.getStages();
-  auto loop =
-      scf::ForOp::create(builder, constant(0), numSteps, constant(1), init);
+  auto loop = scf::ForOp::create(builder, math.constant(0), numSteps,
+                                 math.constant(1), init);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(loop.getBody());
-  Value at = add(firstK, mul(loop.getInductionVar(), k));
+  Value at = math.add(firstK, math.mul(loop.getInductionVar(), k));
   auto createTile = [&](unsigned side) {
     bool kBeyond = !kDivides || (form.gather[side] && ahead),
          otherBeyond = !divides(side, block[side]);
@@ -360,14 +332,14 @@ SmallVector<Value> Tiler::emitReduction(ValueRange init) {
         {side == 0 ? block[0] : k, side == 0 ? k : block[1]}, beyond,
         chip.accessBytes);
   };
-  Value a = createTile(0), b = createTile(1), zero = constant(0);
+  Value a = createTile(0), b = createTile(1), zero = math.constant(0);
   SmallVector<Value> products = forEachVThread(
       loop.getRegionIterArgs(), [&](Value row, Value col, ValueRange privates) {
         Value aValue = emitOperand(
-            0, a, views[0].transposed, row, zero, at, add(blockAt[0], row),
+            0, a, views[0].transposed, row, zero, at, math.add(blockAt[0], row),
             fragment(tile[0], k, op.getProductType(0), Role::A));
         Value bValue = emitOperand(
-            1, b, views[1].transposed, zero, col, at, add(blockAt[1], col),
+            1, b, views[1].transposed, zero, col, at, math.add(blockAt[1], col),
             fragment(k, tile[1], op.getProductType(1), Role::B));
         Value product = MmaOp::create(builder, privates[0].getType(), aValue,
                                       bValue, privates[0], op.getUnsignedA(),
@@ -391,7 +363,7 @@ void Tiler::emitEpilogue(ValueRange accs) {
 
   // Views and scalars are the same for all vthreads. The parts of a reduction
   // are stored as they are.
-  bool isPart = static_cast<bool>(operands.getWorkspace());
+  bool isPart = schedule.getSplitK() > 1;
   size_t numExtras = isPart ? 0 : op.getExtras().size();
   SmallVector<MatrixView> views(numExtras);
   SmallVector<Value> scalars(numExtras);
@@ -413,8 +385,8 @@ void Tiler::emitEpilogue(ValueRange accs) {
 
   forEachVThread(accs, [&](Value row, Value col, ValueRange privates) {
     Value result = privates[0];
-    row = add(blockAt[0], row);
-    col = add(blockAt[1], col);
+    row = math.add(blockAt[0], row);
+    col = math.add(blockAt[1], col);
     if (!trivial) {
       SmallVector<Value> inputs{result};
       IRMapping mapping;
@@ -454,7 +426,7 @@ void Tiler::emitEpilogue(ValueRange accs) {
     if (out.transposed)
       std::swap(indices[0], indices[1]);
     StoreOp::create(builder, result, out.memory, indices, out.transposed,
-                    inBounds);
+                    inBounds, schedule.addsAtomically());
     return SmallVector<Value>();
   });
 }
@@ -465,30 +437,31 @@ void Tiler::emitEpilogue(ValueRange accs) {
 
 void Tiler::placeSubgroup() {
   int64_t subCols = block[1] / sub[1];
-  Value zero = constant(0);
+  Value zero = math.constant(0);
   subInBlock = {zero, zero};
   if (schedule.getNumSubgroups() == 1)
     return;
   Value id = gpu::SubgroupIdOp::create(builder, /*upper_bound=*/nullptr);
   std::array<Value, 2> position{id, id};
   if (subCols > 1)
-    position = {div(id, constant(subCols)), rem(id, constant(subCols))};
+    position = {math.div(id, math.constant(subCols)),
+                math.rem(id, math.constant(subCols))};
   for (unsigned d : {0, 1})
     if (block[d] > sub[d])
-      subInBlock[d] = mul(position[d], sub[d]);
+      subInBlock[d] = math.mul(position[d], sub[d]);
 }
 
 void Tiler::emitWorkgroupTile(Value x, Value y, Value z) {
-  blockAt = {mul(x, block[0]), mul(y, block[1])};
-  firstK = constant(0);
+  blockAt = {math.mul(x, block[0]), math.mul(y, block[1])};
+  firstK = math.constant(0);
   Value batch = z;
   if (schedule.getSplitK() > 1) {
     // The parts of one tile are neighbours.
-    Value parts = constant(schedule.getSplitK());
-    Value part = rem(z, parts);
-    batch = div(z, parts);
-    operands.setSlice(part);
-    firstK = mul(part, mul(numSteps, schedule.getK()));
+    Value parts = math.constant(schedule.getSplitK());
+    Value part = math.rem(z, parts);
+    batch = math.div(z, parts);
+    operands.setSlice(schedule.addsAtomically() ? math.constant(0) : part);
+    firstK = math.mul(part, math.mul(numSteps, schedule.getK()));
   }
   operands.setBatch(batch);
   SmallVector<Value> accs = emitReduction(emitInit());
@@ -518,19 +491,19 @@ void Tiler::emitTiles() {
   // A linear grid. The tiles of one batch come in bands of `raster` rows of
   // tiles; within a band, the rows run fastest.
   auto emitLinear = [&](Value linear) {
-    Value perBatch = mul(numTiles[0], numTiles[1]);
-    Value z = div(linear, perBatch), rest = rem(linear, perBatch);
-    Value band = raster == 0 ? numTiles[0] : constant(raster);
-    Value perBand = mul(band, numTiles[1]);
-    Value first = mul(div(rest, perBand), band);
-    Value rows =
-        min(builder.createOrFold<arith::SubIOp>(numTiles[0], first), band);
-    Value inBand = rem(rest, perBand);
-    emitWorkgroupTile(add(first, rem(inBand, rows)), div(inBand, rows), z);
+    Value perBatch = math.mul(numTiles[0], numTiles[1]);
+    Value z = math.div(linear, perBatch), rest = math.rem(linear, perBatch);
+    Value band = raster == 0 ? numTiles[0] : math.constant(raster);
+    Value perBand = math.mul(band, numTiles[1]);
+    Value first = math.mul(math.div(rest, perBand), band);
+    Value rows = math.min(math.sub(numTiles[0], first), band);
+    Value inBand = math.rem(rest, perBand);
+    emitWorkgroupTile(math.add(first, math.rem(inBand, rows)),
+                      math.div(inBand, rows), z);
   };
   if (schedule.getPersistent() == 0)
     return emitLinear(ids.x);
-  Value total = mul(mul(numTiles[0], numTiles[1]), numTiles[2]);
+  Value total = math.mul(math.mul(numTiles[0], numTiles[1]), numTiles[2]);
   forEach(ids.x, total, grid.x, emitLinear);
 }
 
@@ -544,27 +517,29 @@ void Tiler::run() {
   }
 
   // On the host: extents, grid and threads.
-  Value one = constant(1);
+  Value one = math.constant(1);
   int64_t splitK = schedule.getSplitK();
-  if (splitK > 1)
+  if (schedule.addsAtomically())
+    operands.setWorkspace(createAtomicWorkspace(op, builder));
+  else if (splitK > 1)
     operands.setWorkspace(createSplitWorkspace(op, splitK, builder));
-  numTiles = {ceilDiv(operands.getM(), block[0]),
-              ceilDiv(operands.getN(), block[1]),
-              mul(operands.getNumBatches(), splitK)};
-  numSteps = ceilDiv(operands.getK(), schedule.getK() * splitK);
+  numTiles = {math.ceilDiv(operands.getM(), block[0]),
+              math.ceilDiv(operands.getN(), block[1]),
+              math.mul(operands.getNumBatches(), splitK)};
+  numSteps = math.ceilDiv(operands.getK(), schedule.getK() * splitK);
   std::array<Value, 3> grid = numTiles;
   if (schedule.getRaster() != 0 || schedule.getPersistent() != 0) {
-    Value total = mul(mul(numTiles[0], numTiles[1]), numTiles[2]);
+    Value total = math.mul(math.mul(numTiles[0], numTiles[1]), numTiles[2]);
     if (schedule.getPersistent() != 0)
-      total = min(total, constant(schedule.getPersistent()));
+      total = math.min(total, math.constant(schedule.getPersistent()));
     grid = {total, one, one};
   } else {
     std::optional<int64_t> known = getConstantIntValue(numTiles[2]);
     if (!known || *known > maxGridYZ)
-      grid[2] = min(numTiles[2], constant(maxGridYZ));
+      grid[2] = math.min(numTiles[2], math.constant(maxGridYZ));
   }
   Value lanes = gpu::SubgroupSizeOp::create(builder, /*upper_bound=*/nullptr);
-  Value threads = mul(lanes, schedule.getNumSubgroups());
+  Value threads = math.mul(lanes, schedule.getNumSubgroups());
 
   launch = gpu::LaunchOp::create(builder, grid[0], grid[1], grid[2], threads,
                                  one, one);
@@ -577,8 +552,8 @@ void Tiler::run() {
     builder.setInsertionPointToEnd(&launch.getBody().front());
     gpu::TerminatorOp::create(builder);
   }
-  if (splitK > 1)
-    emitSplitReduction(op, operands.getWorkspace(), builder);
+  if (Value workspace = operands.getWorkspace())
+    emitSplitReduction(op, workspace, builder);
   op.erase();
 }
 
@@ -588,24 +563,18 @@ struct TesseraTileContractPass
   using TesseraTileContractBase::TesseraTileContractBase;
 
   void runOnOperation() override {
-    SmallVector<ContractOp> ops;
-    getOperation()->walk([&](ContractOp op) {
-      if (isa<MemRefType>(op.getOutput().getType()))
-        ops.push_back(op);
-    });
-    if (ops.empty())
-      return;
-    FailureOr<const Chip *> found = getChip(getOperation(), target, chip);
-    if (failed(found))
-      return signalPassFailure();
-    for (ContractOp op : ops) {
+    auto tile = [](ContractOp op, const Chip &chip) -> LogicalResult {
       ScheduleAttr schedule = op.getScheduleAttr();
       if (!schedule)
-        schedule = getDefaultSchedule(op, **found);
-      if (failed(checkSchedule(op, schedule, **found)))
-        return signalPassFailure();
-      Tiler(op, schedule, **found).run();
-    }
+        schedule = getDefaultSchedule(op, chip);
+      if (failed(checkSchedule(op, schedule, chip)))
+        return failure();
+      Tiler(op, schedule, chip).run();
+      return success();
+    };
+    if (failed(forEachOnChip<ContractOp>(getOperation(), target, chip,
+                                         isOnMemRefs, tile)))
+      return signalPassFailure();
     // One constant for all uses, so that what follows can be read.
     IRRewriter rewriter(&getContext());
     DominanceInfo dominance;

@@ -246,6 +246,9 @@ static SmallVector<Access> getAccesses(Operation *op) {
     add(false, load.getMemory(), load.getIndices(),
         getTile(load.getResult().getType(), load.getTranspose()));
   } else if (auto store = dyn_cast<StoreOp>(op)) {
+    // Each vthread's update counts.
+    if (store.getAtomicAdd())
+      return {};
     add(true, store.getMemory(), store.getIndices(),
         getTile(store.getValue().getType(), store.getTranspose()));
   } else if (auto load = dyn_cast<memref::LoadOp>(op)) {

@@ -240,11 +240,12 @@ template <typename CopyLike> static void setAlignment(CopyLike op) {
   ValueRange from = op.getSourceIndices();
   if (op.isGather())
     from = op.getGather().front().getTerminator()->getOperands().drop_back();
-  int64_t promised = op.getAlignment().value_or(1);
+  int64_t promised = op.getAlignment().value_or(0);
   int64_t ofSource = getKnownTileAlignment(op.getSource(), from),
           ofTarget =
               getKnownTileAlignment(op.getTarget(), op.getTargetIndices());
-  op.setAlignment(std::max(promised, std::min(ofSource, ofTarget)));
+  if (int64_t both = std::max(promised, std::min(ofSource, ofTarget)))
+    op.setAlignment(both);
   op->setAttr(
       getAlignmentAttrName(),
       Builder(op.getContext()).getI64IntegerAttr(std::max(promised, ofTarget)));

@@ -629,6 +629,16 @@ static linalg::LinalgOp toLinalg(memref::CopyOp copy) {
   return cast<linalg::LinalgOp>(generic.getOperation());
 }
 
+/// Elements of i4 are not written: neighbours would, by halves of a byte.
+static LogicalResult checkOutputs(linalg::LinalgOp op) {
+  for (Value output : op.getDpsInits())
+    if (isPacked(getElementTypeOrSelf(output.getType())))
+      return op.emitError()
+             << "writes elements of i4, of which two share a byte: threads "
+                "would race for it; i4 is only read, so write i8";
+  return success();
+}
+
 /// Whether `op` runs on the device.
 static bool isInKernel(Operation *op) {
   return op->getParentOfType<gpu::LaunchOp>() ||
@@ -682,6 +692,9 @@ struct TesseraMapLinalgToSimtPass
       FailureOr<const Chip *> found = getChip(getOperation(), target, chip);
       if (failed(found))
         return signalPassFailure();
+      for (linalg::LinalgOp op : ops)
+        if (failed(checkOutputs(op)))
+          return signalPassFailure();
       for (linalg::LinalgOp op : ops)
         Mapper(collapse(generalize(op)), **found).run();
     }

@@ -127,9 +127,11 @@ Expected<FillSpec> parseFillSpec(const std::string &text);
 /// have the same. The contents depend on nothing but type, seed and position:
 /// element i of `Int` and `Random` comes from output i of splitmix64.
 ///
-///             | f16 bf16 f32 f64 f8*  | i8 i16 i32 i64 | i4      | ui8 index | i1
-///   Int       | -3 .. 3               | -8 .. 8        | -8 .. 7 | 0 .. 8    | 0, 1
-///   Random    | [-1, 1), rounded      | -128 .. 127    | -8 .. 7 | 0 .. 255  | 0, 1
+///             | f16 bf16 f32 f64 f8*  | i8 i16 i32 i64 | i4      | ui8 index |
+///             i1
+///   Int       | -3 .. 3               | -8 .. 8        | -8 .. 7 | 0 .. 8    |
+///   0, 1 Random    | [-1, 1), rounded      | -128 .. 127    | -8 .. 7 | 0 ..
+///   255  | 0, 1
 ///
 /// `Int`: products of two such floats are at most 9, so a sum of k of them is
 /// exact in whatever order as long as 9 k <= 2^24 for a sum in f32, and
@@ -159,13 +161,14 @@ Expected<HostArray> makeArray(ElementType type,
 ///   - bf16 and fp8, which NumPy itself lacks, may come from f2, f4 or f8 and
 ///     are rounded;
 ///   - `Index` comes from i8, NumPy's name for 64-bit integers;
-///   - `I4`, which NumPy lacks, comes from bytes, an element in each: signed ones
-///     (i1) of -8 to 7, or unsigned ones (u1) of 0 to 15, and is packed. What is
-///     out of range is an error that says where.
+///   - `I4`, which NumPy lacks, comes from bytes, an element in each: signed
+///   ones
+///     (i1) of -8 to 7, or unsigned ones (u1) of 0 to 15, and is packed. What
+///     is out of range is an error that says where.
 Expected<HostArray> loadNpy(const std::string &path, ElementType type);
 
-/// Saves an array as a .npy file; bf16 and fp8 as ml_dtypes does, `I4` as signed
-/// bytes, an element in each.
+/// Saves an array as a .npy file; bf16 and fp8 as ml_dtypes does, `I4` as
+/// signed bytes, an element in each.
 Status saveNpy(const std::string &path, const HostArray &array);
 
 } // namespace tessera::runtime

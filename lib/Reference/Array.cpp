@@ -185,8 +185,8 @@ FailureOr<SmallVector<char>> Array::encode() const {
   if (isPacked(*format)) {
     SmallVector<char> bytes(static_cast<size_t>(count + 1) / 2);
     for (int64_t i = 0; i < count; ++i)
-      bytes[i / 2] |= static_cast<char>((storage->integers()[i] & 15)
-                                        << (i % 2 * 4));
+      bytes[i / 2] |=
+          static_cast<char>((storage->integers()[i] & 15) << (i % 2 * 4));
     return bytes;
   }
   if (size == 0)

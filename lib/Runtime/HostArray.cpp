@@ -835,8 +835,7 @@ Status tessera::runtime::saveNpy(const std::string &path,
   if (array.type == ElementType::I4) {
     std::vector<int8_t> bytes(static_cast<size_t>(array.size()));
     for (size_t index = 0; index < bytes.size(); ++index)
-      bytes[index] =
-          readNibble(array.data.data(), static_cast<int64_t>(index));
+      bytes[index] = readNibble(array.data.data(), static_cast<int64_t>(index));
     return writeNpy(path, "|i1", array.shape, bytes.data());
   }
   return writeNpy(path, getInfo(array.type).descr, array.shape,

@@ -336,9 +336,10 @@ private:
     Origin from = gathers ? emitGatherOrigin(builder, row, col)
                           : emitTileOrigin(builder, row, col);
     bool mayCopy = async && targetInside && (!packed || alignment > 0);
-    if (mayCopy && packed && from.count
-            ? emitAsyncIfWhole(builder, from, into, intoAll)
-            : mayCopy && emitAsyncChunk(builder, from, intoAll))
+    bool mayHalve =
+        packed && from.count && !op->hasAttr(getWholeBytesAttrName());
+    if (mayCopy && mayHalve ? emitAsyncIfWhole(builder, from, into, intoAll)
+                            : mayCopy && emitAsyncChunk(builder, from, intoAll))
       return;
     emitWrite(builder, emitRead(builder, from, width), into, intoAll);
   }

@@ -234,6 +234,15 @@ void mlir::tessera::populateFragmentToVectorPatterns(
   patterns.add<SelectPattern>(converter, patterns.getContext());
 }
 
+/// Whether the rows of a copy of packed elements end at a byte, as they begin.
+template <typename CopyLike> static bool endsAtBytes(CopyLike op) {
+  MemRefType type = op.getSourceType();
+  return isPacked(type.getElementType()) && !op.isGather() &&
+         ShapedType::isStatic(type.getShape().back()) &&
+         type.getShape().back() % 2 == 0 &&
+         getKnownDivisor(op.getSourceIndices().back()) % 2 == 0;
+}
+
 /// What is known beside what the op promises: of source and target, and of the
 /// target alone.
 template <typename CopyLike> static void setAlignment(CopyLike op) {
@@ -246,9 +255,11 @@ template <typename CopyLike> static void setAlignment(CopyLike op) {
               getKnownTileAlignment(op.getTarget(), op.getTargetIndices());
   if (int64_t both = std::max(promised, std::min(ofSource, ofTarget)))
     op.setAlignment(both);
-  op->setAttr(
-      getAlignmentAttrName(),
-      Builder(op.getContext()).getI64IntegerAttr(std::max(promised, ofTarget)));
+  Builder builder(op.getContext());
+  op->setAttr(getAlignmentAttrName(),
+              builder.getI64IntegerAttr(std::max(promised, ofTarget)));
+  if (endsAtBytes(op))
+    op->setAttr(getWholeBytesAttrName(), builder.getUnitAttr());
 }
 
 LogicalResult

@@ -433,9 +433,9 @@ struct StorePattern : FragmentPattern<StoreOp> {
       if (!masked && width == 1) {
         memref::StoreOp::create(builder, loc, part, op.getMemory(), indices);
       } else if (!masked) {
-        vector::StoreOp::create(
-            builder, loc, part, op.getMemory(), indices,
-            /*nontemporal=*/false, access.getAccessAlignment());
+        vector::StoreOp::create(builder, loc, part, op.getMemory(), indices,
+                                /*nontemporal=*/false,
+                                access.getAccessAlignment());
       } else {
         Value count = access.emitCount(place, width);
         if (width == 1) {

@@ -110,8 +110,8 @@ LogicalResult WidenPacked::matchAndRewrite(linalg::LinalgOp op,
                  user->getResult(0).getType().getIntOrFloatBitWidth() > 8;
         }))
       return failure();
-    inputs[i] = widen(rewriter, op.getLoc(), inputs[i],
-                      body->operands[i].isUnsigned);
+    inputs[i] =
+        widen(rewriter, op.getLoc(), inputs[i], body->operands[i].isUnsigned);
     found = true;
   }
   if (!found)

@@ -31,9 +31,9 @@ bool NvidiaTarget::emitAsyncCopy(OpBuilder &builder, Location loc, Value source,
       !type.isLastDimUnitStride())
     return false;
   if (isPacked(type.getElementType())) {
-    // Part of a byte cannot be zero.
     if (count)
-      return false;
+      count = arith::ShRUIOp::create(
+          builder, loc, count, arith::ConstantIndexOp::create(builder, loc, 1));
     Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
     auto view = [&](Value memory, ValueRange indices) {
       return emitByteView(builder, loc, memory,
@@ -41,7 +41,7 @@ bool NvidiaTarget::emitAsyncCopy(OpBuilder &builder, Location loc, Value source,
                           bytes);
     };
     return emitAsyncCopy(builder, loc, view(source, sourceIndices), zero,
-                         view(target, targetIndices), zero, bytes, Value());
+                         view(target, targetIndices), zero, bytes, count);
   }
   nvgpu::DeviceAsyncCopyOp::create(
       builder, loc, nvgpu::DeviceAsyncTokenType::get(builder.getContext()),

@@ -48,8 +48,9 @@ Value NvidiaTarget::emitTileLoad(OpBuilder &builder, Location loc, LoadOp op,
   int64_t bytes = getElementBytes(element);
   SmallVector<int64_t> strides;
   int64_t offset;
-  if (level < 75 || !isWorkgroupMemory(type) || alignment < 16 || bytes > 4 || isPacked(element) ||
-      failed(type.getStridesAndOffset(strides, offset)) || strides.back() != 1)
+  if (level < 75 || !isWorkgroupMemory(type) || alignment < 16 || bytes > 4 ||
+      isPacked(element) || failed(type.getStridesAndOffset(strides, offset)) ||
+      strides.back() != 1)
     return {};
   unsigned fast = op.getTranspose() ? 0 : 1, slow = 1 - fast;
   ArrayRef<Step> lanes = layout.map.getLanes(),

@@ -41,10 +41,10 @@ bool isPacked(Type type);
 /// Bytes of one element of `type` in memory, or of what shares a byte with it.
 int64_t getElementBytes(Type type);
 
-/// Element `linear` of memory of packed elements: the byte that it is in (index)
-/// as the first of a view of `count` bytes, which is returned.
-Value emitByteView(OpBuilder &builder, Location loc, Value memory,
-                   Value linear, int64_t count);
+/// Element `linear` of memory of packed elements: the byte that it is in
+/// (index) as the first of a view of `count` bytes, which is returned.
+Value emitByteView(OpBuilder &builder, Location loc, Value memory, Value linear,
+                   int64_t count);
 
 /// The number of the element at `indices` of `memory` in its buffer: from the
 /// strides and the offset.

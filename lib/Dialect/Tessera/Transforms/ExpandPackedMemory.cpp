@@ -4,9 +4,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Elements 2 i and 2 i + 1 of memory of i4 are the low and the high half of byte
-// i. A vector that begins at a byte is unpacked from its bytes. One that may
-// begin in the middle of a byte is shifted first:
+// Elements 2 i and 2 i + 1 of memory of i4 are the low and the high half of
+// byte i. A vector that begins at a byte is unpacked from its bytes. One that
+// may begin in the middle of a byte is shifted first:
 //
 //   bytes       b0 b1 b2      each  high:low
 //   even        b0 b1
@@ -52,8 +52,8 @@ public:
   Value loadElement(int64_t distance = 0);
   /// Vector `type` from the first element on, which is at a byte if `alignment`
   /// is said. Under `mask`, where there is one, else `passThrough`.
-  Value loadVector(VectorType type, llvm::MaybeAlign alignment,
-                   Value mask = {}, Value passThrough = {});
+  Value loadVector(VectorType type, llvm::MaybeAlign alignment, Value mask = {},
+                   Value passThrough = {});
   /// The first element is at a byte.
   void storeVector(Value vector, llvm::MaybeAlign alignment);
 
@@ -77,9 +77,9 @@ private:
     return memref::LoadOp::create(b, view(linear, 1), constant(0));
   }
   Value isOdd(Value linear) {
-    return arith::CmpIOp::create(
-        b, arith::CmpIPredicate::ne,
-        arith::AndIOp::create(b, linear, constant(1)), constant(0));
+    return arith::CmpIOp::create(b, arith::CmpIPredicate::ne,
+                                 arith::AndIOp::create(b, linear, constant(1)),
+                                 constant(0));
   }
   /// Every other element, from `from` on.
   Value takeHalf(Value vector, int64_t from);
@@ -112,9 +112,8 @@ Value Packed::unpack(Value bytes, VectorType type) {
 
 Value Packed::loadElement(int64_t distance) {
   Value linear = at(distance);
-  Value bits =
-      arith::MulIOp::create(b, arith::AndIOp::create(b, linear, constant(1)),
-                            constant(4));
+  Value bits = arith::MulIOp::create(
+      b, arith::AndIOp::create(b, linear, constant(1)), constant(4));
   Value byte = loadByte(linear);
   Value shift = arith::IndexCastOp::create(b, byte.getType(), bits);
   return arith::TruncIOp::create(
@@ -146,9 +145,9 @@ Value Packed::loadVector(VectorType type, llvm::MaybeAlign alignment,
     Value others = arith::SelectOp::create(
         b, odd, vector::ShuffleOp::create(b, splat(maskType, 0), odds, moved),
         odds);
-    bytes = vector::MaskedLoadOp::create(
-        b, bytesType, from, zero, arith::OrIOp::create(b, evens, others),
-        splat(bytesType, 0));
+    bytes = vector::MaskedLoadOp::create(b, bytesType, from, zero,
+                                         arith::OrIOp::create(b, evens, others),
+                                         splat(bytesType, 0));
     Value isRead = arith::AndIOp::create(
         b, odd, vector::ExtractOp::create(b, odds, size - 1));
     auto branch = scf::IfOp::create(b, TypeRange(b.getI8Type()), isRead,
@@ -165,11 +164,9 @@ Value Packed::loadVector(VectorType type, llvm::MaybeAlign alignment,
       b, bytes, vector::BroadcastOp::create(b, bytesType, behind),
       llvm::to_vector(llvm::seq<int64_t>(1, size + 1)));
   Value four = splat(bytesType, 4);
-  Value moved =
-      arith::OrIOp::create(b, arith::ShRUIOp::create(b, bytes, four),
-                           arith::ShLIOp::create(b, next, four));
-  Value result =
-      unpack(arith::SelectOp::create(b, odd, moved, bytes), type);
+  Value moved = arith::OrIOp::create(b, arith::ShRUIOp::create(b, bytes, four),
+                                     arith::ShLIOp::create(b, next, four));
+  Value result = unpack(arith::SelectOp::create(b, odd, moved, bytes), type);
   return mask ? arith::SelectOp::create(b, mask, result, passThrough) : result;
 }
 
@@ -238,34 +235,31 @@ static bool expand(Operation *op) {
 
 /// Two elements of a constant to a byte.
 static DenseElementsAttr packConstant(DenseElementsAttr elements) {
-  SmallVector<int8_t> bytes(
-      llvm::divideCeil(elements.getNumElements(), 2));
+  SmallVector<int8_t> bytes(llvm::divideCeil(elements.getNumElements(), 2));
   for (auto [i, value] : llvm::enumerate(elements.getValues<APInt>()))
     bytes[i / 2] |= static_cast<int8_t>(value.getZExtValue() << (4 * (i % 2)));
-  auto type = RankedTensorType::get(
-      {static_cast<int64_t>(bytes.size())},
-      IntegerType::get(elements.getContext(), 8));
+  auto type = RankedTensorType::get({static_cast<int64_t>(bytes.size())},
+                                    IntegerType::get(elements.getContext(), 8));
   return DenseElementsAttr::get(type, ArrayRef<int8_t>(bytes));
 }
 
 /// A constant of bytes, and its uses as views of it.
 static LogicalResult packGlobal(memref::GlobalOp op) {
-  auto elements =
-      dyn_cast_or_null<DenseElementsAttr>(op.getInitialValueAttr());
+  auto elements = dyn_cast_or_null<DenseElementsAttr>(op.getInitialValueAttr());
   MemRefType type = op.getType();
   if (!elements || !type.getLayout().isIdentity())
     return op.emitError() << "a global of " << type
                           << " needs a value of dense elements";
   DenseElementsAttr packed = packConstant(elements);
-  auto bytes = MemRefType::get(packed.getType().getShape(),
-                               packed.getElementType(),
-                               MemRefLayoutAttrInterface(),
-                               type.getMemorySpace());
+  auto bytes =
+      MemRefType::get(packed.getType().getShape(), packed.getElementType(),
+                      MemRefLayoutAttrInterface(), type.getMemorySpace());
   op.setType(bytes);
   op.setInitialValueAttr(packed);
   auto uses = SymbolTable::getSymbolUses(op, op->getParentOp());
   for (SymbolTable::SymbolUse use :
-       uses ? *uses : SymbolTable::UseRange(std::vector<SymbolTable::SymbolUse>())) {
+       uses ? *uses
+            : SymbolTable::UseRange(std::vector<SymbolTable::SymbolUse>())) {
     auto get = dyn_cast<memref::GetGlobalOp>(use.getUser());
     if (!get)
       continue;
@@ -277,9 +271,9 @@ static LogicalResult packGlobal(memref::GlobalOp op) {
       sizes.push_back(b.getIndexAttr(size));
       strides.push_back(b.getIndexAttr(stride));
     }
-    auto shaped = MemRefType::get(type.getShape(), bytes.getElementType(),
-                                  MemRefLayoutAttrInterface(),
-                                  type.getMemorySpace());
+    auto shaped =
+        MemRefType::get(type.getShape(), bytes.getElementType(),
+                        MemRefLayoutAttrInterface(), type.getMemorySpace());
     Value cast = memref::ReinterpretCastOp::create(
         b, shaped, whole, OpFoldResult(b.getIndexAttr(0)), sizes, strides);
     get.replaceAllUsesWith(
@@ -322,9 +316,9 @@ struct ExpandPackedMemoryPass
       if (expand(op))
         continue;
       if (accesses<MemoryEffects::Write>(op))
-        op->emitError()
-            << "writes elements of i4, of which two share a byte: threads would "
-               "race for it; i4 is only read, so write i8";
+        op->emitError() << "writes elements of i4, of which two share a byte: "
+                           "threads would "
+                           "race for it; i4 is only read, so write i8";
       else
         op->emitError() << "no way to read elements of i4, of which two share "
                            "a byte, by this op: read them by memref.load or "

@@ -331,6 +331,10 @@ std::optional<unsigned> Mapper::getTransposedDim() {
     if (getMovement(getOperand(output), inner) != Movement::Contiguous ||
         getReadArgument(output))
       return std::nullopt;
+  // A thread does not write half of a byte of workgroup memory.
+  for (Value input : op.getDpsInputs())
+    if (isPacked(getElementTypeOrSelf(input.getType())))
+      return std::nullopt;
   for (OpOperand *input : op.getDpsInputOperands()) {
     if (!getReadArgument(*input) || !isa<MemRefType>(input->get().getType()))
       continue;

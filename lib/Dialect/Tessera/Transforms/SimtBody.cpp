@@ -205,7 +205,8 @@ static int64_t getAlignmentAlong(const Operand &operand, unsigned dim) {
   return alignment;
 }
 
-/// Whether a vector in memory is its elements, one after the other, with no gap.
+/// Whether a vector in memory is its elements, one after the other, with no
+/// gap.
 static bool isDense(Type element) {
   return element.isIndex() || isPacked(element) ||
          (element.isIntOrFloat() && element.getIntOrFloatBitWidth() % 8 == 0 &&

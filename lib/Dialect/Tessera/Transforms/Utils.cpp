@@ -192,7 +192,8 @@ int64_t mlir::tessera::getKnownTileAlignment(Value memory, ValueRange indices) {
 // Packed elements
 //===----------------------------------------------------------------------===//
 
-/// `memory` with elements of bytes: the same pointer, offset, sizes and strides.
+/// `memory` with elements of bytes: the same pointer, offset, sizes and
+/// strides.
 static Value viewAsBytes(OpBuilder &builder, Location loc, Value memory) {
   auto type = cast<MemRefType>(memory.getType());
   auto bytes = MemRefType::get(type.getShape(), builder.getI8Type(),

@@ -79,8 +79,9 @@ struct Array {
   static Array scalar(Type type, int64_t value);
 
   /// From elements in memory as devices keep them (index is 64 bits wide, i1
-  /// one byte). Fails when the size does not fit, or for element types that do
-  /// not fill whole bytes.
+  /// one byte, two of i4 in a byte with the first in the low bits). Fails when
+  /// the size does not fit, or for other element types that do not fill whole
+  /// bytes.
   static FailureOr<Array> decode(Type elementType, ArrayRef<int64_t> shape,
                                  ArrayRef<char> bytes);
   /// The opposite, rounding each element to the type.

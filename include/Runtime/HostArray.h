@@ -20,12 +20,16 @@
 namespace tessera::runtime {
 
 /// Element types. `I1` takes a byte, 0 or 1; `Index` is a signed 64-bit number.
+/// Two elements of `I4` share a byte: element i in row-major order is in byte
+/// i / 2, at bit 4 * (i mod 2). An odd number of them is rounded up to a byte,
+/// whose other half is zero.
 enum class ElementType {
   F16,
   BF16,
   F32,
   F64,
   I1,
+  I4,
   I8,
   U8,
   I16,
@@ -36,8 +40,10 @@ enum class ElementType {
   Index,
 };
 
-/// Bytes that an element takes in an array.
+/// Bytes that an element takes by itself.
 size_t elementBytes(ElementType type);
+/// Bits that an element takes in an array: 4 for `I4`, else those of its bytes.
+size_t elementBits(ElementType type);
 /// The type's name in MLIR: "f16", "i8", "ui8", "f8E4M3FN", "index".
 const char *elementTypeName(ElementType type);
 /// The type of that name; `InvalidArgument` lists the known ones.
@@ -121,9 +127,11 @@ Expected<FillSpec> parseFillSpec(const std::string &text);
 /// have the same. The contents depend on nothing but type, seed and position:
 /// element i of `Int` and `Random` comes from output i of splitmix64.
 ///
-///             | f16 bf16 f32 f64 f8*  | i8 i16 i32 i64 | ui8 index | i1
-///   Int       | -3 .. 3               | -8 .. 8        | 0 .. 8    | 0, 1
-///   Random    | [-1, 1), rounded      | -128 .. 127    | 0 .. 255  | 0, 1
+///             | f16 bf16 f32 f64 f8*  | i8 i16 i32 i64 | i4      | ui8 index |
+///             i1
+///   Int       | -3 .. 3               | -8 .. 8        | -8 .. 7 | 0 .. 8    |
+///   0, 1 Random    | [-1, 1), rounded      | -128 .. 127    | -8 .. 7 | 0 ..
+///   255  | 0, 1
 ///
 /// `Int`: products of two such floats are at most 9, so a sum of k of them is
 /// exact in whatever order as long as 9 k <= 2^24 for a sum in f32, and
@@ -131,8 +139,8 @@ Expected<FillSpec> parseFillSpec(const std::string &text);
 ///
 /// `Iota` starts again at 0 where the type would stop to tell integers apart.
 /// The period is the largest prime up to there (f16 2039, bf16 251, f8E4M3FN
-/// 13, f8E5M2 7, f32 2^24 - 3, i8 127, ui8 251, i16 32749), so that rows of a
-/// matrix differ.
+/// 13, f8E5M2 7, f32 2^24 - 3, i4 7, i8 127, ui8 251, i16 32749), so that rows
+/// of a matrix differ.
 ///
 /// `InvalidArgument` when a constant does not fit the type, or a number is
 /// meant for more than one element.
@@ -152,10 +160,15 @@ Expected<HostArray> makeArray(ElementType type,
 ///     asked for (see NpyArray);
 ///   - bf16 and fp8, which NumPy itself lacks, may come from f2, f4 or f8 and
 ///     are rounded;
-///   - `Index` comes from i8, NumPy's name for 64-bit integers.
+///   - `Index` comes from i8, NumPy's name for 64-bit integers;
+///   - `I4`, which NumPy lacks, comes from bytes, an element in each: signed
+///   ones
+///     (i1) of -8 to 7, or unsigned ones (u1) of 0 to 15, and is packed. What
+///     is out of range is an error that says where.
 Expected<HostArray> loadNpy(const std::string &path, ElementType type);
 
-/// Saves an array as a .npy file; bf16 and fp8 as ml_dtypes does.
+/// Saves an array as a .npy file; bf16 and fp8 as ml_dtypes does, `I4` as
+/// signed bytes, an element in each.
 Status saveNpy(const std::string &path, const HostArray &array);
 
 } // namespace tessera::runtime

@@ -73,6 +73,7 @@ void mlir::tessera::buildVendorPipeline(OpPassManager &pm,
     convert.chip = options.chip;
     kernels.addPass(createConvertTesseraToCPU(convert));
   }
+  kernels.addPass(createTesseraExpandPackedMemory());
   kernels.addPass(createCanonicalizerPass());
   kernels.addPass(createTesseraExpandScalars());
   kernels.addPass(createCSEPass());
@@ -100,6 +101,7 @@ void mlir::tessera::buildKernelToLLVMPipeline(OpPassManager &pm,
 
 void mlir::tessera::buildHostToLLVMPipeline(OpPassManager &pm,
                                             const LoweringOptions &options) {
+  pm.addPass(createTesseraExpandPackedMemory());
   pm.addPass(memref::createExpandStridedMetadataPass());
   pm.addPass(createLowerAffinePass());
   pm.addPass(createTesseraExpandScalars());

@@ -110,6 +110,11 @@ static unsigned getElementBytes(const Format &format) {
   return format.width % 8 == 0 ? format.width / 8 : 0;
 }
 
+/// Whether two elements share a byte in a device's memory.
+static bool isPacked(const Format &format) {
+  return !format.isFloat && format.width == 4;
+}
+
 template <typename T> static T readAs(const char *data) {
   T value;
   std::memcpy(&value, data, sizeof(T));
@@ -129,6 +134,15 @@ FailureOr<Array> Array::decode(Type elementType, ArrayRef<int64_t> shape,
     return failure();
   unsigned size = getElementBytes(*format);
   int64_t count = product(shape);
+  if (isPacked(*format)) {
+    if (bytes.size() != static_cast<size_t>(count + 1) / 2)
+      return failure();
+    Array array = zeros(elementType, shape);
+    int64_t *values = array.storage->integers();
+    for (int64_t i = 0; i < count; ++i)
+      values[i] = format->wrap(bytes[i / 2] >> (i % 2 * 4));
+    return array;
+  }
   if (size == 0 || bytes.size() != static_cast<size_t>(count) * size)
     return failure();
   Array array = zeros(elementType, shape);
@@ -167,9 +181,16 @@ FailureOr<SmallVector<char>> Array::encode() const {
   if (!format)
     return failure();
   unsigned size = getElementBytes(*format);
+  int64_t count = getNumElements();
+  if (isPacked(*format)) {
+    SmallVector<char> bytes(static_cast<size_t>(count + 1) / 2);
+    for (int64_t i = 0; i < count; ++i)
+      bytes[i / 2] |=
+          static_cast<char>((storage->integers()[i] & 15) << (i % 2 * 4));
+    return bytes;
+  }
   if (size == 0)
     return failure();
-  int64_t count = getNumElements();
   SmallVector<char> bytes(static_cast<size_t>(count) * size);
   for (int64_t i = 0; i < count; ++i) {
     uint64_t bits;

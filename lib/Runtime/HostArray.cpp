@@ -39,6 +39,7 @@ constexpr TypeInfo types[] = {
     {ElementType::F32, "f32", 4, "<f4", (1 << 24) - 3},
     {ElementType::F64, "f64", 8, "<f8", 0},
     {ElementType::I1, "i1", 1, "|b1", 2},
+    {ElementType::I4, "i4", 1, "|i1", 7},
     {ElementType::I8, "i8", 1, "|i1", 127},
     {ElementType::U8, "ui8", 1, "|u1", 251},
     {ElementType::I16, "i16", 2, "<i2", 32749},
@@ -228,6 +229,8 @@ template <typename Action> auto withReader(ElementType type, Action action) {
     return action([](const std::byte *from) {
       return static_cast<double>(readAs<uint8_t>(from));
     });
+  case ElementType::I4:
+    // One in a byte: those of an array are taken out by `readNibble`.
   case ElementType::I8:
     return action([](const std::byte *from) {
       return static_cast<double>(readAs<int8_t>(from));
@@ -254,6 +257,8 @@ std::pair<int64_t, int64_t> integerRange(ElementType type) {
   switch (type) {
   case ElementType::I1:
     return {0, 1};
+  case ElementType::I4:
+    return {-8, 7};
   case ElementType::I8:
     return {INT8_MIN, INT8_MAX};
   case ElementType::U8:
@@ -265,6 +270,25 @@ std::pair<int64_t, int64_t> integerRange(ElementType type) {
   default:
     return {INT64_MIN, INT64_MAX};
   }
+}
+
+/// Element `index` of an array of `I4`.
+int8_t readNibble(const std::byte *data, int64_t index) {
+  int bits = std::to_integer<int>(data[index / 2]) >> (index % 2 * 4) & 15;
+  return static_cast<int8_t>(bits < 8 ? bits : bits - 16);
+}
+
+void writeNibble(std::byte *data, int64_t index, int64_t value) {
+  int shift = static_cast<int>(index % 2 * 4);
+  data[index / 2] &= std::byte(0xF0 >> shift);
+  data[index / 2] |= std::byte((value & 15) << shift);
+}
+
+int64_t countElements(const std::vector<int64_t> &shape) {
+  int64_t count = 1;
+  for (int64_t dim : shape)
+    count *= dim;
+  return count;
 }
 
 /// Converts a double that is an integer, or infinite, to the nearest int64_t.
@@ -293,6 +317,10 @@ std::string formatShape(const std::vector<int64_t> &shape) {
 
 size_t tessera::runtime::elementBytes(ElementType type) {
   return getInfo(type).bytes;
+}
+
+size_t tessera::runtime::elementBits(ElementType type) {
+  return type == ElementType::I4 ? 4 : 8 * elementBytes(type);
 }
 
 const char *tessera::runtime::elementTypeName(ElementType type) {
@@ -384,6 +412,8 @@ Expected<HostArray> HostArray::create(ElementType type,
       return Status(StatusCode::InvalidArgument,
                     "an array of shape " + formatShape(shape) +
                         " has more elements than memory can hold");
+  if (type == ElementType::I4)
+    bytes = (bytes + 1) / 2;
   // A vector can only report the lack of memory by an exception: ask before.
   if (!std::unique_ptr<std::byte[]>(new (std::nothrow) std::byte[bytes + 1]))
     return Status(StatusCode::OutOfMemory,
@@ -398,6 +428,8 @@ Expected<HostArray> HostArray::create(ElementType type,
 }
 
 int64_t HostArray::size() const {
+  if (type == ElementType::I4)
+    return countElements(shape);
   return static_cast<int64_t>(data.size() / elementBytes(type));
 }
 
@@ -410,6 +442,11 @@ double HostArray::getDouble(int64_t index) const {
 void HostArray::toDoubles(int64_t first, int64_t count, double *values) const {
   assert(first >= 0 && count >= 0 && first <= size() - count &&
          "beyond the end");
+  if (type == ElementType::I4) {
+    for (int64_t index = 0; index < count; ++index)
+      values[index] = readNibble(data.data(), first + index);
+    return;
+  }
   size_t bytes = elementBytes(type);
   const std::byte *from = data.data() + static_cast<size_t>(first) * bytes;
   withReader(type, [&](auto read) {
@@ -448,6 +485,8 @@ void HostArray::setInt(int64_t index, int64_t value) {
   if (isFloat(type))
     return setDouble(index, toDoubleOdd(value));
   assert(index >= 0 && index < size() && "beyond the end");
+  if (type == ElementType::I4)
+    return writeNibble(data.data(), index, value);
   if (type == ElementType::I1)
     value = value != 0;
   size_t bytes = elementBytes(type);
@@ -575,6 +614,14 @@ static uint64_t splitmix64(uint64_t seed, uint64_t index) {
 /// few values are converted once.
 static void fillIntegers(HostArray &array, uint64_t seed, int64_t least,
                          uint64_t count) {
+  auto draw = [&](uint64_t index) {
+    return (splitmix64(seed, index) >> 32) * count >> 32;
+  };
+  if (array.type == ElementType::I4) {
+    for (int64_t index = 0, size = array.size(); index < size; ++index)
+      array.setInt(index, least + static_cast<int64_t>(draw(index)));
+    return;
+  }
   HostArray values;
   values.type = array.type;
   size_t bytes = elementBytes(array.type);
@@ -583,9 +630,8 @@ static void fillIntegers(HostArray &array, uint64_t seed, int64_t least,
     values.setInt(static_cast<int64_t>(value),
                   least + static_cast<int64_t>(value));
   for (uint64_t index = 0, size = array.size(); index < size; ++index) {
-    uint64_t value = (splitmix64(seed, index) >> 32) * count >> 32;
     std::memcpy(array.data.data() + index * bytes,
-                values.data.data() + value * bytes, bytes);
+                values.data.data() + draw(index) * bytes, bytes);
   }
 }
 
@@ -638,6 +684,8 @@ Status tessera::runtime::fillArray(HostArray &array, const FillSpec &spec,
       fillIntegers(array, seed, 0, 2);
     else if (isUnsigned)
       fillIntegers(array, seed, 0, 9);
+    else if (type == ElementType::I4)
+      fillIntegers(array, seed, -8, 16);
     else
       fillIntegers(array, seed, -8, 17);
     return Status::success();
@@ -646,6 +694,8 @@ Status tessera::runtime::fillArray(HostArray &array, const FillSpec &spec,
       fillRandomFloats(array, seed);
     else if (type == ElementType::I1)
       fillIntegers(array, seed, 0, 2);
+    else if (type == ElementType::I4)
+      fillIntegers(array, seed, -8, 16);
     else
       fillIntegers(array, seed, isUnsigned ? 0 : -128, 256);
     return Status::success();
@@ -716,11 +766,40 @@ tessera::runtime::makeArray(ElementType type, const std::vector<int64_t> &shape,
 // Files
 //===----------------------------------------------------------------------===//
 
+/// Packs a file's bytes, an element in each.
+static Expected<HostArray> packNibbles(const std::string &path,
+                                       const NpyArray &file) {
+  bool isSigned = file.descr == "|i1";
+  if (!isSigned && file.descr != "|u1")
+    return Status(StatusCode::InvalidArgument,
+                  path + ": the array has elements of type '" + file.descr +
+                      "', but i4 needs '|i1' (-8 to 7) or '|u1' (0 to 15), an "
+                      "element in each byte");
+  Expected<HostArray> array = HostArray::create(ElementType::I4, file.shape);
+  if (!array.ok())
+    return array;
+  int least = isSigned ? -8 : 0;
+  for (size_t index = 0; index < file.data.size(); ++index) {
+    int bits = std::to_integer<int>(file.data[index]);
+    int value = isSigned && bits > 127 ? bits - 256 : bits;
+    if (value < least || value > least + 15)
+      return Status(StatusCode::InvalidArgument,
+                    format("%s: element %zu is %d, but i4 from '%s' is from %d "
+                           "to %d",
+                           path.c_str(), index, value, file.descr.c_str(),
+                           least, least + 15));
+    array->setInt(static_cast<int64_t>(index), value);
+  }
+  return array;
+}
+
 Expected<HostArray> tessera::runtime::loadNpy(const std::string &path,
                                               ElementType type) {
   Expected<NpyArray> file = readNpy(path);
   if (!file.ok())
     return file.status();
+  if (type == ElementType::I4)
+    return packNibbles(path, *file);
   const TypeInfo &info = getInfo(type);
   if (file->descr == info.descr) {
     HostArray array;
@@ -753,6 +832,12 @@ Expected<HostArray> tessera::runtime::loadNpy(const std::string &path,
 
 Status tessera::runtime::saveNpy(const std::string &path,
                                  const HostArray &array) {
+  if (array.type == ElementType::I4) {
+    std::vector<int8_t> bytes(static_cast<size_t>(array.size()));
+    for (size_t index = 0; index < bytes.size(); ++index)
+      bytes[index] = readNibble(array.data.data(), static_cast<int64_t>(index));
+    return writeNpy(path, "|i1", array.shape, bytes.data());
+  }
   return writeNpy(path, getInfo(array.type).descr, array.shape,
                   array.data.data());
 }

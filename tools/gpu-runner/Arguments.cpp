@@ -23,7 +23,7 @@ static std::string describe(const Entry &entry, size_t index) {
 /// largest double, not wrapped.
 static double countBytes(ArrayRef<int64_t> shape,
                          runtime::ElementType element) {
-  double bytes = static_cast<double>(runtime::elementBytes(element));
+  double bytes = static_cast<double>(runtime::elementBits(element)) / 8;
   for (int64_t size : shape)
     bytes *= static_cast<double>(std::max<int64_t>(size, 0));
   return bytes;

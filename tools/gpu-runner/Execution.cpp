@@ -285,7 +285,9 @@ LogicalResult Execution::readResult(size_t index, HostArray &array,
   std::vector<int64_t> shape(words.begin() + 3, words.begin() + 3 + rank);
   std::vector<int64_t> strides(words.begin() + 3 + rank, words.end());
   // What the type promises: a dense array, wherever it begins.
-  bool isWrong = words[2] < 0, isEmpty = llvm::is_contained(shape, 0);
+  bool isWrong = words[2] < 0 ||
+                 words[2] * runtime::elementBits(slot.element) % 8 != 0,
+       isEmpty = llvm::is_contained(shape, 0);
   int64_t dense = 1;
   for (size_t dim = rank; dim-- > 0;) {
     isWrong |= shape[dim] < 0 ||
@@ -308,7 +310,7 @@ LogicalResult Execution::readResult(size_t index, HostArray &array,
   if (array.data.empty())
     return success();
   const auto *from = static_cast<const char *>(readPointer(&words[1])) +
-                     words[2] * runtime::elementBytes(slot.element);
+                     words[2] * runtime::elementBits(slot.element) / 8;
   runtime::Status status =
       device.copyToHost(array.data.data(), from, array.data.size());
   if (!status.ok())

@@ -47,24 +47,27 @@ public:
         shape(op.getShape()), source(op.getSource()), to(op.getTarget()),
         gathers(op.isGather()) {
     element = op.getSourceType().getElementType();
-    int64_t bytes = getElementBytes(element);
+    int64_t bits = getElementBits(element);
+    packed = isPacked(element);
+    alignment = op.getAlignment().value_or(bits / 8);
+    auto known =
+        op->template getAttrOfType<IntegerAttr>(getAlignmentAttrName());
+    targetAlignment = known ? known.getInt() : alignment;
+    single = packed && (gathers || !isInnerContiguous(op.getSourceType()));
     width = 1;
-    if (isInnerContiguous(op.getSourceType()) &&
-        isInnerContiguous(op.getTargetType())) {
+    if (single) {
+      width = shape[1] % 2 == 0 ? 2 : 1;
+    } else if (isInnerContiguous(op.getSourceType()) &&
+               isInnerContiguous(op.getTargetType())) {
       int64_t limit = target.chip.accessBytes;
-      int64_t alignment = op.getAlignment().value_or(bytes);
       if (target.chip.alignedAccess)
-        limit = std::min(limit, alignment);
+        limit = std::min(limit, getAlignment());
       if (gathers)
-        limit = std::min(limit, op.getContiguousElements() * bytes);
+        limit = std::min(limit, op.getContiguousElements() * bits / 8);
       // Within one chunk of 16 bytes, where these are permuted.
-      if (op.getSwizzled()) {
-        auto known =
-            op->template getAttrOfType<IntegerAttr>(getAlignmentAttrName());
-        limit =
-            std::min({limit, int64_t(16), known ? known.getInt() : alignment});
-      }
-      while (width * 2 * bytes <= limit && shape[1] % (width * 2) == 0)
+      if (op.getSwizzled())
+        limit = std::min({limit, int64_t(16), targetAlignment});
+      while (width * 2 * bits <= 8 * limit && shape[1] % (width * 2) == 0)
         width *= 2;
     }
     sourceInside =
@@ -74,6 +77,17 @@ public:
         op.getInBounds() ||
         isProvablyInBounds(op.getTargetType(), op.getTargetIndices(), shape);
     numThreads = getNumThreads(op);
+  }
+
+  /// Whether what is copied can be written by several threads.
+  LogicalResult check() {
+    if (!packed || (width > 1 && targetInside && targetAlignment > 0 &&
+                    isInnerContiguous(op.getTargetType())))
+      return success();
+    return op.emitOpError()
+           << "writes elements of i4, of which two share a byte: the rows of a "
+              "tile are to have an even number of them, begin at bytes of the "
+              "target, and lie within it";
   }
 
   void emit(OpBuilder &builder) {
@@ -127,6 +141,17 @@ public:
   }
 
 private:
+  /// The alignment of chunks. Packed elements that may begin in the middle of a
+  /// byte are moved into place by four bytes at a time.
+  int64_t getAlignment() const {
+    return packed && alignment == 0 ? std::min<int64_t>(4, targetAlignment)
+                                    : alignment;
+  }
+  llvm::MaybeAlign getAccessAlignment(int64_t known) const {
+    return tessera::getAccessAlignment(element, width, known,
+                                       target.chip.alignedAccess);
+  }
+
   /// Where a chunk is read.
   struct Origin {
     SmallVector<Value> indices;
@@ -136,9 +161,9 @@ private:
     Value whole;
   };
 
-  Value emitIsWhole(OpBuilder &builder, Value count) {
+  Value emitIsWhole(OpBuilder &builder, Value count, int64_t all) {
     return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, count,
-                                 IndexMath(builder, loc).constant(width));
+                                 IndexMath(builder, loc).constant(all));
   }
 
   /// The place of a chunk in the last two dimensions.
@@ -157,8 +182,9 @@ private:
     llvm::append_range(origin.indices, op.getSourceIndices().drop_back(2));
     origin.indices.append({place[0], place[1]});
     if (!sourceInside) {
-      origin.count = emitCountInBounds(builder, loc, source, place, width);
-      origin.whole = emitIsWhole(builder, origin.count);
+      int64_t all = single ? 1 : width;
+      origin.count = emitCountInBounds(builder, loc, source, place, all);
+      origin.whole = emitIsWhole(builder, origin.count, all);
     }
     return origin;
   }
@@ -199,62 +225,59 @@ private:
                                 targetIndices, width, from.count);
   }
 
-  void emitChunk(OpBuilder &builder, Value row, Value col) {
-    Origin from = gathers ? emitGatherOrigin(builder, row, col)
-                          : emitTileOrigin(builder, row, col);
-    std::array<Value, 2> into =
-        getPlace(builder, op.getTargetIndices(), row, col);
-    SmallVector<Value> intoAll(op.getTargetIndices().drop_back(2));
-    intoAll.append({into[0], into[1]});
-    if (op.getSwizzled())
-      intoAll.back() = emitSwizzledColumn(builder, loc, op.getTargetType(),
-                                          into[0], into[1]);
-    if (async && targetInside && emitAsyncChunk(builder, from, intoAll))
-      return;
-
-    VectorType type = VectorType::get(width, element);
-    auto constantZero = [&](OpBuilder &builder, Type type) -> Value {
-      return arith::ConstantOp::create(builder, loc, builder.getZeroAttr(type));
-    };
-    llvm::MaybeAlign align =
-        target.chip.alignedAccess
-            ? llvm::MaybeAlign(width * getElementBytes(element))
-            : llvm::MaybeAlign();
-    // Read: a whole chunk at once, a partial one under a mask.
-    Value value;
+  /// The chunk's elements, zero where there are none.
+  Value emitRead(OpBuilder &builder, const Origin &from, int64_t count) {
+    auto type = VectorType::get(count, element);
     auto read = [&](OpBuilder &builder) -> Value {
-      if (width == 1)
+      if (count == 1)
         return memref::LoadOp::create(builder, loc, source, from.indices);
       return vector::LoadOp::create(builder, loc, type, source, from.indices,
-                                    false, align);
+                                    false, getAccessAlignment(alignment));
     };
-    if (!from.count) {
-      value = read(builder);
-    } else {
-      value = scf::IfOp::create(
-                  builder, loc, from.whole,
-                  [&](OpBuilder &nested, Location loc) {
-                    scf::YieldOp::create(nested, loc, read(nested));
-                  },
-                  [&](OpBuilder &nested, Location loc) {
-                    Value zero =
-                        constantZero(nested, width == 1 ? element : Type(type));
-                    Value partial = zero;
-                    if (width > 1 && !gathers) {
-                      Value mask = emitMask(nested, loc, from.count, width);
-                      partial = vector::MaskedLoadOp::create(
-                          nested, loc, type, source, from.indices, mask, zero);
-                    }
-                    scf::YieldOp::create(nested, loc, partial);
-                  })
-                  .getResult(0);
+    if (!from.count)
+      return read(builder);
+    // A whole chunk at once, a partial one under a mask.
+    return scf::IfOp::create(
+               builder, loc, from.whole,
+               [&](OpBuilder &nested, Location loc) {
+                 scf::YieldOp::create(nested, loc, read(nested));
+               },
+               [&](OpBuilder &nested, Location loc) {
+                 Type all = count == 1 ? element : Type(type);
+                 Value zero = arith::ConstantOp::create(
+                     nested, loc, nested.getZeroAttr(all));
+                 Value partial = zero;
+                 if (count > 1 && !gathers) {
+                   Value mask = emitMask(nested, loc, from.count, count);
+                   partial = vector::MaskedLoadOp::create(
+                       nested, loc, type, source, from.indices, mask, zero);
+                 }
+                 scf::YieldOp::create(nested, loc, partial);
+               })
+        .getResult(0);
+  }
+
+  /// A chunk whose elements are read one by one.
+  Value emitSingleReads(OpBuilder &builder, Value row, Value col) {
+    SmallVector<Value> elements;
+    for (int64_t i = 0; i < width; ++i) {
+      Value place = IndexMath(builder, loc).add(col, i);
+      Origin from = gathers ? emitGatherOrigin(builder, row, place)
+                            : emitTileOrigin(builder, row, place);
+      elements.push_back(emitRead(builder, from, 1));
     }
-    // Write.
+    return vector::FromElementsOp::create(
+        builder, loc, VectorType::get(width, element), elements);
+  }
+
+  void emitWrite(OpBuilder &builder, Value value, std::array<Value, 2> into,
+                 ValueRange indices) {
+    llvm::MaybeAlign align = getAccessAlignment(targetAlignment);
     auto write = [&](OpBuilder &builder) {
       if (width == 1)
-        memref::StoreOp::create(builder, loc, value, to, intoAll);
+        memref::StoreOp::create(builder, loc, value, to, indices);
       else
-        vector::StoreOp::create(builder, loc, value, to, intoAll, false, align);
+        vector::StoreOp::create(builder, loc, value, to, indices, false, align);
     };
     if (targetInside) {
       write(builder);
@@ -263,7 +286,7 @@ private:
     // Rows that are swizzled are whole chunks.
     Value room = emitCountInBounds(builder, loc, to, into, width);
     scf::IfOp::create(
-        builder, loc, emitIsWhole(builder, room),
+        builder, loc, emitIsWhole(builder, room, width),
         [&](OpBuilder &nested, Location loc) {
           write(nested);
           scf::YieldOp::create(nested, loc);
@@ -271,11 +294,54 @@ private:
         [&](OpBuilder &nested, Location loc) {
           if (width > 1 && !op.getSwizzled()) {
             Value mask = emitMask(nested, loc, room, width);
-            vector::MaskedStoreOp::create(nested, loc, to, intoAll, mask,
+            vector::MaskedStoreOp::create(nested, loc, to, indices, mask,
                                           value);
           }
           scf::YieldOp::create(nested, loc);
         });
+  }
+
+  /// The chunk by an asynchronous copy where all of it is there, else by a read
+  /// and a write: a copy cannot fill up part of a byte.
+  bool emitAsyncIfWhole(OpBuilder &builder, const Origin &from,
+                        std::array<Value, 2> into, ValueRange intoAll) {
+    // Not told to the conversion: there may be no such copy.
+    OpBuilder untold(builder.getInsertionBlock(), builder.getInsertionPoint());
+    auto branch = scf::IfOp::create(untold, loc, from.whole,
+                                    /*withElseRegion=*/true);
+    Origin whole = from;
+    whole.count = whole.whole = {};
+    OpBuilder thenBuilder = branch.getThenBodyBuilder(),
+              elseBuilder = branch.getElseBodyBuilder();
+    if (!emitAsyncChunk(thenBuilder, whole, intoAll)) {
+      branch.erase();
+      return false;
+    }
+    emitWrite(elseBuilder, emitRead(elseBuilder, from, width), into, intoAll);
+    return true;
+  }
+
+  void emitChunk(OpBuilder &builder, Value row, Value col) {
+    std::array<Value, 2> into =
+        getPlace(builder, op.getTargetIndices(), row, col);
+    SmallVector<Value> intoAll(op.getTargetIndices().drop_back(2));
+    intoAll.append({into[0], into[1]});
+    if (op.getSwizzled())
+      intoAll.back() = emitSwizzledColumn(builder, loc, op.getTargetType(),
+                                          into[0], into[1]);
+    if (single) {
+      emitWrite(builder, emitSingleReads(builder, row, col), into, intoAll);
+      return;
+    }
+    Origin from = gathers ? emitGatherOrigin(builder, row, col)
+                          : emitTileOrigin(builder, row, col);
+    bool mayCopy = async && targetInside && (!packed || alignment > 0);
+    bool mayHalve =
+        packed && from.count && !op->hasAttr(getWholeBytesAttrName());
+    if (mayCopy && mayHalve ? emitAsyncIfWhole(builder, from, into, intoAll)
+                            : mayCopy && emitAsyncChunk(builder, from, intoAll))
+      return;
+    emitWrite(builder, emitRead(builder, from, width), into, intoAll);
   }
 
   CopyLike op;
@@ -286,6 +352,13 @@ private:
   Value source, to;
   bool gathers;
   Type element;
+  /// Of the rows of source and target, in bytes.
+  int64_t alignment;
+  /// Of those of the target alone.
+  int64_t targetAlignment;
+  /// Whether two elements share a byte, and then whether they are read one by
+  /// one.
+  bool packed, single;
   int64_t width;
   bool sourceInside, targetInside;
   std::optional<int64_t> numThreads;
@@ -296,7 +369,10 @@ struct CopyPattern : FragmentPattern<CopyOp> {
   LogicalResult
   matchAndRewrite(CopyOp op, OneToNOpAdaptor,
                   ConversionPatternRewriter &rewriter) const override {
-    CopyEmitter<CopyOp>(op, target, /*async=*/false).emit(rewriter);
+    CopyEmitter<CopyOp> emitter(op, target, /*async=*/false);
+    if (failed(emitter.check()))
+      return failure();
+    emitter.emit(rewriter);
     rewriter.eraseOp(op);
     return success();
   }
@@ -307,7 +383,10 @@ struct AsyncCopyPattern : FragmentPattern<AsyncCopyOp> {
   LogicalResult
   matchAndRewrite(AsyncCopyOp op, OneToNOpAdaptor,
                   ConversionPatternRewriter &rewriter) const override {
-    CopyEmitter<AsyncCopyOp>(op, target, target.chip.asyncCopy).emit(rewriter);
+    CopyEmitter<AsyncCopyOp> emitter(op, target, target.chip.asyncCopy);
+    if (failed(emitter.check()))
+      return failure();
+    emitter.emit(rewriter);
     target.emitAsyncCommit(rewriter, op.getLoc());
     rewriter.replaceOpWithMultiple(op, {ValueRange()});
     return success();

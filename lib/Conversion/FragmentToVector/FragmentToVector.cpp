@@ -210,20 +210,32 @@ void mlir::tessera::populateFragmentToVectorPatterns(
   patterns.add<SelectPattern>(converter, patterns.getContext());
 }
 
+/// Whether the rows of a copy of packed elements end at a byte, as they begin.
+template <typename CopyLike> static bool endsAtBytes(CopyLike op) {
+  MemRefType type = op.getSourceType();
+  return isPacked(type.getElementType()) && !op.isGather() &&
+         ShapedType::isStatic(type.getShape().back()) &&
+         type.getShape().back() % 2 == 0 &&
+         getKnownDivisor(op.getSourceIndices().back()) % 2 == 0;
+}
+
 /// What is known beside what the op promises: of source and target, and of the
 /// target alone.
 template <typename CopyLike> static void setAlignment(CopyLike op) {
   ValueRange from = op.getSourceIndices();
   if (op.isGather())
     from = op.getGather().front().getTerminator()->getOperands().drop_back();
-  int64_t promised = op.getAlignment().value_or(1);
+  int64_t promised = op.getAlignment().value_or(0);
   int64_t ofSource = getKnownTileAlignment(op.getSource(), from),
           ofTarget =
               getKnownTileAlignment(op.getTarget(), op.getTargetIndices());
-  op.setAlignment(std::max(promised, std::min(ofSource, ofTarget)));
-  op->setAttr(
-      getAlignmentAttrName(),
-      Builder(op.getContext()).getI64IntegerAttr(std::max(promised, ofTarget)));
+  if (int64_t both = std::max(promised, std::min(ofSource, ofTarget)))
+    op.setAlignment(both);
+  Builder builder(op.getContext());
+  op->setAttr(getAlignmentAttrName(),
+              builder.getI64IntegerAttr(std::max(promised, ofTarget)));
+  if (endsAtBytes(op))
+    op->setAttr(getWholeBytesAttrName(), builder.getUnitAttr());
 }
 
 LogicalResult

@@ -58,6 +58,18 @@ static Value emitIsAny(OpBuilder &builder, Location loc, Value count) {
                                arith::ConstantIndexOp::create(builder, loc, 0));
 }
 
+llvm::MaybeAlign mlir::tessera::getAccessAlignment(Type element, int64_t width,
+                                                   int64_t known,
+                                                   bool alignedAccess) {
+  int64_t bytes = width * getElementBits(element) / 8;
+  if (isPacked(element)) {
+    if (known == 0 || width == 1)
+      return llvm::MaybeAlign();
+    return llvm::MaybeAlign(alignedAccess ? bytes : 1);
+  }
+  return alignedAccess ? llvm::MaybeAlign(bytes) : llvm::MaybeAlign();
+}
+
 bool mlir::tessera::isInnerContiguous(MemRefType type) {
   SmallVector<int64_t> strides;
   int64_t offset;
@@ -80,22 +92,23 @@ public:
       swizzled = op.getSwizzled();
     auto known =
         op->template getAttrOfType<IntegerAttr>(getAlignmentAttrName());
-    alignment = known ? known.getInt() : 1;
-    int64_t bytes = getElementBytes(type.getElementType());
+    alignment = known ? known.getInt() : 0;
+    alignedAccess = target.chip.alignedAccess;
+    int64_t bits = getElementBits(type.getElementType());
+    auto fitting = [&](int64_t bytes) {
+      return std::max<int64_t>(1, 8 * bytes / bits);
+    };
     if (isInnerContiguous(type))
       width = std::min(layout.map.getContiguous(transpose ? 0 : 1),
-                       std::max<int64_t>(1, target.chip.accessBytes / bytes));
-    if (target.chip.alignedAccess)
-      width = std::min(width, std::max<int64_t>(1, alignment / bytes));
+                       fitting(target.chip.accessBytes));
+    if (alignedAccess)
+      width = std::min(width, fitting(alignment));
     // Within one chunk of 16 bytes, where these are permuted.
     if (swizzled)
-      width = std::min(
-          {width, 16 / bytes, std::max<int64_t>(1, alignment / bytes)});
+      width = std::min({width, fitting(16), fitting(alignment)});
     if constexpr (std::is_same_v<LoadOrStore, StoreOp>)
       if (op.getAtomicAdd())
         width = 1;
-    if (target.chip.alignedAccess)
-      accessAlignment = llvm::MaybeAlign(width * bytes);
     std::array<Value, 2> lane =
         layout.getLaneOffset(builder, loc, target.getLane(builder, loc));
     // From here on in the memory's order: (slow, fast).
@@ -109,8 +122,11 @@ public:
   /// Elements accessed at once.
   int64_t getWidth() const { return width; }
   int64_t getAlignment() const { return alignment; }
-  /// What one access has, if the chip asks for it.
-  llvm::MaybeAlign getAccessAlignment() const { return accessAlignment; }
+  /// What an access of that width may be told.
+  llvm::MaybeAlign getAccessAlignment() const {
+    return tessera::getAccessAlignment(type.getElementType(), width, alignment,
+                                       alignedAccess);
+  }
 
   /// First place of the tile in the last two dimensions.
   std::array<Value, 2> getTilePlace(int64_t tileRow, int64_t tileCol) const {
@@ -173,7 +189,7 @@ private:
   bool transpose, swizzled = false;
   MemRefType type;
   int64_t alignment;
-  llvm::MaybeAlign accessAlignment;
+  bool alignedAccess;
   int64_t width = 1;
   std::array<Value, 2> base, laneBase;
 };

@@ -60,6 +60,16 @@ SmallVector<Value> emitTransposedTiles(
 Value emitCountInBounds(OpBuilder &builder, Location loc, Value memory,
                         std::array<Value, 2> place, int64_t width);
 
+/// The alignment in bytes to be told of an access to `width` elements whose
+/// rows have that of `known`: all of them where the chip asks for aligned
+/// accesses. None for packed elements that may begin in the middle of a byte.
+llvm::MaybeAlign getAccessAlignment(Type element, int64_t width, int64_t known,
+                                    bool alignedAccess);
+
+/// The discardable attribute on a copy of packed elements of which there is a
+/// whole number of bytes, where it reaches the end of a row.
+inline llvm::StringRef getWholeBytesAttrName() { return "tessera.whole_bytes"; }
+
 /// Whether consecutive elements of the last dimension lie side by side.
 bool isInnerContiguous(MemRefType type);
 

@@ -64,9 +64,9 @@ private:
 Value mlir::tessera::emitSwizzledColumn(OpBuilder &builder, Location loc,
                                         MemRefType type, Value row, Value col) {
   IndexMath math(builder, loc);
-  int64_t bytes = getElementBytes(type.getElementType());
-  int64_t phases = getSwizzlePhases(type), perChunk = 16 / bytes;
-  int64_t rowBytes = type.getShape().back() * bytes;
+  int64_t bits = getElementBits(type.getElementType());
+  int64_t phases = getSwizzlePhases(type), perChunk = 8 * 16 / bits;
+  int64_t rowBytes = type.getShape().back() * bits / 8;
   int64_t rowsPerPhase = std::max<int64_t>(1, 128 / rowBytes);
 
   SplitSum rows(row, rowsPerPhase * phases), cols(col, phases * perChunk);

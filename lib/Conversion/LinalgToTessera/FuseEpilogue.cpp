@@ -6,6 +6,7 @@
 
 #include "Conversion/LinalgToTessera.h"
 #include "Elementwise.h"
+#include "ProductBody.h"
 #include "Source.h"
 
 #include "Dialect/Tessera/IR/Tessera.h"
@@ -56,8 +57,7 @@ private:
 LogicalResult FuseConsumer::fuse(ContractOp op, linalg::LinalgOp consumer,
                                  PatternRewriter &rewriter) {
   if (!isElementwise(consumer) ||
-      !FragmentType::isValidElementType(
-          getElementTypeOrSelf(consumer->getResult(0).getType())))
+      !canBeOutput(getElementTypeOrSelf(consumer->getResult(0).getType())))
     return failure();
   Value product = op.getResult();
   OpOperand *init = consumer.getDpsInitOperand(0);

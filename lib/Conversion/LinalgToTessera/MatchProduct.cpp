@@ -116,10 +116,10 @@ FailureOr<LinalgProduct> mlir::tessera::matchLinalgProduct(linalg::LinalgOp op,
           << " are summed in " << product.accumulatorType;
       return fail(reason);
     }
-  if (!FragmentType::isValidElementType(out)) {
+  if (!canBeOutput(out)) {
     std::string reason;
     llvm::raw_string_ostream(reason)
-        << "its output holds " << out << ", which no fragment holds";
+        << "its output holds " << out << ", which no fragment writes";
     return fail(reason);
   }
   product.lhs = best[0].value;

@@ -6,6 +6,8 @@
 
 #include "ProductBody.h"
 
+#include "Dialect/Tessera/IR/Tessera.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
 
@@ -107,4 +109,8 @@ Type mlir::tessera::getAccumulatorType(Type element) {
   if (isa<FloatType>(element))
     return builder.getF32Type();
   return builder.getI32Type();
+}
+
+bool mlir::tessera::canBeOutput(Type type) {
+  return FragmentType::isValidElementType(type) && !type.isSignlessInteger(4);
 }

@@ -41,6 +41,10 @@ std::optional<ProductBody> matchProductBody(linalg::LinalgOp op);
 /// The type in which products of `element` are summed.
 Type getAccumulatorType(Type element);
 
+/// Whether a contraction can write elements of `type`: those of fragments, but
+/// i4, of which two share a byte.
+bool canBeOutput(Type type);
+
 } // namespace mlir::tessera
 
 #endif // CONVERSION_LINALGTOTESSERA_PRODUCTBODY_H

@@ -12,7 +12,12 @@
 //
 //   x[k, n] = sitofp(w[k, n]) * scale[n]          acc + a[m, k] * x[k, n]
 //
-// FuseProducers.cpp takes the former up as a producer.
+// FuseProducers.cpp takes the former up as a producer. So does the cast of an
+// operand of i4, of which there is no product, to i8:
+//
+//   acc + extsi(a[m, k]) * extsi(w[k, n])
+//
+//   x[k, n] = extsi(w[k, n])             acc + extsi(a[m, k]) * extsi(x[k, n])
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,6 +28,7 @@
 
 #include "Dialect/Tessera/IR/Tessera.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/Utils/Utils.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
@@ -51,6 +57,81 @@ struct SplitProducers : public OpRewritePattern<linalg::GenericOp> {
                                 PatternRewriter &rewriter) const override;
 };
 } // namespace
+
+namespace {
+struct WidenPacked : public OpInterfaceRewritePattern<linalg::LinalgOp> {
+  using OpInterfaceRewritePattern::OpInterfaceRewritePattern;
+
+  LogicalResult matchAndRewrite(linalg::LinalgOp op,
+                                PatternRewriter &rewriter) const override;
+};
+} // namespace
+
+/// `value`, of i4, as i8.
+static Value widen(RewriterBase &rewriter, Location loc, Value value,
+                   bool isUnsigned) {
+  auto type = cast<RankedTensorType>(value.getType());
+  Type i8 = rewriter.getI8Type();
+  Value empty = tensor::EmptyOp::create(
+      rewriter, loc, tensor::getMixedSizes(rewriter, loc, value), i8);
+  AffineMap map = rewriter.getMultiDimIdentityMap(type.getRank());
+  SmallVector<utils::IteratorType> iterators(type.getRank(),
+                                             utils::IteratorType::parallel);
+  return linalg::GenericOp::create(
+             rewriter, loc, empty.getType(), value, empty,
+             ArrayRef<AffineMap>{map, map}, iterators,
+             [&](OpBuilder &builder, Location loc, ValueRange arguments) {
+               Value wide =
+                   isUnsigned
+                       ? arith::ExtUIOp::create(builder, loc, i8, arguments[0])
+                             .getResult()
+                       : arith::ExtSIOp::create(builder, loc, i8, arguments[0]);
+               linalg::YieldOp::create(builder, loc, wide);
+             })
+      .getResult(0);
+}
+
+LogicalResult WidenPacked::matchAndRewrite(linalg::LinalgOp op,
+                                           PatternRewriter &rewriter) const {
+  std::optional<ProductBody> body;
+  if (!op.hasPureTensorSemantics() || op.getNumReductionLoops() == 0 ||
+      !(body = matchProductBody(op)))
+    return failure();
+  SmallVector<Value> inputs = op.getDpsInputs();
+  bool found = false;
+  for (unsigned i : {0, 1}) {
+    Value argument = body->operands[i].source;
+    if (!argument.getType().isSignlessInteger(4) ||
+        !isa<RankedTensorType>(inputs[i].getType()))
+      continue;
+    // The body goes on from what it is widened to.
+    if (!llvm::all_of(argument.getUsers(), [](Operation *user) {
+          return isa<arith::ExtSIOp, arith::ExtUIOp>(user) &&
+                 user->getResult(0).getType().getIntOrFloatBitWidth() > 8;
+        }))
+      return failure();
+    inputs[i] =
+        widen(rewriter, op.getLoc(), inputs[i], body->operands[i].isUnsigned);
+    found = true;
+  }
+  if (!found)
+    return failure();
+  auto build = [&](OpBuilder &builder, Location, ValueRange arguments) {
+    IRMapping mapping;
+    mapping.map(op.getBlock()->getArguments(), arguments);
+    for (Operation &inner : *op.getBlock())
+      builder.clone(inner, mapping);
+  };
+  SmallVector<NamedAttribute> attributes;
+  for (NamedAttribute attribute : op->getDiscardableAttrs())
+    if (attribute.getNameDialect() != op->getDialect())
+      attributes.push_back(attribute);
+  auto product = linalg::GenericOp::create(
+      rewriter, op.getLoc(), op->getResultTypes(), inputs, op.getDpsInits(),
+      op.getIndexingMapsArray(), op.getIteratorTypesArray(), build, attributes);
+  rewriter.replaceOp(op, product);
+  return success();
+}
 
 /// Adds to `inputs` those from which `value` is computed by scalar arithmetic.
 static LogicalResult findInputs(Value value, Block *body, unsigned numInputs,
@@ -226,5 +307,5 @@ LogicalResult SplitProducers::matchAndRewrite(linalg::GenericOp op,
 }
 
 void mlir::tessera::populateSplitProducerPatterns(RewritePatternSet &patterns) {
-  patterns.add<SplitProducers>(patterns.getContext());
+  patterns.add<SplitProducers, WidenPacked>(patterns.getContext());
 }

@@ -13,6 +13,7 @@
 #include "Dialect/Tessera/Transforms/Utils.h"
 #include "NvidiaTarget.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 
@@ -24,11 +25,24 @@ bool NvidiaTarget::emitAsyncCopy(OpBuilder &builder, Location loc, Value source,
                                  ValueRange targetIndices, int64_t width,
                                  Value count) const {
   auto type = cast<MemRefType>(source.getType());
-  int64_t bytes = width * getElementBytes(type.getElementType());
+  int64_t bytes = width * getElementBits(type.getElementType()) / 8;
   if (!chip.asyncCopy || (bytes != 4 && bytes != 8 && bytes != 16) ||
       isWorkgroupMemory(type) || type.getRank() == 0 ||
       !type.isLastDimUnitStride())
     return false;
+  if (isPacked(type.getElementType())) {
+    if (count)
+      count = arith::ShRUIOp::create(
+          builder, loc, count, arith::ConstantIndexOp::create(builder, loc, 1));
+    Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
+    auto view = [&](Value memory, ValueRange indices) {
+      return emitByteView(builder, loc, memory,
+                          emitLinearIndex(builder, loc, memory, indices),
+                          bytes);
+    };
+    return emitAsyncCopy(builder, loc, view(source, sourceIndices), zero,
+                         view(target, targetIndices), zero, bytes, count);
+  }
   nvgpu::DeviceAsyncCopyOp::create(
       builder, loc, nvgpu::DeviceAsyncTokenType::get(builder.getContext()),
       target, targetIndices, source, sourceIndices, builder.getIndexAttr(width),

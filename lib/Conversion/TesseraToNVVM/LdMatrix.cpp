@@ -49,7 +49,8 @@ Value NvidiaTarget::emitTileLoad(OpBuilder &builder, Location loc, LoadOp op,
   SmallVector<int64_t> strides;
   int64_t offset;
   if (level < 75 || !isWorkgroupMemory(type) || alignment < 16 || bytes > 4 ||
-      failed(type.getStridesAndOffset(strides, offset)) || strides.back() != 1)
+      isPacked(element) || failed(type.getStridesAndOffset(strides, offset)) ||
+      strides.back() != 1)
     return {};
   unsigned fast = op.getTranspose() ? 0 : 1, slow = 1 - fast;
   ArrayRef<Step> lanes = layout.map.getLanes(),

@@ -15,7 +15,7 @@ func.func private @fragment_t1_cols(!tessera.fragment<16x0xf16, a>)
 
 // -----
 
-// expected-error @+1 {{fragment_t2: 'i16' is no element type of a fragment: expected f16, bf16, f32, f64, i8, i32 or an 8-bit float}}
+// expected-error @+1 {{fragment_t2: 'i16' is no element type of a fragment: expected f16, bf16, f32, f64, i4, i8, i32 or an 8-bit float}}
 func.func private @fragment_t2(!tessera.fragment<16x16xi16, a>)
 
 // -----

@@ -407,6 +407,10 @@ def Tessera_CopyOp : Tessera_CopyLikeOp<"copy"> {
     multiple of so many bytes, in the source and in the target, and so permits
     wide accesses.
 
+    Two elements of type i4 share a byte in memory, and a thread writes whole
+    bytes: the rows of such a tile have an even number of elements, begin at
+    bytes of the target, and lie within it.
+
     With a `gather` region, the source is not a tile: the region says for each
     `i, j` which element of the source goes to `target[..., tr + i, tc + j]`,
     by an index for each dimension of the source, and an i1: where that is

@@ -520,6 +520,50 @@ def TesseraExpandScalars : Pass<"tessera-expand-scalars"> {
                            "vector::VectorDialect"];
 }
 
+def TesseraExpandPackedMemory : Pass<"tessera-expand-packed-memory"> {
+  let summary = "Accesses to elements of which two share a byte";
+  let description = [{
+    Expects loads from memrefs of i4 by `memref.load`, `vector.load` and
+    `vector.maskedload`. Leaves loads of bytes, shifts and truncations.
+
+    Memory of i4 holds two elements in a byte, the first of them in the low
+    bits: element `i` in row-major order is in byte `i / 2`, at bit
+    `4 * (i mod 2)`. An odd number of elements is rounded up to a byte. Strides
+    and offsets of a memref count elements, so that a view may begin in the
+    middle of a byte. A `vector.load` or `vector.store` whose `alignment` is said
+    begins at a byte; any other may begin in the middle of one.
+
+    Threads that write the two elements of a byte would race. So a
+    `vector.store` of whole bytes is the only write there is; another is an error
+    at the op, as is a copy.
+
+    A `memref.global` of i4 becomes one of bytes.
+
+    Before
+
+    ```mlir
+    %x = memref.load %a[%i, %j] : memref<64x32xi4>
+    ```
+
+    After
+
+    ```mlir
+    %linear = ... // %i * 32 + %j
+    %index = arith.shrui %linear, %c1 : index
+    %bytes = memref.reinterpret_cast %base to offset: [%index], sizes: [1], strides: [1]
+        : memref<i8> to memref<1xi8, strided<[1], offset: ?>>
+    %byte = memref.load %bytes[%c0] : memref<1xi8, strided<[1], offset: ?>>
+    %odd = arith.andi %linear, %c1 : index
+    ...
+    %shifted = arith.shrui %byte, %shift : i8
+    %x = arith.trunci %shifted : i8 to i4
+    ```
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect",
+    "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
+}
+
 def TesseraFuseElementwise : Pass<"tessera-fuse-elementwise"> {
   let summary = "fewer, larger element-wise linalg ops";
   let description = [{

@@ -56,8 +56,25 @@ inline llvm::StringRef getAlignmentAttrName() { return "tessera.alignment"; }
 /// module has a dictionary of these by the kernels' names, `tessera.products`.
 inline llvm::StringRef getProductAttrName() { return "tessera.product"; }
 
-/// Bytes of one element of `type` in memory.
+/// Bits of one element of `type` in memory: those of its bytes, and 4 of i4.
+int64_t getElementBits(Type type);
+
+/// Whether elements of `type` share bytes: i4, of which two are in a byte, the
+/// first in the low bits.
+bool isPacked(Type type);
+
+/// Bytes of one element of `type` in memory, or of what shares a byte with it.
 int64_t getElementBytes(Type type);
+
+/// Element `linear` of memory of packed elements: the byte that it is in
+/// (index) as the first of a view of `count` bytes, which is returned.
+Value emitByteView(OpBuilder &builder, Location loc, Value memory, Value linear,
+                   int64_t count);
+
+/// The number of the element at `indices` of `memory` in its buffer: from the
+/// strides and the offset.
+Value emitLinearIndex(OpBuilder &builder, Location loc, Value memory,
+                      ValueRange indices);
 
 /// The largest number that provably divides `value`, up to 4096: from
 /// constants, products, sums, loop bounds and steps; of the column of a gather,
@@ -68,7 +85,7 @@ int64_t getKnownDivisor(Value value);
 /// tile at `indices` (one per dimension) of `memory` provably has. Rows run
 /// along the last dimension. The base of a memref without a view is taken to
 /// be 16-byte aligned: the runtime checks that of every buffer handed to a
-/// kernel.
+/// kernel. 0 for packed elements that may begin in the middle of a byte.
 int64_t getKnownTileAlignment(Value memory, ValueRange indices);
 
 /// This thread's linear number in its workgroup, at `op` in a `gpu.launch` or

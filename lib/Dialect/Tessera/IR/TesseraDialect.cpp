@@ -101,7 +101,7 @@ LogicalResult FragmentType::verify(function_ref<InFlightDiagnostic()> emitError,
   if (!isValidElementType(elementType))
     return emitError() << "fragment_t2: " << elementType
                        << " is no element type of a fragment: expected f16, "
-                          "bf16, f32, f64, i8, i32 or an 8-bit float";
+                          "bf16, f32, f64, i4, i8, i32 or an 8-bit float";
   return success();
 }
 
@@ -109,7 +109,8 @@ bool FragmentType::isValidElementType(Type type) {
   return isa<Float16Type, BFloat16Type, Float32Type, Float64Type,
              Float8E4M3FNType, Float8E5M2Type, Float8E4M3FNUZType,
              Float8E5M2FNUZType>(type) ||
-         type.isSignlessInteger(8) || type.isSignlessInteger(32);
+         type.isSignlessInteger(4) || type.isSignlessInteger(8) ||
+         type.isSignlessInteger(32);
 }
 
 FragmentType FragmentType::cloneWithElementType(Type type) const {
@@ -314,7 +315,7 @@ int64_t mlir::tessera::getSwizzlePhases(MemRefType type) {
   int64_t offset;
   Type element = type.getElementType();
   unsigned bits = element.isIntOrFloat() ? element.getIntOrFloatBitWidth() : 0;
-  if (rank < 2 || type.isDynamicDim(rank - 1) || bits < 8 || bits > 128 ||
+  if (rank < 2 || type.isDynamicDim(rank - 1) || bits < 4 || bits > 128 ||
       !llvm::isPowerOf2_32(bits) ||
       failed(type.getStridesAndOffset(strides, offset)) ||
       strides[rank - 1] != 1 || strides[rank - 2] != type.getDimSize(rank - 1))

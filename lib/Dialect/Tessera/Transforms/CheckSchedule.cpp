@@ -255,7 +255,7 @@ void Checker::checkSwizzle() {
            "of the staged " +
                Twine(side ? "rhs" : "lhs") + " (" + Twine(shape[0]) + "x" +
                Twine(shape[1]) + ") have " +
-               Twine(shape[1] * getElementBytes(element)),
+               Twine(shape[1] * getElementBits(element) / 8),
            {Entry::K, Entry::KFragment, Entry::WorkgroupM, Entry::WorkgroupN,
             Entry::Swizzle});
     return;

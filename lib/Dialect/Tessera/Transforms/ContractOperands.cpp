@@ -244,16 +244,17 @@ Value ContractOperands::createTile(unsigned side, const MatrixView &view,
     SmallVector<Value> from{row, col};
     if (transposed)
       std::swap(from[0], from[1]);
+    int64_t alignment = getKnownTileAlignment(view.memory, from);
     return TileOp::create(
         builder, type, view.memory, from, !beyond.rows && !beyond.cols,
-        builder.getI64IntegerAttr(getKnownTileAlignment(view.memory, from)),
+        alignment ? builder.getI64IntegerAttr(alignment) : IntegerAttr(),
         /*contiguous=*/nullptr);
   }
   auto [run, alignment] = getRun(side, transposed, shape[1], accessBytes);
-  auto tile =
-      TileOp::create(builder, type, operands[side], ValueRange(),
-                     /*inBounds=*/false, builder.getI64IntegerAttr(alignment),
-                     builder.getI64IntegerAttr(run));
+  auto tile = TileOp::create(
+      builder, type, operands[side], ValueRange(), /*inBounds=*/false,
+      isPacked(element) ? IntegerAttr() : builder.getI64IntegerAttr(alignment),
+      builder.getI64IntegerAttr(run));
   OpBuilder::InsertionGuard guard(builder);
   buildGather(tile.getGather(), side, transposed, row, col, beyond);
   return tile;
@@ -296,7 +297,7 @@ std::pair<int64_t, int64_t> ContractOperands::getRun(unsigned side,
   int64_t offset;
   AffineMap map = op.getMap(side);
   unsigned rank = map.getNumResults();
-  if (fast.empty() || rank == 0 ||
+  if (fast.empty() || rank == 0 || isPacked(type.getElementType()) ||
       failed(type.getStridesAndOffset(strides, offset)) || strides.back() != 1)
     return single;
   AffineExpr dim = builder.getAffineDimExpr(fast.back());

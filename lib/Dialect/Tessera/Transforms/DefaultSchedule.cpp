@@ -25,14 +25,15 @@ StagedTiles mlir::tessera::getStagedTiles(ContractOp op, const MatrixForm &form,
                                             : std::array<int64_t, 2>{bm, k};
   tiles.b = isStoredTransposed(op, form, 1) ? std::array<int64_t, 2>{bn, k}
                                             : std::array<int64_t, 2>{k, bn};
-  int64_t aBytes = getElementBytes(getElementTypeOrSelf(op.getLhs().getType())),
-          bBytes = getElementBytes(getElementTypeOrSelf(op.getRhs().getType()));
-  int64_t padding = schedule.getSwizzle() ? 0 : chip.rowPaddingBytes;
-  tiles.aPadding = padding / aBytes;
-  tiles.bPadding = padding / bBytes;
+  int64_t aBits = getElementBits(getElementTypeOrSelf(op.getLhs().getType())),
+          bBits = getElementBits(getElementTypeOrSelf(op.getRhs().getType()));
+  int64_t padding = schedule.getSwizzle() ? 0 : 8 * chip.rowPaddingBytes;
+  tiles.aPadding = padding / aBits;
+  tiles.bPadding = padding / bBits;
   tiles.bytes = schedule.getStages() *
-                (tiles.a[0] * (tiles.a[1] + tiles.aPadding) * aBytes +
-                 tiles.b[0] * (tiles.b[1] + tiles.bPadding) * bBytes);
+                (tiles.a[0] * (tiles.a[1] + tiles.aPadding) * aBits +
+                 tiles.b[0] * (tiles.b[1] + tiles.bPadding) * bBits) /
+                8;
   return tiles;
 }
 

@@ -331,6 +331,10 @@ std::optional<unsigned> Mapper::getTransposedDim() {
     if (getMovement(getOperand(output), inner) != Movement::Contiguous ||
         getReadArgument(output))
       return std::nullopt;
+  // A thread does not write half of a byte of workgroup memory.
+  for (Value input : op.getDpsInputs())
+    if (isPacked(getElementTypeOrSelf(input.getType())))
+      return std::nullopt;
   for (OpOperand *input : op.getDpsInputOperands()) {
     if (!getReadArgument(*input) || !isa<MemRefType>(input->get().getType()))
       continue;
@@ -629,6 +633,16 @@ static linalg::LinalgOp toLinalg(memref::CopyOp copy) {
   return cast<linalg::LinalgOp>(generic.getOperation());
 }
 
+/// Elements of i4 are not written: neighbours would, by halves of a byte.
+static LogicalResult checkOutputs(linalg::LinalgOp op) {
+  for (Value output : op.getDpsInits())
+    if (isPacked(getElementTypeOrSelf(output.getType())))
+      return op.emitError()
+             << "writes elements of i4, of which two share a byte: threads "
+                "would race for it; i4 is only read, so write i8";
+  return success();
+}
+
 /// Whether `op` runs on the device.
 static bool isInKernel(Operation *op) {
   return op->getParentOfType<gpu::LaunchOp>() ||
@@ -677,6 +691,8 @@ struct TesseraMapLinalgToSimtPass
              op->getNumRegions() == 1 && op.getBlock();
     };
     auto map = [](linalg::LinalgOp op, const Chip &chip) {
+      if (failed(checkOutputs(op)))
+        return failure();
       Mapper(collapse(generalize(op)), chip).run();
       return success();
     };

@@ -125,8 +125,8 @@ public:
          ArrayRef<ScheduleProblem> problems)
       : op(op), form(getMatrixForm(op)), chip(chip), from(schedule),
         rows(getPermittedInstructions(op, form, chip)),
-        lhsBytes(getElementBytes(getElementTypeOrSelf(op.getLhs().getType()))),
-        rhsBytes(getElementBytes(getElementTypeOrSelf(op.getRhs().getType()))),
+        lhsBits(getElementBits(getElementTypeOrSelf(op.getLhs().getType()))),
+        rhsBits(getElementBits(getElementTypeOrSelf(op.getRhs().getType()))),
         reduction(getStaticExtents(op, form)[2]) {
     for (const ScheduleProblem &problem : problems)
       for (Entry entry : problem.entries)
@@ -155,7 +155,7 @@ private:
   const Chip &chip;
   ScheduleNumbers from;
   SmallVector<const MatrixInstruction *> rows;
-  int64_t lhsBytes, rhsBytes;
+  int64_t lhsBits, rhsBits;
   /// The extent of K, or kDynamic.
   int64_t reduction;
   /// What may change, the preferred first, and to what.
@@ -275,9 +275,9 @@ bool Search::mayFit(const ScheduleNumbers &to) const {
                       (to[Entry::WorkgroupN] / to[Entry::SubgroupN]);
   if (subgroups * chip.subgroupSize > chip.maxThreads)
     return false;
-  int64_t bytes = to[Entry::WorkgroupM] * to[Entry::K] * lhsBytes +
-                  to[Entry::WorkgroupN] * to[Entry::K] * rhsBytes;
-  if (to[Entry::Stages] * bytes > chip.workgroupMemoryBytes)
+  int64_t bits = to[Entry::WorkgroupM] * to[Entry::K] * lhsBits +
+                 to[Entry::WorkgroupN] * to[Entry::K] * rhsBits;
+  if (to[Entry::Stages] * bits / 8 > chip.workgroupMemoryBytes)
     return false;
   int64_t m = to[Entry::SubgroupM] / to[Entry::VThreadM],
           n = to[Entry::SubgroupN] / to[Entry::VThreadN],

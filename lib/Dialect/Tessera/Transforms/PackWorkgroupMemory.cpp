@@ -93,9 +93,9 @@ struct PackWorkgroupMemoryPass
           memref::ViewOp::create(builder, buffer.getLoc(), type, all, shift,
                                  /*sizes=*/ValueRange());
       buffer.replaceAllUsesWith(view);
-      offset += llvm::alignTo(type.getNumElements() *
-                                  getElementBytes(type.getElementType()),
-                              bufferAlignment);
+      int64_t bits =
+          type.getNumElements() * getElementBits(type.getElementType());
+      offset += llvm::alignTo(llvm::divideCeil(bits, 8), bufferAlignment);
     }
     for (Operation *op : allocations) {
       for (Operation *user : llvm::make_early_inc_range(op->getUsers()))

@@ -76,7 +76,7 @@ static void promote(Kernel kernel, MutableArrayRef<TileOp> tiles,
         schedule && schedule.getSwizzle() && getSwizzlePhases(tileType) != 0;
     if (!swizzled && isReadWithin(tile))
       dims[1] +=
-          chip.rowPaddingBytes / getElementBytes(tileType.getElementType());
+          8 * chip.rowPaddingBytes / getElementBits(tileType.getElementType());
     auto type = MemRefType::get(dims, tileType.getElementType(),
                                 MemRefLayoutAttrInterface(), space);
     Value buffer = kernel.addWorkgroupAttribution(type, tile.getLoc());

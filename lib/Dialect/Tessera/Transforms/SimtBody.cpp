@@ -141,7 +141,7 @@ static int64_t getAlignmentAlong(const Operand &operand, unsigned dim) {
   std::optional<unsigned> at = getContiguousIndex(operand, dim);
   // A sum is a multiple of nothing.
   if (!at || !isa<AffineDimExpr>(operand.map.getResult(*at)))
-    return getElementBytes(type.getElementType());
+    return getElementBits(type.getElementType()) / 8;
   ImplicitLocOpBuilder builder(operand.memory.getLoc(),
                                operand.memory.getContext());
   builder.setInsertionPointAfterValue(operand.memory);
@@ -155,9 +155,10 @@ static int64_t getAlignmentAlong(const Operand &operand, unsigned dim) {
   return alignment;
 }
 
-/// Whether a vector in memory is its elements, one after the other.
-static bool isByteSized(Type element) {
-  return element.isIndex() ||
+/// Whether a vector in memory is its elements, one after the other, with no
+/// gap.
+static bool isDense(Type element) {
+  return element.isIndex() || isPacked(element) ||
          (element.isIntOrFloat() && element.getIntOrFloatBitWidth() % 8 == 0 &&
           llvm::isPowerOf2_64(element.getIntOrFloatBitWidth()));
 }
@@ -171,13 +172,13 @@ int64_t simt::getVectorWidth(ArrayRef<Operand> operands, unsigned dim,
     if (movement == Movement::None)
       continue;
     Type element = cast<MemRefType>(operand.memory.getType()).getElementType();
-    if (movement == Movement::Strided || !isByteSized(element))
+    if (movement == Movement::Strided || !isDense(element))
       return 1;
     any = true;
     int64_t bytes = chip.accessBytes;
     if (chip.alignedAccess)
       bytes = std::min(bytes, getAlignmentAlong(operand, dim));
-    width = std::min(width, bytes / getElementBytes(element));
+    width = std::min(width, 8 * bytes / getElementBits(element));
   }
   return any ? std::max<int64_t>(1,
                                  llvm::bit_floor(static_cast<uint64_t>(width)))
@@ -221,11 +222,13 @@ static VectorAccess emitAccess(ImplicitLocOpBuilder &builder,
   VectorAccess access{operand.memory,
                       emitIndices(builder, operand.map, place.index),
                       llvm::MaybeAlign()};
-  int64_t bytes = getElementBytes(
+  int64_t bits = getElementBits(
       cast<MemRefType>(operand.memory.getType()).getElementType());
   int64_t alignment =
-      std::min(getAlignmentAlong(operand, place.along), bytes * place.width);
-  access.alignment = llvm::MaybeAlign(std::max(bytes, alignment));
+      std::min(getAlignmentAlong(operand, place.along), bits * place.width / 8);
+  // Packed elements may begin in the middle of a byte.
+  if (int64_t known = std::max(bits / 8, alignment))
+    access.alignment = llvm::MaybeAlign(known);
   unsigned rank = operand.map.getNumResults();
   if (at + 1 == rank)
     return access;

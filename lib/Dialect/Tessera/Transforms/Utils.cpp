@@ -36,6 +36,12 @@ FailureOr<const Chip *> mlir::tessera::getChip(Operation *op,
                          << llvm::join(known, ", ");
 }
 
+bool mlir::tessera::isPacked(Type type) { return type.isSignlessInteger(4); }
+
+int64_t mlir::tessera::getElementBits(Type type) {
+  return isPacked(type) ? 4 : 8 * getElementBytes(type);
+}
+
 int64_t mlir::tessera::getElementBytes(Type type) {
   if (type.isIndex())
     return 8;
@@ -119,25 +125,27 @@ int64_t mlir::tessera::getKnownDivisor(Value value) {
 
 int64_t mlir::tessera::getKnownTileAlignment(Value memory, ValueRange indices) {
   auto type = cast<MemRefType>(memory.getType());
-  int64_t bytes = getElementBytes(type.getElementType());
+  // Steps are in bits, of which packed elements have less than a byte.
+  int64_t bits = getElementBits(type.getElementType());
+  int64_t least = bits / 8;
   SmallVector<int64_t> strides;
   int64_t offset;
   if (failed(type.getStridesAndOffset(strides, offset)))
-    return bytes;
-  auto stepBytes = [&](int64_t stride, int64_t divisor) {
+    return least;
+  auto getStep = [&](int64_t stride, int64_t divisor) {
     return ShapedType::isDynamic(stride)
-               ? bytes * divisor
-               : std::gcd<int64_t>(maxDivisor, stride * divisor * bytes);
+               ? bits * divisor
+               : std::gcd<int64_t>(8 * maxDivisor, stride * divisor * bits);
   };
-  int64_t alignment = 16;
+  int64_t alignment = 8 * 16;
   auto meet = [&](int64_t step) {
-    alignment = std::gcd(alignment, step == 0 ? maxDivisor : step);
+    alignment = std::gcd(alignment, step == 0 ? 8 * maxDivisor : step);
   };
   for (auto [index, stride] : llvm::zip(indices, strides))
-    meet(stepBytes(stride, getKnownDivisor(index)));
+    meet(getStep(stride, getKnownDivisor(index)));
   // From row to row.
   if (type.getRank() >= 2)
-    meet(stepBytes(strides[type.getRank() - 2], 1));
+    meet(getStep(strides[type.getRank() - 2], 1));
 
   // The base: follow views to where they start.
   while (Operation *op = memory.getDefiningOp()) {
@@ -145,13 +153,13 @@ int64_t mlir::tessera::getKnownTileAlignment(Value memory, ValueRange indices) {
       SmallVector<int64_t> sourceStrides;
       if (failed(subview.getSourceType().getStridesAndOffset(sourceStrides,
                                                              offset)))
-        return bytes;
+        return least;
       for (auto [position, stride] :
            llvm::zip(subview.getMixedOffsets(), sourceStrides)) {
         std::optional<int64_t> constant = getConstantIntValue(position);
         int64_t divisor = constant ? clampDivisor(*constant)
                                    : getKnownDivisor(cast<Value>(position));
-        meet(constant && *constant == 0 ? 0 : stepBytes(stride, divisor));
+        meet(constant && *constant == 0 ? 0 : getStep(stride, divisor));
       }
       memory = subview.getSource();
     } else if (isa<memref::CastOp, memref::ExpandShapeOp,
@@ -159,13 +167,13 @@ int64_t mlir::tessera::getKnownTileAlignment(Value memory, ValueRange indices) {
                    memref::MemorySpaceCastOp>(op)) {
       memory = op->getOperand(0);
     } else if (auto view = dyn_cast<memref::ViewOp>(op)) {
-      meet(getKnownDivisor(view.getByteShift()));
+      meet(8 * getKnownDivisor(view.getByteShift()));
       memory = view.getSource();
     } else if (auto cast = dyn_cast<memref::ReinterpretCastOp>(op)) {
       for (OpFoldResult position : cast.getMixedOffsets()) {
         std::optional<int64_t> constant = getConstantIntValue(position);
-        meet(constant ? *constant * bytes
-                      : getKnownDivisor(llvm::cast<Value>(position)) * bytes);
+        meet(constant ? *constant * bits
+                      : getKnownDivisor(llvm::cast<Value>(position)) * bits);
       }
       memory = cast.getSource();
     } else {
@@ -175,9 +183,62 @@ int64_t mlir::tessera::getKnownTileAlignment(Value memory, ValueRange indices) {
   // What is left is a buffer of its own, unless its type says otherwise.
   auto base = dyn_cast<MemRefType>(memory.getType());
   if (!base || failed(base.getStridesAndOffset(strides, offset)))
-    return bytes;
-  meet(ShapedType::isDynamic(offset) ? bytes : offset * bytes);
-  return std::max(alignment, bytes);
+    return least;
+  meet(ShapedType::isDynamic(offset) ? bits : offset * bits);
+  return std::max(alignment / 8, least);
+}
+
+//===----------------------------------------------------------------------===//
+// Packed elements
+//===----------------------------------------------------------------------===//
+
+/// `memory` with elements of bytes: the same pointer, offset, sizes and
+/// strides.
+static Value viewAsBytes(OpBuilder &builder, Location loc, Value memory) {
+  auto type = cast<MemRefType>(memory.getType());
+  auto bytes = MemRefType::get(type.getShape(), builder.getI8Type(),
+                               type.getLayout(), type.getMemorySpace());
+  return UnrealizedConversionCastOp::create(builder, loc, bytes, memory)
+      .getResult(0);
+}
+
+Value mlir::tessera::emitLinearIndex(OpBuilder &builder, Location loc,
+                                     Value memory, ValueRange indices) {
+  auto type = cast<MemRefType>(memory.getType());
+  SmallVector<int64_t> strides(type.getRank(), ShapedType::kDynamic);
+  int64_t offset = ShapedType::kDynamic;
+  (void)type.getStridesAndOffset(strides, offset);
+  auto metadata = memref::ExtractStridedMetadataOp::create(
+      builder, loc, viewAsBytes(builder, loc, memory));
+  auto toValue = [&](int64_t known, Value dynamic) -> Value {
+    return ShapedType::isDynamic(known)
+               ? dynamic
+               : Value(arith::ConstantIndexOp::create(builder, loc, known));
+  };
+  Value linear = toValue(offset, metadata.getOffset());
+  for (auto [index, known, dynamic] :
+       llvm::zip(indices, strides, metadata.getStrides())) {
+    Value step = builder.createOrFold<arith::MulIOp>(loc, index,
+                                                     toValue(known, dynamic));
+    linear = builder.createOrFold<arith::AddIOp>(loc, linear, step);
+  }
+  return linear;
+}
+
+Value mlir::tessera::emitByteView(OpBuilder &builder, Location loc,
+                                  Value memory, Value linear, int64_t count) {
+  auto metadata = memref::ExtractStridedMetadataOp::create(
+      builder, loc, viewAsBytes(builder, loc, memory));
+  Value first = builder.createOrFold<arith::ShRUIOp>(
+      loc, linear, arith::ConstantIndexOp::create(builder, loc, 1));
+  auto type = MemRefType::get(
+      {count}, builder.getI8Type(),
+      StridedLayoutAttr::get(builder.getContext(), ShapedType::kDynamic, {1}),
+      cast<MemRefType>(memory.getType()).getMemorySpace());
+  return memref::ReinterpretCastOp::create(
+      builder, loc, type, metadata.getBaseBuffer(), OpFoldResult(first),
+      ArrayRef<OpFoldResult>{builder.getIndexAttr(count)},
+      ArrayRef<OpFoldResult>{builder.getIndexAttr(1)});
 }
 
 //===----------------------------------------------------------------------===//

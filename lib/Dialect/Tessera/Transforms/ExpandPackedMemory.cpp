@@ -1,0 +1,333 @@
+//===- ExpandPackedMemory.cpp - Elements that share a byte ----------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Elements 2 i and 2 i + 1 of memory of i4 are the low and the high half of
+// byte i. A vector that begins at a byte is unpacked from its bytes. One that
+// may begin in the middle of a byte is shifted first:
+//
+//   bytes       b0 b1 b2      each  high:low
+//   even        b0 b1
+//   odd         b0.high | b1.low << 4,  b1.high | b2.low << 4
+//
+// Byte b2 is read only where the last element is in it: no byte without an
+// element of the vector is touched.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Dialect/Tessera/Transforms/Passes.h"
+#include "Dialect/Tessera/Transforms/Utils.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+namespace mlir::tessera {
+#define GEN_PASS_DEF_TESSERAEXPANDPACKEDMEMORY
+#include "Dialect/Tessera/Transforms/Passes.h.inc"
+} // namespace mlir::tessera
+
+using namespace mlir;
+using namespace mlir::tessera;
+
+static bool isPackedMemory(Type type) {
+  auto memory = dyn_cast<MemRefType>(type);
+  return memory && isPacked(memory.getElementType());
+}
+
+namespace {
+/// Reads and writes elements of one memref.
+class Packed {
+public:
+  Packed(ImplicitLocOpBuilder &builder, Value memory, ValueRange indices)
+      : b(builder), memory(memory),
+        first(emitLinearIndex(b, b.getLoc(), memory, indices)) {}
+
+  /// The element `distance` behind the first.
+  Value loadElement(int64_t distance = 0);
+  /// Vector `type` from the first element on, which is at a byte if `alignment`
+  /// is said. Under `mask`, where there is one, else `passThrough`.
+  Value loadVector(VectorType type, llvm::MaybeAlign alignment, Value mask = {},
+                   Value passThrough = {});
+  /// The first element is at a byte.
+  void storeVector(Value vector, llvm::MaybeAlign alignment);
+
+private:
+  Value constant(int64_t value) {
+    return arith::ConstantIndexOp::create(b, value);
+  }
+  Value splat(VectorType type, int64_t value) {
+    return arith::ConstantOp::create(
+        b, DenseElementsAttr::get(
+               type, b.getIntegerAttr(type.getElementType(), value)));
+  }
+  Value at(int64_t distance) {
+    return b.createOrFold<arith::AddIOp>(first, constant(distance));
+  }
+  Value view(Value linear, int64_t bytes) {
+    return emitByteView(b, b.getLoc(), memory, linear, bytes);
+  }
+  /// The byte that holds an element.
+  Value loadByte(Value linear) {
+    return memref::LoadOp::create(b, view(linear, 1), constant(0));
+  }
+  Value isOdd(Value linear) {
+    return arith::CmpIOp::create(b, arith::CmpIPredicate::ne,
+                                 arith::AndIOp::create(b, linear, constant(1)),
+                                 constant(0));
+  }
+  /// Every other element, from `from` on.
+  Value takeHalf(Value vector, int64_t from);
+  /// Two elements from each byte.
+  Value unpack(Value bytes, VectorType type);
+
+  ImplicitLocOpBuilder &b;
+  Value memory, first;
+};
+} // namespace
+
+Value Packed::takeHalf(Value vector, int64_t from) {
+  SmallVector<int64_t> places;
+  int64_t size = cast<VectorType>(vector.getType()).getNumElements();
+  for (int64_t i = from; i < size; i += 2)
+    places.push_back(i);
+  return vector::ShuffleOp::create(b, vector, vector, places);
+}
+
+Value Packed::unpack(Value bytes, VectorType type) {
+  auto bytesType = cast<VectorType>(bytes.getType());
+  Value high = arith::ShRUIOp::create(b, bytes, splat(bytesType, 4));
+  SmallVector<int64_t> places;
+  int64_t size = bytesType.getNumElements();
+  for (int64_t i = 0; i < size; ++i)
+    places.append({i, size + i});
+  return arith::TruncIOp::create(
+      b, type, vector::ShuffleOp::create(b, bytes, high, places));
+}
+
+Value Packed::loadElement(int64_t distance) {
+  Value linear = at(distance);
+  Value bits = arith::MulIOp::create(
+      b, arith::AndIOp::create(b, linear, constant(1)), constant(4));
+  Value byte = loadByte(linear);
+  Value shift = arith::IndexCastOp::create(b, byte.getType(), bits);
+  return arith::TruncIOp::create(
+      b, cast<MemRefType>(memory.getType()).getElementType(),
+      arith::ShRUIOp::create(b, byte, shift));
+}
+
+Value Packed::loadVector(VectorType type, llvm::MaybeAlign alignment,
+                         Value mask, Value passThrough) {
+  int64_t size = type.getNumElements() / 2;
+  auto bytesType = VectorType::get(size, b.getI8Type());
+  Value from = view(first, size), zero = constant(0);
+  if (alignment && !mask)
+    return unpack(vector::LoadOp::create(b, bytesType, from, zero,
+                                         /*nontemporal=*/false, alignment),
+                  type);
+
+  Value odd = isOdd(first), bytes, behind;
+  if (!mask) {
+    bytes = vector::LoadOp::create(b, bytesType, from, zero);
+    behind = loadByte(at(2 * size - 1));
+  } else {
+    // A byte is read for either of its elements.
+    Value evens = takeHalf(mask, 0), odds = takeHalf(mask, 1);
+    auto maskType = cast<VectorType>(evens.getType());
+    SmallVector<int64_t> moved{0};
+    for (int64_t i = 0; i + 1 < size; ++i)
+      moved.push_back(size + i);
+    Value others = arith::SelectOp::create(
+        b, odd, vector::ShuffleOp::create(b, splat(maskType, 0), odds, moved),
+        odds);
+    bytes = vector::MaskedLoadOp::create(b, bytesType, from, zero,
+                                         arith::OrIOp::create(b, evens, others),
+                                         splat(bytesType, 0));
+    Value isRead = arith::AndIOp::create(
+        b, odd, vector::ExtractOp::create(b, odds, size - 1));
+    auto branch = scf::IfOp::create(b, TypeRange(b.getI8Type()), isRead,
+                                    /*withElseRegion=*/true);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(branch.thenBlock());
+    scf::YieldOp::create(b, loadByte(at(2 * size - 1)));
+    b.setInsertionPointToStart(branch.elseBlock());
+    scf::YieldOp::create(
+        b, arith::ConstantOp::create(b, b.getI8IntegerAttr(0)).getResult());
+    behind = branch.getResult(0);
+  }
+  Value next = vector::ShuffleOp::create(
+      b, bytes, vector::BroadcastOp::create(b, bytesType, behind),
+      llvm::to_vector(llvm::seq<int64_t>(1, size + 1)));
+  Value four = splat(bytesType, 4);
+  Value moved = arith::OrIOp::create(b, arith::ShRUIOp::create(b, bytes, four),
+                                     arith::ShLIOp::create(b, next, four));
+  Value result = unpack(arith::SelectOp::create(b, odd, moved, bytes), type);
+  return mask ? arith::SelectOp::create(b, mask, result, passThrough) : result;
+}
+
+void Packed::storeVector(Value vector, llvm::MaybeAlign alignment) {
+  int64_t size = cast<VectorType>(vector.getType()).getNumElements() / 2;
+  auto bytesType = VectorType::get(size, b.getI8Type());
+  Value low = arith::ExtUIOp::create(b, bytesType, takeHalf(vector, 0));
+  Value high = arith::ExtUIOp::create(b, bytesType, takeHalf(vector, 1));
+  Value bytes = arith::OrIOp::create(
+      b, low, arith::ShLIOp::create(b, high, splat(bytesType, 4)));
+  vector::StoreOp::create(b, bytes, view(first, size), constant(0),
+                          /*nontemporal=*/false, alignment);
+}
+
+/// Whether vectors of the type are made of bytes.
+static bool isOfBytes(VectorType type) {
+  return type.getRank() == 1 && !type.isScalable() &&
+         type.getNumElements() % 2 == 0;
+}
+
+/// Elements one by one, where `type` is not made of bytes.
+static Value loadElements(ImplicitLocOpBuilder &b, Packed &packed,
+                          VectorType type) {
+  SmallVector<Value> elements;
+  for (int64_t i = 0; i < type.getNumElements(); ++i)
+    elements.push_back(packed.loadElement(i));
+  return vector::FromElementsOp::create(b, type, elements);
+}
+
+/// Rewrites an access that there is a way for; false where there is none.
+static bool expand(Operation *op) {
+  ImplicitLocOpBuilder b(op->getLoc(), op);
+  auto align = [](std::optional<uint64_t> bytes) {
+    return bytes ? llvm::MaybeAlign(*bytes) : llvm::MaybeAlign();
+  };
+  Value result;
+  if (auto load = dyn_cast<memref::LoadOp>(op)) {
+    result = Packed(b, load.getMemRef(), load.getIndices()).loadElement();
+  } else if (auto load = dyn_cast<vector::LoadOp>(op)) {
+    VectorType type = load.getVectorType();
+    if (type.getRank() != 1 || type.isScalable())
+      return false;
+    Packed packed(b, load.getBase(), load.getIndices());
+    result = isOfBytes(type)
+                 ? packed.loadVector(type, align(load.getAlignment()))
+                 : loadElements(b, packed, type);
+  } else if (auto load = dyn_cast<vector::MaskedLoadOp>(op)) {
+    if (!isOfBytes(load.getVectorType()))
+      return false;
+    result = Packed(b, load.getBase(), load.getIndices())
+                 .loadVector(load.getVectorType(), llvm::MaybeAlign(),
+                             load.getMask(), load.getPassThru());
+  } else if (auto store = dyn_cast<vector::StoreOp>(op)) {
+    if (!isOfBytes(store.getVectorType()) || !store.getAlignment())
+      return false;
+    Packed(b, store.getBase(), store.getIndices())
+        .storeVector(store.getValueToStore(), align(store.getAlignment()));
+  } else {
+    return false;
+  }
+  if (result)
+    op->replaceAllUsesWith(ValueRange(result));
+  op->erase();
+  return true;
+}
+
+/// Two elements of a constant to a byte.
+static DenseElementsAttr packConstant(DenseElementsAttr elements) {
+  SmallVector<int8_t> bytes(llvm::divideCeil(elements.getNumElements(), 2));
+  for (auto [i, value] : llvm::enumerate(elements.getValues<APInt>()))
+    bytes[i / 2] |= static_cast<int8_t>(value.getZExtValue() << (4 * (i % 2)));
+  auto type = RankedTensorType::get({static_cast<int64_t>(bytes.size())},
+                                    IntegerType::get(elements.getContext(), 8));
+  return DenseElementsAttr::get(type, ArrayRef<int8_t>(bytes));
+}
+
+/// A constant of bytes, and its uses as views of it.
+static LogicalResult packGlobal(memref::GlobalOp op) {
+  auto elements = dyn_cast_or_null<DenseElementsAttr>(op.getInitialValueAttr());
+  MemRefType type = op.getType();
+  if (!elements || !type.getLayout().isIdentity())
+    return op.emitError() << "a global of " << type
+                          << " needs a value of dense elements";
+  DenseElementsAttr packed = packConstant(elements);
+  auto bytes =
+      MemRefType::get(packed.getType().getShape(), packed.getElementType(),
+                      MemRefLayoutAttrInterface(), type.getMemorySpace());
+  op.setType(bytes);
+  op.setInitialValueAttr(packed);
+  auto uses = SymbolTable::getSymbolUses(op, op->getParentOp());
+  for (SymbolTable::SymbolUse use :
+       uses ? *uses
+            : SymbolTable::UseRange(std::vector<SymbolTable::SymbolUse>())) {
+    auto get = dyn_cast<memref::GetGlobalOp>(use.getUser());
+    if (!get)
+      continue;
+    ImplicitLocOpBuilder b(get.getLoc(), get);
+    auto whole = memref::GetGlobalOp::create(b, bytes, get.getName());
+    SmallVector<OpFoldResult> sizes, strides;
+    auto [step, offset] = type.getStridesAndOffset();
+    for (auto [size, stride] : llvm::zip(type.getShape(), step)) {
+      sizes.push_back(b.getIndexAttr(size));
+      strides.push_back(b.getIndexAttr(stride));
+    }
+    auto shaped =
+        MemRefType::get(type.getShape(), bytes.getElementType(),
+                        MemRefLayoutAttrInterface(), type.getMemorySpace());
+    Value cast = memref::ReinterpretCastOp::create(
+        b, shaped, whole, OpFoldResult(b.getIndexAttr(0)), sizes, strides);
+    get.replaceAllUsesWith(
+        UnrealizedConversionCastOp::create(b, type, cast).getResult(0));
+    get.erase();
+  }
+  return success();
+}
+
+/// Whether `op` reads or writes packed memory.
+template <typename Effect> static bool accesses(Operation *op) {
+  auto interface = dyn_cast<MemoryEffectOpInterface>(op);
+  if (!interface)
+    return false;
+  SmallVector<MemoryEffects::EffectInstance> effects;
+  interface.getEffectsOnResource(SideEffects::DefaultResource::get(), effects);
+  return llvm::any_of(effects, [](const MemoryEffects::EffectInstance &effect) {
+    return isa<Effect>(effect.getEffect()) && effect.getValue() &&
+           isPackedMemory(effect.getValue().getType());
+  });
+}
+
+namespace {
+struct ExpandPackedMemoryPass
+    : public tessera::impl::TesseraExpandPackedMemoryBase<
+          ExpandPackedMemoryPass> {
+  void runOnOperation() override {
+    SmallVector<Operation *> accessing;
+    SmallVector<memref::GlobalOp> globals;
+    getOperation()->walk([&](Operation *op) {
+      if (auto global = dyn_cast<memref::GlobalOp>(op)) {
+        if (isPackedMemory(global.getType()))
+          globals.push_back(global);
+      } else if (accesses<MemoryEffects::Read>(op) ||
+                 accesses<MemoryEffects::Write>(op)) {
+        accessing.push_back(op);
+      }
+    });
+    for (Operation *op : accessing) {
+      if (expand(op))
+        continue;
+      if (accesses<MemoryEffects::Write>(op))
+        op->emitError() << "writes elements of i4, of which two share a byte: "
+                           "threads would "
+                           "race for it; i4 is only read, so write i8";
+      else
+        op->emitError() << "no way to read elements of i4, of which two share "
+                           "a byte, by this op: read them by memref.load or "
+                           "vector.load";
+      return signalPassFailure();
+    }
+    for (memref::GlobalOp global : globals)
+      if (failed(packGlobal(global)))
+        return signalPassFailure();
+  }
+};
+} // namespace

@@ -11,6 +11,12 @@
 // RUN: gpu-runner %s --target=cpu --verify --entry=by_hand | FileCheck %s
 // CHECK: exact)
 // CHECK: {{^}}verified
+//
+// RUN: gpu-runner %s --target=cuda:sm_90a --emit=ptx | FileCheck %s --check-prefix=PTX
+// PTX-NOT: fence
+// PTX-DAG: atom.global.add.f32
+// PTX-DAG: atom.global.add.f64
+// PTX-DAG: atom.global.add.u32
 
 func.func @old_value(%a: tensor<70x512xf16>, %b: tensor<512x45xf16>, %c: tensor<70x45xf32>) -> tensor<70x45xf32> {
   %r = linalg.matmul {tessera.schedule = #tessera.schedule<workgroup = [16, 16], subgroup = [16, 16], k = 32,
@@ -23,7 +29,7 @@ func.func @constant(%a: tensor<64x512xf16>, %b: tensor<512x64xf16>) -> tensor<64
   %three = arith.constant 3.0 : f32
   %e = tensor.empty() : tensor<64x64xf32>
   %i = linalg.fill ins(%three : f32) outs(%e : tensor<64x64xf32>) -> tensor<64x64xf32>
-  %r = linalg.matmul {tessera.schedule = #tessera.schedule<workgroup = [32, 32], subgroup = [16, 16], k = 32, vthread = [2, 1],
+  %r = linalg.matmul {tessera.schedule = #tessera.schedule<workgroup = [32, 32], subgroup = [32, 16], k = 32, vthread = [2, 1],
                                                            kFragment = 16, stages = 2, splitK = 4, splitKReduction = atomic, raster = 2>}
       ins(%a, %b : tensor<64x512xf16>, tensor<512x64xf16>) outs(%i : tensor<64x64xf32>) -> tensor<64x64xf32>
   return %r : tensor<64x64xf32>

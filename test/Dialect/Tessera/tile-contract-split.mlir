@@ -111,3 +111,29 @@ func.func @epilogue(%a: memref<32x128xf16>, %b: memref<128x32xf16>, %c: memref<3
   }
   return
 }
+
+// -----
+
+#mk = affine_map<(m, n, k) -> (m, k)>
+#kn = affine_map<(m, n, k) -> (k, n)>
+#mn = affine_map<(m, n, k) -> (m, n)>
+
+// What the epilogue only adds is there before the parts are.
+
+// CHECK-LABEL: func @addend
+// CHECK-SAME:    %[[C:[a-z0-9]+]]: memref<32x32xf32>, %[[X:.+]]: memref<32x32xf32>
+// CHECK:         memref.copy %[[X]], %[[C]]
+// CHECK:         gpu.launch
+// CHECK:           tessera.store %{{.+}}, %[[C]][%{{.+}}, %{{.+}}] in_bounds atomic_add
+// CHECK-NOT:     linalg
+func.func @addend(%a: memref<32x64xf16>, %b: memref<64x32xf16>, %c: memref<32x32xf32>, %x: memref<32x32xf32>) {
+  %zero = arith.constant 0.0 : f32
+  tessera.contract ins(%a, %b : memref<32x64xf16>, memref<64x32xf16>) init(%zero : f32)
+      extras(%x : memref<32x32xf32>) outs(%c : memref<32x32xf32>) maps [#mk, #kn, #mn, #mn] accumulate f32
+      schedule <workgroup = [32, 32], subgroup = [32, 32], k = 16, splitK = 2, splitKReduction = atomic> {
+  ^bb0(%acc: f32, %e: f32):
+    %y = arith.addf %acc, %e : f32
+    tessera.yield %y : f32
+  }
+  return
+}

@@ -246,9 +246,10 @@ def TesseraTileContract : Pass<"tessera-tile-contract"> {
     as the schedule says, along x. With `splitK`, the kernel stores partial sums
     to a workspace, and a `linalg.generic` after it adds them up and applies the
     epilogue. With `splitKReduction = atomic`, its stores are `atomic_add`: to
-    the output, which a `linalg.fill` before sets to the initial value, if there
-    is one; or, where the output has another element type or there is an
-    epilogue, to a workspace of zeros for the `linalg.generic`.
+    the output, which a `linalg.fill` before sets to the initial value, or a
+    `memref.copy` to the matrix that the epilogue adds; or, where the output has
+    another element type or the epilogue does anything else, to a workspace of
+    zeros for the `linalg.generic`.
 
     Example:
 

@@ -13,7 +13,7 @@
 //   output[m, n] = epilogue(init + w[0] + w[1] + w[2])     always in this order
 //
 // With atomic adds, the parts share one workspace, which starts from zeros, or
-// the output itself, which starts from init:
+// the output itself, which starts from init or from what the epilogue adds:
 //
 //   workspace[0, m, n] += part                             in any order
 //
@@ -26,6 +26,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace mlir::tessera;
@@ -43,21 +44,51 @@ Value mlir::tessera::createSplitWorkspace(ContractOp op, int64_t parts,
       builder, MemRefType::get(shape, op.getAccumulatorType()), sizes);
 }
 
-bool mlir::tessera::canAddToOutput(ContractOp op) {
+/// What the epilogue only adds to the sum, a matrix like the output; null if it
+/// does anything else.
+static Value findAddend(ContractOp op) {
   Block &epilogue = op.getEpilogue().front();
-  return getElementTypeOrSelf(op.getOutput().getType()) ==
-             op.getAccumulatorType() &&
-         cast<YieldOp>(epilogue.getTerminator()).getValues()[0] ==
-             epilogue.getArgument(0);
+  Operation *add =
+      cast<YieldOp>(epilogue.getTerminator()).getValues()[0].getDefiningOp();
+  auto isArgument = [&](Value value, unsigned i) {
+    return value == epilogue.getArgument(i);
+  };
+  bool isZero = !op.getInit() || matchPattern(op.getInit(), m_Zero()) ||
+                matchPattern(op.getInit(), m_AnyZeroFloat());
+  if (!isa_and_present<arith::AddFOp, arith::AddIOp>(add) || !isZero ||
+      op.getExtras().size() != 1 || op.getMap(3) != op.getMap(2))
+    return {};
+  Value lhs = add->getOperand(0), rhs = add->getOperand(1);
+  bool addsExtra = (isArgument(lhs, 0) && isArgument(rhs, 1)) ||
+                   (isArgument(lhs, 1) && isArgument(rhs, 0));
+  return addsExtra ? op.getExtras()[0] : Value();
+}
+
+/// Gives the output the value from which the sum starts, where the parts can be
+/// added to it: it holds what accumulators hold, and nothing but an addition is
+/// done with the sum.
+static bool startInOutput(ContractOp op, ImplicitLocOpBuilder &builder) {
+  Block &epilogue = op.getEpilogue().front();
+  Value output = op.getOutput();
+  if (getElementTypeOrSelf(output.getType()) != op.getAccumulatorType())
+    return false;
+  if (Value addend = findAddend(op)) {
+    if (addend != output)
+      memref::CopyOp::create(builder, addend, output);
+    return true;
+  }
+  if (cast<YieldOp>(epilogue.getTerminator()).getValues()[0] !=
+      epilogue.getArgument(0))
+    return false;
+  if (op.getInit())
+    linalg::FillOp::create(builder, op.getInit(), output);
+  return true;
 }
 
 Value mlir::tessera::createAtomicWorkspace(ContractOp op,
                                            ImplicitLocOpBuilder &builder) {
-  if (canAddToOutput(op)) {
-    if (op.getInit())
-      linalg::FillOp::create(builder, op.getInit(), op.getOutput());
+  if (startInOutput(op, builder))
     return {};
-  }
   Value workspace = createSplitWorkspace(op, /*parts=*/1, builder);
   Value zero = arith::ConstantOp::create(
       builder, builder.getZeroAttr(op.getAccumulatorType()));

@@ -18,14 +18,11 @@ namespace mlir::tessera {
 Value createSplitWorkspace(ContractOp op, int64_t parts,
                            ImplicitLocOpBuilder &builder);
 
-/// Whether the parts of `op` can be added to the output itself: it holds what
-/// accumulators hold, and there is no epilogue.
-bool canAddToOutput(ContractOp op);
-
-/// Prepares memory to which the parts of `op` are added atomically. Where they
-/// can be added to the output itself, that gets the value from which the sum
-/// starts, and the result is null. Elsewhere the result is a workspace of one
-/// part, of zeros, for `emitSplitReduction`.
+/// Prepares memory to which the parts of `op` are added atomically. That is the
+/// output itself where it holds what accumulators hold, and the epilogue does
+/// no more than add a matrix: it gets the value from which the sum starts, and
+/// the result is null. Elsewhere the result is a workspace of one part, of
+/// zeros, for `emitSplitReduction`.
 Value createAtomicWorkspace(ContractOp op, ImplicitLocOpBuilder &builder);
 
 /// Adds up the partial sums in `workspace`, in the order of the parts, to where

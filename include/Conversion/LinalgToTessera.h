@@ -47,6 +47,10 @@ void populateMoveReshapePatterns(RewritePatternSet &patterns);
 /// to ops of their own.
 void populateSplitProducerPatterns(RewritePatternSet &patterns);
 
+/// Products of bytes less their zero points to products of bytes, and an
+/// element-wise consumer that corrects them by sums of rows and columns.
+void populateSplitZeroPointPatterns(RewritePatternSet &patterns);
+
 /// Element-wise producers of the operands, on tensors, into `tessera.contract`.
 /// To run after the epilogues: what follows a contraction is better there.
 void populateFuseProducerPatterns(RewritePatternSet &patterns);

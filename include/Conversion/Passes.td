@@ -41,6 +41,10 @@ def ConvertLinalgToTessera : Pass<"convert-linalg-to-tessera"> {
       and their other operands its `inputs`, where they cost little and feed
       nothing else: the dequantization of weights, with a scale for the tensor,
       a channel, or a group of rows. Reshapes in between are looked through.
+      An operand of i4 in a product of integers is cast to i8 by a producer.
+    - A product of bytes less their zero points, which are scalars or vary along
+      the output only, becomes one of bytes: the epilogue subtracts sums of lhs
+      and rhs, times the zero points. Not where lhs or rhs has one row or column.
     - `tessera.schedule = #tessera.schedule<...>` on the linalg op is carried
       over. `tessera.allow_tf32`, or the option, sets `precision tf32` on f32
       products.

@@ -16,6 +16,8 @@
 // RUN: gpu-runner %s --target=cpu --verify --entry=sums | FileCheck %s
 // RUN: gpu-runner %s --target=cpu --verify --entry=constant | FileCheck %s
 // RUN: gpu-runner %s --target=cpu --verify --entry=bytes | FileCheck %s
+// RUN: gpu-runner %s --target=cpu --verify --entry=integers | FileCheck %s
+// RUN: gpu-runner %s --target=cpu --verify --entry=mixed | FileCheck %s
 // RUN: not gpu-runner %s --target=cpu --verify --entry=odd --debug-corrupt-output=0 2>&1 | FileCheck %s --check-prefix=WRONG
 // CHECK: verified
 // WRONG: FAILED
@@ -277,4 +279,23 @@ func.func @bytes(%a: tensor<8x32xf16>, %w: tensor<32x12xi8>, %c: tensor<8x24xf32
   } -> tensor<32x24xf16>
   %r = linalg.matmul ins(%a, %d : tensor<8x32xf16>, tensor<32x24xf16>) outs(%c : tensor<8x24xf32>) -> tensor<8x24xf32>
   return %r : tensor<8x24xf32>
+}
+
+// Products of integers: i4 is cast to i8 on the way.
+func.func @integers(%a: tensor<33x70xi4>, %b: tensor<70x41xi4>, %c: tensor<33x41xi32>) -> tensor<33x41xi32> {
+  %r = linalg.matmul ins(%a, %b : tensor<33x70xi4>, tensor<70x41xi4>) outs(%c : tensor<33x41xi32>) -> tensor<33x41xi32>
+  return %r : tensor<33x41xi32>
+}
+func.func @mixed(%a: tensor<33x70xi8>, %b: tensor<70x41xi4>, %c: tensor<33x41xi32>) -> tensor<33x41xi32> {
+  %r = linalg.generic {indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>],
+                       iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %b : tensor<33x70xi8>, tensor<70x41xi4>) outs(%c : tensor<33x41xi32>) {
+  ^bb0(%x: i8, %y: i4, %acc: i32):
+    %xw = arith.extsi %x : i8 to i32
+    %yw = arith.extui %y : i4 to i32
+    %p = arith.muli %xw, %yw : i32
+    %s = arith.addi %acc, %p : i32
+    linalg.yield %s : i32
+  } -> tensor<33x41xi32>
+  return %r : tensor<33x41xi32>
 }

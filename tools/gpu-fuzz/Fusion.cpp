@@ -10,8 +10,9 @@
 
 using namespace fuzz;
 
-/// Weights of 8 bits times a scale for each channel, or for each group of them:
-/// linalg.generic on i8 and f32 (or what is computed in), powers of two.
+/// Weights of 4 or 8 bits, signed or not, times a scale for each channel, or
+/// for each group of them: linalg.generic on integers and f32 (or what is
+/// computed in), powers of two.
 static Value dequantize(Program &program, const Value &weights,
                         Element element) {
   Rng &rng = program.rng;
@@ -28,8 +29,9 @@ static Value dequantize(Program &program, const Value &weights,
   bool hasZero = rng.chance(40);
   std::vector<Value> inputs{weights, scales};
   std::vector<std::string> maps{formatMap(rank, all), formatMap(rank, along)};
+  bool isUnsigned = weights.element == Element::I4 && rng.chance(50);
   if (hasZero) {
-    inputs.push_back(program.argument(Element::I8, dims));
+    inputs.push_back(program.argument(weights.element, dims));
     maps.push_back(formatMap(rank, along));
   }
   maps.push_back(formatMap(rank, all));
@@ -40,10 +42,11 @@ static Value dequantize(Program &program, const Value &weights,
         Value number = x[0];
         if (hasZero) {
           // The difference of bytes, as wide as it is.
-          Value wide = body.cast(x[0], Element::I32);
-          number = body.subtract(wide, body.cast(x[2], Element::I32));
+          Value wide = body.cast(x[0], Element::I32, isUnsigned);
+          number =
+              body.subtract(wide, body.cast(x[2], Element::I32, isUnsigned));
         }
-        Value real = body.cast(number, element);
+        Value real = body.cast(number, element, isUnsigned && !hasZero);
         Value scale = body.scale(x[1], -2);
         return std::vector<Value>{body.multiply(real, scale)};
       })[0];
@@ -57,6 +60,7 @@ static Value makeProducer(Program &program, const Value &argument) {
   StepOptions options;
   options.allowCast = false;
   switch (argument.element) {
+  case Element::I4:
   case Element::I8:
     return rng.chance(50) ? dequantize(program, argument,
                                        rng.pick({Element::F16, Element::F32}))
@@ -87,6 +91,9 @@ Case fuzz::generateFusion(Rng &rng) {
     Element a = rng.pick({Element::I8, Element::F16, Element::BF16,
                           Element::F32, Element::E4M3});
     Element b = rng.pick({Element::I8, Element::F16, a, a});
+    for (Element *element : {&a, &b})
+      if (*element == Element::I8 && rng.chance(40))
+        *element = Element::I4;
     options.types = ProductTypes{a, b, Element::F32};
     options.makeOperand = [](Program &inner, const Value &argument) {
       Value operand = makeProducer(inner, argument);

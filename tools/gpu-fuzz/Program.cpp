@@ -113,10 +113,10 @@ Value Body::cast(const Value &a, Element element, bool isUnsigned) {
     return make(from.bytes < to.bytes ? "arith.extf" : "arith.truncf", a.range);
   }
   if (!from.isFloat && !to.isFloat) {
-    if (from.bytes < to.bytes) {
+    if (from.precision < to.precision) {
       Range range = a.range;
       if (isUnsigned)
-        range.bound = 255;
+        range.bound = 2 * from.largest + 1;
       return make(isUnsigned ? "arith.extui" : "arith.extsi", range);
     }
     Value clamped = clamp(a, -to.largest, to.largest);
@@ -126,7 +126,7 @@ Value Body::cast(const Value &a, Element element, bool isUnsigned) {
   if (to.isFloat) {
     Range range = a.range;
     if (isUnsigned)
-      range.bound = 255;
+      range.bound = 2 * from.largest + 1;
     return make(isUnsigned ? "arith.uitofp" : "arith.sitofp", range);
   }
   // The largest i32 is no f32.

@@ -19,6 +19,7 @@ const ElementInfo &fuzz::getInfo(Element element) {
       {"f64", true, 8, 53, 1e308, 3},
       {"f8E4M3FN", true, 1, 4, 448, 3},
       {"f8E5M2", true, 1, 3, 57344, 3},
+      {"i4", false, 1, 3, 7, 8},
       {"i8", false, 1, 7, 127, 8},
       {"i32", false, 4, 31, 2147483647.0, 8},
       // The reference counts in double precision.

@@ -15,7 +15,7 @@
 
 namespace fuzz {
 
-enum class Element { F16, BF16, F32, F64, E4M3, E5M2, I8, I32, Index };
+enum class Element { F16, BF16, F32, F64, E4M3, E5M2, I4, I8, I32, Index };
 
 struct ElementInfo {
   const char *name;

@@ -75,6 +75,19 @@ TEST_F(NumericTest, DecodesAndEncodes) {
   }
 }
 
+TEST_F(NumericTest, TwoNibblesInAByte) {
+  Type i4 = IntegerType::get(&context, 4);
+  char bytes[] = {0x21, static_cast<char>(0xF8), 0x07};
+  FailureOr<Array> array = Array::decode(i4, {5}, bytes);
+  ASSERT_TRUE(succeeded(array));
+  for (auto [i, value] : llvm::enumerate({1, 2, -8, -1, 7}))
+    EXPECT_EQ(array->integers()[i], value);
+  FailureOr<SmallVector<char>> back = array->encode();
+  ASSERT_TRUE(succeeded(back));
+  EXPECT_EQ(ArrayRef<char>(*back), ArrayRef<char>(bytes));
+  EXPECT_TRUE(failed(Array::decode(i4, {7}, bytes)));
+}
+
 TEST_F(NumericTest, MultipliesTiles) {
   // Sizes that are multiples of nothing.
   constexpr int64_t m = 37, n = 29, k = 531;

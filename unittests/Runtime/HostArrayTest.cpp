@@ -284,6 +284,26 @@ std::string refusal(ElementType type, const std::vector<int64_t> &shape,
   return array.status().message();
 }
 
+TEST(HostArrayTest, TwoNibblesInAByte) {
+  Expected<HostArray> array = HostArray::create(ElementType::I4, {3, 3});
+  ASSERT_TRUE(array.ok());
+  EXPECT_EQ(array->size(), 9);
+  EXPECT_EQ(array->data.size(), 5u);
+  for (int64_t i = 0; i < 9; ++i)
+    array->setInt(i, i - 8);
+  EXPECT_EQ(array->data[0], std::byte(0x98));
+  EXPECT_EQ(array->data[4], std::byte(0x00));
+  for (int64_t i = 0; i < 9; ++i)
+    EXPECT_EQ(array->getInt(i), i - 8);
+  array->setDouble(1, 100);
+  EXPECT_EQ(array->getInt(0), -8);
+  EXPECT_EQ(array->getInt(1), 7);
+  array->setInt(2, 15);
+  EXPECT_EQ(array->getInt(2), -1);
+  EXPECT_EQ(elementBits(ElementType::I4), 4u);
+  EXPECT_EQ(elementBits(ElementType::F16), 16u);
+}
+
 TEST(FillTest, TheGeneratorIsSplitMix64) {
   // The first outputs for the seed 1234567 are published; the upper 32 bits
   // scaled to 256 give these bytes.

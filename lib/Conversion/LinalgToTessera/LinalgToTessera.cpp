@@ -126,6 +126,7 @@ struct ConvertLinalgToTesseraPass
     populateFuseEpiloguePatterns(patterns);
     populateMoveReshapePatterns(patterns);
     populateSplitProducerPatterns(patterns);
+    populateSplitZeroPointPatterns(patterns);
     // Behind each reshape, another consumer may come into sight.
     GreedyRewriteConfig config;
     config.setMaxIterations(GreedyRewriteConfig::kNoLimit);

@@ -63,6 +63,15 @@ Operation *mlir::tessera::findProduct(Block *body, Value accumulator,
 
 std::optional<ProductBody>
 mlir::tessera::matchProductBody(linalg::LinalgOp op) {
+  // The others can only be zero points, where these are zero.
+  for (int64_t i = 2; i < op.getNumDpsInputs(); ++i)
+    if (!matchPattern(op.getDpsInputOperand(i)->get(), m_Zero()))
+      return {};
+  return matchShiftedProductBody(op);
+}
+
+std::optional<ProductBody>
+mlir::tessera::matchShiftedProductBody(linalg::LinalgOp op) {
   unsigned numInputs = op.getNumDpsInputs();
   if (numInputs < 2 || op.getNumDpsInits() != 1 || op->getNumRegions() != 1)
     return {};
@@ -74,28 +83,30 @@ mlir::tessera::matchProductBody(linalg::LinalgOp op) {
       findProduct(block, block->getArgument(numInputs), &body.sumType);
   if (!mul)
     return {};
-  // The others can only be zero points, where these are zero.
-  for (unsigned i = 2; i < numInputs; ++i)
-    if (!matchPattern(op.getDpsInputOperand(i)->get(), m_Zero()))
-      return {};
-  auto lookThroughZeroPoint = [&](Value value) {
+  // An operand, and what is subtracted from it, if it is not a constant zero.
+  auto lookThroughZeroPoint = [&](Value value) -> std::pair<Value, Widened> {
     auto sub = value.getDefiningOp<arith::SubIOp>();
-    auto zeroPoint =
-        sub ? dyn_cast<BlockArgument>(lookThroughWidening(sub.getRhs()).source)
-            : BlockArgument();
-    bool isZeroPoint = zeroPoint && zeroPoint.getOwner() == block &&
-                       zeroPoint.getArgNumber() >= 2 &&
-                       zeroPoint.getArgNumber() < numInputs;
-    return isZeroPoint ? sub.getLhs() : value;
+    if (!sub)
+      return {value, {}};
+    Widened zeroPoint = lookThroughWidening(sub.getRhs());
+    auto argument = dyn_cast<BlockArgument>(zeroPoint.source);
+    if (!argument || argument.getOwner() != block ||
+        argument.getArgNumber() < 2 || argument.getArgNumber() >= numInputs)
+      return {value, {}};
+    OpOperand *input = op.getDpsInputOperand(argument.getArgNumber());
+    if (matchPattern(input->get(), m_Zero()))
+      zeroPoint = {};
+    return {sub.getLhs(), zeroPoint};
   };
 
   for (unsigned i : {0, 1}) {
-    Widened operand =
-        lookThroughWidening(lookThroughZeroPoint(mul->getOperand(i)));
-    if (operand.source == block->getArgument(0))
-      body.operands[0] = operand;
-    else if (operand.source == block->getArgument(1))
-      body.operands[1] = operand;
+    auto [value, zeroPoint] = lookThroughZeroPoint(mul->getOperand(i));
+    Widened operand = lookThroughWidening(value);
+    for (unsigned side : {0, 1})
+      if (operand.source == block->getArgument(side)) {
+        body.operands[side] = operand;
+        body.zeroPoints[side] = zeroPoint;
+      }
   }
   if (!body.operands[0].source || !body.operands[1].source)
     return {};

@@ -25,6 +25,9 @@ Widened lookThroughWidening(Value value);
 /// What a body `acc + ext(x) * ext(y)` says about its operands.
 struct ProductBody {
   Widened operands[2];
+  /// The inputs that are subtracted from them, where they are not constant
+  /// zeros.
+  Widened zeroPoints[2];
   /// The type in which the body adds.
   Type sumType;
 };
@@ -37,6 +40,10 @@ Operation *findProduct(Block *body, Value accumulator, Type *sumType = nullptr);
 /// Matches the body of `op`, of two inputs and one output. There may be further
 /// inputs that are constant zero points.
 std::optional<ProductBody> matchProductBody(linalg::LinalgOp op);
+
+/// The same with zero points of any value: `acc + (ext(x) - zx) * (ext(y) -
+/// zy)`.
+std::optional<ProductBody> matchShiftedProductBody(linalg::LinalgOp op);
 
 /// The type in which products of `element` are summed.
 Type getAccumulatorType(Type element);

@@ -1,0 +1,105 @@
+// RUN: gpu-opt %s --tessera-expand-packed-memory --split-input-file --verify-diagnostics | FileCheck %s
+
+// CHECK-LABEL: func @element
+// CHECK-SAME:    %[[A:.+]]: memref<6x5xi4>
+// CHECK:         %[[BYTES:.+]] = builtin.unrealized_conversion_cast %[[A]] : memref<6x5xi4> to memref<6x5xi8>
+// CHECK:         %[[LINEAR:.+]] = arith.addi
+// CHECK:         %[[INDEX:.+]] = arith.shrui %{{.*}}, %{{.*}} : index
+// CHECK:         %[[VIEW:.+]] = memref.reinterpret_cast %{{.*}} to offset: [%[[INDEX]]], sizes: [1], strides: [1]
+// CHECK:         %[[BYTE:.+]] = memref.load %[[VIEW]]
+// CHECK:         arith.shrui %[[BYTE]], %{{.*}} : i8
+// CHECK:         arith.trunci %{{.*}} : i8 to i4
+func.func @element(%a: memref<6x5xi4>, %i: index, %j: index) -> i4 {
+  %x = memref.load %a[%i, %j] : memref<6x5xi4>
+  return %x : i4
+}
+
+// -----
+
+// At a byte: one load of bytes.
+
+// CHECK-LABEL: func @aligned
+// CHECK:         %[[V:.+]] = vector.load %{{.*}} {alignment = 4 : i64} : memref<4xi8, {{.*}}>, vector<4xi8>
+// CHECK:         %[[H:.+]] = arith.shrui %[[V]], %{{.*}} : vector<4xi8>
+// CHECK:         vector.shuffle %[[V]], %[[H]] [0, 4, 1, 5, 2, 6, 3, 7] : vector<4xi8>, vector<4xi8>
+// CHECK:         arith.trunci %{{.*}} : vector<8xi8> to vector<8xi4>
+// CHECK-NOT:     vector.load
+func.func @aligned(%a: memref<6x16xi4>, %i: index, %j: index) -> vector<8xi4> {
+  %x = vector.load %a[%i, %j] {alignment = 4 : i64} : memref<6x16xi4>, vector<8xi4>
+  return %x : vector<8xi4>
+}
+
+// -----
+
+// Anywhere: the byte behind holds the last element, or is the last byte again.
+
+// CHECK-LABEL: func @anywhere
+// CHECK:         %[[V:.+]] = vector.load %{{.*}} : memref<4xi8, {{.*}}>, vector<4xi8>
+// CHECK:         %[[BEHIND:.+]] = memref.load %{{.*}} : memref<1xi8, {{.*}}>
+// CHECK:         vector.broadcast %[[BEHIND]] : i8 to vector<4xi8>
+// CHECK:         arith.select %{{.*}}, %{{.*}}, %[[V]] : vector<4xi8>
+func.func @anywhere(%a: memref<?xi4, strided<[1], offset: ?>>, %i: index) -> vector<8xi4> {
+  %x = vector.load %a[%i] : memref<?xi4, strided<[1], offset: ?>>, vector<8xi4>
+  return %x : vector<8xi4>
+}
+
+// -----
+
+// CHECK-LABEL: func @masked
+// CHECK:         vector.maskedload {{.*}} : memref<4xi8, {{.*}}>, vector<4xi1>, vector<4xi8> into vector<4xi8>
+// CHECK:         scf.if
+// CHECK:         arith.select %{{.*}} : vector<8xi1>, vector<8xi4>
+func.func @masked(%a: memref<?xi4>, %i: index, %mask: vector<8xi1>, %pass: vector<8xi4>) -> vector<8xi4> {
+  %x = vector.maskedload %a[%i], %mask, %pass : memref<?xi4>, vector<8xi1>, vector<8xi4> into vector<8xi4>
+  return %x : vector<8xi4>
+}
+
+// -----
+
+// CHECK-LABEL: func @whole_bytes
+// CHECK:         arith.shli
+// CHECK:         vector.store %{{.*}}, %{{.*}} {alignment = 1 : i64} : memref<1xi8, {{.*}}>, vector<1xi8>
+func.func @whole_bytes(%a: memref<16xi4>, %i: index, %x: vector<2xi4>) {
+  vector.store %x, %a[%i] {alignment = 1 : i64} : memref<16xi4>, vector<2xi4>
+  return
+}
+
+// -----
+
+// Low half first; an odd number is rounded up.
+
+// CHECK: memref.global "private" constant @c : memref<3xi8> = dense<[-31, 67, 5]>
+// CHECK-LABEL: func @constant
+// CHECK:         %[[C:.+]] = memref.get_global @c : memref<3xi8>
+// CHECK:         memref.reinterpret_cast %[[C]] to offset: [0], sizes: [5], strides: [1] : memref<3xi8> to memref<5xi8>
+memref.global "private" constant @c : memref<5xi4> = dense<[1, -2, 3, 4, 5]>
+func.func @constant(%i: index) -> i4 {
+  %c = memref.get_global @c : memref<5xi4>
+  %x = memref.load %c[%i] : memref<5xi4>
+  return %x : i4
+}
+
+// -----
+
+func.func @store(%a: memref<16xi4>, %i: index, %x: i4) {
+  // expected-error @below {{writes elements of i4, of which two share a byte: threads would race for it; i4 is only read, so write i8}}
+  memref.store %x, %a[%i] : memref<16xi4>
+  return
+}
+
+// -----
+
+func.func @copy(%a: memref<16xi4>, %b: memref<16xi4>) {
+  // expected-error @below {{writes elements of i4}}
+  memref.copy %a, %b : memref<16xi4> to memref<16xi4>
+  return
+}
+
+// -----
+
+func.func @gather(%a: memref<16xi4>, %at: vector<4xindex>, %mask: vector<4xi1>, %pass: vector<4xi4>) -> vector<4xi4> {
+  %c0 = arith.constant 0 : index
+  // expected-error @below {{no way to read elements of i4, of which two share a byte, by this op}}
+  %x = vector.gather %a[%c0] [%at], %mask, %pass : memref<16xi4>, vector<4xindex>, vector<4xi1>, vector<4xi4> into vector<4xi4>
+  return %x : vector<4xi4>
+}

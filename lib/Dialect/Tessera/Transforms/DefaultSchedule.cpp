@@ -4,7 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Dialect/Tessera/Transforms/Schedule.h"
+#include "Dialect/Tessera/Transforms/ScheduleCheck.h"
 #include "Dialect/Tessera/Transforms/Utils.h"
 
 #include "mlir/IR/Builders.h"
@@ -57,14 +57,20 @@ static constexpr bool choosesRaster = false;
 static std::optional<std::array<int64_t, 3>>
 countTiles(ContractOp op, std::array<int64_t, 2> workgroup) {
   std::array<int64_t, 3> extents = getStaticExtents(op);
-  auto output = cast<ShapedType>(op.getOutput().getType());
-  if (!output.hasStaticShape() || ShapedType::isDynamic(extents[0]) ||
-      ShapedType::isDynamic(extents[1]) || output.getNumElements() == 0)
+  if (ShapedType::isDynamic(extents[0]) || ShapedType::isDynamic(extents[1]))
     return std::nullopt;
+  int64_t batches = 1;
+  for (unsigned d : getMatrixForm(op).batch) {
+    int64_t extent = getStaticExtent(op, d);
+    if (ShapedType::isDynamic(extent))
+      return std::nullopt;
+    batches *= extent;
+  }
   int64_t m = llvm::divideCeil(extents[0], workgroup[0]),
           n = llvm::divideCeil(extents[1], workgroup[1]);
-  return std::array<int64_t, 3>{
-      m, n, output.getNumElements() / (extents[0] * extents[1])};
+  if (m * n * batches == 0)
+    return std::nullopt;
+  return std::array<int64_t, 3>{m, n, batches};
 }
 
 /// A long reduction of few tiles is cut into parts, so that most processors
@@ -108,8 +114,29 @@ static bool canSwizzle(ContractOp op, const StagedTiles &tiles) {
 // The default
 //===----------------------------------------------------------------------===//
 
-ScheduleAttr mlir::tessera::getDefaultSchedule(ContractOp op,
-                                               const Chip &chip) {
+/// The tile of a subgroup that holds rows of `columns` elements: with about as
+/// many elements as `tile` has, where instructions of the same class permit.
+static std::array<int64_t, 2>
+widenToRows(ContractOp op, const Chip &chip, std::array<int64_t, 2> tile,
+            int64_t columns,
+            function_ref<bool(std::array<int64_t, 2>)> isGood) {
+  SmallVector<const MatrixInstruction *> rows =
+      getPermittedInstructions(op, chip);
+  if (rows.empty())
+    return tile;
+  int64_t most = tile[0] * tile[1], m = tile[0],
+          n = llvm::alignTo(columns, rows.front()->n);
+  while (n % 2 == 0 && n / 2 >= columns && isGood({m, n / 2}))
+    n /= 2;
+  while (m > 1 && m * n > most && isGood({m / 2, n}))
+    m /= 2;
+  return {m, n};
+}
+
+/// The schedule that `op` has when it does not say; with whole rows in the tile
+/// of a subgroup, if wanted and known.
+static ScheduleAttr makeDefaultSchedule(ContractOp op, const Chip &chip,
+                                        bool wholeRows) {
   std::array<int64_t, 3> extents = getStaticExtents(op);
   int64_t operandBytes =
       std::max(getElementBytes(getElementTypeOrSelf(op.getLhs().getType())),
@@ -137,6 +164,19 @@ ScheduleAttr mlir::tessera::getDefaultSchedule(ContractOp op,
     subgroup[1] /= 2;
   }
 
+  // Whether a subgroup's tile has an instruction of this class for some K.
+  auto hasClass = [&](std::array<int64_t, 2> tile) {
+    const MatrixInstruction *row = select(op, chip, tile, longest);
+    return row && row->matrixUnit == matrixUnit;
+  };
+  wholeRows &= ShapedType::isStatic(extents[1]);
+  if (wholeRows) {
+    int64_t subgroups =
+        workgroup[0] / subgroup[0] * (workgroup[1] / subgroup[1]);
+    subgroup = widenToRows(op, chip, subgroup, extents[1], hasClass);
+    workgroup = {subgroup[0] * subgroups, subgroup[1]};
+  }
+
   // Without staging, a step is one fragment: no longer than the default says.
   int64_t step = std::max(defaults.kBytes / operandBytes, int64_t(1));
   instruction = select(op, chip, subgroup,
@@ -156,7 +196,8 @@ ScheduleAttr mlir::tessera::getDefaultSchedule(ContractOp op,
   };
   /// Halves the tile along `d`, the workgroup's before the subgroup's.
   auto halve = [&](unsigned d) {
-    if (workgroup[d] % 2)
+    if (workgroup[d] % 2 ||
+        (d == 1 && wholeRows && workgroup[d] / 2 < extents[d]))
       return false;
     if ((workgroup[d] / 2) % subgroup[d] == 0) {
       workgroup[d] /= 2;
@@ -201,7 +242,22 @@ ScheduleAttr mlir::tessera::getDefaultSchedule(ContractOp op,
   }
   swizzle = chip.preferSwizzle && stages > 0 &&
             canSwizzle(op, getStagedTiles(op, make(), chip));
-  splitK = chooseSplitK(op, chip, workgroup, k);
+  splitK = wholeRows ? 1 : chooseSplitK(op, chip, workgroup, k);
   raster = chooseRaster(op, chip, workgroup);
   return make();
+}
+
+ScheduleAttr mlir::tessera::getDefaultSchedule(ContractOp op,
+                                               const Chip &chip) {
+  return makeDefaultSchedule(op, chip, op.reducesRows());
+}
+
+bool mlir::tessera::canReduceRows(ContractOp op, const Chip &chip) {
+  if (ScheduleAttr schedule = op.getScheduleAttr())
+    return holdsRows(op, schedule);
+  if (getStaticExtents(op)[1] > chip.maxRow)
+    return false;
+  ScheduleAttr schedule = makeDefaultSchedule(op, chip, /*wholeRows=*/true);
+  return holdsRows(op, schedule) &&
+         getScheduleProblems(op, schedule, chip).empty();
 }

@@ -87,7 +87,8 @@ static std::array<int64_t, 3> getMatrixExtents(ContractOp op) {
 /// Whether `op` is a product of one row or one column, and all of it is what
 /// this pass knows how to express.
 static bool isMatvec(ContractOp op) {
-  if (!isa<MemRefType>(op.getOutput().getType()) || op.getScheduleAttr())
+  if (!isa<MemRefType>(op.getOutput().getType()) || op.getScheduleAttr() ||
+      op.reducesRows())
     return false;
   auto [m, n, k] = getMatrixExtents(op);
   if (m != 1 && n != 1)

@@ -2,25 +2,11 @@
 //
 // One kernel each; two where N is too long, not known, or the product is a result as well.
 //
-// RUN: %{count} softmax | FileCheck %s --check-prefix=ONE
-// RUN: %{count} softmax_dynamic | FileCheck %s --check-prefix=ONE
-// RUN: %{count} layer_norm | FileCheck %s --check-prefix=ONE
-// RUN: %{count} rms_norm | FileCheck %s --check-prefix=ONE
-// RUN: %{count} row_max | FileCheck %s --check-prefix=ONE
-// RUN: %{count} row_sums | FileCheck %s --check-prefix=ONE
-// RUN: %{count} scaled_by_max | FileCheck %s --check-prefix=ONE
-// RUN: %{count} unsigned_min | FileCheck %s --check-prefix=ONE
-// RUN: %{count} batched | FileCheck %s --check-prefix=ONE
-// RUN: %{count} long_rows | FileCheck %s --check-prefix=MORE
-// RUN: %{count} dynamic_rows | FileCheck %s --check-prefix=MORE
-// RUN: %{count} product_too | FileCheck %s --check-prefix=MORE
-// DEFINE: %{count} = gpu-runner %s --target=cpu --emit=tessera --entry
-// ONE: gpu.launch
-// ONE-NOT: gpu.launch
-// MORE-COUNT-2: gpu.launch
-//
+// RUN: gpu-runner %s --target=cpu --emit=tessera | FileCheck %s --check-prefix=KERNELS
+// RUN: gpu-runner %s --target=cuda:sm_90a --emit=tessera | FileCheck %s --check-prefix=KERNELS
+// RUN: gpu-runner %s --target=cuda:sm_80 --emit=tessera | FileCheck %s --check-prefix=KERNELS
 // RUN: gpu-runner %s --target=cpu --verify --entry=softmax --arg=random:1 --arg=random:2 | FileCheck %s
-// RUN: gpu-runner %s --target=cpu --verify --entry=softmax_dynamic --shape=0=45x24 --arg=random:1 --arg=random:2 | FileCheck %s
+// RUN: gpu-runner %s --target=cpu --verify --entry=softmax_dynamic --arg=random:1:45x24 --arg=random:2 | FileCheck %s
 // RUN: gpu-runner %s --target=cpu --verify --entry=layer_norm --arg=random:1 --arg=random:2 | FileCheck %s
 // RUN: gpu-runner %s --target=cpu --verify --entry=rms_norm --arg=random:1 --arg=random:2 --arg=random:3 | FileCheck %s
 // RUN: gpu-runner %s --target=cpu --verify --entry=row_max | FileCheck %s --check-prefix=EXACT
@@ -29,7 +15,7 @@
 // RUN: gpu-runner %s --target=cpu --verify --entry=unsigned_min | FileCheck %s --check-prefix=EXACT
 // RUN: gpu-runner %s --target=cpu --verify --entry=batched | FileCheck %s --check-prefix=EXACT
 // RUN: gpu-runner %s --target=cpu --verify --entry=long_rows | FileCheck %s --check-prefix=EXACT
-// RUN: gpu-runner %s --target=cpu --verify --entry=dynamic_rows --shape=1=24x19 | FileCheck %s --check-prefix=EXACT
+// RUN: gpu-runner %s --target=cpu --verify --entry=dynamic_rows --arg=int:9x24 --arg=int:24x19 | FileCheck %s --check-prefix=EXACT
 // RUN: gpu-runner %s --target=cpu --verify --entry=product_too | FileCheck %s --check-prefix=EXACT
 // RUN: gpu-runner %s --target=cpu --verify --entry=written | FileCheck %s --check-prefix=EXACT
 // CHECK: {{^}}verified
@@ -40,6 +26,9 @@
 #m = affine_map<(m, n) -> (m)>
 #n = affine_map<(m, n) -> (n)>
 
+// KERNELS-LABEL: func.func @softmax(
+// KERNELS: gpu.launch_func {{ *}}@softmax_kernel::
+// KERNELS-NOT: gpu.launch_func
 func.func @softmax(%a: tensor<45x24xf16>, %b: tensor<24x77xf16>) -> tensor<45x77xf16> {
   %zero = arith.constant 0.0 : f32
   %eighth = arith.constant 0.125 : f32
@@ -59,6 +48,9 @@ func.func @softmax(%a: tensor<45x24xf16>, %b: tensor<24x77xf16>) -> tensor<45x77
   return %h : tensor<45x77xf16>
 }
 
+// KERNELS-LABEL: func.func @softmax_dynamic(
+// KERNELS: gpu.launch_func {{ *}}@softmax_dynamic_kernel::
+// KERNELS-NOT: gpu.launch_func
 func.func @softmax_dynamic(%a: tensor<?x24xf32>, %b: tensor<24x20xf32>) -> tensor<?x20xf32> {
   %c0 = arith.constant 0 : index
   %zero = arith.constant 0.0 : f32
@@ -71,6 +63,9 @@ func.func @softmax_dynamic(%a: tensor<?x24xf32>, %b: tensor<24x20xf32>) -> tenso
 }
 
 // The mean, the variance about it, and the rest.
+// KERNELS-LABEL: func.func @layer_norm(
+// KERNELS: gpu.launch_func {{ *}}@layer_norm_kernel::
+// KERNELS-NOT: gpu.launch_func
 func.func @layer_norm(%a: tensor<33x24xf32>, %b: tensor<24x50xf32>) -> tensor<33x50xf32> {
   %zero = arith.constant 0.0 : f32
   %count = arith.constant 50.0 : f32
@@ -111,6 +106,9 @@ func.func @layer_norm(%a: tensor<33x24xf32>, %b: tensor<24x50xf32>) -> tensor<33
 }
 
 // Of the product and a residual, with a weight for each column.
+// KERNELS-LABEL: func.func @rms_norm(
+// KERNELS: gpu.launch_func {{ *}}@rms_norm_kernel::
+// KERNELS-NOT: gpu.launch_func
 func.func @rms_norm(%a: tensor<32x24xf32>, %b: tensor<24x32xf32>, %w: tensor<32xf32>, %residual: tensor<32x32xf32>)
     -> tensor<32x32xf32> {
   %zero = arith.constant 0.0 : f32
@@ -141,6 +139,9 @@ func.func @rms_norm(%a: tensor<32x24xf32>, %b: tensor<24x32xf32>, %w: tensor<32x
 }
 
 // No more than the largest element of each row.
+// KERNELS-LABEL: func.func @row_max(
+// KERNELS: gpu.launch_func {{ *}}@row_max_kernel::
+// KERNELS-NOT: gpu.launch_func
 func.func @row_max(%a: tensor<37x24xf16>, %b: tensor<24x21xf16>) -> tensor<37xf32> {
   %zero = arith.constant 0.0 : f32
   %lowest = arith.constant 0xFF800000 : f32
@@ -154,6 +155,9 @@ func.func @row_max(%a: tensor<37x24xf16>, %b: tensor<24x21xf16>) -> tensor<37xf3
 }
 
 // Added to what there is, and doubled.
+// KERNELS-LABEL: func.func @row_sums(
+// KERNELS: gpu.launch_func {{ *}}@row_sums_kernel::
+// KERNELS-NOT: gpu.launch_func
 func.func @row_sums(%a: tensor<37x24xi8>, %b: tensor<24x21xi8>, %old: tensor<37xi32>) -> tensor<37xi32> {
   %zero = arith.constant 0 : i32
   %e = tensor.empty() : tensor<37x21xi32>
@@ -166,6 +170,9 @@ func.func @row_sums(%a: tensor<37x24xi8>, %b: tensor<24x21xi8>, %old: tensor<37x
 }
 
 // A start that is not neutral, and the product read again.
+// KERNELS-LABEL: func.func @scaled_by_max(
+// KERNELS: gpu.launch_func {{ *}}@scaled_by_max_kernel::
+// KERNELS-NOT: gpu.launch_func
 func.func @scaled_by_max(%a: tensor<40x24xi8>, %b: tensor<24x18xi8>, %bias: tensor<18xi32>) -> tensor<40x18xi32> {
   %zero = arith.constant 0 : i32
   %e = tensor.empty() : tensor<40x18xi32>
@@ -185,6 +192,9 @@ func.func @scaled_by_max(%a: tensor<40x24xi8>, %b: tensor<24x18xi8>, %bias: tens
   return %r : tensor<40x18xi32>
 }
 
+// KERNELS-LABEL: func.func @unsigned_min(
+// KERNELS: gpu.launch_func {{ *}}@unsigned_min_kernel::
+// KERNELS-NOT: gpu.launch_func
 func.func @unsigned_min(%a: tensor<40x24xi8>, %b: tensor<24x18xi8>) -> tensor<40xi32> {
   %zero = arith.constant 0 : i32
   %ones = arith.constant -1 : i32
@@ -198,6 +208,9 @@ func.func @unsigned_min(%a: tensor<40x24xi8>, %b: tensor<24x18xi8>) -> tensor<40
 }
 
 // Each batch has rows of its own, and the result is transposed.
+// KERNELS-LABEL: func.func @batched(
+// KERNELS: gpu.launch_func {{ *}}@batched_kernel::
+// KERNELS-NOT: gpu.launch_func
 func.func @batched(%a: tensor<3x20x24xf16>, %b: tensor<3x24x18xf16>) -> tensor<18x3x20xf32> {
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<3x20x18xf32>
@@ -219,6 +232,9 @@ func.func @batched(%a: tensor<3x20x24xf16>, %b: tensor<3x24x18xf16>) -> tensor<1
   return %r : tensor<18x3x20xf32>
 }
 
+// KERNELS-LABEL: func.func @long_rows(
+// KERNELS: gpu.launch_func {{ *}}@long_rows_kernel::
+// KERNELS: gpu.launch_func {{ *}}@long_rows_kernel_1::
 func.func @long_rows(%a: tensor<9x8xf32>, %b: tensor<8x1000xf32>) -> tensor<9xf32> {
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<9x1000xf32>
@@ -230,6 +246,9 @@ func.func @long_rows(%a: tensor<9x8xf32>, %b: tensor<8x1000xf32>) -> tensor<9xf3
   return %r : tensor<9xf32>
 }
 
+// KERNELS-LABEL: func.func @dynamic_rows(
+// KERNELS: gpu.launch_func {{ *}}@dynamic_rows_kernel::
+// KERNELS: gpu.launch_func {{ *}}@dynamic_rows_kernel_1::
 func.func @dynamic_rows(%a: tensor<9x24xf32>, %b: tensor<24x?xf32>) -> tensor<9xf32> {
   %c1 = arith.constant 1 : index
   %zero = arith.constant 0.0 : f32
@@ -243,6 +262,9 @@ func.func @dynamic_rows(%a: tensor<9x24xf32>, %b: tensor<24x?xf32>) -> tensor<9x
   return %r : tensor<9xf32>
 }
 
+// KERNELS-LABEL: func.func @product_too(
+// KERNELS: gpu.launch_func {{ *}}@product_too_kernel::
+// KERNELS: gpu.launch_func {{ *}}@product_too_kernel_1::
 func.func @product_too(%a: tensor<9x24xf32>, %b: tensor<24x16xf32>) -> (tensor<9xf32>, tensor<9x16xf32>) {
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<9x16xf32>

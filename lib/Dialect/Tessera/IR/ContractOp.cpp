@@ -225,7 +225,11 @@ static LogicalResult verifyDims(ContractOp op) {
     if (usesDim(out, d))
       continue;
     bool isN = usesDim(rhs, d) && !usesDim(lhs, d);
-    if (isN && op.getInit() && op.reducesRows()) {
+    if (isN && op.reducesRows()) {
+      if (!op.getInit())
+        return op.emitOpError()
+               << "contract_c2: the output lacks dimension " << d
+               << " of N, and no sum can start from it: init is needed";
       auto yield = dyn_cast<YieldOp>(op.getEpilogue().front().back());
       if (yield && yield.getValues().size() == 1 &&
           !isUniformAlong(op, yield.getValues()[0], d))

@@ -41,8 +41,8 @@ void populateLinalgToTesseraPatterns(RewritePatternSet &patterns,
 void populateFuseEpiloguePatterns(RewritePatternSet &patterns);
 
 /// Reductions of rows on tensors, with what is made of them, into the epilogue
-/// of `tessera.contract`, where a subgroup's tile holds whole rows on `chip`. To
-/// run with the patterns above.
+/// of `tessera.contract`, where a subgroup's tile holds whole rows on `chip`.
+/// To run with the patterns above.
 void populateFuseRowsPatterns(RewritePatternSet &patterns, const Chip &chip);
 
 /// Reshapes between a `tessera.contract` and an element-wise consumer to behind

@@ -292,8 +292,7 @@ static bool forEachPoint(ArrayRef<unsigned> dims, ArrayRef<int64_t> extents,
   return true;
 }
 
-static int64_t countPoints(ArrayRef<unsigned> dims,
-                           ArrayRef<int64_t> extents) {
+static int64_t countPoints(ArrayRef<unsigned> dims, ArrayRef<int64_t> extents) {
   int64_t count = 1;
   for (unsigned dim : dims)
     count *= extents[dim];

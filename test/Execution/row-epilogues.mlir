@@ -14,6 +14,7 @@
 // RUN: gpu-runner %s --target=cpu --verify --entry=scaled_by_max | FileCheck %s --check-prefix=EXACT
 // RUN: gpu-runner %s --target=cpu --verify --entry=unsigned_min | FileCheck %s --check-prefix=EXACT
 // RUN: gpu-runner %s --target=cpu --verify --entry=batched | FileCheck %s --check-prefix=EXACT
+// RUN: gpu-runner %s --target=cpu --verify --entry=kept_dims --arg=random:1 --arg=random:2 | FileCheck %s
 // RUN: gpu-runner %s --target=cpu --verify --entry=long_rows | FileCheck %s --check-prefix=EXACT
 // RUN: gpu-runner %s --target=cpu --verify --entry=dynamic_rows --arg=int:9x24 --arg=int:24x19 | FileCheck %s --check-prefix=EXACT
 // RUN: gpu-runner %s --target=cpu --verify --entry=product_too | FileCheck %s --check-prefix=EXACT
@@ -230,6 +231,44 @@ func.func @batched(%a: tensor<3x20x24xf16>, %b: tensor<3x24x18xf16>) -> tensor<1
     linalg.yield %z : f32
   } -> tensor<18x3x20xf32>
   return %r : tensor<18x3x20xf32>
+}
+
+// What is reduced keeps its dimension, of extent 1.
+// KERNELS-LABEL: func.func @kept_dims(
+// KERNELS: gpu.launch_func {{ *}}@kept_dims_kernel::
+// KERNELS-NOT: gpu.launch_func
+func.func @kept_dims(%a: tensor<1x20x24xf32>, %b: tensor<1x24x18xf32>) -> tensor<1x20x18xf32> {
+  %zero = arith.constant 0.0 : f32
+  %count = arith.constant 18.0 : f32
+  %e = tensor.empty() : tensor<1x20x18xf32>
+  %i = linalg.fill ins(%zero : f32) outs(%e : tensor<1x20x18xf32>) -> tensor<1x20x18xf32>
+  %c = linalg.batch_matmul ins(%a, %b : tensor<1x20x24xf32>, tensor<1x24x18xf32>)
+      outs(%i : tensor<1x20x18xf32>) -> tensor<1x20x18xf32>
+  %er = tensor.empty() : tensor<1x20x1xf32>
+  %ir = linalg.fill ins(%zero : f32) outs(%er : tensor<1x20x1xf32>) -> tensor<1x20x1xf32>
+  %sum = linalg.generic {indexing_maps = [affine_map<(b, m, n) -> (b, m, n)>, affine_map<(b, m, n) -> (b, m, 0)>],
+                         iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%c : tensor<1x20x18xf32>) outs(%ir : tensor<1x20x1xf32>) {
+  ^bb0(%x: f32, %o: f32):
+    %y = arith.addf %x, %o : f32
+    linalg.yield %y : f32
+  } -> tensor<1x20x1xf32>
+  %mean = linalg.generic {indexing_maps = [affine_map<(b, m, n) -> (b, m, n)>, affine_map<(b, m, n) -> (b, m, n)>],
+                          iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%sum : tensor<1x20x1xf32>) outs(%er : tensor<1x20x1xf32>) {
+  ^bb0(%x: f32, %o: f32):
+    %y = arith.divf %x, %count : f32
+    linalg.yield %y : f32
+  } -> tensor<1x20x1xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(b, m, n) -> (b, m, n)>, affine_map<(b, m, n) -> (b, m, 0)>,
+                                        affine_map<(b, m, n) -> (b, m, n)>],
+                       iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%c, %mean : tensor<1x20x18xf32>, tensor<1x20x1xf32>) outs(%e : tensor<1x20x18xf32>) {
+  ^bb0(%x: f32, %y: f32, %o: f32):
+    %z = arith.subf %x, %y : f32
+    linalg.yield %z : f32
+  } -> tensor<1x20x18xf32>
+  return %r : tensor<1x20x18xf32>
 }
 
 // KERNELS-LABEL: func.func @long_rows(

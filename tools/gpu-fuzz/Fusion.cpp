@@ -81,9 +81,10 @@ static Value makeRows(Program &program, const Value &value,
   Rng &rng = program.rng;
   size_t rank = value.dims.size();
   std::vector<bool> reduced(rank, false);
-  reduced[rng.chance(80) ? rank - 1
-                         : static_cast<size_t>(
-                               rng.below(static_cast<int64_t>(rank)))] = true;
+  reduced[rng.chance(80)
+              ? rank - 1
+              : static_cast<size_t>(rng.below(static_cast<int64_t>(rank)))] =
+      true;
   std::vector<size_t> all(rank), order;
   for (size_t i = 0; i < rank; ++i)
     all[i] = i;
@@ -99,8 +100,7 @@ static Value makeRows(Program &program, const Value &value,
   return program.generic(
       std::vector<bool>(rank, false),
       {formatMap(rank, all), formatMap(rank, order), formatMap(rank, all)},
-      {value, row}, {output},
-      [&](Body &body, const std::vector<Value> &x) {
+      {value, row}, {output}, [&](Body &body, const std::vector<Value> &x) {
         Value element = body.cast(x[0], row.element);
         Value result = which == 0   ? body.subtract(element, x[1])
                        : which == 1 ? body.add(element, x[1])

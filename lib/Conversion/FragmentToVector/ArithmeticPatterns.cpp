@@ -307,8 +307,9 @@ struct ReducePattern : FragmentPattern<ReduceOp> {
       for (int64_t u = 0; u < layout->tiles[dropped]; ++u) {
         Value tile = kept ? source[u * layout->tiles[1] + t]
                           : source[t * layout->tiles[1] + u];
-        whole =
-            whole ? createReduction(rewriter, loc, op.getKind(), whole, tile) : tile;
+        whole = whole
+                    ? createReduction(rewriter, loc, op.getKind(), whole, tile)
+                    : tile;
       }
       SmallVector<Value> elements;
       for (int64_t r = 0; r < result->map.getNumRegisters(); ++r) {
@@ -329,15 +330,17 @@ struct ReducePattern : FragmentPattern<ReduceOp> {
           for (int64_t reg : registers) {
             Value element =
                 vector::ExtractOp::create(rewriter, loc, whole, reg);
-            sum = sum ? createReduction(rewriter, loc, op.getKind(), sum, element)
-                      : element;
+            sum =
+                sum ? createReduction(rewriter, loc, op.getKind(), sum, element)
+                    : element;
           }
         }
         // then across the lanes that step along the dimension.
         for (auto [bit, step] : llvm::enumerate(layout->map.getLanes()))
           if (step[dropped])
-            sum = createReduction(rewriter, loc, op.getKind(), sum,
-                          emitExchange(rewriter, loc, sum, int64_t(1) << bit));
+            sum = createReduction(
+                rewriter, loc, op.getKind(), sum,
+                emitExchange(rewriter, loc, sum, int64_t(1) << bit));
         elements.push_back(sum);
       }
       tiles.push_back(vector::FromElementsOp::create(

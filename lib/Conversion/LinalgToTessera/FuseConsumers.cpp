@@ -19,13 +19,18 @@
 using namespace mlir;
 using namespace mlir::tessera;
 
-/// `map` with its dimensions renamed to those of `dims`, of `numDims`.
+/// `map` with its dimensions renamed to those of `dims`, of `numDims`; 0 for
+/// what has none.
 static AffineMap renameDims(AffineMap map, ArrayRef<unsigned> dims,
                             unsigned numDims) {
   SmallVector<AffineExpr> results;
-  for (AffineExpr result : map.getResults())
-    results.push_back(getAffineDimExpr(
-        dims[cast<AffineDimExpr>(result).getPosition()], map.getContext()));
+  for (AffineExpr result : map.getResults()) {
+    auto dim = dyn_cast<AffineDimExpr>(result);
+    unsigned to = dim ? dims[dim.getPosition()] : Consumer::noDim;
+    results.push_back(to == Consumer::noDim
+                          ? getAffineConstantExpr(0, map.getContext())
+                          : getAffineDimExpr(to, map.getContext()));
+  }
   return AffineMap::get(numDims, 0, results, map.getContext());
 }
 
@@ -44,8 +49,7 @@ mlir::tessera::matchRowReduction(linalg::LinalgOp op) {
   AffineMap out = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
   if (!block || block->getNumArguments() != op->getNumOperands() ||
       block->getTerminator()->getNumOperands() != 1 ||
-      !out.isProjectedPermutation() ||
-      out.getNumResults() != op.getNumParallelLoops() ||
+      !out.isProjectedPermutation(/*allowZeroInResults=*/true) ||
       !llvm::all_of(block->without_terminator(), isScalarArithmetic))
     return std::nullopt;
   for (auto [d, kind] : llvm::enumerate(op.getIteratorTypesArray()))
@@ -92,9 +96,8 @@ namespace {
 class Fusion {
 public:
   Fusion(ContractOp op, ArrayRef<Consumer> consumers, RewriterBase &rewriter)
-      : op(op), consumers(consumers), rewriter(rewriter),
-        outMap(op.getMap(2)), numDims(outMap.getNumDims()),
-        extras(op.getExtras()) {
+      : op(op), consumers(consumers), rewriter(rewriter), outMap(op.getMap(2)),
+        numDims(outMap.getNumDims()), extras(op.getExtras()) {
     SmallVector<Location> locs{op.getLoc()};
     for (const Consumer &consumer : consumers) {
       Operation *consumed = consumer.op;
@@ -153,10 +156,9 @@ void Fusion::addExtras(Consumer consumer) {
         !consumer.op.payloadUsesValueFromOperand(&operand) ||
         (isFilled && consumer.op.isDpsInit(&operand)))
       continue;
-    AffineMap map = consumer.op.getMatchingIndexingMap(&operand);
+    AffineMap map = consumer.getMap(operand, numDims);
     value = sliceAtConstants(rewriter, loc, value, map);
-    Source source =
-        lookThroughMoves({value, renameDims(map, consumer.dims, numDims)});
+    Source source = lookThroughMoves({value, map});
     extraOf[&operand] = addExtra(source.value, source.map);
   }
 }
@@ -227,10 +229,9 @@ void Fusion::emitConsumer(Consumer consumer, Block *block) {
       rewriter.clone(nested, mapping);
   elements[consumer.getResult()] =
       consumer.reduction
-          ? emitReduction(
-                consumer,
-                mapping.lookupOrDefault(consumer.reduction->element),
-                mapping.lookup(body->getArguments().back()))
+          ? emitReduction(consumer,
+                          mapping.lookupOrDefault(consumer.reduction->element),
+                          mapping.lookup(body->getArguments().back()))
           : mapping.lookupOrDefault(body->getTerminator()->getOperand(0));
 }
 

@@ -25,6 +25,9 @@ struct RowReduction {
 
 /// A linalg op that is to become part of an epilogue.
 struct Consumer {
+  /// In the place of a dimension: a loop of extent 1 beside the contraction's.
+  static constexpr unsigned noDim = ~0u;
+
   linalg::LinalgOp op;
   /// The dimension of the contraction that each of its loops is.
   SmallVector<unsigned> dims;
@@ -32,12 +35,13 @@ struct Consumer {
   std::optional<RowReduction> reduction;
 
   Value getResult() const { return op->getResult(0); }
-  /// Where `operand` is an element of the contraction.
+  /// Which elements of `operand` are read or written, by the dimensions of the
+  /// contraction: a constant in the place of a dimension of extent 1.
   AffineMap getMap(OpOperand &operand, unsigned numDims);
 };
 
 /// Recognizes `op` as a reduction with one result; its parallel loops are the
-/// result's dimensions.
+/// result's dimensions, beside others of extent 1.
 std::optional<RowReduction> matchRowReduction(linalg::LinalgOp op);
 
 /// Whether an epilogue can take the elements of `operand` of `op`, as an extra

@@ -4,7 +4,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A product and what is made of its rows are a diamond, of which softmax is one:
+// A product and what is made of its rows are a diamond, of which softmax is
+// one:
 //
 //   product --+--> max over n --+
 //             |                 v
@@ -24,6 +25,7 @@
 #include "Dialect/Tessera/Transforms/Schedule.h"
 
 #include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/SmallSet.h"
 
 using namespace mlir;
 using namespace mlir::tessera;
@@ -32,7 +34,8 @@ namespace {
 /// The ops behind a product that its epilogue could take up.
 class RowConsumers {
 public:
-  explicit RowConsumers(ContractOp op) : op(op), product(op.getResult()), rowDims(op.getDims().n) {
+  explicit RowConsumers(ContractOp op)
+      : op(op), product(op.getResult()), rowDims(op.getDims().n) {
     maps[product] = op.getMap(2);
     collect();
   }
@@ -58,35 +61,42 @@ private:
 };
 } // namespace
 
-/// Finds which dimension of the contraction each loop is, by what is read of the
-/// product and of results.
+/// Finds which dimension of the contraction each loop is, by what is read of
+/// the product and of results.
 bool RowConsumers::findLoops(Consumer &consumer) const {
-  constexpr unsigned unknown = ~0u;
-  consumer.dims.assign(consumer.op.getNumLoops(), unknown);
-  for (OpOperand &operand : consumer.op->getOpOperands()) {
+  linalg::LinalgOp consumed = consumer.op;
+  consumer.dims.assign(consumed.getNumLoops(), Consumer::noDim);
+  for (OpOperand &operand : consumed->getOpOperands()) {
     auto known = maps.find(operand.get());
     if (known == maps.end() ||
         (!consumer.reduction &&
-         !consumer.op.payloadUsesValueFromOperand(&operand)))
+         !consumed.payloadUsesValueFromOperand(&operand)))
       continue;
-    if (consumer.reduction && consumer.op.isDpsInit(&operand))
+    if (consumer.reduction && consumed.isDpsInit(&operand))
       return false;
-    AffineMap map = consumer.op.getMatchingIndexingMap(&operand);
+    AffineMap map = consumed.getMatchingIndexingMap(&operand);
     for (auto [r, expr] : llvm::enumerate(map.getResults())) {
       auto loop = dyn_cast<AffineDimExpr>(expr);
-      if (!loop)
+      auto dim = dyn_cast<AffineDimExpr>(known->second.getResult(r));
+      if (!loop && dim && getStaticExtent(op, dim.getPosition()) != 1)
         return false;
-      unsigned dim = known->second.getDimPosition(r);
+      if (!loop || !dim)
+        continue;
       unsigned &place = consumer.dims[loop.getPosition()];
-      if (place != unknown && place != dim)
+      if (place != Consumer::noDim && place != dim.getPosition())
         return false;
-      place = dim;
+      place = dim.getPosition();
     }
   }
-  if (llvm::is_contained(consumer.dims, unknown))
-    return false;
-  DenseSet<unsigned> distinct(consumer.dims.begin(), consumer.dims.end());
-  return distinct.size() == consumer.dims.size();
+  SmallVector<int64_t> extents = consumed.getStaticLoopRanges();
+  SmallVector<utils::IteratorType> kinds = consumed.getIteratorTypesArray();
+  llvm::SmallSet<unsigned, 8> distinct;
+  for (auto [dim, extent, kind] : llvm::zip(consumer.dims, extents, kinds))
+    if (dim == Consumer::noDim
+            ? extent != 1 || kind == utils::IteratorType::reduction
+            : !distinct.insert(dim).second)
+      return false;
+  return true;
 }
 
 /// Whether the reduction runs over all of N, and nothing else.
@@ -96,13 +106,29 @@ bool RowConsumers::reducesRows(const Consumer &consumer) const {
   for (auto [loop, kind] : llvm::enumerate(consumed.getIteratorTypesArray()))
     if (kind == utils::IteratorType::reduction)
       reduced.insert(consumer.dims[loop]);
-  return llvm::all_of(reduced,
-                      [&](unsigned d) {
-                        return llvm::is_contained(rowDims, d);
-                      }) &&
+  return llvm::all_of(
+             reduced,
+             [&](unsigned d) { return llvm::is_contained(rowDims, d); }) &&
          llvm::all_of(rowDims, [&](unsigned d) {
            return reduced.contains(d) || getStaticExtent(op, d) == 1;
          });
+}
+
+/// Whether `operand` is known to have extent 1 where a loop is none of the
+/// contraction's dimensions.
+static bool canSlice(const Consumer &consumer, OpOperand &operand) {
+  linalg::LinalgOp consumed = consumer.op;
+  auto type = dyn_cast<ShapedType>(operand.get().getType());
+  if (!type)
+    return true;
+  AffineMap map = consumed.getMatchingIndexingMap(&operand);
+  for (auto [r, expr] : llvm::enumerate(map.getResults())) {
+    auto loop = dyn_cast<AffineDimExpr>(expr);
+    if (loop && consumer.dims[loop.getPosition()] == Consumer::noDim &&
+        type.getDimSize(r) != 1)
+      return false;
+  }
+  return true;
 }
 
 bool RowConsumers::add(linalg::LinalgOp consumer) {
@@ -113,14 +139,14 @@ bool RowConsumers::add(linalg::LinalgOp consumer) {
     return false;
   if (!FragmentType::isValidElementType(
           getElementTypeOrSelf(candidate.getResult().getType())) ||
-      !findLoops(candidate) ||
-      (candidate.reduction && !reducesRows(candidate)))
+      !findLoops(candidate) || (candidate.reduction && !reducesRows(candidate)))
     return false;
   for (OpOperand &operand : consumer->getOpOperands())
-    if (!maps.count(operand.get()) && !canBeExtra(consumer, operand))
+    if (!maps.count(operand.get()) &&
+        (!canBeExtra(consumer, operand) || !canSlice(candidate, operand)))
       return false;
-  maps[candidate.getResult()] = candidate.getMap(
-      *consumer.getDpsInitOperand(0), op.getMap(2).getNumDims());
+  maps[candidate.getResult()] = candidate.getMap(*consumer.getDpsInitOperand(0),
+                                                 op.getMap(2).getNumDims());
   found.push_back(std::move(candidate));
   return true;
 }
@@ -137,8 +163,8 @@ void RowConsumers::collect() {
   addUsers(product);
   // In the order of the block, so that what is read has been looked at.
   while (!pending.empty()) {
-    Operation *first = *llvm::min_element(
-        pending, [](Operation *a, Operation *b) {
+    Operation *first =
+        *llvm::min_element(pending, [](Operation *a, Operation *b) {
           return a->isBeforeInBlock(b);
         });
     pending.remove(first);
@@ -153,10 +179,9 @@ SmallVector<Consumer> RowConsumers::getClosed(size_t index) const {
   bool hasReduction = false;
   for (size_t i = index + 1; i-- > 0;) {
     const Consumer &consumer = found[i];
-    if (i != index && llvm::none_of(consumer.getResult().getUsers(),
-                                    [&](Operation *user) {
-                                      return members.contains(user);
-                                    }))
+    if (i != index &&
+        llvm::none_of(consumer.getResult().getUsers(),
+                      [&](Operation *user) { return members.contains(user); }))
       continue;
     members.insert(consumer.op);
     chain.push_back(consumer);
@@ -168,7 +193,12 @@ SmallVector<Consumer> RowConsumers::getClosed(size_t index) const {
       return members.contains(user);
     });
   };
-  bool closed = hasReduction && isInside(product);
+  // The result is to be the output as it is.
+  AffineMap map = maps.lookup(found[index].getResult());
+  bool closed = hasReduction && isInside(product) &&
+                llvm::all_of(map.getResults(), [](AffineExpr expr) {
+                  return isa<AffineDimExpr>(expr);
+                });
   for (const Consumer &consumer : ArrayRef(chain).drop_back())
     closed &= isInside(consumer.getResult());
   return closed ? chain : SmallVector<Consumer>();
@@ -177,9 +207,8 @@ SmallVector<Consumer> RowConsumers::getClosed(size_t index) const {
 /// Whether rows of `op` are what a subgroup can have whole: one N dimension,
 /// beside others of extent 1, of a product that is one of matrices.
 static bool hasRows(ContractOp op) {
-  unsigned count = llvm::count_if(op.getDims().n, [&](unsigned d) {
-    return getStaticExtent(op, d) != 1;
-  });
+  unsigned count = llvm::count_if(
+      op.getDims().n, [&](unsigned d) { return getStaticExtent(op, d) != 1; });
   return count == 1 && getStaticExtents(op)[0] != 1;
 }
 

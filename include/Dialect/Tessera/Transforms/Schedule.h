@@ -38,8 +38,8 @@ StagedTiles getStagedTiles(ContractOp op, ScheduleAttr schedule,
 ScheduleAttr getDefaultSchedule(ContractOp op, const Chip &chip);
 
 /// Whether with `schedule` one subgroup has whole rows of `op`, as
-/// `tessera.row_reduce` in its epilogue needs (`schedule_c17`). Otherwise `why`,
-/// where given, says what is in the way.
+/// `tessera.row_reduce` in its epilogue needs (`schedule_c17`). Otherwise
+/// `why`, where given, says what is in the way.
 bool holdsRows(ContractOp op, ScheduleAttr schedule,
                std::string *why = nullptr);
 

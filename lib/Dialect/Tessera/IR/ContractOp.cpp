@@ -195,8 +195,8 @@ static LogicalResult verifyMaps(ContractOp op) {
   return success();
 }
 
-/// Whether `value`, of the epilogue of `op`, does not vary along dimension `dim`
-/// of N.
+/// Whether `value`, of the epilogue of `op`, does not vary along dimension
+/// `dim` of N.
 static bool isUniformAlong(ContractOp op, Value value, unsigned dim) {
   Block *block = &op.getEpilogue().front();
   SetVector<Value> sources;

@@ -321,11 +321,14 @@ bool mlir::tessera::holdsRows(ContractOp op, ScheduleAttr schedule,
   MatrixForm form = getMatrixForm(op);
   for (unsigned d : op.getDims().n)
     if (!llvm::is_contained(form.n, d) && getStaticExtent(op, d) != 1)
-      return isNot("the N dimensions are not one dimension in the memory of the "
-                   "output and of all extras");
+      return isNot(
+          "the N dimensions are not one dimension in the memory of the "
+          "output and of all extras");
   int64_t extent = getStaticExtents(op)[1];
   if (ShapedType::isDynamic(extent))
     return isNot("the extent of N is not known");
+  if (extent == 0)
+    return isNot("rows have no elements");
   int64_t workgroup = schedule.getWorkgroup()[1],
           subgroup = schedule.getSubgroup()[1];
   if (subgroup < extent)

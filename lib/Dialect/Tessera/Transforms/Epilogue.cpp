@@ -46,9 +46,9 @@ bool EpilogueEmitter::isColumn(Value value) {
   for (Value operand : op->getOperands()) {
     bool column = isColumn(operand);
     Operation *made = operand.getDefiningOp();
-    bool isConstant =
-        operand.getParentBlock() != &epilogue || scalars.count(operand) ||
-        (made && made->getNumOperands() == 0);
+    bool isConstant = operand.getParentBlock() != &epilogue ||
+                      scalars.count(operand) ||
+                      (made && made->getNumOperands() == 0);
     some |= column;
     all &= column || isConstant;
   }
@@ -57,9 +57,9 @@ bool EpilogueEmitter::isColumn(Value value) {
 
 /// The ops of `block` that compute `value`, up to `isInput`, in their order;
 /// `inputs` receives what they take.
-static llvm::SetVector<Operation *>
-getSlice(Block &block, Value value, function_ref<bool(Value)> isInput,
-         llvm::SetVector<Value> &inputs) {
+static llvm::SetVector<Operation *> getSlice(Block &block, Value value,
+                                             function_ref<bool(Value)> isInput,
+                                             llvm::SetVector<Value> &inputs) {
   llvm::SetVector<Value> pending;
   llvm::SmallPtrSet<Operation *, 16> found;
   pending.insert(value);
@@ -104,11 +104,10 @@ Value EpilogueEmitter::emitMap(Value value,
   Value result = mapping.lookupOrDefault(value);
   if (neutral) {
     body->addArgument(builder.getIndexType(), builder.getLoc());
-    Value column =
-        body->addArgument(builder.getIndexType(), builder.getLoc());
+    Value column = body->addArgument(builder.getIndexType(), builder.getLoc());
     Value end = arith::ConstantIndexOp::create(builder, *rowLength);
-    Value inside = arith::CmpIOp::create(builder, arith::CmpIPredicate::slt,
-                                         column, end);
+    Value inside =
+        arith::CmpIOp::create(builder, arith::CmpIPredicate::slt, column, end);
     Value other = arith::ConstantOp::create(builder, neutral);
     result = arith::SelectOp::create(builder, inside, result, other);
   }

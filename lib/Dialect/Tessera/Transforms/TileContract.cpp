@@ -437,9 +437,9 @@ void Tiler::emitEpilogue(ValueRange accs) {
           emitter.setElements(argument,
                               load(views[e], row, col, type, inBounds));
         else if (m && reducesRows)
-          emitter.setColumn(argument, broadcast(fragment(tile[0], 1,
-                                                         argument.getType(),
-                                                         Role::Acc)));
+          emitter.setColumn(
+              argument,
+              broadcast(fragment(tile[0], 1, argument.getType(), Role::Acc)));
         else
           emitter.setElements(argument, broadcast(type));
       }

@@ -139,7 +139,7 @@ Case fuzz::generateFusion(Rng &rng) {
       program.result(value);
   }
   // Rows once or twice, then perhaps a step or a cast behind them.
-  int64_t rows = rng.chance(35) ? rng.between(1, 2) : 0;
+  int64_t rows = rng.chance(50) ? rng.between(1, 2) : 0;
   for (int64_t i = 0; i < rows && value.dims.size() >= 2; ++i)
     value = makeRows(program, value, steps);
   if (rows && rng.chance(40))

@@ -13,6 +13,7 @@
 namespace mlir::tessera {
 
 class ContractOp;
+struct Chip;
 
 /// One contraction, as `tessera.contract` takes it: operands before their
 /// casts, and the indexing maps of lhs, rhs and output. Dimensions of extent 1
@@ -38,6 +39,11 @@ void populateLinalgToTesseraPatterns(RewritePatternSet &patterns,
 
 /// Element-wise consumers on tensors into the epilogue of `tessera.contract`.
 void populateFuseEpiloguePatterns(RewritePatternSet &patterns);
+
+/// Reductions of rows on tensors, with what is made of them, into the epilogue
+/// of `tessera.contract`, where a subgroup's tile holds whole rows on `chip`.
+/// To run with the patterns above.
+void populateFuseRowsPatterns(RewritePatternSet &patterns, const Chip &chip);
 
 /// Reshapes between a `tessera.contract` and an element-wise consumer to behind
 /// the consumer. To run with the patterns above.

@@ -37,6 +37,11 @@ def ConvertLinalgToTessera : Pass<"convert-linalg-to-tessera"> {
     - An output that `linalg.fill` has set becomes `init`.
     - Element-wise consumers of the result (tensors only) become part of the
       epilogue, and their other operands its `extras`.
+    - Reductions of the result along N (tensors only), with what is made of them,
+      become part of the epilogue as `tessera.row_reduce`: softmax or a
+      normalization of rows, a row's maximum. That is done where all uses of the
+      product lead to one result, N is static, and one subgroup's tile holds
+      whole rows on the chip (`maxRow` in its table bounds them).
     - Element-wise producers of an operand (tensors only) become its producer,
       and their other operands its `inputs`, where they cost little and feed
       nothing else: the dequantization of weights, with a scale for the tensor,
@@ -81,6 +86,27 @@ def ConvertLinalgToTessera : Pass<"convert-linalg-to-tessera"> {
       %sum = arith.addf %acc, %x : f32
       tessera.yield %sum : f32
     } -> tensor<64x48xf32>
+    ```
+
+    A product of which only the largest element of each row is wanted
+
+    ```mlir
+    %product = linalg.matmul ins(%a, %b : tensor<64x32xf16>, tensor<32x48xf16>)
+        outs(%init : tensor<64x48xf32>) -> tensor<64x48xf32>
+    %r = linalg.reduce {arith.maximumf} ins(%product : tensor<64x48xf32>)
+        outs(%lowest : tensor<64xf32>) dimensions = [1]
+    ```
+
+    becomes
+
+    ```mlir
+    #m = affine_map<(m, n, k) -> (m)>
+    %r = tessera.contract ins(%a, %b : tensor<64x32xf16>, tensor<32x48xf16>)
+        init(%zero : f32) outs(%empty : tensor<64xf32>) maps [#mk, #kn, #m] accumulate f32 {
+    ^bb0(%acc: f32):
+      %max = tessera.row_reduce max %acc : f32
+      tessera.yield %max : f32
+    } -> tensor<64xf32>
     ```
 
     A padded convolution of quantized weights
@@ -128,7 +154,11 @@ def ConvertLinalgToTessera : Pass<"convert-linalg-to-tessera"> {
   }];
   let options = [
     Option<"allowTf32", "allow-tf32", "bool", "false",
-           "Permit tf32 for every product of f32 operands">];
+           "Permit tf32 for every product of f32 operands">,
+    Option<"target", "target", "std::string", "\"cpu\"",
+           "The target whose tiles decide on reductions of rows">,
+    Option<"chip", "chip", "std::string", "\"\"",
+           "The chip; empty for the host's, on the target cpu">];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect",
     "::mlir::tessera::TesseraDialect"];

@@ -50,6 +50,15 @@ tessera::reference::makeContractCode(Operation *operation, Scope &scope) {
   Value yielded = op.getEpilogue().front().getTerminator()->getOperand(0);
   if (auto truncate = yielded.getDefiningOp<arith::TruncFOp>())
     yielded = truncate.getIn();
+  SmallVector<AffineExpr> sumDims(op.getMap(2).getResults());
+  if (op.reducesRows()) {
+    code->rowDims = op.getDims().n;
+    for (unsigned dim : code->rowDims)
+      if (!op.getMap(2).isFunctionOfDim(dim))
+        sumDims.push_back(getAffineDimExpr(dim, op.getContext()));
+  }
+  code->sumMap =
+      AffineMap::get(op.getMap(2).getNumDims(), 0, sumDims, op.getContext());
   code->isPlain = yielded == op.getEpilogue().front().getArgument(0);
   if (code->epilogue->code.yields.size() != 1 ||
       code->maps.size() != code->firstInput[2])
@@ -209,7 +218,10 @@ bool ContractCode::evaluate(Frame &frame, ArrayRef<ViewRef> views,
 
   // The sums, in the accumulator's type.
   const View &output = *views[2];
-  ViewRef sums = View::make(*accumulator, output.sizes);
+  SmallVector<int64_t> sizes;
+  for (AffineExpr dim : sumMap.getResults())
+    sizes.push_back(extents[cast<AffineDimExpr>(dim).getPosition()]);
+  ViewRef sums = View::make(*accumulator, sizes);
   int64_t count = sums->storage->size();
   for (int64_t i = 0; i < count; ++i) {
     Number start = init ? *init : output.load(output.addressOf(i));
@@ -220,7 +232,7 @@ bool ContractCode::evaluate(Frame &frame, ArrayRef<ViewRef> views,
   Contraction contraction;
   contraction.extents.assign(extents.begin(), extents.end());
   SmallVector<ViewRef> owned;
-  if (!getAccess(*sums, maps[2], contraction.output))
+  if (!getAccess(*sums, sumMap, contraction.output))
     return run.error(op, "a map is not a projected permutation");
   if (!llvm::is_contained(extents, 0) &&
       !setFactors(frame, views, extents, indexLists, contraction, owned))
@@ -228,44 +240,161 @@ bool ContractCode::evaluate(Frame &frame, ArrayRef<ViewRef> views,
   if (!owned.empty() && !contract(run, op, contraction))
     return false;
 
-  // The epilogue, for each point of the output.
   if (!run.spend(count * epilogue->code.cost(), op))
     return false;
-  SmallVector<Access> accesses(numExtras + 1);
+  SmallVector<Access> accesses(numExtras + 2);
+  if (!getAccess(*sums, sumMap, accesses[0]))
+    return false;
   for (size_t i = 2; i < 3 + numExtras; ++i)
-    if (!getAccess(*views[i], maps[i], accesses[i - 2]))
+    if (!getAccess(*views[i], maps[i], accesses[i - 1]))
       return run.error(op, "a map is not a projected permutation");
-  int64_t rows = output.rank() ? output.sizes[0] : 1;
-  int64_t rowSize = rows ? count / rows : 0;
+  return rowDims.empty() ? runEpilogue(frame, accesses, extents)
+                         : runRowEpilogue(frame, accesses, extents);
+}
+
+/// The address that an access names at a point.
+static int64_t addressAt(const Access &access, ArrayRef<int64_t> point) {
+  int64_t address = access.base;
+  for (size_t dim = 0; dim < point.size(); ++dim)
+    address += point[dim] * access.strides[dim];
+  return address;
+}
+
+/// Of the sums, the output and the extras, hands those that are read at a point
+/// to the epilogue's arguments.
+static void readPoint(const Code &code, Frame &frame, ArrayRef<Access> accesses,
+                      ArrayRef<int64_t> point) {
+  unsigned argument = 0;
+  for (auto [i, access] : llvm::enumerate(accesses))
+    if (i != 1)
+      frame.number(code.arguments[argument++]) =
+          access.view->load(addressAt(access, point));
+}
+
+/// The points of the dimensions `dims` that are numbered `begin` to `end`: the
+/// last dimension runs fastest.
+static bool forEachPoint(ArrayRef<unsigned> dims, ArrayRef<int64_t> extents,
+                         int64_t begin, int64_t end,
+                         MutableArrayRef<int64_t> point,
+                         function_ref<bool()> body) {
+  for (int64_t i = begin; i < end; ++i) {
+    int64_t rest = i;
+    for (unsigned dim : llvm::reverse(dims)) {
+      point[dim] = rest % extents[dim];
+      rest /= extents[dim];
+    }
+    if (!body())
+      return false;
+  }
+  return true;
+}
+
+static int64_t countPoints(ArrayRef<unsigned> dims, ArrayRef<int64_t> extents) {
+  int64_t count = 1;
+  for (unsigned dim : dims)
+    count *= extents[dim];
+  return count;
+}
+
+/// The dimensions of a projected permutation, in its order.
+static SmallVector<unsigned> getDims(AffineMap map) {
+  SmallVector<unsigned> dims;
+  for (AffineExpr expr : map.getResults())
+    dims.push_back(cast<AffineDimExpr>(expr).getPosition());
+  return dims;
+}
+
+/// Points in several pieces, one for each task.
+static bool inPieces(Run &run, int64_t count, int64_t work,
+                     function_ref<bool(int64_t begin, int64_t end)> body) {
   int64_t pieces =
-      count < 10'000 ? 1 : std::min<int64_t>(rows, run.threads * 4);
+      work < 10'000 ? 1 : std::min<int64_t>(count, run.threads * 4);
   return run.parallel(pieces, [&](int64_t piece) {
+    return body(count * piece / pieces, count * (piece + 1) / pieces);
+  });
+}
+
+bool ContractCode::runEpilogue(Frame &frame, ArrayRef<Access> accesses,
+                               ArrayRef<int64_t> extents) const {
+  SmallVector<unsigned> dims = getDims(maps[2]);
+  int64_t count = countPoints(dims, extents);
+  return inPieces(*frame.run, count, count, [&](int64_t begin, int64_t end) {
     FrameOwner owner(*epilogue, frame);
     const Code &code = epilogue->code;
     SmallVector<int64_t> point(extents.size(), 0);
-    int64_t begin = rows * piece / pieces * rowSize;
-    int64_t end = rows * (piece + 1) / pieces * rowSize;
-    for (int64_t i = begin; i < end; ++i) {
-      // The indices of the iteration space, by those of the output.
-      int64_t rest = i;
-      for (int64_t dim = output.rank(); dim-- > 0; rest /= output.sizes[dim])
-        point[cast<AffineDimExpr>(maps[2].getResult(dim)).getPosition()] =
-            rest % output.sizes[dim];
-      auto addressOf = [&](const Access &access) {
-        int64_t address = access.base;
-        for (size_t dim = 0; dim < point.size(); ++dim)
-          address += point[dim] * access.strides[dim];
-        return address;
-      };
-      owner.frame.number(code.arguments[0]) = sums->load(i);
-      for (size_t extra = 1; extra < accesses.size(); ++extra)
-        owner.frame.number(code.arguments[extra]) =
-            accesses[extra].view->load(addressOf(accesses[extra]));
+    return forEachPoint(dims, extents, begin, end, point, [&] {
+      readPoint(code, owner.frame, accesses, point);
       if (!code.run(owner.frame))
         return false;
-      output.store(addressOf(accesses[0]),
-                   owner.frame.number(code.yields[0].slot));
+      accesses[1].view->store(addressAt(accesses[1], point),
+                              owner.frame.number(code.yields[0].slot));
+      return true;
+    });
+  });
+}
+
+/// The elements of a row run in step: a row_reduce is an instruction of all of
+/// them at once.
+bool ContractCode::runRowEpilogue(Frame &frame, ArrayRef<Access> accesses,
+                                  ArrayRef<int64_t> extents) const {
+  SmallVector<unsigned> dims = getDims(maps[2]);
+  llvm::erase_if(dims,
+                 [&](unsigned d) { return llvm::is_contained(rowDims, d); });
+  int64_t count = countPoints(dims, extents),
+          length = countPoints(rowDims, extents);
+  return inPieces(
+      *frame.run, count, count * length, [&](int64_t begin, int64_t end) {
+        std::vector<FrameOwner> owners;
+        SmallVector<Frame *> frames;
+        for (int64_t i = 0; i < length; ++i)
+          owners.emplace_back(*epilogue, frame);
+        for (FrameOwner &owner : owners)
+          frames.push_back(&owner.frame);
+        const Code &code = epilogue->code;
+        SmallVector<int64_t> point(extents.size(), 0);
+        return forEachPoint(dims, extents, begin, end, point, [&] {
+          size_t column = 0;
+          forEachPoint(rowDims, extents, 0, length, point, [&] {
+            readPoint(code, *frames[column++], accesses, point);
+            return true;
+          });
+          if (!code.runAll(frames))
+            return false;
+          column = 0;
+          return forEachPoint(rowDims, extents, 0, length, point, [&] {
+            accesses[1].view->store(
+                addressAt(accesses[1], point),
+                frames[column++]->number(code.yields[0].slot));
+            return true;
+          });
+        });
+      });
+}
+
+static InstrPtr compileRowReduce(RowReduceOp op, Scope &scope) {
+  Elementwise element;
+  element.op = op;
+  element.result = Format::get(op.getResult().getType());
+  element.inputs = {element.result, element.result, nullptr};
+  element.function =
+      element.result
+          ? getReductionFunction(op.getKind(), element.result->isFloat)
+          : nullptr;
+  if (!element.function)
+    return nullptr;
+  Slot source = scope.slot(op.getSource());
+  Slot result = scope.define(op.getResult());
+  return makeCollective([=](ArrayRef<Frame *> frames) {
+    if (frames.empty())
+      return true;
+    Number total = frames[0]->number(source);
+    for (Frame *frame : frames.drop_front()) {
+      Number in[2] = {total, frame->number(source)};
+      if (!element.function(element, in, total, *frame->run))
+        return false;
     }
+    for (Frame *frame : frames)
+      frame->number(result) = total;
     return true;
   });
 }
@@ -300,4 +429,5 @@ static InstrPtr compileContract(ContractOp op, Scope &scope) {
 
 void tessera::reference::addContractHandlers(Registry &registry) {
   registry.add<ContractOp>(compileContract);
+  registry.add<RowReduceOp>(compileRowReduce);
 }

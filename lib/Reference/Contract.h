@@ -28,6 +28,11 @@ struct ContractCode {
   Conversion convertA, convertB;
   bool usesTf32 = false, mayUseTf32 = false;
   std::unique_ptr<Function> epilogue;
+  /// The dimensions that the epilogue reduces: N, where it has a row_reduce.
+  SmallVector<unsigned> rowDims;
+  /// Where the sums go: the output's map, and behind it the reduced dimensions
+  /// that the output lacks.
+  AffineMap sumMap;
   /// The sums are the result, perhaps rounded.
   bool isPlain = false;
 
@@ -47,6 +52,10 @@ struct ContractCode {
                   SmallVectorImpl<ViewRef> &owned) const;
 
 private:
+  bool runEpilogue(Frame &frame, ArrayRef<Access> accesses,
+                   ArrayRef<int64_t> extents) const;
+  bool runRowEpilogue(Frame &frame, ArrayRef<Access> accesses,
+                      ArrayRef<int64_t> extents) const;
   ViewRef produce(Frame &frame, unsigned side, ArrayRef<ViewRef> views,
                   ArrayRef<int64_t> extents,
                   ArrayRef<ArrayRef<int64_t>> indexLists, Access &access) const;

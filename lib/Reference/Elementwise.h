@@ -8,6 +8,7 @@
 #define LIB_REFERENCE_ELEMENTWISE_H
 
 #include "Code.h"
+#include "Dialect/Tessera/IR/Tessera.h"
 #include "mlir/IR/BuiltinAttributes.h"
 
 namespace mlir::tessera::reference {
@@ -54,6 +55,9 @@ TESSERA_ELEMENTWISE(multiplyIntegers)
 TESSERA_ELEMENTWISE(divideSigned)
 TESSERA_ELEMENTWISE(divideUnsigned)
 #undef TESSERA_ELEMENTWISE
+
+/// One step of a reduction: of two elements.
+Elementwise::Function getReductionFunction(ReductionKind kind, bool isFloat);
 
 Number truncateFloat(const Format &to, const Number &in);
 Number castInteger(const Format &from, const Format &to, const Number &in,

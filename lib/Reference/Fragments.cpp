@@ -396,32 +396,6 @@ static InstrPtr compileBroadcast(BroadcastOp op, Scope &scope) {
   });
 }
 
-static bool maximumSigned(const Elementwise &, const Number *in, Number &out,
-                          Run &) {
-  out = in[0].i >= in[1].i ? in[0] : in[1];
-  return true;
-}
-
-static bool minimumSigned(const Elementwise &, const Number *in, Number &out,
-                          Run &) {
-  out = in[0].i <= in[1].i ? in[0] : in[1];
-  return true;
-}
-
-static Elementwise::Function getFunction(ReductionKind kind, bool isFloat) {
-  switch (kind) {
-  case ReductionKind::Add:
-    return isFloat ? addFloats : addIntegers;
-  case ReductionKind::Mul:
-    return isFloat ? multiplyFloats : multiplyIntegers;
-  case ReductionKind::Max:
-    return isFloat ? maximumFloat : maximumSigned;
-  case ReductionKind::Min:
-    return isFloat ? minimumFloat : minimumSigned;
-  }
-  return nullptr;
-}
-
 static InstrPtr compileReduce(ReduceOp op, Scope &scope) {
   SmallVector<int64_t, 2> from = getShape(op.getSource().getType());
   SmallVector<int64_t, 2> to = getShape(op.getResult().getType());
@@ -430,7 +404,8 @@ static InstrPtr compileReduce(ReduceOp op, Scope &scope) {
   element.op = op;
   element.result = Format::get(op.getResult().getType().getElementType());
   element.inputs = {element.result, element.result, nullptr};
-  element.function = getFunction(op.getKind(), element.result->isFloat);
+  element.function =
+      getReductionFunction(op.getKind(), element.result->isFloat);
   if (!element.function)
     return nullptr;
   Slot source = scope.slot(op.getSource());

@@ -160,7 +160,8 @@ bool LazyProgram::prepare(Operation *op) {
   } else if (auto contract = dyn_cast<ContractOp>(op)) {
     step.contract = makeContractCode(op, scope);
     scope.define(op->getResults());
-    if (!step.contract)
+    // A part of a reduced row is of no use.
+    if (!step.contract || contract.reducesRows())
       return reject(op);
   } else if (auto empty = dyn_cast<tensor::EmptyOp>(op)) {
     step.sizes = getSizes(scope, empty.getType(), empty.getDynamicSizes());

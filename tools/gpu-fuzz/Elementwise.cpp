@@ -258,7 +258,8 @@ Value fuzz::makeStep(Program &program, const Value &input,
 }
 
 Value fuzz::makeReduction(Program &program, const Value &input,
-                          const std::vector<bool> &reduced) {
+                          const std::vector<bool> &reduced,
+                          std::vector<size_t> *order) {
   Rng &rng = program.rng;
   size_t rank = input.dims.size();
   std::vector<size_t> all(rank), kept;
@@ -273,6 +274,8 @@ Value fuzz::makeReduction(Program &program, const Value &input,
   }
   if (rng.chance(20))
     rng.shuffle(kept);
+  if (order)
+    *order = kept;
   Dims dims;
   for (size_t dim : kept)
     dims.push_back(input.dims[dim]);

@@ -78,6 +78,41 @@ static Value makeProducer(Program &program, const Value &argument) {
   }
 }
 
+/// What is made of the rows of `value`: they are reduced, and each element is
+/// combined with what came of its row.
+static Value makeRows(Program &program, const Value &value,
+                      const StepOptions &steps) {
+  Rng &rng = program.rng;
+  size_t rank = value.dims.size();
+  std::vector<bool> reduced(rank, false);
+  reduced[rng.chance(80)
+              ? rank - 1
+              : static_cast<size_t>(rng.below(static_cast<int64_t>(rank)))] =
+      true;
+  std::vector<size_t> all(rank), order;
+  for (size_t i = 0; i < rank; ++i)
+    all[i] = i;
+  Value row = makeReduction(program, value, reduced, &order);
+  StepOptions between = steps;
+  between.allowCast = false;
+  Value stepped = rng.chance(40) ? makeStep(program, row, between) : row;
+  // A step may be a transposition or a reshape.
+  if (stepped.dims.size() == row.dims.size() && rank == 2)
+    row = stepped;
+  int which = static_cast<int>(rng.below(3));
+  Value output = emptyLike(program, value, row.element);
+  return program.generic(
+      std::vector<bool>(rank, false),
+      {formatMap(rank, all), formatMap(rank, order), formatMap(rank, all)},
+      {value, row}, {output}, [&](Body &body, const std::vector<Value> &x) {
+        Value element = body.cast(x[0], row.element);
+        Value result = which == 0   ? body.subtract(element, x[1])
+                       : which == 1 ? body.add(element, x[1])
+                                    : body.max(element, x[1]);
+        return std::vector<Value>{result};
+      })[0];
+}
+
 Case fuzz::generateFusion(Rng &rng) {
   Program program(rng);
   StepOptions steps;
@@ -110,6 +145,12 @@ Case fuzz::generateFusion(Rng &rng) {
     if (rng.chance(8))
       program.result(value);
   }
+  // Rows once or twice, then perhaps a step or a cast behind them.
+  int64_t rows = rng.chance(50) ? rng.between(1, 2) : 0;
+  for (int64_t i = 0; i < rows && value.dims.size() >= 2; ++i)
+    value = makeRows(program, value, steps);
+  if (rows && rng.chance(40))
+    value = makeStep(program, value, steps);
   if (!value.dims.empty() && rng.chance(20)) {
     std::vector<bool> reduced(value.dims.size(), false);
     reduced[rng.chance(70) ? reduced.size() - 1

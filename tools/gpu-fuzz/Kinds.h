@@ -85,9 +85,11 @@ Value makeStep(Program &program, const Value &input,
 /// `input` as another element type, by an op of its own.
 Value makeCast(Program &program, const Value &input, Element element,
                bool isUnsigned = false);
-/// A reduction of `input` over some of its dimensions.
+/// A reduction of `input` over some of its dimensions. `order` receives those
+/// that the result has.
 Value makeReduction(Program &program, const Value &input,
-                    const std::vector<bool> &reduced);
+                    const std::vector<bool> &reduced,
+                    std::vector<size_t> *order = nullptr);
 /// The result of an element-wise op in place of `input`, of the same shape.
 Value emptyLike(Program &program, const Value &input, Element element);
 

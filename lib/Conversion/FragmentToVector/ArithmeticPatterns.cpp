@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Dialect/Tessera/IR/Reductions.h"
 #include "Dialect/Tessera/Transforms/Utils.h"
 #include "Patterns.h"
 
@@ -257,26 +258,6 @@ struct MapPattern : FragmentPattern<MapOp> {
 struct ReducePattern : FragmentPattern<ReduceOp> {
   using FragmentPattern::FragmentPattern;
 
-  static Value combine(OpBuilder &builder, Location loc, ReductionKind kind,
-                       Value a, Value b) {
-    bool isFloat = isa<FloatType>(getElementTypeOrSelf(a.getType()));
-    switch (kind) {
-    case ReductionKind::Add:
-      return isFloat ? Value(arith::AddFOp::create(builder, loc, a, b))
-                     : Value(arith::AddIOp::create(builder, loc, a, b));
-    case ReductionKind::Mul:
-      return isFloat ? Value(arith::MulFOp::create(builder, loc, a, b))
-                     : Value(arith::MulIOp::create(builder, loc, a, b));
-    case ReductionKind::Max:
-      return isFloat ? Value(arith::MaximumFOp::create(builder, loc, a, b))
-                     : Value(arith::MaxSIOp::create(builder, loc, a, b));
-    case ReductionKind::Min:
-      return isFloat ? Value(arith::MinimumFOp::create(builder, loc, a, b))
-                     : Value(arith::MinSIOp::create(builder, loc, a, b));
-    }
-    return {};
-  }
-
   /// All elements of a vector, in any order.
   static Value combineAll(OpBuilder &builder, Location loc, ReductionKind kind,
                           Value vector) {
@@ -293,6 +274,14 @@ struct ReducePattern : FragmentPattern<ReduceOp> {
       case ReductionKind::Min:
         return isFloat ? vector::CombiningKind::MINIMUMF
                        : vector::CombiningKind::MINSI;
+      case ReductionKind::MaxNum:
+        return vector::CombiningKind::MAXNUMF;
+      case ReductionKind::MinNum:
+        return vector::CombiningKind::MINNUMF;
+      case ReductionKind::MaxU:
+        return vector::CombiningKind::MAXUI;
+      case ReductionKind::MinU:
+        return vector::CombiningKind::MINUI;
       }
       llvm_unreachable("a reduction of another kind");
     };
@@ -318,8 +307,9 @@ struct ReducePattern : FragmentPattern<ReduceOp> {
       for (int64_t u = 0; u < layout->tiles[dropped]; ++u) {
         Value tile = kept ? source[u * layout->tiles[1] + t]
                           : source[t * layout->tiles[1] + u];
-        whole =
-            whole ? combine(rewriter, loc, op.getKind(), whole, tile) : tile;
+        whole = whole
+                    ? createReduction(rewriter, loc, op.getKind(), whole, tile)
+                    : tile;
       }
       SmallVector<Value> elements;
       for (int64_t r = 0; r < result->map.getNumRegisters(); ++r) {
@@ -340,15 +330,17 @@ struct ReducePattern : FragmentPattern<ReduceOp> {
           for (int64_t reg : registers) {
             Value element =
                 vector::ExtractOp::create(rewriter, loc, whole, reg);
-            sum = sum ? combine(rewriter, loc, op.getKind(), sum, element)
-                      : element;
+            sum =
+                sum ? createReduction(rewriter, loc, op.getKind(), sum, element)
+                    : element;
           }
         }
         // then across the lanes that step along the dimension.
         for (auto [bit, step] : llvm::enumerate(layout->map.getLanes()))
           if (step[dropped])
-            sum = combine(rewriter, loc, op.getKind(), sum,
-                          emitExchange(rewriter, loc, sum, int64_t(1) << bit));
+            sum = createReduction(
+                rewriter, loc, op.getKind(), sum,
+                emitExchange(rewriter, loc, sum, int64_t(1) << bit));
         elements.push_back(sum);
       }
       tiles.push_back(vector::FromElementsOp::create(

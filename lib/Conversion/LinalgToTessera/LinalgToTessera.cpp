@@ -22,7 +22,7 @@
 #include "Source.h"
 
 #include "Conversion/Passes.h"
-#include "Dialect/Tessera/IR/Tessera.h"
+#include "Dialect/Tessera/Transforms/Utils.h"
 
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -121,9 +121,13 @@ struct ConvertLinalgToTesseraPass
   using ConvertLinalgToTesseraBase::ConvertLinalgToTesseraBase;
 
   void runOnOperation() override {
+    FailureOr<const Chip *> found = getChip(getOperation(), target, chip);
+    if (failed(found))
+      return signalPassFailure();
     RewritePatternSet patterns(&getContext());
     populateLinalgToTesseraPatterns(patterns, allowTf32);
     populateFuseEpiloguePatterns(patterns);
+    populateFuseRowsPatterns(patterns, **found);
     populateMoveReshapePatterns(patterns);
     populateSplitProducerPatterns(patterns);
     populateSplitZeroPointPatterns(patterns);

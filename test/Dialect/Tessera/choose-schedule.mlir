@@ -49,3 +49,18 @@ func.func @lost(%a: memref<64xf32>, %b: memref<64xf32>) {
       ins(%a : memref<64xf32>) outs(%b : memref<64xf32>)
   return
 }
+
+// Rows that are reduced are whole: 210 columns, and as many fewer rows.
+
+// CHECK-LABEL: func @rows
+// CHECK:         workgroup = [64, 216], subgroup = [16, 216]
+func.func @rows(%a: memref<512x64xf16>, %b: memref<64x210xf16>, %c: memref<512x210xf32>) {
+  %zero = arith.constant 0.0 : f32
+  tessera.contract ins(%a, %b : memref<512x64xf16>, memref<64x210xf16>) init(%zero : f32)
+      outs(%c : memref<512x210xf32>) maps [#mk, #kn, #mn] accumulate f32 {
+  ^bb0(%acc: f32):
+    %sum = tessera.row_reduce add %acc : f32
+    tessera.yield %sum : f32
+  }
+  return
+}

@@ -83,7 +83,7 @@ func.func @precision(%a: !tessera.fragment<16x16xf32, a>, %b: !tessera.fragment<
 // -----
 
 func.func @reduction(%f: !tessera.fragment<16x16xf32, acc>) {
-  // expected-error @+1 {{unknown reduction 'sum': expected add, mul, max or min}}
+  // expected-error @+1 {{unknown reduction 'sum': expected add, mul, max, min, maxnum, minnum, umax or umin}}
   %0 = tessera.reduce sum %f dimension 1 : !tessera.fragment<16x16xf32, acc> -> !tessera.fragment<16x1xf32, acc>
   return
 }

@@ -1109,3 +1109,88 @@ func.func @load_c3(%w: memref<32x24xf16>) {
   %t = tessera.load %w[%c0, %c0] swizzled : memref<32x24xf16> -> !tessera.fragment<16x16xf16, a>
   return
 }
+
+// -----
+
+func.func @reduce_c3_float(%f: !tessera.fragment<16x16xf32, acc>) {
+  // expected-error @+1 {{reduce_c3: no reduction umax of 'f32'}}
+  %0 = tessera.reduce umax %f dimension 1 : !tessera.fragment<16x16xf32, acc> -> !tessera.fragment<16x1xf32, acc>
+  return
+}
+
+// -----
+
+func.func @reduce_c3_integer(%f: !tessera.fragment<16x16xi32, acc>) {
+  // expected-error @+1 {{reduce_c3: no reduction maxnum of 'i32'}}
+  %0 = tessera.reduce maxnum %f dimension 1 : !tessera.fragment<16x16xi32, acc> -> !tessera.fragment<16x1xi32, acc>
+  return
+}
+
+// -----
+
+#mk = affine_map<(m, n, k) -> (m, k)>
+#kn = affine_map<(m, n, k) -> (k, n)>
+#mn = affine_map<(m, n, k) -> (m, n)>
+func.func @row_reduce_c1(%a: memref<64x32xf16>, %b: memref<32x48xf16>, %c: memref<64x48xf32>) {
+  tessera.contract ins(%a, %b : memref<64x32xf16>, memref<32x48xf16>) outs(%c : memref<64x48xf32>)
+      maps [#mk, #kn, #mn] accumulate f32 lhs_producer {
+  ^bb0(%x: f16):
+    // expected-error @+1 {{row_reduce_c1: stands in a producer, where there are no rows: it belongs in the epilogue}}
+    %m = tessera.row_reduce max %x : f16
+    tessera.yield %m : f16
+  } {
+  ^bb0(%acc: f32):
+    tessera.yield %acc : f32
+  }
+  return
+}
+
+// -----
+
+#mk = affine_map<(m, n, k) -> (m, k)>
+#kn = affine_map<(m, n, k) -> (k, n)>
+#mn = affine_map<(m, n, k) -> (m, n)>
+func.func @row_reduce_c2(%a: memref<64x32xf16>, %b: memref<32x48xf16>, %c: memref<64x48xf32>) {
+  tessera.contract ins(%a, %b : memref<64x32xf16>, memref<32x48xf16>) outs(%c : memref<64x48xf32>)
+      maps [#mk, #kn, #mn] accumulate f32 {
+  ^bb0(%acc: f32):
+    // expected-error @+1 {{row_reduce_c2: no reduction umin of 'f32'}}
+    %m = tessera.row_reduce umin %acc : f32
+    tessera.yield %m : f32
+  }
+  return
+}
+
+// -----
+
+#mk = affine_map<(m, n, k) -> (m, k)>
+#kn = affine_map<(m, n, k) -> (k, n)>
+#m = affine_map<(m, n, k) -> (m)>
+func.func @contract_c2_varies(%a: memref<64x32xf16>, %b: memref<32x48xf16>, %c: memref<64xf32>) {
+  %zero = arith.constant 0.0 : f32
+  // expected-error @+1 {{contract_c2: the output lacks dimension 1 of N, along which the yielded value varies}}
+  tessera.contract ins(%a, %b : memref<64x32xf16>, memref<32x48xf16>) init(%zero : f32) outs(%c : memref<64xf32>)
+      maps [#mk, #kn, #m] accumulate f32 {
+  ^bb0(%acc: f32):
+    %m = tessera.row_reduce max %acc : f32
+    %y = arith.subf %acc, %m : f32
+    tessera.yield %y : f32
+  }
+  return
+}
+
+// -----
+
+#mk = affine_map<(m, n, k) -> (m, k)>
+#kn = affine_map<(m, n, k) -> (k, n)>
+#m = affine_map<(m, n, k) -> (m)>
+func.func @contract_c2_no_init(%a: memref<64x32xf16>, %b: memref<32x48xf16>, %c: memref<64xf32>) {
+  // expected-error @+1 {{contract_c2: the output lacks dimension 1 of N, and no sum can start from it: init is needed}}
+  tessera.contract ins(%a, %b : memref<64x32xf16>, memref<32x48xf16>) outs(%c : memref<64xf32>)
+      maps [#mk, #kn, #m] accumulate f32 {
+  ^bb0(%acc: f32):
+    %m = tessera.row_reduce max %acc : f32
+    tessera.yield %m : f32
+  }
+  return
+}

@@ -193,6 +193,29 @@ func.func @reduce(%f: !tessera.fragment<16x32xf32, acc>) {
   %2 = tessera.reduce max %f dimension 0 : !tessera.fragment<16x32xf32, acc> -> !tessera.fragment<1x32xf32, acc>
   // CHECK: tessera.reduce min %{{.+}} dimension 0 {note}
   %3 = tessera.reduce min %f dimension 0 {note} : !tessera.fragment<16x32xf32, acc> -> !tessera.fragment<1x32xf32, acc>
+  // CHECK: tessera.reduce maxnum
+  %4 = tessera.reduce maxnum %f dimension 0 : !tessera.fragment<16x32xf32, acc> -> !tessera.fragment<1x32xf32, acc>
+  // CHECK: tessera.reduce minnum
+  %5 = tessera.reduce minnum %f dimension 0 : !tessera.fragment<16x32xf32, acc> -> !tessera.fragment<1x32xf32, acc>
+  return
+}
+
+// CHECK-LABEL: func @row_reduce
+// GENERIC:     "tessera.row_reduce"
+// GENERIC-SAME: kind = #tessera.reduction<umax>
+func.func @row_reduce(%a: memref<64x32xi8>, %b: memref<32x48xi8>, %c: memref<64xi32>) {
+  %zero = arith.constant 0 : i32
+  tessera.contract ins(%a, %b : memref<64x32xi8>, memref<32x48xi8>) init(%zero : i32) outs(%c : memref<64xi32>)
+      maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m)>]
+      accumulate i32 {
+  ^bb0(%acc: i32):
+    // CHECK: tessera.row_reduce umax %{{.+}} : i32
+    %0 = tessera.row_reduce umax %acc : i32
+    // CHECK: tessera.row_reduce umin %{{.+}} {note} : i32
+    %1 = tessera.row_reduce umin %acc {note} : i32
+    %2 = arith.subi %0, %1 : i32
+    tessera.yield %2 : i32
+  }
   return
 }
 

@@ -234,3 +234,98 @@ func.func @schedule_c17_type(%a: memref<64x64xf16>, %b: memref<64x64xf16>, %c: m
   }
   return
 }
+
+// -----
+
+#mk = affine_map<(m, n, k) -> (m, k)>
+#kn = affine_map<(m, n, k) -> (k, n)>
+#mn = affine_map<(m, n, k) -> (m, n)>
+
+func.func @schedule_c18_subgroup(%a: memref<64x64xf16>, %b: memref<64x64xf16>, %c: memref<64x64xf32>) {
+  %zero = arith.constant 0.0 : f32
+  // expected-error @+1 {{schedule_c18: the epilogue reduces along N: subgroup = [32, 32], and a row has 64 elements; the nearest legal is subgroup = [32, 64]}}
+  tessera.contract ins(%a, %b : memref<64x64xf16>, memref<64x64xf16>) init(%zero : f32) outs(%c : memref<64x64xf32>)
+      maps [#mk, #kn, #mn] accumulate f32
+      schedule <workgroup = [64, 64], subgroup = [32, 32], k = 32, kFragment = 16, stages = 2> {
+  ^bb0(%acc: f32):
+    %max = tessera.row_reduce max %acc : f32
+    tessera.yield %max : f32
+  }
+  return
+}
+
+// -----
+
+#mk = affine_map<(m, n, k) -> (m, k)>
+#kn = affine_map<(m, n, k) -> (k, n)>
+#mn = affine_map<(m, n, k) -> (m, n)>
+
+func.func @schedule_c18_workgroup(%a: memref<64x64xf16>, %b: memref<64x64xf16>, %c: memref<64x64xf32>) {
+  %zero = arith.constant 0.0 : f32
+  // expected-error @+1 {{schedule_c18: the epilogue reduces along N: workgroup = [64, 128], and one subgroup has all of a row: it has 64 columns; the nearest legal is}}
+  tessera.contract ins(%a, %b : memref<64x64xf16>, memref<64x64xf16>) init(%zero : f32) outs(%c : memref<64x64xf32>)
+      maps [#mk, #kn, #mn] accumulate f32
+      schedule <workgroup = [64, 128], subgroup = [32, 64], k = 32, kFragment = 16, stages = 2> {
+  ^bb0(%acc: f32):
+    %max = tessera.row_reduce max %acc : f32
+    tessera.yield %max : f32
+  }
+  return
+}
+
+// -----
+
+#mk = affine_map<(m, n, k) -> (m, k)>
+#kn = affine_map<(m, n, k) -> (k, n)>
+#mn = affine_map<(m, n, k) -> (m, n)>
+
+func.func @schedule_c18_vthread(%a: memref<64x64xf16>, %b: memref<64x64xf16>, %c: memref<64x64xf32>) {
+  %zero = arith.constant 0.0 : f32
+  // expected-error @+1 {{schedule_c18: the epilogue reduces along N: vthread = [2, 2], and one virtual thread has all of a row; the nearest legal is vthread = [2, 1]}}
+  tessera.contract ins(%a, %b : memref<64x64xf16>, memref<64x64xf16>) init(%zero : f32) outs(%c : memref<64x64xf32>)
+      maps [#mk, #kn, #mn] accumulate f32
+      schedule <workgroup = [64, 64], subgroup = [32, 64], k = 32, kFragment = 16, stages = 2, vthread = [2, 2]> {
+  ^bb0(%acc: f32):
+    %max = tessera.row_reduce max %acc : f32
+    tessera.yield %max : f32
+  }
+  return
+}
+
+// -----
+
+#mk = affine_map<(m, n, k) -> (m, k)>
+#kn = affine_map<(m, n, k) -> (k, n)>
+#mn = affine_map<(m, n, k) -> (m, n)>
+
+func.func @schedule_c18_splitK(%a: memref<64x64xf16>, %b: memref<64x64xf16>, %c: memref<64x64xf32>) {
+  %zero = arith.constant 0.0 : f32
+  // expected-error @+1 {{schedule_c18: the epilogue reduces along N: splitK = 2, and the sums are reduced where they are made; the nearest legal is splitK = 1}}
+  tessera.contract ins(%a, %b : memref<64x64xf16>, memref<64x64xf16>) init(%zero : f32) outs(%c : memref<64x64xf32>)
+      maps [#mk, #kn, #mn] accumulate f32
+      schedule <workgroup = [64, 64], subgroup = [32, 64], k = 32, kFragment = 16, stages = 2, splitK = 2> {
+  ^bb0(%acc: f32):
+    %max = tessera.row_reduce max %acc : f32
+    tessera.yield %max : f32
+  }
+  return
+}
+
+// -----
+
+#mk = affine_map<(m, n, k) -> (m, k)>
+#kn = affine_map<(m, n, k) -> (k, n)>
+#mn = affine_map<(m, n, k) -> (m, n)>
+
+func.func @schedule_c18_dynamic(%a: memref<64x64xf16>, %b: memref<64x?xf16>, %c: memref<64x?xf32>) {
+  %zero = arith.constant 0.0 : f32
+  // expected-error @+1 {{schedule_c18: the epilogue reduces along N: the extent of N is not known}}
+  tessera.contract ins(%a, %b : memref<64x64xf16>, memref<64x?xf16>) init(%zero : f32) outs(%c : memref<64x?xf32>)
+      maps [#mk, #kn, #mn] accumulate f32
+      schedule <workgroup = [64, 64], subgroup = [32, 64], k = 32, kFragment = 16, stages = 2> {
+  ^bb0(%acc: f32):
+    %max = tessera.row_reduce max %acc : f32
+    tessera.yield %max : f32
+  }
+  return
+}

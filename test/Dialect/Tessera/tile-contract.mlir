@@ -430,3 +430,73 @@ func.func @nothing(%a: memref<64x32xf16>, %b: memref<32x0xf16>, %c: memref<64x0x
   }
   return
 }
+
+// -----
+
+#mk = affine_map<(m, n, k) -> (m, k)>
+#kn = affine_map<(m, n, k) -> (k, n)>
+#mn = affine_map<(m, n, k) -> (m, n)>
+
+// The epilogue is cut at its reductions: columns beyond the end of a row are neutral, what is used again
+// is computed once, and what follows from reductions alone once for a row.
+
+// CHECK-LABEL: func @softmax
+// CHECK:         %[[X:.+]] = tessera.mma
+// CHECK:         %[[MASKED:.+]] = tessera.map %[[X]]
+// CHECK-NEXT:    ^bb0(%{{.+}}: f32, %{{.+}}: index, %[[COLUMN:.+]]: index):
+// CHECK-NEXT:      arith.cmpi slt, %[[COLUMN]], %c50
+// CHECK-NEXT:      arith.select
+// CHECK:         %[[MAX:.+]] = tessera.reduce max %[[MASKED]] dimension 1
+// CHECK:         %[[ALL:.+]] = tessera.broadcast %[[MAX]] dimension 1
+// CHECK:         %[[POWER:.+]] = tessera.map %[[X]], %[[ALL]]
+// CHECK:           math.exp
+// CHECK:         %[[MASKED:.+]] = tessera.map %[[POWER]] :
+// CHECK-NOT:       math.exp
+// CHECK:         %[[SUM:.+]] = tessera.reduce add %[[MASKED]] dimension 1
+// CHECK:         %[[FACTOR:.+]] = tessera.map %[[SUM]] : {{.+}} -> <64x1xf32, acc>
+// CHECK:           arith.divf
+// CHECK:         %[[ALL:.+]] = tessera.broadcast %[[FACTOR]] dimension 1
+// CHECK:         %[[Y:.+]] = tessera.map %[[POWER]], %[[ALL]]
+// CHECK:         tessera.store %[[Y]], %arg2
+func.func @softmax(%a: memref<64x16xf16>, %b: memref<16x50xf16>, %c: memref<64x50xf32>) {
+  %zero = arith.constant 0.0 : f32
+  tessera.contract ins(%a, %b : memref<64x16xf16>, memref<16x50xf16>) init(%zero : f32) outs(%c : memref<64x50xf32>)
+      maps [#mk, #kn, #mn] accumulate f32 {
+  ^bb0(%acc: f32):
+    %max = tessera.row_reduce max %acc : f32
+    %below = arith.subf %acc, %max : f32
+    %power = math.exp %below : f32
+    %sum = tessera.row_reduce add %power : f32
+    %one = arith.constant 1.0 : f32
+    %factor = arith.divf %one, %sum : f32
+    %y = arith.mulf %power, %factor : f32
+    tessera.yield %y : f32
+  }
+  return
+}
+
+// -----
+
+#mk = affine_map<(m, n, k) -> (m, k)>
+#kn = affine_map<(m, n, k) -> (k, n)>
+#m = affine_map<(m, n, k) -> (m)>
+
+// An output without N is stored by its one column. Nothing is beyond the end of a row.
+
+// CHECK-LABEL: func @row_sums
+// CHECK:         %[[X:.+]] = tessera.mma
+// CHECK:         %[[OLD:.+]] = tessera.broadcast %arg2[%c0] dimension 1 in_bounds : memref<64xf32> -> <64x1xf32, acc>
+// CHECK:         %[[SUM:.+]] = tessera.reduce add %[[X]] dimension 1
+// CHECK:         %[[Y:.+]] = tessera.map %[[OLD]], %[[SUM]]
+// CHECK:         tessera.store %[[Y]], %{{.+}}[%c0, %c0] transpose in_bounds : <64x1xf32, acc>, memref<1x64xf32>
+func.func @row_sums(%a: memref<64x16xf16>, %b: memref<16x48xf16>, %x: memref<64xf32>, %c: memref<64xf32>) {
+  %zero = arith.constant 0.0 : f32
+  tessera.contract ins(%a, %b : memref<64x16xf16>, memref<16x48xf16>) init(%zero : f32) extras(%x : memref<64xf32>)
+      outs(%c : memref<64xf32>) maps [#mk, #kn, #m, #m] accumulate f32 {
+  ^bb0(%acc: f32, %old: f32):
+    %sum = tessera.row_reduce add %acc : f32
+    %y = arith.addf %sum, %old : f32
+    tessera.yield %y : f32
+  }
+  return
+}

@@ -35,7 +35,11 @@ def Tessera_ReductionKind : Tessera_I32Enum<"ReductionKind",
       I32EnumAttrCase<"Add", 0, "add">,
       I32EnumAttrCase<"Mul", 1, "mul">,
       I32EnumAttrCase<"Max", 2, "max">,
-      I32EnumAttrCase<"Min", 3, "min">]>;
+      I32EnumAttrCase<"Min", 3, "min">,
+      I32EnumAttrCase<"MaxNum", 4, "maxnum">,
+      I32EnumAttrCase<"MinNum", 5, "minnum">,
+      I32EnumAttrCase<"MaxU", 6, "umax">,
+      I32EnumAttrCase<"MinU", 7, "umin">]>;
 def Tessera_ReductionKindAttr
     : EnumAttr<Tessera_Dialect, Tessera_ReductionKind, "reduction"> {
   let assemblyFormat = "`<` $value `>`";

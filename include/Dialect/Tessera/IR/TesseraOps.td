@@ -301,13 +301,19 @@ def Tessera_ReduceOp : Tessera_Op<"reduce", [Pure, Tessera_NamesResult]> {
   let summary = "reduce a fragment along a dimension";
   let description = [{
     `dimension 1`: `result[i, 0] = op over j of source[i, j]`; `dimension 0`:
-    `result[0, j] = op over i of source[i, j]`. `op` is `add`, `mul`, `max` or
-    `min`; integers compare signed; a NaN makes `max` and `min` NaN. The order
-    is any.
+    `result[0, j] = op over i of source[i, j]`. The order is any. `op` is
+
+    | op                 | integers           | floats                          |
+    |--------------------|--------------------|---------------------------------|
+    | `add`, `mul`       | wrap               | in the element type             |
+    | `max`, `min`       | compare signed     | a NaN makes the result NaN      |
+    | `maxnum`, `minnum` | -                  | a NaN counts for nothing        |
+    | `umax`, `umin`     | compare unsigned   | -                               |
 
     Constraints
     - `reduce_c1`: `dimension` is 0 or 1; the result is Mx1 or 1xN.
     - `reduce_c2`: source and result have one element type and role `acc`.
+    - `reduce_c3`: the table has `op` for the element type.
 
     Example:
 
@@ -735,6 +741,57 @@ def Tessera_YieldOp : Tessera_Op<"yield",
 // Whole contractions
 //===----------------------------------------------------------------------===//
 
+def Tessera_RowReduceOp : Tessera_Op<"row_reduce",
+    [Pure, HasParent<"ContractOp">, AllTypesMatch<["source", "result"]>]> {
+  let summary = "reduce along N, in the epilogue of tessera.contract";
+  let description = [{
+    `result = op over all of N of source`
+
+    The epilogue is a function of one element of the product. This reads the
+    value that `source` has for every element of the same row: for all points of
+    the contraction's N dimensions, and those M and batch indices. `op` is as for
+    `tessera.reduce`; the order is any.
+
+    The kernel of such a contraction keeps whole rows in the tile of one subgroup
+    (`schedule_c18`).
+
+    Constraints
+    - `row_reduce_c1`: it stands in the epilogue, not in a producer.
+    - `row_reduce_c2`: `tessera.reduce` has `op` for the type.
+
+    Example (softmax over the rows of a product, with its largest element taken
+    off first):
+
+    ```mlir
+    func.func @softmax(%a: tensor<64x32xf16>, %b: tensor<32x48xf16>, %c: tensor<64x48xf32>)
+        -> tensor<64x48xf32> {
+      %zero = arith.constant 0.0 : f32
+      %r = tessera.contract ins(%a, %b : tensor<64x32xf16>, tensor<32x48xf16>)
+          init(%zero : f32) outs(%c : tensor<64x48xf32>)
+          maps [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>,
+                affine_map<(m, n, k) -> (m, n)>]
+          accumulate f32 {
+      ^bb0(%acc: f32):
+        %max = tessera.row_reduce max %acc : f32
+        %below = arith.subf %acc, %max : f32
+        %power = math.exp %below : f32
+        %sum = tessera.row_reduce add %power : f32
+        %y = arith.divf %power, %sum : f32
+        tessera.yield %y : f32
+      } -> tensor<64x48xf32>
+      return %r : tensor<64x48xf32>
+    }
+    ```
+  }];
+  let arguments = (ins Tessera_ReductionKindAttr:$kind,
+                       Tessera_AnyFloatOrInt:$source);
+  let results = (outs Tessera_AnyFloatOrInt:$result);
+  let assemblyFormat = [{
+    custom<ReductionKind>($kind) $source attr-dict `:` type($source)
+  }];
+  let hasVerifier = 1;
+}
+
 def Tessera_ContractOp : Tessera_Op<"contract",
     [AttrSizedOperandSegments, DestinationStyleOpInterface,
      DeclareOpInterfaceMethods<MemoryEffectsOpInterface>,
@@ -751,9 +808,13 @@ def Tessera_ContractOp : Tessera_Op<"contract",
     Operands are tensors or memrefs. `maps` holds the indexing maps of lhs,
     rhs, output, each extra operand, and each input of the producers, over one
     iteration space. A dimension used by lhs, rhs and output is a batch
-    dimension; by lhs and output, M; by rhs and output, N; by lhs and rhs, K.
+    dimension; by lhs and output, M; by rhs and not by lhs, N; by lhs and rhs, K.
     There may be several of each: the contraction is a matrix product over their
     linear indices. Without `init`, the sum starts from the output's old value.
+
+    The epilogue may reduce along N by `tessera.row_reduce`. What comes of it is
+    the same for all of N; where that is all it yields, the output may do without
+    the N dimensions.
 
     The maps of output and extras are projected permutations. Those of lhs and
     rhs may have sums of dimensions with constant, positive factors, and a
@@ -777,7 +838,8 @@ def Tessera_ContractOp : Tessera_Op<"contract",
       results as the operand has dimensions, of the form said above; each
       dimension indexes some operand alone.
     - `contract_c2`: the output and the extras use no K dimension; a dimension
-      that the output lacks is used by lhs and rhs.
+      that the output lacks is used by lhs and rhs, or is an N dimension of a
+      contraction with `init` whose yielded value does not vary along N.
     - `contract_c3`: the region's arguments are the accumulator and the extras'
       element types; it yields the output's element type.
     - `contract_c5`: a producer's arguments are the operand's and its inputs'
@@ -859,6 +921,10 @@ def Tessera_ContractOp : Tessera_Op<"contract",
       ::llvm::SmallVector<unsigned> batch, m, n, k;
     };
     Dims getDims();
+    /// Whether the epilogue reduces along N.
+    bool reducesRows() {
+      return !getEpilogue().front().getOps<RowReduceOp>().empty();
+    }
     /// Values of the iteration extents (ops are created for dynamic ones).
     ::llvm::SmallVector<::mlir::OpFoldResult>
     getExtents(::mlir::OpBuilder &builder);

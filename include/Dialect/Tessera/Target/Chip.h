@@ -89,6 +89,9 @@ struct Chip {
   int64_t processors = 0;
   /// The default schedule swizzles staged tiles instead of padding them.
   bool preferSwizzle = false;
+  /// The longest row, in elements, that the default schedule gives to one
+  /// subgroup where an epilogue reduces along N. Code grows with it.
+  int64_t maxRow = 256;
   /// Default tilings with a matrix unit, and with scalar FMAs.
   ScheduleDefaults matrixDefaults, scalarDefaults;
   SimtDefaults simt;

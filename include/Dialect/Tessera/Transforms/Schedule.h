@@ -33,8 +33,19 @@ StagedTiles getStagedTiles(ContractOp op, const MatrixForm &form,
 /// The schedule that `op` has on `chip` when it does not say: the chip's
 /// default tiling for its types, halved where the extents are known to be
 /// small or the workgroup's memory would not hold it. With a matrix unit where
-/// the chip has one for the types.
+/// the chip has one for the types. Where the epilogue reduces along N, tiles
+/// hold whole rows, if they can.
 ScheduleAttr getDefaultSchedule(ContractOp op, const Chip &chip);
+
+/// Whether with `schedule` one subgroup has whole rows of `op`, as
+/// `tessera.row_reduce` in its epilogue needs (`schedule_c18`). Otherwise
+/// `why`, where given, says what is in the way.
+bool holdsRows(ContractOp op, ScheduleAttr schedule,
+               std::string *why = nullptr);
+
+/// Whether the epilogue of `op` may come to reduce along N on `chip`: its own
+/// schedule, or the default one for rows, is legal and holds them.
+bool canReduceRows(ContractOp op, const Chip &chip);
 
 /// Whether `op` can run on `chip` with `schedule`; else an error.
 LogicalResult checkSchedule(ContractOp op, ScheduleAttr schedule,

@@ -9,6 +9,7 @@
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Builders.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 using namespace mlir::tessera;
@@ -44,10 +45,16 @@ ContractOp::Dims ContractOp::getDims() {
       (inLhs ? dims.m : dims.n).push_back(d);
   }
   llvm::sort(dims.batch);
+  // N dimensions that the epilogue reduced, in the order of rhs.
+  for (AffineExpr result : rhs.getResults())
+    for (unsigned d = 0; d < rhs.getNumDims(); ++d)
+      if (result.isFunctionOfDim(d) && !usesDim(out, d) && !usesDim(lhs, d) &&
+          !llvm::is_contained(dims.n, d))
+        dims.n.push_back(d);
   // In the order of lhs, each where it first appears.
   for (AffineExpr result : lhs.getResults())
     for (unsigned d = 0; d < lhs.getNumDims(); ++d)
-      if (result.isFunctionOfDim(d) && !usesDim(out, d) &&
+      if (result.isFunctionOfDim(d) && !usesDim(out, d) && usesDim(rhs, d) &&
           !llvm::is_contained(dims.k, d))
         dims.k.push_back(d);
   return dims;
@@ -188,12 +195,49 @@ static LogicalResult verifyMaps(ContractOp op) {
   return success();
 }
 
+/// Whether `value`, of the epilogue of `op`, does not vary along dimension
+/// `dim` of N.
+static bool isUniformAlong(ContractOp op, Value value, unsigned dim) {
+  Block *block = &op.getEpilogue().front();
+  SetVector<Value> sources;
+  sources.insert(value);
+  for (size_t i = 0; i < sources.size(); ++i) {
+    Value source = sources[i];
+    if (source.getParentBlock() != block)
+      continue;
+    if (auto argument = dyn_cast<BlockArgument>(source)) {
+      unsigned number = argument.getArgNumber();
+      if (number == 0 || usesDim(op.getMap(2 + number), dim))
+        return false;
+      continue;
+    }
+    Operation *inner = source.getDefiningOp();
+    if (!isa<RowReduceOp>(inner))
+      sources.insert(inner->operand_begin(), inner->operand_end());
+  }
+  return true;
+}
+
 /// contract_c2: the parts of the dimensions.
 static LogicalResult verifyDims(ContractOp op) {
   AffineMap lhs = op.getMap(0), rhs = op.getMap(1), out = op.getMap(2);
   for (unsigned d = 0; d < out.getNumDims(); ++d) {
     if (usesDim(out, d))
       continue;
+    bool isN = usesDim(rhs, d) && !usesDim(lhs, d);
+    if (isN && op.reducesRows()) {
+      if (!op.getInit())
+        return op.emitOpError()
+               << "contract_c2: the output lacks dimension " << d
+               << " of N, and no sum can start from it: init is needed";
+      auto yield = dyn_cast<YieldOp>(op.getEpilogue().front().back());
+      if (yield && yield.getValues().size() == 1 &&
+          !isUniformAlong(op, yield.getValues()[0], d))
+        return op.emitOpError()
+               << "contract_c2: the output lacks dimension " << d
+               << " of N, along which the yielded value varies";
+      continue;
+    }
     if (!usesDim(lhs, d) || !usesDim(rhs, d))
       return op.emitOpError() << "contract_c2: dimension " << d
                               << " is in no operand, or summed over one only";

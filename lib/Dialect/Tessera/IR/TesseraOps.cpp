@@ -6,7 +6,7 @@
 
 #include "TileAccess.h"
 
-#include "Dialect/Tessera/IR/Tessera.h"
+#include "Dialect/Tessera/IR/Reductions.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Matchers.h"
@@ -16,6 +16,26 @@
 
 using namespace mlir;
 using namespace mlir::tessera;
+
+static ParseResult parseReductionKind(OpAsmParser &parser,
+                                      ReductionKindAttr &kind) {
+  StringRef name;
+  SMLoc loc = parser.getCurrentLocation();
+  if (parser.parseKeyword(&name))
+    return failure();
+  std::optional<ReductionKind> found = symbolizeReductionKind(name);
+  if (!found)
+    return parser.emitError(loc, "unknown reduction '")
+           << name
+           << "': expected add, mul, max, min, maxnum, minnum, umax or umin";
+  kind = ReductionKindAttr::get(parser.getContext(), *found);
+  return success();
+}
+
+static void printReductionKind(OpAsmPrinter &printer, Operation *,
+                               ReductionKindAttr kind) {
+  printer << stringifyReductionKind(kind.getValue());
+}
 
 #define GET_OP_CLASSES
 #include "Dialect/Tessera/IR/TesseraOps.cpp.inc"
@@ -269,26 +289,18 @@ void BroadcastOp::getEffects(Effects &effects) {
 //===----------------------------------------------------------------------===//
 
 ParseResult ReduceOp::parse(OpAsmParser &parser, OperationState &result) {
-  StringRef kindName;
+  Properties &properties = result.getOrAddProperties<Properties>();
   OpAsmParser::UnresolvedOperand source;
   int64_t dimension;
   FragmentType sourceType, resultType;
-  SMLoc loc = parser.getCurrentLocation();
-  if (parser.parseKeyword(&kindName))
-    return failure();
-  std::optional<ReductionKind> kind = symbolizeReductionKind(kindName);
-  if (!kind)
-    return parser.emitError(loc, "unknown reduction '")
-           << kindName << "': expected add, mul, max or min";
-  if (parser.parseOperand(source) || parser.parseKeyword("dimension") ||
+  if (parseReductionKind(parser, properties.kind) ||
+      parser.parseOperand(source) || parser.parseKeyword("dimension") ||
       parser.parseInteger(dimension) ||
       parser.parseOptionalAttrDict(result.attributes) || parser.parseColon() ||
       parser.parseType(sourceType) || parser.parseArrow() ||
       parser.parseType(resultType) ||
       parser.resolveOperand(source, sourceType, result.operands))
     return failure();
-  Properties &properties = result.getOrAddProperties<Properties>();
-  properties.kind = ReductionKindAttr::get(parser.getContext(), *kind);
   properties.dimension = parser.getBuilder().getI64IntegerAttr(dimension);
   result.addTypes(resultType);
   return success();
@@ -314,6 +326,26 @@ LogicalResult ReduceOp::verify() {
     return emitOpError() << "reduce_c2: source and result hold "
                          << source.getElementType() << " and "
                          << result.getElementType();
+  if (!isValidReduction(getKind(), source.getElementType()))
+    return emitOpError() << "reduce_c3: no reduction "
+                         << stringifyReductionKind(getKind()) << " of "
+                         << source.getElementType();
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// RowReduceOp
+//===----------------------------------------------------------------------===//
+
+LogicalResult RowReduceOp::verify() {
+  auto contract = cast<ContractOp>((*this)->getParentOp());
+  if ((*this)->getParentRegion() != &contract.getEpilogue())
+    return emitOpError() << "row_reduce_c1: stands in a producer, where there "
+                            "are no rows: it belongs in the epilogue";
+  if (!isValidReduction(getKind(), getSource().getType()))
+    return emitOpError() << "row_reduce_c2: no reduction "
+                         << stringifyReductionKind(getKind()) << " of "
+                         << getSource().getType();
   return success();
 }
 

@@ -34,7 +34,12 @@ struct ContractOpInterface
                                      ArrayRef<OpOperand *> operands) const {
     // An extra operand that is read where the output is written may share its
     // buffer. The tiles of lhs and rhs are read by many workgroups.
+    // Where the output has no N, several lanes read and write one element.
     auto contract = cast<ContractOp>(op);
+    if (llvm::any_of(contract.getDims().n, [&](unsigned d) {
+          return !contract.getMap(2).isFunctionOfDim(d);
+        }))
+      return false;
     unsigned firstExtra = contract.getExtras().getBeginOperandIndex();
     unsigned numExtras = contract.getExtras().size();
     AffineMap out = contract.getMap(2);

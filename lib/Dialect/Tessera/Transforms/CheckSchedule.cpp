@@ -40,6 +40,7 @@ public:
     checkGrid();
     checkGathers();
     checkSteps();
+    checkRows();
     return std::move(problems);
   }
 
@@ -54,6 +55,7 @@ private:
   void checkGrid();
   void checkGathers();
   void checkSteps();
+  void checkRows();
 
   void report(StringRef label, const Twine &message,
               ArrayRef<ScheduleEntry> entries, bool isLimit = false) {
@@ -320,6 +322,51 @@ void Checker::checkSteps() {
                ", and the inputs of a producer change every " + Twine(longest) +
                " elements of K: a step is to divide that",
            {Entry::K, Entry::KFragment});
+}
+
+bool mlir::tessera::holdsRows(ContractOp op, ScheduleAttr schedule,
+                              std::string *why) {
+  auto isNot = [&](const Twine &message) {
+    if (why)
+      *why = message.str();
+    return false;
+  };
+  MatrixForm form = getMatrixForm(op);
+  for (unsigned d : op.getDims().n)
+    if (!llvm::is_contained(form.n, d) && getStaticExtent(op, d) != 1)
+      return isNot(
+          "the N dimensions are not one dimension in the memory of the "
+          "output and of all extras");
+  int64_t extent = getStaticExtents(op, form)[1];
+  if (ShapedType::isDynamic(extent))
+    return isNot("the extent of N is not known");
+  if (extent == 0)
+    return isNot("rows have no elements");
+  int64_t workgroup = schedule.getWorkgroup()[1],
+          subgroup = schedule.getSubgroup()[1];
+  if (subgroup < extent)
+    return isNot("subgroup = " + spellPair(schedule.getSubgroup()) +
+                 ", and a row has " + Twine(extent) + " elements");
+  if (workgroup != subgroup)
+    return isNot("workgroup = " + spellPair(schedule.getWorkgroup()) +
+                 ", and one subgroup has all of a row: it has " +
+                 spellCount(subgroup, "column"));
+  if (schedule.getVthread()[1] != 1)
+    return isNot("vthread = " + spellPair(schedule.getVthread()) +
+                 ", and one virtual thread has all of a row");
+  if (schedule.getSplitK() != 1)
+    return isNot("splitK = " + Twine(schedule.getSplitK()) +
+                 ", and the sums are reduced where they are made");
+  return true;
+}
+
+void Checker::checkRows() {
+  std::string why;
+  if (!op.reducesRows() || holdsRows(op, schedule, &why))
+    return;
+  report("schedule_c18", "the epilogue reduces along N: " + why,
+         {Entry::SubgroupN, Entry::WorkgroupN, Entry::VThreadN, Entry::SplitK,
+          Entry::SubgroupM, Entry::WorkgroupM, Entry::K, Entry::Stages});
 }
 
 SmallVector<ScheduleProblem>

@@ -4,7 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Dialect/Tessera/Transforms/Schedule.h"
+#include "Dialect/Tessera/Transforms/ScheduleCheck.h"
 #include "Dialect/Tessera/Transforms/Utils.h"
 
 #include "mlir/IR/Builders.h"
@@ -56,25 +56,33 @@ static constexpr bool choosesRaster = false;
 /// The tiles of the output in M and N, and the matrices of the batch; nothing
 /// where the output's extents are unknown.
 static std::optional<std::array<int64_t, 3>>
-countTiles(ContractOp op, const std::array<int64_t, 3> &extents,
+countTiles(ContractOp op, const MatrixForm &form,
+           const std::array<int64_t, 3> &extents,
            std::array<int64_t, 2> workgroup) {
-  auto output = cast<ShapedType>(op.getOutput().getType());
-  if (!output.hasStaticShape() || ShapedType::isDynamic(extents[0]) ||
-      ShapedType::isDynamic(extents[1]) || output.getNumElements() == 0)
+  if (ShapedType::isDynamic(extents[0]) || ShapedType::isDynamic(extents[1]))
     return std::nullopt;
+  int64_t batches = 1;
+  for (unsigned d : form.batch) {
+    int64_t extent = getStaticExtent(op, d);
+    if (ShapedType::isDynamic(extent))
+      return std::nullopt;
+    batches *= extent;
+  }
   int64_t m = llvm::divideCeil(extents[0], workgroup[0]),
           n = llvm::divideCeil(extents[1], workgroup[1]);
-  return std::array<int64_t, 3>{
-      m, n, output.getNumElements() / (extents[0] * extents[1])};
+  if (m * n * batches == 0)
+    return std::nullopt;
+  return std::array<int64_t, 3>{m, n, batches};
 }
 
 /// A long reduction of few tiles is cut into parts, so that most processors
 /// have some: each part keeps enough steps to pay for adding it up.
 static int64_t chooseSplitK(ContractOp op, const Chip &chip,
+                            const MatrixForm &form,
                             const std::array<int64_t, 3> &extents,
                             std::array<int64_t, 2> workgroup, int64_t k) {
   constexpr int64_t stepsOfPart = 8;
-  auto tiles = countTiles(op, extents, workgroup);
+  auto tiles = countTiles(op, form, extents, workgroup);
   int64_t extent = extents[2];
   if (!choosesSplitK || !tiles || ShapedType::isDynamic(extent))
     return 1;
@@ -89,10 +97,11 @@ static int64_t chooseSplitK(ContractOp op, const Chip &chip,
 /// Where workgroups of one wave would all be in a few columns of a large grid,
 /// they are taken in bands.
 static int64_t chooseRaster(ContractOp op, const Chip &chip,
+                            const MatrixForm &form,
                             const std::array<int64_t, 3> &extents,
                             std::array<int64_t, 2> workgroup) {
   constexpr int64_t band = 8;
-  auto tiles = countTiles(op, extents, workgroup);
+  auto tiles = countTiles(op, form, extents, workgroup);
   if (!choosesRaster || !tiles || chip.processors == 0)
     return 0;
   auto [m, n, batch] = *tiles;
@@ -111,8 +120,29 @@ static bool canSwizzle(ContractOp op, const StagedTiles &tiles) {
 // The default
 //===----------------------------------------------------------------------===//
 
-ScheduleAttr mlir::tessera::getDefaultSchedule(ContractOp op,
-                                               const Chip &chip) {
+/// The tile of a subgroup that holds rows of `columns` elements: with about as
+/// many elements as `tile` has, where instructions of the same class permit.
+static std::array<int64_t, 2>
+widenToRows(ContractOp op, const MatrixForm &form, const Chip &chip,
+            std::array<int64_t, 2> tile, int64_t columns,
+            function_ref<bool(std::array<int64_t, 2>)> isGood) {
+  SmallVector<const MatrixInstruction *> rows =
+      getPermittedInstructions(op, form, chip);
+  if (rows.empty())
+    return tile;
+  int64_t most = tile[0] * tile[1], m = tile[0],
+          n = llvm::alignTo(columns, rows.front()->n);
+  while (n % 2 == 0 && n / 2 >= columns && isGood({m, n / 2}))
+    n /= 2;
+  while (m > 1 && m * n > most && isGood({m / 2, n}))
+    m /= 2;
+  return {m, n};
+}
+
+/// The schedule that `op` has when it does not say; with whole rows in the tile
+/// of a subgroup, if wanted and known.
+static ScheduleAttr makeDefaultSchedule(ContractOp op, const Chip &chip,
+                                        bool wholeRows) {
   MatrixForm form = getMatrixForm(op);
   std::array<int64_t, 3> extents = getStaticExtents(op, form);
   int64_t operandBytes =
@@ -140,6 +170,19 @@ ScheduleAttr mlir::tessera::getDefaultSchedule(ContractOp op,
     subgroup[1] /= 2;
   }
 
+  // Whether a subgroup's tile has an instruction of this class for some K.
+  auto hasClass = [&](std::array<int64_t, 2> tile) {
+    const MatrixInstruction *row = select(op, chip, tile, longest);
+    return row && row->matrixUnit == matrixUnit;
+  };
+  wholeRows &= ShapedType::isStatic(extents[1]);
+  if (wholeRows) {
+    int64_t subgroups =
+        workgroup[0] / subgroup[0] * (workgroup[1] / subgroup[1]);
+    subgroup = widenToRows(op, form, chip, subgroup, extents[1], hasClass);
+    workgroup = {subgroup[0] * subgroups, subgroup[1]};
+  }
+
   // Without staging, a step is one fragment: no longer than the default says.
   int64_t step = std::max(defaults.kBytes / operandBytes, int64_t(1));
   instruction = select(op, chip, subgroup,
@@ -159,7 +202,8 @@ ScheduleAttr mlir::tessera::getDefaultSchedule(ContractOp op,
   };
   /// Halves the tile along `d`, the workgroup's before the subgroup's.
   auto halve = [&](unsigned d) {
-    if (workgroup[d] % 2)
+    if (workgroup[d] % 2 ||
+        (d == 1 && wholeRows && workgroup[d] / 2 < extents[d]))
       return false;
     if ((workgroup[d] / 2) % subgroup[d] == 0) {
       workgroup[d] /= 2;
@@ -206,7 +250,22 @@ ScheduleAttr mlir::tessera::getDefaultSchedule(ContractOp op,
   }
   swizzle = chip.preferSwizzle && stages > 0 &&
             canSwizzle(op, getStagedTiles(op, form, make(), chip));
-  splitK = chooseSplitK(op, chip, extents, workgroup, k);
-  raster = chooseRaster(op, chip, extents, workgroup);
+  splitK = wholeRows ? 1 : chooseSplitK(op, chip, form, extents, workgroup, k);
+  raster = chooseRaster(op, chip, form, extents, workgroup);
   return make();
+}
+
+ScheduleAttr mlir::tessera::getDefaultSchedule(ContractOp op,
+                                               const Chip &chip) {
+  return makeDefaultSchedule(op, chip, op.reducesRows());
+}
+
+bool mlir::tessera::canReduceRows(ContractOp op, const Chip &chip) {
+  if (ScheduleAttr schedule = op.getScheduleAttr())
+    return holdsRows(op, schedule);
+  if (getStaticExtents(op, getMatrixForm(op))[1] > chip.maxRow)
+    return false;
+  ScheduleAttr schedule = makeDefaultSchedule(op, chip, /*wholeRows=*/true);
+  return holdsRows(op, schedule) &&
+         getScheduleProblems(op, schedule, chip).empty();
 }

@@ -111,6 +111,8 @@ struct TesseraFuseElementwisePass
     linalg::GenericOp::getCanonicalizationPatterns(patterns, &getContext());
     affine::AffineApplyOp::getCanonicalizationPatterns(patterns, &getContext());
     tensor::EmptyOp::getCanonicalizationPatterns(patterns, &getContext());
+    // A size is no reason to keep what has it.
+    tensor::DimOp::getCanonicalizationPatterns(patterns, &getContext());
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       signalPassFailure();
   }

@@ -63,7 +63,7 @@ static std::array<int64_t, 3> getMatrixExtents(ContractOp op) {
 /// Whether `op` is a product of one row or one column, and all of it is what
 /// this pass knows how to express.
 static bool isMappable(ContractOp op) {
-  if (!isOnMemRefs(op) || op.getScheduleAttr())
+  if (!isOnMemRefs(op) || op.getScheduleAttr() || op.reducesRows())
     return false;
   auto [m, n, k] = getMatrixExtents(op);
   if (m != 1 && n != 1)

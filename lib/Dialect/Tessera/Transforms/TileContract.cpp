@@ -23,6 +23,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ContractOperands.h"
+#include "Epilogue.h"
 #include "SplitK.h"
 
 #include "Dialect/Tessera/Transforms/IndexMath.h"
@@ -355,9 +356,8 @@ SmallVector<Value> Tiler::emitReduction(ValueRange init) {
 //===----------------------------------------------------------------------===//
 
 void Tiler::emitEpilogue(ValueRange accs) {
-  Type acc = op.getAccumulatorType(),
-       element = getElementTypeOrSelf(op.getOutput().getType());
-  FragmentType accType = fragment(tile[0], tile[1], acc, Role::Acc);
+  FragmentType accType =
+      fragment(tile[0], tile[1], op.getAccumulatorType(), Role::Acc);
   bool inBoundsM = divides(0, block[0]), inBoundsN = divides(1, block[1]);
   bool inBounds = inBoundsM && inBoundsN;
 
@@ -380,53 +380,52 @@ void Tiler::emitEpilogue(ValueRange accs) {
   }
   MatrixView out = operands.viewMatrix(2);
   Block &region = op.getEpilogue().front();
-  auto yield = cast<YieldOp>(region.getTerminator());
-  bool trivial = isPart || yield.getValues()[0] == region.getArgument(0);
+  bool reducesRows = op.reducesRows();
+  // The reductions see no columns beyond the end of a row.
+  std::optional<int64_t> rowLength;
+  if (extents[1] != tile[1])
+    rowLength = extents[1];
 
   forEachVThread(accs, [&](Value row, Value col, ValueRange privates) {
     Value result = privates[0];
     row = math.add(blockAt[0], row);
     col = math.add(blockAt[1], col);
-    if (!trivial) {
-      SmallVector<Value> inputs{result};
-      IRMapping mapping;
-      SmallVector<std::pair<unsigned, unsigned>> inputOf;
+    if (!isPart) {
+      EpilogueEmitter emitter(region, tile, rowLength, builder);
+      emitter.setElements(region.getArgument(0), result);
       for (size_t e = 0; e < numExtras; ++e) {
-        if (scalars[e]) {
-          mapping.map(region.getArgument(1 + e), scalars[e]);
-          continue;
-        }
+        Value argument = region.getArgument(1 + e);
         bool m = operands.reads(3 + e, form.m),
              n = operands.reads(3 + e, form.n);
-        FragmentType type = accType.cloneWithElementType(
-            getElementTypeOrSelf(op.getExtras()[e].getType()));
-        inputOf.push_back({1 + e, inputs.size()});
-        if (m && n)
-          inputs.push_back(load(views[e], row, col, type, inBounds));
+        FragmentType type = accType.cloneWithElementType(argument.getType());
+        auto broadcast = [&](FragmentType to) {
+          return BroadcastOp::create(builder, to, views[e].memory,
+                                     m ? row : col, /*dimension=*/m ? 1 : 0,
+                                     m ? inBoundsM : inBoundsN);
+        };
+        if (scalars[e])
+          emitter.setScalar(argument, scalars[e]);
+        else if (m && n)
+          emitter.setElements(argument,
+                              load(views[e], row, col, type, inBounds));
+        else if (m && reducesRows)
+          emitter.setColumn(
+              argument,
+              broadcast(fragment(tile[0], 1, argument.getType(), Role::Acc)));
         else
-          inputs.push_back(BroadcastOp::create(
-              builder, type, views[e].memory, m ? row : col,
-              /*dimension=*/m ? 1 : 0, m ? inBoundsM : inBoundsN));
+          emitter.setElements(argument, broadcast(type));
       }
-      auto map =
-          MapOp::create(builder, accType.cloneWithElementType(element), inputs);
-      OpBuilder::InsertionGuard guard(builder);
-      Block *body = builder.createBlock(&map.getBody());
-      for (Value input : inputs)
-        body->addArgument(cast<FragmentType>(input.getType()).getElementType(),
-                          op.getLoc());
-      mapping.map(region.getArgument(0), body->getArgument(0));
-      for (auto [argument, input] : inputOf)
-        mapping.map(region.getArgument(argument), body->getArgument(input));
-      for (Operation &nested : region)
-        builder.clone(nested, mapping);
-      result = map;
+      result = emitter.emit(/*asColumn=*/!operands.reads(2, form.n));
     }
     SmallVector<Value> indices{row, col};
     if (out.transposed)
       std::swap(indices[0], indices[1]);
+    // An output without N has one column.
+    bool isColumn = cast<FragmentType>(result.getType()).getCols() == 1,
+         hasColumns = operands.reads(2, form.n);
     StoreOp::create(builder, result, out.memory, indices, out.transposed,
-                    inBounds, schedule.addsAtomically());
+                    hasColumns ? inBounds : inBoundsM && isColumn,
+                    schedule.addsAtomically());
     return SmallVector<Value>();
   });
 }

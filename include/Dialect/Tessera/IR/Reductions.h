@@ -1,0 +1,34 @@
+//===- Reductions.h - What a reduction kind stands for ----------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DIALECT_TESSERA_IR_REDUCTIONS_H
+#define DIALECT_TESSERA_IR_REDUCTIONS_H
+
+#include "Dialect/Tessera/IR/Tessera.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+namespace mlir::tessera {
+
+/// Whether elements of `type` can be reduced by `kind` (`reduce_c3`).
+bool isValidReduction(ReductionKind kind, Type type);
+
+/// The reduction whose step the arith op `combiner` is.
+std::optional<ReductionKind> matchReduction(Operation *combiner);
+
+/// `a` and `b` combined: elements, or vectors of them.
+Value createReduction(OpBuilder &builder, Location loc, ReductionKind kind,
+                      Value a, Value b);
+
+/// The element of `type` that changes nothing.
+TypedAttr getNeutralElement(OpBuilder &builder, ReductionKind kind, Type type);
+
+/// Whether `element`, a constant, changes nothing.
+bool isNeutralElement(ReductionKind kind, Attribute element);
+
+} // namespace mlir::tessera
+
+#endif // DIALECT_TESSERA_IR_REDUCTIONS_H

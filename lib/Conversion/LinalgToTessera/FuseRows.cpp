@@ -1,0 +1,244 @@
+//===- FuseRows.cpp - Reductions of rows into tessera.contract ------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A product and what is made of its rows are a diamond, of which softmax is
+// one:
+//
+//   product --+--> max over n --+
+//             |                 v
+//             +------------> exp(x - max) --+--> sum over n --+
+//                                           |                 v
+//                                           +--------------> e / sum -->
+//
+// It becomes one epilogue where all ways out of the product meet again in one
+// result, and a subgroup's tile holds whole rows.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Conversion/LinalgToTessera.h"
+#include "Elementwise.h"
+#include "FuseConsumers.h"
+#include "ProductBody.h"
+
+#include "Dialect/Tessera/Transforms/Schedule.h"
+
+#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/SmallSet.h"
+
+using namespace mlir;
+using namespace mlir::tessera;
+
+namespace {
+/// The ops behind a product that its epilogue could take up.
+class RowConsumers {
+public:
+  explicit RowConsumers(ContractOp op)
+      : op(op), product(op.getResult()), rowDims(op.getDims().n) {
+    maps[product] = op.getMap(2);
+    collect();
+  }
+
+  /// Those that the one at `index` depends on, in order, and itself: empty
+  /// where no rows are reduced, or another result is used elsewhere.
+  SmallVector<Consumer> getClosed(size_t index) const;
+  size_t size() const { return found.size(); }
+
+private:
+  void collect();
+  bool add(linalg::LinalgOp consumer);
+  bool findLoops(Consumer &consumer) const;
+  bool reducesRows(const Consumer &consumer) const;
+
+  ContractOp op;
+  Value product;
+  SmallVector<unsigned> rowDims;
+  /// The product and the results of what was found, as elements of the
+  /// contraction.
+  DenseMap<Value, AffineMap> maps;
+  SmallVector<Consumer> found;
+};
+} // namespace
+
+/// Finds which dimension of the contraction each loop is, by what is read of
+/// the product and of results.
+bool RowConsumers::findLoops(Consumer &consumer) const {
+  linalg::LinalgOp consumed = consumer.op;
+  consumer.dims.assign(consumed.getNumLoops(), Consumer::noDim);
+  for (OpOperand &operand : consumed->getOpOperands()) {
+    auto known = maps.find(operand.get());
+    if (known == maps.end() ||
+        (!consumer.reduction &&
+         !consumed.payloadUsesValueFromOperand(&operand)))
+      continue;
+    if (consumer.reduction && consumed.isDpsInit(&operand))
+      return false;
+    AffineMap map = consumed.getMatchingIndexingMap(&operand);
+    for (auto [r, expr] : llvm::enumerate(map.getResults())) {
+      auto loop = dyn_cast<AffineDimExpr>(expr);
+      auto dim = dyn_cast<AffineDimExpr>(known->second.getResult(r));
+      if (!loop && dim && getStaticExtent(op, dim.getPosition()) != 1)
+        return false;
+      if (!loop || !dim)
+        continue;
+      unsigned &place = consumer.dims[loop.getPosition()];
+      if (place != Consumer::noDim && place != dim.getPosition())
+        return false;
+      place = dim.getPosition();
+    }
+  }
+  SmallVector<int64_t> extents = consumed.getStaticLoopRanges();
+  SmallVector<utils::IteratorType> kinds = consumed.getIteratorTypesArray();
+  llvm::SmallSet<unsigned, 8> distinct;
+  for (auto [dim, extent, kind] : llvm::zip(consumer.dims, extents, kinds))
+    if (dim == Consumer::noDim
+            ? extent != 1 || kind == utils::IteratorType::reduction
+            : !distinct.insert(dim).second)
+      return false;
+  return true;
+}
+
+/// Whether the reduction runs over all of N, and nothing else.
+bool RowConsumers::reducesRows(const Consumer &consumer) const {
+  linalg::LinalgOp consumed = consumer.op;
+  DenseSet<unsigned> reduced;
+  for (auto [loop, kind] : llvm::enumerate(consumed.getIteratorTypesArray()))
+    if (kind == utils::IteratorType::reduction)
+      reduced.insert(consumer.dims[loop]);
+  return llvm::all_of(
+             reduced,
+             [&](unsigned d) { return llvm::is_contained(rowDims, d); }) &&
+         llvm::all_of(rowDims, [&](unsigned d) {
+           return reduced.contains(d) || getStaticExtent(op, d) == 1;
+         });
+}
+
+/// Whether `operand` is known to have extent 1 where a loop is none of the
+/// contraction's dimensions.
+static bool canSlice(const Consumer &consumer, OpOperand &operand) {
+  linalg::LinalgOp consumed = consumer.op;
+  auto type = dyn_cast<ShapedType>(operand.get().getType());
+  if (!type)
+    return true;
+  AffineMap map = consumed.getMatchingIndexingMap(&operand);
+  for (auto [r, expr] : llvm::enumerate(map.getResults())) {
+    auto loop = dyn_cast<AffineDimExpr>(expr);
+    if (loop && consumer.dims[loop.getPosition()] == Consumer::noDim &&
+        type.getDimSize(r) != 1)
+      return false;
+  }
+  return true;
+}
+
+bool RowConsumers::add(linalg::LinalgOp consumer) {
+  if (!consumer.hasPureTensorSemantics())
+    return false;
+  Consumer candidate{consumer, {}, matchRowReduction(consumer)};
+  if (!candidate.reduction && !isElementwise(consumer))
+    return false;
+  if (!canBeOutput(getElementTypeOrSelf(candidate.getResult().getType())) ||
+      !findLoops(candidate) || (candidate.reduction && !reducesRows(candidate)))
+    return false;
+  for (OpOperand &operand : consumer->getOpOperands())
+    if (!maps.count(operand.get()) &&
+        (!canBeExtra(consumer, operand) || !canSlice(candidate, operand)))
+      return false;
+  maps[candidate.getResult()] = candidate.getMap(*consumer.getDpsInitOperand(0),
+                                                 op.getMap(2).getNumDims());
+  found.push_back(std::move(candidate));
+  return true;
+}
+
+void RowConsumers::collect() {
+  llvm::SetVector<Operation *> pending;
+  DenseSet<Operation *> seen;
+  auto addUsers = [&](Value value) {
+    for (Operation *user : value.getUsers())
+      if (user->getBlock() == op->getBlock() && isa<linalg::LinalgOp>(user) &&
+          seen.insert(user).second)
+        pending.insert(user);
+  };
+  addUsers(product);
+  // In the order of the block, so that what is read has been looked at.
+  while (!pending.empty()) {
+    Operation *first =
+        *llvm::min_element(pending, [](Operation *a, Operation *b) {
+          return a->isBeforeInBlock(b);
+        });
+    pending.remove(first);
+    if (add(cast<linalg::LinalgOp>(first)))
+      addUsers(found.back().getResult());
+  }
+}
+
+SmallVector<Consumer> RowConsumers::getClosed(size_t index) const {
+  DenseSet<Operation *> members;
+  SmallVector<Consumer> chain;
+  bool hasReduction = false;
+  for (size_t i = index + 1; i-- > 0;) {
+    const Consumer &consumer = found[i];
+    if (i != index &&
+        llvm::none_of(consumer.getResult().getUsers(),
+                      [&](Operation *user) { return members.contains(user); }))
+      continue;
+    members.insert(consumer.op);
+    chain.push_back(consumer);
+    hasReduction |= consumer.reduction.has_value();
+  }
+  std::reverse(chain.begin(), chain.end());
+  auto isInside = [&](Value value) {
+    return llvm::all_of(value.getUsers(), [&](Operation *user) {
+      return members.contains(user);
+    });
+  };
+  // The result is to be the output as it is.
+  AffineMap map = maps.lookup(found[index].getResult());
+  bool closed = hasReduction && isInside(product) &&
+                llvm::all_of(map.getResults(), [](AffineExpr expr) {
+                  return isa<AffineDimExpr>(expr);
+                });
+  for (const Consumer &consumer : ArrayRef(chain).drop_back())
+    closed &= isInside(consumer.getResult());
+  return closed ? chain : SmallVector<Consumer>();
+}
+
+/// Whether rows of `op` are what a subgroup can have whole: one N dimension,
+/// beside others of extent 1, of a product that is one of matrices.
+static bool hasRows(ContractOp op) {
+  unsigned count = llvm::count_if(
+      op.getDims().n, [&](unsigned d) { return getStaticExtent(op, d) != 1; });
+  return count == 1 && getStaticExtents(op)[0] != 1;
+}
+
+namespace {
+struct FuseRows : public OpRewritePattern<ContractOp> {
+  FuseRows(MLIRContext *context, const Chip &chip)
+      : OpRewritePattern(context), chip(chip) {}
+
+  LogicalResult matchAndRewrite(ContractOp op,
+                                PatternRewriter &rewriter) const override {
+    if (!op.getResult() || op.getResult().use_empty() || !hasRows(op) ||
+        !canReduceRows(op, chip))
+      return failure();
+    RowConsumers consumers(op);
+    for (size_t i = consumers.size(); i-- > 0;) {
+      SmallVector<Consumer> chain = consumers.getClosed(i);
+      if (chain.empty())
+        continue;
+      fuseConsumers(op, chain, rewriter);
+      return success();
+    }
+    return failure();
+  }
+
+private:
+  const Chip &chip;
+};
+} // namespace
+
+void mlir::tessera::populateFuseRowsPatterns(RewritePatternSet &patterns,
+                                             const Chip &chip) {
+  patterns.add<FuseRows>(patterns.getContext(), chip);
+}

@@ -209,7 +209,7 @@ SmallVector<Consumer> RowConsumers::getClosed(size_t index) const {
 static bool hasRows(ContractOp op) {
   unsigned count = llvm::count_if(
       op.getDims().n, [&](unsigned d) { return getStaticExtent(op, d) != 1; });
-  return count == 1 && getStaticExtents(op)[0] != 1;
+  return count == 1 && getStaticExtents(op, getMatrixForm(op))[0] != 1;
 }
 
 namespace {

@@ -111,9 +111,13 @@ struct TesseraFuseElementwisePass
     linalg::GenericOp::getCanonicalizationPatterns(patterns, &getContext());
     affine::AffineApplyOp::getCanonicalizationPatterns(patterns, &getContext());
     tensor::EmptyOp::getCanonicalizationPatterns(patterns, &getContext());
-    // A size is no reason to keep what has it.
-    tensor::DimOp::getCanonicalizationPatterns(patterns, &getContext());
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
+      return signalPassFailure();
+    // A size is no use of what has it. By themselves: the patterns above make
+    // sizes as well.
+    RewritePatternSet sizes(&getContext());
+    tensor::DimOp::getCanonicalizationPatterns(sizes, &getContext());
+    if (failed(applyPatternsGreedily(getOperation(), std::move(sizes))))
       signalPassFailure();
   }
 };

@@ -87,7 +87,8 @@ std::string fuzz::pickSchedule(Program &program, Element a, Element b,
   }
   // A subgroup's numbers are in its registers, and all that is done with them
   // is code without loops.
-  while (countFragments(s) > getMost(program))
+  auto isLeast = [&](int d) { return s.vthread[d] == 1 && s.subgroup[d] <= 8; };
+  while (countFragments(s) > getMost(program) && !(isLeast(0) && isLeast(1)))
     for (int d : {0, 1}) {
       if (s.vthread[d] > 1)
         s.subgroup[d] -= s.subgroup[d] / s.vthread[d]--;

@@ -80,8 +80,8 @@ TEST_F(NumericTest, TwoNibblesInAByte) {
   char bytes[] = {0x21, static_cast<char>(0xF8), 0x07};
   FailureOr<Array> array = Array::decode(i4, {5}, bytes);
   ASSERT_TRUE(succeeded(array));
-  for (auto [i, value] : llvm::enumerate({1, 2, -8, -1, 7}))
-    EXPECT_EQ(array->integers()[i], value);
+  EXPECT_EQ(ArrayRef<int64_t>(array->integers()),
+            ArrayRef<int64_t>({1, 2, -8, -1, 7}));
   FailureOr<SmallVector<char>> back = array->encode();
   ASSERT_TRUE(succeeded(back));
   EXPECT_EQ(ArrayRef<char>(*back), ArrayRef<char>(bytes));

@@ -46,7 +46,7 @@ func.func @wide_sum(%a: tensor<64x32xf32>, %b: tensor<32x48xf32>, %c: tensor<64x
 // -----
 
 func.func @output_type(%a: tensor<64x32xi8>, %b: tensor<32x48xi8>, %c: tensor<64x48xi16>) -> tensor<64x48xi16> {
-  // expected-remark @+1 {{its output holds i16, which no fragment holds}}
+  // expected-remark @+1 {{its output holds i16, which no fragment writes}}
   %r = linalg.matmul ins(%a, %b : tensor<64x32xi8>, tensor<32x48xi8>)
       outs(%c : tensor<64x48xi16>) -> tensor<64x48xi16>
   return %r : tensor<64x48xi16>

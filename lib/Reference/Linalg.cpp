@@ -491,7 +491,7 @@ bool StructuredOp::evaluate(Frame &frame, ArrayRef<ViewRef> views,
     bases.push_back(access.base);
   return run.parallel(pieces, [&](int64_t piece) {
     SmallVector<int64_t> point(extents.size(), 0), shown(extents.size(), 0);
-    SmallVector<int64_t, 8> addresses(bases);
+    SmallVector<int64_t, 8> addresses(bases.begin(), bases.end());
     FrameOwner owner(*body, frame);
     owner.frame.loopIndices = shown.data();
     if (pieces == 1) {

@@ -211,7 +211,7 @@ static InstrPtr compileMetadata(memref::ExtractStridedMetadataOp op,
   SmallVector<Slot> sizes = scope.define(op.getSizes());
   SmallVector<Slot> strides = scope.define(op.getStrides());
   return makeInstr([=](Frame &frame) {
-    ViewRef view = frame.view(source);
+    const ViewRef &view = frame.view(source);
     ViewRef whole = view->alias();
     whole->offset = 0;
     frame.view(base) = std::move(whole);

@@ -219,7 +219,7 @@ static std::optional<Verification> verifyParts(func::FuncOp entry,
   prepareRun(run, entry);
   Verification result;
   result.isComplete = false;
-  auto stop = [&](Outcome outcome) {
+  auto stop = [&](const Outcome &outcome) {
     result.status = outcome.status;
     result.message = outcome.message;
     result.ok = false;

@@ -295,8 +295,7 @@ Value fuzz::makeReduction(Program &program, const Value &input,
   bool isSum = which <= 1 || (which == 4 && !isProduct);
   double start = isSum ? 0 : isProduct ? 1 : which == 2 ? -1000 : 1000;
   Value init = program.fill(output, start);
-  std::vector<bool> loops = reduced;
-  return program.generic(loops, {formatMap(rank, all), formatMap(rank, kept)},
+  return program.generic(reduced, {formatMap(rank, all), formatMap(rank, kept)},
                          {input}, {init},
                          [&](Body &body, const std::vector<Value> &x) {
                            Value value = body.cast(x[0], element);

@@ -34,9 +34,11 @@ const Kind &fuzz::pickKind(uint64_t seed, uint64_t index) {
   for (const Kind &kind : getKinds())
     sum += kind.weight;
   int64_t at = rng.below(sum);
-  for (const Kind &kind : getKinds())
-    if ((at -= kind.weight) < 0)
+  for (const Kind &kind : getKinds()) {
+    at -= kind.weight;
+    if (at < 0)
       return kind;
+  }
   return getKinds().back();
 }
 

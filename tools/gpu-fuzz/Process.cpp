@@ -274,7 +274,7 @@ Outcome BatchRunner::Child::wait(const std::string &mark, double seconds) {
 
     if (!hasEnded && isMarked[0] && isMarked[1]) {
       outcome.kind = Outcome::Exited;
-      outcome.number = std::atoi(rest.c_str());
+      outcome.number = static_cast<int>(std::strtol(rest.c_str(), nullptr, 10));
       hasEnded = true;
     } else if (!hasEnded && files[0] < 0 && files[1] < 0) {
       usleep(1000); // Both are closed, and the process ends soon.

@@ -10,7 +10,7 @@
 // What is there stays; what is not is chosen, on memrefs only.
 
 // CHECK-LABEL: func @memrefs
-// CHECK:       schedule <workgroup = [128, 128], subgroup = [64, 64], k = 32, kFragment = 16, stages = 4, vthread = [1, 1]> {
+// CHECK:       schedule <workgroup = [128, 128], subgroup = [64, 64], k = 32, kFragment = 16, stages = 4, vthread = [1, 1], swizzle = true> {
 // CHECK:       schedule <workgroup = [64, 64], subgroup = [32, 32], k = 32, kFragment = 16, stages = 2, vthread = [1, 2], interleave = 1, swizzle = true, splitK = 2, splitKReduction = atomic, raster = 8, persistent = 132> {
 func.func @memrefs(%a: memref<512x512xf16>, %b: memref<512x512xf16>, %c: memref<512x512xf32>) {
   tessera.contract ins(%a, %b : memref<512x512xf16>, memref<512x512xf16>) outs(%c : memref<512x512xf32>)
@@ -38,6 +38,30 @@ func.func @tensors(%a: tensor<512x512xf16>, %b: tensor<512x512xf16>, %c: tensor<
     tessera.yield %acc : f32
   } -> tensor<512x512xf32>
   return %r : tensor<512x512xf32>
+}
+
+// A long reduction of few tiles is cut into parts; many tiles are taken in bands.
+
+// CHECK-LABEL: func @long
+// CHECK:       swizzle = true, splitK = 4> {
+func.func @long(%a: memref<512x65536xf16>, %b: memref<65536x512xf16>, %c: memref<512x512xf32>) {
+  tessera.contract ins(%a, %b : memref<512x65536xf16>, memref<65536x512xf16>) outs(%c : memref<512x512xf32>)
+      maps [#mk, #kn, #mn] accumulate f32 {
+  ^bb0(%acc: f32):
+    tessera.yield %acc : f32
+  }
+  return
+}
+
+// CHECK-LABEL: func @many
+// CHECK:       swizzle = true, raster = 8> {
+func.func @many(%a: memref<8192x64xf16>, %b: memref<64x8192xf16>, %c: memref<8192x8192xf32>) {
+  tessera.contract ins(%a, %b : memref<8192x64xf16>, memref<64x8192xf16>) outs(%c : memref<8192x8192xf32>)
+      maps [#mk, #kn, #mn] accumulate f32 {
+  ^bb0(%acc: f32):
+    tessera.yield %acc : f32
+  }
+  return
 }
 
 // A schedule that nothing asks for.

@@ -288,6 +288,8 @@ void mlir::tessera::addNvidiaChips(std::vector<Chip> &chips) {
     chip.registersPerThread = 255;
     chip.registersPerWorkgroup = 64 * 1024;
     chip.processors = entry.processors;
+    // Measured on sm_90a: docs/benchmarks/h200-schedules.md.
+    chip.preferSwizzle = ampere;
     chip.matrixDefaults = {{128, 128}, {64, 64}, 64, ampere ? 4 : 1};
     chip.scalarDefaults = {{64, 64}, {32, 32}, 64, ampere ? 3 : 1};
     chip.simt = {256, 1, 512, 4};

@@ -48,11 +48,6 @@ static const MatrixInstruction *select(ContractOp op, const Chip &chip,
 // What does not follow from the chip's default tiling
 //===----------------------------------------------------------------------===//
 
-/// Measured on single cases only (docs/benchmarks/h200-schedules.md), and so
-/// not chosen by themselves.
-static constexpr bool choosesSplitK = false;
-static constexpr bool choosesRaster = false;
-
 /// The tiles of the output in M and N, and the matrices of the batch; nothing
 /// where the output's extents are unknown.
 static std::optional<std::array<int64_t, 3>>
@@ -81,10 +76,10 @@ static int64_t chooseSplitK(ContractOp op, const Chip &chip,
                             const MatrixForm &form,
                             const std::array<int64_t, 3> &extents,
                             std::array<int64_t, 2> workgroup, int64_t k) {
-  constexpr int64_t stepsOfPart = 8;
+  constexpr int64_t stepsOfPart = 32;
   auto tiles = countTiles(op, form, extents, workgroup);
   int64_t extent = extents[2];
-  if (!choosesSplitK || !tiles || ShapedType::isDynamic(extent))
+  if (!tiles || chip.processors == 0 || ShapedType::isDynamic(extent))
     return 1;
   int64_t workgroups = (*tiles)[0] * (*tiles)[1] * (*tiles)[2],
           steps = llvm::divideCeil(extent, k);
@@ -102,7 +97,7 @@ static int64_t chooseRaster(ContractOp op, const Chip &chip,
                             std::array<int64_t, 2> workgroup) {
   constexpr int64_t band = 8;
   auto tiles = countTiles(op, form, extents, workgroup);
-  if (!choosesRaster || !tiles || chip.processors == 0)
+  if (!tiles || chip.processors == 0)
     return 0;
   auto [m, n, batch] = *tiles;
   return m > band && m * n >= 4 * chip.processors ? band : 0;

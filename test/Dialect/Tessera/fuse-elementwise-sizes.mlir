@@ -97,3 +97,16 @@ func.func @main(%arg0: tensor<?x7x9xi8>, %arg1: tensor<17x?x?xi8>, %arg2: tensor
   } -> tensor<?x?xf32>
   return %v58 : tensor<?x?xf32>
 }
+
+// CHECK-LABEL: func @known_size
+// CHECK:         linalg.generic
+// CHECK-NOT:     linalg.
+// CHECK:         return
+func.func @known_size(%x: tensor<16xf16>) -> tensor<16x?xf16> {
+  %size = arith.constant 6 : index
+  %e = tensor.empty() : tensor<16xf16>
+  %t = linalg.transpose ins(%x : tensor<16xf16>) outs(%e : tensor<16xf16>) permutation = [0]
+  %f = tensor.empty(%size) : tensor<16x?xf16>
+  %b = linalg.broadcast ins(%t : tensor<16xf16>) outs(%f : tensor<16x?xf16>) dimensions = [1]
+  return %b : tensor<16x?xf16>
+}

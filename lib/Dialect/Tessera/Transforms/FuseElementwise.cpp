@@ -110,12 +110,13 @@ struct TesseraFuseElementwisePass
         });
     linalg::GenericOp::getCanonicalizationPatterns(patterns, &getContext());
     affine::AffineApplyOp::getCanonicalizationPatterns(patterns, &getContext());
-    tensor::EmptyOp::getCanonicalizationPatterns(patterns, &getContext());
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       return signalPassFailure();
     // A size is no use of what has it. By themselves: the patterns above make
-    // sizes as well.
+    // sizes as well, and take an empty tensor of a known size behind a cast for
+    // one with contents.
     RewritePatternSet sizes(&getContext());
+    tensor::EmptyOp::getCanonicalizationPatterns(sizes, &getContext());
     tensor::DimOp::getCanonicalizationPatterns(sizes, &getContext());
     if (failed(applyPatternsGreedily(getOperation(), std::move(sizes))))
       signalPassFailure();

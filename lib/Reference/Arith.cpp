@@ -86,19 +86,34 @@ InstrPtr tessera::reference::makeElementwise(Operation *op, Scope &scope,
 // Floats
 //===----------------------------------------------------------------------===//
 
+/// What `sum`, a + b in double, has lost (Knuth's TwoSum).
+static double sumResidual(double a, double b, double sum) {
+  double partB = sum - a, partA = sum - partB;
+  return (a - partA) + (b - partB);
+}
+
+/// What `product`, a * b in double, has lost.
+static double productResidual(double a, double b, double product) {
+  return std::fma(a, b, -product);
+}
+
 bool tessera::reference::addFloats(const Elementwise &self, const Number *in,
                                    Number &out, Run &) {
   double value = in[0].f + in[1].f;
-  out = Number::ofFloat(value, in[0].error + in[1].error +
-                                   self.result->rounding(value));
+  out = Number::ofFloat(
+      value,
+      in[0].error + in[1].error +
+          self.result->rounding(value, sumResidual(in[0].f, in[1].f, value)));
   return true;
 }
 
 bool tessera::reference::subtractFloats(const Elementwise &self,
                                         const Number *in, Number &out, Run &) {
   double value = in[0].f - in[1].f;
-  out = Number::ofFloat(value, in[0].error + in[1].error +
-                                   self.result->rounding(value));
+  out = Number::ofFloat(
+      value,
+      in[0].error + in[1].error +
+          self.result->rounding(value, sumResidual(in[0].f, -in[1].f, value)));
   return true;
 }
 
@@ -117,7 +132,8 @@ bool tessera::reference::multiplyFloats(const Elementwise &self,
   double value = in[0].f * in[1].f;
   out = Number::ofFloat(
       value, productError(in[0].f, in[0].error, in[1].f, in[1].error) +
-                 self.result->rounding(value));
+                 self.result->rounding(
+                     value, productResidual(in[0].f, in[1].f, value)));
   return true;
 }
 
@@ -157,10 +173,13 @@ bool tessera::reference::fuseMultiplyAdd(const Elementwise &self,
                                          const Number *in, Number &out, Run &) {
   double product = in[0].f * in[1].f;
   double value = std::fma(in[0].f, in[1].f, in[2].f);
-  double error = productError(in[0].f, in[0].error, in[1].f, in[1].error) +
-                 in[2].error + self.result->rounding(value);
+  double lost = productResidual(in[0].f, in[1].f, product);
+  double error =
+      productError(in[0].f, in[0].error, in[1].f, in[1].error) + in[2].error +
+      self.result->rounding(
+          value, lost != 0 ? lost : sumResidual(product, in[2].f, value));
   // It may be computed as two operations.
-  out = Number::ofFloat(value, error + self.result->rounding(product));
+  out = Number::ofFloat(value, error + self.result->rounding(product, lost));
   return true;
 }
 

@@ -85,6 +85,14 @@ struct Format {
     double magnitude = std::fabs(value);
     return magnitude > largest ? unbounded : unit * magnitude + tiny;
   }
+  /// What an operation of this type may lose, where double gives `value` and is
+  /// off by `residual` itself: a device that takes the operations of f64 in
+  /// another order rounds otherwise.
+  double rounding(double value, double residual) const {
+    if (precision >= 53 && residual != 0 && std::isfinite(value))
+      return unit * std::fabs(value) + tiny;
+    return rounding(value);
+  }
   /// `value` rounded to nearest, ties to even.
   double round(double value) const;
 

@@ -21,6 +21,7 @@
 // RUN: gpu-runner %s --target=cpu --verify --entry=sum_all --arg=random:1031x517 | FileCheck %s
 // RUN: gpu-runner %s --target=cpu --verify --entry=sum_rows --arg=random | FileCheck %s
 // RUN: gpu-runner %s --target=cpu --verify --entry=sum_few_columns --arg=random | FileCheck %s
+// RUN: gpu-runner %s --target=cpu --verify --entry=sum_f64 --arg=random | FileCheck %s
 // RUN: gpu-runner %s --target=cpu --verify --entry=max_middle | FileCheck %s
 // RUN: gpu-runner %s --target=cpu --verify --entry=sum_and_max | FileCheck %s
 // RUN: gpu-runner %s --target=cpu --verify --entry=any_bits | FileCheck %s
@@ -406,4 +407,13 @@ func.func @mixed_signs(%a: tensor<64xi8>, %b: tensor<64xi8>) -> tensor<i32> {
     linalg.yield %t : i32
   } -> tensor<i32>
   return %r : tensor<i32>
+}
+
+// In double precision too, the order of a sum decides on its last bits.
+func.func @sum_f64(%a: tensor<152x64xf64>) -> tensor<f64> {
+  %zero = arith.constant 0.0 : f64
+  %e = tensor.empty() : tensor<f64>
+  %i = linalg.fill ins(%zero : f64) outs(%e : tensor<f64>) -> tensor<f64>
+  %r = linalg.reduce { arith.addf } ins(%a : tensor<152x64xf64>) outs(%i : tensor<f64>) dimensions = [0, 1]
+  return %r : tensor<f64>
 }

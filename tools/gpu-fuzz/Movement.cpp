@@ -103,7 +103,8 @@ static Value insertSlice(Program &program, const Value &input) {
     offsets.push_back(offset);
     sizes.push_back(dim.size);
     strides.push_back(stride);
-    int64_t reached = dim.size ? offset + (dim.size - 1) * stride + 1 : offset;
+    // Upstream wants the offset of nothing, too, to be that of an element.
+    int64_t reached = offset + std::max<int64_t>(dim.size - 1, 0) * stride + 1;
     dims.push_back(program.makeDim(reached + program.rng.below(4)));
   }
   Value source = input;

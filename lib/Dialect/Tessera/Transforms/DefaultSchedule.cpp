@@ -140,6 +140,9 @@ static ScheduleAttr makeDefaultSchedule(ContractOp op, const Chip &chip,
                                         bool wholeRows) {
   MatrixForm form = getMatrixForm(op);
   std::array<int64_t, 3> extents = getStaticExtents(op, form);
+  // What is empty gets the tiles of what is smallest.
+  for (int64_t &extent : extents)
+    extent = extent == 0 ? 1 : extent;
   int64_t operandBytes =
       std::max(getElementBytes(getElementTypeOrSelf(op.getLhs().getType())),
                getElementBytes(getElementTypeOrSelf(op.getRhs().getType())));
@@ -258,7 +261,8 @@ ScheduleAttr mlir::tessera::getDefaultSchedule(ContractOp op,
 bool mlir::tessera::canReduceRows(ContractOp op, const Chip &chip) {
   if (ScheduleAttr schedule = op.getScheduleAttr())
     return holdsRows(op, schedule);
-  if (getStaticExtents(op, getMatrixForm(op))[1] > chip.maxRow)
+  int64_t columns = getStaticExtents(op, getMatrixForm(op))[1];
+  if (columns == 0 || columns > chip.maxRow)
     return false;
   ScheduleAttr schedule = makeDefaultSchedule(op, chip, /*wholeRows=*/true);
   return holdsRows(op, schedule) &&

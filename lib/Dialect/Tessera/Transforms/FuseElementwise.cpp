@@ -21,15 +21,36 @@ namespace mlir::tessera {
 using namespace mlir;
 using namespace mlir::tessera;
 
-/// What computes a tensor without elements computes nothing. Upstream's
-/// lowerings take views of it that their verifiers refuse.
+/// Whether a tensor has no elements.
+static bool isEmpty(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  return tensor && tensor.hasStaticShape() && tensor.getNumElements() == 0;
+}
+
+/// What computes a tensor without elements computes nothing, nothing is
+/// inserted by inserting it, and loops without iterations leave the outputs as
+/// they are. Upstream's lowerings take views of empty operands that their
+/// verifiers refuse.
 static void dropEmptyTensors(Operation *root) {
   root->walk([](Operation *op) {
+    if (auto linalg = dyn_cast<linalg::LinalgOp>(op);
+        linalg && llvm::is_contained(linalg.getStaticLoopRanges(), 0)) {
+      op->replaceAllUsesWith(
+          linalg.getDpsInits().take_front(op->getNumResults()));
+      op->erase();
+      return;
+    }
+    if (auto insert = dyn_cast<tensor::InsertSliceOp>(op);
+        insert && isEmpty(insert.getSourceType())) {
+      insert.replaceAllUsesWith(insert.getDest());
+      insert.erase();
+      return;
+    }
     if (isa<tensor::EmptyOp>(op) || op->getNumResults() != 1 || !isPure(op))
       return;
-    auto type = dyn_cast<RankedTensorType>(op->getResult(0).getType());
-    if (!type || !type.hasStaticShape() || type.getNumElements() != 0)
+    if (!isEmpty(op->getResult(0).getType()))
       return;
+    auto type = cast<RankedTensorType>(op->getResult(0).getType());
     OpBuilder builder(op);
     op->getResult(0).replaceAllUsesWith(tensor::EmptyOp::create(
         builder, op->getLoc(), type.getShape(), type.getElementType()));

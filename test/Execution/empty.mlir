@@ -1,0 +1,28 @@
+// Operands without elements: what they are summed into stays as it was.
+//
+// RUN: gpu-runner %s --target=cpu --verify | FileCheck %s
+// RUN: gpu-runner %s --target=cpu --verify --entry=chain | FileCheck %s
+// RUN: gpu-runner %s --target=cpu --verify --entry=insert | FileCheck %s
+// RUN: gpu-runner %s --target=cuda:sm_80 --emit=ptx -o %t.ptx
+// CHECK: {{^}}verified
+
+func.func @main(%image: tensor<1x39x8x0xbf16>, %filter: tensor<1x3x0x2xbf16>, %out: tensor<1x13x2x2xf32>) -> tensor<1x13x2x2xf32> {
+  %r = linalg.conv_2d_nhwc_hwcf {dilations = dense<[1, 2]> : tensor<2xi64>, strides = dense<[3, 3]> : tensor<2xi64>}
+      ins(%image, %filter : tensor<1x39x8x0xbf16>, tensor<1x3x0x2xbf16>)
+      outs(%out : tensor<1x13x2x2xf32>) -> tensor<1x13x2x2xf32>
+  return %r : tensor<1x13x2x2xf32>
+}
+
+func.func @chain(%a: tensor<8x104x1xf32>, %b: tensor<8x1x0xf32>, %c: tensor<8x104x0xf32>, %d: tensor<8x0x3xf32>,
+                 %e: tensor<8x104x3xf32>) -> tensor<8x104x3xf32> {
+  %p = linalg.batch_matmul ins(%a, %b : tensor<8x104x1xf32>, tensor<8x1x0xf32>)
+                           outs(%c : tensor<8x104x0xf32>) -> tensor<8x104x0xf32>
+  %r = linalg.batch_matmul ins(%p, %d : tensor<8x104x0xf32>, tensor<8x0x3xf32>)
+                           outs(%e : tensor<8x104x3xf32>) -> tensor<8x104x3xf32>
+  return %r : tensor<8x104x3xf32>
+}
+
+func.func @insert(%x: tensor<0xf32>, %y: tensor<2xf32>) -> tensor<2xf32> {
+  %r = tensor.insert_slice %x into %y[1] [0] [1] : tensor<0xf32> into tensor<2xf32>
+  return %r : tensor<2xf32>
+}

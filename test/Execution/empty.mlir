@@ -3,6 +3,7 @@
 // RUN: gpu-runner %s --target=cpu --verify | FileCheck %s
 // RUN: gpu-runner %s --target=cpu --verify --entry=chain | FileCheck %s
 // RUN: gpu-runner %s --target=cpu --verify --entry=insert | FileCheck %s
+// RUN: gpu-runner %s --target=cpu --verify --entry=pad | FileCheck %s
 // RUN: gpu-runner %s --target=cuda:sm_80 --emit=ptx -o %t.ptx
 // CHECK: {{^}}verified
 
@@ -20,6 +21,15 @@ func.func @chain(%a: tensor<8x104x1xf32>, %b: tensor<8x1x0xf32>, %c: tensor<8x10
   %r = linalg.batch_matmul ins(%p, %d : tensor<8x104x0xf32>, tensor<8x0x3xf32>)
                            outs(%e : tensor<8x104x3xf32>) -> tensor<8x104x3xf32>
   return %r : tensor<8x104x3xf32>
+}
+
+func.func @pad(%x: tensor<88x0xi32>) -> tensor<93x2xi32> {
+  %seven = arith.constant 7 : i32
+  %r = tensor.pad %x low[2, 2] high[3, 0] {
+  ^bb0(%i: index, %j: index):
+    tensor.yield %seven : i32
+  } : tensor<88x0xi32> to tensor<93x2xi32>
+  return %r : tensor<93x2xi32>
 }
 
 func.func @insert(%x: tensor<0xf32>, %y: tensor<2xf32>) -> tensor<2xf32> {

@@ -27,10 +27,10 @@ static bool isEmpty(Type type) {
   return tensor && tensor.hasStaticShape() && tensor.getNumElements() == 0;
 }
 
-/// What computes a tensor without elements computes nothing, nothing is
-/// inserted by inserting it, and loops without iterations leave the outputs as
-/// they are. Upstream's lowerings take views of empty operands that their
-/// verifiers refuse.
+/// What computes a tensor without elements computes nothing, what pads it is
+/// all padding, nothing is inserted by inserting it, and loops without
+/// iterations leave the outputs as they are. Upstream's lowerings take views of
+/// empty operands that their verifiers refuse.
 static void dropEmptyTensors(Operation *root) {
   root->walk([](Operation *op) {
     if (auto linalg = dyn_cast<linalg::LinalgOp>(op);
@@ -46,6 +46,20 @@ static void dropEmptyTensors(Operation *root) {
       insert.erase();
       return;
     }
+    if (auto pad = dyn_cast<tensor::PadOp>(op);
+        pad && isEmpty(pad.getSourceType()) &&
+        pad.getResultType().hasStaticShape())
+      if (Value value = pad.getConstantPaddingValue()) {
+        OpBuilder builder(op);
+        Value empty = tensor::EmptyOp::create(
+            builder, op->getLoc(), pad.getResultType().getShape(),
+            pad.getResultType().getElementType());
+        pad.replaceAllUsesWith(
+            linalg::FillOp::create(builder, op->getLoc(), value, empty)
+                .getResult(0));
+        pad.erase();
+        return;
+      }
     if (isa<tensor::EmptyOp>(op) || op->getNumResults() != 1 || !isPure(op))
       return;
     if (!isEmpty(op->getResult(0).getType()))

@@ -93,9 +93,10 @@ static Value widen(RewriterBase &rewriter, Location loc, Value value,
 
 LogicalResult WidenPacked::matchAndRewrite(linalg::LinalgOp op,
                                            PatternRewriter &rewriter) const {
-  std::optional<ProductBody> body;
-  if (!op.hasPureTensorSemantics() || op.getNumReductionLoops() == 0 ||
-      !(body = matchProductBody(op)))
+  if (!op.hasPureTensorSemantics() || op.getNumReductionLoops() == 0)
+    return failure();
+  std::optional<ProductBody> body = matchProductBody(op);
+  if (!body)
     return failure();
   SmallVector<Value> inputs = op.getDpsInputs();
   bool found = false;

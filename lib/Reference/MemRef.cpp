@@ -23,7 +23,7 @@ template <typename OpT> static InstrPtr compileAlloc(OpT op, Scope &scope) {
 }
 
 InstrPtr tessera::reference::makeElementLoad(Operation *op, Slot source,
-                                             SmallVector<Slot> indices,
+                                             const SmallVector<Slot> &indices,
                                              Slot result) {
   return makeInstr([=](Frame &frame) {
     const View &view = *frame.view(source);
@@ -244,7 +244,7 @@ static InstrPtr compileTranspose(memref::TransposeOp op, Scope &scope) {
 
 InstrPtr tessera::reference::makeExpand(
     Operation *op, Slot source, const MixedList &sizes,
-    SmallVector<ReassociationIndices> groups, Slot result) {
+    const SmallVector<ReassociationIndices> &groups, Slot result) {
   return makeInstr([=](Frame &frame) {
     const View &from = *frame.view(source);
     ViewRef view = from.alias();
@@ -266,10 +266,9 @@ InstrPtr tessera::reference::makeExpand(
   });
 }
 
-InstrPtr
-tessera::reference::makeCollapse(Operation *op, Slot source,
-                                 SmallVector<ReassociationIndices> groups,
-                                 Slot result) {
+InstrPtr tessera::reference::makeCollapse(
+    Operation *op, Slot source, const SmallVector<ReassociationIndices> &groups,
+    Slot result) {
   return makeInstr([=](Frame &frame) {
     const View &from = *frame.view(source);
     ViewRef view = from.alias();

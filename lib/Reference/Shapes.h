@@ -26,14 +26,16 @@ InstrPtr makeAllocation(Operation *op, const MixedList &sizes,
 InstrPtr makeMemoryCopy(Operation *op, Slot source, Slot target);
 InstrPtr makeDim(Operation *op, Slot source, Slot index, Slot result);
 /// One element.
-InstrPtr makeElementLoad(Operation *op, Slot source, SmallVector<Slot> indices,
-                         Slot result);
+InstrPtr makeElementLoad(Operation *op, Slot source,
+                         const SmallVector<Slot> &indices, Slot result);
 /// The dimensions of `source`, each as the ones of its group in `sizes`.
 InstrPtr makeExpand(Operation *op, Slot source, const MixedList &sizes,
-                    SmallVector<ReassociationIndices> groups, Slot result);
+                    const SmallVector<ReassociationIndices> &groups,
+                    Slot result);
 /// Groups of dimensions of `source` as one each.
 InstrPtr makeCollapse(Operation *op, Slot source,
-                      SmallVector<ReassociationIndices> groups, Slot result);
+                      const SmallVector<ReassociationIndices> &groups,
+                      Slot result);
 
 /// The part of a memref or tensor that a slice names.
 class Window {

@@ -8,6 +8,7 @@
 
 #include "Dialect/Tessera/IR/ContractMaps.h"
 
+#include "llvm/ADT/Sequence.h"
 #include "llvm/ADT/SmallBitVector.h"
 #include "llvm/ADT/Twine.h"
 

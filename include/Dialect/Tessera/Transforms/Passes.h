@@ -7,6 +7,9 @@
 #ifndef DIALECT_TESSERA_TRANSFORMS_PASSES_H
 #define DIALECT_TESSERA_TRANSFORMS_PASSES_H
 
+// What the passes depend on.
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Pass/Pass.h"
 
 namespace mlir::tessera {

@@ -9,6 +9,7 @@
 #define LIB_DIALECT_TESSERA_IR_TILEACCESS_H
 
 #include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Operation.h"
 
 namespace mlir::tessera {
 

@@ -3,15 +3,10 @@
 import json
 import subprocess
 
-# name -> operand, result, extra options of gpu-runner
-TYPES = {
-    "f32": ("f32", "f32", []),
-    "f16": ("f16", "f32", []),
-    "bf16": ("bf16", "f32", []),
-    "tf32": ("f32", "f32", ["--allow-tf32"]),
-    "f64": ("f64", "f64", []),
-    "i8": ("i8", "i32", []),
-}
+from cases import TYPES
+from client import Failed
+
+__all__ = ["TYPES", "Failed", "matmul", "run"]
 
 
 def matmul(operand, result, m, n, k, schedule=None):
@@ -27,10 +22,6 @@ def matmul(operand, result, m, n, k, schedule=None):
   return %r : {c}
 }}
 """
-
-
-class Failed(Exception):
-    """gpu-runner ended with another status than 0."""
 
 
 def run(runner, target, path, options):

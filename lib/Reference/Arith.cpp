@@ -452,6 +452,30 @@ static bool extremeInteger(const Elementwise &self, const Number *in,
   return true;
 }
 
+bool tessera::reference::maximumSigned(const Elementwise &self,
+                                       const Number *in, Number &out,
+                                       Run &run) {
+  return extremeInteger<true, true>(self, in, out, run);
+}
+
+bool tessera::reference::minimumSigned(const Elementwise &self,
+                                       const Number *in, Number &out,
+                                       Run &run) {
+  return extremeInteger<false, true>(self, in, out, run);
+}
+
+bool tessera::reference::maximumUnsigned(const Elementwise &self,
+                                         const Number *in, Number &out,
+                                         Run &run) {
+  return extremeInteger<true, false>(self, in, out, run);
+}
+
+bool tessera::reference::minimumUnsigned(const Elementwise &self,
+                                         const Number *in, Number &out,
+                                         Run &run) {
+  return extremeInteger<false, false>(self, in, out, run);
+}
+
 static bool compareIntegers(const Elementwise &self, const Number *in,
                             Number &out, Run &) {
   const Format &format = *self.inputs[0];
@@ -728,10 +752,10 @@ void tessera::reference::addArithHandlers(Registry &registry) {
   add("arith.shli", combineBits<Bits::ShiftLeft>);
   add("arith.shrui", combineBits<Bits::ShiftRight>);
   add("arith.shrsi", combineBits<Bits::ShiftRightSigned>);
-  add("arith.maxsi", extremeInteger<true, true>);
-  add("arith.maxui", extremeInteger<true, false>);
-  add("arith.minsi", extremeInteger<false, true>);
-  add("arith.minui", extremeInteger<false, false>);
+  add("arith.maxsi", maximumSigned);
+  add("arith.maxui", maximumUnsigned);
+  add("arith.minsi", minimumSigned);
+  add("arith.minui", minimumUnsigned);
 
   add("arith.extf", extendFloat);
   add("arith.truncf", truncateFloatOp);

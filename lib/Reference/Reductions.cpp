@@ -10,36 +10,6 @@ using namespace mlir;
 using namespace mlir::tessera;
 using namespace mlir::tessera::reference;
 
-static bool maximumSigned(const Elementwise &, const Number *in, Number &out,
-                          Run &) {
-  out = in[0].i >= in[1].i ? in[0] : in[1];
-  return true;
-}
-
-static bool minimumSigned(const Elementwise &, const Number *in, Number &out,
-                          Run &) {
-  out = in[0].i <= in[1].i ? in[0] : in[1];
-  return true;
-}
-
-// Integers are kept sign-extended, which leaves the order of the bits as it is.
-
-static bool maximumUnsigned(const Elementwise &, const Number *in, Number &out,
-                            Run &) {
-  out = static_cast<uint64_t>(in[0].i) >= static_cast<uint64_t>(in[1].i)
-            ? in[0]
-            : in[1];
-  return true;
-}
-
-static bool minimumUnsigned(const Elementwise &, const Number *in, Number &out,
-                            Run &) {
-  out = static_cast<uint64_t>(in[0].i) <= static_cast<uint64_t>(in[1].i)
-            ? in[0]
-            : in[1];
-  return true;
-}
-
 Elementwise::Function
 tessera::reference::getReductionFunction(ReductionKind kind, bool isFloat) {
   switch (kind) {

@@ -316,9 +316,9 @@ struct ExpandPackedMemoryPass
       if (expand(op))
         continue;
       if (accesses<MemoryEffects::Write>(op))
-        op->emitError() << "writes elements of i4, of which two share a byte: "
-                           "threads would "
-                           "race for it; i4 is only read, so write i8";
+        op->emitError()
+            << "writes elements of i4, of which two share a byte: "
+               "threads would race for it; i4 is only read, so write i8";
       else
         op->emitError() << "no way to read elements of i4, of which two share "
                            "a byte, by this op: read them by memref.load or "

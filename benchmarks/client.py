@@ -7,7 +7,11 @@ import tempfile
 
 
 class Failed(Exception):
-    """A command of gpu-runner ended with another status than 0."""
+    """A command of gpu-runner ended with another status than 0 (3: the numbers are wrong)."""
+
+    def __init__(self, text, status=None):
+        super().__init__(text)
+        self.status = status
 
 
 class Client:
@@ -38,7 +42,7 @@ class Client:
         status = int(line[len(mark):])
         report = json.loads("".join(text)) if text else {}
         if status:
-            raise Failed(report.get("error") or self.last_error() or f"exit status {status}")
+            raise Failed(report.get("error") or self.last_error() or f"exit status {status}", status)
         return report
 
     def last_error(self):

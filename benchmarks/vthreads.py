@@ -11,7 +11,8 @@ all; of each the median of its rounds' medians is reported, and the median of it
 1x1 in the same round: above 1, virtual threads are faster. The spread is the smallest and the
 largest of these ratios. Data is random; every variant is verified in its first round.
 
-Writes tables in Markdown to --output, or to standard output, and all numbers to --json.
+Writes tables in Markdown to --output, or to standard output, and all numbers to --json, after each
+case.
 """
 
 import argparse
@@ -23,7 +24,8 @@ import statistics
 import sys
 import tempfile
 
-from common import TYPES, Failed, matmul, run
+from cases import TYPES
+from client import Client, Failed
 
 # type, (M, N, K), workgroup's tile, subgroup's tile, k, kFragment, stages
 CASES = {
@@ -69,6 +71,20 @@ def schedule(case, grid, order):
             f"kFragment = {k_fragment}, stages = {stages}, vthread = {list(grid)}, interleave = {ORDERS[order]}>")
 
 
+def matmul(operand, result, m, n, k, attribute):
+    """The text of a matrix product under the schedule `attribute`."""
+    zero = "0" if result.startswith("i") else "0.0"
+    a, b, c = f"tensor<{m}x{k}x{operand}>", f"tensor<{k}x{n}x{operand}>", f"tensor<{m}x{n}x{result}>"
+    return f"""func.func @main(%a: {a}, %b: {b}) -> {c} {{
+  %zero = arith.constant {zero} : {result}
+  %empty = tensor.empty() : {c}
+  %init = linalg.fill ins(%zero : {result}) outs(%empty : {c}) -> {c}
+  %r = linalg.matmul {{tessera.schedule = {attribute}}} ins(%a, %b : {a}, {b}) outs(%init : {c}) -> {c}
+  return %r : {c}
+}}
+"""
+
+
 class Variant:
     """One grid in one order, and what was measured of it."""
 
@@ -81,18 +97,16 @@ class Variant:
         self.file.write(matmul(operand, result, *case[1], schedule(case, grid, order)))
         self.file.flush()
 
-    def measure(self, args):
+    def measure(self, client):
         if self.refused:
             return
-        options = self.options if self.times else ["--verify", *self.options]
+        options = ["--arg=random:1", "--arg=random:2", "--bench", *self.options]
         try:
-            self.report = run(args.runner, args.target, self.file.name, options)
+            self.report = client.run(self.file.name, options if self.times else ["--verify", *options])
         except Failed as failure:
-            text = str(failure)
-            error = re.search(r"error: (.*)", text)
-            self.refused = error[1] if error else text
-            if "ended with 3" in text:
-                sys.exit(f"error: wrong numbers: {text}")
+            if failure.status == 3:
+                sys.exit(f"error: wrong numbers: {self.file.name}: {failure}")
+            self.refused = re.sub(r"^.*?error: ", "", str(failure))
             return
         self.times.append(self.report["bench"]["median_ms"])
 
@@ -113,13 +127,13 @@ class Variant:
                 "instruction": self.report["products"][0]["instruction"]}
 
 
-def measure_case(args, case):
+def measure_case(args, client, case):
     variants = [Variant(case, grid, order) for grid in args.grids for order in orders(grid)
                 if order in ("-", *args.orders)]
     for turn in range(args.rounds):
         # Back and forth: what comes first is not always the same.
         for variant in variants if turn % 2 == 0 else reversed(variants):
-            variant.measure(args)
+            variant.measure(client)
         if variants[0].refused:
             sys.exit(f"error: the case without virtual threads: {variants[0].refused}")
         for variant in variants:
@@ -189,31 +203,35 @@ def main():
                              if (grid := tuple(map(int, text.split("x")))) != (1, 1)]
     args.orders = args.orders.split(",")
 
-    results, body, device = [], [], {}
+    client = Client(args.runner, args.target)
+    results, body = [], []
     for case in CASES[args.target]:
         if not re.search(args.cases, describe(case)):
             continue
-        variants = measure_case(args, case)
-        device = variants[0].report["device"]
+        variants = measure_case(args, client, case)
         lines = table(args, case, variants)
         print("\n".join(lines), file=sys.stderr)
         body += lines
         results.append({"case": describe(case), "variants": [v.to_json() for v in variants]})
+        # After each case: what is measured stays when the command is ended.
+        write(args, variants[0].report["device"], results, body)
+    client.close()
     if not results:
         sys.exit(f"error: no case matches '{args.cases}'")
+    if not args.output:
+        print("\n".join(body))
 
+
+def write(args, device, results, body):
     text = [f"# Virtual threads on {device.get('name', args.target)}", "",
             f"{datetime.date.today()}; {platform.platform()}.", "",
             f"Command: `benchmarks/vthreads.py --target={args.target} --rounds={args.rounds}`. Random "
             "data; every variant verified; medians of rounds in which all variants took turns. The "
             "ratio is the time without virtual threads over the time with them, in the same round: "
             "above 1, they pay.", "", *body]
-    text = "\n".join(text)
     if args.output:
         with open(args.output, "w") as file:
-            file.write(text)
-    else:
-        print(text)
+            file.write("\n".join(text))
     if args.json:
         with open(args.json, "w") as file:
             json.dump({"device": device, "target": args.target, "rounds": args.rounds,

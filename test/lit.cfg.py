@@ -36,7 +36,9 @@ config.substitutions += [
 
 # A test that hangs fails by itself. lit needs psutil for this (package python3-psutil).
 if lit_config.maxIndividualTestTimeIsSupported[0] and not lit_config.maxIndividualTestTime:
-    lit_config.maxIndividualTestTime = 600 if config.sanitizers else 180
+    # Since lit 23 the suite's configuration holds the limit, and lit_config's is read-only.
+    holder = config if hasattr(config, "maxIndividualTestTime") else lit_config
+    holder.maxIndividualTestTime = 600 if config.sanitizers else 180
 
 # Devices, as gpu-runner sees them: one line each, which starts with the target's name.
 lit_config.parallelism_groups["device"] = 1

@@ -74,7 +74,7 @@ void mlir::tessera::buildVendorPipeline(OpPassManager &pm,
     kernels.addPass(createConvertTesseraToCPU(convert));
   }
   kernels.addPass(createTesseraExpandPackedMemory());
-  kernels.addPass(createCanonicalizerPass());
+  kernels.addPass(createTesseraSimplifyArithmetic());
   kernels.addPass(createTesseraExpandScalars());
   kernels.addPass(createCSEPass());
 }

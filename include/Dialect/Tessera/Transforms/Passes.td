@@ -521,6 +521,30 @@ def TesseraExpandScalars : Pass<"tessera-expand-scalars"> {
                            "vector::VectorDialect"];
 }
 
+def TesseraSimplifyArithmetic : Pass<"tessera-simplify-arithmetic"> {
+  let summary = "Canonical forms of all ops but loops and branches";
+  let description = [{
+    The canonicalizer without what it does to ops that choose between regions. A
+    kernel's loop along K carries a value for each fragment of the result, and the
+    canonicalizer compares all of them with each other every time that it meets the
+    loop: more time than all else it does. What it could find there, it has found
+    while the fragments were whole.
+
+    Before
+
+    ```mlir
+    %0 = arith.addi %i, %c1 : index
+    %1 = arith.addi %0, %c2 : index
+    ```
+
+    After
+
+    ```mlir
+    %1 = arith.addi %i, %c3 : index
+    ```
+  }];
+}
+
 def TesseraExpandPackedMemory : Pass<"tessera-expand-packed-memory"> {
   let summary = "Accesses to elements of which two share a byte";
   let description = [{

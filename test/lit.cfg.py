@@ -2,6 +2,7 @@
 #
 # Features, for REQUIRES and UNSUPPORTED:
 #   can-run-TARGET      a device of that target is here (cuda, hip, vulkan, opencl, level-zero)
+#   can-run-TARGET-CHIP  a device of that chip is here (can-run-cuda-sm_90a)
 #   can-compile-ptx     there is a ptxas (substitution %ptxas)
 #   can-validate-spirv  there is a spirv-val
 #   host-avx512         this machine's CPU has AVX-512
@@ -50,6 +51,8 @@ if os.path.exists(runner):
     targets = {line.split()[0].split(":")[0] for line in probe.stdout.splitlines() if line.strip()}
     devices = targets & {"cuda", "hip", "vulkan", "opencl", "level-zero"}
     config.available_features.update("can-run-" + target for target in devices)
+    chips = {tuple(line.split()[:2]) for line in probe.stdout.splitlines() if len(line.split()) > 1}
+    config.available_features.update(f"can-run-{at.split(':')[0]}-{chip}" for at, chip in chips)
     if devices and config.name == "examples":
         config.parallelism_group = "device"
 

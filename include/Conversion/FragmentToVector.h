@@ -25,8 +25,12 @@ namespace mlir::tessera {
 struct TileLayout {
   LaneMap map;
   std::array<int64_t, 2> tiles;
+  /// What a lane has of a tile: its elements, or the description of where the
+  /// instruction finds it in workgroup memory, as one i64.
   VectorType vectorType;
   const MatrixInstruction *instruction;
+  /// The instruction reads the tile from workgroup memory.
+  bool inMemory = false;
 
   int64_t getNumTiles() const { return tiles[0] * tiles[1]; }
   /// The tile's extent along a dimension.
@@ -41,11 +45,11 @@ struct TileLayout {
 /// Fails where the type names no instruction of the chip.
 FailureOr<TileLayout> getTileLayout(const Chip &chip, FragmentType type);
 
-/// The column at which a swizzled memory of `type` keeps element `row`, `col`
-/// of its last two dimensions; see `tessera.copy`. What follows in the same 16
-/// bytes follows there as well.
-Value emitSwizzledColumn(OpBuilder &builder, Location loc, MemRefType type,
-                         Value row, Value col);
+/// Where a swizzled memory of `type` keeps element `row`, `col` of its last two
+/// dimensions; see `tessera.copy`. What follows in the same 16 bytes follows
+/// there as well.
+std::array<Value, 2> emitSwizzledPlace(OpBuilder &builder, Location loc,
+                                       MemRefType type, Value row, Value col);
 
 /// What a vendor does its own way.
 class FragmentTarget {
@@ -55,14 +59,34 @@ public:
 
   const Chip &chip;
 
-  /// This lane's number within its subgroup, of type index.
-  virtual Value getLane(OpBuilder &builder, Location loc) const;
+  /// This lane's number within its subgroup, or group of subgroups that own
+  /// the fragments of `op` together, of type index.
+  virtual Value getLane(OpBuilder &builder, Operation *op) const;
+
+  /// This lane's number within its subgroup, of type index: what exchanges
+  /// between lanes count.
+  Value getSubgroupLane(OpBuilder &builder, Location loc) const;
 
   /// One matrix instruction: per-lane vectors in, the accumulator out. Null
   /// where the row is not one of the vendor's.
   virtual Value emitMma(OpBuilder &builder, Location loc,
                         const MatrixInstruction &row, MmaOp op, Value a,
                         Value b, Value acc) const;
+
+  /// The whole of a product, where instructions of several tiles are issued
+  /// together; the accumulators' tiles out. Empty where `emitMma` does each by
+  /// itself.
+  virtual SmallVector<Value> emitProduct(OpBuilder &builder, Location loc,
+                                         const MatrixInstruction &row, MmaOp op,
+                                         ValueRange a, ValueRange b,
+                                         ValueRange acc) const;
+
+  /// The description (i64) of a tile that an instruction reads from workgroup
+  /// memory. `row` and `col` are where it begins in the last two dimensions of
+  /// the memory. Null where the target has no such instructions.
+  virtual Value emitMemoryOperand(OpBuilder &builder, Location loc, LoadOp op,
+                                  const TileLayout &layout, Value row,
+                                  Value col) const;
 
   /// A tile's load by an instruction of its own (ldmatrix), or null. `indices`
   /// are the tile's place in the memory, not swizzled; `alignment` is what

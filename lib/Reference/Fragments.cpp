@@ -39,21 +39,24 @@ struct Tile {
   int64_t addressOf(int64_t r, int64_t c) const {
     int64_t atRow = row + r, atColumn = column + c;
     if (isSwizzled)
-      atColumn = swizzle(atRow, atColumn);
+      return base + swizzle(atRow, atColumn);
     return base + atRow * view->strides[view->rank() - 2] +
            atColumn * view->strides[view->rank() - 1];
   }
 
 private:
-  /// Where a swizzled memory has a column, by chunks of 16 bytes.
+  /// Where a swizzled memory has an element, by chunks of 16 bytes in panels of
+  /// 128.
   int64_t swizzle(int64_t atRow, int64_t atColumn) const {
     int64_t bytes = std::max<int64_t>(1, view->format->width / 8);
     int64_t rowBytes = numColumns() * bytes, chunkSize = 16 / bytes;
     int64_t phases = std::min<int64_t>(8, rowBytes / 16);
     int64_t rowsPerPhase = std::max<int64_t>(1, 128 / rowBytes);
-    int64_t chunk = atColumn / chunkSize;
+    int64_t width = std::min(numColumns(), 128 / bytes);
+    int64_t line = atColumn / width * numRows() + atRow;
+    int64_t chunk = atColumn % width / chunkSize;
     chunk ^= atRow / rowsPerPhase % phases;
-    return chunk * chunkSize + atColumn % chunkSize;
+    return line * width + chunk * chunkSize + atColumn % chunkSize;
   }
 };
 } // namespace

@@ -90,6 +90,15 @@ TEST_F(ChipTest, ChipsAreComplete) {
          {&chip.matrixDefaults, &chip.scalarDefaults})
       for (int d : {0, 1})
         EXPECT_EQ(defaults->workgroup[d] % defaults->subgroup[d], 0);
+    for (const ScheduleDefaults &defaults : chip.groupDefaults) {
+      for (int d : {0, 1})
+        EXPECT_EQ(defaults.workgroup[d] % defaults.subgroup[d], 0);
+      EXPECT_TRUE(llvm::any_of(chip.instructions, [&](auto &row) {
+        return row.subgroups == defaults.group;
+      }));
+      EXPECT_GT(defaults.speed, 0);
+      EXPECT_LE(defaults.speed, 1);
+    }
   }
 }
 
@@ -100,7 +109,7 @@ TEST_F(ChipTest, InstructionsHaveNamesOfTheirOwn) {
       EXPECT_TRUE(names.insert(row.name).second)
           << chip.name << " " << row.name;
       EXPECT_EQ(chip.findInstruction(row.name), &row);
-      EXPECT_EQ(StringRef(row.name).starts_with("mma."), row.matrixUnit)
+      EXPECT_EQ(StringRef(row.name).contains("mma."), row.matrixUnit)
           << row.name;
     }
     EXPECT_FALSE(chip.findInstruction("mma.m1n1k1"));

@@ -127,12 +127,14 @@ TEST(InstructionMapTest, HaveTheInstructionsShape) {
     EXPECT_EQ(row.bMap.getCols(), row.n);
     EXPECT_EQ(row.accMap.getRows(), row.m);
     EXPECT_EQ(row.accMap.getCols(), row.n);
+    for (const LaneMap *map : {&row.aMap, &row.bMap, &row.accMap})
+      EXPECT_EQ(map->getNumLanes(), chip.subgroupSize * row.subgroups);
   });
 }
 
 TEST(InstructionMapTest, CoverTheirTileEvenly) {
   forEachMap([](const Chip &chip, const LaneMap &map) {
-    EXPECT_EQ(map.getNumLanes(), chip.subgroupSize);
+    EXPECT_EQ(map.getNumLanes() % chip.subgroupSize, 0);
     int64_t replication = getReplication(map);
     EXPECT_EQ(map.getNumLanes() * map.getNumRegisters(),
               map.getRows() * map.getCols() * replication);

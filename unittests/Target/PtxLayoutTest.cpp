@@ -232,13 +232,42 @@ TEST(PtxLayoutTest, EveryRowHasAFormula) {
     for (const MatrixInstruction &row : chip.instructions) {
       if (!row.matrixUnit)
         continue;
-      bool known = false;
+      // The accumulators of these are looked at below; their operands are in
+      // memory.
+      bool known = row.subgroups == 4;
       for (const Instruction &instruction : instructions)
         for (const char *name : instruction.names)
           known |= row.name == name;
       EXPECT_TRUE(known) << chip.name << " " << row.name;
     }
   }
+}
+
+// PTX ISA, "Asynchronous Warpgroup Level Matrix Instructions", figures
+// "WGMMA .m64nNk16 register fragment layout for accumulator matrix D" and those
+// of the other types: for lane t of 128 and register i,
+//   row = 16 * (t / 32) + (t mod 32) / 4 + 8 * ((i / 2) mod 2)
+//   col = 8 * (i / 4) + (t mod 4) * 2 + i mod 2
+TEST(PtxLayoutTest, WarpgroupAccumulators) {
+  int seen = 0;
+  for (const Chip &chip : getAllChips())
+    for (const MatrixInstruction &row : chip.instructions) {
+      if (row.subgroups != 4)
+        continue;
+      SCOPED_TRACE(row.name);
+      ++seen;
+      EXPECT_TRUE(row.isInMemory(Role::A) && row.isInMemory(Role::B));
+      ASSERT_EQ(row.accMap.getNumLanes(), 128);
+      ASSERT_EQ(row.accMap.getNumRegisters(), row.n / 2);
+      for (int64_t t = 0; t < 128; ++t)
+        for (int64_t i = 0; i < row.n / 2; ++i) {
+          std::pair<int64_t, int64_t> place{16 * (t / 32) + t % 32 / 4 +
+                                                8 * (i / 2 % 2),
+                                            8 * (i / 4) + t % 4 * 2 + i % 2};
+          EXPECT_EQ(row.accMap.at(t, i), place);
+        }
+    }
+  EXPECT_GE(seen, 18);
 }
 
 } // namespace

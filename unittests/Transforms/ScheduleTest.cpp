@@ -134,7 +134,7 @@ TEST_F(ScheduleTest, SuggestionIsLegal) {
         &context, workgroup, subgroup, k, kFragment, stages, grid, pick({0, 1}),
         stages && random() % 4 == 0, pick({1, 1, 2, 64}),
         SplitReduction(pick({0, 1})), pick({0, 8, int64_t(1) << 40}),
-        pick({0, 132, int64_t(1) << 33}));
+        pick({0, 132, int64_t(1) << 33}), 1);
     SmallVector<ScheduleProblem> problems =
         getScheduleProblems(op, schedule, chip);
     if (problems.empty())
@@ -168,13 +168,14 @@ TEST_F(ScheduleTest, CountsRegisters) {
   ASSERT_TRUE(op);
   const Chip *chip = findChip("cuda", "sm_80");
   ASSERT_TRUE(chip);
-  auto rows = getPermittedInstructions(op, getMatrixForm(op), *chip);
+  auto rows =
+      getPermittedInstructions(op, getMatrixForm(op), *chip, /*group=*/1);
   ASSERT_FALSE(rows.empty());
   ASSERT_EQ(rows[0]->name, "mma.m16n8k16.f32.f16");
   auto make = [&](std::array<int64_t, 2> tile, std::array<int64_t, 2> grid,
                   int64_t interleave) {
     return ScheduleAttr::get(&context, tile, tile, 16, 16, 1, grid, interleave,
-                             false, 1, SplitReduction::Ordered, 0, 0);
+                             false, 1, SplitReduction::Ordered, 0, 0, 1);
   };
   RegisterEstimate one =
       estimateRegisters(op, make({16, 8}, {1, 1}, 0), *chip, *rows[0]);

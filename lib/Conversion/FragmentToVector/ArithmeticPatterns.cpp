@@ -103,6 +103,12 @@ struct MmaPattern : FragmentPattern<MmaOp> {
         static_cast<int64_t>(b.size()) != k * n ||
         static_cast<int64_t>(acc.size()) != m * n)
       return rewriter.notifyMatchFailure(op, "operands in other layouts");
+    if (SmallVector<Value> sums =
+            target.emitProduct(rewriter, loc, *row, op, a, b, adaptor.getAcc());
+        !sums.empty()) {
+      rewriter.replaceOpWithMultiple(op, {ValueRange(sums)});
+      return success();
+    }
     // K outermost: neighbouring instructions are independent.
     for (int64_t s = 0; s < k; ++s)
       for (int64_t i = 0; i < m; ++i)
@@ -213,8 +219,7 @@ struct MapPattern : FragmentPattern<MapOp> {
     IndexMath math(rewriter, loc);
     std::array<Value, 2> lane;
     if (op.takesCoordinates())
-      lane =
-          layout->getLaneOffset(rewriter, loc, target.getLane(rewriter, loc));
+      lane = layout->getLaneOffset(rewriter, loc, target.getLane(rewriter, op));
     SmallVector<Value> tiles;
     for (int64_t t = 0; t < layout->getNumTiles(); ++t) {
       SmallVector<Value> inputs;
@@ -337,7 +342,11 @@ struct ReducePattern : FragmentPattern<ReduceOp> {
         }
         // then across the lanes that step along the dimension.
         for (auto [bit, step] : llvm::enumerate(layout->map.getLanes()))
-          if (step[dropped])
+          if (step[dropped] && (int64_t(1) << bit) >= target.chip.subgroupSize)
+            return op.emitOpError()
+                   << "reduces along a dimension that is spread over several "
+                      "subgroups: keep it within the tile of one";
+          else if (step[dropped])
             sum = createReduction(
                 rewriter, loc, op.getKind(), sum,
                 emitExchange(rewriter, loc, sum, int64_t(1) << bit));
@@ -353,7 +362,7 @@ struct ReducePattern : FragmentPattern<ReduceOp> {
   /// `value` of the lane whose number differs from this one's in `mask`.
   Value emitExchange(OpBuilder &builder, Location loc, Value value,
                      int64_t mask) const {
-    Value lane = target.getLane(builder, loc);
+    Value lane = target.getSubgroupLane(builder, loc);
     Value other = arith::XOrIOp::create(
         builder, loc, lane, arith::ConstantIndexOp::create(builder, loc, mask));
     return emitShuffleAny(builder, loc, target, value, other);

@@ -28,11 +28,11 @@ struct ConvertPattern : FragmentPattern<ConvertOp> {
 
   /// Where lane `lane` finds element (row, col), in itself if it can.
   static std::optional<Source> find(const TileLayout &layout, int64_t row,
-                                    int64_t col, int64_t lane) {
+                                    int64_t col, int64_t lane,
+                                    int64_t numLanes) {
     int64_t rows = layout.getExtent(0), cols = layout.getExtent(1);
     int64_t tile = row / rows * layout.tiles[1] + col / cols;
     std::pair<int64_t, int64_t> within{row % rows, col % cols};
-    int64_t numLanes = layout.map.getNumLanes();
     for (int64_t step = 0; step < numLanes; ++step) {
       int64_t other = lane ^ step;
       for (int64_t reg = 0; reg < layout.map.getNumRegisters(); ++reg)
@@ -48,13 +48,19 @@ struct ConvertPattern : FragmentPattern<ConvertOp> {
                      int64_t reg) const {
     int64_t rowBase = tile / to.tiles[1] * to.getExtent(0);
     int64_t colBase = tile % to.tiles[1] * to.getExtent(1);
-    int64_t numLanes = to.map.getNumLanes();
+    // Subgroups of a group hold other parts in the same way, and each moves its
+    // own.
+    int64_t numLanes = std::min(to.map.getNumLanes(), target.chip.subgroupSize);
+    for (size_t bit = llvm::Log2_64(numLanes); bit < to.map.getLanes().size();
+         ++bit)
+      if (from.map.getLanes()[bit] != to.map.getLanes()[bit])
+        return {};
     SmallVector<Source> sources;
     bool stays = true, oneRegister = true;
     for (int64_t lane = 0; lane < numLanes; ++lane) {
       auto [row, col] = to.map.at(lane, reg);
       std::optional<Source> found =
-          find(from, rowBase + row, colBase + col, lane);
+          find(from, rowBase + row, colBase + col, lane, numLanes);
       if (!found)
         return {};
       sources.push_back(*found);
@@ -68,7 +74,7 @@ struct ConvertPattern : FragmentPattern<ConvertOp> {
     if (stays && oneRegister)
       return extract(sources[0]);
 
-    Value lane = target.getLane(builder, loc);
+    Value lane = target.getSubgroupLane(builder, loc);
     Value lane64 =
         arith::IndexCastOp::create(builder, loc, builder.getI64Type(), lane);
     auto constant64 = [&](uint64_t value) -> Value {

@@ -324,11 +324,12 @@ private:
   void emitChunk(OpBuilder &builder, Value row, Value col) {
     std::array<Value, 2> into =
         getPlace(builder, op.getTargetIndices(), row, col);
-    SmallVector<Value> intoAll(op.getTargetIndices().drop_back(2));
-    intoAll.append({into[0], into[1]});
+    std::array<Value, 2> kept = into;
     if (op.getSwizzled())
-      intoAll.back() = emitSwizzledColumn(builder, loc, op.getTargetType(),
-                                          into[0], into[1]);
+      kept =
+          emitSwizzledPlace(builder, loc, op.getTargetType(), into[0], into[1]);
+    SmallVector<Value> intoAll(op.getTargetIndices().drop_back(2));
+    intoAll.append({kept[0], kept[1]});
     if (single) {
       emitWrite(builder, emitSingleReads(builder, row, col), into, intoAll);
       return;

@@ -37,8 +37,11 @@ FailureOr<TileLayout> mlir::tessera::getTileLayout(const Chip &chip,
   TileLayout layout;
   layout.tiles = {type.getRows() / map.getRows(),
                   type.getCols() / map.getCols()};
+  layout.inMemory = row->isInMemory(type.getRole());
   layout.vectorType =
-      VectorType::get(map.getNumRegisters(), type.getElementType());
+      layout.inMemory
+          ? VectorType::get(1, IntegerType::get(type.getContext(), 64))
+          : VectorType::get(map.getNumRegisters(), type.getElementType());
   layout.map = std::move(map);
   layout.instruction = row;
   return layout;
@@ -122,10 +125,36 @@ Value mlir::tessera::emitElementCast(OpBuilder &builder, Location loc,
 
 FragmentTarget::~FragmentTarget() = default;
 
-Value FragmentTarget::getLane(OpBuilder &builder, Location loc) const {
+Value FragmentTarget::getLane(OpBuilder &builder, Operation *op) const {
+  Location loc = op->getLoc();
+  if (!chip.hasLanes())
+    return arith::ConstantIndexOp::create(builder, loc, 0);
+  int64_t group = getFragmentGroup(op);
+  if (group == 1)
+    return getSubgroupLane(builder, loc);
+  Value thread = emitLinearThread(builder, op);
+  return arith::RemUIOp::create(
+      builder, loc, thread,
+      arith::ConstantIndexOp::create(builder, loc, group * chip.subgroupSize));
+}
+
+Value FragmentTarget::getSubgroupLane(OpBuilder &builder, Location loc) const {
   if (!chip.hasLanes())
     return arith::ConstantIndexOp::create(builder, loc, 0);
   return gpu::LaneIdOp::create(builder, loc, nullptr);
+}
+
+SmallVector<Value> FragmentTarget::emitProduct(OpBuilder &, Location,
+                                               const MatrixInstruction &, MmaOp,
+                                               ValueRange, ValueRange,
+                                               ValueRange) const {
+  return {};
+}
+
+Value FragmentTarget::emitMemoryOperand(OpBuilder &, Location, LoadOp,
+                                        const TileLayout &, Value,
+                                        Value) const {
+  return {};
 }
 
 Value FragmentTarget::emitMma(OpBuilder &, Location, const MatrixInstruction &,

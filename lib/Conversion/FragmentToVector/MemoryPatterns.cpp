@@ -110,7 +110,7 @@ public:
       if (op.getAtomicAdd())
         width = 1;
     std::array<Value, 2> lane =
-        layout.getLaneOffset(builder, loc, target.getLane(builder, loc));
+        layout.getLaneOffset(builder, loc, target.getLane(builder, op));
     // From here on in the memory's order: (slow, fast).
     if (transpose)
       std::swap(lane[0], lane[1]);
@@ -151,7 +151,7 @@ public:
   /// The indices of the memory that hold what belongs to a place.
   SmallVector<Value> getAddress(std::array<Value, 2> place) const {
     if (swizzled)
-      place[1] = emitSwizzledColumn(builder, loc, type, place[0], place[1]);
+      place = emitSwizzledPlace(builder, loc, type, place[0], place[1]);
     return getIndices(place);
   }
 
@@ -305,6 +305,33 @@ struct LoadPattern : FragmentPattern<LoadOp> {
            isInnerContiguous(op.getMemRefType()) && canTransposeTiles(layout);
   }
 
+  /// Where the instruction will find the tiles, in place of the tiles.
+  LogicalResult describe(LoadOp op, const TileLayout &layout,
+                         ConversionPatternRewriter &rewriter) const {
+    Location loc = op.getLoc();
+    IndexMath math(rewriter, loc);
+    ValueRange indices = op.getIndices();
+    SmallVector<Value> tiles;
+    for (int64_t i = 0; i < layout.tiles[0]; ++i)
+      for (int64_t j = 0; j < layout.tiles[1]; ++j) {
+        std::array<int64_t, 2> step{i * layout.getExtent(0),
+                                    j * layout.getExtent(1)};
+        if (op.getTranspose())
+          std::swap(step[0], step[1]);
+        Value tile = target.emitMemoryOperand(
+            rewriter, loc, op, layout,
+            math.add(indices[indices.size() - 2], step[0]),
+            math.add(indices.back(), step[1]));
+        if (!tile)
+          return op.emitOpError() << "cannot be read from workgroup memory by "
+                                  << layout.instruction->name;
+        tiles.push_back(vector::FromElementsOp::create(
+            rewriter, loc, layout.vectorType, tile));
+      }
+    rewriter.replaceOpWithMultiple(op, {ValueRange(tiles)});
+    return success();
+  }
+
   SmallVector<Value> emitPlain(OpBuilder &builder, LoadOp op,
                                const TileLayout &layout,
                                TileAccess &access) const {
@@ -392,6 +419,8 @@ struct LoadPattern : FragmentPattern<LoadOp> {
     FailureOr<TileLayout> layout = getLayout(op.getResult());
     if (failed(layout))
       return failure();
+    if (layout->inMemory)
+      return describe(op, *layout, rewriter);
     TileAccess access(rewriter, op, target, *layout);
     Value inside =
         access.emitAllInBounds(op.getResult().getType(), op.getInBounds());
@@ -483,13 +512,14 @@ struct StorePattern : FragmentPattern<StoreOp> {
   }
 
   /// Of the lanes that hold the same elements, lets one go on.
-  void enterOneOf(OpBuilder &builder, Location loc, const LaneMap &map) const {
+  void enterOneOf(OpBuilder &builder, StoreOp op, const LaneMap &map) const {
     int64_t replicated = map.getReplicatedLaneBits();
     if (!replicated)
       return;
+    Location loc = op.getLoc();
     IndexMath math(builder, loc);
     Value bits = arith::AndIOp::create(
-        builder, loc, target.getLane(builder, loc), math.constant(replicated));
+        builder, loc, target.getLane(builder, op), math.constant(replicated));
     Value isFirst = arith::CmpIOp::create(
         builder, loc, arith::CmpIPredicate::eq, bits, math.constant(0));
     auto branch = scf::IfOp::create(builder, loc, isFirst);
@@ -505,7 +535,7 @@ struct StorePattern : FragmentPattern<StoreOp> {
       return failure();
     ValueRange tiles = adaptor.getValue();
     if (op.getAtomicAdd())
-      enterOneOf(rewriter, loc, layout->map);
+      enterOneOf(rewriter, op, layout->map);
     TileAccess access(rewriter, op, target, *layout);
     Value inside =
         access.emitAllInBounds(op.getValue().getType(), op.getInBounds());
@@ -545,7 +575,7 @@ struct BroadcastPattern : FragmentPattern<BroadcastOp> {
     unsigned along = 1 - op.getDimension();
     Type element = vector.vectorType.getElementType();
     Value lane =
-        vector.getLaneOffset(builder, loc, target.getLane(builder, loc))[along];
+        vector.getLaneOffset(builder, loc, target.getLane(builder, op))[along];
     Value base = math.add(op.getIndex(), lane);
     auto type = cast<MemRefType>(op.getSource().getType());
     int64_t extent = vector.getExtent(along);

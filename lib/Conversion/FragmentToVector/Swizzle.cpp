@@ -9,7 +9,10 @@
 //
 //   ((c / E) xor ((r / L) mod S)) * E + c mod E  =  c xor ((r / L) mod S) * E
 //
-// since the phase times E has none of the bits of c mod E. Terms of r that are
+// since the phase times E has none of the bits of c mod E. Rows longer than 128
+// bytes lie in panels, each of 128 bytes of all rows: with N elements in 128
+// bytes and R rows, the element is the (c / N * R + r) * N + (c mod N)-th, with
+// c mod N permuted as above. Terms of r that are
 // multiples of L * S do not change the phase, and terms of c that are multiples
 // of S * E do not meet it: they stay out of the arithmetic, of which then only
 // what the lane's number gives is left, the same in every step of a loop.
@@ -61,8 +64,9 @@ private:
 };
 } // namespace
 
-Value mlir::tessera::emitSwizzledColumn(OpBuilder &builder, Location loc,
-                                        MemRefType type, Value row, Value col) {
+/// The column, within a row or its panel, at which the element is kept.
+static Value emitColumn(OpBuilder &builder, Location loc, MemRefType type,
+                        Value row, Value col) {
   IndexMath math(builder, loc);
   int64_t bits = getElementBits(type.getElementType());
   int64_t phases = getSwizzlePhases(type), perChunk = 8 * 16 / bits;
@@ -99,4 +103,22 @@ Value mlir::tessera::emitSwizzledColumn(OpBuilder &builder, Location loc,
   if (cols.outer.empty())
     return math.add(inner, cols.outerConstant);
   return math.add(SplitSum::emit(math, cols.outer, cols.outerConstant), inner);
+}
+
+std::array<Value, 2> mlir::tessera::emitSwizzledPlace(OpBuilder &builder,
+                                                      Location loc,
+                                                      MemRefType type,
+                                                      Value row, Value col) {
+  Value kept = emitColumn(builder, loc, type, row, col);
+  int64_t perPanel = 8 * 128 / getElementBits(type.getElementType());
+  int64_t panels = type.getShape().back() / perPanel;
+  if (panels <= 1)
+    return {row, kept};
+  IndexMath math(builder, loc);
+  Value size = math.constant(perPanel), count = math.constant(panels);
+  int64_t rows = type.getShape()[type.getRank() - 2];
+  Value line = math.add(math.mul(math.div(kept, size), rows), row);
+  return {math.div(line, count),
+          math.add(math.mul(math.rem(line, count), perPanel),
+                   math.rem(kept, size))};
 }

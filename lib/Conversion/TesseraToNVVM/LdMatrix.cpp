@@ -79,7 +79,7 @@ Value NvidiaTarget::emitTileLoad(OpBuilder &builder, Location loc, LoadOp op,
   auto constant = [&](int64_t value) -> Value {
     return arith::ConstantIndexOp::create(builder, loc, value);
   };
-  Value lane = getLane(builder, loc);
+  Value lane = getLane(builder, op);
   std::array<Value, 2> place; // (slow, fast)
   place[0] = arith::AndIOp::create(builder, loc, lane, constant(7));
   place[1] = constant(0);
@@ -102,9 +102,12 @@ Value NvidiaTarget::emitTileLoad(OpBuilder &builder, Location loc, LoadOp op,
     index = arith::AddIOp::create(builder, loc, index, place[d]);
   }
   // The rows of 16 bytes are what a swizzle permutes.
-  if (op.getSwizzled())
-    address.back() = emitSwizzledColumn(
+  if (op.getSwizzled()) {
+    auto [row, col] = emitSwizzledPlace(
         builder, loc, type, address[address.size() - 2], address.back());
+    address[address.size() - 2] = row;
+    address.back() = col;
+  }
   int64_t count = int64_t(1) << matrices.size();
   // The op's lowering knows no 8-bit floats; in LLVM's types they are i8.
   bool isFloat8 = bytes == 1 && isa<FloatType>(element);

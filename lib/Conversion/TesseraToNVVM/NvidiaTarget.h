@@ -19,6 +19,15 @@ public:
   Value emitMma(OpBuilder &builder, Location loc, const MatrixInstruction &row,
                 MmaOp op, Value a, Value b, Value acc) const override;
 
+  /// Wgmma.cpp
+  SmallVector<Value> emitProduct(OpBuilder &builder, Location loc,
+                                 const MatrixInstruction &row, MmaOp op,
+                                 ValueRange a, ValueRange b,
+                                 ValueRange acc) const override;
+  Value emitMemoryOperand(OpBuilder &builder, Location loc, LoadOp op,
+                          const TileLayout &layout, Value row,
+                          Value col) const override;
+
   /// LdMatrix.cpp
   Value emitTileLoad(OpBuilder &builder, Location loc, LoadOp op,
                      const TileLayout &layout, Value memory, ValueRange indices,
@@ -37,6 +46,10 @@ private:
   /// Compute capability, as 10 * major + minor.
   int64_t level;
 };
+
+/// What threads write to workgroup memory is seen by instructions that read
+/// their operands there after a barrier with this fence before it.
+void fenceMemoryOperands(Operation *root);
 
 } // namespace mlir::tessera
 

@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 //
 //   tessera.mma               mma.sync                       (MmaSync.cpp)
+//                             wgmma.mma_async                (Wgmma.cpp)
 //   tessera.load              ldmatrix | vector loads        (LdMatrix.cpp)
 //   tessera.async_copy, wait  cp.async                       (CpAsync.cpp)
 //   math functions            those that PTX has             (ExpandMath.cpp)
@@ -50,7 +51,8 @@ struct ConvertTesseraToNVVMPass
         failed(
             convertFragmentsToVectors(getOperation(), NvidiaTarget(**found))) ||
         failed(expandMath(getOperation())))
-      signalPassFailure();
+      return signalPassFailure();
+    fenceMemoryOperands(getOperation());
   }
 };
 

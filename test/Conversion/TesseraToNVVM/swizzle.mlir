@@ -105,13 +105,23 @@ gpu.module @m {
     gpu.return
   }
 
-  // A column that is a multiple of all chunks is added behind.
+  // Rows of 512 bytes lie in four panels of 64 elements: line (panel * 64 + row)
+  // of 64 elements is a quarter of the memory's row. A column that is a multiple
+  // of all chunks has no part in the permutation.
   // CHECK-LABEL: gpu.func @outer
   // CHECK-SAME:    %[[J:[a-z0-9]+]]: index
   // CHECK:         %[[FIRST:.+]] = arith.muli %[[J]], %c64
   // CHECK:         %[[INNER:.+]] = arith.xori
   // CHECK:         %[[KEPT:.+]] = arith.addi %[[FIRST]], %[[INNER]]
-  // CHECK:         nvgpu.ldmatrix %{{.+}}[%{{.+}}, %[[KEPT]]]
+  // CHECK:         %[[PANEL:.+]] = arith.divui %[[KEPT]], %c64
+  // CHECK:         %[[BEFORE:.+]] = arith.muli %[[PANEL]], %c64
+  // CHECK:         %[[LINE:.+]] = arith.addi %[[BEFORE]], %{{.+}}
+  // CHECK:         %[[ROW:.+]] = arith.divui %[[LINE]], %c4
+  // CHECK:         %[[QUARTER:.+]] = arith.remui %[[LINE]], %c4
+  // CHECK:         %[[BEGIN:.+]] = arith.muli %[[QUARTER]], %c64
+  // CHECK:         %[[WITHIN:.+]] = arith.remui %[[KEPT]], %c64
+  // CHECK:         %[[COL:.+]] = arith.addi %[[BEGIN]], %[[WITHIN]]
+  // CHECK:         nvgpu.ldmatrix %{{.+}}[%[[ROW]], %[[COL]]]
   gpu.func @outer(%w: memref<64x256xf16, #gpu.address_space<workgroup>>, %o: memref<16x16xf16>, %j: index) kernel {
     %c0 = arith.constant 0 : index
     %c64 = arith.constant 64 : index

@@ -103,7 +103,7 @@ def Tessera_ScheduleAttr : AttrDef<Tessera_Dialect, "Schedule"> {
 
     - `workgroup`: the MxN tile of the result that one workgroup computes;
     - `subgroup`: the MxN tile that one subgroup computes; it divides
-      `workgroup`, and the quotient is the number of subgroups;
+      `workgroup`, and the quotient is the number of subgroups (of groups);
     - `k`: how far the reduction advances for each staging of the operands;
     - `kFragment`: how far it advances for each `tessera.mma`; divides `k`;
     - `stages`: how many stagings of the operands in workgroup memory are in
@@ -128,7 +128,10 @@ def Tessera_ScheduleAttr : AttrDef<Tessera_Dialect, "Schedule"> {
       M first and then along N, so that what is in the L2 cache is used again;
       0 makes all of M one band;
     - `persistent` (0): how many workgroups are launched, each of which walks
-      through several tiles; 0 launches one for each tile.
+      through several tiles; 0 launches one for each tile;
+    - `group` (1): how many subgroups own a fragment together. `subgroup` is
+      then the tile of such a group. Chips have instructions for some numbers:
+      four subgroups of Hopper are a warpgroup, which `wgmma` works with.
 
     Example:
 
@@ -143,7 +146,7 @@ def Tessera_ScheduleAttr : AttrDef<Tessera_Dialect, "Schedule"> {
     - `schedule_c2`: `subgroup` divides `workgroup`.
     - `schedule_c3`: `vthread` divides `subgroup`.
     - `schedule_c4`: `kFragment` divides `k`.
-    - `schedule_c5`: `splitK` is positive; `raster`, `interleave` and
+    - `schedule_c5`: `splitK` and `group` are positive; `raster`, `interleave` and
       `persistent` are not negative; `interleave` is at most the number of
       virtual threads.
     - `schedule_c6`: `swizzle` needs `stages` of 1 or more.
@@ -164,13 +167,14 @@ def Tessera_ScheduleAttr : AttrDef<Tessera_Dialect, "Schedule"> {
     DefaultValuedParameter<"::mlir::tessera::SplitReduction",
       "::mlir::tessera::SplitReduction::Ordered">:$splitKReduction,
     DefaultValuedParameter<"int64_t", "0">:$raster,
-    DefaultValuedParameter<"int64_t", "0">:$persistent);
+    DefaultValuedParameter<"int64_t", "0">:$persistent,
+    DefaultValuedParameter<"int64_t", "1">:$group);
   let extraClassDeclaration = [{
     /// The number of virtual threads, and of subgroups.
     int64_t getNumVThreads() const { return getVthread()[0] * getVthread()[1]; }
     int64_t getNumSubgroups() const {
       return (getWorkgroup()[0] / getSubgroup()[0]) *
-             (getWorkgroup()[1] / getSubgroup()[1]);
+             (getWorkgroup()[1] / getSubgroup()[1]) * getGroup();
     }
     /// Whether partial sums are added atomically, in no fixed order.
     bool addsAtomically() const {

@@ -430,9 +430,11 @@ def Tessera_CopyOp : Tessera_CopyLikeOp<"copy"> {
     `swizzled` permutes each row of the target, so that neither the accesses to
     a row nor those to a column meet in one memory bank: the 16-byte chunk `c`
     of row `r` is stored as chunk `c xor ((r / L) mod S)`, where
-    `S = min(8, row bytes / 16)` and `L = max(1, 128 / row bytes)`. These are
-    the 32, 64 and 128 byte swizzles of NVIDIA's tensor maps (CUDA driver API,
-    CUtensorMapSwizzle). Row and chunk count from the start of the last two
+    `S = min(8, row bytes / 16)` and `L = max(1, 128 / row bytes)`. Rows longer
+    than 128 bytes lie in panels: all rows' first 128 bytes, then all rows'
+    next, each permuted by itself. These are the 32, 64 and 128 byte swizzles of
+    NVIDIA's tensor maps (CUDA driver API, CUtensorMapSwizzle), and what its
+    `wgmma` reads. Row and chunk count from the start of the last two
     dimensions of the memory, which starts at a multiple of 16 bytes. A load is
     to say `swizzled` as well.
 
@@ -447,8 +449,8 @@ def Tessera_CopyOp : Tessera_CopyLikeOp<"copy"> {
       positive power of two that divides the rows of `shape`, and needs
       `gather`.
     - `copy_c7`: `swizzled` needs a target whose last dimension is static,
-      contiguous and unpadded, of 32, 64 or a multiple of 128 bytes, with
-      elements of 8 to 128 bits.
+      contiguous and unpadded, of 32, 64 or a multiple of 128 bytes (then the
+      dimension before it is static as well), with elements of 4 to 128 bits.
 
     Example:
 

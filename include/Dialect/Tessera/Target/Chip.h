@@ -17,7 +17,8 @@
 namespace mlir::tessera {
 
 /// One row of an instruction table: a way to compute
-/// `acc[m, n] += a[m, k] * b[k, n]` on the registers of one subgroup.
+/// `acc[m, n] += a[m, k] * b[k, n]` on the registers of one subgroup, or of a
+/// few together.
 struct MatrixInstruction {
   /// Unique over all tables; what `!tessera.fragment<..., "name">` says.
   std::string name;
@@ -29,12 +30,23 @@ struct MatrixInstruction {
   bool tf32 = false;
   /// Runs on a matrix unit; otherwise it is made of scalar FMAs.
   bool matrixUnit = true;
+  /// How many subgroups execute it together; the maps count the lanes of all.
+  int64_t subgroups = 1;
+  /// Reads a, or b, from swizzled workgroup memory rather than from registers:
+  /// the map then gives the tile's extents only.
+  bool aInMemory = false, bInMemory = false;
+  /// Operands in memory may be stored either way; else a by rows and b by
+  /// columns.
+  bool anyOrder = false;
   /// Feature level from which on the chips of the table have it (sm_80: 80).
   int64_t since = 0;
   LaneMap aMap, bMap, accMap;
 
   const LaneMap &getMap(Role role) const {
     return role == Role::A ? aMap : role == Role::B ? bMap : accMap;
+  }
+  bool isInMemory(Role role) const {
+    return role == Role::A ? aInMemory : role == Role::B && bInMemory;
   }
 };
 
@@ -45,6 +57,11 @@ struct ScheduleDefaults {
   int64_t kBytes;
   /// 0: operands are not staged; fragments load from global memory.
   int64_t stages;
+  /// Subgroups that own a fragment together: `subgroup` is their tile.
+  int64_t group = 1;
+  /// The rate of the matrix unit with this tiling, measured, as a part of the
+  /// best one's.
+  double speed = 1.0;
 };
 
 /// How kernels without fragments use the chip's threads.
@@ -94,6 +111,10 @@ struct Chip {
   int64_t maxRow = 256;
   /// Default tilings with a matrix unit, and with scalar FMAs.
   ScheduleDefaults matrixDefaults, scalarDefaults;
+  /// Tilings for instructions of several subgroups together, where the chip has
+  /// them. The default schedule takes the one by which the contraction takes
+  /// least time.
+  std::vector<ScheduleDefaults> groupDefaults;
   SimtDefaults simt;
   /// The rows this chip has, best first.
   std::vector<MatrixInstruction> instructions;
@@ -118,17 +139,21 @@ const std::vector<Chip> &getAllChips();
 /// The name of the chip this program runs on, for the target `cpu`.
 llvm::StringRef getHostChip();
 
-/// The best instruction of `chip` for a product of these types, whose shape
-/// divides MxNxK. Null if there is none. `why` receives a line for each row of
+/// The best instruction of `chip` for a product of these types by so many
+/// subgroups together, whose shape divides MxNxK. Null if there is none. `why`
+/// receives a line for each row of
 /// these types, or of the matrix unit, that was passed over, and why.
 const MatrixInstruction *
 selectInstruction(const Chip &chip, Type a, Type b, Type acc,
                   Precision precision, int64_t m, int64_t n, int64_t k,
-                  llvm::SmallVectorImpl<std::string> *why = nullptr);
+                  llvm::SmallVectorImpl<std::string> *why = nullptr,
+                  int64_t subgroups = 1);
 
 /// The instruction whose operand map distributes a fragment of `type` that no
-/// product constrains. Null only if the chip has no instruction at all.
-const MatrixInstruction *selectPlainLayout(const Chip &chip, FragmentType type);
+/// product constrains, over so many subgroups. Null only if the chip has no
+/// instruction for that number.
+const MatrixInstruction *selectPlainLayout(const Chip &chip, FragmentType type,
+                                           int64_t subgroups = 1);
 
 } // namespace mlir::tessera
 

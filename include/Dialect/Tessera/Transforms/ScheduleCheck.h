@@ -31,7 +31,8 @@ enum class ScheduleEntry {
   SplitKReduction,
   Raster,
   Persistent,
-  Last = Persistent
+  Group,
+  Last = Group
 };
 
 /// A schedule as an array of its numbers. It need not be a valid attribute.
@@ -72,10 +73,11 @@ struct ScheduleProblem {
 };
 
 /// The instructions of `chip` that products of `op` may use: of its matrix unit
-/// where it has one for the types, of scalar FMAs elsewhere. Best first.
+/// where it has one for the types and groups of so many subgroups, of scalar
+/// FMAs elsewhere. Best first.
 SmallVector<const MatrixInstruction *>
 getPermittedInstructions(ContractOp op, const MatrixForm &form,
-                         const Chip &chip);
+                         const Chip &chip, int64_t group);
 
 /// The registers of 4 bytes that a thread needs at least: the accumulators of
 /// its subgroup's tile, and the operand fragments of one step along K.

@@ -47,6 +47,13 @@ inline llvm::StringRef getInstructionAttrName() {
   return "tessera.instruction";
 }
 
+/// The discardable attribute of a `gpu.func` that says how many subgroups own a
+/// fragment together; absent for one.
+inline llvm::StringRef getGroupAttrName() { return "tessera.group"; }
+
+/// That number, for the `gpu.func` which `op` is or stands in.
+int64_t getFragmentGroup(Operation *op);
+
 /// The discardable attribute that holds what `getKnownTileAlignment` found for
 /// a load or store, from the time when it can still be found.
 inline llvm::StringRef getAlignmentAttrName() { return "tessera.alignment"; }

@@ -130,7 +130,7 @@ FragmentType FragmentType::cloneWithInstruction(StringAttr instruction) const {
 Attribute ScheduleAttr::parse(AsmParser &parser, Type) {
   SmallVector<int64_t> workgroup, subgroup, vthread = {1, 1};
   int64_t k = 0, kFragment = 0, stages = 1, interleave = 0, splitK = 1,
-          raster = 0, persistent = 0;
+          raster = 0, persistent = 0, group = 1;
   SplitReduction splitKReduction = SplitReduction::Ordered;
   bool swizzle = false;
   SMLoc loc = parser.getCurrentLocation();
@@ -176,6 +176,8 @@ Attribute ScheduleAttr::parse(AsmParser &parser, Type) {
       return parser.parseInteger(raster);
     if (key == "persistent")
       return parser.parseInteger(persistent);
+    if (key == "group")
+      return parser.parseInteger(group);
     if (key == "swizzle") {
       StringRef word;
       SMLoc wordLoc = parser.getCurrentLocation();
@@ -189,18 +191,18 @@ Attribute ScheduleAttr::parse(AsmParser &parser, Type) {
     return parser.emitError(keyLoc, "unknown schedule entry '")
            << key
            << "': expected workgroup, subgroup, k, kFragment, stages, vthread, "
-              "interleave, swizzle, splitK, splitKReduction, raster or "
-              "persistent";
+              "interleave, swizzle, splitK, splitKReduction, raster, "
+              "persistent or group";
   };
   if (parser.parseCommaSeparatedList(AsmParser::Delimiter::LessGreater,
                                      parseEntry))
     return {};
   if (kFragment == 0)
     kFragment = k;
-  return parser.getChecked<ScheduleAttr>(loc, parser.getContext(), workgroup,
-                                         subgroup, k, kFragment, stages,
-                                         vthread, interleave, swizzle, splitK,
-                                         splitKReduction, raster, persistent);
+  return parser.getChecked<ScheduleAttr>(
+      loc, parser.getContext(), workgroup, subgroup, k, kFragment, stages,
+      vthread, interleave, swizzle, splitK, splitKReduction, raster, persistent,
+      group);
 }
 
 void ScheduleAttr::print(AsmPrinter &printer) const {
@@ -230,6 +232,8 @@ void ScheduleAttr::print(AsmPrinter &printer) const {
     printer << ", raster = " << getRaster();
   if (getPersistent() != 0)
     printer << ", persistent = " << getPersistent();
+  if (getGroup() != 1)
+    printer << ", group = " << getGroup();
   printer << '>';
 }
 
@@ -237,7 +241,7 @@ LogicalResult ScheduleAttr::verify(
     function_ref<InFlightDiagnostic()> emitError, ArrayRef<int64_t> workgroup,
     ArrayRef<int64_t> subgroup, int64_t k, int64_t kFragment, int64_t stages,
     ArrayRef<int64_t> vthread, int64_t interleave, bool swizzle, int64_t splitK,
-    SplitReduction, int64_t raster, int64_t persistent) {
+    SplitReduction, int64_t raster, int64_t persistent, int64_t group) {
   auto isPair = [](ArrayRef<int64_t> pair) {
     return pair.size() == 2 && pair[0] > 0 && pair[1] > 0;
   };
@@ -259,9 +263,9 @@ LogicalResult ScheduleAttr::verify(
   if (k % kFragment)
     return emitError() << "schedule_c4: kFragment (" << kFragment
                        << ") does not divide k (" << k << ")";
-  if (splitK <= 0 || raster < 0 || interleave < 0 || persistent < 0 ||
-      interleave > vthread[0] * vthread[1])
-    return emitError() << "schedule_c5: splitK is positive, raster, "
+  if (splitK <= 0 || group <= 0 || raster < 0 || interleave < 0 ||
+      persistent < 0 || interleave > vthread[0] * vthread[1])
+    return emitError() << "schedule_c5: splitK and group are positive, raster, "
                           "interleave and persistent are not negative, and "
                           "interleave is at most the number of vthreads, "
                        << vthread[0] * vthread[1];
@@ -322,6 +326,9 @@ int64_t mlir::tessera::getSwizzlePhases(MemRefType type) {
     return 0;
   int64_t bytes = strides[rank - 2] * bits / 8;
   if (bytes != 32 && bytes != 64 && (bytes == 0 || bytes % 128))
+    return 0;
+  // Panels are as high as the memory.
+  if (bytes > 128 && type.isDynamicDim(rank - 2))
     return 0;
   return std::min<int64_t>(8, bytes / 16);
 }

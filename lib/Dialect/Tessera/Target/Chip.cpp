@@ -96,12 +96,14 @@ static std::string spell(Type type) {
 
 const MatrixInstruction *mlir::tessera::selectInstruction(
     const Chip &chip, Type a, Type b, Type acc, Precision precision, int64_t m,
-    int64_t n, int64_t k, llvm::SmallVectorImpl<std::string> *why) {
+    int64_t n, int64_t k, llvm::SmallVectorImpl<std::string> *why,
+    int64_t subgroups) {
   std::string aName = spell(a), bName = spell(b), accName = spell(acc);
   bool anyMatrixRow = false;
   const MatrixInstruction *chosen = nullptr;
   for (const MatrixInstruction &row : chip.instructions) {
-    if (row.aType != aName || row.bType != bName || row.accType != accName)
+    if (row.aType != aName || row.bType != bName || row.accType != accName ||
+        row.subgroups != subgroups)
       continue;
     anyMatrixRow |= row.matrixUnit;
     std::string reason;
@@ -140,11 +142,14 @@ const MatrixInstruction *mlir::tessera::selectInstruction(
 }
 
 const MatrixInstruction *mlir::tessera::selectPlainLayout(const Chip &chip,
-                                                          FragmentType type) {
+                                                          FragmentType type,
+                                                          int64_t subgroups) {
   std::string element = spell(type.getElementType());
   const MatrixInstruction *best = nullptr;
   for (const MatrixInstruction &row : chip.instructions) {
     const LaneMap &map = row.getMap(type.getRole());
+    if (row.subgroups != subgroups || row.isInMemory(type.getRole()))
+      continue;
     bool fits = (type.getRows() % map.getRows() == 0 ||
                  (type.getRole() == Role::Acc && type.getRows() == 1)) &&
                 (type.getCols() % map.getCols() == 0 ||
@@ -157,7 +162,7 @@ const MatrixInstruction *mlir::tessera::selectPlainLayout(const Chip &chip,
     if (rowType == element)
       return &row;
     // Another element type's map serves as well: a map knows no types.
-    if (!best && !row.matrixUnit)
+    if (!best && (!row.matrixUnit || subgroups > 1))
       best = &row;
   }
   return best;

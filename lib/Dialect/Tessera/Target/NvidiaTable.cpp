@@ -253,6 +253,58 @@ static MatrixInstruction makeInstruction(const Shape &shape, llvm::StringRef a,
   return row;
 }
 
+/// The instructions of a warpgroup: four subgroups, whose lanes hold 16 rows of
+/// the accumulator each, laid out as by m16n8 (PTX ISA, "Asynchronous
+/// Warpgroup Level Matrix Instructions: wgmma.mma_async"). A and b are read
+/// from workgroup memory, with 16-bit elements by rows or by columns.
+static void addWarpgroups(Chip &chip) {
+  struct Types {
+    const char *operand, *acc;
+    int64_t k;
+    bool anyOrder;
+  };
+  static const Types types[] = {{"f16", "f32", 16, true},
+                                {"bf16", "f32", 16, true},
+                                {"f16", "f16", 16, true}};
+  for (const Types &type : types)
+    for (int64_t n : {256, 128, 64, 32, 16, 8}) {
+      MatrixInstruction row;
+      row.name = "wgmma.m64n" + std::to_string(n) + "k" +
+                 std::to_string(type.k) + "." + type.acc + "." + type.operand;
+      row.m = 64;
+      row.n = n;
+      row.k = type.k;
+      row.aType = row.bType = type.operand;
+      row.accType = type.acc;
+      row.subgroups = 4;
+      row.aInMemory = row.bInMemory = true;
+      row.anyOrder = type.anyOrder;
+      row.since = 90;
+      llvm::SmallVector<Step> acc(acc16x8.getRegisters()), b;
+      for (int32_t col = 8; col < n; col *= 2)
+        acc.push_back({0, col});
+      row.accMap = LaneMap(
+          llvm::ArrayRef<Step>(
+              {{0, 2}, {0, 4}, {1, 0}, {2, 0}, {4, 0}, {16, 0}, {32, 0}}),
+          acc);
+      row.aMap =
+          LaneMap({{0, 2}, {0, 4}, {1, 0}, {2, 0}, {4, 0}, {16, 0}, {32, 0}},
+                  {{0, 1}, {8, 0}, {0, 8}});
+      for (int32_t col = 8; col < n; col *= 2)
+        b.push_back({0, col});
+      row.bMap =
+          LaneMap(llvm::ArrayRef<Step>(
+                      {{1, 0}, {2, 0}, {4, 0}, {8, 0}, {0, 1}, {0, 2}, {0, 4}}),
+                  b);
+      chip.instructions.push_back(std::move(row));
+    }
+  // Speeds measured at 4096 cubed, f16: docs/benchmarks/h200-gemm.md.
+  chip.groupDefaults = {{{128, 256}, {64, 256}, 128, 4, 4, 1.0},
+                        {{128, 128}, {64, 128}, 128, 4, 4, 0.9},
+                        {{64, 128}, {64, 128}, 128, 4, 4, 0.7},
+                        {{64, 64}, {64, 64}, 128, 4, 4, 0.5}};
+}
+
 void mlir::tessera::addNvidiaChips(std::vector<Chip> &chips) {
   struct Entry {
     const char *name;
@@ -301,6 +353,8 @@ void mlir::tessera::addNvidiaChips(std::vector<Chip> &chips) {
           chip.instructions.push_back(makeInstruction(
               shape, row.a, row.b, row.acc, row.tf32, true, row.since));
     }
+    if (chip.name == "sm_90a")
+      addWarpgroups(chip);
     for (const Shape &shape : scalarShapes)
       for (auto [a, b, acc] : getScalarProducts())
         chip.instructions.push_back(

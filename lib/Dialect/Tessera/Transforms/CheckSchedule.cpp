@@ -22,7 +22,7 @@ public:
       : op(op), form(getMatrixForm(op)), schedule(schedule), chip(chip),
         tile{schedule.getSubgroup()[0] / schedule.getVthread()[0],
              schedule.getSubgroup()[1] / schedule.getVthread()[1]},
-        rows(getPermittedInstructions(op, form, chip)) {
+        rows(getPermittedInstructions(op, form, chip, schedule.getGroup())) {
     for (const MatrixInstruction *row : rows)
       if (!instruction && tile[0] % row->m == 0 && tile[1] % row->n == 0 &&
           schedule.getKFragment() % row->k == 0)
@@ -41,6 +41,7 @@ public:
     checkGathers();
     checkSteps();
     checkRows();
+    checkGroup();
     return std::move(problems);
   }
 
@@ -56,6 +57,7 @@ private:
   void checkGathers();
   void checkSteps();
   void checkRows();
+  void checkGroup();
 
   void report(StringRef label, const Twine &message,
               ArrayRef<ScheduleEntry> entries, bool isLimit = false) {
@@ -95,7 +97,7 @@ static std::string spellCount(int64_t count, const char *what) {
 
 SmallVector<const MatrixInstruction *>
 mlir::tessera::getPermittedInstructions(ContractOp op, const MatrixForm &form,
-                                        const Chip &chip) {
+                                        const Chip &chip, int64_t group) {
   std::string a = debugString(op.getProductType(0)),
               b = debugString(op.getProductType(1)),
               acc = debugString(op.getAccumulatorType());
@@ -104,7 +106,7 @@ mlir::tessera::getPermittedInstructions(ContractOp op, const MatrixForm &form,
   for (const MatrixInstruction &row : chip.instructions)
     if (row.aType == a && row.bType == b && row.accType == acc &&
         (!row.tf32 || op.getPrecision() == Precision::Tf32) &&
-        longest % row.k == 0)
+        longest % row.k == 0 && row.subgroups == group)
       rows.push_back(&row);
   auto onUnit = [](const MatrixInstruction *row) { return row->matrixUnit; };
   if (llvm::any_of(rows, onUnit))
@@ -119,6 +121,17 @@ mlir::tessera::getPermittedInstructions(ContractOp op, const MatrixForm &form,
 void Checker::checkInstruction() {
   if (instruction)
     return;
+  if (rows.empty() && schedule.getGroup() > 1) {
+    report("schedule_c7",
+           "group = " + Twine(schedule.getGroup()) + ": no instruction of " +
+               chip.name + " for " + debugString(op.getProductType(0)) + " x " +
+               debugString(op.getProductType(1)) + " -> " +
+               debugString(op.getAccumulatorType()) +
+               " is one of so many subgroups together",
+           {Entry::Group, Entry::SubgroupM, Entry::SubgroupN, Entry::WorkgroupM,
+            Entry::WorkgroupN, Entry::KFragment});
+    return;
+  }
   int64_t kFragment = schedule.getKFragment();
   std::string types = debugString(op.getProductType(0)) + " x " +
                       debugString(op.getProductType(1)) + " -> " +
@@ -198,17 +211,19 @@ mlir::tessera::estimateRegisters(ContractOp op, ScheduleAttr schedule,
                                           : schedule.getNumVThreads();
   int64_t liveRows = llvm::divideCeil(live, grid[1]),
           liveCols = std::min(live, grid[1]);
-  auto count = [](const LaneMap &map, int64_t tiles, Type type) {
+  auto count = [&](Role role, int64_t tiles, Type type) {
+    if (row.isInMemory(role))
+      return int64_t(0);
     return static_cast<int64_t>(llvm::divideCeil(
-        tiles * map.getNumRegisters() * getElementBytes(type), 4));
+        tiles * row.getMap(role).getNumRegisters() * getElementBytes(type), 4));
   };
   int64_t m = subgroup[0] / row.m, n = subgroup[1] / row.n,
           k = schedule.getKFragment() / row.k;
   RegisterEstimate estimate;
-  estimate.accumulators = count(row.accMap, m * n, op.getAccumulatorType());
+  estimate.accumulators = count(Role::Acc, m * n, op.getAccumulatorType());
   estimate.operands =
-      count(row.aMap, m / grid[0] * liveRows * k, op.getProductType(0)) +
-      count(row.bMap, n / grid[1] * liveCols * k, op.getProductType(1));
+      count(Role::A, m / grid[0] * liveRows * k, op.getProductType(0)) +
+      count(Role::B, n / grid[1] * liveCols * k, op.getProductType(1));
   return estimate;
 }
 
@@ -367,6 +382,32 @@ void Checker::checkRows() {
   report("schedule_c18", "the epilogue reduces along N: " + why,
          {Entry::SubgroupN, Entry::WorkgroupN, Entry::VThreadN, Entry::SplitK,
           Entry::SubgroupM, Entry::WorkgroupM, Entry::K, Entry::Stages});
+}
+
+void Checker::checkGroup() {
+  if (!instruction)
+    return;
+  for (unsigned side : {0, 1}) {
+    if (!instruction->isInMemory(side ? Role::B : Role::A))
+      continue;
+    std::string text = instruction->name + " reads " + (side ? "rhs" : "lhs") +
+                       " from swizzled workgroup memory";
+    if (schedule.getStages() == 0 || !schedule.getSwizzle())
+      report("schedule_c19",
+             text + (schedule.getStages() ? ", and swizzle is not set"
+                                          : ", and stages = 0"),
+             {Entry::Swizzle, Entry::Stages, Entry::Group, Entry::SubgroupM,
+              Entry::SubgroupN});
+    else if (!op.getProducer(side).empty())
+      report(
+          "schedule_c19",
+          text + " as it is, and a producer makes it: group = 1 has it in "
+                 "registers",
+          {Entry::Group, Entry::SubgroupM, Entry::SubgroupN, Entry::KFragment});
+    else
+      continue;
+    return;
+  }
 }
 
 SmallVector<ScheduleProblem>

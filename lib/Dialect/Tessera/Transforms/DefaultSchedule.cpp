@@ -38,10 +38,11 @@ StagedTiles mlir::tessera::getStagedTiles(ContractOp op, const MatrixForm &form,
 }
 
 static const MatrixInstruction *select(ContractOp op, const Chip &chip,
-                                       std::array<int64_t, 2> tile, int64_t k) {
+                                       std::array<int64_t, 2> tile, int64_t k,
+                                       int64_t group = 1) {
   return selectInstruction(chip, op.getProductType(0), op.getProductType(1),
                            op.getAccumulatorType(), op.getPrecision(), tile[0],
-                           tile[1], k);
+                           tile[1], k, /*why=*/nullptr, group);
 }
 
 //===----------------------------------------------------------------------===//
@@ -112,6 +113,67 @@ static bool canSwizzle(ContractOp op, const StagedTiles &tiles) {
 }
 
 //===----------------------------------------------------------------------===//
+// Tilings of groups of subgroups
+//===----------------------------------------------------------------------===//
+
+/// Whether instructions of several subgroups, which read operands from swizzled
+/// workgroup memory as they are, can compute `op` with this tiling.
+static bool fitsGroup(ContractOp op, const Chip &chip, const MatrixForm &form,
+                      const std::array<int64_t, 3> &extents,
+                      const ScheduleDefaults &tiling) {
+  Type lhs = getElementTypeOrSelf(op.getLhs().getType());
+  int64_t k = tiling.kBytes / getElementBytes(lhs);
+  const MatrixInstruction *row =
+      select(op, chip, tiling.subgroup, k, tiling.group);
+  if (!row || !op.getProducer(0).empty() || !op.getProducer(1).empty() ||
+      getLargestStep(op, form) % k)
+    return false;
+  // Where not even half a tile is filled, smaller instructions are better.
+  for (unsigned d : {0, 1})
+    if (ShapedType::isStatic(extents[d]) &&
+        extents[d] <= (d ? row->n : row->m) / 2)
+      return false;
+  auto schedule = ScheduleAttr::get(
+      op.getContext(), tiling.workgroup, tiling.subgroup, k, k, tiling.stages,
+      /*vthread=*/{1, 1}, /*interleave=*/0, /*swizzle=*/true, /*splitK=*/1,
+      SplitReduction::Ordered, /*raster=*/0, /*persistent=*/0, tiling.group);
+  return canSwizzle(op, getStagedTiles(op, form, schedule, chip));
+}
+
+/// The tiling of the chip's for groups with which the tiles of the output take
+/// least time; null where none fits. Processors compute a tile at a time each,
+/// and the last wave takes as long as a full one.
+static const ScheduleDefaults *
+chooseGroupTiling(ContractOp op, const Chip &chip, const MatrixForm &form,
+                  const std::array<int64_t, 3> &extents) {
+  const ScheduleDefaults *best = nullptr;
+  double least = 0;
+  for (const ScheduleDefaults &tiling : chip.groupDefaults) {
+    if (!fitsGroup(op, chip, form, extents, tiling))
+      continue;
+    auto tiles = countTiles(op, form, extents, tiling.workgroup);
+    // Where the bounds are not known they cost registers, and small outputs are
+    // as likely as large ones.
+    if (!tiles) {
+      constexpr double fast = 0.85;
+      if (!best || tiling.speed >= fast)
+        best = &tiling;
+      continue;
+    }
+    auto [m, n, batches] = *tiles;
+    int64_t waves = llvm::divideCeil(m * n * batches,
+                                     std::max<int64_t>(1, chip.processors));
+    double time =
+        waves * (tiling.workgroup[0] * tiling.workgroup[1] / tiling.speed);
+    if (!best || time < least) {
+      best = &tiling;
+      least = time;
+    }
+  }
+  return best;
+}
+
+//===----------------------------------------------------------------------===//
 // The default
 //===----------------------------------------------------------------------===//
 
@@ -122,7 +184,7 @@ widenToRows(ContractOp op, const MatrixForm &form, const Chip &chip,
             std::array<int64_t, 2> tile, int64_t columns,
             function_ref<bool(std::array<int64_t, 2>)> isGood) {
   SmallVector<const MatrixInstruction *> rows =
-      getPermittedInstructions(op, form, chip);
+      getPermittedInstructions(op, form, chip, /*group=*/1);
   if (rows.empty())
     return tile;
   int64_t most = tile[0] * tile[1], m = tile[0],
@@ -153,8 +215,12 @@ static ScheduleAttr makeDefaultSchedule(ContractOp op, const Chip &chip,
   const MatrixInstruction *instruction =
       select(op, chip, chip.matrixDefaults.subgroup, longest);
   bool matrixUnit = instruction && instruction->matrixUnit;
-  const ScheduleDefaults &defaults =
-      matrixUnit ? chip.matrixDefaults : chip.scalarDefaults;
+  const ScheduleDefaults *grouped =
+      wholeRows ? nullptr : chooseGroupTiling(op, chip, form, extents);
+  const ScheduleDefaults &defaults = grouped      ? *grouped
+                                     : matrixUnit ? chip.matrixDefaults
+                                                  : chip.scalarDefaults;
+  int64_t group = defaults.group;
   std::array<int64_t, 2> workgroup = defaults.workgroup,
                          subgroup = defaults.subgroup;
   int64_t stages = defaults.stages;
@@ -170,7 +236,7 @@ static ScheduleAttr makeDefaultSchedule(ContractOp op, const Chip &chip,
 
   // Whether a subgroup's tile has an instruction of this class for some K.
   auto hasClass = [&](std::array<int64_t, 2> tile) {
-    const MatrixInstruction *row = select(op, chip, tile, longest);
+    const MatrixInstruction *row = select(op, chip, tile, longest, group);
     return row && row->matrixUnit == matrixUnit;
   };
   wholeRows &= ShapedType::isStatic(extents[1]);
@@ -184,7 +250,7 @@ static ScheduleAttr makeDefaultSchedule(ContractOp op, const Chip &chip,
   // Without staging, a step is one fragment: no longer than the default says.
   int64_t step = std::max(defaults.kBytes / operandBytes, int64_t(1));
   instruction = select(op, chip, subgroup,
-                       stages == 0 ? std::gcd(step, longest) : longest);
+                       stages == 0 ? std::gcd(step, longest) : longest, group);
   int64_t kFragment = instruction ? instruction->k : 1;
   int64_t k = std::max(defaults.kBytes / operandBytes / kFragment, int64_t(1)) *
               kFragment;
@@ -195,7 +261,7 @@ static ScheduleAttr makeDefaultSchedule(ContractOp op, const Chip &chip,
 
   // Whether a subgroup's tile still has an instruction of the same class.
   auto isGood = [&](std::array<int64_t, 2> tile) {
-    const MatrixInstruction *row = select(op, chip, tile, kFragment);
+    const MatrixInstruction *row = select(op, chip, tile, kFragment, group);
     return row && row->matrixUnit == matrixUnit;
   };
   /// Halves the tile along `d`, the workgroup's before the subgroup's.
@@ -222,6 +288,9 @@ static ScheduleAttr makeDefaultSchedule(ContractOp op, const Chip &chip,
   while (ShapedType::isStatic(extents[2]) && k / 2 >= extents[2] &&
          (k / 2) % kFragment == 0)
     k /= 2;
+  // Instructions that a group issues one after another are waited for once.
+  if (group > 1)
+    kFragment = k;
 
   bool swizzle = false;
   int64_t splitK = 1, raster = 0;
@@ -229,7 +298,7 @@ static ScheduleAttr makeDefaultSchedule(ContractOp op, const Chip &chip,
     return ScheduleAttr::get(op.getContext(), workgroup, subgroup, k, kFragment,
                              stages, /*vthread=*/{1, 1}, /*interleave=*/0,
                              swizzle, splitK, SplitReduction::Ordered, raster,
-                             /*persistent=*/0);
+                             /*persistent=*/0, group);
   };
   // More stages than there are steps would only cost memory.
   if (ShapedType::isStatic(extents[2]) && stages > 1)

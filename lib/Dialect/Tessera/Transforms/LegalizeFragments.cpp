@@ -16,6 +16,7 @@
 #include "Dialect/Tessera/Transforms/Utils.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
@@ -55,6 +56,9 @@ private:
     return classes.getOrInsertLeaderValue(value.getAsOpaquePointer());
   }
   LogicalResult chooseForMma(MmaOp op);
+  /// Whether the operands that `row` reads from memory are there.
+  static LogicalResult checkMemoryOperands(MmaOp op,
+                                           const MatrixInstruction &row);
   /// Has `value` the distribution that `row` wants for it? If its class is
   /// undecided, decides it.
   bool demand(Value value, const MatrixInstruction &row);
@@ -120,13 +124,57 @@ bool Legalizer::demand(Value value, const MatrixInstruction &row) {
   return slot->getMap(role) == row.getMap(role);
 }
 
+/// Why `value` is no operand that an instruction reads from swizzled workgroup
+/// memory. Empty: it is one.
+static std::string explainNotInMemory(MmaOp op, Value value,
+                                      const MatrixInstruction &row) {
+  auto load = value.getDefiningOp<LoadOp>();
+  if (!load || !isWorkgroupMemory(load.getMemRefType()))
+    return "is not loaded from workgroup memory";
+  if (!load.getSwizzled())
+    return "is loaded from memory that is not swizzled";
+  if (!load.getInBounds())
+    return "is not loaded in_bounds";
+  bool isA = load.getType().getRole() == Role::A;
+  if (!row.anyOrder && load.getTranspose() == isA)
+    return std::string("is stored by ") + (isA ? "columns" : "rows");
+  // The instruction reads the memory where the product stands.
+  if (load->getBlock() != op->getBlock())
+    return "is loaded in another block";
+  for (Operation *between = load->getNextNode(); between != op;
+       between = between->getNextNode())
+    if (!isMemoryEffectFree(between) && !isa<LoadOp, MmaOp>(between))
+      return "is loaded before what may change the memory";
+  return "";
+}
+
+LogicalResult Legalizer::checkMemoryOperands(MmaOp op,
+                                             const MatrixInstruction &row) {
+  for (Value value : {op.getA(), op.getB()}) {
+    Role role = cast<FragmentType>(value.getType()).getRole();
+    if (!row.isInMemory(role))
+      continue;
+    std::string why = explainNotInMemory(op, value, row);
+    if (!why.empty())
+      return op.emitError()
+             << row.name << " reads operand " << (role == Role::A ? "a" : "b")
+             << " from workgroup memory, and it " << why;
+    if (value.getDefiningOp<LoadOp>().getTranspose())
+      op->setAttr(role == Role::A ? "tessera.transposed_a"
+                                  : "tessera.transposed_b",
+                  UnitAttr::get(op.getContext()));
+  }
+  return success();
+}
+
 LogicalResult Legalizer::chooseForMma(MmaOp op) {
   FragmentType a = op.getA().getType(), b = op.getB().getType(),
                acc = op.getAcc().getType();
   SmallVector<std::string> why;
-  const MatrixInstruction *row = selectInstruction(
-      chip, a.getElementType(), b.getElementType(), acc.getElementType(),
-      op.getPrecision(), acc.getRows(), acc.getCols(), a.getCols(), &why);
+  const MatrixInstruction *row =
+      selectInstruction(chip, a.getElementType(), b.getElementType(),
+                        acc.getElementType(), op.getPrecision(), acc.getRows(),
+                        acc.getCols(), a.getCols(), &why, getFragmentGroup(op));
   if (!row || (requireMatrixUnit && !row->matrixUnit)) {
     InFlightDiagnostic diag = op.emitError()
                               << (row ? "a matrix unit is required, and "
@@ -140,6 +188,8 @@ LogicalResult Legalizer::chooseForMma(MmaOp op) {
   }
   op->setAttr(getInstructionAttrName(),
               StringAttr::get(op.getContext(), row->name));
+  if (failed(checkMemoryOperands(op, *row)))
+    return failure();
 
   // An operand whose class has another map is converted for this product.
   OpBuilder builder(op);
@@ -185,11 +235,14 @@ static bool fits(const MatrixInstruction &row, FragmentType type) {
 LogicalResult Legalizer::chooseForTheRest() {
   // The largest member decides what fits the class.
   llvm::MapVector<const void *, FragmentType> largest;
+  llvm::DenseMap<const void *, int64_t> groups;
   for (Value value : fragments) {
     auto type = cast<FragmentType>(value.getType());
     FragmentType &slot = largest[leader(value)];
     if (!slot || slot.getNumElements() < type.getNumElements())
       slot = type;
+    groups[leader(value)] =
+        getFragmentGroup(value.getParentRegion()->getParentOp());
   }
   // Along conversions, keep the map: then they cost no movement.
   SmallVector<ConvertOp> conversions;
@@ -220,7 +273,7 @@ LogicalResult Legalizer::chooseForTheRest() {
   propagate();
   for (auto &[leader, type] : largest)
     if (!chosen[leader]) {
-      chosen[leader] = selectPlainLayout(chip, type);
+      chosen[leader] = selectPlainLayout(chip, type, groups.lookup(leader));
       propagate();
     }
 
@@ -297,7 +350,26 @@ struct LegalizeFragmentsPass
     : public tessera::impl::TesseraLegalizeFragmentsBase<
           LegalizeFragmentsPass> {
   using TesseraLegalizeFragmentsBase::TesseraLegalizeFragmentsBase;
+  /// A kernel made of a contraction has the group of its schedule.
+  static void setGroups(gpu::GPUModuleOp module) {
+    auto outer = module->getParentOfType<ModuleOp>();
+    auto schedules =
+        outer ? outer->getAttrOfType<DictionaryAttr>("tessera.schedules")
+              : DictionaryAttr();
+    if (!schedules)
+      return;
+    for (auto kernel : module.getOps<gpu::GPUFuncOp>())
+      if (auto schedule =
+              dyn_cast_or_null<ScheduleAttr>(schedules.get(kernel.getName()));
+          schedule && schedule.getGroup() > 1)
+        kernel->setAttr(getGroupAttrName(),
+                        Builder(kernel.getContext())
+                            .getI64IntegerAttr(schedule.getGroup()));
+  }
+
   void runOnOperation() override {
+    if (auto module = dyn_cast<gpu::GPUModuleOp>(getOperation()))
+      setGroups(module);
     FailureOr<const Chip *> found = getChip(getOperation(), target, chip);
     if (failed(found) ||
         failed(Legalizer(getOperation(), **found, requireMatrixUnit).run()))

@@ -42,13 +42,15 @@ ScheduleNumbers::ScheduleNumbers(ScheduleAttr schedule)
              schedule.getSplitK(),
              static_cast<int64_t>(schedule.getSplitKReduction()),
              schedule.getRaster(),
-             schedule.getPersistent()} {}
+             schedule.getPersistent(),
+             schedule.getGroup()} {}
 
 bool ScheduleNumbers::isValid() const {
   const ScheduleNumbers &s = *this;
-  for (Entry entry : {Entry::WorkgroupM, Entry::WorkgroupN, Entry::SubgroupM,
-                      Entry::SubgroupN, Entry::K, Entry::KFragment,
-                      Entry::VThreadM, Entry::VThreadN, Entry::SplitK})
+  for (Entry entry :
+       {Entry::WorkgroupM, Entry::WorkgroupN, Entry::SubgroupM,
+        Entry::SubgroupN, Entry::K, Entry::KFragment, Entry::VThreadM,
+        Entry::VThreadN, Entry::SplitK, Entry::Group})
     if (s[entry] <= 0)
       return false;
   for (Entry entry :
@@ -75,7 +77,7 @@ ScheduleAttr ScheduleNumbers::getAttr(MLIRContext *context) const {
       {s[Entry::VThreadM], s[Entry::VThreadN]}, s[Entry::Interleave],
       s[Entry::Swizzle] != 0, s[Entry::SplitK],
       static_cast<SplitReduction>(s[Entry::SplitKReduction]), s[Entry::Raster],
-      s[Entry::Persistent]);
+      s[Entry::Persistent], s[Entry::Group]);
 }
 
 std::string ScheduleNumbers::describeChange(const ScheduleNumbers &from) const {
@@ -110,6 +112,7 @@ std::string ScheduleNumbers::describeChange(const ScheduleNumbers &from) const {
             .str());
   number("raster", Entry::Raster);
   number("persistent", Entry::Persistent);
+  number("group", Entry::Group);
   return text;
 }
 
@@ -124,10 +127,12 @@ public:
   Search(ContractOp op, ScheduleAttr schedule, const Chip &chip,
          ArrayRef<ScheduleProblem> problems)
       : op(op), form(getMatrixForm(op)), chip(chip), from(schedule),
-        rows(getPermittedInstructions(op, form, chip)),
+        rows(getPermittedInstructions(op, form, chip, schedule.getGroup())),
         lhsBits(getElementBits(getElementTypeOrSelf(op.getLhs().getType()))),
         rhsBits(getElementBits(getElementTypeOrSelf(op.getRhs().getType()))),
         reduction(getStaticExtents(op, form)[2]) {
+    if (rows.empty())
+      rows = getPermittedInstructions(op, form, chip, /*group=*/1);
     for (const ScheduleProblem &problem : problems)
       for (Entry entry : problem.entries)
         if (!llvm::is_contained(entries, entry))
@@ -236,6 +241,10 @@ SmallVector<int64_t> Search::getCandidates(Entry entry) const {
     if (!ShapedType::isDynamic(reduction))
       add(llvm::divideCeil(reduction, from[Entry::K]), 1, now);
     break;
+  case Entry::Group:
+    for (const MatrixInstruction &row : chip.instructions)
+      add(row.subgroups, 1, row.subgroups);
+    break;
   case Entry::Raster:
   case Entry::Persistent:
     add(0, 0, now);
@@ -273,7 +282,7 @@ bool Search::mayFit(const ScheduleNumbers &to) const {
     return false;
   int64_t subgroups = to[Entry::WorkgroupM] / to[Entry::SubgroupM] *
                       (to[Entry::WorkgroupN] / to[Entry::SubgroupN]);
-  if (subgroups * chip.subgroupSize > chip.maxThreads)
+  if (subgroups * to[Entry::Group] * chip.subgroupSize > chip.maxThreads)
     return false;
   int64_t bits = to[Entry::WorkgroupM] * to[Entry::K] * lhsBits +
                  to[Entry::WorkgroupN] * to[Entry::K] * rhsBits;

@@ -20,8 +20,11 @@ namespace mlir::tessera {
 using namespace mlir;
 using namespace mlir::tessera;
 
-/// Covers every access width, and what swizzles and bulk copies ask for.
-static constexpr int64_t bufferAlignment = 128;
+/// Covers every access width and bulk copies; of memory that a group of
+/// subgroups reads operands from, a whole pattern of swizzled rows.
+static int64_t getBufferAlignment(gpu::GPUFuncOp kernel) {
+  return getFragmentGroup(kernel) > 1 ? 1024 : 128;
+}
 
 namespace {
 
@@ -95,7 +98,8 @@ struct PackWorkgroupMemoryPass
       buffer.replaceAllUsesWith(view);
       int64_t bits =
           type.getNumElements() * getElementBits(type.getElementType());
-      offset += llvm::alignTo(llvm::divideCeil(bits, 8), bufferAlignment);
+      offset +=
+          llvm::alignTo(llvm::divideCeil(bits, 8), getBufferAlignment(kernel));
     }
     for (Operation *op : allocations) {
       for (Operation *user : llvm::make_early_inc_range(op->getUsers()))

@@ -438,9 +438,11 @@ void Tiler::placeSubgroup() {
   int64_t subCols = block[1] / sub[1];
   Value zero = math.constant(0);
   subInBlock = {zero, zero};
-  if (schedule.getNumSubgroups() == 1)
+  if (schedule.getNumSubgroups() == schedule.getGroup())
     return;
   Value id = gpu::SubgroupIdOp::create(builder, /*upper_bound=*/nullptr);
+  if (schedule.getGroup() > 1)
+    id = math.div(id, math.constant(schedule.getGroup()));
   std::array<Value, 2> position{id, id};
   if (subCols > 1)
     position = {math.div(id, math.constant(subCols)),

@@ -310,3 +310,12 @@ Value mlir::tessera::emitNumThreads(OpBuilder &builder, Operation *op) {
       arith::MulIOp::create(builder, loc, grid.sizes[0], grid.sizes[1]),
       grid.sizes[2]);
 }
+
+int64_t mlir::tessera::getFragmentGroup(Operation *op) {
+  auto kernel = dyn_cast<gpu::GPUFuncOp>(op);
+  if (!kernel)
+    kernel = op->getParentOfType<gpu::GPUFuncOp>();
+  auto group = kernel ? kernel->getAttrOfType<IntegerAttr>(getGroupAttrName())
+                      : IntegerAttr();
+  return group ? group.getInt() : 1;
+}

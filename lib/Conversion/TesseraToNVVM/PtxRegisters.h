@@ -1,0 +1,36 @@
+//===- PtxRegisters.h - Vectors of a lane as PTX's registers ----*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CONVERSION_TESSERATONVVM_PTXREGISTERS_H
+#define CONVERSION_TESSERATONVVM_PTXREGISTERS_H
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinTypes.h"
+
+namespace mlir::tessera {
+
+/// The suffix by which instructions name an element type ("s8", "e4m3"), given
+/// by its MLIR spelling.
+llvm::StringRef getPtxType(llvm::StringRef type, bool isUnsigned, bool tf32);
+
+/// What one register operand of a type is in inline assembly: its constraint
+/// letter.
+char getPtxConstraint(Type type);
+
+/// A lane's vector as the registers that an instruction takes: 32-bit words, or
+/// whole f64 and accumulator elements; f32 rounded to tf32 if asked for.
+SmallVector<Value> unpackRegisters(OpBuilder &builder, Location loc,
+                                   Value vector, bool tf32);
+
+/// The vector that `count` of the `total` results of inline assembly hold, from
+/// `first` on. `results` is a struct of them, or the only one.
+Value packRegisters(OpBuilder &builder, Location loc, Value results,
+                    int64_t count, VectorType type, int64_t first,
+                    int64_t total);
+
+} // namespace mlir::tessera
+
+#endif // CONVERSION_TESSERATONVVM_PTXREGISTERS_H

@@ -1,0 +1,191 @@
+//===- Wgmma.cpp - wgmma.mma_async ----------------------------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A warpgroup's products (PTX ISA, "Asynchronous Warpgroup Level Matrix
+// Instructions"). Operands are read from workgroup memory, which a 64-bit
+// matrix descriptor describes:
+//
+//   bits  0 to 13   address of the tile's first element, / 16
+//   bits 16 to 29   leading dimension byte offset, / 16
+//   bits 32 to 45   stride dimension byte offset, / 16
+//   bits 62 to 63   swizzle: 1 of 128 bytes, 2 of 64, 3 of 32
+//
+// The memory holds panels of rows of at most 128 bytes, swizzled in patterns of
+// 8 rows (see `tessera.copy`). The stride dimension goes from one pattern to
+// the next. Of an operand that is stored across (a by columns, b by rows), the
+// leading dimension goes from one panel to the next; of the other kind it is
+// not used, since one instruction's K lies within a row of a panel.
+//
+// One inline assembly issues all instructions of a product and waits for them:
+// what is in flight has no name in the program, and needs none.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Dialect/Tessera/Transforms/IndexMath.h"
+#include "Dialect/Tessera/Transforms/Utils.h"
+#include "NvidiaTarget.h"
+#include "PtxRegisters.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+using namespace mlir::tessera;
+
+Value NvidiaTarget::emitMemoryOperand(OpBuilder &builder, Location loc,
+                                      LoadOp op, const TileLayout &layout,
+                                      Value row, Value col) const {
+  MemRefType type = op.getMemRefType();
+  int64_t bytes = getElementBytes(type.getElementType());
+  if (layout.instruction->subgroups != 4 || !isWorkgroupMemory(type) ||
+      !op.getSwizzled() || getSwizzlePhases(type) < 2)
+    return {};
+  int64_t rows = type.getShape()[type.getRank() - 2];
+  // Bytes of a panel's row, and of a pattern of eight.
+  int64_t pitch = std::min<int64_t>(128, type.getShape().back() * bytes),
+          pattern = 8 * pitch, perRow = pitch / bytes;
+  Role role = op.getType().getRole();
+  // Whether rows of the memory run along K.
+  bool alongK = op.getTranspose() == (role == Role::B);
+  int64_t alongRow = layout.getExtent(op.getTranspose() ? 0 : 1),
+          downRows = layout.getExtent(op.getTranspose() ? 1 : 0);
+  // Tiles begin at patterns, and one instruction's K lies in a panel.
+  int64_t slowDivisor = getKnownDivisor(row),
+          fastDivisor = getKnownDivisor(col);
+  if (slowDivisor % 8 || downRows % 8 || fastDivisor % (16 / bytes) ||
+      (alongK && (perRow % alongRow || fastDivisor % alongRow)) ||
+      (!alongK && alongRow > perRow && fastDivisor % perRow) ||
+      (!alongK && alongRow <= perRow && fastDivisor % alongRow))
+    return {};
+
+  IndexMath math(builder, loc);
+  Value base = memref::ExtractAlignedPointerAsIndexOp::create(builder, loc,
+                                                              op.getMemory());
+  // Leading indices count whole memories of the last two dimensions.
+  Value slot;
+  for (auto [d, index] : llvm::enumerate(op.getIndices().drop_back(2)))
+    slot = slot ? math.add(math.mul(slot, type.getShape()[d]), index) : index;
+  if (slot)
+    base =
+        math.add(base, math.mul(slot, rows * type.getShape().back() * bytes));
+  Value panel = math.div(col, math.constant(perRow)),
+        within = math.rem(col, math.constant(perRow));
+  Value address =
+      math.add(math.add(base, math.mul(panel, rows * pitch)),
+               math.add(math.mul(row, pitch), math.mul(within, bytes)));
+
+  Type i64 = builder.getI64Type();
+  auto constant = [&](uint64_t value) -> Value {
+    return arith::ConstantOp::create(
+        builder, loc, builder.getIntegerAttr(i64, static_cast<int64_t>(value)));
+  };
+  uint64_t leading = alongK ? 16 : rows * pitch, stride = pattern;
+  uint64_t swizzle = pitch == 128 ? 1 : pitch == 64 ? 2 : 3;
+  uint64_t fixed =
+      ((leading / 16) & 0x3fff) << 16 | (stride / 16) << 32 | swizzle << 62;
+  Value bits = arith::IndexCastOp::create(builder, loc, i64, address);
+  bits = arith::ShRUIOp::create(
+      builder, loc,
+      arith::AndIOp::create(builder, loc, bits, constant(0x3ffff)),
+      constant(4));
+  return arith::OrIOp::create(builder, loc, bits, constant(fixed));
+}
+
+SmallVector<Value> NvidiaTarget::emitProduct(OpBuilder &builder, Location loc,
+                                             const MatrixInstruction &row,
+                                             MmaOp op, ValueRange a,
+                                             ValueRange b,
+                                             ValueRange acc) const {
+  if (row.subgroups != 4)
+    return {};
+  auto accType = cast<VectorType>(acc[0].getType());
+  SmallVector<Value> accWords, descriptors;
+  for (Value tile : acc)
+    llvm::append_range(accWords, unpackRegisters(builder, loc, tile, false));
+  int64_t perTile = accWords.size() / acc.size();
+  for (Value tile : llvm::concat<Value>(llvm::to_vector(a), llvm::to_vector(b)))
+    descriptors.push_back(
+        vector::ExtractOp::create(builder, loc, tile, ArrayRef<int64_t>{0}));
+
+  // $0 and on are the accumulators, then the descriptors of a, then of b.
+  int64_t n = op.getAcc().getType().getCols() / row.n,
+          m = op.getAcc().getType().getRows() / row.m,
+          k = op.getA().getType().getCols() / row.k;
+  StringRef shape = StringRef(row.name).split('.').second.split('.').first,
+            type = getPtxType(row.aType, op.getUnsignedA(), false),
+            sum = getPtxType(row.accType, false, false);
+  // The instruction's own order is a by rows and b by columns.
+  int transposesA = op->hasAttr("tessera.transposed_a"),
+      transposesB = !op->hasAttr("tessera.transposed_b");
+  std::string text = "{\n.reg .pred p;\nsetp.ne.b32 p, 1, 0;\n"
+                     "wgmma.fence.sync.aligned;\n";
+  for (int64_t s = 0; s < k; ++s)
+    for (int64_t i = 0; i < m; ++i)
+      for (int64_t j = 0; j < n; ++j) {
+        text += ("wgmma.mma_async.sync.aligned." + shape + "." + sum + "." +
+                 type + "." + type + " {")
+                    .str();
+        for (int64_t w = 0; w < perTile; ++w)
+          text += (w ? ", $" : "$") + llvm::utostr((i * n + j) * perTile + w);
+        int64_t first = accWords.size();
+        text += "}, $" + llvm::utostr(first + i * k + s) + ", $" +
+                llvm::utostr(first + m * k + s * n + j) + ", p, 1, 1";
+        if (row.anyOrder)
+          text += ", " + llvm::utostr(transposesA) + ", " +
+                  llvm::utostr(transposesB);
+        text += ";\n";
+      }
+  text += "wgmma.commit_group.sync.aligned;\n"
+          "wgmma.wait_group.sync.aligned 0;\n}";
+
+  std::string constraints;
+  auto add = [&](const std::string &constraint) {
+    constraints += (constraints.empty() ? "" : ",") + constraint;
+  };
+  SmallVector<Value> operands(descriptors);
+  for (Value word : accWords)
+    add(std::string("=") + getPtxConstraint(word.getType()));
+  for (size_t i = 0; i < descriptors.size(); ++i)
+    add("l");
+  for (auto [i, word] : llvm::enumerate(accWords)) {
+    add(llvm::utostr(i));
+    operands.push_back(word);
+  }
+  add("~{memory}");
+  SmallVector<Type> types(accWords.size(), accWords[0].getType());
+  auto call = LLVM::InlineAsmOp::create(
+      builder, loc,
+      types.size() == 1
+          ? types[0]
+          : LLVM::LLVMStructType::getLiteral(builder.getContext(), types),
+      operands, text, constraints, /*has_side_effects=*/true,
+      /*is_align_stack=*/false, LLVM::tailcallkind::TailCallKind::None,
+      LLVM::AsmDialectAttr(), ArrayAttr());
+  SmallVector<Value> sums;
+  for (size_t tile = 0; tile < acc.size(); ++tile)
+    sums.push_back(packRegisters(builder, loc, call.getResult(0), perTile,
+                                 accType, tile * perTile, types.size()));
+  return sums;
+}
+
+void mlir::tessera::fenceMemoryOperands(Operation *root) {
+  root->walk([](gpu::BarrierOp barrier) {
+    if (getFragmentGroup(barrier) == 1)
+      return;
+    OpBuilder builder(barrier);
+    NVVM::FenceProxyOp::create(
+        builder, barrier.getLoc(),
+        NVVM::ProxyKindAttr::get(builder.getContext(),
+                                 NVVM::ProxyKind::async_shared),
+        NVVM::SharedSpaceAttr::get(builder.getContext(),
+                                   NVVM::SharedSpace::shared_cta));
+  });
+}

@@ -1,0 +1,58 @@
+// RUN: gpu-opt %s --tessera-choose-schedule="target=cuda chip=sm_90a" --split-input-file --verify-diagnostics
+
+// Instructions of several subgroups together: what they ask for besides.
+
+#mk = affine_map<(m, n, k) -> (m, k)>
+#kn = affine_map<(m, n, k) -> (k, n)>
+#mn = affine_map<(m, n, k) -> (m, n)>
+
+func.func @schedule_c19_swizzle(%a: memref<64x64xf16>, %b: memref<64x64xf16>, %c: memref<64x64xf32>) {
+  // expected-error @+1 {{schedule_c19: wgmma.m64n64k16.f32.f16 reads lhs from swizzled workgroup memory, and swizzle is not set; the nearest legal is group = 1}}
+  tessera.contract ins(%a, %b : memref<64x64xf16>, memref<64x64xf16>) outs(%c : memref<64x64xf32>)
+      maps [#mk, #kn, #mn] accumulate f32
+      schedule <workgroup = [64, 64], subgroup = [64, 64], k = 32, stages = 2, group = 4> {
+  ^bb0(%acc: f32):
+    tessera.yield %acc : f32
+  }
+  return
+}
+
+// -----
+
+#mk = affine_map<(m, n, k) -> (m, k)>
+#kn = affine_map<(m, n, k) -> (k, n)>
+#mn = affine_map<(m, n, k) -> (m, n)>
+
+func.func @schedule_c7_rows(%a: memref<64x64xf16>, %b: memref<64x64xf16>, %c: memref<64x64xf32>) {
+  // expected-error @+7 {{schedule_c7: subgroup = [32, 64]: no matrix instruction of sm_90a for f16 x f16 -> f32 divides 32 rows; the nearest legal is subgroup = [64, 64]}}
+  // expected-note @+6 {{wgmma.m64n256k16.f32.f16: takes multiples of 64x256x16}}
+  // expected-note @+5 {{wgmma.m64n128k16.f32.f16}}
+  // expected-note @+4 {{wgmma.m64n64k16.f32.f16}}
+  // expected-note @+3 {{wgmma.m64n32k16.f32.f16}}
+  // expected-note @+2 {{wgmma.m64n16k16.f32.f16}}
+  // expected-note @+1 {{wgmma.m64n8k16.f32.f16}}
+  tessera.contract ins(%a, %b : memref<64x64xf16>, memref<64x64xf16>) outs(%c : memref<64x64xf32>)
+      maps [#mk, #kn, #mn] accumulate f32
+      schedule <workgroup = [64, 64], subgroup = [32, 64], k = 32, stages = 2, swizzle = true, group = 4> {
+  ^bb0(%acc: f32):
+    tessera.yield %acc : f32
+  }
+  return
+}
+
+// -----
+
+#mk = affine_map<(m, n, k) -> (m, k)>
+#kn = affine_map<(m, n, k) -> (k, n)>
+#mn = affine_map<(m, n, k) -> (m, n)>
+
+func.func @no_group_of_two(%a: memref<64x64xf16>, %b: memref<64x64xf16>, %c: memref<64x64xf32>) {
+  // expected-error @+1 {{schedule_c7: group = 2: no instruction of sm_90a for f16 x f16 -> f32 is one of so many subgroups together; the nearest legal is group = 1}}
+  tessera.contract ins(%a, %b : memref<64x64xf16>, memref<64x64xf16>) outs(%c : memref<64x64xf32>)
+      maps [#mk, #kn, #mn] accumulate f32
+      schedule <workgroup = [64, 64], subgroup = [64, 64], k = 32, stages = 2, swizzle = true, group = 2> {
+  ^bb0(%acc: f32):
+    tessera.yield %acc : f32
+  }
+  return
+}

@@ -10,6 +10,7 @@
 #define TESSERA_RUNTIME_DEVICE_H
 
 #include "Runtime/Status.h"
+#include "Runtime/TensorMap.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -175,6 +176,12 @@ public:
   /// Waits for queued work and drops an image. `InvalidArgument` when there is
   /// none of that name.
   virtual Status unloadImage(const std::string &name) = 0;
+
+  /// Writes a tensor map to `map` (`tensorMapBytes`, aligned to
+  /// `tensorMapAlignment`, in the host's memory), for a kernel that takes one
+  /// by value. `InvalidArgument` for a device or a driver that has none, and
+  /// for a tensor that the hardware cannot copy from, with the limit.
+  virtual Status encodeTensorMap(const TensorMapRequest &request, void *map);
 
   /// Queues a launch. `InvalidArgument` names the limit and the value for a
   /// grid, block or workgroup memory beyond the device's or the kernel's

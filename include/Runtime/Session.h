@@ -81,6 +81,7 @@ public:
 
   /// What the C functions below do.
   void launch(const LaunchRequest &request);
+  void encodeTensorMap(const TensorMapRequest &request, void *map);
   void *allocate(int64_t alignment, int64_t bytes);
   void free(void *ptr);
   void *constant(const void *host, int64_t bytes);
@@ -93,6 +94,8 @@ public:
 private:
   Device &target;
   Status firstError;
+  /// Why a tensor map of the next launch could not be made.
+  Status mapError;
   std::vector<LaunchRecord> records;
   bool recording = true;
   LaunchHook launchHook;
@@ -131,6 +134,16 @@ void tessera_rt_launch(const char *kernel, int64_t gridX, int64_t gridY,
                        int64_t gridZ, int64_t blockX, int64_t blockY,
                        int64_t blockZ, int64_t workgroupBytes, int64_t numArgs,
                        void **args, const int64_t *argSizes);
+
+/// Makes a tensor map for the launch that follows and writes it to `map`
+/// (`tensorMapBytes`, aligned to `tensorMapAlignment`). `pointer` and `offset`,
+/// in elements, give the tensor's first element; `element` is a
+/// `TensorMapElement`; see `TensorMapRequest` for the rest. A tensor without a
+/// map is an error of that launch, unless its grid is empty.
+void tessera_rt_tensor_map(void *map, void *pointer, int64_t offset,
+                           int64_t rank, const int64_t *sizes,
+                           const int64_t *strides, int64_t element,
+                           const int64_t *box, int64_t swizzle);
 
 /// Gives device memory, aligned to 256 bytes, or to `alignment` (a power of
 /// two) when that is more. Null after an error.

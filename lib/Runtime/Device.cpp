@@ -82,6 +82,11 @@ void Device::releaseMemory() {
 
 MemoryStats Device::memoryStats() const { return pool->statistics(); }
 
+Status Device::encodeTensorMap(const TensorMapRequest &, void *) {
+  return Status(StatusCode::InvalidArgument,
+                info().name + " has no tensor maps");
+}
+
 bool tessera::runtime::isEmptyGrid(const LaunchRequest &request) {
   return request.grid[0] == 0 || request.grid[1] == 0 || request.grid[2] == 0;
 }

@@ -35,7 +35,17 @@ void Session::report(std::string message) {
   fail(Status(StatusCode::InvalidArgument, std::move(message)));
 }
 
+void Session::encodeTensorMap(const TensorMapRequest &request, void *map) {
+  if (!firstError.ok() || !mapError.ok())
+    return;
+  mapError = target.encodeTensorMap(request, map);
+}
+
 void Session::launch(const LaunchRequest &request) {
+  Status maps = std::exchange(mapError, Status::success());
+  if (!maps.ok() && !isEmptyGrid(request))
+    fail(Status(maps.code(), format("launch of '%s': %s", request.kernel,
+                                    maps.message().c_str())));
   if (!firstError.ok())
     return;
   if (launchHook)
@@ -164,6 +174,22 @@ void tessera_rt_launch(const char *kernel, int64_t gridX, int64_t gridY,
   request.args = args;
   request.argSizes = argSizes;
   requireSession("tessera_rt_launch").launch(request);
+}
+
+void tessera_rt_tensor_map(void *map, void *pointer, int64_t offset,
+                           int64_t rank, const int64_t *sizes,
+                           const int64_t *strides, int64_t element,
+                           const int64_t *box, int64_t swizzle) {
+  TensorMapRequest request;
+  request.pointer = pointer;
+  request.offset = offset;
+  request.element = static_cast<TensorMapElement>(element);
+  request.rank = rank;
+  request.sizes = sizes;
+  request.strides = strides;
+  request.box = box;
+  request.swizzle = swizzle;
+  requireSession("tessera_rt_tensor_map").encodeTensorMap(request, map);
 }
 
 void *tessera_rt_alloc(int64_t bytes) {

@@ -74,6 +74,9 @@ struct FakeDriver {
   int modules = 0, unloads = 0, launches = 0, raises = 0, allocations = 0;
   unsigned lastGrid[3] = {}, lastBlock[3] = {}, lastShared = 0;
   std::vector<int> lastArgs;
+  CUresult encodeResult = CUDA_SUCCESS;
+  unsigned long long lastAddress = 0, lastSize = 0, lastStride = 0;
+  unsigned lastBox = 0;
 
   CUresult state() const { return faulted ? fault : CUDA_SUCCESS; }
 };
@@ -263,6 +266,24 @@ CudaDriver makeFakeDriver() {
     fake->lastShared = sharedBytes;
     return fake->launchResult ? fake->launchResult : fake->state();
   };
+  driver.tensorMapEncodeTiled =
+      [](void *map, CUtensorMapDataType type, unsigned rank, void *address,
+         const unsigned long long *sizes, const unsigned long long *strides,
+         const unsigned *box, const unsigned *elementStrides,
+         CUtensorMapInterleave, CUtensorMapSwizzle swizzle,
+         CUtensorMapL2promotion, CUtensorMapFloatOOBfill) {
+        EXPECT_EQ(reinterpret_cast<uintptr_t>(map) % tensorMapAlignment, 0u);
+        EXPECT_EQ(type, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16);
+        EXPECT_EQ(rank, 2u);
+        EXPECT_EQ(elementStrides[1], 1u);
+        EXPECT_EQ(swizzle, CU_TENSOR_MAP_SWIZZLE_64B);
+        fake->lastAddress = reinterpret_cast<uintptr_t>(address);
+        fake->lastSize = sizes[0];
+        fake->lastStride = strides[0];
+        fake->lastBox = box[1];
+        std::memset(map, 7, tensorMapBytes);
+        return fake->encodeResult;
+      };
   driver.occupancy = [](int *blocks, CUfunction, int threads, size_t) {
     *blocks = 2048 / threads;
     return fake->state();
@@ -485,6 +506,44 @@ TEST_F(FakeCudaTest, Launches) {
   EXPECT_EQ(state.launches, 1);
   EXPECT_EQ(launch("other", {{1, 1, 1}, {1, 1, 1}}).message(),
             "no kernel 'other' is loaded; loaded images: kernels");
+}
+
+TEST_F(FakeCudaTest, TensorMaps) {
+  open();
+  alignas(tensorMapAlignment) char map[tensorMapBytes] = {};
+  const int64_t sizes[] = {100, 60}, strides[] = {64, 1}, box[] = {128, 32};
+  TensorMapRequest request;
+  request.pointer = map;
+  request.offset = 64;
+  request.element = TensorMapElement::BF16;
+  request.rank = 2;
+  request.sizes = sizes;
+  request.strides = strides;
+  request.box = box;
+  request.swizzle = 64;
+  ASSERT_TRUE(device->encodeTensorMap(request, map).ok());
+  EXPECT_EQ(map[127], 7);
+  EXPECT_EQ(state.lastAddress, reinterpret_cast<uintptr_t>(map) + 128);
+  EXPECT_EQ(state.lastSize, 60u);
+  EXPECT_EQ(state.lastStride, 128u);
+  EXPECT_EQ(state.lastBox, 128u);
+
+  request.offset = 1;
+  EXPECT_TRUE(contains(device->encodeTensorMap(request, map).message(),
+                       "not aligned to 16 bytes"));
+  request.offset = 0;
+  state.encodeResult = CUDA_ERROR_INVALID_VALUE;
+  EXPECT_TRUE(contains(device->encodeTensorMap(request, map).message(),
+                       "cuTensorMapEncodeTiled: CUDA_ERROR_SOME"));
+}
+
+TEST_F(FakeCudaTest, OldDriversHaveNoTensorMaps) {
+  driver.tensorMapEncodeTiled = nullptr;
+  open();
+  alignas(tensorMapAlignment) char map[tensorMapBytes];
+  EXPECT_TRUE(
+      contains(device->encodeTensorMap(TensorMapRequest(), map).message(),
+               "the driver is too old"));
 }
 
 TEST_F(FakeCudaTest, LargeWorkgroupMemoryIsOptedInToOnce) {

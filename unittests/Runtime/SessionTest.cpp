@@ -105,6 +105,29 @@ TEST_F(SessionTest, AnEmptyGridIsListed) {
   EXPECT_EQ(session.launches()[0].grid[0], 0);
 }
 
+TEST_F(SessionTest, AMissingTensorMapIsItsLaunchsError) {
+  Session session(*device);
+  SessionScope scope(session);
+  alignas(tensorMapAlignment) char map[tensorMapBytes];
+  auto *out = static_cast<int32_t *>(tessera_rt_alloc(3 * sizeof(int32_t)));
+  int64_t sizes[] = {3}, strides[] = {1}, box[] = {4};
+  auto make = [&] {
+    tessera_rt_tensor_map(map, out, 0, 1, sizes, strides, 2, box, 0);
+  };
+  make();
+  store(out, 7, 0);
+  EXPECT_TRUE(session.status().ok());
+  store(out, 7, 3);
+  EXPECT_TRUE(session.status().ok());
+  make();
+  EXPECT_TRUE(session.status().ok());
+  store(out, 7, 3);
+  EXPECT_EQ(session.status().code(), StatusCode::InvalidArgument);
+  EXPECT_EQ(session.status().message(),
+            "launch of 'store': " + device->info().name +
+                " has no tensor maps");
+}
+
 TEST_F(SessionTest, FreesWhatIsLeft) {
   {
     Session session(*device);

@@ -8,6 +8,7 @@
 #include "CudaDevice.h"
 
 #include "../Format.h"
+#include "TensorMap.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -76,6 +77,7 @@ public:
   Status fill(void *ptr, uint8_t pattern, size_t bytes) override;
   Status loadImage(const KernelImage &image) override;
   Status unloadImage(const std::string &name) override;
+  Status encodeTensorMap(const TensorMapRequest &request, void *map) override;
   Status launch(const LaunchRequest &request) override;
   Status synchronize() override;
   Status timeBegin() override;
@@ -555,6 +557,26 @@ Status CudaDevice::checkLaunch(const LaunchRequest &request,
                    static_cast<long long>(request.argSizes[index]),
                    static_cast<long long>(function.parameters[index])));
   return Status::success();
+}
+
+Status CudaDevice::encodeTensorMap(const TensorMapRequest &request, void *map) {
+  if (Status status = enter(); !status.ok())
+    return status;
+  if (!driver.tensorMapEncodeTiled)
+    return Status(StatusCode::InvalidArgument,
+                  "libcuda.so.1 has no cuTensorMapEncodeTiled: the driver is "
+                  "too old for kernels that take tensor maps");
+  Expected<TiledTensor> tensor = describeTiledTensor(request);
+  if (!tensor.ok())
+    return tensor.status();
+  const unsigned elementStrides[maxTensorMapRank] = {1, 1, 1, 1, 1};
+  return check("cuTensorMapEncodeTiled",
+               driver.tensorMapEncodeTiled(
+                   map, tensor->type, tensor->rank, toPointer(tensor->address),
+                   tensor->sizes, tensor->strides, tensor->box, elementStrides,
+                   CU_TENSOR_MAP_INTERLEAVE_NONE, tensor->swizzle,
+                   CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
+                   CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE));
 }
 
 Status CudaDevice::launch(const LaunchRequest &request) {

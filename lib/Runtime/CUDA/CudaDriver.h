@@ -83,6 +83,31 @@ enum CUJitOption : int {
   CU_JIT_LOG_VERBOSE = 12,
 };
 
+enum CUtensorMapDataType : int {
+  CU_TENSOR_MAP_DATA_TYPE_UINT8 = 0,
+  CU_TENSOR_MAP_DATA_TYPE_UINT16 = 1,
+  CU_TENSOR_MAP_DATA_TYPE_INT32 = 3,
+  CU_TENSOR_MAP_DATA_TYPE_INT64 = 5,
+  CU_TENSOR_MAP_DATA_TYPE_FLOAT16 = 6,
+  CU_TENSOR_MAP_DATA_TYPE_FLOAT32 = 7,
+  CU_TENSOR_MAP_DATA_TYPE_FLOAT64 = 8,
+  CU_TENSOR_MAP_DATA_TYPE_BFLOAT16 = 9,
+};
+
+enum CUtensorMapInterleave : int { CU_TENSOR_MAP_INTERLEAVE_NONE = 0 };
+
+enum CUtensorMapSwizzle : int {
+  CU_TENSOR_MAP_SWIZZLE_NONE = 0,
+  CU_TENSOR_MAP_SWIZZLE_32B = 1,
+  CU_TENSOR_MAP_SWIZZLE_64B = 2,
+  CU_TENSOR_MAP_SWIZZLE_128B = 3,
+};
+
+enum CUtensorMapL2promotion : int { CU_TENSOR_MAP_L2_PROMOTION_L2_256B = 3 };
+
+/// NONE puts in zeros.
+enum CUtensorMapFloatOOBfill : int { CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE = 0 };
+
 constexpr unsigned CU_STREAM_NON_BLOCKING = 1;
 constexpr unsigned CU_EVENT_DEFAULT = 0;
 
@@ -138,7 +163,8 @@ constexpr unsigned CU_EVENT_DEFAULT = 0;
   X(eventElapsedTime, cuEventElapsedTime,                                      \
     (float *milliseconds, CUevent begin, CUevent end))
 
-/// Functions that older drivers lack (before CUDA 12.4); null there.
+/// Functions that older drivers lack (before CUDA 12.4; cuTensorMapEncodeTiled
+/// before 12.0); null there. A tensor map has 128 bytes, aligned to 64.
 #define TESSERA_CUDA_OPTIONAL_FUNCTIONS(X)                                     \
   X(funcGetParamInfo, cuFuncGetParamInfo,                                      \
     (CUfunction function, size_t index, size_t *offset, size_t *bytes))        \
@@ -146,7 +172,13 @@ constexpr unsigned CU_EVENT_DEFAULT = 0;
     (unsigned *count, CUmodule module))                                        \
   X(moduleEnumerateFunctions, cuModuleEnumerateFunctions,                      \
     (CUfunction * functions, unsigned count, CUmodule module))                 \
-  X(funcGetName, cuFuncGetName, (const char **name, CUfunction function))
+  X(funcGetName, cuFuncGetName, (const char **name, CUfunction function))      \
+  X(tensorMapEncodeTiled, cuTensorMapEncodeTiled,                              \
+    (void *map, CUtensorMapDataType type, unsigned rank, void *address,        \
+     const unsigned long long *sizes, const unsigned long long *strides,       \
+     const unsigned *box, const unsigned *elementStrides,                      \
+     CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle,             \
+     CUtensorMapL2promotion promotion, CUtensorMapFloatOOBfill fill))
 
 /// The driver's functions, each under its name above.
 struct CudaDriver {

@@ -1,0 +1,61 @@
+//===- TensorMap.h - What bulk copies know of a tensor ----------*- C++ -*-===//
+//
+// A tensor map describes a tensor in the device's memory, and the box of it
+// that one bulk copy moves, to the hardware that computes the addresses. The
+// host makes it and passes it to a kernel by value.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TESSERA_RUNTIME_TENSORMAP_H
+#define TESSERA_RUNTIME_TENSORMAP_H
+
+#include <cstddef>
+#include <cstdint>
+
+namespace tessera::runtime {
+
+/// Size and alignment of a tensor map in bytes (CUDA driver API, CUtensorMap).
+constexpr size_t tensorMapBytes = 128;
+constexpr size_t tensorMapAlignment = 64;
+
+/// Most dimensions that a tensor map has.
+constexpr int maxTensorMapRank = 5;
+
+/// Element types of tensor maps. Integers without a sign, and floating-point
+/// types that are not named here, are those of the same size: a copy moves
+/// bits. tf32 is F32.
+enum class TensorMapElement : int32_t {
+  I8 = 0,
+  I16 = 1,
+  I32 = 2,
+  I64 = 3,
+  F16 = 4,
+  BF16 = 5,
+  F32 = 6,
+  F64 = 7,
+};
+
+/// What to make a tensor map of. Dimensions are a memref's, outermost first.
+struct TensorMapRequest {
+  /// Memory of the device, and where the tensor's first element is from there,
+  /// in elements.
+  const void *pointer = nullptr;
+  int64_t offset = 0;
+  TensorMapElement element = TensorMapElement::I8;
+  /// 1 to `maxTensorMapRank`.
+  int64_t rank = 0;
+  /// Extents in elements. With a 0 among them nothing is to be copied: the map
+  /// is then valid, and of a tensor of one element.
+  const int64_t *sizes = nullptr;
+  /// In elements. Where the size is 1 the stride is not looked at.
+  const int64_t *strides = nullptr;
+  /// Elements that one copy moves in each dimension; zeros are put in for those
+  /// beyond the tensor.
+  const int64_t *box = nullptr;
+  /// Span of the swizzle in workgroup memory in bytes: 0, 32, 64 or 128.
+  int64_t swizzle = 0;
+};
+
+} // namespace tessera::runtime
+
+#endif // TESSERA_RUNTIME_TENSORMAP_H

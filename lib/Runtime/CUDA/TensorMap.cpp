@@ -1,0 +1,212 @@
+//===- TensorMap.cpp - Tensor maps as the CUDA driver takes them ----------===//
+//
+// The limits are those of cuTensorMapEncodeTiled (CUDA driver API).
+//
+//===----------------------------------------------------------------------===//
+
+#include "TensorMap.h"
+
+#include "../Format.h"
+
+#include <algorithm>
+
+using namespace tessera::runtime;
+
+/// Alignment of addresses, strides and rows of a box, in bytes.
+static constexpr int64_t unit = 16;
+static constexpr int64_t maxSize = int64_t(1) << 32;
+static constexpr int64_t maxStrideBytes = int64_t(1) << 40;
+static constexpr int64_t maxBox = 256;
+
+namespace {
+
+struct ElementRow {
+  TensorMapElement element;
+  CUtensorMapDataType type;
+  int64_t bytes;
+  const char *name;
+};
+
+const ElementRow elementRows[] = {
+    {TensorMapElement::I8, CU_TENSOR_MAP_DATA_TYPE_UINT8, 1, "i8"},
+    {TensorMapElement::I16, CU_TENSOR_MAP_DATA_TYPE_UINT16, 2, "i16"},
+    {TensorMapElement::I32, CU_TENSOR_MAP_DATA_TYPE_INT32, 4, "i32"},
+    {TensorMapElement::I64, CU_TENSOR_MAP_DATA_TYPE_INT64, 8, "i64"},
+    {TensorMapElement::F16, CU_TENSOR_MAP_DATA_TYPE_FLOAT16, 2, "f16"},
+    {TensorMapElement::BF16, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 2, "bf16"},
+    {TensorMapElement::F32, CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 4, "f32"},
+    {TensorMapElement::F64, CU_TENSOR_MAP_DATA_TYPE_FLOAT64, 8, "f64"},
+};
+
+/// One request on its way to the driver's arguments.
+class Description {
+public:
+  Description(const TensorMapRequest &request, const ElementRow &row)
+      : request(request), row(row), last(request.rank - 1) {
+    const int64_t *end = request.sizes + request.rank;
+    empty = std::find(request.sizes, end, 0) != end;
+  }
+
+  Expected<TiledTensor> make();
+
+private:
+  /// An empty tensor becomes one of a single element.
+  int64_t size(int64_t dim) const { return empty ? 1 : request.sizes[dim]; }
+  Status checkSize(int64_t dim) const;
+  Status checkBox(int64_t dim) const;
+  Status checkInnermost() const;
+  Status setAddress();
+  /// Bytes that the dimensions inside of `dim` take, as far as a stride goes.
+  unsigned long long denseStride(int64_t dim) const;
+  Status setStride(int64_t dim);
+  Status setSwizzle();
+  Status refuse(const std::string &what) const;
+
+  const TensorMapRequest &request;
+  const ElementRow &row;
+  /// The innermost dimension.
+  int64_t last;
+  bool empty;
+  TiledTensor result;
+};
+
+} // namespace
+
+static Status invalid(std::string message) {
+  return Status(StatusCode::InvalidArgument, std::move(message));
+}
+
+static long long wide(int64_t value) { return value; }
+
+Status Description::refuse(const std::string &what) const {
+  std::string shape;
+  for (int64_t dim = 0; dim <= last; ++dim)
+    shape += std::to_string(request.sizes[dim]) + "x";
+  return invalid("tensor map of a buffer of " + shape + row.name + ": " + what);
+}
+
+Status Description::checkSize(int64_t dim) const {
+  if (size(dim) >= 1 && size(dim) <= maxSize)
+    return Status::success();
+  return refuse(
+      format("the size of dimension %lld has to be 1 to 2^32", wide(dim)));
+}
+
+Status Description::checkBox(int64_t dim) const {
+  int64_t extent = request.box[dim];
+  if (extent >= 1 && extent <= maxBox)
+    return Status::success();
+  return refuse(format("one copy moves %lld elements of dimension %lld; 1 to "
+                       "%lld are possible",
+                       wide(extent), wide(dim), wide(maxBox)));
+}
+
+Status Description::checkInnermost() const {
+  int64_t bytes = request.box[last] * row.bytes;
+  if (size(last) > 1 && request.strides[last] != 1)
+    return refuse(format("the elements of the last dimension lie %lld apart, "
+                         "and have to be adjacent",
+                         wide(request.strides[last])));
+  if (bytes % unit != 0)
+    return refuse(format("one copy moves rows of %lld bytes, which has to be a "
+                         "multiple of %lld",
+                         wide(bytes), wide(unit)));
+  if (request.swizzle != 0 && bytes > request.swizzle)
+    return refuse(format("one copy moves rows of %lld bytes, more than the "
+                         "swizzle's span of %lld",
+                         wide(bytes), wide(request.swizzle)));
+  return Status::success();
+}
+
+Status Description::setAddress() {
+  result.address =
+      reinterpret_cast<uintptr_t>(request.pointer) + request.offset * row.bytes;
+  if (empty)
+    result.address &= ~CUdeviceptr(unit - 1);
+  if (result.address % unit == 0)
+    return Status::success();
+  return refuse(
+      format("it begins at 0x%llx, which is not aligned to %lld bytes",
+             result.address, wide(unit)));
+}
+
+unsigned long long Description::denseStride(int64_t dim) const {
+  int64_t inner = last - 1 - dim;
+  unsigned long long bytes =
+      result.sizes[inner] *
+      (inner == 0 ? row.bytes : result.strides[inner - 1]);
+  unsigned long long aligned = (bytes + unit - 1) / unit * unit;
+  return std::clamp<unsigned long long>(aligned, unit, maxStrideBytes - unit);
+}
+
+Status Description::setStride(int64_t dim) {
+  unsigned long long &stride = result.strides[last - 1 - dim];
+  if (size(dim) == 1) {
+    stride = denseStride(dim);
+    return Status::success();
+  }
+  int64_t elements = request.strides[dim];
+  if (elements < 0 || elements >= maxStrideBytes / row.bytes)
+    return refuse(format("the stride of dimension %lld, %lld elements, has to "
+                         "be 0 or more and below 2^40 bytes",
+                         wide(dim), wide(elements)));
+  stride = elements * row.bytes;
+  if (stride % unit == 0)
+    return Status::success();
+  return refuse(format("the stride of dimension %lld is %llu bytes, which has "
+                       "to be a multiple of %lld: pad the rows",
+                       wide(dim), stride, wide(unit)));
+}
+
+Status Description::setSwizzle() {
+  switch (request.swizzle) {
+  case 0:
+    result.swizzle = CU_TENSOR_MAP_SWIZZLE_NONE;
+    return Status::success();
+  case 32:
+    result.swizzle = CU_TENSOR_MAP_SWIZZLE_32B;
+    return Status::success();
+  case 64:
+    result.swizzle = CU_TENSOR_MAP_SWIZZLE_64B;
+    return Status::success();
+  case 128:
+    result.swizzle = CU_TENSOR_MAP_SWIZZLE_128B;
+    return Status::success();
+  default:
+    return refuse(format("the swizzle spans %lld bytes; 0, 32, 64 and 128 are "
+                         "possible",
+                         wide(request.swizzle)));
+  }
+}
+
+Expected<TiledTensor> Description::make() {
+  result.type = row.type;
+  result.rank = static_cast<unsigned>(request.rank);
+  for (int64_t dim = 0; dim <= last; ++dim) {
+    for (const Status &status : {checkSize(dim), checkBox(dim)})
+      if (!status.ok())
+        return status;
+    result.sizes[last - dim] = size(dim);
+    result.box[last - dim] = static_cast<unsigned>(request.box[dim]);
+  }
+  for (int64_t dim = last - 1; dim >= 0; --dim)
+    if (Status status = setStride(dim); !status.ok())
+      return status;
+  for (const Status &status : {setSwizzle(), checkInnermost(), setAddress()})
+    if (!status.ok())
+      return status;
+  return result;
+}
+
+Expected<TiledTensor>
+tessera::runtime::describeTiledTensor(const TensorMapRequest &request) {
+  if (request.rank < 1 || request.rank > maxTensorMapRank)
+    return invalid(format("tensor map of a buffer of %lld dimensions; 1 to %d "
+                          "are possible",
+                          wide(request.rank), maxTensorMapRank));
+  for (const ElementRow &row : elementRows)
+    if (row.element == request.element)
+      return Description(request, row).make();
+  return invalid(format("tensor map of elements of type %d, which is unknown",
+                        static_cast<int>(request.element)));
+}

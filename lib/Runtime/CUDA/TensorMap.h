@@ -1,0 +1,35 @@
+//===- TensorMap.h - Tensor maps as the CUDA driver takes them --*- C++ -*-===//
+
+#ifndef TESSERA_LIB_RUNTIME_CUDA_TENSORMAP_H
+#define TESSERA_LIB_RUNTIME_CUDA_TENSORMAP_H
+
+#include "CudaDriver.h"
+#include "Runtime/Status.h"
+#include "Runtime/TensorMap.h"
+
+namespace tessera::runtime {
+
+/// Arguments of cuTensorMapEncodeTiled (CUDA driver API). Dimensions are
+/// innermost first.
+struct TiledTensor {
+  CUtensorMapDataType type = CU_TENSOR_MAP_DATA_TYPE_UINT8;
+  unsigned rank = 0;
+  /// A multiple of 16.
+  CUdeviceptr address = 0;
+  /// In elements, 1 to 2^32.
+  unsigned long long sizes[maxTensorMapRank] = {};
+  /// In bytes, of all dimensions but the innermost: multiples of 16, below
+  /// 2^40.
+  unsigned long long strides[maxTensorMapRank] = {};
+  /// In elements, 1 to 256.
+  unsigned box[maxTensorMapRank] = {};
+  CUtensorMapSwizzle swizzle = CU_TENSOR_MAP_SWIZZLE_NONE;
+};
+
+/// Gives the driver's arguments. `InvalidArgument` names what the hardware
+/// cannot copy from, by the dimension's number in the request.
+Expected<TiledTensor> describeTiledTensor(const TensorMapRequest &request);
+
+} // namespace tessera::runtime
+
+#endif // TESSERA_LIB_RUNTIME_CUDA_TENSORMAP_H

@@ -241,6 +241,47 @@ def ConvertTesseraToNVVM
     "NVVM::NVVMDialect", "scf::SCFDialect", "vector::VectorDialect"];
 }
 
+def PlaceTensorMaps : Pass<"tessera-place-tensor-maps", "gpu::GPUModuleOp"> {
+  let summary = "Tensor maps as parameters of kernels";
+  let description = [{
+    Expects kernels in the NVVM dialect. Each entry of a kernel's
+    `tessera.tensor_maps` (Conversion/TensorMaps.h) names a global, whose address
+    stands for the tensor map's. Leaves a `__grid_constant__` parameter for each
+    entry, after the kernel's others and in the order of the list, where the
+    address was taken, or unused where it was not; the globals and their names
+    in the list are gone. An entry that names no global has its parameter.
+
+    The address of a map that a kernel lists is an error in any other function.
+
+    Before
+
+    ```mlir
+    llvm.mlir.global external constant @map() {addr_space = 0 : i32} : !llvm.array<128 x i8>
+    llvm.func @k(%x: !llvm.ptr) attributes {nvvm.kernel, tessera.tensor_maps = [
+        {argument = 0 : i64, box = array<i64: 128, 64>, swizzle = 128 : i64, symbol = @map}
+      ]} {
+      %address = llvm.mlir.addressof @map : !llvm.ptr
+      nvvm.prefetch tensormap, %address : !llvm.ptr
+      llvm.return
+    }
+    ```
+
+    After
+
+    ```mlir
+    llvm.func @k(%x: !llvm.ptr,
+                 %map: !llvm.ptr {llvm.align = 64 : i64, llvm.byval = !llvm.array<128 x i8>, nvvm.grid_constant})
+        attributes {nvvm.kernel, tessera.tensor_maps = [
+        {argument = 0 : i64, box = array<i64: 128, 64>, swizzle = 128 : i64}
+      ]} {
+      nvvm.prefetch tensormap, %map : !llvm.ptr
+      llvm.return
+    }
+    ```
+  }];
+  let dependentDialects = ["LLVM::LLVMDialect", "NVVM::NVVMDialect"];
+}
+
 //===----------------------------------------------------------------------===//
 // TesseraToCPU
 //===----------------------------------------------------------------------===//
@@ -301,6 +342,9 @@ def ConvertLaunchToRuntime : Pass<"convert-launch-to-runtime", "ModuleOp"> {
 
     - a launch calls `tessera_rt_launch` (Runtime/Session.h), handing each memref
       as its descriptor's fields;
+    - a launch of a kernel with tensor maps (`tessera.tensor_maps`,
+      Conversion/TensorMaps.h) calls `tessera_rt_tensor_map` for each before,
+      and hands them as the last arguments;
     - allocations call `_mlir_memref_to_llvm_alloc`, to which `tessera_rt_alloc` is
       bound, so that buffers are the device's;
     - a constant buffer is handed to `tessera_rt_constant`, which copies it to

@@ -91,6 +91,7 @@ void mlir::tessera::buildKernelToLLVMPipeline(OpPassManager &pm,
   kernels.addPass(createSCFToControlFlowPass());
   if (options.target == "cuda") {
     kernels.addPass(createConvertGpuOpsToNVVMOps());
+    kernels.addPass(createPlaceTensorMaps());
   } else {
     kernels.addPass(createConvertToLLVMPass());
   }

@@ -6,6 +6,9 @@
 
 #include "Conversion/PackedCall.h"
 #include "Conversion/Passes.h"
+#include "Conversion/TensorMaps.h"
+#include "Runtime/TensorMap.h"
+#include "TensorMaps.h"
 
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
@@ -60,7 +63,7 @@ struct LaunchPattern : ConvertOpToLLVMPattern<gpu::LaunchFuncOp> {
     SmallVector<Value> arguments = getTypeConverter()->promoteOperands(
         loc, op.getKernelOperands(), adaptor.getKernelOperands(), rewriter,
         /*useBarePtrCallConv=*/false);
-    int64_t count = arguments.size();
+    int64_t count = arguments.size() + countTensorMaps(op);
     auto allocate = [&](Type type) -> Value {
       return LLVM::AllocaOp::create(rewriter, loc, pointer, type,
                                     constant(std::max<int64_t>(count, 1)));
@@ -69,20 +72,29 @@ struct LaunchPattern : ConvertOpToLLVMPattern<gpu::LaunchFuncOp> {
     // The stack slots last for this launch only, though it stand in a loop.
     Value saved = LLVM::StackSaveOp::create(rewriter, loc, pointer);
     Value array = allocate(pointer), sizes = allocate(i64);
-    for (auto [i, argument] : llvm::enumerate(arguments)) {
+    int32_t next = 0;
+    auto append = [&](Value slot, int64_t bytes) {
+      LLVM::GEPArg index(next);
+      Value place =
+          LLVM::GEPOp::create(rewriter, loc, pointer, pointer, array, index);
+      LLVM::StoreOp::create(rewriter, loc, slot, place);
+      Value size =
+          LLVM::GEPOp::create(rewriter, loc, pointer, i64, sizes, index);
+      LLVM::StoreOp::create(rewriter, loc, constant(bytes), size);
+      ++next;
+    };
+    for (Value argument : arguments) {
       Value slot = LLVM::AllocaOp::create(rewriter, loc, pointer,
                                           argument.getType(), constant(1));
       LLVM::StoreOp::create(rewriter, loc, argument, slot);
-      Value place = LLVM::GEPOp::create(rewriter, loc, pointer, pointer, array,
-                                        ArrayRef<LLVM::GEPArg>{int32_t(i)});
-      LLVM::StoreOp::create(rewriter, loc, slot, place);
-      Value size = LLVM::GEPOp::create(rewriter, loc, pointer, i64, sizes,
-                                       ArrayRef<LLVM::GEPArg>{int32_t(i)});
-      LLVM::StoreOp::create(
-          rewriter, loc,
-          constant(layout.getTypeSize(argument.getType()).getFixedValue()),
-          size);
+      append(slot, layout.getTypeSize(argument.getType()).getFixedValue());
     }
+    FailureOr<SmallVector<Value>> maps =
+        makeTensorMaps(op, adaptor.getKernelOperands(), rewriter);
+    if (failed(maps))
+      return failure();
+    for (Value map : *maps)
+      append(map, ::tessera::runtime::tensorMapBytes);
 
     int64_t bytes = 0;
     if (auto packed = op->getAttrOfType<IntegerAttr>("tessera.workgroup_bytes"))
@@ -174,7 +186,7 @@ struct ConstantPattern : ConvertOpToLLVMPattern<memref::GetGlobalOp> {
 };
 
 struct ConvertLaunchToRuntimePass
-    : public tessera::impl::ConvertLaunchToRuntimeBase<
+    : public mlir::tessera::impl::ConvertLaunchToRuntimeBase<
           ConvertLaunchToRuntimePass> {
   using ConvertLaunchToRuntimeBase::ConvertLaunchToRuntimeBase;
 
@@ -187,8 +199,10 @@ struct ConvertLaunchToRuntimePass
     module.walk([&](gpu::LaunchFuncOp launch) {
       if (Operation *kernel = SymbolTable::lookupNearestSymbolFrom(
               launch, launch.getKernelAttr()))
-        if (Attribute bytes = kernel->getAttr("tessera.workgroup_bytes"))
-          launch->setAttr("tessera.workgroup_bytes", bytes);
+        for (StringRef name :
+             {StringRef("tessera.workgroup_bytes"), getTensorMapsAttrName()})
+          if (Attribute value = kernel->getAttr(name))
+            launch->setAttr(name, value);
     });
     for (auto kernels : llvm::to_vector(module.getOps<gpu::GPUModuleOp>()))
       kernels.erase();

@@ -1,0 +1,180 @@
+//===- TensorMaps.cpp - The tensor maps of a launch -----------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "TensorMaps.h"
+
+#include "Conversion/TensorMaps.h"
+#include "Runtime/TensorMap.h"
+
+#include "mlir/Conversion/LLVMCommon/MemRefBuilder.h"
+#include "mlir/Dialect/LLVMIR/FunctionCallUtils.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+
+using namespace mlir;
+using namespace mlir::tessera;
+using ::tessera::runtime::TensorMapElement;
+
+static constexpr llvm::StringLiteral encodeName = "tessera_rt_tensor_map";
+
+static ArrayAttr getMaps(gpu::LaunchFuncOp launch) {
+  return launch->getAttrOfType<ArrayAttr>(getTensorMapsAttrName());
+}
+
+int64_t mlir::tessera::countTensorMaps(gpu::LaunchFuncOp launch) {
+  ArrayAttr maps = getMaps(launch);
+  return maps ? maps.size() : 0;
+}
+
+/// The element type as the runtime names it; none for types of fewer than 8
+/// bits and for vectors.
+static std::optional<TensorMapElement> getElement(Type type) {
+  if (type.isF16())
+    return TensorMapElement::F16;
+  if (type.isBF16())
+    return TensorMapElement::BF16;
+  if (type.isF32())
+    return TensorMapElement::F32;
+  if (type.isF64())
+    return TensorMapElement::F64;
+  if (type.isIndex())
+    return TensorMapElement::I64;
+  switch (type.isIntOrFloat() ? type.getIntOrFloatBitWidth() : 0) {
+  case 8:
+    return TensorMapElement::I8;
+  case 16:
+    return TensorMapElement::I16;
+  case 32:
+    return TensorMapElement::I32;
+  case 64:
+    return TensorMapElement::I64;
+  default:
+    return std::nullopt;
+  }
+}
+
+namespace {
+
+/// One entry of the list.
+struct Map {
+  unsigned argument;
+  ArrayRef<int64_t> box;
+  int64_t swizzle;
+  TensorMapElement element;
+};
+
+/// Writes the calls of one launch.
+class Encoder {
+public:
+  Encoder(gpu::LaunchFuncOp launch, RewriterBase &rewriter)
+      : launch(launch), rewriter(rewriter), loc(launch.getLoc()),
+        i64(rewriter.getI64Type()),
+        pointer(LLVM::LLVMPointerType::get(rewriter.getContext())) {}
+
+  FailureOr<Map> read(Attribute entry) const;
+  FailureOr<Value> encode(const Map &map, Value operand);
+
+private:
+  Value constant(int64_t value) {
+    return LLVM::ConstantOp::create(rewriter, loc, i64,
+                                    rewriter.getI64IntegerAttr(value));
+  }
+  /// An array on the stack.
+  Value store(ArrayRef<Value> values);
+
+  gpu::LaunchFuncOp launch;
+  RewriterBase &rewriter;
+  Location loc;
+  Type i64, pointer;
+};
+
+} // namespace
+
+FailureOr<Map> Encoder::read(Attribute entry) const {
+  auto map = dyn_cast<DictionaryAttr>(entry);
+  auto argument = map ? map.getAs<IntegerAttr>("argument") : IntegerAttr(),
+       swizzle = map ? map.getAs<IntegerAttr>("swizzle") : IntegerAttr();
+  auto box = map ? map.getAs<DenseI64ArrayAttr>("box") : DenseI64ArrayAttr();
+  gpu::LaunchFuncOp op = launch;
+  if (!argument || !swizzle || !box)
+    return op.emitError() << getTensorMapsAttrName() << " has the entry "
+                          << entry
+                          << ", which is to give argument, box and swizzle";
+  int64_t number = argument.getInt();
+  ValueRange operands = op.getKernelOperands();
+  bool known = number >= 0 && number < int64_t(operands.size());
+  auto type =
+      known ? dyn_cast<MemRefType>(operands[number].getType()) : MemRefType();
+  if (!type || type.getRank() != int64_t(box.size()))
+    return op.emitError() << "the tensor map " << entry << " needs a memref of "
+                          << box.size() << " dimensions as kernel operand "
+                          << number;
+  std::optional<TensorMapElement> element = getElement(type.getElementType());
+  if (!element)
+    return op.emitError() << "no tensor map has elements of type "
+                          << type.getElementType();
+  return Map{unsigned(number), box.asArrayRef(), swizzle.getInt(), *element};
+}
+
+Value Encoder::store(ArrayRef<Value> values) {
+  Value array = LLVM::AllocaOp::create(rewriter, loc, pointer, i64,
+                                       constant(values.size()));
+  for (auto [i, value] : llvm::enumerate(values)) {
+    Value place = LLVM::GEPOp::create(rewriter, loc, pointer, i64, array,
+                                      ArrayRef<LLVM::GEPArg>{int32_t(i)});
+    LLVM::StoreOp::create(rewriter, loc, value, place);
+  }
+  return array;
+}
+
+FailureOr<Value> Encoder::encode(const Map &map, Value operand) {
+  MemRefDescriptor descriptor(operand);
+  SmallVector<Value> sizes, strides, box;
+  for (auto [dim, extent] : llvm::enumerate(map.box)) {
+    sizes.push_back(descriptor.size(rewriter, loc, dim));
+    strides.push_back(descriptor.stride(rewriter, loc, dim));
+    box.push_back(constant(extent));
+  }
+  Value slot = LLVM::AllocaOp::create(
+      rewriter, loc, pointer,
+      LLVM::LLVMArrayType::get(rewriter.getI8Type(),
+                               ::tessera::runtime::tensorMapBytes),
+      constant(1), ::tessera::runtime::tensorMapAlignment);
+  Value arguments[] = {slot,
+                       descriptor.alignedPtr(rewriter, loc),
+                       descriptor.offset(rewriter, loc),
+                       constant(map.box.size()),
+                       store(sizes),
+                       store(strides),
+                       constant(int64_t(map.element)),
+                       store(box),
+                       constant(map.swizzle)};
+  FailureOr<LLVM::LLVMFuncOp> callee = LLVM::lookupOrCreateFn(
+      rewriter, launch->getParentOfType<ModuleOp>(), encodeName,
+      llvm::to_vector(ValueRange(arguments).getTypes()),
+      LLVM::LLVMVoidType::get(rewriter.getContext()));
+  if (failed(callee))
+    return failure();
+  LLVM::CallOp::create(rewriter, loc, *callee, ValueRange(arguments));
+  return slot;
+}
+
+FailureOr<SmallVector<Value>>
+mlir::tessera::makeTensorMaps(gpu::LaunchFuncOp launch, ValueRange operands,
+                              RewriterBase &rewriter) {
+  Encoder encoder(launch, rewriter);
+  SmallVector<Value> slots;
+  for (Attribute entry :
+       getMaps(launch) ? getMaps(launch).getValue() : ArrayRef<Attribute>()) {
+    FailureOr<Map> map = encoder.read(entry);
+    if (failed(map))
+      return failure();
+    FailureOr<Value> slot = encoder.encode(*map, operands[map->argument]);
+    if (failed(slot))
+      return failure();
+    slots.push_back(*slot);
+  }
+  return slots;
+}

@@ -1,0 +1,143 @@
+//===- PlaceTensorMaps.cpp - Tensor maps as parameters of kernels ---------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Conversion/Passes.h"
+#include "Conversion/TensorMaps.h"
+#include "Runtime/TensorMap.h"
+
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+
+namespace mlir::tessera {
+#define GEN_PASS_DEF_PLACETENSORMAPS
+#include "Conversion/Passes.h.inc"
+} // namespace mlir::tessera
+
+using namespace mlir;
+using namespace mlir::tessera;
+
+static constexpr llvm::StringLiteral symbolName = "symbol";
+
+/// The type that the driver's CUtensorMap has in a kernel's parameters.
+static Type getMapType(MLIRContext *context) {
+  return LLVM::LLVMArrayType::get(IntegerType::get(context, 8),
+                                  ::tessera::runtime::tensorMapBytes);
+}
+
+/// A `__grid_constant__` parameter: its address may be taken without a copy.
+static DictionaryAttr getParameterAttrs(MLIRContext *context) {
+  Builder builder(context);
+  return builder.getDictionaryAttr(
+      {builder.getNamedAttr(LLVM::LLVMDialect::getByValAttrName(),
+                            TypeAttr::get(getMapType(context))),
+       builder.getNamedAttr(
+           LLVM::LLVMDialect::getAlignAttrName(),
+           builder.getI64IntegerAttr(::tessera::runtime::tensorMapAlignment)),
+       builder.getNamedAttr(NVVM::NVVMDialect::getGridConstantAttrName(),
+                            builder.getUnitAttr())});
+}
+
+namespace {
+
+struct PlaceTensorMapsPass
+    : public mlir::tessera::impl::PlaceTensorMapsBase<PlaceTensorMapsPass> {
+  void runOnOperation() override {
+    gpu::GPUModuleOp kernels = getOperation();
+    SymbolTable symbols(kernels);
+    llvm::SetVector<Operation *> placed;
+    for (auto kernel : kernels.getOps<LLVM::LLVMFuncOp>())
+      if (failed(place(kernel, symbols, placed)))
+        return signalPassFailure();
+    if (placed.empty())
+      return;
+    if (failed(checkUnused(kernels, symbols, placed)))
+      return signalPassFailure();
+    for (Operation *global : placed)
+      symbols.erase(global);
+  }
+
+  /// Gives the kernel a parameter for each map that has a symbol, and adds the
+  /// globals to `placed`.
+  static LogicalResult place(LLVM::LLVMFuncOp kernel, SymbolTable &symbols,
+                             llvm::SetVector<Operation *> &placed) {
+    auto maps = kernel->getAttrOfType<ArrayAttr>(getTensorMapsAttrName());
+    if (!maps)
+      return success();
+    llvm::DenseMap<StringRef, unsigned> parameters;
+    SmallVector<Attribute> rest;
+    for (Attribute entry : maps) {
+      auto map = dyn_cast<DictionaryAttr>(entry);
+      if (!map)
+        return kernel.emitError()
+               << getTensorMapsAttrName()
+               << " is a list of dictionaries, and has " << entry;
+      auto symbol = map.getAs<FlatSymbolRefAttr>(symbolName);
+      if (symbol) {
+        FailureOr<LLVM::GlobalOp> global = find(kernel, symbol, symbols);
+        if (failed(global))
+          return failure();
+        placed.insert(*global);
+        parameters.try_emplace(symbol.getValue(), kernel.getNumArguments());
+        if (failed(addParameter(kernel)))
+          return failure();
+      }
+      NamedAttrList others(map);
+      others.erase(symbolName);
+      rest.push_back(others.getDictionary(kernel.getContext()));
+    }
+    kernel->setAttr(getTensorMapsAttrName(),
+                    ArrayAttr::get(kernel.getContext(), rest));
+    kernel.walk([&](LLVM::AddressOfOp address) {
+      auto found = parameters.find(address.getGlobalName());
+      if (found == parameters.end())
+        return;
+      address.replaceAllUsesWith(kernel.getArgument(found->second));
+      address.erase();
+    });
+    return success();
+  }
+
+  /// The global that stands for a map.
+  static FailureOr<LLVM::GlobalOp>
+  find(LLVM::LLVMFuncOp kernel, FlatSymbolRefAttr name, SymbolTable &symbols) {
+    auto global = symbols.lookup<LLVM::GlobalOp>(name.getAttr());
+    Type type = getMapType(kernel.getContext());
+    if (global && global.getGlobalType() == type && global.getAddrSpace() == 0)
+      return global;
+    return kernel.emitError()
+           << "the tensor map " << name << " has to be an llvm.mlir.global of "
+           << type << ", in address space 0 of the kernel's module";
+  }
+
+  static LogicalResult addParameter(LLVM::LLVMFuncOp kernel) {
+    MLIRContext *context = kernel.getContext();
+    return kernel.insertArgument(kernel.getNumArguments(),
+                                 LLVM::LLVMPointerType::get(context),
+                                 getParameterAttrs(context), kernel.getLoc());
+  }
+
+  /// A map's address is known in the kernels that list it only.
+  static LogicalResult checkUnused(gpu::GPUModuleOp kernels,
+                                   SymbolTable &symbols,
+                                   const llvm::SetVector<Operation *> &placed) {
+    WalkResult result =
+        kernels.walk([&](LLVM::AddressOfOp address) {
+          Operation *global = symbols.lookup(address.getGlobalName());
+          if (!global || !placed.contains(global))
+            return WalkResult::advance();
+          address.emitError()
+              << "the tensor map @" << address.getGlobalName()
+              << " belongs to a kernel, and this function is not the one that "
+                 "lists it in "
+              << getTensorMapsAttrName() << ": hand the function its address";
+          return WalkResult::interrupt();
+        });
+    return failure(result.wasInterrupted());
+  }
+};
+
+} // namespace

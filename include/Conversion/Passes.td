@@ -247,9 +247,10 @@ def PlaceTensorMaps : Pass<"tessera-place-tensor-maps", "gpu::GPUModuleOp"> {
     Expects kernels in the NVVM dialect. Each entry of a kernel's
     `tessera.tensor_maps` (Conversion/TensorMaps.h) names a global, whose address
     stands for the tensor map's. Leaves a `__grid_constant__` parameter for each
-    entry, after the kernel's others and in the order of the list, where the
-    address was taken, or unused where it was not; the globals and their names
-    in the list are gone. An entry that names no global has its parameter.
+    entry, after the kernel's others and in the order of the list, also for a map
+    that the kernel does not use. The parameter takes the place of the address;
+    the globals are erased, and their names taken out of the list. An entry that
+    names no global has its parameter already.
 
     The address of a map that a kernel lists is an error in any other function.
 

@@ -82,8 +82,7 @@ struct PlaceTensorMapsPass
           return failure();
         placed.insert(*global);
         parameters.try_emplace(symbol.getValue(), kernel.getNumArguments());
-        if (failed(addParameter(kernel)))
-          return failure();
+        addParameter(kernel);
       }
       NamedAttrList others(map);
       others.erase(symbolName);
@@ -113,11 +112,17 @@ struct PlaceTensorMapsPass
            << type << ", in address space 0 of the kernel's module";
   }
 
-  static LogicalResult addParameter(LLVM::LLVMFuncOp kernel) {
+  static void addParameter(LLVM::LLVMFuncOp kernel) {
     MLIRContext *context = kernel.getContext();
-    return kernel.insertArgument(kernel.getNumArguments(),
-                                 LLVM::LLVMPointerType::get(context),
-                                 getParameterAttrs(context), kernel.getLoc());
+    unsigned count = kernel.getNumArguments();
+    Type pointer = LLVM::LLVMPointerType::get(context);
+    LLVM::LLVMFunctionType type = kernel.getFunctionType();
+    SmallVector<Type> types(type.getParams());
+    types.push_back(pointer);
+    function_interface_impl::insertFunctionArguments(
+        kernel, {count}, {pointer}, {getParameterAttrs(context)},
+        {kernel.getLoc()}, count,
+        LLVM::LLVMFunctionType::get(type.getReturnType(), types));
   }
 
   /// A map's address is known in the kernels that list it only.

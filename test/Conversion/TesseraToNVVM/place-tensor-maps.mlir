@@ -6,7 +6,7 @@
 // uses has one too, and so do maps of the same argument.
 // CHECK-LABEL: gpu.module @m
 // CHECK-NOT:     llvm.mlir.global
-// CHECK:         llvm.func @k(%[[X:.+]]: !llvm.ptr, %[[N:.+]]: i64,
+// CHECK:         llvm.func @k(%{{[^:]+}}: !llvm.ptr, %{{[^:]+}}: i64,
 // CHECK-SAME:      %[[A:[^:]+]]: !llvm.ptr {llvm.align = 64 : i64, llvm.byval = !llvm.array<128 x i8>, nvvm.grid_constant},
 // CHECK-SAME:      %{{[^:]+}}: !llvm.ptr {llvm.align = 64 : i64, llvm.byval = !llvm.array<128 x i8>, nvvm.grid_constant},
 // CHECK-SAME:      %[[C:[^:]+]]: !llvm.ptr {llvm.align = 64 : i64, llvm.byval = !llvm.array<128 x i8>, nvvm.grid_constant})

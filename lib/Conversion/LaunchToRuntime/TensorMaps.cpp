@@ -28,8 +28,8 @@ int64_t mlir::tessera::countTensorMaps(gpu::LaunchFuncOp launch) {
   return maps ? maps.size() : 0;
 }
 
-/// The element type as the runtime names it; none for types of fewer than 8
-/// bits and for vectors.
+/// The element type as the runtime names it; none for vectors, and for elements
+/// of less than a byte.
 static std::optional<TensorMapElement> getElement(Type type) {
   if (type.isF16())
     return TensorMapElement::F16;

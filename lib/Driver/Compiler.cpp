@@ -176,10 +176,10 @@ std::vector<ProductReport> mlir::tessera::collectProducts(ModuleOp module,
         << acc.getElementType();
     report.location = describe(op.getLoc());
     llvm::SmallVector<std::string> rejected;
-    const MatrixInstruction *row =
-        selectInstruction(chip, a.getElementType(), b.getElementType(),
-                          acc.getElementType(), op.getPrecision(),
-                          acc.getRows(), acc.getCols(), a.getCols(), &rejected);
+    const MatrixInstruction *row = selectInstruction(
+        chip, a.getElementType(), b.getElementType(), acc.getElementType(),
+        op.getPrecision(), acc.getRows(), acc.getCols(), a.getCols(), &rejected,
+        getFragmentGroup(op));
     report.instruction = row ? row->name : "none";
     report.matrixUnit = row && row->matrixUnit;
     report.rejected.assign(rejected.begin(), rejected.end());

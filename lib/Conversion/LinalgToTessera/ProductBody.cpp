@@ -37,6 +37,16 @@ static Value lookThroughFloatCasts(Value value) {
   return value;
 }
 
+/// The same for what is added: it may be rounded to the type of the sum. What
+/// is rounded and widened again is another value.
+static Value lookThroughSummandCasts(Value value) {
+  while (isa_and_nonnull<arith::TruncFOp>(value.getDefiningOp()))
+    value = value.getDefiningOp()->getOperand(0);
+  while (isa_and_nonnull<arith::ExtFOp>(value.getDefiningOp()))
+    value = value.getDefiningOp()->getOperand(0);
+  return value;
+}
+
 Operation *mlir::tessera::findProduct(Block *body, Value accumulator,
                                       Type *sumType) {
   if (body->getTerminator()->getNumOperands() != 1)
@@ -49,7 +59,8 @@ Operation *mlir::tessera::findProduct(Block *body, Value accumulator,
   for (unsigned i : {0, 1}) {
     if (lookThroughFloatCasts(add->getOperand(1 - i)) != accumulator)
       continue;
-    Operation *mul = lookThroughFloatCasts(add->getOperand(i)).getDefiningOp();
+    Operation *mul =
+        lookThroughSummandCasts(add->getOperand(i)).getDefiningOp();
     if (mul && mul->getBlock() == body &&
         (isa<arith::AddFOp>(add) ? isa<arith::MulFOp>(mul)
                                  : isa<arith::MulIOp>(mul))) {

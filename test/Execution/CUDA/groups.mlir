@@ -45,9 +45,9 @@ func.func @narrow(%a: tensor<128x96xf16>, %b: tensor<96x72xf16>, %c: tensor<128x
   return %r : tensor<128x72xf32>
 }
 
-// From here on by the default schedule.
+// Rows that begin anywhere.
 func.func @unaligned(%a: tensor<301x203xf16>, %b: tensor<203x405xf16>, %c: tensor<301x405xf32>) -> tensor<301x405xf32> {
-  %r = linalg.matmul ins(%a, %b : tensor<301x203xf16>, tensor<203x405xf16>) outs(%c : tensor<301x405xf32>) -> tensor<301x405xf32>
+  %r = linalg.matmul {tessera.schedule = #tessera.schedule<workgroup = [64, 128], subgroup = [64, 128], k = 64, stages = 3, swizzle = true, group = 4>} ins(%a, %b : tensor<301x203xf16>, tensor<203x405xf16>) outs(%c : tensor<301x405xf32>) -> tensor<301x405xf32>
   return %r : tensor<301x405xf32>
 }
 
@@ -59,10 +59,11 @@ func.func @dynamic(%a: tensor<?x?xbf16>, %b: tensor<?x?xbf16>) -> tensor<?x?xf32
   %n = tensor.dim %b, %c1 : tensor<?x?xbf16>
   %empty = tensor.empty(%m, %n) : tensor<?x?xf32>
   %init = linalg.fill ins(%zero : f32) outs(%empty : tensor<?x?xf32>) -> tensor<?x?xf32>
-  %r = linalg.matmul ins(%a, %b : tensor<?x?xbf16>, tensor<?x?xbf16>) outs(%init : tensor<?x?xf32>) -> tensor<?x?xf32>
+  %r = linalg.matmul {tessera.schedule = #tessera.schedule<workgroup = [64, 128], subgroup = [64, 128], k = 64, stages = 3, swizzle = true, group = 4>} ins(%a, %b : tensor<?x?xbf16>, tensor<?x?xbf16>) outs(%init : tensor<?x?xf32>) -> tensor<?x?xf32>
   return %r : tensor<?x?xf32>
 }
 
+// From here on by the default schedule.
 func.func @epilogue(%a: tensor<256x256xf16>, %b: tensor<256x384xf16>, %bias: tensor<384xf32>, %add: tensor<256x384xf16>) -> tensor<256x384xf16> {
   %zero = arith.constant 0.0 : f32
   %empty = tensor.empty() : tensor<256x384xf32>

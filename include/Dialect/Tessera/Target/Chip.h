@@ -62,6 +62,8 @@ struct ScheduleDefaults {
   /// The rate of the matrix unit with this tiling, measured, as a part of the
   /// best one's.
   double speed = 1.0;
+  /// Workgroups that one processor works on at a time to reach that rate.
+  int64_t concurrent = 1;
 };
 
 /// How kernels without fragments use the chip's threads.

@@ -140,31 +140,57 @@ static bool fitsGroup(ContractOp op, const Chip &chip, const MatrixForm &form,
   return canSwizzle(op, getStagedTiles(op, form, schedule, chip));
 }
 
+/// Whether rows of the operand begin at multiples of the chip's widest access:
+/// what is copied element by element takes longer than any product of it.
+static bool hasAlignedRows(ContractOp op, unsigned side, const Chip &chip) {
+  auto type =
+      dyn_cast<MemRefType>((side ? op.getRhs() : op.getLhs()).getType());
+  int64_t offset;
+  SmallVector<int64_t> strides;
+  if (!type || failed(type.getStridesAndOffset(strides, offset)))
+    return false;
+  int64_t bits = getElementBits(type.getElementType());
+  return llvm::all_of(ArrayRef(strides).drop_back(), [&](int64_t stride) {
+    return ShapedType::isStatic(stride) &&
+           stride * bits % (8 * chip.accessBytes) == 0;
+  });
+}
+
+/// The time that the tiles of the output take, in arbitrary units. Processors
+/// have `concurrent` tiles at a time, and those of the last wave what is left.
+static double estimateTime(ContractOp op, const Chip &chip,
+                           const MatrixForm &form,
+                           const std::array<int64_t, 3> &extents,
+                           const ScheduleDefaults &tiling,
+                           const std::array<int64_t, 3> &tiles) {
+  Type lhs = getElementTypeOrSelf(op.getLhs().getType());
+  int64_t parts = chooseSplitK(op, chip, form, extents, tiling.workgroup,
+                               tiling.kBytes / getElementBytes(lhs));
+  int64_t processors = std::max<int64_t>(1, chip.processors),
+          count = tiles[0] * tiles[1] * tiles[2] * parts,
+          wave = processors * tiling.concurrent;
+  int64_t each = count / wave * tiling.concurrent +
+                 llvm::divideCeil(count % wave, processors);
+  return each * (tiling.workgroup[0] * tiling.workgroup[1] / tiling.speed) /
+         parts;
+}
+
 /// The tiling of the chip's for groups with which the tiles of the output take
-/// least time; null where none fits. Processors compute a tile at a time each,
-/// and the last wave takes as long as a full one.
+/// least time; null where none fits.
 static const ScheduleDefaults *
 chooseGroupTiling(ContractOp op, const Chip &chip, const MatrixForm &form,
                   const std::array<int64_t, 3> &extents) {
+  if (!hasAlignedRows(op, 0, chip) || !hasAlignedRows(op, 1, chip))
+    return nullptr;
   const ScheduleDefaults *best = nullptr;
   double least = 0;
   for (const ScheduleDefaults &tiling : chip.groupDefaults) {
     if (!fitsGroup(op, chip, form, extents, tiling))
       continue;
     auto tiles = countTiles(op, form, extents, tiling.workgroup);
-    // Where the bounds are not known they cost registers, and small outputs are
-    // as likely as large ones.
-    if (!tiles) {
-      constexpr double fast = 0.85;
-      if (!best || tiling.speed >= fast)
-        best = &tiling;
-      continue;
-    }
-    auto [m, n, batches] = *tiles;
-    int64_t waves = llvm::divideCeil(m * n * batches,
-                                     std::max<int64_t>(1, chip.processors));
-    double time =
-        waves * (tiling.workgroup[0] * tiling.workgroup[1] / tiling.speed);
+    if (!tiles)
+      return &tiling;
+    double time = estimateTime(op, chip, form, extents, tiling, *tiles);
     if (!best || time < least) {
       best = &tiling;
       least = time;

@@ -241,6 +241,45 @@ def ConvertTesseraToNVVM
     "NVVM::NVVMDialect", "scf::SCFDialect", "vector::VectorDialect"];
 }
 
+def UseBulkCopies : Pass<"tessera-use-bulk-copies", "gpu::GPUModuleOp"> {
+  let summary = "pipelined copies by the bulk copy engine";
+  let description = [{
+    Expects kernels whose workgroup memory is still theirs to add to (before
+    `tessera-pack-workgroup-memory`). On chips that have it (sm_90 and up), the
+    asynchronous copies of a pipelined loop become bulk copies of tensors (TMA),
+    which one thread issues and an mbarrier for each slot counts, where all of
+    them can: swizzled tiles as wide as the workgroup memory they fill, of an
+    argument whose rows begin at multiples of 16 bytes, in a loop that the kernel
+    runs once. Other kernels stay as they are. Each of the kernel's tensor maps is
+    listed for its launches (Conversion/TensorMaps.h).
+
+    Before
+
+    ```mlir
+    %t = tessera.async_copy %a[%i, %k], %w[%slot, %c0, %c0] shape [128, 64] alignment 16 swizzled
+        : memref<4096x4096xf16>, memref<4x128x64xf16, #gpu.address_space<workgroup>>
+    tessera.wait steps %s to %next in %w pending 3 : memref<4x128x64xf16, #gpu.address_space<workgroup>>
+    ```
+
+    After
+
+    ```mlir
+    scf.if %isFirstThread {
+      llvm.inline_asm "mbarrier.arrive.expect_tx.shared::cta.b64 _, [$0], $1;" %arrived, %bytes
+      nvvm.cp.async.bulk.tensor.shared.cluster.global %to, %map, %arrived, box [%k, %i]
+    }
+    // Waits until the phase of the step's slot is over.
+    llvm.inline_asm "... mbarrier.try_wait.parity.shared::cta.b64 ..." %arrived, %parity
+    ```
+  }];
+  let options = [
+    Option<"chip", "chip", "std::string", /*default=*/"\"sm_90a\"",
+           "Chip to compile for">];
+  let dependentDialects = [
+    "arith::ArithDialect", "gpu::GPUDialect", "LLVM::LLVMDialect",
+    "memref::MemRefDialect", "NVVM::NVVMDialect", "scf::SCFDialect"];
+}
+
 def PlaceTensorMaps : Pass<"tessera-place-tensor-maps", "gpu::GPUModuleOp"> {
   let summary = "Tensor maps as parameters of kernels";
   let description = [{

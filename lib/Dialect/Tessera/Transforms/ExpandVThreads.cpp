@@ -218,7 +218,15 @@ LogicalResult Expander::expandStatement(Operation *inner, Range range) {
     for (Value token : wait.getTokens())
       for (const IRMapping &map : at(range))
         tokens.insert(map.lookupOrDefault(token));
+    // Steps and memories are the same for all.
+    const IRMapping &any = *at(range).begin();
+    auto lookup = [&](Value value) {
+      return value ? any.lookupOrDefault(value) : value;
+    };
+    SmallVector<Value> memories =
+        llvm::map_to_vector(wait.getMemories(), lookup);
     WaitOp::create(builder, wait.getLoc(), tokens.getArrayRef(),
+                   lookup(wait.getFrom()), lookup(wait.getTo()), memories,
                    wait.getPending())
         ->setDiscardableAttrs(wait->getDiscardableAttrDictionary());
     return success();

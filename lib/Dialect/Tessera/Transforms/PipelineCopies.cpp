@@ -194,6 +194,7 @@ Pipeliner::forSteps(Value begin, Value end, ValueRange first,
 }
 
 void Pipeliner::run() {
+  SmallVector<Value> memories;
   for (CopyOp copy : copies) {
     MemRefType type = copy.getTargetType();
     SmallVector<int64_t> shape{stages};
@@ -202,6 +203,7 @@ void Pipeliner::run() {
         MemRefType::get(shape, type.getElementType(),
                         MemRefLayoutAttrInterface(), type.getMemorySpace()),
         copy.getLoc());
+    memories.push_back(buffers.lookup(copy.getTarget()));
   }
   // The tile before this one may still be read.
   if (loop->getParentOfType<LoopLikeOpInterface>())
@@ -219,13 +221,20 @@ void Pipeliner::run() {
       [&](Value step, ValueRange carried) {
         // All but the copies of the last stages - 2 steps are complete. After
         // the barrier, all are done with the slot that the next copies go to.
-        WaitOp::create(builder, ValueRange(),
+        WaitOp::create(builder, ValueRange(), step,
+                       arith::AddIOp::create(builder, step, constant(1)),
+                       memories,
                        static_cast<int64_t>(copies.size()) * (stages - 2));
         gpu::BarrierOp::create(builder);
         startCopies(arith::AddIOp::create(builder, step, ahead), peel);
         return compute(step, carried);
       });
-  WaitOp::create(builder, ValueRange(), 0);
+  // Copies of steps that there are not, are copies too.
+  Value lastStep =
+      peel ? loop.getUpperBound()
+           : arith::AddIOp::create(builder, loop.getUpperBound(), ahead);
+  WaitOp::create(builder, ValueRange(), lastCopied, lastStep, memories,
+                 /*pending=*/0);
   if (peel) {
     gpu::BarrierOp::create(builder);
     results = forSteps(

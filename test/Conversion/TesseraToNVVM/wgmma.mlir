@@ -10,12 +10,11 @@
 // A by rows is the instruction's own order, b by rows is stored across: 0, 1.
 // The stride from one pattern of eight rows to the next is 8 * 64 bytes of a
 // (swizzled in 64: 2 << 62), and 8 * 128 of b (1 << 62), whose leading dimension
-// goes to the next panel (32 rows of 128 bytes). Data that threads have written
-// is fenced before the barrier that lets the instructions read it.
+// goes to the next panel (32 rows of 128 bytes).
 // CHECK-LABEL: .entry rows_kernel
-// CHECK:       cp.async.wait_group
-// CHECK-NEXT:  fence.proxy.async.shared::cta;
-// CHECK-NEXT:  bar.sync 0;
+// CHECK:       mbarrier.try_wait.parity
+// CHECK:       bar.sync 0;
+// CHECK:       cp.async.bulk.tensor.2d
 // CHECK:       or.b64 %{{.+}}, -9223371899415756800
 // CHECK:       or.b64 %{{.+}}, 4611686293322072064
 // CHECK:       wgmma.fence.sync.aligned;
@@ -25,6 +24,19 @@
 // CHECK-NEXT:  wgmma.wait_group.sync.aligned 0;
 func.func @rows(%a: tensor<256x512xf16>, %b: tensor<512x256xf16>, %c: tensor<256x256xf32>) -> tensor<256x256xf32> {
   %r = linalg.matmul {tessera.schedule = #tessera.schedule<workgroup = [128, 128], subgroup = [64, 128], k = 32, stages = 3, swizzle = true, group = 4>} ins(%a, %b : tensor<256x512xf16>, tensor<512x256xf16>) outs(%c : tensor<256x256xf32>) -> tensor<256x256xf32>
+  return %r : tensor<256x256xf32>
+}
+
+// Rows of 514 bytes are no business of the bulk copy engine. Data that threads
+// have written is fenced before the barrier that lets the instructions read it.
+// CHECK-LABEL: .entry unaligned_kernel
+// CHECK-NOT:   cp.async.bulk
+// CHECK:       cp.async.wait_group
+// CHECK-NEXT:  fence.proxy.async.shared::cta;
+// CHECK-NEXT:  bar.sync 0;
+// CHECK:       wgmma.mma_async
+func.func @unaligned(%a: tensor<256x257xf16>, %b: tensor<257x256xf16>, %c: tensor<256x256xf32>) -> tensor<256x256xf32> {
+  %r = linalg.matmul {tessera.schedule = #tessera.schedule<workgroup = [128, 128], subgroup = [64, 128], k = 32, stages = 3, swizzle = true, group = 4>} ins(%a, %b : tensor<256x257xf16>, tensor<257x256xf16>) outs(%c : tensor<256x256xf32>) -> tensor<256x256xf32>
   return %r : tensor<256x256xf32>
 }
 

@@ -549,6 +549,22 @@ func.func @wait_c1(%t: !tessera.token) {
 
 // -----
 
+func.func @wait_c2_slots(%a: memref<3x8xf16>, %b: memref<4x8xf16>, %i: index) {
+  // expected-error @+1 {{wait_c2: the memories have the same static first dimension, a slot for each step in flight}}
+  tessera.wait steps %i to %i in %a, %b : memref<3x8xf16>, memref<4x8xf16>
+  return
+}
+
+// -----
+
+func.func @wait_c2_together(%a: memref<3x8xf16>) {
+  // expected-error @+1 {{wait_c2: from, to and memories are given together}}
+  "tessera.wait"(%a) <{operandSegmentSizes = array<i32: 0, 0, 0, 1>, pending = 0 : i64}> : (memref<3x8xf16>) -> ()
+  return
+}
+
+// -----
+
 //===----------------------------------------------------------------------===//
 // vthread
 //===----------------------------------------------------------------------===//

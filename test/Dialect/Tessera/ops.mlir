@@ -258,6 +258,8 @@ func.func @copies(%g: memref<3x?x?xf16>, %w: memref<64x32xf16, #gpu.address_spac
   tessera.wait
   // CHECK: tessera.wait pending 1{{$}}
   tessera.wait pending 1
+  // CHECK: tessera.wait steps %{{.+}} to %{{.+}} in %{{.+}}, %{{.+}} pending 3 : memref<3x?x?xf16>, memref<3x?x?xf16>
+  tessera.wait steps %i to %j in %g, %g pending 3 : memref<3x?x?xf16>, memref<3x?x?xf16>
   return
 }
 

@@ -253,6 +253,10 @@ def UseBulkCopies : Pass<"tessera-use-bulk-copies", "gpu::GPUModuleOp"> {
     runs once. Other kernels stay as they are. Each of the kernel's tensor maps is
     listed for its launches (Conversion/TensorMaps.h).
 
+    Where the kernel has one such loop and no other barriers, a subgroup that
+    launches add to each workgroup issues all copies: the others meet no barrier
+    in the loop, but wait for their data, and say when they have read it.
+
     Before
 
     ```mlir

@@ -34,6 +34,12 @@ namespace mlir::tessera {
 /// The kernel's list of tensor maps, which its launches take over.
 inline llvm::StringRef getTensorMapsAttrName() { return "tessera.tensor_maps"; }
 
+/// How many threads a launch adds to each workgroup (i64), after those that it
+/// says: a subgroup that does nothing but copy.
+inline llvm::StringRef getProducerThreadsAttrName() {
+  return "tessera.producer_threads";
+}
+
 } // namespace mlir::tessera
 
 #endif // CONVERSION_TENSORMAPS_H

@@ -105,12 +105,17 @@ struct LaunchPattern : ConvertOpToLLVMPattern<gpu::LaunchFuncOp> {
           LLVM::AddOp::create(rewriter, loc, dynamicBytes,
                               LLVM::ZExtOp::create(rewriter, loc, i64, more));
 
+    Value threads = adaptor.getBlockSizeX();
+    if (auto more =
+            op->getAttrOfType<IntegerAttr>(getProducerThreadsAttrName()))
+      threads =
+          LLVM::AddOp::create(rewriter, loc, threads, constant(more.getInt()));
     Value name = getName(op, module, rewriter);
     SmallVector<Value> operands{name,
                                 adaptor.getGridSizeX(),
                                 adaptor.getGridSizeY(),
                                 adaptor.getGridSizeZ(),
-                                adaptor.getBlockSizeX(),
+                                threads,
                                 adaptor.getBlockSizeY(),
                                 adaptor.getBlockSizeZ(),
                                 dynamicBytes,
@@ -200,7 +205,8 @@ struct ConvertLaunchToRuntimePass
       if (Operation *kernel = SymbolTable::lookupNearestSymbolFrom(
               launch, launch.getKernelAttr()))
         for (StringRef name :
-             {StringRef("tessera.workgroup_bytes"), getTensorMapsAttrName()})
+             {StringRef("tessera.workgroup_bytes"), getTensorMapsAttrName(),
+              getProducerThreadsAttrName()})
           if (Attribute value = kernel->getAttr(name))
             launch->setAttr(name, value);
     });

@@ -11,8 +11,10 @@
 // will have moved; the phase is over when these are there. Step s is the
 // s / S-th to use its slot of S, so its phase has the parity of that number.
 //
-// What a slot held has been read when its next copies are issued: the loop's
-// barrier is before them, and readers wait for their instructions.
+// What a slot held has been read when its next copies are issued. Where a
+// subgroup of its own can issue them (see "A producer"), readers arrive at a
+// second barrier of the slot; elsewhere the first thread issues copies behind the
+// loop's barrier, before which readers have waited for their instructions.
 //
 // A row of more than 128 bytes lies in panels of 128 (see `tessera.copy`), and
 // a bulk copy moves one panel, since the engine's swizzle spans that much.
@@ -30,6 +32,7 @@
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/IRMapping.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -54,8 +57,22 @@ struct Pipeline {
   SmallVector<Value> memories;
   SmallVector<AsyncCopyOp> copies;
   SmallVector<WaitOp> waits;
-  /// One i64 for each slot; its address in workgroup memory, as an index.
-  Value barriers;
+  /// Workgroup memory with one i64 for each slot: the mbarriers at which copies
+  /// arrive, and with a producer those at which readers do.
+  Value barriers, read;
+
+  int64_t getNumSlots() const {
+    return cast<MemRefType>(memories[0].getType()).getDimSize(0);
+  }
+};
+
+/// What a subgroup of its own can take over of a pipeline: the copies before a
+/// loop, and those of the loop, each for `slots - 1` steps later.
+struct ProducerParts {
+  SmallVector<AsyncCopyOp> before, within;
+  scf::ForOp loop;
+  /// The pipeline's barriers, which readers and the producer need no more.
+  SmallVector<gpu::BarrierOp> barriers;
 };
 
 /// One kernel.
@@ -71,6 +88,14 @@ private:
   bool canConvert(const Pipeline &pipeline);
   bool canConvert(AsyncCopyOp op);
   void convert(Pipeline &pipeline);
+  std::optional<ProducerParts> matchProducer(const Pipeline &pipeline);
+  void specialize(Pipeline &pipeline, ProducerParts &parts);
+  void emitCopy(OpBuilder &builder, Pipeline &pipeline, AsyncCopyOp op,
+                const IRMapping &mapping);
+  void emitWait(OpBuilder &builder, Location loc, Value barriers, int64_t slots,
+                Value step, int64_t turnsBefore);
+  Value addBarriers(Location loc, int64_t slots);
+  void emitSetUp(OpBuilder &builder, Location loc, const Pipeline &pipeline);
   void convert(Pipeline &pipeline, AsyncCopyOp op);
   void convert(Pipeline &pipeline, WaitOp op);
   Value emitIsFirst(OpBuilder &builder);
@@ -243,20 +268,16 @@ Value Converter::emitMap(OpBuilder &builder, AsyncCopyOp op) {
   return LLVM::AddressOfOp::create(builder, op.getLoc(), pointer, name);
 }
 
-void Converter::convert(Pipeline &pipeline, AsyncCopyOp op) {
+void Converter::emitCopy(OpBuilder &builder, Pipeline &pipeline, AsyncCopyOp op,
+                         const IRMapping &mapping) {
   Location loc = op.getLoc();
-  OpBuilder builder(op);
   IndexMath math(builder, loc);
-  MemRefType source = op.getSourceType();
-  int64_t bytes = getElementBytes(source.getElementType());
+  int64_t bytes = getElementBytes(op.getSourceType().getElementType());
   ArrayRef<int64_t> shape = op.getShape();
   auto [rows, columns] = getBox(op);
   int64_t slotBytes = shape[0] * shape[1] * bytes;
 
-  auto issue = scf::IfOp::create(builder, loc, emitIsFirst(builder),
-                                 /*withElseRegion=*/false);
-  builder.setInsertionPointToStart(issue.thenBlock());
-  Value slot = op.getTargetIndices()[0];
+  Value slot = mapping.lookupOrDefault(op.getTargetIndices()[0]);
   Value barrier = emitBarrier(builder, loc, pipeline.barriers, slot);
   Type i32 = builder.getI32Type();
   Value size = arith::ConstantOp::create(builder, loc, i32,
@@ -273,7 +294,9 @@ void Converter::convert(Pipeline &pipeline, AsyncCopyOp op) {
       static_cast<unsigned>(NVVM::NVVMMemorySpace::SharedCluster));
   for (int64_t first = 0; first < shape[1]; first += columns) {
     // Innermost dimension first.
-    SmallVector<Value> place(llvm::reverse(op.getSourceIndices()));
+    SmallVector<Value> place;
+    for (Value index : llvm::reverse(op.getSourceIndices()))
+      place.push_back(mapping.lookupOrDefault(index));
     place[0] = math.add(place[0], first);
     for (Value &index : place)
       index = arith::IndexCastOp::create(builder, loc, i32, index);
@@ -285,26 +308,39 @@ void Converter::convert(Pipeline &pipeline, AsyncCopyOp op) {
         NVVM::TMALoadMode::TILE, /*isCTAOnly=*/false, NVVM::CTAGroupKindAttr(),
         /*predicate=*/Value());
   }
+}
+
+void Converter::convert(Pipeline &pipeline, AsyncCopyOp op) {
+  OpBuilder builder(op);
+  auto issue = scf::IfOp::create(builder, op.getLoc(), emitIsFirst(builder),
+                                 /*withElseRegion=*/false);
+  builder.setInsertionPointToStart(issue.thenBlock());
+  emitCopy(builder, pipeline, op, IRMapping());
   op.erase();
+}
+
+/// Waits until the slot of `step` has been through as many phases as there are
+/// steps in it up to this one, less `turnsBefore`.
+void Converter::emitWait(OpBuilder &builder, Location loc, Value barriers,
+                         int64_t slots, Value step, int64_t turnsBefore) {
+  IndexMath math(builder, loc);
+  Value slot = math.rem(step, math.constant(slots));
+  Value turn = math.add(math.div(step, math.constant(slots)), turnsBefore);
+  Value parity = arith::IndexCastOp::create(builder, loc, builder.getI32Type(),
+                                            math.rem(turn, math.constant(2)));
+  emitAssembly(builder, loc,
+               "{\n.reg .pred p;\nWAIT:\n"
+               "mbarrier.try_wait.parity.shared::cta.b64 p, [$0], $1;\n"
+               "@p bra DONE;\nbra WAIT;\nDONE:\n}",
+               "l,r", {emitBarrier(builder, loc, barriers, slot), parity});
 }
 
 void Converter::convert(Pipeline &pipeline, WaitOp op) {
   Location loc = op.getLoc();
   OpBuilder builder(op);
-  int64_t slots =
-      cast<MemRefType>(pipeline.memories[0].getType()).getDimSize(0);
   auto waitFor = [&](OpBuilder &builder, Value step) {
-    IndexMath math(builder, loc);
-    Value slot = math.rem(step, math.constant(slots));
-    Value turn = math.div(step, math.constant(slots));
-    Value parity = arith::IndexCastOp::create(
-        builder, loc, builder.getI32Type(), math.rem(turn, math.constant(2)));
-    emitAssembly(builder, loc,
-                 "{\n.reg .pred p;\nWAIT:\n"
-                 "mbarrier.try_wait.parity.shared::cta.b64 p, [$0], $1;\n"
-                 "@p bra DONE;\nbra WAIT;\nDONE:\n}",
-                 "l,r",
-                 {emitBarrier(builder, loc, pipeline.barriers, slot), parity});
+    emitWait(builder, loc, pipeline.barriers, pipeline.getNumSlots(), step,
+             /*turnsBefore=*/0);
   };
   auto next = op.getTo().getDefiningOp<arith::AddIOp>();
   if (next && next.getLhs() == op.getFrom() &&
@@ -319,35 +355,228 @@ void Converter::convert(Pipeline &pipeline, WaitOp op) {
   op.erase();
 }
 
-void Converter::convert(Pipeline &pipeline) {
-  AsyncCopyOp first = pipeline.copies.front();
-  Location loc = first.getLoc();
-  OpBuilder builder(first);
-  int64_t slots =
-      cast<MemRefType>(pipeline.memories[0].getType()).getDimSize(0);
-  pipeline.barriers = kernel.addWorkgroupAttribution(
+Value Converter::addBarriers(Location loc, int64_t slots) {
+  Builder builder(kernel.getContext());
+  return kernel.addWorkgroupAttribution(
       MemRefType::get({slots}, builder.getI64Type(),
                       MemRefLayoutAttrInterface(),
                       gpu::AddressSpaceAttr::get(builder.getContext(),
                                                  gpu::AddressSpace::Workgroup)),
       loc);
+}
+
+/// The barriers, by the first thread; all others wait.
+void Converter::emitSetUp(OpBuilder &builder, Location loc,
+                          const Pipeline &pipeline) {
   auto setUp = scf::IfOp::create(builder, loc, emitIsFirst(builder),
                                  /*withElseRegion=*/false);
   OpBuilder one = setUp.getThenBodyBuilder();
-  Value arrivals = arith::ConstantOp::create(
-      one, loc, one.getI32IntegerAttr(pipeline.memories.size()));
-  for (int64_t slot = 0; slot < slots; ++slot)
-    NVVM::MBarrierInitOp::create(
-        one, loc,
-        emitBarrier(one, loc, pipeline.barriers,
-                    IndexMath(one, loc).constant(slot)),
-        arrivals, /*predicate=*/Value());
+  auto init = [&](Value barriers, int64_t arrivals) {
+    Value count =
+        arith::ConstantOp::create(one, loc, one.getI32IntegerAttr(arrivals));
+    for (int64_t slot = 0; slot < pipeline.getNumSlots(); ++slot)
+      NVVM::MBarrierInitOp::create(
+          one, loc,
+          emitBarrier(one, loc, barriers, IndexMath(one, loc).constant(slot)),
+          count, /*predicate=*/Value());
+  };
+  init(pipeline.barriers, pipeline.memories.size());
+  if (pipeline.read)
+    init(pipeline.read,
+         kernel.getKnownBlockSize()->front() / chip.subgroupSize);
   NVVM::FenceMbarrierInitOp::create(one, loc);
   gpu::BarrierOp::create(builder, loc);
+}
+
+void Converter::convert(Pipeline &pipeline) {
+  AsyncCopyOp first = pipeline.copies.front();
+  OpBuilder builder(first);
+  pipeline.barriers = addBarriers(first.getLoc(), pipeline.getNumSlots());
+  emitSetUp(builder, first.getLoc(), pipeline);
   for (AsyncCopyOp op : pipeline.copies)
     convert(pipeline, op);
   for (WaitOp op : pipeline.waits)
     convert(pipeline, op);
+}
+
+//===----------------------------------------------------------------------===//
+// A producer
+//===----------------------------------------------------------------------===//
+//
+// With a subgroup that does nothing but copy, those that compute wait for data
+// alone, each for itself:
+//
+//   producer:  copies of the first steps
+//              for each later step:  wait until its slot has been read;  copy
+//   others:    for each step:  wait for its copies;  products;  arrive as
+//   readers
+//
+
+/// Whether what `value` is computed from, of the ops in `block` from `first` on
+/// or in `loop`, can be computed again elsewhere.
+static bool canRepeat(Value value, scf::ForOp loop, Operation *first) {
+  if (loop && value == loop.getInductionVar())
+    return true;
+  Operation *op = value.getDefiningOp();
+  if (!op)
+    return !loop || cast<BlockArgument>(value).getOwner() != loop.getBody();
+  bool inLoop = loop && op->getBlock() == loop.getBody(),
+       after =
+           op->getBlock() == first->getBlock() && !op->isBeforeInBlock(first);
+  if (!inLoop && !after)
+    return true;
+  return op->getNumRegions() == 0 && isMemoryEffectFree(op) &&
+         llvm::all_of(op->getOperands(), [&](Value operand) {
+           return canRepeat(operand, loop, first);
+         });
+}
+
+static void repeat(OpBuilder &builder, Value value, scf::ForOp loop,
+                   Operation *first, IRMapping &mapping) {
+  Operation *op = value.getDefiningOp();
+  if (!op || mapping.contains(value))
+    return;
+  bool inLoop = loop && op->getBlock() == loop.getBody(),
+       after =
+           op->getBlock() == first->getBlock() && !op->isBeforeInBlock(first);
+  if (!inLoop && !after)
+    return;
+  for (Value operand : op->getOperands())
+    repeat(builder, operand, loop, first, mapping);
+  builder.clone(*op, mapping);
+}
+
+static SmallVector<Value> getCopyIndices(AsyncCopyOp op) {
+  SmallVector<Value> values(op.getSourceIndices());
+  values.push_back(op.getTargetIndices()[0]);
+  return values;
+}
+
+std::optional<ProducerParts>
+Converter::matchProducer(const Pipeline &pipeline) {
+  std::optional<ArrayRef<int32_t>> size = kernel.getKnownBlockSize();
+  if (pipelines.size() != 1 || !size || (*size)[1] != 1 || (*size)[2] != 1 ||
+      (*size)[0] % chip.subgroupSize ||
+      (*size)[0] + chip.subgroupSize > chip.maxThreads)
+    return {};
+  AsyncCopyOp first = pipeline.copies.front();
+  Block *block = first->getBlock();
+  if (block != &kernel.getBody().front())
+    return {};
+  ProducerParts parts;
+  for (AsyncCopyOp op : pipeline.copies) {
+    auto loop = dyn_cast<scf::ForOp>(op->getParentOp());
+    if (op->getBlock() == block && !parts.loop)
+      parts.before.push_back(op);
+    else if (loop && loop->getBlock() == block &&
+             (!parts.loop || parts.loop == loop))
+      (parts.loop = loop, parts.within.push_back(op));
+    else
+      return {};
+  }
+  int64_t memories = pipeline.memories.size();
+  if (!parts.loop || getConstantIntValue(parts.loop.getLowerBound()) != 0 ||
+      getConstantIntValue(parts.loop.getStep()) != 1 ||
+      static_cast<int64_t>(parts.within.size()) != memories ||
+      static_cast<int64_t>(parts.before.size()) !=
+          memories * (pipeline.getNumSlots() - 1))
+    return {};
+  for (AsyncCopyOp op : pipeline.copies)
+    for (Value value : getCopyIndices(op))
+      if (!canRepeat(value, op->getBlock() == block ? scf::ForOp() : parts.loop,
+                     first))
+        return {};
+  if (!canRepeat(parts.loop.getUpperBound(), {}, first))
+    return {};
+  // Each wait but perhaps the last has its barrier; there are no others.
+  for (WaitOp op : pipeline.waits)
+    if (auto barrier = dyn_cast_or_null<gpu::BarrierOp>(op->getNextNode()))
+      parts.barriers.push_back(barrier);
+  bool onlyThese = true;
+  for (Operation *op = first; op; op = op->getNextNode())
+    op->walk([&](Operation *inner) {
+      if (isa<gpu::BarrierOp>(inner))
+        onlyThese &= llvm::is_contained(parts.barriers, inner);
+      onlyThese &= !isa<CopyOp, gpu::ShuffleOp>(inner);
+    });
+  return onlyThese ? std::make_optional(std::move(parts)) : std::nullopt;
+}
+
+void Converter::specialize(Pipeline &pipeline, ProducerParts &parts) {
+  AsyncCopyOp first = pipeline.copies.front();
+  Location loc = first.getLoc();
+  int64_t slots = pipeline.getNumSlots();
+  int32_t readers = kernel.getKnownBlockSize()->front();
+  pipeline.barriers = addBarriers(loc, slots);
+  pipeline.read = addBarriers(loc, slots);
+
+  OpBuilder builder(first);
+  emitSetUp(builder, loc, pipeline);
+  IndexMath math(builder, loc);
+  Value thread = emitLinearThread(builder, kernel);
+  Value limit = math.constant(readers);
+  Value isProducer = arith::CmpIOp::create(
+      builder, loc, arith::CmpIPredicate::uge, thread, limit);
+  Value isIssuer = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
+                                         thread, limit);
+  auto roles = scf::IfOp::create(builder, loc, isProducer,
+                                 /*withElseRegion=*/true);
+
+  // The producer.
+  OpBuilder producer = roles.getThenBodyBuilder();
+  auto issuer = scf::IfOp::create(producer, loc, isIssuer,
+                                  /*withElseRegion=*/false);
+  OpBuilder issue = issuer.getThenBodyBuilder();
+  IRMapping mapping;
+  for (AsyncCopyOp op : parts.before) {
+    for (Value value : getCopyIndices(op))
+      repeat(issue, value, {}, first, mapping);
+    emitCopy(issue, pipeline, op, mapping);
+  }
+  repeat(issue, parts.loop.getUpperBound(), {}, first, mapping);
+  IndexMath issueMath(issue, loc);
+  auto steps =
+      scf::ForOp::create(issue, loc, issueMath.constant(0),
+                         mapping.lookupOrDefault(parts.loop.getUpperBound()),
+                         issueMath.constant(1));
+  OpBuilder body(steps.getBody()->getTerminator());
+  mapping.map(parts.loop.getInductionVar(), steps.getInductionVar());
+  Value step = IndexMath(body, loc).add(steps.getInductionVar(), slots - 1);
+  // The phase before the first is over: what a slot never held is read.
+  emitWait(body, loc, pipeline.read, slots, step, /*turnsBefore=*/1);
+  for (AsyncCopyOp op : parts.within) {
+    for (Value value : getCopyIndices(op))
+      repeat(body, value, parts.loop, first, mapping);
+    emitCopy(body, pipeline, op, mapping);
+  }
+
+  // The others.
+  OpBuilder end(parts.loop.getBody()->getTerminator());
+  Value lane = arith::IndexCastOp::create(
+      end, loc, end.getI32Type(),
+      gpu::LaneIdOp::create(end, loc, /*upper_bound=*/nullptr));
+  Value slot = IndexMath(end, loc).rem(parts.loop.getInductionVar(),
+                                       IndexMath(end, loc).constant(slots));
+  emitAssembly(end, loc,
+               "{\n.reg .pred p;\nsetp.eq.u32 p, $1, 0;\n"
+               "@p mbarrier.arrive.shared::cta.b64 _, [$0];\n}",
+               "l,r", {emitBarrier(end, loc, pipeline.read, slot), lane});
+  for (gpu::BarrierOp barrier : parts.barriers)
+    barrier.erase();
+  for (WaitOp op : pipeline.waits)
+    convert(pipeline, op);
+  Block &rest = roles.getElseRegion().front();
+  Operation *terminator = kernel.getBody().front().getTerminator();
+  while (roles->getNextNode() != terminator)
+    roles->getNextNode()->moveBefore(rest.getTerminator());
+  for (AsyncCopyOp op : pipeline.copies)
+    op.erase();
+
+  Builder attributes(kernel.getContext());
+  int32_t all = readers + static_cast<int32_t>(chip.subgroupSize);
+  kernel.setKnownBlockSizeAttr(attributes.getDenseI32ArrayAttr({all, 1, 1}));
+  kernel->setAttr(getProducerThreadsAttrName(),
+                  attributes.getI64IntegerAttr(chip.subgroupSize));
 }
 
 void Converter::run() {
@@ -356,7 +585,7 @@ void Converter::run() {
                     [&](const Pipeline &p) { return canConvert(p); }))
     return;
   // The barriers, each pipeline's in a buffer of its own, are to fit as well.
-  int64_t bytes = static_cast<int64_t>(pipelines.size()) * patternBytes;
+  int64_t bytes = static_cast<int64_t>(pipelines.size()) * 2 * patternBytes;
   for (BlockArgument buffer : kernel.getWorkgroupAttributions()) {
     auto type = cast<MemRefType>(buffer.getType());
     if (!type.hasStaticShape())
@@ -368,8 +597,11 @@ void Converter::run() {
   }
   if (bytes > chip.workgroupMemoryBytes)
     return;
-  for (Pipeline &pipeline : pipelines)
-    convert(pipeline);
+  if (std::optional<ProducerParts> parts = matchProducer(pipelines.front()))
+    specialize(pipelines.front(), *parts);
+  else
+    for (Pipeline &pipeline : pipelines)
+      convert(pipeline);
   kernel->setAttr(getTensorMapsAttrName(),
                   ArrayAttr::get(kernel.getContext(), maps));
 }

@@ -8,6 +8,7 @@
 #wg = #gpu.address_space<workgroup>
 
 gpu.module @m {
+  // With barriers besides the pipeline's the first thread issues the copies.
   // Two copies for each step: both arrive at their slot's barrier with their
   // bytes. Rows of 256 bytes are two panels, and one map does for both.
 
@@ -78,6 +79,8 @@ gpu.module @m {
       %t1 = tessera.async_copy %b[%k, %c64], %wb[%slot, %c0, %c0] shape [32, 128] in_bounds alignment 16 swizzled : memref<512x512xf16>, memref<2x32x128xf16, #wg>
     }
     tessera.wait steps %c7 to %c8 in %wa, %wb : memref<2x64x32xf16, #wg>, memref<2x32x128xf16, #wg>
+    gpu.barrier
+    gpu.barrier
     gpu.return
   }
 

@@ -12,9 +12,8 @@
 // (swizzled in 64: 2 << 62), and 8 * 128 of b (1 << 62), whose leading dimension
 // goes to the next panel (32 rows of 128 bytes).
 // CHECK-LABEL: .entry rows_kernel
-// CHECK:       mbarrier.try_wait.parity
-// CHECK:       bar.sync 0;
 // CHECK:       cp.async.bulk.tensor.2d
+// CHECK:       mbarrier.try_wait.parity
 // CHECK:       or.b64 %{{.+}}, -9223371899415756800
 // CHECK:       or.b64 %{{.+}}, 4611686293322072064
 // CHECK:       wgmma.fence.sync.aligned;

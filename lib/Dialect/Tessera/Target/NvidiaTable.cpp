@@ -299,10 +299,10 @@ static void addWarpgroups(Chip &chip) {
       chip.instructions.push_back(std::move(row));
     }
   // Speeds measured at 4096 cubed, f16: docs/benchmarks/h200-gemm.md.
-  chip.groupDefaults = {{{128, 128}, {64, 128}, 128, 3, 4, 1.0, 2},
-                        {{128, 256}, {64, 256}, 128, 4, 4, 0.96, 1},
-                        {{64, 128}, {64, 128}, 128, 4, 4, 0.79, 2},
-                        {{64, 64}, {64, 64}, 128, 4, 4, 0.60, 3}};
+  chip.groupDefaults = {{{128, 256}, {64, 256}, 128, 4, 4, 1.00, 1},
+                        {{128, 128}, {64, 128}, 128, 3, 4, 0.88, 2},
+                        {{64, 128}, {64, 128}, 128, 4, 4, 0.65, 2},
+                        {{64, 64}, {64, 64}, 128, 4, 4, 0.50, 3}};
 }
 
 void mlir::tessera::addNvidiaChips(std::vector<Chip> &chips) {

@@ -13,8 +13,8 @@
 //
 // What a slot held has been read when its next copies are issued. Where a
 // subgroup of its own can issue them (see "A producer"), readers arrive at a
-// second barrier of the slot; elsewhere the first thread issues copies behind the
-// loop's barrier, before which readers have waited for their instructions.
+// second barrier of the slot; elsewhere the first thread issues copies behind
+// the loop's barrier, before which readers have waited for their instructions.
 //
 // A row of more than 128 bytes lies in panels of 128 (see `tessera.copy`), and
 // a bulk copy moves one panel, since the engine's swizzle spans that much.
@@ -412,18 +412,21 @@ void Converter::convert(Pipeline &pipeline) {
 //   readers
 //
 
-/// Whether what `value` is computed from, of the ops in `block` from `first` on
-/// or in `loop`, can be computed again elsewhere.
+/// Whether `op` goes to the others: it stands behind the first copy, or in the
+/// loop.
+static bool isOthers(Operation *op, scf::ForOp loop, Operation *first) {
+  return (loop && op->getBlock() == loop.getBody()) ||
+         (op->getBlock() == first->getBlock() && !op->isBeforeInBlock(first));
+}
+
+/// Whether the producer can compute `value` for itself, given the loop's step.
 static bool canRepeat(Value value, scf::ForOp loop, Operation *first) {
   if (loop && value == loop.getInductionVar())
     return true;
   Operation *op = value.getDefiningOp();
   if (!op)
     return !loop || cast<BlockArgument>(value).getOwner() != loop.getBody();
-  bool inLoop = loop && op->getBlock() == loop.getBody(),
-       after =
-           op->getBlock() == first->getBlock() && !op->isBeforeInBlock(first);
-  if (!inLoop && !after)
+  if (!isOthers(op, loop, first))
     return true;
   return op->getNumRegions() == 0 && isMemoryEffectFree(op) &&
          llvm::all_of(op->getOperands(), [&](Value operand) {
@@ -431,15 +434,11 @@ static bool canRepeat(Value value, scf::ForOp loop, Operation *first) {
          });
 }
 
+/// Clones what `value` is computed from, for the producer.
 static void repeat(OpBuilder &builder, Value value, scf::ForOp loop,
                    Operation *first, IRMapping &mapping) {
   Operation *op = value.getDefiningOp();
-  if (!op || mapping.contains(value))
-    return;
-  bool inLoop = loop && op->getBlock() == loop.getBody(),
-       after =
-           op->getBlock() == first->getBlock() && !op->isBeforeInBlock(first);
-  if (!inLoop && !after)
+  if (!op || mapping.contains(value) || !isOthers(op, loop, first))
     return;
   for (Value operand : op->getOperands())
     repeat(builder, operand, loop, first, mapping);

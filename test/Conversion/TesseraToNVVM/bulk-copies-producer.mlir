@@ -43,7 +43,7 @@ gpu.module @m {
   // CHECK:           scf.for %{{.+}} = %c6 to %c8
   // CHECK:             mbarrier.try_wait.parity
   // CHECK:         }
-  // CHECK-NEXT:    gpu.return
+  // CHECK:         gpu.return
   gpu.func @pipeline(%a: memref<512x512xf16>, %o: memref<8xf16>) workgroup(%w: memref<3x64x32xf16, #wg>) kernel
       attributes {known_block_size = array<i32: 256, 1, 1>, tessera.group = 4 : i64} {
     %c0 = arith.constant 0 : index

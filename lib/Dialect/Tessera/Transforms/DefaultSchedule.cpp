@@ -104,6 +104,23 @@ static int64_t chooseRaster(ContractOp op, const Chip &chip,
   return m > band && m * n >= 4 * chip.processors ? band : 0;
 }
 
+/// Whether rows of the operand begin at multiples of the chip's widest access.
+/// What is copied element by element takes longer than any product of it, and
+/// longer yet where each element's place is permuted.
+static bool hasAlignedRows(ContractOp op, unsigned side, const Chip &chip) {
+  auto type =
+      dyn_cast<MemRefType>((side ? op.getRhs() : op.getLhs()).getType());
+  int64_t offset;
+  SmallVector<int64_t> strides;
+  if (!type || failed(type.getStridesAndOffset(strides, offset)))
+    return false;
+  int64_t bits = getElementBits(type.getElementType());
+  return llvm::all_of(ArrayRef(strides).drop_back(), [&](int64_t stride) {
+    return ShapedType::isStatic(stride) &&
+           stride * bits % (8 * chip.accessBytes) == 0;
+  });
+}
+
 /// Whether rows of both staged tiles can be swizzled.
 static bool canSwizzle(ContractOp op, const StagedTiles &tiles) {
   return getSwizzlePhases(MemRefType::get(
@@ -138,22 +155,6 @@ static bool fitsGroup(ContractOp op, const Chip &chip, const MatrixForm &form,
       /*vthread=*/{1, 1}, /*interleave=*/0, /*swizzle=*/true, /*splitK=*/1,
       SplitReduction::Ordered, /*raster=*/0, /*persistent=*/0, tiling.group);
   return canSwizzle(op, getStagedTiles(op, form, schedule, chip));
-}
-
-/// Whether rows of the operand begin at multiples of the chip's widest access:
-/// what is copied element by element takes longer than any product of it.
-static bool hasAlignedRows(ContractOp op, unsigned side, const Chip &chip) {
-  auto type =
-      dyn_cast<MemRefType>((side ? op.getRhs() : op.getLhs()).getType());
-  int64_t offset;
-  SmallVector<int64_t> strides;
-  if (!type || failed(type.getStridesAndOffset(strides, offset)))
-    return false;
-  int64_t bits = getElementBits(type.getElementType());
-  return llvm::all_of(ArrayRef(strides).drop_back(), [&](int64_t stride) {
-    return ShapedType::isStatic(stride) &&
-           stride * bits % (8 * chip.accessBytes) == 0;
-  });
 }
 
 /// The time that the tiles of the output take, in arbitrary units. Processors
@@ -341,7 +342,8 @@ static ScheduleAttr makeDefaultSchedule(ContractOp op, const Chip &chip,
     else if (!halve(0) && !halve(1))
       stages = 0;
   }
-  swizzle = chip.preferSwizzle && stages > 0 &&
+  swizzle = chip.preferSwizzle && stages > 0 && hasAlignedRows(op, 0, chip) &&
+            hasAlignedRows(op, 1, chip) &&
             canSwizzle(op, getStagedTiles(op, form, make(), chip));
   splitK = wholeRows ? 1 : chooseSplitK(op, chip, form, extents, workgroup, k);
   raster = chooseRaster(op, chip, form, extents, workgroup);

@@ -40,6 +40,10 @@ inline llvm::StringRef getProducerThreadsAttrName() {
   return "tessera.producer_threads";
 }
 
+/// What a kernel copies operands to workgroup memory by, and why not by better
+/// (a string): what --explain says.
+inline llvm::StringRef getCopiesAttrName() { return "tessera.copies"; }
+
 } // namespace mlir::tessera
 
 #endif // CONVERSION_TENSORMAPS_H

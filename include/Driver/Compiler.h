@@ -93,6 +93,9 @@ struct KernelReport {
   /// may differ from run to run.
   bool addsAtomically = false;
   int64_t workgroupBytes = 0;
+  /// What operands are copied by, and why not by better; empty if nothing is to
+  /// be said of it.
+  std::string copies;
 };
 
 /// A program ready to be run.

@@ -8,6 +8,7 @@
 
 #include "Conversion/PackedCall.h"
 #include "Conversion/Passes.h"
+#include "Conversion/TensorMaps.h"
 #include "Dialect/Tessera/Transforms/Schedule.h"
 #include "Dialect/Tessera/Transforms/Utils.h"
 #include "HostCode.h"
@@ -333,10 +334,13 @@ mlir::tessera::compileProgram(ModuleOp source, const CompileOptions &options) {
       report.addsAtomically = schedule.addsAtomically();
     }
     if (Operation *kernel = SymbolTable::lookupNearestSymbolFrom(
-            launch, launch.getKernelAttr()))
+            launch, launch.getKernelAttr())) {
       if (auto bytes =
               kernel->getAttrOfType<IntegerAttr>("tessera.workgroup_bytes"))
         report.workgroupBytes = bytes.getInt();
+      if (auto copies = kernel->getAttrOfType<StringAttr>(getCopiesAttrName()))
+        report.copies = copies.getValue().str();
+    }
     for (const KernelReport &other : program->kernels)
       if (other.name == report.name)
         return;

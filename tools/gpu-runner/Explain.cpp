@@ -112,6 +112,10 @@ void runner::explain(const compiler::CompiledProgram &program, StringRef target,
     if (!kernel.schedule.empty())
       os << ": " << kernel.schedule;
     os << "\n";
+    if (!kernel.copies.empty()) {
+      os << "  operands: " << kernel.copies << "\n";
+      object["copies"] = kernel.copies;
+    }
     if (kernel.addsAtomically)
       os << "  partial sums are added atomically, in any order: a rounded "
             "result may differ from run to run\n";

@@ -79,49 +79,62 @@ bool BulkPipelines::collect() {
   return all;
 }
 
-bool BulkPipelines::canConvert(AsyncCopyOp op) {
+/// Empty, or why `op` is no business of the engine.
+std::string BulkPipelines::explainNot(AsyncCopyOp op) {
   MemRefType source = op.getSourceType(), target = op.getTargetType();
   auto argument = dyn_cast<BlockArgument>(op.getSource());
   if (!argument || argument.getOwner() != &kernel.getBody().front() ||
       argument.getArgNumber() >= kernel.getNumArguments())
-    return false;
-  int64_t rank = target.getRank(),
-          bits = getElementBits(source.getElementType());
-  if (op.isGather() || !op.getSwizzled() || !op.getToken().use_empty() ||
-      rank != 3 || source.getRank() < 2 || source.getRank() > 5 || bits < 8 ||
+    return "what is copied is no argument of the kernel";
+  std::string what =
+      "argument " + std::to_string(argument.getArgNumber()) + " of the kernel";
+  if (op.isGather())
+    return what + " is gathered";
+  int64_t bits = getElementBits(source.getElementType());
+  if (!op.getSwizzled() || getSwizzlePhases(target) < 2)
+    return "the tiles are not swizzled";
+  if (!op.getToken().use_empty() || target.getRank() != 3 ||
+      source.getRank() < 2 || source.getRank() > 5 || bits < 8 ||
       source.getElementType() != target.getElementType())
-    return false;
+    return what + " is of another rank or type than the engine takes";
   // All of a slot.
   ArrayRef<int64_t> shape = op.getShape();
   for (int d : {1, 2})
     if (getConstantIntValue(op.getTargetIndices()[d]) != int64_t(0) ||
         target.getDimSize(d) != shape[d - 1])
-      return false;
-  int64_t slotBytes = shape[0] * shape[1] * bits / 8;
-  if (shape[0] > maxBulkBox || slotBytes % swizzlePatternBytes ||
-      getSwizzlePhases(target) < 2)
-    return false;
-  // Rows of the source begin at multiples of 16 bytes, as the engine asks.
+      return "a copy fills part of its memory only";
+  if (shape[0] > maxBulkBox ||
+      shape[0] * shape[1] * bits / 8 % swizzlePatternBytes)
+    return "tiles of " + std::to_string(shape[0]) + "x" +
+           std::to_string(shape[1]) + " have more than " +
+           std::to_string(maxBulkBox) + " rows, or no whole pattern of " +
+           std::to_string(swizzlePatternBytes) + " bytes";
+  // As the engine asks of the source.
   int64_t offset;
   SmallVector<int64_t> strides;
+  auto isAligned = [&](int64_t distance) {
+    return ShapedType::isStatic(distance) && distance * bits % 128 == 0;
+  };
   if (failed(source.getStridesAndOffset(strides, offset)) ||
-      strides.back() != 1 || ShapedType::isDynamic(offset) ||
-      offset * bits % 128)
-    return false;
-  return llvm::all_of(ArrayRef(strides).drop_back(), [&](int64_t stride) {
-    return ShapedType::isStatic(stride) && stride > 0 &&
-           stride * bits % 128 == 0;
-  });
+      strides.back() != 1 || !isAligned(offset) ||
+      !llvm::all_of(ArrayRef(strides).drop_back(), [&](int64_t stride) {
+        return stride > 0 && isAligned(stride);
+      }))
+    return "rows of " + what +
+           " are not known to begin at multiples of 16 bytes";
+  return "";
 }
 
-bool BulkPipelines::canConvert(const Pipeline &pipeline) {
-  if (pipeline.copies.empty() ||
-      !llvm::all_of(pipeline.copies, [&](auto op) { return canConvert(op); }))
-    return false;
+std::string BulkPipelines::explainNot(const Pipeline &pipeline) {
+  for (AsyncCopyOp op : pipeline.copies)
+    if (std::string why = explainNot(op); !why.empty())
+      return why;
   // Phases are counted from the beginning of the kernel.
-  return !pipeline.copies.front()->getParentOfType<LoopLikeOpInterface>() &&
-         llvm::all_of(pipeline.memories,
-                      [](Value memory) { return isa<BlockArgument>(memory); });
+  if (pipeline.copies.empty() ||
+      pipeline.copies.front()->getParentOfType<LoopLikeOpInterface>() ||
+      !llvm::all_of(pipeline.memories, llvm::IsaPred<BlockArgument>))
+    return "workgroups walk through several tiles";
+  return "";
 }
 
 //===----------------------------------------------------------------------===//
@@ -168,32 +181,59 @@ void BulkPipelines::convert(Pipeline &pipeline) {
     convert(pipeline, op);
 }
 
-void BulkPipelines::run() {
-  if (!collect() || pipelines.empty() ||
-      !llvm::all_of(pipelines,
-                    [&](const Pipeline &p) { return canConvert(p); }))
-    return;
-  // The barriers, each pipeline's in a buffer of its own, are to fit as well.
-  int64_t bytes =
-      static_cast<int64_t>(pipelines.size()) * 2 * swizzlePatternBytes;
+/// Bytes of workgroup memory with the barriers, each pipeline's in buffers of
+/// their own.
+static int64_t countBytes(gpu::GPUFuncOp kernel, int64_t numPipelines) {
+  int64_t bytes = numPipelines * 2 * swizzlePatternBytes;
   for (BlockArgument buffer : kernel.getWorkgroupAttributions()) {
     auto type = cast<MemRefType>(buffer.getType());
-    if (!type.hasStaticShape())
-      return;
-    bytes += llvm::alignTo(
-        llvm::divideCeil(
-            type.getNumElements() * getElementBits(type.getElementType()), 8),
-        swizzlePatternBytes);
+    int64_t bits =
+        type.getNumElements() * getElementBits(type.getElementType());
+    bytes += llvm::alignTo(llvm::divideCeil(bits, 8), swizzlePatternBytes);
   }
-  if (bytes > chip.workgroupMemoryBytes)
+  return bytes;
+}
+
+std::string BulkPipelines::explainNot() {
+  if (!collect() || pipelines.empty())
+    return "some copies are in no pipelined loop";
+  for (const Pipeline &pipeline : pipelines)
+    if (std::string why = explainNot(pipeline); !why.empty())
+      return why;
+  for (BlockArgument buffer : kernel.getWorkgroupAttributions())
+    if (!cast<MemRefType>(buffer.getType()).hasStaticShape())
+      return "workgroup memory has no static shape";
+  if (int64_t bytes = countBytes(kernel, pipelines.size());
+      bytes > chip.workgroupMemoryBytes)
+    return "tiles and barriers need " + std::to_string(bytes) +
+           " bytes of workgroup memory, " + chip.name + " has " +
+           std::to_string(chip.workgroupMemoryBytes);
+  return "";
+}
+
+void BulkPipelines::run() {
+  bool anyCopy = false;
+  kernel.walk([&](AsyncCopyOp) { anyCopy = true; });
+  if (!anyCopy)
     return;
-  if (std::optional<ProducerParts> parts = matchProducer(pipelines.front()))
+  Builder builder(kernel.getContext());
+  auto report = [&](const std::string &text) {
+    kernel->setAttr(getCopiesAttrName(), builder.getStringAttr(text));
+  };
+  if (std::string why = explainNot(); !why.empty()) {
+    report("asynchronous copies by all threads: " + why);
+    return;
+  }
+  if (std::optional<ProducerParts> parts = matchProducer(pipelines.front())) {
     specialize(pipelines.front(), *parts);
-  else
+    report("bulk copies by a subgroup of their own");
+  } else {
     for (Pipeline &pipeline : pipelines)
       convert(pipeline);
-  kernel->setAttr(getTensorMapsAttrName(),
-                  ArrayAttr::get(kernel.getContext(), maps));
+    report("bulk copies by the first thread: besides one pipelined loop the "
+           "kernel has barriers, or steps that are no loop");
+  }
+  kernel->setAttr(getTensorMapsAttrName(), builder.getArrayAttr(maps));
 }
 
 namespace {

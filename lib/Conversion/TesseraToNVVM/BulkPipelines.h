@@ -52,8 +52,9 @@ public:
 private:
   /// BulkCopies.cpp: what can be converted.
   bool collect();
-  bool canConvert(const Pipeline &pipeline);
-  bool canConvert(AsyncCopyOp op);
+  std::string explainNot();
+  std::string explainNot(const Pipeline &pipeline);
+  std::string explainNot(AsyncCopyOp op);
   void convert(Pipeline &pipeline);
   void convert(Pipeline &pipeline, AsyncCopyOp op);
   void convert(Pipeline &pipeline, WaitOp op);

@@ -8,6 +8,7 @@ gpu.module @m {
   // CHECK-LABEL: gpu.func @pipeline
   // CHECK-SAME:    workgroup(%{{.+}} : memref<3x64x32xf16, {{.+}}>, %[[FULL:.+]] : memref<3xi64, {{.+}}>, %[[READ:.+]] : memref<3xi64, {{.+}}>)
   // CHECK-SAME:    known_block_size = array<i32: 288, 1, 1>
+  // CHECK-SAME:    tessera.copies = "bulk copies by a subgroup of their own"
   // CHECK-SAME:    tessera.producer_threads = 32 : i64
 
   // One copy arrives for each step, and eight subgroups that have read it.

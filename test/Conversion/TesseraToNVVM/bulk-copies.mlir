@@ -16,6 +16,7 @@ gpu.module @m {
   // CHECK-LABEL: gpu.func @pipeline
   // CHECK-SAME:    %[[A:[a-z0-9]+]]: memref<4x512x512xf16>
   // CHECK-SAME:    workgroup(%{{.+}} : memref<2x64x32xf16, {{.+}}>, %{{.+}} : memref<2x32x128xf16, {{.+}}>, %[[BARS:.+]] : memref<2xi64, #gpu.address_space<workgroup>>)
+  // CHECK-SAME:    tessera.copies = "bulk copies by the first thread:
   // CHECK-SAME:    tessera.tensor_maps = [
   // CHECK-SAME:      {argument = 0 : i64, box = array<i64: 1, 64, 32>, swizzle = 64 : i64, symbol = @pipeline_map_0},
   // CHECK-SAME:      {argument = 1 : i64, box = array<i64: 32, 64>, swizzle = 128 : i64, symbol = @pipeline_map_1}]
@@ -88,6 +89,7 @@ gpu.module @m {
   // not swizzled, kernels whose buffers begin at multiples of less.
 
   // CHECK-LABEL: gpu.func @unaligned
+  // CHECK-SAME:    tessera.copies = "asynchronous copies by all threads: rows of argument 0 of the kernel are not known to begin at multiples of 16 bytes"
   // CHECK-NOT:     mbarrier
   // CHECK:         tessera.async_copy
   // CHECK:         tessera.wait steps
@@ -101,6 +103,7 @@ gpu.module @m {
   }
 
   // CHECK-LABEL: gpu.func @padded
+  // CHECK-SAME:    tessera.copies = "asynchronous copies by all threads: the tiles are not swizzled"
   // CHECK-NOT:     mbarrier
   // CHECK:         tessera.async_copy
   // CHECK:         tessera.wait steps

@@ -14,9 +14,9 @@
 // RUN: gpu-runner %s --target=cuda --verify --require-mma --entry=batched --explain | FileCheck %s
 // RUN: gpu-runner %s --target=cuda --verify --require-mma --entry=split --explain | FileCheck %s
 // RUN: gpu-runner %s --target=cuda --verify --require-mma --entry=half --explain | FileCheck %s
-// RUN: gpu-runner %s --target=cuda --entry=rows --explain | FileCheck %s --check-prefix=BULK
+// RUN: gpu-runner %s --target=cuda --entry=columns --explain | FileCheck %s --check-prefix=BULK
 // RUN: gpu-runner %s --target=cuda --entry=unaligned --explain | FileCheck %s --check-prefix=NOT
-// BULK: kernel rows_kernel:
+// BULK: kernel columns_kernel:
 // BULK-NEXT: operands: bulk copies by a subgroup of their own
 // NOT: kernel unaligned_kernel:
 // NOT-NEXT: operands: asynchronous copies by all threads: rows of argument {{.}} of the kernel are not known to begin at multiples of 16 bytes

@@ -57,6 +57,16 @@ static void repeat(OpBuilder &builder, Value value, scf::ForOp loop,
   builder.clone(*op, mapping);
 }
 
+static bool writesWorkgroupMemory(Operation *op) {
+  auto isShared = [](Type type) {
+    auto memory = dyn_cast<MemRefType>(type);
+    return memory && isWorkgroupMemory(memory);
+  };
+  return op->getNumRegions() == 0 &&
+         llvm::any_of(op->getOperandTypes(), isShared) &&
+         !isMemoryEffectFree(op) && !hasSingleEffect<MemoryEffects::Read>(op);
+}
+
 static SmallVector<Value> getCopyIndices(AsyncCopyOp op) {
   SmallVector<Value> values(op.getSourceIndices());
   values.push_back(op.getTargetIndices()[0]);
@@ -79,11 +89,13 @@ BulkPipelines::matchProducer(const Pipeline &pipeline) {
     auto loop = dyn_cast<scf::ForOp>(op->getParentOp());
     if (op->getBlock() == block && !parts.loop)
       parts.before.push_back(op);
-    else if (loop && loop->getBlock() == block &&
-             (!parts.loop || parts.loop == loop))
-      (parts.loop = loop, parts.within.push_back(op));
-    else
+    else if (!loop || loop->getBlock() != block ||
+             (parts.loop && parts.loop != loop))
       return {};
+    else
+      parts.within.push_back(op);
+    if (op->getBlock() != block)
+      parts.loop = loop;
   }
   int64_t memories = pipeline.memories.size();
   if (!parts.loop || getConstantIntValue(parts.loop.getLowerBound()) != 0 ||
@@ -99,7 +111,9 @@ BulkPipelines::matchProducer(const Pipeline &pipeline) {
         return {};
   if (!canRepeat(parts.loop.getUpperBound(), {}, first))
     return {};
-  // Each wait but perhaps the last has its barrier; there are no others.
+  // Each wait but perhaps the last has its barrier, which is for the copies
+  // alone where nothing else writes what the workgroup shares; there are no
+  // others.
   for (WaitOp op : pipeline.waits)
     if (auto barrier = dyn_cast_or_null<gpu::BarrierOp>(op->getNextNode()))
       parts.barriers.push_back(barrier);
@@ -108,7 +122,8 @@ BulkPipelines::matchProducer(const Pipeline &pipeline) {
     op->walk([&](Operation *inner) {
       if (isa<gpu::BarrierOp>(inner))
         onlyThese &= llvm::is_contained(parts.barriers, inner);
-      onlyThese &= !isa<CopyOp, gpu::ShuffleOp>(inner);
+      onlyThese &=
+          isa<AsyncCopyOp, WaitOp>(inner) || !writesWorkgroupMemory(inner);
     });
   return onlyThese ? std::make_optional(std::move(parts)) : std::nullopt;
 }

@@ -73,6 +73,33 @@ gpu.module @m {
     gpu.return
   }
 
+  // So where the memory is written besides: the barrier may be for that.
+  // CHECK-LABEL: gpu.func @writes
+  // CHECK-NOT:     producer_threads
+  // CHECK:         nvvm.cp.async.bulk.tensor
+  gpu.func @writes(%a: memref<512x512xf16>, %x: f16) workgroup(%w: memref<2x64x32xf16, #wg>) kernel
+      attributes {known_block_size = array<i32: 256, 1, 1>, tessera.group = 4 : i64} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c2 = arith.constant 2 : index
+    %c7 = arith.constant 7 : index
+    %c8 = arith.constant 8 : index
+    %c32 = arith.constant 32 : index
+    %t0 = tessera.async_copy %a[%c0, %c0], %w[%c0, %c0, %c0] shape [64, 32] in_bounds alignment 16 swizzled : memref<512x512xf16>, memref<2x64x32xf16, #wg>
+    scf.for %i = %c0 to %c7 step %c1 {
+      %end = arith.addi %i, %c1 : index
+      tessera.wait steps %i to %end in %w : memref<2x64x32xf16, #wg>
+      gpu.barrier
+      %slot = arith.remui %end, %c2 : index
+      %k = arith.muli %end, %c32 : index
+      %t = tessera.async_copy %a[%c0, %k], %w[%slot, %c0, %c0] shape [64, 32] in_bounds alignment 16 swizzled : memref<512x512xf16>, memref<2x64x32xf16, #wg>
+    }
+    tessera.wait steps %c7 to %c8 in %w : memref<2x64x32xf16, #wg>
+    gpu.barrier
+    memref.store %x, %w[%c0, %c0, %c0] : memref<2x64x32xf16, #wg>
+    gpu.return
+  }
+
   // With another barrier all threads go on together.
   // CHECK-LABEL: gpu.func @barrier
   // CHECK-SAME:    known_block_size = array<i32: 256, 1, 1>

@@ -218,16 +218,20 @@ LogicalResult Expander::expandStatement(Operation *inner, Range range) {
     for (Value token : wait.getTokens())
       for (const IRMapping &map : at(range))
         tokens.insert(map.lookupOrDefault(token));
-    // Steps and memories are the same for all.
-    const IRMapping &any = *at(range).begin();
+    llvm::SmallSetVector<Value, 8> memories;
+    for (Value memory : wait.getMemories())
+      for (const IRMapping &map : at(range))
+        memories.insert(map.lookupOrDefault(memory));
     auto lookup = [&](Value value) {
-      return value ? any.lookupOrDefault(value) : value;
+      return value ? maps[range.begin].lookupOrDefault(value) : value;
     };
-    SmallVector<Value> memories =
-        llvm::map_to_vector(wait.getMemories(), lookup);
+    for (Value step : {wait.getFrom(), wait.getTo()})
+      if (step && !uniformity.isUniform(step))
+        return wait.emitOpError() << "waits for steps that differ between "
+                                     "vthreads: one wait is for all of them";
     WaitOp::create(builder, wait.getLoc(), tokens.getArrayRef(),
-                   lookup(wait.getFrom()), lookup(wait.getTo()), memories,
-                   wait.getPending())
+                   lookup(wait.getFrom()), lookup(wait.getTo()),
+                   memories.getArrayRef(), wait.getPending())
         ->setDiscardableAttrs(wait->getDiscardableAttrDictionary());
     return success();
   }

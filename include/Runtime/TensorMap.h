@@ -21,6 +21,9 @@ constexpr size_t tensorMapAlignment = 64;
 /// Most dimensions that a tensor map has.
 constexpr int maxTensorMapRank = 5;
 
+/// Most elements of a box in one dimension.
+constexpr int64_t maxTensorMapBox = 256;
+
 /// Element types of tensor maps. Integers without a sign, and floating-point
 /// types that are not named here, are those of the same size: a copy moves
 /// bits. tf32 is F32.

@@ -12,7 +12,7 @@
 // s / S-th to use its slot of S, so its phase has the parity of that number.
 //
 // What a slot held has been read when its next copies are issued. Where a
-// subgroup of its own can issue them (see "A producer"), readers arrive at a
+// subgroup of its own can issue them (CopyProducer.cpp), readers arrive at a
 // second barrier of the slot; elsewhere the first thread issues copies behind
 // the loop's barrier, before which readers have waited for their instructions.
 //
@@ -22,11 +22,13 @@
 //===----------------------------------------------------------------------===//
 
 #include "BulkPipelines.h"
+#include "NvidiaTarget.h"
 
 #include "Conversion/Passes.h"
 #include "Conversion/TensorMaps.h"
 #include "Dialect/Tessera/Transforms/IndexMath.h"
 #include "Dialect/Tessera/Transforms/Utils.h"
+#include "Runtime/TensorMap.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -36,7 +38,6 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
-#include "llvm/ADT/SetVector.h"
 
 namespace mlir::tessera {
 #define GEN_PASS_DEF_USEBULKCOPIES
@@ -94,7 +95,8 @@ std::string BulkPipelines::explainNot(AsyncCopyOp op) {
   if (!op.getSwizzled() || getSwizzlePhases(target) < 2)
     return "the tiles are not swizzled";
   if (!op.getToken().use_empty() || target.getRank() != 3 ||
-      source.getRank() < 2 || source.getRank() > 5 || bits < 8 ||
+      source.getRank() < 2 ||
+      source.getRank() > ::tessera::runtime::maxTensorMapRank || bits < 8 ||
       source.getElementType() != target.getElementType())
     return what + " is of another rank or type than the engine takes";
   // All of a slot.
@@ -103,11 +105,12 @@ std::string BulkPipelines::explainNot(AsyncCopyOp op) {
     if (getConstantIntValue(op.getTargetIndices()[d]) != int64_t(0) ||
         target.getDimSize(d) != shape[d - 1])
       return "a copy fills part of its memory only";
-  if (shape[0] > maxBulkBox ||
+  if (shape[0] > ::tessera::runtime::maxTensorMapBox ||
       shape[0] * shape[1] * bits / 8 % swizzlePatternBytes)
     return "tiles of " + std::to_string(shape[0]) + "x" +
            std::to_string(shape[1]) + " have more than " +
-           std::to_string(maxBulkBox) + " rows, or no whole pattern of " +
+           std::to_string(::tessera::runtime::maxTensorMapBox) +
+           " rows, or no whole pattern of " +
            std::to_string(swizzlePatternBytes) + " bytes";
   // As the engine asks of the source.
   int64_t offset;
@@ -238,17 +241,14 @@ void BulkPipelines::run() {
 
 namespace {
 struct UseBulkCopiesPass
-    : public tessera::impl::UseBulkCopiesBase<UseBulkCopiesPass> {
+    : public mlir::tessera::impl::UseBulkCopiesBase<UseBulkCopiesPass> {
   using UseBulkCopiesBase::UseBulkCopiesBase;
 
   void runOnOperation() override {
     FailureOr<const Chip *> found = getChip(getOperation(), "cuda", chip);
     if (failed(found))
       return signalPassFailure();
-    int64_t level = 0;
-    StringRef digits = StringRef((*found)->name).drop_front(3);
-    digits.consumeInteger(10, level);
-    if (level < 90)
+    if (getComputeCapability(**found) < 90)
       return;
     // Only there do buffers begin at patterns of swizzled rows.
     for (auto kernel : getOperation().getOps<gpu::GPUFuncOp>())

@@ -5,10 +5,12 @@
 //===----------------------------------------------------------------------===//
 
 #include "BulkPipelines.h"
+#include "PtxRegisters.h"
 
 #include "Conversion/TensorMaps.h"
 #include "Dialect/Tessera/Transforms/IndexMath.h"
 #include "Dialect/Tessera/Transforms/Utils.h"
+#include "Runtime/TensorMap.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -49,15 +51,6 @@ Value BulkPipelines::emitBarrier(OpBuilder &builder, Location loc,
   return emitPointer(builder, loc, math.add(base, math.mul(slot, 8)));
 }
 
-static void emitAssembly(OpBuilder &builder, Location loc, StringRef text,
-                         StringRef constraints, ValueRange operands) {
-  LLVM::InlineAsmOp::create(
-      builder, loc, TypeRange(), operands, text,
-      (constraints + ",~{memory}").str(), /*has_side_effects=*/true,
-      /*is_align_stack=*/false, LLVM::tailcallkind::TailCallKind::None,
-      LLVM::AsmDialectAttr(), ArrayAttr());
-}
-
 Value BulkPipelines::emitMap(OpBuilder &builder, AsyncCopyOp op) {
   MemRefType source = op.getSourceType();
   int64_t bytes = getElementBytes(source.getElementType());
@@ -85,7 +78,9 @@ Value BulkPipelines::emitMap(OpBuilder &builder, AsyncCopyOp op) {
   maps.push_back(attribute(name));
   OpBuilder outside(kernel);
   LLVM::GlobalOp::create(
-      outside, op.getLoc(), LLVM::LLVMArrayType::get(builder.getI8Type(), 128),
+      outside, op.getLoc(),
+      LLVM::LLVMArrayType::get(builder.getI8Type(),
+                               ::tessera::runtime::tensorMapBytes),
       /*isConstant=*/true, LLVM::Linkage::External, name, Attribute());
   return LLVM::AddressOfOp::create(builder, op.getLoc(), pointer, name);
 }
@@ -105,8 +100,8 @@ void BulkPipelines::emitCopy(OpBuilder &builder, Pipeline &pipeline,
   Value size = arith::ConstantOp::create(builder, loc, i32,
                                          builder.getI32IntegerAttr(slotBytes));
   emitAssembly(builder, loc,
-               "mbarrier.arrive.expect_tx.shared::cta.b64 _, [$0], $1;", "l,r",
-               {barrier, size});
+               "mbarrier.arrive.expect_tx.shared::cta.b64 _, [$0], $1;",
+               {barrier, size}, /*updated=*/{}, /*touchesMemory=*/true);
   Value map = emitMap(builder, op);
   Value base = math.add(memref::ExtractAlignedPointerAsIndexOp::create(
                             builder, loc, op.getTarget()),
@@ -143,7 +138,8 @@ void BulkPipelines::emitWait(OpBuilder &builder, Location loc, Value barriers,
                "{\n.reg .pred p;\nWAIT:\n"
                "mbarrier.try_wait.parity.shared::cta.b64 p, [$0], $1;\n"
                "@p bra DONE;\nbra WAIT;\nDONE:\n}",
-               "l,r", {emitBarrier(builder, loc, barriers, slot), parity});
+               {emitBarrier(builder, loc, barriers, slot), parity},
+               /*updated=*/{}, /*touchesMemory=*/true);
 }
 
 void BulkPipelines::emitArrival(OpBuilder &builder, Location loc,
@@ -154,7 +150,8 @@ void BulkPipelines::emitArrival(OpBuilder &builder, Location loc,
   emitAssembly(builder, loc,
                "{\n.reg .pred p;\nsetp.eq.u32 p, $1, 0;\n"
                "@p mbarrier.arrive.shared::cta.b64 _, [$0];\n}",
-               "l,r", {emitBarrier(builder, loc, barriers, slot), lane});
+               {emitBarrier(builder, loc, barriers, slot), lane},
+               /*updated=*/{}, /*touchesMemory=*/true);
 }
 
 Value BulkPipelines::addBarriers(Location loc, int64_t slots) {

@@ -95,9 +95,8 @@ private:
   SmallVector<Attribute> maps;
 };
 
-/// Extents of a box, and bytes of a swizzled row, that the engine takes at most
-/// (CUDA driver API, cuTensorMapEncodeTiled).
-inline constexpr int64_t maxBulkBox = 256, maxBulkSpan = 128;
+/// Bytes of a swizzled row at most (CUDA driver API, CUtensorMapSwizzle).
+inline constexpr int64_t maxBulkSpan = 128;
 /// Where patterns of eight swizzled rows begin in workgroup memory.
 inline constexpr int64_t swizzlePatternBytes = 1024;
 

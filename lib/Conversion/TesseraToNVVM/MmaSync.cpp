@@ -51,33 +51,11 @@ Value NvidiaTarget::emitMma(OpBuilder &builder, Location loc,
   text += accText + ", " + registers(aWords.size());
   text += ", " + registers(bWords.size()) + ", " + accText + ";";
 
-  // Outputs, then a and b, then the accumulators tied to the outputs.
-  std::string constraints;
-  auto add = [&](const std::string &constraint) {
-    constraints += (constraints.empty() ? "" : ",") + constraint;
-  };
-  SmallVector<Value> operands;
-  for (Value word : accWords)
-    add(std::string("=") + getPtxConstraint(word.getType()));
-  for (Value word : llvm::concat<Value>(aWords, bWords)) {
-    add(std::string(1, getPtxConstraint(word.getType())));
-    operands.push_back(word);
-  }
-  for (auto [i, word] : llvm::enumerate(accWords)) {
-    add(llvm::utostr(i));
-    operands.push_back(word);
-  }
-  SmallVector<Type> types(accWords.size(), accWords[0].getType());
-  Type result =
-      types.size() == 1
-          ? types[0]
-          : LLVM::LLVMStructType::getLiteral(builder.getContext(), types);
-  auto call = LLVM::InlineAsmOp::create(
-      builder, loc, result, operands, text, constraints,
-      /*has_side_effects=*/false, /*is_align_stack=*/false,
-      LLVM::tailcallkind::TailCallKind::None, LLVM::AsmDialectAttr(),
-      ArrayAttr());
-  int64_t count = types.size();
-  return packRegisters(builder, loc, call.getResult(0), count,
+  SmallVector<Value> operands(aWords);
+  llvm::append_range(operands, bWords);
+  Value sums = emitAssembly(builder, loc, text, operands, accWords,
+                            /*touchesMemory=*/false);
+  int64_t count = accWords.size();
+  return packRegisters(builder, loc, sums, count,
                        cast<VectorType>(acc.getType()), /*first=*/0, count);
 }

@@ -11,6 +11,9 @@
 
 namespace mlir::tessera {
 
+/// Compute capability of an NVIDIA chip, as 10 * major + minor.
+int64_t getComputeCapability(const Chip &chip);
+
 class NvidiaTarget : public FragmentTarget {
 public:
   explicit NvidiaTarget(const Chip &chip);

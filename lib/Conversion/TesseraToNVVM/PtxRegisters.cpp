@@ -9,6 +9,7 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;
@@ -26,8 +27,13 @@ StringRef mlir::tessera::getPtxType(StringRef type, bool isUnsigned,
       .Default(type);
 }
 
-char mlir::tessera::getPtxConstraint(Type type) {
-  return type.isF64() ? 'd' : type.isF32() ? 'f' : 'r';
+/// What one register operand of a type is in inline assembly.
+static char getConstraint(Type type) {
+  if (type.isF64())
+    return 'd';
+  if (type.isF32())
+    return 'f';
+  return isa<LLVM::LLVMPointerType>(type) || type.isInteger(64) ? 'l' : 'r';
 }
 
 SmallVector<Value> mlir::tessera::unpackRegisters(OpBuilder &builder,
@@ -66,4 +72,30 @@ Value mlir::tessera::packRegisters(OpBuilder &builder, Location loc,
   if (vector.getType() == type)
     return vector;
   return vector::BitCastOp::create(builder, loc, type, vector);
+}
+
+Value mlir::tessera::emitAssembly(OpBuilder &builder, Location loc,
+                                  StringRef text, ValueRange operands,
+                                  ValueRange updated, bool touchesMemory) {
+  // Outputs, then operands, then the inputs tied to the outputs.
+  SmallVector<std::string> constraints;
+  for (Type type : updated.getTypes())
+    constraints.push_back(std::string("=") + getConstraint(type));
+  for (Type type : operands.getTypes())
+    constraints.push_back(std::string(1, getConstraint(type)));
+  for (size_t i = 0; i < updated.size(); ++i)
+    constraints.push_back(llvm::utostr(i));
+  if (touchesMemory)
+    constraints.push_back("~{memory}");
+  SmallVector<Value> inputs(operands);
+  llvm::append_range(inputs, updated);
+  SmallVector<Type> results(updated.getTypes());
+  if (results.size() > 1)
+    results = {LLVM::LLVMStructType::getLiteral(builder.getContext(), results)};
+  auto assembly = LLVM::InlineAsmOp::create(
+      builder, loc, results, inputs, text, llvm::join(constraints, ","),
+      /*has_side_effects=*/touchesMemory, /*is_align_stack=*/false,
+      LLVM::tailcallkind::TailCallKind::None, LLVM::AsmDialectAttr(),
+      ArrayAttr());
+  return results.empty() ? Value() : assembly.getResult(0);
 }

@@ -16,10 +16,6 @@ namespace mlir::tessera {
 /// by its MLIR spelling.
 llvm::StringRef getPtxType(llvm::StringRef type, bool isUnsigned, bool tf32);
 
-/// What one register operand of a type is in inline assembly: its constraint
-/// letter.
-char getPtxConstraint(Type type);
-
 /// A lane's vector as the registers that an instruction takes: 32-bit words, or
 /// whole f64 and accumulator elements; f32 rounded to tf32 if asked for.
 SmallVector<Value> unpackRegisters(OpBuilder &builder, Location loc,
@@ -30,6 +26,13 @@ SmallVector<Value> unpackRegisters(OpBuilder &builder, Location loc,
 Value packRegisters(OpBuilder &builder, Location loc, Value results,
                     int64_t count, VectorType type, int64_t first,
                     int64_t total);
+
+/// Inline assembly whose operands $0 and on are `updated`, which it reads and
+/// writes, and behind them `operands`. Gives the new values, as a struct if
+/// they are several and as null if there are none. `touchesMemory`: it has
+/// effects besides, and stays where it is.
+Value emitAssembly(OpBuilder &builder, Location loc, StringRef text,
+                   ValueRange operands, ValueRange updated, bool touchesMemory);
 
 } // namespace mlir::tessera
 

@@ -7,7 +7,8 @@
 //   tessera.mma               mma.sync                       (MmaSync.cpp)
 //                             wgmma.mma_async                (Wgmma.cpp)
 //   tessera.load              ldmatrix | vector loads        (LdMatrix.cpp)
-//   tessera.async_copy, wait  cp.async                       (CpAsync.cpp)
+//   tessera.async_copy, wait  cp.async                       (CpAsync.cpp);
+//                             bulk copies, by a pass before  (BulkCopies.cpp)
 //   math functions            those that PTX has             (ExpandMath.cpp)
 //   everything else           vectors, by the lane maps      (FragmentToVector)
 //
@@ -35,10 +36,15 @@ namespace mlir::tessera {
 using namespace mlir;
 using namespace mlir::tessera;
 
-NvidiaTarget::NvidiaTarget(const Chip &chip) : FragmentTarget(chip), level(0) {
-  StringRef digits = StringRef(chip.name).drop_front(3);
+int64_t mlir::tessera::getComputeCapability(const Chip &chip) {
+  int64_t level = 0;
+  StringRef digits = StringRef(chip.name).drop_front(StringRef("sm_").size());
   digits.consumeInteger(10, level);
+  return level;
 }
+
+NvidiaTarget::NvidiaTarget(const Chip &chip)
+    : FragmentTarget(chip), level(getComputeCapability(chip)) {}
 
 namespace {
 

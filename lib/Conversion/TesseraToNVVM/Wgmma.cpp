@@ -146,33 +146,12 @@ SmallVector<Value> NvidiaTarget::emitProduct(OpBuilder &builder, Location loc,
   text += "wgmma.commit_group.sync.aligned;\n"
           "wgmma.wait_group.sync.aligned 0;\n}";
 
-  std::string constraints;
-  auto add = [&](const std::string &constraint) {
-    constraints += (constraints.empty() ? "" : ",") + constraint;
-  };
-  SmallVector<Value> operands(descriptors);
-  for (Value word : accWords)
-    add(std::string("=") + getPtxConstraint(word.getType()));
-  for (size_t i = 0; i < descriptors.size(); ++i)
-    add("l");
-  for (auto [i, word] : llvm::enumerate(accWords)) {
-    add(llvm::utostr(i));
-    operands.push_back(word);
-  }
-  add("~{memory}");
-  SmallVector<Type> types(accWords.size(), accWords[0].getType());
-  auto call = LLVM::InlineAsmOp::create(
-      builder, loc,
-      types.size() == 1
-          ? types[0]
-          : LLVM::LLVMStructType::getLiteral(builder.getContext(), types),
-      operands, text, constraints, /*has_side_effects=*/true,
-      /*is_align_stack=*/false, LLVM::tailcallkind::TailCallKind::None,
-      LLVM::AsmDialectAttr(), ArrayAttr());
+  Value words = emitAssembly(builder, loc, text, descriptors, accWords,
+                             /*touchesMemory=*/true);
   SmallVector<Value> sums;
   for (size_t tile = 0; tile < acc.size(); ++tile)
-    sums.push_back(packRegisters(builder, loc, call.getResult(0), perTile,
-                                 accType, tile * perTile, types.size()));
+    sums.push_back(packRegisters(builder, loc, words, perTile, accType,
+                                 tile * perTile, accWords.size()));
   return sums;
 }
 

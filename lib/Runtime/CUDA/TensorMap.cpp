@@ -16,7 +16,6 @@ using namespace tessera::runtime;
 static constexpr int64_t unit = 16;
 static constexpr int64_t maxSize = int64_t(1) << 32;
 static constexpr int64_t maxStrideBytes = int64_t(1) << 40;
-static constexpr int64_t maxBox = 256;
 
 namespace {
 
@@ -94,11 +93,11 @@ Status Description::checkSize(int64_t dim) const {
 
 Status Description::checkBox(int64_t dim) const {
   int64_t extent = request.box[dim];
-  if (extent >= 1 && extent <= maxBox)
+  if (extent >= 1 && extent <= maxTensorMapBox)
     return Status::success();
   return refuse(format("one copy moves %lld elements of dimension %lld; 1 to "
                        "%lld are possible",
-                       wide(extent), wide(dim), wide(maxBox)));
+                       wide(extent), wide(dim), wide(maxTensorMapBox)));
 }
 
 Status Description::checkInnermost() const {

@@ -208,13 +208,15 @@ def ConvertSubgroupMmaToTessera : Pass<"convert-subgroup-mma-to-tessera"> {
 
 def ConvertTesseraToNVVM
     : Pass<"convert-tessera-to-nvvm", "gpu::GPUModuleOp"> {
-  let summary = "fragments to mma.sync, ldmatrix and cp.async";
+  let summary = "fragments to mma.sync or wgmma, ldmatrix and cp.async";
   let description = [{
     Expects kernels whose fragments `tessera-legalize-fragments` has distributed
     for an NVIDIA chip. Leaves no `tessera` op: a fragment becomes one vector for
     each tile of its instruction, a product `mma.sync`, a load from workgroup
     memory `ldmatrix` where the lane map permits it, an asynchronous copy
-    `cp.async`.
+    `cp.async`. A product of a warpgroup becomes `wgmma.mma_async`, with their
+    fence, commit and wait, and a load of an operand that it reads from workgroup
+    memory the descriptor of that memory.
 
     Before
 

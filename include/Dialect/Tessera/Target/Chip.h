@@ -143,8 +143,8 @@ llvm::StringRef getHostChip();
 
 /// The best instruction of `chip` for a product of these types by so many
 /// subgroups together, whose shape divides MxNxK. Null if there is none. `why`
-/// receives a line for each row of
-/// these types, or of the matrix unit, that was passed over, and why.
+/// receives a line for each row of these types, or of the matrix unit, that was
+/// passed over, and why.
 const MatrixInstruction *
 selectInstruction(const Chip &chip, Type a, Type b, Type acc,
                   Precision precision, int64_t m, int64_t n, int64_t k,

@@ -119,13 +119,15 @@ static InstrPtr compileStore(StoreOp op, Scope &scope) {
   SmallVector<int64_t, 2> shape = getShape(op.getValue().getType());
   Slot value = scope.slot(op.getValue()), memory = scope.slot(op.getMemory());
   SmallVector<Slot> indices = scope.slots(op.getIndices());
-  bool transpose = op.getTranspose(), inBounds = op.getInBounds();
+  bool transpose = op.getTranspose(), inBounds = op.getInBounds(),
+       isSwizzled = op.getSwizzled();
   Operation *operation = op;
   /// Calls `store` with the address and the value of each element.
   auto forEach = [=](Frame &frame, auto store) {
     const View &view = *frame.view(memory);
     const View &fragment = *frame.view(value);
     Tile tile;
+    tile.isSwizzled = isSwizzled;
     if (!getTile(frame, operation, view, indices, shape[transpose ? 1 : 0],
                  shape[transpose ? 0 : 1], inBounds, tile) ||
         !frame.run->spend(shape[0] * shape[1] * 4, operation))
@@ -172,7 +174,7 @@ struct TileSource {
   Operation *op;
   Slot source;
   SmallVector<Slot> indices;
-  bool inBounds;
+  bool inBounds, isSwizzled = false;
   std::shared_ptr<Function> gather;
 
   /// What the elements depend on: slots of views, and of numbers.
@@ -193,6 +195,8 @@ TileSource::TileSource(OpT tile, Scope &scope)
     : op(tile), source(scope.slot(tile.getSource())),
       indices(scope.slots(tile.getSourceIndices())),
       inBounds(tile.getInBounds()), views({source}), numbers(indices) {
+  if constexpr (!std::is_same_v<OpT, TileOp>)
+    isSwizzled = tile.getFromSwizzled();
   if (!tile.isGather())
     return;
   gather = scope.compileFunction(tile.getGather().front());
@@ -225,6 +229,7 @@ ViewRef TileSource::read(const Frame &frame, int64_t rows,
                          int64_t columns) const {
   const View &from = *frame.view(source);
   Tile tile;
+  tile.isSwizzled = isSwizzled;
   if (!gather &&
       !getTile(frame, op, from, indices, rows, columns, inBounds, tile))
     return nullptr;

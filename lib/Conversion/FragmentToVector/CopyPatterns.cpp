@@ -67,6 +67,10 @@ public:
       // Within one chunk of 16 bytes, where these are permuted.
       if (op.getSwizzled())
         limit = std::min({limit, int64_t(16), targetAlignment});
+      if (op.getFromSwizzled())
+        limit = std::min({limit, int64_t(16),
+                          std::max(bits / 8, getKnownTileAlignment(
+                                                 source, op.getSourceIndices()))});
       while (width * 2 * bits <= 8 * limit && shape[1] % (width * 2) == 0)
         width *= 2;
     }
@@ -178,9 +182,13 @@ private:
   Origin emitTileOrigin(OpBuilder &builder, Value row, Value col) {
     std::array<Value, 2> place =
         getPlace(builder, op.getSourceIndices(), row, col);
+    std::array<Value, 2> kept = place;
+    if (op.getFromSwizzled())
+      kept = emitSwizzledPlace(builder, loc, op.getSourceType(), place[0],
+                               place[1]);
     Origin origin;
     llvm::append_range(origin.indices, op.getSourceIndices().drop_back(2));
-    origin.indices.append({place[0], place[1]});
+    origin.indices.append({kept[0], kept[1]});
     if (!sourceInside) {
       int64_t all = single ? 1 : width;
       origin.count = emitCountInBounds(builder, loc, source, place, all);

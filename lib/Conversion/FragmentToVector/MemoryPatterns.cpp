@@ -87,9 +87,8 @@ public:
              const TileLayout &layout)
       : builder(builder), loc(op.getLoc()), math(builder, loc), layout(layout),
         memory(op.getMemory()), indices(op.getIndices()),
-        transpose(op.getTranspose()), type(op.getMemRefType()) {
-    if constexpr (std::is_same_v<LoadOrStore, LoadOp>)
-      swizzled = op.getSwizzled();
+        transpose(op.getTranspose()), swizzled(op.getSwizzled()),
+        type(op.getMemRefType()) {
     auto known =
         op->template getAttrOfType<IntegerAttr>(getAlignmentAttrName());
     alignment = known ? known.getInt() : 0;
@@ -186,7 +185,7 @@ private:
   const TileLayout &layout;
   Value memory;
   SmallVector<Value> indices;
-  bool transpose, swizzled = false;
+  bool transpose, swizzled;
   MemRefType type;
   int64_t alignment;
   bool alignedAccess;

@@ -131,7 +131,10 @@ def Tessera_ScheduleAttr : AttrDef<Tessera_Dialect, "Schedule"> {
       through several tiles; 0 launches one for each tile;
     - `group` (1): how many subgroups own a fragment together. `subgroup` is
       then the tile of such a group. Chips have instructions for some numbers:
-      four subgroups of Hopper are a warpgroup, which `wgmma` works with.
+      four subgroups of Hopper are a warpgroup, which `wgmma` works with;
+    - `stageOutput` (false): a tile of the output goes through workgroup memory,
+      and leaves it in whole rows, rather than straight from the lanes'
+      registers.
 
     Example:
 
@@ -168,7 +171,8 @@ def Tessera_ScheduleAttr : AttrDef<Tessera_Dialect, "Schedule"> {
       "::mlir::tessera::SplitReduction::Ordered">:$splitKReduction,
     DefaultValuedParameter<"int64_t", "0">:$raster,
     DefaultValuedParameter<"int64_t", "0">:$persistent,
-    DefaultValuedParameter<"int64_t", "1">:$group);
+    DefaultValuedParameter<"int64_t", "1">:$group,
+    DefaultValuedParameter<"bool", "false">:$stageOutput);
   let extraClassDeclaration = [{
     /// The number of virtual threads, and of subgroups.
     int64_t getNumVThreads() const { return getVthread()[0] * getVthread()[1]; }

@@ -115,10 +115,15 @@ def Tessera_StoreOp : Tessera_Op<"store",
     element by itself atomically, and once for the subgroup. The order among
     workgroups is any: where an addition rounds, so is the sum.
 
+    `swizzled` writes what a `swizzled` load, or a copy `from_swizzled`, reads;
+    see `tessera.copy`.
+
     Constraints
     - `store_c1`: `memory` has rank 2 or more, and an index per dimension.
     - `store_c2`: `memory` and `value` have the same element type.
     - `store_c3`: `atomic_add` needs a `value` of role `acc`, of f32, f64 or i32.
+    - `store_c4`: `swizzled` needs a memory that can be swizzled, and no
+      `atomic_add`.
 
     Example:
 
@@ -133,11 +138,11 @@ def Tessera_StoreOp : Tessera_Op<"store",
   let arguments = (ins Tessera_AnyFragment:$value, AnyMemRef:$memory,
                        Variadic<Index>:$indices,
                        UnitAttr:$transpose, UnitAttr:$inBounds,
-                       UnitAttr:$atomicAdd);
+                       UnitAttr:$atomicAdd, UnitAttr:$swizzled);
   let assemblyFormat = [{
     $value `,` $memory `[` $indices `]` (`transpose` $transpose^)?
-    (`in_bounds` $inBounds^)? (`atomic_add` $atomicAdd^)? attr-dict `:`
-    type($value) `,` type($memory)
+    (`in_bounds` $inBounds^)? (`atomic_add` $atomicAdd^)?
+    (`swizzled` $swizzled^)? attr-dict `:` type($value) `,` type($memory)
   }];
   let hasVerifier = 1;
   let extraClassDeclaration = [{
@@ -376,7 +381,8 @@ class Tessera_CopyLikeOp<string mnemonic> : Tessera_Op<mnemonic,
                        AnyMemRef:$target, Variadic<Index>:$targetIndices,
                        DenseI64ArrayAttr:$shape, UnitAttr:$inBounds,
                        OptionalAttr<I64Attr>:$alignment,
-                       OptionalAttr<I64Attr>:$contiguous, UnitAttr:$swizzled);
+                       OptionalAttr<I64Attr>:$contiguous, UnitAttr:$swizzled,
+                       UnitAttr:$fromSwizzled);
   let regions = (region AnyRegion:$gather);
   let hasVerifier = 1;
   code sharedDeclarations = [{
@@ -436,7 +442,9 @@ def Tessera_CopyOp : Tessera_CopyLikeOp<"copy"> {
     NVIDIA's tensor maps (CUDA driver API, CUtensorMapSwizzle), and what its
     `wgmma` reads. Row and chunk count from the start of the last two
     dimensions of the memory, which starts at a multiple of 16 bytes. A load is
-    to say `swizzled` as well.
+    to say `swizzled` as well. `from_swizzled` says the same of the source: it
+    reads what a `swizzled` store wrote, as where a tile of the output leaves
+    workgroup memory in whole rows.
 
     Constraints
     - `copy_c1`: source and target have rank 2 or more, and an index per
@@ -451,6 +459,7 @@ def Tessera_CopyOp : Tessera_CopyLikeOp<"copy"> {
     - `copy_c7`: `swizzled` needs a target whose last dimension is static,
       contiguous and unpadded, of 32, 64 or a multiple of 128 bytes (then the
       dimension before it is static as well), with elements of 4 to 128 bits.
+    - `copy_c8`: `from_swizzled` needs such a source, and no `gather`.
 
     Example:
 
@@ -487,7 +496,8 @@ def Tessera_CopyOp : Tessera_CopyLikeOp<"copy"> {
   let assemblyFormat = [{
     $source `[` $sourceIndices `]` `,` $target `[` $targetIndices `]`
     `shape` $shape (`in_bounds` $inBounds^)? (`alignment` $alignment^)?
-    (`contiguous` $contiguous^)? (`swizzled` $swizzled^)? (`gather` $gather^)?
+    (`contiguous` $contiguous^)? (`swizzled` $swizzled^)?
+    (`from_swizzled` $fromSwizzled^)? (`gather` $gather^)?
     attr-dict `:` type($source) `,` type($target)
   }];
 }
@@ -559,7 +569,7 @@ def Tessera_AsyncCopyOp : Tessera_CopyLikeOp<"async_copy"> {
     without one copies at once.
 
     Constraints
-    - `copy_c1` to `copy_c4`, `copy_c6` and `copy_c7`, as for `tessera.copy`.
+    - `copy_c1` to `copy_c4`, and `copy_c6` to `copy_c8`, as for `tessera.copy`.
     - `copy_c5`: the target is in workgroup memory.
 
     Example:
@@ -580,7 +590,8 @@ def Tessera_AsyncCopyOp : Tessera_CopyLikeOp<"async_copy"> {
   let assemblyFormat = [{
     $source `[` $sourceIndices `]` `,` $target `[` $targetIndices `]`
     `shape` $shape (`in_bounds` $inBounds^)? (`alignment` $alignment^)?
-    (`contiguous` $contiguous^)? (`swizzled` $swizzled^)? (`gather` $gather^)?
+    (`contiguous` $contiguous^)? (`swizzled` $swizzled^)?
+    (`from_swizzled` $fromSwizzled^)? (`gather` $gather^)?
     attr-dict `:` type($source) `,` type($target)
   }];
 }

@@ -24,6 +24,9 @@ struct StagedTiles {
   int64_t aPadding, bPadding;
   /// All stages of both, in bytes. 0 where nothing is staged.
   int64_t bytes;
+  /// The tile of the output, in bytes. 0 where it does not go through workgroup
+  /// memory.
+  int64_t outputBytes = 0;
 };
 
 /// The tiles that `schedule` stages for `op` in its matrix form, on `chip`.

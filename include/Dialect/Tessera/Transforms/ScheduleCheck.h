@@ -32,7 +32,8 @@ enum class ScheduleEntry {
   Raster,
   Persistent,
   Group,
-  Last = Group
+  StageOutput,
+  Last = StageOutput
 };
 
 /// A schedule as an array of its numbers. It need not be a valid attribute.

@@ -107,6 +107,14 @@ template <typename CopyLike> static LogicalResult verifyCopy(CopyLike op) {
            << "copy_c7: " << op.getTargetType()
            << " cannot be swizzled: that takes rows of 32, 64 or a multiple of "
               "128 bytes, without padding";
+  if (op.getFromSwizzled() && op.isGather())
+    return op.emitOpError() << "copy_c8: a gather reads plain memory, no rows "
+                               "that are swizzled";
+  if (op.getFromSwizzled() && getSwizzlePhases(op.getSourceType()) == 0)
+    return op.emitOpError()
+           << "copy_c8: " << op.getSourceType()
+           << " cannot be swizzled: that takes rows of 32, 64 or a multiple of "
+              "128 bytes, without padding";
   return success();
 }
 

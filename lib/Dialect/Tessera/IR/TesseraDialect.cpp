@@ -132,13 +132,23 @@ Attribute ScheduleAttr::parse(AsmParser &parser, Type) {
   int64_t k = 0, kFragment = 0, stages = 1, interleave = 0, splitK = 1,
           raster = 0, persistent = 0, group = 1;
   SplitReduction splitKReduction = SplitReduction::Ordered;
-  bool swizzle = false;
+  bool swizzle = false, stageOutput = false;
   SMLoc loc = parser.getCurrentLocation();
   auto parsePair = [&](SmallVector<int64_t> &pair) -> ParseResult {
     pair.clear();
     return parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, [&] {
       return parser.parseInteger(pair.emplace_back());
     });
+  };
+  auto parseBool = [&](bool &value) -> ParseResult {
+    StringRef word;
+    SMLoc wordLoc = parser.getCurrentLocation();
+    if (parser.parseKeyword(&word))
+      return failure();
+    if (word != "true" && word != "false")
+      return parser.emitError(wordLoc, "expected true or false");
+    value = word == "true";
+    return success();
   };
   auto parseEntry = [&]() -> ParseResult {
     StringRef key;
@@ -178,21 +188,15 @@ Attribute ScheduleAttr::parse(AsmParser &parser, Type) {
       return parser.parseInteger(persistent);
     if (key == "group")
       return parser.parseInteger(group);
-    if (key == "swizzle") {
-      StringRef word;
-      SMLoc wordLoc = parser.getCurrentLocation();
-      if (parser.parseKeyword(&word))
-        return failure();
-      if (word != "true" && word != "false")
-        return parser.emitError(wordLoc, "expected true or false");
-      swizzle = word == "true";
-      return success();
-    }
+    if (key == "swizzle")
+      return parseBool(swizzle);
+    if (key == "stageOutput")
+      return parseBool(stageOutput);
     return parser.emitError(keyLoc, "unknown schedule entry '")
            << key
            << "': expected workgroup, subgroup, k, kFragment, stages, vthread, "
               "interleave, swizzle, splitK, splitKReduction, raster, "
-              "persistent or group";
+              "persistent, group or stageOutput";
   };
   if (parser.parseCommaSeparatedList(AsmParser::Delimiter::LessGreater,
                                      parseEntry))
@@ -202,7 +206,7 @@ Attribute ScheduleAttr::parse(AsmParser &parser, Type) {
   return parser.getChecked<ScheduleAttr>(
       loc, parser.getContext(), workgroup, subgroup, k, kFragment, stages,
       vthread, interleave, swizzle, splitK, splitKReduction, raster, persistent,
-      group);
+      group, stageOutput);
 }
 
 void ScheduleAttr::print(AsmPrinter &printer) const {
@@ -234,6 +238,8 @@ void ScheduleAttr::print(AsmPrinter &printer) const {
     printer << ", persistent = " << getPersistent();
   if (getGroup() != 1)
     printer << ", group = " << getGroup();
+  if (getStageOutput())
+    printer << ", stageOutput = true";
   printer << '>';
 }
 
@@ -241,7 +247,7 @@ LogicalResult ScheduleAttr::verify(
     function_ref<InFlightDiagnostic()> emitError, ArrayRef<int64_t> workgroup,
     ArrayRef<int64_t> subgroup, int64_t k, int64_t kFragment, int64_t stages,
     ArrayRef<int64_t> vthread, int64_t interleave, bool swizzle, int64_t splitK,
-    SplitReduction, int64_t raster, int64_t persistent, int64_t group) {
+    SplitReduction, int64_t raster, int64_t persistent, int64_t group, bool) {
   auto isPair = [](ArrayRef<int64_t> pair) {
     return pair.size() == 2 && pair[0] > 0 && pair[1] > 0;
   };

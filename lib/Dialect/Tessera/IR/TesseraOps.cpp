@@ -121,6 +121,14 @@ LogicalResult StoreOp::verify() {
     return emitOpError() << "store_c3: atomic_add takes accumulators of f32, "
                             "f64 or i32, not "
                          << getValue().getType();
+  if (getSwizzled() && getAtomicAdd())
+    return emitOpError() << "store_c4: what is added atomically lies in plain "
+                            "rows, not in swizzled ones";
+  if (getSwizzled() && getSwizzlePhases(getMemRefType()) == 0)
+    return emitOpError()
+           << "store_c4: " << getMemRefType()
+           << " cannot be swizzled: that takes rows of 32, 64 or a multiple of "
+              "128 bytes, without padding";
   return success();
 }
 

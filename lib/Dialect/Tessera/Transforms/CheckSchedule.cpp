@@ -42,6 +42,7 @@ public:
     checkSteps();
     checkRows();
     checkGroup();
+    checkStagedOutput();
     return std::move(problems);
   }
 
@@ -58,6 +59,7 @@ private:
   void checkSteps();
   void checkRows();
   void checkGroup();
+  void checkStagedOutput();
 
   void report(StringRef label, const Twine &message,
               ArrayRef<ScheduleEntry> entries, bool isLimit = false) {
@@ -189,13 +191,15 @@ void Checker::checkThreads() {
 }
 
 void Checker::checkWorkgroupMemory() {
-  int64_t bytes = getStagedTiles(op, form, schedule, chip).bytes;
+  StagedTiles tiles = getStagedTiles(op, form, schedule, chip);
+  int64_t bytes = tiles.bytes + tiles.outputBytes;
   if (bytes > chip.workgroupMemoryBytes)
     report("schedule_c9",
            "needs " + Twine(bytes) + " bytes of workgroup memory, " +
                chip.name + " has " + Twine(chip.workgroupMemoryBytes),
            {Entry::Stages, Entry::K, Entry::KFragment, Entry::WorkgroupM,
-            Entry::WorkgroupN, Entry::SubgroupM, Entry::SubgroupN},
+            Entry::WorkgroupN, Entry::SubgroupM, Entry::SubgroupN,
+            Entry::StageOutput},
            /*isLimit=*/true);
 }
 
@@ -408,6 +412,24 @@ void Checker::checkGroup() {
       continue;
     return;
   }
+}
+
+void Checker::checkStagedOutput() {
+  if (!schedule.getStageOutput())
+    return;
+  AffineMap map = op.getMap(2);
+  std::string why;
+  if (schedule.addsAtomically())
+    why = "parts of the reduction are added up in the output itself";
+  else if (isPacked(getElementTypeOrSelf(op.getOutput().getType())))
+    why = "two of the output's elements share a byte";
+  else if (llvm::none_of(form.n, [&](unsigned d) {
+             return map.isFunctionOfDim(d);
+           }))
+    why = "the output has no N";
+  if (!why.empty())
+    report("schedule_c20", "stageOutput = true, and " + why,
+           {Entry::StageOutput, Entry::SplitKReduction});
 }
 
 SmallVector<ScheduleProblem>

@@ -34,6 +34,11 @@ StagedTiles mlir::tessera::getStagedTiles(ContractOp op, const MatrixForm &form,
                 (tiles.a[0] * (tiles.a[1] + tiles.aPadding) * aBits +
                  tiles.b[0] * (tiles.b[1] + tiles.bPadding) * bBits) /
                 8;
+  Type output = schedule.getSplitK() > 1
+                    ? op.getAccumulatorType()
+                    : getElementTypeOrSelf(op.getOutput().getType());
+  if (schedule.getStageOutput())
+    tiles.outputBytes = bm * bn * getElementBits(output) / 8;
   return tiles;
 }
 
@@ -153,7 +158,8 @@ static bool fitsGroup(ContractOp op, const Chip &chip, const MatrixForm &form,
   auto schedule = ScheduleAttr::get(
       op.getContext(), tiling.workgroup, tiling.subgroup, k, k, tiling.stages,
       /*vthread=*/{1, 1}, /*interleave=*/0, /*swizzle=*/true, /*splitK=*/1,
-      SplitReduction::Ordered, /*raster=*/0, /*persistent=*/0, tiling.group);
+      SplitReduction::Ordered, /*raster=*/0, /*persistent=*/0, tiling.group,
+      /*stageOutput=*/false);
   return canSwizzle(op, getStagedTiles(op, form, schedule, chip));
 }
 
@@ -325,7 +331,7 @@ static ScheduleAttr makeDefaultSchedule(ContractOp op, const Chip &chip,
     return ScheduleAttr::get(op.getContext(), workgroup, subgroup, k, kFragment,
                              stages, /*vthread=*/{1, 1}, /*interleave=*/0,
                              swizzle, splitK, SplitReduction::Ordered, raster,
-                             /*persistent=*/0, group);
+                             /*persistent=*/0, group, /*stageOutput=*/false);
   };
   // More stages than there are steps would only cost memory.
   if (ShapedType::isStatic(extents[2]) && stages > 1)

@@ -43,7 +43,8 @@ ScheduleNumbers::ScheduleNumbers(ScheduleAttr schedule)
              static_cast<int64_t>(schedule.getSplitKReduction()),
              schedule.getRaster(),
              schedule.getPersistent(),
-             schedule.getGroup()} {}
+             schedule.getGroup(),
+             schedule.getStageOutput()} {}
 
 bool ScheduleNumbers::isValid() const {
   const ScheduleNumbers &s = *this;
@@ -77,7 +78,7 @@ ScheduleAttr ScheduleNumbers::getAttr(MLIRContext *context) const {
       {s[Entry::VThreadM], s[Entry::VThreadN]}, s[Entry::Interleave],
       s[Entry::Swizzle] != 0, s[Entry::SplitK],
       static_cast<SplitReduction>(s[Entry::SplitKReduction]), s[Entry::Raster],
-      s[Entry::Persistent], s[Entry::Group]);
+      s[Entry::Persistent], s[Entry::Group], s[Entry::StageOutput] != 0);
 }
 
 std::string ScheduleNumbers::describeChange(const ScheduleNumbers &from) const {
@@ -113,6 +114,8 @@ std::string ScheduleNumbers::describeChange(const ScheduleNumbers &from) const {
   number("raster", Entry::Raster);
   number("persistent", Entry::Persistent);
   number("group", Entry::Group);
+  if (to[Entry::StageOutput] != from[Entry::StageOutput])
+    add("stageOutput", to[Entry::StageOutput] ? "true" : "false");
   return text;
 }
 
@@ -234,6 +237,7 @@ SmallVector<int64_t> Search::getCandidates(Entry entry) const {
     break;
   case Entry::Swizzle:
   case Entry::SplitKReduction:
+  case Entry::StageOutput:
     add(1 - now, 0, 1);
     break;
   case Entry::SplitK:
@@ -259,7 +263,8 @@ double Search::getDistance(const ScheduleNumbers &to) const {
   for (auto [order, entry] : llvm::enumerate(entries)) {
     if (to[entry] == from[entry])
       continue;
-    if (entry == Entry::Swizzle || entry == Entry::SplitKReduction) {
+    if (entry == Entry::Swizzle || entry == Entry::SplitKReduction ||
+        entry == Entry::StageOutput) {
       distance += 4 + 0.01 * double(order);
       continue;
     }

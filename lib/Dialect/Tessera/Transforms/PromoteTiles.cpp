@@ -89,7 +89,7 @@ static void promote(Kernel kernel, MutableArrayRef<TileOp> tiles,
         buffer, to, builder.getDenseI64ArrayAttr(shape), tile.getInBounds(),
         tile.getAlignment() ? builder.getI64IntegerAttr(alignment)
                             : IntegerAttr(),
-        tile.getContiguousAttr(), swizzled);
+        tile.getContiguousAttr(), swizzled, /*fromSwizzled=*/false);
     copy.getGather().takeBody(tile.getGather());
     for (Operation *user : llvm::make_early_inc_range(tile->getUsers())) {
       auto load = cast<LoadOp>(user);

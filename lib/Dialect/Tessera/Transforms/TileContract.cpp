@@ -100,6 +100,8 @@ private:
   Value emitOperand(unsigned side, Value tile, bool transposed, Value row,
                     Value col, Value k, Value other, FragmentType type);
   void emitEpilogue(ValueRange accs);
+  /// Workgroup memory for the tile of the output in `out`.
+  Value addStagedOutput(const MatrixView &out);
   /// The tile of the output at (x, y) of the grid of tiles, of the `z`-th batch
   /// and part of the reduction.
   void emitWorkgroupTile(Value x, Value y, Value z);
@@ -379,6 +381,9 @@ void Tiler::emitEpilogue(ValueRange accs) {
       scalars[e] = operands.loadScalar(operand);
   }
   MatrixView out = operands.viewMatrix(2);
+  Value staged;
+  if (schedule.getStageOutput())
+    staged = addStagedOutput(out);
   Block &region = op.getEpilogue().front();
   bool reducesRows = op.reducesRows();
   // The reductions see no columns beyond the end of a row.
@@ -388,6 +393,7 @@ void Tiler::emitEpilogue(ValueRange accs) {
 
   forEachVThread(accs, [&](Value row, Value col, ValueRange privates) {
     Value result = privates[0];
+    std::array<Value, 2> inBlock{row, col};
     row = math.add(blockAt[0], row);
     col = math.add(blockAt[1], col);
     if (!isPart) {
@@ -417,6 +423,14 @@ void Tiler::emitEpilogue(ValueRange accs) {
       }
       result = emitter.emit(/*asColumn=*/!operands.reads(2, form.n));
     }
+    if (staged) {
+      if (out.transposed)
+        std::swap(inBlock[0], inBlock[1]);
+      bool swizzled = getSwizzlePhases(cast<MemRefType>(staged.getType())) != 0;
+      StoreOp::create(builder, result, staged, inBlock, out.transposed,
+                      /*inBounds=*/true, /*atomicAdd=*/false, swizzled);
+      return SmallVector<Value>();
+    }
     SmallVector<Value> indices{row, col};
     if (out.transposed)
       std::swap(indices[0], indices[1]);
@@ -425,9 +439,38 @@ void Tiler::emitEpilogue(ValueRange accs) {
          hasColumns = operands.reads(2, form.n);
     StoreOp::create(builder, result, out.memory, indices, out.transposed,
                     hasColumns ? inBounds : inBoundsM && isColumn,
-                    schedule.addsAtomically());
+                    schedule.addsAtomically(), /*swizzled=*/false);
     return SmallVector<Value>();
   });
+  if (!staged)
+    return;
+  gpu::BarrierOp::create(builder);
+  auto type = cast<MemRefType>(staged.getType());
+  SmallVector<Value> at{blockAt[0], blockAt[1]};
+  if (out.transposed)
+    std::swap(at[0], at[1]);
+  Value zero = math.constant(0);
+  CopyOp::create(builder, staged, ValueRange{zero, zero}, out.memory, at,
+                 builder.getDenseI64ArrayAttr(type.getShape()), inBounds,
+                 /*alignment=*/nullptr, /*contiguous=*/nullptr,
+                 /*swizzled=*/false,
+                 /*fromSwizzled=*/getSwizzlePhases(type) != 0);
+}
+
+Value Tiler::addStagedOutput(const MatrixView &out) {
+  SmallVector<int64_t> shape{block[0], block[1]};
+  if (out.transposed)
+    std::swap(shape[0], shape[1]);
+  auto type = MemRefType::get(
+      shape, cast<MemRefType>(out.memory.getType()).getElementType(),
+      MemRefLayoutAttrInterface(),
+      gpu::AddressSpaceAttr::get(
+          builder.getContext(),
+          gpu::GPUDialect::getWorkgroupAddressSpace()));
+  // The tile before this one may still be read.
+  if (builder.getInsertionBlock() != &launch.getBody().front())
+    gpu::BarrierOp::create(builder);
+  return launch.addWorkgroupAttribution(type, op.getLoc());
 }
 
 //===----------------------------------------------------------------------===//

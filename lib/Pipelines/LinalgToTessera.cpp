@@ -120,7 +120,10 @@ void mlir::tessera::buildLinalgToTesseraPipeline(
   promote.target = options.target;
   promote.chip = options.chip;
   pm.addNestedPass<func::FuncOp>(createTesseraPromoteTiles(promote));
-  pm.addNestedPass<func::FuncOp>(createTesseraPipelineCopies());
+  TesseraPipelineCopiesOptions pipeline;
+  pipeline.target = options.target;
+  pipeline.chip = options.chip;
+  pm.addNestedPass<func::FuncOp>(createTesseraPipelineCopies(pipeline));
   TesseraMapLinalgToSimtOptions map;
   map.target = options.target;
   map.chip = options.chip;

@@ -23,8 +23,10 @@ using namespace mlir::tessera;
 /// Chunks up to which a thread's share is unrolled.
 static constexpr int64_t maxUnroll = 32;
 
-/// The number of threads in the workgroup, if the kernel says.
+/// The number of threads that share a copy, if the kernel says.
 static std::optional<int64_t> getNumThreads(Operation *op) {
+  if (auto some = op->getAttrOfType<IntegerAttr>(getCopyThreadsAttrName()))
+    return some.getInt();
   auto kernel = op->getParentOfType<gpu::GPUFuncOp>();
   if (!kernel)
     return std::nullopt;
@@ -139,7 +141,8 @@ public:
       return;
     }
     auto loop = scf::ForOp::create(builder, loc, thread, math.constant(chunks),
-                                   emitNumThreads(builder, op));
+                                   numThreads ? math.constant(*numThreads)
+                                              : emitNumThreads(builder, op));
     OpBuilder nested(loop.getBody()->getTerminator());
     emitAt(nested, loop.getInductionVar());
   }

@@ -4,197 +4,445 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// With a subgroup that does nothing but copy, those that compute wait for data
-// alone, each for itself:
+// The workgroup memory of a step becomes a ring of slots, each with two
+// mbarriers:
 //
-//   producer:  copies of the first steps
-//              for each later step:  wait until its slot has been read;  copy
-//   others:    for each step:  wait for its copies;  products;  arrive
+//   the producer                        the others
+//   for each step                       for each step
+//     wait until the slot is empty        wait until the slot is full
+//     copy                                products
+//     the next slot                       say that it is empty;  the next slot
+//
+// A phase of a "full" barrier is over when the producer has announced the
+// step's bytes and these are there; one of an "empty" barrier, when each
+// subgroup of the others has arrived. Both sides count slots, and the parity of
+// the turn around the ring, through all loops that the step stands in: so
+// copies for the next tile run while this one's results are stored. A wait for
+// the parity before the first is over at once: all slots begin empty.
+//
+// The others meet at a barrier of theirs, which leaves the producer alone.
 //
 //===----------------------------------------------------------------------===//
 
-#include "BulkPipelines.h"
+#include "CopyProducer.h"
+#include "BulkInstructions.h"
 
 #include "Conversion/TensorMaps.h"
 #include "Dialect/Tessera/Transforms/IndexMath.h"
 #include "Dialect/Tessera/Transforms/Utils.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/PatternMatch.h"
 
 using namespace mlir;
 using namespace mlir::tessera;
 
-/// Whether `op` goes to the others: it stands behind the first copy, or in the
-/// loop.
-static bool isOthers(Operation *op, scf::ForOp loop, Operation *first) {
-  return (loop && op->getBlock() == loop.getBody()) ||
-         (op->getBlock() == first->getBlock() && !op->isBeforeInBlock(first));
-}
+/// The barrier of those that do not copy; 0 is that of all.
+static constexpr int32_t readersBarrier = 1;
 
-/// Whether the producer can compute `value` for itself, given the loop's step.
-static bool canRepeat(Value value, scf::ForOp loop, Operation *first) {
-  if (loop && value == loop.getInductionVar())
-    return true;
-  Operation *op = value.getDefiningOp();
-  if (!op)
-    return !loop || cast<BlockArgument>(value).getOwner() != loop.getBody();
-  if (!isOthers(op, loop, first))
-    return true;
-  return op->getNumRegions() == 0 && isMemoryEffectFree(op) &&
-         llvm::all_of(op->getOperands(), [&](Value operand) {
-           return canRepeat(operand, loop, first);
-         });
-}
+namespace {
 
-/// Clones what `value` is computed from, for the producer.
-static void repeat(OpBuilder &builder, Value value, scf::ForOp loop,
-                   Operation *first, IRMapping &mapping) {
-  Operation *op = value.getDefiningOp();
-  if (!op || mapping.contains(value) || !isOthers(op, loop, first))
-    return;
-  for (Value operand : op->getOperands())
-    repeat(builder, operand, loop, first, mapping);
-  builder.clone(*op, mapping);
-}
+/// Where in the ring of slots a subgroup is.
+struct Place {
+  /// Index, and i32 0 or 1.
+  Value slot, parity;
+};
 
-static bool writesWorkgroupMemory(Operation *op) {
-  auto isShared = [](Type type) {
-    auto memory = dyn_cast<MemRefType>(type);
-    return memory && isWorkgroupMemory(memory);
-  };
-  return op->getNumRegions() == 0 &&
-         llvm::any_of(op->getOperandTypes(), isShared) &&
-         !isMemoryEffectFree(op) && !hasSingleEffect<MemoryEffects::Read>(op);
-}
+class Specializer {
+public:
+  Specializer(gpu::GPUFuncOp kernel, const StagingStep &step, int64_t stages,
+              const Chip &chip)
+      : kernel(kernel), step(step), stages(stages), chip(chip),
+        loc(kernel.getLoc()), instructions(kernel) {}
 
-static SmallVector<Value> getCopyIndices(AsyncCopyOp op) {
-  SmallVector<Value> values(op.getSourceIndices());
-  values.push_back(op.getTargetIndices()[0]);
-  return values;
-}
+  bool canRun();
+  void run();
+  ArrayRef<Attribute> getMaps() const { return instructions.getMaps(); }
 
-std::optional<ProducerParts>
-BulkPipelines::matchProducer(const Pipeline &pipeline) {
-  std::optional<ArrayRef<int32_t>> size = kernel.getKnownBlockSize();
-  if (pipelines.size() != 1 || !size || (*size)[1] != 1 || (*size)[2] != 1 ||
-      (*size)[0] % chip.subgroupSize ||
-      (*size)[0] + chip.subgroupSize > chip.maxThreads)
-    return {};
-  AsyncCopyOp first = pipeline.copies.front();
-  Block *block = first->getBlock();
-  if (block != &kernel.getBody().front())
-    return {};
-  ProducerParts parts;
-  for (AsyncCopyOp op : pipeline.copies) {
-    auto loop = dyn_cast<scf::ForOp>(op->getParentOp());
-    if (op->getBlock() == block && !parts.loop)
-      parts.before.push_back(op);
-    else if (!loop || loop->getBlock() != block ||
-             (parts.loop && parts.loop != loop))
-      return {};
-    else
-      parts.within.push_back(op);
-    if (op->getBlock() != block)
-      parts.loop = loop;
+private:
+  Block &top() { return kernel.getBody().front(); }
+  /// The first op of the kernel that is not for all.
+  Operation *findFirst();
+  bool isOthers(Operation *op) const;
+  bool canRepeat(Value value) const;
+  /// Clones what `value` is computed from, for the producer.
+  Value repeat(OpBuilder &builder, Value value);
+
+  Value number(OpBuilder &builder, int64_t value) {
+    return arith::ConstantOp::create(
+        builder, loc, builder.getI32IntegerAttr(static_cast<int32_t>(value)));
   }
-  int64_t memories = pipeline.memories.size();
-  if (!parts.loop || getConstantIntValue(parts.loop.getLowerBound()) != 0 ||
-      getConstantIntValue(parts.loop.getStep()) != 1 ||
-      static_cast<int64_t>(parts.within.size()) != memories ||
-      static_cast<int64_t>(parts.before.size()) !=
-          memories * (pipeline.getNumSlots() - 1))
-    return {};
-  for (AsyncCopyOp op : pipeline.copies)
-    for (Value value : getCopyIndices(op))
-      if (!canRepeat(value, op->getBlock() == block ? scf::ForOp() : parts.loop,
-                     first))
-        return {};
-  if (!canRepeat(parts.loop.getUpperBound(), {}, first))
-    return {};
-  // Each wait but perhaps the last has its barrier, which is for the copies
-  // alone where nothing else writes what the workgroup shares; there are no
-  // others.
-  for (WaitOp op : pipeline.waits)
-    if (auto barrier = dyn_cast_or_null<gpu::BarrierOp>(op->getNextNode()))
-      parts.barriers.push_back(barrier);
-  bool onlyThese = true;
-  for (Operation *op = first; op; op = op->getNextNode())
-    op->walk([&](Operation *inner) {
-      if (isa<gpu::BarrierOp>(inner))
-        onlyThese &= llvm::is_contained(parts.barriers, inner);
-      onlyThese &=
-          isa<AsyncCopyOp, WaitOp>(inner) || !writesWorkgroupMemory(inner);
-    });
-  return onlyThese ? std::make_optional(std::move(parts)) : std::nullopt;
+  Place getStart(OpBuilder &builder) {
+    return {IndexMath(builder, loc).constant(0), number(builder, 0)};
+  }
+  Place emitNext(OpBuilder &builder, Place place);
+  /// The number of a slot's "empty" barrier; that of the "full" one is its own.
+  Value emitEmpty(OpBuilder &builder, Value slot) {
+    return IndexMath(builder, loc).add(slot, stages);
+  }
+
+  void emitSetUp(OpBuilder &builder);
+  void shiftRegisters(scf::IfOp roles);
+  Place emitProducer(OpBuilder &builder, size_t depth, Place place);
+  void convertStep(Place place);
+  Place carryPlace();
+  void convertOutputs();
+  void convertBarriers(Region &region);
+
+  gpu::GPUFuncOp kernel;
+  StagingStep step;
+  int64_t stages;
+  const Chip &chip;
+  Location loc;
+  BulkInstructions instructions;
+  Operation *first = nullptr;
+  int32_t readers = 0, producers = 0;
+  Value barriers;
+  /// The rings, in the order of the step's copies.
+  SmallVector<Value> rings;
+  /// What the producer has for values of the others.
+  IRMapping mapping;
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// What the producer needs
+//===----------------------------------------------------------------------===//
+
+Operation *Specializer::findFirst() {
+  Operation *last =
+      step.loops.empty() ? step.before.getOperation() : step.loops.front();
+  for (Operation &op : top())
+    if (&op == last || !isMemoryEffectFree(&op))
+      return &op;
+  return last;
 }
 
-void BulkPipelines::specialize(Pipeline &pipeline, ProducerParts &parts) {
-  AsyncCopyOp first = pipeline.copies.front();
-  Location loc = first.getLoc();
-  int64_t slots = pipeline.getNumSlots();
-  int32_t readers = kernel.getKnownBlockSize()->front();
-  pipeline.barriers = addBarriers(loc, slots);
-  pipeline.read = addBarriers(loc, slots);
+bool Specializer::isOthers(Operation *op) const {
+  Operation *ancestor = first->getBlock()->findAncestorOpInBlock(*op);
+  return ancestor && !ancestor->isBeforeInBlock(first);
+}
+
+bool Specializer::canRepeat(Value value) const {
+  if (auto argument = dyn_cast<BlockArgument>(value)) {
+    Operation *parent = argument.getOwner()->getParentOp();
+    return parent == kernel ||
+           llvm::any_of(step.loops, [&](scf::ForOp loop) {
+             return loop.getInductionVar() == argument;
+           });
+  }
+  Operation *op = value.getDefiningOp();
+  return !isOthers(op) ||
+         (op->getNumRegions() == 0 && isMemoryEffectFree(op) &&
+          llvm::all_of(op->getOperands(),
+                       [&](Value operand) { return canRepeat(operand); }));
+}
+
+Value Specializer::repeat(OpBuilder &builder, Value value) {
+  Operation *op = value.getDefiningOp();
+  if (mapping.contains(value) || !op || !isOthers(op))
+    return mapping.lookupOrDefault(value);
+  for (Value operand : op->getOperands())
+    repeat(builder, operand);
+  builder.clone(*op, mapping);
+  return mapping.lookup(value);
+}
+
+bool Specializer::canRun() {
+  std::optional<ArrayRef<int32_t>> size = kernel.getKnownBlockSize();
+  if (!kernel.getBody().hasOneBlock() || !size || (*size)[1] != 1 ||
+      (*size)[2] != 1)
+    return false;
+  readers = size->front();
+  producers = static_cast<int32_t>(countProducerThreads(readers, chip));
+  first = findFirst();
+  SmallVector<Value> needed;
+  for (CopyOp op : step.copies)
+    llvm::append_range(needed, op.getSourceIndices());
+  for (scf::ForOp loop : step.loops)
+    needed.append({loop.getLowerBound(), loop.getUpperBound(), loop.getStep()});
+  return llvm::all_of(needed, [&](Value value) { return canRepeat(value); });
+}
+
+//===----------------------------------------------------------------------===//
+// The roles
+//===----------------------------------------------------------------------===//
+
+Place Specializer::emitNext(OpBuilder &builder, Place place) {
+  IndexMath math(builder, loc);
+  Value next = math.add(place.slot, 1);
+  Value isLast = arith::CmpIOp::create(
+      builder, loc, arith::CmpIPredicate::eq, next, math.constant(stages));
+  Value other =
+      arith::XOrIOp::create(builder, loc, place.parity, number(builder, 1));
+  return {arith::SelectOp::create(builder, loc, isLast, math.constant(0), next),
+          arith::SelectOp::create(builder, loc, isLast, other, place.parity)};
+}
+
+void Specializer::emitSetUp(OpBuilder &builder) {
+  auto setUp =
+      scf::IfOp::create(builder, loc, emitIsThread(builder, kernel, 0),
+                        /*withElseRegion=*/false);
+  OpBuilder one = setUp.getThenBodyBuilder();
+  for (int64_t slot = 0; slot < stages; ++slot) {
+    instructions.emitInit(one, loc, barriers, slot, 1);
+    instructions.emitInit(one, loc, barriers, stages + slot,
+                          readers / chip.subgroupSize);
+  }
+  NVVM::FenceMbarrierInitOp::create(one, loc);
+  gpu::BarrierOp::create(builder, loc);
+}
+
+/// Hands registers of the producer's over to the others (PTX ISA,
+/// "setmaxnreg"). A workgroup starts with the same for each thread, in units of
+/// 8; all of a thread group give, or take.
+void Specializer::shiftRegisters(scf::IfOp roles) {
+  int64_t group = chip.bulkCopies->registerGroup,
+          least = chip.bulkCopies->leastRegisters;
+  if (producers != group)
+    return;
+  int64_t rest = chip.registersPerWorkgroup - least * producers;
+  auto count = static_cast<int32_t>(std::min<int64_t>(240, rest / readers / 8 * 8));
+  if (count * (readers + producers) <= chip.registersPerWorkgroup)
+    return;
+  OpBuilder give = OpBuilder::atBlockBegin(roles.thenBlock()),
+            take = OpBuilder::atBlockBegin(roles.elseBlock());
+  NVVM::SetMaxRegisterOp::create(give, loc, static_cast<uint32_t>(least),
+                                 NVVM::SetMaxRegisterAction::decrease);
+  NVVM::SetMaxRegisterOp::create(take, loc, static_cast<uint32_t>(count),
+                                 NVVM::SetMaxRegisterAction::increase);
+}
+
+Place Specializer::emitProducer(OpBuilder &builder, size_t depth, Place place) {
+  if (depth < step.loops.size()) {
+    scf::ForOp loop = step.loops[depth];
+    Value begin = repeat(builder, loop.getLowerBound()),
+          end = repeat(builder, loop.getUpperBound()),
+          stride = repeat(builder, loop.getStep());
+    auto copy = scf::ForOp::create(builder, loc, begin, end, stride,
+                                   ValueRange{place.slot, place.parity});
+    mapping.map(loop.getInductionVar(), copy.getInductionVar());
+    OpBuilder body = OpBuilder::atBlockEnd(copy.getBody());
+    Place next = emitProducer(
+        body, depth + 1,
+        {copy.getRegionIterArgs()[0], copy.getRegionIterArgs()[1]});
+    scf::YieldOp::create(body, loc, ValueRange{next.slot, next.parity});
+    return {copy.getResult(0), copy.getResult(1)};
+  }
+  Value before =
+      arith::XOrIOp::create(builder, loc, place.parity, number(builder, 1));
+  instructions.emitWait(builder, loc, barriers, emitEmpty(builder, place.slot),
+                        before);
+  int64_t bytes = 0;
+  for (CopyOp op : step.copies)
+    bytes += getTileBytes(op);
+  instructions.emitExpectation(builder, loc, barriers, place.slot, bytes);
+  for (auto [op, ring] : llvm::zip(step.copies, rings)) {
+    SmallVector<Value> indices;
+    for (Value index : op.getSourceIndices())
+      indices.push_back(repeat(builder, index));
+    instructions.emitLoad(builder, op, indices, ring, place.slot, barriers,
+                          place.slot);
+  }
+  return emitNext(builder, place);
+}
+
+/// The step of the others: waits instead of copies, loads from the ring.
+void Specializer::convertStep(Place place) {
+  OpBuilder builder(step.after);
+  instructions.emitWait(builder, loc, barriers, place.slot, place.parity);
+  Block *block = step.after->getBlock();
+  Operation *last = step.after;
+  for (auto [op, ring] : llvm::zip(step.copies, rings))
+    for (Operation *user : llvm::make_early_inc_range(op.getTarget().getUsers())) {
+      auto load = dyn_cast<LoadOp>(user);
+      if (!load)
+        continue;
+      SmallVector<Value> indices{place.slot};
+      llvm::append_range(indices, load.getIndices());
+      load.getMemoryMutable().assign(ring);
+      load.getIndicesMutable().assign(indices);
+      // The instruction may read the memory where the product stands.
+      for (Operation *reader : load->getUsers())
+        if (Operation *ancestor = block->findAncestorOpInBlock(*reader);
+            ancestor && last->isBeforeInBlock(ancestor))
+          last = ancestor;
+      if (last->isBeforeInBlock(load))
+        last = load;
+    }
+  builder.setInsertionPointAfter(last);
+  instructions.emitArrival(builder, loc, barriers,
+                           emitEmpty(builder, place.slot));
+  for (CopyOp op : step.copies)
+    op.erase();
+  step.before.erase();
+  step.after.erase();
+}
+
+/// Carries the place through the loops of the others. Gives that of the step.
+Place Specializer::carryPlace() {
+  OpBuilder before(first);
+  Place place = getStart(before);
+  IRRewriter rewriter(kernel.getContext());
+  for (scf::ForOp &loop : step.loops) {
+    rewriter.setInsertionPoint(loop);
+    auto keep = [](OpBuilder &, Location, ArrayRef<BlockArgument> arguments) {
+      return SmallVector<Value>(arguments.begin(), arguments.end());
+    };
+    bool isFirst = loop == first;
+    auto wider = cast<scf::ForOp>(
+        (*loop.replaceWithAdditionalYields(
+             rewriter, ValueRange{place.slot, place.parity},
+             /*replaceInitOperandUsesInLoop=*/false, keep))
+            .getOperation());
+    if (isFirst)
+      first = wider;
+    loop = wider;
+    auto arguments = wider.getRegionIterArgs().take_back(2);
+    place = {arguments[0], arguments[1]};
+  }
+  // From the inside to the outside.
+  for (auto [depth, loop] : llvm::enumerate(llvm::reverse(step.loops))) {
+    Operation *yield = loop.getBody()->getTerminator();
+    OpBuilder builder(yield);
+    Place next =
+        depth == 0
+            ? emitNext(builder, place)
+            : Place{step.loops[step.loops.size() - depth].getResults().end()[-2],
+                    step.loops[step.loops.size() - depth]
+                        .getResults()
+                        .end()[-1]};
+    unsigned count = yield->getNumOperands();
+    yield->setOperand(count - 2, next.slot);
+    yield->setOperand(count - 1, next.parity);
+  }
+  return place;
+}
+
+/// Bulk copies of the output, by the first thread.
+void Specializer::convertOutputs() {
+  bool anyBulk = false;
+  llvm::SmallPtrSet<Block *, 2> waited;
+  for (CopyOp op : step.outputs) {
+    if (!explainNotBulk(op, chip).empty()) {
+      op->setAttr(getCopyThreadsAttrName(),
+                  Builder(kernel.getContext()).getI64IntegerAttr(readers));
+      continue;
+    }
+    anyBulk = true;
+    auto emitByFirst = [&](OpBuilder &builder) {
+      auto branch =
+          scf::IfOp::create(builder, loc, emitIsThread(builder, kernel, 0),
+                            /*withElseRegion=*/false);
+      return branch.getThenBodyBuilder();
+    };
+    // Where tiles follow each other, what is stored next waits at a barrier
+    // until the copies before have read the memory.
+    if (op->getBlock() != &top() && waited.insert(op->getBlock()).second)
+      for (Operation &inner : *op->getBlock())
+        if (auto barrier = dyn_cast<gpu::BarrierOp>(inner)) {
+          OpBuilder builder(barrier);
+          OpBuilder one = emitByFirst(builder);
+          instructions.emitStoreWait(one, loc);
+          break;
+        }
+    OpBuilder builder(op);
+    OpBuilder one = emitByFirst(builder);
+    instructions.emitStore(one, op);
+    op.erase();
+  }
+  if (!anyBulk)
+    return;
+  // Workgroup memory is to live until it has been read.
+  OpBuilder end(top().getTerminator());
+  auto branch = scf::IfOp::create(end, loc, emitIsThread(end, kernel, 0),
+                                  /*withElseRegion=*/false);
+  OpBuilder one = branch.getThenBodyBuilder();
+  instructions.emitStoreWait(one, loc);
+}
+
+void Specializer::convertBarriers(Region &region) {
+  SmallVector<gpu::BarrierOp> all;
+  region.walk([&](gpu::BarrierOp op) { all.push_back(op); });
+  for (gpu::BarrierOp op : all) {
+    OpBuilder builder(op);
+    // What threads have written, copies and matrix instructions may read.
+    NVVM::FenceProxyOp::create(
+        builder, op.getLoc(),
+        NVVM::ProxyKindAttr::get(builder.getContext(),
+                                 NVVM::ProxyKind::async_shared),
+        NVVM::SharedSpaceAttr::get(builder.getContext(),
+                                   NVVM::SharedSpace::shared_cta));
+    NVVM::BarrierOp::create(builder, op.getLoc(), TypeRange(),
+                            number(builder, readersBarrier),
+                            number(builder, readers),
+                            NVVM::BarrierReductionAttr(), Value());
+    op.erase();
+  }
+}
+
+void Specializer::run() {
+  barriers = instructions.addBarriers(loc, 2 * stages);
+  for (CopyOp op : step.copies) {
+    MemRefType type = op.getTargetType();
+    SmallVector<int64_t> shape{stages};
+    llvm::append_range(shape, type.getShape());
+    rings.push_back(kernel.addWorkgroupAttribution(
+        MemRefType::get(shape, type.getElementType(),
+                        MemRefLayoutAttrInterface(), type.getMemorySpace()),
+        loc));
+  }
 
   OpBuilder builder(first);
-  emitSetUp(builder, loc, pipeline);
+  emitSetUp(builder);
   IndexMath math(builder, loc);
-  Value thread = emitLinearThread(builder, kernel);
-  Value limit = math.constant(readers);
   Value isProducer = arith::CmpIOp::create(
-      builder, loc, arith::CmpIPredicate::uge, thread, limit);
-  Value isIssuer = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
-                                         thread, limit);
+      builder, loc, arith::CmpIPredicate::uge,
+      emitLinearThread(builder, kernel), math.constant(readers));
   auto roles = scf::IfOp::create(builder, loc, isProducer,
                                  /*withElseRegion=*/true);
-
-  // The producer.
   OpBuilder producer = roles.getThenBodyBuilder();
-  auto issuer = scf::IfOp::create(producer, loc, isIssuer,
-                                  /*withElseRegion=*/false);
+  auto issuer =
+      scf::IfOp::create(producer, loc, emitIsThread(producer, kernel, readers),
+                        /*withElseRegion=*/false);
   OpBuilder issue = issuer.getThenBodyBuilder();
-  IRMapping mapping;
-  for (AsyncCopyOp op : parts.before) {
-    for (Value value : getCopyIndices(op))
-      repeat(issue, value, {}, first, mapping);
-    emitCopy(issue, pipeline, op, mapping);
-  }
-  repeat(issue, parts.loop.getUpperBound(), {}, first, mapping);
-  IndexMath issueMath(issue, loc);
-  auto steps =
-      scf::ForOp::create(issue, loc, issueMath.constant(0),
-                         mapping.lookupOrDefault(parts.loop.getUpperBound()),
-                         issueMath.constant(1));
-  OpBuilder body(steps.getBody()->getTerminator());
-  mapping.map(parts.loop.getInductionVar(), steps.getInductionVar());
-  Value step = IndexMath(body, loc).add(steps.getInductionVar(), slots - 1);
-  // The phase before the first is over: what a slot never held is read.
-  emitWait(body, loc, pipeline.read, slots, step, /*turnsBefore=*/1);
-  for (AsyncCopyOp op : parts.within) {
-    for (Value value : getCopyIndices(op))
-      repeat(body, value, parts.loop, first, mapping);
-    emitCopy(body, pipeline, op, mapping);
-  }
+  emitProducer(issue, 0, getStart(issue));
 
-  // The others.
-  OpBuilder end(parts.loop.getBody()->getTerminator());
-  Value slot = IndexMath(end, loc).rem(parts.loop.getInductionVar(),
-                                       IndexMath(end, loc).constant(slots));
-  emitArrival(end, loc, pipeline.read, slot);
-  for (gpu::BarrierOp barrier : parts.barriers)
-    barrier.erase();
-  for (WaitOp op : pipeline.waits)
-    convert(pipeline, op);
+  convertStep(carryPlace());
+  convertOutputs();
   Block &rest = roles.getElseRegion().front();
-  Operation *terminator = kernel.getBody().front().getTerminator();
+  Operation *terminator = top().getTerminator();
   while (roles->getNextNode() != terminator)
     roles->getNextNode()->moveBefore(rest.getTerminator());
-  for (AsyncCopyOp op : pipeline.copies)
-    op.erase();
+  convertBarriers(roles.getElseRegion());
+  shiftRegisters(roles);
 
-  Builder attributes(kernel.getContext());
-  int32_t all = readers + static_cast<int32_t>(chip.subgroupSize);
-  kernel.setKnownBlockSizeAttr(attributes.getDenseI32ArrayAttr({all, 1, 1}));
+  // The memory of one step alone is used no more.
+  for (unsigned i = kernel.getNumWorkgroupAttributions(); i-- > 0;)
+    if (BlockArgument buffer = kernel.getWorkgroupAttributions()[i];
+        buffer.use_empty()) {
+      top().eraseArgument(buffer.getArgNumber());
+      kernel->setAttr(kernel.getNumWorkgroupAttributionsAttrName(),
+                      builder.getI64IntegerAttr(
+                          kernel.getNumWorkgroupAttributions() - 1));
+    }
+  kernel.setKnownBlockSizeAttr(
+      builder.getDenseI32ArrayAttr({readers + producers, 1, 1}));
   kernel->setAttr(getProducerThreadsAttrName(),
-                  attributes.getI64IntegerAttr(chip.subgroupSize));
+                  builder.getI64IntegerAttr(producers));
+}
+
+bool mlir::tessera::specializeSubgroups(gpu::GPUFuncOp kernel,
+                                        const StagingStep &step, int64_t stages,
+                                        const Chip &chip,
+                                        SmallVectorImpl<Attribute> &maps) {
+  Specializer specializer(kernel, step, stages, chip);
+  if (!specializer.canRun())
+    return false;
+  specializer.run();
+  llvm::append_range(maps, specializer.getMaps());
+  return true;
 }

@@ -11,6 +11,7 @@
 #include "Dialect/Tessera/Target/LaneMap.h"
 
 #include "llvm/ADT/StringRef.h"
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -79,6 +80,21 @@ struct SimtDefaults {
   int64_t unroll;
 };
 
+/// An engine that copies tiles between memory and workgroup memory by itself,
+/// and what it asks of them.
+struct BulkCopyEngine {
+  /// Of the memory.
+  int64_t maxRank;
+  /// Of a tile.
+  int64_t maxRows;
+  /// Of the memory's rows, in bytes.
+  int64_t alignment;
+  /// Threads that can hand registers over to others of the workgroup together.
+  int64_t registerGroup;
+  /// What threads keep that do nothing but issue copies.
+  int64_t leastRegisters;
+};
+
 /// What the compiler has to know of a chip.
 struct Chip {
   /// "sm_90a", "x86-64-avx512".
@@ -100,6 +116,8 @@ struct Chip {
   int64_t rowPaddingBytes;
   /// Has copies from global to workgroup memory that bypass registers.
   bool asyncCopy;
+  /// Has bulk copies of tiles, which one thread issues.
+  std::optional<BulkCopyEngine> bulkCopies = std::nullopt;
   /// Registers of 4 bytes: the most that one thread can have, and that the
   /// threads of one workgroup can have together. 0: as many as it takes.
   int64_t registersPerThread = 0, registersPerWorkgroup = 0;

@@ -398,7 +398,9 @@ def TesseraPipelineCopies : Pass<"tessera-pipeline-copies"> {
     and one barrier a step is left.
 
     A loop of another form stays as it is. A chip without asynchronous copies
-    copies at once, into another slot than the one that is read.
+    copies at once, into another slot than the one that is read. What a chip's
+    bulk copy engine will bring stays as it is, too: that needs no copies ahead
+    in the program (`tessera-use-bulk-copies`).
 
     Example (`stages = 3`):
 
@@ -425,6 +427,12 @@ def TesseraPipelineCopies : Pass<"tessera-pipeline-copies"> {
       %f = tessera.load %w3[%slot, %r, %c0] in_bounds : ...
     ```
   }];
+  let options = [
+    Option<"target", "target", "std::string", "\"cpu\"",
+           "The target to pipeline for">,
+    Option<"chip", "chip", "std::string", "\"\"",
+           "The chip to pipeline for; empty for the host's, on the target "
+           "cpu">];
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::gpu::GPUDialect", "::mlir::scf::SCFDialect",
                            "::mlir::tessera::TesseraDialect"];

@@ -51,6 +51,19 @@ inline llvm::StringRef getInstructionAttrName() {
 /// fragment together; absent for one.
 inline llvm::StringRef getGroupAttrName() { return "tessera.group"; }
 
+/// The discardable attribute of a `gpu.func` that says how many stagings of its
+/// operands its schedule has in flight.
+inline llvm::StringRef getStagesAttrName() { return "tessera.stages"; }
+
+/// The discardable attribute of a `tessera.copy` that says how many threads of
+/// the workgroup, the first ones, share it; absent for all.
+inline llvm::StringRef getCopyThreadsAttrName() {
+  return "tessera.copy_threads";
+}
+
+/// Where patterns of eight swizzled rows of 128 bytes begin in workgroup memory.
+inline constexpr int64_t swizzlePatternBytes = 1024;
+
 /// That number, for the `gpu.func` which `op` is or stands in.
 int64_t getFragmentGroup(Operation *op);
 

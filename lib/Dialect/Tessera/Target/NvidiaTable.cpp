@@ -336,6 +336,12 @@ void mlir::tessera::addNvidiaChips(std::vector<Chip> &chips) {
     chip.alignedAccess = true;
     chip.rowPaddingBytes = 16;
     chip.asyncCopy = ampere;
+    // CUDA driver API, cuTensorMapEncodeTiled.
+    if (entry.level >= 90)
+      chip.bulkCopies = BulkCopyEngine{/*maxRank=*/5, /*maxRows=*/256,
+                                       /*alignment=*/16,
+                                       /*registerGroup=*/128,
+                                       /*leastRegisters=*/24};
     // The same for all compute capabilities from 5.0 on.
     chip.registersPerThread = 255;
     chip.registersPerWorkgroup = 64 * 1024;

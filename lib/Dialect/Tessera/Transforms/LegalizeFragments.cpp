@@ -361,10 +361,13 @@ struct LegalizeFragmentsPass
     for (auto kernel : module.getOps<gpu::GPUFuncOp>())
       if (auto schedule =
               dyn_cast_or_null<ScheduleAttr>(schedules.get(kernel.getName()));
-          schedule && schedule.getGroup() > 1)
+          schedule && schedule.getGroup() > 1) {
+        Builder builder(kernel.getContext());
         kernel->setAttr(getGroupAttrName(),
-                        Builder(kernel.getContext())
-                            .getI64IntegerAttr(schedule.getGroup()));
+                        builder.getI64IntegerAttr(schedule.getGroup()));
+        kernel->setAttr(getStagesAttrName(),
+                        builder.getI64IntegerAttr(schedule.getStages()));
+      }
   }
 
   void runOnOperation() override {

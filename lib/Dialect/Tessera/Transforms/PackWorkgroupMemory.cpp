@@ -23,7 +23,7 @@ using namespace mlir::tessera;
 /// Covers every access width and bulk copies; of memory that a group of
 /// subgroups reads operands from, a whole pattern of swizzled rows.
 static int64_t getBufferAlignment(gpu::GPUFuncOp kernel) {
-  return getFragmentGroup(kernel) > 1 ? 1024 : 128;
+  return getFragmentGroup(kernel) > 1 ? swizzlePatternBytes : 128;
 }
 
 namespace {

@@ -19,7 +19,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "Dialect/Tessera/Transforms/Passes.h"
+#include "Dialect/Tessera/Transforms/BulkCopies.h"
 #include "Dialect/Tessera/Transforms/Schedule.h"
+#include "Dialect/Tessera/Transforms/Utils.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -266,10 +268,18 @@ struct TesseraPipelineCopiesPass
   using TesseraPipelineCopiesBase::TesseraPipelineCopiesBase;
 
   void runOnOperation() override {
-    getOperation()->walk([](gpu::LaunchOp launch) {
+    FailureOr<const Chip *> found = getChip(getOperation(), target, chip);
+    if (failed(found))
+      return signalPassFailure();
+    getOperation()->walk([&](gpu::LaunchOp launch) {
       auto schedule =
           launch->getAttrOfType<ScheduleAttr>(getScheduleAttrName());
       if (!schedule || schedule.getStages() < 2)
+        return;
+      std::string why;
+      int64_t threads = schedule.getNumSubgroups() * (*found)->subgroupSize;
+      if (schedule.getGroup() > 1 &&
+          matchBulkStep(launch, schedule.getStages(), threads, **found, why))
         return;
       SmallVector<StagedLoop> loops;
       launch.walk([&](scf::ForOp loop) {

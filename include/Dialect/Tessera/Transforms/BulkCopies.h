@@ -1,0 +1,52 @@
+//===- BulkCopies.h - What a bulk copy engine takes -------------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DIALECT_TESSERA_TRANSFORMS_BULKCOPIES_H
+#define DIALECT_TESSERA_TRANSFORMS_BULKCOPIES_H
+
+#include "Dialect/Tessera/Target/Chip.h"
+
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+namespace mlir::tessera {
+
+/// The copies of one step in a kernel of a group of subgroups, as
+/// `tessera-promote-tiles` leaves them: barrier, copies, barrier, and what
+/// reads the tiles.
+struct StagingStep {
+  /// Copies to workgroup memory; what they write belongs to the step alone.
+  SmallVector<CopyOp> copies;
+  gpu::BarrierOp before, after;
+  /// The loops that the step stands in, outermost first: of the kernel's top
+  /// level, each in the body of the one before.
+  SmallVector<scf::ForOp> loops;
+  /// Copies that take other workgroup memory to the outside, each behind a
+  /// barrier of its own.
+  SmallVector<CopyOp> outputs;
+};
+
+/// The one step of `kernel`, a gpu.launch or gpu.func of so many threads, whose
+/// tiles the bulk copy engine of `chip` can bring, by a subgroup of its own, to
+/// as many slots as `stages` says. Otherwise nothing, and `why` says what is in
+/// the way; it stays empty where the kernel has no copies to workgroup memory.
+std::optional<StagingStep> matchBulkStep(Operation *kernel, int64_t stages,
+                                         int64_t threads, const Chip &chip,
+                                         std::string &why);
+
+/// How many threads are added to a workgroup of so many, of which one issues
+/// its copies: a subgroup, or as many as can hand their registers over where
+/// the others have more than one such group.
+int64_t countProducerThreads(int64_t threads, const Chip &chip);
+
+/// Why a copy between memory and workgroup memory is no business of the engine.
+/// Empty: it is one.
+std::string explainNotBulk(CopyOp op, const Chip &chip);
+std::string explainNotBulk(AsyncCopyOp op, const Chip &chip);
+
+} // namespace mlir::tessera
+
+#endif // DIALECT_TESSERA_TRANSFORMS_BULKCOPIES_H

@@ -1,0 +1,228 @@
+//===- BulkInstructions.cpp - The instructions of bulk copies -------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A row of more than 128 bytes lies in panels of 128 (see `tessera.copy`), and
+// one instruction moves one panel, since the engine's swizzle spans that much
+// (CUDA driver API, CUtensorMapSwizzle).
+//
+//===----------------------------------------------------------------------===//
+
+#include "BulkInstructions.h"
+#include "PtxRegisters.h"
+
+#include "Conversion/TensorMaps.h"
+#include "Dialect/Tessera/Transforms/IndexMath.h"
+#include "Dialect/Tessera/Transforms/Utils.h"
+#include "Runtime/TensorMap.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+
+using namespace mlir;
+using namespace mlir::tessera;
+
+/// Bytes of a swizzled row at most.
+static constexpr int64_t maxSpan = 128;
+
+Value mlir::tessera::emitIsThread(OpBuilder &builder, gpu::GPUFuncOp kernel,
+                                  int64_t number) {
+  Location loc = kernel.getLoc();
+  return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
+                               emitLinearThread(builder, kernel),
+                               IndexMath(builder, loc).constant(number));
+}
+
+int64_t mlir::tessera::getTileBytes(CopyOp op) {
+  return op.getShape()[0] * op.getShape()[1] *
+         getElementBytes(op.getSourceType().getElementType());
+}
+
+/// Rows and columns of a panel.
+static std::array<int64_t, 2> getBox(CopyOp op) {
+  int64_t bytes = getElementBytes(op.getSourceType().getElementType());
+  return {op.getShape()[0], std::min(op.getShape()[1], maxSpan / bytes)};
+}
+
+/// An index as a pointer to workgroup memory.
+static Value emitPointer(OpBuilder &builder, Location loc, Value address) {
+  auto space = static_cast<unsigned>(NVVM::NVVMMemorySpace::Shared);
+  Value bits =
+      arith::IndexCastOp::create(builder, loc, builder.getI64Type(), address);
+  return LLVM::IntToPtrOp::create(
+      builder, loc, LLVM::LLVMPointerType::get(builder.getContext(), space),
+      bits);
+}
+
+static Value emitI32(OpBuilder &builder, Location loc, int64_t value) {
+  return arith::ConstantOp::create(
+      builder, loc, builder.getI32IntegerAttr(static_cast<int32_t>(value)));
+}
+
+//===----------------------------------------------------------------------===//
+// mbarrier (PTX ISA, "Parallel Synchronization and Communication Instructions")
+//===----------------------------------------------------------------------===//
+
+Value BulkInstructions::addBarriers(Location loc, int64_t count) {
+  Builder builder(kernel.getContext());
+  return kernel.addWorkgroupAttribution(
+      MemRefType::get({count}, builder.getI64Type(),
+                      MemRefLayoutAttrInterface(),
+                      gpu::AddressSpaceAttr::get(builder.getContext(),
+                                                 gpu::AddressSpace::Workgroup)),
+      loc);
+}
+
+static Value emitBarrier(OpBuilder &builder, Location loc, Value barriers,
+                         Value number) {
+  IndexMath math(builder, loc);
+  Value base =
+      memref::ExtractAlignedPointerAsIndexOp::create(builder, loc, barriers);
+  return emitPointer(builder, loc, math.add(base, math.mul(number, 8)));
+}
+
+void BulkInstructions::emitInit(OpBuilder &builder, Location loc,
+                                Value barriers, int64_t number,
+                                int64_t arrivals) {
+  Value at = emitBarrier(builder, loc, barriers,
+                         IndexMath(builder, loc).constant(number));
+  NVVM::MBarrierInitOp::create(builder, loc, at,
+                               emitI32(builder, loc, arrivals),
+                               /*predicate=*/Value());
+}
+
+void BulkInstructions::emitExpectation(OpBuilder &builder, Location loc,
+                                       Value barriers, Value number,
+                                       int64_t bytes) {
+  emitAssembly(builder, loc,
+               "mbarrier.arrive.expect_tx.shared::cta.b64 _, [$0], $1;",
+               {emitBarrier(builder, loc, barriers, number),
+                emitI32(builder, loc, bytes)},
+               /*updated=*/{}, /*touchesMemory=*/true);
+}
+
+void BulkInstructions::emitArrival(OpBuilder &builder, Location loc,
+                                   Value barriers, Value number) {
+  Value lane = arith::IndexCastOp::create(
+      builder, loc, builder.getI32Type(),
+      gpu::LaneIdOp::create(builder, loc, /*upper_bound=*/nullptr));
+  emitAssembly(builder, loc,
+               "{\n.reg .pred p;\nsetp.eq.u32 p, $1, 0;\n"
+               "@p mbarrier.arrive.shared::cta.b64 _, [$0];\n}",
+               {emitBarrier(builder, loc, barriers, number), lane},
+               /*updated=*/{}, /*touchesMemory=*/true);
+}
+
+void BulkInstructions::emitWait(OpBuilder &builder, Location loc,
+                                Value barriers, Value number, Value parity) {
+  emitAssembly(builder, loc,
+               "{\n.reg .pred p;\nWAIT:\n"
+               "mbarrier.try_wait.parity.shared::cta.b64 p, [$0], $1;\n"
+               "@p bra DONE;\nbra WAIT;\nDONE:\n}",
+               {emitBarrier(builder, loc, barriers, number), parity},
+               /*updated=*/{}, /*touchesMemory=*/true);
+}
+
+//===----------------------------------------------------------------------===//
+// cp.async.bulk.tensor (PTX ISA, "Data Movement and Conversion Instructions")
+//===----------------------------------------------------------------------===//
+
+Value BulkInstructions::emitMap(OpBuilder &builder, CopyOp op, Value argument) {
+  auto type = cast<MemRefType>(argument.getType());
+  int64_t bytes = getElementBytes(type.getElementType());
+  SmallVector<int64_t> box(type.getRank() - 2, 1);
+  llvm::append_range(box, getBox(op));
+  int64_t span = box.back() * bytes;
+  int64_t number = cast<BlockArgument>(argument).getArgNumber();
+  auto attribute = [&](const std::string &symbol) {
+    return builder.getDictionaryAttr(
+        {builder.getNamedAttr("argument", builder.getI64IntegerAttr(number)),
+         builder.getNamedAttr("box", builder.getDenseI64ArrayAttr(box)),
+         builder.getNamedAttr("swizzle", builder.getI64IntegerAttr(span)),
+         builder.getNamedAttr(
+             "symbol", FlatSymbolRefAttr::get(builder.getContext(), symbol))});
+  };
+  auto pointer = LLVM::LLVMPointerType::get(builder.getContext());
+  auto getName = [&](size_t i) {
+    return (kernel.getName() + "_map_" + Twine(i)).str();
+  };
+  for (auto [i, known] : llvm::enumerate(maps))
+    if (known == attribute(getName(i)))
+      return LLVM::AddressOfOp::create(builder, op.getLoc(), pointer,
+                                       getName(i));
+  std::string name = getName(maps.size());
+  maps.push_back(attribute(name));
+  OpBuilder outside(kernel);
+  LLVM::GlobalOp::create(
+      outside, op.getLoc(),
+      LLVM::LLVMArrayType::get(builder.getI8Type(),
+                               ::tessera::runtime::tensorMapBytes),
+      /*isConstant=*/true, LLVM::Linkage::External, name, Attribute());
+  return LLVM::AddressOfOp::create(builder, op.getLoc(), pointer, name);
+}
+
+void BulkInstructions::forEachPanel(
+    OpBuilder &builder, CopyOp op, Value first, ValueRange indices,
+    function_ref<void(Value, ValueRange)> emit) {
+  Location loc = op.getLoc();
+  IndexMath math(builder, loc);
+  int64_t bytes = getElementBytes(op.getSourceType().getElementType());
+  auto [rows, columns] = getBox(op);
+  for (int64_t at = 0; at < op.getShape()[1]; at += columns) {
+    SmallVector<Value> place(llvm::reverse(indices));
+    place[0] = math.add(place[0], at);
+    for (Value &index : place)
+      index = arith::IndexCastOp::create(builder, loc, builder.getI32Type(),
+                                         index);
+    emit(emitPointer(builder, loc, math.add(first, at * rows * bytes)), place);
+  }
+}
+
+void BulkInstructions::emitLoad(OpBuilder &builder, CopyOp op,
+                                ValueRange sourceIndices, Value memory,
+                                Value slot, Value barriers, Value number) {
+  Location loc = op.getLoc();
+  IndexMath math(builder, loc);
+  Value barrier = emitBarrier(builder, loc, barriers, number);
+  Value map = emitMap(builder, op, op.getSource());
+  Value first = math.add(
+      memref::ExtractAlignedPointerAsIndexOp::create(builder, loc, memory),
+      math.mul(slot, getTileBytes(op)));
+  auto cluster = LLVM::LLVMPointerType::get(
+      builder.getContext(),
+      static_cast<unsigned>(NVVM::NVVMMemorySpace::SharedCluster));
+  forEachPanel(
+      builder, op, first, sourceIndices, [&](Value to, ValueRange place) {
+        to = LLVM::AddrSpaceCastOp::create(builder, loc, cluster, to);
+        NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp::create(
+            builder, loc, to, map, place, barrier,
+            /*im2colOffsets=*/ValueRange(), /*multicastMask=*/Value(),
+            /*l2CacheHint=*/Value(), NVVM::TMALoadMode::TILE,
+            /*isCTAOnly=*/false, NVVM::CTAGroupKindAttr(),
+            /*predicate=*/Value());
+      });
+}
+
+void BulkInstructions::emitStore(OpBuilder &builder, CopyOp op) {
+  Location loc = op.getLoc();
+  Value map = emitMap(builder, op, op.getTarget());
+  Value first = memref::ExtractAlignedPointerAsIndexOp::create(builder, loc,
+                                                               op.getSource());
+  forEachPanel(builder, op, first, op.getTargetIndices(),
+               [&](Value from, ValueRange place) {
+                 NVVM::CpAsyncBulkTensorSharedCTAToGlobalOp::create(
+                     builder, loc, map, from, place, /*l2CacheHint=*/Value(),
+                     NVVM::TMAStoreMode::TILE, /*predicate=*/Value());
+               });
+  NVVM::CpAsyncBulkCommitGroupOp::create(builder, loc);
+}
+
+void BulkInstructions::emitStoreWait(OpBuilder &builder, Location loc) {
+  NVVM::CpAsyncBulkWaitGroupOp::create(builder, loc,
+                                       builder.getI32IntegerAttr(0),
+                                       builder.getUnitAttr());
+}

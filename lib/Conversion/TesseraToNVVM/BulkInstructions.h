@@ -1,0 +1,71 @@
+//===- BulkInstructions.h - The instructions of bulk copies -----*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CONVERSION_TESSERATONVVM_BULKINSTRUCTIONS_H
+#define CONVERSION_TESSERATONVVM_BULKINSTRUCTIONS_H
+
+#include "Dialect/Tessera/IR/Tessera.h"
+
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+
+namespace mlir::tessera {
+
+/// Makes the instructions of one kernel's bulk copies, and its tensor maps.
+class BulkInstructions {
+public:
+  explicit BulkInstructions(gpu::GPUFuncOp kernel) : kernel(kernel) {}
+
+  /// Workgroup memory for so many mbarriers.
+  Value addBarriers(Location loc, int64_t count);
+  /// Sets up mbarrier `number`, whose phases are over after `arrivals`.
+  void emitInit(OpBuilder &builder, Location loc, Value barriers,
+                int64_t number, int64_t arrivals);
+
+  /// Announces so many bytes to mbarrier `number`, which is one arrival.
+  void emitExpectation(OpBuilder &builder, Location loc, Value barriers,
+                       Value number, int64_t bytes);
+  /// Arrives at mbarrier `number`, once for the subgroup.
+  void emitArrival(OpBuilder &builder, Location loc, Value barriers,
+                   Value number);
+  /// Waits until the phase of that parity (i32) of mbarrier `number` is over.
+  void emitWait(OpBuilder &builder, Location loc, Value barriers, Value number,
+                Value parity);
+
+  /// Brings the tile of `op` to slot `slot` of `memory`; mbarrier `number`
+  /// counts its bytes. By one thread.
+  void emitLoad(OpBuilder &builder, CopyOp op, ValueRange sourceIndices,
+                Value memory, Value slot, Value barriers, Value number);
+  /// Takes the tile of `op` to its target, as a group of its own. By one
+  /// thread.
+  void emitStore(OpBuilder &builder, CopyOp op);
+  /// Waits until the thread's stores have read workgroup memory.
+  void emitStoreWait(OpBuilder &builder, Location loc);
+
+  /// The tensor maps, as launches are to make them (Conversion/TensorMaps.h).
+  ArrayRef<Attribute> getMaps() const { return maps; }
+
+private:
+  /// The address of the tensor map by which `op` copies from or to `argument`.
+  Value emitMap(OpBuilder &builder, CopyOp op, Value argument);
+  /// For each panel of the tile: calls `emit` with the pointer to it in
+  /// workgroup memory, and its place in the tensor, innermost first (i32).
+  void forEachPanel(OpBuilder &builder, CopyOp op, Value first,
+                    ValueRange indices,
+                    function_ref<void(Value, ValueRange)> emit);
+
+  gpu::GPUFuncOp kernel;
+  SmallVector<Attribute> maps;
+};
+
+/// Whether this is thread `number` of the workgroup (i1).
+Value emitIsThread(OpBuilder &builder, gpu::GPUFuncOp kernel, int64_t number);
+
+/// Bytes of the tile that `op` copies.
+int64_t getTileBytes(CopyOp op);
+
+} // namespace mlir::tessera
+
+#endif // CONVERSION_TESSERATONVVM_BULKINSTRUCTIONS_H

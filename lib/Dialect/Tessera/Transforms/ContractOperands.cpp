@@ -21,6 +21,7 @@
 
 #include "mlir/Dialect/Affine/Utils.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include <numeric>
 
@@ -58,6 +59,15 @@ bool ContractOperands::reads(unsigned operand, ArrayRef<unsigned> dims) {
 // Matrices
 //===----------------------------------------------------------------------===//
 
+void ContractOperands::leaveKernel() {
+  Operation *parent = builder.getInsertionBlock()->getParentOp();
+  auto launch = dyn_cast<gpu::LaunchOp>(parent);
+  if (!launch)
+    launch = parent->getParentOfType<gpu::LaunchOp>();
+  if (launch)
+    builder.setInsertionPoint(launch);
+}
+
 ContractOperands::Collapsed ContractOperands::collapse(unsigned operand) {
   AffineMap map = op.getMap(operand);
   Collapsed result{getOperand(operand), {}};
@@ -82,14 +92,21 @@ ContractOperands::Collapsed ContractOperands::collapse(unsigned operand) {
         cast<AffineDimExpr>(map.getResult(r - 1)).getPosition());
   }
   auto type = cast<MemRefType>(result.memory.getType());
-  if (static_cast<int64_t>(groups.size()) < type.getRank())
+  if (static_cast<int64_t>(groups.size()) < type.getRank()) {
+    OpBuilder::InsertionGuard guard(builder);
+    leaveKernel();
     result.memory =
         memref::CollapseShapeOp::create(builder, result.memory, groups);
+  }
   return result;
 }
 
 Value ContractOperands::viewAtBatch(unsigned operand, ArrayRef<unsigned> keep) {
-  Collapsed collapsed = collapse(operand);
+  return viewAtBatch(operand, keep, collapse(operand));
+}
+
+Value ContractOperands::viewAtBatch(unsigned operand, ArrayRef<unsigned> keep,
+                                    const Collapsed &collapsed) {
   Value memory = collapsed.memory;
   bool isWorkspace = operand == 2 && workspace;
   if (collapsed.dims.size() == keep.size() && !isWorkspace)
@@ -131,9 +148,22 @@ MatrixView ContractOperands::viewMatrix(unsigned operand) {
   for (ArrayRef<unsigned> dims : {rows, cols})
     if (!dims.empty() && op.getMap(operand).isFunctionOfDim(dims.back()))
       keep.push_back(dims.back());
-  view.memory = viewAtBatch(operand, keep);
+  Collapsed collapsed = collapse(operand);
+  ArrayRef<unsigned> dims = collapsed.dims;
+  if (keep.size() == 2 &&
+      llvm::all_of(dims.take_back(2), [&](unsigned dim) {
+        return llvm::is_contained(keep, dim);
+      })) {
+    view.memory = collapsed.memory;
+    if (operand == 2 && workspace)
+      view.leading.push_back(slice);
+    for (unsigned dim : dims.drop_back(2))
+      view.leading.push_back(index[dim]);
+  } else {
+    view.memory = viewAtBatch(operand, keep, collapsed);
+  }
   auto type = cast<MemRefType>(view.memory.getType());
-  if (type.getRank() == 2) {
+  if (keep.size() == 2) {
     // Whether the rows come last, and whether they run fastest.
     bool rowsLast = false;
     for (AffineExpr expr : op.getMap(operand).getResults()) {
@@ -147,12 +177,18 @@ MatrixView ContractOperands::viewMatrix(unsigned operand) {
     SmallVector<int64_t> strides;
     int64_t offset;
     if (succeeded(type.getStridesAndOffset(strides, offset)) &&
-        (strides[0] == 1) != (strides[1] == 1) && strides[0] == 1) {
+        strides.end()[-2] == 1 && strides.end()[-1] != 1) {
       view.transposed = !rowsLast;
+      OpBuilder::InsertionGuard guard(builder);
+      if (view.memory == collapsed.memory)
+        leaveKernel();
+      auto order = llvm::to_vector(
+          llvm::seq<unsigned>(0, static_cast<unsigned>(type.getRank())));
+      std::swap(order.end()[-2], order.end()[-1]);
       view.memory = memref::TransposeOp::create(
           builder, view.memory,
-          AffineMapAttr::get(AffineMap::getPermutationMap(
-              ArrayRef<unsigned>{1, 0}, builder.getContext())));
+          AffineMapAttr::get(
+              AffineMap::getPermutationMap(order, builder.getContext())));
     }
     return view;
   }
@@ -241,9 +277,7 @@ Value ContractOperands::createTile(unsigned side, const MatrixView &view,
   Type element = getElementTypeOrSelf(operands[side].getType());
   auto type = MemRefType::get(shape, element);
   if (!form.gather[side]) {
-    SmallVector<Value> from{row, col};
-    if (transposed)
-      std::swap(from[0], from[1]);
+    SmallVector<Value> from = view.getIndices(row, col);
     int64_t alignment = getKnownTileAlignment(view.memory, from);
     return TileOp::create(
         builder, type, view.memory, from, !beyond.rows && !beyond.cols,

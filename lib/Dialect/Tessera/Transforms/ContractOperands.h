@@ -12,11 +12,19 @@
 
 namespace mlir::tessera {
 
-/// A matrix in memory, as a memref of rank 2: rows and columns, or the other
-/// way round.
+/// A matrix in memory: the last two dimensions of a memref, rows and columns or
+/// the other way round, at some indices of those before.
 struct MatrixView {
   Value memory;
+  SmallVector<Value> leading;
   bool transposed = false;
+
+  /// All indices of a place.
+  SmallVector<Value> getIndices(Value row, Value col) const {
+    SmallVector<Value> indices(leading);
+    indices.append({transposed ? col : row, transposed ? row : col});
+    return indices;
+  }
 };
 
 /// What a tile may reach beyond: the extents that it does not divide.
@@ -78,10 +86,15 @@ private:
     SmallVector<unsigned> dims;
   };
   Value getOperand(unsigned operand) const;
+  /// Puts the builder on the host, before the kernel that it builds: kernels
+  /// then get what is made there as their arguments.
+  void leaveKernel();
   /// `operand` with the dimensions of M, of N and of K as one each.
   Collapsed collapse(unsigned operand);
   /// `operand` at the batch, without the dimensions other than `keep`.
   Value viewAtBatch(unsigned operand, ArrayRef<unsigned> keep);
+  Value viewAtBatch(unsigned operand, ArrayRef<unsigned> keep,
+                    const Collapsed &collapsed);
   /// Elements that lie side by side, for sure, and the alignment in bytes of
   /// such a run.
   std::pair<int64_t, int64_t> getRun(unsigned side, bool transposed,

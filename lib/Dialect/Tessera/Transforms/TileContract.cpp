@@ -138,11 +138,8 @@ private:
 
 Value Tiler::load(const MatrixView &view, Value row, Value col,
                   FragmentType type, bool inBounds) {
-  SmallVector<Value> indices{row, col};
-  if (view.transposed)
-    std::swap(indices[0], indices[1]);
-  return LoadOp::create(builder, type, view.memory, indices, view.transposed,
-                        inBounds, /*swizzled=*/false);
+  return LoadOp::create(builder, type, view.memory, view.getIndices(row, col),
+                        view.transposed, inBounds, /*swizzled=*/false);
 }
 
 //===----------------------------------------------------------------------===//
@@ -431,13 +428,11 @@ void Tiler::emitEpilogue(ValueRange accs) {
                       /*inBounds=*/true, /*atomicAdd=*/false, swizzled);
       return SmallVector<Value>();
     }
-    SmallVector<Value> indices{row, col};
-    if (out.transposed)
-      std::swap(indices[0], indices[1]);
     // An output without N has one column.
     bool isColumn = cast<FragmentType>(result.getType()).getCols() == 1,
          hasColumns = operands.reads(2, form.n);
-    StoreOp::create(builder, result, out.memory, indices, out.transposed,
+    StoreOp::create(builder, result, out.memory, out.getIndices(row, col),
+                    out.transposed,
                     hasColumns ? inBounds : inBoundsM && isColumn,
                     schedule.addsAtomically(), /*swizzled=*/false);
     return SmallVector<Value>();
@@ -446,11 +441,9 @@ void Tiler::emitEpilogue(ValueRange accs) {
     return;
   gpu::BarrierOp::create(builder);
   auto type = cast<MemRefType>(staged.getType());
-  SmallVector<Value> at{blockAt[0], blockAt[1]};
-  if (out.transposed)
-    std::swap(at[0], at[1]);
   Value zero = math.constant(0);
-  CopyOp::create(builder, staged, ValueRange{zero, zero}, out.memory, at,
+  CopyOp::create(builder, staged, ValueRange{zero, zero}, out.memory,
+                 out.getIndices(blockAt[0], blockAt[1]),
                  builder.getDenseI64ArrayAttr(type.getShape()), inBounds,
                  /*alignment=*/nullptr, /*contiguous=*/nullptr,
                  /*swizzled=*/false,

@@ -120,8 +120,11 @@ SmallVector<Value> NvidiaTarget::emitProduct(OpBuilder &builder, Location loc,
           m = op.getAcc().getType().getRows() / row.m,
           k = op.getA().getType().getCols() / row.k;
   StringRef shape = StringRef(row.name).split('.').second.split('.').first,
-            type = getPtxType(row.aType, op.getUnsignedA(), false),
+            aType = getPtxType(row.aType, op.getUnsignedA(), row.tf32),
+            bType = getPtxType(row.bType, op.getUnsignedB(), row.tf32),
             sum = getPtxType(row.accType, false, false);
+  // Sums of integers take no factors of 1 and -1 for the operands.
+  bool takesScales = row.accType != "i32";
   // The instruction's own order is a by rows and b by columns.
   int transposesA = op->hasAttr("tessera.transposed_a"),
       transposesB = !op->hasAttr("tessera.transposed_b");
@@ -131,13 +134,15 @@ SmallVector<Value> NvidiaTarget::emitProduct(OpBuilder &builder, Location loc,
     for (int64_t i = 0; i < m; ++i)
       for (int64_t j = 0; j < n; ++j) {
         text += ("wgmma.mma_async.sync.aligned." + shape + "." + sum + "." +
-                 type + "." + type + " {")
+                 aType + "." + bType + " {")
                     .str();
         for (int64_t w = 0; w < perTile; ++w)
           text += (w ? ", $" : "$") + llvm::utostr((i * n + j) * perTile + w);
         int64_t first = accWords.size();
         text += "}, $" + llvm::utostr(first + i * k + s) + ", $" +
-                llvm::utostr(first + m * k + s * n + j) + ", p, 1, 1";
+                llvm::utostr(first + m * k + s * n + j) + ", p";
+        if (takesScales)
+          text += ", 1, 1";
         if (row.anyOrder)
           text += ", " + llvm::utostr(transposesA) + ", " +
                   llvm::utostr(transposesB);

@@ -56,3 +56,54 @@ func.func @no_group_of_two(%a: memref<64x64xf16>, %b: memref<64x64xf16>, %c: mem
   }
   return
 }
+
+// -----
+
+#mk = affine_map<(m, n, k) -> (m, k)>
+#kn = affine_map<(m, n, k) -> (k, n)>
+#mn = affine_map<(m, n, k) -> (m, n)>
+
+func.func @schedule_c19_order_b(%a: memref<64x64xi8>, %b: memref<64x64xi8>, %c: memref<64x64xi32>) {
+  // expected-error @+1 {{schedule_c19: wgmma.m64n64k32.i32.i8 reads rhs from swizzled workgroup memory by columns, and it is stored by rows: group = 1 takes either; the nearest legal is group = 1}}
+  tessera.contract ins(%a, %b : memref<64x64xi8>, memref<64x64xi8>) outs(%c : memref<64x64xi32>)
+      maps [#mk, #kn, #mn] accumulate i32
+      schedule <workgroup = [64, 64], subgroup = [64, 64], k = 32, stages = 2, swizzle = true, group = 4> {
+  ^bb0(%acc: i32):
+    tessera.yield %acc : i32
+  }
+  return
+}
+
+// -----
+
+#km = affine_map<(m, n, k) -> (k, m)>
+#nk = affine_map<(m, n, k) -> (n, k)>
+#mn = affine_map<(m, n, k) -> (m, n)>
+
+func.func @schedule_c19_order_a(%a: memref<64x64xf32>, %b: memref<64x64xf32>, %c: memref<64x64xf32>) {
+  // expected-error @+1 {{schedule_c19: wgmma.m64n64k8.f32.tf32 reads lhs from swizzled workgroup memory by rows, and it is stored by columns: group = 1 takes either; the nearest legal is kFragment = 16, group = 1}}
+  tessera.contract ins(%a, %b : memref<64x64xf32>, memref<64x64xf32>) outs(%c : memref<64x64xf32>)
+      maps [#km, #nk, #mn] accumulate f32 precision tf32
+      schedule <workgroup = [64, 64], subgroup = [64, 64], k = 32, stages = 2, swizzle = true, group = 4> {
+  ^bb0(%acc: f32):
+    tessera.yield %acc : f32
+  }
+  return
+}
+
+// -----
+
+#mk = affine_map<(m, n, k) -> (m, k)>
+#nk = affine_map<(m, n, k) -> (n, k)>
+#mn = affine_map<(m, n, k) -> (m, n)>
+
+func.func @f32_is_not_tf32(%a: memref<64x64xf32>, %b: memref<64x64xf32>, %c: memref<64x64xf32>) {
+  // expected-error @+1 {{schedule_c7: group = 4: no instruction of sm_90a for f32 x f32 -> f32 is one of so many subgroups together; the nearest legal is kFragment = 4, group = 1}}
+  tessera.contract ins(%a, %b : memref<64x64xf32>, memref<64x64xf32>) outs(%c : memref<64x64xf32>)
+      maps [#mk, #nk, #mn] accumulate f32
+      schedule <workgroup = [64, 64], subgroup = [64, 64], k = 32, stages = 2, swizzle = true, group = 4> {
+  ^bb0(%acc: f32):
+    tessera.yield %acc : f32
+  }
+  return
+}

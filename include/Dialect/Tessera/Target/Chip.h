@@ -27,7 +27,7 @@ struct MatrixInstruction {
   /// Element types by their MLIR spelling: "f16", "bf16", "f32", "f64", "i8",
   /// "i32", "f8E4M3FN", "f8E5M2".
   std::string aType, bType, accType;
-  /// Rounds f32 operands to tf32: needs `precision tf32`.
+  /// Rounds or truncates f32 operands to tf32: needs `precision tf32`.
   bool tf32 = false;
   /// Runs on a matrix unit; otherwise it is made of scalar FMAs.
   bool matrixUnit = true;

@@ -80,6 +80,11 @@ SmallVector<const MatrixInstruction *>
 getPermittedInstructions(ContractOp op, const MatrixForm &form,
                          const Chip &chip, int64_t group);
 
+/// Whether `row` can read an operand of `op` (0: lhs, 1: rhs) in the order in
+/// which it is stored.
+bool hasOrder(ContractOp op, const MatrixForm &form, unsigned side,
+              const MatrixInstruction &row);
+
 /// The registers of 4 bytes that a thread needs at least: the accumulators of
 /// its subgroup's tile, and the operand fragments of one step along K.
 struct RegisterEstimate {

@@ -257,45 +257,57 @@ static MatrixInstruction makeInstruction(const Shape &shape, llvm::StringRef a,
 /// the accumulator each, laid out as by m16n8 (PTX ISA, "Asynchronous
 /// Warpgroup Level Matrix Instructions: wgmma.mma_async"). A and b are read
 /// from workgroup memory, with 16-bit elements by rows or by columns.
+///
+/// Those for tf32 read f32 as it is and ignore the low 13 bits: operands are
+/// truncated, where mma.sync has them rounded to nearest on their way to
+/// registers. Both are what `precision tf32` permits.
 static void addWarpgroups(Chip &chip) {
   struct Types {
-    const char *operand, *acc;
+    const char *a, *b, *acc;
     int64_t k;
-    bool anyOrder;
+    bool anyOrder = false, tf32 = false;
   };
-  static const Types types[] = {{"f16", "f32", 16, true},
-                                {"bf16", "f32", 16, true},
-                                {"f16", "f16", 16, true}};
+  static const Types types[] = {
+      {"f16", "f16", "f32", 16, /*anyOrder=*/true},
+      {"bf16", "bf16", "f32", 16, /*anyOrder=*/true},
+      {"f16", "f16", "f16", 16, /*anyOrder=*/true},
+      {"f32", "f32", "f32", 8, /*anyOrder=*/false, /*tf32=*/true},
+      {"i8", "i8", "i32", 32}};
   for (const Types &type : types)
     for (int64_t n : {256, 128, 64, 32, 16, 8}) {
-      MatrixInstruction row;
-      row.name = "wgmma.m64n" + std::to_string(n) + "k" +
-                 std::to_string(type.k) + "." + type.acc + "." + type.operand;
-      row.m = 64;
-      row.n = n;
-      row.k = type.k;
-      row.aType = row.bType = type.operand;
-      row.accType = type.acc;
+      llvm::SmallVector<Step> aLanes(
+          {{0, 2}, {0, 4}, {1, 0}, {2, 0}, {4, 0}, {16, 0}, {32, 0}}),
+          acc(acc16x8.getRegisters()), a(acc16x8.getRegisters()), b;
+      for (int32_t col = 8; col < n; col *= 2) {
+        acc.push_back({0, col});
+        b.push_back({0, col});
+      }
+      for (int32_t k = 8; k < type.k; k *= 2) {
+        a.push_back({0, k});
+        b.push_back({k, 0});
+      }
+      // Of operands in memory, the maps give the extents: half the lanes hold
+      // what the others hold.
+      Shape shape{"", 64, n, type.k, LaneMap(aLanes, a),
+                  LaneMap(llvm::ArrayRef<Step>({{1, 0},
+                                                {2, 0},
+                                                {4, 0},
+                                                {0, 0},
+                                                {0, 1},
+                                                {0, 2},
+                                                {0, 4}}),
+                          b),
+                  LaneMap(aLanes, acc)};
+      std::string name =
+          "m64n" + std::to_string(n) + "k" + std::to_string(type.k);
+      shape.name = name.c_str();
+      MatrixInstruction row =
+          makeInstruction(shape, type.a, type.b, type.acc, type.tf32,
+                          /*matrixUnit=*/true, /*since=*/90);
+      row.name.replace(0, 3, "wgmma");
       row.subgroups = 4;
       row.aInMemory = row.bInMemory = true;
       row.anyOrder = type.anyOrder;
-      row.since = 90;
-      llvm::SmallVector<Step> acc(acc16x8.getRegisters()), b;
-      for (int32_t col = 8; col < n; col *= 2)
-        acc.push_back({0, col});
-      row.accMap = LaneMap(
-          llvm::ArrayRef<Step>(
-              {{0, 2}, {0, 4}, {1, 0}, {2, 0}, {4, 0}, {16, 0}, {32, 0}}),
-          acc);
-      row.aMap =
-          LaneMap({{0, 2}, {0, 4}, {1, 0}, {2, 0}, {4, 0}, {16, 0}, {32, 0}},
-                  {{0, 1}, {8, 0}, {0, 8}});
-      for (int32_t col = 8; col < n; col *= 2)
-        b.push_back({0, col});
-      row.bMap =
-          LaneMap(llvm::ArrayRef<Step>(
-                      {{1, 0}, {2, 0}, {4, 0}, {8, 0}, {0, 1}, {0, 2}, {0, 4}}),
-                  b);
       chip.instructions.push_back(std::move(row));
     }
   // Speeds measured at 4096 cubed, f16: docs/benchmarks/h200-schedules.md.

@@ -408,6 +408,13 @@ void Checker::checkGroup() {
           text + " as it is, and a producer makes it: group = 1 has it in "
                  "registers",
           {Entry::Group, Entry::SubgroupM, Entry::SubgroupN, Entry::KFragment});
+    else if (!hasOrder(op, form, side, *instruction))
+      report(
+          "schedule_c19",
+          text + (side ? " by columns, and it is stored by rows"
+                       : " by rows, and it is stored by columns") +
+              ": group = 1 takes either",
+          {Entry::Group, Entry::SubgroupM, Entry::SubgroupN, Entry::KFragment});
     else
       continue;
     return;

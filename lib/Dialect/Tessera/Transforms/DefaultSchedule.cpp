@@ -138,6 +138,12 @@ static bool canSwizzle(ContractOp op, const StagedTiles &tiles) {
 // Tilings of groups of subgroups
 //===----------------------------------------------------------------------===//
 
+bool mlir::tessera::hasOrder(ContractOp op, const MatrixForm &form,
+                             unsigned side, const MatrixInstruction &row) {
+  return row.anyOrder || !row.isInMemory(side ? Role::B : Role::A) ||
+         isStoredTransposed(op, form, side) == (side == 1);
+}
+
 /// Whether instructions of several subgroups, which read operands from swizzled
 /// workgroup memory as they are, can compute `op` with this tiling.
 static bool fitsGroup(ContractOp op, const Chip &chip, const MatrixForm &form,
@@ -147,7 +153,8 @@ static bool fitsGroup(ContractOp op, const Chip &chip, const MatrixForm &form,
   int64_t k = tiling.kBytes / getElementBytes(lhs);
   const MatrixInstruction *row =
       select(op, chip, tiling.subgroup, k, tiling.group);
-  if (!row || !op.getProducer(0).empty() || !op.getProducer(1).empty() ||
+  if (!row || !hasOrder(op, form, 0, *row) || !hasOrder(op, form, 1, *row) ||
+      !op.getProducer(0).empty() || !op.getProducer(1).empty() ||
       getLargestStep(op, form) % k)
     return false;
   // Where not even half a tile is filled, smaller instructions are better.

@@ -33,9 +33,11 @@ FailureOr<LinalgProduct> matchLinalgProduct(linalg::LinalgOp op,
                                             std::string *why = nullptr);
 
 /// linalg contractions to `tessera.contract`. `allowTf32` permits tf32 for all
-/// f32 products, not only those marked `tessera.allow_tf32`.
+/// f32 products, not only those marked `tessera.allow_tf32`, and `allowFastF8`
+/// sums in few bits for all of 8-bit floats, not only those marked
+/// `tessera.allow_fast_f8`.
 void populateLinalgToTesseraPatterns(RewritePatternSet &patterns,
-                                     bool allowTf32);
+                                     bool allowTf32, bool allowFastF8);
 
 /// Element-wise consumers on tensors into the epilogue of `tessera.contract`.
 void populateFuseEpiloguePatterns(RewritePatternSet &patterns);

@@ -52,7 +52,8 @@ def ConvertLinalgToTessera : Pass<"convert-linalg-to-tessera"> {
       and rhs, times the zero points. Not where lhs or rhs has one row or column.
     - `tessera.schedule = #tessera.schedule<...>` on the linalg op is carried
       over. `tessera.allow_tf32`, or the option, sets `precision tf32` on f32
-      products.
+      products, and `tessera.allow_fast_f8` `precision fast_f8` on those of
+      8-bit floats.
 
     Leaves alone, with a remark, contractions that `tessera.contract` does not
     express, or that a matrix unit cannot use: with neither M nor N,
@@ -155,6 +156,8 @@ def ConvertLinalgToTessera : Pass<"convert-linalg-to-tessera"> {
   let options = [
     Option<"allowTf32", "allow-tf32", "bool", "false",
            "Permit tf32 for every product of f32 operands">,
+    Option<"allowFastF8", "allow-fast-f8", "bool", "false",
+           "Permit sums in few bits for every product of 8-bit floats">,
     Option<"target", "target", "std::string", "\"cpu\"",
            "The target whose tiles decide on reductions of rows">,
     Option<"chip", "chip", "std::string", "\"\"",

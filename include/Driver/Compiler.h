@@ -38,6 +38,8 @@ struct CompileOptions {
   std::string entry;
   /// Permit tf32 for every product of f32 operands.
   bool allowTf32 = false;
+  /// Permit sums in few bits for every product of 8-bit floats.
+  bool allowFastF8 = false;
   /// Refuse a product that no matrix unit computes.
   bool requireMatrixUnit = false;
   /// The order of every vthread op instead of its own: "breadth_first",

@@ -29,6 +29,11 @@ struct LinalgToTesseraPipelineOptions
       *this, "allow-tf32",
       llvm::cl::desc("Permit tf32 for every product of f32 operands"),
       llvm::cl::init(false)};
+  PassOptions::Option<bool> allowFastF8{
+      *this, "allow-fast-f8",
+      llvm::cl::desc("Permit sums in few bits for every product of 8-bit "
+                     "floats"),
+      llvm::cl::init(false)};
   PassOptions::Option<bool> requireMatrixUnit{
       *this, "require-matrix-unit",
       llvm::cl::desc("Leave no product to plain threads"),

@@ -97,6 +97,7 @@ static LogicalResult lowerToSchedule(ModuleOp module,
   linalg.target = options.target;
   linalg.chip = options.chip;
   linalg.allowTf32 = options.allowTf32;
+  linalg.allowFastF8 = options.allowFastF8;
   linalg.requireMatrixUnit = options.requireMatrixUnit;
   return runPipeline(module, options, times, "schedule",
                      [&](OpPassManager &pm) {

@@ -81,6 +81,7 @@ void mlir::tessera::buildLinalgToTesseraPipeline(
   pm.addNestedPass<func::FuncOp>(createTesseraFuseElementwise());
   ConvertLinalgToTesseraOptions convert;
   convert.allowTf32 = options.allowTf32;
+  convert.allowFastF8 = options.allowFastF8;
   convert.target = options.target;
   convert.chip = options.chip;
   pm.addNestedPass<func::FuncOp>(createConvertLinalgToTessera(convert));

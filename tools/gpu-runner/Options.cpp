@@ -186,6 +186,7 @@ static const OptionInfo infos[] = {
     {"--explain", OptionInfo::Flag, &Options::explain},
     {"--require-mma", OptionInfo::Flag, &Options::requireMatrixUnit},
     {"--allow-tf32", OptionInfo::Flag, &Options::allowTf32},
+    {"--allow-fast-f8", OptionInfo::Flag, &Options::allowFastF8},
     {"--vthread-order", OptionInfo::NeedsValue, nullptr, parseOrder},
     {"--emit", OptionInfo::NeedsValue, nullptr, parseStage},
     {"-o", OptionInfo::NeedsValue, nullptr,
@@ -352,6 +353,7 @@ Checks and measurements
                       and what it takes of the device
   --require-mma       refuses a product that no matrix unit computes
   --allow-tf32        permits tf32 for products of f32
+  --allow-fast-f8     permits sums of about 14 bits for products of 8-bit floats
   --vthread-order=ORDER
                       interleaves all virtual threads alike: breadth_first,
                       depth_first or groups(N)

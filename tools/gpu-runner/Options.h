@@ -46,6 +46,7 @@ struct Options {
   bool explain = false;
   bool requireMatrixUnit = false;
   bool allowTf32 = false;
+  bool allowFastF8 = false;
   bool usePtxas = false;
   bool printIRAfterAll = false;
   std::optional<EmitStage> emit;

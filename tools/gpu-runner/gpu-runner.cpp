@@ -241,6 +241,7 @@ static LogicalResult compileAndRun(const Options &options, KeptDevices &kept,
   compileOptions.target = target.name;
   compileOptions.chip = target.chip;
   compileOptions.allowTf32 = options.allowTf32;
+  compileOptions.allowFastF8 = options.allowFastF8;
   compileOptions.requireMatrixUnit = options.requireMatrixUnit;
   compileOptions.vthreadOrder = options.vthreadOrder;
   compileOptions.testShareFragments = options.testShareFragments;

@@ -44,8 +44,9 @@ using namespace mlir::tessera;
 
 namespace {
 struct ConvertContraction : public OpInterfaceRewritePattern<linalg::LinalgOp> {
-  ConvertContraction(MLIRContext *context, bool allowTf32)
-      : OpInterfaceRewritePattern(context), allowTf32(allowTf32) {}
+  ConvertContraction(MLIRContext *context, bool allowTf32, bool allowFastF8)
+      : OpInterfaceRewritePattern(context), allowTf32(allowTf32),
+        allowFastF8(allowFastF8) {}
 
   LogicalResult matchAndRewrite(linalg::LinalgOp op,
                                 PatternRewriter &rewriter) const override {
@@ -68,9 +69,12 @@ struct ConvertContraction : public OpInterfaceRewritePattern<linalg::LinalgOp> {
       extras.push_back(start.addend->value);
     }
     Precision precision = Precision::Ieee;
-    if (getElementTypeOrSelf(product->lhs.getType()).isF32() &&
-        (allowTf32 || op->hasAttr("tessera.allow_tf32")))
+    Type lhsType = getElementTypeOrSelf(product->lhs.getType());
+    if (lhsType.isF32() && (allowTf32 || op->hasAttr("tessera.allow_tf32")))
       precision = Precision::Tf32;
+    if (isa<FloatType>(lhsType) && lhsType.getIntOrFloatBitWidth() == 8 &&
+        (allowFastF8 || op->hasAttr("tessera.allow_fast_f8")))
+      precision = Precision::FastF8;
     auto schedule = op->getAttrOfType<ScheduleAttr>("tessera.schedule");
     auto outputType = cast<ShapedType>(start.output.getType());
     auto contract = ContractOp::create(
@@ -101,7 +105,7 @@ struct ConvertContraction : public OpInterfaceRewritePattern<linalg::LinalgOp> {
   }
 
 private:
-  bool allowTf32;
+  bool allowTf32, allowFastF8;
 };
 
 /// Says why a convolution's operand is padded by a kernel of its own.
@@ -125,7 +129,7 @@ struct ConvertLinalgToTesseraPass
     if (failed(found))
       return signalPassFailure();
     RewritePatternSet patterns(&getContext());
-    populateLinalgToTesseraPatterns(patterns, allowTf32);
+    populateLinalgToTesseraPatterns(patterns, allowTf32, allowFastF8);
     populateFuseEpiloguePatterns(patterns);
     populateFuseRowsPatterns(patterns, **found);
     populateMoveReshapePatterns(patterns);
@@ -157,6 +161,8 @@ struct ConvertLinalgToTesseraPass
 } // namespace
 
 void mlir::tessera::populateLinalgToTesseraPatterns(RewritePatternSet &patterns,
-                                                    bool allowTf32) {
-  patterns.add<ConvertContraction>(patterns.getContext(), allowTf32);
+                                                    bool allowTf32,
+                                                    bool allowFastF8) {
+  patterns.add<ConvertContraction>(patterns.getContext(), allowTf32,
+                                   allowFastF8);
 }

@@ -76,19 +76,21 @@ Value mlir::tessera::packRegisters(OpBuilder &builder, Location loc,
 
 Value mlir::tessera::emitAssembly(OpBuilder &builder, Location loc,
                                   StringRef text, ValueRange operands,
-                                  ValueRange updated, bool touchesMemory) {
+                                  ValueRange updated, bool touchesMemory,
+                                  bool overwrites) {
   // Outputs, then operands, then the inputs tied to the outputs.
   SmallVector<std::string> constraints;
   for (Type type : updated.getTypes())
     constraints.push_back(std::string("=") + getConstraint(type));
   for (Type type : operands.getTypes())
     constraints.push_back(std::string(1, getConstraint(type)));
-  for (size_t i = 0; i < updated.size(); ++i)
+  for (size_t i = 0; i < updated.size() && !overwrites; ++i)
     constraints.push_back(llvm::utostr(i));
   if (touchesMemory)
     constraints.push_back("~{memory}");
   SmallVector<Value> inputs(operands);
-  llvm::append_range(inputs, updated);
+  if (!overwrites)
+    llvm::append_range(inputs, updated);
   SmallVector<Type> results(updated.getTypes());
   if (results.size() > 1)
     results = {LLVM::LLVMStructType::getLiteral(builder.getContext(), results)};

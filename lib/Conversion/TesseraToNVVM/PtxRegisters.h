@@ -30,9 +30,11 @@ Value packRegisters(OpBuilder &builder, Location loc, Value results,
 /// Inline assembly whose operands $0 and on are `updated`, which it reads and
 /// writes, and behind them `operands`. Gives the new values, as a struct if
 /// they are several and as null if there are none. `touchesMemory`: it has
-/// effects besides, and stays where it is.
+/// effects besides, and stays where it is. `overwrites`: it does not read what
+/// it updates.
 Value emitAssembly(OpBuilder &builder, Location loc, StringRef text,
-                   ValueRange operands, ValueRange updated, bool touchesMemory);
+                   ValueRange operands, ValueRange updated, bool touchesMemory,
+                   bool overwrites = false);
 
 } // namespace mlir::tessera
 

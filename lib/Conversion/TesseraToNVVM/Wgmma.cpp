@@ -22,6 +22,10 @@
 // One inline assembly issues all instructions of a product and waits for them:
 // what is in flight has no name in the program, and needs none.
 //
+// Instructions that keep few bits of their sums (8-bit floats) begin at zero
+// every 128 elements of K, and what they made is added to the accumulator by
+// plain additions, unless the product permits otherwise.
+//
 //===----------------------------------------------------------------------===//
 
 #include "Dialect/Tessera/Transforms/IndexMath.h"
@@ -99,6 +103,69 @@ Value NvidiaTarget::emitMemoryOperand(OpBuilder &builder, Location loc,
   return arith::OrIOp::create(builder, loc, bits, constant(fixed));
 }
 
+namespace {
+
+/// The instructions of one product of a warpgroup.
+struct Product {
+  Product(const MatrixInstruction &row, MmaOp op);
+
+  /// Inline assembly of those for elements `first` to `end` of K, counted in
+  /// instructions. $0 and on are the sums, of `perTile` registers for each
+  /// tile, then the descriptors of a, then of b. `overwrites`: the sums begin
+  /// at zero.
+  std::string spell(int64_t first, int64_t end, int64_t perTile,
+                    bool overwrites) const;
+
+  /// Instructions in each dimension.
+  int64_t m, n, k;
+
+private:
+  std::string name, suffix;
+};
+
+} // namespace
+
+Product::Product(const MatrixInstruction &row, MmaOp op)
+    : m(op.getAcc().getType().getRows() / row.m),
+      n(op.getAcc().getType().getCols() / row.n),
+      k(op.getA().getType().getCols() / row.k) {
+  StringRef shape = StringRef(row.name).split('.').second.split('.').first,
+            a = getPtxType(row.aType, op.getUnsignedA(), row.tf32),
+            b = getPtxType(row.bType, op.getUnsignedB(), row.tf32),
+            sum = getPtxType(row.accType, false, false);
+  name = ("wgmma.mma_async.sync.aligned." + shape + "." + sum + "." + a + "." +
+          b + " {")
+             .str();
+  // Sums of integers take no factors of 1 and -1 for the operands.
+  if (row.accType != "i32")
+    suffix = ", 1, 1";
+  // The instruction's own order is a by rows and b by columns.
+  if (row.anyOrder)
+    suffix += std::string(op->hasAttr("tessera.transposed_a") ? ", 1" : ", 0") +
+              (op->hasAttr("tessera.transposed_b") ? ", 0" : ", 1");
+}
+
+std::string Product::spell(int64_t first, int64_t end, int64_t perTile,
+                           bool overwrites) const {
+  std::string text = "{\n.reg .pred p;\nsetp.ne.b32 p, 1, 0;\n";
+  if (overwrites)
+    text += ".reg .pred q;\nsetp.ne.b32 q, 0, 0;\n";
+  text += "wgmma.fence.sync.aligned;\n";
+  int64_t a = m * n * perTile, b = a + m * k;
+  for (int64_t s = first; s < end; ++s)
+    for (int64_t i = 0; i < m; ++i)
+      for (int64_t j = 0; j < n; ++j) {
+        text += name;
+        for (int64_t w = 0; w < perTile; ++w)
+          text += (w ? ", $" : "$") + llvm::utostr((i * n + j) * perTile + w);
+        text += "}, $" + llvm::utostr(a + i * k + s) + ", $" +
+                llvm::utostr(b + s * n + j) +
+                (overwrites && s == first ? ", q" : ", p") + suffix + ";\n";
+      }
+  return text + "wgmma.commit_group.sync.aligned;\n"
+                "wgmma.wait_group.sync.aligned 0;\n}";
+}
+
 SmallVector<Value> NvidiaTarget::emitProduct(OpBuilder &builder, Location loc,
                                              const MatrixInstruction &row,
                                              MmaOp op, ValueRange a,
@@ -115,48 +182,22 @@ SmallVector<Value> NvidiaTarget::emitProduct(OpBuilder &builder, Location loc,
     descriptors.push_back(
         vector::ExtractOp::create(builder, loc, tile, ArrayRef<int64_t>{0}));
 
-  // $0 and on are the accumulators, then the descriptors of a, then of b.
-  int64_t n = op.getAcc().getType().getCols() / row.n,
-          m = op.getAcc().getType().getRows() / row.m,
-          k = op.getA().getType().getCols() / row.k;
-  StringRef shape = StringRef(row.name).split('.').second.split('.').first,
-            aType = getPtxType(row.aType, op.getUnsignedA(), row.tf32),
-            bType = getPtxType(row.bType, op.getUnsignedB(), row.tf32),
-            sum = getPtxType(row.accType, false, false);
-  // Sums of integers take no factors of 1 and -1 for the operands.
-  bool takesScales = row.accType != "i32";
-  // The instruction's own order is a by rows and b by columns.
-  int transposesA = op->hasAttr("tessera.transposed_a"),
-      transposesB = !op->hasAttr("tessera.transposed_b");
-  std::string text = "{\n.reg .pred p;\nsetp.ne.b32 p, 1, 0;\n"
-                     "wgmma.fence.sync.aligned;\n";
-  for (int64_t s = 0; s < k; ++s)
-    for (int64_t i = 0; i < m; ++i)
-      for (int64_t j = 0; j < n; ++j) {
-        text += ("wgmma.mma_async.sync.aligned." + shape + "." + sum + "." +
-                 aType + "." + bType + " {")
-                    .str();
-        for (int64_t w = 0; w < perTile; ++w)
-          text += (w ? ", $" : "$") + llvm::utostr((i * n + j) * perTile + w);
-        int64_t first = accWords.size();
-        text += "}, $" + llvm::utostr(first + i * k + s) + ", $" +
-                llvm::utostr(first + m * k + s * n + j) + ", p";
-        if (takesScales)
-          text += ", 1, 1";
-        if (row.anyOrder)
-          text += ", " + llvm::utostr(transposesA) + ", " +
-                  llvm::utostr(transposesB);
-        text += ";\n";
-      }
-  text += "wgmma.commit_group.sync.aligned;\n"
-          "wgmma.wait_group.sync.aligned 0;\n}";
-
-  Value words = emitAssembly(builder, loc, text, descriptors, accWords,
-                             /*touchesMemory=*/true);
-  SmallVector<Value> sums;
-  for (size_t tile = 0; tile < acc.size(); ++tile)
-    sums.push_back(packRegisters(builder, loc, words, perTile, accType,
-                                 tile * perTile, accWords.size()));
+  Product product(row, op);
+  bool apart = row.sumsApart(op.getPrecision());
+  int64_t step = apart ? std::max<int64_t>(1, maxFewBits / row.k) : product.k;
+  SmallVector<Value> sums(acc);
+  for (int64_t first = 0; first < product.k; first += step) {
+    int64_t end = std::min(first + step, product.k);
+    Value words = emitAssembly(
+        builder, loc, product.spell(first, end, perTile, /*overwrites=*/apart),
+        descriptors, accWords, /*touchesMemory=*/true, /*overwrites=*/apart);
+    for (auto [tile, sum] : llvm::enumerate(sums)) {
+      Value part = packRegisters(builder, loc, words, perTile, accType,
+                                 tile * perTile, accWords.size());
+      sum = apart ? arith::AddFOp::create(builder, loc, sum, part).getResult()
+                  : part;
+    }
+  }
   return sums;
 }
 

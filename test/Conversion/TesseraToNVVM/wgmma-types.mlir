@@ -64,6 +64,48 @@ func.func @u8_s8(%a: tensor<256x512xi8>, %b: tensor<256x512xi8>, %c: tensor<256x
   return %r : tensor<256x256xi32>
 }
 
+// Of 8-bit floats, 128 products are added up from zero, and their sum is added to
+// the accumulator by other instructions: matrix units keep few bits.
+// CHECK-LABEL: .entry f8_kernel
+// CHECK:       cp.async.bulk.tensor.2d
+// CHECK:       setp.ne.b32 p, 1, 0;
+// CHECK:       setp.ne.b32 q, 0, 0;
+// CHECK-NEXT:  wgmma.fence.sync.aligned;
+// CHECK-NEXT:  wgmma.mma_async.sync.aligned.m64n128k32.f32.e4m3.e5m2 {{.+}}, q, 1, 1;
+// CHECK-NEXT:  wgmma.mma_async.sync.aligned.m64n128k32.f32.e4m3.e5m2 {{.+}}, p, 1, 1;
+// CHECK-NEXT:  wgmma.mma_async.sync.aligned.m64n128k32.f32.e4m3.e5m2 {{.+}}, p, 1, 1;
+// CHECK-NEXT:  wgmma.mma_async.sync.aligned.m64n128k32.f32.e4m3.e5m2 {{.+}}, p, 1, 1;
+// CHECK-NEXT:  wgmma.commit_group.sync.aligned;
+// CHECK-NEXT:  wgmma.wait_group.sync.aligned 0;
+// CHECK-COUNT-64: add.rn.f32
+func.func @f8(%a: tensor<256x512xf8E4M3FN>, %b: tensor<256x512xf8E5M2>, %c: tensor<256x256xf32>) -> tensor<256x256xf32> {
+  %r = linalg.matmul indexing_maps = [#mk, #nk, #mn] {tessera.schedule = #tessera.schedule<workgroup = [128, 128], subgroup = [64, 128], k = 128, stages = 4, swizzle = true, group = 4>} ins(%a, %b : tensor<256x512xf8E4M3FN>, tensor<256x512xf8E5M2>) outs(%c : tensor<256x256xf32>) -> tensor<256x256xf32>
+  return %r : tensor<256x256xf32>
+}
+
+// A longer step has several such sums.
+// CHECK-LABEL: .entry f8_long_kernel
+// CHECK:       wgmma.mma_async.sync.aligned.m64n64k32.f32.e5m2.e4m3 {{.+}}, q, 1, 1;
+// CHECK-COUNT-3: wgmma.mma_async.sync.aligned.m64n64k32.f32.e5m2.e4m3 {{.+}}, p, 1, 1;
+// CHECK:       wgmma.wait_group.sync.aligned 0;
+// CHECK-COUNT-32: add.rn.f32
+// CHECK:       wgmma.mma_async.sync.aligned.m64n64k32.f32.e5m2.e4m3 {{.+}}, q, 1, 1;
+// CHECK-COUNT-3: wgmma.mma_async.sync.aligned.m64n64k32.f32.e5m2.e4m3 {{.+}}, p, 1, 1;
+func.func @f8_long(%a: tensor<256x512xf8E5M2>, %b: tensor<256x512xf8E4M3FN>, %c: tensor<256x256xf32>) -> tensor<256x256xf32> {
+  %r = linalg.matmul indexing_maps = [#mk, #nk, #mn] {tessera.schedule = #tessera.schedule<workgroup = [128, 64], subgroup = [64, 64], k = 256, stages = 3, swizzle = true, group = 4>} ins(%a, %b : tensor<256x512xf8E5M2>, tensor<256x512xf8E4M3FN>) outs(%c : tensor<256x256xf32>) -> tensor<256x256xf32>
+  return %r : tensor<256x256xf32>
+}
+
+// Where that is permitted, one sum: with twice the columns in the registers.
+// CHECK-LABEL: .entry f8_fast_kernel
+// CHECK-NOT:   setp.ne.b32 q
+// CHECK-COUNT-4: wgmma.mma_async.sync.aligned.m64n256k32.f32.e5m2.e5m2 {{.+}}, p, 1, 1;
+// CHECK-NEXT:  wgmma.commit_group.sync.aligned;
+func.func @f8_fast(%a: tensor<256x512xf8E5M2>, %b: tensor<256x512xf8E5M2>, %c: tensor<256x256xf32>) -> tensor<256x256xf32> {
+  %r = linalg.matmul indexing_maps = [#mk, #nk, #mn] {tessera.allow_fast_f8, tessera.schedule = #tessera.schedule<workgroup = [128, 256], subgroup = [64, 256], k = 128, stages = 4, swizzle = true, group = 4>} ins(%a, %b : tensor<256x512xf8E5M2>, tensor<256x512xf8E5M2>) outs(%c : tensor<256x256xf32>) -> tensor<256x256xf32>
+  return %r : tensor<256x256xf32>
+}
+
 // By default, with aligned rows and in the right order: along K.
 // CHECK-LABEL: .entry default_kernel
 // CHECK:       wgmma.mma_async.sync.aligned.m64n64k32.s32.s8.s8

@@ -74,7 +74,7 @@ func.func @load_type(%m: memref<16x16xf32>, %i: index) {
 
 func.func @precision(%a: !tessera.fragment<16x16xf32, a>, %b: !tessera.fragment<16x16xf32, b>,
                      %c: !tessera.fragment<16x16xf32, acc>) {
-  // expected-error @+2 {{expected ::mlir::tessera::Precision to be one of: ieee, tf32}}
+  // expected-error @+2 {{expected ::mlir::tessera::Precision to be one of: ieee, tf32, fast_f8}}
   // expected-error @+1 {{failed to parse Tessera_PrecisionAttr parameter 'value'}}
   %0 = tessera.mma %a, %b, %c precision fast : !tessera.fragment<16x16xf32, a>, !tessera.fragment<16x16xf32, b> -> !tessera.fragment<16x16xf32, acc>
   return

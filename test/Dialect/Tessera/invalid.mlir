@@ -217,6 +217,15 @@ func.func @mma_c4(%a: !tessera.fragment<16x16xf16, a>, %b: !tessera.fragment<16x
 
 // -----
 
+func.func @mma_c4_f8(%a: !tessera.fragment<16x16xf16, a>, %b: !tessera.fragment<16x16xf16, b>,
+                  %c: !tessera.fragment<16x16xf32, acc>) {
+  // expected-error @+1 {{mma_c4: precision fast_f8 needs operands of 8-bit floats, not 'f16'}}
+  %0 = tessera.mma %a, %b, %c precision fast_f8 : !tessera.fragment<16x16xf16, a>, !tessera.fragment<16x16xf16, b> -> !tessera.fragment<16x16xf32, acc>
+  return
+}
+
+// -----
+
 // The roles are the operands' types.
 func.func @mma_roles(%a: !tessera.fragment<16x16xf16, b>, %b: !tessera.fragment<16x16xf16, b>,
                      %c: !tessera.fragment<16x16xf32, acc>) {

@@ -107,3 +107,27 @@ func.func @f32_is_not_tf32(%a: memref<64x64xf32>, %b: memref<64x64xf32>, %c: mem
   }
   return
 }
+
+// -----
+
+#mk = affine_map<(m, n, k) -> (m, k)>
+#nk = affine_map<(m, n, k) -> (n, k)>
+#mn = affine_map<(m, n, k) -> (m, n)>
+
+func.func @sums_apart(%a: memref<64x256xf8E5M2>, %b: memref<256x256xf8E5M2>, %c: memref<64x256xf32>) {
+  // expected-error @+1 {{schedule_c10: needs 256 registers of a thread (256 for accumulators, 0 for operands), sm_90a has 255}}
+  tessera.contract ins(%a, %b : memref<64x256xf8E5M2>, memref<256x256xf8E5M2>) outs(%c : memref<64x256xf32>)
+      maps [#mk, #nk, #mn] accumulate f32
+      schedule <workgroup = [64, 256], subgroup = [64, 256], k = 32, stages = 2, swizzle = true, group = 4> {
+  ^bb0(%acc: f32):
+    tessera.yield %acc : f32
+  }
+  // Here they are not.
+  tessera.contract ins(%a, %b : memref<64x256xf8E5M2>, memref<256x256xf8E5M2>) outs(%c : memref<64x256xf32>)
+      maps [#mk, #nk, #mn] accumulate f32 precision fast_f8
+      schedule <workgroup = [64, 256], subgroup = [64, 256], k = 32, stages = 2, swizzle = true, group = 4> {
+  ^bb0(%acc: f32):
+    tessera.yield %acc : f32
+  }
+  return
+}

@@ -24,9 +24,10 @@ def Tessera_Role : Tessera_I32Enum<"Role",
       I32EnumAttrCase<"Acc", 2, "acc">]>;
 
 def Tessera_Precision : Tessera_I32Enum<"Precision",
-    "how an f32 product may be computed", [
+    "what a product may lose", [
       I32EnumAttrCase<"Ieee", 0, "ieee">,
-      I32EnumAttrCase<"Tf32", 1, "tf32">]>;
+      I32EnumAttrCase<"Tf32", 1, "tf32">,
+      I32EnumAttrCase<"FastF8", 2, "fast_f8">]>;
 def Tessera_PrecisionAttr
     : EnumAttr<Tessera_Dialect, Tessera_Precision, "precision">;
 

@@ -175,14 +175,19 @@ def Tessera_MmaOp : Tessera_Op<"mma",
     | f8E4M3FNUZ, f8E5M2FNUZ (mixed too)     | f32      |
 
     An f32 product is IEEE single precision. `precision tf32` permits an
-    instruction that rounds `a` and `b` to tf32 (10 bits of mantissa).
+    instruction that rounds or truncates `a` and `b` to tf32 (10 bits of
+    mantissa). A matrix unit may keep as few as 14 bits of a sum of products of
+    8-bit floats; where the chip's table knows that it does, sums of at most 128
+    products are added up in the accumulator's type. `precision fast_f8` permits
+    that all of a sum is kept in so few bits.
     Integers wrap. `unsigned_a`, `unsigned_b` read i8 elements as unsigned.
 
     Constraints
     - `mma_c1`: `a` is MxK, `b` is KxN and `acc` is MxN.
     - `mma_c2`: the element types stand in one row of the table.
     - `mma_c3`: `unsigned_a` and `unsigned_b` need i8 operands.
-    - `mma_c4`: `precision` needs f32 operands.
+    - `mma_c4`: `precision tf32` needs f32 operands, `precision fast_f8` 8-bit
+      floats.
 
     Example:
 

@@ -29,6 +29,10 @@ struct MatrixInstruction {
   std::string aType, bType, accType;
   /// Rounds or truncates f32 operands to tf32: needs `precision tf32`.
   bool tf32 = false;
+  /// Keeps fewer bits of a sum than `accType` has. Unless `precision fast_f8`
+  /// permits that, it adds up at most `maxFewBits` products at a time, to
+  /// registers besides the accumulator.
+  bool fewBits = false;
   /// Runs on a matrix unit; otherwise it is made of scalar FMAs.
   bool matrixUnit = true;
   /// How many subgroups execute it together; the maps count the lanes of all.
@@ -46,10 +50,17 @@ struct MatrixInstruction {
   const LaneMap &getMap(Role role) const {
     return role == Role::A ? aMap : role == Role::B ? bMap : accMap;
   }
+  /// Whether a product takes registers for sums besides the accumulator.
+  bool sumsApart(Precision precision) const {
+    return fewBits && precision != Precision::FastF8;
+  }
   bool isInMemory(Role role) const {
     return role == Role::A ? aInMemory : role == Role::B && bInMemory;
   }
 };
+
+/// How many products an instruction that keeps few bits may add up.
+constexpr int64_t maxFewBits = 128;
 
 /// The tiling that the default schedule starts from, for one class of operand
 /// types. Sizes in elements, `kBytes` in bytes of an operand row.
@@ -65,6 +76,9 @@ struct ScheduleDefaults {
   double speed = 1.0;
   /// Workgroups that one processor works on at a time to reach that rate.
   int64_t concurrent = 1;
+  /// For instructions that take registers for sums besides the accumulator, or
+  /// for the others.
+  bool sumsApart = false;
 };
 
 /// How kernels without fragments use the chip's threads.

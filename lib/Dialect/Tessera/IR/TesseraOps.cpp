@@ -161,10 +161,16 @@ LogicalResult MmaOp::verify() {
     return emitOpError() << "mma_c3: unsigned_a and unsigned_b need i8 "
                             "operands, not "
                          << a.getElementType();
-  if (getPrecision() != Precision::Ieee && !a.getElementType().isF32())
-    return emitOpError() << "mma_c4: precision "
-                         << stringifyPrecision(getPrecision())
-                         << " needs f32 operands, not " << a.getElementType();
+  auto isFloat8 = [](Type type) {
+    return isa<FloatType>(type) && type.getIntOrFloatBitWidth() == 8;
+  };
+  if (getPrecision() == Precision::Tf32 && !a.getElementType().isF32())
+    return emitOpError() << "mma_c4: precision tf32 needs f32 operands, not "
+                         << a.getElementType();
+  if (getPrecision() == Precision::FastF8 && !isFloat8(a.getElementType()))
+    return emitOpError() << "mma_c4: precision fast_f8 needs operands of 8-bit "
+                            "floats, not "
+                         << a.getElementType();
   return success();
 }
 

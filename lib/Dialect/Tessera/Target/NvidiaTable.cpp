@@ -261,18 +261,25 @@ static MatrixInstruction makeInstruction(const Shape &shape, llvm::StringRef a,
 /// Those for tf32 read f32 as it is and ignore the low 13 bits: operands are
 /// truncated, where mma.sync has them rounded to nearest on their way to
 /// registers. Both are what `precision tf32` permits.
+///
+/// Those for 8-bit floats align products and accumulator to the largest of them
+/// and keep about 14 bits of the mantissa.
 static void addWarpgroups(Chip &chip) {
   struct Types {
     const char *a, *b, *acc;
     int64_t k;
-    bool anyOrder = false, tf32 = false;
+    bool anyOrder = false, tf32 = false, fewBits = false;
   };
   static const Types types[] = {
       {"f16", "f16", "f32", 16, /*anyOrder=*/true},
       {"bf16", "bf16", "f32", 16, /*anyOrder=*/true},
       {"f16", "f16", "f16", 16, /*anyOrder=*/true},
       {"f32", "f32", "f32", 8, /*anyOrder=*/false, /*tf32=*/true},
-      {"i8", "i8", "i32", 32}};
+      {"i8", "i8", "i32", 32},
+      {"f8E4M3FN", "f8E4M3FN", "f32", 32, false, false, /*fewBits=*/true},
+      {"f8E4M3FN", "f8E5M2", "f32", 32, false, false, /*fewBits=*/true},
+      {"f8E5M2", "f8E4M3FN", "f32", 32, false, false, /*fewBits=*/true},
+      {"f8E5M2", "f8E5M2", "f32", 32, false, false, /*fewBits=*/true}};
   for (const Types &type : types)
     for (int64_t n : {256, 128, 64, 32, 16, 8}) {
       llvm::SmallVector<Step> aLanes(
@@ -288,16 +295,16 @@ static void addWarpgroups(Chip &chip) {
       }
       // Of operands in memory, the maps give the extents: half the lanes hold
       // what the others hold.
-      Shape shape{"", 64, n, type.k, LaneMap(aLanes, a),
-                  LaneMap(llvm::ArrayRef<Step>({{1, 0},
-                                                {2, 0},
-                                                {4, 0},
-                                                {0, 0},
-                                                {0, 1},
-                                                {0, 2},
-                                                {0, 4}}),
-                          b),
-                  LaneMap(aLanes, acc)};
+      Shape shape{
+          "",
+          64,
+          n,
+          type.k,
+          LaneMap(aLanes, a),
+          LaneMap(llvm::ArrayRef<Step>(
+                      {{1, 0}, {2, 0}, {4, 0}, {0, 0}, {0, 1}, {0, 2}, {0, 4}}),
+                  b),
+          LaneMap(aLanes, acc)};
       std::string name =
           "m64n" + std::to_string(n) + "k" + std::to_string(type.k);
       shape.name = name.c_str();
@@ -308,6 +315,7 @@ static void addWarpgroups(Chip &chip) {
       row.subgroups = 4;
       row.aInMemory = row.bInMemory = true;
       row.anyOrder = type.anyOrder;
+      row.fewBits = type.fewBits;
       chip.instructions.push_back(std::move(row));
     }
   // Speeds measured at 4096 cubed, f16: docs/benchmarks/h200-schedules.md.
@@ -315,6 +323,15 @@ static void addWarpgroups(Chip &chip) {
                         {{128, 128}, {64, 128}, 128, 3, 4, 0.87, 2},
                         {{64, 128}, {64, 128}, 128, 4, 4, 0.65, 2},
                         {{64, 64}, {64, 64}, 128, 4, 4, 0.50, 3}};
+  // Sums apart take as many registers again: half the columns. Speeds are
+  // those above, for want of others; fewer stages than four make ptxas spill.
+  for (ScheduleDefaults tiling : std::vector<ScheduleDefaults>(
+           {{{128, 128}, {64, 128}, 128, 4, 4, 0.87, 1},
+            {{64, 128}, {64, 128}, 128, 4, 4, 0.65, 2},
+            {{64, 64}, {64, 64}, 128, 4, 4, 0.50, 3}})) {
+    tiling.sumsApart = true;
+    chip.groupDefaults.push_back(tiling);
+  }
 }
 
 void mlir::tessera::addNvidiaChips(std::vector<Chip> &chips) {

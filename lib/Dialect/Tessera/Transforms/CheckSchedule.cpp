@@ -225,6 +225,9 @@ mlir::tessera::estimateRegisters(ContractOp op, ScheduleAttr schedule,
           k = schedule.getKFragment() / row.k;
   RegisterEstimate estimate;
   estimate.accumulators = count(Role::Acc, m * n, op.getAccumulatorType());
+  if (row.sumsApart(op.getPrecision()))
+    estimate.accumulators +=
+        count(Role::Acc, m / grid[0] * (n / grid[1]), op.getAccumulatorType());
   estimate.operands =
       count(Role::A, m / grid[0] * liveRows * k, op.getProductType(0)) +
       count(Role::B, n / grid[1] * liveCols * k, op.getProductType(1));
@@ -411,8 +414,9 @@ void Checker::checkGroup() {
     else if (!hasOrder(op, form, side, *instruction))
       report(
           "schedule_c19",
-          text + (side ? " by columns, and it is stored by rows"
-                       : " by rows, and it is stored by columns") +
+          text +
+              (side ? " by columns, and it is stored by rows"
+                    : " by rows, and it is stored by columns") +
               ": group = 1 takes either",
           {Entry::Group, Entry::SubgroupM, Entry::SubgroupN, Entry::KFragment});
     else

@@ -153,7 +153,8 @@ static bool fitsGroup(ContractOp op, const Chip &chip, const MatrixForm &form,
   int64_t k = tiling.kBytes / getElementBytes(lhs);
   const MatrixInstruction *row =
       select(op, chip, tiling.subgroup, k, tiling.group);
-  if (!row || !hasOrder(op, form, 0, *row) || !hasOrder(op, form, 1, *row) ||
+  if (!row || row->sumsApart(op.getPrecision()) != tiling.sumsApart ||
+      !hasOrder(op, form, 0, *row) || !hasOrder(op, form, 1, *row) ||
       !op.getProducer(0).empty() || !op.getProducer(1).empty() ||
       getLargestStep(op, form) % k)
     return false;

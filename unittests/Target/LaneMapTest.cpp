@@ -25,10 +25,16 @@ template <typename Check> void forEachRow(Check check) {
     }
 }
 
+/// Calls `check` for every map, once for those of several rows.
 template <typename Check> void forEachMap(Check check) {
+  std::vector<std::pair<int64_t, LaneMap>> seen;
   forEachRow([&](const Chip &chip, const MatrixInstruction &row) {
     for (Role role : roles) {
       SCOPED_TRACE(stringifyRole(role).str());
+      std::pair<int64_t, LaneMap> map{chip.subgroupSize, row.getMap(role)};
+      if (llvm::is_contained(seen, map))
+        continue;
+      seen.push_back(map);
       check(chip, row.getMap(role));
     }
   });

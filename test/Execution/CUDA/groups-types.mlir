@@ -24,6 +24,7 @@
 // RUN: gpu-runner %s --target=cuda --verify --require-mma --entry=u8_s8 --explain --arg=random:1 --arg=random:2 | FileCheck %s --check-prefixes=CHECK,EXACT
 // RUN: gpu-runner %s --target=cuda --verify --require-mma --entry=s8_u8 --explain --arg=random:1 --arg=random:2 | FileCheck %s --check-prefixes=CHECK,EXACT
 // RUN: gpu-runner %s --target=cuda --verify --require-mma --entry=vthreads --explain --arg=random:1 --arg=random:2 | FileCheck %s --check-prefixes=CHECK,EXACT
+// RUN: gpu-runner %s --target=cuda --verify --require-mma --entry=conv --explain --arg=random:1 --arg=random:2 | FileCheck %s --check-prefixes=CHECK,EXACT
 // RUN: gpu-runner %s --target=cuda --entry=tf32 --explain | FileCheck %s --check-prefix=BULK
 // RUN: gpu-runner %s --target=cuda --entry=s8_edges --explain | FileCheck %s --check-prefix=BULK
 // RUN: gpu-runner %s --target=cuda --entry=s8_unaligned --explain | FileCheck %s --check-prefix=NOT
@@ -162,4 +163,13 @@ func.func @s8_u8(%a: tensor<256x512xi8>, %b: tensor<256x512xi8>, %c: tensor<256x
 func.func @vthreads(%a: tensor<256x256xi8>, %b: tensor<512x256xi8>, %c: tensor<256x512xi32>) -> tensor<256x512xi32> {
   %r = linalg.matmul indexing_maps = [#mk, #nk, #mn] {tessera.schedule = #tessera.schedule<workgroup = [256, 128], subgroup = [128, 64], k = 128, kFragment = 64, stages = 2, vthread = [2, 2], swizzle = true, group = 4>} ins(%a, %b : tensor<256x256xi8>, tensor<512x256xi8>) outs(%c : tensor<256x512xi32>) -> tensor<256x512xi32>
   return %r : tensor<256x512xi32>
+}
+
+// An image, gathered, and a filter that is stored along the channels.
+func.func @conv(%image: tensor<2x16x17x64xi8>, %filter: tensor<128x3x3x64xi8>) -> tensor<2x14x15x128xi32> {
+  %zero = arith.constant 0 : i32
+  %empty = tensor.empty() : tensor<2x14x15x128xi32>
+  %init = linalg.fill ins(%zero : i32) outs(%empty : tensor<2x14x15x128xi32>) -> tensor<2x14x15x128xi32>
+  %r = linalg.conv_2d_nhwc_fhwc ins(%image, %filter : tensor<2x16x17x64xi8>, tensor<128x3x3x64xi8>) outs(%init : tensor<2x14x15x128xi32>) -> tensor<2x14x15x128xi32>
+  return %r : tensor<2x14x15x128xi32>
 }

@@ -95,6 +95,9 @@ struct KernelReport {
   /// may differ from run to run.
   bool addsAtomically = false;
   int64_t workgroupBytes = 0;
+  /// What it is there for, where a product needs it that is computed elsewhere;
+  /// else empty.
+  std::string purpose;
   /// What operands are copied by, and why not by better; empty if nothing is to
   /// be said of it.
   std::string copies;

@@ -325,6 +325,7 @@ mlir::tessera::compileProgram(ModuleOp source, const CompileOptions &options) {
     return nullptr;
   auto schedules =
       (*module)->getAttrOfType<DictionaryAttr>("tessera.schedules");
+  auto repacks = (*module)->getAttrOfType<DictionaryAttr>("tessera.repacks");
   module->walk([&](gpu::LaunchFuncOp launch) {
     KernelReport report;
     report.name = launch.getKernelName().getValue().str();
@@ -334,6 +335,9 @@ mlir::tessera::compileProgram(ModuleOp source, const CompileOptions &options) {
       llvm::raw_string_ostream(report.schedule) << schedule;
       report.addsAtomically = schedule.addsAtomically();
     }
+    if (auto repack =
+            repacks ? repacks.getAs<StringAttr>(report.name) : StringAttr())
+      report.purpose = repack.getValue().str();
     if (Operation *kernel = SymbolTable::lookupNearestSymbolFrom(
             launch, launch.getKernelAttr())) {
       if (auto bytes =

@@ -108,6 +108,10 @@ void mlir::tessera::buildLinalgToTesseraPipeline(
     matvec.chip = options.chip;
     pm.addNestedPass<func::FuncOp>(createTesseraMapMatvec(matvec));
   }
+  TesseraRepackOperandsOptions repack;
+  repack.target = options.target;
+  repack.chip = options.chip;
+  pm.addNestedPass<func::FuncOp>(createTesseraRepackOperands(repack));
   TesseraChooseScheduleOptions choose;
   choose.target = options.target;
   choose.chip = options.chip;

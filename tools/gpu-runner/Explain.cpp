@@ -112,6 +112,10 @@ void runner::explain(const compiler::CompiledProgram &program, StringRef target,
     if (!kernel.schedule.empty())
       os << ": " << kernel.schedule;
     os << "\n";
+    if (!kernel.purpose.empty()) {
+      os << "  " << kernel.purpose << "\n";
+      object["purpose"] = kernel.purpose;
+    }
     if (!kernel.copies.empty()) {
       os << "  operands: " << kernel.copies << "\n";
       object["copies"] = kernel.copies;

@@ -1,5 +1,7 @@
 // RUN: gpu-opt %s --tessera-name-kernels | FileCheck %s
 
+// CHECK: module attributes {tessera.repacks = {copied_repack = "copies it"}}
+
 // A name that nothing else has: neither a symbol nor another kernel.
 func.func private @main_kernel_1()
 
@@ -25,6 +27,20 @@ func.func @main(%n: index) {
 // CHECK:         gpu.launch {{.*}} module(@mine) function(@main_kernel_3)
 func.func @named(%n: index) {
   gpu.launch blocks(%bx, %by, %bz) in (%gx = %n, %gy = %n, %gz = %n) threads(%tx, %ty, %tz) in (%sx = %n, %sy = %n, %sz = %n) module(@mine) function(@main_kernel_3) {
+    gpu.terminator
+  }
+  return
+}
+
+// One that copies an operand says so in its name, and the module knows what it copies.
+// CHECK-LABEL: func @copied
+// CHECK:         gpu.launch {{.*}} module(@copied_repack) function(@copied_repack)
+// CHECK:         gpu.launch {{.*}} module(@copied_kernel) function(@copied_kernel)
+func.func @copied(%n: index) {
+  gpu.launch blocks(%bx, %by, %bz) in (%gx = %n, %gy = %n, %gz = %n) threads(%tx, %ty, %tz) in (%sx = %n, %sy = %n, %sz = %n) {
+    gpu.terminator
+  } {tessera.repack = "copies it"}
+  gpu.launch blocks(%bx, %by, %bz) in (%gx = %n, %gy = %n, %gz = %n) threads(%tx, %ty, %tz) in (%sx = %n, %sy = %n, %sz = %n) {
     gpu.terminator
   }
   return

@@ -50,9 +50,11 @@ def TesseraNameKernels : Pass<"tessera-name-kernels", "ModuleOp"> {
   let description = [{
     Expects `gpu.launch` ops. Leaves on each that names no function one that no
     other kernel of the module has, made of the enclosing function's: profilers
-    show it, and the runtime finds kernels by it. The launches' schedules and
-    products, which outlining would drop, are kept by these names in the
-    module's attributes `tessera.schedules` and `tessera.products`.
+    show it, and the runtime finds kernels by it. It ends in `_kernel`, or in
+    `_repack` where the kernel copies an operand for a product. The launches'
+    schedules, products and what such copies are for, which outlining would drop,
+    are kept by these names in the module's attributes `tessera.schedules`,
+    `tessera.products` and `tessera.repacks`.
 
     Before
 
@@ -189,6 +191,60 @@ def TesseraPackWorkgroupMemory
 //===----------------------------------------------------------------------===//
 // From contractions to kernels
 //===----------------------------------------------------------------------===//
+
+def TesseraRepackOperands : Pass<"tessera-repack-operands"> {
+  let summary = "Copy operands to memory that groups of subgroups can read fast";
+  let description = [{
+    Expects `tessera.contract` on memrefs. Where the chip has instructions of
+    several subgroups together for its types (`groupDefaults` of the chip's
+    table), they are fed by wide copies from rows that begin at multiples of the
+    chip's widest access, and some of them (those without `anyOrder`) from rows
+    along K only. An operand that lies otherwise is copied to newly allocated
+    memory that has both: its rows are padded, and what is padded is never read.
+    The contraction then reads a view of it, with a map in that order. The copy
+    says in its attribute `tessera.repack` what it is for.
+
+    That is done where the default schedule then is one for groups, which
+    `tessera-choose-schedule` is to choose, and where by an estimate the product
+    gains more than the copies take: the gain grows with M * N * K, the copies
+    with M * K and K * N. Of a contraction with a schedule, where it has `group`
+    and `swizzle`; and there, whatever it gains, where the schedule would not be
+    legal with the order as it is.
+
+    Several contractions of one block share the copy of an operand that nothing
+    may have written in between.
+
+    Left alone are operands of extents that are not known, with a producer, that
+    are gathered (the image of a convolution), of i4, and with several dimensions
+    along the rows. Leaves everything as it is on chips without such
+    instructions.
+
+    Before
+
+    ```mlir
+    tessera.contract ins(%a, %b : memref<4096x4096xbf16>, memref<4096x4093xbf16>)
+        outs(%c : memref<4096x4093xf32>) maps [#mk, #kn, #mn] accumulate f32 { ... }
+    ```
+
+    After, for sm_90a
+
+    ```mlir
+    %memory = memref.alloc() {alignment = 16 : i64} : memref<4096x4096xbf16>
+    %view = memref.subview %memory[0, 0] [4096, 4093] [1, 1]
+        : memref<4096x4096xbf16> to memref<4096x4093xbf16, strided<[4096, 1]>>
+    linalg.generic {...} ins(%b : memref<4096x4093xbf16>)
+        outs(%view : memref<4096x4093xbf16, strided<[4096, 1]>>)
+        attrs = {tessera.repack = "copies rhs of a product, ..."} { ... }
+    tessera.contract
+        ins(%a, %view : memref<4096x4096xbf16>, memref<4096x4093xbf16, strided<[4096, 1]>>)
+        outs(%c : memref<4096x4093xf32>) maps [#mk, #kn, #mn] accumulate f32 { ... }
+    memref.dealloc %memory : memref<4096x4096xbf16>
+    ```
+  }];
+  let options = targetOptions;
+  let dependentDialects = ["::mlir::linalg::LinalgDialect",
+                           "::mlir::memref::MemRefDialect"];
+}
 
 def TesseraChooseSchedule : Pass<"tessera-choose-schedule"> {
   let summary = "Give every contraction a schedule that the chip can run";
@@ -721,7 +777,8 @@ def TesseraMapLinalgToSimt : Pass<"tessera-map-linalg-to-simt"> {
     - an element-wise op gives each thread a vector of points along the
       dimension in which its output lies contiguously: as wide as the chip's
       accesses, where all operands that move along it lie contiguously too, and
-      provably aligned where the chip asks for it;
+      provably aligned where the chip asks for it; what is copied as it is may be
+      read in narrower pieces, from rows that begin anywhere;
     - of anything else one thread computes one point of the parallel dimensions,
       in the order in which the output lies; reductions are loops in the thread.
 

@@ -85,6 +85,11 @@ getPermittedInstructions(ContractOp op, const MatrixForm &form,
 bool hasOrder(ContractOp op, const MatrixForm &form, unsigned side,
               const MatrixInstruction &row);
 
+/// Whether rows of lhs (0) or rhs (1) of `op` begin at multiples of the chip's
+/// widest access. What is copied element by element takes longer than any
+/// product of it, and longer yet where each element's place is permuted.
+bool hasAlignedRows(ContractOp op, unsigned side, const Chip &chip);
+
 /// The registers of 4 bytes that a thread needs at least: the accumulators of
 /// its subgroup's tile, and the operand fragments of one step along K.
 struct RegisterEstimate {

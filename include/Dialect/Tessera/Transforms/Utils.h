@@ -76,6 +76,12 @@ inline llvm::StringRef getAlignmentAttrName() { return "tessera.alignment"; }
 /// module has a dictionary of these by the kernels' names, `tessera.products`.
 inline llvm::StringRef getProductAttrName() { return "tessera.product"; }
 
+/// The discardable attribute on a linalg op that copies an operand of a
+/// product, and on the `gpu.launch` made of it: what it copies and how, in
+/// words. The module has a dictionary of these by the kernels' names,
+/// `tessera.repacks`.
+inline llvm::StringRef getRepackAttrName() { return "tessera.repack"; }
+
 /// Bits of one element of `type` in memory: those of its bytes, and 4 of i4.
 int64_t getElementBits(Type type);
 

@@ -109,10 +109,8 @@ static int64_t chooseRaster(ContractOp op, const Chip &chip,
   return m > band && m * n >= 4 * chip.processors ? band : 0;
 }
 
-/// Whether rows of the operand begin at multiples of the chip's widest access.
-/// What is copied element by element takes longer than any product of it, and
-/// longer yet where each element's place is permuted.
-static bool hasAlignedRows(ContractOp op, unsigned side, const Chip &chip) {
+bool mlir::tessera::hasAlignedRows(ContractOp op, unsigned side,
+                                   const Chip &chip) {
   auto type =
       dyn_cast<MemRefType>((side ? op.getRhs() : op.getLhs()).getType());
   int64_t offset;

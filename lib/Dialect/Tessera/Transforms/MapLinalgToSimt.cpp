@@ -161,6 +161,8 @@ private:
   /// Orders the parallel dimensions as the output lies, and decides how many
   /// points one thread does at a time.
   void choosePoints();
+  /// A launch of so many threads, which says what the op is for.
+  gpu::LaunchOp launchPoints(Value gridX, Value gridY, int64_t threads);
   void launchThreads();
   void launchChunks();
   /// The dimension along which an operand that is read lies contiguously, where
@@ -284,6 +286,13 @@ LogicalResult Mapper::emitReduction() {
 // Points
 //===----------------------------------------------------------------------===//
 
+/// Whether `body` yields what it reads.
+static bool isCopy(Block &body) {
+  return body.without_terminator().empty() &&
+         llvm::all_of(body.getTerminator()->getOperands(),
+                      llvm::IsaPred<BlockArgument>);
+}
+
 void Mapper::choosePoints() {
   if (parallel.empty())
     return;
@@ -317,7 +326,12 @@ void Mapper::choosePoints() {
   for (OpOperand *input : op.getDpsInputOperands())
     if (getReadArgument(*input))
       operands.push_back(getOperand(*input));
-  width = getVectorWidth(operands, inner, chip);
+  // A copy from rows that begin anywhere still writes wide pieces, of elements
+  // that neighbouring threads read from the same lines of memory.
+  if (isCopy(*op.getBlock()))
+    width = getVectorWidth(outputs, inner, chip, /*anywhere=*/operands);
+  else
+    width = getVectorWidth(operands, inner, chip);
   std::optional<int64_t> extent = getConstantIntValue(sizes[inner]);
   while (extent && width > 1 && width > *extent)
     width /= 2;
@@ -352,6 +366,13 @@ std::optional<unsigned> Mapper::getTransposedDim() {
   return std::nullopt;
 }
 
+gpu::LaunchOp Mapper::launchPoints(Value gridX, Value gridY, int64_t threads) {
+  gpu::LaunchOp launch = createLaunch(builder, gridX, gridY, threads);
+  if (Attribute repack = op->getAttr(getRepackAttrName()))
+    launch->setAttr(getRepackAttrName(), repack);
+  return launch;
+}
+
 /// Tiles of the last parallel dimension and of `other`. Operands that lie along
 /// the latter are read so, and turned in workgroup memory, whose rows are one
 /// element longer so that neither direction meets one bank only.
@@ -368,8 +389,8 @@ void Mapper::launchTiles(unsigned other) {
   SmallVector<unsigned> order(rest);
   order.append({other, inner});
   int64_t threads = getThreads(), rowsAtOnce = threads / tileSize;
-  gpu::LaunchOp launch = createLaunch(builder, math.product(counts, order),
-                                      math.constant(1), threads);
+  gpu::LaunchOp launch =
+      launchPoints(math.product(counts, order), math.constant(1), threads);
   Value column = math.rem(launch.getThreadIds().x, tile);
   Value row = math.div(launch.getThreadIds().x, tile);
   SmallVector<Value> first(sizes.size());
@@ -435,9 +456,8 @@ void Mapper::launchThreads() {
     counts[inner] = math.ceilDiv(sizes[inner], math.constant(width));
   Value total = math.product(counts, parallel);
   int64_t threads = getThreads();
-  gpu::LaunchOp launch =
-      createLaunch(builder, math.ceilDiv(total, math.constant(threads)),
-                   math.constant(1), threads);
+  gpu::LaunchOp launch = launchPoints(
+      math.ceilDiv(total, math.constant(threads)), math.constant(1), threads);
   Value linear =
       arith::AddIOp::create(builder, math.mul(launch.getBlockIds().x, threads),
                             launch.getThreadIds().x);
@@ -477,7 +497,7 @@ void Mapper::launchThreads() {
 void Mapper::launchChunks() {
   Value one = math.constant(1);
   if (parallel.empty()) {
-    createLaunch(builder, one, one, /*threads=*/1);
+    launchPoints(one, one, /*threads=*/1);
     emitPoints(1);
     return;
   }
@@ -488,7 +508,7 @@ void Mapper::launchChunks() {
   Value points = math.constant(chip.simt.pointsPerThread);
   Value rows = math.max(math.div(points, math.max(sizes[inner], one)), one);
   gpu::LaunchOp launch =
-      createLaunch(builder, outer.empty() ? one : math.ceilDiv(numRows, rows),
+      launchPoints(outer.empty() ? one : math.ceilDiv(numRows, rows),
                    math.ceilDiv(sizes[inner], points), /*threads=*/1);
   auto chunk = [&](Value block, Value step, Value end) {
     Value begin = math.mul(block, step);
@@ -693,7 +713,11 @@ struct TesseraMapLinalgToSimtPass
     auto map = [](linalg::LinalgOp op, const Chip &chip) {
       if (failed(checkOutputs(op)))
         return failure();
-      Mapper(collapse(generalize(op)), chip).run();
+      Attribute repack = op->getAttr(getRepackAttrName());
+      linalg::LinalgOp mapped = collapse(generalize(op));
+      if (repack)
+        mapped->setAttr(getRepackAttrName(), repack);
+      Mapper(mapped, chip).run();
       return success();
     };
     if (failed(forEachOnChip<linalg::LinalgOp>(getOperation(), target, chip,

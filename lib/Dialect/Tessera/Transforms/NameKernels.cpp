@@ -31,7 +31,7 @@ struct NameKernelsPass
       if (auto name = launch.getFunctionAttr())
         taken.insert(name.getValue());
     });
-    SmallVector<NamedAttribute> schedules, products;
+    SmallVector<NamedAttribute> schedules, products, repacks;
     getOperation().walk([&](gpu::LaunchOp launch) {
       nameKernel(launch, taken);
       auto keep = [&](StringRef attribute, SmallVector<NamedAttribute> &list) {
@@ -44,6 +44,7 @@ struct NameKernelsPass
       };
       keep("tessera.schedule", schedules);
       keep(tessera::getProductAttrName(), products);
+      keep(tessera::getRepackAttrName(), repacks);
     });
     if (!schedules.empty())
       getOperation()->setAttr("tessera.schedules",
@@ -51,14 +52,19 @@ struct NameKernelsPass
     if (!products.empty())
       getOperation()->setAttr("tessera.products",
                               DictionaryAttr::get(&getContext(), products));
+    if (!repacks.empty())
+      getOperation()->setAttr("tessera.repacks",
+                              DictionaryAttr::get(&getContext(), repacks));
   }
 
   void nameKernel(gpu::LaunchOp launch, llvm::StringSet<> &taken) {
     if (launch.getFunctionAttr() || launch.getModuleAttr())
       return;
-    std::string base = "anonymous_kernel";
+    StringRef kind =
+        launch->hasAttr(tessera::getRepackAttrName()) ? "_repack" : "_kernel";
+    std::string base = ("anonymous" + kind).str();
     if (auto function = launch->getParentOfType<SymbolOpInterface>())
-      base = (function.getName() + "_kernel").str();
+      base = (function.getName() + kind).str();
     std::string name = base;
     for (unsigned i = 1; !taken.insert(name).second; ++i)
       name = base + "_" + std::to_string(i);

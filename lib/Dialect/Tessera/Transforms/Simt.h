@@ -66,9 +66,10 @@ Movement getMovement(const Operand &operand, unsigned dim);
 /// The most points along `dim` that one access to each of `operands` can cover:
 /// a power of two, as wide as the chip's accesses where all that move lie
 /// contiguously and, where the chip asks for it, provably aligned (for a first
-/// index that is a multiple of the width); 1 otherwise.
+/// index that is a multiple of the width); 1 otherwise. Those of `anywhere`
+/// need not be aligned: they are accessed in as many pieces as it takes.
 int64_t getVectorWidth(ArrayRef<Operand> operands, unsigned dim,
-                       const Chip &chip);
+                       const Chip &chip, ArrayRef<Operand> anywhere = {});
 
 /// Loads `place.width` elements: a scalar, or a vector for a width above one.
 Value emitLoad(ImplicitLocOpBuilder &builder, const Operand &operand,

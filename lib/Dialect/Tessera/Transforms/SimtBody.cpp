@@ -164,10 +164,13 @@ static bool isDense(Type element) {
 }
 
 int64_t simt::getVectorWidth(ArrayRef<Operand> operands, unsigned dim,
-                             const Chip &chip) {
+                             const Chip &chip, ArrayRef<Operand> anywhere) {
   int64_t width = chip.accessBytes;
   bool any = false;
-  for (const Operand &operand : operands) {
+  for (size_t i = 0; i < operands.size() + anywhere.size(); ++i) {
+    bool isAnywhere = i >= operands.size();
+    const Operand &operand =
+        isAnywhere ? anywhere[i - operands.size()] : operands[i];
     Movement movement = getMovement(operand, dim);
     if (movement == Movement::None)
       continue;
@@ -176,7 +179,8 @@ int64_t simt::getVectorWidth(ArrayRef<Operand> operands, unsigned dim,
       return 1;
     any = true;
     int64_t bytes = chip.accessBytes;
-    if (chip.alignedAccess)
+    // Packed elements are no bytes of their own that could be pieces.
+    if (chip.alignedAccess && (!isAnywhere || isPacked(element)))
       bytes = std::min(bytes, getAlignmentAlong(operand, dim));
     width = std::min(width, 8 * bytes / getElementBits(element));
   }

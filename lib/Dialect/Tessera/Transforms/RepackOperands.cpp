@@ -1,0 +1,408 @@
+//===- RepackOperands.cpp - Operands as bulk copies can read them ---------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Instructions of several subgroups read operands that are copied to workgroup
+// memory in wide pieces: rows are to begin at multiples of the widest access.
+// Some also want K along the rows. An operand that lies otherwise is copied
+// once, with a step from row to row that is such a multiple,
+//
+//        N = 3, in elements                 step = 8
+//      +---+---+---+                      +---+---+---+-------------------+
+//    K | 0 | 1 | 2 |                      | 0 | 1 | 2 | (never read)      |
+//      | 3 | 4 | 5 |         ==>          | 3 | 4 | 5 |                   |
+//      +---+---+---+                      +---+---+---+-------------------+
+//
+// where the product gains more by it than the copy takes.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Dialect/Tessera/Transforms/Passes.h"
+#include "Dialect/Tessera/Transforms/ScheduleCheck.h"
+#include "Dialect/Tessera/Transforms/Utils.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
+
+namespace mlir::tessera {
+#define GEN_PASS_DEF_TESSERAREPACKOPERANDS
+#include "Dialect/Tessera/Transforms/Passes.h.inc"
+} // namespace mlir::tessera
+
+using namespace mlir;
+using namespace mlir::tessera;
+
+namespace {
+
+/// A copy that one operand is to have.
+struct Plan {
+  Value source;
+  /// The operand's dimensions, the slowest first.
+  SmallVector<int64_t> order;
+  /// What it is for, in words.
+  std::string why;
+};
+
+/// A copy that was made.
+struct Packed {
+  Plan plan;
+  Value memory;
+  linalg::GenericOp copy;
+  memref::DeallocOp dealloc;
+};
+
+/// Repacks the operands of contractions, in the order of the program.
+class Repacker {
+public:
+  explicit Repacker(const Chip &chip) : chip(chip) {}
+  void run(ContractOp op);
+
+private:
+  std::optional<Plan> makePlan(ContractOp op, const MatrixForm &form,
+                               unsigned side, bool ordered);
+  Packed *findPacked(ContractOp op, const Plan &plan);
+
+  const Chip &chip;
+  SmallVector<Packed> packed;
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Whether it pays
+//===----------------------------------------------------------------------===//
+
+/// An estimate in nanoseconds, of a chip with `groupDefaults` at full load: a
+/// copy reads and writes so many bytes in one, and takes as long as this to
+/// begin and end.
+static constexpr double bytesPerNs = 2500, nsPerKernel = 2000;
+/// What one multiplication takes less in a product by groups: than where
+/// elements are copied to workgroup memory one by one (0.9 ms against 0.2 at
+/// 4096 cubed, bf16, on sm_90a), and than where only the order of the elements
+/// was in the way.
+static constexpr double nsSavedByRows = 1.0e-5, nsSavedByOrder = 0.4e-5;
+
+/// The copy's time.
+static double estimateCopy(Value operand) {
+  auto type = cast<MemRefType>(operand.getType());
+  return nsPerKernel + 2.0 * type.getNumElements() *
+                           getElementBytes(type.getElementType()) / bytesPerNs;
+}
+
+/// The multiplications of `op`; 0 where they are not known.
+static double countProducts(ContractOp op) {
+  double count = 1;
+  for (unsigned d = 0; d < op.getMap(0).getNumDims(); ++d) {
+    int64_t extent = getStaticExtent(op, d);
+    if (ShapedType::isDynamic(extent))
+      return 0;
+    count *= extent;
+  }
+  return count;
+}
+
+//===----------------------------------------------------------------------===//
+// One copy for several contractions
+//===----------------------------------------------------------------------===//
+
+/// What `memory` is a view of.
+static Value getRoot(Value memory) {
+  while (auto view = memory.getDefiningOp<ViewLikeOpInterface>())
+    memory = view.getViewSource();
+  return memory;
+}
+
+/// Whether `root` is memory by itself, which no other value begins at but views
+/// of it, arguments apart.
+static bool isAllocation(Value root) {
+  return root.getDefiningOp<memref::AllocOp>() ||
+         root.getDefiningOp<memref::AllocaOp>();
+}
+
+static bool isArgumentOrGlobal(Value root) {
+  auto argument = dyn_cast<BlockArgument>(root);
+  return root.getDefiningOp<memref::GetGlobalOp>() ||
+         (argument && argument.getOwner()->isEntryBlock() &&
+          isa<func::FuncOp>(argument.getOwner()->getParentOp()));
+}
+
+/// Whether `op` may write or free what `source` is a view of.
+static bool mayChange(Operation *op, Value source) {
+  std::optional<SmallVector<MemoryEffects::EffectInstance>> effects =
+      getEffectsRecursively(op);
+  if (!effects)
+    return true;
+  Value root = getRoot(source);
+  return llvm::any_of(*effects, [&](MemoryEffects::EffectInstance &effect) {
+    if (!isa<MemoryEffects::Write, MemoryEffects::Free>(effect.getEffect()))
+      return false;
+    Value written = effect.getValue() ? getRoot(effect.getValue()) : Value();
+    return !written || written == root || !isAllocation(written) ||
+           (!isAllocation(root) && !isArgumentOrGlobal(root));
+  });
+}
+
+/// The copy by `plan` that was made for another contraction before `op`, if it
+/// is still what the operand is; null otherwise.
+Packed *Repacker::findPacked(ContractOp op, const Plan &plan) {
+  for (Packed &other : packed) {
+    if (other.plan.source != plan.source || other.plan.order != plan.order ||
+        other.copy->getBlock() != op->getBlock())
+      continue;
+    Operation *between = other.copy->getNextNode();
+    while (between && between != op && !mayChange(between, plan.source))
+      between = between->getNextNode();
+    if (between == op)
+      return &other;
+  }
+  return nullptr;
+}
+
+//===----------------------------------------------------------------------===//
+// The copy
+//===----------------------------------------------------------------------===//
+
+/// The copy with which lhs (0) or rhs (1) of `op` can be read, where K is to
+/// run along its rows unless it is `ordered`. Nothing where it is no matrix of
+/// known extents at each batch.
+std::optional<Plan> Repacker::makePlan(ContractOp op, const MatrixForm &form,
+                                       unsigned side, bool ordered) {
+  Plan plan;
+  plan.source = side ? op.getRhs() : op.getLhs();
+  auto type = dyn_cast<MemRefType>(plan.source.getType());
+  AffineMap map = op.getMap(side);
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  if (!type || !type.hasStaticShape() || type.getNumElements() == 0 ||
+      type.getMemorySpace() || !op.getProducer(side).empty() ||
+      failed(type.getStridesAndOffset(strides, offset)) ||
+      isPacked(type.getElementType()) ||
+      chip.accessBytes % getElementBytes(type.getElementType()) ||
+      !map.isProjectedPermutation())
+    return std::nullopt;
+  // Of several dimensions along the rows, the others would be no one dimension
+  // with what is padded.
+  ArrayRef<unsigned> along = form.k;
+  if (ordered)
+    along = isStoredTransposed(op, form, side) ? form.getRows(side)
+                                               : form.getCols(side);
+  std::optional<unsigned> fastest;
+  if (along.size() == 1)
+    fastest =
+        map.getResultPosition(getAffineDimExpr(along.front(), op.getContext()));
+  if (!fastest)
+    return std::nullopt;
+  for (unsigned r = 0; r < map.getNumResults(); ++r)
+    if (r != *fastest)
+      plan.order.push_back(r);
+  plan.order.push_back(*fastest);
+
+  llvm::raw_string_ostream text(plan.why);
+  text << "copies " << (side ? "rhs" : "lhs") << " of a product, ";
+  for (int64_t size : type.getShape())
+    text << size << "x";
+  text << type.getElementType() << ", to rows that begin at multiples of "
+       << chip.accessBytes << " bytes";
+  if (!ordered)
+    text << ", with K along them";
+  return plan;
+}
+
+/// Memory for the copy, with padded rows.
+static Value allocate(ImplicitLocOpBuilder &builder, const Plan &plan,
+                      const Chip &chip) {
+  auto type = cast<MemRefType>(plan.source.getType());
+  SmallVector<int64_t> shape;
+  for (int64_t r : plan.order)
+    shape.push_back(type.getDimSize(r));
+  SmallVector<int64_t> padded(shape);
+  padded.back() = llvm::alignTo(
+      padded.back(), chip.accessBytes / getElementBytes(type.getElementType()));
+  Value memory = memref::AllocOp::create(
+      builder, MemRefType::get(padded, type.getElementType()),
+      builder.getI64IntegerAttr(chip.accessBytes));
+  if (padded == shape)
+    return memory;
+  SmallVector<OpFoldResult> offsets(shape.size(), builder.getIndexAttr(0)),
+      sizes = getAsIndexOpFoldResult(builder.getContext(), shape),
+      steps(shape.size(), builder.getIndexAttr(1));
+  return memref::SubViewOp::create(builder, memory, offsets, sizes, steps);
+}
+
+static linalg::GenericOp emitCopy(ImplicitLocOpBuilder &builder,
+                                  const Plan &plan, Value memory) {
+  unsigned rank = plan.order.size();
+  AffineMap target = builder.getMultiDimIdentityMap(rank);
+  AffineMap source = inversePermutation(
+      AffineMap::getPermutationMap(plan.order, builder.getContext()));
+  SmallVector<utils::IteratorType> iterators(rank,
+                                             utils::IteratorType::parallel);
+  auto copy = linalg::GenericOp::create(
+      builder, ValueRange{plan.source}, ValueRange{memory},
+      ArrayRef<AffineMap>{source, target}, iterators,
+      [](OpBuilder &nested, Location loc, ValueRange arguments) {
+        linalg::YieldOp::create(nested, loc, arguments[0]);
+      });
+  copy->setAttr(getRepackAttrName(), builder.getStringAttr(plan.why));
+  return copy;
+}
+
+/// Gives lhs (0) or rhs (1) of `op` the operand `memory`, whose dimensions are
+/// those of the one before in this order.
+static void setOperand(ContractOp op, unsigned side, Value memory,
+                       ArrayRef<int64_t> order) {
+  AffineMap old = op.getMap(side);
+  SmallVector<AffineExpr> results;
+  for (int64_t r : order)
+    results.push_back(old.getResult(r));
+  SmallVector<Attribute> maps(op.getMaps().getValue());
+  maps[side] = AffineMapAttr::get(
+      AffineMap::get(old.getNumDims(), 0, results, op.getContext()));
+  op.setMapsAttr(ArrayAttr::get(op.getContext(), maps));
+  (side ? op.getRhsMutable() : op.getLhsMutable()).assign(memory);
+}
+
+//===----------------------------------------------------------------------===//
+// Contractions
+//===----------------------------------------------------------------------===//
+
+/// The instructions of several subgroups that `op` may come to use.
+static SmallVector<const MatrixInstruction *>
+getGroupInstructions(ContractOp op, const MatrixForm &form, const Chip &chip) {
+  SmallVector<int64_t> groups;
+  if (ScheduleAttr schedule = op.getScheduleAttr()) {
+    if (schedule.getSwizzle())
+      groups.push_back(schedule.getGroup());
+  } else {
+    for (const ScheduleDefaults &tiling : chip.groupDefaults)
+      if (!llvm::is_contained(groups, tiling.group))
+        groups.push_back(tiling.group);
+  }
+  SmallVector<const MatrixInstruction *> rows;
+  for (int64_t group : groups)
+    if (group > 1)
+      llvm::append_range(rows, getPermittedInstructions(op, form, chip, group));
+  return rows;
+}
+
+/// Whether `op`, as it stands, is computed by such an instruction.
+static bool usesGroup(ContractOp op, const Chip &chip) {
+  if (ScheduleAttr schedule = op.getScheduleAttr())
+    return getScheduleProblems(op, schedule, chip).empty();
+  return getDefaultSchedule(op, chip).getGroup() > 1;
+}
+
+void Repacker::run(ContractOp op) {
+  MatrixForm form = getMatrixForm(op);
+  SmallVector<const MatrixInstruction *> rows =
+      getGroupInstructions(op, form, chip);
+  if (rows.empty() || form.gather[0] || form.gather[1])
+    return;
+  std::array<std::optional<Plan>, 2> plans;
+  bool allAligned = true, allOrdered = true;
+  for (unsigned side : {0, 1}) {
+    bool aligned = hasAlignedRows(op, side, chip),
+         ordered = llvm::any_of(rows, [&](const MatrixInstruction *row) {
+           return hasOrder(op, form, side, *row);
+         });
+    allAligned &= aligned;
+    allOrdered &= ordered;
+    if (aligned && ordered)
+      continue;
+    plans[side] = makePlan(op, form, side, ordered);
+    if (!plans[side])
+      return;
+  }
+  if (allAligned && allOrdered)
+    return;
+
+  // A schedule that says what to use is not legal with another order.
+  double saved =
+             countProducts(op) * (allAligned ? nsSavedByOrder : nsSavedByRows),
+         cost = 0;
+  std::array<Packed *, 2> found{};
+  for (unsigned side : {0, 1}) {
+    if (!plans[side])
+      continue;
+    found[side] = findPacked(op, *plans[side]);
+    bool isSame = side == 1 && plans[0] &&
+                  plans[0]->source == plans[1]->source &&
+                  plans[0]->order == plans[1]->order;
+    if (!found[side] && !isSame)
+      cost += estimateCopy(plans[side]->source);
+  }
+  if (saved <= cost && !(op.getScheduleAttr() && !allOrdered))
+    return;
+
+  // Try it: the copies are made if the product is computed as it should.
+  std::array<Value, 2> before{op.getLhs(), op.getRhs()};
+  ArrayAttr maps = op.getMaps();
+  ImplicitLocOpBuilder builder(op.getLoc(), op);
+  SmallVector<Packed> made;
+  SmallVector<Packed *> used;
+  for (unsigned side : {0, 1}) {
+    if (!plans[side])
+      continue;
+    Value memory;
+    if (found[side]) {
+      memory = found[side]->memory;
+      used.push_back(found[side]);
+    } else if (!made.empty() && made[0].plan.source == plans[side]->source &&
+               made[0].plan.order == plans[side]->order) {
+      memory = made[0].memory;
+    } else {
+      memory = allocate(builder, *plans[side], chip);
+      made.push_back({*plans[side], memory, nullptr, nullptr});
+    }
+    setOperand(op, side, memory, plans[side]->order);
+  }
+  if (!usesGroup(op, chip)) {
+    op.setMapsAttr(maps);
+    op.getLhsMutable().assign(before[0]);
+    op.getRhsMutable().assign(before[1]);
+    for (Packed &one : made) {
+      Operation *view = one.memory.getDefiningOp();
+      Operation *memory = getRoot(one.memory).getDefiningOp();
+      view->erase();
+      if (memory != view)
+        memory->erase();
+    }
+    return;
+  }
+  for (Packed *one : used)
+    one->dealloc->moveAfter(op);
+  for (Packed &one : made) {
+    builder.setInsertionPoint(op);
+    one.copy = emitCopy(builder, one.plan, one.memory);
+    builder.setInsertionPointAfter(op);
+    one.dealloc = memref::DeallocOp::create(builder, getRoot(one.memory));
+    packed.push_back(one);
+  }
+}
+
+namespace {
+struct TesseraRepackOperandsPass
+    : public tessera::impl::TesseraRepackOperandsBase<
+          TesseraRepackOperandsPass> {
+  using TesseraRepackOperandsBase::TesseraRepackOperandsBase;
+
+  void runOnOperation() override {
+    std::optional<Repacker> repacker;
+    auto repack = [&](ContractOp op, const Chip &chip) {
+      if (!repacker)
+        repacker.emplace(chip);
+      repacker->run(op);
+      return success();
+    };
+    if (failed(forEachOnChip<ContractOp>(getOperation(), target, chip,
+                                         isOnMemRefs, repack)))
+      signalPassFailure();
+  }
+};
+} // namespace

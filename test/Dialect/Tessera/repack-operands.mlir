@@ -1,4 +1,5 @@
 // RUN: gpu-opt %s --tessera-repack-operands="target=cuda chip=sm_90a" --split-input-file | FileCheck %s
+// RUN: gpu-opt %s --tessera-repack-operands="target=cuda chip=sm_90a" --tessera-choose-schedule="target=cuda chip=sm_90a" --split-input-file | FileCheck %s --check-prefix=CHOSEN
 // RUN: gpu-opt %s --tessera-repack-operands="target=cuda chip=sm_90" --split-input-file | FileCheck %s --check-prefix=NONE
 // RUN: gpu-opt %s --tessera-repack-operands="target=cpu chip=x86-64-avx512" --split-input-file | FileCheck %s --check-prefix=NONE
 // RUN: not gpu-opt %s --tessera-repack-operands="target=cuda chip=sm_91" --split-input-file 2>&1 | FileCheck %s --check-prefix=CHIP
@@ -67,6 +68,9 @@ func.func @lhs(%a: memref<2048x2001xf16>, %b: memref<2048x1024xf16>, %c: memref<
 #mn = affine_map<(m, n, k) -> (m, n)>
 
 // Both do. The schedule chosen after it is one of groups.
+
+// CHOSEN-LABEL: func @both
+// CHOSEN:        tessera.contract {{.*}} swizzle = true, {{.*}}group = 4>
 
 // CHECK-LABEL: func @both
 // CHECK-SAME:    %[[A:[a-z0-9]+]]: memref<4097x4095xbf16>, %[[B:[a-z0-9]+]]: memref<4095x4093xbf16>
@@ -290,6 +294,91 @@ func.func @written(%a: memref<2048x2047xf16>, %b: memref<2047x1024xf16>, %c: mem
       maps [#mk, #kn, #mn] accumulate f32 {
   ^bb0(%acc: f32):
     tessera.yield %acc : f32
+  }
+  return
+}
+
+// -----
+
+#mk = affine_map<(m, n, k) -> (m, k)>
+#kn = affine_map<(m, n, k) -> (k, n)>
+#mn = affine_map<(m, n, k) -> (m, n)>
+
+// Instructions that read K along the rows only: rhs is stored by rows. What has
+// rows of multiples of 16 bytes needs no view.
+
+// CHECK-DAG:   #[[ID:.+]] = affine_map<(d0, d1) -> (d0, d1)>
+// CHECK-DAG:   #[[TURN:.+]] = affine_map<(d0, d1) -> (d1, d0)>
+// CHECK-DAG:   #[[MK:.+]] = affine_map<(d0, d1, d2) -> (d0, d2)>
+// CHECK-DAG:   #[[NK:.+]] = affine_map<(d0, d1, d2) -> (d1, d2)>
+// CHECK-LABEL: func @order
+// CHECK-SAME:    %[[A:[a-z0-9]+]]: memref<4096x2048xi8>, %[[B:[a-z0-9]+]]: memref<2048x4000xi8>
+// CHECK:         %[[MEMORY:.+]] = memref.alloc() {alignment = 16 : i64} : memref<4000x2048xi8>
+// CHECK-NEXT:    linalg.generic {indexing_maps = [#[[TURN]], #[[ID]]], iterator_types = ["parallel", "parallel"]} ins(%[[B]] : {{.+}}) outs(%[[MEMORY]] : {{.+}}) attrs = {tessera.repack = "copies rhs of a product, 2048x4000xi8, to rows that begin at multiples of 16 bytes, with K along them"}
+// CHECK:         tessera.contract ins(%[[A]], %[[MEMORY]] : {{.*}} maps [#[[MK]], #[[NK]], #{{.+}}]
+// CHECK:         memref.dealloc %[[MEMORY]]
+func.func @order(%a: memref<4096x2048xi8>, %b: memref<2048x4000xi8>, %c: memref<4096x4000xi32>) {
+  tessera.contract ins(%a, %b : memref<4096x2048xi8>, memref<2048x4000xi8>) outs(%c : memref<4096x4000xi32>)
+      maps [#mk, #kn, #mn] accumulate i32 {
+  ^bb0(%acc: i32):
+    tessera.yield %acc : i32
+  }
+  return
+}
+
+// -----
+
+#km = affine_map<(b, m, n, k) -> (k, b, m)>
+#nk = affine_map<(b, m, n, k) -> (n, k)>
+#mn = affine_map<(b, m, n, k) -> (b, m, n)>
+
+// Both are in the way: the order of lhs, whose batch stays outside, and where the
+// rows of rhs begin.
+
+// CHECK-DAG:   #[[TURN:.+]] = affine_map<(d0, d1, d2) -> (d2, d0, d1)>
+// CHECK-DAG:   #[[MK:.+]] = affine_map<(d0, d1, d2, d3) -> (d0, d1, d3)>
+// CHECK-LABEL: func @order_and_rows
+// CHECK:         %[[MA:.+]] = memref.alloc() {alignment = 16 : i64} : memref<3x2048x1024xf32>
+// CHECK:         %[[VA:.+]] = memref.subview %[[MA]]{{.*}} to memref<3x2048x1022xf32, strided<[2097152, 1024, 1]>>
+// CHECK:         %[[MB:.+]] = memref.alloc() {alignment = 16 : i64} : memref<2048x1024xf32>
+// CHECK:         linalg.generic {indexing_maps = [#[[TURN]], {{.*}} with K along them"}
+// CHECK:         linalg.generic {{.*}} "copies rhs of a product, 2048x1022xf32, to rows that begin at multiples of 16 bytes"}
+// CHECK:         tessera.contract ins(%[[VA]], %{{.+}} maps [#[[MK]],
+func.func @order_and_rows(%a: memref<1022x3x2048xf32>, %b: memref<2048x1022xf32>, %c: memref<3x2048x2048xf32>) {
+  tessera.contract ins(%a, %b : memref<1022x3x2048xf32>, memref<2048x1022xf32>) outs(%c : memref<3x2048x2048xf32>)
+      maps [#km, #nk, #mn] accumulate f32 precision tf32 {
+  ^bb0(%acc: f32):
+    tessera.yield %acc : f32
+  }
+  return
+}
+
+// -----
+
+#mk = affine_map<(m, n, k) -> (m, k)>
+#kn = affine_map<(m, n, k) -> (k, n)>
+#mn = affine_map<(m, n, k) -> (m, n)>
+
+// A small product is as well off without; but with a schedule that says group =
+// 4, the order is needed.
+
+// CHECK-LABEL: func @small
+// CHECK-NOT:     linalg.generic
+// CHECK:         tessera.contract
+// CHECK:         memref.alloc() {{.*}} : memref<256x256xi8>
+// CHECK:         linalg.generic
+// CHECK:         tessera.contract {{.*}} group = 4>
+func.func @small(%a: memref<256x256xi8>, %b: memref<256x256xi8>, %c: memref<256x256xi32>) {
+  tessera.contract ins(%a, %b : memref<256x256xi8>, memref<256x256xi8>) outs(%c : memref<256x256xi32>)
+      maps [#mk, #kn, #mn] accumulate i32 {
+  ^bb0(%acc: i32):
+    tessera.yield %acc : i32
+  }
+  tessera.contract ins(%a, %b : memref<256x256xi8>, memref<256x256xi8>) outs(%c : memref<256x256xi32>)
+      maps [#mk, #kn, #mn] accumulate i32
+      schedule <workgroup = [128, 128], subgroup = [64, 128], k = 128, kFragment = 128, stages = 2, vthread = [1, 1], swizzle = true, group = 4> {
+  ^bb0(%acc: i32):
+    tessera.yield %acc : i32
   }
   return
 }

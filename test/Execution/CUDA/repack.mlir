@@ -2,19 +2,24 @@
 
 // Products whose operands are copied to memory with padded rows: either
 // operand, stored either way, batches, one operand of two products, an
-// epilogue, a schedule of the program's own.
+// epilogue, a schedule of the program's own; and types whose instructions read K
+// along the rows only.
 
-// RUN: gpu-runner %s --target=cuda --verify --require-mma --entry=both --explain | FileCheck %s
-// RUN: gpu-runner %s --target=cuda --verify --require-mma --entry=columns --explain | FileCheck %s
+// RUN: gpu-runner %s --target=cuda --verify --require-mma --entry=both --explain | FileCheck %s --check-prefixes=CHECK,BULK
+// RUN: gpu-runner %s --target=cuda --verify --require-mma --entry=columns --explain | FileCheck %s --check-prefixes=CHECK,BULK
 // RUN: gpu-runner %s --target=cuda --verify --require-mma --entry=batched --explain | FileCheck %s
-// RUN: gpu-runner %s --target=cuda --verify --require-mma --entry=shared --explain | FileCheck %s --check-prefixes=CHECK,SHARED
-// RUN: gpu-runner %s --target=cuda --verify --require-mma --entry=epilogue --explain | FileCheck %s
-// RUN: gpu-runner %s --target=cuda --verify --require-mma --entry=scheduled --explain | FileCheck %s
+// RUN: gpu-runner %s --target=cuda --verify --require-mma --entry=shared --explain | FileCheck %s --check-prefixes=CHECK,BULK,SHARED
+// RUN: gpu-runner %s --target=cuda --verify --require-mma --entry=epilogue --explain | FileCheck %s --check-prefixes=CHECK,BULK
+// RUN: gpu-runner %s --target=cuda --verify --require-mma --entry=scheduled --explain | FileCheck %s --check-prefixes=CHECK,BULK
+// RUN: gpu-runner %s --target=cuda --verify --require-mma --entry=bytes --explain --arg=random:1 --arg=random:2 | FileCheck %s --check-prefixes=CHECK,BULK,ORDER
+// RUN: gpu-runner %s --target=cuda --verify --require-mma --entry=bytes_columns --explain --arg=random:1 --arg=random:2 | FileCheck %s --check-prefixes=CHECK,BULK,ORDER
+// RUN: gpu-runner %s --target=cuda --verify --require-mma --entry=tf32 --explain --arg=random:1 --arg=random:2 | FileCheck %s --check-prefixes=CHECK,BULK,ORDER
 // CHECK: wgmma.m64n
 // CHECK: _repack{{$}}
 // CHECK-NEXT: copies {{lhs|rhs}} of a product, {{.*}}, to rows that begin at multiples of 16 bytes
+// ORDER: , with K along them
 // SHARED-NOT: _repack
-// CHECK: operands: bulk copies by a subgroup of their own
+// BULK: operands: bulk copies by a subgroup of their own
 // SHARED-NOT: _repack
 // CHECK: {{^}}verified
 
@@ -70,4 +75,20 @@ func.func @epilogue(%a: tensor<2048x1001xf16>, %b: tensor<1001x1024xf16>, %bias:
 func.func @scheduled(%a: tensor<1537x1031xf16>, %b: tensor<1031x1411xf16>, %c: tensor<1537x1411xf32>) -> tensor<1537x1411xf32> {
   %r = linalg.matmul {tessera.schedule = #tessera.schedule<workgroup = [64, 128], subgroup = [64, 128], k = 64, stages = 3, swizzle = true, group = 4>} ins(%a, %b : tensor<1537x1031xf16>, tensor<1031x1411xf16>) outs(%c : tensor<1537x1411xf32>) -> tensor<1537x1411xf32>
   return %r : tensor<1537x1411xf32>
+}
+
+func.func @bytes(%a: tensor<1537x2063xi8>, %b: tensor<2063x1411xi8>, %c: tensor<1537x1411xi32>) -> tensor<1537x1411xi32> {
+  %r = linalg.matmul ins(%a, %b : tensor<1537x2063xi8>, tensor<2063x1411xi8>) outs(%c : tensor<1537x1411xi32>) -> tensor<1537x1411xi32>
+  return %r : tensor<1537x1411xi32>
+}
+
+// By a schedule of the program's own, which the order would not permit.
+func.func @bytes_columns(%a: tensor<2080x301xi8>, %b: tensor<2080x400xi8>, %c: tensor<301x400xi32>) -> tensor<301x400xi32> {
+  %r = linalg.matmul indexing_maps = [#km, #kn, #mn] {tessera.schedule = #tessera.schedule<workgroup = [128, 128], subgroup = [64, 128], k = 128, stages = 2, swizzle = true, group = 4>} ins(%a, %b : tensor<2080x301xi8>, tensor<2080x400xi8>) outs(%c : tensor<301x400xi32>) -> tensor<301x400xi32>
+  return %r : tensor<301x400xi32>
+}
+
+func.func @tf32(%a: tensor<2047x2045xf32>, %b: tensor<2047x2043xf32>, %c: tensor<2045x2043xf32>) -> tensor<2045x2043xf32> {
+  %r = linalg.matmul indexing_maps = [#km, #kn, #mn] {tessera.allow_tf32} ins(%a, %b : tensor<2047x2045xf32>, tensor<2047x2043xf32>) outs(%c : tensor<2045x2043xf32>) -> tensor<2045x2043xf32>
+  return %r : tensor<2045x2043xf32>
 }

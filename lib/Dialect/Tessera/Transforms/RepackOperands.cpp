@@ -45,6 +45,8 @@ struct Plan {
   Value source;
   /// The operand's dimensions, the slowest first.
   SmallVector<int64_t> order;
+  /// Whether another dimension than before runs fastest.
+  bool turns = false;
   /// What it is for, in words.
   std::string why;
 };
@@ -82,6 +84,8 @@ private:
 /// copy reads and writes so many bytes in one, and takes as long as this to
 /// begin and end.
 static constexpr double bytesPerNs = 2500, nsPerKernel = 2000;
+/// A copy that turns tiles in workgroup memory moves them element by element.
+static constexpr double turnedElementsPerNs = 700;
 /// What one multiplication takes less in a product by groups: than where
 /// elements are copied to workgroup memory one by one (0.9 ms against 0.2 at
 /// 4096 cubed, bf16, on sm_90a), and than where only the order of the elements
@@ -89,10 +93,14 @@ static constexpr double bytesPerNs = 2500, nsPerKernel = 2000;
 static constexpr double nsSavedByRows = 1.0e-5, nsSavedByOrder = 0.4e-5;
 
 /// The copy's time.
-static double estimateCopy(Value operand) {
-  auto type = cast<MemRefType>(operand.getType());
-  return nsPerKernel + 2.0 * type.getNumElements() *
-                           getElementBytes(type.getElementType()) / bytesPerNs;
+static double estimateCopy(const Plan &plan) {
+  auto type = cast<MemRefType>(plan.source.getType());
+  double elements = type.getNumElements(),
+         bytes = elements * getElementBytes(type.getElementType()),
+         ns = 2 * bytes / bytesPerNs;
+  if (plan.turns)
+    ns = std::max(ns, elements / turnedElementsPerNs);
+  return nsPerKernel + ns;
 }
 
 /// The multiplications of `op`; 0 where they are not known.
@@ -188,6 +196,7 @@ std::optional<Plan> Repacker::makePlan(ContractOp op, const MatrixForm &form,
     return std::nullopt;
   // Of several dimensions along the rows, the others would be no one dimension
   // with what is padded.
+  plan.turns = !ordered;
   ArrayRef<unsigned> along = form.k;
   if (ordered)
     along = isStoredTransposed(op, form, side) ? form.getRows(side)
@@ -335,7 +344,7 @@ void Repacker::run(ContractOp op) {
                   plans[0]->source == plans[1]->source &&
                   plans[0]->order == plans[1]->order;
     if (!found[side] && !isSame)
-      cost += estimateCopy(plans[side]->source);
+      cost += estimateCopy(*plans[side]);
   }
   if (saved <= cost && !(op.getScheduleAttr() && !allOrdered))
     return;

@@ -14,6 +14,7 @@
 // RUN: gpu-runner %s --target=cuda --verify --require-mma --entry=bytes --explain --arg=random:1 --arg=random:2 | FileCheck %s --check-prefixes=CHECK,BULK,ORDER
 // RUN: gpu-runner %s --target=cuda --verify --require-mma --entry=bytes_columns --explain --arg=random:1 --arg=random:2 | FileCheck %s --check-prefixes=CHECK,BULK,ORDER
 // RUN: gpu-runner %s --target=cuda --verify --require-mma --entry=tf32 --explain --arg=random:1 --arg=random:2 | FileCheck %s --check-prefixes=CHECK,BULK,ORDER
+// RUN: gpu-runner %s --target=cuda --verify --require-mma --entry=f8 --explain --arg=random:1 --arg=random:2 | FileCheck %s --check-prefixes=CHECK,BULK,ORDER
 // CHECK: wgmma.m64n
 // CHECK: _repack{{$}}
 // CHECK-NEXT: copies {{lhs|rhs}} of a product, {{.*}}, to rows that begin at multiples of 16 bytes
@@ -91,4 +92,9 @@ func.func @bytes_columns(%a: tensor<2080x301xi8>, %b: tensor<2080x400xi8>, %c: t
 func.func @tf32(%a: tensor<2047x2045xf32>, %b: tensor<2047x2043xf32>, %c: tensor<2045x2043xf32>) -> tensor<2045x2043xf32> {
   %r = linalg.matmul indexing_maps = [#km, #kn, #mn] {tessera.allow_tf32} ins(%a, %b : tensor<2047x2045xf32>, tensor<2047x2043xf32>) outs(%c : tensor<2045x2043xf32>) -> tensor<2045x2043xf32>
   return %r : tensor<2045x2043xf32>
+}
+
+func.func @f8(%a: tensor<1537x2063xf8E4M3FN>, %b: tensor<2063x1411xf8E5M2>, %c: tensor<1537x1411xf32>) -> tensor<1537x1411xf32> {
+  %r = linalg.matmul ins(%a, %b : tensor<1537x2063xf8E4M3FN>, tensor<2063x1411xf8E5M2>) outs(%c : tensor<1537x1411xf32>) -> tensor<1537x1411xf32>
+  return %r : tensor<1537x1411xf32>
 }

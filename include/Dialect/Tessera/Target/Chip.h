@@ -72,7 +72,8 @@ struct ScheduleDefaults {
   /// Subgroups that own a fragment together: `subgroup` is their tile.
   int64_t group = 1;
   /// The rate of the matrix unit with this tiling, measured, as a part of the
-  /// best one's.
+  /// best one's. Of tilings for groups, as is what follows; their `stages` are
+  /// the most that are of use.
   double speed = 1.0;
   /// Workgroups that one processor works on at a time to reach that rate.
   int64_t concurrent = 1;
@@ -107,6 +108,19 @@ struct BulkCopyEngine {
   int64_t registerGroup;
   /// What threads keep that do nothing but issue copies.
   int64_t leastRegisters;
+};
+
+/// What the default schedule expects of a chip, as measured. Times in
+/// nanoseconds, of one processor where nothing else is said.
+struct ChipRates {
+  /// Multiply-adds of operands of two bytes with the best tiling.
+  double products = 1;
+  /// From a tile's last product to the next tile's first one, for each element.
+  double epilogue = 0;
+  /// Bytes that all processors read or write together, and one by itself.
+  double memory = 1, processorMemory = 1;
+  /// A kernel's launch, and its first loads.
+  double start = 0;
 };
 
 /// What the compiler has to know of a chip.
@@ -149,6 +163,7 @@ struct Chip {
   /// them. The default schedule takes the one by which the contraction takes
   /// least time.
   std::vector<ScheduleDefaults> groupDefaults;
+  ChipRates rates;
   SimtDefaults simt;
   /// The rows this chip has, best first.
   std::vector<MatrixInstruction> instructions;

@@ -318,17 +318,22 @@ static void addWarpgroups(Chip &chip) {
       row.fewBits = type.fewBits;
       chip.instructions.push_back(std::move(row));
     }
-  // Speeds measured at 4096 cubed, f16: docs/benchmarks/h200-schedules.md.
-  chip.groupDefaults = {{{128, 256}, {64, 256}, 128, 4, 4, 1.00, 1},
-                        {{128, 128}, {64, 128}, 128, 3, 4, 0.87, 2},
-                        {{64, 128}, {64, 128}, 128, 4, 4, 0.65, 2},
-                        {{64, 64}, {64, 64}, 128, 4, 4, 0.50, 3}};
+  // Measured on an H200, in f16 and bf16: docs/benchmarks/h200-schedules.md.
+  chip.groupDefaults = {{{128, 256}, {64, 256}, 128, 8, 4, 1.00},
+                        {{256, 128}, {128, 128}, 128, 8, 4, 0.97},
+                        {{192, 128}, {64, 128}, 128, 8, 4, 0.90},
+                        {{128, 128}, {64, 128}, 128, 8, 4, 0.90},
+                        {{64, 256}, {64, 256}, 128, 8, 4, 0.69},
+                        {{64, 128}, {64, 128}, 128, 8, 4, 0.67},
+                        {{64, 64}, {64, 64}, 256, 8, 4, 0.33}};
+  chip.rates = {/*products=*/3170, /*epilogue=*/0.035, /*memory=*/3500,
+                /*processorMemory=*/33, /*start=*/5000};
   // Sums apart take as many registers again: half the columns. Speeds are
   // those above, for want of others; fewer stages than four make ptxas spill.
   for (ScheduleDefaults tiling : std::vector<ScheduleDefaults>(
-           {{{128, 128}, {64, 128}, 128, 4, 4, 0.87, 1},
-            {{64, 128}, {64, 128}, 128, 4, 4, 0.65, 2},
-            {{64, 64}, {64, 64}, 128, 4, 4, 0.50, 3}})) {
+           {{{128, 128}, {64, 128}, 128, 8, 4, 0.90},
+            {{64, 128}, {64, 128}, 128, 8, 4, 0.67},
+            {{64, 64}, {64, 64}, 256, 8, 4, 0.33}})) {
     tiling.sumsApart = true;
     chip.groupDefaults.push_back(tiling);
   }

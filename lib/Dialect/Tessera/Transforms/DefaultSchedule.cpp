@@ -4,6 +4,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "GroupTilings.h"
+
 #include "Dialect/Tessera/Transforms/ScheduleCheck.h"
 #include "Dialect/Tessera/Transforms/Utils.h"
 
@@ -43,11 +45,10 @@ StagedTiles mlir::tessera::getStagedTiles(ContractOp op, const MatrixForm &form,
 }
 
 static const MatrixInstruction *select(ContractOp op, const Chip &chip,
-                                       std::array<int64_t, 2> tile, int64_t k,
-                                       int64_t group = 1) {
+                                       std::array<int64_t, 2> tile, int64_t k) {
   return selectInstruction(chip, op.getProductType(0), op.getProductType(1),
                            op.getAccumulatorType(), op.getPrecision(), tile[0],
-                           tile[1], k, /*why=*/nullptr, group);
+                           tile[1], k);
 }
 
 //===----------------------------------------------------------------------===//
@@ -132,84 +133,10 @@ static bool canSwizzle(ContractOp op, const StagedTiles &tiles) {
              tiles.b, getElementTypeOrSelf(op.getRhs().getType())));
 }
 
-//===----------------------------------------------------------------------===//
-// Tilings of groups of subgroups
-//===----------------------------------------------------------------------===//
-
 bool mlir::tessera::hasOrder(ContractOp op, const MatrixForm &form,
                              unsigned side, const MatrixInstruction &row) {
   return row.anyOrder || !row.isInMemory(side ? Role::B : Role::A) ||
          isStoredTransposed(op, form, side) == (side == 1);
-}
-
-/// Whether instructions of several subgroups, which read operands from swizzled
-/// workgroup memory as they are, can compute `op` with this tiling.
-static bool fitsGroup(ContractOp op, const Chip &chip, const MatrixForm &form,
-                      const std::array<int64_t, 3> &extents,
-                      const ScheduleDefaults &tiling) {
-  Type lhs = getElementTypeOrSelf(op.getLhs().getType());
-  int64_t k = tiling.kBytes / getElementBytes(lhs);
-  const MatrixInstruction *row =
-      select(op, chip, tiling.subgroup, k, tiling.group);
-  if (!row || row->sumsApart(op.getPrecision()) != tiling.sumsApart ||
-      !hasOrder(op, form, 0, *row) || !hasOrder(op, form, 1, *row) ||
-      !op.getProducer(0).empty() || !op.getProducer(1).empty() ||
-      getLargestStep(op, form) % k)
-    return false;
-  // Where not even half a tile is filled, smaller instructions are better.
-  for (unsigned d : {0, 1})
-    if (ShapedType::isStatic(extents[d]) &&
-        extents[d] <= (d ? row->n : row->m) / 2)
-      return false;
-  auto schedule = ScheduleAttr::get(
-      op.getContext(), tiling.workgroup, tiling.subgroup, k, k, tiling.stages,
-      /*vthread=*/{1, 1}, /*interleave=*/0, /*swizzle=*/true, /*splitK=*/1,
-      SplitReduction::Ordered, /*raster=*/0, /*persistent=*/0, tiling.group,
-      /*stageOutput=*/false);
-  return canSwizzle(op, getStagedTiles(op, form, schedule, chip));
-}
-
-/// The time that the tiles of the output take, in arbitrary units. Processors
-/// have `concurrent` tiles at a time, and those of the last wave what is left.
-static double estimateTime(ContractOp op, const Chip &chip,
-                           const MatrixForm &form,
-                           const std::array<int64_t, 3> &extents,
-                           const ScheduleDefaults &tiling,
-                           const std::array<int64_t, 3> &tiles) {
-  Type lhs = getElementTypeOrSelf(op.getLhs().getType());
-  int64_t parts = chooseSplitK(op, chip, form, extents, tiling.workgroup,
-                               tiling.kBytes / getElementBytes(lhs));
-  int64_t processors = std::max<int64_t>(1, chip.processors),
-          count = tiles[0] * tiles[1] * tiles[2] * parts,
-          wave = processors * tiling.concurrent;
-  int64_t each = count / wave * tiling.concurrent +
-                 llvm::divideCeil(count % wave, processors);
-  return each * (tiling.workgroup[0] * tiling.workgroup[1] / tiling.speed) /
-         parts;
-}
-
-/// The tiling of the chip's for groups with which the tiles of the output take
-/// least time; null where none fits.
-static const ScheduleDefaults *
-chooseGroupTiling(ContractOp op, const Chip &chip, const MatrixForm &form,
-                  const std::array<int64_t, 3> &extents) {
-  if (!hasAlignedRows(op, 0, chip) || !hasAlignedRows(op, 1, chip))
-    return nullptr;
-  const ScheduleDefaults *best = nullptr;
-  double least = 0;
-  for (const ScheduleDefaults &tiling : chip.groupDefaults) {
-    if (!fitsGroup(op, chip, form, extents, tiling))
-      continue;
-    auto tiles = countTiles(op, form, extents, tiling.workgroup);
-    if (!tiles)
-      return &tiling;
-    double time = estimateTime(op, chip, form, extents, tiling, *tiles);
-    if (!best || time < least) {
-      best = &tiling;
-      least = time;
-    }
-  }
-  return best;
 }
 
 //===----------------------------------------------------------------------===//
@@ -254,12 +181,11 @@ static ScheduleAttr makeDefaultSchedule(ContractOp op, const Chip &chip,
   const MatrixInstruction *instruction =
       select(op, chip, chip.matrixDefaults.subgroup, longest);
   bool matrixUnit = instruction && instruction->matrixUnit;
-  const ScheduleDefaults *grouped =
-      wholeRows ? nullptr : chooseGroupTiling(op, chip, form, extents);
-  const ScheduleDefaults &defaults = grouped      ? *grouped
-                                     : matrixUnit ? chip.matrixDefaults
-                                                  : chip.scalarDefaults;
-  int64_t group = defaults.group;
+  if (!wholeRows)
+    if (ScheduleAttr grouped = chooseGroupSchedule(op, chip, form, extents))
+      return grouped;
+  const ScheduleDefaults &defaults =
+      matrixUnit ? chip.matrixDefaults : chip.scalarDefaults;
   std::array<int64_t, 2> workgroup = defaults.workgroup,
                          subgroup = defaults.subgroup;
   int64_t stages = defaults.stages;
@@ -275,7 +201,7 @@ static ScheduleAttr makeDefaultSchedule(ContractOp op, const Chip &chip,
 
   // Whether a subgroup's tile has an instruction of this class for some K.
   auto hasClass = [&](std::array<int64_t, 2> tile) {
-    const MatrixInstruction *row = select(op, chip, tile, longest, group);
+    const MatrixInstruction *row = select(op, chip, tile, longest);
     return row && row->matrixUnit == matrixUnit;
   };
   wholeRows &= ShapedType::isStatic(extents[1]);
@@ -289,7 +215,7 @@ static ScheduleAttr makeDefaultSchedule(ContractOp op, const Chip &chip,
   // Without staging, a step is one fragment: no longer than the default says.
   int64_t step = std::max(defaults.kBytes / operandBytes, int64_t(1));
   instruction = select(op, chip, subgroup,
-                       stages == 0 ? std::gcd(step, longest) : longest, group);
+                       stages == 0 ? std::gcd(step, longest) : longest);
   int64_t kFragment = instruction ? instruction->k : 1;
   int64_t k = std::max(defaults.kBytes / operandBytes / kFragment, int64_t(1)) *
               kFragment;
@@ -300,7 +226,7 @@ static ScheduleAttr makeDefaultSchedule(ContractOp op, const Chip &chip,
 
   // Whether a subgroup's tile still has an instruction of the same class.
   auto isGood = [&](std::array<int64_t, 2> tile) {
-    const MatrixInstruction *row = select(op, chip, tile, kFragment, group);
+    const MatrixInstruction *row = select(op, chip, tile, kFragment);
     return row && row->matrixUnit == matrixUnit;
   };
   /// Halves the tile along `d`, the workgroup's before the subgroup's.
@@ -327,17 +253,14 @@ static ScheduleAttr makeDefaultSchedule(ContractOp op, const Chip &chip,
   while (ShapedType::isStatic(extents[2]) && k / 2 >= extents[2] &&
          (k / 2) % kFragment == 0)
     k /= 2;
-  // Instructions that a group issues one after another are waited for once.
-  if (group > 1)
-    kFragment = k;
-
   bool swizzle = false;
   int64_t splitK = 1, raster = 0;
   auto make = [&] {
     return ScheduleAttr::get(op.getContext(), workgroup, subgroup, k, kFragment,
                              stages, /*vthread=*/{1, 1}, /*interleave=*/0,
                              swizzle, splitK, SplitReduction::Ordered, raster,
-                             /*persistent=*/0, group, /*stageOutput=*/false);
+                             /*persistent=*/0, /*group=*/1,
+                             /*stageOutput=*/false);
   };
   // More stages than there are steps would only cost memory.
   if (ShapedType::isStatic(extents[2]) && stages > 1)

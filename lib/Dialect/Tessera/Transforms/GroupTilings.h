@@ -1,0 +1,23 @@
+//===- GroupTilings.h - Tilings for groups of subgroups ---------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LIB_DIALECT_TESSERA_TRANSFORMS_GROUPTILINGS_H
+#define LIB_DIALECT_TESSERA_TRANSFORMS_GROUPTILINGS_H
+
+#include "Dialect/Tessera/Transforms/Schedule.h"
+
+namespace mlir::tessera {
+
+/// The schedule of instructions of several subgroups together with which `op`
+/// takes least time on `chip`, by an estimate; null where none fits. Extents
+/// are those of M, N and K; unknown ones count as large.
+ScheduleAttr chooseGroupSchedule(ContractOp op, const Chip &chip,
+                                 const MatrixForm &form,
+                                 const std::array<int64_t, 3> &extents);
+
+} // namespace mlir::tessera
+
+#endif // LIB_DIALECT_TESSERA_TRANSFORMS_GROUPTILINGS_H

@@ -46,12 +46,14 @@ static void convert(gpu::GPUFuncOp kernel, const Chip &chip) {
                     size ? size->front() : 0, chip, why);
   if (!step) {
     // Copies that were pipelined are of kernels that had no such step either.
+    std::string how = "copies by all threads: ";
     kernel.walk([&](AsyncCopyOp op) {
+      how = "asynchronous copies by all threads: ";
       why = explainNotBulk(op, chip);
       return why.empty() ? WalkResult::advance() : WalkResult::interrupt();
     });
     if (!why.empty())
-      report("copies by all threads: " + why);
+      report(how + why);
     return;
   }
   std::string outputs = describeOutputs(*step, chip);

@@ -84,7 +84,9 @@ private:
   }
 
   void emitSetUp(OpBuilder &builder);
-  void shiftRegisters(scf::IfOp roles);
+  /// Registers of a thread that hold accumulators of one step.
+  int64_t countAccumulators();
+  void shiftRegisters(scf::IfOp roles, int64_t accumulators);
   Place emitProducer(OpBuilder &builder, size_t depth, Place place);
   void convertStep(Place place);
   Place carryPlace();
@@ -196,24 +198,41 @@ void Specializer::emitSetUp(OpBuilder &builder) {
   gpu::BarrierOp::create(builder, loc);
 }
 
-/// Hands registers of the producer's over to the others (PTX ISA,
-/// "setmaxnreg"). A workgroup starts with the same for each thread, in units of
-/// 8; all of a thread group give, or take.
-void Specializer::shiftRegisters(scf::IfOp roles) {
+int64_t Specializer::countAccumulators() {
+  int64_t words = 0;
+  kernel.walk([&](MmaOp op) {
+    FragmentType type = op.getAcc().getType();
+    words += type.getRows() * type.getCols() *
+             getElementBytes(type.getElementType()) / 4;
+  });
+  return words / (getFragmentGroup(kernel) * chip.subgroupSize);
+}
+
+/// Hands registers of the producer's over to the others, where these need more
+/// (PTX ISA, "setmaxnreg"). A workgroup begins with as many for each thread as
+/// there is room for, in units of 8, and has no more later: who takes what
+/// nobody gives waits for ever.
+void Specializer::shiftRegisters(scf::IfOp roles, int64_t accumulators) {
+  constexpr int64_t besides = 64, unit = 8, most = 240;
   int64_t group = chip.bulkCopies->registerGroup,
-          least = chip.bulkCopies->leastRegisters;
-  if (producers != group)
+          least = chip.bulkCopies->leastRegisters,
+          threads = readers + producers,
+          first = chip.registersPerWorkgroup / threads / unit * unit;
+  if (producers != group || accumulators + besides <= first || least >= first)
     return;
-  int64_t rest = chip.registersPerWorkgroup - least * producers;
-  auto count = static_cast<int32_t>(std::min<int64_t>(240, rest / readers / 8 * 8));
-  if (count * (readers + producers) <= chip.registersPerWorkgroup)
+  int64_t taken = std::min(
+      most, (first * threads - least * producers) / readers / unit * unit);
+  if (taken <= first)
     return;
   OpBuilder give = OpBuilder::atBlockBegin(roles.thenBlock()),
             take = OpBuilder::atBlockBegin(roles.elseBlock());
   NVVM::SetMaxRegisterOp::create(give, loc, static_cast<uint32_t>(least),
                                  NVVM::SetMaxRegisterAction::decrease);
-  NVVM::SetMaxRegisterOp::create(take, loc, static_cast<uint32_t>(count),
+  NVVM::SetMaxRegisterOp::create(take, loc, static_cast<uint32_t>(taken),
                                  NVVM::SetMaxRegisterAction::increase);
+  // So ptxas has the workgroup begin with that many.
+  kernel->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(),
+                  give.getI32IntegerAttr(1));
 }
 
 Place Specializer::emitProducer(OpBuilder &builder, size_t depth, Place place) {
@@ -385,6 +404,7 @@ void Specializer::convertBarriers(Region &region) {
 }
 
 void Specializer::run() {
+  int64_t accumulators = countAccumulators();
   barriers = instructions.addBarriers(loc, 2 * stages);
   for (CopyOp op : step.copies) {
     MemRefType type = op.getTargetType();
@@ -418,7 +438,7 @@ void Specializer::run() {
   while (roles->getNextNode() != terminator)
     roles->getNextNode()->moveBefore(rest.getTerminator());
   convertBarriers(roles.getElseRegion());
-  shiftRegisters(roles);
+  shiftRegisters(roles, accumulators);
 
   // The memory of one step alone is used no more.
   for (unsigned i = kernel.getNumWorkgroupAttributions(); i-- > 0;)

@@ -13,7 +13,7 @@
 // RUN: gpu-runner %s --target=cuda --verify --require-mma --entry=scheduled --explain | FileCheck %s --check-prefixes=CHECK,BULK
 // RUN: gpu-runner %s --target=cuda --verify --require-mma --entry=bytes --explain --arg=random:1 --arg=random:2 | FileCheck %s --check-prefixes=CHECK,BULK,ORDER
 // RUN: gpu-runner %s --target=cuda --verify --require-mma --entry=bytes_columns --explain --arg=random:1 --arg=random:2 | FileCheck %s --check-prefixes=CHECK,BULK,ORDER
-// RUN: gpu-runner %s --target=cuda --verify --require-mma --entry=tf32 --explain --arg=random:1 --arg=random:2 | FileCheck %s --check-prefixes=CHECK,BULK,ORDER
+// RUN: gpu-runner %s --target=cuda --verify --require-mma --allow-tf32 --entry=tf32 --explain --arg=random:1 --arg=random:2 | FileCheck %s --check-prefixes=CHECK,BULK,ORDER
 // RUN: gpu-runner %s --target=cuda --verify --require-mma --entry=f8 --explain --arg=random:1 --arg=random:2 | FileCheck %s --check-prefixes=CHECK,BULK,ORDER
 // CHECK: wgmma.m64n
 // CHECK: _repack{{$}}

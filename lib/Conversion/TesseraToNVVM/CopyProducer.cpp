@@ -32,6 +32,7 @@
 #include "Dialect/Tessera/Transforms/Utils.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/PatternMatch.h"
@@ -235,6 +236,24 @@ void Specializer::shiftRegisters(scf::IfOp roles, int64_t accumulators) {
                   give.getI32IntegerAttr(1));
 }
 
+/// Keeps LLVM from unrolling `loop`: code of thousands of registers' names gains
+/// nothing, and is fetched from memory once for each kernel.
+static void keepRolled(scf::ForOp loop) {
+  MLIRContext *context = loop.getContext();
+  auto unroll = LLVM::LoopUnrollAttr::get(
+      context, /*disable=*/BoolAttr::get(context, true), /*count=*/{},
+      /*runtimeDisable=*/{}, /*full=*/{}, /*followupUnrolled=*/{},
+      /*followupRemainder=*/{}, /*followupAll=*/{});
+  loop->setAttr("llvm.loop_annotation",
+                LLVM::LoopAnnotationAttr::get(
+                    context, /*disableNonforced=*/{}, /*vectorize=*/{},
+                    /*interleave=*/{}, unroll, /*unrollAndJam=*/{},
+                    /*licm=*/{}, /*distribute=*/{}, /*pipeline=*/{},
+                    /*peeled=*/{}, /*unswitch=*/{}, /*mustProgress=*/{},
+                    /*isVectorized=*/{}, /*startLoc=*/{}, /*endLoc=*/{},
+                    /*parallelAccesses=*/{}));
+}
+
 Place Specializer::emitProducer(OpBuilder &builder, size_t depth, Place place) {
   if (depth < step.loops.size()) {
     scf::ForOp loop = step.loops[depth];
@@ -243,6 +262,7 @@ Place Specializer::emitProducer(OpBuilder &builder, size_t depth, Place place) {
           stride = repeat(builder, loop.getStep());
     auto copy = scf::ForOp::create(builder, loc, begin, end, stride,
                                    ValueRange{place.slot, place.parity});
+    keepRolled(copy);
     mapping.map(loop.getInductionVar(), copy.getInductionVar());
     OpBuilder body = OpBuilder::atBlockEnd(copy.getBody());
     Place next = emitProducer(
@@ -319,6 +339,7 @@ Place Specializer::carryPlace() {
             .getOperation());
     if (isFirst)
       first = wider;
+    keepRolled(wider);
     loop = wider;
     auto arguments = wider.getRegionIterArgs().take_back(2);
     place = {arguments[0], arguments[1]};

@@ -327,7 +327,8 @@ static void addWarpgroups(Chip &chip) {
                         {{64, 128}, {64, 128}, 128, 8, 4, 0.67},
                         {{64, 64}, {64, 64}, 256, 8, 4, 0.33}};
   chip.rates = {/*products=*/3170, /*epilogue=*/0.035, /*memory=*/3500,
-                /*processorMemory=*/33, /*start=*/5000};
+                /*processorMemory=*/33, /*tiles=*/13200, /*splitLines=*/2.4,
+                /*lineBytes=*/128,      /*start=*/5000};
   // Sums apart take as many registers again: half the columns. Speeds are
   // those above, for want of others; fewer stages than four make ptxas spill.
   for (ScheduleDefaults tiling : std::vector<ScheduleDefaults>(

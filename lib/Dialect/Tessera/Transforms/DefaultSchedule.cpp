@@ -112,6 +112,11 @@ static int64_t chooseRaster(ContractOp op, const Chip &chip,
 
 bool mlir::tessera::hasAlignedRows(ContractOp op, unsigned side,
                                    const Chip &chip) {
+  return hasRowsOfMultiple(op, side, chip.accessBytes);
+}
+
+bool mlir::tessera::hasRowsOfMultiple(ContractOp op, unsigned side,
+                                      int64_t bytes) {
   auto type =
       dyn_cast<MemRefType>((side ? op.getRhs() : op.getLhs()).getType());
   int64_t offset;
@@ -121,7 +126,7 @@ bool mlir::tessera::hasAlignedRows(ContractOp op, unsigned side,
   int64_t bits = getElementBits(type.getElementType());
   return llvm::all_of(ArrayRef(strides).drop_back(), [&](int64_t stride) {
     return ShapedType::isStatic(stride) &&
-           stride * bits % (8 * chip.accessBytes) == 0;
+           stride * bits % (8 * bytes) == 0;
   });
 }
 

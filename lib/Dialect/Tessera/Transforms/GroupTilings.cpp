@@ -7,7 +7,9 @@
 // The chip has a few tilings, each with a measured speed. The time that a
 // contraction takes with one of them is estimated as
 //
-//   start + max(waves * (products of a tile / speed + its epilogue),
+//   start + max(waves * (max(products of a tile / speed,
+//                            its operands / what the cache gives)
+//                        + its epilogue),
 //               bytes / what the busy processors read together)
 //
 // where a wave is a tile for each processor, and, where the reduction is cut
@@ -34,6 +36,8 @@ struct Problem {
   int64_t batches;
   /// Of an operand's element, and the output's.
   int64_t operandBytes, outputBytes;
+  /// How many times as long lhs, and rhs, take to load as whole lines do.
+  std::array<double, 2> loadFactors;
 };
 
 class GroupTilings {
@@ -82,6 +86,11 @@ GroupTilings::GroupTilings(ContractOp op, const Chip &chip,
                getElementBytes(getElementTypeOrSelf(op.getRhs().getType())));
   problem.outputBytes =
       getElementBytes(getElementTypeOrSelf(op.getOutput().getType()));
+  for (unsigned side : {0, 1})
+    problem.loadFactors[side] =
+        hasRowsOfMultiple(op, side, chip.rates.lineBytes)
+            ? 1
+            : chip.rates.splitLines;
 }
 
 std::array<int64_t, 3>
@@ -168,11 +177,16 @@ double GroupTilings::estimate(const ScheduleDefaults &tiling,
   // Rates are those of operands of two bytes.
   double products = rates.products * tiling.speed * 2.0 /
                     double(problem.operandBytes),
-         ofTile = area * (steps * double(schedule.getK()) / products +
-                          rates.epilogue);
+         along = steps * double(schedule.getK()),
+         busy = std::min(units, processors),
+         loads = along * double(problem.operandBytes) *
+                 (double(tiling.workgroup[0]) * problem.loadFactors[0] +
+                  double(tiling.workgroup[1]) * problem.loadFactors[1]),
+         ofTile = std::max(area * along / products,
+                           loads * busy / rates.tiles) +
+                  area * rates.epilogue;
   double bytes = batches * ((m + n) * k * double(problem.operandBytes) +
                             m * n * double(problem.outputBytes)),
-         busy = std::min(units, processors),
          memory = bytes / std::min(rates.memory, busy * rates.processorMemory);
   double time = rates.start + std::max(waves * ofTile, memory);
   if (parts > 1)

@@ -95,6 +95,14 @@ public:
                              const TileLayout &layout, Value memory,
                              ValueRange indices, int64_t alignment) const;
 
+  /// The share of this workgroup's of sums over its cluster. `values` are rows
+  /// of as many elements; of each row the elements from `rank * n` on, where
+  /// rank is the workgroup's number in the cluster and n a row's elements over
+  /// the parts. Empty where the target has no clusters.
+  virtual SmallVector<Value> emitClusterSum(OpBuilder &builder, SumPartsOp op,
+                                            ValueRange values,
+                                            int64_t rows) const;
+
   /// `value` (i32) of the lane numbered `lane` (index).
   virtual Value emitShuffle(OpBuilder &builder, Location loc, Value value,
                             Value lane) const;

@@ -157,6 +157,11 @@ Value FragmentTarget::emitMemoryOperand(OpBuilder &, Location, LoadOp,
   return {};
 }
 
+SmallVector<Value> FragmentTarget::emitClusterSum(OpBuilder &, SumPartsOp,
+                                                  ValueRange, int64_t) const {
+  return {};
+}
+
 Value FragmentTarget::emitMma(OpBuilder &, Location, const MatrixInstruction &,
                               MmaOp, Value, Value, Value) const {
   return {};
@@ -233,6 +238,7 @@ void mlir::tessera::populateFragmentToVectorPatterns(
     const TypeConverter &converter, RewritePatternSet &patterns,
     const FragmentTarget &target) {
   populateMemoryPatterns(converter, patterns, target);
+  populateSumPartsPattern(converter, patterns, target);
   populateArithmeticPatterns(converter, patterns, target);
   populateConvertPattern(converter, patterns, target);
   populateCopyPatterns(converter, patterns, target);

@@ -82,6 +82,9 @@ void populateArithmeticPatterns(const TypeConverter &converter,
 void populateConvertPattern(const TypeConverter &converter,
                             RewritePatternSet &patterns,
                             const FragmentTarget &target);
+void populateSumPartsPattern(const TypeConverter &converter,
+                             RewritePatternSet &patterns,
+                             const FragmentTarget &target);
 void populateCopyPatterns(const TypeConverter &converter,
                           RewritePatternSet &patterns,
                           const FragmentTarget &target);

@@ -31,6 +31,11 @@ public:
                           const TileLayout &layout, Value row,
                           Value col) const override;
 
+  /// Cluster.cpp
+  SmallVector<Value> emitClusterSum(OpBuilder &builder, SumPartsOp op,
+                                    ValueRange values,
+                                    int64_t rows) const override;
+
   /// LdMatrix.cpp
   Value emitTileLoad(OpBuilder &builder, Location loc, LoadOp op,
                      const TileLayout &layout, Value memory, ValueRange indices,

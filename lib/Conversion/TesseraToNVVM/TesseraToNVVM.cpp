@@ -59,6 +59,12 @@ struct ConvertTesseraToNVVMPass
         failed(expandMath(getOperation())))
       return signalPassFailure();
     fenceMemoryOperands(getOperation());
+    for (auto kernel : getOperation().getOps<gpu::GPUFuncOp>())
+      if (auto parts = kernel->getAttrOfType<IntegerAttr>(getClusterAttrName()))
+        kernel->setAttr(NVVM::NVVMDialect::getClusterDimAttrName(),
+                        DenseI32ArrayAttr::get(
+                            &getContext(),
+                            {1, 1, static_cast<int32_t>(parts.getInt())}));
   }
 };
 

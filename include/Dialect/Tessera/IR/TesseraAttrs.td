@@ -49,7 +49,8 @@ def Tessera_ReductionKindAttr
 def Tessera_SplitReduction : Tessera_I32Enum<"SplitReduction",
     "how the parts of a reduction are added up", [
       I32EnumAttrCase<"Ordered", 0, "ordered">,
-      I32EnumAttrCase<"Atomic", 1, "atomic">]>;
+      I32EnumAttrCase<"Atomic", 1, "atomic">,
+      I32EnumAttrCase<"Cluster", 2, "cluster">]>;
 
 def Tessera_InterleaveAttr : AttrDef<Tessera_Dialect, "Interleave"> {
   let mnemonic = "interleave";
@@ -124,7 +125,9 @@ def Tessera_ScheduleAttr : AttrDef<Tessera_Dialect, "Schedule"> {
     - `splitKReduction` (ordered): how the parts are added up. `ordered`: by a
       second kernel, always in the same order. `atomic`: by atomic adds, in the
       order in which the workgroups come to it, so that a float may be rounded
-      otherwise in each run;
+      otherwise in each run. `cluster`: by the workgroups of a tile themselves,
+      which run at the same time and read each other's workgroup memory, always
+      in the same order;
     - `raster` (0): tiles are taken in bands of so many along M, down a band's
       M first and then along N, so that what is in the L2 cache is used again;
       0 makes all of M one band;
@@ -186,6 +189,13 @@ def Tessera_ScheduleAttr : AttrDef<Tessera_Dialect, "Schedule"> {
       return getSplitK() > 1 &&
              getSplitKReduction() == SplitReduction::Atomic;
     }
+    /// Whether the workgroups of a tile add their parts up themselves.
+    bool addsInCluster() const {
+      return getSplitK() > 1 &&
+             getSplitKReduction() == SplitReduction::Cluster;
+    }
+    /// Whether parts go to memory, where another kernel adds them up.
+    bool leavesParts() const { return getSplitK() > 1 && !addsInCluster(); }
   }];
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;

@@ -375,6 +375,52 @@ def Tessera_ConvertOp : Tessera_Op<"convert", [Pure, Tessera_NamesResult]> {
   let hasFolder = 1;
 }
 
+def Tessera_SumPartsOp : Tessera_Op<"sum_parts",
+    [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "sum of a cluster's fragments, a share for each workgroup";
+  let description = [{
+    The workgroups of the grid come in clusters of `parts` along z, whose
+    members run at the same time. Each has a part of a sum. For C columns of
+    the fragment, and the workgroup that is the r-th of its cluster:
+
+    `result[i, j] = sum over p of value_p[i, r * C / parts + j]`
+
+    where `value_p` is what the p-th workgroup gives; the sum is made in the
+    order of p. `memory` is workgroup memory through which the parts go, with an
+    element for each of all fragments of the workgroup, which nothing else uses.
+
+    Collective over the cluster's subgroups that hold fragments: all reach it,
+    once.
+
+    Constraints
+    - `sum_parts_c1`: `parts` is a power of two, and divides the columns.
+    - `sum_parts_c2`: the result has as many rows, and a `parts`-th of the
+      columns, of the same type and role `acc`, of f32 or i32.
+    - `sum_parts_c3`: `memory` is in workgroup memory, static and of rank 1, and
+      of the fragment's type.
+
+    Example:
+
+    ```mlir
+    func.func @sum(%f: !tessera.fragment<64x128xf32, acc>,
+                   %w: memref<8192xf32, #gpu.address_space<workgroup>>) {
+      %r = tessera.sum_parts %f through %w parts 4
+          : memref<8192xf32, #gpu.address_space<workgroup>>, !tessera.fragment<64x128xf32, acc>
+         -> !tessera.fragment<64x32xf32, acc>
+      return
+    }
+    ```
+  }];
+  let arguments = (ins Tessera_AnyFragment:$value, AnyMemRef:$memory,
+                       I64Attr:$parts);
+  let results = (outs Tessera_AnyFragment:$result);
+  let assemblyFormat = [{
+    $value `through` $memory `parts` $parts attr-dict `:` type($memory) `,`
+    type($value) `->` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
 //===----------------------------------------------------------------------===//
 // Copies by the workgroup
 //===----------------------------------------------------------------------===//

@@ -125,6 +125,9 @@ struct ChipRates {
   int64_t lineBytes = 1;
   /// A kernel's launch, and its first loads.
   double start = 0;
+  /// Of workgroups in a cluster: until they have met, and the bytes that each
+  /// reads from the others' memory.
+  double clusterStart = 0, clusterMemory = 1;
 };
 
 /// What the compiler has to know of a chip.
@@ -148,6 +151,9 @@ struct Chip {
   int64_t rowPaddingBytes;
   /// Has copies from global to workgroup memory that bypass registers.
   bool asyncCopy;
+  /// Workgroups that can run at the same time, as a cluster, and read each
+  /// other's workgroup memory. 1: none.
+  int64_t clusterWorkgroups = 1;
   /// Has bulk copies of tiles, which one thread issues.
   std::optional<BulkCopyEngine> bulkCopies = std::nullopt;
   /// Registers of 4 bytes: the most that one thread can have, and that the

@@ -55,6 +55,10 @@ inline llvm::StringRef getGroupAttrName() { return "tessera.group"; }
 /// operands its schedule has in flight.
 inline llvm::StringRef getStagesAttrName() { return "tessera.stages"; }
 
+/// The discardable attribute of a `gpu.func` that says how many workgroups along
+/// z make a cluster; absent for one.
+inline llvm::StringRef getClusterAttrName() { return "tessera.cluster"; }
+
 /// The discardable attribute of a `tessera.copy` that says how many threads of
 /// the workgroup, the first ones, share it; absent for all.
 inline llvm::StringRef getCopyThreadsAttrName() {

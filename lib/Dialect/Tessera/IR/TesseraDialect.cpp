@@ -178,7 +178,7 @@ Attribute ScheduleAttr::parse(AsmParser &parser, Type) {
         return failure();
       std::optional<SplitReduction> kind = symbolizeSplitReduction(word);
       if (!kind)
-        return parser.emitError(wordLoc, "expected ordered or atomic");
+        return parser.emitError(wordLoc, "expected ordered, atomic or cluster");
       splitKReduction = *kind;
       return success();
     }

@@ -139,6 +139,36 @@ void StoreOp::getEffects(Effects &effects) {
 }
 
 //===----------------------------------------------------------------------===//
+// SumPartsOp
+//===----------------------------------------------------------------------===//
+
+LogicalResult SumPartsOp::verify() {
+  FragmentType value = getValue().getType(), result = getResult().getType();
+  auto parts = static_cast<int64_t>(getParts());
+  if (parts <= 0 || !llvm::isPowerOf2_64(parts) || value.getCols() % parts)
+    return emitOpError() << "sum_parts_c1: parts (" << parts
+                         << ") is a power of two that divides the "
+                         << value.getCols() << " columns";
+  Type element = value.getElementType();
+  if (value.getRole() != Role::Acc || result.getRole() != Role::Acc ||
+      result.getElementType() != element || result.getRows() != value.getRows() ||
+      result.getCols() * parts != value.getCols() ||
+      !(element.isF32() || element.isInteger(32)))
+    return emitOpError() << "sum_parts_c2: of " << value << " in " << parts
+                         << " parts, the result is an accumulator of f32 or i32 "
+                            "with as many rows and a share of the columns, not "
+                         << result;
+  auto memory = cast<MemRefType>(getMemory().getType());
+  if (!isWorkgroupMemory(memory) || memory.getRank() != 1 ||
+      !memory.hasStaticShape() || !memory.getLayout().isIdentity() ||
+      memory.getElementType() != element)
+    return emitOpError() << "sum_parts_c3: the parts go through workgroup "
+                            "memory, static and of rank 1, of "
+                         << element << ", not " << memory;
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
 // MmaOp
 //===----------------------------------------------------------------------===//
 

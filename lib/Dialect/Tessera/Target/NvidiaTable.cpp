@@ -328,7 +328,8 @@ static void addWarpgroups(Chip &chip) {
                         {{64, 64}, {64, 64}, 256, 8, 4, 0.33}};
   chip.rates = {/*products=*/3170, /*epilogue=*/0.035, /*memory=*/3500,
                 /*processorMemory=*/33, /*tiles=*/13200, /*splitLines=*/2.4,
-                /*lineBytes=*/128,      /*start=*/5000};
+                /*lineBytes=*/128,      /*start=*/5000,
+                /*clusterStart=*/1500,  /*clusterMemory=*/40};
   // Sums apart take as many registers again: half the columns. Speeds are
   // those above, for want of others; fewer stages than four make ptxas spill.
   for (ScheduleDefaults tiling : std::vector<ScheduleDefaults>(
@@ -372,11 +373,14 @@ void mlir::tessera::addNvidiaChips(std::vector<Chip> &chips) {
     chip.rowPaddingBytes = 16;
     chip.asyncCopy = ampere;
     // CUDA driver API, cuTensorMapEncodeTiled.
-    if (entry.level >= 90)
+    if (entry.level >= 90) {
+      // CUDA C++ Programming Guide, "Thread Block Clusters": portable sizes.
+      chip.clusterWorkgroups = 8;
       chip.bulkCopies = BulkCopyEngine{/*maxRank=*/5, /*maxRows=*/256,
                                        /*alignment=*/16,
                                        /*registerGroup=*/128,
                                        /*leastRegisters=*/24};
+    }
     // The same for all compute capabilities from 5.0 on.
     chip.registersPerThread = 255;
     chip.registersPerWorkgroup = 64 * 1024;

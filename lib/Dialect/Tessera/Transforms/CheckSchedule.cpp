@@ -43,6 +43,7 @@ public:
     checkRows();
     checkGroup();
     checkStagedOutput();
+    checkCluster();
     return std::move(problems);
   }
 
@@ -60,6 +61,7 @@ private:
   void checkRows();
   void checkGroup();
   void checkStagedOutput();
+  void checkCluster();
 
   void report(StringRef label, const Twine &message,
               ArrayRef<ScheduleEntry> entries, bool isLimit = false) {
@@ -441,6 +443,47 @@ void Checker::checkStagedOutput() {
   if (!why.empty())
     report("schedule_c20", "stageOutput = true, and " + why,
            {Entry::StageOutput, Entry::SplitKReduction});
+}
+
+void Checker::checkCluster() {
+  if (!schedule.addsInCluster())
+    return;
+  int64_t parts = schedule.getSplitK(), batches = 1;
+  bool known = true;
+  for (unsigned d : form.batch) {
+    int64_t extent = getStaticExtent(op, d);
+    known &= !ShapedType::isDynamic(extent);
+    batches *= extent;
+  }
+  std::string why;
+  if (parts > chip.clusterWorkgroups)
+    why = chip.clusterWorkgroups == 1
+              ? chip.name + " has no clusters of workgroups"
+              : "a cluster of " + chip.name + " has at most " +
+                    std::to_string(chip.clusterWorkgroups) + " workgroups";
+  else if (!llvm::isPowerOf2_64(parts))
+    why = "a cluster has a power of two of workgroups";
+  else if (schedule.getGroup() == 1 || schedule.getNumVThreads() != 1)
+    why = "only fragments of a group of subgroups, without virtual threads, "
+          "are added up so";
+  else if (tile[1] % parts || tile[1] / parts % 8)
+    why = "of the " + std::to_string(tile[1]) +
+          " columns of a subgroup, a share is to be a multiple of 8";
+  else if (schedule.getPersistent() || schedule.getRaster())
+    why = "the parts of a tile are neighbours in the grid only where persistent "
+          "and raster are 0";
+  else if (schedule.getStageOutput())
+    why = "a share of a tile leaves the registers straight: stageOutput is not "
+          "for it";
+  else if (getElementBits(op.getAccumulatorType()) != 32)
+    why = "sums of " + debugString(op.getAccumulatorType()) +
+          " are not of 32 bits";
+  else if (!known || batches * parts > 65535)
+    why = "the grid has no room for all parts of all batches";
+  if (!why.empty())
+    report("schedule_c21", "splitKReduction = cluster, and " + why,
+           {Entry::SplitKReduction, Entry::SplitK, Entry::Persistent,
+            Entry::Raster, Entry::StageOutput, Entry::Group});
 }
 
 SmallVector<ScheduleProblem>

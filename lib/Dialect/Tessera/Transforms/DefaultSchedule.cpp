@@ -39,7 +39,7 @@ StagedTiles mlir::tessera::getStagedTiles(ContractOp op, const MatrixForm &form,
   Type output = schedule.getSplitK() > 1
                     ? op.getAccumulatorType()
                     : getElementTypeOrSelf(op.getOutput().getType());
-  if (schedule.getStageOutput())
+  if (schedule.getStageOutput() || schedule.addsInCluster())
     tiles.outputBytes = bm * bn * getElementBits(output) / 8;
   return tiles;
 }

@@ -12,8 +12,8 @@
 //                        + its epilogue),
 //               bytes / what the busy processors read together)
 //
-// where a wave is a tile for each processor, and, where the reduction is cut
-// into parts, another kernel that reads these and adds them up.
+// where a wave is a tile for each processor. Where the reduction is cut into
+// parts, another kernel reads these and adds them up, or those who have them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -47,9 +47,10 @@ public:
   ScheduleAttr choose();
 
 private:
-  /// The schedule of `tiling` with the reduction in so many parts; null where
-  /// it does not fit.
-  ScheduleAttr make(const ScheduleDefaults &tiling, int64_t parts);
+  /// The schedule of `tiling` with the reduction in so many parts, added up in
+  /// that way; null where it does not fit.
+  ScheduleAttr make(const ScheduleDefaults &tiling, int64_t parts,
+                    SplitReduction kind);
   bool fits(const ScheduleDefaults &tiling);
   double estimate(const ScheduleDefaults &tiling, ScheduleAttr schedule);
   /// Tiles along M and N, and of all matrices of the batch.
@@ -130,7 +131,8 @@ int64_t GroupTilings::chooseRaster(const ScheduleDefaults &tiling) {
   return rows < m ? rows : 0;
 }
 
-ScheduleAttr GroupTilings::make(const ScheduleDefaults &tiling, int64_t parts) {
+ScheduleAttr GroupTilings::make(const ScheduleDefaults &tiling, int64_t parts,
+                                SplitReduction kind) {
   int64_t k = tiling.kBytes / problem.operandBytes;
   auto [m, n, batches] = countTiles(tiling);
   int64_t wave = chip.processors * tiling.concurrent,
@@ -148,11 +150,13 @@ ScheduleAttr GroupTilings::make(const ScheduleDefaults &tiling, int64_t parts) {
   // As many as workgroups have room for, with the barriers of the slots.
   int64_t room = chip.workgroupMemoryBytes / tiling.concurrent -
                  swizzlePatternBytes;
-  for (int64_t stages = most; stages > 0; --stages) {
+  // With fewer slots than three, products wait for copies.
+  for (int64_t stages = most, least = std::min<int64_t>(most, 3);
+       stages >= least; --stages) {
     auto schedule = ScheduleAttr::get(
         op.getContext(), tiling.workgroup, tiling.subgroup, k, k, stages,
-        /*vthread=*/{1, 1}, /*interleave=*/0, /*swizzle=*/true, parts,
-        SplitReduction::Ordered, raster, persistent ? wave : 0, tiling.group,
+        /*vthread=*/{1, 1}, /*interleave=*/0, /*swizzle=*/true, parts, kind,
+        raster, persistent ? wave : 0, tiling.group,
         stageOutput);
     StagedTiles tiles = getStagedTiles(op, form, schedule, chip);
     if (tiles.bytes + tiles.outputBytes <= room)
@@ -189,7 +193,9 @@ double GroupTilings::estimate(const ScheduleDefaults &tiling,
                             m * n * double(problem.outputBytes)),
          memory = bytes / std::min(rates.memory, busy * rates.processorMemory);
   double time = rates.start + std::max(waves * ofTile, memory);
-  if (parts > 1)
+  if (schedule.addsInCluster())
+    time += rates.clusterStart + area * 4 / rates.clusterMemory;
+  else if (parts > 1)
     time += rates.start / 2 +
             2 * parts * batches * m * n * 4 / rates.memory;
   return time;
@@ -207,13 +213,19 @@ ScheduleAttr GroupTilings::choose() {
       if (parts > 1 && (op.reducesRows() || chip.processors == 0 ||
                         m * n * batches * parts > chip.processors))
         break;
-      ScheduleAttr schedule = make(tiling, parts);
-      if (!schedule)
-        break;
-      double time = estimate(tiling, schedule);
-      if (!best || time < least) {
-        best = schedule;
-        least = time;
+      for (SplitReduction kind :
+           {SplitReduction::Ordered, SplitReduction::Cluster}) {
+        if (kind == SplitReduction::Cluster &&
+            (parts == 1 || parts > chip.clusterWorkgroups))
+          continue;
+        ScheduleAttr schedule = make(tiling, parts, kind);
+        if (!schedule)
+          continue;
+        double time = estimate(tiling, schedule);
+        if (!best || time < least) {
+          best = schedule;
+          least = time;
+        }
       }
     }
   }

@@ -56,6 +56,7 @@ private:
     return classes.getOrInsertLeaderValue(value.getAsOpaquePointer());
   }
   LogicalResult chooseForMma(MmaOp op);
+  LogicalResult chooseForSum(SumPartsOp op);
   /// Whether the operands that `row` reads from memory are there.
   static LogicalResult checkMemoryOperands(MmaOp op,
                                            const MatrixInstruction &row);
@@ -165,6 +166,26 @@ LogicalResult Legalizer::checkMemoryOperands(MmaOp op,
                   UnitAttr::get(op.getContext()));
   }
   return success();
+}
+
+/// The share of a sum has the columns of the whole, laid out as by a narrower
+/// instruction of the same kind.
+LogicalResult Legalizer::chooseForSum(SumPartsOp op) {
+  const MatrixInstruction *whole = chosen.lookup(leader(op.getValue()));
+  int64_t columns = op.getResult().getType().getCols();
+  for (const MatrixInstruction &row : chip.instructions) {
+    if (!whole || row.subgroups != whole->subgroups || row.m != whole->m ||
+        row.n != std::min(whole->n, columns) || row.accType != whole->accType ||
+        row.aType != whole->aType || row.bType != whole->bType ||
+        row.k != whole->k || row.matrixUnit != whole->matrixUnit)
+      continue;
+    if (demand(op.getResult(), row))
+      return success();
+  }
+  return op.emitError() << "no instruction of " << chip.name
+                        << " lays out " << op.getResult().getType()
+                        << " as it does the columns of "
+                        << op.getValue().getType();
 }
 
 LogicalResult Legalizer::chooseForMma(MmaOp op) {
@@ -336,6 +357,11 @@ LogicalResult Legalizer::run() {
   for (MmaOp op : products)
     if (failed(chooseForMma(op)))
       return failure();
+  SmallVector<SumPartsOp> sums;
+  root->walk([&](SumPartsOp op) { sums.push_back(op); });
+  for (SumPartsOp op : sums)
+    if (failed(chooseForSum(op)))
+      return failure();
   if (failed(chooseForTheRest()))
     return failure();
   for (MmaOp op : replaced)
@@ -367,6 +393,9 @@ struct LegalizeFragmentsPass
                         builder.getI64IntegerAttr(schedule.getGroup()));
         kernel->setAttr(getStagesAttrName(),
                         builder.getI64IntegerAttr(schedule.getStages()));
+        if (schedule.addsInCluster())
+          kernel->setAttr(getClusterAttrName(),
+                          builder.getI64IntegerAttr(schedule.getSplitK()));
       }
   }
 

@@ -235,8 +235,12 @@ SmallVector<int64_t> Search::getCandidates(Entry entry) const {
   case Entry::Interleave:
     addPowers(from[Entry::VThreadM] * from[Entry::VThreadN]);
     break;
-  case Entry::Swizzle:
   case Entry::SplitKReduction:
+    for (int64_t kind : {0, 1, 2})
+      if (kind != now)
+        add(kind, 0, 2);
+    break;
+  case Entry::Swizzle:
   case Entry::StageOutput:
     add(1 - now, 0, 1);
     break;

@@ -100,6 +100,11 @@ private:
   Value emitOperand(unsigned side, Value tile, bool transposed, Value row,
                     Value col, Value k, Value other, FragmentType type);
   void emitEpilogue(ValueRange accs);
+  /// This workgroup's columns of the sum over all parts of its tile, from
+  /// accumulators of one of them.
+  Value emitSum(Value acc);
+  /// The elements of two fragments added up.
+  Value addOld(Value sum, Value old);
   /// Workgroup memory for the tile of the output in `out`.
   Value addStagedOutput(const MatrixView &out);
   /// The tile of the output at (x, y) of the grid of tiles, of the `z`-th batch
@@ -129,6 +134,8 @@ private:
   std::array<Value, 3> numTiles;
   /// The steps of the reduction: ceil(K / k), or those of one part of it.
   Value numSteps, firstK;
+  /// Which part of the reduction this workgroup has.
+  Value part;
   /// First row and column of the workgroup's tile, and of the subgroup's within
   /// it.
   std::array<Value, 2> blockAt, subInBlock;
@@ -196,8 +203,17 @@ SmallVector<Value> Tiler::emitInit() {
   FragmentType type = fragment(tile[0], tile[1], acc, Role::Acc);
   Value init = op.getInit();
   // What is cut into parts starts from zero: the old value is added last.
-  if (schedule.getSplitK() > 1)
-    init = arith::ConstantOp::create(builder, builder.getZeroAttr(acc));
+  if (schedule.getSplitK() > 1) {
+    Value zero = arith::ConstantOp::create(builder, builder.getZeroAttr(acc));
+    if (schedule.addsInCluster() && init)
+      init = arith::SelectOp::create(
+          builder,
+          arith::CmpIOp::create(builder, arith::CmpIPredicate::eq, part,
+                                math.constant(0)),
+          init, zero);
+    else
+      init = zero;
+  }
   if (init) {
     init = FillOp::create(builder, type, init);
     return SmallVector<Value>(vgrid[0] * vgrid[1], init);
@@ -355,14 +371,18 @@ SmallVector<Value> Tiler::emitReduction(ValueRange init) {
 //===----------------------------------------------------------------------===//
 
 void Tiler::emitEpilogue(ValueRange accs) {
+  // In a cluster, each workgroup finishes a share of the columns.
+  std::array<int64_t, 2> shape = tile;
+  if (schedule.addsInCluster())
+    shape[1] /= schedule.getSplitK();
   FragmentType accType =
-      fragment(tile[0], tile[1], op.getAccumulatorType(), Role::Acc);
+      fragment(shape[0], shape[1], op.getAccumulatorType(), Role::Acc);
   bool inBoundsM = divides(0, block[0]), inBoundsN = divides(1, block[1]);
   bool inBounds = inBoundsM && inBoundsN;
 
   // Views and scalars are the same for all vthreads. The parts of a reduction
   // are stored as they are.
-  bool isPart = schedule.getSplitK() > 1;
+  bool isPart = schedule.leavesParts();
   size_t numExtras = isPart ? 0 : op.getExtras().size();
   SmallVector<MatrixView> views(numExtras);
   SmallVector<Value> scalars(numExtras);
@@ -393,8 +413,15 @@ void Tiler::emitEpilogue(ValueRange accs) {
     std::array<Value, 2> inBlock{row, col};
     row = math.add(blockAt[0], row);
     col = math.add(blockAt[1], col);
+    if (schedule.addsInCluster()) {
+      col = math.add(col, math.mul(part, shape[1]));
+      result = emitSum(result);
+      if (!op.getInit())
+        result = addOld(result, load(out, row, col, accType.cloneWithElementType(
+                            getElementTypeOrSelf(op.getOutput().getType())), inBounds));
+    }
     if (!isPart) {
-      EpilogueEmitter emitter(region, tile, rowLength, builder);
+      EpilogueEmitter emitter(region, shape, rowLength, builder);
       emitter.setElements(region.getArgument(0), result);
       for (size_t e = 0; e < numExtras; ++e) {
         Value argument = region.getArgument(1 + e);
@@ -450,6 +477,36 @@ void Tiler::emitEpilogue(ValueRange accs) {
                  /*fromSwizzled=*/getSwizzlePhases(type) != 0);
 }
 
+Value Tiler::emitSum(Value acc) {
+  Type element = op.getAccumulatorType();
+  auto type = MemRefType::get(
+      {block[0] * block[1]}, element, MemRefLayoutAttrInterface(),
+      gpu::AddressSpaceAttr::get(builder.getContext(),
+                                 gpu::GPUDialect::getWorkgroupAddressSpace()));
+  Value memory = launch.addWorkgroupAttribution(type, op.getLoc());
+  return SumPartsOp::create(
+      builder,
+      fragment(tile[0], tile[1] / schedule.getSplitK(), element, Role::Acc),
+      acc, memory, static_cast<uint64_t>(schedule.getSplitK()));
+}
+
+Value Tiler::addOld(Value sum, Value old) {
+  auto type = cast<FragmentType>(sum.getType());
+  if (old.getType() != type)
+    old = ConvertOp::create(builder, type, old, /*isUnsigned=*/false);
+  auto map = MapOp::create(builder, type, ValueRange{sum, old});
+  OpBuilder::InsertionGuard guard(builder);
+  Block *body = builder.createBlock(&map.getBody());
+  Type element = type.getElementType();
+  Value l = body->addArgument(element, op.getLoc()),
+        r = body->addArgument(element, op.getLoc());
+  Value result = isa<FloatType>(element)
+                     ? arith::AddFOp::create(builder, l, r).getResult()
+                     : arith::AddIOp::create(builder, l, r).getResult();
+  YieldOp::create(builder, result);
+  return map;
+}
+
 Value Tiler::addStagedOutput(const MatrixView &out) {
   SmallVector<int64_t> shape{block[0], block[1]};
   if (out.transposed)
@@ -495,9 +552,11 @@ void Tiler::emitWorkgroupTile(Value x, Value y, Value z) {
   if (schedule.getSplitK() > 1) {
     // The parts of one tile are neighbours.
     Value parts = math.constant(schedule.getSplitK());
-    Value part = math.rem(z, parts);
+    part = math.rem(z, parts);
     batch = math.div(z, parts);
-    operands.setSlice(schedule.addsAtomically() ? math.constant(0) : part);
+    operands.setSlice(schedule.leavesParts() && !schedule.addsAtomically()
+                          ? part
+                          : math.constant(0));
     firstK = math.mul(part, math.mul(numSteps, schedule.getK()));
   }
   operands.setBatch(batch);
@@ -558,7 +617,7 @@ void Tiler::run() {
   int64_t splitK = schedule.getSplitK();
   if (schedule.addsAtomically())
     operands.setWorkspace(createAtomicWorkspace(op, builder));
-  else if (splitK > 1)
+  else if (schedule.leavesParts())
     operands.setWorkspace(createSplitWorkspace(op, splitK, builder));
   numTiles = {math.ceilDiv(operands.getM(), block[0]),
               math.ceilDiv(operands.getN(), block[1]),

@@ -128,6 +128,8 @@ struct ChipRates {
   /// Of workgroups in a cluster: until they have met, and the bytes that each
   /// reads from the others' memory.
   double clusterStart = 0, clusterMemory = 1;
+  /// How many workgroups a cluster may have that leaves no processor idle.
+  int64_t clusterParts = 1;
 };
 
 /// What the compiler has to know of a chip.

@@ -196,7 +196,7 @@ double GroupTilings::estimate(const ScheduleDefaults &tiling,
   if (schedule.addsInCluster())
     time += rates.clusterStart + area * 4 / rates.clusterMemory;
   else if (parts > 1)
-    time += rates.start / 2 +
+    time += rates.start * 0.6 +
             2 * parts * batches * m * n * 4 / rates.memory;
   return time;
 }
@@ -215,8 +215,7 @@ ScheduleAttr GroupTilings::choose() {
         break;
       for (SplitReduction kind :
            {SplitReduction::Ordered, SplitReduction::Cluster}) {
-        if (kind == SplitReduction::Cluster &&
-            (parts == 1 || parts > chip.clusterWorkgroups))
+        if (kind == SplitReduction::Cluster && parts != chip.rates.clusterParts)
           continue;
         ScheduleAttr schedule = make(tiling, parts, kind);
         if (!schedule)

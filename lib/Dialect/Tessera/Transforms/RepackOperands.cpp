@@ -89,9 +89,10 @@ static constexpr double turnedElementsPerNs = 700;
 /// What one multiplication takes less in a product by groups: than where
 /// elements are copied to workgroup memory one by one (bf16 at 4096 cubed takes
 /// 0.9 ms then, and 0.2 by groups), and than where only the order of the
-/// elements was in the way (i8 takes 0.42 ms by single subgroups; by groups,
-/// half of what bf16 does is to be expected).
-static constexpr double nsSavedByRows = 1.0e-5, nsSavedByOrder = 0.4e-5;
+/// elements was in the way (single subgroups take 0.42 ms for i8, and 1.05 ms
+/// for tf32; groups 0.12 and 0.36).
+static constexpr double nsSavedByRows = 1.0e-5, nsSavedByOrder = 0.4e-5,
+                        nsSavedByOrderOfWords = 1.0e-5;
 
 /// The copy's time.
 static double estimateCopy(const Plan &plan) {
@@ -333,8 +334,11 @@ void Repacker::run(ContractOp op) {
     return;
 
   // A schedule that says what to use is not legal with another order.
-  double saved =
-             countProducts(op) * (allAligned ? nsSavedByOrder : nsSavedByRows),
+  bool isWords =
+      getElementBytes(getElementTypeOrSelf(op.getLhs().getType())) >= 4;
+  double savedByOrder = isWords ? nsSavedByOrderOfWords : nsSavedByOrder,
+         saved =
+             countProducts(op) * (allAligned ? savedByOrder : nsSavedByRows),
          cost = 0;
   std::array<Packed *, 2> found{};
   for (unsigned side : {0, 1}) {

@@ -53,6 +53,8 @@ private:
                     SplitReduction kind);
   bool fits(const ScheduleDefaults &tiling);
   double estimate(const ScheduleDefaults &tiling, ScheduleAttr schedule);
+  /// Of the operands and the output in memory.
+  double countBytes();
   /// Tiles along M and N, and of all matrices of the batch.
   std::array<int64_t, 3> countTiles(const ScheduleDefaults &tiling);
   int64_t chooseRaster(const ScheduleDefaults &tiling);
@@ -166,6 +168,21 @@ ScheduleAttr GroupTilings::make(const ScheduleDefaults &tiling, int64_t parts,
   return {};
 }
 
+double GroupTilings::countBytes() {
+  double bytes = 0, batches = double(problem.batches);
+  std::array<double, 3> assumed{
+      double(problem.extents[0]) * double(problem.extents[2]) * batches,
+      double(problem.extents[2]) * double(problem.extents[1]) * batches,
+      double(problem.extents[0]) * double(problem.extents[1]) * batches};
+  for (unsigned operand : {0, 1, 2}) {
+    auto type = cast<ShapedType>(op.getMappedOperands()[operand].getType());
+    bytes += (type.hasStaticShape() ? double(type.getNumElements())
+                                    : assumed[operand]) *
+             double(operand == 2 ? problem.outputBytes : problem.operandBytes);
+  }
+  return bytes;
+}
+
 double GroupTilings::estimate(const ScheduleDefaults &tiling,
                               ScheduleAttr schedule) {
   const ChipRates &rates = chip.rates;
@@ -179,20 +196,22 @@ double GroupTilings::estimate(const ScheduleDefaults &tiling,
          waves = std::ceil(units / processors),
          steps = std::ceil(k / parts / double(schedule.getK()));
   // Rates are those of operands of two bytes.
-  double products = rates.products * tiling.speed * 2.0 /
-                    double(problem.operandBytes),
+  double rate = rates.products * tiling.speed * 2.0 /
+                double(problem.operandBytes),
          along = steps * double(schedule.getK()),
          busy = std::min(units, processors),
          loads = along * double(problem.operandBytes) *
                  (double(tiling.workgroup[0]) * problem.loadFactors[0] +
                   double(tiling.workgroup[1]) * problem.loadFactors[1]),
-         ofTile = std::max(area * along / products,
+         ofTile = std::max(area * along / rate,
                            loads * busy / rates.tiles) +
                   area * rates.epilogue;
-  double bytes = batches * ((m + n) * k * double(problem.operandBytes) +
-                            m * n * double(problem.outputBytes)),
+  double bytes = countBytes(),
          memory = bytes / std::min(rates.memory, busy * rates.processorMemory);
-  double time = rates.start + std::max(waves * ofTile, memory);
+  // What is hidden behind the other is not all hidden.
+  double products = waves * ofTile,
+         time = rates.start + std::max(products, memory) +
+                0.02 * std::min(products, memory);
   if (schedule.addsInCluster())
     time += rates.clusterStart + area * 4 / rates.clusterMemory;
   else if (parts > 1)

@@ -173,6 +173,13 @@ public:
   /// it, `InvalidArgument` for a kind that the device does not take.
   virtual Status loadImage(const KernelImage &image) = 0;
 
+  /// Makes machine code of PTX: an image of the same name that `loadImage`
+  /// takes without compiling anything, on a device of the same chip with the
+  /// same driver. `Rejected` with the driver's log when the driver refuses it,
+  /// `InvalidArgument` for another kind of image, and for a device or a driver
+  /// that cannot do it.
+  virtual Expected<KernelImage> assemble(const KernelImage &image);
+
   /// Waits for queued work and drops an image. `InvalidArgument` when there is
   /// none of that name.
   virtual Status unloadImage(const std::string &name) = 0;

@@ -87,6 +87,11 @@ Status Device::encodeTensorMap(const TensorMapRequest &, void *) {
                 info().name + " has no tensor maps");
 }
 
+Expected<KernelImage> Device::assemble(const KernelImage &) {
+  return Status(StatusCode::InvalidArgument,
+                info().name + " assembles nothing");
+}
+
 bool tessera::runtime::isEmptyGrid(const LaunchRequest &request) {
   return request.grid[0] == 0 || request.grid[1] == 0 || request.grid[2] == 0;
 }

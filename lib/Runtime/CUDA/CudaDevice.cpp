@@ -62,6 +62,35 @@ struct Function {
   std::vector<int64_t> parameters;
 };
 
+/// What the driver's compiler says, and the options by which it does.
+class JitLogs {
+public:
+  JitLogs() : errors(bytes + 1), infos(bytes + 1) {
+    // Numbers are passed as pointers of that value.
+    values[0] = infos.data();
+    values[1] = values[3] = toPointer(bytes);
+    values[2] = errors.data();
+    values[4] = toPointer(1);
+  }
+  JitLogs(const JitLogs &) = delete;
+  JitLogs &operator=(const JitLogs &) = delete;
+
+  static constexpr unsigned count = 5;
+  CUJitOption options[count] = {
+      CU_JIT_INFO_LOG_BUFFER,  CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES,
+      CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
+      CU_JIT_LOG_VERBOSE,
+  };
+  void *values[count];
+
+  /// Both, each on lines of its own, behind a line break.
+  std::string str() const;
+
+private:
+  static constexpr size_t bytes = 64 * 1024;
+  std::vector<char> errors, infos;
+};
+
 class CudaDevice final : public Device {
 public:
   CudaDevice(const CudaDriver &driver, CUdevice handle, DeviceInfo info)
@@ -76,6 +105,7 @@ public:
   Status copyToHost(void *host, const void *device, size_t bytes) override;
   Status fill(void *ptr, uint8_t pattern, size_t bytes) override;
   Status loadImage(const KernelImage &image) override;
+  Expected<KernelImage> assemble(const KernelImage &image) override;
   Status unloadImage(const std::string &name) override;
   Status encodeTensorMap(const TensorMapRequest &request, void *map) override;
   Status launch(const LaunchRequest &request) override;
@@ -96,6 +126,9 @@ private:
     CUmodule module;
   };
 
+  /// What the driver says of an image that it does not take.
+  Status refuseImage(const KernelImage &image, const char *call,
+                     CUresult result, const JitLogs &logs);
   /// Turns a result into a status; remembers faults. `note` is appended.
   Status check(const char *call, CUresult result, const std::string &note = "");
   /// Makes the context current, unless the device has failed before.
@@ -334,6 +367,68 @@ static std::string trimmed(const char *log) {
   return text;
 }
 
+std::string JitLogs::str() const {
+  std::string text;
+  for (const std::string &log : {trimmed(errors.data()), trimmed(infos.data())})
+    if (!log.empty())
+      text += "\n" + log;
+  return text;
+}
+
+Status CudaDevice::refuseImage(const KernelImage &image, const char *call,
+                               CUresult result, const JitLogs &logs) {
+  Status status = check(call, result);
+  if (status.code() != StatusCode::Internal)
+    return status;
+  return Status(StatusCode::Rejected,
+                format("the driver refuses image '%s' on %s: %s",
+                       image.name.c_str(), info().chip.c_str(),
+                       status.message().c_str()) +
+                    logs.str());
+}
+
+Expected<KernelImage> CudaDevice::assemble(const KernelImage &image) {
+  if (image.kind != KernelImage::PTX)
+    return Status(StatusCode::InvalidArgument,
+                  "image '" + image.name + "' is no PTX");
+  if (!driver.linkCreate || !driver.linkAddData || !driver.linkComplete ||
+      !driver.linkDestroy)
+    return Status(StatusCode::InvalidArgument,
+                  "libcuda.so.1 has no cuLinkCreate: the driver is too old");
+  if (Status status = enter(); !status.ok())
+    return status;
+  // They are written to until the state is destroyed.
+  JitLogs logs;
+  CUlinkState state = nullptr;
+  if (CUresult result =
+          driver.linkCreate(JitLogs::count, logs.options, logs.values, &state))
+    return refuseImage(image, "cuLinkCreate", result, logs);
+  // The driver only reads it; the zero byte at its end is a part of PTX.
+  std::string ptx = image.bytes;
+  const char *call = "cuLinkAddData";
+  CUresult result =
+      driver.linkAddData(state, CU_JIT_INPUT_PTX, ptx.data(), ptx.size() + 1,
+                         image.name.c_str(), 0, nullptr, nullptr);
+  void *cubin = nullptr;
+  size_t bytes = 0;
+  if (result == CUDA_SUCCESS) {
+    call = "cuLinkComplete";
+    result = driver.linkComplete(state, &cubin, &bytes);
+  }
+  KernelImage assembled;
+  assembled.kind = KernelImage::Cubin;
+  assembled.name = image.name;
+  // The state owns it.
+  if (result == CUDA_SUCCESS && cubin)
+    assembled.bytes.assign(static_cast<const char *>(cubin), bytes);
+  driver.linkDestroy(state);
+  if (result != CUDA_SUCCESS)
+    return refuseImage(image, call, result, logs);
+  if (assembled.bytes.empty())
+    return Status(StatusCode::Internal, "cuLinkComplete gives no cubin");
+  return assembled;
+}
+
 Status CudaDevice::loadImage(const KernelImage &image) {
   if (image.kind != KernelImage::PTX && image.kind != KernelImage::Cubin)
     return Status(StatusCode::InvalidArgument,
@@ -346,34 +441,13 @@ Status CudaDevice::loadImage(const KernelImage &image) {
   if (Status status = enter(); !status.ok())
     return status;
 
-  constexpr size_t logBytes = 64 * 1024;
-  std::vector<char> errorLog(logBytes + 1), infoLog(logBytes + 1);
-  CUJitOption options[] = {
-      CU_JIT_INFO_LOG_BUFFER,  CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES,
-      CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
-      CU_JIT_LOG_VERBOSE,
-  };
-  // Numbers are passed as pointers of that value.
-  void *values[] = {infoLog.data(), toPointer(logBytes), errorLog.data(),
-                    toPointer(logBytes), toPointer(1)};
-  constexpr unsigned count = sizeof(options) / sizeof(*options);
+  JitLogs logs;
   CUmodule module = nullptr;
   // The driver takes PTX up to a zero byte, which c_str() ends with.
-  CUresult result = driver.moduleLoadDataEx(&module, image.bytes.c_str(), count,
-                                            options, values);
-  if (result != CUDA_SUCCESS) {
-    Status status = check("cuModuleLoadDataEx", result);
-    if (status.code() != StatusCode::Internal)
-      return status;
-    std::string message =
-        format("the driver refuses image '%s' on %s: %s", image.name.c_str(),
-               info().chip.c_str(), status.message().c_str());
-    for (const std::string &log :
-         {trimmed(errorLog.data()), trimmed(infoLog.data())})
-      if (!log.empty())
-        message += "\n" + log;
-    return Status(StatusCode::Rejected, std::move(message));
-  }
+  CUresult result = driver.moduleLoadDataEx(
+      &module, image.bytes.c_str(), JitLogs::count, logs.options, logs.values);
+  if (result != CUDA_SUCCESS)
+    return refuseImage(image, "cuModuleLoadDataEx", result, logs);
 
   bool loadedBefore =
       std::any_of(images.begin(), images.end(),

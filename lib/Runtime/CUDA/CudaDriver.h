@@ -23,6 +23,7 @@ using CUmodule = struct CUmod_st *;
 using CUfunction = struct CUfunc_st *;
 using CUstream = struct CUstream_st *;
 using CUevent = struct CUevent_st *;
+using CUlinkState = struct CUlinkState_st *;
 
 /// Results that are told apart.
 enum : CUresult {
@@ -82,6 +83,8 @@ enum CUJitOption : int {
   CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES = 6,
   CU_JIT_LOG_VERBOSE = 12,
 };
+
+enum CUjitInputType : int { CU_JIT_INPUT_PTX = 1 };
 
 enum CUtensorMapDataType : int {
   CU_TENSOR_MAP_DATA_TYPE_UINT8 = 0,
@@ -173,6 +176,16 @@ constexpr unsigned CU_EVENT_DEFAULT = 0;
   X(moduleEnumerateFunctions, cuModuleEnumerateFunctions,                      \
     (CUfunction * functions, unsigned count, CUmodule module))                 \
   X(funcGetName, cuFuncGetName, (const char **name, CUfunction function))      \
+  X(linkCreate, cuLinkCreate_v2,                                               \
+    (unsigned numOptions, CUJitOption *options, void **values,                 \
+     CUlinkState *state))                                                      \
+  X(linkAddData, cuLinkAddData_v2,                                             \
+    (CUlinkState state, CUjitInputType type, void *data, size_t bytes,         \
+     const char *name, unsigned numOptions, CUJitOption *options,              \
+     void **values))                                                           \
+  X(linkComplete, cuLinkComplete,                                              \
+    (CUlinkState state, void **cubin, size_t *bytes))                          \
+  X(linkDestroy, cuLinkDestroy, (CUlinkState state))                           \
   X(tensorMapEncodeTiled, cuTensorMapEncodeTiled,                              \
     (void *map, CUtensorMapDataType type, unsigned rank, void *address,        \
      const unsigned long long *sizes, const unsigned long long *strides,       \

@@ -103,10 +103,22 @@ struct KernelReport {
   std::string copies;
 };
 
+/// What was said while a program was compiled: a warning or a remark.
+struct DiagnosticReport {
+  int severity;
+  /// As MLIR spells it: `loc("file":1:2)`.
+  std::string location;
+  std::string message;
+  std::vector<DiagnosticReport> notes;
+};
+
 /// A program ready to be run.
 class CompiledProgram {
 public:
   virtual ~CompiledProgram();
+
+  /// All of it, for `loadProgram`, but the times.
+  virtual std::string save() = 0;
 
   /// The function that runs entry `name`: takes an array of pointers, one to
   /// each field of each argument (a memref of rank r: allocated and aligned
@@ -121,6 +133,7 @@ public:
   std::vector<KernelReport> kernels;
   std::vector<ProductReport> products;
   std::vector<StageTime> times;
+  std::vector<DiagnosticReport> diagnostics;
   /// The text of the PTX (target cuda).
   std::string ptx;
 };
@@ -135,6 +148,15 @@ LogicalResult lowerToStage(ModuleOp module, Stage stage,
 /// is a diagnostic of the module's context.
 std::unique_ptr<CompiledProgram> compileProgram(ModuleOp module,
                                                 const CompileOptions &options);
+
+/// Makes a program of what `CompiledProgram::save` gave, which was compiled
+/// with the same options, by this very compiler, for this very processor.
+/// Emits its diagnostics again. Null, and the reason in `why`, if the bytes are
+/// not such a program.
+std::unique_ptr<CompiledProgram> loadProgram(llvm::StringRef bytes,
+                                             const CompileOptions &options,
+                                             MLIRContext &context,
+                                             std::string &why);
 
 /// The kernels of a module at stage LLVM, as PTX.
 FailureOr<std::string> translateToPTX(ModuleOp module, const Chip &chip);

@@ -47,6 +47,10 @@ std::unique_ptr<llvm::TargetMachine> createCPUMachine(const Chip &chip);
 /// The kernels in `module` (the LLVM dialect within `gpu.module`s) as PTX.
 FailureOr<std::string> emitPTX(ModuleOp module, const Chip &chip);
 
+/// The path of ptxas: on the PATH, or where CUDA installs it. Empty if there is
+/// none.
+std::string findPtxas();
+
 /// PTX to a cubin by ptxas, found on the PATH or where CUDA installs it. `log`
 /// receives what it printed.
 FailureOr<std::string> runPtxas(Operation *op, llvm::StringRef ptx,

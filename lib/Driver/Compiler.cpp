@@ -14,6 +14,7 @@
 #include "HostCode.h"
 #include "Pipelines/Lowering.h"
 #include "Pipelines/Pipelines.h"
+#include "SavedProgram.h"
 #include "Target/Target.h"
 #include "TransformScript.h"
 
@@ -278,12 +279,46 @@ public:
         code->lookup(getPackedName(name)));
   }
   HostCode &getCode() { return *code; }
+  std::string save() override {
+    SavedProgram saved;
+    saved.kernels = kernels;
+    saved.products = products;
+    saved.diagnostics = diagnostics;
+    saved.ptx = ptx;
+    saved.imageKind = image.kind;
+    saved.imageName = image.name;
+    // PTX is not kept twice.
+    if (image.kind != runtime::KernelImage::PTX)
+      saved.imageBytes = image.bytes;
+    for (const auto &[name, address] : image.functions)
+      saved.functions.push_back(name);
+    saved.objects = code->getObjects();
+    return writeProgram(saved);
+  }
+
+  /// Fills in the addresses of the CPU's kernels. Gives the name of one that
+  /// has none, else nothing.
+  std::string findKernels(ArrayRef<std::string> names) {
+    for (const std::string &name : names) {
+      void *address = code->lookup(getPackedName(name));
+      if (!address)
+        return name;
+      image.functions.push_back({name, address});
+    }
+    return "";
+  }
 
 private:
   std::unique_ptr<HostCode> code;
 };
 
 } // namespace
+
+/// The chip of the host's half of a program for `options`.
+static const Chip *getHostChipFor(const CompileOptions &options,
+                                  const Chip *chip) {
+  return options.target == "cpu" ? chip : findChip("cpu", getHostChip());
+}
 
 /// Erases the functions that `entry` does not reach.
 static LogicalResult keepReachable(ModuleOp module, StringRef entry) {
@@ -301,14 +336,20 @@ mlir::tessera::compileProgram(ModuleOp source, const CompileOptions &options) {
   if (failed(found))
     return nullptr;
   const Chip &chip = **found;
-  const Chip *hostChip =
-      options.target == "cpu" ? &chip : findChip("cpu", getHostChip());
-  FailureOr<std::unique_ptr<HostCode>> code =
-      HostCode::create(source, *hostChip);
-  if (failed(code))
+  std::string why;
+  std::unique_ptr<HostCode> code =
+      HostCode::create(*getHostChipFor(options, &chip), why);
+  if (!code) {
+    source.emitError() << why;
     return nullptr;
-  auto program = std::make_unique<JitProgram>(std::move(*code));
+  }
+  auto program = std::make_unique<JitProgram>(std::move(code));
   std::vector<StageTime> *times = &program->times;
+  ScopedDiagnosticHandler recorder(
+      source.getContext(), [&](Diagnostic &diagnostic) {
+        program->diagnostics.push_back(recordDiagnostic(diagnostic));
+        return failure(); // For those who print it.
+      });
 
   OwningOpRef<ModuleOp> module(source.clone());
   if (!options.entry.empty() && failed(keepReachable(*module, options.entry)))
@@ -397,14 +438,58 @@ mlir::tessera::compileProgram(ModuleOp source, const CompileOptions &options) {
   StageTimer timer(times, "jit");
   if (failed(program->getCode().add(*module)))
     return nullptr;
-  for (const std::string &name : names) {
-    void *address = program->getCode().lookup(getPackedName(name));
-    if (!address) {
-      source.emitError() << "cannot generate code for the kernel '" << name
-                         << "'";
-      return nullptr;
-    }
-    program->image.functions.push_back({name, address});
+  if (std::string name = program->findKernels(names); !name.empty()) {
+    source.emitError() << "cannot generate code for the kernel '" << name
+                       << "'";
+    return nullptr;
   }
+  return program;
+}
+
+std::unique_ptr<CompiledProgram>
+mlir::tessera::loadProgram(StringRef bytes, const CompileOptions &options,
+                           MLIRContext &context, std::string &why) {
+  auto start = std::chrono::steady_clock::now();
+  SavedProgram saved;
+  if (!readProgram(bytes, saved)) {
+    why = "it does not hold a program";
+    return nullptr;
+  }
+  const Chip *hostChip =
+      getHostChipFor(options, findChip(options.target, options.chip));
+  if (!hostChip) {
+    why = "there is no chip '" + options.chip + "'";
+    return nullptr;
+  }
+  std::unique_ptr<HostCode> code = HostCode::create(*hostChip, why);
+  if (!code)
+    return nullptr;
+  for (std::string &object : saved.objects)
+    if (!code->addObject(std::move(object), why))
+      return nullptr;
+  auto program = std::make_unique<JitProgram>(std::move(code));
+  program->kernels = std::move(saved.kernels);
+  program->products = std::move(saved.products);
+  program->diagnostics = std::move(saved.diagnostics);
+  program->ptx = std::move(saved.ptx);
+  runtime::KernelImage &image = program->image;
+  image.kind = static_cast<runtime::KernelImage::Kind>(saved.imageKind);
+  image.name = std::move(saved.imageName);
+  image.bytes = image.kind == runtime::KernelImage::PTX
+                    ? program->ptx
+                    : std::move(saved.imageBytes);
+  if (std::string name = program->findKernels(saved.functions); !name.empty()) {
+    why = "its kernel '" + name + "' cannot be linked";
+    return nullptr;
+  }
+  if (!options.entry.empty() && !program->getEntry(options.entry)) {
+    why = "its entry '" + options.entry + "' cannot be linked";
+    return nullptr;
+  }
+  for (const DiagnosticReport &diagnostic : program->diagnostics)
+    replayDiagnostic(diagnostic, context);
+  std::chrono::duration<double, std::milli> elapsed =
+      std::chrono::steady_clock::now() - start;
+  program->times.push_back({"load", elapsed.count()});
   return program;
 }

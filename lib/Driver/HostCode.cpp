@@ -11,9 +11,7 @@
 #include "Target/Target.h"
 
 #include "llvm/ExecutionEngine/Orc/AbsoluteSymbols.h"
-#include "llvm/ExecutionEngine/Orc/CompileUtils.h"
 #include "llvm/ExecutionEngine/Orc/JITTargetMachineBuilder.h"
-#include "llvm/ExecutionEngine/Orc/ThreadSafeModule.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include <cstring>
 
@@ -84,13 +82,13 @@ static llvm::orc::SymbolMap getRuntimeSymbols(llvm::orc::ExecutionSession &es) {
 // HostCode
 //===----------------------------------------------------------------------===//
 
-FailureOr<std::unique_ptr<HostCode>> HostCode::create(Operation *op,
-                                                      const Chip &chip) {
+std::unique_ptr<HostCode> HostCode::create(const Chip &chip, std::string &why) {
   auto result = std::make_unique<HostCode>();
   result->machine = createCPUMachine(chip);
-  if (!result->machine)
-    return op->emitError() << "cannot generate code for " << chip.name
-                           << " on this processor";
+  if (!result->machine) {
+    why = "cannot generate code for " + chip.name + " on this processor";
+    return nullptr;
+  }
   llvm::orc::JITTargetMachineBuilder builder(
       result->machine->getTargetTriple());
   builder.setCPU(result->machine->getTargetCPU().str());
@@ -102,27 +100,44 @@ FailureOr<std::unique_ptr<HostCode>> HostCode::create(Operation *op,
   auto jit = llvm::orc::LLJITBuilder()
                  .setJITTargetMachineBuilder(std::move(builder))
                  .create();
-  if (!jit)
-    return op->emitError() << "cannot set up code generation: "
-                           << llvm::toString(jit.takeError());
+  if (!jit) {
+    why = "cannot set up code generation: " + llvm::toString(jit.takeError());
+    return nullptr;
+  }
   result->jit = std::move(*jit);
   if (llvm::Error error =
           result->jit->getMainJITDylib().define(llvm::orc::absoluteSymbols(
-              getRuntimeSymbols(result->jit->getExecutionSession()))))
-    return op->emitError() << llvm::toString(std::move(error));
+              getRuntimeSymbols(result->jit->getExecutionSession())))) {
+    why = llvm::toString(std::move(error));
+    return nullptr;
+  }
   return result;
 }
 
 LogicalResult HostCode::add(ModuleOp module) {
-  auto context = std::make_unique<llvm::LLVMContext>();
+  llvm::LLVMContext context;
   std::unique_ptr<llvm::Module> code =
-      translateAndOptimize(module, *context, *machine);
+      translateAndOptimize(module, context, *machine);
   if (!code)
     return failure();
-  if (llvm::Error error = jit->addIRModule(
-          llvm::orc::ThreadSafeModule(std::move(code), std::move(context))))
-    return module.emitError() << llvm::toString(std::move(error));
+  FailureOr<std::string> object =
+      emitFile(module, *code, *machine, llvm::CodeGenFileType::ObjectFile);
+  if (failed(object))
+    return failure();
+  std::string why;
+  if (!addObject(std::move(*object), why))
+    return module.emitError() << why;
   return success();
+}
+
+bool HostCode::addObject(std::string object, std::string &why) {
+  if (llvm::Error error = jit->addObjectFile(
+          llvm::MemoryBuffer::getMemBufferCopy(object, "tessera"))) {
+    why = llvm::toString(std::move(error));
+    return false;
+  }
+  objects.push_back(std::move(object));
+  return true;
 }
 
 void *HostCode::lookup(llvm::StringRef name) {

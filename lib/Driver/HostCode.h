@@ -12,6 +12,8 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
 #include <memory>
+#include <string>
+#include <vector>
 
 namespace mlir::tessera {
 
@@ -19,13 +21,19 @@ namespace mlir::tessera {
 /// runtime's functions.
 class HostCode {
 public:
-  static FailureOr<std::unique_ptr<HostCode>> create(Operation *op,
-                                                     const Chip &chip);
+  /// Null, and the reason in `why`, if there is no code for `chip` here.
+  static std::unique_ptr<HostCode> create(const Chip &chip, std::string &why);
   LogicalResult add(ModuleOp module);
+  /// Adds an object file that `getObjects` gave before. False, and the reason
+  /// in `why`, if it is none.
+  bool addObject(std::string object, std::string &why);
+  /// The object files of all that was added, in order.
+  const std::vector<std::string> &getObjects() const { return objects; }
   /// The address of a function, or null.
   void *lookup(llvm::StringRef name);
 
 private:
+  std::vector<std::string> objects;
   std::unique_ptr<llvm::TargetMachine> machine;
   std::unique_ptr<llvm::orc::LLJIT> jit;
 };

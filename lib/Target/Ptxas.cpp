@@ -16,13 +16,18 @@
 using namespace mlir;
 using namespace mlir::tessera;
 
-FailureOr<std::string> mlir::tessera::runPtxas(Operation *op, StringRef ptx,
-                                               const Chip &chip,
-                                               std::string &log) {
+std::string mlir::tessera::findPtxas() {
   llvm::ErrorOr<std::string> program = llvm::sys::findProgramByName("ptxas");
   if (!program)
     program = llvm::sys::findProgramByName("ptxas", {"/usr/local/cuda/bin"});
-  if (!program)
+  return program ? *program : "";
+}
+
+FailureOr<std::string> mlir::tessera::runPtxas(Operation *op, StringRef ptx,
+                                               const Chip &chip,
+                                               std::string &log) {
+  std::string program = findPtxas();
+  if (program.empty())
     return op->emitError() << "ptxas is not on the PATH, nor in "
                               "/usr/local/cuda/bin; install the CUDA toolkit";
 
@@ -46,11 +51,11 @@ FailureOr<std::string> mlir::tessera::runPtxas(Operation *op, StringRef ptx,
       return op->emitError() << "cannot write " << in;
   }
   std::string arch = "--gpu-name=" + chip.name;
-  SmallVector<StringRef> arguments{*program, arch, "-v", in, "-o", out};
+  SmallVector<StringRef> arguments{program, arch, "-v", in, "-o", out};
   std::optional<StringRef> redirects[] = {std::nullopt, StringRef(messages),
                                           StringRef(messages)};
   int status =
-      llvm::sys::ExecuteAndWait(*program, arguments, std::nullopt, redirects);
+      llvm::sys::ExecuteAndWait(program, arguments, std::nullopt, redirects);
   if (auto text = llvm::MemoryBuffer::getFile(messages))
     log = (*text)->getBuffer().str();
   if (status != 0)

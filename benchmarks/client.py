@@ -28,7 +28,7 @@ class Client:
     def run(self, path, options):
         """The report (--json) of one command."""
         self.line += 1
-        command = [path, f"--target={self.target}", "--json", *options]
+        command = [path, f"--target={self.target}", "--cache=off", "--json", *options]
         self.process.stdin.write(shlex.join(command) + "\n")
         self.process.stdin.flush()
         mark = f"=== line {self.line}: exit status "

@@ -30,6 +30,9 @@ for name, value in os.environ.items():
     if name.startswith(("TESSERA_", "CUDA_", "HIP_", "ROCR_", "VK_", "OCL_", "ZE_")):
         config.environment[name] = value
 
+# Compiled programs of other runs and other users do not decide over a test.
+config.environment["TESSERA_CACHE_DIR"] = "off"
+
 config.substitutions += [
     ("%tessera_src", config.tessera_source_dir),
     ("%tessera_obj", config.tessera_binary_dir),

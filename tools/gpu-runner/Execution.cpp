@@ -194,7 +194,16 @@ void Execution::call() {
   std::fill(results.begin(), results.end(), 0);
   FaultGuard guard;
   runtime::SessionScope scope(session);
+  if (!hasRun)
+    session.setLaunchHook([&](const runtime::LaunchRequest &) {
+      if (!firstLaunch)
+        firstLaunch = std::chrono::steady_clock::now();
+      return runtime::Status::success();
+    });
   function(pointers.data());
+  if (!hasRun)
+    session.setLaunchHook(nullptr);
+  hasRun = true;
 }
 
 void Execution::releaseResults() {

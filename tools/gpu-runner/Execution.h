@@ -12,6 +12,9 @@
 #include "Driver/Compiler.h"
 #include "Runtime/Session.h"
 
+#include <chrono>
+#include <optional>
+
 namespace runner {
 
 /// Bytes before and behind each argument's buffer that no program may write.
@@ -66,6 +69,11 @@ public:
                              Report &report);
 
   runtime::Session &getSession() { return session; }
+  /// When the first launch of the first call was made; absent if there was
+  /// none.
+  std::optional<std::chrono::steady_clock::time_point> getFirstLaunch() const {
+    return firstLaunch;
+  }
   /// Bytes of all arguments' and results' arrays. Results count after a call.
   double getTraffic() const { return traffic; }
 
@@ -80,7 +88,10 @@ private:
   const Entry &entry;
   const std::vector<runtime::HostArray> &arguments;
   runtime::Session session;
+  std::optional<std::chrono::steady_clock::time_point> firstLaunch;
   void (*function)(void **) = nullptr;
+  /// Called before.
+  bool hasRun = false;
   /// For each argument what the device gave; null for scalars.
   std::vector<char *> buffers;
   /// The fields of arguments that are buffers: a descriptor's words.

@@ -89,7 +89,7 @@ static void explainLaunch(const runtime::LaunchRecord &launch,
 }
 
 void runner::explain(const compiler::CompiledProgram &program, StringRef target,
-                     runtime::Device *device,
+                     const CacheUse &cache, runtime::Device *device,
                      ArrayRef<runtime::LaunchRecord> launches, bool print,
                      llvm::raw_ostream &stream, Report &report) {
   llvm::raw_ostream &os = print ? stream : llvm::nulls();
@@ -142,7 +142,7 @@ void runner::explain(const compiler::CompiledProgram &program, StringRef target,
     stages.push_back(llvm::json::Object{{"stage", time.stage},
                                         {"ms", toJSON(time.milliseconds)}});
   if (print)
-    printTimes(program.times, os);
+    printTimes(program.times, cache, os);
   else if (fallbacks)
     Report::note(Twine(fallbacks) + " of " + Twine(program.products.size()) +
                  " matrix products computed without a matrix unit; --explain "
@@ -150,16 +150,30 @@ void runner::explain(const compiler::CompiledProgram &program, StringRef target,
   report.root["products"] = std::move(products);
   report.root["kernels"] = std::move(kernels);
   report.root["compile"] = std::move(stages);
+  report.root["cache"] = cache.kind == CacheUse::Hit    ? "hit"
+                         : cache.kind == CacheUse::Miss ? "miss"
+                                                        : "off";
+  if (cache.kind != CacheUse::Off)
+    report.root["cache_key"] = cache.key;
+  if (cache.kind == CacheUse::Miss)
+    report.root["cache_miss"] = llvm::json::fixUTF8(cache.why);
 }
 
 void runner::printTimes(ArrayRef<compiler::StageTime> times,
-                        llvm::raw_ostream &os) {
+                        const CacheUse &cache, llvm::raw_ostream &os) {
   double total = 0;
   for (const compiler::StageTime &time : times)
     total += time.milliseconds;
+  if (cache.kind == CacheUse::Hit) {
+    os << "compile: from the cache (" << cache.key << "), "
+       << llvm::format("%.1f", total) << " ms\n";
+    return;
+  }
   os << "compile: " << llvm::format("%.1f", total) << " ms";
   for (auto [i, time] : llvm::enumerate(times))
     os << (i == 0 ? ": " : ", ") << time.stage << " "
        << llvm::format("%.1f", time.milliseconds);
   os << "\n";
+  if (cache.kind == CacheUse::Miss)
+    os << "cache: not from it (" << cache.key << "): " << cache.why << "\n";
 }

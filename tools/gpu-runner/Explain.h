@@ -7,6 +7,7 @@
 #ifndef GPU_RUNNER_EXPLAIN_H
 #define GPU_RUNNER_EXPLAIN_H
 
+#include "Compile.h"
 #include "Report.h"
 
 #include "Driver/Compiler.h"
@@ -18,11 +19,13 @@ namespace runner {
 /// them if `print` is set. With a device, also what the kernels take of it;
 /// `launches` are those of one run.
 void explain(const compiler::CompiledProgram &program, StringRef target,
-             runtime::Device *device, ArrayRef<runtime::LaunchRecord> launches,
-             bool print, llvm::raw_ostream &os, Report &report);
+             const CacheUse &cache, runtime::Device *device,
+             ArrayRef<runtime::LaunchRecord> launches, bool print,
+             llvm::raw_ostream &os, Report &report);
 
-/// "compile: 123 ms: schedule 12, ...".
-void printTimes(ArrayRef<compiler::StageTime> times, llvm::raw_ostream &os);
+/// "compile: 123 ms: schedule 12, ...", and what the cache had to do with it.
+void printTimes(ArrayRef<compiler::StageTime> times, const CacheUse &cache,
+                llvm::raw_ostream &os);
 
 } // namespace runner
 

@@ -196,6 +196,11 @@ static const OptionInfo infos[] = {
      }},
     {"--print-ir-after-all", OptionInfo::Flag, &Options::printIRAfterAll},
     {"--ptxas", OptionInfo::Flag, &Options::usePtxas},
+    {"--cache", OptionInfo::NeedsValue, nullptr,
+     [](StringRef value, Options &options, Report &) {
+       options.cache = value.str();
+       return success();
+     }},
     {"--batch", OptionInfo::NeedsValue, nullptr,
      [](StringRef value, Options &options, Report &report) {
        if (options.isOneOfMany)
@@ -366,6 +371,14 @@ Many programs
                       prints ends with `=== line N: exit status S` on standard
                       output and on standard error. The exit status is that of
                       the first line that failed
+
+Compiled programs
+  --cache=DIR|off     keeps them in the folder DIR, and takes them from there when
+                      the same program is run again with the same options, by
+                      the same build on the same machine. Not given:
+                      $TESSERA_CACHE_DIR, else $XDG_CACHE_HOME/tessera, else
+                      ~/.cache/tessera. --emit and --print-ir-after-all compile
+                      always
 
 Looking inside
   --emit=STAGE        prints the program at a stage instead of running it:

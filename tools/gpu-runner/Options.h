@@ -49,6 +49,8 @@ struct Options {
   bool allowFastF8 = false;
   bool usePtxas = false;
   bool printIRAfterAll = false;
+  /// --cache: a folder, or "off"; empty for the usual folder.
+  std::string cache;
   std::optional<EmitStage> emit;
   /// -o; empty for standard output.
   std::string outputFile;

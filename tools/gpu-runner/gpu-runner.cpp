@@ -10,6 +10,7 @@
 //   Program      FILE.mlir, and what its entry takes and gives
 //   Emit         --emit: stop at a stage
 //   Arguments    what the arguments hold
+//   Compile      from the cache, or by the compiler
 //   Execution    buffers, the call, the outputs
 //   Explain      what was compiled, and how
 //   Verify       outputs against the reference
@@ -21,6 +22,7 @@
 #include "Arguments.h"
 #include "Batch.h"
 #include "Bench.h"
+#include "Compile.h"
 #include "Devices.h"
 #include "Emit.h"
 #include "Execution.h"
@@ -29,11 +31,14 @@
 #include "Program.h"
 #include "Verify.h"
 
+#include "Driver/ProgramCache.h"
+
 #include "mlir/IR/MLIRContext.h"
 #include "llvm/Support/CRC.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/SourceMgr.h"
 
+#include <chrono>
 #include <cmath>
 
 using namespace runner;
@@ -178,8 +183,51 @@ static LogicalResult checkOutputNumbers(const Options &options,
 // Running
 //===----------------------------------------------------------------------===//
 
+/// Notes how long each step up to the first launch takes.
+namespace {
+class StartClock {
+public:
+  void done(const char *step) {
+    auto now = std::chrono::steady_clock::now();
+    steps.emplace_back(step, milliseconds(last, now));
+    last = now;
+  }
+
+  /// "first launch after 20.3 ms: read 1.2, ...".
+  void report(const std::optional<std::chrono::steady_clock::time_point> &end,
+              bool print, Report &report) const {
+    if (!end)
+      return;
+    double total = milliseconds(begin, *end);
+    llvm::json::Object object;
+    if (print)
+      report.text() << llvm::format("first launch: after %.1f ms", total);
+    for (auto [i, step] : llvm::enumerate(steps)) {
+      object[step.first] = toJSON(step.second);
+      if (print)
+        report.text() << (i == 0 ? ": " : ", ") << step.first << " "
+                      << llvm::format("%.1f", step.second);
+    }
+    if (print)
+      report.text() << "\n";
+    report.root["first_launch_ms"] = toJSON(total);
+    report.root["start"] = std::move(object);
+  }
+
+private:
+  using Time = std::chrono::steady_clock::time_point;
+  static double milliseconds(Time from, Time to) {
+    return std::chrono::duration<double, std::milli>(to - from).count();
+  }
+
+  Time begin = std::chrono::steady_clock::now(), last = begin;
+  std::vector<std::pair<const char *, double>> steps;
+};
+} // namespace
+
 static LogicalResult runProgram(const Options &options, const Target &target,
                                 compiler::CompiledProgram &program,
+                                const CacheUse &cache, StartClock &clock,
                                 const Entry &entry,
                                 const std::vector<HostArray> &arguments,
                                 Report &report) {
@@ -189,13 +237,16 @@ static LogicalResult runProgram(const Options &options, const Target &target,
   Execution execution(device, program, entry, arguments);
   if (failed(execution.prepare(report)))
     return failure();
+  clock.done("load");
   execution.call();
   std::vector<Output> outputs;
   if (failed(execution.finish(report)) ||
       failed(execution.readOutputs(outputs, report)))
     return failure();
-  explain(program, target.name, &device, execution.getSession().launches(),
-          options.explain, report.text(), report);
+  explain(program, target.name, cache, &device,
+          execution.getSession().launches(), options.explain, report.text(),
+          report);
+  clock.report(execution.getFirstLaunch(), options.explain, report);
   if (failed(handleOutputs(options, outputs, report)))
     return failure();
   if (options.verify &&
@@ -206,12 +257,13 @@ static LogicalResult runProgram(const Options &options, const Target &target,
   if (failed(benchmark(options, entry, arguments, device, execution, report)))
     return failure();
   if (!options.explain)
-    printTimes(program.times, report.text());
+    printTimes(program.times, cache, report.text());
   return success();
 }
 
 static LogicalResult compileAndRun(const Options &options, KeptDevices &kept,
                                    Report &report) {
+  StartClock clock;
   mlir::MLIRContext context;
   compiler::prepareContext(context);
   // Errors come with the line of the source; the op's own text is for those
@@ -231,6 +283,7 @@ static LogicalResult compileAndRun(const Options &options, KeptDevices &kept,
       readProgram(options, sources, context, report);
   if (!module)
     return failure();
+  clock.done("read");
 
   Target target;
   if (failed(
@@ -247,6 +300,7 @@ static LogicalResult compileAndRun(const Options &options, KeptDevices &kept,
   compileOptions.testShareFragments = options.testShareFragments;
   compileOptions.usePtxas = options.usePtxas;
   compileOptions.printIRAfterAll = options.printIRAfterAll;
+  clock.done("device");
   report.root["target"] = target.name;
   report.root["chip"] = target.chip;
 
@@ -256,8 +310,8 @@ static LogicalResult compileAndRun(const Options &options, KeptDevices &kept,
           compiler::compileProgram(*module, compileOptions);
       if (!program)
         return report.failDiagnosed("compiling");
-      explain(*program, target.name, /*device=*/nullptr, {}, /*print=*/true,
-              llvm::errs(), report);
+      explain(*program, target.name, CacheUse(), /*device=*/nullptr, {},
+              /*print=*/true, llvm::errs(), report);
     }
     return emitStage(options, compileOptions, *module, report);
   }
@@ -268,12 +322,18 @@ static LogicalResult compileAndRun(const Options &options, KeptDevices &kept,
       failed(checkOutputNumbers(options, entry, report)) ||
       failed(makeArguments(options, entry, *target.device, arguments, report)))
     return failure();
+  clock.done("arguments");
   compileOptions.entry = options.entry;
+  CacheUse cache;
   std::unique_ptr<compiler::CompiledProgram> program =
-      compiler::compileProgram(*module, compileOptions);
+      compile(options, compileOptions, *module,
+              *sources.getMemoryBuffer(sources.getMainFileID()), *target.device,
+              cache, report);
   if (!program)
-    return report.failDiagnosed("compiling");
-  return runProgram(options, target, *program, entry, arguments, report);
+    return failure();
+  clock.done("compile");
+  return runProgram(options, target, *program, cache, clock, entry, arguments,
+                    report);
 }
 
 /// Runs one command line. With `batch`, it may ask for a batch, whose file is
@@ -304,6 +364,8 @@ static int runCommandLine(ArrayRef<const char *> arguments, KeptDevices &kept,
 }
 
 int main(int argc, char **argv) {
+  // Before any driver is loaded.
+  (void)compiler::getCompilerIdentity();
   KeptDevices kept;
   std::string batch;
   int status = runCommandLine(

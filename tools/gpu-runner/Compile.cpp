@@ -1,0 +1,112 @@
+//===- Compile.cpp - The program, compiled or from the cache --------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Compile.h"
+
+#include "Driver/ProgramCache.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+
+#include <cstdlib>
+#include <set>
+
+using namespace runner;
+
+/// A variable of the environment; empty if it is not set.
+static std::string getVariable(const char *name) {
+  const char *value = std::getenv(name);
+  return value ? value : "";
+}
+
+/// Where programs are kept; empty if they are not.
+static std::string getCacheDirectory(const Options &options) {
+  // What is printed while compiling needs compiling.
+  if (options.printIRAfterAll || options.cache == "off")
+    return "";
+  if (!options.cache.empty())
+    return options.cache;
+  if (std::string own = getVariable("TESSERA_CACHE_DIR"); !own.empty())
+    return own == "off" ? "" : own;
+  llvm::SmallString<128> path(getVariable("XDG_CACHE_HOME"));
+  // By its specification a relative one does not count.
+  if (!llvm::sys::path::is_absolute(path)) {
+    if (!llvm::sys::path::home_directory(path))
+      return "";
+    llvm::sys::path::append(path, ".cache");
+  }
+  llvm::sys::path::append(path, "tessera");
+  return std::string(path);
+}
+
+/// Says it once in a process, which may run many programs.
+static void noteOnce(const std::string &text) {
+  static std::set<std::string> said;
+  if (said.insert(text).second)
+    Report::note(text);
+}
+
+/// Replaces PTX by machine code, which is then loaded now and later. PTX stays
+/// where the driver cannot: whatever is wrong with it comes out when it is
+/// loaded.
+static void assemble(compiler::CompiledProgram &program,
+                     runtime::Device &device) {
+  if (program.image.kind != runtime::KernelImage::PTX)
+    return;
+  runtime::Expected<runtime::KernelImage> assembled =
+      device.assemble(program.image);
+  if (assembled.ok())
+    program.image = assembled.take();
+}
+
+std::unique_ptr<compiler::CompiledProgram>
+runner::compile(const Options &options,
+                const compiler::CompileOptions &compileOptions,
+                mlir::ModuleOp module, const llvm::MemoryBuffer &source,
+                runtime::Device &device, CacheUse &use, Report &report) {
+  std::string directory = getCacheDirectory(options);
+  if (directory.empty()) {
+    std::unique_ptr<compiler::CompiledProgram> program =
+        compiler::compileProgram(module, compileOptions);
+    if (!program)
+      (void)report.failDiagnosed("compiling");
+    return program;
+  }
+
+  compiler::ProgramCache cache(directory);
+  compiler::ProgramKey key(source.getBuffer(), source.getBufferIdentifier());
+  key.add(compileOptions);
+  key.addEnvironment(compileOptions, device.info());
+  use.key = key.getName();
+  compiler::ProgramCache::Lookup found = cache.find(key);
+  if (found.payload) {
+    std::unique_ptr<compiler::CompiledProgram> program = compiler::loadProgram(
+        *found.payload, compileOptions, *module.getContext(), found.why);
+    if (program) {
+      use.kind = CacheUse::Hit;
+      return program;
+    }
+    found.defect = "the cache's entry " + use.key + ": " + found.why;
+    found.why = "its entry cannot be used: " + found.why;
+  }
+  use.kind = CacheUse::Miss;
+  use.why = found.why;
+  if (!found.defect.empty())
+    noteOnce(found.defect + "; it is made anew");
+
+  std::unique_ptr<compiler::CompiledProgram> program =
+      compiler::compileProgram(module, compileOptions);
+  if (!program) {
+    (void)report.failDiagnosed("compiling");
+    return nullptr;
+  }
+  assemble(*program, device);
+  if (std::string problem = cache.store(key, program->save()); !problem.empty())
+    noteOnce("compiled programs are not kept: " + problem +
+             "; --cache=DIR takes another folder, --cache=off none");
+  return program;
+}

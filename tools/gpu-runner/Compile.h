@@ -1,0 +1,39 @@
+//===- Compile.h - The program, compiled or from the cache ------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GPU_RUNNER_COMPILE_H
+#define GPU_RUNNER_COMPILE_H
+
+#include "Options.h"
+
+#include "Driver/Compiler.h"
+#include "Runtime/Device.h"
+
+namespace llvm {
+class MemoryBuffer;
+} // namespace llvm
+
+namespace runner {
+
+/// What the cache was good for.
+struct CacheUse {
+  enum Kind { Off, Hit, Miss } kind = Off;
+  /// The entry's name.
+  std::string key;
+  /// Of a miss.
+  std::string why;
+};
+
+/// Takes the program from the cache that the options name; else compiles it and
+/// keeps it there. `source` is the text that `module` was read from.
+std::unique_ptr<compiler::CompiledProgram>
+compile(const Options &options, const compiler::CompileOptions &compileOptions,
+        mlir::ModuleOp module, const llvm::MemoryBuffer &source,
+        runtime::Device &device, CacheUse &use, Report &report);
+
+} // namespace runner
+
+#endif // GPU_RUNNER_COMPILE_H

@@ -212,16 +212,19 @@ std::string ProgramCache::explainMiss(const ProgramKey &key) const {
         continue;
       std::string bytes, payload, why;
       std::vector<ProgramKey::Part> parts;
+      // Another build's may have other parts, and says so as another build's.
       if (readFile(join(directory, name), /*use=*/false, bytes, why) !=
               Read::Done ||
-          !readEntry(bytes, parts, payload) ||
-          parts.size() != key.getParts().size())
+          !readEntry(bytes, parts, payload))
         continue;
       ++seen;
       std::vector<std::string> differences;
-      for (const auto &[there, here] : llvm::zip_equal(parts, key.getParts()))
-        if (!(there == here))
-          differences.push_back(describeDifference(there, here));
+      for (const ProgramKey::Part &here : key.getParts()) {
+        auto there = llvm::find_if(
+            parts, [&](const auto &part) { return part.name == here.name; });
+        if (there != parts.end() && !(*there == here))
+          differences.push_back(describeDifference(*there, here));
+      }
       if (differences.empty() || differences.size() >= least)
         continue;
       least = differences.size();

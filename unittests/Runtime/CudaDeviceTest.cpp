@@ -69,6 +69,10 @@ struct FakeDriver {
   CUresult fault = CUDA_SUCCESS;
   bool faulted = false;
   CUresult loadResult = CUDA_SUCCESS;
+  CUresult linkResult = CUDA_SUCCESS;
+  int links = 0;
+  std::string cubin;
+  char *linkErrors = nullptr;
   CUresult launchResult = CUDA_SUCCESS;
   int retains = 0, releases = 0, resets = 0;
   int modules = 0, unloads = 0, launches = 0, raises = 0, allocations = 0;
@@ -216,6 +220,37 @@ CudaDriver makeFakeDriver() {
     *module = reinterpret_cast<CUmodule>(fake);
     return fake->state();
   };
+  driver.linkCreate = [](unsigned count, CUJitOption *options, void **values,
+                         CUlinkState *state) {
+    for (unsigned index = 0; index < count; ++index)
+      if (options[index] == CU_JIT_ERROR_LOG_BUFFER)
+        fake->linkErrors = static_cast<char *>(values[index]);
+    ++fake->links;
+    *state = reinterpret_cast<CUlinkState>(fake);
+    return fake->state();
+  };
+  driver.linkAddData = [](CUlinkState, CUjitInputType type, void *data,
+                          size_t bytes, const char *name, unsigned,
+                          CUJitOption *, void **) {
+    EXPECT_EQ(type, CU_JIT_INPUT_PTX);
+    EXPECT_STREQ(name, "program");
+    std::string text(static_cast<const char *>(data), bytes);
+    EXPECT_EQ(text, std::string("text", 5));
+    fake->cubin = std::string("cu\0bin", 6);
+    if (fake->linkResult != CUDA_SUCCESS)
+      std::strcpy(fake->linkErrors, "line 5; fatal\n");
+    return fake->linkResult;
+  };
+  driver.linkComplete = [](CUlinkState, void **cubin, size_t *bytes) {
+    *cubin = fake->cubin.data();
+    *bytes = fake->cubin.size();
+    return fake->state();
+  };
+  driver.linkDestroy = [](CUlinkState) {
+    --fake->links;
+    fake->cubin = "gone";
+    return fake->state();
+  };
   driver.moduleUnload = [](CUmodule) {
     ++fake->unloads;
     return fake->state();
@@ -320,6 +355,7 @@ protected:
     EXPECT_TRUE(state.memory.empty());
     EXPECT_EQ(state.retains, state.releases);
     EXPECT_EQ(state.modules, state.unloads);
+    EXPECT_EQ(state.links, 0);
     fake = nullptr;
   }
 
@@ -476,6 +512,33 @@ TEST_F(FakeCudaTest, RefusedImages) {
   EXPECT_EQ(device->loadImage(image).code(), StatusCode::InvalidArgument);
   image.kind = KernelImage::Cubin;
   EXPECT_TRUE(contains(device->loadImage(image).message(), "is empty"));
+}
+
+TEST_F(FakeCudaTest, Assembles) {
+  open();
+  KernelImage image;
+  image.kind = KernelImage::PTX;
+  image.name = "program";
+  image.bytes = "text";
+  Expected<KernelImage> assembled = device->assemble(image);
+  ASSERT_TRUE(assembled.ok()) << assembled.status().message();
+  EXPECT_EQ(assembled->kind, KernelImage::Cubin);
+  EXPECT_EQ(assembled->name, "program");
+  EXPECT_EQ(assembled->bytes, std::string("cu\0bin", 6));
+
+  state.linkResult = CUDA_ERROR_INVALID_PTX;
+  Status status = device->assemble(image).status();
+  EXPECT_EQ(status.code(), StatusCode::Rejected);
+  EXPECT_EQ(status.message(),
+            "the driver refuses image 'program' on sm_90a: cuLinkAddData: "
+            "CUDA_ERROR_INVALID_PTX: a PTX JIT compilation failed\n"
+            "line 5; fatal");
+  // Only PTX, and only where the driver can.
+  EXPECT_EQ(device->assemble(*assembled).status().code(),
+            StatusCode::InvalidArgument);
+  driver.linkComplete = nullptr;
+  EXPECT_EQ(device->assemble(image).status().code(),
+            StatusCode::InvalidArgument);
 }
 
 TEST_F(FakeCudaTest, ImagesReplaceEachOther) {
@@ -832,6 +895,37 @@ TEST_F(CudaDeviceTest, RunsKernels) {
   ASSERT_TRUE(device->copyToHost(out.data(), deviceOut, count * 4).ok());
   for (uint32_t index = 0; index < count; ++index)
     ASSERT_EQ(out[index], in[index] * 3 + static_cast<float>(index));
+}
+
+TEST_F(CudaDeviceTest, RunsAssembledKernels) {
+  KernelImage image;
+  image.kind = KernelImage::PTX;
+  image.name = "kernels";
+  image.bytes = ptx;
+  Expected<KernelImage> assembled = device->assemble(image);
+  ASSERT_TRUE(assembled.ok()) << assembled.status().message();
+  EXPECT_EQ(assembled->kind, KernelImage::Cubin);
+  Expected<KernelResources> before = device->resources("reverse");
+  ASSERT_TRUE(before.ok());
+  ASSERT_TRUE(device->loadImage(*assembled).ok());
+  Expected<KernelResources> after = device->resources("reverse");
+  ASSERT_TRUE(after.ok());
+  // The same compiler made both.
+  EXPECT_EQ(after->registers, before->registers);
+  EXPECT_EQ(after->staticWorkgroupBytes, before->staticWorkgroupBytes);
+  constexpr uint32_t count = 1000;
+  std::vector<float> in(count), out(count);
+  for (uint32_t index = 0; index < count; ++index)
+    in[index] = static_cast<float>(index % 17);
+  void *deviceIn = allocate(count * 4), *deviceOut = allocate(count * 4);
+  ASSERT_TRUE(device->copyToDevice(deviceIn, in.data(), count * 4).ok());
+  Status status = launch("affine", 4, 256, 0, deviceOut, deviceIn, 3.0f, count);
+  ASSERT_TRUE(status.ok()) << status.message();
+  ASSERT_TRUE(device->copyToHost(out.data(), deviceOut, count * 4).ok());
+  for (uint32_t index = 0; index < count; ++index)
+    ASSERT_EQ(out[index], in[index] * 3 + static_cast<float>(index));
+  image.bytes = "nonsense";
+  EXPECT_EQ(device->assemble(image).status().code(), StatusCode::Rejected);
 }
 
 TEST_F(CudaDeviceTest, TakesLargeWorkgroupMemory) {

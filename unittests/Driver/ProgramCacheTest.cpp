@@ -1,0 +1,309 @@
+//===- ProgramCacheTest.cpp - Compiled programs, kept on disk -------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Driver/ProgramCache.h"
+
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/raw_ostream.h"
+#include "gtest/gtest.h"
+
+#include <atomic>
+#include <fcntl.h>
+#include <functional>
+#include <set>
+#include <sys/stat.h>
+#include <thread>
+#include <unistd.h>
+
+using namespace mlir;
+using namespace mlir::tessera;
+
+namespace fs = llvm::sys::fs;
+
+namespace {
+
+ProgramKey makeKey(StringRef source, const CompileOptions &options = {},
+                   StringRef file = "a.mlir") {
+  ProgramKey key(source, file);
+  key.add(options);
+  key.addEnvironment(options, runtime::DeviceInfo());
+  return key;
+}
+
+class ProgramCacheTest : public ::testing::Test {
+protected:
+  void SetUp() override {
+    llvm::SmallString<128> path;
+    ASSERT_FALSE(fs::createUniqueDirectory("tessera-cache", path));
+    folder = std::string(path);
+    // It does not exist before it is needed.
+    directory = folder + "/cache";
+  }
+  void TearDown() override { (void)fs::remove_directories(folder); }
+
+  std::string getPath(const ProgramKey &key) const {
+    return directory + "/" + key.getFileName();
+  }
+  size_t countFiles() const {
+    size_t count = 0;
+    std::error_code error;
+    for (fs::directory_iterator it(directory, error), end; it != end && !error;
+         it.increment(error))
+      ++count;
+    return count;
+  }
+  std::string read(const std::string &path) {
+    auto buffer = llvm::MemoryBuffer::getFile(path);
+    return buffer ? (*buffer)->getBuffer().str() : "";
+  }
+  void write(const std::string &path, StringRef bytes) {
+    std::error_code error;
+    llvm::raw_fd_ostream stream(path, error);
+    stream << bytes;
+    ASSERT_FALSE(error);
+  }
+  /// Makes a file look as if it was used that long ago.
+  void age(const std::string &path, int seconds) {
+    struct timespec now = {};
+    clock_gettime(CLOCK_REALTIME, &now);
+    now.tv_sec -= seconds;
+    struct timespec times[] = {now, now};
+    ASSERT_EQ(utimensat(AT_FDCWD, path.c_str(), times, 0), 0);
+  }
+
+  std::string folder, directory;
+};
+
+TEST(ProgramKeyTest, EachOptionMakesAnotherKey) {
+  const std::function<void(CompileOptions &)> changes[] = {
+      [](CompileOptions &) {},
+      [](CompileOptions &options) { options.target = "cuda"; },
+      [](CompileOptions &options) { options.chip = "generic"; },
+      [](CompileOptions &options) { options.entry = "f"; },
+      [](CompileOptions &options) { options.allowTf32 = true; },
+      [](CompileOptions &options) { options.allowFastF8 = true; },
+      [](CompileOptions &options) { options.requireMatrixUnit = true; },
+      [](CompileOptions &options) { options.vthreadOrder = "depth_first"; },
+      [](CompileOptions &options) { options.testShareFragments = true; },
+      [](CompileOptions &options) { options.usePtxas = true; },
+      [](CompileOptions &options) { options.printIRAfterAll = true; },
+  };
+  std::set<std::string> names;
+  for (const auto &change : changes) {
+    CompileOptions options;
+    change(options);
+    EXPECT_TRUE(names.insert(makeKey("x", options).getFileName()).second);
+    EXPECT_FALSE(names.insert(makeKey("x", options).getFileName()).second);
+  }
+}
+
+TEST(ProgramKeyTest, EverythingElseDoesToo) {
+  std::set<std::string> names;
+  auto add = [&](const ProgramKey &key) {
+    EXPECT_TRUE(names.insert(key.getName()).second);
+    EXPECT_EQ(key.getName().size(), 16u);
+    EXPECT_TRUE(StringRef(key.getFileName()).starts_with(key.getName()));
+  };
+  add(makeKey("x"));
+  add(makeKey("y"));
+  add(makeKey("x", {}, "b.mlir"));
+  for (const char *chip : {"sm_80", "sm_90a"})
+    for (const char *driver : {"CUDA 12.4", "CUDA 13.0"}) {
+      runtime::DeviceInfo device;
+      device.target = "cuda";
+      device.chip = chip;
+      device.driver = driver;
+      ProgramKey key("x", "a.mlir");
+      key.add(CompileOptions());
+      key.addEnvironment(CompileOptions(), device);
+      add(key);
+    }
+  // No two lists of parts run together.
+  ProgramKey first("x", "a"), second("x", "a");
+  first.add("ab", "c");
+  second.add("a", "bc");
+  add(first);
+  add(second);
+  EXPECT_EQ(getCompilerIdentity().size(), 32u);
+  EXPECT_EQ(getCompilerIdentity(), getCompilerIdentity());
+}
+
+TEST_F(ProgramCacheTest, GivesBackWhatWasStored) {
+  ProgramCache cache(directory);
+  ProgramKey key = makeKey("x");
+  ProgramCache::Lookup found = cache.find(key);
+  EXPECT_FALSE(found.payload);
+  EXPECT_EQ(found.why, "no entry of this source");
+  EXPECT_EQ(found.defect, "");
+  // Looking makes nothing.
+  EXPECT_FALSE(fs::exists(directory));
+
+  std::string payload("pay\0load", 8);
+  EXPECT_EQ(cache.store(key, payload), "");
+  EXPECT_EQ(cache.find(key).payload, payload);
+  EXPECT_EQ(cache.store(key, ""), "");
+  EXPECT_EQ(cache.find(key).payload, "");
+  EXPECT_EQ(countFiles(), 1u);
+  // Nobody else may write what is run.
+  struct stat info = {};
+  ASSERT_EQ(stat(directory.c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 077, 0u);
+  ASSERT_EQ(stat(getPath(key).c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 077, 0u);
+}
+
+TEST_F(ProgramCacheTest, SaysWhatTheNearestEntryDiffersIn) {
+  ProgramCache cache(directory);
+  CompileOptions options;
+  options.chip = "x86-64-avx2";
+  ASSERT_EQ(cache.store(makeKey("x", options), "1"), "");
+  options.allowTf32 = true;
+  EXPECT_EQ(cache.find(makeKey("x", options)).why,
+            "an entry of this source has another --allow-tf32 (there off, here "
+            "on)");
+  options.vthreadOrder = "depth_first";
+  EXPECT_EQ(cache.find(makeKey("x", options)).why,
+            "an entry of this source has another --allow-tf32 (there off, here "
+            "on), --vthread-order (there nothing, here depth_first)");
+  // The nearest of several.
+  ASSERT_EQ(cache.store(makeKey("x", options), "2"), "");
+  options.chip = "generic";
+  EXPECT_EQ(cache.find(makeKey("x", options)).why,
+            "an entry of this source has another chip (there x86-64-avx2, here "
+            "generic)");
+  EXPECT_EQ(cache.find(makeKey("y", options)).why,
+            "an entry of this file has another source, chip (there "
+            "x86-64-avx2, here generic)");
+  EXPECT_EQ(cache.find(makeKey("y", options, "b.mlir")).why,
+            "no entry of this source");
+}
+
+TEST_F(ProgramCacheTest, NoticesDamage) {
+  ProgramCache cache(directory);
+  ProgramKey key = makeKey("x");
+  std::string payload(100, 'p');
+  ASSERT_EQ(cache.store(key, payload), "");
+  std::string path = getPath(key), whole = read(path);
+  ASSERT_GT(whole.size(), payload.size());
+  auto expectDamage = [&] {
+    ProgramCache::Lookup found = cache.find(key);
+    EXPECT_FALSE(found.payload);
+    EXPECT_EQ(found.defect, "the cache's entry " + path + " is damaged");
+  };
+  // Each byte counts, and so does each length.
+  for (size_t i = 0; i < whole.size(); ++i) {
+    std::string bytes = whole;
+    bytes[i] ^= 1;
+    write(path, bytes);
+    expectDamage();
+    write(path, StringRef(whole).take_front(i));
+    expectDamage();
+  }
+  write(path, whole + "x");
+  expectDamage();
+  // A sound entry under a wrong name.
+  ProgramKey other = makeKey("y");
+  ASSERT_EQ(cache.store(other, payload), "");
+  write(path, read(getPath(other)));
+  expectDamage();
+  write(path, whole);
+  EXPECT_EQ(cache.find(key).payload, payload);
+}
+
+TEST_F(ProgramCacheTest, TakesNothingFromOtherUsers) {
+  ProgramCache cache(directory);
+  ProgramKey key = makeKey("x");
+  ASSERT_EQ(cache.store(key, "1"), "");
+  if (chown(getPath(key).c_str(), geteuid() + 1, getegid()) != 0)
+    GTEST_SKIP() << "needs the right to give files away";
+  ProgramCache::Lookup found = cache.find(key);
+  EXPECT_FALSE(found.payload);
+  EXPECT_EQ(found.defect,
+            "the cache's entry " + getPath(key) + " belongs to another user");
+}
+
+TEST_F(ProgramCacheTest, RemovesWhatWasUsedLongestAgo) {
+  ProgramCache cache(directory, /*limit=*/40000);
+  std::string payload(4000, 'p');
+  std::vector<ProgramKey> keys;
+  for (int i = 0; i < 8; ++i)
+    keys.push_back(makeKey("source " + std::to_string(i)));
+  for (int i = 0; i < 6; ++i) {
+    ASSERT_EQ(cache.store(keys[i], payload), "");
+    age(getPath(keys[i]), 1000 - 100 * i);
+  }
+  EXPECT_EQ(countFiles(), 6u);
+  // Use counts, not age.
+  EXPECT_TRUE(cache.find(keys[0]).payload);
+  for (int i = 6; i < 8; ++i)
+    ASSERT_EQ(cache.store(keys[i], payload), "");
+  // 40000 bytes hold 8 of 4000 and their heads, or fewer.
+  ProgramKey last = makeKey("last");
+  ASSERT_EQ(cache.store(last, payload), "");
+  EXPECT_TRUE(fs::exists(getPath(keys[0])));
+  EXPECT_FALSE(fs::exists(getPath(keys[1])));
+  EXPECT_TRUE(fs::exists(getPath(last)));
+  uint64_t total = 0, size = 0;
+  std::error_code error;
+  for (fs::directory_iterator it(directory, error), end; it != end && !error;
+       it.increment(error))
+    total += fs::file_size(it->path(), size) ? 0 : size;
+  EXPECT_LE(total, 40000u);
+
+  // Too large to be kept at all.
+  ProgramKey large = makeKey("large");
+  EXPECT_EQ(cache.store(large, std::string(6000, 'p')), "");
+  EXPECT_FALSE(fs::exists(getPath(large)));
+
+  // What a killed process left goes, what another writes stays.
+  write(directory + "/old.unfinished", "x");
+  write(directory + "/new.unfinished", "x");
+  write(directory + "/somebody's file", "x");
+  age(directory + "/old.unfinished", 7200);
+  age(directory + "/somebody's file", 7200);
+  ASSERT_EQ(cache.store(last, payload), "");
+  EXPECT_FALSE(fs::exists(directory + "/old.unfinished"));
+  EXPECT_TRUE(fs::exists(directory + "/new.unfinished"));
+  EXPECT_TRUE(fs::exists(directory + "/somebody's file"));
+}
+
+TEST_F(ProgramCacheTest, SaysWhyItCannotStore) {
+  write(folder + "/file", "x");
+  ProgramCache cache(folder + "/file/cache");
+  EXPECT_TRUE(StringRef(cache.store(makeKey("x"), "1"))
+                  .starts_with("cannot make the folder " + folder));
+  EXPECT_EQ(cache.find(makeKey("x")).defect, "");
+}
+
+TEST_F(ProgramCacheTest, WritersAndReadersAtOnce) {
+  // Whatever is found is whole, though writers replace it and remove others.
+  ProgramCache cache(directory, /*limit=*/100000);
+  std::atomic<int> hits{0}, defects{0};
+  std::vector<std::thread> threads;
+  for (int thread = 0; thread < 4; ++thread)
+    threads.emplace_back([&, thread] {
+      for (int i = 0; i < 50; ++i) {
+        int number = (i + thread) % 20;
+        ProgramKey key = makeKey("source " + std::to_string(number));
+        std::string payload(10000, static_cast<char>('a' + number));
+        ProgramCache::Lookup found = cache.find(key);
+        defects += !found.defect.empty();
+        if (found.payload) {
+          ++hits;
+          defects += *found.payload != payload;
+        }
+        defects += !cache.store(key, payload).empty();
+      }
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+  EXPECT_EQ(defects, 0);
+  EXPECT_GT(hits, 0);
+}
+
+} // namespace

@@ -1,0 +1,144 @@
+//===- SavedProgramTest.cpp - Compiled programs as bytes ------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Driver/Compiler.h"
+
+#include "mlir/Parser/Parser.h"
+#include "gtest/gtest.h"
+
+using namespace mlir;
+using namespace mlir::tessera;
+
+namespace {
+
+/// The warning is of the schedule that nothing asks for.
+constexpr const char *source = R"(
+func.func @main(%a: tensor<64x64xf16>, %b: tensor<64x64xf16>,
+                %c: tensor<64x64xf32>, %d: memref<64xf32>) -> tensor<64x64xf32> {
+  linalg.exp {tessera.schedule = #tessera.schedule<workgroup = [64, 64], subgroup = [32, 32], k = 32>}
+      ins(%d : memref<64xf32>) outs(%d : memref<64xf32>)
+  %r = linalg.matmul ins(%a, %b : tensor<64x64xf16>, tensor<64x64xf16>)
+      outs(%c : tensor<64x64xf32>) -> tensor<64x64xf32>
+  return %r : tensor<64x64xf32>
+}
+)";
+
+class SavedProgramTest : public ::testing::TestWithParam<const char *> {
+protected:
+  SavedProgramTest() {
+    prepareContext(context);
+    options.target = GetParam();
+    options.chip = options.target == "cuda" ? "sm_80" : getHostChip().str();
+    options.entry = "main";
+  }
+  /// What `run` makes the context say, places included.
+  std::string listen(llvm::function_ref<void()> run) {
+    std::string said;
+    llvm::raw_string_ostream os(said);
+    ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
+      os << static_cast<int>(diagnostic.getSeverity()) << " "
+         << diagnostic.getLocation() << " " << diagnostic << "\n";
+      for (Diagnostic &note : diagnostic.getNotes())
+        os << "  " << note.getLocation() << " " << note << "\n";
+      return success();
+    });
+    run();
+    return said;
+  }
+
+  MLIRContext context;
+  CompileOptions options;
+};
+
+TEST_P(SavedProgramTest, IsTheSameAgain) {
+  OwningOpRef<ModuleOp> module =
+      parseSourceString<ModuleOp>(source, &context, "source.mlir");
+  ASSERT_TRUE(module);
+  std::unique_ptr<CompiledProgram> program, loaded;
+  std::string said =
+      listen([&] { program = compileProgram(*module, options); });
+  ASSERT_TRUE(program) << said;
+  EXPECT_NE(said.find("the schedule has no effect"), std::string::npos) << said;
+
+  std::string bytes = program->save(), why;
+  std::string saidAgain =
+      listen([&] { loaded = loadProgram(bytes, options, context, why); });
+  ASSERT_TRUE(loaded) << why;
+  EXPECT_EQ(saidAgain, said);
+  EXPECT_TRUE(loaded->getEntry("main"));
+  EXPECT_FALSE(loaded->getEntry("other"));
+  EXPECT_EQ(loaded->ptx, program->ptx);
+  EXPECT_EQ(loaded->ptx.empty(), options.target == "cpu");
+  EXPECT_EQ(loaded->image.kind, program->image.kind);
+  EXPECT_EQ(loaded->image.name, program->image.name);
+  EXPECT_EQ(loaded->image.bytes, program->image.bytes);
+  ASSERT_EQ(loaded->image.functions.size(), program->image.functions.size());
+  for (size_t i = 0; i < loaded->image.functions.size(); ++i) {
+    EXPECT_EQ(loaded->image.functions[i].first,
+              program->image.functions[i].first);
+    EXPECT_TRUE(loaded->image.functions[i].second);
+  }
+  ASSERT_EQ(loaded->kernels.size(), program->kernels.size());
+  ASSERT_FALSE(loaded->kernels.empty());
+  for (size_t i = 0; i < loaded->kernels.size(); ++i) {
+    EXPECT_EQ(loaded->kernels[i].name, program->kernels[i].name);
+    EXPECT_EQ(loaded->kernels[i].schedule, program->kernels[i].schedule);
+    EXPECT_EQ(loaded->kernels[i].workgroupBytes,
+              program->kernels[i].workgroupBytes);
+  }
+  ASSERT_EQ(loaded->products.size(), 1u);
+  EXPECT_EQ(loaded->products[0].instruction, program->products[0].instruction);
+  EXPECT_EQ(loaded->products[0].matrixUnit, program->products[0].matrixUnit);
+  EXPECT_EQ(loaded->products[0].location, program->products[0].location);
+  EXPECT_EQ(loaded->products[0].rejected, program->products[0].rejected);
+  // Saved again, it is the same still.
+  EXPECT_EQ(loaded->save(), bytes);
+}
+
+TEST_P(SavedProgramTest, MachineCodeStaysBesideThePTX) {
+  if (options.target != "cuda")
+    return;
+  OwningOpRef<ModuleOp> module =
+      parseSourceString<ModuleOp>(source, &context, "source.mlir");
+  std::unique_ptr<CompiledProgram> program, loaded;
+  std::string why;
+  listen([&] {
+    program = compileProgram(*module, options);
+    program->image.kind = runtime::KernelImage::Cubin;
+    program->image.bytes = std::string("cu\0bin", 6);
+    loaded = loadProgram(program->save(), options, context, why);
+  });
+  ASSERT_TRUE(loaded) << why;
+  EXPECT_EQ(loaded->image.kind, runtime::KernelImage::Cubin);
+  EXPECT_EQ(loaded->image.bytes, program->image.bytes);
+  EXPECT_EQ(loaded->ptx, program->ptx);
+}
+
+TEST_P(SavedProgramTest, RefusesWhatIsNone) {
+  OwningOpRef<ModuleOp> module =
+      parseSourceString<ModuleOp>(source, &context, "source.mlir");
+  std::unique_ptr<CompiledProgram> program;
+  listen([&] { program = compileProgram(*module, options); });
+  ASSERT_TRUE(program);
+  std::string bytes = program->save();
+  std::string why;
+  for (size_t size : {size_t(0), size_t(7), size_t(100), bytes.size() - 1}) {
+    EXPECT_FALSE(
+        loadProgram(StringRef(bytes).take_front(size), options, context, why));
+    EXPECT_EQ(why, "it does not hold a program");
+  }
+  EXPECT_FALSE(loadProgram(bytes + "x", options, context, why));
+  // Of another entry.
+  options.entry = "other";
+  EXPECT_FALSE(loadProgram(bytes, options, context, why));
+  EXPECT_EQ(why, "its entry 'other' cannot be linked");
+}
+
+INSTANTIATE_TEST_SUITE_P(Targets, SavedProgramTest,
+                         ::testing::Values("cpu", "cuda"),
+                         [](const auto &info) { return info.param; });
+
+} // namespace

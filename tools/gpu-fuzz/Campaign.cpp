@@ -151,7 +151,7 @@ private:
 std::vector<std::string>
 Campaign::makeArguments(const Case &testCase, const std::string &file) const {
   std::vector<std::string> arguments{file, "--target=" + options.target,
-                                     "--cache=off", "--verify"};
+                                     "--verify", "--cache=off"};
   arguments.insert(arguments.end(), testCase.options.begin(),
                    testCase.options.end());
   return arguments;

@@ -12,6 +12,7 @@
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 
+#include <chrono>
 #include <cstdlib>
 #include <set>
 
@@ -57,10 +58,15 @@ static void assemble(compiler::CompiledProgram &program,
                      runtime::Device &device) {
   if (program.image.kind != runtime::KernelImage::PTX)
     return;
+  auto start = std::chrono::steady_clock::now();
   runtime::Expected<runtime::KernelImage> assembled =
       device.assemble(program.image);
-  if (assembled.ok())
-    program.image = assembled.take();
+  if (!assembled.ok())
+    return;
+  program.image = assembled.take();
+  std::chrono::duration<double, std::milli> elapsed =
+      std::chrono::steady_clock::now() - start;
+  program.times.push_back({"assemble", elapsed.count()});
 }
 
 std::unique_ptr<compiler::CompiledProgram>

@@ -235,8 +235,12 @@ static LogicalResult runProgram(const Options &options, const Target &target,
   // What no kernel wrote is then NaN.
   device.setChecking(options.verify);
   Execution execution(device, program, entry, arguments);
-  if (failed(execution.prepare(report)))
+  if (failed(execution.prepare(report))) {
+    if (cache.kind == CacheUse::Hit)
+      Report::note("the program is from the cache (" + cache.key +
+                   "); --cache=off compiles it anew");
     return failure();
+  }
   clock.done("load");
   execution.call();
   std::vector<Output> outputs;

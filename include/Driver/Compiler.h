@@ -128,6 +128,8 @@ public:
   /// `runtime::SessionScope`. Null if there is no such function.
   virtual void (*getEntry(llvm::StringRef name))(void **) = 0;
 
+  // What is added here is added to `save` and `loadProgram` as well.
+
   /// What a device loads before the entry runs.
   runtime::KernelImage image;
   std::vector<KernelReport> kernels;

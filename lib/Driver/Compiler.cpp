@@ -285,13 +285,15 @@ public:
     saved.products = products;
     saved.diagnostics = diagnostics;
     saved.ptx = ptx;
-    saved.imageKind = image.kind;
-    saved.imageName = image.name;
+    // All fields of the image: one that is added does not compile here.
+    const auto &[kind, name, bytes, functions] = image;
+    saved.imageKind = kind;
+    saved.imageName = name;
     // PTX is not kept twice.
-    if (image.kind != runtime::KernelImage::PTX)
-      saved.imageBytes = image.bytes;
-    for (const auto &[name, address] : image.functions)
-      saved.functions.push_back(name);
+    if (kind != runtime::KernelImage::PTX)
+      saved.imageBytes = bytes;
+    for (const auto &function : functions)
+      saved.functions.push_back(function.first);
     saved.objects = code->getObjects();
     return writeProgram(saved);
   }

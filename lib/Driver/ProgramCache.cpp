@@ -264,6 +264,11 @@ ProgramCache::Lookup ProgramCache::find(const ProgramKey &key) const {
 // Storing
 //===----------------------------------------------------------------------===//
 
+/// It may be gone already, by another process.
+static void removeFile(const Twine &path) {
+  [[maybe_unused]] std::error_code error = fs::remove(path);
+}
+
 void ProgramCache::prune() const {
   struct Entry {
     std::string path;
@@ -286,7 +291,7 @@ void ProgramCache::prune() const {
     if (total <= limit)
       break;
     total -= entry.status.getSize();
-    (void)fs::remove(entry.path);
+    removeFile(entry.path);
   }
   // What processes that were killed have left.
   auto now = std::chrono::system_clock::now();
@@ -295,7 +300,7 @@ void ProgramCache::prune() const {
     fs::file_status status;
     if (!fs::status(path, status) &&
         now - status.getLastModificationTime() > std::chrono::hours(1))
-      (void)fs::remove(path);
+      removeFile(path);
   }
 }
 
@@ -325,7 +330,7 @@ std::string ProgramCache::store(const ProgramKey &key,
   if (!error)
     error = fs::rename(path, join(directory, key.getFileName()));
   if (error) {
-    (void)fs::remove(path);
+    removeFile(path);
     return "cannot write to " + directory + ": " + error.message();
   }
   prune();

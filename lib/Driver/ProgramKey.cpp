@@ -107,10 +107,11 @@ static StringRef getBuildId(const dl_phdr_info &object) {
     const ElfW(Phdr) &header = object.dlpi_phdr[i];
     if (header.p_type != PT_NOTE)
       continue;
-    // NOLINTNEXTLINE(performance-no-int-to-ptr)
-    StringRef notes(
-        reinterpret_cast<const char *>(object.dlpi_addr + header.p_vaddr),
-        header.p_memsz);
+    // NOLINTBEGIN(performance-no-int-to-ptr)
+    const auto *begin =
+        reinterpret_cast<const char *>(object.dlpi_addr + header.p_vaddr);
+    // NOLINTEND(performance-no-int-to-ptr)
+    StringRef notes(begin, header.p_memsz);
     ElfW(Nhdr) note;
     while (notes.size() >= sizeof(note)) {
       std::memcpy(&note, notes.data(), sizeof(note));

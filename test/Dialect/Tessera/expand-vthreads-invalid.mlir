@@ -186,16 +186,3 @@ func.func @vthread_c5_neighbour(%m: memref<8xf32>) {
   }
   return
 }
-
-// -----
-
-func.func @steps_that_differ(%w: memref<2x8x8xf16, #gpu.address_space<workgroup>>) {
-  %c1 = arith.constant 1 : index
-  tessera.vthread (%v) in (2) {
-    %next = arith.addi %v, %c1 : index
-    // expected-error @+1 {{waits for steps that differ between vthreads: one wait is for all of them}}
-    tessera.wait steps %v to %next in %w : memref<2x8x8xf16, #gpu.address_space<workgroup>>
-    tessera.yield
-  }
-  return
-}

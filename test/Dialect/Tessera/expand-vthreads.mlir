@@ -689,17 +689,3 @@ func.func @one(%x: f32) -> f32 {
   }
   return %0 : f32
 }
-
-// -----
-
-// A wait for steps is one wait for all vthreads.
-// CHECK-LABEL: func @wait_for_steps
-// CHECK:         tessera.wait steps %{{.+}} to %{{.+}} in %{{.+}} pending 1
-// CHECK-NOT:     tessera.wait
-func.func @wait_for_steps(%w: memref<2x8x8xf16, #gpu.address_space<workgroup>>, %i: index, %j: index) {
-  tessera.vthread (%v) in (2) {
-    tessera.wait steps %i to %j in %w pending 1 : memref<2x8x8xf16, #gpu.address_space<workgroup>>
-    tessera.yield
-  }
-  return
-}

@@ -150,6 +150,22 @@ func.func @store_c3_role(%f: !tessera.fragment<16x16xf32, a>, %m: memref<16x16xf
 
 // -----
 
+func.func @store_c4_rows(%f: !tessera.fragment<16x16xf16, acc>, %m: memref<32x24xf16>, %i: index) {
+  // expected-error @+1 {{store_c4: 'memref<32x24xf16>' cannot be swizzled: that takes rows of 32, 64 or a multiple of 128 bytes, without padding}}
+  tessera.store %f, %m[%i, %i] swizzled : !tessera.fragment<16x16xf16, acc>, memref<32x24xf16>
+  return
+}
+
+// -----
+
+func.func @store_c4_atomic(%f: !tessera.fragment<16x16xf32, acc>, %m: memref<32x32xf32>, %i: index) {
+  // expected-error @+1 {{store_c4: what is added atomically lies in plain rows, not in swizzled ones}}
+  tessera.store %f, %m[%i, %i] atomic_add swizzled : !tessera.fragment<16x16xf32, acc>, memref<32x32xf32>
+  return
+}
+
+// -----
+
 //===----------------------------------------------------------------------===//
 // mma
 //===----------------------------------------------------------------------===//
@@ -553,22 +569,6 @@ func.func @copy_c5_private(%g: memref<64x32xf16>, %w: memref<64x32xf16, #gpu.add
 func.func @wait_c1(%t: !tessera.token) {
   // expected-error @+1 {{wait_c1: pending is not negative}}
   tessera.wait for %t pending -1
-  return
-}
-
-// -----
-
-func.func @wait_c2_slots(%a: memref<3x8xf16>, %b: memref<4x8xf16>, %i: index) {
-  // expected-error @+1 {{wait_c2: the memories have the same static first dimension, a slot for each step in flight}}
-  tessera.wait steps %i to %i in %a, %b : memref<3x8xf16>, memref<4x8xf16>
-  return
-}
-
-// -----
-
-func.func @wait_c2_together(%a: memref<3x8xf16>) {
-  // expected-error @+1 {{wait_c2: from, to and memories are given together}}
-  "tessera.wait"(%a) <{operandSegmentSizes = array<i32: 0, 0, 0, 1>, pending = 0 : i64}> : (memref<3x8xf16>) -> ()
   return
 }
 
@@ -1123,6 +1123,28 @@ func.func @copy_c7(%g: memref<64x64xf16>, %w: memref<32x24xf16>) {
   %c0 = arith.constant 0 : index
   // expected-error @+1 {{copy_c7: 'memref<32x24xf16>' cannot be swizzled}}
   tessera.copy %g[%c0, %c0], %w[%c0, %c0] shape [32, 24] swizzled : memref<64x64xf16>, memref<32x24xf16>
+  return
+}
+
+// -----
+
+func.func @copy_c8(%g: memref<64x64xf16>, %w: memref<32x24xf16>) {
+  %c0 = arith.constant 0 : index
+  // expected-error @+1 {{copy_c8: 'memref<32x24xf16>' cannot be swizzled: that takes rows of 32, 64 or a multiple of 128 bytes, without padding}}
+  tessera.copy %w[%c0, %c0], %g[%c0, %c0] shape [32, 24] from_swizzled : memref<32x24xf16>, memref<64x64xf16>
+  return
+}
+
+// -----
+
+func.func @copy_c8_gather(%g: memref<64x32xf16>, %w: memref<32x32xf16>) {
+  %c0 = arith.constant 0 : index
+  %true = arith.constant true
+  // expected-error @+1 {{copy_c8: a gather reads plain memory, no rows that are swizzled}}
+  tessera.copy %g[], %w[%c0, %c0] shape [32, 32] from_swizzled gather {
+  ^bb0(%i: index, %j: index):
+    tessera.yield %i, %j, %true : index, index, i1
+  } : memref<64x32xf16>, memref<32x32xf16>
   return
 }
 

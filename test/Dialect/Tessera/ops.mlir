@@ -37,10 +37,14 @@ func.func private @types(
 // CHECK-SAME:    reduction = #tessera.reduction<max>
 // What is not said: kFragment is k, one stage, one vthread. Order does not matter.
 // CHECK-SAME:    short = #tessera.schedule<workgroup = [16, 8], subgroup = [16, 8], k = 16, kFragment = 16, stages = 1, vthread = [1, 1]>
+// CHECK-SAME:    staged = #tessera.schedule<workgroup = [16, 8], subgroup = [16, 8], k = 16, kFragment = 16, stages = 1, vthread = [1, 1], group = 4, stageOutput = true>
+// CHECK-SAME:    unstaged = #tessera.schedule<workgroup = [16, 8], subgroup = [16, 8], k = 16, kFragment = 16, stages = 1, vthread = [1, 1]>
 func.func private @attributes() attributes {
   full = #tessera.schedule<workgroup = [128, 64], subgroup = [64, 32], k = 32,
                            kFragment = 16, stages = 3, vthread = [2, 1]>,
   short = #tessera.schedule<k = 16, subgroup = [16, 8], workgroup = [16, 8]>,
+  staged = #tessera.schedule<stageOutput = true, workgroup = [16, 8], subgroup = [16, 8], k = 16, group = 4>,
+  unstaged = #tessera.schedule<workgroup = [16, 8], subgroup = [16, 8], k = 16, stageOutput = false>,
   interleave = [#tessera.interleave<breadth_first>, #tessera.interleave<depth_first>,
                 #tessera.interleave<groups(4)>, #tessera.interleave<groups(1)>],
   precision = #tessera<precision tf32>,
@@ -87,6 +91,8 @@ func.func @store(%f: !tessera.fragment<16x16xf32, acc>, %a: !tessera.fragment<16
   tessera.store %f, %m[%i, %i] : !tessera.fragment<16x16xf32, acc>, memref<?x?xf32>
   // CHECK: tessera.store %{{.+}}, %{{.+}}[%{{.+}}, %{{.+}}] transpose in_bounds atomic_add : <16x16xf32, acc>, memref<?x?xf32>
   tessera.store %f, %m[%i, %i] transpose in_bounds atomic_add : !tessera.fragment<16x16xf32, acc>, memref<?x?xf32>
+  // CHECK: tessera.store %{{.+}}, %{{.+}}[%{{.+}}, %{{.+}}, %{{.+}}] transpose in_bounds swizzled : <16x8xf16, a>, memref<4x64x64xf16>
+  tessera.store %a, %t[%i, %i, %i] transpose in_bounds swizzled : !tessera.fragment<16x8xf16, a>, memref<4x64x64xf16>
   // CHECK: tessera.store %{{.+}}, %{{.+}}[%{{.+}}, %{{.+}}, %{{.+}}] transpose in_bounds : <16x8xf16, a>, memref<4x64x64xf16>
   tessera.store %a, %t[%i, %i, %i] transpose in_bounds : !tessera.fragment<16x8xf16, a>, memref<4x64x64xf16>
   return
@@ -245,6 +251,11 @@ func.func @copies(%g: memref<3x?x?xf16>, %w: memref<64x32xf16, #gpu.address_spac
   tessera.copy %g[%i, %i, %j], %w[%j, %j] shape [64, 32] : memref<3x?x?xf16>, memref<64x32xf16, #gpu.address_space<workgroup>>
   // CHECK: tessera.copy %{{.+}}[%{{.+}}, %{{.+}}], %{{.+}}[%{{.+}}, %{{.+}}, %{{.+}}] shape [1, 1] in_bounds alignment 16 {note} :
   tessera.copy %w[%j, %j], %g[%i, %i, %j] shape [1, 1] in_bounds alignment 16 {note} : memref<64x32xf16, #gpu.address_space<workgroup>>, memref<3x?x?xf16>
+  // CHECK: tessera.copy %{{.+}}[%{{.+}}, %{{.+}}], %{{.+}}[%{{.+}}, %{{.+}}, %{{.+}}] shape [64, 32] in_bounds from_swizzled : memref<64x32xf16, #gpu.address_space<workgroup>>, memref<3x?x?xf16>
+  tessera.copy %w[%j, %j], %g[%i, %i, %j] shape [64, 32] in_bounds from_swizzled : memref<64x32xf16, #gpu.address_space<workgroup>>, memref<3x?x?xf16>
+  // Swizzled on both sides.
+  // CHECK: tessera.copy {{.*}} alignment 16 swizzled from_swizzled : memref<64x32xf16, 3>, memref<64x32xf16, #gpu.address_space<workgroup>>
+  tessera.copy %n[%j, %j], %w[%j, %j] shape [64, 32] alignment 16 swizzled from_swizzled : memref<64x32xf16, 3>, memref<64x32xf16, #gpu.address_space<workgroup>>
   // CHECK: %[[T0:.+]] = tessera.async_copy %{{.+}}[%{{.+}}, %{{.+}}, %{{.+}}], %{{.+}}[%{{.+}}, %{{.+}}] shape [64, 32] alignment 8 :
   %t0 = tessera.async_copy %g[%i, %i, %j], %w[%j, %j] shape [64, 32] alignment 8 : memref<3x?x?xf16>, memref<64x32xf16, #gpu.address_space<workgroup>>
   // Upstream's other spelling of workgroup memory.
@@ -258,8 +269,6 @@ func.func @copies(%g: memref<3x?x?xf16>, %w: memref<64x32xf16, #gpu.address_spac
   tessera.wait
   // CHECK: tessera.wait pending 1{{$}}
   tessera.wait pending 1
-  // CHECK: tessera.wait steps %{{.+}} to %{{.+}} in %{{.+}}, %{{.+}} pending 3 : memref<3x?x?xf16>, memref<3x?x?xf16>
-  tessera.wait steps %i to %j in %g, %g pending 3 : memref<3x?x?xf16>, memref<3x?x?xf16>
   return
 }
 

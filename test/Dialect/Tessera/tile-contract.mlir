@@ -113,7 +113,7 @@ func.func @staged(%a: memref<50x64xf16>, %b: memref<40x64xf16>, %c: memref<40x50
 // CHECK:           tessera.async_copy %[[A]][%c16, %{{.+}}], %[[AS]][%c1, %c0, %c0]
 // CHECK:           tessera.async_copy %[[B]]
 // CHECK:           scf.for %[[I:.+]] = %c0 to %[[STEPS]] step %c1
-// CHECK:             tessera.wait steps %[[I]] to %{{.+}} in %[[AS]], %[[BS]] pending 2
+// CHECK:             tessera.wait pending 2
 // CHECK-NEXT:        gpu.barrier
 // CHECK:             %[[NEXT:.+]] = arith.addi %[[I]], %c2
 // CHECK:             %[[AT:.+]] = arith.muli %[[NEXT]], %c16
@@ -390,7 +390,7 @@ func.func @integers(%a: memref<64x192xi8>, %b: memref<192x64xi8>, %c: memref<64x
 // CHECK-LABEL: func @peeled
 // CHECK-COUNT-4: tessera.async_copy {{.*}} in_bounds alignment 16
 // CHECK:         %[[SUM:.+]] = scf.for %{{.+}} = %c0{{.*}} to %c6{{.*}} step %c1
-// CHECK:           tessera.wait steps {{.*}} pending 2
+// CHECK:           tessera.wait pending 2
 // CHECK-NEXT:      gpu.barrier
 // CHECK-COUNT-2:   tessera.async_copy {{.*}} in_bounds alignment 16
 // CHECK:           tessera.mma

@@ -648,7 +648,7 @@ def Tessera_AsyncCopyOp : Tessera_CopyLikeOp<"async_copy"> {
 }
 
 def Tessera_WaitOp : Tessera_Op<"wait",
-    [MemoryEffects<[MemRead, MemWrite]>, AttrSizedOperandSegments]> {
+    [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "wait for asynchronous copies";
   let description = [{
     Waits until this thread's part of the tokens' copies is complete. The
@@ -656,16 +656,8 @@ def Tessera_WaitOp : Tessera_Op<"wait",
     flight; the tokens' copies are to be older than these. A `gpu.barrier`
     after it makes all threads' parts visible.
 
-    `steps` says the same by what is waited for: in a loop that copies ahead, the
-    copies that steps `from` to `to` (exclusive) read from `memories`, whose first
-    dimension has a slot for each step in flight: step `s` is in slot `s` mod its
-    extent, and each memory is copied to once for each step. Targets that count
-    what has arrived in each slot go by this, others by `pending`.
-
     Constraints
     - `wait_c1`: `pending` is not negative.
-    - `wait_c2`: `from`, `to` and `memories` are given together, and the memories
-      have the same static first dimension.
 
     Example:
 
@@ -678,17 +670,8 @@ def Tessera_WaitOp : Tessera_Op<"wait",
     ```
   }];
   let arguments = (ins Variadic<Tessera_TokenType>:$tokens,
-                       Optional<Index>:$from, Optional<Index>:$to,
-                       Variadic<AnyMemRef>:$memories,
                        DefaultValuedAttr<I64Attr, "0">:$pending);
-  let assemblyFormat = [{
-    (`for` $tokens^)? (`steps` $from^ `to` $to `in` $memories)?
-    (`pending` $pending^)? attr-dict (`:` type($memories)^)?
-  }];
-  let builders = [
-    OpBuilder<(ins "::mlir::ValueRange":$tokens, "int64_t":$pending), [{
-      build($_builder, $_state, tokens, Value(), Value(), ValueRange(), pending);
-    }]>];
+  let assemblyFormat = "(`for` $tokens^)? (`pending` $pending^)? attr-dict";
   let hasVerifier = 1;
 }
 

@@ -179,18 +179,5 @@ void TileOp::getEffects(Effects &effects) {
 LogicalResult WaitOp::verify() {
   if (static_cast<int64_t>(getPending()) < 0)
     return emitOpError() << "wait_c1: pending is not negative";
-  bool hasSteps = getFrom() != nullptr;
-  if (hasSteps != (getTo() != nullptr) || hasSteps == getMemories().empty())
-    return emitOpError() << "wait_c2: from, to and memories are given together";
-  std::optional<int64_t> slots;
-  for (Value memory : getMemories()) {
-    auto type = dyn_cast<MemRefType>(memory.getType());
-    if (!type || type.getRank() == 0 || type.isDynamicDim(0) ||
-        (slots && *slots != type.getDimSize(0)))
-      return emitOpError()
-             << "wait_c2: the memories have the same static first "
-                "dimension, a slot for each step in flight";
-    slots = type.getDimSize(0);
-  }
   return success();
 }

@@ -218,20 +218,8 @@ LogicalResult Expander::expandStatement(Operation *inner, Range range) {
     for (Value token : wait.getTokens())
       for (const IRMapping &map : at(range))
         tokens.insert(map.lookupOrDefault(token));
-    llvm::SmallSetVector<Value, 8> memories;
-    for (Value memory : wait.getMemories())
-      for (const IRMapping &map : at(range))
-        memories.insert(map.lookupOrDefault(memory));
-    auto lookup = [&](Value value) {
-      return value ? maps[range.begin].lookupOrDefault(value) : value;
-    };
-    for (Value step : {wait.getFrom(), wait.getTo()})
-      if (step && !uniformity.isUniform(step))
-        return wait.emitOpError() << "waits for steps that differ between "
-                                     "vthreads: one wait is for all of them";
     WaitOp::create(builder, wait.getLoc(), tokens.getArrayRef(),
-                   lookup(wait.getFrom()), lookup(wait.getTo()),
-                   memories.getArrayRef(), wait.getPending())
+                   wait.getPending())
         ->setDiscardableAttrs(wait->getDiscardableAttrDictionary());
     return success();
   }

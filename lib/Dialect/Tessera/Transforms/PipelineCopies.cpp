@@ -18,8 +18,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Dialect/Tessera/Transforms/Passes.h"
 #include "Dialect/Tessera/Transforms/BulkCopies.h"
+#include "Dialect/Tessera/Transforms/Passes.h"
 #include "Dialect/Tessera/Transforms/Schedule.h"
 #include "Dialect/Tessera/Transforms/Utils.h"
 
@@ -196,7 +196,6 @@ Pipeliner::forSteps(Value begin, Value end, ValueRange first,
 }
 
 void Pipeliner::run() {
-  SmallVector<Value> memories;
   for (CopyOp copy : copies) {
     MemRefType type = copy.getTargetType();
     SmallVector<int64_t> shape{stages};
@@ -205,7 +204,6 @@ void Pipeliner::run() {
         MemRefType::get(shape, type.getElementType(),
                         MemRefLayoutAttrInterface(), type.getMemorySpace()),
         copy.getLoc());
-    memories.push_back(buffers.lookup(copy.getTarget()));
   }
   // The tile before this one may still be read.
   if (loop->getParentOfType<LoopLikeOpInterface>())
@@ -223,20 +221,14 @@ void Pipeliner::run() {
       [&](Value step, ValueRange carried) {
         // All but the copies of the last stages - 2 steps are complete. After
         // the barrier, all are done with the slot that the next copies go to.
-        WaitOp::create(builder, ValueRange(), step,
-                       arith::AddIOp::create(builder, step, constant(1)),
-                       memories,
+        WaitOp::create(builder, ValueRange(),
                        static_cast<int64_t>(copies.size()) * (stages - 2));
         gpu::BarrierOp::create(builder);
         startCopies(arith::AddIOp::create(builder, step, ahead), peel);
         return compute(step, carried);
       });
   // Copies of steps that there are not, are copies too.
-  Value lastStep =
-      peel ? loop.getUpperBound()
-           : arith::AddIOp::create(builder, loop.getUpperBound(), ahead);
-  WaitOp::create(builder, ValueRange(), lastCopied, lastStep, memories,
-                 /*pending=*/0);
+  WaitOp::create(builder, ValueRange(), /*pending=*/0);
   if (peel) {
     gpu::BarrierOp::create(builder);
     results = forSteps(

@@ -42,7 +42,10 @@ func.func @unaligned(%a: tensor<256x257xf16>, %b: tensor<257x256xf16>, %c: tenso
 // The other way round: 1, 0.
 // CHECK-LABEL: .entry columns_kernel
 // CHECK:       wgmma.mma_async.sync.aligned.m64n256k16.f32.bf16.bf16 {{.+}}, p, 1, 1, 1, 0;
-func.func @columns(%a: tensor<512x256xbf16>, %b: tensor<256x512xbf16>, %c: tensor<256x256xf32>) -> tensor<256x256xf32> {
+func.func @columns(%a: tensor<512x256xbf16>, %b: tensor<256x512xbf16>) -> tensor<256x256xf32> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<256x256xf32>
+  %c = linalg.fill ins(%zero : f32) outs(%e : tensor<256x256xf32>) -> tensor<256x256xf32>
   %r = linalg.matmul indexing_maps = [#across, #along, #map2] {tessera.schedule = #tessera.schedule<workgroup = [64, 256], subgroup = [64, 256], k = 64, stages = 2, swizzle = true, group = 4>} ins(%a, %b : tensor<512x256xbf16>, tensor<256x512xbf16>) outs(%c : tensor<256x256xf32>) -> tensor<256x256xf32>
   return %r : tensor<256x256xf32>
 }

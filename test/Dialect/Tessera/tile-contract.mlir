@@ -138,7 +138,7 @@ func.func @pipelined(%a: memref<?x?xbf16>, %b: memref<?x?xbf16>, %c: memref<?x?x
 // -----
 
 // Two dimensions of the batch: one is not the first of A, and B is the same
-// along the other.
+// along the other. Those that come first are indices of the operand itself.
 
 // CHECK-LABEL: func @batch
 // CHECK-SAME:    %[[A:.+]]: memref<3x64x5x16xf16>, %[[B:.+]]: memref<5x16x64xf16>, %[[C:.+]]: memref<3x5x64x64xf32>
@@ -146,8 +146,9 @@ func.func @pipelined(%a: memref<?x?xbf16>, %b: memref<?x?xbf16>, %c: memref<?x?x
 // CHECK-DAG:       %[[I:.+]] = arith.remui %[[Z]], %c5
 // CHECK-DAG:       %[[O:.+]] = arith.divui %[[Z]], %c5
 // CHECK-DAG:       memref.subview %[[A]][%[[O]], 0, %[[I]], 0] [1, 64, 1, 16] [1, 1, 1, 1] : memref<3x64x5x16xf16> to memref<64x16xf16, strided<[80, 1], offset: ?>>
-// CHECK-DAG:       memref.subview %[[B]][%[[I]], 0, 0] [1, 16, 64] [1, 1, 1] : memref<5x16x64xf16> to memref<16x64xf16, strided<[64, 1], offset: ?>>
-// CHECK:           memref.subview %[[C]][%[[O]], %[[I]], 0, 0] [1, 1, 64, 64] [1, 1, 1, 1]
+// CHECK-NOT:       memref.subview
+// CHECK:           tessera.copy %[[B]][%[[I]], %c0, %c0], %{{.+}}[%c0, %c0] shape [16, 64] in_bounds alignment 16 : memref<5x16x64xf16>
+// CHECK:           tessera.store %{{.+}}, %[[C]][%[[O]], %[[I]], %{{.+}}, %{{.+}}] in_bounds : <32x32xf32, acc>, memref<3x5x64x64xf32>
 func.func @batch(%a: memref<3x64x5x16xf16>, %b: memref<5x16x64xf16>, %c: memref<3x5x64x64xf32>, %init: f32) {
   tessera.contract ins(%a, %b : memref<3x64x5x16xf16>, memref<5x16x64xf16>) init(%init : f32)
       outs(%c : memref<3x5x64x64xf32>)
@@ -166,14 +167,16 @@ func.func @batch(%a: memref<3x64x5x16xf16>, %b: memref<5x16x64xf16>, %c: memref<
 // they staged for one is read before the next is staged.
 
 // CHECK-LABEL: func @unknown_batch
+// CHECK-SAME:    %[[A:.+]]: memref<?x64x16xf16>, %[[B:.+]]: memref<?x16x64xf16>, %[[C:.+]]: memref<?x64x64xf32>
 // CHECK:         %[[SIZE:.+]] = memref.dim
 // CHECK:         %[[Z:.+]] = arith.minui %[[SIZE]], %c65535
 // CHECK:         gpu.launch blocks(%{{.+}}, %{{.+}}, %[[BZ:.+]]) in (%{{.+}} = %c1{{.*}}, %{{.+}} = %c1{{.*}}, %[[GZ:.+]] = %[[Z]])
 // CHECK:           scf.for %[[I:.+]] = %[[BZ]] to %[[SIZE]] step %[[GZ]]
-// CHECK:             memref.subview %{{.+}}[%[[I]], 0, 0]
+// CHECK-NOT:         memref.subview
 // CHECK:             gpu.barrier
-// CHECK-NEXT:        tessera.copy
-// CHECK:             tessera.store
+// CHECK-NEXT:        tessera.copy %[[A]][%[[I]], %c0, %c0]
+// CHECK-NEXT:        tessera.copy %[[B]][%[[I]], %c0, %c0]
+// CHECK:             tessera.store %{{.+}}, %[[C]][%[[I]], %{{.+}}, %{{.+}}]
 func.func @unknown_batch(%a: memref<?x64x16xf16>, %b: memref<?x16x64xf16>, %c: memref<?x64x64xf32>, %init: f32) {
   tessera.contract ins(%a, %b : memref<?x64x16xf16>, memref<?x16x64xf16>) init(%init : f32)
       outs(%c : memref<?x64x64xf32>)
@@ -404,6 +407,66 @@ func.func @peeled(%a: memref<64x128xf16>, %b: memref<128x64xf16>, %c: memref<64x
   tessera.contract ins(%a, %b : memref<64x128xf16>, memref<128x64xf16>) init(%init : f32)
       outs(%c : memref<64x64xf32>) maps [#mk, #kn, #mn] accumulate f32
       schedule <workgroup = [64, 64], subgroup = [32, 32], k = 16, kFragment = 16, stages = 3> {
+  ^bb0(%acc: f32):
+    tessera.yield %acc : f32
+  }
+  return
+}
+
+// -----
+
+// A tile of the output goes through workgroup memory, in which its rows lie as
+// the output's. Of tiles that follow each other, the one before has left it.
+
+// CHECK-LABEL: func @staged_output
+// CHECK-SAME:    %[[C:[a-z0-9]+]]: memref<3x56x512xf16>
+// CHECK:         gpu.launch {{.*}} workgroup(%[[W:.+]] : memref<32x64xf16, #gpu.address_space<workgroup>>)
+// CHECK:           %[[SM:.+]] = arith.muli %{{.+}}, %c16
+// CHECK:           scf.for
+// CHECK:             %[[BM:.+]] = arith.muli %{{.+}}, %c64
+// CHECK:             %[[BN:.+]] = arith.muli %{{.+}}, %c32
+// CHECK:             %[[SUM:.+]] = scf.for
+// CHECK:             gpu.barrier
+// CHECK:             %[[R:.+]] = tessera.map %[[SUM]]
+// CHECK:             tessera.store %[[R]], %[[W]][%c0, %[[SM]]] transpose in_bounds swizzled : <16x32xf16, acc>
+// CHECK-NEXT:        gpu.barrier
+// CHECK-NEXT:        tessera.copy %[[W]][%c0, %c0], %[[C]][%{{.+}}, %[[BN]], %[[BM]]] shape [32, 64] from_swizzled :
+// CHECK-NOT:         gpu.barrier
+// CHECK:         stageOutput = true
+func.func @staged_output(%a: memref<3x512x64xf16>, %b: memref<3x64x56xf16>, %c: memref<3x56x512xf16>, %init: f32) {
+  tessera.contract ins(%a, %b : memref<3x512x64xf16>, memref<3x64x56xf16>) init(%init : f32)
+      outs(%c : memref<3x56x512xf16>)
+      maps [affine_map<(z, m, n, k) -> (z, m, k)>, affine_map<(z, m, n, k) -> (z, k, n)>,
+            affine_map<(z, m, n, k) -> (z, n, m)>] accumulate f32
+      schedule <workgroup = [64, 32], subgroup = [16, 32], k = 16, stages = 0, persistent = 5, stageOutput = true> {
+  ^bb0(%acc: f32):
+    %x = arith.truncf %acc : f32 to f16
+    tessera.yield %x : f16
+  }
+  return
+}
+
+// -----
+
+#mk = affine_map<(m, n, k) -> (m, k)>
+#kn = affine_map<(m, n, k) -> (k, n)>
+#mn = affine_map<(m, n, k) -> (m, n)>
+
+// Parts go to a workspace of accumulators; rows of 96 bytes are not swizzled. A
+// workgroup that has one tile has no tile before.
+
+// CHECK-LABEL: func @staged_parts
+// CHECK:         %[[P:.+]] = memref.alloc() : memref<2x48x24xf32>
+// CHECK:         gpu.launch {{.*}} workgroup(%[[W:.+]] : memref<48x24xf32, #gpu.address_space<workgroup>>)
+// CHECK:           %[[SUM:.+]] = scf.for
+// CHECK-NOT:       gpu.barrier
+// CHECK:           tessera.store %[[SUM]], %[[W]][%c0, %c0] in_bounds : <48x24xf32, acc>
+// CHECK-NEXT:      gpu.barrier
+// CHECK-NEXT:      tessera.copy %[[W]][%c0, %c0], %[[P]][%{{.+}}, %c0, %c0] shape [48, 24] in_bounds :
+func.func @staged_parts(%a: memref<48x64xf16>, %b: memref<64x24xf16>, %c: memref<48x24xf32>) {
+  tessera.contract ins(%a, %b : memref<48x64xf16>, memref<64x24xf16>) outs(%c : memref<48x24xf32>)
+      maps [#mk, #kn, #mn] accumulate f32
+      schedule <workgroup = [48, 24], subgroup = [48, 24], k = 16, stages = 0, splitK = 2, stageOutput = true> {
   ^bb0(%acc: f32):
     tessera.yield %acc : f32
   }

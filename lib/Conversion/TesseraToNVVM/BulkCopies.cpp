@@ -46,14 +46,16 @@ static void convert(gpu::GPUFuncOp kernel, const Chip &chip) {
                     size ? size->front() : 0, chip, why);
   if (!step) {
     // Copies that were pipelined are of kernels that had no such step either.
-    std::string how = "copies by all threads: ";
+    bool isAsync = false;
     kernel.walk([&](AsyncCopyOp op) {
-      how = "asynchronous copies by all threads: ";
+      isAsync = true;
       why = explainNotBulk(op, chip);
       return why.empty() ? WalkResult::advance() : WalkResult::interrupt();
     });
-    if (!why.empty())
-      report(how + why);
+    if (isAsync || !why.empty())
+      report((isAsync ? "asynchronous copies by all threads"
+                      : "copies by all threads") +
+             (why.empty() ? "" : ": " + why));
     return;
   }
   std::string outputs = describeOutputs(*step, chip);

@@ -1,131 +1,289 @@
 // RUN: gpu-opt %s --pass-pipeline="builtin.module(gpu.module(tessera-use-bulk-copies{chip=sm_90a},canonicalize,cse))" | FileCheck %s
 
-// A subgroup of its own issues the copies.
+// A producer that runs ahead through a loop of tiles, and outputs that go through workgroup memory.
 
 #wg = #gpu.address_space<workgroup>
 
 gpu.module @m {
-  // CHECK-LABEL: gpu.func @pipeline
-  // CHECK-SAME:    workgroup(%{{.+}} : memref<3x64x32xf16, {{.+}}>, %[[FULL:.+]] : memref<3xi64, {{.+}}>, %[[READ:.+]] : memref<3xi64, {{.+}}>)
-  // CHECK-SAME:    known_block_size = array<i32: 288, 1, 1>
-  // CHECK-SAME:    tessera.copies = "bulk copies by a subgroup of their own"
-  // CHECK-SAME:    tessera.producer_threads = 32 : i64
+  // The place in the ring of slots goes through both loops, on both sides. With
+  // two warpgroups that read, the producer is a third, whose registers they get.
 
-  // One copy arrives for each step, and eight subgroups that have read it.
-  // CHECK-COUNT-3:   nvvm.mbarrier.init %{{.+}}, %c1_i32
-  // CHECK-COUNT-3:   nvvm.mbarrier.init %{{.+}}, %c8_i32
+  // CHECK-LABEL: gpu.func @tiles
+  // CHECK-SAME:    workgroup(%[[WO:.+]] : memref<128x256xf16, {{.+}}>, %{{.+}} : memref<4xi64, {{.+}}>, %[[WA:.+]] : memref<2x128x64xf16, {{.+}}>, %[[WB:.+]] : memref<2x64x256xf16, {{[^>]+}}>>) kernel
+  // CHECK-SAME:    known_block_size = array<i32: 384, 1, 1>
+  // CHECK-SAME:    nvvm.minctasm = 1 : i32
+  // CHECK-SAME:    tessera.copies = "bulk copies by a subgroup of their own; the output leaves workgroup memory by bulk copies"
+  // CHECK-SAME:    tessera.producer_threads = 128 : i64
+  // CHECK-SAME:    {argument = 2 : i64, box = array<i64: 128, 64>, swizzle = 128 : i64, symbol = @tiles_map_2}]
+  // CHECK:         %[[MAPC:.+]] = llvm.mlir.addressof @tiles_map_2
+  // CHECK:         %[[FIRST:.+]] = arith.cmpi eq, %[[THREAD:.+]], %c0
+  // CHECK:         scf.if %[[FIRST]] {
+  // CHECK-COUNT-2:   nvvm.mbarrier.init %{{.+}}, %c8_i32
   // CHECK:         gpu.barrier
+  // CHECK:         %[[PRODUCES:.+]] = arith.cmpi uge, %[[THREAD]], %c256
+  // CHECK-NEXT:    scf.if %[[PRODUCES]] {
+  // CHECK-NEXT:      nvvm.setmaxregister decrease 24
+  // CHECK-NEXT:      %[[ISSUES:.+]] = arith.cmpi eq, %[[THREAD]], %c256
+  // CHECK-NEXT:      scf.if %[[ISSUES]] {
+  // CHECK-NEXT:        scf.for %[[T:.+]] = %block_id_x to %c8 step %grid_dim_x iter_args(%[[TS:.+]] = %c0, %[[TP:.+]] = %c0_i32) -> (index, i32) {
+  // CHECK-NEXT:          %[[END:.+]]:2 = scf.for %{{.+}} = %c0 to %c4 step %c1 iter_args(%{{.+}} = %[[TS]], %{{.+}} = %[[TP]]) -> (index, i32) {
+  // CHECK:                 mbarrier.try_wait
+  // CHECK:                 expect_tx
+  // CHECK:                 arith.muli %[[T]], %c128
+  // CHECK:                 nvvm.cp.async.bulk.tensor.shared.cluster.global
+  // CHECK-COUNT-4:         nvvm.cp.async.bulk.tensor.shared.cluster.global
+  // CHECK-NOT:             nvvm.cp.async.bulk.tensor.shared.cluster.global
+  // CHECK:                 scf.yield
+  // CHECK-NEXT:          }
+  // CHECK-NEXT:          scf.yield %[[END]]#0, %[[END]]#1
+  // CHECK-NEXT:        }
+  // CHECK-NEXT:      }
+  // CHECK-NEXT:    } else {
+  // CHECK-NEXT:      nvvm.setmaxregister increase 240
+  // CHECK-NEXT:      scf.for %[[T:.+]] = %block_id_x to %c8 step %grid_dim_x iter_args(%[[TS:.+]] = %c0, %[[TP:.+]] = %c0_i32) -> (index, i32) {
+  // CHECK:             %[[END:.+]]:3 = scf.for %{{.+}} = %c0 to %c4 step %c1 iter_args(%[[ACC:.+]] = %{{.+}}, %[[SLOT:.+]] = %[[TS]], %[[PARITY:.+]] = %[[TP]])
+  // CHECK-NOT:           barrier id
+  // CHECK:               mbarrier.try_wait{{.*}} %{{.+}}, %[[PARITY]] :
+  // CHECK:               tessera.load %[[WA]][%[[SLOT]], %{{.+}}, %c0]
+  // CHECK:               tessera.load %[[WB]][%[[SLOT]], %c0, %c0]
 
-  // CHECK:         %[[ISPRODUCER:.+]] = arith.cmpi uge, %[[THREAD:.+]], %c256
-  // CHECK:         %[[ISSUER:.+]] = arith.cmpi eq, %[[THREAD]], %c256
-  // CHECK:         scf.if %[[ISPRODUCER]] {
-  // CHECK-NEXT:      scf.if %[[ISSUER]] {
-  // CHECK-COUNT-2:     nvvm.cp.async.bulk.tensor
+  // The product reads the slot, and what says that it is read is behind it.
+  // CHECK-NEXT:          %[[NEXT:.+]] = tessera.mma %{{.+}}, %{{.+}}, %[[ACC]]
+  // CHECK:               mbarrier.arrive.shared
+  // CHECK:               scf.yield %[[NEXT]], %{{.+}}, %{{.+}} :
+  // CHECK-NEXT:        }
 
-  // For step i + 2, whose slot has been used (i + 2) / 3 times: the last of
-  // these is read when the phase before that is over.
-  // CHECK:             scf.for %[[I:.+]] = %c0 to %c6
-  // CHECK:               %[[STEP:.+]] = arith.addi %[[I]], %c2
-  // CHECK:               %[[USED:.+]] = arith.divui %[[STEP]], %c3
-  // CHECK:               %[[TURN:.+]] = arith.addi %[[USED]], %c1
-  // CHECK:               arith.remui %[[TURN]], %c2
-  // CHECK:               mbarrier.try_wait.parity
-  // CHECK:               arith.muli %[[STEP]], %c32
-  // CHECK:               nvvm.cp.async.bulk.tensor
+  // The copies of the tile before have read the memory, the readers meet at a
+  // barrier of theirs, and copies see what they have written.
+  // CHECK-NEXT:        scf.if %[[FIRST]] {
+  // CHECK-NEXT:          nvvm.cp.async.bulk.wait_group 0 {read}
+  // CHECK-NEXT:        }
+  // CHECK-NEXT:        nvvm.fence.proxy {kind = #nvvm.proxy_kind<async.shared>, space = #nvvm.shared_space<cta>}
+  // CHECK-NEXT:        nvvm.barrier id = %c1_i32 number_of_threads = %c256_i32
+  // CHECK-NEXT:        %[[HALF:.+]] = tessera.map %[[END]]#0
+  // CHECK:             tessera.store %[[HALF]], %[[WO]]
+  // CHECK-NEXT:        nvvm.fence.proxy {kind = #nvvm.proxy_kind<async.shared>, space = #nvvm.shared_space<cta>}
+  // CHECK-NEXT:        nvvm.barrier id = %c1_i32 number_of_threads = %c256_i32
+  // CHECK-NEXT:        scf.if %[[FIRST]] {
+  // CHECK:               nvvm.cp.async.bulk.tensor.global.shared.cta %[[MAPC]], %{{.+}}, box[%c0_i32, %[[ROW:.+]]] :
+  // CHECK:               nvvm.cp.async.bulk.tensor.global.shared.cta %[[MAPC]], %{{.+}}, box[%c64_i32, %[[ROW]]] :
+  // CHECK:               nvvm.cp.async.bulk.tensor.global.shared.cta %[[MAPC]], %{{.+}}, box[%c128_i32, %[[ROW]]] :
+  // CHECK:               nvvm.cp.async.bulk.tensor.global.shared.cta %[[MAPC]], %{{.+}}, box[%c192_i32, %[[ROW]]] :
+  // CHECK-NEXT:          nvvm.cp.async.bulk.commit.group
+  // CHECK-NEXT:        }
+  // CHECK-NEXT:        scf.yield %[[END]]#1, %[[END]]#2
+  // CHECK-NEXT:      }
+  // CHECK-NEXT:      scf.if %[[FIRST]] {
+  // CHECK-NEXT:        nvvm.cp.async.bulk.wait_group 0 {read}
+  // CHECK-NEXT:      }
+  // CHECK-NEXT:    }
+  // CHECK-NEXT:    gpu.return
+  gpu.func @tiles(%a: memref<1024x256xf16>, %b: memref<256x256xf16>, %c: memref<1024x256xf16>)
+      workgroup(%wo: memref<128x256xf16, #wg>, %wa: memref<128x64xf16, #wg>, %wb: memref<64x256xf16, #wg>) kernel
+      attributes {known_block_size = array<i32: 256, 1, 1>, tessera.group = 4 : i64, tessera.stages = 2 : i64} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c4 = arith.constant 4 : index
+    %c8 = arith.constant 8 : index
+    %c64 = arith.constant 64 : index
+    %c128 = arith.constant 128 : index
+    %zero = arith.constant 0.0 : f32
+    %first = gpu.block_id x
+    %stride = gpu.grid_dim x
+    %thread = gpu.thread_id x
+    %group = arith.divui %thread, %c128 : index
+    %sub = arith.muli %group, %c64 : index
+    scf.for %tile = %first to %c8 step %stride {
+      %m = arith.muli %tile, %c128 : index
+      %init = tessera.fill %zero : !tessera.fragment<64x256xf32, acc>
+      %sum = scf.for %i = %c0 to %c4 step %c1 iter_args(%acc = %init) -> !tessera.fragment<64x256xf32, acc> {
+        %k = arith.muli %i, %c64 : index
+        gpu.barrier
+        tessera.copy %a[%m, %k], %wa[%c0, %c0] shape [128, 64] in_bounds alignment 16 swizzled : memref<1024x256xf16>, memref<128x64xf16, #wg>
+        tessera.copy %b[%k, %c0], %wb[%c0, %c0] shape [64, 256] in_bounds alignment 16 swizzled : memref<256x256xf16>, memref<64x256xf16, #wg>
+        gpu.barrier
+        %fa = tessera.load %wa[%sub, %c0] in_bounds swizzled : memref<128x64xf16, #wg> -> !tessera.fragment<64x64xf16, a>
+        %fb = tessera.load %wb[%c0, %c0] in_bounds swizzled : memref<64x256xf16, #wg> -> !tessera.fragment<64x256xf16, b>
+        %next = tessera.mma %fa, %fb, %acc : !tessera.fragment<64x64xf16, a>, !tessera.fragment<64x256xf16, b> -> !tessera.fragment<64x256xf32, acc>
+        scf.yield %next : !tessera.fragment<64x256xf32, acc>
+      }
+      gpu.barrier
+      %half = tessera.map %sum : !tessera.fragment<64x256xf32, acc> -> !tessera.fragment<64x256xf16, acc> {
+      ^bb0(%x: f32):
+        %y = arith.truncf %x : f32 to f16
+        tessera.yield %y : f16
+      }
+      tessera.store %half, %wo[%sub, %c0] in_bounds swizzled : !tessera.fragment<64x256xf16, acc>, memref<128x256xf16, #wg>
+      gpu.barrier
+      tessera.copy %wo[%c0, %c0], %c[%m, %c0] shape [128, 256] in_bounds from_swizzled : memref<128x256xf16, #wg>, memref<1024x256xf16>
+    }
+    gpu.return
+  }
 
+  // One step for each tile: the tile loop alone counts. What reads little keeps
+  // its registers.
+
+  // CHECK-LABEL: gpu.func @one_step
+  // CHECK-SAME:    known_block_size = array<i32: 384, 1, 1>
+  // CHECK-NOT:     minctasm
+  // CHECK-NOT:     setmaxregister
+  // CHECK:         scf.if
+  // CHECK:         scf.if
+  // CHECK:           scf.for %{{.+}} = %block_id_x to %c8 step %grid_dim_x iter_args(%[[SLOT:.+]] = %c0, %[[PARITY:.+]] = %c0_i32) -> (index, i32) {
+  // CHECK-NEXT:        %[[BEFORE:.+]] = arith.xori %[[PARITY]], %c1_i32
+  // CHECK:             mbarrier.try_wait{{.*}} %{{.+}}, %[[BEFORE]] :
+  // CHECK:             nvvm.cp.async.bulk.tensor.shared.cluster.global
+  // CHECK:             scf.yield
+  // CHECK-NEXT:      }
   // CHECK:         } else {
-  // CHECK-NOT:       gpu.barrier
-  // CHECK:           scf.for %{{.+}} = %c0 to %c6
-  // CHECK:             mbarrier.try_wait.parity
-  // CHECK-NOT:         gpu.barrier
-  // CHECK:             vector.load
-  // CHECK:             gpu.lane_id
-  // CHECK:             llvm.inline_asm {{.*}}@p mbarrier.arrive.shared::cta.b64 _, [$0];
-  // CHECK:           scf.for %{{.+}} = %c6 to %c8
-  // CHECK:             mbarrier.try_wait.parity
-  // CHECK:         }
-  // CHECK:         gpu.return
-  gpu.func @pipeline(%a: memref<512x512xf16>, %o: memref<8xf16>) workgroup(%w: memref<3x64x32xf16, #wg>) kernel
-      attributes {known_block_size = array<i32: 256, 1, 1>, tessera.group = 4 : i64} {
+  // CHECK-NEXT:      scf.for %{{.+}} = %block_id_x to %c8 step %grid_dim_x iter_args(%[[SLOT:.+]] = %c0, %[[PARITY:.+]] = %c0_i32) -> (index, i32) {
+  // CHECK-NOT:         nvvm.barrier
+  // CHECK:             mbarrier.try_wait{{.*}} %{{.+}}, %[[PARITY]] :
+  // CHECK-NEXT:        %[[F:.+]] = tessera.load %{{.+}}[%[[SLOT]], %c0, %c0]
+  // CHECK:             nvvm.cp.async.bulk.wait_group 0 {read}
+  // CHECK:             nvvm.barrier id
+  // CHECK-NEXT:        tessera.store %[[F]]
+  // CHECK:             mbarrier.arrive.shared
+  // CHECK:             nvvm.barrier id
+  // CHECK:             nvvm.cp.async.bulk.tensor.global.shared.cta
+  // CHECK:             nvvm.cp.async.bulk.commit.group
+  // CHECK:             %[[NEXT:.+]] = arith.addi %[[SLOT]], %c1
+  // CHECK:             scf.yield
+  // CHECK-NEXT:      }
+  // CHECK:           nvvm.cp.async.bulk.wait_group 0 {read}
+  gpu.func @one_step(%a: memref<512x64xf16>, %c: memref<512x64xf16>)
+      workgroup(%wa: memref<64x64xf16, #wg>, %wo: memref<64x64xf16, #wg>) kernel
+      attributes {known_block_size = array<i32: 256, 1, 1>, tessera.group = 4 : i64, tessera.stages = 3 : i64} {
     %c0 = arith.constant 0 : index
-    %c1 = arith.constant 1 : index
-    %c2 = arith.constant 2 : index
+    %c8 = arith.constant 8 : index
+    %c64 = arith.constant 64 : index
+    %first = gpu.block_id x
+    %stride = gpu.grid_dim x
+    scf.for %tile = %first to %c8 step %stride {
+      %m = arith.muli %tile, %c64 : index
+      gpu.barrier
+      tessera.copy %a[%m, %c0], %wa[%c0, %c0] shape [64, 64] in_bounds alignment 16 swizzled : memref<512x64xf16>, memref<64x64xf16, #wg>
+      gpu.barrier
+      %f = tessera.load %wa[%c0, %c0] in_bounds swizzled : memref<64x64xf16, #wg> -> !tessera.fragment<64x64xf16, acc>
+      gpu.barrier
+      tessera.store %f, %wo[%c0, %c0] in_bounds swizzled : !tessera.fragment<64x64xf16, acc>, memref<64x64xf16, #wg>
+      gpu.barrier
+      tessera.copy %wo[%c0, %c0], %c[%m, %c0] shape [64, 64] in_bounds from_swizzled : memref<64x64xf16, #wg>, memref<512x64xf16>
+    }
+    gpu.return
+  }
+
+  // One tile: nothing is to be waited for before the stores, but at the end.
+
+  // CHECK-LABEL: gpu.func @one_tile
+  // CHECK:         } else {
+  // CHECK-NOT:       wait_group
+  // CHECK:           tessera.store
+  // CHECK:           nvvm.fence.proxy
+  // CHECK-NEXT:      nvvm.barrier id = %c1_i32 number_of_threads = %c128_i32
+  // CHECK-NEXT:      scf.if
+  // CHECK:             nvvm.cp.async.bulk.tensor.global.shared.cta %{{.+}}, %{{.+}}, box[%c0_i32, %c64_i32, %c3_i32] :
+  // CHECK-NEXT:        nvvm.cp.async.bulk.commit.group
+  // CHECK-NEXT:      }
+  // CHECK-NEXT:      scf.if
+  // CHECK-NEXT:        nvvm.cp.async.bulk.wait_group 0 {read}
+  // CHECK-NEXT:      }
+  gpu.func @one_tile(%a: memref<512x64xf16>, %c: memref<4x512x64xf16>)
+      workgroup(%wa: memref<64x64xf16, #wg>, %wo: memref<64x64xf16, #wg>) kernel
+      attributes {known_block_size = array<i32: 128, 1, 1>, tessera.group = 4 : i64, tessera.stages = 1 : i64} {
+    %c0 = arith.constant 0 : index
     %c3 = arith.constant 3 : index
-    %c6 = arith.constant 6 : index
-    %c8 = arith.constant 8 : index
-    %c32 = arith.constant 32 : index
-    %t0 = tessera.async_copy %a[%c0, %c0], %w[%c0, %c0, %c0] shape [64, 32] in_bounds alignment 16 swizzled : memref<512x512xf16>, memref<3x64x32xf16, #wg>
-    %t1 = tessera.async_copy %a[%c0, %c32], %w[%c1, %c0, %c0] shape [64, 32] in_bounds alignment 16 swizzled : memref<512x512xf16>, memref<3x64x32xf16, #wg>
-    scf.for %i = %c0 to %c6 step %c1 {
-      %end = arith.addi %i, %c1 : index
-      tessera.wait steps %i to %end in %w pending 1 : memref<3x64x32xf16, #wg>
-      gpu.barrier
-      %step = arith.addi %i, %c2 : index
-      %slot = arith.remui %step, %c3 : index
-      %k = arith.muli %step, %c32 : index
-      %t = tessera.async_copy %a[%c0, %k], %w[%slot, %c0, %c0] shape [64, 32] in_bounds alignment 16 swizzled : memref<512x512xf16>, memref<3x64x32xf16, #wg>
-      %now = arith.remui %i, %c3 : index
-      %v = vector.load %w[%now, %c0, %c0] : memref<3x64x32xf16, #wg>, vector<8xf16>
-      vector.store %v, %o[%c0] : memref<8xf16>, vector<8xf16>
-    }
-    tessera.wait steps %c6 to %c8 in %w : memref<3x64x32xf16, #wg>
+    %c64 = arith.constant 64 : index
     gpu.barrier
+    tessera.copy %a[%c0, %c0], %wa[%c0, %c0] shape [64, 64] in_bounds alignment 16 swizzled : memref<512x64xf16>, memref<64x64xf16, #wg>
+    gpu.barrier
+    %f = tessera.load %wa[%c0, %c0] in_bounds swizzled : memref<64x64xf16, #wg> -> !tessera.fragment<64x64xf16, acc>
+    tessera.store %f, %wo[%c0, %c0] in_bounds swizzled : !tessera.fragment<64x64xf16, acc>, memref<64x64xf16, #wg>
+    gpu.barrier
+    tessera.copy %wo[%c0, %c0], %c[%c3, %c64, %c0] shape [64, 64] from_swizzled : memref<64x64xf16, #wg>, memref<4x512x64xf16>
     gpu.return
   }
 
-  // So where the memory is written besides: the barrier may be for that.
-  // CHECK-LABEL: gpu.func @writes
-  // CHECK-NOT:     producer_threads
-  // CHECK:         nvvm.cp.async.bulk.tensor
-  gpu.func @writes(%a: memref<512x512xf16>, %x: f16) workgroup(%w: memref<2x64x32xf16, #wg>) kernel
-      attributes {known_block_size = array<i32: 256, 1, 1>, tessera.group = 4 : i64} {
+  // Rows that begin anywhere leave by the readers, which are not all threads.
+
+  // CHECK-LABEL: gpu.func @unaligned_output
+  // CHECK-SAME:    known_block_size = array<i32: 384, 1, 1>
+  // CHECK-SAME:    tessera.copies = "bulk copies by a subgroup of their own; the output leaves workgroup memory by all threads: rows of argument 1 of the kernel are not known to begin at multiples of 16 bytes"
+  // CHECK-SAME:    tessera.tensor_maps = [{argument = 0 : i64, box = array<i64: 64, 64>, swizzle = 128 : i64, symbol = @unaligned_output_map_0}]
+  // CHECK:         } else {
+  // CHECK-NOT:       nvvm.cp.async.bulk
+  // CHECK:           nvvm.barrier id = %c1_i32 number_of_threads = %c256_i32
+  // CHECK-NEXT:      tessera.store
+  // CHECK:           nvvm.barrier id = %c1_i32 number_of_threads = %c256_i32
+  // CHECK-NEXT:      tessera.copy %{{.+}} shape [64, 64] from_swizzled {tessera.copy_threads = 256 : i64}
+  // CHECK-NOT:       nvvm.cp.async.bulk
+  // CHECK:         gpu.return
+  gpu.func @unaligned_output(%a: memref<512x64xf16>, %c: memref<512x63xf16>)
+      workgroup(%wa: memref<64x64xf16, #wg>, %wo: memref<64x64xf16, #wg>) kernel
+      attributes {known_block_size = array<i32: 256, 1, 1>, tessera.group = 4 : i64, tessera.stages = 2 : i64} {
     %c0 = arith.constant 0 : index
-    %c1 = arith.constant 1 : index
-    %c2 = arith.constant 2 : index
-    %c7 = arith.constant 7 : index
     %c8 = arith.constant 8 : index
-    %c32 = arith.constant 32 : index
-    %t0 = tessera.async_copy %a[%c0, %c0], %w[%c0, %c0, %c0] shape [64, 32] in_bounds alignment 16 swizzled : memref<512x512xf16>, memref<2x64x32xf16, #wg>
-    scf.for %i = %c0 to %c7 step %c1 {
-      %end = arith.addi %i, %c1 : index
-      tessera.wait steps %i to %end in %w : memref<2x64x32xf16, #wg>
+    %c64 = arith.constant 64 : index
+    %first = gpu.block_id x
+    %stride = gpu.grid_dim x
+    scf.for %tile = %first to %c8 step %stride {
+      %m = arith.muli %tile, %c64 : index
       gpu.barrier
-      %slot = arith.remui %end, %c2 : index
-      %k = arith.muli %end, %c32 : index
-      %t = tessera.async_copy %a[%c0, %k], %w[%slot, %c0, %c0] shape [64, 32] in_bounds alignment 16 swizzled : memref<512x512xf16>, memref<2x64x32xf16, #wg>
+      tessera.copy %a[%m, %c0], %wa[%c0, %c0] shape [64, 64] in_bounds alignment 16 swizzled : memref<512x64xf16>, memref<64x64xf16, #wg>
+      gpu.barrier
+      %f = tessera.load %wa[%c0, %c0] in_bounds swizzled : memref<64x64xf16, #wg> -> !tessera.fragment<64x64xf16, acc>
+      gpu.barrier
+      tessera.store %f, %wo[%c0, %c0] in_bounds swizzled : !tessera.fragment<64x64xf16, acc>, memref<64x64xf16, #wg>
+      gpu.barrier
+      tessera.copy %wo[%c0, %c0], %c[%m, %c0] shape [64, 64] from_swizzled : memref<64x64xf16, #wg>, memref<512x63xf16>
     }
-    tessera.wait steps %c7 to %c8 in %w : memref<2x64x32xf16, #wg>
-    gpu.barrier
-    memref.store %x, %w[%c0, %c0, %c0] : memref<2x64x32xf16, #wg>
     gpu.return
   }
 
-  // With another barrier all threads go on together.
-  // CHECK-LABEL: gpu.func @barrier
-  // CHECK-SAME:    known_block_size = array<i32: 256, 1, 1>
-  // CHECK-NOT:     producer_threads
-  // CHECK:         nvvm.cp.async.bulk.tensor
-  gpu.func @barrier(%a: memref<512x512xf16>) workgroup(%w: memref<2x64x32xf16, #wg>) kernel
-      attributes {known_block_size = array<i32: 256, 1, 1>, tessera.group = 4 : i64} {
+  // Three warpgroups that read begin with 128 registers for each thread: enough
+  // for 32 accumulators.
+
+  // CHECK-LABEL: gpu.func @few_accumulators
+  // CHECK-SAME:    known_block_size = array<i32: 512, 1, 1>
+  // CHECK-NOT:     setmaxregister
+  // CHECK:         gpu.return
+  gpu.func @few_accumulators(%a: memref<512x64xf16>, %b: memref<64x64xf16>, %c: memref<512x64xf32>)
+      workgroup(%wa: memref<192x64xf16, #wg>, %wb: memref<64x64xf16, #wg>) kernel
+      attributes {known_block_size = array<i32: 384, 1, 1>, tessera.group = 4 : i64, tessera.stages = 2 : i64} {
     %c0 = arith.constant 0 : index
-    %c1 = arith.constant 1 : index
-    %c2 = arith.constant 2 : index
-    %c7 = arith.constant 7 : index
-    %c8 = arith.constant 8 : index
-    %c32 = arith.constant 32 : index
-    %t0 = tessera.async_copy %a[%c0, %c0], %w[%c0, %c0, %c0] shape [64, 32] in_bounds alignment 16 swizzled : memref<512x512xf16>, memref<2x64x32xf16, #wg>
-    scf.for %i = %c0 to %c7 step %c1 {
-      %end = arith.addi %i, %c1 : index
-      tessera.wait steps %i to %end in %w : memref<2x64x32xf16, #wg>
-      gpu.barrier
-      %slot = arith.remui %end, %c2 : index
-      %k = arith.muli %end, %c32 : index
-      %t = tessera.async_copy %a[%c0, %k], %w[%slot, %c0, %c0] shape [64, 32] in_bounds alignment 16 swizzled : memref<512x512xf16>, memref<2x64x32xf16, #wg>
-    }
-    tessera.wait steps %c7 to %c8 in %w : memref<2x64x32xf16, #wg>
+    %zero = arith.constant 0.0 : f32
+    %acc = tessera.fill %zero : !tessera.fragment<64x64xf32, acc>
     gpu.barrier
+    tessera.copy %a[%c0, %c0], %wa[%c0, %c0] shape [192, 64] in_bounds alignment 16 swizzled : memref<512x64xf16>, memref<192x64xf16, #wg>
+    tessera.copy %b[%c0, %c0], %wb[%c0, %c0] shape [64, 64] in_bounds alignment 16 swizzled : memref<64x64xf16>, memref<64x64xf16, #wg>
     gpu.barrier
+    %fa = tessera.load %wa[%c0, %c0] in_bounds swizzled : memref<192x64xf16, #wg> -> !tessera.fragment<64x64xf16, a>
+    %fb = tessera.load %wb[%c0, %c0] in_bounds swizzled : memref<64x64xf16, #wg> -> !tessera.fragment<64x64xf16, b>
+    %sum = tessera.mma %fa, %fb, %acc : !tessera.fragment<64x64xf16, a>, !tessera.fragment<64x64xf16, b> -> !tessera.fragment<64x64xf32, acc>
+    tessera.store %sum, %c[%c0, %c0] in_bounds : !tessera.fragment<64x64xf32, acc>, memref<512x64xf32>
+    gpu.return
+  }
+
+  // Five begin with 80. What the producer gives is no more than 8 for each.
+
+  // CHECK-LABEL: gpu.func @five_groups
+  // CHECK-SAME:    known_block_size = array<i32: 768, 1, 1>
+  // CHECK:         nvvm.setmaxregister decrease 24
+  // CHECK:         nvvm.setmaxregister increase 88
+  gpu.func @five_groups(%a: memref<512x64xf16>, %b: memref<64x64xf16>, %c: memref<512x64xf32>)
+      workgroup(%wa: memref<64x64xf16, #wg>, %wb: memref<64x64xf16, #wg>) kernel
+      attributes {known_block_size = array<i32: 640, 1, 1>, tessera.group = 4 : i64, tessera.stages = 2 : i64} {
+    %c0 = arith.constant 0 : index
+    %zero = arith.constant 0.0 : f32
+    %acc = tessera.fill %zero : !tessera.fragment<64x64xf32, acc>
+    gpu.barrier
+    tessera.copy %a[%c0, %c0], %wa[%c0, %c0] shape [64, 64] in_bounds alignment 16 swizzled : memref<512x64xf16>, memref<64x64xf16, #wg>
+    tessera.copy %b[%c0, %c0], %wb[%c0, %c0] shape [64, 64] in_bounds alignment 16 swizzled : memref<64x64xf16>, memref<64x64xf16, #wg>
+    gpu.barrier
+    %fa = tessera.load %wa[%c0, %c0] in_bounds swizzled : memref<64x64xf16, #wg> -> !tessera.fragment<64x64xf16, a>
+    %fb = tessera.load %wb[%c0, %c0] in_bounds swizzled : memref<64x64xf16, #wg> -> !tessera.fragment<64x64xf16, b>
+    %sum = tessera.mma %fa, %fb, %acc : !tessera.fragment<64x64xf16, a>, !tessera.fragment<64x64xf16, b> -> !tessera.fragment<64x64xf32, acc>
+    tessera.store %sum, %c[%c0, %c0] in_bounds : !tessera.fragment<64x64xf32, acc>, memref<512x64xf32>
     gpu.return
   }
 }
-

@@ -329,3 +329,58 @@ func.func @schedule_c18_dynamic(%a: memref<64x64xf16>, %b: memref<64x?xf16>, %c:
   }
   return
 }
+
+// -----
+
+#mk = affine_map<(m, n, k) -> (m, k)>
+#kn = affine_map<(m, n, k) -> (k, n)>
+#mn = affine_map<(m, n, k) -> (m, n)>
+
+func.func @schedule_c20_atomic(%a: memref<64x64xf16>, %b: memref<64x64xf16>, %c: memref<64x64xf32>) {
+  // expected-error @+1 {{schedule_c20: stageOutput = true, and parts of the reduction are added up in the output itself; the nearest legal is stageOutput = false}}
+  tessera.contract ins(%a, %b : memref<64x64xf16>, memref<64x64xf16>) outs(%c : memref<64x64xf32>)
+      maps [#mk, #kn, #mn] accumulate f32
+      schedule <workgroup = [64, 64], subgroup = [32, 32], k = 16, splitK = 2, splitKReduction = atomic, stageOutput = true> {
+  ^bb0(%acc: f32):
+    tessera.yield %acc : f32
+  }
+  return
+}
+
+// -----
+
+#mk = affine_map<(m, n, k) -> (m, k)>
+#kn = affine_map<(m, n, k) -> (k, n)>
+#m = affine_map<(m, n, k) -> (m)>
+
+func.func @schedule_c20_rows(%a: memref<64x64xf16>, %b: memref<64x32xf16>, %c: memref<64xf32>) {
+  %zero = arith.constant 0.0 : f32
+  // expected-error @+1 {{schedule_c20: stageOutput = true, and the output has no N; the nearest legal is stageOutput = false}}
+  tessera.contract ins(%a, %b : memref<64x64xf16>, memref<64x32xf16>) init(%zero : f32) outs(%c : memref<64xf32>)
+      maps [#mk, #kn, #m] accumulate f32
+      schedule <workgroup = [64, 32], subgroup = [32, 32], k = 16, stageOutput = true> {
+  ^bb0(%acc: f32):
+    %sum = tessera.row_reduce add %acc : f32
+    tessera.yield %sum : f32
+  }
+  return
+}
+
+// -----
+
+#mk = affine_map<(m, n, k) -> (m, k)>
+#kn = affine_map<(m, n, k) -> (k, n)>
+#mn = affine_map<(m, n, k) -> (m, n)>
+
+// 128 KiB of operands fit; with 64 KiB of output they do not.
+
+func.func @schedule_c9_output(%a: memref<512x512xf16>, %b: memref<512x512xf16>, %c: memref<512x512xf32>) {
+  // expected-error @+1 {{schedule_c9: needs 196608 bytes of workgroup memory, sm_80 has 166912; stages = 3 is the most that fits}}
+  tessera.contract ins(%a, %b : memref<512x512xf16>, memref<512x512xf16>) outs(%c : memref<512x512xf32>)
+      maps [#mk, #kn, #mn] accumulate f32
+      schedule <workgroup = [128, 128], subgroup = [64, 64], k = 64, kFragment = 16, stages = 4, swizzle = true, stageOutput = true> {
+  ^bb0(%acc: f32):
+    tessera.yield %acc : f32
+  }
+  return
+}

@@ -1,0 +1,133 @@
+// RUN: gpu-opt %s --tessera-choose-schedule="target=cuda chip=sm_90a" | FileCheck %s
+
+// The tilings of groups that take least time, and what else is chosen with them.
+
+#mk = affine_map<(m, n, k) -> (m, k)>
+#kn = affine_map<(m, n, k) -> (k, n)>
+#mn = affine_map<(m, n, k) -> (m, n)>
+#bmk = affine_map<(b, m, n, k) -> (b, m, k)>
+#bkn = affine_map<(b, m, n, k) -> (b, k, n)>
+#bmn = affine_map<(b, m, n, k) -> (b, m, n)>
+
+// More tiles than processors: as many workgroups as these walk through them, in bands; the output of two bytes is
+// staged, and leaves room for three stages.
+
+// CHECK-LABEL: func @large
+// CHECK:       schedule <workgroup = [128, 256], subgroup = [64, 256], k = 64, kFragment = 64, stages = 3, vthread = [1, 1], swizzle = true, raster = {{[0-9]+}}, persistent = 132, group = 4, stageOutput = true> {
+func.func @large(%a: memref<4096x4096xf16>, %b: memref<4096x4096xf16>, %c: memref<4096x4096xf16>) {
+  %zero = arith.constant 0.0 : f32
+  tessera.contract ins(%a, %b : memref<4096x4096xf16>, memref<4096x4096xf16>) init(%zero : f32) outs(%c : memref<4096x4096xf16>)
+      maps [#mk, #kn, #mn] accumulate f32 {
+  ^bb0(%acc: f32):
+    %x = arith.truncf %acc : f32 to f16
+    tessera.yield %x : f16
+  }
+  return
+}
+
+// Four bytes leave the registers in whole sectors.
+
+// CHECK-LABEL: func @single
+// CHECK:       schedule <workgroup = [128, 256], subgroup = [64, 256], k = 64, kFragment = 64, stages = 4, vthread = [1, 1], swizzle = true, raster = {{[0-9]+}}, persistent = 132, group = 4> {
+func.func @single(%a: memref<4096x4096xf16>, %b: memref<4096x4096xf16>, %c: memref<4096x4096xf32>) {
+  %zero = arith.constant 0.0 : f32
+  tessera.contract ins(%a, %b : memref<4096x4096xf16>, memref<4096x4096xf16>) init(%zero : f32) outs(%c : memref<4096x4096xf32>)
+      maps [#mk, #kn, #mn] accumulate f32 {
+  ^bb0(%acc: f32):
+    tessera.yield %acc : f32
+  }
+  return
+}
+
+// No more tiles than processors: one for each workgroup.
+
+// CHECK-LABEL: func @one_wave
+// CHECK:       schedule <workgroup = [128, 128], subgroup = [64, 128], k = 64, kFragment = 64, stages = {{[0-9]+}}, vthread = [1, 1], swizzle = true, group = 4, stageOutput = true> {
+func.func @one_wave(%a: memref<1024x4096xf16>, %b: memref<4096x2048xf16>, %c: memref<1024x2048xf16>) {
+  %zero = arith.constant 0.0 : f32
+  tessera.contract ins(%a, %b : memref<1024x4096xf16>, memref<4096x2048xf16>) init(%zero : f32) outs(%c : memref<1024x2048xf16>)
+      maps [#mk, #kn, #mn] accumulate f32 {
+  ^bb0(%acc: f32):
+    %x = arith.truncf %acc : f32 to f16
+    tessera.yield %x : f16
+  }
+  return
+}
+
+// Few rows and a long reduction: parts of it, whose accumulators are not staged.
+
+// CHECK-LABEL: func @few_rows
+// CHECK:       schedule <workgroup = [64, 64], subgroup = [64, 64], {{.+}}, swizzle = true, splitK = 4, group = 4> {
+func.func @few_rows(%a: memref<64x16384xf16>, %b: memref<16384x2048xf16>, %c: memref<64x2048xf16>) {
+  %zero = arith.constant 0.0 : f32
+  tessera.contract ins(%a, %b : memref<64x16384xf16>, memref<16384x2048xf16>) init(%zero : f32) outs(%c : memref<64x2048xf16>)
+      maps [#mk, #kn, #mn] accumulate f32 {
+  ^bb0(%acc: f32):
+    %x = arith.truncf %acc : f32 to f16
+    tessera.yield %x : f16
+  }
+  return
+}
+
+// No more stages than a workgroup's only tile has steps.
+
+// CHECK-LABEL: func @four_steps
+// CHECK:       schedule <workgroup = [64, 64], subgroup = [64, 64], k = 128, kFragment = 128, stages = 4, vthread = [1, 1], swizzle = true, group = 4, stageOutput = true> {
+func.func @four_steps(%a: memref<256x512xf16>, %b: memref<512x256xf16>, %c: memref<256x256xf16>) {
+  %zero = arith.constant 0.0 : f32
+  tessera.contract ins(%a, %b : memref<256x512xf16>, memref<512x256xf16>) init(%zero : f32) outs(%c : memref<256x256xf16>)
+      maps [#mk, #kn, #mn] accumulate f32 {
+  ^bb0(%acc: f32):
+    %x = arith.truncf %acc : f32 to f16
+    tessera.yield %x : f16
+  }
+  return
+}
+
+// The tiles of all matrices of a batch are walked through.
+
+// CHECK-LABEL: func @batched
+// CHECK:       schedule <workgroup = [128, 256], {{.+}}, swizzle = true, persistent = 132, group = 4, stageOutput = true> {
+func.func @batched(%a: memref<96x512x64xf16>, %b: memref<96x64x512xf16>, %c: memref<96x512x512xf16>) {
+  %zero = arith.constant 0.0 : f32
+  tessera.contract ins(%a, %b : memref<96x512x64xf16>, memref<96x64x512xf16>) init(%zero : f32) outs(%c : memref<96x512x512xf16>)
+      maps [#bmk, #bkn, #bmn] accumulate f32 {
+  ^bb0(%acc: f32):
+    %x = arith.truncf %acc : f32 to f16
+    tessera.yield %x : f16
+  }
+  return
+}
+
+// Rows that begin anywhere are no business of these instructions, nor are operands that a producer makes.
+
+// CHECK-LABEL: func @unaligned
+// CHECK:       schedule <workgroup = [128, 128], subgroup = [64, 64], k = 32, kFragment = 16, stages = 4, vthread = [1, 1], raster = 8> {
+func.func @unaligned(%a: memref<4096x4095xf16>, %b: memref<4095x4096xf16>, %c: memref<4096x4096xf16>) {
+  %zero = arith.constant 0.0 : f32
+  tessera.contract ins(%a, %b : memref<4096x4095xf16>, memref<4095x4096xf16>) init(%zero : f32) outs(%c : memref<4096x4096xf16>)
+      maps [#mk, #kn, #mn] accumulate f32 {
+  ^bb0(%acc: f32):
+    %x = arith.truncf %acc : f32 to f16
+    tessera.yield %x : f16
+  }
+  return
+}
+
+// CHECK-LABEL: func @produced
+// CHECK:       schedule <workgroup = [128, 128], subgroup = [64, 64], k = 32, kFragment = 16, stages = 4, vthread = [1, 1], swizzle = true, raster = 8> rhs_producer {
+func.func @produced(%a: memref<4096x4096xf16>, %b: memref<4096x4096xi8>, %c: memref<4096x4096xf16>) {
+  %zero = arith.constant 0.0 : f32
+  tessera.contract ins(%a, %b : memref<4096x4096xf16>, memref<4096x4096xi8>) init(%zero : f32) outs(%c : memref<4096x4096xf16>)
+      maps [#mk, #kn, #mn] accumulate f32
+      rhs_producer {
+  ^bb0(%x: i8):
+    %f = arith.sitofp %x : i8 to f16
+    tessera.yield %f : f16
+  } {
+  ^bb0(%acc: f32):
+    %x = arith.truncf %acc : f32 to f16
+    tessera.yield %x : f16
+  }
+  return
+}

@@ -213,7 +213,7 @@ void Campaign::work(unsigned worker) {
   BatchRunner runner(options.runner);
   uint64_t index = 0;
   while (takeIndex(index)) {
-    Case testCase = generateCase(options.seed, index);
+    Case testCase = generateCase(options.seed, index, options.machine);
     std::ofstream(file) << testCase.text;
     std::string among;
     Outcome outcome = runCase(runner, testCase, file, among);
@@ -273,6 +273,7 @@ void Campaign::keepFailure(uint64_t index, const Case &testCase,
   std::ofstream stream(file);
   stream << "// " << command << "\n// " << cause
          << "\n// gpu-fuzz --seed=" << options.seed << " --case=" << index
+         << (options.machine.hasGroups ? " --groups" : "")
          << " --target=" << options.target << ", kind " << testCase.kind
          << (testCase.isExact ? ", exact" : "") << "\n"
          << testCase.text;

@@ -200,8 +200,8 @@ static Value makeWindowed(Program &program, const Form &form, bool isPooling,
   return program.structured(name, {image, weights}, result, sum);
 }
 
-Case fuzz::generateConvolution(Rng &rng) {
-  Program program(rng);
+Case fuzz::generateConvolution(Rng &rng, const Machine &machine) {
+  Program program(rng, machine);
   program.usesMemRefs = rng.chance(10);
   if (rng.chance(15)) {
     Element element = rng.pick({Element::F32, Element::F16, Element::I32});

@@ -323,8 +323,8 @@ Value fuzz::makeReduction(Program &program, const Value &input,
                          })[0];
 }
 
-Case fuzz::generateElementwise(Rng &rng) {
-  Program program(rng);
+Case fuzz::generateElementwise(Rng &rng, const Machine &machine) {
+  Program program(rng, machine);
   program.usesMemRefs = rng.chance(15);
   Element element =
       rng.pick({Element::F32, Element::F32, Element::F16, Element::BF16,
@@ -345,8 +345,8 @@ Case fuzz::generateElementwise(Rng &rng) {
   return program.finish("elementwise");
 }
 
-Case fuzz::generateReduction(Rng &rng) {
-  Program program(rng);
+Case fuzz::generateReduction(Rng &rng, const Machine &machine) {
+  Program program(rng, machine);
   Element element =
       rng.pick({Element::F32, Element::F32, Element::F16, Element::BF16,
                 Element::F64, Element::I32, Element::I8});

@@ -113,8 +113,8 @@ static Value makeRows(Program &program, const Value &value,
       })[0];
 }
 
-Case fuzz::generateFusion(Rng &rng) {
-  Program program(rng);
+Case fuzz::generateFusion(Rng &rng, const Machine &machine) {
+  Program program(rng, machine);
   StepOptions steps;
   steps.allowInexact = rng.chance(30);
 
@@ -167,8 +167,8 @@ Case fuzz::generateFusion(Rng &rng) {
   return program.finish("fusion");
 }
 
-Case fuzz::generateChain(Rng &rng) {
-  Program program(rng);
+Case fuzz::generateChain(Rng &rng, const Machine &machine) {
+  Program program(rng, machine);
   StepOptions steps;
   steps.allowInexact = rng.chance(15);
   ProductOptions options;

@@ -38,8 +38,8 @@ static const Mistake mistakes[] = {
      " bytes of workgroup memory, "},
 };
 
-Case fuzz::generateIllegal(Rng &rng) {
-  Program program(rng);
+Case fuzz::generateIllegal(Rng &rng, const Machine &machine) {
+  Program program(rng, machine);
   std::vector<int64_t> sizes;
   for (int i = 0; i < 3; ++i)
     sizes.push_back(pickSize(rng, 200, /*allowZero=*/false));

@@ -42,7 +42,7 @@ const Kind &fuzz::pickKind(uint64_t seed, uint64_t index) {
   return getKinds().back();
 }
 
-Case fuzz::generateCase(uint64_t seed, uint64_t index) {
+Case fuzz::generateCase(uint64_t seed, uint64_t index, const Machine &machine) {
   Rng rng(seed, index);
-  return pickKind(seed, index).generate(rng);
+  return pickKind(seed, index).generate(rng, machine);
 }

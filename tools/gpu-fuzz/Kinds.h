@@ -18,7 +18,7 @@ struct Kind {
   const char *name;
   /// How many cases of all, relative to the other kinds.
   int weight;
-  Case (*generate)(Rng &rng);
+  Case (*generate)(Rng &rng, const Machine &machine);
   const char *summary;
 };
 
@@ -26,17 +26,17 @@ struct Kind {
 const std::vector<Kind> &getKinds();
 /// The kind of a case, which the seed and the index decide.
 const Kind &pickKind(uint64_t seed, uint64_t index);
-Case generateCase(uint64_t seed, uint64_t index);
+Case generateCase(uint64_t seed, uint64_t index, const Machine &machine);
 
-Case generateContraction(Rng &rng);
-Case generateConvolution(Rng &rng);
-Case generateFusion(Rng &rng);
-Case generateChain(Rng &rng);
-Case generateElementwise(Rng &rng);
-Case generateReduction(Rng &rng);
-Case generateMovement(Rng &rng);
-Case generateVThread(Rng &rng);
-Case generateIllegal(Rng &rng);
+Case generateContraction(Rng &rng, const Machine &machine);
+Case generateConvolution(Rng &rng, const Machine &machine);
+Case generateFusion(Rng &rng, const Machine &machine);
+Case generateChain(Rng &rng, const Machine &machine);
+Case generateElementwise(Rng &rng, const Machine &machine);
+Case generateReduction(Rng &rng, const Machine &machine);
+Case generateMovement(Rng &rng, const Machine &machine);
+Case generateVThread(Rng &rng, const Machine &machine);
+Case generateIllegal(Rng &rng, const Machine &machine);
 
 //===----------------------------------------------------------------------===//
 // Products

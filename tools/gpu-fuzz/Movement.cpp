@@ -246,8 +246,8 @@ static Value softmax(Program &program, const Value &input) {
   return result;
 }
 
-Case fuzz::generateMovement(Rng &rng) {
-  Program program(rng);
+Case fuzz::generateMovement(Rng &rng, const Machine &machine) {
+  Program program(rng, machine);
   Element element =
       rng.pick({Element::F32, Element::F32, Element::F16, Element::BF16,
                 Element::F64, Element::I32, Element::I8});

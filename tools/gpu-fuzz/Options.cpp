@@ -84,6 +84,7 @@ std::optional<Options> fuzz::parseOptions(int argc, char **argv,
     bool *flag = name == "--print"                  ? &options.print
                  : name == "--verbose"              ? &options.verbose
                  : name == "--isolate"              ? &options.isolate
+                 : name == "--groups"               ? &options.machine.hasGroups
                  : name == "--help" || name == "-h" ? &options.help
                                                     : nullptr;
     if (flag) {
@@ -155,9 +156,12 @@ std::string fuzz::getHelp() {
   gpu-fuzz --seed=N --case=N --print
 
 What is generated
-  --seed=N        the seed (1); a case is decided by the seed and its number
+  --seed=N        the seed (1); a case is decided by the seed and its number,
+                  and by --groups
   --cases=N       how many cases to run (100), from number 0 upward
   --kinds=K,...   only cases of these kinds (all); it does not change them
+  --groups        schedules for groups of four subgroups too, which chips with
+                  warpgroups have (cuda:sm_90a); others refuse them
   --case=N        only case number N
   --print         prints the program of that case instead of running it
 

@@ -7,6 +7,8 @@
 #ifndef GPU_FUZZ_OPTIONS_H
 #define GPU_FUZZ_OPTIONS_H
 
+#include "Program.h"
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -25,6 +27,8 @@ struct Options {
   std::vector<std::string> kinds;
   std::string keep = "gpu-fuzz-failures";
   std::optional<uint64_t> onlyCase;
+  /// What the cases are drawn for.
+  Machine machine;
   /// Each case in a process of its own.
   bool isolate = false;
   bool print = false;

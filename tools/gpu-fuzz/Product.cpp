@@ -141,6 +141,12 @@ Value fuzz::makeProduct(Program &program, const ProductOptions &options) {
   // Sizes.
   size_t count = shape.loops.size();
   std::vector<int64_t> sizes = pickSizes(rng, count, options.budget);
+  // Rows that bulk copies can read, where there are any.
+  if (program.machine.hasGroups && Rng(Rng(rng).next(), 2).chance(70))
+    for (const std::vector<size_t> *operand :
+         {&shape.lhs, &shape.rhs, &shape.output})
+      if (!operand->empty())
+        sizes[operand->back()] = (sizes[operand->back()] + 15) / 16 * 16;
   if (options.lhs)
     for (size_t i = 0; i < shape.lhs.size(); ++i)
       sizes[shape.lhs[i]] = options.lhs->dims[i].size;
@@ -255,8 +261,8 @@ Value fuzz::makeProduct(Program &program, const ProductOptions &options) {
       schedule)[0];
 }
 
-Case fuzz::generateContraction(Rng &rng) {
-  Program program(rng);
+Case fuzz::generateContraction(Rng &rng, const Machine &machine) {
+  Program program(rng, machine);
   program.usesMemRefs = rng.chance(15);
   program.result(makeProduct(program));
   return program.finish("contraction");

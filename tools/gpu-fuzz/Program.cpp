@@ -140,7 +140,8 @@ Value Body::cast(const Value &a, Element element, bool isUnsigned) {
 // Programs
 //===----------------------------------------------------------------------===//
 
-Program::Program(Rng &rng) : rng(rng) {
+Program::Program(Rng &rng, const Machine &machine)
+    : rng(rng), machine(machine) {
   dynamicPercent = rng.pick({0, 0, 0, 100, 50});
 }
 

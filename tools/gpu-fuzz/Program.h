@@ -73,12 +73,19 @@ public:
   std::string text;
 };
 
+/// What is known of the machine that runs the cases.
+struct Machine {
+  /// Has instructions of four subgroups together.
+  bool hasGroups = false;
+};
+
 /// Writes a function `main` op by op.
 class Program {
 public:
-  explicit Program(Rng &rng);
+  Program(Rng &rng, const Machine &machine);
 
   Rng &rng;
+  const Machine &machine;
   /// Whether buffers are memrefs and results out-parameters.
   bool usesMemRefs = false;
 

@@ -75,11 +75,59 @@ static bool hasAtomicAdd(Element accumulator) {
          accumulator == Element::I32;
 }
 
+/// "name = [M, N], ".
+static std::string format(const char *name, const int64_t (&pair)[2]) {
+  return std::string(name) + " = [" + std::to_string(pair[0]) + ", " +
+         std::to_string(pair[1]) + "], ";
+}
+
+/// A schedule for groups of four subgroups, as Hopper's warpgroups: fragments
+/// of 64 rows, and operands in swizzled workgroup memory. Its instructions take
+/// some types only along K, and some not at all: then it is refused.
+static std::string pickGroupSchedule(Rng &rng, int64_t bytes) {
+  Schedule s;
+  s.subgroup[0] = 64 * rng.pick({1, 1, 1, 2});
+  s.subgroup[1] = rng.pick({8, 32, 64, 64, 128, 256});
+  s.workgroup[0] = s.subgroup[0] * rng.pick({1, 1, 2, 3});
+  s.workgroup[1] = s.subgroup[1] * rng.pick({1, 1, 2});
+  s.k = rng.pick({32, 64, 128}) / bytes;
+  s.stages = rng.pick({1, 2, 3, 4, 5});
+  // A slot for each stage, and the output's tile.
+  constexpr int64_t most = 200 * 1024;
+  int64_t output = s.workgroup[0] * s.workgroup[1] * 4;
+  while (s.stages > 1 &&
+         output + s.stages * (s.workgroup[0] + s.workgroup[1]) * s.k * bytes >
+             most)
+    --s.stages;
+  std::string text =
+      "{tessera.schedule = #tessera.schedule<" +
+      format("workgroup", s.workgroup) + format("subgroup", s.subgroup) +
+      "k = " + std::to_string(s.k) + ", stages = " + std::to_string(s.stages) +
+      ", swizzle = true, group = 4";
+  if (s.subgroup[0] == 128 && rng.chance(50))
+    text += ", vthread = [2, 1]";
+  if (rng.chance(15))
+    text += ", splitK = " + std::to_string(rng.between(2, 4));
+  if (rng.chance(20))
+    text += ", raster = " + std::to_string(rng.between(1, 3));
+  if (rng.chance(60))
+    text += ", persistent = " + std::to_string(rng.between(1, 5));
+  if (rng.chance(60))
+    text += ", stageOutput = true";
+  return text + ">}";
+}
+
 std::string fuzz::pickSchedule(Program &program, const ProductTypes &types,
                                bool isStaged) {
   Rng &rng = program.rng;
   if (!rng.chance(50))
     return "";
+  int64_t aBytes = getInfo(types.a).bytes, bBytes = getInfo(types.b).bytes;
+  if (program.machine.hasGroups) {
+    Rng own(Rng(rng).next(), 1);
+    if (own.chance(60))
+      return pickGroupSchedule(own, aBytes);
+  }
   Schedule s;
   s.kFragment = rng.pick({8, 16, 16, 32, 4});
   s.k = s.kFragment * rng.pick({1, 2, 3, 4});
@@ -108,17 +156,12 @@ std::string fuzz::pickSchedule(Program &program, const ProductTypes &types,
   for (int d : {0, 1})
     s.workgroup[d] *= s.subgroup[d];
   s.stages = rng.pick({0, 1, 2, 3, 4});
-  int64_t aBytes = getInfo(types.a).bytes, bBytes = getInfo(types.b).bytes;
   while (s.stages > 0 && countBytes(s, aBytes, bBytes) > memoryBytes)
     --s.stages;
   // Where operands are gathered, they are staged.
   if (isStaged && s.stages == 0)
     s.stages = 1;
 
-  auto format = [](const char *name, const int64_t (&pair)[2]) {
-    return std::string(name) + " = [" + std::to_string(pair[0]) + ", " +
-           std::to_string(pair[1]) + "], ";
-  };
   std::string text = "{tessera.schedule = #tessera.schedule<" +
                      format("workgroup", s.workgroup) +
                      format("subgroup", s.subgroup) +
@@ -137,9 +180,12 @@ std::string fuzz::pickSchedule(Program &program, const ProductTypes &types,
         text += std::string(" = ") + rng.pick(entry.values);
       isSplit |= std::string(entry.name) == "splitK";
     }
-  // By a draw of its own: what follows stays as it was without this entry.
+  // By draws of their own: what follows stays as it was without these entries.
   Rng own(Rng(rng).next(), 0);
-  if (isSplit && hasAtomicAdd(types.accumulator) && own.chance(50))
+  bool isAtomic = isSplit && hasAtomicAdd(types.accumulator) && own.chance(50);
+  if (isAtomic)
     text += ", splitKReduction = atomic";
+  if (own.chance(isAtomic ? 2 : 20))
+    text += ", stageOutput = true";
   return text + ">}";
 }

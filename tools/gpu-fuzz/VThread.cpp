@@ -92,8 +92,8 @@ static std::string formatFragment(int64_t rows, int64_t cols, Element element,
          std::to_string(cols) + "x" + getInfo(element).name + ", " + role + ">";
 }
 
-Case fuzz::generateVThread(Rng &rng) {
-  Program program(rng);
+Case fuzz::generateVThread(Rng &rng, const Machine &machine) {
+  Program program(rng, machine);
   Kernel kernel = pickKernel(rng);
   int64_t count = kernel.blocks;
   for (int64_t size : kernel.grid)

@@ -35,7 +35,8 @@ int main(int argc, char **argv) {
     return 0;
   }
   if (options->print) {
-    std::fputs(generateCase(options->seed, *options->onlyCase).text.c_str(),
+    std::fputs(generateCase(options->seed, *options->onlyCase, options->machine)
+                   .text.c_str(),
                stdout);
     return 0;
   }

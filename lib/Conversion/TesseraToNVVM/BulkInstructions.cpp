@@ -176,8 +176,8 @@ void BulkInstructions::forEachPanel(
     SmallVector<Value> place(llvm::reverse(indices));
     place[0] = math.add(place[0], at);
     for (Value &index : place)
-      index = arith::IndexCastOp::create(builder, loc, builder.getI32Type(),
-                                         index);
+      index =
+          arith::IndexCastOp::create(builder, loc, builder.getI32Type(), index);
     emit(emitPointer(builder, loc, math.add(first, at * rows * bytes)), place);
   }
 }
@@ -195,16 +195,16 @@ void BulkInstructions::emitLoad(OpBuilder &builder, CopyOp op,
   auto cluster = LLVM::LLVMPointerType::get(
       builder.getContext(),
       static_cast<unsigned>(NVVM::NVVMMemorySpace::SharedCluster));
-  forEachPanel(
-      builder, op, first, sourceIndices, [&](Value to, ValueRange place) {
-        to = LLVM::AddrSpaceCastOp::create(builder, loc, cluster, to);
-        NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp::create(
-            builder, loc, to, map, place, barrier,
-            /*im2colOffsets=*/ValueRange(), /*multicastMask=*/Value(),
-            /*l2CacheHint=*/Value(), NVVM::TMALoadMode::TILE,
-            /*isCTAOnly=*/false, NVVM::CTAGroupKindAttr(),
-            /*predicate=*/Value());
-      });
+  forEachPanel(builder, op, first, sourceIndices,
+               [&](Value to, ValueRange place) {
+                 to = LLVM::AddrSpaceCastOp::create(builder, loc, cluster, to);
+                 NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp::create(
+                     builder, loc, to, map, place, barrier,
+                     /*im2colOffsets=*/ValueRange(), /*multicastMask=*/Value(),
+                     /*l2CacheHint=*/Value(), NVVM::TMALoadMode::TILE,
+                     /*isCTAOnly=*/false, NVVM::CTAGroupKindAttr(),
+                     /*predicate=*/Value());
+               });
 }
 
 void BulkInstructions::emitStore(OpBuilder &builder, CopyOp op) {
@@ -222,7 +222,6 @@ void BulkInstructions::emitStore(OpBuilder &builder, CopyOp op) {
 }
 
 void BulkInstructions::emitStoreWait(OpBuilder &builder, Location loc) {
-  NVVM::CpAsyncBulkWaitGroupOp::create(builder, loc,
-                                       builder.getI32IntegerAttr(0),
-                                       builder.getUnitAttr());
+  NVVM::CpAsyncBulkWaitGroupOp::create(
+      builder, loc, builder.getI32IntegerAttr(0), builder.getUnitAttr());
 }

@@ -54,12 +54,11 @@ static std::string explain(CopyLike op, const Chip &chip) {
   if (!(isOutput ? op.getFromSwizzled() : op.getSwizzled()) ||
       getSwizzlePhases(tile) < 2)
     return "the tiles are not swizzled";
-  if (type.getRank() < 2 ||
-      type.getRank() > engine.maxRank || bits < 8)
+  if (type.getRank() < 2 || type.getRank() > engine.maxRank || bits < 8)
     return *what + " is of another rank or type than the engine takes";
   ArrayRef<int64_t> shape = op.getShape();
-  ValueRange at = (isOutput ? op.getSourceIndices() : op.getTargetIndices())
-                      .take_back(2);
+  ValueRange at =
+      (isOutput ? op.getSourceIndices() : op.getTargetIndices()).take_back(2);
   for (int d : {0, 1})
     if (getConstantIntValue(at[d]) != int64_t(0) ||
         tile.getShape().take_back(2)[d] != shape[d])
@@ -164,10 +163,10 @@ static int64_t countBytes(Operation *kernel,
   int64_t bytes = swizzlePatternBytes;
   for (BlockArgument buffer : buffers) {
     auto type = cast<MemRefType>(buffer.getType());
-    int64_t bits = type.hasStaticShape()
-                       ? type.getNumElements() *
-                             getElementBits(type.getElementType())
-                       : 0;
+    int64_t bits =
+        type.hasStaticShape()
+            ? type.getNumElements() * getElementBits(type.getElementType())
+            : 0;
     if (memories.contains(buffer.getAsOpaquePointer()))
       bits *= stages;
     bytes += llvm::alignTo(llvm::divideCeil(bits, 8), swizzlePatternBytes);
@@ -175,16 +174,14 @@ static int64_t countBytes(Operation *kernel,
   return bytes;
 }
 
-int64_t mlir::tessera::countProducerThreads(int64_t threads,
-                                            const Chip &chip) {
+int64_t mlir::tessera::countProducerThreads(int64_t threads, const Chip &chip) {
   int64_t group = chip.bulkCopies->registerGroup;
   return threads > group && threads % group == 0 ? group : chip.subgroupSize;
 }
 
 std::optional<StagingStep>
-mlir::tessera::matchBulkStep(Operation *kernel, int64_t stages,
-                             int64_t threads, const Chip &chip,
-                             std::string &why) {
+mlir::tessera::matchBulkStep(Operation *kernel, int64_t stages, int64_t threads,
+                             const Chip &chip, std::string &why) {
   auto isNot = [&](const Twine &message) {
     why = message.str();
     return std::nullopt;

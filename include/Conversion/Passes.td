@@ -247,38 +247,68 @@ def ConvertTesseraToNVVM
 }
 
 def UseBulkCopies : Pass<"tessera-use-bulk-copies", "gpu::GPUModuleOp"> {
-  let summary = "pipelined copies by the bulk copy engine";
+  let summary = "copies by the bulk copy engine, which a subgroup of its own feeds";
   let description = [{
     Expects kernels whose workgroup memory is still theirs to add to (before
-    `tessera-pack-workgroup-memory`). On chips that have it (sm_90 and up), the
-    asynchronous copies of a pipelined loop become bulk copies of tensors (TMA),
-    which one thread issues and an mbarrier for each slot counts, where all of
-    them can: swizzled tiles as wide as the workgroup memory they fill, of an
-    argument whose rows begin at multiples of 16 bytes, in a loop that the kernel
-    runs once. Other kernels stay as they are. Each of the kernel's tensor maps is
-    listed for its launches (Conversion/TensorMaps.h).
+    `tessera-pack-workgroup-memory`), with their threads known and, as outlining
+    leaves them, `tessera.group` and `tessera.stages`. On chips that have it
+    (sm_90 and up), the copies of a kernel's one step become bulk copies of
+    tensors (TMA), where the engine takes all of them: swizzled tiles as wide as
+    the workgroup memory they fill, of an argument whose rows begin at multiples
+    of 16 bytes. The step is barrier, copies, barrier, and what reads the tiles,
+    in loops or in none, as `tessera-pipeline-copies` leaves it alone. Other
+    kernels stay as they are, and `tessera.copies` of the kernel says why
+    (`--explain` prints it). Each of the kernel's tensor maps is listed for its
+    launches (Conversion/TensorMaps.h).
 
-    Where the kernel has one such loop and no other barriers, a subgroup that
-    launches add to each workgroup issues all copies: the others meet no barrier
-    in the loop, but wait for their data, and say when they have read it.
+    Leaves a ring of slots, as many as the kernel has stages, with two mbarriers
+    each, and two roles. Launches add threads to the workgroup
+    (`tessera.producer_threads`), one of which walks through the kernel's loops,
+    waits for an empty slot, and copies; the others wait for a full slot, read it,
+    and say that it is empty. Both count slots through all loops, so that the
+    copies of the next tile run while this one's results are stored. Where the
+    others are two warpgroups or more, the producer is one too; if accumulators
+    are many, it gives registers to them.
 
-    Before
+    Other workgroup memory may hold tiles of the output (`stageOutput`), stored
+    behind a barrier and copied out behind another. The first thread copies them
+    by bulk copies, if the engine can write the output's rows, else all that read
+    do (`tessera.copy_threads`). The barriers that are left are of these threads
+    alone.
+
+    Before (three stages, 256 threads)
 
     ```mlir
-    %t = tessera.async_copy %a[%i, %k], %w[%slot, %c0, %c0] shape [128, 64] alignment 16 swizzled
-        : memref<4096x4096xf16>, memref<4x128x64xf16, #gpu.address_space<workgroup>>
-    tessera.wait steps %s to %next in %w pending 3 : memref<4x128x64xf16, #gpu.address_space<workgroup>>
+    scf.for %tile = %block to %tiles step %blocks {
+      %sum = scf.for %s = %c0 to %n step %c1 iter_args(%acc = %init) -> (!acc) {
+        %k = arith.muli %s, %c64 : index
+        gpu.barrier
+        tessera.copy %a[%i, %k], %w[%c0, %c0] shape [128, 64] in_bounds alignment 16 swizzled
+            : memref<4096x4096xf16>, memref<128x64xf16, #gpu.address_space<workgroup>>
+        gpu.barrier
+        %x = tessera.load %w[%r, %c0] in_bounds swizzled : ...
     ```
 
-    After
+    After, with `%ring : memref<3x128x64xf16, #gpu.address_space<workgroup>>`
 
     ```mlir
-    scf.if %isFirstThread {
-      llvm.inline_asm "mbarrier.arrive.expect_tx.shared::cta.b64 _, [$0], $1;" %arrived, %bytes
-      nvvm.cp.async.bulk.tensor.shared.cluster.global %to, %map, %arrived, box [%k, %i]
-    }
-    // Waits until the phase of the step's slot is over.
-    llvm.inline_asm "... mbarrier.try_wait.parity.shared::cta.b64 ..." %arrived, %parity
+    // One thread sets the mbarriers up; gpu.barrier
+    scf.if %isProducer {
+      scf.if %isIssuer {
+        scf.for %tile = %block to %tiles step %blocks iter_args(%slot, %parity) {
+          scf.for %s = %c0 to %n step %c1 iter_args(...) {
+            // Waits until the slot is empty.
+            llvm.inline_asm "... mbarrier.try_wait.parity.shared::cta.b64 ..." %empty, %before
+            llvm.inline_asm "mbarrier.arrive.expect_tx.shared::cta.b64 _, [$0], $1;" %full, %bytes
+            nvvm.cp.async.bulk.tensor.shared.cluster.global %to, %map, %full, box[%k, %i]
+            // The next slot; after the last, the first one, and the other parity.
+    } else {
+      scf.for %tile = %block to %tiles step %blocks iter_args(%slot, %parity) {
+        %sum = scf.for %s = %c0 to %n step %c1 iter_args(%acc, ...) {
+          llvm.inline_asm "... mbarrier.try_wait.parity.shared::cta.b64 ..." %full, %parity
+          %x = tessera.load %ring[%slot, %r, %c0] in_bounds swizzled : ...
+          ...
+          llvm.inline_asm "... @p mbarrier.arrive.shared::cta.b64 _, [$0]; ..." %empty, %lane
     ```
   }];
   let options = [

@@ -41,7 +41,7 @@ func.func private @schedule_entry() attributes {s = #tessera.schedule<tile = [16
 
 // -----
 
-// expected-error @+1 {{expected ordered or atomic}}
+// expected-error @+1 {{expected ordered, atomic or cluster}}
 func.func private @schedule_reduction() attributes {s = #tessera.schedule<splitKReduction = any>}
 
 // -----

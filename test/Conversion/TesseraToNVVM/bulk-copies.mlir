@@ -383,6 +383,34 @@ gpu.module @m {
     gpu.return
   }
 
+  // 512 threads would begin with 128 registers, which are those of the accumulators. Products that follow each
+  // other have the same.
+
+  // CHECK-LABEL: gpu.func @registers
+  // CHECK-SAME:    tessera.copies = "copies by all threads: 128 accumulators of a thread leave no registers for 128 threads that copy"
+  // CHECK-NOT:     mbarrier
+  // CHECK:         tessera.copy
+  gpu.func @registers(%a: memref<512x512xf16>, %b: memref<512x256xf16>, %c: memref<64x256xf32>)
+      workgroup(%wa: memref<64x32xf16, #wg>, %wb: memref<32x256xf16, #wg>) kernel
+      attributes {known_block_size = array<i32: 384, 1, 1>, tessera.group = 4 : i64, tessera.stages = 2 : i64} {
+    %c0 = arith.constant 0 : index
+    %c16 = arith.constant 16 : index
+    %zero = arith.constant 0.0 : f32
+    %init = tessera.fill %zero : !tessera.fragment<64x256xf32, acc>
+    gpu.barrier
+    tessera.copy %a[%c0, %c0], %wa[%c0, %c0] shape [64, 32] in_bounds alignment 16 swizzled : memref<512x512xf16>, memref<64x32xf16, #wg>
+    tessera.copy %b[%c0, %c0], %wb[%c0, %c0] shape [32, 256] in_bounds alignment 16 swizzled : memref<512x256xf16>, memref<32x256xf16, #wg>
+    gpu.barrier
+    %a0 = tessera.load %wa[%c0, %c0] in_bounds swizzled : memref<64x32xf16, #wg> -> !tessera.fragment<64x16xf16, a>
+    %b0 = tessera.load %wb[%c0, %c0] in_bounds swizzled : memref<32x256xf16, #wg> -> !tessera.fragment<16x256xf16, b>
+    %half = tessera.mma %a0, %b0, %init : !tessera.fragment<64x16xf16, a>, !tessera.fragment<16x256xf16, b> -> !tessera.fragment<64x256xf32, acc>
+    %a1 = tessera.load %wa[%c0, %c16] in_bounds swizzled : memref<64x32xf16, #wg> -> !tessera.fragment<64x16xf16, a>
+    %b1 = tessera.load %wb[%c16, %c0] in_bounds swizzled : memref<32x256xf16, #wg> -> !tessera.fragment<16x256xf16, b>
+    %sum = tessera.mma %a1, %b1, %half : !tessera.fragment<64x16xf16, a>, !tessera.fragment<16x256xf16, b> -> !tessera.fragment<64x256xf32, acc>
+    tessera.store %sum, %c[%c0, %c0] in_bounds : !tessera.fragment<64x256xf32, acc>, memref<64x256xf32>
+    gpu.return
+  }
+
   // CHECK-LABEL: gpu.func @stages
   // CHECK-SAME:    tessera.copies = "copies by all threads: the kernel has no number of stages"
   // CHECK-NOT:     mbarrier

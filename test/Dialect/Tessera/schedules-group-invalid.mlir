@@ -131,3 +131,22 @@ func.func @sums_apart(%a: memref<64x256xf8E5M2>, %b: memref<256x256xf8E5M2>, %c:
   }
   return
 }
+
+// -----
+
+#mk = affine_map<(m, n, k) -> (m, k)>
+#kn = affine_map<(m, n, k) -> (k, n)>
+#mn = affine_map<(m, n, k) -> (m, n)>
+
+// Accumulators alone would take all registers that there are.
+
+func.func @schedule_c11(%a: memref<512x512xf16>, %b: memref<512x512xf16>, %c: memref<512x512xf32>) {
+  // expected-error @+1 {{schedule_c11: needs 78848 registers in a workgroup (154 for each of 512 threads), sm_90a has 65536; the nearest legal is workgroup = [64, 512]}}
+  tessera.contract ins(%a, %b : memref<512x512xf16>, memref<512x512xf16>) outs(%c : memref<512x512xf32>)
+      maps [#mk, #kn, #mn] accumulate f32
+      schedule <workgroup = [128, 512], subgroup = [64, 256], k = 64, stages = 1, swizzle = true, group = 4> {
+  ^bb0(%acc: f32):
+    tessera.yield %acc : f32
+  }
+  return
+}

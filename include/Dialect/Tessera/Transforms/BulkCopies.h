@@ -37,6 +37,10 @@ std::optional<StagingStep> matchBulkStep(Operation *kernel, int64_t stages,
                                          int64_t threads, const Chip &chip,
                                          std::string &why);
 
+/// Registers of a thread that an instruction of several subgroups takes besides
+/// its accumulators: with fewer, ptxas refuses the kernel (C7602).
+constexpr int64_t registersBesideAccumulators = 26;
+
 /// How many threads are added to a workgroup of so many, of which one issues
 /// its copies: a subgroup, or as many as can hand their registers over where
 /// the others have more than one such group.

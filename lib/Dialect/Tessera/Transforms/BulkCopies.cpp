@@ -11,6 +11,7 @@
 
 #include "Dialect/Tessera/Transforms/BulkCopies.h"
 
+#include "Dialect/Tessera/Transforms/Schedule.h"
 #include "Dialect/Tessera/Transforms/Utils.h"
 
 #include "mlir/IR/Matchers.h"
@@ -174,6 +175,22 @@ static int64_t countBytes(Operation *kernel,
   return bytes;
 }
 
+/// Registers of a thread that hold accumulators.
+static int64_t countAccumulators(Operation *kernel, const Chip &chip) {
+  auto schedule = kernel->getAttrOfType<ScheduleAttr>(getScheduleAttrName());
+  int64_t group = schedule ? schedule.getGroup() : getFragmentGroup(kernel),
+          bytes = 0;
+  kernel->walk([&](MmaOp op) {
+    // Products that follow each other have one accumulator.
+    if (op.getAcc().getDefiningOp<MmaOp>())
+      return;
+    FragmentType type = op.getAcc().getType();
+    bytes += type.getRows() * type.getCols() *
+             getElementBytes(type.getElementType());
+  });
+  return bytes / (4 * group * chip.subgroupSize);
+}
+
 int64_t mlir::tessera::countProducerThreads(int64_t threads, const Chip &chip) {
   int64_t group = chip.bulkCopies->registerGroup;
   return threads > group && threads % group == 0 ? group : chip.subgroupSize;
@@ -254,6 +271,16 @@ mlir::tessera::matchBulkStep(Operation *kernel, int64_t stages, int64_t threads,
       threads + countProducerThreads(threads, chip) > chip.maxThreads)
     return isNot("a workgroup of " + Twine(threads) +
                  " threads has no room for a subgroup that copies");
+  // What a thread begins with is all that the kernel is compiled for.
+  int64_t all = threads + countProducerThreads(threads, chip),
+          accumulators = countAccumulators(kernel, chip);
+  if (chip.registersPerWorkgroup && accumulators &&
+      accumulators + registersBesideAccumulators >
+          chip.registersPerWorkgroup / all / 8 * 8)
+    return isNot(Twine(accumulators) +
+                 " accumulators of a thread leave no "
+                 "registers for " +
+                 Twine(all - threads) + " threads that copy");
   if (int64_t bytes = countBytes(kernel, memories, stages);
       bytes > chip.workgroupMemoryBytes)
     return isNot("tiles and barriers need " + Twine(bytes) +

@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Dialect/Tessera/Transforms/BulkCopies.h"
 #include "Dialect/Tessera/Transforms/ScheduleCheck.h"
 #include "Dialect/Tessera/Transforms/Utils.h"
 
@@ -250,12 +251,17 @@ void Checker::checkRegisters() {
                Twine(needed.operands) + " for operands), " + chip.name +
                " has " + Twine(chip.registersPerThread),
            entries);
-  int64_t threads = schedule.getNumSubgroups() * chip.subgroupSize;
+  int64_t threads = schedule.getNumSubgroups() * chip.subgroupSize,
+          ofThread = needed.getTotal();
+  // Their instructions take some that hold no accumulators, and no less will
+  // do.
+  if (instruction->subgroups > 1)
+    ofThread += registersBesideAccumulators;
   if (chip.registersPerWorkgroup &&
-      threads * needed.getTotal() > chip.registersPerWorkgroup)
+      threads * ofThread > chip.registersPerWorkgroup)
     report("schedule_c11",
-           "needs " + Twine(threads * needed.getTotal()) +
-               " registers in a workgroup (" + Twine(needed.getTotal()) +
+           "needs " + Twine(threads * ofThread) +
+               " registers in a workgroup (" + Twine(ofThread) +
                " for each of " + Twine(threads) + " threads), " + chip.name +
                " has " + Twine(chip.registersPerWorkgroup),
            {Entry::WorkgroupM, Entry::WorkgroupN, Entry::SubgroupM,
@@ -436,9 +442,8 @@ void Checker::checkStagedOutput() {
     why = "parts of the reduction are added up in the output itself";
   else if (isPacked(getElementTypeOrSelf(op.getOutput().getType())))
     why = "two of the output's elements share a byte";
-  else if (llvm::none_of(form.n, [&](unsigned d) {
-             return map.isFunctionOfDim(d);
-           }))
+  else if (llvm::none_of(form.n,
+                         [&](unsigned d) { return map.isFunctionOfDim(d); }))
     why = "the output has no N";
   if (!why.empty())
     report("schedule_c20", "stageOutput = true, and " + why,

@@ -32,7 +32,6 @@
 #include "Dialect/Tessera/Transforms/Utils.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/PatternMatch.h"
@@ -85,8 +84,6 @@ private:
   }
 
   void emitSetUp(OpBuilder &builder);
-  /// Registers of a thread that hold accumulators of one step.
-  int64_t countAccumulators();
   void shiftRegisters(scf::IfOp roles, int64_t accumulators);
   Place emitProducer(OpBuilder &builder, size_t depth, Place place);
   void convertStep(Place place);
@@ -199,16 +196,6 @@ void Specializer::emitSetUp(OpBuilder &builder) {
   gpu::BarrierOp::create(builder, loc);
 }
 
-int64_t Specializer::countAccumulators() {
-  int64_t words = 0;
-  kernel.walk([&](MmaOp op) {
-    FragmentType type = op.getAcc().getType();
-    words += type.getRows() * type.getCols() *
-             getElementBytes(type.getElementType()) / 4;
-  });
-  return words / (getFragmentGroup(kernel) * chip.subgroupSize);
-}
-
 /// Hands registers of the producer's over to the others, where these need more
 /// (PTX ISA, "setmaxnreg"). A workgroup begins with as many for each thread as
 /// there is room for, in units of 8, and has no more later: who takes what
@@ -236,24 +223,6 @@ void Specializer::shiftRegisters(scf::IfOp roles, int64_t accumulators) {
                   give.getI32IntegerAttr(1));
 }
 
-/// Keeps LLVM from unrolling `loop`: code of thousands of registers' names gains
-/// nothing, and is fetched from memory once for each kernel.
-static void keepRolled(scf::ForOp loop) {
-  MLIRContext *context = loop.getContext();
-  auto unroll = LLVM::LoopUnrollAttr::get(
-      context, /*disable=*/BoolAttr::get(context, true), /*count=*/{},
-      /*runtimeDisable=*/{}, /*full=*/{}, /*followupUnrolled=*/{},
-      /*followupRemainder=*/{}, /*followupAll=*/{});
-  loop->setAttr("llvm.loop_annotation",
-                LLVM::LoopAnnotationAttr::get(
-                    context, /*disableNonforced=*/{}, /*vectorize=*/{},
-                    /*interleave=*/{}, unroll, /*unrollAndJam=*/{},
-                    /*licm=*/{}, /*distribute=*/{}, /*pipeline=*/{},
-                    /*peeled=*/{}, /*unswitch=*/{}, /*mustProgress=*/{},
-                    /*isVectorized=*/{}, /*startLoc=*/{}, /*endLoc=*/{},
-                    /*parallelAccesses=*/{}));
-}
-
 Place Specializer::emitProducer(OpBuilder &builder, size_t depth, Place place) {
   if (depth < step.loops.size()) {
     scf::ForOp loop = step.loops[depth];
@@ -262,7 +231,6 @@ Place Specializer::emitProducer(OpBuilder &builder, size_t depth, Place place) {
           stride = repeat(builder, loop.getStep());
     auto copy = scf::ForOp::create(builder, loc, begin, end, stride,
                                    ValueRange{place.slot, place.parity});
-    keepRolled(copy);
     mapping.map(loop.getInductionVar(), copy.getInductionVar());
     OpBuilder body = OpBuilder::atBlockEnd(copy.getBody());
     Place next = emitProducer(
@@ -339,7 +307,6 @@ Place Specializer::carryPlace() {
             .getOperation());
     if (isFirst)
       first = wider;
-    keepRolled(wider);
     loop = wider;
     auto arguments = wider.getRegionIterArgs().take_back(2);
     place = {arguments[0], arguments[1]};
@@ -425,7 +392,7 @@ void Specializer::convertBarriers(Region &region) {
 }
 
 void Specializer::run() {
-  int64_t accumulators = countAccumulators();
+  int64_t accumulators = countAccumulators(kernel, chip);
   barriers = instructions.addBarriers(loc, 2 * stages);
   for (CopyOp op : step.copies) {
     MemRefType type = op.getTargetType();

@@ -1,7 +1,5 @@
 // RUN: gpu-opt %s --pass-pipeline="builtin.module(gpu.module(tessera-use-bulk-copies{chip=sm_90a},canonicalize,cse))" | FileCheck %s
 
-// No loop around bulk copies is unrolled.
-// CHECK: #loop_unroll = #llvm.loop_unroll<disable = true>
 
 // A producer that runs ahead through a loop of tiles, and outputs that go through workgroup memory.
 
@@ -37,9 +35,9 @@ gpu.module @m {
   // CHECK-COUNT-4:         nvvm.cp.async.bulk.tensor.shared.cluster.global
   // CHECK-NOT:             nvvm.cp.async.bulk.tensor.shared.cluster.global
   // CHECK:                 scf.yield
-  // CHECK-NEXT:          } {llvm.loop_annotation = #loop_annotation}
+  // CHECK-NEXT:          }
   // CHECK-NEXT:          scf.yield %[[END]]#0, %[[END]]#1
-  // CHECK-NEXT:        } {llvm.loop_annotation = #loop_annotation}
+  // CHECK-NEXT:        }
   // CHECK-NEXT:      }
   // CHECK-NEXT:    } else {
   // CHECK-NEXT:      nvvm.setmaxregister increase 240
@@ -54,7 +52,7 @@ gpu.module @m {
   // CHECK-NEXT:          %[[NEXT:.+]] = tessera.mma %{{.+}}, %{{.+}}, %[[ACC]]
   // CHECK:               mbarrier.arrive.shared
   // CHECK:               scf.yield %[[NEXT]], %{{.+}}, %{{.+}} :
-  // CHECK-NEXT:        } {llvm.loop_annotation = #loop_annotation}
+  // CHECK-NEXT:        }
 
   // The copies of the tile before have read the memory, the readers meet at a
   // barrier of theirs, and copies see what they have written.
@@ -75,7 +73,7 @@ gpu.module @m {
   // CHECK-NEXT:          nvvm.cp.async.bulk.commit.group
   // CHECK-NEXT:        }
   // CHECK-NEXT:        scf.yield %[[END]]#1, %[[END]]#2
-  // CHECK-NEXT:      } {llvm.loop_annotation = #loop_annotation}
+  // CHECK-NEXT:      }
   // CHECK-NEXT:      scf.if %[[FIRST]] {
   // CHECK-NEXT:        nvvm.cp.async.bulk.wait_group 0 {read}
   // CHECK-NEXT:      }
@@ -137,7 +135,7 @@ gpu.module @m {
   // CHECK:             mbarrier.try_wait{{.*}} %{{.+}}, %[[BEFORE]] :
   // CHECK:             nvvm.cp.async.bulk.tensor.shared.cluster.global
   // CHECK:             scf.yield
-  // CHECK-NEXT:      } {llvm.loop_annotation = #loop_annotation}
+  // CHECK-NEXT:      }
   // CHECK:         } else {
   // CHECK-NEXT:      scf.for %{{.+}} = %block_id_x to %c8 step %grid_dim_x iter_args(%[[SLOT:.+]] = %c0, %[[PARITY:.+]] = %c0_i32) -> (index, i32) {
   // CHECK-NOT:         nvvm.barrier
@@ -152,7 +150,7 @@ gpu.module @m {
   // CHECK:             nvvm.cp.async.bulk.commit.group
   // CHECK:             %[[NEXT:.+]] = arith.addi %[[SLOT]], %c1
   // CHECK:             scf.yield
-  // CHECK-NEXT:      } {llvm.loop_annotation = #loop_annotation}
+  // CHECK-NEXT:      }
   // CHECK:           nvvm.cp.async.bulk.wait_group 0 {read}
   gpu.func @one_step(%a: memref<512x64xf16>, %c: memref<512x64xf16>)
       workgroup(%wa: memref<64x64xf16, #wg>, %wo: memref<64x64xf16, #wg>) kernel

@@ -100,9 +100,6 @@ private:
   Value emitOperand(unsigned side, Value tile, bool transposed, Value row,
                     Value col, Value k, Value other, FragmentType type);
   void emitEpilogue(ValueRange accs);
-  /// Loads the first matrix of the epilogue's before the reduction begins, which
-  /// hides the time that it takes.
-  void loadEarly();
   /// This workgroup's columns of the sum over all parts of its tile, from
   /// accumulators of one of them.
   Value emitSum(Value acc);
@@ -139,8 +136,6 @@ private:
   Value numSteps, firstK;
   /// Which part of the reduction this workgroup has.
   Value part;
-  /// Extras that are loaded already.
-  DenseMap<size_t, Value> early;
   /// First row and column of the workgroup's tile, and of the subgroup's within
   /// it.
   std::array<Value, 2> blockAt, subInBlock;
@@ -375,26 +370,6 @@ SmallVector<Value> Tiler::emitReduction(ValueRange init) {
 // The epilogue
 //===----------------------------------------------------------------------===//
 
-void Tiler::loadEarly() {
-  early.clear();
-  // Half the accumulators' registers, of which a group of subgroups has enough.
-  if (schedule.getGroup() == 1 || schedule.getNumVThreads() != 1 ||
-      schedule.getSplitK() != 1)
-    return;
-  for (size_t e = 0; e < op.getExtras().size(); ++e) {
-    Type element = op.getEpilogue().front().getArgument(1 + e).getType();
-    if (!operands.reads(3 + e, form.m) || !operands.reads(3 + e, form.n) ||
-        getElementBits(element) > 16)
-      continue;
-    bool inBounds = divides(0, block[0]) && divides(1, block[1]);
-    early[e] = load(operands.viewMatrix(3 + e),
-                    math.add(blockAt[0], subInBlock[0]),
-                    math.add(blockAt[1], subInBlock[1]),
-                    fragment(tile[0], tile[1], element, Role::Acc), inBounds);
-    return;
-  }
-}
-
 void Tiler::emitEpilogue(ValueRange accs) {
   // In a cluster, each workgroup finishes a share of the columns.
   std::array<int64_t, 2> shape = tile;
@@ -460,8 +435,6 @@ void Tiler::emitEpilogue(ValueRange accs) {
         };
         if (scalars[e])
           emitter.setScalar(argument, scalars[e]);
-        else if (Value loaded = early.lookup(e))
-          emitter.setElements(argument, loaded);
         else if (m && n)
           emitter.setElements(argument,
                               load(views[e], row, col, type, inBounds));
@@ -587,9 +560,8 @@ void Tiler::emitWorkgroupTile(Value x, Value y, Value z) {
     firstK = math.mul(part, math.mul(numSteps, schedule.getK()));
   }
   operands.setBatch(batch);
-  SmallVector<Value> init = emitInit();
-  loadEarly();
-  emitEpilogue(emitReduction(init));
+  SmallVector<Value> accs = emitReduction(emitInit());
+  emitEpilogue(accs);
 }
 
 void Tiler::forEach(Value begin, Value end, Value step,

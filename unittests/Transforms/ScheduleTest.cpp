@@ -175,8 +175,7 @@ TEST_F(ScheduleTest, CountsRegisters) {
   auto make = [&](std::array<int64_t, 2> tile, std::array<int64_t, 2> grid,
                   int64_t interleave) {
     return ScheduleAttr::get(&context, tile, tile, 16, 16, 1, grid, interleave,
-                             false, 1, SplitReduction::Ordered, 0, 0, 1,
-                             false);
+                             false, 1, SplitReduction::Ordered, 0, 0, 1, false);
   };
   RegisterEstimate one =
       estimateRegisters(op, make({16, 8}, {1, 1}, 0), *chip, *rows[0]);

@@ -70,9 +70,10 @@ public:
       if (op.getSwizzled())
         limit = std::min({limit, int64_t(16), targetAlignment});
       if (op.getFromSwizzled())
-        limit = std::min({limit, int64_t(16),
-                          std::max(bits / 8, getKnownTileAlignment(
-                                                 source, op.getSourceIndices()))});
+        limit = std::min(
+            {limit, int64_t(16),
+             std::max(bits / 8,
+                      getKnownTileAlignment(source, op.getSourceIndices()))});
       while (width * 2 * bits <= 8 * limit && shape[1] % (width * 2) == 0)
         width *= 2;
     }

@@ -32,9 +32,8 @@ struct SumPartsPattern : FragmentPattern<SumPartsOp> {
     for (int64_t e = 0; e < count; ++e) {
       auto [row, col] = whole.map.at(0, e % perWhole);
       auto [shareRow, shareCol] = share.map.at(0, e % perShare);
-      if (row != shareRow ||
-          col + e / perWhole * whole.getExtent(1) !=
-              shareCol + e / perShare * share.getExtent(1))
+      if (row != shareRow || col + e / perWhole * whole.getExtent(1) !=
+                                 shareCol + e / perShare * share.getExtent(1))
         return false;
     }
     return true;
@@ -55,10 +54,9 @@ struct SumPartsPattern : FragmentPattern<SumPartsOp> {
     SmallVector<Value> values;
     for (Value tile : adaptor.getValue())
       for (int64_t reg = 0; reg < whole->map.getNumRegisters(); ++reg)
-        values.push_back(
-            vector::ExtractOp::create(rewriter, loc, tile, reg));
-    SmallVector<Value> sums = target.emitClusterSum(
-        rewriter, op, values, /*rows=*/whole->tiles[0]);
+        values.push_back(vector::ExtractOp::create(rewriter, loc, tile, reg));
+    SmallVector<Value> sums =
+        target.emitClusterSum(rewriter, op, values, /*rows=*/whole->tiles[0]);
     if (sums.empty())
       return op.emitOpError() << "needs clusters of workgroups, and "
                               << target.chip.name << " has none";

@@ -6,9 +6,10 @@
 //
 // Each thread leaves its elements in its workgroup's memory, neighbouring
 // threads side by side, and reads those of its share from all workgroups of the
-// cluster (PTX ISA, "mapa", "barrier.cluster"): a thread's elements are those of
-// the same thread elsewhere. A second barrier keeps the memory alive until all
-// have read it. Threads that have ended, as the producer's, count as arrived.
+// cluster (PTX ISA, "mapa", "barrier.cluster"): a thread's elements are those
+// of the same thread elsewhere. A second barrier keeps the memory alive until
+// all have read it. Threads that have ended, as the producer's, count as
+// arrived.
 //
 //===----------------------------------------------------------------------===//
 
@@ -39,8 +40,8 @@ SmallVector<Value> NvidiaTarget::emitClusterSum(OpBuilder &builder,
   auto memory = cast<MemRefType>(op.getMemory().getType());
   Type element = memory.getElementType();
   int64_t bytes = getElementBytes(element),
-          threads = memory.getNumElements() /
-                    static_cast<int64_t>(values.size());
+          threads =
+              memory.getNumElements() / static_cast<int64_t>(values.size());
   auto kernel = op->getParentOfType<gpu::GPUFuncOp>();
   Value thread = emitLinearThread(builder, kernel);
 
@@ -59,8 +60,7 @@ SmallVector<Value> NvidiaTarget::emitClusterSum(OpBuilder &builder,
   auto at = [&](Value pointer, int64_t number) -> Value {
     return LLVM::GEPOp::create(
         builder, loc, pointer.getType(), builder.getI8Type(), pointer,
-        ArrayRef<LLVM::GEPArg>{
-            static_cast<int32_t>(number * threads * bytes)});
+        ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(number * threads * bytes)});
   };
   Value mine = math.add(first, math.mul(thread, bytes));
   Value here = pointTo(mine);
@@ -76,9 +76,9 @@ SmallVector<Value> NvidiaTarget::emitClusterSum(OpBuilder &builder,
   // The workgroup's number in the cluster, which is along z.
   Value rank = NVVM::BlockInClusterIdZOp::create(
       builder, loc, builder.getI32Type(), LLVM::ConstantRangeAttr());
-  Value offset = math.mul(arith::IndexCastUIOp::create(
-                              builder, loc, builder.getIndexType(), rank),
-                          share * threads * bytes);
+  Value offset = math.mul(
+      arith::IndexCastUIOp::create(builder, loc, builder.getIndexType(), rank),
+      share * threads * bytes);
   Value shared = pointTo(math.add(mine, offset));
   SmallVector<Value> sums;
   for (int64_t p = 0; p < parts; ++p) {

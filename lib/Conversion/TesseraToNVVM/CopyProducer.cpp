@@ -84,7 +84,7 @@ private:
   }
 
   void emitSetUp(OpBuilder &builder);
-  void shiftRegisters(scf::IfOp roles, int64_t accumulators);
+  void shiftRegisters(scf::IfOp roles);
   Place emitProducer(OpBuilder &builder, size_t depth, Place place);
   void convertStep(Place place);
   Place carryPlace();
@@ -129,16 +129,15 @@ bool Specializer::isOthers(Operation *op) const {
 bool Specializer::canRepeat(Value value) const {
   if (auto argument = dyn_cast<BlockArgument>(value)) {
     Operation *parent = argument.getOwner()->getParentOp();
-    return parent == kernel ||
-           llvm::any_of(step.loops, [&](scf::ForOp loop) {
+    return parent == kernel || llvm::any_of(step.loops, [&](scf::ForOp loop) {
              return loop.getInductionVar() == argument;
            });
   }
   Operation *op = value.getDefiningOp();
-  return !isOthers(op) ||
-         (op->getNumRegions() == 0 && isMemoryEffectFree(op) &&
-          llvm::all_of(op->getOperands(),
-                       [&](Value operand) { return canRepeat(operand); }));
+  return !isOthers(op) || (op->getNumRegions() == 0 && isMemoryEffectFree(op) &&
+                           llvm::all_of(op->getOperands(), [&](Value operand) {
+                             return canRepeat(operand);
+                           }));
 }
 
 Value Specializer::repeat(OpBuilder &builder, Value value) {
@@ -174,8 +173,8 @@ bool Specializer::canRun() {
 Place Specializer::emitNext(OpBuilder &builder, Place place) {
   IndexMath math(builder, loc);
   Value next = math.add(place.slot, 1);
-  Value isLast = arith::CmpIOp::create(
-      builder, loc, arith::CmpIPredicate::eq, next, math.constant(stages));
+  Value isLast = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
+                                       next, math.constant(stages));
   Value other =
       arith::XOrIOp::create(builder, loc, place.parity, number(builder, 1));
   return {arith::SelectOp::create(builder, loc, isLast, math.constant(0), next),
@@ -183,9 +182,8 @@ Place Specializer::emitNext(OpBuilder &builder, Place place) {
 }
 
 void Specializer::emitSetUp(OpBuilder &builder) {
-  auto setUp =
-      scf::IfOp::create(builder, loc, emitIsThread(builder, kernel, 0),
-                        /*withElseRegion=*/false);
+  auto setUp = scf::IfOp::create(builder, loc, emitIsThread(builder, kernel, 0),
+                                 /*withElseRegion=*/false);
   OpBuilder one = setUp.getThenBodyBuilder();
   for (int64_t slot = 0; slot < stages; ++slot) {
     instructions.emitInit(one, loc, barriers, slot, 1);
@@ -196,20 +194,22 @@ void Specializer::emitSetUp(OpBuilder &builder) {
   gpu::BarrierOp::create(builder, loc);
 }
 
-/// Hands registers of the producer's over to the others, where these need more
-/// (PTX ISA, "setmaxnreg"). A workgroup begins with as many for each thread as
-/// there is room for, in units of 8, and has no more later: who takes what
-/// nobody gives waits for ever.
-void Specializer::shiftRegisters(scf::IfOp roles, int64_t accumulators) {
-  constexpr int64_t besides = 64, unit = 8, most = 240;
+/// Hands registers of the producer's over to the others (PTX ISA,
+/// "setmaxnreg"). A workgroup begins with as many for each thread as there is
+/// room for, in units of 8, and has no more later: who takes what nobody gives
+/// waits for ever. That each role is one of whole warpgroups also lets ptxas
+/// keep the addresses of a step in uniform registers, even where few are
+/// needed.
+void Specializer::shiftRegisters(scf::IfOp roles) {
+  constexpr int64_t unit = 8, most = 240;
   int64_t group = chip.bulkCopies->registerGroup,
           least = chip.bulkCopies->leastRegisters,
           threads = readers + producers,
           first = chip.registersPerWorkgroup / threads / unit * unit;
-  if (producers != group || accumulators + besides <= first || least >= first)
+  if (producers != group || least >= first)
     return;
-  int64_t taken = std::min(
-      most, (first * threads - least * producers) / readers / unit * unit);
+  int64_t taken = std::min(most, (first * threads - least * producers) /
+                                     readers / unit * unit);
   if (taken <= first)
     return;
   OpBuilder give = OpBuilder::atBlockBegin(roles.thenBlock()),
@@ -264,7 +264,8 @@ void Specializer::convertStep(Place place) {
   Block *block = step.after->getBlock();
   Operation *last = step.after;
   for (auto [op, ring] : llvm::zip(step.copies, rings))
-    for (Operation *user : llvm::make_early_inc_range(op.getTarget().getUsers())) {
+    for (Operation *user :
+         llvm::make_early_inc_range(op.getTarget().getUsers())) {
       auto load = dyn_cast<LoadOp>(user);
       if (!load)
         continue;
@@ -300,11 +301,11 @@ Place Specializer::carryPlace() {
       return SmallVector<Value>(arguments.begin(), arguments.end());
     };
     bool isFirst = loop == first;
-    auto wider = cast<scf::ForOp>(
-        (*loop.replaceWithAdditionalYields(
-             rewriter, ValueRange{place.slot, place.parity},
-             /*replaceInitOperandUsesInLoop=*/false, keep))
-            .getOperation());
+    auto wider =
+        cast<scf::ForOp>((*loop.replaceWithAdditionalYields(
+                              rewriter, ValueRange{place.slot, place.parity},
+                              /*replaceInitOperandUsesInLoop=*/false, keep))
+                             .getOperation());
     if (isFirst)
       first = wider;
     loop = wider;
@@ -318,10 +319,9 @@ Place Specializer::carryPlace() {
     Place next =
         depth == 0
             ? emitNext(builder, place)
-            : Place{step.loops[step.loops.size() - depth].getResults().end()[-2],
-                    step.loops[step.loops.size() - depth]
-                        .getResults()
-                        .end()[-1]};
+            : Place{
+                  step.loops[step.loops.size() - depth].getResults().end()[-2],
+                  step.loops[step.loops.size() - depth].getResults().end()[-1]};
     unsigned count = yield->getNumOperands();
     yield->setOperand(count - 2, next.slot);
     yield->setOperand(count - 1, next.parity);
@@ -383,16 +383,14 @@ void Specializer::convertBarriers(Region &region) {
                                  NVVM::ProxyKind::async_shared),
         NVVM::SharedSpaceAttr::get(builder.getContext(),
                                    NVVM::SharedSpace::shared_cta));
-    NVVM::BarrierOp::create(builder, op.getLoc(), TypeRange(),
-                            number(builder, readersBarrier),
-                            number(builder, readers),
-                            NVVM::BarrierReductionAttr(), Value());
+    NVVM::BarrierOp::create(
+        builder, op.getLoc(), TypeRange(), number(builder, readersBarrier),
+        number(builder, readers), NVVM::BarrierReductionAttr(), Value());
     op.erase();
   }
 }
 
 void Specializer::run() {
-  int64_t accumulators = countAccumulators(kernel, chip);
   barriers = instructions.addBarriers(loc, 2 * stages);
   for (CopyOp op : step.copies) {
     MemRefType type = op.getTargetType();
@@ -426,16 +424,16 @@ void Specializer::run() {
   while (roles->getNextNode() != terminator)
     roles->getNextNode()->moveBefore(rest.getTerminator());
   convertBarriers(roles.getElseRegion());
-  shiftRegisters(roles, accumulators);
+  shiftRegisters(roles);
 
   // The memory of one step alone is used no more.
   for (unsigned i = kernel.getNumWorkgroupAttributions(); i-- > 0;)
     if (BlockArgument buffer = kernel.getWorkgroupAttributions()[i];
         buffer.use_empty()) {
       top().eraseArgument(buffer.getArgNumber());
-      kernel->setAttr(kernel.getNumWorkgroupAttributionsAttrName(),
-                      builder.getI64IntegerAttr(
-                          kernel.getNumWorkgroupAttributions() - 1));
+      kernel->setAttr(
+          kernel.getNumWorkgroupAttributionsAttrName(),
+          builder.getI64IntegerAttr(kernel.getNumWorkgroupAttributions() - 1));
     }
   kernel.setKnownBlockSizeAttr(
       builder.getDenseI32ArrayAttr({readers + producers, 1, 1}));

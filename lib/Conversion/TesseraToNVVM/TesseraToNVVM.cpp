@@ -61,10 +61,10 @@ struct ConvertTesseraToNVVMPass
     fenceMemoryOperands(getOperation());
     for (auto kernel : getOperation().getOps<gpu::GPUFuncOp>())
       if (auto parts = kernel->getAttrOfType<IntegerAttr>(getClusterAttrName()))
-        kernel->setAttr(NVVM::NVVMDialect::getClusterDimAttrName(),
-                        DenseI32ArrayAttr::get(
-                            &getContext(),
-                            {1, 1, static_cast<int32_t>(parts.getInt())}));
+        kernel->setAttr(
+            NVVM::NVVMDialect::getClusterDimAttrName(),
+            DenseI32ArrayAttr::get(
+                &getContext(), {1, 1, static_cast<int32_t>(parts.getInt())}));
   }
 };
 

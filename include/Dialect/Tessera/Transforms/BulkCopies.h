@@ -41,10 +41,6 @@ std::optional<StagingStep> matchBulkStep(Operation *kernel, int64_t stages,
 /// its accumulators: with fewer, ptxas refuses the kernel (C7602).
 constexpr int64_t registersBesideAccumulators = 26;
 
-/// Registers of a thread of `kernel`, a gpu.launch or gpu.func, that hold
-/// accumulators of products.
-int64_t countAccumulators(Operation *kernel, const Chip &chip);
-
 /// How many threads are added to a workgroup of so many, of which one issues
 /// its copies: a subgroup, or as many as can hand their registers over where
 /// the others have more than one such group.

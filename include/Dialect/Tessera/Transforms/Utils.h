@@ -55,8 +55,8 @@ inline llvm::StringRef getGroupAttrName() { return "tessera.group"; }
 /// operands its schedule has in flight.
 inline llvm::StringRef getStagesAttrName() { return "tessera.stages"; }
 
-/// The discardable attribute of a `gpu.func` that says how many workgroups along
-/// z make a cluster; absent for one.
+/// The discardable attribute of a `gpu.func` that says how many workgroups
+/// along z make a cluster; absent for one.
 inline llvm::StringRef getClusterAttrName() { return "tessera.cluster"; }
 
 /// The discardable attribute of a `tessera.copy` that says how many threads of
@@ -65,7 +65,8 @@ inline llvm::StringRef getCopyThreadsAttrName() {
   return "tessera.copy_threads";
 }
 
-/// Where patterns of eight swizzled rows of 128 bytes begin in workgroup memory.
+/// Where patterns of eight swizzled rows of 128 bytes begin in workgroup
+/// memory.
 inline constexpr int64_t swizzlePatternBytes = 1024;
 
 /// That number, for the `gpu.func` which `op` is or stands in.

@@ -151,13 +151,15 @@ LogicalResult SumPartsOp::verify() {
                          << value.getCols() << " columns";
   Type element = value.getElementType();
   if (value.getRole() != Role::Acc || result.getRole() != Role::Acc ||
-      result.getElementType() != element || result.getRows() != value.getRows() ||
+      result.getElementType() != element ||
+      result.getRows() != value.getRows() ||
       result.getCols() * parts != value.getCols() ||
       !(element.isF32() || element.isInteger(32)))
-    return emitOpError() << "sum_parts_c2: of " << value << " in " << parts
-                         << " parts, the result is an accumulator of f32 or i32 "
-                            "with as many rows and a share of the columns, not "
-                         << result;
+    return emitOpError()
+           << "sum_parts_c2: of " << value << " in " << parts
+           << " parts, the result is an accumulator of f32 or i32 "
+              "with as many rows and a share of the columns, not "
+           << result;
   auto memory = cast<MemRefType>(getMemory().getType());
   if (!isWorkgroupMemory(memory) || memory.getRank() != 1 ||
       !memory.hasStaticShape() || !memory.getLayout().isIdentity() ||

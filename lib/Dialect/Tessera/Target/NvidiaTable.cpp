@@ -328,17 +328,19 @@ static void addWarpgroups(Chip &chip) {
                         {{256, 64}, {64, 64}, 128, 8, 4, 0.55},
                         {{128, 64}, {64, 64}, 128, 8, 4, 0.45},
                         {{64, 64}, {64, 64}, 256, 8, 4, 0.33}};
-  chip.rates = {/*products=*/3170, /*epilogue=*/0.035, /*memory=*/3500,
-                /*processorMemory=*/36, /*tiles=*/13200, /*splitLines=*/2.4,
+  chip.rates = {/*products=*/3170,      /*epilogue=*/0.035,
+                /*memory=*/3500,
+                /*processorMemory=*/36, /*tiles=*/13200,
+                /*splitLines=*/2.4,
                 /*lineBytes=*/128,      /*start=*/5000,
                 /*clusterStart=*/0,     /*clusterMemory=*/6,
                 /*clusterParts=*/2};
   // Sums apart take as many registers again: half the columns. Speeds are
   // those above, for want of others; fewer stages than four make ptxas spill.
-  for (ScheduleDefaults tiling : std::vector<ScheduleDefaults>(
-           {{{128, 128}, {64, 128}, 128, 8, 4, 0.90},
-            {{64, 128}, {64, 128}, 128, 8, 4, 0.67},
-            {{64, 64}, {64, 64}, 256, 8, 4, 0.33}})) {
+  for (ScheduleDefaults tiling :
+       std::vector<ScheduleDefaults>({{{128, 128}, {64, 128}, 128, 8, 4, 0.90},
+                                      {{64, 128}, {64, 128}, 128, 8, 4, 0.67},
+                                      {{64, 64}, {64, 64}, 256, 8, 4, 0.33}})) {
     tiling.sumsApart = true;
     chip.groupDefaults.push_back(tiling);
   }

@@ -175,7 +175,8 @@ static int64_t countBytes(Operation *kernel,
   return bytes;
 }
 
-int64_t mlir::tessera::countAccumulators(Operation *kernel, const Chip &chip) {
+/// Registers of a thread that hold accumulators.
+static int64_t countAccumulators(Operation *kernel, const Chip &chip) {
   auto schedule = kernel->getAttrOfType<ScheduleAttr>(getScheduleAttrName());
   int64_t group = schedule ? schedule.getGroup() : getFragmentGroup(kernel),
           bytes = 0;

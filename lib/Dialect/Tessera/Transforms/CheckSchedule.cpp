@@ -475,8 +475,9 @@ void Checker::checkCluster() {
     why = "of the " + std::to_string(tile[1]) +
           " columns of a subgroup, a share is to be a multiple of 8";
   else if (schedule.getPersistent() || schedule.getRaster())
-    why = "the parts of a tile are neighbours in the grid only where persistent "
-          "and raster are 0";
+    why =
+        "the parts of a tile are neighbours in the grid only where persistent "
+        "and raster are 0";
   else if (schedule.getStageOutput())
     why = "a share of a tile leaves the registers straight: stageOutput is not "
           "for it";

@@ -150,8 +150,7 @@ MatrixView ContractOperands::viewMatrix(unsigned operand) {
       keep.push_back(dims.back());
   Collapsed collapsed = collapse(operand);
   ArrayRef<unsigned> dims = collapsed.dims;
-  if (keep.size() == 2 &&
-      llvm::all_of(dims.take_back(2), [&](unsigned dim) {
+  if (keep.size() == 2 && llvm::all_of(dims.take_back(2), [&](unsigned dim) {
         return llvm::is_contained(keep, dim);
       })) {
     view.memory = collapsed.memory;

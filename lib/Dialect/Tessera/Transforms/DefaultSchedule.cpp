@@ -125,8 +125,7 @@ bool mlir::tessera::hasRowsOfMultiple(ContractOp op, unsigned side,
     return false;
   int64_t bits = getElementBits(type.getElementType());
   return llvm::all_of(ArrayRef(strides).drop_back(), [&](int64_t stride) {
-    return ShapedType::isStatic(stride) &&
-           stride * bits % (8 * bytes) == 0;
+    return ShapedType::isStatic(stride) && stride * bits % (8 * bytes) == 0;
   });
 }
 

@@ -147,19 +147,19 @@ ScheduleAttr GroupTilings::make(const ScheduleDefaults &tiling, int64_t parts,
   int64_t raster = chooseRaster(tiling);
   // A workgroup that has one tile needs no more slots than steps.
   int64_t steps = llvm::divideCeil(problem.extents[2], k * parts),
-          most = persistent ? tiling.stages
-                            : std::min(tiling.stages, std::max<int64_t>(steps, 1));
+          most = persistent
+                     ? tiling.stages
+                     : std::min(tiling.stages, std::max<int64_t>(steps, 1));
   // As many as workgroups have room for, with the barriers of the slots.
-  int64_t room = chip.workgroupMemoryBytes / tiling.concurrent -
-                 swizzlePatternBytes;
+  int64_t room =
+      chip.workgroupMemoryBytes / tiling.concurrent - swizzlePatternBytes;
   // With fewer slots than three, products wait for copies.
   for (int64_t stages = most, least = std::min<int64_t>(most, 3);
        stages >= least; --stages) {
     auto schedule = ScheduleAttr::get(
         op.getContext(), tiling.workgroup, tiling.subgroup, k, k, stages,
         /*vthread=*/{1, 1}, /*interleave=*/0, /*swizzle=*/true, parts, kind,
-        raster, persistent ? wave : 0, tiling.group,
-        stageOutput);
+        raster, persistent ? wave : 0, tiling.group, stageOutput);
     StagedTiles tiles = getStagedTiles(op, form, schedule, chip);
     if (tiles.bytes + tiles.outputBytes <= room)
       return getScheduleProblems(op, schedule, chip).empty() ? schedule
@@ -196,27 +196,25 @@ double GroupTilings::estimate(const ScheduleDefaults &tiling,
          waves = std::ceil(units / processors),
          steps = std::ceil(k / parts / double(schedule.getK()));
   // Rates are those of operands of two bytes.
-  double rate = rates.products * tiling.speed * 2.0 /
-                double(problem.operandBytes),
+  double rate =
+             rates.products * tiling.speed * 2.0 / double(problem.operandBytes),
          along = steps * double(schedule.getK()),
          busy = std::min(units, processors),
          loads = along * double(problem.operandBytes) *
                  (double(tiling.workgroup[0]) * problem.loadFactors[0] +
                   double(tiling.workgroup[1]) * problem.loadFactors[1]),
-         ofTile = std::max(area * along / rate,
-                           loads * busy / rates.tiles) +
+         ofTile = std::max(area * along / rate, loads * busy / rates.tiles) +
                   area * rates.epilogue;
   double bytes = countBytes(),
          memory = bytes / std::min(rates.memory, busy * rates.processorMemory);
   // What is hidden behind the other is not all hidden.
-  double products = waves * ofTile,
-         time = rates.start + std::max(products, memory) +
-                0.02 * std::min(products, memory);
+  double products = waves * ofTile, time = rates.start +
+                                           std::max(products, memory) +
+                                           0.02 * std::min(products, memory);
   if (schedule.addsInCluster())
     time += rates.clusterStart + area * 4 / rates.clusterMemory;
   else if (parts > 1)
-    time += rates.start * 0.6 +
-            2 * parts * batches * m * n * 4 / rates.memory;
+    time += rates.start * 0.6 + 2 * parts * batches * m * n * 4 / rates.memory;
   return time;
 }
 
@@ -250,9 +248,10 @@ ScheduleAttr GroupTilings::choose() {
   return best;
 }
 
-ScheduleAttr mlir::tessera::chooseGroupSchedule(
-    ContractOp op, const Chip &chip, const MatrixForm &form,
-    const std::array<int64_t, 3> &extents) {
+ScheduleAttr
+mlir::tessera::chooseGroupSchedule(ContractOp op, const Chip &chip,
+                                   const MatrixForm &form,
+                                   const std::array<int64_t, 3> &extents) {
   for (unsigned side : {0, 1})
     if (!hasAlignedRows(op, side, chip))
       return {};

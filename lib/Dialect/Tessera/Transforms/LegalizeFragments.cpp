@@ -182,8 +182,8 @@ LogicalResult Legalizer::chooseForSum(SumPartsOp op) {
     if (demand(op.getResult(), row))
       return success();
   }
-  return op.emitError() << "no instruction of " << chip.name
-                        << " lays out " << op.getResult().getType()
+  return op.emitError() << "no instruction of " << chip.name << " lays out "
+                        << op.getResult().getType()
                         << " as it does the columns of "
                         << op.getValue().getType();
 }

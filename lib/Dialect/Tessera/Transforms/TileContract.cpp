@@ -417,8 +417,11 @@ void Tiler::emitEpilogue(ValueRange accs) {
       col = math.add(col, math.mul(part, shape[1]));
       result = emitSum(result);
       if (!op.getInit())
-        result = addOld(result, load(out, row, col, accType.cloneWithElementType(
-                            getElementTypeOrSelf(op.getOutput().getType())), inBounds));
+        result = addOld(
+            result, load(out, row, col,
+                         accType.cloneWithElementType(
+                             getElementTypeOrSelf(op.getOutput().getType())),
+                         inBounds));
     }
     if (!isPart) {
       EpilogueEmitter emitter(region, shape, rowLength, builder);
@@ -514,9 +517,8 @@ Value Tiler::addStagedOutput(const MatrixView &out) {
   auto type = MemRefType::get(
       shape, cast<MemRefType>(out.memory.getType()).getElementType(),
       MemRefLayoutAttrInterface(),
-      gpu::AddressSpaceAttr::get(
-          builder.getContext(),
-          gpu::GPUDialect::getWorkgroupAddressSpace()));
+      gpu::AddressSpaceAttr::get(builder.getContext(),
+                                 gpu::GPUDialect::getWorkgroupAddressSpace()));
   // The tile before this one may still be read.
   if (builder.getInsertionBlock() != &launch.getBody().front())
     gpu::BarrierOp::create(builder);

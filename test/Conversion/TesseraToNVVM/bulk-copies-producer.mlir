@@ -241,12 +241,13 @@ gpu.module @m {
     gpu.return
   }
 
-  // Three warpgroups that read begin with 128 registers for each thread: enough
-  // for 32 accumulators.
+  // Three warpgroups that read begin with 128 registers for each thread, and get
+  // more though 32 accumulators need none.
 
   // CHECK-LABEL: gpu.func @few_accumulators
   // CHECK-SAME:    known_block_size = array<i32: 512, 1, 1>
-  // CHECK-NOT:     setmaxregister
+  // CHECK:         nvvm.setmaxregister decrease 24
+  // CHECK:         nvvm.setmaxregister increase 160
   // CHECK:         gpu.return
   gpu.func @few_accumulators(%a: memref<512x64xf16>, %b: memref<64x64xf16>, %c: memref<512x64xf32>)
       workgroup(%wa: memref<192x64xf16, #wg>, %wb: memref<64x64xf16, #wg>) kernel

@@ -121,15 +121,13 @@ gpu.module @m {
     gpu.return
   }
 
-  // One step for each tile: the tile loop alone counts. What reads little keeps
-  // its registers.
+  // One step for each tile: the tile loop alone counts.
 
   // CHECK-LABEL: gpu.func @one_step
   // CHECK-SAME:    known_block_size = array<i32: 384, 1, 1>
-  // CHECK-NOT:     minctasm
-  // CHECK-NOT:     setmaxregister
   // CHECK:         scf.if
   // CHECK:         scf.if
+  // CHECK-NEXT:      nvvm.setmaxregister decrease 24
   // CHECK:           scf.for %{{.+}} = %block_id_x to %c8 step %grid_dim_x iter_args(%[[SLOT:.+]] = %c0, %[[PARITY:.+]] = %c0_i32) -> (index, i32) {
   // CHECK-NEXT:        %[[BEFORE:.+]] = arith.xori %[[PARITY]], %c1_i32
   // CHECK:             mbarrier.try_wait{{.*}} %{{.+}}, %[[BEFORE]] :
@@ -137,6 +135,7 @@ gpu.module @m {
   // CHECK:             scf.yield
   // CHECK-NEXT:      }
   // CHECK:         } else {
+  // CHECK-NEXT:      nvvm.setmaxregister increase 240
   // CHECK-NEXT:      scf.for %{{.+}} = %block_id_x to %c8 step %grid_dim_x iter_args(%[[SLOT:.+]] = %c0, %[[PARITY:.+]] = %c0_i32) -> (index, i32) {
   // CHECK-NOT:         nvvm.barrier
   // CHECK:             mbarrier.try_wait{{.*}} %{{.+}}, %[[PARITY]] :

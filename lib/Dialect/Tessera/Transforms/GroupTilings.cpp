@@ -115,8 +115,8 @@ bool GroupTilings::fits(const ScheduleDefaults &tiling) {
       !hasOrder(op, form, 0, *row) || !hasOrder(op, form, 1, *row) ||
       !op.getProducer(0).empty() || !op.getProducer(1).empty())
     return false;
-  // A tile that is mostly empty is worth its products only where memory is
-  // what limits them: where each column's elements are used few times.
+  // Few rows waste products, of which memory leaves time for enough; few
+  // columns are for smaller instructions.
   int64_t columns = std::min<int64_t>(row->n, 64);
   return problem.extents[1] > columns / 2;
 }
@@ -143,7 +143,8 @@ ScheduleAttr GroupTilings::make(const ScheduleDefaults &tiling, int64_t parts,
   bool gathers = form.gather[0] || form.gather[1],
        persistent = chip.bulkCopies && wave > 0 && units > wave && !gathers;
   // Elements of 4 bytes leave the registers in whole sectors of memory.
-  bool stageOutput = parts == 1 && problem.outputBytes <= 2;
+  bool stageOutput = parts == 1 && problem.outputBytes <= 2 &&
+                     !isPacked(getElementTypeOrSelf(op.getOutput().getType()));
   int64_t raster = chooseRaster(tiling);
   // A workgroup that has one tile needs no more slots than steps.
   int64_t steps = llvm::divideCeil(problem.extents[2], k * parts),

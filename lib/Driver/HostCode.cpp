@@ -54,6 +54,15 @@ static __bf16 truncateDoubleToBF16(double value) {
   }
   return truncateToBF16(narrow);
 }
+
+// The compiler's own, which a program that is linked statically does not show.
+static _Float16 truncateToF16(float value) {
+  return static_cast<_Float16>(value);
+}
+static _Float16 truncateDoubleToF16(double value) {
+  return static_cast<_Float16>(value);
+}
+static float extendF16(_Float16 value) { return static_cast<float>(value); }
 #endif
 
 static llvm::orc::SymbolMap getRuntimeSymbols(llvm::orc::ExecutionSession &es) {
@@ -74,6 +83,9 @@ static llvm::orc::SymbolMap getRuntimeSymbols(llvm::orc::ExecutionSession &es) {
 #if defined(__x86_64__)
   add("__truncsfbf2", &truncateToBF16);
   add("__truncdfbf2", &truncateDoubleToBF16);
+  add("__truncsfhf2", &truncateToF16);
+  add("__truncdfhf2", &truncateDoubleToF16);
+  add("__extendhfsf2", &extendF16);
 #endif
   return symbols;
 }

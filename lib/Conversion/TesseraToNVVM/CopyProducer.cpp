@@ -26,6 +26,7 @@
 
 #include "CopyProducer.h"
 #include "BulkInstructions.h"
+#include "NvidiaTarget.h"
 
 #include "Conversion/TensorMaps.h"
 #include "Dialect/Tessera/Transforms/IndexMath.h"
@@ -97,6 +98,7 @@ private:
   const Chip &chip;
   Location loc;
   BulkInstructions instructions;
+  /// Where the roles divide, until the others' loops are made anew.
   Operation *first = nullptr;
   int32_t readers = 0, producers = 0;
   Value barriers;
@@ -300,31 +302,26 @@ Place Specializer::carryPlace() {
     auto keep = [](OpBuilder &, Location, ArrayRef<BlockArgument> arguments) {
       return SmallVector<Value>(arguments.begin(), arguments.end());
     };
-    bool isFirst = loop == first;
     auto wider =
         cast<scf::ForOp>((*loop.replaceWithAdditionalYields(
                               rewriter, ValueRange{place.slot, place.parity},
                               /*replaceInitOperandUsesInLoop=*/false, keep))
                              .getOperation());
-    if (isFirst)
-      first = wider;
     loop = wider;
     auto arguments = wider.getRegionIterArgs().take_back(2);
     place = {arguments[0], arguments[1]};
   }
   // From the inside to the outside.
-  for (auto [depth, loop] : llvm::enumerate(llvm::reverse(step.loops))) {
+  ValueRange inner;
+  for (scf::ForOp loop : llvm::reverse(step.loops)) {
     Operation *yield = loop.getBody()->getTerminator();
     OpBuilder builder(yield);
     Place next =
-        depth == 0
-            ? emitNext(builder, place)
-            : Place{
-                  step.loops[step.loops.size() - depth].getResults().end()[-2],
-                  step.loops[step.loops.size() - depth].getResults().end()[-1]};
+        inner.empty() ? emitNext(builder, place) : Place{inner[0], inner[1]};
     unsigned count = yield->getNumOperands();
     yield->setOperand(count - 2, next.slot);
     yield->setOperand(count - 1, next.parity);
+    inner = loop.getResults().take_back(2);
   }
   return place;
 }
@@ -376,13 +373,7 @@ void Specializer::convertBarriers(Region &region) {
   region.walk([&](gpu::BarrierOp op) { all.push_back(op); });
   for (gpu::BarrierOp op : all) {
     OpBuilder builder(op);
-    // What threads have written, copies and matrix instructions may read.
-    NVVM::FenceProxyOp::create(
-        builder, op.getLoc(),
-        NVVM::ProxyKindAttr::get(builder.getContext(),
-                                 NVVM::ProxyKind::async_shared),
-        NVVM::SharedSpaceAttr::get(builder.getContext(),
-                                   NVVM::SharedSpace::shared_cta));
+    emitProxyFence(builder, op.getLoc());
     NVVM::BarrierOp::create(
         builder, op.getLoc(), TypeRange(), number(builder, readersBarrier),
         number(builder, readers), NVVM::BarrierReductionAttr(), Value());

@@ -55,6 +55,11 @@ private:
   int64_t level;
 };
 
+/// What this thread has written to workgroup memory is seen, after a barrier,
+/// by bulk copies and by instructions that read their operands there (PTX ISA,
+/// "fence.proxy.async").
+void emitProxyFence(OpBuilder &builder, Location loc);
+
 /// What threads write to workgroup memory is seen by instructions that read
 /// their operands there after a barrier with this fence before it.
 void fenceMemoryOperands(Operation *root);

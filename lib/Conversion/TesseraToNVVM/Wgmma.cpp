@@ -201,16 +201,20 @@ SmallVector<Value> NvidiaTarget::emitProduct(OpBuilder &builder, Location loc,
   return sums;
 }
 
+void mlir::tessera::emitProxyFence(OpBuilder &builder, Location loc) {
+  NVVM::FenceProxyOp::create(
+      builder, loc,
+      NVVM::ProxyKindAttr::get(builder.getContext(),
+                               NVVM::ProxyKind::async_shared),
+      NVVM::SharedSpaceAttr::get(builder.getContext(),
+                                 NVVM::SharedSpace::shared_cta));
+}
+
 void mlir::tessera::fenceMemoryOperands(Operation *root) {
   root->walk([](gpu::BarrierOp barrier) {
     if (getFragmentGroup(barrier) == 1)
       return;
     OpBuilder builder(barrier);
-    NVVM::FenceProxyOp::create(
-        builder, barrier.getLoc(),
-        NVVM::ProxyKindAttr::get(builder.getContext(),
-                                 NVVM::ProxyKind::async_shared),
-        NVVM::SharedSpaceAttr::get(builder.getContext(),
-                                   NVVM::SharedSpace::shared_cta));
+    emitProxyFence(builder, barrier.getLoc());
   });
 }

@@ -1,6 +1,5 @@
 // RUN: gpu-opt %s --pass-pipeline="builtin.module(gpu.module(tessera-use-bulk-copies{chip=sm_90a},canonicalize,cse))" | FileCheck %s
 
-
 // A producer that runs ahead through a loop of tiles, and outputs that go through workgroup memory.
 
 #wg = #gpu.address_space<workgroup>

@@ -75,8 +75,6 @@ struct ScheduleDefaults {
   /// best one's. Of tilings for groups, as is what follows; their `stages` are
   /// the most that are of use.
   double speed = 1.0;
-  /// Workgroups that one processor works on at a time to reach that rate.
-  int64_t concurrent = 1;
   /// For instructions that take registers for sums besides the accumulator, or
   /// for the others.
   bool sumsApart = false;
@@ -125,11 +123,20 @@ struct ChipRates {
   int64_t lineBytes = 1;
   /// A kernel's launch, and its first loads.
   double start = 0;
-  /// Of workgroups in a cluster: until they have met, and the bytes that each
-  /// reads from the others' memory.
-  double clusterStart = 0, clusterMemory = 1;
+  /// Bytes that a workgroup in a cluster reads from the others' memory, with
+  /// the time until they have met.
+  double clusterMemory = 1;
   /// How many workgroups a cluster may have that leaves no processor idle.
   int64_t clusterParts = 1;
+  /// A copy from memory to memory, by all processors: until it has begun and
+  /// ended, the bytes that it reads and writes, and the elements that it moves
+  /// where rows become columns.
+  double copyStart = 0, copies = 1, turnedElements = 1;
+  /// What a multiplication takes less, of all processors, in a product by
+  /// groups of subgroups: than where operands are copied to workgroup memory
+  /// element by element, and than by single subgroups, of elements of less than
+  /// four bytes and of others.
+  double savedByRows = 0, savedByOrder = 0, savedByOrderOfWords = 0;
 };
 
 /// What the compiler has to know of a chip.

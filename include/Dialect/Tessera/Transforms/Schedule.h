@@ -12,6 +12,9 @@
 
 namespace mlir::tessera {
 
+/// The most workgroups that a grid may have along y and z on every target.
+inline constexpr int64_t maxGridYZ = 65535;
+
 /// The discardable attribute that carries a schedule on a linalg op, and on the
 /// `gpu.launch` or `gpu.func` that was made by it.
 inline llvm::StringRef getScheduleAttrName() { return "tessera.schedule"; }

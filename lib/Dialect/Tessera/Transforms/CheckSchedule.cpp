@@ -484,7 +484,7 @@ void Checker::checkCluster() {
   else if (getElementBits(op.getAccumulatorType()) != 32)
     why = "sums of " + debugString(op.getAccumulatorType()) +
           " are not of 32 bits";
-  else if (!known || batches * parts > 65535)
+  else if (!known || batches * parts > maxGridYZ)
     why = "the grid has no room for all parts of all batches";
   if (!why.empty())
     report("schedule_c21", "splitKReduction = cluster, and " + why,

@@ -137,8 +137,7 @@ ScheduleAttr GroupTilings::make(const ScheduleDefaults &tiling, int64_t parts,
                                 SplitReduction kind) {
   int64_t k = tiling.kBytes / problem.operandBytes;
   auto [m, n, batches] = countTiles(tiling);
-  int64_t wave = chip.processors * tiling.concurrent,
-          units = m * n * batches * parts;
+  int64_t wave = chip.processors, units = m * n * batches * parts;
   // Where all threads copy, a workgroup's next tile does not begin early.
   bool gathers = form.gather[0] || form.gather[1],
        persistent = chip.bulkCopies && wave > 0 && units > wave && !gathers;
@@ -152,8 +151,7 @@ ScheduleAttr GroupTilings::make(const ScheduleDefaults &tiling, int64_t parts,
                      ? tiling.stages
                      : std::min(tiling.stages, std::max<int64_t>(steps, 1));
   // As many as workgroups have room for, with the barriers of the slots.
-  int64_t room =
-      chip.workgroupMemoryBytes / tiling.concurrent - swizzlePatternBytes;
+  int64_t room = chip.workgroupMemoryBytes - swizzlePatternBytes;
   // With fewer slots than three, products wait for copies.
   for (int64_t stages = most, least = std::min<int64_t>(most, 3);
        stages >= least; --stages) {
@@ -213,7 +211,7 @@ double GroupTilings::estimate(const ScheduleDefaults &tiling,
                                            std::max(products, memory) +
                                            0.02 * std::min(products, memory);
   if (schedule.addsInCluster())
-    time += rates.clusterStart + area * 4 / rates.clusterMemory;
+    time += area * 4 / rates.clusterMemory;
   else if (parts > 1)
     time += rates.start * 0.6 + 2 * parts * batches * m * n * 4 / rates.memory;
   return time;

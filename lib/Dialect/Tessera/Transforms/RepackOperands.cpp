@@ -80,29 +80,15 @@ private:
 // Whether it pays
 //===----------------------------------------------------------------------===//
 
-/// An estimate in nanoseconds, of a chip with `groupDefaults` at full load: a
-/// copy reads and writes so many bytes in one, and takes as long as this to
-/// begin and end.
-static constexpr double bytesPerNs = 2500, nsPerKernel = 2000;
-/// A copy that turns tiles in workgroup memory moves them element by element.
-static constexpr double turnedElementsPerNs = 700;
-/// What one multiplication takes less in a product by groups: than where
-/// elements are copied to workgroup memory one by one (bf16 at 4096 cubed takes
-/// 0.9 ms then, and 0.2 by groups), and than where only the order of the
-/// elements was in the way (single subgroups take 0.42 ms for i8, and 1.05 ms
-/// for tf32; groups 0.12 and 0.36).
-static constexpr double nsSavedByRows = 1.0e-5, nsSavedByOrder = 0.4e-5,
-                        nsSavedByOrderOfWords = 1.0e-5;
-
-/// The copy's time.
-static double estimateCopy(const Plan &plan) {
+/// The copy's time in nanoseconds.
+static double estimateCopy(const Plan &plan, const ChipRates &rates) {
   auto type = cast<MemRefType>(plan.source.getType());
   double elements = type.getNumElements(),
          bytes = elements * getElementBytes(type.getElementType()),
-         ns = 2 * bytes / bytesPerNs;
+         ns = 2 * bytes / rates.copies;
   if (plan.turns)
-    ns = std::max(ns, elements / turnedElementsPerNs);
-  return nsPerKernel + ns;
+    ns = std::max(ns, elements / rates.turnedElements);
+  return rates.copyStart + ns;
 }
 
 /// The multiplications of `op`; 0 where they are not known.
@@ -336,9 +322,11 @@ void Repacker::run(ContractOp op) {
   // A schedule that says what to use is not legal with another order.
   bool isWords =
       getElementBytes(getElementTypeOrSelf(op.getLhs().getType())) >= 4;
-  double savedByOrder = isWords ? nsSavedByOrderOfWords : nsSavedByOrder,
-         saved =
-             countProducts(op) * (allAligned ? savedByOrder : nsSavedByRows),
+  const ChipRates &rates = chip.rates;
+  double savedByOrder =
+             isWords ? rates.savedByOrderOfWords : rates.savedByOrder,
+         saved = countProducts(op) *
+                 (allAligned ? savedByOrder : rates.savedByRows),
          cost = 0;
   std::array<Packed *, 2> found{};
   for (unsigned side : {0, 1}) {
@@ -349,7 +337,7 @@ void Repacker::run(ContractOp op) {
                   plans[0]->source == plans[1]->source &&
                   plans[0]->order == plans[1]->order;
     if (!found[side] && !isSame)
-      cost += estimateCopy(*plans[side]);
+      cost += estimateCopy(*plans[side], chip.rates);
   }
   if (saved <= cost && !(op.getScheduleAttr() && !allOrdered))
     return;

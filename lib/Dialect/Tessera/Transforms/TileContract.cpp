@@ -49,9 +49,6 @@ namespace mlir::tessera {
 using namespace mlir;
 using namespace mlir::tessera;
 
-/// The most workgroups that a grid may have along y and z on every target.
-static constexpr int64_t maxGridYZ = 65535;
-
 namespace {
 
 /// Tiles one contraction.
@@ -202,7 +199,8 @@ SmallVector<Value> Tiler::emitInit() {
   Type acc = op.getAccumulatorType();
   FragmentType type = fragment(tile[0], tile[1], acc, Role::Acc);
   Value init = op.getInit();
-  // What is cut into parts starts from zero: the old value is added last.
+  // What is cut into parts starts from zero, and the old value is added last; a
+  // number to start from is the first part's where a cluster adds them up.
   if (schedule.getSplitK() > 1) {
     Value zero = arith::ConstantOp::create(builder, builder.getZeroAttr(acc));
     if (schedule.addsInCluster() && init)

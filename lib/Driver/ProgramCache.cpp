@@ -309,7 +309,8 @@ std::string ProgramCache::store(const ProgramKey &key,
   std::string bytes = writeEntry(key, payload);
   // One program is not to push out all others.
   if (bytes.size() > limit / 8)
-    return "";
+    return "this one takes " + std::to_string(bytes.size()) +
+           " bytes, more than an eighth of the cache";
   if (std::error_code error = fs::create_directories(
           directory, /*IgnoreExisting=*/true, fs::owner_all))
     return "cannot make the folder " + directory + ": " + error.message();

@@ -61,8 +61,11 @@ static void assemble(compiler::CompiledProgram &program,
   auto start = std::chrono::steady_clock::now();
   runtime::Expected<runtime::KernelImage> assembled =
       device.assemble(program.image);
-  if (!assembled.ok())
+  if (!assembled.ok()) {
+    noteOnce("the cache keeps PTX and no machine code: " +
+             assembled.status().message());
     return;
+  }
   program.image = assembled.take();
   std::chrono::duration<double, std::milli> elapsed =
       std::chrono::steady_clock::now() - start;

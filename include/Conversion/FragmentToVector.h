@@ -81,6 +81,12 @@ public:
                                          ValueRange a, ValueRange b,
                                          ValueRange acc) const;
 
+  /// The tiles of a product that was issued before, once it is done, with what
+  /// `op` keeps. Empty: it was done where it stands.
+  virtual SmallVector<Value> emitAwait(OpBuilder &builder, Location loc,
+                                       AwaitOp op, ValueRange product,
+                                       ValueRange kept) const;
+
   /// The description (i64) of a tile that an instruction reads from workgroup
   /// memory. `row` and `col` are where it begins in the last two dimensions of
   /// the memory. Null where the target has no such instructions.

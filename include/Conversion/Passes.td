@@ -246,6 +246,41 @@ def ConvertTesseraToNVVM
     "NVVM::NVVMDialect", "scf::SCFDialect", "vector::VectorDialect"];
 }
 
+def OverlapProducts : Pass<"tessera-overlap-products", "gpu::GPUModuleOp"> {
+  let summary = "wait for a product where its result is first used";
+  let description = [{
+    Expects legalized fragments. The instructions of a warpgroup (wgmma) are
+    asynchronous. Where other products, or element-wise work, stand between a
+    `tessera.mma` and the first use of its result, a `tessera.await` is put
+    before that use, with the number of later products that may still be
+    computed then. A barrier, a branch or a loop between the two ends what can
+    run beside. All other products are waited for where they stand.
+
+    Before
+
+    ```mlir
+    %s = tessera.mma %q, %k, %zero : ...
+    %o = tessera.mma %p, %v, %sum : ...
+    %m = tessera.reduce max %s dimension 1 : ...
+    %r = tessera.map %o, %m : ...
+    ```
+
+    After
+
+    ```mlir
+    %s = tessera.mma %q, %k, %zero {tessera.overlapped} : ...
+    %o = tessera.mma %p, %v, %sum {tessera.overlapped} : ...
+    %s1 = tessera.await %s pending 1 : ...
+    %m = tessera.reduce max %s1 dimension 1 : ...
+    %o1 = tessera.await %o keeping %p pending 0 : ...
+    %r = tessera.map %o1, %m : ...
+    ```
+  }];
+  let options = [
+    Option<"chip", "chip", "std::string", /*default=*/"\"sm_90a\"",
+           "Chip to compile for">];
+}
+
 def UseBulkCopies : Pass<"tessera-use-bulk-copies", "gpu::GPUModuleOp"> {
   let summary = "copies by the bulk copy engine, which a subgroup of its own feeds";
   let description = [{

@@ -182,7 +182,10 @@ std::vector<ProductReport> mlir::tessera::collectProducts(ModuleOp module,
     const MatrixInstruction *row = selectInstruction(
         chip, a.getElementType(), b.getElementType(), acc.getElementType(),
         op.getPrecision(), acc.getRows(), acc.getCols(), a.getCols(), &rejected,
-        getFragmentGroup(op));
+        getFragmentGroup(op), isSwizzledTile(op.getA()));
+    // What legalization chose, where that has been.
+    if (auto chosen = op->getAttrOfType<StringAttr>(getInstructionAttrName()))
+      row = chip.findInstruction(chosen.getValue());
     report.instruction = row ? row->name : "none";
     report.matrixUnit = row && row->matrixUnit;
     report.rejected.assign(rejected.begin(), rejected.end());

@@ -63,8 +63,11 @@ void mlir::tessera::buildLegalizationPipeline(OpPassManager &pm,
 void mlir::tessera::buildVendorPipeline(OpPassManager &pm,
                                         const LoweringOptions &options) {
   OpPassManager &kernels = pm.nest<gpu::GPUModuleOp>();
-  if (options.target == "cuda")
+  if (options.target == "cuda") {
+    kernels.addPass(
+        createOverlapProducts(OverlapProductsOptions{options.chip}));
     kernels.addPass(createUseBulkCopies(UseBulkCopiesOptions{options.chip}));
+  }
   kernels.addPass(createTesseraPackWorkgroupMemory());
   if (options.target == "cuda") {
     ConvertTesseraToNVVMOptions convert;

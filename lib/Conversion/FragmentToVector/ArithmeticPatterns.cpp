@@ -126,6 +126,23 @@ struct MmaPattern : FragmentPattern<MmaOp> {
   }
 };
 
+struct AwaitPattern : FragmentPattern<AwaitOp> {
+  using FragmentPattern::FragmentPattern;
+  LogicalResult
+  matchAndRewrite(AwaitOp op, OneToNOpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    SmallVector<Value> kept;
+    for (ValueRange tiles : adaptor.getKept())
+      llvm::append_range(kept, tiles);
+    SmallVector<Value> product = target.emitAwait(
+        rewriter, op.getLoc(), op, adaptor.getProduct(), kept);
+    if (product.empty())
+      llvm::append_range(product, adaptor.getProduct());
+    rewriter.replaceOpWithMultiple(op, {ValueRange(product)});
+    return success();
+  }
+};
+
 //===----------------------------------------------------------------------===//
 // map
 //===----------------------------------------------------------------------===//
@@ -295,6 +312,28 @@ struct ReducePattern : FragmentPattern<ReduceOp> {
                                                : arith::FastMathFlags::none);
   }
 
+  /// Some elements of a vector. An instruction waits for the one before it in
+  /// its chain, so many elements go in several.
+  static Value combineChains(OpBuilder &builder, Location loc,
+                             ReductionKind kind, Value vector,
+                             ArrayRef<int64_t> registers) {
+    constexpr size_t mostChains = 4;
+    size_t count = registers.size() >= 2 * mostChains ? mostChains : 1;
+    SmallVector<Value> chains(count);
+    auto combine = [&](Value sum, Value element) {
+      return sum ? createReduction(builder, loc, kind, sum, element) : element;
+    };
+    for (auto [i, reg] : llvm::enumerate(registers)) {
+      Value &chain = chains[i % count];
+      chain =
+          combine(chain, vector::ExtractOp::create(builder, loc, vector, reg));
+    }
+    Value sum;
+    for (Value chain : chains)
+      sum = combine(sum, chain);
+    return sum;
+  }
+
   LogicalResult
   matchAndRewrite(ReduceOp op, OneToNOpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
@@ -332,13 +371,7 @@ struct ReducePattern : FragmentPattern<ReduceOp> {
                                          layout->map.getNumRegisters()) {
           sum = combineAll(rewriter, loc, op.getKind(), whole);
         } else {
-          for (int64_t reg : registers) {
-            Value element =
-                vector::ExtractOp::create(rewriter, loc, whole, reg);
-            sum =
-                sum ? createReduction(rewriter, loc, op.getKind(), sum, element)
-                    : element;
-          }
+          sum = combineChains(rewriter, loc, op.getKind(), whole, registers);
         }
         // then across the lanes that step along the dimension.
         for (auto [bit, step] : llvm::enumerate(layout->map.getLanes()))
@@ -405,6 +438,6 @@ Value mlir::tessera::emitShuffleAny(OpBuilder &builder, Location loc,
 void mlir::tessera::populateArithmeticPatterns(const TypeConverter &converter,
                                                RewritePatternSet &patterns,
                                                const FragmentTarget &target) {
-  patterns.add<MmaPattern, MapPattern, ReducePattern>(
+  patterns.add<MmaPattern, AwaitPattern, MapPattern, ReducePattern>(
       converter, patterns.getContext(), target);
 }

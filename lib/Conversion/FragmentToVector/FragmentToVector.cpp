@@ -151,6 +151,11 @@ SmallVector<Value> FragmentTarget::emitProduct(OpBuilder &, Location,
   return {};
 }
 
+SmallVector<Value> FragmentTarget::emitAwait(OpBuilder &, Location, AwaitOp,
+                                             ValueRange, ValueRange) const {
+  return {};
+}
+
 Value FragmentTarget::emitMemoryOperand(OpBuilder &, Location, LoadOp,
                                         const TileLayout &, Value,
                                         Value) const {

@@ -24,10 +24,10 @@ using namespace mlir;
 using namespace mlir::tessera;
 
 /// What the report says of a kernel whose output goes through workgroup memory.
-static std::string describeOutputs(const StagingStep &step, const Chip &chip) {
-  if (step.outputs.empty())
+static std::string describeOutputs(const StagingPlan &plan, const Chip &chip) {
+  if (plan.outputs.empty())
     return "";
-  for (CopyOp op : step.outputs)
+  for (CopyOp op : plan.outputs)
     if (std::string why = explainNotBulk(op, chip); !why.empty())
       return "; the output leaves workgroup memory by all threads: " + why;
   return "; the output leaves workgroup memory by bulk copies";
@@ -41,10 +41,10 @@ static void convert(gpu::GPUFuncOp kernel, const Chip &chip) {
   auto stages = kernel->getAttrOfType<IntegerAttr>(getStagesAttrName());
   std::optional<ArrayRef<int32_t>> size = kernel.getKnownBlockSize();
   std::string why;
-  std::optional<StagingStep> step =
-      matchBulkStep(kernel, stages ? stages.getInt() : 0,
+  std::optional<StagingPlan> plan =
+      matchBulkSteps(kernel, stages ? stages.getInt() : 0,
                     size ? size->front() : 0, chip, why);
-  if (!step) {
+  if (!plan) {
     // Copies that were pipelined are of kernels that had no such step either.
     bool isAsync = false;
     kernel.walk([&](AsyncCopyOp op) {
@@ -58,9 +58,9 @@ static void convert(gpu::GPUFuncOp kernel, const Chip &chip) {
              (why.empty() ? "" : ": " + why));
     return;
   }
-  std::string outputs = describeOutputs(*step, chip);
+  std::string outputs = describeOutputs(*plan, chip);
   SmallVector<Attribute> maps;
-  if (!specializeSubgroups(kernel, *step, stages.getInt(), chip, maps)) {
+  if (!specializeSubgroups(kernel, *plan, chip, maps)) {
     report("copies by all threads: where they are from depends on what the "
            "subgroups compute");
     return;

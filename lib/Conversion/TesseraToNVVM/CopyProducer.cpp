@@ -4,8 +4,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The workgroup memory of a step becomes a ring of slots, each with two
-// mbarriers:
+// The workgroup memory of tiles that come together becomes a ring of slots,
+// each with two mbarriers:
 //
 //   the producer                        the others
 //   for each step                       for each step
@@ -16,7 +16,7 @@
 // A phase of a "full" barrier is over when the producer has announced the
 // step's bytes and these are there; one of an "empty" barrier, when each
 // subgroup of the others has arrived. Both sides count slots, and the parity of
-// the turn around the ring, through all loops that the step stands in: so
+// the turn around the ring, through all loops that the ring's steps stand in: so
 // copies for the next tile run while this one's results are stored. A wait for
 // the parity before the first is over at once: all slots begin empty.
 //
@@ -51,18 +51,38 @@ struct Place {
   Value slot, parity;
 };
 
+/// A ring of slots for each of the memories, and their barriers.
+struct Ring {
+  const TileSet *tiles;
+  SmallVector<Value> memories;
+  /// The number of the first barrier: those of full slots, then those of empty
+  /// ones.
+  int64_t firstBarrier;
+
+  /// The copies of `step` that fill it.
+  SmallVector<CopyOp> findCopies(const StagingStep &step) const {
+    SmallVector<CopyOp> copies;
+    for (CopyOp op : step.copies)
+      if (llvm::is_contained(tiles->memories, op.getTarget()))
+        copies.push_back(op);
+    return copies;
+  }
+};
+
 class Specializer {
 public:
-  Specializer(gpu::GPUFuncOp kernel, const StagingStep &step, int64_t stages,
-              const Chip &chip)
-      : kernel(kernel), step(step), stages(stages), chip(chip),
-        loc(kernel.getLoc()), instructions(kernel) {}
+  Specializer(gpu::GPUFuncOp kernel, const StagingPlan &plan, const Chip &chip)
+      : kernel(kernel), plan(plan), chip(chip), loc(kernel.getLoc()),
+        instructions(kernel) {}
 
   bool canRun();
   void run();
   ArrayRef<Attribute> getMaps() const { return instructions.getMaps(); }
 
 private:
+  /// Where each ring is; the order is that of `rings`.
+  using Places = SmallVector<Place>;
+
   Block &top() { return kernel.getBody().front(); }
   /// The first op of the kernel that is not for all.
   Operation *findFirst();
@@ -70,31 +90,44 @@ private:
   bool canRepeat(Value value) const;
   /// Clones what `value` is computed from, for the producer.
   Value repeat(OpBuilder &builder, Value value);
+  /// The step whose copies begin with `op`, or null.
+  const StagingStep *findStep(Operation *op) const;
+  /// The rings that steps in `loop` fill.
+  SmallVector<size_t> findRingsIn(Operation *loop) const;
 
   Value number(OpBuilder &builder, int64_t value) {
     return arith::ConstantOp::create(
         builder, loc, builder.getI32IntegerAttr(static_cast<int32_t>(value)));
   }
-  Place getStart(OpBuilder &builder) {
-    return {IndexMath(builder, loc).constant(0), number(builder, 0)};
+  Places getStart(OpBuilder &builder) {
+    return Places(rings.size(), {IndexMath(builder, loc).constant(0),
+                                 number(builder, 0)});
   }
-  Place emitNext(OpBuilder &builder, Place place);
-  /// The number of a slot's "empty" barrier; that of the "full" one is its own.
-  Value emitEmpty(OpBuilder &builder, Value slot) {
-    return IndexMath(builder, loc).add(slot, stages);
+  Place emitNext(OpBuilder &builder, const Ring &ring, Place place);
+  Value emitFull(OpBuilder &builder, const Ring &ring, Value slot) {
+    return IndexMath(builder, loc).add(slot, ring.firstBarrier);
+  }
+  Value emitEmpty(OpBuilder &builder, const Ring &ring, Value slot) {
+    return IndexMath(builder, loc)
+        .add(slot, ring.firstBarrier + ring.tiles->slots);
   }
 
+  void addRings();
   void emitSetUp(OpBuilder &builder);
   void shiftRegisters(scf::IfOp roles);
-  Place emitProducer(OpBuilder &builder, size_t depth, Place place);
-  void convertStep(Place place);
-  Place carryPlace();
+  /// The copies of the steps in `block`, for the producer.
+  void emitProducer(OpBuilder &builder, Block &block, Places &places);
+  void emitCopies(OpBuilder &builder, const StagingStep &step, Places &places);
+  /// The others' side of the steps from `begin` on, to the end of the block.
+  void convertSteps(Operation *begin, Places &places);
+  void convertStep(const StagingStep &step, const Ring &ring, Place &place);
+  scf::ForOp convertLoop(scf::ForOp loop, Places &places);
   void convertOutputs();
   void convertBarriers(Region &region);
+  void eraseSteps();
 
   gpu::GPUFuncOp kernel;
-  StagingStep step;
-  int64_t stages;
+  StagingPlan plan;
   const Chip &chip;
   Location loc;
   BulkInstructions instructions;
@@ -102,8 +135,7 @@ private:
   Operation *first = nullptr;
   int32_t readers = 0, producers = 0;
   Value barriers;
-  /// The rings, in the order of the step's copies.
-  SmallVector<Value> rings;
+  SmallVector<Ring> rings;
   /// What the producer has for values of the others.
   IRMapping mapping;
 };
@@ -115,12 +147,29 @@ private:
 //===----------------------------------------------------------------------===//
 
 Operation *Specializer::findFirst() {
-  Operation *last =
-      step.loops.empty() ? step.before.getOperation() : step.loops.front();
   for (Operation &op : top())
-    if (&op == last || !isMemoryEffectFree(&op))
+    if (!isMemoryEffectFree(&op) || plan.isStagingLoop(&op))
       return &op;
-  return last;
+  return top().getTerminator();
+}
+
+const StagingStep *Specializer::findStep(Operation *op) const {
+  for (const StagingStep &step : plan.steps)
+    if (step.copies.front() == op)
+      return &step;
+  return nullptr;
+}
+
+SmallVector<size_t> Specializer::findRingsIn(Operation *loop) const {
+  SmallVector<size_t> found;
+  for (auto [i, ring] : llvm::enumerate(rings))
+    for (const StagingStep &step : plan.steps)
+      if (!ring.findCopies(step).empty() &&
+          loop->isProperAncestor(ring.findCopies(step).front())) {
+        found.push_back(i);
+        break;
+      }
+  return found;
 }
 
 bool Specializer::isOthers(Operation *op) const {
@@ -131,9 +180,9 @@ bool Specializer::isOthers(Operation *op) const {
 bool Specializer::canRepeat(Value value) const {
   if (auto argument = dyn_cast<BlockArgument>(value)) {
     Operation *parent = argument.getOwner()->getParentOp();
-    return parent == kernel || llvm::any_of(step.loops, [&](scf::ForOp loop) {
-             return loop.getInductionVar() == argument;
-           });
+    return parent == kernel ||
+           (plan.isStagingLoop(parent) &&
+            cast<scf::ForOp>(parent).getInductionVar() == argument);
   }
   Operation *op = value.getDefiningOp();
   return !isOthers(op) || (op->getNumRegions() == 0 && isMemoryEffectFree(op) &&
@@ -161,10 +210,14 @@ bool Specializer::canRun() {
   producers = static_cast<int32_t>(countProducerThreads(readers, chip));
   first = findFirst();
   SmallVector<Value> needed;
-  for (CopyOp op : step.copies)
-    llvm::append_range(needed, op.getSourceIndices());
-  for (scf::ForOp loop : step.loops)
-    needed.append({loop.getLowerBound(), loop.getUpperBound(), loop.getStep()});
+  for (const StagingStep &step : plan.steps)
+    for (CopyOp op : step.copies)
+      llvm::append_range(needed, op.getSourceIndices());
+  kernel.walk([&](scf::ForOp loop) {
+    if (plan.isStagingLoop(loop))
+      needed.append(
+          {loop.getLowerBound(), loop.getUpperBound(), loop.getStep()});
+  });
   return llvm::all_of(needed, [&](Value value) { return canRepeat(value); });
 }
 
@@ -172,26 +225,49 @@ bool Specializer::canRun() {
 // The roles
 //===----------------------------------------------------------------------===//
 
-Place Specializer::emitNext(OpBuilder &builder, Place place) {
+Place Specializer::emitNext(OpBuilder &builder, const Ring &ring,
+                            Place place) {
   IndexMath math(builder, loc);
   Value next = math.add(place.slot, 1);
   Value isLast = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
-                                       next, math.constant(stages));
+                                       next,
+                                       math.constant(ring.tiles->slots));
   Value other =
       arith::XOrIOp::create(builder, loc, place.parity, number(builder, 1));
   return {arith::SelectOp::create(builder, loc, isLast, math.constant(0), next),
           arith::SelectOp::create(builder, loc, isLast, other, place.parity)};
 }
 
+void Specializer::addRings() {
+  int64_t count = 0;
+  for (const TileSet &tiles : plan.tiles) {
+    rings.push_back({&tiles, {}, count});
+    count += 2 * tiles.slots;
+  }
+  barriers = instructions.addBarriers(loc, count);
+  for (Ring &ring : rings)
+    for (Value memory : ring.tiles->memories) {
+      auto type = cast<MemRefType>(memory.getType());
+      SmallVector<int64_t> shape{ring.tiles->slots};
+      llvm::append_range(shape, type.getShape());
+      ring.memories.push_back(kernel.addWorkgroupAttribution(
+          MemRefType::get(shape, type.getElementType(),
+                          MemRefLayoutAttrInterface(), type.getMemorySpace()),
+          loc));
+    }
+}
+
 void Specializer::emitSetUp(OpBuilder &builder) {
   auto setUp = scf::IfOp::create(builder, loc, emitIsThread(builder, kernel, 0),
                                  /*withElseRegion=*/false);
   OpBuilder one = setUp.getThenBodyBuilder();
-  for (int64_t slot = 0; slot < stages; ++slot) {
-    instructions.emitInit(one, loc, barriers, slot, 1);
-    instructions.emitInit(one, loc, barriers, stages + slot,
-                          readers / chip.subgroupSize);
-  }
+  for (const Ring &ring : rings)
+    for (int64_t slot = 0; slot < ring.tiles->slots; ++slot) {
+      int64_t full = ring.firstBarrier + slot;
+      instructions.emitInit(one, loc, barriers, full, 1);
+      instructions.emitInit(one, loc, barriers, full + ring.tiles->slots,
+                            readers / chip.subgroupSize);
+    }
   NVVM::FenceMbarrierInitOp::create(one, loc);
   gpu::BarrierOp::create(builder, loc);
 }
@@ -225,112 +301,182 @@ void Specializer::shiftRegisters(scf::IfOp roles) {
                   give.getI32IntegerAttr(1));
 }
 
-Place Specializer::emitProducer(OpBuilder &builder, size_t depth, Place place) {
-  if (depth < step.loops.size()) {
-    scf::ForOp loop = step.loops[depth];
+void Specializer::emitCopies(OpBuilder &builder, const StagingStep &step,
+                             Places &places) {
+  for (auto [ring, place] : llvm::zip(rings, places)) {
+    SmallVector<CopyOp> copies = ring.findCopies(step);
+    if (copies.empty())
+      continue;
+    Value before =
+        arith::XOrIOp::create(builder, loc, place.parity, number(builder, 1));
+    instructions.emitWait(builder, loc, barriers,
+                          emitEmpty(builder, ring, place.slot), before);
+    int64_t bytes = 0;
+    for (CopyOp op : copies)
+      bytes += getTileBytes(op);
+    Value full = emitFull(builder, ring, place.slot);
+    instructions.emitExpectation(builder, loc, barriers, full, bytes);
+    for (CopyOp op : copies) {
+      SmallVector<Value> indices;
+      for (Value index : op.getSourceIndices())
+        indices.push_back(repeat(builder, index));
+      auto memory = llvm::find(ring.tiles->memories, op.getTarget());
+      instructions.emitLoad(
+          builder, op, indices,
+          ring.memories[memory - ring.tiles->memories.begin()], place.slot,
+          barriers, full);
+    }
+    place = emitNext(builder, ring, place);
+  }
+}
+
+void Specializer::emitProducer(OpBuilder &builder, Block &block,
+                               Places &places) {
+  for (Operation &op : block) {
+    if (const StagingStep *step = findStep(&op))
+      emitCopies(builder, *step, places);
+    if (!plan.isStagingLoop(&op))
+      continue;
+    auto loop = cast<scf::ForOp>(op);
     Value begin = repeat(builder, loop.getLowerBound()),
           end = repeat(builder, loop.getUpperBound()),
           stride = repeat(builder, loop.getStep());
-    auto copy = scf::ForOp::create(builder, loc, begin, end, stride,
-                                   ValueRange{place.slot, place.parity});
+    SmallVector<size_t> carried = findRingsIn(loop);
+    SmallVector<Value> init;
+    for (size_t i : carried)
+      init.append({places[i].slot, places[i].parity});
+    auto copy = scf::ForOp::create(builder, loc, begin, end, stride, init);
     mapping.map(loop.getInductionVar(), copy.getInductionVar());
     OpBuilder body = OpBuilder::atBlockEnd(copy.getBody());
-    Place next = emitProducer(
-        body, depth + 1,
-        {copy.getRegionIterArgs()[0], copy.getRegionIterArgs()[1]});
-    scf::YieldOp::create(body, loc, ValueRange{next.slot, next.parity});
-    return {copy.getResult(0), copy.getResult(1)};
+    Places inner = places;
+    for (auto [n, i] : llvm::enumerate(carried))
+      inner[i] = {copy.getRegionIterArgs()[2 * n],
+                  copy.getRegionIterArgs()[2 * n + 1]};
+    emitProducer(body, *loop.getBody(), inner);
+    SmallVector<Value> yielded;
+    for (auto [n, i] : llvm::enumerate(carried)) {
+      yielded.append({inner[i].slot, inner[i].parity});
+      places[i] = {copy.getResult(2 * n), copy.getResult(2 * n + 1)};
+    }
+    scf::YieldOp::create(body, loc, yielded);
   }
-  Value before =
-      arith::XOrIOp::create(builder, loc, place.parity, number(builder, 1));
-  instructions.emitWait(builder, loc, barriers, emitEmpty(builder, place.slot),
-                        before);
-  int64_t bytes = 0;
-  for (CopyOp op : step.copies)
-    bytes += getTileBytes(op);
-  instructions.emitExpectation(builder, loc, barriers, place.slot, bytes);
-  for (auto [op, ring] : llvm::zip(step.copies, rings)) {
-    SmallVector<Value> indices;
-    for (Value index : op.getSourceIndices())
-      indices.push_back(repeat(builder, index));
-    instructions.emitLoad(builder, op, indices, ring, place.slot, barriers,
-                          place.slot);
-  }
-  return emitNext(builder, place);
 }
 
-/// The step of the others: waits instead of copies, loads from the ring.
-void Specializer::convertStep(Place place) {
-  OpBuilder builder(step.after);
-  instructions.emitWait(builder, loc, barriers, place.slot, place.parity);
-  Block *block = step.after->getBlock();
-  Operation *last = step.after;
-  for (auto [op, ring] : llvm::zip(step.copies, rings))
-    for (Operation *user :
-         llvm::make_early_inc_range(op.getTarget().getUsers())) {
+/// Ops that read what `load` names: the load itself, or the products whose
+/// instructions read the memory, and what waits for these.
+static SmallVector<Operation *> findReaders(LoadOp load, const Chip &chip) {
+  StringAttr name = load.getType().getInstruction();
+  const MatrixInstruction *row =
+      name ? chip.findInstruction(name.getValue()) : nullptr;
+  if (!row || !row->isInMemory(load.getType().getRole()))
+    return {load};
+  SmallVector<Operation *> readers;
+  for (Operation *user : load->getUsers()) {
+    readers.push_back(user);
+    if (user->hasAttr(getOverlappedAttrName()))
+      llvm::append_range(readers, user->getUsers());
+  }
+  return readers;
+}
+
+/// The others' side of a step: waits instead of copies, loads from the ring.
+void Specializer::convertStep(const StagingStep &step, const Ring &ring,
+                              Place &place) {
+  Block *block = CopyOp(step.copies.front())->getBlock();
+  auto find = [&](Operation *op) { return block->findAncestorOpInBlock(*op); };
+  Operation *begin = nullptr, *last = CopyOp(step.copies.back())->getNextNode();
+  for (auto [tile, memory] : llvm::zip(ring.tiles->memories, ring.memories))
+    for (Operation *user : llvm::make_early_inc_range(tile.getUsers())) {
       auto load = dyn_cast<LoadOp>(user);
-      if (!load)
+      if (!load || &plan.steps[plan.suppliers.lookup(load)] != &step)
         continue;
       SmallVector<Value> indices{place.slot};
       llvm::append_range(indices, load.getIndices());
-      load.getMemoryMutable().assign(ring);
+      load.getMemoryMutable().assign(memory);
       load.getIndicesMutable().assign(indices);
-      // The instruction may read the memory where the product stands.
-      for (Operation *reader : load->getUsers())
-        if (Operation *ancestor = block->findAncestorOpInBlock(*reader);
-            ancestor && last->isBeforeInBlock(ancestor))
-          last = ancestor;
-      if (last->isBeforeInBlock(load))
-        last = load;
+      for (Operation *reader : findReaders(load, chip)) {
+        Operation *at = find(reader);
+        if (!at)
+          continue;
+        if (!begin || at->isBeforeInBlock(begin))
+          begin = at;
+        if (last->isBeforeInBlock(at))
+          last = at;
+      }
     }
+  // What is carried to the next turn has been read at the end of this one.
+  if (last == block->getTerminator())
+    last = last->getPrevNode();
+  OpBuilder builder(begin ? begin : last);
+  instructions.emitWait(builder, loc, barriers,
+                        emitFull(builder, ring, place.slot), place.parity);
+  Place next = emitNext(builder, ring, place);
   builder.setInsertionPointAfter(last);
   instructions.emitArrival(builder, loc, barriers,
-                           emitEmpty(builder, place.slot));
-  for (CopyOp op : step.copies)
-    op.erase();
-  step.before.erase();
-  step.after.erase();
+                           emitEmpty(builder, ring, place.slot));
+  place = next;
 }
 
-/// Carries the place through the loops of the others. Gives that of the step.
-Place Specializer::carryPlace() {
-  OpBuilder before(first);
-  Place place = getStart(before);
-  IRRewriter rewriter(kernel.getContext());
-  for (scf::ForOp &loop : step.loops) {
-    rewriter.setInsertionPoint(loop);
-    auto keep = [](OpBuilder &, Location, ArrayRef<BlockArgument> arguments) {
-      return SmallVector<Value>(arguments.begin(), arguments.end());
-    };
-    auto wider =
-        cast<scf::ForOp>((*loop.replaceWithAdditionalYields(
-                              rewriter, ValueRange{place.slot, place.parity},
-                              /*replaceInitOperandUsesInLoop=*/false, keep))
-                             .getOperation());
-    loop = wider;
-    auto arguments = wider.getRegionIterArgs().take_back(2);
-    place = {arguments[0], arguments[1]};
+/// Carries the places through a loop of the others.
+scf::ForOp Specializer::convertLoop(scf::ForOp loop, Places &places) {
+  SmallVector<size_t> carried = findRingsIn(loop);
+  SmallVector<Value> init;
+  for (size_t i : carried)
+    init.append({places[i].slot, places[i].parity});
+  IRRewriter rewriter(loop);
+  auto keep = [](OpBuilder &, Location, ArrayRef<BlockArgument> arguments) {
+    return SmallVector<Value>(arguments.begin(), arguments.end());
+  };
+  auto wider = cast<scf::ForOp>((*loop.replaceWithAdditionalYields(
+                                    rewriter, init,
+                                    /*replaceInitOperandUsesInLoop=*/false,
+                                    keep))
+                                    .getOperation());
+  ValueRange arguments = wider.getRegionIterArgs().take_back(init.size()),
+             results = wider.getResults().take_back(init.size());
+  Places inner = places;
+  for (auto [n, i] : llvm::enumerate(carried))
+    inner[i] = {arguments[2 * n], arguments[2 * n + 1]};
+  convertSteps(&wider.getBody()->front(), inner);
+  Operation *yield = wider.getBody()->getTerminator();
+  unsigned firstNew = yield->getNumOperands() - init.size();
+  for (auto [n, i] : llvm::enumerate(carried)) {
+    yield->setOperand(firstNew + 2 * n, inner[i].slot);
+    yield->setOperand(firstNew + 2 * n + 1, inner[i].parity);
+    places[i] = {results[2 * n], results[2 * n + 1]};
   }
-  // From the inside to the outside.
-  ValueRange inner;
-  for (scf::ForOp loop : llvm::reverse(step.loops)) {
-    Operation *yield = loop.getBody()->getTerminator();
-    OpBuilder builder(yield);
-    Place next =
-        inner.empty() ? emitNext(builder, place) : Place{inner[0], inner[1]};
-    unsigned count = yield->getNumOperands();
-    yield->setOperand(count - 2, next.slot);
-    yield->setOperand(count - 1, next.parity);
-    inner = loop.getResults().take_back(2);
+  return wider;
+}
+
+void Specializer::convertSteps(Operation *begin, Places &places) {
+  for (Operation *op = begin; op; op = op->getNextNode()) {
+    if (const StagingStep *step = findStep(op)) {
+      for (auto [ring, place] : llvm::zip(rings, places))
+        if (!ring.findCopies(*step).empty())
+          convertStep(*step, ring, place);
+    } else if (plan.isStagingLoop(op)) {
+      op = convertLoop(cast<scf::ForOp>(op), places);
+    }
   }
-  return place;
+}
+
+void Specializer::eraseSteps() {
+  llvm::SmallSetVector<Operation *, 8> barriers;
+  for (StagingStep &step : plan.steps) {
+    for (CopyOp op : step.copies)
+      op.erase();
+    barriers.insert(step.before);
+    barriers.insert(step.after);
+  }
+  for (Operation *op : barriers)
+    op->erase();
 }
 
 /// Bulk copies of the output, by the first thread.
 void Specializer::convertOutputs() {
   bool anyBulk = false;
   llvm::SmallPtrSet<Block *, 2> waited;
-  for (CopyOp op : step.outputs) {
+  for (CopyOp op : plan.outputs) {
     if (!explainNotBulk(op, chip).empty()) {
       op->setAttr(getCopyThreadsAttrName(),
                   Builder(kernel.getContext()).getI64IntegerAttr(readers));
@@ -382,17 +528,7 @@ void Specializer::convertBarriers(Region &region) {
 }
 
 void Specializer::run() {
-  barriers = instructions.addBarriers(loc, 2 * stages);
-  for (CopyOp op : step.copies) {
-    MemRefType type = op.getTargetType();
-    SmallVector<int64_t> shape{stages};
-    llvm::append_range(shape, type.getShape());
-    rings.push_back(kernel.addWorkgroupAttribution(
-        MemRefType::get(shape, type.getElementType(),
-                        MemRefLayoutAttrInterface(), type.getMemorySpace()),
-        loc));
-  }
-
+  addRings();
   OpBuilder builder(first);
   emitSetUp(builder);
   IndexMath math(builder, loc);
@@ -406,9 +542,13 @@ void Specializer::run() {
       scf::IfOp::create(producer, loc, emitIsThread(producer, kernel, readers),
                         /*withElseRegion=*/false);
   OpBuilder issue = issuer.getThenBodyBuilder();
-  emitProducer(issue, 0, getStart(issue));
+  Places places = getStart(issue);
+  emitProducer(issue, top(), places);
 
-  convertStep(carryPlace());
+  OpBuilder others(first);
+  places = getStart(others);
+  convertSteps(places.front().slot.getDefiningOp(), places);
+  eraseSteps();
   convertOutputs();
   Block &rest = roles.getElseRegion().front();
   Operation *terminator = top().getTerminator();
@@ -433,10 +573,10 @@ void Specializer::run() {
 }
 
 bool mlir::tessera::specializeSubgroups(gpu::GPUFuncOp kernel,
-                                        const StagingStep &step, int64_t stages,
+                                        const StagingPlan &plan,
                                         const Chip &chip,
                                         SmallVectorImpl<Attribute> &maps) {
-  Specializer specializer(kernel, step, stages, chip);
+  Specializer specializer(kernel, plan, chip);
   if (!specializer.canRun())
     return false;
   specializer.run();

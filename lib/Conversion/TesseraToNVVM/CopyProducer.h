@@ -14,8 +14,8 @@ namespace mlir::tessera {
 /// Divides the work of `kernel` between a subgroup that copies, of its own, and
 /// the others. The kernel's tensor maps are added to `maps`. False, with the
 /// kernel as it was, where the copies depend on what the others compute.
-bool specializeSubgroups(gpu::GPUFuncOp kernel, const StagingStep &step,
-                         int64_t stages, const Chip &chip,
+bool specializeSubgroups(gpu::GPUFuncOp kernel, const StagingPlan &plan,
+                         const Chip &chip,
                          SmallVectorImpl<Attribute> &maps);
 
 } // namespace mlir::tessera

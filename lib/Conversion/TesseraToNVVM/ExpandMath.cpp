@@ -10,14 +10,17 @@
 //===----------------------------------------------------------------------===//
 
 #include "ExpandMath.h"
+#include "PtxRegisters.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Math/Transforms/Passes.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "mlir/Transforms/WalkPatternRewriteDriver.h"
 
 using namespace mlir;
+using namespace mlir::tessera;
 
 namespace {
 /// trunc(x) = floor(|x|), with the sign of x.
@@ -50,6 +53,37 @@ struct ExpandLog10 : OpRewritePattern<math::Log10Op> {
     return success();
   }
 };
+/// exp2(x) where it may be approximate: results below the least normal number
+/// are flushed to zero. Without that, ptxas scales what it hands the instruction
+/// and what it gets.
+struct ExpandFastExp2 : OpRewritePattern<math::Exp2Op> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(math::Exp2Op op,
+                                PatternRewriter &rewriter) const override {
+    Type type = op.getType();
+    auto vector = dyn_cast<VectorType>(type);
+    if (!getElementTypeOrSelf(type).isF32() || (vector && vector.isScalable()) ||
+        !bitEnumContainsAll(op.getFastmath(), arith::FastMathFlags::afn))
+      return failure();
+    Location loc = op.getLoc();
+    auto emit = [&](Value value) {
+      return emitAssembly(rewriter, loc, "ex2.approx.ftz.f32 $0, $1;", {value},
+                          {value}, /*touchesMemory=*/false,
+                          /*overwrites=*/true);
+    };
+    if (!vector) {
+      rewriter.replaceOp(op, emit(op.getOperand()));
+      return success();
+    }
+    SmallVector<Value> elements = llvm::to_vector(ValueRange(
+        vector::ToElementsOp::create(rewriter, loc, op.getOperand())
+            .getElements()));
+    for (Value &element : elements)
+      element = emit(element);
+    rewriter.replaceOpWithNewOp<vector::FromElementsOp>(op, vector, elements);
+    return success();
+  }
+};
 } // namespace
 
 /// Whether PTX, or what LLVM makes of it, has the function for f64.
@@ -74,7 +108,7 @@ LogicalResult mlir::tessera::expandMath(Operation *root) {
   if (result.wasInterrupted())
     return failure();
   RewritePatternSet patterns(root->getContext());
-  patterns.add<ExpandTrunc, ExpandLog10>(root->getContext());
+  patterns.add<ExpandTrunc, ExpandLog10, ExpandFastExp2>(root->getContext());
   math::populateExpansionPatterns(
       patterns, {"sinh", "cosh", "tan", "asinh", "acosh", "atanh"});
   walkAndApplyPatterns(root, std::move(patterns));

@@ -27,6 +27,9 @@ public:
                                  const MatrixInstruction &row, MmaOp op,
                                  ValueRange a, ValueRange b,
                                  ValueRange acc) const override;
+  SmallVector<Value> emitAwait(OpBuilder &builder, Location loc, AwaitOp op,
+                               ValueRange product,
+                               ValueRange kept) const override;
   Value emitMemoryOperand(OpBuilder &builder, Location loc, LoadOp op,
                           const TileLayout &layout, Value row,
                           Value col) const override;

@@ -19,8 +19,11 @@
 // leading dimension goes from one panel to the next; of the other kind it is
 // not used, since one instruction's K lies within a row of a panel.
 //
-// One inline assembly issues all instructions of a product and waits for them:
-// what is in flight has no name in the program, and needs none.
+// One inline assembly issues all instructions of a product and waits for them,
+// unless the product is marked as one that something else runs beside
+// (OverlapProducts.cpp): then `tessera.await` waits, in an inline assembly that
+// the registers go through. It takes those of a as well, which the instructions
+// read until then.
 //
 // Instructions that keep few bits of their sums (8-bit floats) begin at zero
 // every 128 elements of K, and what they made is added to the accumulator by
@@ -39,6 +42,7 @@
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Matchers.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
@@ -111,13 +115,15 @@ struct Product {
 
   /// Inline assembly of those for elements `first` to `end` of K, counted in
   /// instructions. $0 and on are the sums, of `perTile` registers for each
-  /// tile, then the descriptors of a, then of b. `overwrites`: the sums begin
-  /// at zero.
+  /// tile, then a, then the descriptors of b. `overwrites`: the sums begin at
+  /// zero. `waits`: until they are done.
   std::string spell(int64_t first, int64_t end, int64_t perTile,
-                    bool overwrites) const;
+                    bool overwrites, bool waits) const;
 
   /// Instructions in each dimension.
   int64_t m, n, k;
+  /// Registers of a tile of a; 0: one descriptor.
+  int64_t aWords;
 
 private:
   std::string name, suffix;
@@ -128,42 +134,66 @@ private:
 Product::Product(const MatrixInstruction &row, MmaOp op)
     : m(op.getAcc().getType().getRows() / row.m),
       n(op.getAcc().getType().getCols() / row.n),
-      k(op.getA().getType().getCols() / row.k) {
+      k(op.getA().getType().getCols() / row.k),
+      aWords(row.aInMemory
+                 ? 0
+                 : row.aMap.getNumRegisters() *
+                       getElementBytes(op.getA().getType().getElementType()) /
+                       4) {
   StringRef shape = StringRef(row.name).split('.').second.split('.').first,
             a = getPtxType(row.aType, op.getUnsignedA(), row.tf32),
             b = getPtxType(row.bType, op.getUnsignedB(), row.tf32),
             sum = getPtxType(row.accType, false, false);
   name = ("wgmma.mma_async.sync.aligned." + shape + "." + sum + "." + a + "." +
-          b + " {")
+          b + " ")
              .str();
   // Sums of integers take no factors of 1 and -1 for the operands.
   if (row.accType != "i32")
     suffix = ", 1, 1";
   // The instruction's own order is a by rows and b by columns.
+  if (row.anyOrder && row.aInMemory)
+    suffix += op->hasAttr("tessera.transposed_a") ? ", 1" : ", 0";
   if (row.anyOrder)
-    suffix += std::string(op->hasAttr("tessera.transposed_a") ? ", 1" : ", 0") +
-              (op->hasAttr("tessera.transposed_b") ? ", 0" : ", 1");
+    suffix += op->hasAttr("tessera.transposed_b") ? ", 0" : ", 1";
+}
+
+/// "{$first, ...}": so many registers.
+static std::string spellRegisters(int64_t first, int64_t count) {
+  std::string text = "{";
+  for (int64_t i = 0; i < count; ++i)
+    text += (i ? ", $" : "$") + llvm::utostr(first + i);
+  return text + "}";
 }
 
 std::string Product::spell(int64_t first, int64_t end, int64_t perTile,
-                           bool overwrites) const {
+                           bool overwrites, bool waits) const {
   std::string text = "{\n.reg .pred p;\nsetp.ne.b32 p, 1, 0;\n";
   if (overwrites)
     text += ".reg .pred q;\nsetp.ne.b32 q, 0, 0;\n";
   text += "wgmma.fence.sync.aligned;\n";
-  int64_t a = m * n * perTile, b = a + m * k;
+  int64_t perA = std::max<int64_t>(1, aWords), a = m * n * perTile,
+          b = a + m * k * perA;
   for (int64_t s = first; s < end; ++s)
     for (int64_t i = 0; i < m; ++i)
       for (int64_t j = 0; j < n; ++j) {
-        text += name;
-        for (int64_t w = 0; w < perTile; ++w)
-          text += (w ? ", $" : "$") + llvm::utostr((i * n + j) * perTile + w);
-        text += "}, $" + llvm::utostr(a + i * k + s) + ", $" +
-                llvm::utostr(b + s * n + j) +
+        int64_t left = a + (i * k + s) * perA;
+        text += name + spellRegisters((i * n + j) * perTile, perTile) + ", " +
+                (aWords ? spellRegisters(left, aWords)
+                        : "$" + llvm::utostr(left)) +
+                ", $" + llvm::utostr(b + s * n + j) +
                 (overwrites && s == first ? ", q" : ", p") + suffix + ";\n";
       }
-  return text + "wgmma.commit_group.sync.aligned;\n"
-                "wgmma.wait_group.sync.aligned 0;\n}";
+  text += "wgmma.commit_group.sync.aligned;\n";
+  if (waits)
+    text += "wgmma.wait_group.sync.aligned 0;\n";
+  return text + "}";
+}
+
+/// Whether the sums begin at zero: the instruction then need not read them.
+static bool beginsAtZero(MmaOp op) {
+  auto fill = op.getAcc().getDefiningOp<FillOp>();
+  return fill && (matchPattern(fill.getValue(), m_AnyZeroFloat()) ||
+                  matchPattern(fill.getValue(), m_Zero()));
 }
 
 SmallVector<Value> NvidiaTarget::emitProduct(OpBuilder &builder, Location loc,
@@ -174,23 +204,34 @@ SmallVector<Value> NvidiaTarget::emitProduct(OpBuilder &builder, Location loc,
   if (row.subgroups != 4)
     return {};
   auto accType = cast<VectorType>(acc[0].getType());
-  SmallVector<Value> accWords, descriptors;
+  SmallVector<Value> accWords, operands;
   for (Value tile : acc)
     llvm::append_range(accWords, unpackRegisters(builder, loc, tile, false));
   int64_t perTile = accWords.size() / acc.size();
-  for (Value tile : llvm::concat<Value>(llvm::to_vector(a), llvm::to_vector(b)))
-    descriptors.push_back(
+  auto addDescriptor = [&](Value tile) {
+    operands.push_back(
         vector::ExtractOp::create(builder, loc, tile, ArrayRef<int64_t>{0}));
+  };
+  for (Value tile : a) {
+    if (row.aInMemory)
+      addDescriptor(tile);
+    else
+      llvm::append_range(operands, unpackRegisters(builder, loc, tile, false));
+  }
+  for (Value tile : b)
+    addDescriptor(tile);
 
   Product product(row, op);
-  bool apart = row.sumsApart(op.getPrecision());
+  bool apart = row.sumsApart(op.getPrecision()),
+       waits = !op->hasAttr(getOverlappedAttrName()),
+       overwrites = apart || beginsAtZero(op);
   int64_t step = apart ? std::max<int64_t>(1, maxFewBits / row.k) : product.k;
   SmallVector<Value> sums(acc);
   for (int64_t first = 0; first < product.k; first += step) {
     int64_t end = std::min(first + step, product.k);
     Value words = emitAssembly(
-        builder, loc, product.spell(first, end, perTile, /*overwrites=*/apart),
-        descriptors, accWords, /*touchesMemory=*/true, /*overwrites=*/apart);
+        builder, loc, product.spell(first, end, perTile, overwrites, waits),
+        operands, accWords, /*touchesMemory=*/true, overwrites);
     for (auto [tile, sum] : llvm::enumerate(sums)) {
       Value part = packRegisters(builder, loc, words, perTile, accType,
                                  tile * perTile, accWords.size());
@@ -199,6 +240,30 @@ SmallVector<Value> NvidiaTarget::emitProduct(OpBuilder &builder, Location loc,
     }
   }
   return sums;
+}
+
+SmallVector<Value> NvidiaTarget::emitAwait(OpBuilder &builder, Location loc,
+                                           AwaitOp op, ValueRange product,
+                                           ValueRange kept) const {
+  auto type = cast<VectorType>(product[0].getType());
+  SmallVector<Value> words, operands;
+  for (Value tile : product)
+    llvm::append_range(words, unpackRegisters(builder, loc, tile, false));
+  for (Value tile : kept)
+    llvm::append_range(operands, unpackRegisters(builder, loc, tile, false));
+  // ptxas moves a wait up over all that does not depend on it, and what was to
+  // run beside the product then runs behind it. Over two of these it does not.
+  std::string text =
+      op.getKept().empty() ? "" : "bar.warp.sync -1;\nbar.warp.sync -1;\n";
+  text += "wgmma.wait_group.sync.aligned " + llvm::utostr(op.getPending()) + ";";
+  Value results = emitAssembly(builder, loc, text, operands, words,
+                               /*touchesMemory=*/true);
+  int64_t perTile = words.size() / product.size();
+  SmallVector<Value> tiles;
+  for (size_t tile = 0; tile < product.size(); ++tile)
+    tiles.push_back(packRegisters(builder, loc, results, perTile, type,
+                                  tile * perTile, words.size()));
+  return tiles;
 }
 
 void mlir::tessera::emitProxyFence(OpBuilder &builder, Location loc) {

@@ -375,6 +375,50 @@ def Tessera_ConvertOp : Tessera_Op<"convert", [Pure, Tessera_NamesResult]> {
   let hasFolder = 1;
 }
 
+def Tessera_AwaitOp : Tessera_Op<"await",
+    [MemoryEffects<[MemRead, MemWrite]>, AllTypesMatch<["product", "result"]>]> {
+  let summary = "a product, once it is computed";
+  let description = [{
+    `result = product`
+
+    `product` is the result of a `tessera.mma` further up, which a target may
+    have begun and not finished: from here on it is there. At most `pending` of
+    the products that stand between the two are still being computed. Behind
+    `keeping` stand operands of the product's, which stay as they are until
+    here, and what is computed between the two.
+
+    `tessera-overlap-products` puts it before the first use of a product that
+    something else can run beside. It changes no value.
+
+    Example:
+
+    ```mlir
+    func.func @beside(%a: !tessera.fragment<64x16xf16, a>, %b: !tessera.fragment<16x64xf16, b>,
+                      %x: !tessera.fragment<64x64xf32, acc>, %y: !tessera.fragment<64x64xf32, acc>)
+        -> (!tessera.fragment<64x64xf32, acc>, !tessera.fragment<64x64xf32, acc>) {
+      %0 = tessera.mma %a, %b, %x
+          : !tessera.fragment<64x16xf16, a>, !tessera.fragment<16x64xf16, b>
+          -> !tessera.fragment<64x64xf32, acc>
+      %1 = tessera.mma %a, %b, %y
+          : !tessera.fragment<64x16xf16, a>, !tessera.fragment<16x64xf16, b>
+          -> !tessera.fragment<64x64xf32, acc>
+      %2 = tessera.await %0 pending 1 : !tessera.fragment<64x64xf32, acc>
+      %3 = tessera.await %1 keeping %a pending 0
+          : !tessera.fragment<64x64xf32, acc>, !tessera.fragment<64x16xf16, a>
+      return %2, %3 : !tessera.fragment<64x64xf32, acc>, !tessera.fragment<64x64xf32, acc>
+    }
+    ```
+  }];
+  let arguments = (ins Tessera_FragmentOf<"Acc">:$product,
+                       Variadic<Tessera_AnyFragment>:$kept,
+                       I64Attr:$pending);
+  let results = (outs Tessera_FragmentOf<"Acc">:$result);
+  let assemblyFormat = [{
+    $product (`keeping` $kept^)? `pending` $pending attr-dict `:`
+    type($product) (`,` type($kept)^)?
+  }];
+}
+
 def Tessera_SumPartsOp : Tessera_Op<"sum_parts",
     [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "sum of a cluster's fragments, a share for each workgroup";

@@ -210,12 +210,13 @@ llvm::StringRef getHostChip();
 /// The best instruction of `chip` for a product of these types by so many
 /// subgroups together, whose shape divides MxNxK. Null if there is none. `why`
 /// receives a line for each row of these types, or of the matrix unit, that was
-/// passed over, and why.
+/// passed over, and why. `aInMemory`: a is in swizzled workgroup memory, if the
+/// instruction wants it there; else it is in registers.
 const MatrixInstruction *
 selectInstruction(const Chip &chip, Type a, Type b, Type acc,
                   Precision precision, int64_t m, int64_t n, int64_t k,
                   llvm::SmallVectorImpl<std::string> *why = nullptr,
-                  int64_t subgroups = 1);
+                  int64_t subgroups = 1, bool aInMemory = true);
 
 /// The instruction whose operand map distributes a fragment of `type` that no
 /// product constrains, over so many subgroups. Null only if the chip has no

@@ -14,28 +14,46 @@
 
 namespace mlir::tessera {
 
-/// The copies of one step in a kernel of a group of subgroups, as
-/// `tessera-promote-tiles` leaves them: barrier, copies, barrier, and what
-/// reads the tiles.
+/// Copies to workgroup memory that stand between two barriers, in a kernel of
+/// a group of subgroups, as `tessera-promote-tiles` leaves them: barrier,
+/// copies, barrier, and further down what reads the tiles. A barrier may be the
+/// one behind a step and the one before the next.
 struct StagingStep {
-  /// Copies to workgroup memory; what they write belongs to the step alone.
   SmallVector<CopyOp> copies;
   gpu::BarrierOp before, after;
-  /// The loops that the step stands in, outermost first: of the kernel's top
-  /// level, each in the body of the one before.
-  SmallVector<scf::ForOp> loops;
+};
+
+/// Tiles that the same steps bring: they come and go together.
+struct TileSet {
+  SmallVector<Value> memories;
+  /// How many of each are in flight.
+  int64_t slots;
+};
+
+/// All copies of a kernel from memory to workgroup memory. What they write is
+/// read by loads alone.
+struct StagingPlan {
+  /// In the order of the program, in loops of the kernel or in none.
+  SmallVector<StagingStep> steps;
+  SmallVector<TileSet> tiles;
+  /// Which step brings what a load reads.
+  llvm::DenseMap<LoadOp, size_t> suppliers;
   /// Copies that take other workgroup memory to the outside, each behind a
   /// barrier of its own.
   SmallVector<CopyOp> outputs;
+
+  /// Whether `op` is a loop around a step.
+  bool isStagingLoop(Operation *op) const;
 };
 
-/// The one step of `kernel`, a gpu.launch or gpu.func of so many threads, whose
+/// The steps of `kernel`, a gpu.launch or gpu.func of so many threads, whose
 /// tiles the bulk copy engine of `chip` can bring, by a subgroup of its own, to
-/// as many slots as `stages` says. Otherwise nothing, and `why` says what is in
-/// the way; it stays empty where the kernel has no copies to workgroup memory.
-std::optional<StagingStep> matchBulkStep(Operation *kernel, int64_t stages,
-                                         int64_t threads, const Chip &chip,
-                                         std::string &why);
+/// as many slots as `stages` says; tiles that are brought in outer loops have
+/// one. Otherwise nothing, and `why` says what is in the way; it stays empty
+/// where the kernel has no copies to workgroup memory.
+std::optional<StagingPlan> matchBulkSteps(Operation *kernel, int64_t stages,
+                                          int64_t threads, const Chip &chip,
+                                          std::string &why);
 
 /// Registers of a thread that an instruction of several subgroups takes besides
 /// its accumulators: with fewer, ptxas refuses the kernel (C7602).

@@ -55,6 +55,14 @@ inline llvm::StringRef getGroupAttrName() { return "tessera.group"; }
 /// operands its schedule has in flight.
 inline llvm::StringRef getStagesAttrName() { return "tessera.stages"; }
 
+/// Whether `value` is a fragment that is loaded from swizzled workgroup memory:
+/// what an instruction may read there itself.
+bool isSwizzledTile(Value value);
+
+/// The discardable attribute of a `tessera.mma` whose result only a
+/// `tessera.await` takes.
+inline llvm::StringRef getOverlappedAttrName() { return "tessera.overlapped"; }
+
 /// The discardable attribute of a `gpu.func` that says how many workgroups
 /// along z make a cluster; absent for one.
 inline llvm::StringRef getClusterAttrName() { return "tessera.cluster"; }

@@ -97,7 +97,7 @@ static std::string spell(Type type) {
 const MatrixInstruction *mlir::tessera::selectInstruction(
     const Chip &chip, Type a, Type b, Type acc, Precision precision, int64_t m,
     int64_t n, int64_t k, llvm::SmallVectorImpl<std::string> *why,
-    int64_t subgroups) {
+    int64_t subgroups, bool aInMemory) {
   std::string aName = spell(a), bName = spell(b), accName = spell(acc);
   bool anyMatrixRow = false;
   const MatrixInstruction *chosen = nullptr;
@@ -112,6 +112,9 @@ const MatrixInstruction *mlir::tessera::selectInstruction(
     else if (row.tf32 && precision != Precision::Tf32)
       reason = "rounds its operands to tf32: allow it with 'precision tf32' "
                "or --allow-tf32";
+    else if (row.aInMemory && !aInMemory)
+      reason = "reads operand a from swizzled workgroup memory, and it comes in "
+               "registers";
     else if (m % row.m || n % row.n || k % row.k)
       reason = "the fragment, " + llvm::utostr(m) + "x" + llvm::utostr(n) +
                "x" + llvm::utostr(k) + ", is no multiple of " +

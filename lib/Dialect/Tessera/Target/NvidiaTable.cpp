@@ -258,7 +258,9 @@ static MatrixInstruction makeInstruction(const Shape &shape, llvm::StringRef a,
 /// The instructions of a warpgroup: four subgroups, whose lanes hold 16 rows of
 /// the accumulator each, laid out as by m16n8 (PTX ISA, "Asynchronous
 /// Warpgroup Level Matrix Instructions: wgmma.mma_async"). A and b are read
-/// from workgroup memory, with 16-bit elements by rows or by columns.
+/// from workgroup memory, with 16-bit elements by rows or by columns. Those
+/// named `.rs` take a from registers, 16 rows of it in each subgroup, laid out
+/// as by m16n8k16: what accumulators are, two tiles of eight columns at a time.
 ///
 /// Those for tf32 read f32 as it is and ignore the low 13 bits: operands are
 /// truncated, where mma.sync has them rounded to nearest on their way to
@@ -318,6 +320,11 @@ static void addWarpgroups(Chip &chip) {
       row.aInMemory = row.bInMemory = true;
       row.anyOrder = type.anyOrder;
       row.fewBits = type.fewBits;
+      chip.instructions.push_back(row);
+      if (type.k != 16)
+        continue;
+      row.name += ".rs";
+      row.aInMemory = false;
       chip.instructions.push_back(std::move(row));
     }
   // Measured on an H200, in f16 and bf16: docs/benchmarks/h200-schedules.md.

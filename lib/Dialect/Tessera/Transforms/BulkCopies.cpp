@@ -108,20 +108,21 @@ static gpu::BarrierOp findBarrier(Operation *op, NextFn next,
   return {};
 }
 
-/// Whether what else is in workgroup memory, beside the step's tiles, is
-/// guarded by barriers that are not the step's: stores, a barrier, copies to
+/// Whether what else is in workgroup memory, beside the steps' tiles, is
+/// guarded by barriers that are not the steps': stores, a barrier, copies to
 /// the outside, and in a loop a barrier before the stores.
-static bool guardsOutputs(StagingStep &step, ArrayRef<Operation *> others) {
+static bool guardsOutputs(StagingPlan &plan, Block *top,
+                          ArrayRef<Operation *> others) {
   if (others.empty())
     return true;
   Block *block = others.front()->getBlock();
-  Block *top = step.loops.empty() ? step.copies.front()->getBlock()
-                                  : step.loops.front()->getBlock();
   bool guarded = block == top, stored = false;
   auto next = others.begin();
   for (Operation &op : *block) {
     if (auto barrier = dyn_cast<gpu::BarrierOp>(op)) {
-      if (barrier != step.before && barrier != step.after)
+      if (llvm::none_of(plan.steps, [&](const StagingStep &step) {
+            return barrier == step.before || barrier == step.after;
+          }))
         guarded = true;
       continue;
     }
@@ -132,7 +133,7 @@ static bool guardsOutputs(StagingStep &step, ArrayRef<Operation *> others) {
     if (isa<SumPartsOp>(op) && block == top)
       continue;
     if (auto store = dyn_cast<StoreOp>(op)) {
-      if (!guarded || !step.outputs.empty())
+      if (!guarded || !plan.outputs.empty())
         return false;
       stored = true;
       continue;
@@ -141,21 +142,19 @@ static bool guardsOutputs(StagingStep &step, ArrayRef<Operation *> others) {
     if (!copy || isWorkgroupMemory(copy.getTargetType()) || !stored)
       return false;
     // A barrier stands between it and the last store.
-    if (step.outputs.empty() &&
+    if (plan.outputs.empty() &&
         !findBarrier(
             copy, [](Operation *op) { return op->getPrevNode(); },
             [](Operation *) { return false; }))
       return false;
-    step.outputs.push_back(copy);
+    plan.outputs.push_back(copy);
   }
   return next == others.end();
 }
 
-/// Bytes of workgroup memory with a slot of `memories` for each stage, and with
-/// the barriers, which fit into one pattern.
-static int64_t countBytes(Operation *kernel,
-                          const llvm::SmallPtrSetImpl<void *> &memories,
-                          int64_t stages) {
+/// Bytes of workgroup memory with all slots, and with the barriers, which fit
+/// into one pattern.
+static int64_t countBytes(Operation *kernel, const StagingPlan &plan) {
   ArrayRef<BlockArgument> buffers;
   if (auto launch = dyn_cast<gpu::LaunchOp>(kernel))
     buffers = launch.getWorkgroupAttributions();
@@ -168,27 +167,32 @@ static int64_t countBytes(Operation *kernel,
         type.hasStaticShape()
             ? type.getNumElements() * getElementBits(type.getElementType())
             : 0;
-    if (memories.contains(buffer.getAsOpaquePointer()))
-      bits *= stages;
+    for (const TileSet &tiles : plan.tiles)
+      if (llvm::is_contained(tiles.memories, buffer))
+        bits *= tiles.slots;
     bytes += llvm::alignTo(llvm::divideCeil(bits, 8), swizzlePatternBytes);
   }
   return bytes;
 }
 
-/// Registers of a thread that hold accumulators.
+/// Registers of a thread that hold accumulators: those of one block, which are
+/// there at the same time.
 static int64_t countAccumulators(Operation *kernel, const Chip &chip) {
   auto schedule = kernel->getAttrOfType<ScheduleAttr>(getScheduleAttrName());
   int64_t group = schedule ? schedule.getGroup() : getFragmentGroup(kernel),
-          bytes = 0;
+          most = 0;
+  llvm::DenseMap<Block *, int64_t> bytes;
   kernel->walk([&](MmaOp op) {
     // Products that follow each other have one accumulator.
     if (op.getAcc().getDefiningOp<MmaOp>())
       return;
     FragmentType type = op.getAcc().getType();
-    bytes += type.getRows() * type.getCols() *
-             getElementBytes(type.getElementType());
+    int64_t &sum = bytes[op->getBlock()];
+    sum += type.getRows() * type.getCols() *
+           getElementBytes(type.getElementType());
+    most = std::max(most, sum);
   });
-  return bytes / (4 * group * chip.subgroupSize);
+  return most / (4 * group * chip.subgroupSize);
 }
 
 int64_t mlir::tessera::countProducerThreads(int64_t threads, const Chip &chip) {
@@ -196,34 +200,150 @@ int64_t mlir::tessera::countProducerThreads(int64_t threads, const Chip &chip) {
   return threads > group && threads % group == 0 ? group : chip.subgroupSize;
 }
 
-std::optional<StagingStep>
-mlir::tessera::matchBulkStep(Operation *kernel, int64_t stages, int64_t threads,
-                             const Chip &chip, std::string &why) {
+bool StagingPlan::isStagingLoop(Operation *op) const {
+  return isa<scf::ForOp>(op) &&
+         llvm::any_of(steps, [&](const StagingStep &step) {
+           return op->isProperAncestor(step.copies.front());
+         });
+}
+
+/// Puts copies between the same barriers together. False: some have none.
+static bool findSteps(ArrayRef<CopyOp> copies, StagingPlan &plan) {
+  auto isCopy = [&](Operation *op) {
+    return llvm::is_contained(copies, dyn_cast<CopyOp>(op));
+  };
+  for (CopyOp op : copies) {
+    gpu::BarrierOp before = findBarrier(
+        op, [](Operation *op) { return op->getPrevNode(); }, isCopy);
+    gpu::BarrierOp after = findBarrier(
+        op, [](Operation *op) { return op->getNextNode(); }, isCopy);
+    if (!before || !after)
+      return false;
+    if (plan.steps.empty() || plan.steps.back().before != before)
+      plan.steps.push_back({{}, before, after});
+    plan.steps.back().copies.push_back(op);
+  }
+  return true;
+}
+
+/// The numbers of the steps that bring tiles to `memory`.
+static SmallVector<size_t> findStepsOf(Value memory, const StagingPlan &plan) {
+  SmallVector<size_t> numbers;
+  for (auto [i, step] : llvm::enumerate(plan.steps))
+    for (CopyOp op : step.copies)
+      if (op.getTarget() == memory)
+        numbers.push_back(i);
+  return numbers;
+}
+
+/// Loops between the kernel and `op`; -1 where other ops are.
+static int64_t countLoops(Operation *op, Operation *kernel) {
+  int64_t loops = 0;
+  for (Operation *parent = op->getParentOp(); parent != kernel;
+       parent = parent->getParentOp(), ++loops)
+    if (!isa<scf::ForOp>(parent))
+      return -1;
+  return loops;
+}
+
+/// Collects tiles that come together, with the slots that they get.
+static void findTiles(Operation *kernel, int64_t stages, StagingPlan &plan) {
+  int64_t deepest = 0;
+  SmallVector<std::pair<SmallVector<size_t>, TileSet>> found;
+  for (const StagingStep &step : plan.steps) {
+    deepest = std::max(deepest, countLoops(step.copies.front(), kernel));
+    for (CopyOp op : step.copies) {
+      SmallVector<size_t> numbers = findStepsOf(op.getTarget(), plan);
+      auto known = llvm::find_if(
+          found, [&](const auto &entry) { return entry.first == numbers; });
+      if (known == found.end())
+        known = found.insert(found.end(), {numbers, TileSet{{}, 1}});
+      if (!llvm::is_contained(known->second.memories, op.getTarget()))
+        known->second.memories.push_back(op.getTarget());
+    }
+  }
+  for (auto &[numbers, tiles] : found) {
+    for (size_t i : numbers)
+      if (countLoops(plan.steps[i].copies.front(), kernel) == deepest)
+        tiles.slots = stages;
+    plan.tiles.push_back(tiles);
+  }
+}
+
+/// Finds the step that brings what `load` reads: the last one before it, which
+/// no other may come after.
+static bool findSupplier(LoadOp load, StagingPlan &plan) {
+  std::optional<size_t> supplier;
+  SmallVector<size_t> numbers = findStepsOf(load.getMemory(), plan);
+  auto findAncestor = [&](const StagingStep &step) {
+    return step.after->getBlock()->findAncestorOpInBlock(*load);
+  };
+  for (size_t i : numbers) {
+    Operation *ancestor = findAncestor(plan.steps[i]);
+    if (ancestor && plan.steps[i].after->isBeforeInBlock(ancestor))
+      supplier = i;
+  }
+  if (!supplier)
+    return false;
+  for (size_t i : numbers) {
+    if (i == *supplier)
+      continue;
+    Operation *other = plan.steps[i].copies.front();
+    // In a loop around the load that the supplier is not in.
+    for (Operation *loop = other->getParentOp(); loop;
+         loop = loop->getParentOp())
+      if (isa<scf::ForOp>(loop) && loop->isProperAncestor(load) &&
+          !loop->isProperAncestor(plan.steps[*supplier].copies.front()))
+        return false;
+    // Between the two, in a loop that the load is not in.
+    Block *block = plan.steps[*supplier].after->getBlock();
+    Operation *ancestor = block->findAncestorOpInBlock(*other);
+    if (i > *supplier && ancestor &&
+        ancestor->isBeforeInBlock(block->findAncestorOpInBlock(*load)))
+      return false;
+  }
+  plan.suppliers[load] = *supplier;
+  return true;
+}
+
+std::optional<StagingPlan>
+mlir::tessera::matchBulkSteps(Operation *kernel, int64_t stages,
+                              int64_t threads, const Chip &chip,
+                              std::string &why) {
   auto isNot = [&](const Twine &message) {
     why = message.str();
     return std::nullopt;
   };
   why.clear();
-  StagingStep step;
-  SmallVector<Operation *> others;
+  SmallVector<CopyOp> copies;
   llvm::SmallPtrSet<void *, 4> memories;
   kernel->walk([&](CopyOp op) {
     if (!isWorkgroupMemory(op.getTargetType()))
       return;
-    step.copies.push_back(op);
+    copies.push_back(op);
     memories.insert(op.getTarget().getAsOpaquePointer());
   });
-  if (step.copies.empty())
+  if (copies.empty())
     return std::nullopt;
-  for (CopyOp op : step.copies)
+  for (CopyOp op : copies)
     if (std::string reason = explainNotBulk(op, chip); !reason.empty())
       return isNot(reason);
 
-  Block *block = step.copies.front()->getBlock();
-  bool simple = memories.size() == step.copies.size();
-  for (CopyOp op : step.copies)
-    simple &= op->getBlock() == block && isa<BlockArgument>(op.getTarget()) &&
-              op.getTargetType().getRank() == 2;
+  StagingPlan plan;
+  if (!findSteps(copies, plan))
+    return isNot("no barriers guard the copies");
+  bool simple = true;
+  for (const StagingStep &step : plan.steps) {
+    if (countLoops(step.copies.front(), kernel) < 0)
+      return isNot("copies are made under a condition");
+    llvm::SmallPtrSet<void *, 4> targets;
+    for (CopyOp op : step.copies)
+      simple &= targets.insert(op.getTarget().getAsOpaquePointer()).second;
+  }
+  for (CopyOp op : copies)
+    simple &=
+        isa<BlockArgument>(op.getTarget()) && op.getTargetType().getRank() == 2;
+  SmallVector<Operation *> others;
   kernel->walk([&](Operation *op) {
     if (isa<scf::ForOp, scf::IfOp>(op) || op == kernel ||
         isMemoryEffectFree(op))
@@ -236,35 +356,18 @@ mlir::tessera::matchBulkStep(Operation *kernel, int64_t stages, int64_t threads,
                                                          : isShared) = true;
     if (isShared)
       others.push_back(op);
-    // Tiles are read where they were brought.
-    if (isStaged && !llvm::is_contained(step.copies, op))
-      simple &= isa<LoadOp>(op) && op->getBlock() == block &&
-                step.copies.back()->isBeforeInBlock(op);
+    // Tiles are read behind the step that brings them.
+    auto load = dyn_cast<LoadOp>(op);
+    if (isStaged && !llvm::is_contained(copies, dyn_cast<CopyOp>(op)))
+      simple &= load && findSupplier(load, plan);
     simple &= !isa<AsyncCopyOp, WaitOp>(op);
   });
   if (!simple)
-    return isNot("copies and loads are no one step of a loop");
-  auto isCopy = [&](Operation *op) {
-    return llvm::is_contained(step.copies, op);
-  };
-  step.before = findBarrier(
-      step.copies.front(), [](Operation *op) { return op->getPrevNode(); },
-      isCopy);
-  step.after = findBarrier(
-      step.copies.back(), [](Operation *op) { return op->getNextNode(); },
-      isCopy);
-  if (!step.before || !step.after)
-    return isNot("no barriers guard the copies");
-  for (Operation *parent = block->getParentOp(); parent != kernel;
-       parent = parent->getParentOp()) {
-    auto loop = dyn_cast<scf::ForOp>(parent);
-    if (!loop)
-      return isNot("copies are made under a condition");
-    step.loops.insert(step.loops.begin(), loop);
-  }
-  // The producer may run ahead of all that is not the step's.
-  if (!guardsOutputs(step, others))
-    return isNot("workgroup memory is used for more than the step's tiles");
+    return isNot("copies and loads are no steps of loops");
+  findTiles(kernel, stages, plan);
+  // The producer may run ahead of all that is not the steps'.
+  if (!guardsOutputs(plan, &kernel->getRegion(0).front(), others))
+    return isNot("workgroup memory is used for more than the steps' tiles");
   if (stages < 1)
     return isNot("the kernel has no number of stages");
   if (threads % chip.subgroupSize != 0 ||
@@ -281,10 +384,10 @@ mlir::tessera::matchBulkStep(Operation *kernel, int64_t stages, int64_t threads,
                  " accumulators of a thread leave no "
                  "registers for " +
                  Twine(all - threads) + " threads that copy");
-  if (int64_t bytes = countBytes(kernel, memories, stages);
+  if (int64_t bytes = countBytes(kernel, plan);
       bytes > chip.workgroupMemoryBytes)
     return isNot("tiles and barriers need " + Twine(bytes) +
                  " bytes of workgroup memory, " + chip.name + " has " +
                  Twine(chip.workgroupMemoryBytes));
-  return step;
+  return plan;
 }

@@ -23,6 +23,7 @@
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/EquivalenceClasses.h"
 #include "llvm/ADT/StringExtras.h"
+#include <numeric>
 
 namespace mlir::tessera {
 #define GEN_PASS_DEF_TESSERALEGALIZEFRAGMENTS
@@ -55,6 +56,9 @@ private:
   const void *leader(Value value) {
     return classes.getOrInsertLeaderValue(value.getAsOpaquePointer());
   }
+  /// The largest tile that all fragments of a class are made of: rows and
+  /// columns.
+  std::array<int64_t, 2> findCommonTile(Value value);
   LogicalResult chooseForMma(MmaOp op);
   LogicalResult chooseForSum(SumPartsOp op);
   /// Whether the operands that `row` reads from memory are there.
@@ -188,14 +192,32 @@ LogicalResult Legalizer::chooseForSum(SumPartsOp op) {
                         << op.getValue().getType();
 }
 
+std::array<int64_t, 2> Legalizer::findCommonTile(Value value) {
+  std::array<int64_t, 2> tile{0, 0};
+  const void *wanted = leader(value);
+  for (Value other : fragments) {
+    if (leader(other) != wanted)
+      continue;
+    // What vectors are reduced from, or become, is in the class as well.
+    auto type = cast<FragmentType>(other.getType());
+    if (type.getRows() > 1)
+      tile[0] = std::gcd(tile[0], type.getRows());
+    if (type.getCols() > 1)
+      tile[1] = std::gcd(tile[1], type.getCols());
+  }
+  return {std::max<int64_t>(1, tile[0]), std::max<int64_t>(1, tile[1])};
+}
+
 LogicalResult Legalizer::chooseForMma(MmaOp op) {
   FragmentType a = op.getA().getType(), b = op.getB().getType(),
                acc = op.getAcc().getType();
   SmallVector<std::string> why;
+  auto [rows, cols] = findCommonTile(op.getAcc());
   const MatrixInstruction *row =
       selectInstruction(chip, a.getElementType(), b.getElementType(),
-                        acc.getElementType(), op.getPrecision(), acc.getRows(),
-                        acc.getCols(), a.getCols(), &why, getFragmentGroup(op));
+                        acc.getElementType(), op.getPrecision(), rows, cols,
+                        a.getCols(), &why, getFragmentGroup(op),
+                        isSwizzledTile(op.getA()));
   if (!row || (requireMatrixUnit && !row->matrixUnit)) {
     InFlightDiagnostic diag = op.emitError()
                               << (row ? "a matrix unit is required, and "

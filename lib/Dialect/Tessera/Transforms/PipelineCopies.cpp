@@ -271,7 +271,7 @@ struct TesseraPipelineCopiesPass
       std::string why;
       int64_t threads = schedule.getNumSubgroups() * (*found)->subgroupSize;
       if (schedule.getGroup() > 1 &&
-          matchBulkStep(launch, schedule.getStages(), threads, **found, why))
+          matchBulkSteps(launch, schedule.getStages(), threads, **found, why))
         return;
       SmallVector<StagedLoop> loops;
       launch.walk([&](scf::ForOp loop) {

@@ -36,6 +36,11 @@ FailureOr<const Chip *> mlir::tessera::getChip(Operation *op,
                          << llvm::join(known, ", ");
 }
 
+bool mlir::tessera::isSwizzledTile(Value value) {
+  auto load = value.getDefiningOp<LoadOp>();
+  return load && load.getSwizzled() && isWorkgroupMemory(load.getMemRefType());
+}
+
 bool mlir::tessera::isPacked(Type type) { return type.isSignlessInteger(4); }
 
 int64_t mlir::tessera::getElementBits(Type type) {

@@ -274,7 +274,10 @@ def UseBulkCopies : Pass<"tessera-use-bulk-copies", "gpu::GPUModuleOp"> {
     behind a barrier and copied out behind another. The first thread copies them
     by bulk copies, if the engine can write the output's rows, else all that read
     do (`tessera.copy_threads`). The barriers that are left are of these threads
-    alone.
+    alone. A copy to that memory before what is stored, which the epilogue reads,
+    is for a second subgroup besides the one that issues the operands' copies: it
+    brings the tile while its product is computed and takes away what is made of
+    it, and two mbarriers of their own take the place of the barriers.
 
     Before (three stages, 256 threads)
 

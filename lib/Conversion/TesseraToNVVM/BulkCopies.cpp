@@ -5,9 +5,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "CopyProducer.h"
+#include "EpilogueCarrier.h"
 
 #include "Conversion/Passes.h"
 #include "Conversion/TensorMaps.h"
+#include "Dialect/Tessera/Transforms/ScheduleCheck.h"
 #include "Dialect/Tessera/Transforms/Utils.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -23,14 +25,55 @@ namespace mlir::tessera {
 using namespace mlir;
 using namespace mlir::tessera;
 
+/// What the report says of matrices that the epilogue of such a kernel reads by
+/// its lanes, and why.
+static std::string describeLoads(const StagingStep &step, const Chip &chip) {
+  CopyOp out = step.outputs.front();
+  llvm::SmallSetVector<Value, 2> read;
+  for (LoadOp load : out->getBlock()->getOps<LoadOp>())
+    if (!isWorkgroupMemory(cast<MemRefType>(load.getMemory().getType())))
+      read.insert(load.getMemory());
+  std::string text;
+  for (Value memory : read) {
+    auto argument = dyn_cast<BlockArgument>(memory);
+    text += "; the lanes read " +
+            (argument ? "argument " + std::to_string(argument.getArgNumber()) +
+                            " of the kernel"
+                      : "a matrix") +
+            " straight from memory: ";
+    if (getElementTypeOrSelf(memory.getType()) !=
+        out.getSourceType().getElementType())
+      text += "its elements are not of the output's type";
+    else if (!hasRowsOfMultiple(cast<MemRefType>(memory.getType()),
+                                chip.accessBytes))
+      text += "its rows are not known to begin at multiples of " +
+              std::to_string(chip.accessBytes) + " bytes";
+    else if (step.inputs.empty())
+      text += "its rows are not the output's";
+    else
+      text += "there is room for one";
+  }
+  return text;
+}
+
 /// What the report says of a kernel whose output goes through workgroup memory.
 static std::string describeOutputs(const StagingStep &step, const Chip &chip) {
   if (step.outputs.empty())
     return "";
+  std::string why, text, loads = describeLoads(step, chip);
+  if (EpilogueCarrier::canRun(step, chip, why))
+    return "; a second one brings what the epilogue reads to workgroup memory, "
+           "and takes the output from there" +
+           loads;
+  if (!why.empty())
+    text = "; all threads bring what the epilogue reads to workgroup memory: " +
+           why;
   for (CopyOp op : step.outputs)
-    if (std::string why = explainNotBulk(op, chip); !why.empty())
-      return "; the output leaves workgroup memory by all threads: " + why;
-  return "; the output leaves workgroup memory by bulk copies";
+    if (why = explainNotBulk(op, chip); !why.empty())
+      return text +
+             "; the output leaves workgroup memory by all threads: " + why +
+             loads;
+  return text + "; the output leaves workgroup memory by bulk copies" + loads;
 }
 
 static void convert(gpu::GPUFuncOp kernel, const Chip &chip) {

@@ -207,12 +207,13 @@ void BulkInstructions::emitLoad(OpBuilder &builder, CopyOp op,
                });
 }
 
-void BulkInstructions::emitStore(OpBuilder &builder, CopyOp op) {
+void BulkInstructions::emitStore(OpBuilder &builder, CopyOp op,
+                                 ValueRange targetIndices) {
   Location loc = op.getLoc();
   Value map = emitMap(builder, op, op.getTarget());
   Value first = memref::ExtractAlignedPointerAsIndexOp::create(builder, loc,
                                                                op.getSource());
-  forEachPanel(builder, op, first, op.getTargetIndices(),
+  forEachPanel(builder, op, first, targetIndices,
                [&](Value from, ValueRange place) {
                  NVVM::CpAsyncBulkTensorSharedCTAToGlobalOp::create(
                      builder, loc, map, from, place, /*l2CacheHint=*/Value(),

@@ -40,7 +40,7 @@ public:
                 Value memory, Value slot, Value barriers, Value number);
   /// Takes the tile of `op` to its target, as a group of its own. By one
   /// thread.
-  void emitStore(OpBuilder &builder, CopyOp op);
+  void emitStore(OpBuilder &builder, CopyOp op, ValueRange targetIndices);
   /// Waits until the thread's stores have read workgroup memory.
   void emitStoreWait(OpBuilder &builder, Location loc);
 

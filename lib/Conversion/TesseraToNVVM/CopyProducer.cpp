@@ -26,6 +26,7 @@
 
 #include "CopyProducer.h"
 #include "BulkInstructions.h"
+#include "EpilogueCarrier.h"
 #include "NvidiaTarget.h"
 
 #include "Conversion/TensorMaps.h"
@@ -68,6 +69,11 @@ private:
   Operation *findFirst();
   bool isOthers(Operation *op) const;
   bool canRepeat(Value value) const;
+  /// Whether a second subgroup brings what the epilogue reads.
+  bool carries() const {
+    std::string why;
+    return EpilogueCarrier::canRun(step, chip, why);
+  }
   /// Clones what `value` is computed from, for the producer.
   Value repeat(OpBuilder &builder, Value value);
 
@@ -84,8 +90,8 @@ private:
     return IndexMath(builder, loc).add(slot, stages);
   }
 
-  void emitSetUp(OpBuilder &builder);
-  void shiftRegisters(scf::IfOp roles);
+  void emitSetUp(OpBuilder &builder, EpilogueCarrier *carrier);
+  void shiftRegisters(scf::IfOp roles, bool carried);
   Place emitProducer(OpBuilder &builder, size_t depth, Place place);
   void convertStep(Place place);
   Place carryPlace();
@@ -158,11 +164,14 @@ bool Specializer::canRun() {
       (*size)[2] != 1)
     return false;
   readers = size->front();
-  producers = static_cast<int32_t>(countProducerThreads(readers, chip));
+  producers =
+      static_cast<int32_t>(countProducerThreads(readers, chip, carries()));
   first = findFirst();
   SmallVector<Value> needed;
   for (CopyOp op : step.copies)
     llvm::append_range(needed, op.getSourceIndices());
+  if (carries())
+    llvm::append_range(needed, EpilogueCarrier::getNeeded(step));
   for (scf::ForOp loop : step.loops)
     needed.append({loop.getLowerBound(), loop.getUpperBound(), loop.getStep()});
   return llvm::all_of(needed, [&](Value value) { return canRepeat(value); });
@@ -183,7 +192,7 @@ Place Specializer::emitNext(OpBuilder &builder, Place place) {
           arith::SelectOp::create(builder, loc, isLast, other, place.parity)};
 }
 
-void Specializer::emitSetUp(OpBuilder &builder) {
+void Specializer::emitSetUp(OpBuilder &builder, EpilogueCarrier *carrier) {
   auto setUp = scf::IfOp::create(builder, loc, emitIsThread(builder, kernel, 0),
                                  /*withElseRegion=*/false);
   OpBuilder one = setUp.getThenBodyBuilder();
@@ -192,6 +201,8 @@ void Specializer::emitSetUp(OpBuilder &builder) {
     instructions.emitInit(one, loc, barriers, stages + slot,
                           readers / chip.subgroupSize);
   }
+  if (carrier)
+    carrier->emitSetUp(one, readers / chip.subgroupSize);
   NVVM::FenceMbarrierInitOp::create(one, loc);
   gpu::BarrierOp::create(builder, loc);
 }
@@ -201,11 +212,11 @@ void Specializer::emitSetUp(OpBuilder &builder) {
 /// room for, in units of 8, and has no more later: who takes what nobody gives
 /// waits for ever. That each role is one of whole warpgroups also lets ptxas
 /// keep the addresses of a step in uniform registers, even where few are
-/// needed.
-void Specializer::shiftRegisters(scf::IfOp roles) {
+/// needed. Two subgroups that copy keep a few more.
+void Specializer::shiftRegisters(scf::IfOp roles, bool carried) {
   constexpr int64_t unit = 8, most = 240;
   int64_t group = chip.bulkCopies->registerGroup,
-          least = chip.bulkCopies->leastRegisters,
+          least = chip.bulkCopies->leastRegisters + (carried ? unit : 0),
           threads = readers + producers,
           first = chip.registersPerWorkgroup / threads / unit * unit;
   if (producers != group || least >= first)
@@ -330,10 +341,14 @@ Place Specializer::carryPlace() {
 void Specializer::convertOutputs() {
   bool anyBulk = false;
   llvm::SmallPtrSet<Block *, 2> waited;
+  auto share = [&](CopyOp op) {
+    op->setAttr(getCopyThreadsAttrName(),
+                Builder(kernel.getContext()).getI64IntegerAttr(readers));
+  };
+  llvm::for_each(step.inputs, share);
   for (CopyOp op : step.outputs) {
     if (!explainNotBulk(op, chip).empty()) {
-      op->setAttr(getCopyThreadsAttrName(),
-                  Builder(kernel.getContext()).getI64IntegerAttr(readers));
+      share(op);
       continue;
     }
     anyBulk = true;
@@ -355,7 +370,7 @@ void Specializer::convertOutputs() {
         }
     OpBuilder builder(op);
     OpBuilder one = emitByFirst(builder);
-    instructions.emitStore(one, op);
+    instructions.emitStore(one, op, op.getTargetIndices());
     op.erase();
   }
   if (!anyBulk)
@@ -382,7 +397,10 @@ void Specializer::convertBarriers(Region &region) {
 }
 
 void Specializer::run() {
-  barriers = instructions.addBarriers(loc, 2 * stages);
+  bool carried = carries();
+  barriers = instructions.addBarriers(
+      loc, 2 * stages + (carried ? EpilogueCarrier::numBarriers : 0));
+  EpilogueCarrier carrier(kernel, step, instructions, barriers, 2 * stages);
   for (CopyOp op : step.copies) {
     MemRefType type = op.getTargetType();
     SmallVector<int64_t> shape{stages};
@@ -394,7 +412,7 @@ void Specializer::run() {
   }
 
   OpBuilder builder(first);
-  emitSetUp(builder);
+  emitSetUp(builder, carried ? &carrier : nullptr);
   IndexMath math(builder, loc);
   Value isProducer = arith::CmpIOp::create(
       builder, loc, arith::CmpIPredicate::uge,
@@ -407,15 +425,28 @@ void Specializer::run() {
                         /*withElseRegion=*/false);
   OpBuilder issue = issuer.getThenBodyBuilder();
   emitProducer(issue, 0, getStart(issue));
+  if (carried) {
+    auto carry = scf::IfOp::create(
+        producer, loc,
+        emitIsThread(producer, kernel, readers + chip.subgroupSize),
+        /*withElseRegion=*/false);
+    OpBuilder body = carry.getThenBodyBuilder();
+    mapping.clear();
+    carrier.emit(body, mapping,
+                 [&](OpBuilder &at, Value value) { return repeat(at, value); });
+  }
 
   convertStep(carryPlace());
-  convertOutputs();
+  if (carried)
+    carrier.convertOthers();
+  else
+    convertOutputs();
   Block &rest = roles.getElseRegion().front();
   Operation *terminator = top().getTerminator();
   while (roles->getNextNode() != terminator)
     roles->getNextNode()->moveBefore(rest.getTerminator());
   convertBarriers(roles.getElseRegion());
-  shiftRegisters(roles);
+  shiftRegisters(roles, carried);
 
   // The memory of one step alone is used no more.
   for (unsigned i = kernel.getNumWorkgroupAttributions(); i-- > 0;)

@@ -27,6 +27,9 @@ struct StagingStep {
   /// Copies that take other workgroup memory to the outside, each behind a
   /// barrier of its own.
   SmallVector<CopyOp> outputs;
+  /// Copies from the outside to memory that `outputs` are from, before what is
+  /// made there; a barrier stands behind them.
+  SmallVector<CopyOp> inputs;
 };
 
 /// The one step of `kernel`, a gpu.launch or gpu.func of so many threads, whose
@@ -43,8 +46,10 @@ constexpr int64_t registersBesideAccumulators = 26;
 
 /// How many threads are added to a workgroup of so many, of which one issues
 /// its copies: a subgroup, or as many as can hand their registers over where
-/// the others have more than one such group.
-int64_t countProducerThreads(int64_t threads, const Chip &chip);
+/// the others have more than one such group. With `carries`, a second subgroup
+/// is among them, which brings and takes what is no step's.
+int64_t countProducerThreads(int64_t threads, const Chip &chip,
+                             bool carries = false);
 
 /// Why a copy between memory and workgroup memory is no business of the engine.
 /// Empty: it is one.

@@ -108,21 +108,32 @@ static gpu::BarrierOp findBarrier(Operation *op, NextFn next,
   return {};
 }
 
+/// Whether the memory that `op` fills leaves the workgroup again.
+static bool leavesAgain(CopyOp op) {
+  return llvm::any_of(op.getTarget().getUsers(), [&](Operation *user) {
+    auto copy = dyn_cast<CopyOp>(user);
+    return copy && copy.getSource() == op.getTarget();
+  });
+}
+
 /// Whether what else is in workgroup memory, beside the step's tiles, is
 /// guarded by barriers that are not the step's: stores, a barrier, copies to
-/// the outside, and in a loop a barrier before the stores.
+/// the outside, and in a loop a barrier before the stores. Before the stores
+/// may be copies from the outside, a barrier, and loads.
 static bool guardsOutputs(StagingStep &step, ArrayRef<Operation *> others) {
   if (others.empty())
     return true;
   Block *block = others.front()->getBlock();
   Block *top = step.loops.empty() ? step.copies.front()->getBlock()
                                   : step.loops.front()->getBlock();
-  bool guarded = block == top, stored = false;
+  bool guarded = block == top, stored = false, arrives = false;
   auto next = others.begin();
   for (Operation &op : *block) {
     if (auto barrier = dyn_cast<gpu::BarrierOp>(op)) {
-      if (barrier != step.before && barrier != step.after)
+      if (barrier != step.before && barrier != step.after) {
         guarded = true;
+        arrives = false;
+      }
       continue;
     }
     if (next == others.end() || *next != &op)
@@ -132,13 +143,23 @@ static bool guardsOutputs(StagingStep &step, ArrayRef<Operation *> others) {
     if (isa<SumPartsOp>(op) && block == top)
       continue;
     if (auto store = dyn_cast<StoreOp>(op)) {
-      if (!guarded || !step.outputs.empty())
+      if (!guarded || arrives || !step.outputs.empty())
         return false;
       stored = true;
       continue;
     }
+    if (isa<LoadOp>(op) && !step.inputs.empty() && step.outputs.empty() &&
+        !arrives)
+      continue;
     auto copy = dyn_cast<CopyOp>(op);
-    if (!copy || isWorkgroupMemory(copy.getTargetType()) || !stored)
+    if (copy && isWorkgroupMemory(copy.getTargetType())) {
+      if (!guarded || stored || !step.outputs.empty())
+        return false;
+      step.inputs.push_back(copy);
+      arrives = true;
+      continue;
+    }
+    if (!copy || !stored)
       return false;
     // A barrier stands between it and the last store.
     if (step.outputs.empty() &&
@@ -191,9 +212,11 @@ static int64_t countAccumulators(Operation *kernel, const Chip &chip) {
   return bytes / (4 * group * chip.subgroupSize);
 }
 
-int64_t mlir::tessera::countProducerThreads(int64_t threads, const Chip &chip) {
-  int64_t group = chip.bulkCopies->registerGroup;
-  return threads > group && threads % group == 0 ? group : chip.subgroupSize;
+int64_t mlir::tessera::countProducerThreads(int64_t threads, const Chip &chip,
+                                            bool carries) {
+  int64_t group = chip.bulkCopies->registerGroup,
+          least = (carries ? 2 : 1) * chip.subgroupSize;
+  return threads > group && threads % group == 0 ? group : least;
 }
 
 std::optional<StagingStep>
@@ -208,7 +231,7 @@ mlir::tessera::matchBulkStep(Operation *kernel, int64_t stages, int64_t threads,
   SmallVector<Operation *> others;
   llvm::SmallPtrSet<void *, 4> memories;
   kernel->walk([&](CopyOp op) {
-    if (!isWorkgroupMemory(op.getTargetType()))
+    if (!isWorkgroupMemory(op.getTargetType()) || leavesAgain(op))
       return;
     step.copies.push_back(op);
     memories.insert(op.getTarget().getAsOpaquePointer());
@@ -267,12 +290,12 @@ mlir::tessera::matchBulkStep(Operation *kernel, int64_t stages, int64_t threads,
     return isNot("workgroup memory is used for more than the step's tiles");
   if (stages < 1)
     return isNot("the kernel has no number of stages");
-  if (threads % chip.subgroupSize != 0 ||
-      threads + countProducerThreads(threads, chip) > chip.maxThreads)
+  int64_t producers = countProducerThreads(threads, chip, !step.inputs.empty());
+  if (threads % chip.subgroupSize != 0 || threads + producers > chip.maxThreads)
     return isNot("a workgroup of " + Twine(threads) +
                  " threads has no room for a subgroup that copies");
   // What a thread begins with is all that the kernel is compiled for.
-  int64_t all = threads + countProducerThreads(threads, chip),
+  int64_t all = threads + producers,
           accumulators = countAccumulators(kernel, chip);
   if (chip.registersPerWorkgroup && accumulators &&
       accumulators + registersBesideAccumulators >

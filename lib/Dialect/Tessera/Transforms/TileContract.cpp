@@ -29,6 +29,7 @@
 #include "Dialect/Tessera/Transforms/IndexMath.h"
 #include "Dialect/Tessera/Transforms/Passes.h"
 #include "Dialect/Tessera/Transforms/Schedule.h"
+#include "Dialect/Tessera/Transforms/ScheduleCheck.h"
 #include "Dialect/Tessera/Transforms/Utils.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -104,6 +105,11 @@ private:
   Value addOld(Value sum, Value old);
   /// Workgroup memory for the tile of the output in `out`.
   Value addStagedOutput(const MatrixView &out);
+  /// Whether the tile of an extra can lie where that of the output is made, and
+  /// has rows for whole accesses.
+  bool liesAsOutput(const MatrixView &extra, const MatrixView &out);
+  /// Copies the tile of an extra to where that of the output is made.
+  void bringExtra(const MatrixView &extra, Value staged, bool inBounds);
   /// The tile of the output at (x, y) of the grid of tiles, of the `z`-th batch
   /// and part of the reduction.
   void emitWorkgroupTile(Value x, Value y, Value z);
@@ -397,8 +403,19 @@ void Tiler::emitEpilogue(ValueRange accs) {
   }
   MatrixView out = operands.viewMatrix(2);
   Value staged;
-  if (schedule.getStageOutput())
+  bool swizzled = false;
+  // The one extra that is read where the output is made.
+  std::optional<size_t> brought;
+  if (schedule.getStageOutput()) {
     staged = addStagedOutput(out);
+    swizzled = getSwizzlePhases(cast<MemRefType>(staged.getType())) != 0;
+    for (size_t e = 0; e < numExtras && !brought; ++e)
+      if (operands.reads(3 + e, form.m) && operands.reads(3 + e, form.n) &&
+          liesAsOutput(views[e], out))
+        brought = e;
+    if (brought)
+      bringExtra(views[*brought], staged, inBounds);
+  }
   Block &region = op.getEpilogue().front();
   bool reducesRows = op.reducesRows();
   // The reductions see no columns beyond the end of a row.
@@ -409,6 +426,8 @@ void Tiler::emitEpilogue(ValueRange accs) {
   forEachVThread(accs, [&](Value row, Value col, ValueRange privates) {
     Value result = privates[0];
     std::array<Value, 2> inBlock{row, col};
+    if (out.transposed)
+      std::swap(inBlock[0], inBlock[1]);
     row = math.add(blockAt[0], row);
     col = math.add(blockAt[1], col);
     if (schedule.addsInCluster()) {
@@ -436,6 +455,11 @@ void Tiler::emitEpilogue(ValueRange accs) {
         };
         if (scalars[e])
           emitter.setScalar(argument, scalars[e]);
+        else if (e == brought)
+          emitter.setElements(argument,
+                              LoadOp::create(builder, type, staged, inBlock,
+                                             out.transposed, /*inBounds=*/true,
+                                             swizzled));
         else if (m && n)
           emitter.setElements(argument,
                               load(views[e], row, col, type, inBounds));
@@ -449,9 +473,6 @@ void Tiler::emitEpilogue(ValueRange accs) {
       result = emitter.emit(/*asColumn=*/!operands.reads(2, form.n));
     }
     if (staged) {
-      if (out.transposed)
-        std::swap(inBlock[0], inBlock[1]);
-      bool swizzled = getSwizzlePhases(cast<MemRefType>(staged.getType())) != 0;
       StoreOp::create(builder, result, staged, inBlock, out.transposed,
                       /*inBounds=*/true, /*atomicAdd=*/false, swizzled);
       return SmallVector<Value>();
@@ -475,7 +496,29 @@ void Tiler::emitEpilogue(ValueRange accs) {
                  builder.getDenseI64ArrayAttr(type.getShape()), inBounds,
                  /*alignment=*/nullptr, /*contiguous=*/nullptr,
                  /*swizzled=*/false,
-                 /*fromSwizzled=*/getSwizzlePhases(type) != 0);
+                 /*fromSwizzled=*/swizzled);
+}
+
+bool Tiler::liesAsOutput(const MatrixView &extra, const MatrixView &out) {
+  auto type = cast<MemRefType>(extra.memory.getType());
+  return extra.transposed == out.transposed &&
+         type.getElementType() == getElementTypeOrSelf(out.memory.getType()) &&
+         hasRowsOfMultiple(type, chip.accessBytes);
+}
+
+/// Each element is read and written by one thread: between the two it needs no
+/// barrier.
+void Tiler::bringExtra(const MatrixView &extra, Value staged, bool inBounds) {
+  auto type = cast<MemRefType>(staged.getType());
+  Value zero = math.constant(0);
+  CopyOp::create(builder, extra.memory,
+                 extra.getIndices(blockAt[0], blockAt[1]), staged,
+                 ValueRange{zero, zero},
+                 builder.getDenseI64ArrayAttr(type.getShape()), inBounds,
+                 /*alignment=*/nullptr, /*contiguous=*/nullptr,
+                 /*swizzled=*/getSwizzlePhases(type) != 0,
+                 /*fromSwizzled=*/false);
+  gpu::BarrierOp::create(builder);
 }
 
 Value Tiler::emitSum(Value acc) {

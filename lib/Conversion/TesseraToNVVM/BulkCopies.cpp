@@ -78,7 +78,15 @@ static std::string describeOutputs(const StagingStep &step, const Chip &chip) {
 
 static void convert(gpu::GPUFuncOp kernel, const Chip &chip) {
   Builder builder(kernel.getContext());
-  auto report = [&](const std::string &text) {
+  auto sharers = kernel->getAttrOfType<DenseI64ArrayAttr>(getSharersAttrName());
+  auto report = [&](std::string text, bool isBulk) {
+    if (sharers && isBulk)
+      text += "; workgroups share tiles in clusters of " +
+              std::to_string(sharers[0]) + "x" + std::to_string(sharers[1]);
+    else if (sharers)
+      text += "; so no workgroups share tiles";
+    if (!isBulk)
+      kernel->removeAttr(getSharersAttrName());
     kernel->setAttr(getCopiesAttrName(), builder.getStringAttr(text));
   };
   auto stages = kernel->getAttrOfType<IntegerAttr>(getStagesAttrName());
@@ -95,20 +103,24 @@ static void convert(gpu::GPUFuncOp kernel, const Chip &chip) {
       why = explainNotBulk(op, chip);
       return why.empty() ? WalkResult::advance() : WalkResult::interrupt();
     });
-    if (isAsync || !why.empty())
+    if (!isAsync && why.empty())
+      kernel->removeAttr(getSharersAttrName());
+    else
       report((isAsync ? "asynchronous copies by all threads"
                       : "copies by all threads") +
-             (why.empty() ? "" : ": " + why));
+                 (why.empty() ? "" : ": " + why),
+             /*isBulk=*/false);
     return;
   }
   std::string outputs = describeOutputs(*step, chip);
   SmallVector<Attribute> maps;
   if (!specializeSubgroups(kernel, *step, stages.getInt(), chip, maps)) {
     report("copies by all threads: where they are from depends on what the "
-           "subgroups compute");
+           "subgroups compute",
+           /*isBulk=*/false);
     return;
   }
-  report("bulk copies by a subgroup of their own" + outputs);
+  report("bulk copies by a subgroup of their own" + outputs, /*isBulk=*/true);
   kernel->setAttr(getTensorMapsAttrName(), builder.getArrayAttr(maps));
 }
 

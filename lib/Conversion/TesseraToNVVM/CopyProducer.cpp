@@ -20,6 +20,9 @@
 // copies for the next tile run while this one's results are stored. A wait for
 // the parity before the first is over at once: all slots begin empty.
 //
+// Where workgroups share tiles (TileSharing.h), each brings a part of a tile to
+// several, and the others say it to several that a slot is empty.
+//
 // The others meet at a barrier of theirs, which leaves the producer alone.
 //
 //===----------------------------------------------------------------------===//
@@ -28,6 +31,7 @@
 #include "BulkInstructions.h"
 #include "EpilogueCarrier.h"
 #include "NvidiaTarget.h"
+#include "TileSharing.h"
 
 #include "Conversion/TensorMaps.h"
 #include "Dialect/Tessera/Transforms/IndexMath.h"
@@ -57,7 +61,7 @@ public:
   Specializer(gpu::GPUFuncOp kernel, const StagingStep &step, int64_t stages,
               const Chip &chip)
       : kernel(kernel), step(step), stages(stages), chip(chip),
-        loc(kernel.getLoc()), instructions(kernel) {}
+        loc(kernel.getLoc()), instructions(kernel), sharing(kernel) {}
 
   bool canRun();
   void run();
@@ -104,6 +108,7 @@ private:
   const Chip &chip;
   Location loc;
   BulkInstructions instructions;
+  TileSharing sharing;
   /// Where the roles divide, until the others' loops are made anew.
   Operation *first = nullptr;
   int32_t readers = 0, producers = 0;
@@ -199,12 +204,15 @@ void Specializer::emitSetUp(OpBuilder &builder, EpilogueCarrier *carrier) {
   for (int64_t slot = 0; slot < stages; ++slot) {
     instructions.emitInit(one, loc, barriers, slot, 1);
     instructions.emitInit(one, loc, barriers, stages + slot,
-                          readers / chip.subgroupSize);
+                          readers / chip.subgroupSize * sharing.countReaders());
   }
   if (carrier)
     carrier->emitSetUp(one, readers / chip.subgroupSize);
   NVVM::FenceMbarrierInitOp::create(one, loc);
-  gpu::BarrierOp::create(builder, loc);
+  if (sharing.isUsed())
+    sharing.emitMeeting(builder, /*aligned=*/true);
+  else
+    gpu::BarrierOp::create(builder, loc);
 }
 
 /// Hands registers of the producer's over to the others (PTX ISA,
@@ -212,11 +220,13 @@ void Specializer::emitSetUp(OpBuilder &builder, EpilogueCarrier *carrier) {
 /// room for, in units of 8, and has no more later: who takes what nobody gives
 /// waits for ever. That each role is one of whole warpgroups also lets ptxas
 /// keep the addresses of a step in uniform registers, even where few are
-/// needed. Two subgroups that copy keep a few more.
+/// needed. Two subgroups that copy keep a few more, and those of clusters too.
 void Specializer::shiftRegisters(scf::IfOp roles, bool carried) {
   constexpr int64_t unit = 8, most = 240;
   int64_t group = chip.bulkCopies->registerGroup,
-          least = chip.bulkCopies->leastRegisters + (carried ? unit : 0),
+          least = chip.bulkCopies->leastRegisters + (sharing.isUsed() ? 2 * unit
+                                                     : carried        ? unit
+                                                                      : 0),
           threads = readers + producers,
           first = chip.registersPerWorkgroup / threads / unit * unit;
   if (producers != group || least >= first)
@@ -255,7 +265,7 @@ Place Specializer::emitProducer(OpBuilder &builder, size_t depth, Place place) {
   Value before =
       arith::XOrIOp::create(builder, loc, place.parity, number(builder, 1));
   instructions.emitWait(builder, loc, barriers, emitEmpty(builder, place.slot),
-                        before);
+                        before, sharing.isUsed());
   int64_t bytes = 0;
   for (CopyOp op : step.copies)
     bytes += getTileBytes(op);
@@ -264,8 +274,9 @@ Place Specializer::emitProducer(OpBuilder &builder, size_t depth, Place place) {
     SmallVector<Value> indices;
     for (Value index : op.getSourceIndices())
       indices.push_back(repeat(builder, index));
+    std::optional<SharedTile> shared = sharing.getShare(op);
     instructions.emitLoad(builder, op, indices, ring, place.slot, barriers,
-                          place.slot);
+                          place.slot, shared ? &*shared : nullptr);
   }
   return emitNext(builder, place);
 }
@@ -295,8 +306,13 @@ void Specializer::convertStep(Place place) {
         last = load;
     }
   builder.setInsertionPointAfter(last);
-  instructions.emitArrival(builder, loc, barriers,
-                           emitEmpty(builder, place.slot));
+  if (sharing.isUsed())
+    instructions.emitArrivals(builder, loc, barriers,
+                              emitEmpty(builder, place.slot),
+                              sharing.getReleased(), sharing.countReaders());
+  else
+    instructions.emitArrival(builder, loc, barriers,
+                             emitEmpty(builder, place.slot));
   for (CopyOp op : step.copies)
     op.erase();
   step.before.erase();
@@ -412,6 +428,7 @@ void Specializer::run() {
   }
 
   OpBuilder builder(first);
+  sharing.emitSetUp(builder);
   emitSetUp(builder, carried ? &carrier : nullptr);
   IndexMath math(builder, loc);
   Value isProducer = arith::CmpIOp::create(
@@ -446,6 +463,10 @@ void Specializer::run() {
   while (roles->getNextNode() != terminator)
     roles->getNextNode()->moveBefore(rest.getTerminator());
   convertBarriers(roles.getElseRegion());
+  if (sharing.isUsed()) {
+    OpBuilder end(terminator);
+    sharing.emitMeeting(end, /*aligned=*/false);
+  }
   shiftRegisters(roles, carried);
 
   // The memory of one step alone is used no more.

@@ -191,7 +191,7 @@ func.func @unaligned(%a: tensor<256x128xf16>, %b: tensor<133x128xf16>, %bias: te
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<256x133xf32>
   %i = linalg.fill ins(%zero : f32) outs(%e : tensor<256x133xf32>) -> tensor<256x133xf32>
-  %p = linalg.matmul indexing_maps = [#mk, #nk, #mn] {tessera.schedule = #tessera.schedule<workgroup = [128, 64], subgroup = [64, 64], k = 64, stages = 3, swizzle = true, persistent = 3, group = 4, stageOutput = true>} ins(%a, %b : tensor<256x128xf16>, tensor<133x128xf16>) outs(%i : tensor<256x133xf32>) -> tensor<256x133xf32>
+  %p = linalg.matmul indexing_maps = [#mk, #nk, #mn] {tessera.schedule = #tessera.schedule<workgroup = [64, 64], subgroup = [64, 64], k = 64, stages = 3, swizzle = true, persistent = 3, group = 4, stageOutput = true>} ins(%a, %b : tensor<256x128xf16>, tensor<133x128xf16>) outs(%i : tensor<256x133xf32>) -> tensor<256x133xf32>
   %f = tensor.empty() : tensor<256x133xf16>
   %s = linalg.generic {indexing_maps = [#id, affine_map<(i, j) -> (j)>, #id, #id], iterator_types = ["parallel", "parallel"]} ins(%p, %bias, %residual : tensor<256x133xf32>, tensor<133xf16>, tensor<256x133xf16>) outs(%f : tensor<256x133xf16>) {
   ^bb0(%x: f32, %u: f16, %v: f16, %o: f16):

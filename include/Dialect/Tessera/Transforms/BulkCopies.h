@@ -51,6 +51,12 @@ constexpr int64_t registersBesideAccumulators = 26;
 int64_t countProducerThreads(int64_t threads, const Chip &chip,
                              bool carries = false);
 
+/// Rows and columns of what one bulk copy brings of a swizzled tile of `shape`,
+/// of which each of `parts` workgroups brings as much: some of its panels, or
+/// some rows of all. Nothing if there are no such parts.
+std::optional<std::array<int64_t, 2>> getSharedBox(std::array<int64_t, 2> shape,
+                                                   int64_t bits, int64_t parts);
+
 /// Why a copy between memory and workgroup memory is no business of the engine.
 /// Empty: it is one.
 std::string explainNotBulk(CopyOp op, const Chip &chip);

@@ -33,7 +33,9 @@ enum class ScheduleEntry {
   Persistent,
   Group,
   StageOutput,
-  Last = StageOutput
+  ClusterM,
+  ClusterN,
+  Last = ClusterN
 };
 
 /// A schedule as an array of its numbers. It need not be a valid attribute.

@@ -268,7 +268,8 @@ static ScheduleAttr makeDefaultSchedule(ContractOp op, const Chip &chip,
                              stages, /*vthread=*/{1, 1}, /*interleave=*/0,
                              swizzle, splitK, SplitReduction::Ordered, raster,
                              /*persistent=*/0, /*group=*/1,
-                             /*stageOutput=*/false);
+                             /*stageOutput=*/false, /*clusterM=*/1,
+                             /*clusterN=*/1);
   };
   // More stages than there are steps would only cost memory.
   if (ShapedType::isStatic(extents[2]) && stages > 1)

@@ -12,6 +12,7 @@
 // RUN: gpu-runner %s --target=cpu --verify --entry=vthreads | FileCheck %s
 // RUN: gpu-runner %s --target=cpu --verify --entry=epilogue | FileCheck %s
 // RUN: gpu-runner %s --target=cpu --verify --entry=input | FileCheck %s
+// RUN: gpu-runner %s --target=cpu --verify --entry=input_transposed | FileCheck %s
 // RUN: gpu-runner %s --target=cpu --verify --entry=dynamic --arg=int:37x70 --arg=int:70x51 | FileCheck %s
 // CHECK: checked {{[1-9][0-9]*}}, exact
 // CHECK: {{^}}verified
@@ -180,6 +181,21 @@ func.func @input(%a: tensor<96x70xf16>, %b: tensor<70x64xf16>, %bias: tensor<64x
     linalg.yield %4 : f16
   } -> tensor<96x64xf16>
   return %s : tensor<96x64xf16>
+}
+
+// The same by columns, in the parts of virtual threads.
+func.func @input_transposed(%a: memref<128x64xf16>, %b: memref<64x96xf16>, %r: memref<96x128xf16>, %c: memref<96x128xf16>) {
+  %zero = arith.constant 0.0 : f32
+  tessera.contract ins(%a, %b : memref<128x64xf16>, memref<64x96xf16>) init(%zero : f32) extras(%r : memref<96x128xf16>) outs(%c : memref<96x128xf16>)
+      maps [#mk, #kn, #nm, #nm] accumulate f32
+      schedule <workgroup = [64, 32], subgroup = [32, 32], k = 16, stages = 1, vthread = [2, 2], interleave = 2, persistent = 2, stageOutput = true> {
+  ^bb0(%acc: f32, %y: f16):
+    %w = arith.extf %y : f16 to f32
+    %x = arith.addf %acc, %w : f32
+    %z = arith.truncf %x : f32 to f16
+    tessera.yield %z : f16
+  }
+  return
 }
 
 func.func @dynamic(%a: tensor<?x?xf16>, %b: tensor<?x?xf16>) -> tensor<?x?xf32> {

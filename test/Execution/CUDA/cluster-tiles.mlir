@@ -19,6 +19,7 @@
 // RUN: gpu-runner %s --target=cuda --verify --require-mma --entry=narrow --explain | FileCheck %s -DC=1x2
 // RUN: gpu-runner %s --target=cuda --verify --require-mma --entry=split --explain | FileCheck %s -DC=2x1
 // RUN: gpu-runner %s --target=cuda --verify --require-mma --entry=bytes --explain | FileCheck %s -DC=2x1
+// RUN: gpu-runner %s --target=cuda --verify --require-mma --entry=batched --explain | FileCheck %s -DC=2x1
 // RUN: gpu-runner %s --target=cuda --verify --require-mma --entry=large_m --explain | FileCheck %s -DC=2x1
 // RUN: gpu-runner %s --target=cuda --verify --require-mma --entry=large_n --explain | FileCheck %s -DC=1x2
 // CHECK: wgmma.m64n
@@ -260,6 +261,21 @@ func.func @bytes(%a: tensor<256x512xf8E4M3FN>, %b: tensor<256x512xf8E4M3FN>) -> 
   %i = linalg.fill ins(%zero : f32) outs(%e : tensor<256x256xf32>) -> tensor<256x256xf32>
   %p = linalg.matmul indexing_maps = [#mk, #nk, #mn] {tessera.schedule = #tessera.schedule<workgroup = [128, 128], subgroup = [64, 128], k = 128, stages = 3, swizzle = true, persistent = 2, group = 4, stageOutput = true, cluster = [2, 1]>} ins(%a, %b : tensor<256x512xf8E4M3FN>, tensor<256x512xf8E4M3FN>) outs(%i : tensor<256x256xf32>) -> tensor<256x256xf32>
   return %p : tensor<256x256xf32>
+}
+
+// Batches, and what the epilogue reads of each.
+func.func @batched(%a: memref<5x256x128xf16>, %b: memref<5x128x192xf16>, %r: memref<5x256x192xf16>, %c: memref<5x256x192xf16>) {
+  %zero = arith.constant 0.0 : f32
+  tessera.contract ins(%a, %b : memref<5x256x128xf16>, memref<5x128x192xf16>) init(%zero : f32) extras(%r : memref<5x256x192xf16>) outs(%c : memref<5x256x192xf16>)
+      maps [affine_map<(b, m, n, k) -> (b, m, k)>, affine_map<(b, m, n, k) -> (b, k, n)>, affine_map<(b, m, n, k) -> (b, m, n)>, affine_map<(b, m, n, k) -> (b, m, n)>] accumulate f32
+      schedule <workgroup = [128, 64], subgroup = [64, 64], k = 64, stages = 3, swizzle = true, persistent = 8, group = 4, stageOutput = true, cluster = [2, 1]> {
+  ^bb0(%acc: f32, %y: f16):
+    %w = arith.extf %y : f16 to f32
+    %x = arith.addf %acc, %w : f32
+    %z = arith.truncf %x : f32 to f16
+    tessera.yield %z : f16
+  }
+  return
 }
 
 // The tiling that is best without clusters.

@@ -11,6 +11,9 @@
 // RUN: gpu-runner %s --target=cuda --verify --require-mma --entry=two_inputs --explain | FileCheck %s --check-prefixes=CHECK,SECOND
 // RUN: gpu-runner %s --target=cuda --verify --require-mma --entry=wider --explain | FileCheck %s --check-prefixes=CHECK,WIDER
 // RUN: gpu-runner %s --target=cuda --verify --require-mma --entry=unaligned --explain | FileCheck %s --check-prefixes=CHECK,ALL
+// RUN: gpu-runner %s --target=cuda --verify --require-mma --entry=transposed --explain | FileCheck %s --check-prefixes=CHECK,CARRIED
+// RUN: gpu-runner %s --target=cuda --verify --require-mma --entry=in_place --explain | FileCheck %s --check-prefixes=CHECK,CARRIED
+// RUN: gpu-runner %s --target=cuda --verify --require-mma --entry=batched --explain | FileCheck %s --check-prefixes=CHECK,CARRIED
 // RUN: gpu-runner %s --target=cuda --verify --require-mma --entry=by_default --explain | FileCheck %s --check-prefixes=CHECK,CARRIED
 // CHECK: wgmma.m64n
 // CARRIED: operands: bulk copies by a subgroup of their own; a second one brings what the epilogue reads to workgroup memory, and takes the output from there
@@ -23,6 +26,8 @@
 #mk = affine_map<(m, n, k) -> (m, k)>
 #nk = affine_map<(m, n, k) -> (n, k)>
 #mn = affine_map<(m, n, k) -> (m, n)>
+#kn = affine_map<(m, n, k) -> (k, n)>
+#nm = affine_map<(m, n, k) -> (n, m)>
 #id = affine_map<(i, j) -> (i, j)>
 
 // Sixteen tiles for three workgroups, two of which have five.
@@ -204,6 +209,51 @@ func.func @unaligned(%a: tensor<256x128xf16>, %b: tensor<133x128xf16>, %bias: te
     linalg.yield %7 : f16
   } -> tensor<256x133xf16>
   return %s : tensor<256x133xf16>
+}
+
+// The output's rows run along M, and those of what is read too.
+func.func @transposed(%a: memref<256x192xf16>, %b: memref<192x320xf16>, %r: memref<320x256xf16>, %c: memref<320x256xf16>) {
+  %zero = arith.constant 0.0 : f32
+  tessera.contract ins(%a, %b : memref<256x192xf16>, memref<192x320xf16>) init(%zero : f32) extras(%r : memref<320x256xf16>) outs(%c : memref<320x256xf16>)
+      maps [#mk, #kn, #nm, #nm] accumulate f32
+      schedule <workgroup = [128, 64], subgroup = [64, 64], k = 64, stages = 3, swizzle = true, persistent = 3, group = 4, stageOutput = true> {
+  ^bb0(%acc: f32, %y: f16):
+    %w = arith.extf %y : f16 to f32
+    %x = arith.addf %acc, %w : f32
+    %z = arith.truncf %x : f32 to f16
+    tessera.yield %z : f16
+  }
+  return
+}
+
+// Each tile is read and written by one workgroup.
+func.func @in_place(%a: memref<256x192xf16>, %b: memref<192x320xf16>, %c: memref<320x256xf16>) {
+  %zero = arith.constant 0.0 : f32
+  tessera.contract ins(%a, %b : memref<256x192xf16>, memref<192x320xf16>) init(%zero : f32) extras(%c : memref<320x256xf16>) outs(%c : memref<320x256xf16>)
+      maps [#mk, #kn, #nm, #nm] accumulate f32
+      schedule <workgroup = [128, 64], subgroup = [64, 64], k = 64, stages = 3, swizzle = true, persistent = 3, group = 4, stageOutput = true> {
+  ^bb0(%acc: f32, %y: f16):
+    %w = arith.extf %y : f16 to f32
+    %x = arith.addf %acc, %w : f32
+    %z = arith.truncf %x : f32 to f16
+    tessera.yield %z : f16
+  }
+  return
+}
+
+// The batch is an index of each tensor map.
+func.func @batched(%a: memref<5x256x128xf16>, %b: memref<5x128x192xf16>, %r: memref<5x256x192xf16>, %c: memref<5x256x192xf16>) {
+  %zero = arith.constant 0.0 : f32
+  tessera.contract ins(%a, %b : memref<5x256x128xf16>, memref<5x128x192xf16>) init(%zero : f32) extras(%r : memref<5x256x192xf16>) outs(%c : memref<5x256x192xf16>)
+      maps [affine_map<(b, m, n, k) -> (b, m, k)>, affine_map<(b, m, n, k) -> (b, k, n)>, affine_map<(b, m, n, k) -> (b, m, n)>, affine_map<(b, m, n, k) -> (b, m, n)>] accumulate f32
+      schedule <workgroup = [128, 64], subgroup = [64, 64], k = 64, stages = 3, swizzle = true, persistent = 7, group = 4, stageOutput = true> {
+  ^bb0(%acc: f32, %y: f16):
+    %w = arith.extf %y : f16 to f32
+    %x = arith.addf %acc, %w : f32
+    %z = arith.truncf %x : f32 to f16
+    tessera.yield %z : f16
+  }
+  return
 }
 
 // More tiles than processors, by the default schedule.

@@ -309,7 +309,15 @@ def UseBulkCopies : Pass<"tessera-use-bulk-copies", "gpu::GPUModuleOp"> {
     behind a barrier and copied out behind another. The first thread copies them
     by bulk copies, if the engine can write the output's rows, else all that read
     do (`tessera.copy_threads`). The barriers that are left are of these threads
-    alone.
+    alone. A copy to that memory before what is stored, which the epilogue reads,
+    is for a second subgroup besides the one that issues the operands' copies: it
+    brings the tile while its product is computed and takes away what is made of
+    it, and two mbarriers of their own take the place of the barriers.
+
+    Where `tessera.sharers` of the kernel says that so many workgroups along M and
+    N share tiles in a cluster, each brings a part of a tile to all that read it
+    (multicast), waits until all of them have released the slot, and nobody ends
+    before the others.
 
     Before (three stages, 256 threads)
 

@@ -11,6 +11,8 @@
 // RUN: gpu-runner %s --target=cpu --verify --entry=split | FileCheck %s
 // RUN: gpu-runner %s --target=cpu --verify --entry=vthreads | FileCheck %s
 // RUN: gpu-runner %s --target=cpu --verify --entry=epilogue | FileCheck %s
+// RUN: gpu-runner %s --target=cpu --verify --entry=input | FileCheck %s
+// RUN: gpu-runner %s --target=cpu --verify --entry=input_transposed | FileCheck %s
 // RUN: gpu-runner %s --target=cpu --verify --entry=dynamic --arg=int:37x70 --arg=int:70x51 | FileCheck %s
 // CHECK: checked {{[1-9][0-9]*}}, exact
 // CHECK: {{^}}verified
@@ -155,6 +157,45 @@ func.func @epilogue(%a: tensor<45x70xf16>, %b: tensor<70x51xf16>, %bias: tensor<
     linalg.yield %4 : f16
   } -> tensor<45x51xf16>
   return %s : tensor<45x51xf16>
+}
+
+// The matrix that is added comes to where the output is made: six tiles for two workgroups.
+func.func @input(%a: tensor<96x70xf16>, %b: tensor<70x64xf16>, %bias: tensor<64xf32>, %add: tensor<96x64xf16>) -> tensor<96x64xf16> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<96x64xf32>
+  %i = linalg.fill ins(%zero : f32) outs(%e : tensor<96x64xf32>) -> tensor<96x64xf32>
+  %r = linalg.matmul {tessera.schedule = #tessera.schedule<workgroup = [32, 32], subgroup = [32, 16], k = 16, stages = 3,
+                                                           swizzle = true, persistent = 2, stageOutput = true>}
+      ins(%a, %b : tensor<96x70xf16>, tensor<70x64xf16>) outs(%i : tensor<96x64xf32>) -> tensor<96x64xf32>
+  %f = tensor.empty() : tensor<96x64xf16>
+  %s = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d1)>,
+                                        affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>],
+                       iterator_types = ["parallel", "parallel"]}
+      ins(%r, %bias, %add : tensor<96x64xf32>, tensor<64xf32>, tensor<96x64xf16>) outs(%f : tensor<96x64xf16>) {
+  ^bb0(%x: f32, %y: f32, %z: f16, %out: f16):
+    %0 = arith.addf %x, %y : f32
+    %1 = arith.extf %z : f16 to f32
+    %2 = arith.addf %0, %1 : f32
+    %3 = arith.maximumf %2, %zero : f32
+    %4 = arith.truncf %3 : f32 to f16
+    linalg.yield %4 : f16
+  } -> tensor<96x64xf16>
+  return %s : tensor<96x64xf16>
+}
+
+// The same by columns, in the parts of virtual threads.
+func.func @input_transposed(%a: memref<128x64xf16>, %b: memref<64x96xf16>, %r: memref<96x128xf16>, %c: memref<96x128xf16>) {
+  %zero = arith.constant 0.0 : f32
+  tessera.contract ins(%a, %b : memref<128x64xf16>, memref<64x96xf16>) init(%zero : f32) extras(%r : memref<96x128xf16>) outs(%c : memref<96x128xf16>)
+      maps [#mk, #kn, #nm, #nm] accumulate f32
+      schedule <workgroup = [64, 32], subgroup = [32, 32], k = 16, stages = 1, vthread = [2, 2], interleave = 2, persistent = 2, stageOutput = true> {
+  ^bb0(%acc: f32, %y: f16):
+    %w = arith.extf %y : f16 to f32
+    %x = arith.addf %acc, %w : f32
+    %z = arith.truncf %x : f32 to f16
+    tessera.yield %z : f16
+  }
+  return
 }
 
 func.func @dynamic(%a: tensor<?x?xf16>, %b: tensor<?x?xf16>) -> tensor<?x?xf32> {

@@ -110,10 +110,14 @@ static std::string pickGroupSchedule(Rng &rng, int64_t bytes) {
     text += ", splitK = " + std::to_string(rng.between(2, 4));
   if (rng.chance(20))
     text += ", raster = " + std::to_string(rng.between(1, 3));
+  // What a cluster has no whole number of is refused.
+  int64_t cluster = rng.chance(25) ? 2 : 1;
   if (rng.chance(60))
-    text += ", persistent = " + std::to_string(rng.between(1, 5));
+    text += ", persistent = " + std::to_string(rng.between(1, 5) * cluster);
   if (rng.chance(60))
     text += ", stageOutput = true";
+  if (cluster > 1)
+    text += rng.chance(50) ? ", cluster = [2, 1]" : ", cluster = [1, 2]";
   return text + ">}";
 }
 

@@ -5,9 +5,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "CopyProducer.h"
+#include "EpilogueCarrier.h"
 
 #include "Conversion/Passes.h"
 #include "Conversion/TensorMaps.h"
+#include "Dialect/Tessera/Transforms/ScheduleCheck.h"
 #include "Dialect/Tessera/Transforms/Utils.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -23,19 +25,68 @@ namespace mlir::tessera {
 using namespace mlir;
 using namespace mlir::tessera;
 
+/// What the report says of matrices that the epilogue of such a kernel reads by
+/// its lanes, and why.
+static std::string describeLoads(const StagingPlan &plan, const Chip &chip) {
+  CopyOp out = plan.outputs.front();
+  llvm::SmallSetVector<Value, 2> read;
+  for (LoadOp load : out->getBlock()->getOps<LoadOp>())
+    if (!isWorkgroupMemory(cast<MemRefType>(load.getMemory().getType())))
+      read.insert(load.getMemory());
+  std::string text;
+  for (Value memory : read) {
+    auto argument = dyn_cast<BlockArgument>(memory);
+    text += "; the lanes read " +
+            (argument ? "argument " + std::to_string(argument.getArgNumber()) +
+                            " of the kernel"
+                      : "a matrix") +
+            " straight from memory: ";
+    if (getElementTypeOrSelf(memory.getType()) !=
+        out.getSourceType().getElementType())
+      text += "its elements are not of the output's type";
+    else if (!hasRowsOfMultiple(cast<MemRefType>(memory.getType()),
+                                chip.accessBytes))
+      text += "its rows are not known to begin at multiples of " +
+              std::to_string(chip.accessBytes) + " bytes";
+    else if (plan.inputs.empty())
+      text += "its rows are not the output's";
+    else
+      text += "there is room for one";
+  }
+  return text;
+}
+
 /// What the report says of a kernel whose output goes through workgroup memory.
 static std::string describeOutputs(const StagingPlan &plan, const Chip &chip) {
   if (plan.outputs.empty())
     return "";
+  std::string why, text, loads = describeLoads(step, chip);
+  if (EpilogueCarrier::canRun(plan, chip, why))
+    return "; a second one brings what the epilogue reads to workgroup memory, "
+           "and takes the output from there" +
+           loads;
+  if (!why.empty())
+    text = "; all threads bring what the epilogue reads to workgroup memory: " +
+           why;
   for (CopyOp op : plan.outputs)
-    if (std::string why = explainNotBulk(op, chip); !why.empty())
-      return "; the output leaves workgroup memory by all threads: " + why;
-  return "; the output leaves workgroup memory by bulk copies";
+    if (why = explainNotBulk(op, chip); !why.empty())
+      return text +
+             "; the output leaves workgroup memory by all threads: " + why +
+             loads;
+  return text + "; the output leaves workgroup memory by bulk copies" + loads;
 }
 
 static void convert(gpu::GPUFuncOp kernel, const Chip &chip) {
   Builder builder(kernel.getContext());
-  auto report = [&](const std::string &text) {
+  auto sharers = kernel->getAttrOfType<DenseI64ArrayAttr>(getSharersAttrName());
+  auto report = [&](std::string text, bool isBulk) {
+    if (sharers && isBulk)
+      text += "; workgroups share tiles in clusters of " +
+              std::to_string(sharers[0]) + "x" + std::to_string(sharers[1]);
+    else if (sharers)
+      text += "; so no workgroups share tiles";
+    if (!isBulk)
+      kernel->removeAttr(getSharersAttrName());
     kernel->setAttr(getCopiesAttrName(), builder.getStringAttr(text));
   };
   auto stages = kernel->getAttrOfType<IntegerAttr>(getStagesAttrName());
@@ -52,20 +103,24 @@ static void convert(gpu::GPUFuncOp kernel, const Chip &chip) {
       why = explainNotBulk(op, chip);
       return why.empty() ? WalkResult::advance() : WalkResult::interrupt();
     });
-    if (isAsync || !why.empty())
+    if (!isAsync && why.empty())
+      kernel->removeAttr(getSharersAttrName());
+    else
       report((isAsync ? "asynchronous copies by all threads"
                       : "copies by all threads") +
-             (why.empty() ? "" : ": " + why));
+                 (why.empty() ? "" : ": " + why),
+             /*isBulk=*/false);
     return;
   }
   std::string outputs = describeOutputs(*plan, chip);
   SmallVector<Attribute> maps;
   if (!specializeSubgroups(kernel, *plan, chip, maps)) {
     report("copies by all threads: where they are from depends on what the "
-           "subgroups compute");
+           "subgroups compute",
+           /*isBulk=*/false);
     return;
   }
-  report("bulk copies by a subgroup of their own" + outputs);
+  report("bulk copies by a subgroup of their own" + outputs, /*isBulk=*/true);
   kernel->setAttr(getTensorMapsAttrName(), builder.getArrayAttr(maps));
 }
 

@@ -14,6 +14,7 @@
 #include "PtxRegisters.h"
 
 #include "Conversion/TensorMaps.h"
+#include "Dialect/Tessera/Transforms/BulkCopies.h"
 #include "Dialect/Tessera/Transforms/IndexMath.h"
 #include "Dialect/Tessera/Transforms/Utils.h"
 #include "Runtime/TensorMap.h"
@@ -25,9 +26,6 @@
 
 using namespace mlir;
 using namespace mlir::tessera;
-
-/// Bytes of a swizzled row at most.
-static constexpr int64_t maxSpan = 128;
 
 Value mlir::tessera::emitIsThread(OpBuilder &builder, gpu::GPUFuncOp kernel,
                                   int64_t number) {
@@ -42,10 +40,11 @@ int64_t mlir::tessera::getTileBytes(CopyOp op) {
          getElementBytes(op.getSourceType().getElementType());
 }
 
-/// Rows and columns of a panel.
-static std::array<int64_t, 2> getBox(CopyOp op) {
-  int64_t bytes = getElementBytes(op.getSourceType().getElementType());
-  return {op.getShape()[0], std::min(op.getShape()[1], maxSpan / bytes)};
+/// Rows and columns of a panel, or of what is shared of it.
+static std::array<int64_t, 2> getBox(CopyOp op, const SharedTile *shared) {
+  int64_t bits = getElementBits(op.getSourceType().getElementType());
+  return *getSharedBox({op.getShape()[0], op.getShape()[1]}, bits,
+                       shared ? shared->parts : 1);
 }
 
 /// An index as a pointer to workgroup memory.
@@ -117,12 +116,32 @@ void BulkInstructions::emitArrival(OpBuilder &builder, Location loc,
                /*updated=*/{}, /*touchesMemory=*/true);
 }
 
+void BulkInstructions::emitArrivals(OpBuilder &builder, Location loc,
+                                    Value barriers, Value number, Value rank,
+                                    int64_t count) {
+  Value lane = arith::IndexCastOp::create(
+      builder, loc, builder.getI32Type(),
+      gpu::LaneIdOp::create(builder, loc, /*upper_bound=*/nullptr));
+  emitAssembly(
+      builder, loc,
+      "{\n.reg .pred p;\n.reg .b64 there;\n"
+      "setp.lt.u32 p, $2, $3;\n@p mapa.shared::cluster.u64 there, $0, $1;\n"
+      "@p mbarrier.arrive.release.cluster.shared::cluster.b64 _, [there];\n}",
+      {emitBarrier(builder, loc, barriers, number), rank, lane,
+       emitI32(builder, loc, count)},
+      /*updated=*/{}, /*touchesMemory=*/true);
+}
+
 void BulkInstructions::emitWait(OpBuilder &builder, Location loc,
-                                Value barriers, Value number, Value parity) {
+                                Value barriers, Value number, Value parity,
+                                bool inCluster) {
+  std::string scope = inCluster ? ".acquire.cluster" : "";
   emitAssembly(builder, loc,
                "{\n.reg .pred p;\nWAIT:\n"
-               "mbarrier.try_wait.parity.shared::cta.b64 p, [$0], $1;\n"
-               "@p bra DONE;\nbra WAIT;\nDONE:\n}",
+               "mbarrier.try_wait.parity" +
+                   scope +
+                   ".shared::cta.b64 p, [$0], $1;\n"
+                   "@p bra DONE;\nbra WAIT;\nDONE:\n}",
                {emitBarrier(builder, loc, barriers, number), parity},
                /*updated=*/{}, /*touchesMemory=*/true);
 }
@@ -131,11 +150,12 @@ void BulkInstructions::emitWait(OpBuilder &builder, Location loc,
 // cp.async.bulk.tensor (PTX ISA, "Data Movement and Conversion Instructions")
 //===----------------------------------------------------------------------===//
 
-Value BulkInstructions::emitMap(OpBuilder &builder, CopyOp op, Value argument) {
+Value BulkInstructions::emitMap(OpBuilder &builder, CopyOp op, Value argument,
+                                std::array<int64_t, 2> tileBox) {
   auto type = cast<MemRefType>(argument.getType());
   int64_t bytes = getElementBytes(type.getElementType());
   SmallVector<int64_t> box(type.getRank() - 2, 1);
-  llvm::append_range(box, getBox(op));
+  llvm::append_range(box, tileBox);
   int64_t span = box.back() * bytes;
   int64_t number = cast<BlockArgument>(argument).getArgNumber();
   auto attribute = [&](const std::string &symbol) {
@@ -167,52 +187,70 @@ Value BulkInstructions::emitMap(OpBuilder &builder, CopyOp op, Value argument) {
 
 void BulkInstructions::forEachPanel(
     OpBuilder &builder, CopyOp op, Value first, ValueRange indices,
-    function_ref<void(Value, ValueRange)> emit) {
+    const SharedTile *shared, function_ref<void(Value, ValueRange)> emit) {
   Location loc = op.getLoc();
   IndexMath math(builder, loc);
   int64_t bytes = getElementBytes(op.getSourceType().getElementType());
-  auto [rows, columns] = getBox(op);
-  for (int64_t at = 0; at < op.getShape()[1]; at += columns) {
-    SmallVector<Value> place(llvm::reverse(indices));
+  auto [rows, columns] = getBox(op, shared);
+  // A part of the rows of all panels, or a part of the panels.
+  int64_t allRows = op.getShape()[0], end = op.getShape()[1];
+  SmallVector<Value> from(llvm::reverse(indices));
+  if (shared && rows < allRows) {
+    Value row = math.mul(shared->part, rows);
+    from[1] = math.add(from[1], row);
+    first = math.add(first, math.mul(row, columns * bytes));
+  } else if (shared) {
+    end /= shared->parts;
+    Value column = math.mul(shared->part, end);
+    from[0] = math.add(from[0], column);
+    first = math.add(first, math.mul(column, rows * bytes));
+  }
+  for (int64_t at = 0; at < end; at += columns) {
+    SmallVector<Value> place(from);
     place[0] = math.add(place[0], at);
     for (Value &index : place)
       index =
           arith::IndexCastOp::create(builder, loc, builder.getI32Type(), index);
-    emit(emitPointer(builder, loc, math.add(first, at * rows * bytes)), place);
+    emit(emitPointer(builder, loc, math.add(first, at * allRows * bytes)),
+         place);
   }
 }
 
 void BulkInstructions::emitLoad(OpBuilder &builder, CopyOp op,
                                 ValueRange sourceIndices, Value memory,
-                                Value slot, Value barriers, Value number) {
+                                Value slot, Value barriers, Value number,
+                                const SharedTile *shared) {
   Location loc = op.getLoc();
   IndexMath math(builder, loc);
   Value barrier = emitBarrier(builder, loc, barriers, number);
-  Value map = emitMap(builder, op, op.getSource());
+  Value map = emitMap(builder, op, op.getSource(), getBox(op, shared));
   Value first = math.add(
       memref::ExtractAlignedPointerAsIndexOp::create(builder, loc, memory),
       math.mul(slot, getTileBytes(op)));
   auto cluster = LLVM::LLVMPointerType::get(
       builder.getContext(),
       static_cast<unsigned>(NVVM::NVVMMemorySpace::SharedCluster));
-  forEachPanel(builder, op, first, sourceIndices,
+  forEachPanel(builder, op, first, sourceIndices, shared,
                [&](Value to, ValueRange place) {
                  to = LLVM::AddrSpaceCastOp::create(builder, loc, cluster, to);
                  NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp::create(
                      builder, loc, to, map, place, barrier,
-                     /*im2colOffsets=*/ValueRange(), /*multicastMask=*/Value(),
+                     /*im2colOffsets=*/ValueRange(),
+                     /*multicastMask=*/shared ? shared->mask : Value(),
                      /*l2CacheHint=*/Value(), NVVM::TMALoadMode::TILE,
                      /*isCTAOnly=*/false, NVVM::CTAGroupKindAttr(),
                      /*predicate=*/Value());
                });
 }
 
-void BulkInstructions::emitStore(OpBuilder &builder, CopyOp op) {
+void BulkInstructions::emitStore(OpBuilder &builder, CopyOp op,
+                                 ValueRange targetIndices) {
   Location loc = op.getLoc();
-  Value map = emitMap(builder, op, op.getTarget());
+  Value map =
+      emitMap(builder, op, op.getTarget(), getBox(op, /*shared=*/nullptr));
   Value first = memref::ExtractAlignedPointerAsIndexOp::create(builder, loc,
                                                                op.getSource());
-  forEachPanel(builder, op, first, op.getTargetIndices(),
+  forEachPanel(builder, op, first, targetIndices, /*shared=*/nullptr,
                [&](Value from, ValueRange place) {
                  NVVM::CpAsyncBulkTensorSharedCTAToGlobalOp::create(
                      builder, loc, map, from, place, /*l2CacheHint=*/Value(),

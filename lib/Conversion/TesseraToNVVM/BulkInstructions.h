@@ -13,6 +13,14 @@
 
 namespace mlir::tessera {
 
+/// What this workgroup brings of a tile for several of its cluster.
+struct SharedTile {
+  int64_t parts = 1;
+  /// Which of the parts is its own (index), and the workgroups that take it, a
+  /// bit each (i16).
+  Value part, mask;
+};
+
 /// Makes the instructions of one kernel's bulk copies, and its tensor maps.
 class BulkInstructions {
 public:
@@ -30,17 +38,24 @@ public:
   /// Arrives at mbarrier `number`, once for the subgroup.
   void emitArrival(OpBuilder &builder, Location loc, Value barriers,
                    Value number);
+  /// Arrives at mbarrier `number` of `count` workgroups of the cluster: lane i
+  /// at that of the workgroup that its `rank` (i32) says.
+  void emitArrivals(OpBuilder &builder, Location loc, Value barriers,
+                    Value number, Value rank, int64_t count);
   /// Waits until the phase of that parity (i32) of mbarrier `number` is over.
+  /// `inCluster`: others of the cluster arrive as well.
   void emitWait(OpBuilder &builder, Location loc, Value barriers, Value number,
-                Value parity);
+                Value parity, bool inCluster = false);
 
-  /// Brings the tile of `op` to slot `slot` of `memory`; mbarrier `number`
-  /// counts its bytes. By one thread.
+  /// Brings the tile of `op` to slot `slot` of `memory`, or this workgroup's
+  /// part of it to all that share it; mbarrier `number` counts its bytes. By
+  /// one thread.
   void emitLoad(OpBuilder &builder, CopyOp op, ValueRange sourceIndices,
-                Value memory, Value slot, Value barriers, Value number);
+                Value memory, Value slot, Value barriers, Value number,
+                const SharedTile *shared = nullptr);
   /// Takes the tile of `op` to its target, as a group of its own. By one
   /// thread.
-  void emitStore(OpBuilder &builder, CopyOp op);
+  void emitStore(OpBuilder &builder, CopyOp op, ValueRange targetIndices);
   /// Waits until the thread's stores have read workgroup memory.
   void emitStoreWait(OpBuilder &builder, Location loc);
 
@@ -48,12 +63,15 @@ public:
   ArrayRef<Attribute> getMaps() const { return maps; }
 
 private:
-  /// The address of the tensor map by which `op` copies from or to `argument`.
-  Value emitMap(OpBuilder &builder, CopyOp op, Value argument);
-  /// For each panel of the tile: calls `emit` with the pointer to it in
-  /// workgroup memory, and its place in the tensor, innermost first (i32).
+  /// The address of the tensor map by which `op` copies from or to `argument`,
+  /// so many rows and columns at a time.
+  Value emitMap(OpBuilder &builder, CopyOp op, Value argument,
+                std::array<int64_t, 2> tileBox);
+  /// For each panel of the tile, or of the shared part of it: calls `emit` with
+  /// the pointer to it in workgroup memory, and its place in the tensor,
+  /// innermost first (i32).
   void forEachPanel(OpBuilder &builder, CopyOp op, Value first,
-                    ValueRange indices,
+                    ValueRange indices, const SharedTile *shared,
                     function_ref<void(Value, ValueRange)> emit);
 
   gpu::GPUFuncOp kernel;

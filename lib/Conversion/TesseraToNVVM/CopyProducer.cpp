@@ -20,13 +20,18 @@
 // copies for the next tile run while this one's results are stored. A wait for
 // the parity before the first is over at once: all slots begin empty.
 //
+// Where workgroups share tiles (TileSharing.h), each brings a part of a tile to
+// several, and the others say it to several that a slot is empty.
+//
 // The others meet at a barrier of theirs, which leaves the producer alone.
 //
 //===----------------------------------------------------------------------===//
 
 #include "CopyProducer.h"
 #include "BulkInstructions.h"
+#include "EpilogueCarrier.h"
 #include "NvidiaTarget.h"
+#include "TileSharing.h"
 
 #include "Conversion/TensorMaps.h"
 #include "Dialect/Tessera/Transforms/IndexMath.h"
@@ -73,7 +78,7 @@ class Specializer {
 public:
   Specializer(gpu::GPUFuncOp kernel, const StagingPlan &plan, const Chip &chip)
       : kernel(kernel), plan(plan), chip(chip), loc(kernel.getLoc()),
-        instructions(kernel) {}
+        instructions(kernel), sharing(kernel) {}
 
   bool canRun();
   void run();
@@ -88,6 +93,11 @@ private:
   Operation *findFirst();
   bool isOthers(Operation *op) const;
   bool canRepeat(Value value) const;
+  /// Whether a second subgroup brings what the epilogue reads.
+  bool carries() const {
+    std::string why;
+    return EpilogueCarrier::canRun(plan, chip, why);
+  }
   /// Clones what `value` is computed from, for the producer.
   Value repeat(OpBuilder &builder, Value value);
   /// The step whose copies begin with `op`, or null.
@@ -113,8 +123,8 @@ private:
   }
 
   void addRings();
-  void emitSetUp(OpBuilder &builder);
-  void shiftRegisters(scf::IfOp roles);
+  void emitSetUp(OpBuilder &builder, EpilogueCarrier *carrier);
+  void shiftRegisters(scf::IfOp roles, bool carried);
   /// The copies of the steps in `block`, for the producer.
   void emitProducer(OpBuilder &builder, Block &block, Places &places);
   void emitCopies(OpBuilder &builder, const StagingStep &step, Places &places);
@@ -131,10 +141,13 @@ private:
   const Chip &chip;
   Location loc;
   BulkInstructions instructions;
+  TileSharing sharing;
   /// Where the roles divide, until the others' loops are made anew.
   Operation *first = nullptr;
   int32_t readers = 0, producers = 0;
   Value barriers;
+  /// The number of the first one that is no ring's.
+  int64_t carrierBarrier = 0;
   SmallVector<Ring> rings;
   /// What the producer has for values of the others.
   IRMapping mapping;
@@ -207,12 +220,15 @@ bool Specializer::canRun() {
       (*size)[2] != 1)
     return false;
   readers = size->front();
-  producers = static_cast<int32_t>(countProducerThreads(readers, chip));
+  producers =
+      static_cast<int32_t>(countProducerThreads(readers, chip, carries()));
   first = findFirst();
   SmallVector<Value> needed;
   for (const StagingStep &step : plan.steps)
     for (CopyOp op : step.copies)
       llvm::append_range(needed, op.getSourceIndices());
+  if (carries())
+    llvm::append_range(needed, EpilogueCarrier::getNeeded(plan));
   kernel.walk([&](scf::ForOp loop) {
     if (plan.isStagingLoop(loop))
       needed.append(
@@ -244,7 +260,9 @@ void Specializer::addRings() {
     rings.push_back({&tiles, {}, count});
     count += 2 * tiles.slots;
   }
-  barriers = instructions.addBarriers(loc, count);
+  carrierBarrier = count;
+  barriers = instructions.addBarriers(
+      loc, count + (carries() ? EpilogueCarrier::numBarriers : 0));
   for (Ring &ring : rings)
     for (Value memory : ring.tiles->memories) {
       auto type = cast<MemRefType>(memory.getType());
@@ -257,7 +275,7 @@ void Specializer::addRings() {
     }
 }
 
-void Specializer::emitSetUp(OpBuilder &builder) {
+void Specializer::emitSetUp(OpBuilder &builder, EpilogueCarrier *carrier) {
   auto setUp = scf::IfOp::create(builder, loc, emitIsThread(builder, kernel, 0),
                                  /*withElseRegion=*/false);
   OpBuilder one = setUp.getThenBodyBuilder();
@@ -266,10 +284,16 @@ void Specializer::emitSetUp(OpBuilder &builder) {
       int64_t full = ring.firstBarrier + slot;
       instructions.emitInit(one, loc, barriers, full, 1);
       instructions.emitInit(one, loc, barriers, full + ring.tiles->slots,
-                            readers / chip.subgroupSize);
+                            readers / chip.subgroupSize *
+                                sharing.countReaders());
     }
+  if (carrier)
+    carrier->emitSetUp(one, readers / chip.subgroupSize);
   NVVM::FenceMbarrierInitOp::create(one, loc);
-  gpu::BarrierOp::create(builder, loc);
+  if (sharing.isUsed())
+    sharing.emitMeeting(builder, /*aligned=*/true);
+  else
+    gpu::BarrierOp::create(builder, loc);
 }
 
 /// Hands registers of the producer's over to the others (PTX ISA,
@@ -277,11 +301,13 @@ void Specializer::emitSetUp(OpBuilder &builder) {
 /// room for, in units of 8, and has no more later: who takes what nobody gives
 /// waits for ever. That each role is one of whole warpgroups also lets ptxas
 /// keep the addresses of a step in uniform registers, even where few are
-/// needed.
-void Specializer::shiftRegisters(scf::IfOp roles) {
+/// needed. Two subgroups that copy keep a few more, and those of clusters too.
+void Specializer::shiftRegisters(scf::IfOp roles, bool carried) {
   constexpr int64_t unit = 8, most = 240;
   int64_t group = chip.bulkCopies->registerGroup,
-          least = chip.bulkCopies->leastRegisters,
+          least = chip.bulkCopies->leastRegisters + (sharing.isUsed() ? 2 * unit
+                                                     : carried        ? unit
+                                                                      : 0),
           threads = readers + producers,
           first = chip.registersPerWorkgroup / threads / unit * unit;
   if (producers != group || least >= first)
@@ -310,7 +336,8 @@ void Specializer::emitCopies(OpBuilder &builder, const StagingStep &step,
     Value before =
         arith::XOrIOp::create(builder, loc, place.parity, number(builder, 1));
     instructions.emitWait(builder, loc, barriers,
-                          emitEmpty(builder, ring, place.slot), before);
+                          emitEmpty(builder, ring, place.slot), before,
+                          sharing.isUsed());
     int64_t bytes = 0;
     for (CopyOp op : copies)
       bytes += getTileBytes(op);
@@ -321,10 +348,11 @@ void Specializer::emitCopies(OpBuilder &builder, const StagingStep &step,
       for (Value index : op.getSourceIndices())
         indices.push_back(repeat(builder, index));
       auto memory = llvm::find(ring.tiles->memories, op.getTarget());
+      std::optional<SharedTile> shared = sharing.getShare(op);
       instructions.emitLoad(
           builder, op, indices,
           ring.memories[memory - ring.tiles->memories.begin()], place.slot,
-          barriers, full);
+          barriers, full, shared ? &*shared : nullptr);
     }
     place = emitNext(builder, ring, place);
   }
@@ -412,8 +440,13 @@ void Specializer::convertStep(const StagingStep &step, const Ring &ring,
                         emitFull(builder, ring, place.slot), place.parity);
   Place next = emitNext(builder, ring, place);
   builder.setInsertionPointAfter(last);
-  instructions.emitArrival(builder, loc, barriers,
-                           emitEmpty(builder, ring, place.slot));
+  if (sharing.isUsed())
+    instructions.emitArrivals(builder, loc, barriers,
+                              emitEmpty(builder, ring, place.slot),
+                              sharing.getReleased(), sharing.countReaders());
+  else
+    instructions.emitArrival(builder, loc, barriers,
+                             emitEmpty(builder, ring, place.slot));
   place = next;
 }
 
@@ -476,10 +509,14 @@ void Specializer::eraseSteps() {
 void Specializer::convertOutputs() {
   bool anyBulk = false;
   llvm::SmallPtrSet<Block *, 2> waited;
+  auto share = [&](CopyOp op) {
+    op->setAttr(getCopyThreadsAttrName(),
+                Builder(kernel.getContext()).getI64IntegerAttr(readers));
+  };
+  llvm::for_each(plan.inputs, share);
   for (CopyOp op : plan.outputs) {
     if (!explainNotBulk(op, chip).empty()) {
-      op->setAttr(getCopyThreadsAttrName(),
-                  Builder(kernel.getContext()).getI64IntegerAttr(readers));
+      share(op);
       continue;
     }
     anyBulk = true;
@@ -528,9 +565,12 @@ void Specializer::convertBarriers(Region &region) {
 }
 
 void Specializer::run() {
+  bool carried = carries();
   addRings();
+  EpilogueCarrier carrier(kernel, plan, instructions, barriers, carrierBarrier);
   OpBuilder builder(first);
-  emitSetUp(builder);
+  sharing.emitSetUp(builder);
+  emitSetUp(builder, carried ? &carrier : nullptr);
   IndexMath math(builder, loc);
   Value isProducer = arith::CmpIOp::create(
       builder, loc, arith::CmpIPredicate::uge,
@@ -544,18 +584,35 @@ void Specializer::run() {
   OpBuilder issue = issuer.getThenBodyBuilder();
   Places places = getStart(issue);
   emitProducer(issue, top(), places);
+  if (carried) {
+    auto carry = scf::IfOp::create(
+        producer, loc,
+        emitIsThread(producer, kernel, readers + chip.subgroupSize),
+        /*withElseRegion=*/false);
+    OpBuilder body = carry.getThenBodyBuilder();
+    mapping.clear();
+    carrier.emit(body, mapping,
+                 [&](OpBuilder &at, Value value) { return repeat(at, value); });
+  }
 
   OpBuilder others(first);
   places = getStart(others);
   convertSteps(places.front().slot.getDefiningOp(), places);
   eraseSteps();
-  convertOutputs();
+  if (carried)
+    carrier.convertOthers();
+  else
+    convertOutputs();
   Block &rest = roles.getElseRegion().front();
   Operation *terminator = top().getTerminator();
   while (roles->getNextNode() != terminator)
     roles->getNextNode()->moveBefore(rest.getTerminator());
   convertBarriers(roles.getElseRegion());
-  shiftRegisters(roles);
+  if (sharing.isUsed()) {
+    OpBuilder end(terminator);
+    sharing.emitMeeting(end, /*aligned=*/false);
+  }
+  shiftRegisters(roles, carried);
 
   // The memory of one step alone is used no more.
   for (unsigned i = kernel.getNumWorkgroupAttributions(); i-- > 0;)

@@ -59,12 +59,20 @@ struct ConvertTesseraToNVVMPass
         failed(expandMath(getOperation())))
       return signalPassFailure();
     fenceMemoryOperands(getOperation());
-    for (auto kernel : getOperation().getOps<gpu::GPUFuncOp>())
+    for (auto kernel : getOperation().getOps<gpu::GPUFuncOp>()) {
       if (auto parts = kernel->getAttrOfType<IntegerAttr>(getClusterAttrName()))
         kernel->setAttr(
             NVVM::NVVMDialect::getClusterDimAttrName(),
             DenseI32ArrayAttr::get(
                 &getContext(), {1, 1, static_cast<int32_t>(parts.getInt())}));
+      if (auto sharers =
+              kernel->getAttrOfType<DenseI64ArrayAttr>(getSharersAttrName()))
+        kernel->setAttr(
+            NVVM::NVVMDialect::getClusterDimAttrName(),
+            DenseI32ArrayAttr::get(
+                &getContext(),
+                {static_cast<int32_t>(sharers[0] * sharers[1]), 1, 1}));
+    }
   }
 };
 

@@ -452,6 +452,77 @@ func.func @staged_output(%a: memref<3x512x64xf16>, %b: memref<3x64x56xf16>, %c: 
 #kn = affine_map<(m, n, k) -> (k, n)>
 #mn = affine_map<(m, n, k) -> (m, n)>
 
+// What the epilogue reads comes to where the output is made, if it is of one
+// type and order with the output and has rows for whole accesses: the second
+// extra. There is room for one.
+
+// CHECK-LABEL: func @staged_input
+// CHECK-SAME:    %{{.+}}: memref<64x64xf16>, %{{.+}}: memref<64x64xf16>, %[[WIDE:.+]]: memref<64x64xf32>, %[[E:.+]]: memref<64x64xf16>, %[[E2:.+]]: memref<64x64xf16>, %[[C:.+]]: memref<64x64xf16>)
+// CHECK:         gpu.launch {{.*}} workgroup(%[[W:.+]] : memref<32x64xf16, #gpu.address_space<workgroup>>)
+// CHECK:           scf.for
+// CHECK:             %[[M:.+]] = arith.muli %{{.+}}, %c32
+// CHECK:             %[[SUM:.+]] = scf.for
+// CHECK:             gpu.barrier
+// CHECK-NEXT:        tessera.copy %[[E]][%[[M]], %{{.+}}], %[[W]][%c0, %c0] shape [32, 64] in_bounds swizzled :
+// CHECK-NEXT:        gpu.barrier
+// CHECK:             %[[FW:.+]] = tessera.load %[[WIDE]]
+// CHECK:             %[[F:.+]] = tessera.load %[[W]][%[[SM:.+]], %c0] in_bounds swizzled : {{.+}} -> <16x64xf16, acc>
+// CHECK:             %[[F2:.+]] = tessera.load %[[E2]]
+// CHECK:             %[[R:.+]] = tessera.map %[[SUM]], %[[FW]], %[[F]], %[[F2]]
+// CHECK:             tessera.store %[[R]], %[[W]][%[[SM]], %c0] in_bounds swizzled
+// CHECK-NEXT:        gpu.barrier
+// CHECK-NEXT:        tessera.copy %[[W]][%c0, %c0], %[[C]]
+func.func @staged_input(%a: memref<64x64xf16>, %b: memref<64x64xf16>, %wide: memref<64x64xf32>,
+                        %e: memref<64x64xf16>, %e2: memref<64x64xf16>, %c: memref<64x64xf16>) {
+  %zero = arith.constant 0.0 : f32
+  tessera.contract ins(%a, %b : memref<64x64xf16>, memref<64x64xf16>) init(%zero : f32)
+      extras(%wide, %e, %e2 : memref<64x64xf32>, memref<64x64xf16>, memref<64x64xf16>)
+      outs(%c : memref<64x64xf16>)
+      maps [#mk, #kn, #mn, #mn, #mn, #mn] accumulate f32
+      schedule <workgroup = [32, 64], subgroup = [16, 64], k = 16, stages = 0, persistent = 2, stageOutput = true> {
+  ^bb0(%acc: f32, %x: f32, %y: f16, %z: f16):
+    %0 = arith.addf %acc, %x : f32
+    %1 = arith.addf %y, %z : f16
+    %2 = arith.extf %1 : f16 to f32
+    %3 = arith.addf %0, %2 : f32
+    %4 = arith.truncf %3 : f32 to f16
+    tessera.yield %4 : f16
+  }
+  return
+}
+
+// -----
+
+#mk = affine_map<(m, n, k) -> (m, k)>
+#kn = affine_map<(m, n, k) -> (k, n)>
+#mn = affine_map<(m, n, k) -> (m, n)>
+
+// Rows of 126 bytes are read where they are.
+
+// CHECK-LABEL: func @unaligned_input
+// CHECK-SAME:    %{{.+}}: memref<64x64xf16>, %{{.+}}: memref<64x63xf16>, %[[E:.+]]: memref<64x63xf16>, %{{.+}}: memref<64x63xf16>)
+// CHECK-NOT:     tessera.copy %[[E]]
+// CHECK:         tessera.load %[[E]]
+func.func @unaligned_input(%a: memref<64x64xf16>, %b: memref<64x63xf16>, %e: memref<64x63xf16>, %c: memref<64x63xf16>) {
+  %zero = arith.constant 0.0 : f32
+  tessera.contract ins(%a, %b : memref<64x64xf16>, memref<64x63xf16>) init(%zero : f32)
+      extras(%e : memref<64x63xf16>) outs(%c : memref<64x63xf16>)
+      maps [#mk, #kn, #mn, #mn] accumulate f32
+      schedule <workgroup = [32, 64], subgroup = [16, 64], k = 16, stages = 0, stageOutput = true> {
+  ^bb0(%acc: f32, %y: f16):
+    %0 = arith.truncf %acc : f32 to f16
+    %1 = arith.addf %0, %y : f16
+    tessera.yield %1 : f16
+  }
+  return
+}
+
+// -----
+
+#mk = affine_map<(m, n, k) -> (m, k)>
+#kn = affine_map<(m, n, k) -> (k, n)>
+#mn = affine_map<(m, n, k) -> (m, n)>
+
 // Parts go to a workspace of accumulators; rows of 96 bytes are not swizzled. A
 // workgroup that has one tile has no tile before.
 

@@ -20,12 +20,13 @@
 // RUN: gpu-runner %s --target=cuda --verify --require-mma --entry=unaligned --explain | FileCheck %s --check-prefixes=CHECK,ALL
 // RUN: gpu-runner %s --target=cuda --verify --require-mma --entry=transposed --explain | FileCheck %s --check-prefixes=CHECK,BULK
 // RUN: gpu-runner %s --target=cuda --verify --require-mma --entry=batched --explain | FileCheck %s --check-prefixes=CHECK,BULK
-// RUN: gpu-runner %s --target=cuda --verify --require-mma --entry=single --explain | FileCheck %s --check-prefixes=CHECK,BULK
+// RUN: gpu-runner %s --target=cuda --verify --require-mma --entry=single --explain | FileCheck %s --check-prefixes=CHECK,CARRIED
 // RUN: gpu-runner %s --target=cuda --verify --require-mma --entry=split --explain | FileCheck %s --check-prefixes=CHECK,BULK
-// RUN: gpu-runner %s --target=cuda --verify --require-mma --entry=epilogue --explain | FileCheck %s --check-prefixes=CHECK,BULK
-// RUN: gpu-runner %s --target=cuda --verify --require-mma --entry=by_default --explain | FileCheck %s --check-prefixes=CHECK,BULK
+// RUN: gpu-runner %s --target=cuda --verify --require-mma --entry=epilogue --explain | FileCheck %s --check-prefixes=CHECK,CARRIED
+// RUN: gpu-runner %s --target=cuda --verify --require-mma --entry=by_default --explain | FileCheck %s --check-prefixes=CHECK,CARRIED
 // CHECK: wgmma.m64n
 // BULK: operands: bulk copies by a subgroup of their own; the output leaves workgroup memory by bulk copies
+// CARRIED: operands: bulk copies by a subgroup of their own; a second one brings what the epilogue reads to workgroup memory, and takes the output from there
 // ALL: operands: bulk copies by a subgroup of their own; the output leaves workgroup memory by all threads: rows of argument {{.}} of the kernel are not known to begin at multiples of 16 bytes
 // CHECK: {{^}}verified
 

@@ -138,7 +138,10 @@ def Tessera_ScheduleAttr : AttrDef<Tessera_Dialect, "Schedule"> {
       four subgroups of Hopper are a warpgroup, which `wgmma` works with;
     - `stageOutput` (false): a tile of the output goes through workgroup memory,
       and leaves it in whole rows, rather than straight from the lanes'
-      registers.
+      registers;
+    - `cluster` ([1, 1]): workgroups of so many neighbouring tiles along M and N
+      run at the same time, go through as many tiles each, and share the tiles of
+      the operands that they have in common.
 
     Example:
 
@@ -155,7 +158,7 @@ def Tessera_ScheduleAttr : AttrDef<Tessera_Dialect, "Schedule"> {
     - `schedule_c4`: `kFragment` divides `k`.
     - `schedule_c5`: `splitK` and `group` are positive; `raster`, `interleave` and
       `persistent` are not negative; `interleave` is at most the number of
-      virtual threads.
+      virtual threads; `cluster` has two positive entries.
     - `schedule_c6`: `swizzle` needs `stages` of 1 or more.
 
     What a chip asks for besides (`schedule_c7` and on) is in
@@ -176,7 +179,9 @@ def Tessera_ScheduleAttr : AttrDef<Tessera_Dialect, "Schedule"> {
     DefaultValuedParameter<"int64_t", "0">:$raster,
     DefaultValuedParameter<"int64_t", "0">:$persistent,
     DefaultValuedParameter<"int64_t", "1">:$group,
-    DefaultValuedParameter<"bool", "false">:$stageOutput);
+    DefaultValuedParameter<"bool", "false">:$stageOutput,
+    DefaultValuedParameter<"int64_t", "1">:$clusterM,
+    DefaultValuedParameter<"int64_t", "1">:$clusterN);
   let extraClassDeclaration = [{
     /// The number of virtual threads, and of subgroups.
     int64_t getNumVThreads() const { return getVthread()[0] * getVthread()[1]; }
@@ -184,6 +189,8 @@ def Tessera_ScheduleAttr : AttrDef<Tessera_Dialect, "Schedule"> {
       return (getWorkgroup()[0] / getSubgroup()[0]) *
              (getWorkgroup()[1] / getSubgroup()[1]) * getGroup();
     }
+    /// How many workgroups share tiles of the operands.
+    int64_t getNumClustered() const { return getClusterM() * getClusterN(); }
     /// Whether partial sums are added atomically, in no fixed order.
     bool addsAtomically() const {
       return getSplitK() > 1 &&

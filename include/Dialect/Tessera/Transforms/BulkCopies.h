@@ -41,6 +41,9 @@ struct StagingPlan {
   /// Copies that take other workgroup memory to the outside, each behind a
   /// barrier of its own.
   SmallVector<CopyOp> outputs;
+  /// Copies from the outside to memory that `outputs` are from, before what is
+  /// made there; a barrier stands behind them.
+  SmallVector<CopyOp> inputs;
 
   /// Whether `op` is a loop around a step.
   bool isStagingLoop(Operation *op) const;
@@ -61,8 +64,16 @@ constexpr int64_t registersBesideAccumulators = 26;
 
 /// How many threads are added to a workgroup of so many, of which one issues
 /// its copies: a subgroup, or as many as can hand their registers over where
-/// the others have more than one such group.
-int64_t countProducerThreads(int64_t threads, const Chip &chip);
+/// the others have more than one such group. With `carries`, a second subgroup
+/// is among them, which brings and takes what is no step's.
+int64_t countProducerThreads(int64_t threads, const Chip &chip,
+                             bool carries = false);
+
+/// Rows and columns of what one bulk copy brings of a swizzled tile of `shape`,
+/// of which each of `parts` workgroups brings as much: some of its panels, or
+/// some rows of all. Nothing if there are no such parts.
+std::optional<std::array<int64_t, 2>> getSharedBox(std::array<int64_t, 2> shape,
+                                                   int64_t bits, int64_t parts);
 
 /// Why a copy between memory and workgroup memory is no business of the engine.
 /// Empty: it is one.

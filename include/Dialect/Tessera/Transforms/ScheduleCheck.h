@@ -33,7 +33,9 @@ enum class ScheduleEntry {
   Persistent,
   Group,
   StageOutput,
-  Last = StageOutput
+  ClusterM,
+  ClusterN,
+  Last = ClusterN
 };
 
 /// A schedule as an array of its numbers. It need not be a valid attribute.
@@ -92,6 +94,7 @@ bool hasAlignedRows(ContractOp op, unsigned side, const Chip &chip);
 /// Whether rows of lhs (0) or rhs (1), for sure, begin at multiples of so many
 /// bytes from the first one.
 bool hasRowsOfMultiple(ContractOp op, unsigned side, int64_t bytes);
+bool hasRowsOfMultiple(MemRefType type, int64_t bytes);
 
 /// The registers of 4 bytes that a thread needs at least: the accumulators of
 /// its subgroup's tile, and the operand fragments of one step along K.

@@ -67,6 +67,11 @@ inline llvm::StringRef getOverlappedAttrName() { return "tessera.overlapped"; }
 /// along z make a cluster; absent for one.
 inline llvm::StringRef getClusterAttrName() { return "tessera.cluster"; }
 
+/// The discardable attribute of a `gpu.func` whose workgroups share tiles of
+/// operands: how many along M and N, which follow each other along x and M
+/// first.
+inline llvm::StringRef getSharersAttrName() { return "tessera.sharers"; }
+
 /// The discardable attribute of a `tessera.copy` that says how many threads of
 /// the workgroup, the first ones, share it; absent for all.
 inline llvm::StringRef getCopyThreadsAttrName() {

@@ -128,7 +128,7 @@ FragmentType FragmentType::cloneWithInstruction(StringAttr instruction) const {
 //===----------------------------------------------------------------------===//
 
 Attribute ScheduleAttr::parse(AsmParser &parser, Type) {
-  SmallVector<int64_t> workgroup, subgroup, vthread = {1, 1};
+  SmallVector<int64_t> workgroup, subgroup, vthread = {1, 1}, cluster = {1, 1};
   int64_t k = 0, kFragment = 0, stages = 1, interleave = 0, splitK = 1,
           raster = 0, persistent = 0, group = 1;
   SplitReduction splitKReduction = SplitReduction::Ordered;
@@ -161,6 +161,13 @@ Attribute ScheduleAttr::parse(AsmParser &parser, Type) {
       return parsePair(subgroup);
     if (key == "vthread")
       return parsePair(vthread);
+    if (key == "cluster") {
+      if (parsePair(cluster))
+        return failure();
+      if (cluster.size() != 2)
+        return parser.emitError(keyLoc, "schedule_c5: cluster has two entries");
+      return success();
+    }
     if (key == "k")
       return parser.parseInteger(k);
     if (key == "kFragment")
@@ -196,7 +203,7 @@ Attribute ScheduleAttr::parse(AsmParser &parser, Type) {
            << key
            << "': expected workgroup, subgroup, k, kFragment, stages, vthread, "
               "interleave, swizzle, splitK, splitKReduction, raster, "
-              "persistent, group or stageOutput";
+              "persistent, group, stageOutput or cluster";
   };
   if (parser.parseCommaSeparatedList(AsmParser::Delimiter::LessGreater,
                                      parseEntry))
@@ -206,7 +213,7 @@ Attribute ScheduleAttr::parse(AsmParser &parser, Type) {
   return parser.getChecked<ScheduleAttr>(
       loc, parser.getContext(), workgroup, subgroup, k, kFragment, stages,
       vthread, interleave, swizzle, splitK, splitKReduction, raster, persistent,
-      group, stageOutput);
+      group, stageOutput, cluster[0], cluster[1]);
 }
 
 void ScheduleAttr::print(AsmPrinter &printer) const {
@@ -240,6 +247,10 @@ void ScheduleAttr::print(AsmPrinter &printer) const {
     printer << ", group = " << getGroup();
   if (getStageOutput())
     printer << ", stageOutput = true";
+  if (getNumClustered() != 1) {
+    printer << ", cluster = ";
+    pair({getClusterM(), getClusterN()});
+  }
   printer << '>';
 }
 
@@ -247,7 +258,8 @@ LogicalResult ScheduleAttr::verify(
     function_ref<InFlightDiagnostic()> emitError, ArrayRef<int64_t> workgroup,
     ArrayRef<int64_t> subgroup, int64_t k, int64_t kFragment, int64_t stages,
     ArrayRef<int64_t> vthread, int64_t interleave, bool swizzle, int64_t splitK,
-    SplitReduction, int64_t raster, int64_t persistent, int64_t group, bool) {
+    SplitReduction, int64_t raster, int64_t persistent, int64_t group, bool,
+    int64_t clusterM, int64_t clusterN) {
   auto isPair = [](ArrayRef<int64_t> pair) {
     return pair.size() == 2 && pair[0] > 0 && pair[1] > 0;
   };
@@ -270,8 +282,10 @@ LogicalResult ScheduleAttr::verify(
     return emitError() << "schedule_c4: kFragment (" << kFragment
                        << ") does not divide k (" << k << ")";
   if (splitK <= 0 || group <= 0 || raster < 0 || interleave < 0 ||
-      persistent < 0 || interleave > vthread[0] * vthread[1])
-    return emitError() << "schedule_c5: splitK and group are positive, raster, "
+      persistent < 0 || clusterM <= 0 || clusterN <= 0 ||
+      interleave > vthread[0] * vthread[1])
+    return emitError() << "schedule_c5: splitK, group and cluster are "
+                          "positive, raster, "
                           "interleave and persistent are not negative, and "
                           "interleave is at most the number of vthreads, "
                        << vthread[0] * vthread[1];

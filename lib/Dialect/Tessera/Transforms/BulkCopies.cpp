@@ -86,6 +86,19 @@ static std::string explain(CopyLike op, const Chip &chip) {
   return "";
 }
 
+std::optional<std::array<int64_t, 2>>
+mlir::tessera::getSharedBox(std::array<int64_t, 2> shape, int64_t bits,
+                            int64_t parts) {
+  // A panel's rows have 128 bytes at most, and patterns are of eight rows.
+  int64_t columns = std::min(shape[1], 128 * 8 / bits),
+          panels = shape[1] / columns;
+  if (panels % parts == 0)
+    return std::array{shape[0], columns};
+  if (shape[0] % (8 * parts) == 0)
+    return std::array{shape[0] / parts, columns};
+  return std::nullopt;
+}
+
 std::string mlir::tessera::explainNotBulk(CopyOp op, const Chip &chip) {
   return explain(op, chip);
 }
@@ -108,22 +121,33 @@ static gpu::BarrierOp findBarrier(Operation *op, NextFn next,
   return {};
 }
 
+/// Whether the memory that `op` fills leaves the workgroup again.
+static bool leavesAgain(CopyOp op) {
+  return llvm::any_of(op.getTarget().getUsers(), [&](Operation *user) {
+    auto copy = dyn_cast<CopyOp>(user);
+    return copy && copy.getSource() == op.getTarget();
+  });
+}
+
 /// Whether what else is in workgroup memory, beside the steps' tiles, is
 /// guarded by barriers that are not the steps': stores, a barrier, copies to
-/// the outside, and in a loop a barrier before the stores.
+/// the outside, and in a loop a barrier before the stores. Before the stores
+/// may be copies from the outside, a barrier, and loads.
 static bool guardsOutputs(StagingPlan &plan, Block *top,
                           ArrayRef<Operation *> others) {
   if (others.empty())
     return true;
   Block *block = others.front()->getBlock();
-  bool guarded = block == top, stored = false;
+  bool guarded = block == top, stored = false, arrives = false;
   auto next = others.begin();
   for (Operation &op : *block) {
     if (auto barrier = dyn_cast<gpu::BarrierOp>(op)) {
       if (llvm::none_of(plan.steps, [&](const StagingStep &step) {
             return barrier == step.before || barrier == step.after;
-          }))
+          })) {
         guarded = true;
+        arrives = false;
+      }
       continue;
     }
     if (next == others.end() || *next != &op)
@@ -133,13 +157,23 @@ static bool guardsOutputs(StagingPlan &plan, Block *top,
     if (isa<SumPartsOp>(op) && block == top)
       continue;
     if (auto store = dyn_cast<StoreOp>(op)) {
-      if (!guarded || !plan.outputs.empty())
+      if (!guarded || arrives || !plan.outputs.empty())
         return false;
       stored = true;
       continue;
     }
+    if (isa<LoadOp>(op) && !plan.inputs.empty() && plan.outputs.empty() &&
+        !arrives)
+      continue;
     auto copy = dyn_cast<CopyOp>(op);
-    if (!copy || isWorkgroupMemory(copy.getTargetType()) || !stored)
+    if (copy && isWorkgroupMemory(copy.getTargetType())) {
+      if (!guarded || stored || !plan.outputs.empty())
+        return false;
+      plan.inputs.push_back(copy);
+      arrives = true;
+      continue;
+    }
+    if (!copy || !stored)
       return false;
     // A barrier stands between it and the last store.
     if (plan.outputs.empty() &&
@@ -195,9 +229,11 @@ static int64_t countAccumulators(Operation *kernel, const Chip &chip) {
   return most / (4 * group * chip.subgroupSize);
 }
 
-int64_t mlir::tessera::countProducerThreads(int64_t threads, const Chip &chip) {
-  int64_t group = chip.bulkCopies->registerGroup;
-  return threads > group && threads % group == 0 ? group : chip.subgroupSize;
+int64_t mlir::tessera::countProducerThreads(int64_t threads, const Chip &chip,
+                                            bool carries) {
+  int64_t group = chip.bulkCopies->registerGroup,
+          least = (carries ? 2 : 1) * chip.subgroupSize;
+  return threads > group && threads % group == 0 ? group : least;
 }
 
 bool StagingPlan::isStagingLoop(Operation *op) const {
@@ -318,7 +354,7 @@ mlir::tessera::matchBulkSteps(Operation *kernel, int64_t stages,
   SmallVector<CopyOp> copies;
   llvm::SmallPtrSet<void *, 4> memories;
   kernel->walk([&](CopyOp op) {
-    if (!isWorkgroupMemory(op.getTargetType()))
+    if (!isWorkgroupMemory(op.getTargetType()) || leavesAgain(op))
       return;
     copies.push_back(op);
     memories.insert(op.getTarget().getAsOpaquePointer());
@@ -370,12 +406,12 @@ mlir::tessera::matchBulkSteps(Operation *kernel, int64_t stages,
     return isNot("workgroup memory is used for more than the steps' tiles");
   if (stages < 1)
     return isNot("the kernel has no number of stages");
-  if (threads % chip.subgroupSize != 0 ||
-      threads + countProducerThreads(threads, chip) > chip.maxThreads)
+  int64_t producers = countProducerThreads(threads, chip, !plan.inputs.empty());
+  if (threads % chip.subgroupSize != 0 || threads + producers > chip.maxThreads)
     return isNot("a workgroup of " + Twine(threads) +
                  " threads has no room for a subgroup that copies");
   // What a thread begins with is all that the kernel is compiled for.
-  int64_t all = threads + countProducerThreads(threads, chip),
+  int64_t all = threads + producers,
           accumulators = countAccumulators(kernel, chip);
   if (chip.registersPerWorkgroup && accumulators &&
       accumulators + registersBesideAccumulators >

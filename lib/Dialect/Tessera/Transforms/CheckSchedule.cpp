@@ -45,6 +45,7 @@ public:
     checkGroup();
     checkStagedOutput();
     checkCluster();
+    checkSharedTiles();
     return std::move(problems);
   }
 
@@ -63,6 +64,7 @@ private:
   void checkGroup();
   void checkStagedOutput();
   void checkCluster();
+  void checkSharedTiles();
 
   void report(StringRef label, const Twine &message,
               ArrayRef<ScheduleEntry> entries, bool isLimit = false) {
@@ -490,6 +492,53 @@ void Checker::checkCluster() {
     report("schedule_c21", "splitKReduction = cluster, and " + why,
            {Entry::SplitKReduction, Entry::SplitK, Entry::Persistent,
             Entry::Raster, Entry::StageOutput, Entry::Group});
+}
+
+void Checker::checkSharedTiles() {
+  int64_t count = schedule.getNumClustered();
+  if (count == 1)
+    return;
+  std::array<int64_t, 2> cluster{schedule.getClusterM(),
+                                 schedule.getClusterN()};
+  std::string why;
+  if (chip.clusterWorkgroups == 1 || !chip.bulkCopies)
+    why = chip.name + " has no clusters of workgroups that share tiles";
+  else if (count > chip.clusterWorkgroups)
+    why = "a cluster of " + chip.name + " has at most " +
+          std::to_string(chip.clusterWorkgroups) + " workgroups";
+  else if (schedule.getGroup() == 1 || schedule.getStages() == 0 ||
+           !schedule.getSwizzle())
+    why = "tiles are shared where bulk copies bring them: with stages, a group "
+          "of subgroups and swizzle";
+  else if (schedule.addsInCluster())
+    why = "the parts of a tile are a cluster already";
+  else if (schedule.getPersistent() % count)
+    why = "persistent = " + std::to_string(schedule.getPersistent()) +
+          " workgroups are no whole clusters of " + std::to_string(count);
+  else if (schedule.getRaster() % cluster[0])
+    why = "bands of raster = " + std::to_string(schedule.getRaster()) +
+          " tiles hold no whole clusters of " + std::to_string(cluster[0]);
+  StagedTiles tiles = getStagedTiles(op, form, schedule, chip);
+  for (unsigned side : {0, 1}) {
+    if (!why.empty())
+      break;
+    std::string name = side ? "rhs" : "lhs";
+    std::array<int64_t, 2> shape = side ? tiles.b : tiles.a;
+    int64_t bits = getElementBits(
+        getElementTypeOrSelf((side ? op.getRhs() : op.getLhs()).getType()));
+    // The workgroups along N share a tile of lhs, those along M one of rhs.
+    int64_t parts = cluster[1 - side];
+    if (form.gather[side] || !hasAlignedRows(op, side, chip))
+      why = name + " is not brought by bulk copies";
+    else if (!getSharedBox(shape, bits, parts))
+      why = "its tile of " + name + ", " + std::to_string(shape[0]) + "x" +
+            std::to_string(shape[1]) + ", has no " + std::to_string(parts) +
+            " equal parts of whole patterns";
+  }
+  if (!why.empty())
+    report("schedule_c22", "cluster = " + spellPair(cluster) + ", and " + why,
+           {Entry::ClusterM, Entry::ClusterN, Entry::Persistent, Entry::Raster,
+            Entry::SplitKReduction, Entry::Group});
 }
 
 SmallVector<ScheduleProblem>

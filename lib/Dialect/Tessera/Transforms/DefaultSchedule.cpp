@@ -119,9 +119,13 @@ bool mlir::tessera::hasRowsOfMultiple(ContractOp op, unsigned side,
                                       int64_t bytes) {
   auto type =
       dyn_cast<MemRefType>((side ? op.getRhs() : op.getLhs()).getType());
+  return type && hasRowsOfMultiple(type, bytes);
+}
+
+bool mlir::tessera::hasRowsOfMultiple(MemRefType type, int64_t bytes) {
   int64_t offset;
   SmallVector<int64_t> strides;
-  if (!type || failed(type.getStridesAndOffset(strides, offset)))
+  if (failed(type.getStridesAndOffset(strides, offset)))
     return false;
   int64_t bits = getElementBits(type.getElementType());
   return llvm::all_of(ArrayRef(strides).drop_back(), [&](int64_t stride) {
@@ -264,7 +268,8 @@ static ScheduleAttr makeDefaultSchedule(ContractOp op, const Chip &chip,
                              stages, /*vthread=*/{1, 1}, /*interleave=*/0,
                              swizzle, splitK, SplitReduction::Ordered, raster,
                              /*persistent=*/0, /*group=*/1,
-                             /*stageOutput=*/false);
+                             /*stageOutput=*/false, /*clusterM=*/1,
+                             /*clusterN=*/1);
   };
   // More stages than there are steps would only cost memory.
   if (ShapedType::isStatic(extents[2]) && stages > 1)

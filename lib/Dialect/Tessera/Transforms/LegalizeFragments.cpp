@@ -418,6 +418,10 @@ struct LegalizeFragmentsPass
         if (schedule.addsInCluster())
           kernel->setAttr(getClusterAttrName(),
                           builder.getI64IntegerAttr(schedule.getSplitK()));
+        if (schedule.getNumClustered() > 1)
+          kernel->setAttr(getSharersAttrName(), builder.getDenseI64ArrayAttr(
+                                                    {schedule.getClusterM(),
+                                                     schedule.getClusterN()}));
       }
   }
 

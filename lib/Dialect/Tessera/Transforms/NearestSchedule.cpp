@@ -44,14 +44,16 @@ ScheduleNumbers::ScheduleNumbers(ScheduleAttr schedule)
              schedule.getRaster(),
              schedule.getPersistent(),
              schedule.getGroup(),
-             schedule.getStageOutput()} {}
+             schedule.getStageOutput(),
+             schedule.getClusterM(),
+             schedule.getClusterN()} {}
 
 bool ScheduleNumbers::isValid() const {
   const ScheduleNumbers &s = *this;
-  for (Entry entry :
-       {Entry::WorkgroupM, Entry::WorkgroupN, Entry::SubgroupM,
-        Entry::SubgroupN, Entry::K, Entry::KFragment, Entry::VThreadM,
-        Entry::VThreadN, Entry::SplitK, Entry::Group})
+  for (Entry entry : {Entry::WorkgroupM, Entry::WorkgroupN, Entry::SubgroupM,
+                      Entry::SubgroupN, Entry::K, Entry::KFragment,
+                      Entry::VThreadM, Entry::VThreadN, Entry::SplitK,
+                      Entry::Group, Entry::ClusterM, Entry::ClusterN})
     if (s[entry] <= 0)
       return false;
   for (Entry entry :
@@ -78,7 +80,8 @@ ScheduleAttr ScheduleNumbers::getAttr(MLIRContext *context) const {
       {s[Entry::VThreadM], s[Entry::VThreadN]}, s[Entry::Interleave],
       s[Entry::Swizzle] != 0, s[Entry::SplitK],
       static_cast<SplitReduction>(s[Entry::SplitKReduction]), s[Entry::Raster],
-      s[Entry::Persistent], s[Entry::Group], s[Entry::StageOutput] != 0);
+      s[Entry::Persistent], s[Entry::Group], s[Entry::StageOutput] != 0,
+      s[Entry::ClusterM], s[Entry::ClusterN]);
 }
 
 std::string ScheduleNumbers::describeChange(const ScheduleNumbers &from) const {
@@ -116,6 +119,7 @@ std::string ScheduleNumbers::describeChange(const ScheduleNumbers &from) const {
   number("group", Entry::Group);
   if (to[Entry::StageOutput] != from[Entry::StageOutput])
     add("stageOutput", to[Entry::StageOutput] ? "true" : "false");
+  pair("cluster", Entry::ClusterM, Entry::ClusterN);
   return text;
 }
 
@@ -230,6 +234,8 @@ SmallVector<int64_t> Search::getCandidates(Entry entry) const {
     break;
   case Entry::VThreadM:
   case Entry::VThreadN:
+  case Entry::ClusterM:
+  case Entry::ClusterN:
     addPowers(now);
     break;
   case Entry::Interleave:
@@ -257,6 +263,10 @@ SmallVector<int64_t> Search::getCandidates(Entry entry) const {
   case Entry::Persistent:
     add(0, 0, now);
     add(std::numeric_limits<int32_t>::max(), 0, now);
+    if (entry == Entry::Persistent) {
+      int64_t clustered = from[Entry::ClusterM] * from[Entry::ClusterN];
+      add(now / clustered * clustered, 0, now);
+    }
     break;
   }
   return SmallVector<int64_t>(values.begin(), values.end());

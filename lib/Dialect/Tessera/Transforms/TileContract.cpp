@@ -29,6 +29,7 @@
 #include "Dialect/Tessera/Transforms/IndexMath.h"
 #include "Dialect/Tessera/Transforms/Passes.h"
 #include "Dialect/Tessera/Transforms/Schedule.h"
+#include "Dialect/Tessera/Transforms/ScheduleCheck.h"
 #include "Dialect/Tessera/Transforms/Utils.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -64,6 +65,7 @@ public:
     block = pair(schedule.getWorkgroup());
     sub = pair(schedule.getSubgroup());
     vgrid = pair(schedule.getVthread());
+    cluster = {schedule.getClusterM(), schedule.getClusterN()};
     tile = {sub[0] / vgrid[0], sub[1] / vgrid[1]};
     firstInput[0] = 3 + op.getExtras().size();
     firstInput[1] = firstInput[0] + op.getLhsInputs().size();
@@ -82,6 +84,9 @@ private:
   bool divides(unsigned d, int64_t step) {
     return ShapedType::isStatic(extents[d]) && extents[d] % step == 0;
   }
+  /// Whether no tile sticks out along M or N. All workgroups of a cluster go
+  /// through as many tiles, of which some may be beyond the output.
+  bool fits(unsigned d) { return divides(d, block[d] * cluster[d]); }
 
   Value load(const MatrixView &view, Value row, Value col, FragmentType type,
              bool inBounds);
@@ -104,10 +109,24 @@ private:
   Value addOld(Value sum, Value old);
   /// Workgroup memory for the tile of the output in `out`.
   Value addStagedOutput(const MatrixView &out);
+  /// Whether the tile of an extra can lie where that of the output is made, and
+  /// has rows for whole accesses.
+  bool liesAsOutput(const MatrixView &extra, const MatrixView &out);
+  /// Copies the tile of an extra to where that of the output is made.
+  void bringExtra(const MatrixView &extra, Value staged, bool inBounds);
   /// The tile of the output at (x, y) of the grid of tiles, of the `z`-th batch
   /// and part of the reduction.
   void emitWorkgroupTile(Value x, Value y, Value z);
   void placeSubgroup();
+  /// Whether the grid has one dimension for all tiles.
+  bool isLinear() const {
+    return schedule.getRaster() != 0 || schedule.getPersistent() != 0 ||
+           schedule.getNumClustered() > 1;
+  }
+  /// All tiles, those of a cluster counted as one.
+  Value getNumUnits() {
+    return math.mul(math.mul(numUnits[0], numUnits[1]), numTiles[2]);
+  }
   /// Walks through the tiles that this workgroup computes.
   void emitTiles();
   /// `emit` for each from `begin` to `end` in steps of `step`.
@@ -122,13 +141,15 @@ private:
   MatrixForm form;
   std::array<int64_t, 3> extents;
   ContractOperands operands;
-  std::array<int64_t, 2> block, sub, vgrid, tile;
+  std::array<int64_t, 2> block, sub, vgrid, tile, cluster;
   /// Where the inputs of the producers of lhs and rhs begin.
   std::array<unsigned, 2> firstInput;
 
   gpu::LaunchOp launch;
   /// Tiles along M and N, and the batch times the parts of the reduction.
   std::array<Value, 3> numTiles;
+  /// Along M and N, those of a cluster counted as one.
+  std::array<Value, 2> numUnits;
   /// The steps of the reduction: ceil(K / k), or those of one part of it.
   Value numSteps, firstK;
   /// Which part of the reduction this workgroup has.
@@ -217,7 +238,7 @@ SmallVector<Value> Tiler::emitInit() {
     return SmallVector<Value>(vgrid[0] * vgrid[1], init);
   }
   MatrixView out = operands.viewMatrix(2);
-  bool inBounds = divides(0, block[0]) && divides(1, block[1]);
+  bool inBounds = fits(0) && fits(1);
   Type element = getElementTypeOrSelf(op.getOutput().getType());
   return forEachVThread({}, [&](Value row, Value col, ValueRange) {
     Value old = load(out, math.add(blockAt[0], row), math.add(blockAt[1], col),
@@ -337,7 +358,7 @@ SmallVector<Value> Tiler::emitReduction(ValueRange init) {
   Value at = math.add(firstK, math.mul(loop.getInductionVar(), k));
   auto createTile = [&](unsigned side) {
     bool kBeyond = !kDivides || (form.gather[side] && ahead),
-         otherBeyond = !divides(side, block[side]);
+         otherBeyond = !fits(side);
     TileBounds beyond{side == 0 ? otherBeyond : kBeyond,
                       side == 0 ? kBeyond : otherBeyond};
     return operands.createTile(
@@ -375,7 +396,7 @@ void Tiler::emitEpilogue(ValueRange accs) {
     shape[1] /= schedule.getSplitK();
   FragmentType accType =
       fragment(shape[0], shape[1], op.getAccumulatorType(), Role::Acc);
-  bool inBoundsM = divides(0, block[0]), inBoundsN = divides(1, block[1]);
+  bool inBoundsM = fits(0), inBoundsN = fits(1);
   bool inBounds = inBoundsM && inBoundsN;
 
   // Views and scalars are the same for all vthreads. The parts of a reduction
@@ -397,8 +418,19 @@ void Tiler::emitEpilogue(ValueRange accs) {
   }
   MatrixView out = operands.viewMatrix(2);
   Value staged;
-  if (schedule.getStageOutput())
+  bool swizzled = false;
+  // The one extra that is read where the output is made.
+  std::optional<size_t> brought;
+  if (schedule.getStageOutput()) {
     staged = addStagedOutput(out);
+    swizzled = getSwizzlePhases(cast<MemRefType>(staged.getType())) != 0;
+    for (size_t e = 0; e < numExtras && !brought; ++e)
+      if (operands.reads(3 + e, form.m) && operands.reads(3 + e, form.n) &&
+          liesAsOutput(views[e], out))
+        brought = e;
+    if (brought)
+      bringExtra(views[*brought], staged, inBounds);
+  }
   Block &region = op.getEpilogue().front();
   bool reducesRows = op.reducesRows();
   // The reductions see no columns beyond the end of a row.
@@ -409,6 +441,8 @@ void Tiler::emitEpilogue(ValueRange accs) {
   forEachVThread(accs, [&](Value row, Value col, ValueRange privates) {
     Value result = privates[0];
     std::array<Value, 2> inBlock{row, col};
+    if (out.transposed)
+      std::swap(inBlock[0], inBlock[1]);
     row = math.add(blockAt[0], row);
     col = math.add(blockAt[1], col);
     if (schedule.addsInCluster()) {
@@ -436,6 +470,11 @@ void Tiler::emitEpilogue(ValueRange accs) {
         };
         if (scalars[e])
           emitter.setScalar(argument, scalars[e]);
+        else if (e == brought)
+          emitter.setElements(argument,
+                              LoadOp::create(builder, type, staged, inBlock,
+                                             out.transposed, /*inBounds=*/true,
+                                             swizzled));
         else if (m && n)
           emitter.setElements(argument,
                               load(views[e], row, col, type, inBounds));
@@ -449,9 +488,6 @@ void Tiler::emitEpilogue(ValueRange accs) {
       result = emitter.emit(/*asColumn=*/!operands.reads(2, form.n));
     }
     if (staged) {
-      if (out.transposed)
-        std::swap(inBlock[0], inBlock[1]);
-      bool swizzled = getSwizzlePhases(cast<MemRefType>(staged.getType())) != 0;
       StoreOp::create(builder, result, staged, inBlock, out.transposed,
                       /*inBounds=*/true, /*atomicAdd=*/false, swizzled);
       return SmallVector<Value>();
@@ -475,7 +511,29 @@ void Tiler::emitEpilogue(ValueRange accs) {
                  builder.getDenseI64ArrayAttr(type.getShape()), inBounds,
                  /*alignment=*/nullptr, /*contiguous=*/nullptr,
                  /*swizzled=*/false,
-                 /*fromSwizzled=*/getSwizzlePhases(type) != 0);
+                 /*fromSwizzled=*/swizzled);
+}
+
+bool Tiler::liesAsOutput(const MatrixView &extra, const MatrixView &out) {
+  auto type = cast<MemRefType>(extra.memory.getType());
+  return extra.transposed == out.transposed &&
+         type.getElementType() == getElementTypeOrSelf(out.memory.getType()) &&
+         hasRowsOfMultiple(type, chip.accessBytes);
+}
+
+/// Each element is read and written by one thread: between the two it needs no
+/// barrier.
+void Tiler::bringExtra(const MatrixView &extra, Value staged, bool inBounds) {
+  auto type = cast<MemRefType>(staged.getType());
+  Value zero = math.constant(0);
+  CopyOp::create(builder, extra.memory,
+                 extra.getIndices(blockAt[0], blockAt[1]), staged,
+                 ValueRange{zero, zero},
+                 builder.getDenseI64ArrayAttr(type.getShape()), inBounds,
+                 /*alignment=*/nullptr, /*contiguous=*/nullptr,
+                 /*swizzled=*/getSwizzlePhases(type) != 0,
+                 /*fromSwizzled=*/false);
+  gpu::BarrierOp::create(builder);
 }
 
 Value Tiler::emitSum(Value acc) {
@@ -575,7 +633,7 @@ void Tiler::forEach(Value begin, Value end, Value step,
 void Tiler::emitTiles() {
   gpu::KernelDim3 ids = launch.getBlockIds(), grid = launch.getGridSize();
   int64_t raster = schedule.getRaster();
-  if (raster == 0 && schedule.getPersistent() == 0) {
+  if (!isLinear()) {
     std::optional<int64_t> known = getConstantIntValue(numTiles[2]);
     if (known && *known <= maxGridYZ)
       return emitWorkgroupTile(ids.x, ids.y, ids.z);
@@ -585,22 +643,31 @@ void Tiler::emitTiles() {
   }
 
   // A linear grid. The tiles of one batch come in bands of `raster` rows of
-  // tiles; within a band, the rows run fastest.
+  // tiles; within a band, the rows run fastest. Tiles of a cluster are counted
+  // as one; its workgroups follow each other in the grid, along M first.
+  int64_t clustered = schedule.getNumClustered();
+  Value rank = math.rem(ids.x, math.constant(clustered));
   auto emitLinear = [&](Value linear) {
-    Value perBatch = math.mul(numTiles[0], numTiles[1]);
+    Value perBatch = math.mul(numUnits[0], numUnits[1]);
     Value z = math.div(linear, perBatch), rest = math.rem(linear, perBatch);
-    Value band = raster == 0 ? numTiles[0] : math.constant(raster);
-    Value perBand = math.mul(band, numTiles[1]);
+    Value band = raster == 0 ? numUnits[0] : math.constant(raster / cluster[0]);
+    Value perBand = math.mul(band, numUnits[1]);
     Value first = math.mul(math.div(rest, perBand), band);
-    Value rows = math.min(math.sub(numTiles[0], first), band);
+    Value rows = math.min(math.sub(numUnits[0], first), band);
     Value inBand = math.rem(rest, perBand);
-    emitWorkgroupTile(math.add(first, math.rem(inBand, rows)),
-                      math.div(inBand, rows), z);
+    Value x = math.add(first, math.rem(inBand, rows)),
+          y = math.div(inBand, rows);
+    if (clustered > 1) {
+      Value m = math.constant(cluster[0]);
+      x = math.add(math.mul(x, m), math.rem(rank, m));
+      y = math.add(math.mul(y, cluster[1]), math.div(rank, m));
+    }
+    emitWorkgroupTile(x, y, z);
   };
+  Value parts = math.constant(clustered), begin = math.div(ids.x, parts);
   if (schedule.getPersistent() == 0)
-    return emitLinear(ids.x);
-  Value total = math.mul(math.mul(numTiles[0], numTiles[1]), numTiles[2]);
-  forEach(ids.x, total, grid.x, emitLinear);
+    return emitLinear(begin);
+  forEach(begin, getNumUnits(), math.div(grid.x, parts), emitLinear);
 }
 
 void Tiler::run() {
@@ -624,8 +691,10 @@ void Tiler::run() {
               math.mul(operands.getNumBatches(), splitK)};
   numSteps = math.ceilDiv(operands.getK(), schedule.getK() * splitK);
   std::array<Value, 3> grid = numTiles;
-  if (schedule.getRaster() != 0 || schedule.getPersistent() != 0) {
-    Value total = math.mul(math.mul(numTiles[0], numTiles[1]), numTiles[2]);
+  numUnits = {math.ceilDiv(numTiles[0], cluster[0]),
+              math.ceilDiv(numTiles[1], cluster[1])};
+  if (isLinear()) {
+    Value total = math.mul(getNumUnits(), schedule.getNumClustered());
     if (schedule.getPersistent() != 0)
       total = math.min(total, math.constant(schedule.getPersistent()));
     grid = {total, one, one};

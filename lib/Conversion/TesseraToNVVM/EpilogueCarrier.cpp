@@ -1,0 +1,201 @@
+//===- EpilogueCarrier.cpp - A subgroup for the epilogue's tiles ----------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// One tile of workgroup memory holds what the epilogue reads, and then what it
+// has made:
+//
+//   the carrier                         the others
+//   for each tile                       for each tile
+//     copy to the memory                  products
+//     wait until all is made              wait until it has come
+//     copy to the outside                 load, compute, store
+//     wait until that has read            say that it is made
+//
+// What is read comes during the products of its tile, as soon as the tile
+// before has left. Both mbarriers have one phase for each tile.
+//
+//===----------------------------------------------------------------------===//
+
+#include "EpilogueCarrier.h"
+#include "NvidiaTarget.h"
+
+#include "Dialect/Tessera/Transforms/IndexMath.h"
+#include "Dialect/Tessera/Transforms/Utils.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/PatternMatch.h"
+
+using namespace mlir;
+using namespace mlir::tessera;
+
+/// The loops around the epilogue, outermost first; nothing if something else is
+/// around it.
+static std::optional<SmallVector<scf::ForOp>>
+findLoops(const StagingPlan &plan) {
+  SmallVector<scf::ForOp> loops;
+  for (Operation *parent = CopyOp(plan.outputs.front())->getParentOp();
+       !isa<gpu::GPUFuncOp>(parent); parent = parent->getParentOp()) {
+    auto loop = dyn_cast<scf::ForOp>(parent);
+    if (!loop)
+      return std::nullopt;
+    loops.insert(loops.begin(), loop);
+  }
+  return loops;
+}
+
+/// Whether these are loops that the producer of the steps goes through too.
+static bool areStaging(const StagingPlan &plan) {
+  std::optional<SmallVector<scf::ForOp>> loops = findLoops(plan);
+  return loops && llvm::all_of(*loops, [&](scf::ForOp loop) {
+           return plan.isStagingLoop(loop);
+         });
+}
+
+bool EpilogueCarrier::canRun(const StagingPlan &plan, const Chip &chip,
+                             std::string &why) {
+  why.clear();
+  if (plan.inputs.empty())
+    return false;
+  for (ArrayRef<CopyOp> copies : {plan.inputs, plan.outputs})
+    for (CopyOp op : copies)
+      if (why = explainNotBulk(op, chip); !why.empty())
+        return false;
+  CopyOp in = plan.inputs.front(), out = plan.outputs.front();
+  if (plan.inputs.size() != 1 || plan.outputs.size() != 1 ||
+      in.getTarget() != out.getSource() || !areStaging(plan))
+    why = "it is not one tile of memory for all of the epilogue";
+  return why.empty();
+}
+
+SmallVector<Value> EpilogueCarrier::getNeeded(const StagingPlan &plan) {
+  CopyOp in = plan.inputs.front(), out = plan.outputs.front();
+  SmallVector<Value> needed(in.getSourceIndices());
+  llvm::append_range(needed, out.getTargetIndices());
+  return needed;
+}
+
+Value EpilogueCarrier::number(OpBuilder &builder, int64_t value) {
+  return arith::ConstantOp::create(
+      builder, loc, builder.getI32IntegerAttr(static_cast<int32_t>(value)));
+}
+
+Value EpilogueCarrier::flip(OpBuilder &builder, Value parity) {
+  return arith::XOrIOp::create(builder, loc, parity, number(builder, 1));
+}
+
+Value EpilogueCarrier::emitCome(OpBuilder &builder) {
+  return IndexMath(builder, loc).constant(firstBarrier);
+}
+
+Value EpilogueCarrier::emitMade(OpBuilder &builder) {
+  return IndexMath(builder, loc).constant(firstBarrier + 1);
+}
+
+void EpilogueCarrier::emitSetUp(OpBuilder &one, int64_t subgroups) {
+  instructions.emitInit(one, loc, barriers, firstBarrier, 1);
+  instructions.emitInit(one, loc, barriers, firstBarrier + 1, subgroups);
+}
+
+Value EpilogueCarrier::emitTile(OpBuilder &builder, size_t depth, Value parity,
+                                IRMapping &mapping, RepeatFn repeat) {
+  SmallVector<scf::ForOp> loops = *findLoops(plan);
+  if (depth < loops.size()) {
+    scf::ForOp loop = loops[depth];
+    Value begin = repeat(builder, loop.getLowerBound()),
+          end = repeat(builder, loop.getUpperBound()),
+          stride = repeat(builder, loop.getStep());
+    auto copy = scf::ForOp::create(builder, loc, begin, end, stride, parity);
+    mapping.map(loop.getInductionVar(), copy.getInductionVar());
+    OpBuilder body = OpBuilder::atBlockEnd(copy.getBody());
+    Value next =
+        emitTile(body, depth + 1, copy.getRegionIterArgs()[0], mapping, repeat);
+    scf::YieldOp::create(body, loc, next);
+    return copy.getResult(0);
+  }
+  auto repeatAll = [&](ValueRange values) {
+    SmallVector<Value> repeated;
+    for (Value value : values)
+      repeated.push_back(repeat(builder, value));
+    return repeated;
+  };
+  CopyOp in = plan.inputs[0], out = plan.outputs[0];
+  instructions.emitExpectation(builder, loc, barriers, emitCome(builder),
+                               getTileBytes(in));
+  instructions.emitLoad(builder, in, repeatAll(in.getSourceIndices()),
+                        in.getTarget(), IndexMath(builder, loc).constant(0),
+                        barriers, emitCome(builder));
+  instructions.emitWait(builder, loc, barriers, emitMade(builder), parity);
+  instructions.emitStore(builder, out, repeatAll(out.getTargetIndices()));
+  instructions.emitStoreWait(builder, loc);
+  return flip(builder, parity);
+}
+
+void EpilogueCarrier::emit(OpBuilder &builder, IRMapping &mapping,
+                           RepeatFn repeat) {
+  emitTile(builder, 0, number(builder, 0), mapping, repeat);
+}
+
+/// The next barrier before or after `op` in its block.
+static gpu::BarrierOp findBarrier(Operation *op, bool before) {
+  while ((op = before ? op->getPrevNode() : op->getNextNode()))
+    if (auto barrier = dyn_cast<gpu::BarrierOp>(op))
+      return barrier;
+  return {};
+}
+
+void EpilogueCarrier::convertOthers() {
+  SmallVector<scf::ForOp> loops = *findLoops(plan);
+  CopyOp in = plan.inputs[0], out = plan.outputs[0];
+  OpBuilder before(kernel.getContext());
+  if (loops.empty())
+    before.setInsertionPoint(in);
+  else
+    before.setInsertionPoint(loops[0]);
+  Value parity = number(before, 0);
+  // The parity goes through the loops around.
+  IRRewriter rewriter(kernel.getContext());
+  for (scf::ForOp &loop : loops) {
+    rewriter.setInsertionPoint(loop);
+    auto keep = [](OpBuilder &, Location, ArrayRef<BlockArgument> arguments) {
+      return SmallVector<Value>(arguments.begin(), arguments.end());
+    };
+    loop = cast<scf::ForOp>((*loop.replaceWithAdditionalYields(
+                                 rewriter, parity,
+                                 /*replaceInitOperandUsesInLoop=*/false, keep))
+                                .getOperation());
+    parity = loop.getRegionIterArgs().back();
+  }
+  Value next;
+  for (scf::ForOp loop : llvm::reverse(loops)) {
+    Operation *yield = loop.getBody()->getTerminator();
+    if (!next) {
+      OpBuilder builder(yield);
+      next = flip(builder, parity);
+    }
+    yield->setOperand(yield->getNumOperands() - 1, next);
+    next = loop.getResults().back();
+  }
+
+  // In a loop, the memory was guarded by a barrier; the carrier has waited.
+  if (gpu::BarrierOp barrier = findBarrier(in, /*before=*/true);
+      barrier && !loops.empty())
+    barrier.erase();
+  gpu::BarrierOp come = findBarrier(in, /*before=*/false),
+                 made = findBarrier(out, /*before=*/true);
+  OpBuilder wait(come);
+  instructions.emitWait(wait, loc, barriers, emitCome(wait), parity);
+  come.erase();
+  // Stores of all lanes are seen by the copy.
+  OpBuilder say(made);
+  emitProxyFence(say, loc);
+  NVVM::SyncWarpOp::create(say, loc, number(say, -1));
+  instructions.emitArrival(say, loc, barriers, emitMade(say));
+  made.erase();
+  in.erase();
+  out.erase();
+}

@@ -1,0 +1,48 @@
+//===- TileSharing.h - Workgroups that share tiles --------------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CONVERSION_TESSERATONVVM_TILESHARING_H
+#define CONVERSION_TESSERATONVVM_TILESHARING_H
+
+#include "BulkInstructions.h"
+
+namespace mlir::tessera {
+
+/// The cluster of a kernel whose workgroups share tiles of operands
+/// (`tessera.sharers`), or one workgroup alone.
+class TileSharing {
+public:
+  explicit TileSharing(gpu::GPUFuncOp kernel);
+
+  bool isUsed() const { return m * n > 1; }
+  /// How many workgroups read what one of them brings, itself included.
+  int64_t countReaders() const { return m + n - 1; }
+
+  /// Computes what follows. For all threads.
+  void emitSetUp(OpBuilder &builder);
+  /// What this workgroup brings of the tile of `op`, for all that share it;
+  /// nothing if none does.
+  std::optional<SharedTile> getShare(CopyOp op) const;
+  /// The workgroup whose slots lane i of a subgroup releases (i32), for as many
+  /// lanes as there are readers.
+  Value getReleased() const { return released; }
+  /// Waits for all threads of the cluster. `aligned`: those of a subgroup are
+  /// together.
+  void emitMeeting(OpBuilder &builder, bool aligned);
+
+private:
+  gpu::GPUFuncOp kernel;
+  int64_t m = 1, n = 1;
+  /// The workgroup's place along M and N (i32).
+  Value placeM, placeN;
+  /// Of lhs and rhs.
+  std::array<SharedTile, 2> shares;
+  Value released;
+};
+
+} // namespace mlir::tessera
+
+#endif // CONVERSION_TESSERATONVVM_TILESHARING_H

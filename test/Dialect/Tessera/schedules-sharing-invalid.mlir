@@ -1,0 +1,120 @@
+// RUN: gpu-opt %s --tessera-choose-schedule="target=cuda chip=sm_90a" --split-input-file --verify-diagnostics
+
+// What workgroups that share tiles in clusters ask for.
+
+#mk = affine_map<(m, n, k) -> (m, k)>
+#kn = affine_map<(m, n, k) -> (k, n)>
+#mn = affine_map<(m, n, k) -> (m, n)>
+
+func.func @schedule_c22_many(%a: memref<512x2048xf16>, %b: memref<2048x512xf16>, %c: memref<512x512xf32>) {
+  // expected-error @+1 {{schedule_c22: cluster = [4, 4], and a cluster of sm_90a has at most 8 workgroups; the nearest legal is}}
+  tessera.contract ins(%a, %b : memref<512x2048xf16>, memref<2048x512xf16>) outs(%c : memref<512x512xf32>)
+      maps [#mk, #kn, #mn] accumulate f32
+      schedule <workgroup = [128, 128], subgroup = [64, 128], k = 64, stages = 2, swizzle = true, group = 4, cluster = [4, 4]> {
+  ^bb0(%acc: f32):
+    tessera.yield %acc : f32
+  }
+  return
+}
+
+// -----
+
+#mk = affine_map<(m, n, k) -> (m, k)>
+#kn = affine_map<(m, n, k) -> (k, n)>
+#mn = affine_map<(m, n, k) -> (m, n)>
+
+func.func @schedule_c22_alone(%a: memref<512x2048xf16>, %b: memref<2048x512xf16>, %c: memref<512x512xf32>) {
+  // expected-error @+1 {{schedule_c22: cluster = [2, 1], and tiles are shared where bulk copies bring them: with stages, a group of subgroups and swizzle; the nearest legal is cluster = [1, 1]}}
+  tessera.contract ins(%a, %b : memref<512x2048xf16>, memref<2048x512xf16>) outs(%c : memref<512x512xf32>)
+      maps [#mk, #kn, #mn] accumulate f32
+      schedule <workgroup = [128, 128], subgroup = [64, 64], k = 64, kFragment = 16, stages = 2, swizzle = true, cluster = [2, 1]> {
+  ^bb0(%acc: f32):
+    tessera.yield %acc : f32
+  }
+  return
+}
+
+// -----
+
+#mk = affine_map<(m, n, k) -> (m, k)>
+#kn = affine_map<(m, n, k) -> (k, n)>
+#mn = affine_map<(m, n, k) -> (m, n)>
+
+func.func @schedule_c22_parts(%a: memref<512x2048xf16>, %b: memref<2048x512xf16>, %c: memref<512x512xf32>) {
+  // expected-error @+1 {{schedule_c22: cluster = [2, 1], and the parts of a tile are a cluster already; the nearest legal is}}
+  tessera.contract ins(%a, %b : memref<512x2048xf16>, memref<2048x512xf16>) outs(%c : memref<512x512xf32>)
+      maps [#mk, #kn, #mn] accumulate f32
+      schedule <workgroup = [128, 128], subgroup = [64, 128], k = 64, stages = 2, swizzle = true, splitK = 2, splitKReduction = cluster, group = 4, cluster = [2, 1]> {
+  ^bb0(%acc: f32):
+    tessera.yield %acc : f32
+  }
+  return
+}
+
+// -----
+
+#mk = affine_map<(m, n, k) -> (m, k)>
+#kn = affine_map<(m, n, k) -> (k, n)>
+#mn = affine_map<(m, n, k) -> (m, n)>
+
+func.func @schedule_c22_persistent(%a: memref<512x2048xf16>, %b: memref<2048x512xf16>, %c: memref<512x512xf32>) {
+  // expected-error @+1 {{schedule_c22: cluster = [2, 1], and persistent = 131 workgroups are no whole clusters of 2; the nearest legal is persistent = 130}}
+  tessera.contract ins(%a, %b : memref<512x2048xf16>, memref<2048x512xf16>) outs(%c : memref<512x512xf32>)
+      maps [#mk, #kn, #mn] accumulate f32
+      schedule <workgroup = [128, 128], subgroup = [64, 128], k = 64, stages = 2, swizzle = true, persistent = 131, group = 4, cluster = [2, 1]> {
+  ^bb0(%acc: f32):
+    tessera.yield %acc : f32
+  }
+  return
+}
+
+// -----
+
+#mk = affine_map<(m, n, k) -> (m, k)>
+#kn = affine_map<(m, n, k) -> (k, n)>
+#mn = affine_map<(m, n, k) -> (m, n)>
+
+func.func @schedule_c22_raster(%a: memref<512x2048xf16>, %b: memref<2048x512xf16>, %c: memref<512x512xf32>) {
+  // expected-error @+1 {{schedule_c22: cluster = [2, 1], and bands of raster = 3 tiles hold no whole clusters of 2; the nearest legal is}}
+  tessera.contract ins(%a, %b : memref<512x2048xf16>, memref<2048x512xf16>) outs(%c : memref<512x512xf32>)
+      maps [#mk, #kn, #mn] accumulate f32
+      schedule <workgroup = [128, 128], subgroup = [64, 128], k = 64, stages = 2, swizzle = true, raster = 3, group = 4, cluster = [2, 1]> {
+  ^bb0(%acc: f32):
+    tessera.yield %acc : f32
+  }
+  return
+}
+
+// -----
+
+#mk = affine_map<(m, n, k) -> (m, k)>
+#kn = affine_map<(m, n, k) -> (k, n)>
+#mn = affine_map<(m, n, k) -> (m, n)>
+
+func.func @schedule_c22_unaligned(%a: memref<512x2047xf16>, %b: memref<2047x512xf16>, %c: memref<512x512xf32>) {
+  // expected-error @+1 {{schedule_c22: cluster = [2, 1], and lhs is not brought by bulk copies; the nearest legal is cluster = [1, 1]}}
+  tessera.contract ins(%a, %b : memref<512x2047xf16>, memref<2047x512xf16>) outs(%c : memref<512x512xf32>)
+      maps [#mk, #kn, #mn] accumulate f32
+      schedule <workgroup = [128, 128], subgroup = [64, 128], k = 64, stages = 2, swizzle = true, group = 4, cluster = [2, 1]> {
+  ^bb0(%acc: f32):
+    tessera.yield %acc : f32
+  }
+  return
+}
+
+// -----
+
+#mk = affine_map<(m, n, k) -> (m, k)>
+#kn = affine_map<(m, n, k) -> (k, n)>
+#mn = affine_map<(m, n, k) -> (m, n)>
+
+func.func @schedule_c22_rows(%a: memref<512x2048xf16>, %b: memref<2048x512xf16>, %c: memref<512x512xf32>) {
+  // expected-error @+1 {{schedule_c22: cluster = [3, 1], and its tile of rhs, 64x128, has no 3 equal parts of whole patterns; the nearest legal is cluster = [2, 1]}}
+  tessera.contract ins(%a, %b : memref<512x2048xf16>, memref<2048x512xf16>) outs(%c : memref<512x512xf32>)
+      maps [#mk, #kn, #mn] accumulate f32
+      schedule <workgroup = [128, 128], subgroup = [64, 128], k = 64, stages = 2, swizzle = true, group = 4, cluster = [3, 1]> {
+  ^bb0(%acc: f32):
+    tessera.yield %acc : f32
+  }
+  return
+}

@@ -7,7 +7,7 @@
 #ifndef CONVERSION_TESSERATONVVM_BULKINSTRUCTIONS_H
 #define CONVERSION_TESSERATONVVM_BULKINSTRUCTIONS_H
 
-#include "Dialect/Tessera/IR/Tessera.h"
+#include "Dialect/Tessera/Transforms/Window.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 
@@ -16,7 +16,8 @@ namespace mlir::tessera {
 /// Makes the instructions of one kernel's bulk copies, and its tensor maps.
 class BulkInstructions {
 public:
-  explicit BulkInstructions(gpu::GPUFuncOp kernel) : kernel(kernel) {}
+  BulkInstructions(gpu::GPUFuncOp kernel, const Chip &chip)
+      : kernel(kernel), chip(chip) {}
 
   /// Workgroup memory for so many mbarriers.
   Value addBarriers(Location loc, int64_t count);
@@ -48,8 +49,10 @@ public:
   ArrayRef<Attribute> getMaps() const { return maps; }
 
 private:
-  /// The address of the tensor map by which `op` copies from or to `argument`.
-  Value emitMap(OpBuilder &builder, CopyOp op, Value argument);
+  /// The address of the tensor map by which `op` copies from or to `argument`,
+  /// by windows over it where there are some.
+  Value emitMap(OpBuilder &builder, CopyOp op, Value argument,
+                const std::optional<BulkWindow> &window = std::nullopt);
   /// For each panel of the tile: calls `emit` with the pointer to it in
   /// workgroup memory, and its place in the tensor, innermost first (i32).
   void forEachPanel(OpBuilder &builder, CopyOp op, Value first,
@@ -57,6 +60,7 @@ private:
                     function_ref<void(Value, ValueRange)> emit);
 
   gpu::GPUFuncOp kernel;
+  const Chip &chip;
   SmallVector<Attribute> maps;
 };
 

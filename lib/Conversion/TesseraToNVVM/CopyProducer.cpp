@@ -56,7 +56,7 @@ public:
   Specializer(gpu::GPUFuncOp kernel, const StagingStep &step, int64_t stages,
               const Chip &chip)
       : kernel(kernel), step(step), stages(stages), chip(chip),
-        loc(kernel.getLoc()), instructions(kernel) {}
+        loc(kernel.getLoc()), instructions(kernel, chip) {}
 
   bool canRun();
   void run();

@@ -474,7 +474,7 @@ void Tiler::emitEpilogue(ValueRange accs) {
                  out.getIndices(blockAt[0], blockAt[1]),
                  builder.getDenseI64ArrayAttr(type.getShape()), inBounds,
                  /*alignment=*/nullptr, /*contiguous=*/nullptr,
-                 /*swizzled=*/false,
+                 /*window=*/nullptr, /*swizzled=*/false,
                  /*fromSwizzled=*/getSwizzlePhases(type) != 0);
 }
 

@@ -620,8 +620,8 @@ TEST_F(FakeCudaTest, TensorMapsOfWindows) {
   open();
   alignas(tensorMapAlignment) char map[tensorMapBytes] = {};
   const int64_t sizes[] = {2, 16, 14, 64}, strides[] = {14336, 896, 64, 1},
-                box[] = {1, 1, 128, 32}, lower[] = {-1, -1}, extent[] = {16, 14},
-                stride[] = {2, 1};
+                box[] = {1, 1, 128, 32}, lower[] = {-1, -1},
+                extent[] = {16, 14}, stride[] = {2, 1};
   TensorMapRequest request;
   request.pointer = map;
   request.element = TensorMapElement::F16;

@@ -178,6 +178,8 @@ struct Windows {
 
   Expected<TiledTensor> describe() const {
     std::vector<int64_t> sizes{images}, lower, extent, stride;
+    // Windows over nothing are windows as well.
+    lower.reserve(1);
     for (const Along &a : along) {
       sizes.push_back(a.size);
       lower.push_back(-a.before);
@@ -210,9 +212,9 @@ struct Windows {
 /// The addresses of the pixels that the engine brings, 0 for zeros: a model of
 /// PTX ISA, "im2col mode". Innermost first: the base of the window is
 /// `coordinates`, the place within it is `offsets`.
-std::vector<unsigned long long>
-walk(const TiledTensor &map, std::vector<int64_t> coordinates,
-     const std::vector<int64_t> &offsets) {
+std::vector<unsigned long long> walk(const TiledTensor &map,
+                                     std::vector<int64_t> coordinates,
+                                     const std::vector<int64_t> &offsets) {
   std::vector<unsigned long long> result;
   unsigned last = map.rank - 1;
   for (unsigned d = 1; d < last; ++d) {
@@ -232,8 +234,8 @@ walk(const TiledTensor &map, std::vector<int64_t> coordinates,
     result.push_back(inside ? address : 0);
     for (unsigned d = 1; d <= last; ++d) {
       coordinates[d] += map.steps[d];
-      if (d == last || coordinates[d] <= int64_t(map.sizes[d]) - 1 +
-                                             map.upperCorner[d - 1])
+      if (d == last ||
+          coordinates[d] <= int64_t(map.sizes[d]) - 1 + map.upperCorner[d - 1])
         break;
       coordinates[d] = map.lowerCorner[d - 1];
     }
@@ -251,7 +253,8 @@ std::vector<unsigned long long> gather(const Windows &windows, int64_t row,
     bool inside = true;
     for (size_t d = windows.along.size(); d-- > 0;) {
       const Along &a = windows.along[d];
-      int64_t at = rest % a.count() * a.stride + place[d] * a.dilation - a.before;
+      int64_t at =
+          rest % a.count() * a.stride + place[d] * a.dilation - a.before;
       rest /= a.count();
       inside &= at >= 0 && at < a.size;
       offset += at * stride;
@@ -277,7 +280,8 @@ void checkWindows(const Windows &windows) {
   }
   for (int64_t row = 0; row < rows; row += windows.pixels)
     for (int64_t number = 0; number < places; ++number) {
-      std::vector<int64_t> place(windows.along.size()), coordinates{16}, offsets;
+      std::vector<int64_t> place(windows.along.size()), coordinates{16},
+          offsets;
       int64_t rest = row, tap = number;
       for (size_t d = windows.along.size(); d-- > 0;) {
         const Along &a = windows.along[d];

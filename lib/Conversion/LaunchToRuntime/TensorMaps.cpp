@@ -122,16 +122,17 @@ FailureOr<Map> Encoder::read(Attribute entry) const {
   if (!element)
     return op.emitError() << "no tensor map has elements of type "
                           << type.getElementType();
-  Map result{unsigned(number), box.asArrayRef(), swizzle.getInt(), *element, {}};
+  Map result{
+      unsigned(number), box.asArrayRef(), swizzle.getInt(), *element, {}};
   for (StringRef name : windowNames) {
     if (!map.contains(windowNames[0]))
       break;
     auto numbers = map.getAs<DenseI64ArrayAttr>(name);
     if (!numbers || numbers.size() + 2 != type.getRank())
-      return op.emitError() << "the tensor map " << entry
-                            << " of windows over " << type
-                            << " is to give lower, extent and stride for each "
-                               "dimension but the first and the last";
+      return op.emitError()
+             << "the tensor map " << entry << " of windows over " << type
+             << " is to give lower, extent and stride for each "
+                "dimension but the first and the last";
     result.windows.push_back(numbers.asArrayRef());
   }
   return result;

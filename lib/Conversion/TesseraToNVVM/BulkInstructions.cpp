@@ -8,9 +8,9 @@
 // one instruction moves one panel, since the engine's swizzle spans that much
 // (CUDA driver API, CUtensorMapSwizzle).
 //
-// Windows over an image are the engine's "im2col mode" (PTX ISA): the coordinates
-// are those of the first window's corner, and offsets say the place within the
-// windows.
+// Windows over an image are the engine's "im2col mode" (PTX ISA): the
+// coordinates are those of the first window's corner, and offsets say the place
+// within the windows.
 //
 //===----------------------------------------------------------------------===//
 
@@ -224,8 +224,8 @@ static WindowPlace emitWindowPlace(OpBuilder &builder, Location loc,
   for (auto [d, rowDim, colDim] : llvm::enumerate(window.row, window.col)) {
     Value index = rowDim ? rowAt[*rowDim] : math.constant(0);
     if (d > 0) {
-      index = math.add(math.mul(index, window.stride[d - 1]),
-                       window.lower[d - 1]);
+      index =
+          math.add(math.mul(index, window.stride[d - 1]), window.lower[d - 1]);
       Value offset = colDim ? math.mul(colAt[*colDim], window.dilation[d])
                             : math.constant(0);
       place.offsets.push_back(arith::IndexCastOp::create(
@@ -239,9 +239,8 @@ static WindowPlace emitWindowPlace(OpBuilder &builder, Location loc,
   int64_t all = 1;
   for (int64_t extent : cols)
     all *= extent;
-  Value inside =
-      arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, col,
-                            math.constant(all));
+  Value inside = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult,
+                                       col, math.constant(all));
   place.indices.push_back(arith::SelectOp::create(
       builder, loc, inside, colAt.back(), math.constant(cols.back())));
   return place;
@@ -271,17 +270,15 @@ void BulkInstructions::emitLoad(OpBuilder &builder, CopyOp op,
   auto cluster = LLVM::LLVMPointerType::get(
       builder.getContext(),
       static_cast<unsigned>(NVVM::NVVMMemorySpace::SharedCluster));
-  forEachPanel(builder, op, first, place.indices,
-               [&](Value to, ValueRange at) {
-                 to = LLVM::AddrSpaceCastOp::create(builder, loc, cluster, to);
-                 NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp::create(
-                     builder, loc, to, map, at, barrier, place.offsets,
-                     /*multicastMask=*/Value(), /*l2CacheHint=*/Value(),
-                     window ? NVVM::TMALoadMode::IM2COL
-                            : NVVM::TMALoadMode::TILE,
-                     /*isCTAOnly=*/false, NVVM::CTAGroupKindAttr(),
-                     /*predicate=*/Value());
-               });
+  forEachPanel(builder, op, first, place.indices, [&](Value to, ValueRange at) {
+    to = LLVM::AddrSpaceCastOp::create(builder, loc, cluster, to);
+    NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp::create(
+        builder, loc, to, map, at, barrier, place.offsets,
+        /*multicastMask=*/Value(), /*l2CacheHint=*/Value(),
+        window ? NVVM::TMALoadMode::IM2COL : NVVM::TMALoadMode::TILE,
+        /*isCTAOnly=*/false, NVVM::CTAGroupKindAttr(),
+        /*predicate=*/Value());
+  });
 }
 
 void BulkInstructions::emitStore(OpBuilder &builder, CopyOp op) {

@@ -231,8 +231,8 @@ Expected<TiledTensor> Description::make() {
   for (int64_t dim = last - 1; dim >= 0; --dim)
     if (Status status = setStride(dim); !status.ok())
       return status;
-  for (const Status &status : {setSwizzle(), checkInnermost(), setAddress(),
-                               setWindows()})
+  for (const Status &status :
+       {setSwizzle(), checkInnermost(), setAddress(), setWindows()})
     if (!status.ok())
       return status;
   return result;

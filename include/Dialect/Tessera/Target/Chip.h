@@ -159,6 +159,8 @@ struct ChipRates {
   /// element by element, and than by single subgroups, of elements of less than
   /// four bytes and of others.
   double savedByRows = 0, savedByOrder = 0, savedByOrderOfWords = 0;
+  /// The same where the channels of an image are too few for wide copies.
+  double savedByRuns = 0;
 };
 
 /// What the compiler has to know of a chip.

@@ -32,8 +32,8 @@ struct BulkWindow {
   SmallVector<int64_t> dilation;
 };
 
-/// `window` over `image`, as the engine of `chip` copies tiles of `shape` of it.
-/// Nothing where it does not, and `why` says what is in the way.
+/// `window` over `image`, as the engine of `chip` copies tiles of `shape` of
+/// it. Nothing where it does not, and `why` says what is in the way.
 std::optional<BulkWindow> matchBulkWindow(WindowAttr window, ShapedType image,
                                           ArrayRef<int64_t> shape,
                                           const Chip &chip, std::string &why);

@@ -251,7 +251,8 @@ LogicalResult WindowAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   auto isPositive = [](int64_t extent) { return extent > 0; };
   if (rows.empty() || cols.empty() || !llvm::all_of(rows, isPositive) ||
       !llvm::all_of(cols, isPositive))
-    return emitError() << "window_c1: rows and cols are not empty, and positive";
+    return emitError()
+           << "window_c1: rows and cols are not empty, and positive";
   if (map.getNumDims() != rows.size() + cols.size() || map.getNumSymbols() != 0)
     return emitError() << "window_c2: the map has " << map.getNumDims()
                        << " dimensions and " << map.getNumSymbols()

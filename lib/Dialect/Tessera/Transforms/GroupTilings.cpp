@@ -54,8 +54,8 @@ private:
   ScheduleAttr make(const ScheduleDefaults &tiling, int64_t parts,
                     SplitReduction kind);
   bool fits(const ScheduleDefaults &tiling);
-  /// The step along K of `tiling`: that of the table, or the largest below it of
-  /// whose tiles the bulk copy engine brings those that are gathered.
+  /// The step along K of `tiling`: that of the table, or the largest below it
+  /// of whose tiles the bulk copy engine brings those that are gathered.
   int64_t getStep(const ScheduleDefaults &tiling);
   /// Whether all that is gathered with this step is.
   bool gathersInBulk(const ScheduleDefaults &tiling, int64_t k);
@@ -123,8 +123,8 @@ bool GroupTilings::gathersInBulk(const ScheduleDefaults &tiling, int64_t k) {
     auto image = cast<ShapedType>((side ? op.getRhs() : op.getLhs()).getType());
     WindowAttr window = getWindow(op, form, side);
     std::string why;
-    if (!window || !matchBulkWindow(window, image, {tiling.workgroup[side], k},
-                                    chip, why))
+    if (!window ||
+        !matchBulkWindow(window, image, {tiling.workgroup[side], k}, chip, why))
       return false;
   }
   return true;
@@ -172,8 +172,8 @@ ScheduleAttr GroupTilings::make(const ScheduleDefaults &tiling, int64_t parts,
   auto [m, n, batches] = countTiles(tiling);
   int64_t wave = chip.processors, units = m * n * batches * parts;
   // Where all threads copy, a workgroup's next tile does not begin early.
-  bool persistent = chip.bulkCopies && wave > 0 && units > wave &&
-                    gathersInBulk(tiling, k);
+  bool persistent =
+      chip.bulkCopies && wave > 0 && units > wave && gathersInBulk(tiling, k);
   // Elements of 4 bytes leave the registers in whole sectors of memory.
   bool stageOutput = parts == 1 && problem.outputBytes <= 2 &&
                      !isPacked(getElementTypeOrSelf(op.getOutput().getType()));
@@ -181,9 +181,8 @@ ScheduleAttr GroupTilings::make(const ScheduleDefaults &tiling, int64_t parts,
   // A workgroup that has one tile needs no more slots than steps.
   int64_t steps = llvm::divideCeil(problem.extents[2], k * parts),
           // As many bytes in flight, whatever the step.
-          all = tiling.stages * whole / k,
-          most = persistent ? all
-                            : std::min(all, std::max<int64_t>(steps, 1));
+      all = tiling.stages * whole / k,
+          most = persistent ? all : std::min(all, std::max<int64_t>(steps, 1));
   // As many as workgroups have room for, with the barriers of the slots.
   int64_t room = chip.workgroupMemoryBytes - swizzlePatternBytes;
   // With fewer slots than three, products wait for copies.

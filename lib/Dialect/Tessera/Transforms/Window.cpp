@@ -5,10 +5,10 @@
 //===----------------------------------------------------------------------===//
 //
 // An engine that walks through an image by itself goes along the columns of its
-// pixels, then to the next row of them, to the next image at last: these are the
-// rows of the matrix of a convolution, if they are all of the output's pixels in
-// their order. The place within the window is the same for all rows of a tile,
-// if the tile's columns are channels of one place.
+// pixels, then to the next row of them, to the next image at last: these are
+// the rows of the matrix of a convolution, if they are all of the output's
+// pixels in their order. The place within the window is the same for all rows
+// of a tile, if the tile's columns are channels of one place.
 //
 //===----------------------------------------------------------------------===//
 
@@ -113,8 +113,8 @@ mlir::tessera::matchBulkWindow(WindowAttr window, ShapedType image,
       int64_t extent = ((row ? rows[*row] : 1) - 1) * stride + 1;
       if (stride < 1 || stride > limits->maxStride)
         return isNot("strides of " + Twine(stride));
-      if (col && (dilation < 1 ||
-                  (cols[*col] - 1) * dilation > limits->maxOffset))
+      if (col &&
+          (dilation < 1 || (cols[*col] - 1) * dilation > limits->maxOffset))
         return isNot("windows that are wider than " +
                      Twine(limits->maxOffset + 1));
       auto isCorner = [&](int64_t place) {

@@ -13,6 +13,12 @@
 //   box       elements that one bulk copy moves in each dimension of the
 //             memref, outermost first: 1 to 5 of them
 //   swizzle   span of the swizzle in workgroup memory in bytes: 0, 32, 64, 128
+//   lower, extent, stride
+//             where an image is copied by windows over it: where the first one
+//             begins in each dimension but the first and the last, how far from
+//             there the last one does and one more, and the steps between them;
+//             the last two entries of box are then pixels, one behind the
+//             other, and channels
 //   symbol    an `llvm.mlir.global external constant` of
 //             `!llvm.array<128 x i8>`, whose address stands for the map's in
 //             the kernel

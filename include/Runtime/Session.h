@@ -145,6 +145,14 @@ void tessera_rt_tensor_map(void *map, void *pointer, int64_t offset,
                            const int64_t *strides, int64_t element,
                            const int64_t *box, int64_t swizzle);
 
+/// The same of windows over an image.
+void tessera_rt_window_map(void *map, void *pointer, int64_t offset,
+                           int64_t rank, const int64_t *sizes,
+                           const int64_t *strides, int64_t element,
+                           const int64_t *box, int64_t swizzle,
+                           const int64_t *lower, const int64_t *extent,
+                           const int64_t *stride);
+
 /// Gives device memory, aligned to 256 bytes, or to `alignment` (a power of
 /// two) when that is more. Null after an error.
 void *tessera_rt_alloc(int64_t bytes);

@@ -24,6 +24,19 @@ constexpr int maxTensorMapRank = 5;
 /// Most elements of a box in one dimension.
 constexpr int64_t maxTensorMapBox = 256;
 
+/// Of windows over an image (CUDA driver API, cuTensorMapEncodeIm2col): pixels
+/// that one copy moves, and the steps from a window to the next one.
+constexpr int64_t maxWindowPixels = 1024;
+constexpr int64_t maxWindowStride = 8;
+/// How far, over so many dimensions, windows begin before and end behind the
+/// image, and how wide one is (PTX ISA, "im2col mode").
+constexpr int64_t getMaxWindowCorner(int64_t dimensions) {
+  return dimensions == 1 ? 32767 : dimensions == 2 ? 127 : 15;
+}
+constexpr int64_t getMaxWindowOffset(int64_t dimensions) {
+  return dimensions == 1 ? 65535 : dimensions == 2 ? 255 : 31;
+}
+
 /// Element types of tensor maps. Integers without a sign, and floating-point
 /// types that are not named here, are those of the same size: a copy moves
 /// bits. tf32 is F32.
@@ -57,6 +70,13 @@ struct TensorMapRequest {
   const int64_t *box = nullptr;
   /// Span of the swizzle in workgroup memory in bytes: 0, 32, 64 or 128.
   int64_t swizzle = 0;
+  /// Windows over an image, in each dimension but the first and the last; null
+  /// for tiles. Where the first one begins (negative before the image), how far
+  /// from there the last one does and one more, and the steps between them. The
+  /// box's last two entries are pixels, of which one follows the other through
+  /// these places and the images, and channels.
+  const int64_t *windowLower = nullptr, *windowExtent = nullptr,
+                *windowStride = nullptr;
 };
 
 } // namespace tessera::runtime

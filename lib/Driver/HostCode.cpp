@@ -74,6 +74,7 @@ static llvm::orc::SymbolMap getRuntimeSymbols(llvm::orc::ExecutionSession &es) {
   };
   add("tessera_rt_launch", &tessera_rt_launch);
   add("tessera_rt_tensor_map", &tessera_rt_tensor_map);
+  add("tessera_rt_window_map", &tessera_rt_window_map);
   add("tessera_rt_constant", &tessera_rt_constant);
   add("tessera_rt_report", &tessera_rt_report);
   add("_mlir_memref_to_llvm_alloc", &tessera_rt_alloc);

@@ -180,6 +180,16 @@ void tessera_rt_tensor_map(void *map, void *pointer, int64_t offset,
                            int64_t rank, const int64_t *sizes,
                            const int64_t *strides, int64_t element,
                            const int64_t *box, int64_t swizzle) {
+  tessera_rt_window_map(map, pointer, offset, rank, sizes, strides, element,
+                        box, swizzle, nullptr, nullptr, nullptr);
+}
+
+void tessera_rt_window_map(void *map, void *pointer, int64_t offset,
+                           int64_t rank, const int64_t *sizes,
+                           const int64_t *strides, int64_t element,
+                           const int64_t *box, int64_t swizzle,
+                           const int64_t *lower, const int64_t *extent,
+                           const int64_t *stride) {
   TensorMapRequest request;
   request.pointer = pointer;
   request.offset = offset;
@@ -189,6 +199,9 @@ void tessera_rt_tensor_map(void *map, void *pointer, int64_t offset,
   request.strides = strides;
   request.box = box;
   request.swizzle = swizzle;
+  request.windowLower = lower;
+  request.windowExtent = extent;
+  request.windowStride = stride;
   requireSession("tessera_rt_tensor_map").encodeTensorMap(request, map);
 }
 

@@ -319,6 +319,22 @@ CudaDriver makeFakeDriver() {
         std::memset(map, 7, tensorMapBytes);
         return fake->encodeResult;
       };
+  driver.tensorMapEncodeIm2col =
+      [](void *map, CUtensorMapDataType, unsigned rank, void *,
+         const unsigned long long *sizes, const unsigned long long *,
+         const int *lowerCorner, const int *upperCorner, unsigned channels,
+         unsigned pixels, const unsigned *elementStrides, CUtensorMapInterleave,
+         CUtensorMapSwizzle, CUtensorMapL2promotion, CUtensorMapFloatOOBfill) {
+        EXPECT_EQ(rank, 4u);
+        EXPECT_EQ(sizes[1], 14u);
+        EXPECT_EQ(lowerCorner[0], -1);
+        EXPECT_EQ(upperCorner[1], -1);
+        EXPECT_EQ(channels, 32u);
+        EXPECT_EQ(elementStrides[2], 2u);
+        fake->lastBox = pixels;
+        std::memset(map, 9, tensorMapBytes);
+        return fake->encodeResult;
+      };
   driver.occupancy = [](int *blocks, CUfunction, int threads, size_t) {
     *blocks = 2048 / threads;
     return fake->state();
@@ -598,6 +614,32 @@ TEST_F(FakeCudaTest, TensorMaps) {
   state.encodeResult = CUDA_ERROR_INVALID_VALUE;
   EXPECT_TRUE(contains(device->encodeTensorMap(request, map).message(),
                        "cuTensorMapEncodeTiled: CUDA_ERROR_SOME"));
+}
+
+TEST_F(FakeCudaTest, TensorMapsOfWindows) {
+  open();
+  alignas(tensorMapAlignment) char map[tensorMapBytes] = {};
+  const int64_t sizes[] = {2, 16, 14, 64}, strides[] = {14336, 896, 64, 1},
+                box[] = {1, 1, 128, 32}, lower[] = {-1, -1},
+                extent[] = {16, 14}, stride[] = {2, 1};
+  TensorMapRequest request;
+  request.pointer = map;
+  request.element = TensorMapElement::F16;
+  request.rank = 4;
+  request.sizes = sizes;
+  request.strides = strides;
+  request.box = box;
+  request.swizzle = 64;
+  request.windowLower = lower;
+  request.windowExtent = extent;
+  request.windowStride = stride;
+  Status status = device->encodeTensorMap(request, map);
+  ASSERT_TRUE(status.ok()) << status.message();
+  EXPECT_EQ(map[127], 9);
+  EXPECT_EQ(state.lastBox, 128u);
+  state.encodeResult = CUDA_ERROR_INVALID_VALUE;
+  EXPECT_TRUE(contains(device->encodeTensorMap(request, map).message(),
+                       "cuTensorMapEncodeIm2col: CUDA_ERROR_SOME"));
 }
 
 TEST_F(FakeCudaTest, OldDriversHaveNoTensorMaps) {

@@ -157,4 +157,189 @@ TEST(TensorMapTest, Ranks) {
                "6 dimensions; 1 to 5"));
 }
 
+//===----------------------------------------------------------------------===//
+// Windows over an image
+//===----------------------------------------------------------------------===//
+
+/// One dimension that windows move over.
+struct Along {
+  int64_t size, window, stride, dilation, before, after;
+
+  int64_t count() const {
+    return (size + before + after - (window - 1) * dilation - 1) / stride + 1;
+  }
+};
+
+/// A convolution of images with channels side by side, two bytes each.
+struct Windows {
+  int64_t images, channels;
+  std::vector<Along> along;
+  int64_t pixels = 64, perPixel = 16;
+
+  Expected<TiledTensor> describe() const {
+    std::vector<int64_t> sizes{images}, lower, extent, stride;
+    // Windows over nothing are windows as well.
+    lower.reserve(1);
+    for (const Along &a : along) {
+      sizes.push_back(a.size);
+      lower.push_back(-a.before);
+      extent.push_back((a.count() - 1) * a.stride + 1);
+      stride.push_back(a.stride);
+    }
+    sizes.push_back(channels);
+    std::vector<int64_t> strides(sizes.size(), 1), box(sizes.size(), 1);
+    for (size_t d = sizes.size() - 1; d-- > 0;)
+      strides[d] = strides[d + 1] * sizes[d + 1];
+    box[box.size() - 2] = pixels;
+    box.back() = perPixel;
+    TensorMapRequest request;
+    // NOLINTNEXTLINE(performance-no-int-to-ptr)
+    request.pointer = reinterpret_cast<void *>(uintptr_t(0x1000));
+    request.element = TensorMapElement::F16;
+    request.rank = static_cast<int64_t>(sizes.size());
+    request.sizes = sizes.data();
+    request.strides = strides.data();
+    request.box = box.data();
+    request.swizzle = 32;
+    request.windowLower = lower.data();
+    request.windowExtent = extent.data();
+    request.windowStride = stride.data();
+    return describeTiledTensor(request);
+  }
+  std::string error() const { return describe().status().message(); }
+};
+
+/// The addresses of the pixels that the engine brings, 0 for zeros: a model of
+/// PTX ISA, "im2col mode". Innermost first: the base of the window is
+/// `coordinates`, the place within it is `offsets`.
+std::vector<unsigned long long> walk(const TiledTensor &map,
+                                     std::vector<int64_t> coordinates,
+                                     const std::vector<int64_t> &offsets) {
+  std::vector<unsigned long long> result;
+  unsigned last = map.rank - 1;
+  for (unsigned d = 1; d < last; ++d) {
+    // The corner lies within the bounding box.
+    EXPECT_GE(coordinates[d], map.lowerCorner[d - 1]);
+    EXPECT_LE(coordinates[d],
+              int64_t(map.sizes[d]) - 1 + map.upperCorner[d - 1]);
+  }
+  for (unsigned pixel = 0; pixel < map.pixels; ++pixel) {
+    unsigned long long address = map.address + coordinates[0] * 2;
+    bool inside = coordinates[last] < int64_t(map.sizes[last]);
+    for (unsigned d = 1; d <= last; ++d) {
+      int64_t place = coordinates[d] + (d < last ? offsets[d - 1] : 0);
+      inside &= place >= 0 && place < int64_t(map.sizes[d]);
+      address += place * map.strides[d - 1];
+    }
+    result.push_back(inside ? address : 0);
+    for (unsigned d = 1; d <= last; ++d) {
+      coordinates[d] += map.steps[d];
+      if (d == last ||
+          coordinates[d] <= int64_t(map.sizes[d]) - 1 + map.upperCorner[d - 1])
+        break;
+      coordinates[d] = map.lowerCorner[d - 1];
+    }
+  }
+  return result;
+}
+
+/// What the convolution reads for these rows of its matrix.
+std::vector<unsigned long long> gather(const Windows &windows, int64_t row,
+                                       const std::vector<int64_t> &place,
+                                       int64_t channel) {
+  std::vector<unsigned long long> result;
+  for (int64_t end = row + windows.pixels; row < end; ++row) {
+    int64_t rest = row, stride = windows.channels, offset = channel;
+    bool inside = true;
+    for (size_t d = windows.along.size(); d-- > 0;) {
+      const Along &a = windows.along[d];
+      int64_t at =
+          rest % a.count() * a.stride + place[d] * a.dilation - a.before;
+      rest /= a.count();
+      inside &= at >= 0 && at < a.size;
+      offset += at * stride;
+      stride *= a.size;
+    }
+    inside &= rest < windows.images;
+    result.push_back(inside ? 0x1000 + 2 * (offset + rest * stride) : 0);
+  }
+  return result;
+}
+
+/// Every tile of the convolution, at every place of its window.
+void checkWindows(const Windows &windows) {
+  Expected<TiledTensor> map = windows.describe();
+  ASSERT_TRUE(map.ok()) << map.status().message();
+  ASSERT_TRUE(map->isImage);
+  EXPECT_EQ(map->pixels, windows.pixels);
+  EXPECT_EQ(map->channels, windows.perPixel);
+  int64_t rows = windows.images, places = 1;
+  for (const Along &a : windows.along) {
+    rows *= a.count();
+    places *= a.window;
+  }
+  for (int64_t row = 0; row < rows; row += windows.pixels)
+    for (int64_t number = 0; number < places; ++number) {
+      std::vector<int64_t> place(windows.along.size()), coordinates{16},
+          offsets;
+      int64_t rest = row, tap = number;
+      for (size_t d = windows.along.size(); d-- > 0;) {
+        const Along &a = windows.along[d];
+        place[d] = tap % a.window;
+        tap /= a.window;
+        coordinates.push_back(rest % a.count() * a.stride - a.before);
+        rest /= a.count();
+        offsets.push_back(place[d] * a.dilation);
+      }
+      coordinates.push_back(rest);
+      EXPECT_EQ(walk(*map, coordinates, offsets),
+                gather(windows, row, place, 16));
+    }
+}
+
+TEST(TensorMapTest, WindowsAreThoseOfConvolutions) {
+  // 3x3 with zeros around it, in steps of two, wider ones, several at a time.
+  checkWindows({3, 32, {{9, 3, 1, 1, 1, 1}, {11, 3, 1, 1, 1, 1}}});
+  checkWindows({3, 32, {{9, 3, 1, 1, 0, 0}, {11, 3, 1, 1, 0, 0}}});
+  checkWindows({2, 32, {{16, 3, 2, 1, 1, 1}, {15, 3, 2, 1, 1, 1}}});
+  checkWindows({2, 32, {{16, 7, 2, 1, 3, 3}, {17, 5, 3, 1, 2, 1}}});
+  checkWindows({2, 32, {{16, 3, 1, 2, 2, 2}, {13, 1, 2, 1, 0, 0}}});
+  checkWindows({1, 32, {{16, 3, 1, 1, 0, 2}, {13, 3, 1, 3, 3, 0}}});
+  // Over one and over three dimensions.
+  checkWindows({4, 32, {{100, 5, 3, 2, 4, 1}}});
+  checkWindows(
+      {2, 32, {{5, 3, 1, 1, 1, 1}, {6, 2, 2, 1, 0, 0}, {7, 3, 1, 2, 2, 2}}});
+}
+
+TEST(TensorMapTest, CornersOfWindows) {
+  Windows windows{2, 32, {{16, 3, 2, 1, 1, 1}, {15, 3, 1, 1, 0, 2}}};
+  Expected<TiledTensor> map = windows.describe();
+  ASSERT_TRUE(map.ok()) << map.status().message();
+  // The innermost dimension first: w, then h.
+  EXPECT_EQ(map->lowerCorner[0], 0);
+  EXPECT_EQ(map->lowerCorner[1], -1);
+  EXPECT_EQ(map->upperCorner[0], 0);
+  EXPECT_EQ(map->upperCorner[1], -2);
+  EXPECT_EQ(map->steps[1], 1u);
+  EXPECT_EQ(map->steps[2], 2u);
+  EXPECT_EQ(map->steps[3], 1u);
+}
+
+TEST(TensorMapTest, NamesWhatWindowsCannotBe) {
+  Windows windows{2, 32, {{16, 3, 9, 1, 1, 1}, {15, 3, 1, 1, 1, 1}}};
+  EXPECT_TRUE(contains(windows.error(), "steps of 1 to 8 are possible"));
+  windows.along[0] = {16, 3, 1, 1, 129, 1};
+  EXPECT_TRUE(contains(windows.error(), "windows over dimension 1 begin -129 "
+                                        "places from a side of the image; "
+                                        "-128 to 127 are possible"));
+  windows.along[0] = {16, 3, 1, 1, 1, 1};
+  windows.pixels = 1025;
+  EXPECT_TRUE(contains(windows.error(), "1 to 1024 are possible"));
+  windows.pixels = 64;
+  windows.perPixel = 32;
+  EXPECT_TRUE(contains(windows.error(), "more than the swizzle's span of 32"));
+  EXPECT_TRUE(contains(Windows({2, 32, {}}).error(),
+                       "windows move over one dimension at least"));
+}
+
 } // namespace

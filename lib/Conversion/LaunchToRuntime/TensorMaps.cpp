@@ -17,7 +17,12 @@ using namespace mlir;
 using namespace mlir::tessera;
 using ::tessera::runtime::TensorMapElement;
 
-static constexpr llvm::StringLiteral encodeName = "tessera_rt_tensor_map";
+static constexpr llvm::StringLiteral encodeName = "tessera_rt_tensor_map",
+                                     encodeWindowsName =
+                                         "tessera_rt_window_map";
+/// What a map of windows says besides, one number for each dimension but two.
+static constexpr llvm::StringLiteral windowNames[] = {"lower", "extent",
+                                                      "stride"};
 
 static ArrayAttr getMaps(gpu::LaunchFuncOp launch) {
   return launch->getAttrOfType<ArrayAttr>(getTensorMapsAttrName());
@@ -63,6 +68,8 @@ struct Map {
   ArrayRef<int64_t> box;
   int64_t swizzle;
   TensorMapElement element;
+  /// In the order of `windowNames`; empty for tiles.
+  SmallVector<ArrayRef<int64_t>> windows;
 };
 
 /// Writes the calls of one launch.
@@ -115,7 +122,20 @@ FailureOr<Map> Encoder::read(Attribute entry) const {
   if (!element)
     return op.emitError() << "no tensor map has elements of type "
                           << type.getElementType();
-  return Map{unsigned(number), box.asArrayRef(), swizzle.getInt(), *element};
+  Map result{
+      unsigned(number), box.asArrayRef(), swizzle.getInt(), *element, {}};
+  for (StringRef name : windowNames) {
+    if (!map.contains(windowNames[0]))
+      break;
+    auto numbers = map.getAs<DenseI64ArrayAttr>(name);
+    if (!numbers || numbers.size() + 2 != type.getRank())
+      return op.emitError()
+             << "the tensor map " << entry << " of windows over " << type
+             << " is to give lower, extent and stride for each "
+                "dimension but the first and the last";
+    result.windows.push_back(numbers.asArrayRef());
+  }
+  return result;
 }
 
 Value Encoder::store(ArrayRef<Value> values) {
@@ -131,28 +151,36 @@ Value Encoder::store(ArrayRef<Value> values) {
 
 FailureOr<Value> Encoder::encode(const Map &map, Value operand) {
   MemRefDescriptor descriptor(operand);
-  SmallVector<Value> sizes, strides, box;
-  for (auto [dim, extent] : llvm::enumerate(map.box)) {
+  auto storeNumbers = [&](ArrayRef<int64_t> numbers) {
+    SmallVector<Value> values;
+    for (int64_t number : numbers)
+      values.push_back(constant(number));
+    return store(values);
+  };
+  SmallVector<Value> sizes, strides;
+  for (unsigned dim = 0; dim < map.box.size(); ++dim) {
     sizes.push_back(descriptor.size(rewriter, loc, dim));
     strides.push_back(descriptor.stride(rewriter, loc, dim));
-    box.push_back(constant(extent));
   }
   Value slot = LLVM::AllocaOp::create(
       rewriter, loc, pointer,
       LLVM::LLVMArrayType::get(rewriter.getI8Type(),
                                ::tessera::runtime::tensorMapBytes),
       constant(1), ::tessera::runtime::tensorMapAlignment);
-  Value arguments[] = {slot,
-                       descriptor.alignedPtr(rewriter, loc),
-                       descriptor.offset(rewriter, loc),
-                       constant(map.box.size()),
-                       store(sizes),
-                       store(strides),
-                       constant(int64_t(map.element)),
-                       store(box),
-                       constant(map.swizzle)};
+  SmallVector<Value> arguments = {slot,
+                                  descriptor.alignedPtr(rewriter, loc),
+                                  descriptor.offset(rewriter, loc),
+                                  constant(map.box.size()),
+                                  store(sizes),
+                                  store(strides),
+                                  constant(int64_t(map.element)),
+                                  storeNumbers(map.box),
+                                  constant(map.swizzle)};
+  for (ArrayRef<int64_t> numbers : map.windows)
+    arguments.push_back(storeNumbers(numbers));
   FailureOr<LLVM::LLVMFuncOp> callee = LLVM::lookupOrCreateFn(
-      rewriter, launch->getParentOfType<ModuleOp>(), encodeName,
+      rewriter, launch->getParentOfType<ModuleOp>(),
+      map.windows.empty() ? encodeName : encodeWindowsName,
       llvm::to_vector(ValueRange(arguments).getTypes()),
       LLVM::LLVMVoidType::get(rewriter.getContext()));
   if (failed(callee))

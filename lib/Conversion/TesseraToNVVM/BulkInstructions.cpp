@@ -8,6 +8,10 @@
 // one instruction moves one panel, since the engine's swizzle spans that much
 // (CUDA driver API, CUtensorMapSwizzle).
 //
+// Windows over an image are the engine's "im2col mode" (PTX ISA): the
+// coordinates are those of the first window's corner, and offsets say the place
+// within the windows.
+//
 //===----------------------------------------------------------------------===//
 
 #include "BulkInstructions.h"
@@ -151,7 +155,8 @@ void BulkInstructions::emitWait(OpBuilder &builder, Location loc,
 //===----------------------------------------------------------------------===//
 
 Value BulkInstructions::emitMap(OpBuilder &builder, CopyOp op, Value argument,
-                                std::array<int64_t, 2> tileBox) {
+                                std::array<int64_t, 2> tileBox,
+                                const std::optional<BulkWindow> &window) {
   auto type = cast<MemRefType>(argument.getType());
   int64_t bytes = getElementBytes(type.getElementType());
   SmallVector<int64_t> box(type.getRank() - 2, 1);
@@ -159,12 +164,17 @@ Value BulkInstructions::emitMap(OpBuilder &builder, CopyOp op, Value argument,
   int64_t span = box.back() * bytes;
   int64_t number = cast<BlockArgument>(argument).getArgNumber();
   auto attribute = [&](const std::string &symbol) {
-    return builder.getDictionaryAttr(
-        {builder.getNamedAttr("argument", builder.getI64IntegerAttr(number)),
-         builder.getNamedAttr("box", builder.getDenseI64ArrayAttr(box)),
-         builder.getNamedAttr("swizzle", builder.getI64IntegerAttr(span)),
-         builder.getNamedAttr(
-             "symbol", FlatSymbolRefAttr::get(builder.getContext(), symbol))});
+    NamedAttrList entries;
+    entries.set("argument", builder.getI64IntegerAttr(number));
+    entries.set("box", builder.getDenseI64ArrayAttr(box));
+    entries.set("swizzle", builder.getI64IntegerAttr(span));
+    entries.set("symbol", FlatSymbolRefAttr::get(builder.getContext(), symbol));
+    if (window) {
+      entries.set("lower", builder.getDenseI64ArrayAttr(window->lower));
+      entries.set("extent", builder.getDenseI64ArrayAttr(window->extent));
+      entries.set("stride", builder.getDenseI64ArrayAttr(window->stride));
+    }
+    return entries.getDictionary(builder.getContext());
   };
   auto pointer = LLVM::LLVMPointerType::get(builder.getContext());
   auto getName = [&](size_t i) {
@@ -216,6 +226,60 @@ void BulkInstructions::forEachPanel(
   }
 }
 
+namespace {
+/// Where a copy of windows begins.
+struct WindowPlace {
+  /// The first window's place in the image: an index for each dimension.
+  SmallVector<Value> indices;
+  /// The place within it in what windows move over, innermost first (i16).
+  SmallVector<Value> offsets;
+};
+} // namespace
+
+/// The place of a row and a column of the matrix that `window` describes.
+static WindowPlace emitWindowPlace(OpBuilder &builder, Location loc,
+                                   WindowAttr attribute,
+                                   const BulkWindow &window, Value row,
+                                   Value col) {
+  IndexMath math(builder, loc);
+  auto delinearize = [&](Value linear, ArrayRef<int64_t> extents) {
+    SmallVector<Value> sizes, at(extents.size());
+    for (int64_t extent : extents)
+      sizes.push_back(math.constant(extent));
+    auto dims = llvm::to_vector(
+        llvm::seq<unsigned>(0, static_cast<unsigned>(extents.size())));
+    math.delinearize(linear, sizes, dims, at);
+    return at;
+  };
+  ArrayRef<int64_t> cols = attribute.getCols();
+  SmallVector<Value> rowAt = delinearize(row, attribute.getRows()),
+                     colAt = delinearize(col, cols);
+  WindowPlace place;
+  for (auto [d, rowDim, colDim] : llvm::enumerate(window.row, window.col)) {
+    Value index = rowDim ? rowAt[*rowDim] : math.constant(0);
+    if (d > 0) {
+      index =
+          math.add(math.mul(index, window.stride[d - 1]), window.lower[d - 1]);
+      Value offset = colDim ? math.mul(colAt[*colDim], window.dilation[d])
+                            : math.constant(0);
+      place.offsets.push_back(arith::IndexCastOp::create(
+          builder, loc, builder.getI16Type(), offset));
+    }
+    place.indices.push_back(index);
+  }
+  std::reverse(place.offsets.begin(), place.offsets.end());
+  // Beyond the last column, where a part of the reduction may end, there are no
+  // channels: zeros.
+  int64_t all = 1;
+  for (int64_t extent : cols)
+    all *= extent;
+  Value inside = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult,
+                                       col, math.constant(all));
+  place.indices.push_back(arith::SelectOp::create(
+      builder, loc, inside, colAt.back(), math.constant(cols.back())));
+  return place;
+}
+
 void BulkInstructions::emitLoad(OpBuilder &builder, CopyOp op,
                                 ValueRange sourceIndices, Value memory,
                                 Value slot, Value barriers, Value number,
@@ -223,21 +287,34 @@ void BulkInstructions::emitLoad(OpBuilder &builder, CopyOp op,
   Location loc = op.getLoc();
   IndexMath math(builder, loc);
   Value barrier = emitBarrier(builder, loc, barriers, number);
-  Value map = emitMap(builder, op, op.getSource(), getBox(op, shared));
+  std::optional<BulkWindow> window;
+  WindowPlace place;
+  if (op.getWindow()) {
+    std::string why;
+    window = matchBulkWindow(*op.getWindow(), op.getSourceType(), op.getShape(),
+                             chip, why);
+    place = emitWindowPlace(builder, loc, *op.getWindow(), *window,
+                            sourceIndices[0], sourceIndices[1]);
+  } else {
+    llvm::append_range(place.indices, sourceIndices);
+  }
+  Value map =
+      emitMap(builder, op, op.getSource(), getBox(op, shared), window);
   Value first = math.add(
       memref::ExtractAlignedPointerAsIndexOp::create(builder, loc, memory),
       math.mul(slot, getTileBytes(op)));
   auto cluster = LLVM::LLVMPointerType::get(
       builder.getContext(),
       static_cast<unsigned>(NVVM::NVVMMemorySpace::SharedCluster));
-  forEachPanel(builder, op, first, sourceIndices, shared,
-               [&](Value to, ValueRange place) {
+  forEachPanel(builder, op, first, place.indices, shared,
+               [&](Value to, ValueRange at) {
                  to = LLVM::AddrSpaceCastOp::create(builder, loc, cluster, to);
                  NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp::create(
-                     builder, loc, to, map, place, barrier,
-                     /*im2colOffsets=*/ValueRange(),
+                     builder, loc, to, map, at, barrier, place.offsets,
                      /*multicastMask=*/shared ? shared->mask : Value(),
-                     /*l2CacheHint=*/Value(), NVVM::TMALoadMode::TILE,
+                     /*l2CacheHint=*/Value(),
+                     window ? NVVM::TMALoadMode::IM2COL
+                            : NVVM::TMALoadMode::TILE,
                      /*isCTAOnly=*/false, NVVM::CTAGroupKindAttr(),
                      /*predicate=*/Value());
                });

@@ -7,7 +7,7 @@
 #ifndef CONVERSION_TESSERATONVVM_BULKINSTRUCTIONS_H
 #define CONVERSION_TESSERATONVVM_BULKINSTRUCTIONS_H
 
-#include "Dialect/Tessera/IR/Tessera.h"
+#include "Dialect/Tessera/Transforms/Window.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 
@@ -24,7 +24,8 @@ struct SharedTile {
 /// Makes the instructions of one kernel's bulk copies, and its tensor maps.
 class BulkInstructions {
 public:
-  explicit BulkInstructions(gpu::GPUFuncOp kernel) : kernel(kernel) {}
+  BulkInstructions(gpu::GPUFuncOp kernel, const Chip &chip)
+      : kernel(kernel), chip(chip) {}
 
   /// Workgroup memory for so many mbarriers.
   Value addBarriers(Location loc, int64_t count);
@@ -64,9 +65,11 @@ public:
 
 private:
   /// The address of the tensor map by which `op` copies from or to `argument`,
-  /// so many rows and columns at a time.
+  /// so many rows and columns at a time, by windows over it where there are
+  /// some.
   Value emitMap(OpBuilder &builder, CopyOp op, Value argument,
-                std::array<int64_t, 2> tileBox);
+                std::array<int64_t, 2> tileBox,
+                const std::optional<BulkWindow> &window = std::nullopt);
   /// For each panel of the tile, or of the shared part of it: calls `emit` with
   /// the pointer to it in workgroup memory, and its place in the tensor,
   /// innermost first (i32).
@@ -75,6 +78,7 @@ private:
                     function_ref<void(Value, ValueRange)> emit);
 
   gpu::GPUFuncOp kernel;
+  const Chip &chip;
   SmallVector<Attribute> maps;
 };
 

@@ -78,7 +78,7 @@ class Specializer {
 public:
   Specializer(gpu::GPUFuncOp kernel, const StagingPlan &plan, const Chip &chip)
       : kernel(kernel), plan(plan), chip(chip), loc(kernel.getLoc()),
-        instructions(kernel), sharing(kernel) {}
+        instructions(kernel, chip), sharing(kernel) {}
 
   bool canRun();
   void run();

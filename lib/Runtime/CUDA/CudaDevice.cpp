@@ -636,18 +636,27 @@ Status CudaDevice::checkLaunch(const LaunchRequest &request,
 Status CudaDevice::encodeTensorMap(const TensorMapRequest &request, void *map) {
   if (Status status = enter(); !status.ok())
     return status;
-  if (!driver.tensorMapEncodeTiled)
+  if (!driver.tensorMapEncodeTiled || !driver.tensorMapEncodeIm2col)
     return Status(StatusCode::InvalidArgument,
                   "libcuda.so.1 has no cuTensorMapEncodeTiled: the driver is "
                   "too old for kernels that take tensor maps");
   Expected<TiledTensor> tensor = describeTiledTensor(request);
   if (!tensor.ok())
     return tensor.status();
-  const unsigned elementStrides[maxTensorMapRank] = {1, 1, 1, 1, 1};
+  if (tensor->isImage)
+    return check("cuTensorMapEncodeIm2col",
+                 driver.tensorMapEncodeIm2col(
+                     map, tensor->type, tensor->rank,
+                     toPointer(tensor->address), tensor->sizes, tensor->strides,
+                     tensor->lowerCorner, tensor->upperCorner, tensor->channels,
+                     tensor->pixels, tensor->steps,
+                     CU_TENSOR_MAP_INTERLEAVE_NONE, tensor->swizzle,
+                     CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
+                     CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE));
   return check("cuTensorMapEncodeTiled",
                driver.tensorMapEncodeTiled(
                    map, tensor->type, tensor->rank, toPointer(tensor->address),
-                   tensor->sizes, tensor->strides, tensor->box, elementStrides,
+                   tensor->sizes, tensor->strides, tensor->box, tensor->steps,
                    CU_TENSOR_MAP_INTERLEAVE_NONE, tensor->swizzle,
                    CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
                    CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE));

@@ -166,7 +166,7 @@ constexpr unsigned CU_EVENT_DEFAULT = 0;
   X(eventElapsedTime, cuEventElapsedTime,                                      \
     (float *milliseconds, CUevent begin, CUevent end))
 
-/// Functions that older drivers lack (before CUDA 12.4; cuTensorMapEncodeTiled
+/// Functions that older drivers lack (before CUDA 12.4; those of tensor maps
 /// before 12.0); null there. A tensor map has 128 bytes, aligned to 64.
 #define TESSERA_CUDA_OPTIONAL_FUNCTIONS(X)                                     \
   X(funcGetParamInfo, cuFuncGetParamInfo,                                      \
@@ -190,6 +190,13 @@ constexpr unsigned CU_EVENT_DEFAULT = 0;
     (void *map, CUtensorMapDataType type, unsigned rank, void *address,        \
      const unsigned long long *sizes, const unsigned long long *strides,       \
      const unsigned *box, const unsigned *elementStrides,                      \
+     CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle,             \
+     CUtensorMapL2promotion promotion, CUtensorMapFloatOOBfill fill))          \
+  X(tensorMapEncodeIm2col, cuTensorMapEncodeIm2col,                            \
+    (void *map, CUtensorMapDataType type, unsigned rank, void *address,        \
+     const unsigned long long *sizes, const unsigned long long *strides,       \
+     const int *lowerCorner, const int *upperCorner, unsigned channels,        \
+     unsigned pixels, const unsigned *elementStrides,                          \
      CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle,             \
      CUtensorMapL2promotion promotion, CUtensorMapFloatOOBfill fill))
 

@@ -1,6 +1,8 @@
 //===- TensorMap.cpp - Tensor maps as the CUDA driver takes them ----------===//
 //
-// The limits are those of cuTensorMapEncodeTiled (CUDA driver API).
+// The limits are those of cuTensorMapEncodeTiled and cuTensorMapEncodeIm2col
+// (CUDA driver API). The corners of the latter stand in the order of the sizes,
+// the innermost dimension's first.
 //
 //===----------------------------------------------------------------------===//
 
@@ -59,6 +61,7 @@ private:
   unsigned long long denseStride(int64_t dim) const;
   Status setStride(int64_t dim);
   Status setSwizzle();
+  Status setWindows();
   Status refuse(const std::string &what) const;
 
   const TensorMapRequest &request;
@@ -92,12 +95,14 @@ Status Description::checkSize(int64_t dim) const {
 }
 
 Status Description::checkBox(int64_t dim) const {
-  int64_t extent = request.box[dim];
-  if (extent >= 1 && extent <= maxTensorMapBox)
+  int64_t extent = request.box[dim],
+          most = request.windowLower && dim == last - 1 ? maxWindowPixels
+                                                        : maxTensorMapBox;
+  if (extent >= 1 && extent <= most)
     return Status::success();
   return refuse(format("one copy moves %lld elements of dimension %lld; 1 to "
                        "%lld are possible",
-                       wide(extent), wide(dim), wide(maxTensorMapBox)));
+                       wide(extent), wide(dim), wide(most)));
 }
 
 Status Description::checkInnermost() const {
@@ -178,6 +183,41 @@ Status Description::setSwizzle() {
   }
 }
 
+Status Description::setWindows() {
+  if (!request.windowLower)
+    return Status::success();
+  if (last < 2)
+    return refuse("windows move over one dimension at least, between that of "
+                  "images and that of channels");
+  result.isImage = true;
+  result.pixels = static_cast<unsigned>(request.box[last - 1]);
+  result.channels = static_cast<unsigned>(request.box[last]);
+  int64_t corner = getMaxWindowCorner(last - 1);
+  for (int64_t dim = 1; dim < last; ++dim) {
+    // The last place of the image, and of the windows.
+    int64_t lower = request.windowLower[dim - 1],
+            extent = request.windowExtent[dim - 1],
+            upper = lower + extent - size(dim),
+            stride = request.windowStride[dim - 1];
+    if (extent < 1 || stride < 1 || stride > maxWindowStride)
+      return refuse(format("windows over dimension %lld go on for %lld places "
+                           "in steps of %lld; steps of 1 to %lld are possible",
+                           wide(dim), wide(extent), wide(stride),
+                           wide(maxWindowStride)));
+    for (int64_t place : {lower, upper})
+      if (place < -corner - 1 || place > corner)
+        return refuse(format("windows over dimension %lld begin %lld places "
+                             "from a side of the image; %lld to %lld are "
+                             "possible",
+                             wide(dim), wide(place), wide(-corner - 1),
+                             wide(corner)));
+    result.lowerCorner[last - 1 - dim] = static_cast<int>(lower);
+    result.upperCorner[last - 1 - dim] = static_cast<int>(upper);
+    result.steps[last - dim] = static_cast<unsigned>(stride);
+  }
+  return Status::success();
+}
+
 Expected<TiledTensor> Description::make() {
   result.type = row.type;
   result.rank = static_cast<unsigned>(request.rank);
@@ -191,7 +231,8 @@ Expected<TiledTensor> Description::make() {
   for (int64_t dim = last - 1; dim >= 0; --dim)
     if (Status status = setStride(dim); !status.ok())
       return status;
-  for (const Status &status : {setSwizzle(), checkInnermost(), setAddress()})
+  for (const Status &status :
+       {setSwizzle(), checkInnermost(), setAddress(), setWindows()})
     if (!status.ok())
       return status;
   return result;

@@ -9,8 +9,8 @@
 
 namespace tessera::runtime {
 
-/// Arguments of cuTensorMapEncodeTiled (CUDA driver API). Dimensions are
-/// innermost first.
+/// Arguments of cuTensorMapEncodeTiled, and of cuTensorMapEncodeIm2col where
+/// `isImage` (CUDA driver API). Dimensions are innermost first.
 struct TiledTensor {
   CUtensorMapDataType type = CU_TENSOR_MAP_DATA_TYPE_UINT8;
   unsigned rank = 0;
@@ -24,6 +24,14 @@ struct TiledTensor {
   /// In elements, 1 to 256.
   unsigned box[maxTensorMapRank] = {};
   CUtensorMapSwizzle swizzle = CU_TENSOR_MAP_SWIZZLE_NONE;
+  /// From an element to the next one that is copied, in each dimension.
+  unsigned steps[maxTensorMapRank] = {1, 1, 1, 1, 1};
+  /// By windows over an image: where the first one begins, from the image's
+  /// first place, and the last one, from its last place, in each dimension but
+  /// the innermost and the outermost. `box` says nothing then.
+  bool isImage = false;
+  int lowerCorner[maxTensorMapRank] = {}, upperCorner[maxTensorMapRank] = {};
+  unsigned channels = 0, pixels = 0;
 };
 
 /// Gives the driver's arguments. `InvalidArgument` names what the hardware

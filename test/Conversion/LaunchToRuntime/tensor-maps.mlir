@@ -11,10 +11,8 @@
 // CHECK:         llvm.store %[[X]], %{{.+}} : f32, !llvm.ptr
 // CHECK:         %[[SIZE0:.+]] = llvm.extractvalue %[[M:.+]][3, 0]
 // CHECK:         %[[STRIDE0:.+]] = llvm.extractvalue %[[M]][4, 0]
-// CHECK:         %[[BOX0:.+]] = llvm.mlir.constant(128 : i64)
 // CHECK:         %[[SIZE1:.+]] = llvm.extractvalue %[[M]][3, 1]
 // CHECK:         %[[STRIDE1:.+]] = llvm.extractvalue %[[M]][4, 1]
-// CHECK:         %[[BOX1:.+]] = llvm.mlir.constant(64 : i64)
 // CHECK:         %[[MAP:.+]] = llvm.alloca %{{.+}} x !llvm.array<128 x i8> {alignment = 64 : i64}
 // CHECK:         %[[POINTER:.+]] = llvm.extractvalue %[[M]][1]
 // CHECK:         %[[OFFSET:.+]] = llvm.extractvalue %[[M]][2]
@@ -26,6 +24,8 @@
 // CHECK:         llvm.store %[[STRIDE0]]
 // CHECK:         llvm.store %[[STRIDE1]]
 // CHECK:         %[[F16:.+]] = llvm.mlir.constant(4 : i64)
+// CHECK:         %[[BOX0:.+]] = llvm.mlir.constant(128 : i64)
+// CHECK:         %[[BOX1:.+]] = llvm.mlir.constant(64 : i64)
 // CHECK:         %[[BOX:.+]] = llvm.alloca
 // CHECK:         llvm.store %[[BOX0]]
 // CHECK:         llvm.store %[[BOX1]]
@@ -118,6 +118,53 @@ module attributes {gpu.container_module} {
     // expected-error @+2 {{failed to legalize}}
     // expected-error @+1 {{which is to give argument, box and swizzle}}
     gpu.launch_func @m::@k blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1) args(%m : memref<64xf16>)
+    return
+  }
+}
+
+// -----
+
+// Windows over an image: where they begin, how far they go, and their steps.
+// CHECK-DAG:   llvm.func @tessera_rt_window_map(!llvm.ptr, !llvm.ptr, i64, i64, !llvm.ptr, !llvm.ptr, i64, !llvm.ptr, i64, !llvm.ptr, !llvm.ptr, !llvm.ptr)
+// CHECK-LABEL: llvm.func @windows
+// CHECK:         %[[LOWER_H:.+]] = llvm.mlir.constant(-1 : i64)
+// CHECK:         %[[LOWER_W:.+]] = llvm.mlir.constant(-2 : i64)
+// CHECK:         %[[LOWER:.+]] = llvm.alloca
+// CHECK:         llvm.store %[[LOWER_H]]
+// CHECK:         llvm.store %[[LOWER_W]]
+// CHECK:         llvm.mlir.constant(27 : i64)
+// CHECK:         %[[EXTENT:.+]] = llvm.alloca
+// CHECK:         llvm.mlir.constant(2 : i64)
+// CHECK:         %[[STRIDE:.+]] = llvm.alloca
+// CHECK:         llvm.call @tessera_rt_window_map(%{{.+}}, %{{.+}}, %{{.+}}, %{{.+}}, %{{.+}}, %{{.+}}, %{{.+}}, %{{.+}}, %{{.+}}, %[[LOWER]], %[[EXTENT]], %[[STRIDE]])
+module attributes {gpu.container_module} {
+  gpu.module @m {
+    llvm.func @k(!llvm.ptr, i64) attributes {gpu.kernel, nvvm.kernel, tessera.tensor_maps = [
+        {argument = 0 : i64, box = array<i64: 1, 1, 128, 64>, swizzle = 128 : i64,
+         lower = array<i64: -1, -2>, extent = array<i64: 27, 14>, stride = array<i64: 2, 1>}]}
+  }
+  func.func @windows(%m: memref<2x28x14x64xf16>) {
+    %c1 = arith.constant 1 : index
+    gpu.launch_func @m::@k blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1)
+        args(%m : memref<2x28x14x64xf16>)
+    return
+  }
+}
+
+// -----
+
+module attributes {gpu.container_module} {
+  gpu.module @m {
+    llvm.func @k(!llvm.ptr, i64) attributes {gpu.kernel, nvvm.kernel, tessera.tensor_maps = [
+        {argument = 0 : i64, box = array<i64: 1, 1, 128, 64>, swizzle = 128 : i64,
+         lower = array<i64: -1, -2>, extent = array<i64: 27>}]}
+  }
+  func.func @half(%m: memref<2x28x14x64xf16>) {
+    %c1 = arith.constant 1 : index
+    // expected-error @+2 {{failed to legalize}}
+    // expected-error @+1 {{of windows over 'memref<2x28x14x64xf16>' is to give lower, extent and stride for each dimension but the first and the last}}
+    gpu.launch_func @m::@k blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1)
+        args(%m : memref<2x28x14x64xf16>)
     return
   }
 }

@@ -191,7 +191,7 @@ gpu.module @m {
   }
 
   // CHECK-LABEL: gpu.func @gathered
-  // CHECK-SAME:    tessera.copies = "copies by all threads: argument 0 of the kernel is gathered"
+  // CHECK-SAME:    tessera.copies = "copies by all threads: argument 0 of the kernel is gathered: not by windows of known extents"
   // CHECK-NOT:     mbarrier
   // CHECK:         tessera.copy
   gpu.func @gathered(%a: memref<512x512xf16>, %c: memref<64x32xf16>) workgroup(%w: memref<64x32xf16, #wg>) kernel

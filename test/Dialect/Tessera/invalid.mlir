@@ -1119,6 +1119,59 @@ func.func @copy_c6_contiguous(%g: memref<64xf16>, %w: memref<32x32xf16>) {
 
 // -----
 
+func.func @copy_c6_window(%g: memref<4x4x4xf16>, %w: memref<32x32xf16>) {
+  %c0 = arith.constant 0 : index
+  // expected-error @+1 {{copy_c6: window needs a gather region}}
+  tessera.copy %g[%c0, %c0, %c0], %w[%c0, %c0] shape [32, 32]
+      window <rows = [4, 4], cols = [4], map = (n, h, c) -> (n, h, c)> : memref<4x4x4xf16>, memref<32x32xf16>
+  return
+}
+
+// -----
+
+func.func @copy_c6_window_rank(%g: memref<4x4x4xf16>, %w: memref<32x32xf16>) {
+  %c0 = arith.constant 0 : index
+  %true = arith.constant true
+  // expected-error @+1 {{copy_c6: the window's map gives 2 indices, and 'memref<4x4x4xf16>' has 3}}
+  tessera.copy %g[%c0, %c0], %w[%c0, %c0] shape [32, 32]
+      window <rows = [4, 4], cols = [4], map = (n, h, c) -> (n, h + c)> gather {
+  ^bb0(%i: index, %j: index):
+    tessera.yield %i, %i, %j, %true : index, index, index, i1
+  } : memref<4x4x4xf16>, memref<32x32xf16>
+  return
+}
+
+// -----
+
+func.func @copy_c1_window(%g: memref<4x4x4xf16>, %w: memref<32x32xf16>) {
+  %c0 = arith.constant 0 : index
+  %true = arith.constant true
+  // expected-error @+1 {{copy_c1: with window, the source takes two indices: the row and the column of the window's matrix}}
+  tessera.copy %g[], %w[%c0, %c0] shape [32, 32]
+      window <rows = [4, 4], cols = [4], map = (n, h, c) -> (n, h, c)> gather {
+  ^bb0(%i: index, %j: index):
+    tessera.yield %i, %i, %j, %true : index, index, index, i1
+  } : memref<4x4x4xf16>, memref<32x32xf16>
+  return
+}
+
+// -----
+
+// expected-error @+1 {{window_c1: rows and cols are not empty, and positive}}
+func.func private @window_c1() attributes {w = #tessera.window<rows = [0], cols = [4], map = (n, c) -> (n, c)>}
+
+// -----
+
+// expected-error @+1 {{window_c2: the map has 2 dimensions and 0 symbols, and needs 3 and none}}
+func.func private @window_c2() attributes {w = #tessera.window<rows = [2, 2], cols = [4], map = (n, c) -> (n, c)>}
+
+// -----
+
+// expected-error @+1 {{window_c2: the map's result 1 is no sum of dimensions with positive factors and a constant}}
+func.func private @window_c2_sum() attributes {w = #tessera.window<rows = [2], cols = [4], map = (n, c) -> (n, c mod 2)>}
+
+// -----
+
 func.func @copy_c7(%g: memref<64x64xf16>, %w: memref<32x24xf16>) {
   %c0 = arith.constant 0 : index
   // expected-error @+1 {{copy_c7: 'memref<32x24xf16>' cannot be swizzled}}

@@ -256,6 +256,13 @@ func.func @copies(%g: memref<3x?x?xf16>, %w: memref<64x32xf16, #gpu.address_spac
   // CHECK: tessera.copy %{{.+}}[%{{.+}}, %{{.+}}], %{{.+}}[%{{.+}}, %{{.+}}, %{{.+}}] shape [64, 32] in_bounds from_swizzled : memref<64x32xf16, #gpu.address_space<workgroup>>, memref<3x?x?xf16>
   tessera.copy %w[%j, %j], %g[%i, %i, %j] shape [64, 32] in_bounds from_swizzled : memref<64x32xf16, #gpu.address_space<workgroup>>, memref<3x?x?xf16>
   // Swizzled on both sides.
+  // CHECK: tessera.copy %{{.+}}[%{{.+}}, %{{.+}}], %{{.+}}[%{{.+}}, %{{.+}}] shape [64, 32] contiguous 8 window <rows = [2, 28, 28], cols = [3, 3, 64], map = (d0, d1, d2, d3, d4, d5) -> (d0, d1 + d3 - 1, d2 + d4 - 1)> gather {
+  tessera.copy %g[%i, %j], %w[%j, %j] shape [64, 32] contiguous 8
+      window <rows = [2, 28, 28], cols = [3, 3, 64], map = (n, h, w, r, s, c) -> (n, h + r - 1, w + s - 1)> gather {
+  ^bb0(%row: index, %col: index):
+    %true = arith.constant true
+    tessera.yield %i, %row, %col, %true : index, index, index, i1
+  } : memref<3x?x?xf16>, memref<64x32xf16, #gpu.address_space<workgroup>>
   // CHECK: tessera.copy {{.*}} alignment 16 swizzled from_swizzled : memref<64x32xf16, 3>, memref<64x32xf16, #gpu.address_space<workgroup>>
   tessera.copy %n[%j, %j], %w[%j, %j] shape [64, 32] alignment 16 swizzled from_swizzled : memref<64x32xf16, 3>, memref<64x32xf16, #gpu.address_space<workgroup>>
   // CHECK: %[[T0:.+]] = tessera.async_copy %{{.+}}[%{{.+}}, %{{.+}}, %{{.+}}], %{{.+}}[%{{.+}}, %{{.+}}] shape [64, 32] alignment 8 :

@@ -8,12 +8,17 @@
 #define DIALECT_TESSERA_IR_CONTRACTMAPS_H
 
 #include "mlir/IR/AffineExpr.h"
+#include "mlir/Support/LLVM.h"
+#include "llvm/ADT/SmallVector.h"
 
 namespace mlir::tessera {
 
 /// Whether `expr` is a sum of dimensions with positive factors and a constant:
 /// what a result of the maps of lhs and rhs may be (`contract_c1`).
 bool isPositiveSum(AffineExpr expr);
+
+/// The factors of `numDims` dimensions in such a sum, and its constant.
+SmallVector<int64_t> getFactors(AffineExpr sum, unsigned numDims);
 
 } // namespace mlir::tessera
 

@@ -208,4 +208,39 @@ def Tessera_ScheduleAttr : AttrDef<Tessera_Dialect, "Schedule"> {
   let genVerifyDecl = 1;
 }
 
+def Tessera_WindowAttr : AttrDef<Tessera_Dialect, "Window"> {
+  let mnemonic = "window";
+  let summary = "a gathered tile as windows over an image";
+  let description = [{
+    Says of a matrix that is gathered which element of an image each of its
+    elements is. The row is the linear index of dimensions with the extents
+    `rows`, the column that of dimensions with the extents `cols`; the last one
+    runs fastest. `map` gives the place in the image for the rows' dimensions,
+    followed by the columns'. Outside of the image, and beyond the last row or
+    column, the matrix is zero.
+
+    Example, a 3x3 convolution of two images of 28x28 with zeros around them:
+
+    ```mlir
+    #tessera.window<rows = [2, 28, 28], cols = [3, 3, 64],
+      map = (n, h, w, r, s, c) -> (n, h + r - 1, w + s - 1, c)>
+    ```
+
+    Constraints
+    - `window_c1`: `rows` and `cols` are not empty, and positive.
+    - `window_c2`: `map` has a dimension for each of `rows` and of `cols`, no
+      symbols, and results that are sums of dimensions with positive factors
+      and a constant.
+  }];
+  let parameters = (ins
+    ArrayRefParameter<"int64_t", "extents of the row's dimensions">:$rows,
+    ArrayRefParameter<"int64_t", "extents of the column's dimensions">:$cols,
+    "::mlir::AffineMap":$map);
+  let assemblyFormat = [{
+    `<` `rows` `=` `[` $rows `]` `,` `cols` `=` `[` $cols `]` `,`
+    `map` `=` $map `>`
+  }];
+  let genVerifyDecl = 1;
+}
+
 #endif // TESSERA_IR_TESSERAATTRS_TD

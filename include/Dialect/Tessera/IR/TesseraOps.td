@@ -476,8 +476,9 @@ class Tessera_CopyLikeOp<string mnemonic> : Tessera_Op<mnemonic,
                        AnyMemRef:$target, Variadic<Index>:$targetIndices,
                        DenseI64ArrayAttr:$shape, UnitAttr:$inBounds,
                        OptionalAttr<I64Attr>:$alignment,
-                       OptionalAttr<I64Attr>:$contiguous, UnitAttr:$swizzled,
-                       UnitAttr:$fromSwizzled);
+                       OptionalAttr<I64Attr>:$contiguous,
+                       OptionalAttr<Tessera_WindowAttr>:$window,
+                       UnitAttr:$swizzled, UnitAttr:$fromSwizzled);
   let regions = (region AnyRegion:$gather);
   let hasVerifier = 1;
   code sharedDeclarations = [{
@@ -526,7 +527,10 @@ def Tessera_CopyOp : Tessera_CopyLikeOp<"copy"> {
     that elements `j` to `j + N - 1`, for j a multiple of N, lie side by side in
     the source's last dimension and are read together or not at all; then
     `alignment` is that of each such group in the source, and of the rows of the
-    target.
+    target. `window` says the same as the region in another way, for engines
+    that walk through images by themselves: the tile is one of the matrix that
+    the attribute describes, and begins at the row and the column that are the
+    source's two indices.
 
     `swizzled` permutes each row of the target, so that neither the accesses to
     a row nor those to a column meet in one memory bank: the 16-byte chunk `c`
@@ -543,14 +547,16 @@ def Tessera_CopyOp : Tessera_CopyLikeOp<"copy"> {
 
     Constraints
     - `copy_c1`: source and target have rank 2 or more, and an index per
-      dimension; with `gather`, the source has any rank and no index.
+      dimension; with `gather`, the source has any rank and no index, or two
+      with `window`.
     - `copy_c2`: source and target have one element type.
     - `copy_c3`: `shape` has two positive entries.
     - `copy_c4`: `alignment` is a power of two, at least the element's size.
     - `copy_c6`: `gather` takes two index, yields an index for each dimension
       of the source and an i1, and has no side effects; `contiguous` is a
       positive power of two that divides the rows of `shape`, and needs
-      `gather`.
+      `gather`. So does `window`, whose map has a result for each dimension of
+      the source.
     - `copy_c7`: `swizzled` needs a target whose last dimension is static,
       contiguous and unpadded, of 32, 64 or a multiple of 128 bytes (then the
       dimension before it is static as well), with elements of 4 to 128 bits.
@@ -591,8 +597,9 @@ def Tessera_CopyOp : Tessera_CopyLikeOp<"copy"> {
   let assemblyFormat = [{
     $source `[` $sourceIndices `]` `,` $target `[` $targetIndices `]`
     `shape` $shape (`in_bounds` $inBounds^)? (`alignment` $alignment^)?
-    (`contiguous` $contiguous^)? (`swizzled` $swizzled^)?
-    (`from_swizzled` $fromSwizzled^)? (`gather` $gather^)?
+    (`contiguous` $contiguous^)? (`window` $window^)?
+    (`swizzled` $swizzled^)? (`from_swizzled` $fromSwizzled^)?
+    (`gather` $gather^)?
     attr-dict `:` type($source) `,` type($target)
   }];
 }
@@ -606,8 +613,8 @@ def Tessera_TileOp : Tessera_Op<"tile",
     `result[i, j] = source[..., r + i, c + j]`, where `r, c` are the last two
     indices. An element outside the last two dimensions of the source is zero;
     `in_bounds` promises that there is none. With a `gather` region, the
-    elements are those that the region names; `gather`, `contiguous` and
-    `alignment` are as for `tessera.copy`.
+    elements are those that the region names; `gather`, `contiguous`, `window`
+    and `alignment` are as for `tessera.copy`.
 
     All threads of a workgroup name the same tile. It is read by `tessera.load`
     only, and lives until the end of the block. This is what tiling leaves, and
@@ -616,10 +623,10 @@ def Tessera_TileOp : Tessera_Op<"tile",
 
     Constraints
     - `tile_c1`: the source has rank 2 or more, and an index per dimension; with
-      `gather`, any rank and no index.
+      `gather`, any rank and no index, or two with `window`.
     - `tile_c2`: the result is static, of rank 2, with an identity layout, and
       holds the source's element type.
-    - `tile_c3`: `gather` and `contiguous` are as `copy_c6` says.
+    - `tile_c3`: `gather`, `contiguous` and `window` are as `copy_c6` says.
     - `tile_c4`: the result is read by `tessera.load` only.
 
     Example:
@@ -635,12 +642,14 @@ def Tessera_TileOp : Tessera_Op<"tile",
   }];
   let arguments = (ins AnyMemRef:$source, Variadic<Index>:$sourceIndices,
                        UnitAttr:$inBounds, OptionalAttr<I64Attr>:$alignment,
-                       OptionalAttr<I64Attr>:$contiguous);
+                       OptionalAttr<I64Attr>:$contiguous,
+                       OptionalAttr<Tessera_WindowAttr>:$window);
   let results = (outs AnyMemRef:$result);
   let regions = (region AnyRegion:$gather);
   let assemblyFormat = [{
     $source `[` $sourceIndices `]` (`in_bounds` $inBounds^)?
-    (`alignment` $alignment^)? (`contiguous` $contiguous^)? (`gather` $gather^)?
+    (`alignment` $alignment^)? (`contiguous` $contiguous^)? (`window` $window^)?
+    (`gather` $gather^)?
     attr-dict `:` type($source) `->` type($result)
   }];
   let hasVerifier = 1;
@@ -685,8 +694,9 @@ def Tessera_AsyncCopyOp : Tessera_CopyLikeOp<"async_copy"> {
   let assemblyFormat = [{
     $source `[` $sourceIndices `]` `,` $target `[` $targetIndices `]`
     `shape` $shape (`in_bounds` $inBounds^)? (`alignment` $alignment^)?
-    (`contiguous` $contiguous^)? (`swizzled` $swizzled^)?
-    (`from_swizzled` $fromSwizzled^)? (`gather` $gather^)?
+    (`contiguous` $contiguous^)? (`window` $window^)?
+    (`swizzled` $swizzled^)? (`from_swizzled` $fromSwizzled^)?
+    (`gather` $gather^)?
     attr-dict `:` type($source) `,` type($target)
   }];
 }

@@ -93,6 +93,23 @@ struct SimtDefaults {
   int64_t unroll;
 };
 
+/// What a bulk copy engine asks of windows over an image, of which it brings
+/// the pixels that follow each other.
+struct BulkWindowLimits {
+  /// That windows move over: those of the image but its number and its
+  /// channels.
+  unsigned dimensions;
+  /// How far the first and the last place are from the image's first and last
+  /// one, at most (one more before it).
+  int64_t maxCorner;
+  /// How far a place within a window is from its first one.
+  int64_t maxOffset;
+  /// From a window to the next one.
+  int64_t maxStride;
+  /// Of a tile.
+  int64_t maxPixels;
+};
+
 /// An engine that copies tiles between memory and workgroup memory by itself,
 /// and what it asks of them.
 struct BulkCopyEngine {
@@ -106,6 +123,8 @@ struct BulkCopyEngine {
   int64_t registerGroup;
   /// What threads keep that do nothing but issue copies.
   int64_t leastRegisters;
+  /// Images that it walks through by itself.
+  std::vector<BulkWindowLimits> windows;
 };
 
 /// What the default schedule expects of a chip, as measured. Times in
@@ -115,6 +134,9 @@ struct ChipRates {
   double products = 1;
   /// From a tile's last product to the next tile's first one, for each element.
   double epilogue = 0;
+  /// A step along K that a tiling of the table does not have: where steps are
+  /// shorter than its.
+  double step = 0;
   /// Bytes that all processors read or write together, and one by itself.
   double memory = 1, processorMemory = 1;
   /// Bytes of tiles that all processors read through the cache together, and
@@ -137,6 +159,8 @@ struct ChipRates {
   /// element by element, and than by single subgroups, of elements of less than
   /// four bytes and of others.
   double savedByRows = 0, savedByOrder = 0, savedByOrderOfWords = 0;
+  /// The same where the channels of an image are too few for wide copies.
+  double savedByRuns = 0;
 };
 
 /// What the compiler has to know of a chip.

@@ -214,9 +214,14 @@ def TesseraRepackOperands : Pass<"tessera-repack-operands"> {
     Several contractions of one block share the copy of an operand that nothing
     may have written in between.
 
-    Left alone are operands of extents that are not known, with a producer, that
-    are gathered (the image of a convolution), of i4, and with several dimensions
-    along the rows. Leaves everything as it is on chips without such
+    The image of a convolution whose channels are too few for wide copies is
+    copied to channels that are a power of two, with a border along its rows, and
+    read through a view whose rows overlap: one for each window, with the window's
+    places along the row and their channels as the channels of one place. The
+    filters are copied to the same with zeros for what is added.
+
+    Left alone are operands of extents that are not known, with a producer, other
+    images, operands of i4, and with several dimensions along the rows. Leaves everything as it is on chips without such
     instructions.
 
     Before
@@ -243,7 +248,8 @@ def TesseraRepackOperands : Pass<"tessera-repack-operands"> {
   }];
   let options = targetOptions;
   let dependentDialects = ["::mlir::linalg::LinalgDialect",
-                           "::mlir::memref::MemRefDialect"];
+                           "::mlir::memref::MemRefDialect",
+                           "::mlir::scf::SCFDialect"];
 }
 
 def TesseraChooseSchedule : Pass<"tessera-choose-schedule"> {

@@ -129,6 +129,25 @@ bool mlir::tessera::isPositiveSum(AffineExpr expr) {
          factor.getValue() > 0 && isa<AffineDimExpr>(binary.getLHS());
 }
 
+SmallVector<int64_t> mlir::tessera::getFactors(AffineExpr sum,
+                                               unsigned numDims) {
+  MLIRContext *context = sum.getContext();
+  AffineExpr zero = getAffineConstantExpr(0, context);
+  SmallVector<AffineExpr> at(numDims, zero);
+  auto evaluate = [&] {
+    return cast<AffineConstantExpr>(sum.replaceDims(at)).getValue();
+  };
+  int64_t constant = evaluate();
+  SmallVector<int64_t> factors;
+  for (unsigned d = 0; d < numDims; ++d) {
+    at[d] = getAffineConstantExpr(1, context);
+    factors.push_back(evaluate() - constant);
+    at[d] = zero;
+  }
+  factors.push_back(constant);
+  return factors;
+}
+
 /// Whether `expr` is a dimension, or one divided by a positive constant.
 static bool isDimOrQuotient(AffineExpr expr) {
   if (isa<AffineDimExpr>(expr))

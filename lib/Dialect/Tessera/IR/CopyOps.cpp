@@ -42,18 +42,30 @@ static LogicalResult verifySource(OpTy op, StringRef place, StringRef gather,
                                   int64_t rowLength) {
   MemRefType type = op.getSourceType();
   std::optional<int64_t> contiguous = op.getContiguous();
+  WindowAttr window = op.getWindowAttr();
   if (!op.isGather()) {
     if (contiguous)
       return op.emitOpError()
              << gather
              << ": contiguous needs a gather region; a tile's rows "
                 "are contiguous as its memory is";
+    if (window)
+      return op.emitOpError() << gather << ": window needs a gather region";
     return verifyTileAccess(op, place, type, op.getSourceIndices());
   }
-  if (!op.getSourceIndices().empty())
+  if (!window && !op.getSourceIndices().empty())
     return op.emitOpError() << place
                             << ": with gather, the region names the elements: "
                                "the source takes no index";
+  if (window && op.getSourceIndices().size() != 2)
+    return op.emitOpError() << place
+                            << ": with window, the source takes two indices: "
+                               "the row and the column of the window's matrix";
+  if (window && window.getMap().getNumResults() != type.getRank())
+    return op.emitOpError()
+           << gather << ": the window's map gives "
+           << window.getMap().getNumResults() << " indices, and " << type
+           << " has " << type.getRank();
   Region &region = op.getGather();
   Block &block = region.front();
   auto isIndex = [](Type type) { return type.isIndex(); };

@@ -6,6 +6,8 @@
 
 #include "Dialect/Tessera/IR/Tessera.h"
 
+#include "Dialect/Tessera/IR/ContractMaps.h"
+
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -252,6 +254,27 @@ void ScheduleAttr::print(AsmPrinter &printer) const {
     pair({getClusterM(), getClusterN()});
   }
   printer << '>';
+}
+
+LogicalResult WindowAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                                 ArrayRef<int64_t> rows, ArrayRef<int64_t> cols,
+                                 AffineMap map) {
+  auto isPositive = [](int64_t extent) { return extent > 0; };
+  if (rows.empty() || cols.empty() || !llvm::all_of(rows, isPositive) ||
+      !llvm::all_of(cols, isPositive))
+    return emitError()
+           << "window_c1: rows and cols are not empty, and positive";
+  if (map.getNumDims() != rows.size() + cols.size() || map.getNumSymbols() != 0)
+    return emitError() << "window_c2: the map has " << map.getNumDims()
+                       << " dimensions and " << map.getNumSymbols()
+                       << " symbols, and needs " << rows.size() + cols.size()
+                       << " and none, one for each of rows and cols";
+  for (auto [r, expr] : llvm::enumerate(map.getResults()))
+    if (!isPositiveSum(expr))
+      return emitError() << "window_c2: the map's result " << r
+                         << " is no sum of dimensions with positive factors "
+                            "and a constant";
+  return success();
 }
 
 LogicalResult ScheduleAttr::verify(

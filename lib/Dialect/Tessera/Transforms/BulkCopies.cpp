@@ -13,6 +13,7 @@
 
 #include "Dialect/Tessera/Transforms/Schedule.h"
 #include "Dialect/Tessera/Transforms/Utils.h"
+#include "Dialect/Tessera/Transforms/Window.h"
 
 #include "mlir/IR/Matchers.h"
 
@@ -48,8 +49,12 @@ static std::string explain(CopyLike op, const Chip &chip) {
   std::optional<std::string> what = nameArgument(memory, op);
   if (!what)
     return "what is copied is no argument of the kernel";
-  if (op.isGather())
-    return *what + " is gathered";
+  if (op.isGather()) {
+    std::string why = "not by windows of known extents";
+    if (!op.getWindow() ||
+        !matchBulkWindow(*op.getWindow(), type, op.getShape(), chip, why))
+      return *what + " is gathered: " + why;
+  }
   const BulkCopyEngine &engine = *chip.bulkCopies;
   int64_t bits = getElementBits(type.getElementType());
   if (!(isOutput ? op.getFromSwizzled() : op.getSwizzled()) ||
@@ -64,7 +69,7 @@ static std::string explain(CopyLike op, const Chip &chip) {
     if (getConstantIntValue(at[d]) != int64_t(0) ||
         tile.getShape().take_back(2)[d] != shape[d])
       return "a copy is of a part of its workgroup memory only";
-  if (shape[0] > engine.maxRows ||
+  if ((!op.isGather() && shape[0] > engine.maxRows) ||
       shape[0] * shape[1] * bits / 8 % swizzlePatternBytes)
     return "tiles of " + std::to_string(shape[0]) + "x" +
            std::to_string(shape[1]) + " have more than " +

@@ -18,6 +18,7 @@
 #include "ContractOperands.h"
 
 #include "Dialect/Tessera/Transforms/Utils.h"
+#include "Dialect/Tessera/Transforms/Window.h"
 
 #include "mlir/Dialect/Affine/Utils.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
@@ -281,13 +282,17 @@ Value ContractOperands::createTile(unsigned side, const MatrixView &view,
     return TileOp::create(
         builder, type, view.memory, from, !beyond.rows && !beyond.cols,
         alignment ? builder.getI64IntegerAttr(alignment) : IntegerAttr(),
-        /*contiguous=*/nullptr);
+        /*contiguous=*/nullptr, /*window=*/nullptr);
   }
   auto [run, alignment] = getRun(side, transposed, shape[1], accessBytes);
+  WindowAttr window = getWindow(op, form, side);
+  SmallVector<Value> from;
+  if (window)
+    from = {row, col};
   auto tile = TileOp::create(
-      builder, type, operands[side], ValueRange(), /*inBounds=*/false,
+      builder, type, operands[side], from, /*inBounds=*/false,
       isPacked(element) ? IntegerAttr() : builder.getI64IntegerAttr(alignment),
-      builder.getI64IntegerAttr(run));
+      builder.getI64IntegerAttr(run), window);
   OpBuilder::InsertionGuard guard(builder);
   buildGather(tile.getGather(), side, transposed, row, col, beyond);
   return tile;

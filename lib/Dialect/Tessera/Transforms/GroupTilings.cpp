@@ -21,8 +21,10 @@
 
 #include "Dialect/Tessera/Transforms/ScheduleCheck.h"
 #include "Dialect/Tessera/Transforms/Utils.h"
+#include "Dialect/Tessera/Transforms/Window.h"
 
 #include <cmath>
+#include <numeric>
 
 using namespace mlir;
 using namespace mlir::tessera;
@@ -52,6 +54,11 @@ private:
   ScheduleAttr make(const ScheduleDefaults &tiling, int64_t parts,
                     SplitReduction kind);
   bool fits(const ScheduleDefaults &tiling);
+  /// The step along K of `tiling`: that of the table, or the largest below it
+  /// of whose tiles the bulk copy engine brings those that are gathered.
+  int64_t getStep(const ScheduleDefaults &tiling);
+  /// Whether all that is gathered with this step is.
+  bool gathersInBulk(const ScheduleDefaults &tiling, int64_t k);
   double estimate(const ScheduleDefaults &tiling, ScheduleAttr schedule);
   /// Of the operands and the output in memory.
   double countBytes();
@@ -89,11 +96,15 @@ GroupTilings::GroupTilings(ContractOp op, const Chip &chip,
                getElementBytes(getElementTypeOrSelf(op.getRhs().getType())));
   problem.outputBytes =
       getElementBytes(getElementTypeOrSelf(op.getOutput().getType()));
-  for (unsigned side : {0, 1})
+  // Of an image, a copy takes channels of one place: less than a line, where
+  // there are few.
+  for (unsigned side : {0, 1}) {
+    int64_t bytes = chip.rates.lineBytes;
+    if (WindowAttr window = getWindow(op, form, side))
+      bytes = std::gcd(bytes, window.getCols().back() * problem.operandBytes);
     problem.loadFactors[side] =
-        hasRowsOfMultiple(op, side, chip.rates.lineBytes)
-            ? 1
-            : chip.rates.splitLines;
+        hasRowsOfMultiple(op, side, bytes) ? 1 : chip.rates.splitLines;
+  }
 }
 
 std::array<int64_t, 3>
@@ -105,8 +116,30 @@ GroupTilings::countTiles(const ScheduleDefaults &tiling) {
   return {count(0), count(1), problem.batches};
 }
 
+bool GroupTilings::gathersInBulk(const ScheduleDefaults &tiling, int64_t k) {
+  for (unsigned side : {0, 1}) {
+    if (!form.gather[side])
+      continue;
+    auto image = cast<ShapedType>((side ? op.getRhs() : op.getLhs()).getType());
+    WindowAttr window = getWindow(op, form, side);
+    std::string why;
+    if (!window ||
+        !matchBulkWindow(window, image, {tiling.workgroup[side], k}, chip, why))
+      return false;
+  }
+  return true;
+}
+
+int64_t GroupTilings::getStep(const ScheduleDefaults &tiling) {
+  int64_t whole = tiling.kBytes / problem.operandBytes;
+  for (int64_t k = whole; k * problem.operandBytes >= 32; k /= 2)
+    if (gathersInBulk(tiling, k))
+      return k;
+  return whole;
+}
+
 bool GroupTilings::fits(const ScheduleDefaults &tiling) {
-  int64_t k = tiling.kBytes / problem.operandBytes;
+  int64_t k = getStep(tiling);
   const MatrixInstruction *row = selectInstruction(
       chip, op.getProductType(0), op.getProductType(1), op.getAccumulatorType(),
       op.getPrecision(), tiling.subgroup[0], tiling.subgroup[1], k,
@@ -135,21 +168,21 @@ int64_t GroupTilings::chooseRaster(const ScheduleDefaults &tiling) {
 
 ScheduleAttr GroupTilings::make(const ScheduleDefaults &tiling, int64_t parts,
                                 SplitReduction kind) {
-  int64_t k = tiling.kBytes / problem.operandBytes;
+  int64_t k = getStep(tiling), whole = tiling.kBytes / problem.operandBytes;
   auto [m, n, batches] = countTiles(tiling);
   int64_t wave = chip.processors, units = m * n * batches * parts;
   // Where all threads copy, a workgroup's next tile does not begin early.
-  bool gathers = form.gather[0] || form.gather[1],
-       persistent = chip.bulkCopies && wave > 0 && units > wave && !gathers;
+  bool persistent =
+      chip.bulkCopies && wave > 0 && units > wave && gathersInBulk(tiling, k);
   // Elements of 4 bytes leave the registers in whole sectors of memory.
   bool stageOutput = parts == 1 && problem.outputBytes <= 2 &&
                      !isPacked(getElementTypeOrSelf(op.getOutput().getType()));
   int64_t raster = chooseRaster(tiling);
   // A workgroup that has one tile needs no more slots than steps.
   int64_t steps = llvm::divideCeil(problem.extents[2], k * parts),
-          most = persistent
-                     ? tiling.stages
-                     : std::min(tiling.stages, std::max<int64_t>(steps, 1));
+          // As many bytes in flight, whatever the step.
+      all = tiling.stages * whole / k,
+          most = persistent ? all : std::min(all, std::max<int64_t>(steps, 1));
   // As many as workgroups have room for, with the barriers of the slots.
   int64_t room = chip.workgroupMemoryBytes - swizzlePatternBytes;
   // With fewer slots than three, products wait for copies.
@@ -199,12 +232,14 @@ double GroupTilings::estimate(const ScheduleDefaults &tiling,
   double rate =
              rates.products * tiling.speed * 2.0 / double(problem.operandBytes),
          along = steps * double(schedule.getK()),
+         whole = double(tiling.kBytes) / double(problem.operandBytes),
          busy = std::min(units, processors),
          loads = along * double(problem.operandBytes) *
                  (double(tiling.workgroup[0]) * problem.loadFactors[0] +
                   double(tiling.workgroup[1]) * problem.loadFactors[1]),
          ofTile = std::max(area * along / rate, loads * busy / rates.tiles) +
-                  area * rates.epilogue;
+                  area * rates.epilogue +
+                  rates.step * (steps - std::min(steps, along / whole));
   double bytes = countBytes(),
          memory = bytes / std::min(rates.memory, busy * rates.processorMemory);
   // What is hidden behind the other is not all hidden.

@@ -142,7 +142,8 @@ void Pipeliner::startCopies(Value step, bool inBounds) {
         mapping.lookupOrDefault(copy.getSource()), sourceIndices,
         buffers.lookup(copy.getTarget()), targetIndices, copy.getShapeAttr(),
         copy.getInBounds() && inBounds, copy.getAlignmentAttr(),
-        copy.getContiguousAttr(), copy.getSwizzled(), copy.getFromSwizzled());
+        copy.getContiguousAttr(), copy.getWindowAttr(), copy.getSwizzled(),
+        copy.getFromSwizzled());
     copy.getGather().cloneInto(&async.getGather(), mapping);
   }
 }

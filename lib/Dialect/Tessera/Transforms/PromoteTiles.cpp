@@ -89,7 +89,8 @@ static void promote(Kernel kernel, MutableArrayRef<TileOp> tiles,
         buffer, to, builder.getDenseI64ArrayAttr(shape), tile.getInBounds(),
         tile.getAlignment() ? builder.getI64IntegerAttr(alignment)
                             : IntegerAttr(),
-        tile.getContiguousAttr(), swizzled, /*fromSwizzled=*/false);
+        tile.getContiguousAttr(), tile.getWindowAttr(), swizzled,
+        /*fromSwizzled=*/false);
     copy.getGather().takeBody(tile.getGather());
     for (Operation *user : llvm::make_early_inc_range(tile->getUsers())) {
       auto load = cast<LoadOp>(user);

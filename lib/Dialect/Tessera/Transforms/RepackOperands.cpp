@@ -19,6 +19,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "RepackImages.h"
+
 #include "Dialect/Tessera/Transforms/Passes.h"
 #include "Dialect/Tessera/Transforms/ScheduleCheck.h"
 #include "Dialect/Tessera/Transforms/Utils.h"
@@ -26,6 +28,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
@@ -299,8 +302,13 @@ void Repacker::run(ContractOp op) {
   MatrixForm form = getMatrixForm(op);
   SmallVector<const MatrixInstruction *> rows =
       getGroupInstructions(op, form, chip);
-  if (rows.empty() || form.gather[0] || form.gather[1])
+  if (rows.empty())
     return;
+  if (form.gather[0] || form.gather[1]) {
+    if (!op.getScheduleAttr())
+      repackImage(op, chip);
+    return;
+  }
   std::array<std::optional<Plan>, 2> plans;
   bool allAligned = true, allOrdered = true;
   for (unsigned side : {0, 1}) {

@@ -510,7 +510,7 @@ void Tiler::emitEpilogue(ValueRange accs) {
                  out.getIndices(blockAt[0], blockAt[1]),
                  builder.getDenseI64ArrayAttr(type.getShape()), inBounds,
                  /*alignment=*/nullptr, /*contiguous=*/nullptr,
-                 /*swizzled=*/false,
+                 /*window=*/nullptr, /*swizzled=*/false,
                  /*fromSwizzled=*/swizzled);
 }
 
@@ -531,6 +531,7 @@ void Tiler::bringExtra(const MatrixView &extra, Value staged, bool inBounds) {
                  ValueRange{zero, zero},
                  builder.getDenseI64ArrayAttr(type.getShape()), inBounds,
                  /*alignment=*/nullptr, /*contiguous=*/nullptr,
+                 /*window=*/nullptr,
                  /*swizzled=*/getSwizzlePhases(type) != 0,
                  /*fromSwizzled=*/false);
   gpu::BarrierOp::create(builder);

@@ -1,0 +1,23 @@
+//===- RepackImages.h - Images of few channels ------------------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LIB_DIALECT_TESSERA_TRANSFORMS_REPACKIMAGES_H
+#define LIB_DIALECT_TESSERA_TRANSFORMS_REPACKIMAGES_H
+
+#include "Dialect/Tessera/IR/Tessera.h"
+#include "Dialect/Tessera/Target/Chip.h"
+
+namespace mlir::tessera {
+
+/// Gives a convolution over an image of few channels copies of the image and of
+/// its filters that bulk copies can read, where that pays and where the default
+/// schedule then takes instructions of several subgroups. `op` is on memrefs
+/// and has no schedule.
+void repackImage(ContractOp op, const Chip &chip);
+
+} // namespace mlir::tessera
+
+#endif // LIB_DIALECT_TESSERA_TRANSFORMS_REPACKIMAGES_H

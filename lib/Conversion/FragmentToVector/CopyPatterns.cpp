@@ -129,6 +129,31 @@ public:
           width);
       emitChunk(builder, row, col);
     };
+    // Where all threads together take whole rows, each stays in its column.
+    int64_t rows =
+        numThreads && *numThreads % perRow == 0 ? *numThreads / perRow : 0;
+    if (rows && shape[0] > rows && shape[0] % rows == 0) {
+      Value row = math.div(thread, math.constant(perRow)),
+            col = math.mul(math.rem(thread, math.constant(perRow)), width);
+      int64_t passes = shape[0] / rows;
+      if (passes <= maxUnroll) {
+        for (int64_t i = 0; i < passes; ++i)
+          emitChunk(builder, math.add(row, i * rows), col);
+        return;
+      }
+      int64_t together = maxUnroll;
+      while (passes % together)
+        together /= 2;
+      auto loop = scf::ForOp::create(builder, loc, math.constant(0),
+                                     math.constant(shape[0]),
+                                     math.constant(together * rows));
+      OpBuilder nested(loop.getBody()->getTerminator());
+      IndexMath inner(nested, loc);
+      Value first = inner.add(row, loop.getInductionVar());
+      for (int64_t i = 0; i < together; ++i)
+        emitChunk(nested, inner.add(first, i * rows), col);
+      return;
+    }
     if (numThreads && llvm::divideCeil(chunks, *numThreads) <= maxUnroll) {
       for (int64_t first = 0; first < chunks; first += *numThreads) {
         Value chunk = math.add(thread, first);

@@ -134,7 +134,8 @@ TEST_F(ScheduleTest, SuggestionIsLegal) {
         &context, workgroup, subgroup, k, kFragment, stages, grid, pick({0, 1}),
         stages && random() % 4 == 0, pick({1, 1, 2, 64}),
         SplitReduction(pick({0, 1})), pick({0, 8, int64_t(1) << 40}),
-        pick({0, 132, int64_t(1) << 33}), 1, random() % 4 == 0);
+        pick({0, 132, int64_t(1) << 33}), 1, random() % 4 == 0,
+        pick({1, 1, 2, 8}), 1);
     SmallVector<ScheduleProblem> problems =
         getScheduleProblems(op, schedule, chip);
     if (problems.empty())
@@ -155,9 +156,10 @@ TEST_F(ScheduleTest, SuggestionIsLegal) {
   }
   // The sample is of use only if it breaks every constraint.
   EXPECT_GT(illegal, 200u);
-  for (const char *label : {"schedule_c7", "schedule_c8", "schedule_c9",
-                            "schedule_c10", "schedule_c11", "schedule_c12",
-                            "schedule_c13", "schedule_c14", "schedule_c17"})
+  for (const char *label :
+       {"schedule_c7", "schedule_c8", "schedule_c9", "schedule_c10",
+        "schedule_c11", "schedule_c12", "schedule_c13", "schedule_c14",
+        "schedule_c17", "schedule_c22"})
     EXPECT_GT(seen[label], 0u) << label;
 }
 
@@ -175,7 +177,8 @@ TEST_F(ScheduleTest, CountsRegisters) {
   auto make = [&](std::array<int64_t, 2> tile, std::array<int64_t, 2> grid,
                   int64_t interleave) {
     return ScheduleAttr::get(&context, tile, tile, 16, 16, 1, grid, interleave,
-                             false, 1, SplitReduction::Ordered, 0, 0, 1, false);
+                             false, 1, SplitReduction::Ordered, 0, 0, 1, false,
+                             1, 1);
   };
   RegisterEstimate one =
       estimateRegisters(op, make({16, 8}, {1, 1}, 0), *chip, *rows[0]);

@@ -45,6 +45,7 @@ public:
     checkGroup();
     checkStagedOutput();
     checkCluster();
+    checkBatches();
     return std::move(problems);
   }
 
@@ -63,6 +64,7 @@ private:
   void checkGroup();
   void checkStagedOutput();
   void checkCluster();
+  void checkBatches();
 
   void report(StringRef label, const Twine &message,
               ArrayRef<ScheduleEntry> entries, bool isLimit = false) {
@@ -190,7 +192,7 @@ void Checker::checkThreads() {
                Twine(subgroups) + " subgroups of " + Twine(chip.subgroupSize) +
                "), " + chip.name + " has " + Twine(chip.maxThreads),
            {Entry::SubgroupM, Entry::SubgroupN, Entry::WorkgroupM,
-            Entry::WorkgroupN});
+            Entry::WorkgroupN, Entry::Batches, Entry::SubgroupBatches});
 }
 
 void Checker::checkWorkgroupMemory() {
@@ -202,7 +204,7 @@ void Checker::checkWorkgroupMemory() {
                chip.name + " has " + Twine(chip.workgroupMemoryBytes),
            {Entry::Stages, Entry::K, Entry::KFragment, Entry::WorkgroupM,
             Entry::WorkgroupN, Entry::SubgroupM, Entry::SubgroupN,
-            Entry::StageOutput},
+            Entry::StageOutput, Entry::Batches, Entry::SubgroupBatches},
            /*isLimit=*/true);
 }
 
@@ -231,6 +233,7 @@ mlir::tessera::estimateRegisters(ContractOp op, ScheduleAttr schedule,
   if (row.sumsApart(op.getPrecision()))
     estimate.accumulators +=
         count(Role::Acc, m / grid[0] * (n / grid[1]), op.getAccumulatorType());
+  estimate.accumulators *= schedule.getSubgroupBatches();
   estimate.operands =
       count(Role::A, m / grid[0] * liveRows * k, op.getProductType(0)) +
       count(Role::B, n / grid[1] * liveCols * k, op.getProductType(1));
@@ -241,9 +244,10 @@ void Checker::checkRegisters() {
   if (!instruction)
     return;
   RegisterEstimate needed = estimateRegisters(op, schedule, chip, *instruction);
-  SmallVector<Entry> entries{Entry::SubgroupM,  Entry::SubgroupN,
-                             Entry::WorkgroupM, Entry::WorkgroupN,
-                             Entry::KFragment,  Entry::Interleave};
+  SmallVector<Entry> entries{Entry::SubgroupM,      Entry::SubgroupN,
+                             Entry::WorkgroupM,     Entry::WorkgroupN,
+                             Entry::KFragment,      Entry::Interleave,
+                             Entry::SubgroupBatches};
   if (chip.registersPerThread && needed.getTotal() > chip.registersPerThread)
     report("schedule_c10",
            "needs " + Twine(needed.getTotal()) + " registers of a thread (" +
@@ -265,7 +269,8 @@ void Checker::checkRegisters() {
                " for each of " + Twine(threads) + " threads), " + chip.name +
                " has " + Twine(chip.registersPerWorkgroup),
            {Entry::WorkgroupM, Entry::WorkgroupN, Entry::SubgroupM,
-            Entry::SubgroupN, Entry::KFragment});
+            Entry::SubgroupN, Entry::KFragment, Entry::Batches,
+            Entry::SubgroupBatches});
 }
 
 //===----------------------------------------------------------------------===//
@@ -490,6 +495,33 @@ void Checker::checkCluster() {
     report("schedule_c21", "splitKReduction = cluster, and " + why,
            {Entry::SplitKReduction, Entry::SplitK, Entry::Persistent,
             Entry::Raster, Entry::StageOutput, Entry::Group});
+}
+
+void Checker::checkBatches() {
+  if (schedule.getBatches() == 1)
+    return;
+  std::string text = "batches = " + std::to_string(schedule.getBatches());
+  std::string why;
+  if (schedule.getGroup() > 1)
+    why = "a group of subgroups computes one matrix at a time";
+  else if (schedule.addsInCluster())
+    why = "the workgroups of a cluster add up parts of one matrix";
+  else if (schedule.getStageOutput())
+    why = "only tiles of one matrix leave workgroup memory in whole rows";
+  if (!why.empty()) {
+    report("schedule_c22", text + ", and " + why,
+           {Entry::Batches, Entry::SubgroupBatches, Entry::StageOutput,
+            Entry::SplitKReduction});
+    return;
+  }
+  int64_t count = getLinearExtent(op, form.batch);
+  if (ShapedType::isDynamic(count) || schedule.getBatches() <= count ||
+      count == 0)
+    return;
+  report("schedule_c22",
+         text + ", and the batch has " + Twine(count) +
+             (count == 1 ? " matrix" : " matrices"),
+         {Entry::Batches, Entry::SubgroupBatches}, /*isLimit=*/true);
 }
 
 SmallVector<ScheduleProblem>

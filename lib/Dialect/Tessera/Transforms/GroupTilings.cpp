@@ -158,7 +158,8 @@ ScheduleAttr GroupTilings::make(const ScheduleDefaults &tiling, int64_t parts,
     auto schedule = ScheduleAttr::get(
         op.getContext(), tiling.workgroup, tiling.subgroup, k, k, stages,
         /*vthread=*/{1, 1}, /*interleave=*/0, /*swizzle=*/true, parts, kind,
-        raster, persistent ? wave : 0, tiling.group, stageOutput);
+        raster, persistent ? wave : 0, tiling.group, stageOutput,
+        /*batches=*/1, /*subgroupBatches=*/1);
     StagedTiles tiles = getStagedTiles(op, form, schedule, chip);
     if (tiles.bytes + tiles.outputBytes <= room)
       return getScheduleProblems(op, schedule, chip).empty() ? schedule

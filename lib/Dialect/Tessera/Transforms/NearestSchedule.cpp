@@ -44,14 +44,16 @@ ScheduleNumbers::ScheduleNumbers(ScheduleAttr schedule)
              schedule.getRaster(),
              schedule.getPersistent(),
              schedule.getGroup(),
-             schedule.getStageOutput()} {}
+             schedule.getStageOutput(),
+             schedule.getBatches(),
+             schedule.getSubgroupBatches()} {}
 
 bool ScheduleNumbers::isValid() const {
   const ScheduleNumbers &s = *this;
-  for (Entry entry :
-       {Entry::WorkgroupM, Entry::WorkgroupN, Entry::SubgroupM,
-        Entry::SubgroupN, Entry::K, Entry::KFragment, Entry::VThreadM,
-        Entry::VThreadN, Entry::SplitK, Entry::Group})
+  for (Entry entry : {Entry::WorkgroupM, Entry::WorkgroupN, Entry::SubgroupM,
+                      Entry::SubgroupN, Entry::K, Entry::KFragment,
+                      Entry::VThreadM, Entry::VThreadN, Entry::SplitK,
+                      Entry::Group, Entry::Batches, Entry::SubgroupBatches})
     if (s[entry] <= 0)
       return false;
   for (Entry entry :
@@ -63,6 +65,7 @@ bool ScheduleNumbers::isValid() const {
          s[Entry::SubgroupM] % s[Entry::VThreadM] == 0 &&
          s[Entry::SubgroupN] % s[Entry::VThreadN] == 0 &&
          s[Entry::K] % s[Entry::KFragment] == 0 &&
+         s[Entry::Batches] % s[Entry::SubgroupBatches] == 0 &&
          s[Entry::Interleave] <= s[Entry::VThreadM] * s[Entry::VThreadN] &&
          (s[Entry::Swizzle] == 0 || s[Entry::Stages] > 0);
 }
@@ -78,7 +81,8 @@ ScheduleAttr ScheduleNumbers::getAttr(MLIRContext *context) const {
       {s[Entry::VThreadM], s[Entry::VThreadN]}, s[Entry::Interleave],
       s[Entry::Swizzle] != 0, s[Entry::SplitK],
       static_cast<SplitReduction>(s[Entry::SplitKReduction]), s[Entry::Raster],
-      s[Entry::Persistent], s[Entry::Group], s[Entry::StageOutput] != 0);
+      s[Entry::Persistent], s[Entry::Group], s[Entry::StageOutput] != 0,
+      s[Entry::Batches], s[Entry::SubgroupBatches]);
 }
 
 std::string ScheduleNumbers::describeChange(const ScheduleNumbers &from) const {
@@ -116,6 +120,8 @@ std::string ScheduleNumbers::describeChange(const ScheduleNumbers &from) const {
   number("group", Entry::Group);
   if (to[Entry::StageOutput] != from[Entry::StageOutput])
     add("stageOutput", to[Entry::StageOutput] ? "true" : "false");
+  number("batches", Entry::Batches);
+  number("subgroupBatches", Entry::SubgroupBatches);
   return text;
 }
 
@@ -230,6 +236,8 @@ SmallVector<int64_t> Search::getCandidates(Entry entry) const {
     break;
   case Entry::VThreadM:
   case Entry::VThreadN:
+  case Entry::Batches:
+  case Entry::SubgroupBatches:
     addPowers(now);
     break;
   case Entry::Interleave:
@@ -290,12 +298,14 @@ bool Search::mayFit(const ScheduleNumbers &to) const {
   if (!to.isValid())
     return false;
   int64_t subgroups = to[Entry::WorkgroupM] / to[Entry::SubgroupM] *
-                      (to[Entry::WorkgroupN] / to[Entry::SubgroupN]);
+                      (to[Entry::WorkgroupN] / to[Entry::SubgroupN]) *
+                      (to[Entry::Batches] / to[Entry::SubgroupBatches]);
   if (subgroups * to[Entry::Group] * chip.subgroupSize > chip.maxThreads)
     return false;
   int64_t bits = to[Entry::WorkgroupM] * to[Entry::K] * lhsBits +
                  to[Entry::WorkgroupN] * to[Entry::K] * rhsBits;
-  if (to[Entry::Stages] * bits / 8 > chip.workgroupMemoryBytes)
+  if (to[Entry::Stages] * to[Entry::Batches] * bits / 8 >
+      chip.workgroupMemoryBytes)
     return false;
   int64_t m = to[Entry::SubgroupM] / to[Entry::VThreadM],
           n = to[Entry::SubgroupN] / to[Entry::VThreadN],

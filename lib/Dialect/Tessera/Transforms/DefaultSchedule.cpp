@@ -351,7 +351,10 @@ static ScheduleAttr makeDefaultSchedule(ContractOp op, const Chip &chip,
   if (isSmall)
     instruction = select(op, chip, subgroup, kFragment);
   if (isSmall && instruction) {
-    // No fragment is longer than K, if the same tile has a shorter one.
+    // No fragment is longer than an instruction, or than K, if the same tile has
+    // a shorter one.
+    if (kFragment % instruction->k == 0)
+      kFragment = instruction->k;
     if (const MatrixInstruction *shorter =
             ShapedType::isStatic(extents[2])
                 ? select(op, chip, subgroup,

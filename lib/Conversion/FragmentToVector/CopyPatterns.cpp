@@ -141,7 +141,7 @@ public:
           emitChunk(builder, math.add(row, i * rows), col);
         return;
       }
-      int64_t together = maxUnroll;
+      int64_t together = 16;
       while (passes % together)
         together /= 2;
       auto loop = scf::ForOp::create(builder, loc, math.constant(0),

@@ -163,16 +163,30 @@ bool mlir::tessera::hasRowsOfMultiple(ContractOp op, unsigned side,
   });
 }
 
-/// Whether rows of the output are known to begin at odd elements, too.
-static bool hasUnalignedPairs(ContractOp op) {
-  auto type = dyn_cast<MemRefType>(op.getOutput().getType());
+/// Whether rows of lhs (0), rhs (1) or the output (2) are known not to begin at
+/// multiples of so many bytes.
+static bool hasRowsBeside(ContractOp op, unsigned side, int64_t bytes) {
+  auto type = dyn_cast<MemRefType>(op.getMappedOperands()[side].getType());
   int64_t offset;
   SmallVector<int64_t> strides;
   return type && !isPacked(type.getElementType()) &&
          succeeded(type.getStridesAndOffset(strides, offset)) &&
          strides.size() > 1 && strides.back() == 1 &&
          llvm::none_of(strides, ShapedType::isDynamic) &&
-         !hasRowsOfMultiple(op, 2, 2 * getElementBytes(type.getElementType()));
+         !hasRowsOfMultiple(op, side, bytes);
+}
+
+/// Whether no two elements of the output can be stored at once in each row.
+static bool hasUnalignedPairs(ContractOp op) {
+  return hasRowsBeside(
+      op, 2,
+      2 * getElementBytes(getElementTypeOrSelf(op.getOutput().getType())));
+}
+
+/// Whether lhs (0) or rhs (1) is not copied asynchronously, which takes 4 bytes
+/// at least.
+static bool isCopiedSingly(ContractOp op, unsigned side) {
+  return hasRowsBeside(op, side, 4);
 }
 
 /// Whether rows of both staged tiles can be swizzled.
@@ -302,23 +316,38 @@ static ScheduleAttr makeDefaultSchedule(ContractOp op, const Chip &chip,
     while (ShapedType::isStatic(extents[d]) && workgroup[d] / 2 >= extents[d] &&
            halve(d))
       continue;
-  // Where processors would have nothing to do and K is too short to be cut,
-  // tiles are smaller, down to a subgroup's of before, with as many subgroups.
-  if (!wholeRows && chip.processors > 0 && ShapedType::isStatic(extents[2]) &&
-      static_cast<int64_t>(llvm::divideCeil(extents[2], k)) < 2 * stepsOfPart) {
+  // Tiles become smaller, down to a subgroup's of before, with as many
+  // subgroups.
+  auto shrink = [&](unsigned d) {
+    std::array<int64_t, 2> smaller = subgroup;
+    smaller[d] /= 2;
+    if (workgroup[d] / 2 < defaults.subgroup[d] || subgroup[d] % 2 ||
+        !isGood(smaller))
+      return false;
+    subgroup = smaller;
+    workgroup[d] /= 2;
+    return true;
+  };
+  int64_t steps = ShapedType::kDynamic;
+  if (ShapedType::isStatic(extents[2]))
+    steps = llvm::divideCeil(extents[2], k);
+  // Where no two elements can be stored at once, lanes of several rows would
+  // each store one.
+  bool splitsPairs = chip.hasLanes() && matrixUnit && hasUnalignedPairs(op);
+  // Such stores and few steps: a workgroup's time is its beginning and its end,
+  // which others are to fill. The operand that more of them read is one that is
+  // read by wide accesses.
+  if (!wholeRows && splitsPairs && ShapedType::isStatic(steps) &&
+      steps <= stages)
+    for (unsigned d : {1, 0})
+      if (hasAlignedRows(op, 1 - d, chip) && shrink(d))
+        break;
+  // Processors would have nothing to do, and K is too short to be cut.
+  if (!wholeRows && chip.processors > 0 && ShapedType::isStatic(steps) &&
+      steps < 2 * stepsOfPart) {
     auto isIdle = [&] {
       auto tiles = countTiles(op, form, extents, workgroup);
       return tiles && (*tiles)[0] * (*tiles)[1] * (*tiles)[2] < chip.processors;
-    };
-    auto shrink = [&](unsigned d) {
-      std::array<int64_t, 2> smaller = subgroup;
-      smaller[d] /= 2;
-      if (workgroup[d] / 2 < defaults.subgroup[d] || subgroup[d] % 2 ||
-          !isGood(smaller))
-        return false;
-      subgroup = smaller;
-      workgroup[d] /= 2;
-      return true;
     };
     while (isIdle()) {
       unsigned longer = workgroup[0] >= workgroup[1] ? 0 : 1;
@@ -338,6 +367,14 @@ static ScheduleAttr makeDefaultSchedule(ContractOp op, const Chip &chip,
                              /*persistent=*/0, /*group=*/1, stageOutput,
                              batches, subgroupBatches);
   };
+  // What is not copied asynchronously is not copied ahead: all of a few steps
+  // is copied at once.
+  if (chip.asyncCopy && ShapedType::isStatic(steps) && steps > 1 &&
+      steps <= stages && (isCopiedSingly(op, 0) || isCopiedSingly(op, 1)) &&
+      limit % static_cast<int64_t>(llvm::alignTo(extents[2], kFragment)) == 0) {
+    k = llvm::alignTo(extents[2], kFragment);
+    stages = 1;
+  }
   // More stages than there are steps would only cost memory.
   if (ShapedType::isStatic(extents[2]) && stages > 1)
     stages = std::max<int64_t>(
@@ -351,8 +388,8 @@ static ScheduleAttr makeDefaultSchedule(ContractOp op, const Chip &chip,
   if (isSmall)
     instruction = select(op, chip, subgroup, kFragment);
   if (isSmall && instruction) {
-    // No fragment is longer than an instruction, or than K, if the same tile has
-    // a shorter one.
+    // No fragment is longer than an instruction, or than K, if the same tile
+    // has a shorter one.
     if (kFragment % instruction->k == 0)
       kFragment = instruction->k;
     if (const MatrixInstruction *shorter =
@@ -409,10 +446,7 @@ static ScheduleAttr makeDefaultSchedule(ContractOp op, const Chip &chip,
   splitK = wholeRows || batches > 1
                ? 1
                : chooseSplitK(op, chip, form, extents, workgroup, k);
-  // Where no two elements can be stored at once, lanes of several rows would
-  // each store one.
-  stageOutput = chip.hasLanes() && matrixUnit && stages > 0 && splitK == 1 &&
-                batches == 1 && hasUnalignedPairs(op);
+  stageOutput = splitsPairs && stages > 0 && splitK == 1 && batches == 1;
   if (stageOutput && !getScheduleProblems(op, make(), chip).empty())
     stageOutput = false;
   raster = batches > 1 ? 0 : chooseRaster(op, chip, form, extents, workgroup);

@@ -1,7 +1,7 @@
 // Workgroups that compute several matrices of a batch: straight from memory and staged, one matrix or several for a
 // subgroup, several subgroups for a matrix, batches that end within a workgroup, of dynamic size,
-// of several dimensions, old values of the output, epilogues, parts of a reduction, virtual threads, loops over
-// tiles.
+// of several dimensions, old values of the output, epilogues, parts of a reduction, virtual threads, gathered
+// windows, loops over tiles.
 //
 // RUN: gpu-runner %s --target=cpu --verify --entry=direct | FileCheck %s
 // RUN: gpu-runner %s --target=cpu --verify --entry=several | FileCheck %s
@@ -17,6 +17,7 @@
 // RUN: gpu-runner %s --target=cpu --verify --entry=shared | FileCheck %s
 // RUN: gpu-runner %s --target=cpu --verify --entry=transposed | FileCheck %s
 // RUN: gpu-runner %s --target=cpu --verify --entry=heads | FileCheck %s
+// RUN: gpu-runner %s --target=cpu --verify --entry=windows | FileCheck %s
 // RUN: gpu-runner %s --target=cpu --verify --entry=split | FileCheck %s
 // RUN: gpu-runner %s --target=cpu --verify --entry=vthreads | FileCheck %s
 // RUN: gpu-runner %s --target=cpu --verify --entry=persistent | FileCheck %s
@@ -183,6 +184,27 @@ func.func @heads(%a: tensor<2x16x3x16xf16>, %b: tensor<2x24x3x16xf16>) -> tensor
     linalg.yield %s : f32
   } -> tensor<2x3x16x24xf32>
   return %r : tensor<2x3x16x24xf32>
+}
+
+// Windows of each group's image, which are gathered.
+func.func @windows(%a: tensor<7x18x8xf16>, %b: tensor<7x3x8x16xf16>) -> tensor<7x16x16xf32> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<7x16x16xf32>
+  %i = linalg.fill ins(%zero : f32) outs(%e : tensor<7x16x16xf32>) -> tensor<7x16x16xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(g, x, f, r, c) -> (g, x + r, c)>, affine_map<(g, x, f, r, c) -> (g, r, c, f)>,
+                                        affine_map<(g, x, f, r, c) -> (g, x, f)>],
+                       iterator_types = ["parallel", "parallel", "parallel", "reduction", "reduction"]}
+      ins(%a, %b : tensor<7x18x8xf16>, tensor<7x3x8x16xf16>) outs(%i : tensor<7x16x16xf32>)
+      attrs = {tessera.schedule = #tessera.schedule<workgroup = [16, 16], subgroup = [16, 16], k = 16, stages = 1,
+                                                    batches = 4>} {
+  ^bb0(%x: f16, %y: f16, %o: f32):
+    %xw = arith.extf %x : f16 to f32
+    %yw = arith.extf %y : f16 to f32
+    %p = arith.mulf %xw, %yw : f32
+    %s = arith.addf %o, %p : f32
+    linalg.yield %s : f32
+  } -> tensor<7x16x16xf32>
+  return %r : tensor<7x16x16xf32>
 }
 
 func.func @split(%a: tensor<5x16x64xf16>, %b: tensor<5x64x16xf16>) -> tensor<5x16x16xf32> {

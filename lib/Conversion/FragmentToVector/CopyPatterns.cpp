@@ -129,29 +129,23 @@ public:
           width);
       emitChunk(builder, row, col);
     };
-    // Where all threads together take whole rows, each stays in its column.
-    int64_t rows =
-        numThreads && *numThreads % perRow == 0 ? *numThreads / perRow : 0;
-    if (rows && shape[0] > rows && shape[0] % rows == 0) {
-      Value row = math.div(thread, math.constant(perRow)),
-            col = math.mul(math.rem(thread, math.constant(perRow)), width);
-      int64_t passes = shape[0] / rows;
-      if (passes <= maxUnroll) {
-        for (int64_t i = 0; i < passes; ++i)
-          emitChunk(builder, math.add(row, i * rows), col);
-        return;
-      }
-      int64_t together = 16;
-      while (passes % together)
-        together /= 2;
-      auto loop = scf::ForOp::create(builder, loc, math.constant(0),
-                                     math.constant(shape[0]),
-                                     math.constant(together * rows));
-      OpBuilder nested(loop.getBody()->getTerminator());
-      IndexMath inner(nested, loc);
-      Value first = inner.add(row, loop.getInductionVar());
-      for (int64_t i = 0; i < together; ++i)
-        emitChunk(nested, inner.add(first, i * rows), col);
+    // Where threads together take whole rows, each stays in its column. To that
+    // end, a few may stand by where they would not be unrolled otherwise.
+    int64_t rows = numThreads ? *numThreads / perRow : 0,
+            active = rows * perRow;
+    if (rows && shape[0] > rows && shape[0] % rows == 0 &&
+        (active == *numThreads ||
+         (chunks > maxUnroll * *numThreads && 4 * active >= 3 * *numThreads))) {
+      if (active == *numThreads)
+        return emitRows(builder, thread, perRow, rows);
+      Value isActive =
+          arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, thread,
+                                math.constant(active));
+      scf::IfOp::create(builder, loc, isActive,
+                        [&](OpBuilder &nested, Location loc) {
+                          emitRows(nested, thread, perRow, rows);
+                          scf::YieldOp::create(nested, loc);
+                        });
       return;
     }
     if (numThreads && llvm::divideCeil(chunks, *numThreads) <= maxUnroll) {
@@ -180,6 +174,32 @@ public:
   }
 
 private:
+  /// The chunks that a thread takes of its column, if all together take `rows`
+  /// rows of `perRow` chunks at a time.
+  void emitRows(OpBuilder &builder, Value thread, int64_t perRow,
+                int64_t rows) {
+    IndexMath math(builder, loc);
+    Value row = math.div(thread, math.constant(perRow)),
+          col = math.mul(math.rem(thread, math.constant(perRow)), width);
+    int64_t passes = shape[0] / rows;
+    if (passes <= maxUnroll) {
+      for (int64_t i = 0; i < passes; ++i)
+        emitChunk(builder, math.add(row, i * rows), col);
+      return;
+    }
+    int64_t together = 16;
+    while (passes % together)
+      together /= 2;
+    auto loop = scf::ForOp::create(builder, loc, math.constant(0),
+                                   math.constant(shape[0]),
+                                   math.constant(together * rows));
+    OpBuilder nested(loop.getBody()->getTerminator());
+    IndexMath inner(nested, loc);
+    Value first = inner.add(row, loop.getInductionVar());
+    for (int64_t i = 0; i < together; ++i)
+      emitChunk(nested, inner.add(first, i * rows), col);
+  }
+
   /// The alignment of chunks. Packed elements that may begin in the middle of a
   /// byte are moved into place by four bytes at a time.
   int64_t getAlignment() const {

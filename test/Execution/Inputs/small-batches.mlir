@@ -1,4 +1,4 @@
-// Batches of small products, with the schedules that they have by default.
+// Batches of small products, with the schedules that they have by default, and one by hand.
 
 func.func @half(%a: tensor<4096x16x16xf16>, %b: tensor<4096x16x16xf16>) -> tensor<4096x16x16xf16> {
   %zero = arith.constant 0.0 : f32
@@ -93,4 +93,16 @@ func.func @hundred(%a: tensor<5x100x100xf16>, %b: tensor<5x100x100xf16>) -> tens
   %r = linalg.batch_matmul ins(%a, %b : tensor<5x100x100xf16>, tensor<5x100x100xf16>) outs(%i : tensor<5x100x100xf32>) -> tensor<5x100x100xf32>
   %t = arith.truncf %r : tensor<5x100x100xf32> to tensor<5x100x100xf16>
   return %t : tensor<5x100x100xf16>
+}
+
+// Seven subgroups, whose threads are more than two rows of the output's tile.
+func.func @fitted(%a: tensor<3x197x64xf16>, %b: tensor<3x64x197xf16>) -> tensor<3x197x197xf16> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<3x197x197xf32>
+  %i = linalg.fill ins(%zero : f32) outs(%e : tensor<3x197x197xf32>) -> tensor<3x197x197xf32>
+  %r = linalg.batch_matmul {tessera.schedule = #tessera.schedule<workgroup = [112, 104], subgroup = [16, 104], k = 64,
+                                                                 kFragment = 16, stages = 1, stageOutput = true>}
+      ins(%a, %b : tensor<3x197x64xf16>, tensor<3x64x197xf16>) outs(%i : tensor<3x197x197xf32>) -> tensor<3x197x197xf32>
+  %t = arith.truncf %r : tensor<3x197x197xf32> to tensor<3x197x197xf16>
+  return %t : tensor<3x197x197xf16>
 }

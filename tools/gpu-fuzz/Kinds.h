@@ -64,9 +64,10 @@ struct ProductOptions {
 Value makeProduct(Program &program, const ProductOptions &options = {});
 
 /// `{tessera.schedule = #tessera.schedule<...>}`, for about half of the calls
-/// (else nothing); `isStaged` where operands are gathered.
+/// (else nothing); `isStaged` where operands are gathered, `matrices` of a
+/// batch.
 std::string pickSchedule(Program &program, const ProductTypes &types,
-                         bool isStaged = false);
+                         bool isStaged = false, int64_t matrices = 1);
 
 //===----------------------------------------------------------------------===//
 // Element-wise

@@ -211,7 +211,12 @@ Value fuzz::makeProduct(Program &program, const ProductOptions &options) {
     b.bound = 255;
   Range sum = fuzz::add(types.accumulator, output.range,
                         getProductSum(types.accumulator, types.a, a, b, terms));
-  std::string schedule = pickSchedule(program, types);
+  int64_t matrices = 1;
+  for (size_t i = 0; i < count; ++i)
+    if (shape.loops[i] == Role::Batch)
+      matrices *= sizes[i];
+  std::string schedule =
+      pickSchedule(program, types, /*isStaged=*/false, matrices);
 
   std::vector<std::string> maps = {formatMap(count, shape.lhs),
                                    formatMap(count, shape.rhs),

@@ -122,7 +122,7 @@ static std::string pickGroupSchedule(Rng &rng, int64_t bytes) {
 }
 
 std::string fuzz::pickSchedule(Program &program, const ProductTypes &types,
-                               bool isStaged) {
+                               bool isStaged, int64_t matrices) {
   Rng &rng = program.rng;
   if (!rng.chance(50))
     return "";
@@ -190,6 +190,15 @@ std::string fuzz::pickSchedule(Program &program, const ProductTypes &types,
   if (isAtomic)
     text += ", splitKReduction = atomic";
   if (own.chance(isAtomic ? 2 : 20))
-    text += ", stageOutput = true";
+    return text + ", stageOutput = true>}";
+  // Matrices of a batch multiply what a workgroup, or a subgroup, has of one.
+  if (matrices > 1 && own.chance(60)) {
+    int64_t each = own.pick({1, 1, 2}), batches = each * own.pick({1, 2, 3, 4});
+    if (batches > 1 && batches <= matrices &&
+        each * countFragments(s) <= getMost(program) &&
+        batches * countBytes(s, aBytes, bBytes) <= memoryBytes)
+      text += ", batches = " + std::to_string(batches) +
+              ", subgroupBatches = " + std::to_string(each);
+  }
   return text + ">}";
 }

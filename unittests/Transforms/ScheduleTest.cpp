@@ -135,7 +135,7 @@ TEST_F(ScheduleTest, SuggestionIsLegal) {
         stages && random() % 4 == 0, pick({1, 1, 2, 64}),
         SplitReduction(pick({0, 1})), pick({0, 8, int64_t(1) << 40}),
         pick({0, 132, int64_t(1) << 33}), 1, random() % 4 == 0, pick({1, 1, 2}),
-        1);
+        1, pick({1, 1, 2, 8}), 1);
     SmallVector<ScheduleProblem> problems =
         getScheduleProblems(op, schedule, chip);
     if (problems.empty())
@@ -159,7 +159,7 @@ TEST_F(ScheduleTest, SuggestionIsLegal) {
   for (const char *label :
        {"schedule_c7", "schedule_c8", "schedule_c9", "schedule_c10",
         "schedule_c11", "schedule_c12", "schedule_c13", "schedule_c14",
-        "schedule_c17", "schedule_c22"})
+        "schedule_c17", "schedule_c22", "schedule_c23"})
     EXPECT_GT(seen[label], 0u) << label;
 }
 

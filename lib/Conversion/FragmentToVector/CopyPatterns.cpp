@@ -55,10 +55,15 @@ public:
     auto known =
         op->template getAttrOfType<IntegerAttr>(getAlignmentAttrName());
     targetAlignment = known ? known.getInt() : alignment;
-    single = packed && (gathers || !isInnerContiguous(op.getSourceType()));
+    // Where memory has room behind an odd row, its last byte is filled up.
+    odd = packed && shape[1] % 2 == 1 &&
+          isProvablyInBounds(op.getTargetType(), op.getTargetIndices(),
+                             {shape[0], shape[1] + 1});
+    single =
+        packed && (gathers || odd || !isInnerContiguous(op.getSourceType()));
     width = 1;
     if (single) {
-      width = shape[1] % 2 == 0 ? 2 : 1;
+      width = shape[1] % 2 == 0 || odd ? 2 : 1;
     } else if (isInnerContiguous(op.getSourceType()) &&
                isInnerContiguous(op.getTargetType())) {
       int64_t limit = target.chip.accessBytes;
@@ -93,13 +98,14 @@ public:
       return success();
     return op.emitOpError()
            << "writes elements of i4, of which two share a byte: the rows of a "
-              "tile are to have an even number of them, begin at bytes of the "
-              "target, and lie within it";
+              "tile are to have an even number of them, or room for one more, "
+              "begin at bytes of the target, and lie within it";
   }
 
   void emit(OpBuilder &builder) {
     IndexMath math(builder, loc);
-    int64_t perRow = shape[1] / width, chunks = shape[0] * perRow;
+    int64_t perRow = llvm::divideCeil(shape[1], width),
+            chunks = shape[0] * perRow;
     if (numThreads == 1) {
       // Rows and columns as loops of their own: no division.
       auto rows = scf::ForOp::create(builder, loc, math.constant(0),
@@ -123,6 +129,25 @@ public:
           width);
       emitChunk(builder, row, col);
     };
+    // Where threads together take whole rows, each stays in its column. To that
+    // end, a few may stand by where they would not be unrolled otherwise.
+    int64_t rows = numThreads ? *numThreads / perRow : 0,
+            active = rows * perRow;
+    if (rows && shape[0] > rows && shape[0] % rows == 0 &&
+        (active == *numThreads ||
+         (chunks > maxUnroll * *numThreads && 4 * active >= 3 * *numThreads))) {
+      if (active == *numThreads)
+        return emitRows(builder, thread, perRow, rows);
+      Value isActive =
+          arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, thread,
+                                math.constant(active));
+      scf::IfOp::create(builder, loc, isActive,
+                        [&](OpBuilder &nested, Location loc) {
+                          emitRows(nested, thread, perRow, rows);
+                          scf::YieldOp::create(nested, loc);
+                        });
+      return;
+    }
     if (numThreads && llvm::divideCeil(chunks, *numThreads) <= maxUnroll) {
       for (int64_t first = 0; first < chunks; first += *numThreads) {
         Value chunk = math.add(thread, first);
@@ -149,6 +174,32 @@ public:
   }
 
 private:
+  /// The chunks that a thread takes of its column, if all together take `rows`
+  /// rows of `perRow` chunks at a time.
+  void emitRows(OpBuilder &builder, Value thread, int64_t perRow,
+                int64_t rows) {
+    IndexMath math(builder, loc);
+    Value row = math.div(thread, math.constant(perRow)),
+          col = math.mul(math.rem(thread, math.constant(perRow)), width);
+    int64_t passes = shape[0] / rows;
+    if (passes <= maxUnroll) {
+      for (int64_t i = 0; i < passes; ++i)
+        emitChunk(builder, math.add(row, i * rows), col);
+      return;
+    }
+    int64_t together = 16;
+    while (passes % together)
+      together /= 2;
+    auto loop = scf::ForOp::create(builder, loc, math.constant(0),
+                                   math.constant(shape[0]),
+                                   math.constant(together * rows));
+    OpBuilder nested(loop.getBody()->getTerminator());
+    IndexMath inner(nested, loc);
+    Value first = inner.add(row, loop.getInductionVar());
+    for (int64_t i = 0; i < together; ++i)
+      emitChunk(nested, inner.add(first, i * rows), col);
+  }
+
   /// The alignment of chunks. Packed elements that may begin in the middle of a
   /// byte are moved into place by four bytes at a time.
   int64_t getAlignment() const {
@@ -272,11 +323,32 @@ private:
   /// A chunk whose elements are read one by one.
   Value emitSingleReads(OpBuilder &builder, Value row, Value col) {
     SmallVector<Value> elements;
-    for (int64_t i = 0; i < width; ++i) {
-      Value place = IndexMath(builder, loc).add(col, i);
+    auto readAt = [&](OpBuilder &builder, Value place) {
       Origin from = gathers ? emitGatherOrigin(builder, row, place)
                             : emitTileOrigin(builder, row, place);
-      elements.push_back(emitRead(builder, from, 1));
+      return emitRead(builder, from, 1);
+    };
+    for (int64_t i = 0; i < width; ++i) {
+      IndexMath math(builder, loc);
+      Value place = math.add(col, i);
+      if (!odd || i == 0) {
+        elements.push_back(readAt(builder, place));
+        continue;
+      }
+      Value inRow =
+          arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, place,
+                                math.constant(shape[1]));
+      auto branch = scf::IfOp::create(
+          builder, loc, inRow,
+          [&](OpBuilder &nested, Location loc) {
+            scf::YieldOp::create(nested, loc, readAt(nested, place));
+          },
+          [&](OpBuilder &nested, Location loc) {
+            Value zero = arith::ConstantOp::create(nested, loc,
+                                                   nested.getZeroAttr(element));
+            scf::YieldOp::create(nested, loc, zero);
+          });
+      elements.push_back(branch.getResult(0));
     }
     return vector::FromElementsOp::create(
         builder, loc, VectorType::get(width, element), elements);
@@ -372,6 +444,8 @@ private:
   /// Whether two elements share a byte, and then whether they are read one by
   /// one.
   bool packed, single;
+  /// Whether rows have an odd number of elements that share bytes.
+  bool odd;
   int64_t width;
   bool sourceInside, targetInside;
   std::optional<int64_t> numThreads;

@@ -7,7 +7,8 @@
 // A lane's registers that lie side by side in memory are accessed together, as
 // wide as the chip and the known alignment permit. Where a tile may stick out
 // of the memory, one test for the whole fragment chooses between that and a
-// masked form.
+// masked form. Where rows end with a whole access, that is one branch for each
+// access; elsewhere each element has its own.
 //
 //===----------------------------------------------------------------------===//
 
@@ -172,6 +173,14 @@ public:
   /// How many of the `count` elements at `place` lie in the memory (index).
   Value emitCount(std::array<Value, 2> place, int64_t count) {
     return emitCountInBounds(builder, loc, memory, place, count);
+  }
+
+  /// Whether each access is inside the memory as a whole, or outside: rows have
+  /// a whole number of them. Chips without alignment have masked accesses.
+  bool isWhole() const {
+    int64_t length = type.getDimSize(type.getRank() - 1);
+    return width > 1 && alignedAccess && !isPacked(type.getElementType()) &&
+           ShapedType::isStatic(length) && length % width == 0;
   }
 
   VectorType getAccessType() const {
@@ -385,18 +394,25 @@ struct LoadPattern : FragmentPattern<LoadOp> {
             /*nontemporal=*/false, access.getAccessAlignment());
       } else {
         Value count = access.emitCount(place, width);
-        if (width == 1) {
+        if (width == 1 || access.isWhole()) {
           Value some = emitIsAny(builder, loc, count);
+          Type type = width == 1 ? element : Type(access.getAccessType());
           auto branch = scf::IfOp::create(
               builder, loc, some,
               [&](OpBuilder &nested, Location loc) {
-                Value value = memref::LoadOp::create(nested, loc,
-                                                     op.getMemory(), indices);
+                Value value;
+                if (width == 1)
+                  value = memref::LoadOp::create(nested, loc, op.getMemory(),
+                                                 indices);
+                else
+                  value = vector::LoadOp::create(
+                      nested, loc, access.getAccessType(), op.getMemory(),
+                      indices, /*nontemporal=*/false,
+                      access.getAccessAlignment());
                 scf::YieldOp::create(nested, loc, value);
               },
               [&](OpBuilder &nested, Location loc) {
-                scf::YieldOp::create(nested, loc,
-                                     emitZero(nested, loc, element));
+                scf::YieldOp::create(nested, loc, emitZero(nested, loc, type));
               });
           part = branch.getResult(0);
         } else {
@@ -486,13 +502,18 @@ struct StorePattern : FragmentPattern<StoreOp> {
                                 access.getAccessAlignment());
       } else {
         Value count = access.emitCount(place, width);
-        if (width == 1) {
+        if (width == 1 || access.isWhole()) {
           Value some = emitIsAny(builder, loc, count);
-          scf::IfOp::create(builder, loc, some,
-                            [&](OpBuilder &nested, Location loc) {
-                              emitElement(nested, op, part, indices);
-                              scf::YieldOp::create(nested, loc);
-                            });
+          scf::IfOp::create(
+              builder, loc, some, [&](OpBuilder &nested, Location loc) {
+                if (width == 1)
+                  emitElement(nested, op, part, indices);
+                else
+                  vector::StoreOp::create(nested, loc, part, op.getMemory(),
+                                          indices, /*nontemporal=*/false,
+                                          access.getAccessAlignment());
+                scf::YieldOp::create(nested, loc);
+              });
         } else {
           Value mask = emitMask(builder, loc, count, width);
           vector::MaskedStoreOp::create(builder, loc, op.getMemory(), indices,

@@ -176,13 +176,36 @@ gpu.module @m {
 
   // Where the width is more than one, the edge is under a mask.
   // CHECK-LABEL: gpu.func @masked
-  // CHECK:         vector.load {{.*}} : memref<20x24xf32>, vector<2xf32>
+  // CHECK:         vector.load {{.*}} : memref<20x23xf32, strided<[24, 1]>>, vector<2xf32>
   // CHECK:         } else {
-  // CHECK:         vector.maskedload {{.*}} : memref<20x24xf32>, vector<2xi1>, vector<2xf32> into vector<2xf32>
+  // CHECK:         vector.maskedload {{.*}} : memref<20x23xf32, strided<[24, 1]>>, vector<2xi1>, vector<2xf32> into vector<2xf32>
   // CHECK:         vector.store
   // CHECK:         } else {
-  // CHECK:         vector.maskedstore {{.*}} : memref<20x24xf32>, vector<2xi1>, vector<2xf32>
-  gpu.func @masked(%m: memref<20x24xf32>) kernel {
+  // CHECK:         vector.maskedstore {{.*}} : memref<20x23xf32, strided<[24, 1]>>, vector<2xi1>, vector<2xf32>
+  gpu.func @masked(%m: memref<20x23xf32, strided<[24, 1]>>) kernel {
+    %c8 = arith.constant 8 : index
+    %f = tessera.load %m[%c8, %c8] : memref<20x23xf32, strided<[24, 1]>> -> !tessera.fragment<16x16xf32, acc>
+    tessera.store %f, %m[%c8, %c8] : !tessera.fragment<16x16xf32, acc>, memref<20x23xf32, strided<[24, 1]>>
+    gpu.return
+  }
+
+  // Where rows end with a whole access, each is there or not.
+  // CHECK-LABEL: gpu.func @whole
+  // CHECK-NOT:     vector.masked
+  // CHECK:         vector.load {{.*}} : memref<20x24xf32>, vector<2xf32>
+  // CHECK:         } else {
+  // CHECK:         %[[SOME:.+]] = arith.cmpi sgt
+  // CHECK-NEXT:    scf.if %[[SOME]] -> (vector<2xf32>)
+  // CHECK-NEXT:      vector.load {{.*}} : memref<20x24xf32>, vector<2xf32>
+  // CHECK-NOT:     vector.masked
+  // CHECK:         vector.store
+  // CHECK:         } else {
+  // CHECK:         %[[SOME:.+]] = arith.cmpi sgt
+  // CHECK-NEXT:    scf.if %[[SOME]] {
+  // CHECK-NEXT:      vector.store {{.*}} : memref<20x24xf32>, vector<2xf32>
+  // CHECK-NOT:     vector.masked
+  // CHECK:         gpu.return
+  gpu.func @whole(%m: memref<20x24xf32>) kernel {
     %c8 = arith.constant 8 : index
     %f = tessera.load %m[%c8, %c8] : memref<20x24xf32> -> !tessera.fragment<16x16xf32, acc>
     tessera.store %f, %m[%c8, %c8] : !tessera.fragment<16x16xf32, acc>, memref<20x24xf32>

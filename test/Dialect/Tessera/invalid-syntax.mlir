@@ -36,7 +36,7 @@ func.func private @unknown_type(!tessera.fragmnt<16x16xf16, a>)
 
 // -----
 
-// expected-error @+1 {{unknown schedule entry 'tile': expected workgroup, subgroup, k, kFragment, stages, vthread, interleave, swizzle, splitK, splitKReduction, raster, persistent, group, stageOutput or cluster}}
+// expected-error @+1 {{unknown schedule entry 'tile': expected workgroup, subgroup, k, kFragment, stages, vthread, interleave, swizzle, splitK, splitKReduction, raster, persistent, group, stageOutput, cluster, batches or subgroupBatches}}
 func.func private @schedule_entry() attributes {s = #tessera.schedule<tile = [16, 16]>}
 
 // -----

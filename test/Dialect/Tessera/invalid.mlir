@@ -64,6 +64,11 @@ func.func private @schedule_c2() attributes {s = #tessera.schedule<workgroup = [
 
 // -----
 
+// expected-error @+1 {{schedule_c2: subgroupBatches (4) does not divide batches (6)}}
+func.func private @schedule_c2_batches() attributes {s = #tessera.schedule<workgroup = [64, 64], subgroup = [16, 16], k = 16, batches = 6, subgroupBatches = 4>}
+
+// -----
+
 // expected-error @+1 {{schedule_c3: the vthread grid (3) does not divide the subgroup's tile (16) in dimension 0}}
 func.func private @schedule_c3() attributes {s = #tessera.schedule<workgroup = [64, 64], subgroup = [16, 16], k = 16, vthread = [3, 1]>}
 

@@ -31,6 +31,7 @@ func.func private @types(
     !tessera.token)
 
 // CHECK-LABEL: func private @attributes
+// CHECK-SAME:    batches = #tessera.schedule<workgroup = [16, 8], subgroup = [16, 8], k = 16, kFragment = 16, stages = 1, vthread = [1, 1], batches = 8, subgroupBatches = 2>
 // CHECK-SAME:    clustered = #tessera.schedule<workgroup = [16, 8], subgroup = [16, 8], k = 16, kFragment = 16, stages = 1, vthread = [1, 1], cluster = [2, 1]>
 // CHECK-SAME:    full = #tessera.schedule<workgroup = [128, 64], subgroup = [64, 32], k = 32, kFragment = 16, stages = 3, vthread = [2, 1]>
 // CHECK-SAME:    interleave = [#tessera.interleave<breadth_first>, #tessera.interleave<depth_first>, #tessera.interleave<groups(4)>, #tessera.interleave<depth_first>]
@@ -41,6 +42,7 @@ func.func private @types(
 // CHECK-SAME:    staged = #tessera.schedule<workgroup = [16, 8], subgroup = [16, 8], k = 16, kFragment = 16, stages = 1, vthread = [1, 1], group = 4, stageOutput = true>
 // CHECK-SAME:    unstaged = #tessera.schedule<workgroup = [16, 8], subgroup = [16, 8], k = 16, kFragment = 16, stages = 1, vthread = [1, 1]>
 func.func private @attributes() attributes {
+  batches = #tessera.schedule<subgroupBatches = 2, batches = 8, workgroup = [16, 8], subgroup = [16, 8], k = 16>,
   clustered = #tessera.schedule<cluster = [2, 1], workgroup = [16, 8], subgroup = [16, 8], k = 16>,
   full = #tessera.schedule<workgroup = [128, 64], subgroup = [64, 32], k = 32,
                            kFragment = 16, stages = 3, vthread = [2, 1]>,

@@ -384,3 +384,75 @@ func.func @schedule_c9_output(%a: memref<512x512xf16>, %b: memref<512x512xf16>, 
   }
   return
 }
+
+// -----
+
+#bmk = affine_map<(b, m, n, k) -> (b, m, k)>
+#bkn = affine_map<(b, m, n, k) -> (b, k, n)>
+#bmn = affine_map<(b, m, n, k) -> (b, m, n)>
+
+func.func @schedule_c23_output(%a: memref<64x16x16xf16>, %b: memref<64x16x16xf16>, %c: memref<64x16x16xf32>) {
+  // expected-error @+1 {{schedule_c23: batches = 4, and only tiles of one matrix leave workgroup memory in whole rows; the nearest legal is batches = 1}}
+  tessera.contract ins(%a, %b : memref<64x16x16xf16>, memref<64x16x16xf16>) outs(%c : memref<64x16x16xf32>)
+      maps [#bmk, #bkn, #bmn] accumulate f32
+      schedule <workgroup = [16, 16], subgroup = [16, 16], k = 16, stageOutput = true, batches = 4> {
+  ^bb0(%acc: f32):
+    tessera.yield %acc : f32
+  }
+  return
+}
+
+// -----
+
+#bmk = affine_map<(b, m, n, k) -> (b, m, k)>
+#bkn = affine_map<(b, m, n, k) -> (b, k, n)>
+#bmn = affine_map<(b, m, n, k) -> (b, m, n)>
+
+func.func @schedule_c23_count(%a: memref<5x16x16xf16>, %b: memref<5x16x16xf16>, %c: memref<5x16x16xf32>) {
+  // expected-error @+1 {{schedule_c23: batches = 8, and the batch has 5 matrices; batches = 4 is the most that fits}}
+  tessera.contract ins(%a, %b : memref<5x16x16xf16>, memref<5x16x16xf16>) outs(%c : memref<5x16x16xf32>)
+      maps [#bmk, #bkn, #bmn] accumulate f32
+      schedule <workgroup = [16, 16], subgroup = [16, 16], k = 16, stages = 0, batches = 8> {
+  ^bb0(%acc: f32):
+    tessera.yield %acc : f32
+  }
+  return
+}
+
+// -----
+
+#bmk = affine_map<(b, m, n, k) -> (b, m, k)>
+#bkn = affine_map<(b, m, n, k) -> (b, k, n)>
+#bmn = affine_map<(b, m, n, k) -> (b, m, n)>
+
+// Each matrix has a subgroup of its own.
+
+func.func @schedule_c8_batches(%a: memref<64x16x16xf16>, %b: memref<64x16x16xf16>, %c: memref<64x16x16xf32>) {
+  // expected-error @+1 {{schedule_c8: needs 2048 threads in a workgroup (64 subgroups of 32), sm_80 has 1024; the nearest legal is batches = 32}}
+  tessera.contract ins(%a, %b : memref<64x16x16xf16>, memref<64x16x16xf16>) outs(%c : memref<64x16x16xf32>)
+      maps [#bmk, #bkn, #bmn] accumulate f32
+      schedule <workgroup = [16, 16], subgroup = [16, 16], k = 16, stages = 0, batches = 64> {
+  ^bb0(%acc: f32):
+    tessera.yield %acc : f32
+  }
+  return
+}
+
+// -----
+
+#bmk = affine_map<(b, m, n, k) -> (b, m, k)>
+#bkn = affine_map<(b, m, n, k) -> (b, k, n)>
+#bmn = affine_map<(b, m, n, k) -> (b, m, n)>
+
+// The tiles of all matrices are staged.
+
+func.func @schedule_c9_batches(%a: memref<64x64x64xf32>, %b: memref<64x64x64xf32>, %c: memref<64x64x64xf32>) {
+  // expected-error @+1 {{schedule_c9: needs 262144 bytes of workgroup memory, sm_80 has 166912; the nearest legal is k = 32}}
+  tessera.contract ins(%a, %b : memref<64x64x64xf32>, memref<64x64x64xf32>) outs(%c : memref<64x64x64xf32>)
+      maps [#bmk, #bkn, #bmn] accumulate f32
+      schedule <workgroup = [64, 64], subgroup = [32, 32], k = 64, kFragment = 1, swizzle = true, batches = 8> {
+  ^bb0(%acc: f32):
+    tessera.yield %acc : f32
+  }
+  return
+}

@@ -141,7 +141,12 @@ def Tessera_ScheduleAttr : AttrDef<Tessera_Dialect, "Schedule"> {
       registers;
     - `cluster` ([1, 1]): workgroups of so many neighbouring tiles along M and N
       run at the same time, go through as many tiles each, and share the tiles of
-      the operands that they have in common.
+      the operands that they have in common;
+    - `batches` (1): how many matrices of the batch one workgroup computes, the
+      tile at the same place of each;
+    - `subgroupBatches` (1): how many of these one subgroup computes; it divides
+      `batches`, and there are as many times as many subgroups as the quotient
+      says.
 
     Example:
 
@@ -153,12 +158,14 @@ def Tessera_ScheduleAttr : AttrDef<Tessera_Dialect, "Schedule"> {
     Constraints
     - `schedule_c1`: `workgroup`, `subgroup` and `vthread` have two positive
       entries; `k` and `kFragment` are positive, `stages` is not negative.
-    - `schedule_c2`: `subgroup` divides `workgroup`.
+    - `schedule_c2`: `subgroup` divides `workgroup`, and `subgroupBatches`
+      divides `batches`.
     - `schedule_c3`: `vthread` divides `subgroup`.
     - `schedule_c4`: `kFragment` divides `k`.
-    - `schedule_c5`: `splitK` and `group` are positive; `raster`, `interleave` and
-      `persistent` are not negative; `interleave` is at most the number of
-      virtual threads; `cluster` has two positive entries.
+    - `schedule_c5`: `splitK`, `group`, `batches` and `subgroupBatches` are
+      positive; `raster`, `interleave` and `persistent` are not negative;
+      `interleave` is at most the number of virtual threads; `cluster` has two
+      positive entries.
     - `schedule_c6`: `swizzle` needs `stages` of 1 or more.
 
     What a chip asks for besides (`schedule_c7` and on) is in
@@ -181,11 +188,17 @@ def Tessera_ScheduleAttr : AttrDef<Tessera_Dialect, "Schedule"> {
     DefaultValuedParameter<"int64_t", "1">:$group,
     DefaultValuedParameter<"bool", "false">:$stageOutput,
     DefaultValuedParameter<"int64_t", "1">:$clusterM,
-    DefaultValuedParameter<"int64_t", "1">:$clusterN);
+    DefaultValuedParameter<"int64_t", "1">:$clusterN,
+    DefaultValuedParameter<"int64_t", "1">:$batches,
+    DefaultValuedParameter<"int64_t", "1">:$subgroupBatches);
   let extraClassDeclaration = [{
     /// The number of virtual threads, and of subgroups.
     int64_t getNumVThreads() const { return getVthread()[0] * getVthread()[1]; }
     int64_t getNumSubgroups() const {
+      return getSubgroupsOfTile() * (getBatches() / getSubgroupBatches());
+    }
+    /// The subgroups that compute one tile of one matrix.
+    int64_t getSubgroupsOfTile() const {
       return (getWorkgroup()[0] / getSubgroup()[0]) *
              (getWorkgroup()[1] / getSubgroup()[1]) * getGroup();
     }

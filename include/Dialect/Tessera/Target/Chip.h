@@ -80,6 +80,20 @@ struct ScheduleDefaults {
   bool sumsApart = false;
 };
 
+/// How the default schedule computes a batch of matrices of which each is one
+/// tile of one subgroup. By itself such a tile fills no workgroup.
+struct BatchDefaults {
+  /// Subgroups of a workgroup, each with matrices of its own. 1: it stays a
+  /// workgroup for each matrix.
+  int64_t subgroups = 1;
+  /// Subgroups that a processor has room for. Where a batch has more matrices,
+  /// a subgroup takes several, up to `perSubgroup`.
+  int64_t resident = 0, perSubgroup = 1;
+  /// Operands of no more fragments along K are loaded straight from memory,
+  /// since nothing else reads them, and all loads are issued together.
+  int64_t directFragments = 0;
+};
+
 /// How kernels without fragments use the chip's threads.
 struct SimtDefaults {
   /// Of a workgroup.
@@ -202,6 +216,7 @@ struct Chip {
   int64_t maxRow = 256;
   /// Default tilings with a matrix unit, and with scalar FMAs.
   ScheduleDefaults matrixDefaults, scalarDefaults;
+  BatchDefaults batchDefaults;
   /// Tilings for instructions of several subgroups together, where the chip has
   /// them. The default schedule takes the one by which the contraction takes
   /// least time.

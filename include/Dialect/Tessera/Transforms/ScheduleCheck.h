@@ -35,7 +35,9 @@ enum class ScheduleEntry {
   StageOutput,
   ClusterM,
   ClusterN,
-  Last = ClusterN
+  Batches,
+  SubgroupBatches,
+  Last = SubgroupBatches
 };
 
 /// A schedule as an array of its numbers. It need not be a valid attribute.
@@ -91,8 +93,8 @@ bool hasOrder(ContractOp op, const MatrixForm &form, unsigned side,
 /// widest access. What is copied element by element takes longer than any
 /// product of it, and longer yet where each element's place is permuted.
 bool hasAlignedRows(ContractOp op, unsigned side, const Chip &chip);
-/// Whether rows of lhs (0) or rhs (1), for sure, begin at multiples of so many
-/// bytes from the first one.
+/// Whether rows of lhs (0), rhs (1) or the output (2), for sure, begin at
+/// multiples of so many bytes from the first one.
 bool hasRowsOfMultiple(ContractOp op, unsigned side, int64_t bytes);
 bool hasRowsOfMultiple(MemRefType type, int64_t bytes);
 

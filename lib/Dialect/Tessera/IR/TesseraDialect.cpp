@@ -132,7 +132,8 @@ FragmentType FragmentType::cloneWithInstruction(StringAttr instruction) const {
 Attribute ScheduleAttr::parse(AsmParser &parser, Type) {
   SmallVector<int64_t> workgroup, subgroup, vthread = {1, 1}, cluster = {1, 1};
   int64_t k = 0, kFragment = 0, stages = 1, interleave = 0, splitK = 1,
-          raster = 0, persistent = 0, group = 1;
+          raster = 0, persistent = 0, group = 1, batches = 1,
+          subgroupBatches = 1;
   SplitReduction splitKReduction = SplitReduction::Ordered;
   bool swizzle = false, stageOutput = false;
   SMLoc loc = parser.getCurrentLocation();
@@ -201,11 +202,16 @@ Attribute ScheduleAttr::parse(AsmParser &parser, Type) {
       return parseBool(swizzle);
     if (key == "stageOutput")
       return parseBool(stageOutput);
+    if (key == "batches")
+      return parser.parseInteger(batches);
+    if (key == "subgroupBatches")
+      return parser.parseInteger(subgroupBatches);
     return parser.emitError(keyLoc, "unknown schedule entry '")
            << key
            << "': expected workgroup, subgroup, k, kFragment, stages, vthread, "
               "interleave, swizzle, splitK, splitKReduction, raster, "
-              "persistent, group, stageOutput or cluster";
+              "persistent, group, stageOutput, cluster, batches or "
+              "subgroupBatches";
   };
   if (parser.parseCommaSeparatedList(AsmParser::Delimiter::LessGreater,
                                      parseEntry))
@@ -215,7 +221,7 @@ Attribute ScheduleAttr::parse(AsmParser &parser, Type) {
   return parser.getChecked<ScheduleAttr>(
       loc, parser.getContext(), workgroup, subgroup, k, kFragment, stages,
       vthread, interleave, swizzle, splitK, splitKReduction, raster, persistent,
-      group, stageOutput, cluster[0], cluster[1]);
+      group, stageOutput, cluster[0], cluster[1], batches, subgroupBatches);
 }
 
 void ScheduleAttr::print(AsmPrinter &printer) const {
@@ -253,6 +259,10 @@ void ScheduleAttr::print(AsmPrinter &printer) const {
     printer << ", cluster = ";
     pair({getClusterM(), getClusterN()});
   }
+  if (getBatches() != 1)
+    printer << ", batches = " << getBatches();
+  if (getSubgroupBatches() != 1)
+    printer << ", subgroupBatches = " << getSubgroupBatches();
   printer << '>';
 }
 
@@ -282,7 +292,8 @@ LogicalResult ScheduleAttr::verify(
     ArrayRef<int64_t> subgroup, int64_t k, int64_t kFragment, int64_t stages,
     ArrayRef<int64_t> vthread, int64_t interleave, bool swizzle, int64_t splitK,
     SplitReduction, int64_t raster, int64_t persistent, int64_t group, bool,
-    int64_t clusterM, int64_t clusterN) {
+    int64_t clusterM, int64_t clusterN, int64_t batches,
+    int64_t subgroupBatches) {
   auto isPair = [](ArrayRef<int64_t> pair) {
     return pair.size() == 2 && pair[0] > 0 && pair[1] > 0;
   };
@@ -305,13 +316,16 @@ LogicalResult ScheduleAttr::verify(
     return emitError() << "schedule_c4: kFragment (" << kFragment
                        << ") does not divide k (" << k << ")";
   if (splitK <= 0 || group <= 0 || raster < 0 || interleave < 0 ||
-      persistent < 0 || clusterM <= 0 || clusterN <= 0 ||
-      interleave > vthread[0] * vthread[1])
-    return emitError() << "schedule_c5: splitK, group and cluster are "
-                          "positive, raster, "
-                          "interleave and persistent are not negative, and "
-                          "interleave is at most the number of vthreads, "
+      persistent < 0 || clusterM <= 0 || clusterN <= 0 || batches <= 0 ||
+      subgroupBatches <= 0 || interleave > vthread[0] * vthread[1])
+    return emitError() << "schedule_c5: splitK, group, cluster, batches and "
+                          "subgroupBatches are positive, raster, interleave "
+                          "and persistent are not negative, and interleave is "
+                          "at most the number of vthreads, "
                        << vthread[0] * vthread[1];
+  if (batches % subgroupBatches)
+    return emitError() << "schedule_c2: subgroupBatches (" << subgroupBatches
+                       << ") does not divide batches (" << batches << ")";
   if (swizzle && stages == 0)
     return emitError() << "schedule_c6: nothing is staged that could be "
                           "swizzled: let stages be 1 or more, or leave out "

@@ -429,6 +429,10 @@ void mlir::tessera::addNvidiaChips(std::vector<Chip> &chips) {
     chip.preferSwizzle = ampere;
     chip.matrixDefaults = {{128, 128}, {64, 64}, 64, ampere ? 4 : 1};
     chip.scalarDefaults = {{64, 64}, {32, 32}, 64, ampere ? 3 : 1};
+    // By count: half of the 64 subgroups that a processor can hold, since each
+    // has a few dozen loads in flight.
+    chip.batchDefaults = {/*subgroups=*/8, /*resident=*/32, /*perSubgroup=*/4,
+                          /*directFragments=*/4};
     chip.simt = {256, 1, 512, 4};
     for (const Row &row : rows) {
       if (row.since > entry.level)

@@ -46,6 +46,7 @@ public:
     checkStagedOutput();
     checkCluster();
     checkSharedTiles();
+    checkBatches();
     return std::move(problems);
   }
 
@@ -65,6 +66,7 @@ private:
   void checkStagedOutput();
   void checkCluster();
   void checkSharedTiles();
+  void checkBatches();
 
   void report(StringRef label, const Twine &message,
               ArrayRef<ScheduleEntry> entries, bool isLimit = false) {
@@ -192,7 +194,7 @@ void Checker::checkThreads() {
                Twine(subgroups) + " subgroups of " + Twine(chip.subgroupSize) +
                "), " + chip.name + " has " + Twine(chip.maxThreads),
            {Entry::SubgroupM, Entry::SubgroupN, Entry::WorkgroupM,
-            Entry::WorkgroupN});
+            Entry::WorkgroupN, Entry::Batches, Entry::SubgroupBatches});
 }
 
 void Checker::checkWorkgroupMemory() {
@@ -204,7 +206,7 @@ void Checker::checkWorkgroupMemory() {
                chip.name + " has " + Twine(chip.workgroupMemoryBytes),
            {Entry::Stages, Entry::K, Entry::KFragment, Entry::WorkgroupM,
             Entry::WorkgroupN, Entry::SubgroupM, Entry::SubgroupN,
-            Entry::StageOutput},
+            Entry::StageOutput, Entry::Batches, Entry::SubgroupBatches},
            /*isLimit=*/true);
 }
 
@@ -233,6 +235,7 @@ mlir::tessera::estimateRegisters(ContractOp op, ScheduleAttr schedule,
   if (row.sumsApart(op.getPrecision()))
     estimate.accumulators +=
         count(Role::Acc, m / grid[0] * (n / grid[1]), op.getAccumulatorType());
+  estimate.accumulators *= schedule.getSubgroupBatches();
   estimate.operands =
       count(Role::A, m / grid[0] * liveRows * k, op.getProductType(0)) +
       count(Role::B, n / grid[1] * liveCols * k, op.getProductType(1));
@@ -243,9 +246,10 @@ void Checker::checkRegisters() {
   if (!instruction)
     return;
   RegisterEstimate needed = estimateRegisters(op, schedule, chip, *instruction);
-  SmallVector<Entry> entries{Entry::SubgroupM,  Entry::SubgroupN,
-                             Entry::WorkgroupM, Entry::WorkgroupN,
-                             Entry::KFragment,  Entry::Interleave};
+  SmallVector<Entry> entries{Entry::SubgroupM,      Entry::SubgroupN,
+                             Entry::WorkgroupM,     Entry::WorkgroupN,
+                             Entry::KFragment,      Entry::Interleave,
+                             Entry::SubgroupBatches};
   if (chip.registersPerThread && needed.getTotal() > chip.registersPerThread)
     report("schedule_c10",
            "needs " + Twine(needed.getTotal()) + " registers of a thread (" +
@@ -267,7 +271,8 @@ void Checker::checkRegisters() {
                " for each of " + Twine(threads) + " threads), " + chip.name +
                " has " + Twine(chip.registersPerWorkgroup),
            {Entry::WorkgroupM, Entry::WorkgroupN, Entry::SubgroupM,
-            Entry::SubgroupN, Entry::KFragment});
+            Entry::SubgroupN, Entry::KFragment, Entry::Batches,
+            Entry::SubgroupBatches});
 }
 
 //===----------------------------------------------------------------------===//
@@ -539,6 +544,33 @@ void Checker::checkSharedTiles() {
     report("schedule_c22", "cluster = " + spellPair(cluster) + ", and " + why,
            {Entry::ClusterM, Entry::ClusterN, Entry::Persistent, Entry::Raster,
             Entry::SplitKReduction, Entry::Group});
+}
+
+void Checker::checkBatches() {
+  if (schedule.getBatches() == 1)
+    return;
+  std::string text = "batches = " + std::to_string(schedule.getBatches());
+  std::string why;
+  if (schedule.getGroup() > 1)
+    why = "a group of subgroups computes one matrix at a time";
+  else if (schedule.addsInCluster())
+    why = "the workgroups of a cluster add up parts of one matrix";
+  else if (schedule.getStageOutput())
+    why = "only tiles of one matrix leave workgroup memory in whole rows";
+  if (!why.empty()) {
+    report("schedule_c23", text + ", and " + why,
+           {Entry::Batches, Entry::SubgroupBatches, Entry::StageOutput,
+            Entry::SplitKReduction});
+    return;
+  }
+  int64_t count = getLinearExtent(op, form.batch);
+  if (ShapedType::isDynamic(count) || schedule.getBatches() <= count ||
+      count == 0)
+    return;
+  report("schedule_c23",
+         text + ", and the batch has " + Twine(count) +
+             (count == 1 ? " matrix" : " matrices"),
+         {Entry::Batches, Entry::SubgroupBatches}, /*isLimit=*/true);
 }
 
 SmallVector<ScheduleProblem>

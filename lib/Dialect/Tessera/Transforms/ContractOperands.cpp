@@ -275,8 +275,8 @@ Value ContractOperands::createTile(unsigned side, const MatrixView &view,
   if (transposed)
     std::swap(shape[0], shape[1]);
   Type element = getElementTypeOrSelf(operands[side].getType());
-  auto type = MemRefType::get(shape, element);
-  if (!form.gather[side]) {
+  auto type = MemRefType::get({slots.count * shape[0], shape[1]}, element);
+  if (!form.gather[side] && slots.count == 1) {
     SmallVector<Value> from = view.getIndices(row, col);
     int64_t alignment = getKnownTileAlignment(view.memory, from);
     return TileOp::create(
@@ -294,7 +294,7 @@ Value ContractOperands::createTile(unsigned side, const MatrixView &view,
       isPacked(element) ? IntegerAttr() : builder.getI64IntegerAttr(alignment),
       builder.getI64IntegerAttr(run), window);
   OpBuilder::InsertionGuard guard(builder);
-  buildGather(tile.getGather(), side, transposed, row, col, beyond);
+  buildGather(tile.getGather(), side, transposed, row, col, shape[0], beyond);
   return tile;
 }
 
@@ -375,15 +375,22 @@ std::pair<int64_t, int64_t> ContractOperands::getRun(unsigned side,
 
 void ContractOperands::buildGather(Region &region, unsigned side,
                                    bool transposed, Value row, Value col,
-                                   TileBounds beyond) {
+                                   int64_t slotRows, TileBounds beyond) {
   Location loc = op.getLoc();
   Type indexType = builder.getIndexType();
   Block *body = builder.createBlock(&region, region.end(),
                                     {indexType, indexType}, {loc, loc});
   Value i = body->getArgument(0), j = body->getArgument(1);
+  SmallVector<Value> at(index);
+  Value batch;
+  if (slots.count > 1) {
+    Value rows = math.constant(slotRows);
+    batch = math.add(slots.first, math.div(i, rows));
+    math.delinearize(batch, sizes, form.batch, at);
+    i = math.rem(i, rows);
+  }
   row = math.add(row, transposed ? j : i);
   col = math.add(col, transposed ? i : j);
-  SmallVector<Value> at(index);
   math.delinearize(row, sizes, form.getRows(side), at);
   math.delinearize(col, sizes, form.getCols(side), at);
 
@@ -393,6 +400,8 @@ void ContractOperands::buildGather(Region &region, unsigned side,
         inside, arith::CmpIOp::create(builder, arith::CmpIPredicate::ult, below,
                                       limit));
   };
+  if (slots.count > 1 && slots.ragged)
+    require(batch, numBatches);
   if (beyond.rows)
     require(row, side == 0 ? m : k);
   if (beyond.cols)

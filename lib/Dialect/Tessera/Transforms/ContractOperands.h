@@ -54,6 +54,15 @@ public:
 
   /// Sets the indices of the batch from their linear index.
   void setBatch(Value linear);
+  /// These indices, to be set again.
+  SmallVector<Value> getBatch() const { return index; }
+  void setBatch(ArrayRef<Value> indices) { index.assign(indices); }
+  /// Makes tiles hold the same place of `count` matrices of the batch from
+  /// `first` on, one below the other: these are gathered. With `ragged`, the
+  /// batch may end before the last.
+  void setSlots(Value first, int64_t count, bool ragged) {
+    slots = {first, count, ragged};
+  }
 
   /// Operand `operand` (lhs 0, rhs 1, output 2, extras from 3 on, then the
   /// inputs of the producers) as a matrix, at the batch.
@@ -73,7 +82,7 @@ public:
 
   /// The tile of `shape` of lhs (0) or rhs (1) from (row, col) on. `view` is
   /// the operand as a matrix, where it is one. `beyond` says where the tile may
-  /// reach beyond the matrix.
+  /// reach beyond the matrix. With slots, `shape` is of one of them.
   Value createTile(unsigned side, const MatrixView &view, Value row, Value col,
                    std::array<int64_t, 2> shape, TileBounds beyond,
                    int64_t accessBytes);
@@ -102,7 +111,7 @@ private:
   /// Whether result `r` of the map of `side` stays within the operand.
   bool isWithin(unsigned side, unsigned r);
   void buildGather(Region &region, unsigned side, bool transposed, Value row,
-                   Value col, TileBounds beyond);
+                   Value col, int64_t slotRows, TileBounds beyond);
 
   ContractOp op;
   const MatrixForm &form;
@@ -110,6 +119,11 @@ private:
   IndexMath math;
   SmallVector<Value> operands, sizes, index;
   Value m, n, k, numBatches, workspace, slice;
+  struct {
+    Value first;
+    int64_t count = 1;
+    bool ragged = false;
+  } slots;
 };
 
 } // namespace mlir::tessera

@@ -27,11 +27,20 @@ StagedTiles mlir::tessera::getStagedTiles(ContractOp op, const MatrixForm &form,
                                             : std::array<int64_t, 2>{bm, k};
   tiles.b = isStoredTransposed(op, form, 1) ? std::array<int64_t, 2>{bn, k}
                                             : std::array<int64_t, 2>{k, bn};
+  // Those of all matrices, one below the other.
+  tiles.a[0] *= schedule.getBatches();
+  tiles.b[0] *= schedule.getBatches();
   int64_t aBits = getElementBits(getElementTypeOrSelf(op.getLhs().getType())),
           bBits = getElementBits(getElementTypeOrSelf(op.getRhs().getType()));
   int64_t padding = schedule.getSwizzle() ? 0 : 8 * chip.rowPaddingBytes;
-  tiles.aPadding = padding / aBits;
-  tiles.bPadding = padding / bBits;
+  // Rows of elements that share bytes begin at bytes.
+  auto pad = [&](int64_t length, int64_t bits) {
+    int64_t all = length + padding / bits;
+    return (bits < 8 && !schedule.getSwizzle() ? llvm::alignTo(all, 2) : all) -
+           length;
+  };
+  tiles.aPadding = pad(tiles.a[1], aBits);
+  tiles.bPadding = pad(tiles.b[1], bBits);
   tiles.bytes = schedule.getStages() *
                 (tiles.a[0] * (tiles.a[1] + tiles.aPadding) * aBits +
                  tiles.b[0] * (tiles.b[1] + tiles.bPadding) * bBits) /
@@ -77,13 +86,15 @@ countTiles(ContractOp op, const MatrixForm &form,
   return std::array<int64_t, 3>{m, n, batches};
 }
 
+/// The steps that each part of a reduction keeps, to pay for adding it up.
+static constexpr int64_t stepsOfPart = 32;
+
 /// A long reduction of few tiles is cut into parts, so that most processors
 /// have some: each part keeps enough steps to pay for adding it up.
 static int64_t chooseSplitK(ContractOp op, const Chip &chip,
                             const MatrixForm &form,
                             const std::array<int64_t, 3> &extents,
                             std::array<int64_t, 2> workgroup, int64_t k) {
-  constexpr int64_t stepsOfPart = 32;
   auto tiles = countTiles(op, form, extents, workgroup);
   int64_t extent = extents[2];
   if (!tiles || chip.processors == 0 || ShapedType::isDynamic(extent))
@@ -110,6 +121,30 @@ static int64_t chooseRaster(ContractOp op, const Chip &chip,
   return m > band && m * n >= 4 * chip.processors ? band : 0;
 }
 
+/// How many matrices of a batch, each of which is one subgroup's tile, a
+/// workgroup and a subgroup compute. `mayHold` says whether a subgroup has
+/// registers for so many.
+static std::array<int64_t, 2>
+chooseBatches(ContractOp op, const Chip &chip, const MatrixForm &form,
+              function_ref<bool(int64_t)> mayHold) {
+  const BatchDefaults &defaults = chip.batchDefaults;
+  int64_t count = getLinearExtent(op, form.batch);
+  if (ShapedType::isDynamic(count) || chip.processors == 0)
+    return {defaults.subgroups, 1};
+  // More subgroups than there is room for would come in turn.
+  int64_t each = 1;
+  while (each * 2 <= defaults.perSubgroup && mayHold(each * 2) &&
+         static_cast<int64_t>(llvm::divideCeil(count, each)) >
+             chip.processors * defaults.resident)
+    each *= 2;
+  // Each processor has a workgroup, if there are as many.
+  int64_t subgroups = defaults.subgroups;
+  while (subgroups > 1 && static_cast<int64_t>(llvm::divideCeil(
+                              count, each * subgroups)) < chip.processors)
+    subgroups /= 2;
+  return {subgroups * each, each};
+}
+
 bool mlir::tessera::hasAlignedRows(ContractOp op, unsigned side,
                                    const Chip &chip) {
   return hasRowsOfMultiple(op, side, chip.accessBytes);
@@ -117,8 +152,7 @@ bool mlir::tessera::hasAlignedRows(ContractOp op, unsigned side,
 
 bool mlir::tessera::hasRowsOfMultiple(ContractOp op, unsigned side,
                                       int64_t bytes) {
-  auto type =
-      dyn_cast<MemRefType>((side ? op.getRhs() : op.getLhs()).getType());
+  auto type = dyn_cast<MemRefType>(op.getMappedOperands()[side].getType());
   return type && hasRowsOfMultiple(type, bytes);
 }
 
@@ -131,6 +165,32 @@ bool mlir::tessera::hasRowsOfMultiple(MemRefType type, int64_t bytes) {
   return llvm::all_of(ArrayRef(strides).drop_back(), [&](int64_t stride) {
     return ShapedType::isStatic(stride) && stride * bits % (8 * bytes) == 0;
   });
+}
+
+/// Whether rows of lhs (0), rhs (1) or the output (2) are known not to begin at
+/// multiples of so many bytes.
+static bool hasRowsBeside(ContractOp op, unsigned side, int64_t bytes) {
+  auto type = dyn_cast<MemRefType>(op.getMappedOperands()[side].getType());
+  int64_t offset;
+  SmallVector<int64_t> strides;
+  return type && !isPacked(type.getElementType()) &&
+         succeeded(type.getStridesAndOffset(strides, offset)) &&
+         strides.size() > 1 && strides.back() == 1 &&
+         llvm::none_of(strides, ShapedType::isDynamic) &&
+         !hasRowsOfMultiple(op, side, bytes);
+}
+
+/// Whether no two elements of the output can be stored at once in each row.
+static bool hasUnalignedPairs(ContractOp op) {
+  return hasRowsBeside(
+      op, 2,
+      2 * getElementBytes(getElementTypeOrSelf(op.getOutput().getType())));
+}
+
+/// Whether lhs (0) or rhs (1) is not copied asynchronously, which takes 4 bytes
+/// at least.
+static bool isCopiedSingly(ContractOp op, unsigned side) {
+  return hasRowsBeside(op, side, 4);
 }
 
 /// Whether rows of both staged tiles can be swizzled.
@@ -207,6 +267,8 @@ static ScheduleAttr makeDefaultSchedule(ContractOp op, const Chip &chip,
     subgroup[1] /= 2;
   }
 
+  int64_t largestTile = subgroup[0] * subgroup[1];
+
   // Whether a subgroup's tile has an instruction of this class for some K.
   auto hasClass = [&](std::array<int64_t, 2> tile) {
     const MatrixInstruction *row = select(op, chip, tile, longest);
@@ -258,26 +320,123 @@ static ScheduleAttr makeDefaultSchedule(ContractOp op, const Chip &chip,
     while (ShapedType::isStatic(extents[d]) && workgroup[d] / 2 >= extents[d] &&
            halve(d))
       continue;
+  // Tiles become smaller, down to a subgroup's of before, with as many
+  // subgroups.
+  auto shrink = [&](unsigned d) {
+    std::array<int64_t, 2> smaller = subgroup;
+    smaller[d] /= 2;
+    if (workgroup[d] / 2 < defaults.subgroup[d] || subgroup[d] % 2 ||
+        !isGood(smaller))
+      return false;
+    subgroup = smaller;
+    workgroup[d] /= 2;
+    return true;
+  };
+  int64_t steps = ShapedType::kDynamic;
+  if (ShapedType::isStatic(extents[2]))
+    steps = llvm::divideCeil(extents[2], k);
+  // Where no two elements can be stored at once, lanes of several rows would
+  // each store one.
+  bool splitsPairs = chip.hasLanes() && matrixUnit && hasUnalignedPairs(op);
+  // Such stores and few steps: a workgroup's time is its beginning and its end,
+  // which others are to fill. The operand that more of them read is one that is
+  // read by wide accesses.
+  if (!wholeRows && splitsPairs && ShapedType::isStatic(steps) &&
+      steps <= stages)
+    for (unsigned d : {1, 0})
+      if (hasAlignedRows(op, 1 - d, chip) && shrink(d))
+        break;
+  // Processors would have nothing to do, and K is too short to be cut.
+  if (!wholeRows && chip.processors > 0 && ShapedType::isStatic(steps) &&
+      steps < 2 * stepsOfPart) {
+    auto isIdle = [&] {
+      auto tiles = countTiles(op, form, extents, workgroup);
+      return tiles && (*tiles)[0] * (*tiles)[1] * (*tiles)[2] < chip.processors;
+    };
+    while (isIdle()) {
+      unsigned longer = workgroup[0] >= workgroup[1] ? 0 : 1;
+      if (!shrink(longer) && !shrink(1 - longer))
+        break;
+    }
+  }
   while (ShapedType::isStatic(extents[2]) && k / 2 >= extents[2] &&
          (k / 2) % kFragment == 0)
     k /= 2;
-  bool swizzle = false;
-  int64_t splitK = 1, raster = 0;
+  bool swizzle = false, stageOutput = false;
+  int64_t splitK = 1, raster = 0, batches = 1, subgroupBatches = 1;
   auto make = [&] {
     return ScheduleAttr::get(op.getContext(), workgroup, subgroup, k, kFragment,
                              stages, /*vthread=*/{1, 1}, /*interleave=*/0,
                              swizzle, splitK, SplitReduction::Ordered, raster,
-                             /*persistent=*/0, /*group=*/1,
-                             /*stageOutput=*/false, /*clusterM=*/1,
-                             /*clusterN=*/1);
+                             /*persistent=*/0, /*group=*/1, stageOutput,
+                             /*clusterM=*/1, /*clusterN=*/1, batches,
+                             subgroupBatches);
   };
+  // What is not copied asynchronously is not copied ahead: all of a few steps
+  // is copied at once.
+  if (chip.asyncCopy && ShapedType::isStatic(steps) && steps > 1 &&
+      steps <= stages && (isCopiedSingly(op, 0) || isCopiedSingly(op, 1)) &&
+      limit % static_cast<int64_t>(llvm::alignTo(extents[2], kFragment)) == 0) {
+    k = llvm::alignTo(extents[2], kFragment);
+    stages = 1;
+  }
   // More stages than there are steps would only cost memory.
   if (ShapedType::isStatic(extents[2]) && stages > 1)
     stages = std::max<int64_t>(
         1, std::min<int64_t>(stages, llvm::divideCeil(extents[2], k)));
+  // Small matrices of a batch.
+  bool isSmall =
+      chip.batchDefaults.subgroups > 1 && !form.batch.empty() &&
+      workgroup == subgroup && workgroup[0] * workgroup[1] < largestTile &&
+      ShapedType::isStatic(extents[0]) && ShapedType::isStatic(extents[1]) &&
+      extents[0] <= workgroup[0] && extents[1] <= workgroup[1];
+  if (isSmall)
+    instruction = select(op, chip, subgroup, kFragment);
+  if (isSmall && instruction) {
+    // No fragment is longer than an instruction, or than K, if the same tile
+    // has a shorter one.
+    if (kFragment % instruction->k == 0)
+      kFragment = instruction->k;
+    if (const MatrixInstruction *shorter =
+            ShapedType::isStatic(extents[2])
+                ? select(op, chip, subgroup,
+                         llvm::PowerOf2Ceil(static_cast<uint64_t>(extents[2])))
+                : nullptr;
+        shorter && shorter->matrixUnit == matrixUnit &&
+        shorter->k < kFragment && shorter->m == instruction->m &&
+        shorter->n == instruction->n && kFragment % shorter->k == 0) {
+      instruction = shorter;
+      kFragment = shorter->k;
+      k = llvm::alignTo(std::min(k, extents[2]), kFragment);
+    }
+    auto mayHold = [&](int64_t fragments, int64_t matrices) {
+      RegisterEstimate one = estimateRegisters(op, make(), chip, *instruction);
+      return chip.registersPerThread == 0 ||
+             matrices * one.accumulators + fragments * one.operands <=
+                 chip.registersPerThread / 2;
+    };
+    int64_t fragments = llvm::divideCeil(extents[2], kFragment);
+    if (matrixUnit && ShapedType::isStatic(extents[2]) && !form.gather[0] &&
+        !form.gather[1] && fragments <= chip.batchDefaults.directFragments &&
+        mayHold(fragments, 1) &&
+        (!limit || limit % (fragments * kFragment) == 0)) {
+      k = fragments * kFragment;
+      stages = 0;
+    } else {
+      fragments = 1;
+    }
+    std::array<int64_t, 2> chosen =
+        chooseBatches(op, chip, form, [&](int64_t matrices) {
+          return mayHold(fragments, matrices);
+        });
+    batches = chosen[0];
+    subgroupBatches = chosen[1];
+  }
   while (getStagedTiles(op, form, make(), chip).bytes >
          chip.workgroupMemoryBytes) {
-    if (stages > 2)
+    if (batches > subgroupBatches && (batches / 2) % subgroupBatches == 0)
+      batches /= 2;
+    else if (stages > 2)
       --stages;
     else if (k % 2 == 0 && (k / 2) % kFragment == 0)
       k /= 2;
@@ -289,8 +448,13 @@ static ScheduleAttr makeDefaultSchedule(ContractOp op, const Chip &chip,
   swizzle = chip.preferSwizzle && stages > 0 && hasAlignedRows(op, 0, chip) &&
             hasAlignedRows(op, 1, chip) &&
             canSwizzle(op, getStagedTiles(op, form, make(), chip));
-  splitK = wholeRows ? 1 : chooseSplitK(op, chip, form, extents, workgroup, k);
-  raster = chooseRaster(op, chip, form, extents, workgroup);
+  splitK = wholeRows || batches > 1
+               ? 1
+               : chooseSplitK(op, chip, form, extents, workgroup, k);
+  stageOutput = splitsPairs && stages > 0 && splitK == 1 && batches == 1;
+  if (stageOutput && !getScheduleProblems(op, make(), chip).empty())
+    stageOutput = false;
+  raster = batches > 1 ? 0 : chooseRaster(op, chip, form, extents, workgroup);
   return make();
 }
 

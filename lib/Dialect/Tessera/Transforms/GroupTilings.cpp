@@ -192,7 +192,7 @@ ScheduleAttr GroupTilings::make(const ScheduleDefaults &tiling, int64_t parts,
         op.getContext(), tiling.workgroup, tiling.subgroup, k, k, stages,
         /*vthread=*/{1, 1}, /*interleave=*/0, /*swizzle=*/true, parts, kind,
         raster, persistent ? wave : 0, tiling.group, stageOutput,
-        /*clusterM=*/1, /*clusterN=*/1);
+        /*clusterM=*/1, /*clusterN=*/1, /*batches=*/1, /*subgroupBatches=*/1);
     StagedTiles tiles = getStagedTiles(op, form, schedule, chip);
     if (tiles.bytes + tiles.outputBytes <= room)
       return getScheduleProblems(op, schedule, chip).empty() ? schedule

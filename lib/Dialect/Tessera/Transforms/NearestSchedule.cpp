@@ -46,14 +46,17 @@ ScheduleNumbers::ScheduleNumbers(ScheduleAttr schedule)
              schedule.getGroup(),
              schedule.getStageOutput(),
              schedule.getClusterM(),
-             schedule.getClusterN()} {}
+             schedule.getClusterN(),
+             schedule.getBatches(),
+             schedule.getSubgroupBatches()} {}
 
 bool ScheduleNumbers::isValid() const {
   const ScheduleNumbers &s = *this;
   for (Entry entry : {Entry::WorkgroupM, Entry::WorkgroupN, Entry::SubgroupM,
                       Entry::SubgroupN, Entry::K, Entry::KFragment,
                       Entry::VThreadM, Entry::VThreadN, Entry::SplitK,
-                      Entry::Group, Entry::ClusterM, Entry::ClusterN})
+                      Entry::Group, Entry::ClusterM, Entry::ClusterN,
+                      Entry::Batches, Entry::SubgroupBatches})
     if (s[entry] <= 0)
       return false;
   for (Entry entry :
@@ -65,6 +68,7 @@ bool ScheduleNumbers::isValid() const {
          s[Entry::SubgroupM] % s[Entry::VThreadM] == 0 &&
          s[Entry::SubgroupN] % s[Entry::VThreadN] == 0 &&
          s[Entry::K] % s[Entry::KFragment] == 0 &&
+         s[Entry::Batches] % s[Entry::SubgroupBatches] == 0 &&
          s[Entry::Interleave] <= s[Entry::VThreadM] * s[Entry::VThreadN] &&
          (s[Entry::Swizzle] == 0 || s[Entry::Stages] > 0);
 }
@@ -81,7 +85,8 @@ ScheduleAttr ScheduleNumbers::getAttr(MLIRContext *context) const {
       s[Entry::Swizzle] != 0, s[Entry::SplitK],
       static_cast<SplitReduction>(s[Entry::SplitKReduction]), s[Entry::Raster],
       s[Entry::Persistent], s[Entry::Group], s[Entry::StageOutput] != 0,
-      s[Entry::ClusterM], s[Entry::ClusterN]);
+      s[Entry::ClusterM], s[Entry::ClusterN], s[Entry::Batches],
+      s[Entry::SubgroupBatches]);
 }
 
 std::string ScheduleNumbers::describeChange(const ScheduleNumbers &from) const {
@@ -120,6 +125,8 @@ std::string ScheduleNumbers::describeChange(const ScheduleNumbers &from) const {
   if (to[Entry::StageOutput] != from[Entry::StageOutput])
     add("stageOutput", to[Entry::StageOutput] ? "true" : "false");
   pair("cluster", Entry::ClusterM, Entry::ClusterN);
+  number("batches", Entry::Batches);
+  number("subgroupBatches", Entry::SubgroupBatches);
   return text;
 }
 
@@ -236,6 +243,8 @@ SmallVector<int64_t> Search::getCandidates(Entry entry) const {
   case Entry::VThreadN:
   case Entry::ClusterM:
   case Entry::ClusterN:
+  case Entry::Batches:
+  case Entry::SubgroupBatches:
     addPowers(now);
     break;
   case Entry::Interleave:
@@ -300,12 +309,14 @@ bool Search::mayFit(const ScheduleNumbers &to) const {
   if (!to.isValid())
     return false;
   int64_t subgroups = to[Entry::WorkgroupM] / to[Entry::SubgroupM] *
-                      (to[Entry::WorkgroupN] / to[Entry::SubgroupN]);
+                      (to[Entry::WorkgroupN] / to[Entry::SubgroupN]) *
+                      (to[Entry::Batches] / to[Entry::SubgroupBatches]);
   if (subgroups * to[Entry::Group] * chip.subgroupSize > chip.maxThreads)
     return false;
   int64_t bits = to[Entry::WorkgroupM] * to[Entry::K] * lhsBits +
                  to[Entry::WorkgroupN] * to[Entry::K] * rhsBits;
-  if (to[Entry::Stages] * bits / 8 > chip.workgroupMemoryBytes)
+  if (to[Entry::Stages] * to[Entry::Batches] * bits / 8 >
+      chip.workgroupMemoryBytes)
     return false;
   int64_t m = to[Entry::SubgroupM] / to[Entry::VThreadM],
           n = to[Entry::SubgroupN] / to[Entry::VThreadN],

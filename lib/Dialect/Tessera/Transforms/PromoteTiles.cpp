@@ -74,9 +74,13 @@ static void promote(Kernel kernel, MutableArrayRef<TileOp> tiles,
     SmallVector<int64_t> shape(tileType.getShape()), dims(shape);
     bool swizzled =
         schedule && schedule.getSwizzle() && getSwizzlePhases(tileType) != 0;
-    if (!swizzled && isReadWithin(tile))
+    if (!swizzled && isReadWithin(tile)) {
       dims[1] +=
           8 * chip.rowPaddingBytes / getElementBits(tileType.getElementType());
+      // Each row begins at a byte, and fills its last one.
+      if (isPacked(tileType.getElementType()))
+        dims[1] = llvm::alignTo(dims[1], 2);
+    }
     auto type = MemRefType::get(dims, tileType.getElementType(),
                                 MemRefLayoutAttrInterface(), space);
     Value buffer = kernel.addWorkgroupAttribution(type, tile.getLoc());

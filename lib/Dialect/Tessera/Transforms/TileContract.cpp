@@ -20,6 +20,14 @@
 // time then share their columns of rhs, and walk down lhs; and x is the only
 // dimension of a grid that has no small limit. The batch is z.
 //
+// With `batches`, a workgroup has this tile of several matrices, and as many
+// times as many subgroups; with `subgroupBatches`, each subgroup has several:
+// first all their products, then all their epilogues, so that what is loaded
+// for one need not wait for what is stored of another. Staged operands of all
+// matrices are one tile, one below the other. Where the batch ends before the
+// last matrix, its loads are those of the last one there is, and nothing is
+// stored.
+//
 //===----------------------------------------------------------------------===//
 
 #include "ContractOperands.h"
@@ -69,6 +77,10 @@ public:
     tile = {sub[0] / vgrid[0], sub[1] / vgrid[1]};
     firstInput[0] = 3 + op.getExtras().size();
     firstInput[1] = firstInput[0] + op.getLhsInputs().size();
+    batches = schedule.getBatches();
+    subBatches = schedule.getSubgroupBatches();
+    int64_t count = getLinearExtent(op, form.batch);
+    ragged = ShapedType::isDynamic(count) || count % batches != 0;
   }
 
   void run();
@@ -88,6 +100,15 @@ private:
   /// through as many tiles, of which some may be beyond the output.
   bool fits(unsigned d) { return divides(d, block[d] * cluster[d]); }
 
+  /// Where a step's elements of an operand are: a tile, or the operand itself.
+  struct StepSource {
+    Value memory;
+    SmallVector<Value> leading;
+    /// The first row and column, in the order of memory. Null for 0.
+    std::array<Value, 2> at;
+    bool transposed = false, inBounds = true;
+  };
+
   Value load(const MatrixView &view, Value row, Value col, FragmentType type,
              bool inBounds);
   /// Runs `body` for each vthread, with the first row and column of its part of
@@ -96,12 +117,18 @@ private:
 
   SmallVector<Value> emitInit();
   SmallVector<Value> emitReduction(ValueRange init);
-  /// The fragment of lhs (0) or rhs (1) from its tile: loaded, and through the
-  /// producer. `k` is where the tile begins along K; `row` and `col` are places
-  /// in the tile, `other` the fragment's first row of M, or column of N.
-  Value emitOperand(unsigned side, Value tile, bool transposed, Value row,
-                    Value col, Value k, Value other, FragmentType type);
+  /// Where lhs (0) or rhs (1) of this step, which begins at `k`, is for each of
+  /// the subgroup's matrices.
+  SmallVector<StepSource> emitSources(unsigned side, ArrayRef<MatrixView> views,
+                                      Value k);
+  /// The fragment of lhs (0) or rhs (1) of a step: loaded, and through the
+  /// producer. `k` is where the step begins along K; `row` and `col` are places
+  /// in the step, `other` the fragment's first row of M, or column of N.
+  Value emitOperand(unsigned side, const StepSource &from, Value row, Value col,
+                    Value k, Value other, FragmentType type);
   void emitEpilogue(ValueRange accs);
+  /// `emit` where matrix `s` of the subgroup is one of the batch.
+  void emitIfInBatch(int64_t s, function_ref<void()> emit);
   /// This workgroup's columns of the sum over all parts of its tile, from
   /// accumulators of one of them.
   Value emitSum(Value acc);
@@ -142,6 +169,10 @@ private:
   std::array<int64_t, 3> extents;
   ContractOperands operands;
   std::array<int64_t, 2> block, sub, vgrid, tile, cluster;
+  /// Matrices of a workgroup and of a subgroup, and whether the batch may end
+  /// before a workgroup's last one.
+  int64_t batches, subBatches;
+  bool ragged;
   /// Where the inputs of the producers of lhs and rhs begin.
   std::array<unsigned, 2> firstInput;
 
@@ -157,6 +188,12 @@ private:
   /// First row and column of the workgroup's tile, and of the subgroup's within
   /// it.
   std::array<Value, 2> blockAt, subInBlock;
+  /// The first of the workgroup's matrices that is this subgroup's.
+  Value firstSlot;
+  /// For each of the subgroup's matrices its number in the batch, which may be
+  /// beyond the end, and the indices of one that is not.
+  SmallVector<Value> batchNumbers;
+  SmallVector<SmallVector<Value>> batchIndices;
 };
 
 } // namespace
@@ -249,36 +286,39 @@ SmallVector<Value> Tiler::emitInit() {
   });
 }
 
-Value Tiler::emitOperand(unsigned side, Value tile, bool transposed, Value row,
+Value Tiler::emitOperand(unsigned side, const StepSource &from, Value row,
                          Value col, Value k, Value other, FragmentType type) {
-  SmallVector<Value> indices{row, col};
-  if (transposed)
-    std::swap(indices[0], indices[1]);
+  std::array<Value, 2> place{row, col};
+  if (from.transposed)
+    std::swap(place[0], place[1]);
+  SmallVector<Value> indices(from.leading);
+  for (unsigned d : {0, 1})
+    indices.push_back(from.at[d] ? math.add(from.at[d], place[d]) : place[d]);
   Region &producer = op.getProducer(side);
-  Type raw = getElementTypeOrSelf(tile.getType());
-  Value loaded =
-      LoadOp::create(builder, type.cloneWithElementType(raw), tile, indices,
-                     transposed, /*inBounds=*/true, /*swizzled=*/false);
+  Type raw = getElementTypeOrSelf(from.memory.getType());
+  Value loaded = LoadOp::create(builder, type.cloneWithElementType(raw),
+                                from.memory, indices, from.transposed,
+                                from.inBounds, /*swizzled=*/false);
   if (producer.empty())
     return loaded;
 
   // The other inputs: matrices, vectors along K or along M (N), scalars.
-  Block &from = producer.front();
+  Block &inner = producer.front();
   ArrayRef<unsigned> otherDims = side == 0 ? form.m : form.n;
   SmallVector<Value> inputs{loaded};
   SmallVector<std::pair<unsigned, unsigned>> argumentOf{{0, 0}};
   IRMapping mapping;
-  for (unsigned i = 1; i < from.getNumArguments(); ++i) {
+  for (unsigned i = 1; i < inner.getNumArguments(); ++i) {
     unsigned operand = firstInput[side] + i - 1;
     bool readsK = operands.reads(operand, form.k),
          readsOther = operands.reads(operand, otherDims);
     FragmentType inputType =
-        type.cloneWithElementType(from.getArgument(i).getType());
+        type.cloneWithElementType(inner.getArgument(i).getType());
     Value input;
     if (operands.isQuotient(operand)) {
       if (!readsOther) {
         Value vector = operands.viewQuotient(operand, {}, k);
-        mapping.map(from.getArgument(i),
+        mapping.map(inner.getArgument(i),
                     memref::LoadOp::create(builder, vector, ValueRange()));
         continue;
       }
@@ -301,7 +341,7 @@ Value Tiler::emitOperand(unsigned side, Value tile, bool transposed, Value row,
           readsK ? math.add(k, side == 0 ? col : row) : other,
           /*dimension=*/alongRows ? 1 : 0, /*inBounds=*/false);
     } else {
-      mapping.map(from.getArgument(i), operands.loadScalar(operand));
+      mapping.map(inner.getArgument(i), operands.loadScalar(operand));
       continue;
     }
     argumentOf.push_back({i, inputs.size()});
@@ -314,11 +354,11 @@ Value Tiler::emitOperand(unsigned side, Value tile, bool transposed, Value row,
     body->addArgument(cast<FragmentType>(input.getType()).getElementType(),
                       op.getLoc());
   for (auto [argument, input] : argumentOf)
-    mapping.map(from.getArgument(argument), body->getArgument(input));
-  for (Operation &nested : from.without_terminator())
+    mapping.map(inner.getArgument(argument), body->getArgument(input));
+  for (Operation &nested : inner.without_terminator())
     builder.clone(nested, mapping);
   Value result = mapping.lookupOrDefault(
-      cast<YieldOp>(from.getTerminator()).getValues()[0]);
+      cast<YieldOp>(inner.getTerminator()).getValues()[0]);
   // What a producer makes of the zeros beyond the end of K may be no zero.
   if (!divides(2, schedule.getK() * schedule.getSplitK())) {
     Type indexType = builder.getIndexType();
@@ -336,51 +376,88 @@ Value Tiler::emitOperand(unsigned side, Value tile, bool transposed, Value row,
   return map;
 }
 
+SmallVector<Tiler::StepSource>
+Tiler::emitSources(unsigned side, ArrayRef<MatrixView> views, Value k) {
+  int64_t step = schedule.getK();
+  bool gathers = form.gather[side] || batches > 1;
+  // Gathers look at the end of K as well where copies may run ahead of it.
+  bool kDivides = divides(2, step * schedule.getSplitK());
+  std::optional<int64_t> knownSteps = getConstantIntValue(numSteps);
+  bool ahead = !knownSteps || *knownSteps < schedule.getStages();
+  bool kBeyond = !kDivides || (gathers && ahead),
+       otherBeyond = !fits(side);
+  Value row = side == 0 ? blockAt[0] : k, col = side == 0 ? k : blockAt[1];
+  SmallVector<StepSource> sources(subBatches);
+  // Without staging, subgroups of other matrices have tiles of their own.
+  if (batches > 1 && schedule.getStages() == 0) {
+    for (auto [source, view] : llvm::zip_equal(sources, views)) {
+      source = {view.memory, view.leading, {row, col}, view.transposed};
+      source.inBounds = kDivides && !otherBeyond;
+      if (view.transposed)
+        std::swap(source.at[0], source.at[1]);
+    }
+    return sources;
+  }
+  TileBounds beyond{side == 0 ? otherBeyond : kBeyond,
+                    side == 0 ? kBeyond : otherBeyond};
+  std::array<int64_t, 2> shape{side == 0 ? block[0] : step,
+                               side == 0 ? step : block[1]};
+  Value tile = operands.createTile(side, views.front(), row, col, shape, beyond,
+                                   chip.accessBytes);
+  for (auto [s, source] : llvm::enumerate(sources)) {
+    source.memory = tile;
+    source.transposed = views.front().transposed;
+    if (batches > 1)
+      source.at = {
+          math.mul(math.add(firstSlot, s), shape[source.transposed ? 1 : 0]),
+          Value()};
+  }
+  return sources;
+}
+
 SmallVector<Value> Tiler::emitReduction(ValueRange init) {
   if (extents[2] == 0)
     return SmallVector<Value>(init);
-  std::array<MatrixView, 2> views;
-  for (unsigned side : {0, 1}) {
-    if (!form.gather[side])
-      views[side] = operands.viewMatrix(side);
-    else
-      views[side].transposed = isStoredTransposed(op, form, side);
-  }
-  int64_t k = schedule.getK(), splitK = schedule.getSplitK();
-  // Gathers look at the end of K as well where copies may run ahead of it.
-  bool kDivides = divides(2, k * splitK);
-  std::optional<int64_t> knownSteps = getConstantIntValue(numSteps);
-  bool ahead = !knownSteps || *knownSteps < schedule.getStages();
+  std::array<SmallVector<MatrixView>, 2> views;
+  for (unsigned side : {0, 1})
+    for (int64_t s = 0; s < subBatches; ++s) {
+      operands.setBatch(batchIndices[s]);
+      MatrixView &view = views[side].emplace_back();
+      if (form.gather[side] || (batches > 1 && schedule.getStages() > 0))
+        view.transposed = isStoredTransposed(op, form, side);
+      else
+        view = operands.viewMatrix(side);
+    }
   auto loop = scf::ForOp::create(builder, math.constant(0), numSteps,
                                  math.constant(1), init);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(loop.getBody());
+  int64_t k = schedule.getK();
   Value at = math.add(firstK, math.mul(loop.getInductionVar(), k));
-  auto createTile = [&](unsigned side) {
-    bool kBeyond = !kDivides || (form.gather[side] && ahead),
-         otherBeyond = !fits(side);
-    TileBounds beyond{side == 0 ? otherBeyond : kBeyond,
-                      side == 0 ? kBeyond : otherBeyond};
-    return operands.createTile(
-        side, views[side], side == 0 ? blockAt[0] : at,
-        side == 0 ? at : blockAt[1],
-        {side == 0 ? block[0] : k, side == 0 ? k : block[1]}, beyond,
-        chip.accessBytes);
-  };
-  Value a = createTile(0), b = createTile(1), zero = math.constant(0);
-  SmallVector<Value> products = forEachVThread(
-      loop.getRegionIterArgs(), [&](Value row, Value col, ValueRange privates) {
-        Value aValue = emitOperand(
-            0, a, views[0].transposed, row, zero, at, math.add(blockAt[0], row),
-            fragment(tile[0], k, op.getProductType(0), Role::A));
-        Value bValue = emitOperand(
-            1, b, views[1].transposed, zero, col, at, math.add(blockAt[1], col),
-            fragment(k, tile[1], op.getProductType(1), Role::B));
-        Value product = MmaOp::create(builder, privates[0].getType(), aValue,
-                                      bValue, privates[0], op.getUnsignedA(),
-                                      op.getUnsignedB(), op.getPrecision());
-        return SmallVector<Value>{product};
-      });
+  SmallVector<StepSource> a = emitSources(0, views[0], at),
+                          b = emitSources(1, views[1], at);
+  Value zero = math.constant(0);
+  size_t count = vgrid[0] * vgrid[1];
+  SmallVector<Value> products;
+  for (int64_t s = 0; s < subBatches; ++s) {
+    operands.setBatch(batchIndices[s]);
+    llvm::append_range(
+        products,
+        forEachVThread(
+            loop.getRegionIterArgs().slice(s * count, count),
+            [&](Value row, Value col, ValueRange privates) {
+              Value aValue = emitOperand(
+                  0, a[s], row, zero, at, math.add(blockAt[0], row),
+                  fragment(tile[0], k, op.getProductType(0), Role::A));
+              Value bValue = emitOperand(
+                  1, b[s], zero, col, at, math.add(blockAt[1], col),
+                  fragment(k, tile[1], op.getProductType(1), Role::B));
+              Value product = MmaOp::create(
+                  builder, privates[0].getType(), aValue, bValue, privates[0],
+                  op.getUnsignedA(), op.getUnsignedB(), op.getPrecision());
+              return SmallVector<Value>{product};
+            }));
+  }
   scf::YieldOp::create(builder, products);
   return SmallVector<Value>(loop.getResults());
 }
@@ -590,9 +667,17 @@ void Tiler::placeSubgroup() {
   int64_t subCols = block[1] / sub[1];
   Value zero = math.constant(0);
   subInBlock = {zero, zero};
+  firstSlot = zero;
   if (schedule.getNumSubgroups() == schedule.getGroup())
     return;
   Value id = gpu::SubgroupIdOp::create(builder, /*upper_bound=*/nullptr);
+  if (batches > subBatches) {
+    Value ofTile = math.constant(schedule.getSubgroupsOfTile());
+    firstSlot = math.mul(math.div(id, ofTile), subBatches);
+    if (schedule.getSubgroupsOfTile() == schedule.getGroup())
+      return;
+    id = math.rem(id, ofTile);
+  }
   if (schedule.getGroup() > 1)
     id = math.div(id, math.constant(schedule.getGroup()));
   std::array<Value, 2> position{id, id};
@@ -618,9 +703,43 @@ void Tiler::emitWorkgroupTile(Value x, Value y, Value z) {
                           : math.constant(0));
     firstK = math.mul(part, math.mul(numSteps, schedule.getK()));
   }
-  operands.setBatch(batch);
-  SmallVector<Value> accs = emitReduction(emitInit());
-  emitEpilogue(accs);
+  batchNumbers.clear();
+  batchIndices.clear();
+  Value first = math.mul(batch, batches);
+  operands.setSlots(first, batches, ragged);
+  for (int64_t s = 0; s < subBatches; ++s) {
+    Value number = math.add(first, math.add(firstSlot, s));
+    batchNumbers.push_back(number);
+    if (batches > 1 && ragged)
+      number = math.min(number,
+                        math.sub(operands.getNumBatches(), math.constant(1)));
+    operands.setBatch(number);
+    batchIndices.push_back(operands.getBatch());
+  }
+  SmallVector<Value> init;
+  for (ArrayRef<Value> indices : batchIndices) {
+    operands.setBatch(indices);
+    llvm::append_range(init, emitInit());
+  }
+  SmallVector<Value> accs = emitReduction(init);
+  size_t count = vgrid[0] * vgrid[1];
+  for (int64_t s = 0; s < subBatches; ++s)
+    emitIfInBatch(s, [&] {
+      operands.setBatch(batchIndices[s]);
+      emitEpilogue(ArrayRef(accs).slice(s * count, count));
+    });
+}
+
+void Tiler::emitIfInBatch(int64_t s, function_ref<void()> emit) {
+  if (batches == 1 || !ragged)
+    return emit();
+  auto branch = scf::IfOp::create(
+      builder,
+      arith::CmpIOp::create(builder, arith::CmpIPredicate::ult, batchNumbers[s],
+                            operands.getNumBatches()));
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(branch.thenBlock());
+  emit();
 }
 
 void Tiler::forEach(Value begin, Value end, Value step,
@@ -687,9 +806,10 @@ void Tiler::run() {
     operands.setWorkspace(createAtomicWorkspace(op, builder));
   else if (schedule.leavesParts())
     operands.setWorkspace(createSplitWorkspace(op, splitK, builder));
-  numTiles = {math.ceilDiv(operands.getM(), block[0]),
-              math.ceilDiv(operands.getN(), block[1]),
-              math.mul(operands.getNumBatches(), splitK)};
+  numTiles = {
+      math.ceilDiv(operands.getM(), block[0]),
+      math.ceilDiv(operands.getN(), block[1]),
+      math.mul(math.ceilDiv(operands.getNumBatches(), batches), splitK)};
   numSteps = math.ceilDiv(operands.getK(), schedule.getK() * splitK);
   std::array<Value, 3> grid = numTiles;
   numUnits = {math.ceilDiv(numTiles[0], cluster[0]),

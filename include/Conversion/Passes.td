@@ -158,6 +158,8 @@ def ConvertLinalgToTessera : Pass<"convert-linalg-to-tessera"> {
            "Permit tf32 for every product of f32 operands">,
     Option<"allowFastF8", "allow-fast-f8", "bool", "false",
            "Permit sums in few bits for every product of 8-bit floats">,
+    Option<"fuseAttention", "fuse-attention", "bool", "true",
+           "Make tessera.attention of two products and the softmax between them">,
     Option<"target", "target", "std::string", "\"cpu\"",
            "The target whose tiles decide on reductions of rows">,
     Option<"chip", "chip", "std::string", "\"\"",

@@ -70,8 +70,9 @@ static int64_t countRegisters(AttentionOp op, ScheduleAttr schedule,
          otherRegisters;
 }
 
-/// schedule_c7: an instruction of the matrix unit, where the chip has one for
-/// the types, divides the product of the fragments.
+/// schedule_c7: an instruction divides the product of the fragments; of the
+/// matrix unit, where subgroups have lanes: the accumulators of others leave no
+/// registers.
 static std::string explainProduct(AttentionOp op, const Chip &chip,
                                   ScheduleAttr schedule, StringRef name,
                                   int64_t n, int64_t k) {
@@ -82,21 +83,17 @@ static std::string explainProduct(AttentionOp op, const Chip &chip,
     llvm::raw_string_ostream(text) << type;
     return text;
   };
-  bool hasUnit = llvm::any_of(chip.instructions, [&](const auto &row) {
-    return row.matrixUnit && row.aType == spell(element) &&
-           row.bType == spell(element) && row.accType == "f32" &&
-           row.subgroups == schedule.getGroup();
-  });
   const MatrixInstruction *row = selectInstruction(
       chip, element, element, acc, Precision::Ieee, schedule.getSubgroup()[0],
       n, k, /*why=*/nullptr, schedule.getGroup());
-  if (row && row->matrixUnit == hasUnit)
+  if (row && (row->matrixUnit || !chip.hasLanes()))
     return "";
   return "schedule_c7: no " +
-         std::string(hasUnit ? "matrix instruction" : "instruction") + " of " +
-         chip.name + " for " + spell(element) + " divides " + name.str() +
-         ", a product of " + std::to_string(schedule.getSubgroup()[0]) + "x" +
-         std::to_string(n) + "x" + std::to_string(k);
+         std::string(chip.hasLanes() ? "matrix instruction" : "instruction") +
+         " of " + chip.name + " for " + spell(element) + " divides " +
+         name.str() + ", a product of " +
+         std::to_string(schedule.getSubgroup()[0]) + "x" + std::to_string(n) +
+         "x" + std::to_string(k);
 }
 
 std::string mlir::tessera::explainSchedule(AttentionOp op,
@@ -107,8 +104,9 @@ std::string mlir::tessera::explainSchedule(AttentionOp op,
           e = op.getStaticExtent(AttentionOp::E);
   if (ShapedType::isDynamic(d) || ShapedType::isDynamic(e))
     return "schedule_c22: D and E are to be known";
-  if (d == 0 || e == 0)
-    return "schedule_c22: D and E are to be positive";
+  if (d == 0 || e == 0 || d > chip.maxRow || e > chip.maxRow)
+    return "schedule_c22: D and E are from 1 to " + text(chip.maxRow) +
+           ", not " + text(d) + " and " + text(e);
   int64_t keys = schedule.getWorkgroup()[1];
   if (schedule.getSubgroup()[1] != keys)
     return "schedule_c22: a subgroup has all " + text(keys) +
@@ -178,13 +176,14 @@ ScheduleAttr mlir::tessera::getDefaultSchedule(AttentionOp op,
     return explainSchedule(op, schedule, chip).empty();
   };
 
-  // Threads that have a tile each: as for products, straight from memory.
+  // Threads that have a tile each: straight from memory, and with half of the
+  // rows and columns of a product, as there are two of them.
   if (!chip.hasLanes()) {
-    const auto &tile = chip.matrixDefaults.workgroup;
-    ScheduleAttr schedule =
-        make(tile, tile, std::gcd<int64_t>(d, 16), /*stages=*/0,
-             /*swizzle=*/false, /*group=*/1);
-    return schedule;
+    std::array<int64_t, 2> tile = chip.matrixDefaults.workgroup;
+    tile = {std::max<int64_t>(tile[0] / 2, 1),
+            std::max<int64_t>(tile[1] / 2, 1)};
+    return make(tile, tile, std::gcd<int64_t>(d, 16), /*stages=*/0,
+                /*swizzle=*/false, /*group=*/1);
   }
 
   bool swizzle = chip.preferSwizzle && canSwizzle(op);

@@ -121,10 +121,19 @@ private:
     return load(AttentionOp::Value, tile, at, math.constant(0),
                 fragment(keys, e, Role::B), /*transposed=*/false);
   }
-  Value multiply(Value a, Value b, Value acc) {
-    return MmaOp::create(builder, acc.getType(), a, b, acc,
-                         /*unsignedA=*/false, /*unsignedB=*/false,
+  /// Product 0 is that of query and key, 1 that of weights and value.
+  Value multiply(unsigned product, Value a, Value b, Value acc) {
+    OpBuilder &plain = builder;
+    return MmaOp::create(plain, getProductLoc(product), acc.getType(), a, b,
+                         acc, /*unsignedA=*/false, /*unsignedB=*/false,
                          Precision::Ieee);
+  }
+  /// Where the source has that product, if the op is made of several.
+  Location getProductLoc(unsigned product) {
+    auto fused = dyn_cast<FusedLoc>(op.getLoc());
+    return fused && fused.getLocations().size() > product
+               ? fused.getLocations()[product]
+               : op.getLoc();
   }
 
   /// How many blocks, of those that a tile of queries sees, have a key that some
@@ -437,7 +446,7 @@ void AttentionTiler::emitTile(Value x, Value y) {
   stage({{AttentionOp::Query, blockRow, queryTile, rows}});
   stage({{AttentionOp::Key, last, firstKeyTile, keys}});
   Value none = fill(fragment(subRows, keys, Role::Acc), 0);
-  Value scores = multiply(loadQuery(), loadKey(firstKeyTile, last), none);
+  Value scores = multiply(0, loadQuery(), loadKey(firstKeyTile, last), none);
   if (needsMask())
     scores = mask(scores, last);
   Softmax softmax = step(scores, Value(), Value());
@@ -462,12 +471,12 @@ void AttentionTiler::emitTile(Value x, Value y) {
     Value next, scores;
     // Operands in registers are loaded where they are used.
     if (schedule.getGroup() == 1) {
-      scores = multiply(query, key, none);
-      next = multiply(old[3], loadValue(valueTile, valueAt), old[0]);
+      scores = multiply(0, query, key, none);
+      next = multiply(1, old[3], loadValue(valueTile, valueAt), old[0]);
     } else {
       Value value = loadValue(valueTile, valueAt);
-      scores = multiply(query, key, none);
-      next = multiply(old[3], value, old[0]);
+      scores = multiply(0, query, key, none);
+      next = multiply(1, old[3], value, old[0]);
     }
     if (needsMask())
       scores = maskIfNeeded(scores, keyAt);
@@ -477,7 +486,7 @@ void AttentionTiler::emitTile(Value x, Value y) {
                                              softmax.weights});
   }
   stage({{AttentionOp::Value, zero, lastValueTile, keys}});
-  sums = multiply(loop.getResult(3), loadValue(lastValueTile, zero),
+  sums = multiply(1, loop.getResult(3), loadValue(lastValueTile, zero),
                   loop.getResult(0));
   emitResult(sums, loop.getResult(2));
 }

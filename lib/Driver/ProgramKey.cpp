@@ -55,8 +55,8 @@ std::string ProgramKey::getFileName() const {
 void ProgramKey::add(const CompileOptions &options) {
   // A field that is added to the options and forgotten here does not compile.
   const auto &[target, chip, entry, allowTf32, allowFastF8, fuseAttention,
-               requireMatrixUnit, vthreadOrder, testShareFragments, usePtxas, printIRAfterAll] =
-      options;
+               requireMatrixUnit, vthreadOrder, testShareFragments, usePtxas,
+               printIRAfterAll] = options;
   auto flag = [&](StringRef name, bool value) {
     add(name, value ? "on" : "off");
   };

@@ -90,7 +90,8 @@ private:
   const Chip &chip;
   PointReader reader;
   Scores scores;
-  /// The space of the weights: its rank, and the dimensions of queries and keys.
+  /// The space of the weights: its rank, and the dimensions of queries and
+  /// keys.
   unsigned rank = 0, queries = 0, keys = 0;
   unsigned weightSide = 0;
   std::array<Value, 4> operands;
@@ -176,8 +177,8 @@ bool AttentionMatcher::addMask(Point condition, bool isSeen, double hidden) {
         simplifyAffineExpr(difference - ahead, rank, 0));
     if (!k)
       continue;
-    if (predicate == (exchanged ? arith::CmpIPredicate::sge
-                                : arith::CmpIPredicate::sle))
+    if (predicate ==
+        (exchanged ? arith::CmpIPredicate::sge : arith::CmpIPredicate::sle))
       scores.causal = -k.getValue();
     else if (predicate == (exchanged ? arith::CmpIPredicate::sgt
                                      : arith::CmpIPredicate::slt))
@@ -367,8 +368,8 @@ bool AttentionMatcher::findOutput(RewriterBase &rewriter) {
       consumer.getDpsInputOperand(0)->get() == result &&
       consumer.getNumParallelLoops() == consumer.getNumLoops()) {
     OpOperand *to = consumer.getDpsInitOperand(0);
-    AffineMap in =
-                  consumer.getMatchingIndexingMap(consumer.getDpsInputOperand(0)),
+    AffineMap in = consumer.getMatchingIndexingMap(
+                  consumer.getDpsInputOperand(0)),
               out = consumer.getMatchingIndexingMap(to);
     Block *block = consumer.getBlock();
     Value yielded = block->getTerminator()->getOperand(0);
@@ -380,9 +381,9 @@ bool AttentionMatcher::findOutput(RewriterBase &rewriter) {
       for (auto [r, expr] : llvm::enumerate(in.getResults()))
         results[*out.getResultPosition(expr)] =
             maps[AttentionOp::Output].getResult(r);
-      maps[AttentionOp::Output] = AffineMap::get(
-          maps[AttentionOp::Output].getNumDims(), 0, results,
-          rewriter.getContext());
+      maps[AttentionOp::Output] =
+          AffineMap::get(maps[AttentionOp::Output].getNumDims(), 0, results,
+                         rewriter.getContext());
       last = consumer;
       output = to->get();
     }
@@ -398,9 +399,8 @@ AttentionOp AttentionMatcher::create(RewriterBase &rewriter) {
     // Its contents are not read.
     auto type = cast<RankedTensorType>(last->getResult(0).getType());
     if (type.hasStaticShape())
-      operands[AttentionOp::Output] =
-          tensor::EmptyOp::create(rewriter, last->getLoc(), type.getShape(),
-                                  type.getElementType());
+      operands[AttentionOp::Output] = tensor::EmptyOp::create(
+          rewriter, last->getLoc(), type.getShape(), type.getElementType());
   }
   auto op = AttentionOp::create(
       rewriter,
@@ -441,9 +441,10 @@ AttentionOp AttentionMatcher::run(RewriterBase &rewriter) {
       getElementTypeOrSelf(operands[1].getType()) != element ||
       getElementTypeOrSelf(operands[2].getType()) != element ||
       getElementTypeOrSelf(weights.getType()) != element)
-    return reject("query, key, value and weights are not all of f16 or of bf16, "
-                  "but " +
-                  types);
+    return reject(
+        "query, key, value and weights are not all of f16 or of bf16, "
+        "but " +
+        types);
   if (!getElementTypeOrSelf(first->getResult(0)).isF32())
     return reject("the scores are rounded to less than f32");
   if (!std::isfinite(scores.factor) || scores.factor <= 0)

@@ -48,8 +48,9 @@ static LogicalResult verifyMaps(AttentionOp op) {
            << op.getMaps().size();
   unsigned numDims = op.getMap(0).getNumDims();
   if (numDims < 4)
-    return op.emitOpError() << "attention_c1: the iteration space has " << numDims
-                            << " dimensions, and M, N, D and E are 4";
+    return op.emitOpError()
+           << "attention_c1: the iteration space has " << numDims
+           << " dimensions, and M, N, D and E are 4";
   SmallVector<int64_t> sizes(numDims, ShapedType::kDynamic);
   for (unsigned i = 0; i < 4; ++i) {
     AffineMap map = op.getMap(i);
@@ -62,8 +63,8 @@ static LogicalResult verifyMaps(AttentionOp op) {
                 map.isFunctionOfDim(rows) && map.isFunctionOfDim(cols);
     for (unsigned d = 0; good && d < numDims; ++d)
       if (d < op.getNumBatchDims())
-        good = AttentionOp::getRows(i) == AttentionOp::N ||
-               map.isFunctionOfDim(d);
+        good =
+            AttentionOp::getRows(i) == AttentionOp::N || map.isFunctionOfDim(d);
       else
         good = d == rows || d == cols || !map.isFunctionOfDim(d);
     if (!good)
@@ -76,9 +77,9 @@ static LogicalResult verifyMaps(AttentionOp op) {
               &known = sizes[cast<AffineDimExpr>(expr).getPosition()];
       if (ShapedType::isStatic(size) && ShapedType::isStatic(known) &&
           size != known)
-        return op.emitOpError() << "attention_c1: " << operandNames[i]
-                                << " has size " << size << " where another has "
-                                << known;
+        return op.emitOpError()
+               << "attention_c1: " << operandNames[i] << " has size " << size
+               << " where another has " << known;
       if (ShapedType::isStatic(size))
         known = size;
     }
@@ -95,8 +96,8 @@ LogicalResult AttentionOp::verify() {
                          << ", and f16 or bf16 is needed";
   for (unsigned i : {Key, Value})
     if (Type other = getElementTypeOrSelf(getOperand(i)); other != element)
-      return emitOpError() << "attention_c2: query is of " << element << ", and "
-                           << operandNames[i] << " of " << other;
+      return emitOpError() << "attention_c2: query is of " << element
+                           << ", and " << operandNames[i] << " of " << other;
   if (Type out = getElementTypeOrSelf(getOutput());
       out != element && !out.isF32())
     return emitOpError() << "attention_c2: the output is of " << out

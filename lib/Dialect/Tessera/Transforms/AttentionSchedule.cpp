@@ -76,8 +76,7 @@ static int64_t countRegisters(AttentionOp op, ScheduleAttr schedule,
 static std::string explainProduct(AttentionOp op, const Chip &chip,
                                   ScheduleAttr schedule, StringRef name,
                                   int64_t n, int64_t k) {
-  Type element = op.getOperandType(),
-       acc = Float32Type::get(op.getContext());
+  Type element = op.getOperandType(), acc = Float32Type::get(op.getContext());
   auto spell = [](Type type) {
     std::string text;
     llvm::raw_string_ostream(text) << type;
@@ -191,10 +190,9 @@ ScheduleAttr mlir::tessera::getDefaultSchedule(AttentionOp op,
     for (const ScheduleDefaults &tiling : chip.groupDefaults)
       for (int64_t keys : {128, 64})
         for (int64_t stages : {2, 1})
-          if (ScheduleAttr schedule =
-                  make({2 * tiling.subgroup[0], keys},
-                       {tiling.subgroup[0], keys}, d, stages, swizzle,
-                       tiling.group);
+          if (ScheduleAttr schedule = make({2 * tiling.subgroup[0], keys},
+                                           {tiling.subgroup[0], keys}, d,
+                                           stages, swizzle, tiling.group);
               isGood(schedule))
             return schedule;
 

@@ -106,8 +106,7 @@ struct AttentionOpInterface
     AttentionOp::create(rewriter, op->getLoc(), TypeRange(), buffers,
                         attention.getProperties(),
                         llvm::to_vector(op->getDiscardableAttrs()));
-    replaceOpWithBufferizedValues(rewriter, op,
-                                  buffers[AttentionOp::Output]);
+    replaceOpWithBufferizedValues(rewriter, op, buffers[AttentionOp::Output]);
     return success();
   }
 };

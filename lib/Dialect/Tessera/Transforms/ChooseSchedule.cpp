@@ -45,11 +45,13 @@ struct TesseraChooseSchedulePass
       return why.empty() ? success() : LogicalResult(op.emitError() << why);
     };
     // All that is wrong is said in one run.
-    bool good = succeeded(forEachOnChip<ContractOp>(
-        getOperation(), target, chip, isOnMemRefs, choose));
+    bool good = succeeded(forEachOnChip<ContractOp>(getOperation(), target,
+                                                    chip, isOnMemRefs, choose));
     good &= succeeded(forEachOnChip<AttentionOp>(
         getOperation(), target, chip,
-        [](AttentionOp op) { return isa<MemRefType>(op.getOutput().getType()); },
+        [](AttentionOp op) {
+          return isa<MemRefType>(op.getOutput().getType());
+        },
         chooseForAttention));
     if (!good)
       signalPassFailure();

@@ -5,11 +5,11 @@
 //===----------------------------------------------------------------------===//
 //
 // One tessera.attention becomes one gpu.launch. A workgroup has a tile of the
-// queries of one matrix of the batch, which its subgroups share out by rows, and
-// walks through the keys in blocks, from the last to the first: what sticks out
-// at the end, and the diagonal of a causal mask, are then in the first blocks.
-// Of block b, with S the scores, P the weights, O the output before it is
-// divided:
+// queries of one matrix of the batch, which its subgroups share out by rows,
+// and walks through the keys in blocks, from the last to the first: what sticks
+// out at the end, and the diagonal of a causal mask, are then in the first
+// blocks. Of block b, with S the scores, P the weights, O the output before it
+// is divided:
 //
 //   prologue:  S = Q K[last]                            P = softmax step of S
 //   loop:      S = Q K[b]      O += P V[b + 1]          P = softmax step of S
@@ -136,8 +136,8 @@ private:
                : op.getLoc();
   }
 
-  /// How many blocks, of those that a tile of queries sees, have a key that some
-  /// of its queries do not see.
+  /// How many blocks, of those that a tile of queries sees, have a key that
+  /// some of its queries do not see.
   int64_t countMasked();
   bool needsMask() { return op.getCausal() || !divides(AttentionOp::N, keys); }
   /// `scores` of the block of keys at `at`, with -inf for what is not seen.
@@ -302,9 +302,8 @@ Value AttentionTiler::mask(Value scores, Value at) {
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPoint(result);
     if (!divides(AttentionOp::N, keys))
-      numKeys = narrow(
-          arith::SubIOp::create(builder, sizes[op.getPosition(AttentionOp::N)],
-                                at));
+      numKeys = narrow(arith::SubIOp::create(
+          builder, sizes[op.getPosition(AttentionOp::N)], at));
     if (op.getCausal())
       numSeen = narrow(arith::SubIOp::create(
           builder,
@@ -320,18 +319,18 @@ Value AttentionTiler::mask(Value scores, Value at) {
         j = narrow(block->addArgument(indexType, op.getLoc()));
   Value seen;
   if (numKeys)
-    seen = arith::CmpIOp::create(builder, arith::CmpIPredicate::slt, j, numKeys);
+    seen =
+        arith::CmpIOp::create(builder, arith::CmpIPredicate::slt, j, numKeys);
   if (numSeen) {
-    Value above = arith::CmpIOp::create(
-        builder, arith::CmpIPredicate::sle, j,
-        arith::AddIOp::create(builder, i, numSeen));
-    seen = seen ? arith::AndIOp::create(builder, seen, above).getResult()
-                : above;
+    Value above =
+        arith::CmpIOp::create(builder, arith::CmpIPredicate::sle, j,
+                              arith::AddIOp::create(builder, i, numSeen));
+    seen =
+        seen ? arith::AndIOp::create(builder, seen, above).getResult() : above;
   }
   Value hidden = number(-std::numeric_limits<float>::infinity());
-  YieldOp::create(builder,
-                  ValueRange{arith::SelectOp::create(builder, seen, score,
-                                                     hidden)});
+  YieldOp::create(builder, ValueRange{arith::SelectOp::create(builder, seen,
+                                                              score, hidden)});
   return result;
 }
 
@@ -342,8 +341,8 @@ Value AttentionTiler::maskIfNeeded(Value scores, Value at) {
   Value lastKey = math.add(at, keys - 1),
         seen = arith::AddIOp::create(builder, math.add(blockRow, subRow),
                                      math.constant(*op.getCausal()));
-  Value hides = arith::CmpIOp::create(builder, arith::CmpIPredicate::sgt,
-                                      lastKey, seen);
+  Value hides =
+      arith::CmpIOp::create(builder, arith::CmpIPredicate::sgt, lastKey, seen);
   auto branch = scf::IfOp::create(builder, scores.getType(), hides,
                                   /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(builder);
@@ -364,8 +363,7 @@ AttentionTiler::Softmax AttentionTiler::step(Value scores, Value largest,
   auto power = [&](Value score, Value bias) -> Value {
     Value product = arith::MulFOp::create(builder, score, factor, fused);
     Value exponent = arith::AddFOp::create(builder, product, bias, fused);
-    return math::Exp2Op::create(builder, exponent,
-                                arith::FastMathFlags::afn);
+    return math::Exp2Op::create(builder, exponent, arith::FastMathFlags::afn);
   };
   FragmentType column = fragment(subRows, 1, Role::Acc);
   Softmax result;
@@ -378,9 +376,9 @@ AttentionTiler::Softmax AttentionTiler::step(Value scores, Value largest,
   // A query that has seen no key yet: the difference of two infinities is no
   // number.
   Value bias = map(result.largest, [&](ValueRange x) -> Value {
-    Value none = arith::CmpFOp::create(
-        builder, arith::CmpFPredicate::OEQ, x[0],
-        number(-std::numeric_limits<float>::infinity()));
+    Value none =
+        arith::CmpFOp::create(builder, arith::CmpFPredicate::OEQ, x[0],
+                              number(-std::numeric_limits<float>::infinity()));
     Value minus = arith::MulFOp::create(
         builder, x[0],
         number(-static_cast<float>(op.getScale().convertToDouble() *
@@ -390,20 +388,19 @@ AttentionTiler::Softmax AttentionTiler::step(Value scores, Value largest,
   Value biases = BroadcastOp::create(builder, scores.getType(), bias,
                                      /*index=*/Value(), /*dimension=*/1,
                                      /*inBounds=*/false);
-  Value weights = map({scores, biases}, [&](ValueRange x) -> Value {
-    return power(x[0], x[1]);
-  });
-  result.sum = ReduceOp::create(builder, column, ReductionKind::Add, weights, 1);
+  Value weights = map({scores, biases},
+                      [&](ValueRange x) -> Value { return power(x[0], x[1]); });
+  result.sum =
+      ReduceOp::create(builder, column, ReductionKind::Add, weights, 1);
   if (largest) {
     result.shrink = map({largest, bias}, [&](ValueRange x) -> Value {
       return power(x[0], x[1]);
     });
-    result.sum = map({sum, result.shrink, result.sum},
-                     [&](ValueRange x) -> Value {
-                       Value kept =
-                           arith::MulFOp::create(builder, x[0], x[1], fused);
-                       return arith::AddFOp::create(builder, kept, x[2], fused);
-                     });
+    result.sum =
+        map({sum, result.shrink, result.sum}, [&](ValueRange x) -> Value {
+          Value kept = arith::MulFOp::create(builder, x[0], x[1], fused);
+          return arith::AddFOp::create(builder, kept, x[2], fused);
+        });
   }
   result.weights = ConvertOp::create(builder, fragment(subRows, keys, Role::A),
                                      weights, /*isUnsigned=*/false);
@@ -434,8 +431,8 @@ void AttentionTiler::emitTile(Value x, Value y) {
   Value numKeys = sizes[op.getPosition(AttentionOp::N)];
   if (op.getCausal()) {
     // One more than the last key that the tile's last query sees.
-    Value seen = arith::AddIOp::create(
-        builder, math.add(blockRow, rows), math.constant(*op.getCausal()));
+    Value seen = arith::AddIOp::create(builder, math.add(blockRow, rows),
+                                       math.constant(*op.getCausal()));
     seen = arith::MaxSIOp::create(builder, seen, zero);
     numKeys = math.min(numKeys, seen);
   }
@@ -504,13 +501,14 @@ void AttentionTiler::emitResult(Value sums, Value total) {
   Type type = getElementTypeOrSelf(op.getOutput().getType());
   if (type != f32)
     result = ConvertOp::create(
-        builder, cast<FragmentType>(result.getType()).cloneWithElementType(type),
-        result, /*isUnsigned=*/false);
-  StoreOp::create(
-      builder, result, memory[AttentionOp::Output],
-      getIndices(AttentionOp::Output, math.add(blockRow, subRow)),
-      /*transpose=*/false, divides(AttentionOp::M, rows), /*atomicAdd=*/false,
-      /*swizzled=*/false);
+        builder,
+        cast<FragmentType>(result.getType()).cloneWithElementType(type), result,
+        /*isUnsigned=*/false);
+  StoreOp::create(builder, result, memory[AttentionOp::Output],
+                  getIndices(AttentionOp::Output, math.add(blockRow, subRow)),
+                  /*transpose=*/false, divides(AttentionOp::M, rows),
+                  /*atomicAdd=*/false,
+                  /*swizzled=*/false);
 }
 
 void AttentionTiler::run() {
@@ -522,16 +520,16 @@ void AttentionTiler::run() {
   viewOperands();
   Value one = math.constant(1);
   numTiles = math.ceilDiv(sizes[op.getPosition(AttentionOp::M)], rows);
-  numBatches = math.product(
-      sizes, llvm::to_vector(llvm::seq(0u, op.getNumBatchDims())));
+  numBatches =
+      math.product(sizes, llvm::to_vector(llvm::seq(0u, op.getNumBatchDims())));
   std::optional<int64_t> known = getConstantIntValue(numBatches);
   bool walks = !known || *known > maxGridYZ;
   Value gridY =
       walks ? math.min(numBatches, math.constant(maxGridYZ)) : numBatches;
   Value lanes = gpu::SubgroupSizeOp::create(builder, /*upper_bound=*/nullptr);
   Value threads = math.mul(lanes, schedule.getNumSubgroups());
-  launch = gpu::LaunchOp::create(builder, numTiles, gridY, one, threads, one,
-                                 one);
+  launch =
+      gpu::LaunchOp::create(builder, numTiles, gridY, one, threads, one, one);
   launch->setAttr(getScheduleAttrName(), schedule);
   launch->setAttr(getPurposeAttrName(),
                   builder.getStringAttr("attention: two products and the "
@@ -559,8 +557,8 @@ void AttentionTiler::run() {
     emitTile(ids.x, ids.y);
   } else {
     // More matrices than a grid can have are walked through.
-    auto loop = scf::ForOp::create(builder, ids.y, numBatches,
-                                   launch.getGridSize().y);
+    auto loop =
+        scf::ForOp::create(builder, ids.y, numBatches, launch.getGridSize().y);
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(loop.getBody());
     emitTile(ids.x, loop.getInductionVar());

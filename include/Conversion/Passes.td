@@ -50,12 +50,12 @@ def ConvertLinalgToTessera : Pass<"convert-linalg-to-tessera"> {
     - A product of bytes less their zero points, which are scalars or vary along
       the output only, becomes one of bytes: the epilogue subtracts sums of lhs
       and rhs, times the zero points. Not where lhs or rhs has one row or column.
-    - Two products (tensors only) with a softmax of the first one's f32 result
-      between them, decomposed and rounded to the f16 or bf16 of the other
-      operands, become one `tessera.attention`; with them a constant, positive
+    - Two products of f16 or bf16 (tensors only) with a decomposed softmax
+      between them become one `tessera.attention`; with them a constant, positive
       factor of the scores, a mask that hides keys behind the query's by minus
-      infinity (or less than -1e9), and the rounding or transposition of the
-      result. A schedule on the second product is the op's. That is done where
+      infinity (or less than -1e9, or the lowest f16), reshapes, and the rounding
+      or transposition of the result. What is in between is computed in f32 and
+      not rounded, but for the weights. A schedule on the second product is the op's. That is done where
       nothing else uses what is in between, and a schedule is legal on the chip; a
       remark says why not. `fuse-attention=false` keeps them apart.
     - `tessera.schedule = #tessera.schedule<...>` on the linalg op is carried

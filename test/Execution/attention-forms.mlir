@@ -19,6 +19,10 @@
 // RUN: gpu-runner %s --target=cpu --verify --entry=staged --arg=random:1 --arg=random:2 --arg=random:3 | FileCheck %s
 // RUN: gpu-runner %s --target=cpu --verify --entry=pipelined --arg=random:1 --arg=random:2 --arg=random:3 | FileCheck %s
 // RUN: gpu-runner %s --target=cpu --verify --entry=steps --arg=random:1 --arg=random:2 --arg=random:3 | FileCheck %s
+// RUN: gpu-runner %s --target=cpu --verify --entry=reshaped --arg=random:1 --arg=random:2 --arg=random:3 | FileCheck %s
+// RUN: gpu-runner %s --target=cpu --verify --entry=narrow --arg=random:1 --arg=random:2 --arg=random:3 | FileCheck %s
+// RUN: gpu-runner %s --target=cpu --verify --entry=dynamic --arg=random:1:45x32 --arg=random:2:61x32 --arg=random:3:61x32 | FileCheck %s
+// RUN: gpu-runner %s --target=cpu --verify --entry=dynamic --arg=random:1:5x32 --arg=random:2:0x32 --arg=random:3:0x32 | FileCheck %s
 // CHECK: {{^}}verified
 
 // Nothing sticks out.
@@ -526,4 +530,99 @@ func.func @steps(%q: tensor<2x64x32xf16>, %k: tensor<2x128x32xf16>, %v: tensor<2
       ins(%w, %v : tensor<2x64x128xf16>, tensor<2x128x32xf16>) outs(%j : tensor<2x64x32xf32>) -> tensor<2x64x32xf32>
   %r = arith.truncf %pv : tensor<2x64x32xf32> to tensor<2x64x32xf16>
   return %r : tensor<2x64x32xf16>
+}
+
+// Batches of matrices, whose scores are reshaped to heads for the softmax, and the result to heads before it is
+// rounded.
+// KERNELS-LABEL: func.func @reshaped(
+// KERNELS:       gpu.launch_func
+// KERNELS-NOT:   gpu.launch_func
+func.func @reshaped(%q: tensor<2x3x50x32xf16>, %k: tensor<2x3x60x32xf16>, %v: tensor<2x3x60x32xf16>) -> tensor<2x3x50x32xf16> {
+  %zero = arith.constant 0.0 : f32
+  %low = arith.constant 0xFF800000 : f32
+  %factor = arith.constant 0.125 : f32
+  %qs = tensor.collapse_shape %q [[0, 1], [2], [3]] : tensor<2x3x50x32xf16> into tensor<6x50x32xf16>
+  %ks = tensor.collapse_shape %k [[0, 1], [2], [3]] : tensor<2x3x60x32xf16> into tensor<6x60x32xf16>
+  %vs = tensor.collapse_shape %v [[0, 1], [2], [3]] : tensor<2x3x60x32xf16> into tensor<6x60x32xf16>
+  %te = tensor.empty() : tensor<6x32x60xf16>
+  %kt = linalg.transpose ins(%ks : tensor<6x60x32xf16>) outs(%te : tensor<6x32x60xf16>) permutation = [0, 2, 1]
+  %e = tensor.empty() : tensor<6x50x60xf32>
+  %i = linalg.fill ins(%zero : f32) outs(%e : tensor<6x50x60xf32>) -> tensor<6x50x60xf32>
+  %qk = linalg.batch_matmul ins(%qs, %kt : tensor<6x50x32xf16>, tensor<6x32x60xf16>) outs(%i : tensor<6x50x60xf32>) -> tensor<6x50x60xf32>
+  %x = tensor.expand_shape %qk [[0, 1], [2], [3]] output_shape [2, 3, 50, 60] : tensor<6x50x60xf32> into tensor<2x3x50x60xf32>
+  %xe = tensor.empty() : tensor<2x3x50x60xf32>
+  %s = linalg.generic {indexing_maps = [affine_map<(b, h, m, n) -> (b, h, m, n)>, affine_map<(b, h, m, n) -> (b, h, m, n)>], iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+      ins(%x : tensor<2x3x50x60xf32>) outs(%xe : tensor<2x3x50x60xf32>) {
+  ^bb0(%y: f32, %old: f32):
+    %a = linalg.index 2 : index
+    %b = linalg.index 3 : index
+    %c10 = arith.constant 10 : index
+    %end = arith.addi %a, %c10 : index
+    %z = arith.mulf %y, %factor : f32
+    %seen = arith.cmpi sle, %b, %end : index
+    %w = arith.select %seen, %z, %low : f32
+    linalg.yield %w : f32
+  } -> tensor<2x3x50x60xf32>
+  %p = linalg.softmax dimension(3) ins(%s : tensor<2x3x50x60xf32>) outs(%xe : tensor<2x3x50x60xf32>) -> tensor<2x3x50x60xf32>
+  %w = arith.truncf %p : tensor<2x3x50x60xf32> to tensor<2x3x50x60xf16>
+  %ws = tensor.collapse_shape %w [[0, 1], [2], [3]] : tensor<2x3x50x60xf16> into tensor<6x50x60xf16>
+  %f = tensor.empty() : tensor<6x50x32xf32>
+  %j = linalg.fill ins(%zero : f32) outs(%f : tensor<6x50x32xf32>) -> tensor<6x50x32xf32>
+  %pv = linalg.batch_matmul ins(%ws, %vs : tensor<6x50x60xf16>, tensor<6x60x32xf16>) outs(%j : tensor<6x50x32xf32>) -> tensor<6x50x32xf32>
+  %o = tensor.expand_shape %pv [[0, 1], [2], [3]] output_shape [2, 3, 50, 32] : tensor<6x50x32xf32> into tensor<2x3x50x32xf32>
+  %r = arith.truncf %o : tensor<2x3x50x32xf32> to tensor<2x3x50x32xf16>
+  return %r : tensor<2x3x50x32xf16>
+}
+
+// All of f16, as far as the program says: it is computed in f32. What is hidden is the lowest number of f16.
+// KERNELS-LABEL: func.func @narrow(
+// KERNELS:       gpu.launch_func
+// KERNELS-NOT:   gpu.launch_func
+func.func @narrow(%q: tensor<2x50x32xf16>, %k: tensor<2x60x32xf16>, %v: tensor<2x60x32xf16>) -> tensor<2x50x32xf16> {
+  %zero = arith.constant 0.0 : f16
+  %low = arith.constant -65504.0 : f16
+  %factor = arith.constant 0.125 : f16
+  %e = tensor.empty() : tensor<2x50x60xf16>
+  %i = linalg.fill ins(%zero : f16) outs(%e : tensor<2x50x60xf16>) -> tensor<2x50x60xf16>
+  %qk = linalg.contract indexing_maps = [affine_map<(h, m, n, x) -> (h, m, x)>, affine_map<(h, m, n, x) -> (h, n, x)>, affine_map<(h, m, n, x) -> (h, m, n)>]
+      ins(%q, %k : tensor<2x50x32xf16>, tensor<2x60x32xf16>) outs(%i : tensor<2x50x60xf16>) -> tensor<2x50x60xf16>
+  %s = linalg.generic {indexing_maps = [affine_map<(h, m, n) -> (h, m, n)>, affine_map<(h, m, n) -> (h, m, n)>], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%qk : tensor<2x50x60xf16>) outs(%e : tensor<2x50x60xf16>) {
+  ^bb0(%x: f16, %old: f16):
+    %a = linalg.index 1 : index
+    %b = linalg.index 2 : index
+    %z = arith.mulf %x, %factor : f16
+    %hidden = arith.cmpi slt, %a, %b : index
+    %y = arith.select %hidden, %low, %z : f16
+    linalg.yield %y : f16
+  } -> tensor<2x50x60xf16>
+  %wide = arith.extf %s : tensor<2x50x60xf16> to tensor<2x50x60xf32>
+  %we = tensor.empty() : tensor<2x50x60xf32>
+  %p = linalg.softmax dimension(2) ins(%wide : tensor<2x50x60xf32>) outs(%we : tensor<2x50x60xf32>) -> tensor<2x50x60xf32>
+  %w = arith.truncf %p : tensor<2x50x60xf32> to tensor<2x50x60xf16>
+  %f = tensor.empty() : tensor<2x50x32xf16>
+  %j = linalg.fill ins(%zero : f16) outs(%f : tensor<2x50x32xf16>) -> tensor<2x50x32xf16>
+  %pv = linalg.batch_matmul ins(%w, %v : tensor<2x50x60xf16>, tensor<2x60x32xf16>) outs(%j : tensor<2x50x32xf16>) -> tensor<2x50x32xf16>
+  return %pv : tensor<2x50x32xf16>
+}
+
+// Queries and keys whose numbers are known when it is run, if there are any.
+// KERNELS-LABEL: func.func @dynamic(
+// KERNELS:       gpu.launch_func
+// KERNELS-NOT:   gpu.launch_func
+func.func @dynamic(%q: tensor<?x32xf16>, %k: tensor<?x32xf16>, %v: tensor<?x32xf16>) -> tensor<?x32xf32> {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant 0.0 : f32
+  %m = tensor.dim %q, %c0 : tensor<?x32xf16>
+  %n = tensor.dim %k, %c0 : tensor<?x32xf16>
+  %e = tensor.empty(%m, %n) : tensor<?x?xf32>
+  %i = linalg.fill ins(%zero : f32) outs(%e : tensor<?x?xf32>) -> tensor<?x?xf32>
+  %qk = linalg.contract indexing_maps = [affine_map<(m, n, x) -> (m, x)>, affine_map<(m, n, x) -> (n, x)>, affine_map<(m, n, x) -> (m, n)>]
+      ins(%q, %k : tensor<?x32xf16>, tensor<?x32xf16>) outs(%i : tensor<?x?xf32>) -> tensor<?x?xf32>
+  %p = linalg.softmax dimension(1) ins(%qk : tensor<?x?xf32>) outs(%e : tensor<?x?xf32>) -> tensor<?x?xf32>
+  %w = arith.truncf %p : tensor<?x?xf32> to tensor<?x?xf16>
+  %f = tensor.empty(%m) : tensor<?x32xf32>
+  %j = linalg.fill ins(%zero : f32) outs(%f : tensor<?x32xf32>) -> tensor<?x32xf32>
+  %pv = linalg.matmul ins(%w, %v : tensor<?x?xf16>, tensor<?x32xf16>) outs(%j : tensor<?x32xf32>) -> tensor<?x32xf32>
+  return %pv : tensor<?x32xf32>
 }

@@ -66,8 +66,8 @@ public:
   /// The op in the place of the products, or null; then `why` says what is in
   /// the way if there is a softmax between two products.
   AttentionOp run(RewriterBase &rewriter);
-  /// What has its result.
-  Operation *getReplaced() const { return last; }
+  /// Lets `op` have the uses of the result.
+  void replace(AttentionOp op, RewriterBase &rewriter);
   std::string why;
 
 private:
@@ -79,7 +79,7 @@ private:
   /// Matches the weights, operand `side` of the second product.
   bool matchSoftmax(unsigned side);
   bool matchScores();
-  bool addMask(Point condition, bool isSeen, double hidden);
+  bool addMask(Point condition, bool isSeen, double hidden, Type type);
   bool isUsedElsewhere();
   bool findDims();
   bool findOutput(RewriterBase &rewriter);
@@ -96,8 +96,9 @@ private:
   unsigned weightSide = 0;
   std::array<Value, 4> operands;
   std::array<AffineMap, 4> maps;
-  /// What the result takes the place of.
+  /// What the result takes the place of, and a reshape before it.
   Operation *last = nullptr;
+  tensor::ExpandShapeOp reshape;
 };
 } // namespace
 
@@ -110,13 +111,13 @@ static bool startsFromZero(linalg::LinalgOp op) {
 }
 
 std::optional<ShiftedPower> AttentionMatcher::matchPower(Point point) {
-  point = reader.look(point);
+  point = reader.lookThroughCasts(point);
   if (!point.as<math::ExpOp>())
     return std::nullopt;
-  point = reader.look(point.operand(0));
+  point = reader.lookThroughCasts(point.operand(0));
   if (!point.as<arith::SubFOp>())
     return std::nullopt;
-  Point x = reader.look(point.operand(0));
+  Point x = reader.lookThroughCasts(point.operand(0));
   auto largest = reader.getReduction(point.operand(1), /*isMaximum=*/true);
   if (!largest || !(largest->element == x))
     return std::nullopt;
@@ -130,11 +131,9 @@ bool AttentionMatcher::matchSoftmax(unsigned side) {
     return false;
   rank = type.getRank();
   reader.ops.clear();
-  Point point = reader.look(
+  Point point = reader.lookThroughCasts(
       {weights, AffineMap::getMultiDimIdentityMap(rank, weights.getContext()),
        linalg::LinalgOp()});
-  while (point.as<arith::TruncFOp>())
-    point = reader.look(point.operand(0));
   if (!point.as<arith::DivFOp>())
     return false;
   std::optional<ShiftedPower> power = matchPower(point.operand(0));
@@ -150,8 +149,11 @@ bool AttentionMatcher::matchSoftmax(unsigned side) {
   return rank >= 2;
 }
 
-bool AttentionMatcher::addMask(Point condition, bool isSeen, double hidden) {
-  if (hidden * scores.factor > lowestVisible)
+bool AttentionMatcher::addMask(Point condition, bool isSeen, double hidden,
+                               Type type) {
+  // Of f16, there is no lower one.
+  if (hidden * scores.factor > lowestVisible &&
+      (!type.isF16() || hidden > getNearlyLowest(type)))
     return fail("scores that are not seen are set to a number that is not very "
                 "low");
   if (scores.causal)
@@ -195,7 +197,7 @@ bool AttentionMatcher::addMask(Point condition, bool isSeen, double hidden) {
 bool AttentionMatcher::matchScores() {
   Point point = scores.product;
   while (true) {
-    point = reader.look(point);
+    point = reader.lookThroughCasts(point);
     if (!point.op)
       break;
     // A factor.
@@ -229,7 +231,7 @@ bool AttentionMatcher::matchScores() {
       bool isSeen = matchSelect(point, 2, hidden);
       if (!isSeen && !matchSelect(point, 1, hidden))
         return fail("the scores are chosen between two values");
-      if (!addMask(point.operand(0), isSeen, hidden))
+      if (!addMask(point.operand(0), isSeen, hidden, point.value.getType()))
         return false;
       point = point.operand(isSeen ? 1 : 2);
       continue;
@@ -237,7 +239,7 @@ bool AttentionMatcher::matchScores() {
     if (point.as<arith::AddFOp>()) {
       bool found = false;
       for (unsigned i : {1, 0}) {
-        Point select = reader.look(point.operand(i));
+        Point select = reader.lookThroughCasts(point.operand(i));
         double seen = 0;
         if (!select.as<arith::SelectOp>() || !matchSelect(select, 1, seen) ||
             !matchSelect(select, 2, hidden))
@@ -245,7 +247,8 @@ bool AttentionMatcher::matchScores() {
         bool isSeen = seen == 0;
         if (!isSeen)
           std::swap(seen, hidden);
-        if (seen != 0 || !addMask(select.operand(0), isSeen, hidden))
+        if (seen != 0 ||
+            !addMask(select.operand(0), isSeen, hidden, select.value.getType()))
           return why.empty() ? fail("two numbers are added to the scores")
                              : false;
         point = point.operand(1 - i);
@@ -360,6 +363,10 @@ bool AttentionMatcher::findOutput(RewriterBase &rewriter) {
   if (auto fill = output.getDefiningOp<linalg::FillOp>())
     output = fill.getOutputs()[0];
   Value result = second->getResult(0);
+  if (result.hasOneUse())
+    reshape = dyn_cast<tensor::ExpandShapeOp>(*result.user_begin());
+  if (reshape)
+    result = reshape.getResult();
   auto consumer = result.hasOneUse()
                       ? dyn_cast<linalg::LinalgOp>(*result.user_begin())
                       : linalg::LinalgOp();
@@ -376,7 +383,13 @@ bool AttentionMatcher::findOutput(RewriterBase &rewriter) {
     if (auto round = yielded.getDefiningOp<arith::TruncFOp>())
       yielded = round.getIn();
     if (in.isPermutation() && out.isPermutation() &&
-        yielded == block->getArgument(0)) {
+        yielded == block->getArgument(0) && reshape) {
+      // The result is reshaped once it is rounded.
+      if (in == out && getElementTypeOrSelf(output.getType()) !=
+                           getElementTypeOrSelf(to->get().getType()))
+        last = consumer;
+    } else if (in.isPermutation() && out.isPermutation() &&
+               yielded == block->getArgument(0)) {
       SmallVector<AffineExpr> results(out.getNumResults());
       for (auto [r, expr] : llvm::enumerate(in.getResults()))
         results[*out.getResultPosition(expr)] =
@@ -388,30 +401,40 @@ bool AttentionMatcher::findOutput(RewriterBase &rewriter) {
       output = to->get();
     }
   }
+  if (last == second)
+    reshape = nullptr;
   operands[AttentionOp::Output] = output;
   return true;
 }
 
 AttentionOp AttentionMatcher::create(RewriterBase &rewriter) {
   rewriter.setInsertionPoint(last);
-  if (!matchPattern(operands[AttentionOp::Output].getDefiningOp(),
-                    m_Op<tensor::EmptyOp>())) {
-    // Its contents are not read.
-    auto type = cast<RankedTensorType>(last->getResult(0).getType());
-    if (type.hasStaticShape())
-      operands[AttentionOp::Output] = tensor::EmptyOp::create(
-          rewriter, last->getLoc(), type.getShape(), type.getElementType());
-  }
-  auto op = AttentionOp::create(
-      rewriter,
-      rewriter.getFusedLoc({first->getLoc(), second->getLoc(), last->getLoc()}),
-      last->getResultTypes(), operands[0], operands[1], operands[2],
-      operands[3], rewriter.getAffineMapArrayAttr(maps),
+  Location loc =
+      rewriter.getFusedLoc({first->getLoc(), second->getLoc(), last->getLoc()});
+  Type element = getElementTypeOrSelf(last->getResult(0).getType());
+  Value output = operands[AttentionOp::Output];
+  auto type = RankedTensorType::get(
+      cast<RankedTensorType>(output.getType()).getShape(), element);
+  // Its contents are not read.
+  if (output.getType() != type || !output.getDefiningOp<tensor::EmptyOp>())
+    operands[AttentionOp::Output] = tensor::EmptyOp::create(
+        rewriter, loc, tensor::getMixedSizes(rewriter, loc, output), element);
+  return AttentionOp::create(
+      rewriter, loc, type, operands[0], operands[1], operands[2], operands[3],
+      rewriter.getAffineMapArrayAttr(maps),
       rewriter.getF32FloatAttr(static_cast<float>(scores.factor)),
       scores.causal ? rewriter.getI64IntegerAttr(*scores.causal)
                     : IntegerAttr(),
       second->getAttrOfType<ScheduleAttr>(getScheduleAttrName()));
-  return op;
+}
+
+void AttentionMatcher::replace(AttentionOp op, RewriterBase &rewriter) {
+  Value result = op.getResult();
+  if (reshape)
+    result = tensor::ExpandShapeOp::create(
+        rewriter, reshape.getLoc(), last->getResult(0).getType(), result,
+        reshape.getReassociationIndices(), reshape.getMixedOutputShape());
+  rewriter.replaceAllUsesWith(last->getResult(0), result);
 }
 
 AttentionOp AttentionMatcher::run(RewriterBase &rewriter) {
@@ -445,8 +468,6 @@ AttentionOp AttentionMatcher::run(RewriterBase &rewriter) {
         "query, key, value and weights are not all of f16 or of bf16, "
         "but " +
         types);
-  if (!getElementTypeOrSelf(first->getResult(0)).isF32())
-    return reject("the scores are rounded to less than f32");
   if (!std::isfinite(scores.factor) || scores.factor <= 0)
     return reject("the scores' factor is not positive");
   auto isByRows = [&](unsigned i) {
@@ -478,9 +499,6 @@ AttentionOp AttentionMatcher::run(RewriterBase &rewriter) {
                                                : getDefaultSchedule(op, chip);
   if (op.getStaticExtent(AttentionOp::M) == 1)
     problem = "there is one query, whose products are of a row";
-  else if (ShapedType::isDynamic(op.getStaticExtent(AttentionOp::N)) ||
-           op.getStaticExtent(AttentionOp::N) == 0)
-    problem = "there may be no key";
   else
     problem = schedule ? explainSchedule(op, schedule, chip)
                        : "schedule_c22: D and E are to be known";
@@ -510,7 +528,6 @@ void mlir::tessera::fuseAttention(Operation *root, const Chip &chip) {
             << matcher.why;
       continue;
     }
-    rewriter.replaceAllUsesWith(matcher.getReplaced()->getResults(),
-                                attention->getResults());
+    matcher.replace(attention, rewriter);
   }
 }

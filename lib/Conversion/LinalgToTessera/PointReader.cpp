@@ -7,14 +7,20 @@
 #include "PointReader.h"
 #include "Elementwise.h"
 #include "FuseConsumers.h"
+#include "Reshapes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
 
 #include <cmath>
 
 using namespace mlir;
 using namespace mlir::tessera;
+
+double mlir::tessera::getNearlyLowest(Type type) {
+  return getElementTypeOrSelf(type).isF16() ? -65000.0 : -3.0e38;
+}
 
 /// An element-wise op, whose body may use the element's coordinates.
 static bool isPointwise(linalg::LinalgOp op) {
@@ -34,7 +40,16 @@ static bool isPointwise(linalg::LinalgOp op) {
 Point PointReader::look(Point point) {
   while (true) {
     if (!point.op) {
-      auto op = point.value.getDefiningOp<linalg::LinalgOp>();
+      Operation *made = point.value.getDefiningOp();
+      if (isa_and_nonnull<tensor::CollapseShapeOp, tensor::ExpandShapeOp>(made))
+        if (std::optional<Source> source =
+                lookThroughReshape({point.value, point.at})) {
+          ops.insert(made);
+          point.value = source->value;
+          point.at = source->map;
+          continue;
+        }
+      auto op = dyn_cast_or_null<linalg::LinalgOp>(made);
       if (!isPointwise(op))
         return point;
       ops.insert(op);
@@ -55,8 +70,15 @@ Point PointReader::look(Point point) {
   }
 }
 
-std::optional<double> PointReader::getConstant(Point point) {
+Point PointReader::lookThroughCasts(Point point) {
   point = look(point);
+  while (point.as<arith::TruncFOp>() || point.as<arith::ExtFOp>())
+    point = look(point.operand(0));
+  return point;
+}
+
+std::optional<double> PointReader::getConstant(Point point) {
+  point = lookThroughCasts(point);
   FloatAttr number;
   DenseElementsAttr splat;
   if (matchPattern(point.value, m_Constant(&splat)) && splat.isSplat())
@@ -89,7 +111,7 @@ AffineExpr PointReader::getAffine(Point point) {
 
 std::optional<PointReader::Reduction>
 PointReader::getReduction(Point point, bool isMaximum) {
-  point = look(point);
+  point = lookThroughCasts(point);
   auto op = point.op ? linalg::LinalgOp()
                      : point.value.getDefiningOp<linalg::LinalgOp>();
   std::optional<RowReduction> reduction;
@@ -109,9 +131,8 @@ PointReader::getReduction(Point point, bool isMaximum) {
        AffineMap::getMultiDimIdentityMap(
            cast<ShapedType>(init.getType()).getRank(), op.getContext()),
        linalg::LinalgOp()});
-  constexpr double nearlyLowest = -3.0e38;
   bool isNeutral =
-      start && (isMaximum ? *start <= nearlyLowest ||
+      start && (isMaximum ? *start <= getNearlyLowest(init.getType()) ||
                                 (reduction->kind == ReductionKind::MaxNum &&
                                  std::isnan(*start))
                           : *start == 0);
@@ -125,13 +146,12 @@ PointReader::getReduction(Point point, bool isMaximum) {
   SmallVector<bool> used(rank, false);
   for (auto [expr, at] : llvm::zip(out.getResults(), point.at.getResults())) {
     auto loop = dyn_cast<AffineDimExpr>(expr);
-    auto dim = dyn_cast<AffineDimExpr>(at);
-    if (!dim) // A dimension of extent 1, as where sizes are kept.
+    if (!loop) // A dimension of extent 1, as where sizes are kept.
       continue;
-    if (!loop)
-      return std::nullopt;
-    loops[loop.getPosition()] = dim;
-    used[dim.getPosition()] = true;
+    loops[loop.getPosition()] = at;
+    for (unsigned dim = 0; dim < rank; ++dim)
+      if (at.isFunctionOfDim(dim))
+        used[dim] = true;
   }
   if (llvm::count(used, false) != 1)
     return std::nullopt;
@@ -144,5 +164,5 @@ PointReader::getReduction(Point point, bool isMaximum) {
   }
   ops.insert(op);
   AffineMap at = AffineMap::get(rank, 0, loops, op.getContext());
-  return Reduction{op, dim, look({reduction->element, at, op})};
+  return Reduction{op, dim, lookThroughCasts({reduction->element, at, op})};
 }

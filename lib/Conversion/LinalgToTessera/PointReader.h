@@ -39,13 +39,18 @@ struct Point {
   }
 };
 
-/// Reads through element-wise ops on tensors, however an expression has been
-/// divided among them, and remembers which they were.
+/// Near the lowest finite number of a floating-point type.
+double getNearlyLowest(Type type);
+
+/// Reads through element-wise ops and reshapes of tensors, however an
+/// expression has been divided among them, and remembers which they were.
 class PointReader {
 public:
   /// What computes `point`: an operation in a body, or a tensor that no
   /// element-wise op makes, or a value from outside.
   Point look(Point point);
+  /// The same through changes between floating-point types.
+  Point lookThroughCasts(Point point);
   /// The constant that `point` is at all points.
   std::optional<double> getConstant(Point point);
   /// `point`, an integer, as a sum of the space's dimensions and constants.

@@ -83,7 +83,7 @@ private:
   /// Whether tiles of `step` cover `dim` exactly.
   bool divides(AttentionOp::Dim dim, int64_t step) {
     int64_t extent = op.getStaticExtent(dim);
-    return ShapedType::isStatic(extent) && extent % step == 0;
+    return ShapedType::isStatic(extent) && extent != 0 && extent % step == 0;
   }
 
   void viewOperands();

@@ -76,6 +76,8 @@ def measure(case, client, sides, rounds, folder):
         try:
             calls[name] = peer.prepare(case)
             row["peers"][name] = {"times": []}
+            if "backend" in case.more:
+                row["peers"][name]["backend"] = case.more["backend"]
         except peers.Refused as refusal:
             row["peers"][name] = {"refused": str(refusal)}
     ours = Ours(client, case, folder)

@@ -23,7 +23,7 @@ BYTES = {"f64": 8, "f32": 4, "i32": 4, "f16": 2, "bf16": 2, "i8": 1, "f8E4M3FN":
 class Case:
     suite: str
     name: str
-    # What the peers switch on: "gemm", "batched", "fused", "conv".
+    # What the peers switch on: "gemm", "batched", "fused", "conv", "attention".
     kind: str
     type: str
     shape: tuple
@@ -162,6 +162,46 @@ def conv(kind, batch, size, channels, filters, window, stride=1):
                 2.0 * points * window * window * channels, bytes_, 2, options)
 
 
+def attention(kind, heads, queries, keys, size, causal=False):
+    """softmax(q k^T / sqrt(size)) v for each head; with `causal`, query i sees keys up to i. Half of the
+    causal scores are no work."""
+    operand, acc, options = TYPES[kind]
+    q, k, s = f"{heads}x{queries}x{size}", f"{heads}x{keys}x{size}", f"{heads}x{queries}x{keys}"
+    maps = ["affine_map<(h, m, n, k) -> (h, m, k)>", "affine_map<(h, m, n, k) -> (h, {}, {})>",
+            "affine_map<(h, m, n, k) -> (h, m, n)>"]
+    spell = lambda *second: ", ".join([maps[0], maps[1].format(*second), maps[2]])
+    body = filled("init", acc, s) + f"""  %scores = linalg.contract indexing_maps = [{spell("n", "k")}]
+      ins(%q, %k : tensor<{q}x{operand}>, tensor<{k}x{operand}>) outs(%init : tensor<{s}x{acc}>) -> tensor<{s}x{acc}>
+  %factor = arith.constant {size ** -0.5:.9e} : {acc}
+  %hidden = arith.constant 0xFF800000 : {acc}
+  %scaled = linalg.generic {{
+      indexing_maps = [affine_map<(h, i, j) -> (h, i, j)>, affine_map<(h, i, j) -> (h, i, j)>],
+      iterator_types = ["parallel", "parallel", "parallel"]}}
+      ins(%scores : tensor<{s}x{acc}>) outs(%empty_init : tensor<{s}x{acc}>) {{
+  ^bb0(%x: {acc}, %o: {acc}):
+    %0 = arith.mulf %x, %factor : {acc}
+"""
+    if causal:
+        body += f"""    %i = linalg.index 1 : index
+    %j = linalg.index 2 : index
+    %seen = arith.cmpi sle, %j, %i : index
+    %1 = arith.select %seen, %0, %hidden : {acc}
+"""
+    body += f"""    linalg.yield %{1 if causal else 0} : {acc}
+  }} -> tensor<{s}x{acc}>
+  %weights = linalg.softmax dimension(2) ins(%scaled : tensor<{s}x{acc}>) outs(%empty_init : tensor<{s}x{acc}>) -> tensor<{s}x{acc}>
+""" + rounded("weights", "narrow", acc, operand, s) + filled("sums", acc, q) + f"""  %product = linalg.contract indexing_maps = [{spell("k", "n")}]
+      ins(%narrow, %v : tensor<{s}x{operand}>, tensor<{k}x{operand}>) outs(%sums : tensor<{q}x{acc}>) -> tensor<{q}x{acc}>
+""" + rounded("product", "result", acc, operand, q)
+    text = function([("q", f"{q}x{operand}"), ("k", f"{k}x{operand}"), ("v", f"{k}x{operand}")], body, "result",
+                    f"{q}x{operand}")
+    bytes_ = heads * (2 * queries + 2 * keys) * size * BYTES[operand]
+    flops = 4.0 * heads * queries * keys * size / (2 if causal else 1)
+    name = f"{kind} {heads} heads, {queries}x{keys}x{size}" + (", causal" if causal else "")
+    return Case("attention", name, "attention", kind, (heads, queries, keys, size), text, flops, bytes_, 3, options,
+                {"causal": causal})
+
+
 ALIGNED = [(1024, 1024, 1024), (2048, 2048, 2048), (4096, 4096, 4096), (8192, 8192, 8192), (16384, 16384, 8192),
            (4096, 11008, 4096), (8192, 28672, 4096), (2048, 1024, 8200)]
 HARD = [(128, 4096, 4096), (16, 4096, 4096), (512, 512, 65536), (1000, 1000, 1000), (4097, 4095, 4093)]
@@ -183,6 +223,12 @@ SUITES = {
     "fused": [fused("bf16", *size) for size in
               ((4096, 4096, 4096), (8192, 8192, 1024), (2048, 1024, 8192),
                (1024, 4096, 1024), (128, 4096, 4096), (1000, 1000, 1000))],
+    "attention": [attention(*case) for case in
+                  (("bf16", 128, 4096, 4096, 128), ("bf16", 128, 4096, 4096, 128, True),
+                   ("f16", 64, 1024, 1024, 64), ("f16", 64, 1024, 1024, 64, True),
+                   ("bf16", 32, 2048, 2048, 128), ("bf16", 32, 2048, 2048, 128, True),
+                   ("bf16", 16, 8192, 8192, 128), ("bf16", 16, 8192, 8192, 128, True),
+                   ("f16", 8, 100, 77, 64))],
     "conv": [conv("f16", 32, *size) for size in
              ((56, 64, 64, 3), (28, 128, 128, 3), (14, 256, 256, 3), (7, 512, 512, 3), (56, 64, 256, 1),
               (224, 3, 64, 7, 2), (28, 256, 512, 1, 2),

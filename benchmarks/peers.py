@@ -92,10 +92,49 @@ class Torch:
             bias, residual = self.random(case.type, n), self.random(case.type, m, n)
             function = lambda: torch.relu(torch.addmm(bias, a, b)) + residual
             return torch.compile(function, mode="max-autotune-no-cudagraphs") if self.compiled else function
+        if case.kind == "attention":
+            return self.attention(case)
         batch, size, channels, filters, window, stride = case.shape
         x = self.random(case.type, batch, channels, size, size).to(memory_format=torch.channels_last)
         w = self.random(case.type, filters, channels, window, window).to(memory_format=torch.channels_last)
         return lambda: torch.nn.functional.conv2d(x, w, stride=stride, padding=window // 2)
+
+    def attention(self, case):
+        """The fastest of the backends that take the case."""
+        torch = self.torch
+        from torch.nn.attention import SDPBackend, sdpa_kernel
+        heads, queries, keys, size = case.shape
+        q, k, v = (self.random(case.type, 1, heads, length, size) for length in (queries, keys, keys))
+
+        def call():
+            return torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=case.more["causal"])
+
+        def timed():
+            start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+            start.record()
+            call()
+            end.record()
+            end.synchronize()
+            return start.elapsed_time(end)
+
+        times, refusals = {}, []
+        for backend in (SDPBackend.CUDNN_ATTENTION, SDPBackend.FLASH_ATTENTION, SDPBackend.EFFICIENT_ATTENTION):
+            try:
+                with sdpa_kernel(backend):
+                    measure(timed, 3)
+                    times[backend] = measure(timed, 10)
+            except RuntimeError as error:
+                refusals.append(f"{backend.name}: {str(error).splitlines()[0]}")
+        if not times:
+            raise Refused("; ".join(refusals)[:120])
+        best = min(times, key=times.get)
+        # Set once, and not by a context around each call, which the call would be timed with.
+        torch.backends.cuda.enable_cudnn_sdp(best == SDPBackend.CUDNN_ATTENTION)
+        torch.backends.cuda.enable_flash_sdp(best == SDPBackend.FLASH_ATTENTION)
+        torch.backends.cuda.enable_mem_efficient_sdp(best == SDPBackend.EFFICIENT_ATTENTION)
+        torch.backends.cuda.enable_math_sdp(False)
+        case.more["backend"] = best.name
+        return call
 
     def prepare(self, case):
         torch = self.torch

@@ -19,12 +19,18 @@
 // these keys out, and stores drop what is too much. Rows of the tiles are padded
 // to 72 elements, so that no two of eight lie in the same banks.
 //
-// `separate` is the same on tensors, as several kernels:
+// `separate` is the same on tensors, as separate operations. The compiler finds
+// the two products with a softmax between them, and makes one kernel of them by
+// itself, which takes the keys from the last block to the first; `--explain` says
+// so. With `--no-fuse-attention` they are several kernels:
 //
-//     gpu-runner examples/07-attention.mlir --entry=separate --verify
+//     gpu-runner examples/07-attention.mlir --entry=separate --verify --explain
+//     gpu-runner examples/07-attention.mlir --entry=separate --verify --no-fuse-attention
 //
 // RUN: gpu-runner %s --arg=random:1 --arg=random:2 --arg=random:3 --verify | FileCheck %s
 // RUN: gpu-runner %s --target=cpu --arg=random:1 --arg=random:2 --arg=random:3 --verify | FileCheck %s
+// RUN: gpu-runner %s --entry=separate --arg=random:1 --arg=random:2 --arg=random:3 --verify | FileCheck %s
+// RUN: gpu-runner %s --entry=separate --arg=random:1 --arg=random:2 --arg=random:3 --verify --no-fuse-attention | FileCheck %s
 // CHECK: {{^}}verified
 
 func.func @main(%Q: memref<2x3x100x64xf16>, %K: memref<2x3x77x64xf16>,

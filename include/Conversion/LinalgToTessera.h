@@ -32,6 +32,12 @@ struct LinalgProduct {
 FailureOr<LinalgProduct> matchLinalgProduct(linalg::LinalgOp op,
                                             std::string *why = nullptr);
 
+/// Two products on tensors and the softmax between them, under `root`, to
+/// `tessera.attention`, where one kernel of `chip` can hold them; else a remark
+/// says why not. To run before all that is below, on element-wise ops and
+/// reductions; what is no longer used stays.
+void fuseAttention(Operation *root, const Chip &chip);
+
 /// linalg contractions to `tessera.contract`. `allowTf32` permits tf32 for all
 /// f32 products, not only those marked `tessera.allow_tf32`, and `allowFastF8`
 /// sums in few bits for all of 8-bit floats, not only those marked

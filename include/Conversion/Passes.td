@@ -50,6 +50,14 @@ def ConvertLinalgToTessera : Pass<"convert-linalg-to-tessera"> {
     - A product of bytes less their zero points, which are scalars or vary along
       the output only, becomes one of bytes: the epilogue subtracts sums of lhs
       and rhs, times the zero points. Not where lhs or rhs has one row or column.
+    - Two products of f16 or bf16 (tensors only) with a decomposed softmax
+      between them become one `tessera.attention`; with them a constant, positive
+      factor of the scores, a mask that hides keys behind the query's by minus
+      infinity (or less than -1e9, or the lowest f16), reshapes, and the rounding
+      or transposition of the result. What is in between is computed in f32 and
+      not rounded, but for the weights. A schedule on the second product is the op's. That is done where
+      nothing else uses what is in between, and a schedule is legal on the chip; a
+      remark says why not. `fuse-attention=false` keeps them apart.
     - `tessera.schedule = #tessera.schedule<...>` on the linalg op is carried
       over. `tessera.allow_tf32`, or the option, sets `precision tf32` on f32
       products, and `tessera.allow_fast_f8` `precision fast_f8` on those of
@@ -158,6 +166,8 @@ def ConvertLinalgToTessera : Pass<"convert-linalg-to-tessera"> {
            "Permit tf32 for every product of f32 operands">,
     Option<"allowFastF8", "allow-fast-f8", "bool", "false",
            "Permit sums in few bits for every product of 8-bit floats">,
+    Option<"fuseAttention", "fuse-attention", "bool", "true",
+           "Make tessera.attention of two products and the softmax between them">,
     Option<"target", "target", "std::string", "\"cpu\"",
            "The target whose tiles decide on reductions of rows">,
     Option<"chip", "chip", "std::string", "\"\"",

@@ -40,6 +40,8 @@ struct CompileOptions {
   bool allowTf32 = false;
   /// Permit sums in few bits for every product of 8-bit floats.
   bool allowFastF8 = false;
+  /// Make one kernel of two products and the softmax between them.
+  bool fuseAttention = true;
   /// Refuse a product that no matrix unit computes.
   bool requireMatrixUnit = false;
   /// The order of every vthread op instead of its own: "breadth_first",

@@ -34,6 +34,11 @@ struct LinalgToTesseraPipelineOptions
       llvm::cl::desc("Permit sums in few bits for every product of 8-bit "
                      "floats"),
       llvm::cl::init(false)};
+  PassOptions::Option<bool> fuseAttention{
+      *this, "fuse-attention",
+      llvm::cl::desc("Make one kernel of two products and the softmax between "
+                     "them"),
+      llvm::cl::init(true)};
   PassOptions::Option<bool> requireMatrixUnit{
       *this, "require-matrix-unit",
       llvm::cl::desc("Leave no product to plain threads"),

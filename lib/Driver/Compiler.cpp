@@ -99,6 +99,7 @@ static LogicalResult lowerToSchedule(ModuleOp module,
   linalg.chip = options.chip;
   linalg.allowTf32 = options.allowTf32;
   linalg.allowFastF8 = options.allowFastF8;
+  linalg.fuseAttention = options.fuseAttention;
   linalg.requireMatrixUnit = options.requireMatrixUnit;
   return runPipeline(module, options, times, "schedule",
                      [&](OpPassManager &pm) {

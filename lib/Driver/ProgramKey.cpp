@@ -54,9 +54,9 @@ std::string ProgramKey::getFileName() const {
 
 void ProgramKey::add(const CompileOptions &options) {
   // A field that is added to the options and forgotten here does not compile.
-  const auto &[target, chip, entry, allowTf32, allowFastF8, requireMatrixUnit,
-               vthreadOrder, testShareFragments, usePtxas, printIRAfterAll] =
-      options;
+  const auto &[target, chip, entry, allowTf32, allowFastF8, fuseAttention,
+               requireMatrixUnit, vthreadOrder, testShareFragments, usePtxas,
+               printIRAfterAll] = options;
   auto flag = [&](StringRef name, bool value) {
     add(name, value ? "on" : "off");
   };
@@ -65,6 +65,7 @@ void ProgramKey::add(const CompileOptions &options) {
   add("--entry", entry);
   flag("--allow-tf32", allowTf32);
   flag("--allow-fast-f8", allowFastF8);
+  flag("--fuse-attention", fuseAttention);
   flag("--require-mma", requireMatrixUnit);
   add("--vthread-order", vthreadOrder);
   flag("--test-share-fragments", testShareFragments);

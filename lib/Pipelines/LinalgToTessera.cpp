@@ -82,6 +82,7 @@ void mlir::tessera::buildLinalgToTesseraPipeline(
   ConvertLinalgToTesseraOptions convert;
   convert.allowTf32 = options.allowTf32;
   convert.allowFastF8 = options.allowFastF8;
+  convert.fuseAttention = options.fuseAttention;
   convert.target = options.target;
   convert.chip = options.chip;
   pm.addNestedPass<func::FuncOp>(createConvertLinalgToTessera(convert));
@@ -120,6 +121,10 @@ void mlir::tessera::buildLinalgToTesseraPipeline(
   tile.target = options.target;
   tile.chip = options.chip;
   pm.addNestedPass<func::FuncOp>(createTesseraTileContract(tile));
+  TesseraTileAttentionOptions attention;
+  attention.target = options.target;
+  attention.chip = options.chip;
+  pm.addNestedPass<func::FuncOp>(createTesseraTileAttention(attention));
   pm.addNestedPass<func::FuncOp>(createTesseraMapFragments());
   TesseraPromoteTilesOptions promote;
   promote.target = options.target;

@@ -187,6 +187,7 @@ static const OptionInfo infos[] = {
     {"--require-mma", OptionInfo::Flag, &Options::requireMatrixUnit},
     {"--allow-tf32", OptionInfo::Flag, &Options::allowTf32},
     {"--allow-fast-f8", OptionInfo::Flag, &Options::allowFastF8},
+    {"--no-fuse-attention", OptionInfo::Flag, &Options::noFuseAttention},
     {"--vthread-order", OptionInfo::NeedsValue, nullptr, parseOrder},
     {"--emit", OptionInfo::NeedsValue, nullptr, parseStage},
     {"-o", OptionInfo::NeedsValue, nullptr,
@@ -359,6 +360,8 @@ Checks and measurements
   --require-mma       refuses a product that no matrix unit computes
   --allow-tf32        permits tf32 for products of f32
   --allow-fast-f8     permits sums of about 14 bits for products of 8-bit floats
+  --no-fuse-attention makes kernels of their own of two products and the softmax
+                      between them, rather than one
   --vthread-order=ORDER
                       interleaves all virtual threads alike: breadth_first,
                       depth_first or groups(N)

@@ -47,6 +47,7 @@ struct Options {
   bool requireMatrixUnit = false;
   bool allowTf32 = false;
   bool allowFastF8 = false;
+  bool noFuseAttention = false;
   bool usePtxas = false;
   bool printIRAfterAll = false;
   /// --cache: a folder, or "off"; empty for the usual folder.

@@ -299,6 +299,7 @@ static LogicalResult compileAndRun(const Options &options, KeptDevices &kept,
   compileOptions.chip = target.chip;
   compileOptions.allowTf32 = options.allowTf32;
   compileOptions.allowFastF8 = options.allowFastF8;
+  compileOptions.fuseAttention = !options.noFuseAttention;
   compileOptions.requireMatrixUnit = options.requireMatrixUnit;
   compileOptions.vthreadOrder = options.vthreadOrder;
   compileOptions.testShareFragments = options.testShareFragments;

@@ -87,6 +87,7 @@ TEST(ProgramKeyTest, EachOptionMakesAnotherKey) {
       [](CompileOptions &options) { options.entry = "f"; },
       [](CompileOptions &options) { options.allowTf32 = true; },
       [](CompileOptions &options) { options.allowFastF8 = true; },
+      [](CompileOptions &options) { options.fuseAttention = false; },
       [](CompileOptions &options) { options.requireMatrixUnit = true; },
       [](CompileOptions &options) { options.vthreadOrder = "depth_first"; },
       [](CompileOptions &options) { options.testShareFragments = true; },

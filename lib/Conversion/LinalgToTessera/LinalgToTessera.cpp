@@ -128,6 +128,8 @@ struct ConvertLinalgToTesseraPass
     FailureOr<const Chip *> found = getChip(getOperation(), target, chip);
     if (failed(found))
       return signalPassFailure();
+    if (fuseAttention)
+      tessera::fuseAttention(getOperation(), **found);
     RewritePatternSet patterns(&getContext());
     populateLinalgToTesseraPatterns(patterns, allowTf32, allowFastF8);
     populateFuseEpiloguePatterns(patterns);

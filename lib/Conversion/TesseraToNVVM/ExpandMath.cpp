@@ -5,14 +5,14 @@
 //===----------------------------------------------------------------------===//
 //
 // Functions that neither PTX has nor MLIR has polynomials for, made of those
-// that there are.
+// that there are; and one that PTX has faster than LLVM makes it.
 //
 //===----------------------------------------------------------------------===//
 
 #include "ExpandMath.h"
-#include "PtxRegisters.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -20,7 +20,6 @@
 #include "mlir/Transforms/WalkPatternRewriteDriver.h"
 
 using namespace mlir;
-using namespace mlir::tessera;
 
 namespace {
 /// trunc(x) = floor(|x|), with the sign of x.
@@ -53,33 +52,35 @@ struct ExpandLog10 : OpRewritePattern<math::Log10Op> {
     return success();
   }
 };
-/// exp2(x) where it may be approximate: results below the least normal number
-/// are flushed to zero. Without that, ptxas scales what it hands the instruction
-/// and what it gets.
-struct ExpandFastExp2 : OpRewritePattern<math::Exp2Op> {
+
+/// An exp2 of f32 that may be approximate is the instruction, which takes
+/// denormals for zero. LLVM's own lowering scales them up and down.
+struct ApproximateExp2 : OpRewritePattern<math::Exp2Op> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(math::Exp2Op op,
                                 PatternRewriter &rewriter) const override {
-    Type type = op.getType();
-    auto vector = dyn_cast<VectorType>(type);
-    if (!getElementTypeOrSelf(type).isF32() || (vector && vector.isScalable()) ||
-        !bitEnumContainsAll(op.getFastmath(), arith::FastMathFlags::afn))
+    auto vector = dyn_cast<VectorType>(op.getType());
+    if (!arith::bitEnumContainsAll(op.getFastmath(),
+                                   arith::FastMathFlags::afn) ||
+        !getElementTypeOrSelf(op.getType()).isF32() ||
+        (vector && (vector.getRank() != 1 || vector.isScalable())))
       return failure();
     Location loc = op.getLoc();
-    auto emit = [&](Value value) {
-      return emitAssembly(rewriter, loc, "ex2.approx.ftz.f32 $0, $1;", {value},
-                          {value}, /*touchesMemory=*/false,
-                          /*overwrites=*/true);
+    auto emit = [&](Value x) -> Value {
+      return LLVM::CallIntrinsicOp::create(
+                 rewriter, loc, x.getType(),
+                 rewriter.getStringAttr("llvm.nvvm.ex2.approx.ftz"),
+                 ValueRange{x})
+          .getResult(0);
     };
     if (!vector) {
       rewriter.replaceOp(op, emit(op.getOperand()));
       return success();
     }
-    SmallVector<Value> elements = llvm::to_vector(ValueRange(
-        vector::ToElementsOp::create(rewriter, loc, op.getOperand())
-            .getElements()));
-    for (Value &element : elements)
-      element = emit(element);
+    SmallVector<Value> elements;
+    for (int64_t i = 0; i < vector.getNumElements(); ++i)
+      elements.push_back(
+          emit(vector::ExtractOp::create(rewriter, loc, op.getOperand(), i)));
     rewriter.replaceOpWithNewOp<vector::FromElementsOp>(op, vector, elements);
     return success();
   }
@@ -108,7 +109,7 @@ LogicalResult mlir::tessera::expandMath(Operation *root) {
   if (result.wasInterrupted())
     return failure();
   RewritePatternSet patterns(root->getContext());
-  patterns.add<ExpandTrunc, ExpandLog10, ExpandFastExp2>(root->getContext());
+  patterns.add<ApproximateExp2, ExpandTrunc, ExpandLog10>(root->getContext());
   math::populateExpansionPatterns(
       patterns, {"sinh", "cosh", "tan", "asinh", "acosh", "atanh"});
   walkAndApplyPatterns(root, std::move(patterns));

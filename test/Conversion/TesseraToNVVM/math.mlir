@@ -21,3 +21,21 @@ func.func @single(%a: tensor<37xf32>) -> tensor<37xf32> {
   }
   return %x : tensor<37xf32>
 }
+
+// A power of 2 that may be approximate is one instruction, which takes denormals for zero; for another, LLVM
+// decides.
+
+// CHECK: .visible .entry powers_kernel(
+// CHECK-DAG: ex2.approx.ftz.f32
+// CHECK-DAG: ex2.approx.f32
+// CHECK: ret;
+
+func.func @powers(%a: tensor<37xf32>) -> tensor<37xf32> {
+  %e = tensor.empty() : tensor<37xf32>
+  %x = linalg.map ins(%a : tensor<37xf32>) outs(%e : tensor<37xf32>) (%v: f32, %o: f32) {
+    %0 = math.exp2 %v fastmath<afn> : f32
+    %1 = math.exp2 %0 : f32
+    linalg.yield %1 : f32
+  }
+  return %x : tensor<37xf32>
+}

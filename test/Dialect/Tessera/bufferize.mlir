@@ -99,3 +99,26 @@ func.func @over_extra(%a: tensor<64x64xf32>, %b: tensor<64x64xf32>, %x: tensor<6
   } -> tensor<64x64xf32>
   return %r, %s : tensor<64x64xf32>, tensor<64x64xf32>
 }
+
+// -----
+
+#q = affine_map<(m, n, d, e) -> (m, d)>
+#k = affine_map<(m, n, d, e) -> (n, d)>
+#v = affine_map<(m, n, d, e) -> (n, e)>
+#o = affine_map<(m, n, d, e) -> (m, e)>
+
+// Attention does not read the output's old value: a new buffer, and no copy. The query, whose shape is the
+// output's, is read by many workgroups, and is not overwritten.
+
+// CHECK-LABEL: func @attention
+// CHECK-SAME:    %[[Q:.+]]: memref<64x32xf16>
+// CHECK:         %[[ALLOC:.+]] = memref.alloc()
+// CHECK-NOT:     memref.copy
+// CHECK:         tessera.attention ins(%[[Q]], %{{.+}}, %{{.+}} : memref<64x32xf16>, memref<96x32xf16>, memref<96x32xf16>) outs(%[[ALLOC]] : memref<64x32xf16>)
+// CHECK-SAME:      scale 1.250000e-01 causal 3
+// CHECK:         return %[[ALLOC]]
+func.func @attention(%q: tensor<64x32xf16>, %k: tensor<96x32xf16>, %v: tensor<96x32xf16>) -> tensor<64x32xf16> {
+  %r = tessera.attention ins(%q, %k, %v : tensor<64x32xf16>, tensor<96x32xf16>, tensor<96x32xf16>)
+      outs(%q : tensor<64x32xf16>) maps [#q, #k, #v, #o] scale 0.125 causal 3 -> tensor<64x32xf16>
+  return %r : tensor<64x32xf16>
+}

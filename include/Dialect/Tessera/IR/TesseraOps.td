@@ -1049,4 +1049,6 @@ def Tessera_ContractOp : Tessera_Op<"contract",
   }];
 }
 
+include "Dialect/Tessera/IR/AttentionOp.td"
+
 #endif // TESSERA_IR_TESSERAOPS_TD

@@ -283,6 +283,83 @@ def TesseraChooseSchedule : Pass<"tessera-choose-schedule"> {
   let options = targetOptions;
 }
 
+def TesseraTileAttention : Pass<"tessera-tile-attention"> {
+  let summary = "tessera.attention on memrefs to a gpu.launch of fragments";
+  let description = [{
+    Turns each `tessera.attention` on memrefs into one kernel. A workgroup has a
+    tile of the queries of one matrix of the batch, and walks through the keys in
+    blocks, from the last that one of its queries sees to the first. A subgroup
+    (or a group of them) has some of the queries, for which it keeps the largest
+    score, the sum of the weights and the sums of the output as fragments.
+
+    Expects operands of any strided layout, with D and E known, and a schedule in
+    which `workgroup` is the queries of a tile and the keys of a block, `subgroup`
+    the queries of a subgroup and the same keys, and `k` is D (`schedule_c22`);
+    without one it is the default.
+
+    Leaves a `gpu.launch` with the schedule as its attribute `tessera.schedule`:
+    tiles of the queries along x, the last ones first if `causal`, and the batch
+    along y. Scores are masked in the first block, and in others only if the tiles
+    are such that one of these may have a key that is not seen. Keys of a block
+    and values of the one before it are staged together, and their two products
+    stand next to each other. Where a schedule for single subgroups has several
+    stages, the first keys and the last values have workgroup memory of their own,
+    so that `tessera-pipeline-copies` can pipeline the loop.
+
+    Example:
+
+    ```mlir
+    tessera.attention ins(%q, %k, %v : memref<64x32xf16>, memref<96x32xf16>, memref<96x16xf16>)
+        outs(%o : memref<64x16xf16>)
+        maps [affine_map<(m, n, d, e) -> (m, d)>, affine_map<(m, n, d, e) -> (n, d)>,
+              affine_map<(m, n, d, e) -> (n, e)>, affine_map<(m, n, d, e) -> (m, e)>]
+        scale 0.125
+        schedule <workgroup = [64, 32], subgroup = [16, 32], k = 32, kFragment = 32,
+                  stages = 1, vthread = [1, 1]>
+    ```
+
+    becomes, without indices and types
+
+    ```mlir
+    gpu.launch ... workgroup(%q_tile, %k_tile, %v_tile) {
+      gpu.barrier
+      tessera.copy %q[%row, %c0], %q_tile[%c0, %c0] shape [64, 32]
+      gpu.barrier
+      gpu.barrier
+      tessera.copy %k[%c64, %c0], %k_tile[%c0, %c0] shape [32, 32]
+      gpu.barrier
+      %s = tessera.mma (tessera.load %q_tile), (tessera.load %k_tile transpose), %zero
+      %m, %l, %p = ...           // the largest score, the sum, the weights
+      %r:4 = scf.for %step = %c0 to %c2 step %c1
+          iter_args(%o_ = %zero, %m_ = %m, %l_ = %l, %p_ = %p) {
+        gpu.barrier
+        tessera.copy %k[%at, %c0], %k_tile[%c0, %c0] shape [32, 32]
+        tessera.copy %v[%before, %c0], %v_tile[%c0, %c0] shape [32, 16]
+        gpu.barrier
+        %s_next = tessera.mma (tessera.load %q_tile), (tessera.load %k_tile transpose), %zero
+        %sums = tessera.mma %p_, (tessera.load %v_tile), %o_
+        ...                      // the same of %s_next; %sums and %l_ shrink
+        scf.yield %shrunk, %m_next, %l_next, %p_next
+      }
+      gpu.barrier
+      tessera.copy %v[%c0, %c0], %v_tile[%c0, %c0] shape [32, 16]
+      gpu.barrier
+      %sums = tessera.mma %r#3, (tessera.load %v_tile), %r#0
+      tessera.store (tessera.convert (%sums / %r#2)), %o[%row, %c0]
+    }
+    ```
+  }];
+  let options = [
+    Option<"target", "target", "std::string", "\"cpu\"",
+           "The target to tile for">,
+    Option<"chip", "chip", "std::string", "\"\"",
+           "The chip to tile for; empty for the host's, on the target cpu">];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::gpu::GPUDialect",
+    "::mlir::math::MathDialect", "::mlir::memref::MemRefDialect",
+    "::mlir::scf::SCFDialect", "::mlir::tessera::TesseraDialect"];
+}
+
 def TesseraTileContract : Pass<"tessera-tile-contract"> {
   let summary = "tessera.contract on memrefs to a gpu.launch of fragments";
   let description = [{

@@ -100,6 +100,10 @@ inline llvm::StringRef getProductAttrName() { return "tessera.product"; }
 /// `tessera.repacks`.
 inline llvm::StringRef getRepackAttrName() { return "tessera.repack"; }
 
+/// The discardable attribute on a `gpu.launch` that says in words what it does,
+/// where that is more than one op of the source. It joins `tessera.repacks`.
+inline llvm::StringRef getPurposeAttrName() { return "tessera.purpose"; }
+
 /// Bits of one element of `type` in memory: those of its bytes, and 4 of i4.
 int64_t getElementBits(Type type);
 

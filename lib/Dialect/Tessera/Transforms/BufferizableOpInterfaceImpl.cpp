@@ -79,6 +79,37 @@ struct ContractOpInterface
     return success();
   }
 };
+
+struct AttentionOpInterface
+    : public DstBufferizableOpInterfaceExternalModel<AttentionOpInterface,
+                                                     AttentionOp> {
+  bool bufferizesToMemoryRead(Operation *op, OpOperand &operand,
+                              const AnalysisState &) const {
+    return !cast<AttentionOp>(op).isDpsInit(&operand);
+  }
+
+  LogicalResult bufferize(Operation *op, RewriterBase &rewriter,
+                          const BufferizationOptions &options,
+                          BufferizationState &state) const {
+    auto attention = cast<AttentionOp>(op);
+    rewriter.setInsertionPoint(op);
+    SmallVector<Value> buffers;
+    for (Value value : op->getOperands()) {
+      if (isa<TensorType>(value.getType())) {
+        FailureOr<Value> buffer = getBuffer(rewriter, value, options, state);
+        if (failed(buffer))
+          return failure();
+        value = *buffer;
+      }
+      buffers.push_back(value);
+    }
+    AttentionOp::create(rewriter, op->getLoc(), TypeRange(), buffers,
+                        attention.getProperties(),
+                        llvm::to_vector(op->getDiscardableAttrs()));
+    replaceOpWithBufferizedValues(rewriter, op, buffers[AttentionOp::Output]);
+    return success();
+  }
+};
 } // namespace
 
 // NOLINTEND(bugprone-derived-method-shadowing-base-method)
@@ -87,5 +118,6 @@ void mlir::tessera::registerBufferizableOpInterfaceExternalModels(
     DialectRegistry &registry) {
   registry.addExtension(+[](MLIRContext *context, TesseraDialect *) {
     ContractOp::attachInterface<ContractOpInterface>(*context);
+    AttentionOp::attachInterface<AttentionOpInterface>(*context);
   });
 }

@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Dialect/Tessera/Transforms/AttentionSchedule.h"
 #include "Dialect/Tessera/Transforms/Passes.h"
 #include "Dialect/Tessera/Transforms/Schedule.h"
 #include "Dialect/Tessera/Transforms/Utils.h"
@@ -35,9 +36,24 @@ struct TesseraChooseSchedulePass
         op.setScheduleAttr(getDefaultSchedule(op, chip));
       return checkSchedule(op, op.getScheduleAttr(), chip);
     };
+    auto chooseForAttention = [](AttentionOp op, const Chip &chip) {
+      if (!op.getScheduleAttr())
+        op.setScheduleAttr(getDefaultSchedule(op, chip));
+      std::string why = "schedule_c22: D and E are to be known";
+      if (op.getScheduleAttr())
+        why = explainSchedule(op, op.getScheduleAttr(), chip);
+      return why.empty() ? success() : LogicalResult(op.emitError() << why);
+    };
     // All that is wrong is said in one run.
-    if (failed(forEachOnChip<ContractOp>(getOperation(), target, chip,
-                                         isOnMemRefs, choose)))
+    bool good = succeeded(forEachOnChip<ContractOp>(getOperation(), target,
+                                                    chip, isOnMemRefs, choose));
+    good &= succeeded(forEachOnChip<AttentionOp>(
+        getOperation(), target, chip,
+        [](AttentionOp op) {
+          return isa<MemRefType>(op.getOutput().getType());
+        },
+        chooseForAttention));
+    if (!good)
       signalPassFailure();
   }
 };

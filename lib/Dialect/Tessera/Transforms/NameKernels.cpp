@@ -45,6 +45,7 @@ struct NameKernelsPass
       keep("tessera.schedule", schedules);
       keep(tessera::getProductAttrName(), products);
       keep(tessera::getRepackAttrName(), repacks);
+      keep(tessera::getPurposeAttrName(), repacks);
     });
     if (!schedules.empty())
       getOperation()->setAttr("tessera.schedules",

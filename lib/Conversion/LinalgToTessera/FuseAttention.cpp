@@ -1,0 +1,533 @@
+//===- FuseAttention.cpp - Two products and a softmax to one op -----------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+//   query  key
+//      \   /
+//     product -> * scale -> select(j <= i + C, ., -inf) -> x
+//                                                          |
+//        max over j <------------------------------------- +
+//            |                                             |
+//            +------------> exp(x - max) --+--> sum over j |
+//                                          |         |     v
+//                     value                +-------> e / sum -> truncf
+//                         \                                     /
+//                          +------------> product <------------+
+//                                            |
+//                                            +--> truncf -->
+//
+// Element-wise parts may be divided among ops in any way.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Conversion/LinalgToTessera.h"
+#include "PointReader.h"
+
+#include "Dialect/Tessera/Transforms/AttentionSchedule.h"
+#include "Dialect/Tessera/Transforms/Schedule.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Matchers.h"
+
+#include <cmath>
+
+using namespace mlir;
+using namespace mlir::tessera;
+
+/// What hides a score: minus infinity, or so low a number that nothing is left
+/// of it by the exponential.
+static constexpr double lowestVisible = -1.0e9;
+
+namespace {
+/// x and its largest value along a dimension, of exp(x - max).
+struct ShiftedPower {
+  Point x;
+  PointReader::Reduction largest;
+};
+
+/// The scores: what is multiplied by a factor, and seen up to j = i + causal.
+struct Scores {
+  Point product;
+  double factor = 1;
+  std::optional<int64_t> causal;
+};
+
+/// Matches one attention, by its second product.
+class AttentionMatcher {
+public:
+  AttentionMatcher(linalg::LinalgOp second, const LinalgProduct &product,
+                   const Chip &chip)
+      : second(second), product2(product), chip(chip) {}
+
+  /// The op in the place of the products, or null; then `why` says what is in
+  /// the way if there is a softmax between two products.
+  AttentionOp run(RewriterBase &rewriter);
+  /// Lets `op` have the uses of the result.
+  void replace(AttentionOp op, RewriterBase &rewriter);
+  std::string why;
+
+private:
+  bool fail(const Twine &reason) {
+    why = reason.str();
+    return false;
+  }
+  std::optional<ShiftedPower> matchPower(Point point);
+  /// Matches the weights, operand `side` of the second product.
+  bool matchSoftmax(unsigned side);
+  bool matchScores();
+  bool addMask(Point condition, bool isSeen, double hidden, Type type);
+  bool isUsedElsewhere();
+  bool findDims();
+  bool findOutput(RewriterBase &rewriter);
+  AttentionOp create(RewriterBase &rewriter);
+
+  linalg::LinalgOp second, first;
+  LinalgProduct product2, product1;
+  const Chip &chip;
+  PointReader reader;
+  Scores scores;
+  /// The space of the weights: its rank, and the dimensions of queries and
+  /// keys.
+  unsigned rank = 0, queries = 0, keys = 0;
+  unsigned weightSide = 0;
+  std::array<Value, 4> operands;
+  std::array<AffineMap, 4> maps;
+  /// What the result takes the place of, and a reshape before it.
+  Operation *last = nullptr;
+  tensor::ExpandShapeOp reshape;
+};
+} // namespace
+
+/// Whether the sum of `op` starts from zeros.
+static bool startsFromZero(linalg::LinalgOp op) {
+  Value init = op.getDpsInits()[0];
+  if (auto fill = init.getDefiningOp<linalg::FillOp>())
+    init = fill.getInputs()[0];
+  return matchPattern(init, m_AnyZeroFloat());
+}
+
+std::optional<ShiftedPower> AttentionMatcher::matchPower(Point point) {
+  point = reader.lookThroughCasts(point);
+  if (!point.as<math::ExpOp>())
+    return std::nullopt;
+  point = reader.lookThroughCasts(point.operand(0));
+  if (!point.as<arith::SubFOp>())
+    return std::nullopt;
+  Point x = reader.lookThroughCasts(point.operand(0));
+  auto largest = reader.getReduction(point.operand(1), /*isMaximum=*/true);
+  if (!largest || !(largest->element == x))
+    return std::nullopt;
+  return ShiftedPower{x, *largest};
+}
+
+bool AttentionMatcher::matchSoftmax(unsigned side) {
+  Value weights = side ? product2.rhs : product2.lhs;
+  auto type = dyn_cast<RankedTensorType>(weights.getType());
+  if (!type)
+    return false;
+  rank = type.getRank();
+  reader.ops.clear();
+  Point point = reader.lookThroughCasts(
+      {weights, AffineMap::getMultiDimIdentityMap(rank, weights.getContext()),
+       linalg::LinalgOp()});
+  if (!point.as<arith::DivFOp>())
+    return false;
+  std::optional<ShiftedPower> power = matchPower(point.operand(0));
+  auto sum = reader.getReduction(point.operand(1), /*isMaximum=*/false);
+  if (!power || !sum || sum->dim != power->largest.dim)
+    return false;
+  std::optional<ShiftedPower> summand = matchPower(sum->element);
+  if (!summand || !(summand->x == power->x))
+    return false;
+  scores.product = power->x;
+  keys = sum->dim;
+  weightSide = side;
+  return rank >= 2;
+}
+
+bool AttentionMatcher::addMask(Point condition, bool isSeen, double hidden,
+                               Type type) {
+  // Of f16, there is no lower one.
+  if (hidden * scores.factor > lowestVisible &&
+      (!type.isF16() || hidden > getNearlyLowest(type)))
+    return fail("scores that are not seen are set to a number that is not very "
+                "low");
+  if (scores.causal)
+    return fail("there are two masks");
+  condition = reader.look(condition);
+  auto compare = condition.as<arith::CmpIOp>();
+  if (!compare)
+    return fail("the mask is no comparison of indices");
+  AffineExpr a = reader.getAffine(condition.operand(0)),
+             b = reader.getAffine(condition.operand(1));
+  if (!a || !b)
+    return fail("the mask compares other than indices");
+  arith::CmpIPredicate predicate = compare.getPredicate();
+  if (!isSeen)
+    predicate = arith::invertPredicate(predicate);
+  MLIRContext *context = condition.value.getContext();
+  AffineExpr ahead =
+      getAffineDimExpr(keys, context) - getAffineDimExpr(queries, context);
+  // j - i + k <= 0, or with the sides exchanged.
+  for (bool exchanged : {false, true}) {
+    AffineExpr difference = exchanged ? b - a : a - b;
+    auto k = dyn_cast<AffineConstantExpr>(
+        simplifyAffineExpr(difference - ahead, rank, 0));
+    if (!k)
+      continue;
+    if (predicate ==
+        (exchanged ? arith::CmpIPredicate::sge : arith::CmpIPredicate::sle))
+      scores.causal = -k.getValue();
+    else if (predicate == (exchanged ? arith::CmpIPredicate::sgt
+                                     : arith::CmpIPredicate::slt))
+      scores.causal = -k.getValue() - 1;
+    else
+      continue;
+    if (*scores.causal < 0)
+      return fail("the mask leaves the first queries no key");
+    return true;
+  }
+  return fail("the mask is not that of keys up to the query");
+}
+
+bool AttentionMatcher::matchScores() {
+  Point point = scores.product;
+  while (true) {
+    point = reader.lookThroughCasts(point);
+    if (!point.op)
+      break;
+    // A factor.
+    if (point.as<arith::MulFOp>()) {
+      std::optional<double> right = reader.getConstant(point.operand(1)),
+                            left = reader.getConstant(point.operand(0));
+      if (!left && !right)
+        return fail("the scores are multiplied by what is no constant");
+      scores.factor *= right ? *right : *left;
+      point = point.operand(right ? 0 : 1);
+      continue;
+    }
+    if (point.as<arith::DivFOp>()) {
+      std::optional<double> divisor = reader.getConstant(point.operand(1));
+      if (!divisor)
+        return fail("the scores are divided by what is no constant");
+      scores.factor /= *divisor;
+      point = point.operand(0);
+      continue;
+    }
+    // A mask: in the place of scores, or added to them.
+    auto matchSelect = [&](Point select, unsigned hidden, double &value) {
+      std::optional<double> number = reader.getConstant(select.operand(hidden));
+      if (!number)
+        return false;
+      value = *number;
+      return true;
+    };
+    double hidden = 0;
+    if (point.as<arith::SelectOp>()) {
+      bool isSeen = matchSelect(point, 2, hidden);
+      if (!isSeen && !matchSelect(point, 1, hidden))
+        return fail("the scores are chosen between two values");
+      if (!addMask(point.operand(0), isSeen, hidden, point.value.getType()))
+        return false;
+      point = point.operand(isSeen ? 1 : 2);
+      continue;
+    }
+    if (point.as<arith::AddFOp>()) {
+      bool found = false;
+      for (unsigned i : {1, 0}) {
+        Point select = reader.lookThroughCasts(point.operand(i));
+        double seen = 0;
+        if (!select.as<arith::SelectOp>() || !matchSelect(select, 1, seen) ||
+            !matchSelect(select, 2, hidden))
+          continue;
+        bool isSeen = seen == 0;
+        if (!isSeen)
+          std::swap(seen, hidden);
+        if (seen != 0 ||
+            !addMask(select.operand(0), isSeen, hidden, select.value.getType()))
+          return why.empty() ? fail("two numbers are added to the scores")
+                             : false;
+        point = point.operand(1 - i);
+        found = true;
+        break;
+      }
+      if (!found)
+        return fail("something is added to the scores");
+      continue;
+    }
+    return fail("'" +
+                (point.value.getDefiningOp()
+                     ? point.value.getDefiningOp()->getName().getStringRef()
+                     : StringRef("an argument")) +
+                "' stands between the product and its softmax");
+  }
+  scores.product = point;
+  first = point.value.getDefiningOp<linalg::LinalgOp>();
+  FailureOr<LinalgProduct> product = failure();
+  if (first)
+    product = matchLinalgProduct(first);
+  if (failed(product)) {
+    // A softmax of what is no product is none of our business.
+    first = nullptr;
+    why.clear();
+    return false;
+  }
+  product1 = *product;
+  return true;
+}
+
+/// What becomes of the first product's scores goes to the second one alone.
+bool AttentionMatcher::isUsedElsewhere() {
+  SmallVector<Operation *> pending{first};
+  DenseSet<Operation *> seen;
+  while (!pending.empty())
+    for (Operation *user : pending.pop_back_val()->getUsers()) {
+      if (user == second || !seen.insert(user).second)
+        continue;
+      if (!reader.ops.contains(user))
+        return true;
+      pending.push_back(user);
+    }
+  return false;
+}
+
+/// The positions of a map's dimensions; empty if it has other results.
+static SmallVector<unsigned> getPositions(AffineMap map) {
+  SmallVector<unsigned> positions;
+  for (AffineExpr expr : map.getResults()) {
+    auto dim = dyn_cast<AffineDimExpr>(expr);
+    if (!dim)
+      return {};
+    positions.push_back(dim.getPosition());
+  }
+  return positions;
+}
+
+bool AttentionMatcher::findDims() {
+  // The iteration dimension of each dimension of the space.
+  unsigned numBatch = rank - 2, m = numBatch, n = m + 1, d = m + 2, e = m + 3;
+  SmallVector<unsigned> position(rank);
+  for (unsigned i = 0, next = 0; i < rank; ++i)
+    position[i] = i == keys ? n : i == queries ? m : next++;
+  constexpr unsigned none = ~0u;
+  MLIRContext *context = second.getContext();
+  // By the dimensions of a product; what the space does not have is `other`.
+  auto rename = [&](AffineMap map, ArrayRef<unsigned> dims, unsigned other) {
+    SmallVector<AffineExpr> results;
+    for (unsigned position : getPositions(map))
+      results.push_back(getAffineDimExpr(
+          dims[position] == none ? other : dims[position], context));
+    return AffineMap::get(numBatch + 4, 0, results, context);
+  };
+
+  SmallVector<unsigned> at = getPositions(scores.product.at),
+                        out1 = getPositions(product1.outMap),
+                        weights = getPositions(weightSide ? product2.rhsMap
+                                                          : product2.lhsMap);
+  if (at.size() != rank || out1.size() != rank || weights.size() != rank)
+    return fail("the products' dimensions are not those of the scores");
+  SmallVector<unsigned> dims1(product1.outMap.getNumDims(), none),
+      dims2(product2.outMap.getNumDims(), none);
+  for (auto [dim, to] : llvm::zip(out1, at))
+    dims1[dim] = position[to];
+  for (auto [r, dim] : llvm::enumerate(weights))
+    dims2[dim] = position[r];
+  if (llvm::count(dims1, none) != 1 || llvm::count(dims2, none) != 1)
+    return fail("a product has several dimensions of one kind");
+
+  // The keys' operand is the one that moves with them.
+  unsigned keyDim = llvm::find(dims1, n) - dims1.begin();
+  bool keyIsLhs = product1.lhsMap.isFunctionOfDim(keyDim);
+  operands = {keyIsLhs ? product1.rhs : product1.lhs,
+              keyIsLhs ? product1.lhs : product1.rhs,
+              weightSide ? product2.lhs : product2.rhs, Value()};
+  maps = {rename(keyIsLhs ? product1.rhsMap : product1.lhsMap, dims1, d),
+          rename(keyIsLhs ? product1.lhsMap : product1.rhsMap, dims1, d),
+          rename(weightSide ? product2.lhsMap : product2.rhsMap, dims2, e),
+          rename(product2.outMap, dims2, e)};
+  for (auto [i, operand] : llvm::enumerate(ArrayRef(operands).drop_back()))
+    if (static_cast<int64_t>(maps[i].getNumResults()) !=
+        cast<ShapedType>(operand.getType()).getRank())
+      return fail("an operand is read at a constant");
+  return true;
+}
+
+/// Takes up what rounds or transposes the output, and nothing else.
+bool AttentionMatcher::findOutput(RewriterBase &rewriter) {
+  last = second;
+  Value output = second.getDpsInits()[0];
+  if (auto fill = output.getDefiningOp<linalg::FillOp>())
+    output = fill.getOutputs()[0];
+  Value result = second->getResult(0);
+  if (result.hasOneUse())
+    reshape = dyn_cast<tensor::ExpandShapeOp>(*result.user_begin());
+  if (reshape)
+    result = reshape.getResult();
+  auto consumer = result.hasOneUse()
+                      ? dyn_cast<linalg::LinalgOp>(*result.user_begin())
+                      : linalg::LinalgOp();
+  if (consumer && consumer.getNumDpsInputs() == 1 &&
+      consumer.getNumDpsInits() == 1 && consumer.hasPureTensorSemantics() &&
+      consumer.getDpsInputOperand(0)->get() == result &&
+      consumer.getNumParallelLoops() == consumer.getNumLoops()) {
+    OpOperand *to = consumer.getDpsInitOperand(0);
+    AffineMap in = consumer.getMatchingIndexingMap(
+                  consumer.getDpsInputOperand(0)),
+              out = consumer.getMatchingIndexingMap(to);
+    Block *block = consumer.getBlock();
+    Value yielded = block->getTerminator()->getOperand(0);
+    if (auto round = yielded.getDefiningOp<arith::TruncFOp>())
+      yielded = round.getIn();
+    if (in.isPermutation() && out.isPermutation() &&
+        yielded == block->getArgument(0) && reshape) {
+      // The result is reshaped once it is rounded.
+      if (in == out && getElementTypeOrSelf(output.getType()) !=
+                           getElementTypeOrSelf(to->get().getType()))
+        last = consumer;
+    } else if (in.isPermutation() && out.isPermutation() &&
+               yielded == block->getArgument(0)) {
+      SmallVector<AffineExpr> results(out.getNumResults());
+      for (auto [r, expr] : llvm::enumerate(in.getResults()))
+        results[*out.getResultPosition(expr)] =
+            maps[AttentionOp::Output].getResult(r);
+      maps[AttentionOp::Output] =
+          AffineMap::get(maps[AttentionOp::Output].getNumDims(), 0, results,
+                         rewriter.getContext());
+      last = consumer;
+      output = to->get();
+    }
+  }
+  if (last == second)
+    reshape = nullptr;
+  operands[AttentionOp::Output] = output;
+  return true;
+}
+
+AttentionOp AttentionMatcher::create(RewriterBase &rewriter) {
+  rewriter.setInsertionPoint(last);
+  Location loc =
+      rewriter.getFusedLoc({first->getLoc(), second->getLoc(), last->getLoc()});
+  Type element = getElementTypeOrSelf(last->getResult(0).getType());
+  Value output = operands[AttentionOp::Output];
+  auto type = RankedTensorType::get(
+      cast<RankedTensorType>(output.getType()).getShape(), element);
+  // Its contents are not read.
+  if (output.getType() != type || !output.getDefiningOp<tensor::EmptyOp>())
+    operands[AttentionOp::Output] = tensor::EmptyOp::create(
+        rewriter, loc, tensor::getMixedSizes(rewriter, loc, output), element);
+  return AttentionOp::create(
+      rewriter, loc, type, operands[0], operands[1], operands[2], operands[3],
+      rewriter.getAffineMapArrayAttr(maps),
+      rewriter.getF32FloatAttr(static_cast<float>(scores.factor)),
+      scores.causal ? rewriter.getI64IntegerAttr(*scores.causal)
+                    : IntegerAttr(),
+      second->getAttrOfType<ScheduleAttr>(getScheduleAttrName()));
+}
+
+void AttentionMatcher::replace(AttentionOp op, RewriterBase &rewriter) {
+  Value result = op.getResult();
+  if (reshape)
+    result = tensor::ExpandShapeOp::create(
+        rewriter, reshape.getLoc(), last->getResult(0).getType(), result,
+        reshape.getReassociationIndices(), reshape.getMixedOutputShape());
+  rewriter.replaceAllUsesWith(last->getResult(0), result);
+}
+
+AttentionOp AttentionMatcher::run(RewriterBase &rewriter) {
+  if (!matchSoftmax(0) && !matchSoftmax(1))
+    return {};
+  // Of the dimensions other than the keys', the last one.
+  queries = keys == rank - 1 ? rank - 2 : rank - 1;
+  if (!matchScores() || !findDims() || !findOutput(rewriter))
+    return {};
+  auto reject = [&](const Twine &reason) -> AttentionOp {
+    why = reason.str();
+    return {};
+  };
+  if (isUsedElsewhere())
+    return reject("the scores, or what is made of them, are used elsewhere");
+  if (first->hasAttr(getScheduleAttrName()))
+    return reject("the first product has a schedule of its own");
+  if (!startsFromZero(first) || !startsFromZero(second))
+    return reject("a product does not start from zeros");
+  std::string types;
+  for (unsigned i : {0, 1, 2})
+    llvm::raw_string_ostream(types)
+        << (i ? " and " : "") << getElementTypeOrSelf(operands[i].getType());
+  Type element = getElementTypeOrSelf(operands[0].getType());
+  Value weights = weightSide ? product2.rhs : product2.lhs;
+  if ((!element.isF16() && !element.isBF16()) ||
+      getElementTypeOrSelf(operands[1].getType()) != element ||
+      getElementTypeOrSelf(operands[2].getType()) != element ||
+      getElementTypeOrSelf(weights.getType()) != element)
+    return reject(
+        "query, key, value and weights are not all of f16 or of bf16, "
+        "but " +
+        types);
+  if (!std::isfinite(scores.factor) || scores.factor <= 0)
+    return reject("the scores' factor is not positive");
+  auto isByRows = [&](unsigned i) {
+    unsigned numBatch = rank - 2;
+    auto at = [&](AttentionOp::Dim dim) {
+      return maps[i].getResultPosition(
+          rewriter.getAffineDimExpr(numBatch + dim));
+    };
+    auto row = at(AttentionOp::getRows(i)), col = at(AttentionOp::getCols(i));
+    return row && col && *row < *col && *col + 1 == maps[i].getNumResults();
+  };
+  constexpr const char *names[] = {"query", "key", "value", "output"};
+  for (unsigned i = 0; i < 4; ++i)
+    if (!isByRows(i))
+      return reject(Twine(names[i]) + " is not stored by rows");
+  for (unsigned i : {0, 3})
+    if (maps[i].getNumResults() != rank || maps[i].isFunctionOfDim(rank - 1))
+      return reject("query or output does not have all of the batch");
+  for (unsigned i : {1, 2})
+    if (maps[i].isFunctionOfDim(rank - 2))
+      return reject("keys or values are not the same for all queries");
+  Type out = getElementTypeOrSelf(last->getResult(0).getType());
+  if (out != element && !out.isF32())
+    return reject("the output is of another type than the operands");
+
+  AttentionOp op = create(rewriter);
+  std::string problem;
+  ScheduleAttr schedule = op.getScheduleAttr() ? op.getScheduleAttr()
+                                               : getDefaultSchedule(op, chip);
+  if (op.getStaticExtent(AttentionOp::M) == 1)
+    problem = "there is one query, whose products are of a row";
+  else
+    problem = schedule ? explainSchedule(op, schedule, chip)
+                       : "schedule_c22: D and E are to be known";
+  if (!problem.empty()) {
+    rewriter.eraseOp(op);
+    return reject(problem);
+  }
+  return op;
+}
+
+void mlir::tessera::fuseAttention(Operation *root, const Chip &chip) {
+  SmallVector<linalg::LinalgOp> ops;
+  root->walk([&](linalg::LinalgOp op) { ops.push_back(op); });
+  IRRewriter rewriter(root->getContext());
+  for (linalg::LinalgOp op : ops) {
+    if (!op.hasPureTensorSemantics())
+      continue;
+    FailureOr<LinalgProduct> product = matchLinalgProduct(op);
+    if (failed(product) || op->use_empty())
+      continue;
+    AttentionMatcher matcher(op, *product, chip);
+    AttentionOp attention = matcher.run(rewriter);
+    if (!attention) {
+      if (!matcher.why.empty())
+        op->emitRemark("stays a kernel of its own, apart from the softmax "
+                       "before it: ")
+            << matcher.why;
+      continue;
+    }
+    matcher.replace(attention, rewriter);
+  }
+}

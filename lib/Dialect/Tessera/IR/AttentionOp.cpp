@@ -1,0 +1,117 @@
+//===- AttentionOp.cpp - Verifier and queries of tessera.attention --------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Dialect/Tessera/IR/Tessera.h"
+
+#include <cmath>
+
+using namespace mlir;
+using namespace mlir::tessera;
+
+static constexpr const char *operandNames[] = {"query", "key", "value",
+                                               "output"};
+
+int64_t AttentionOp::getStaticExtent(unsigned position) {
+  for (unsigned i = 0; i < 4; ++i) {
+    auto type = cast<ShapedType>(getOperand(i).getType());
+    for (auto [r, expr] : llvm::enumerate(getMap(i).getResults()))
+      if (cast<AffineDimExpr>(expr).getPosition() == position &&
+          !type.isDynamicDim(r))
+        return type.getDimSize(r);
+  }
+  return ShapedType::kDynamic;
+}
+
+void AttentionOp::getEffects(
+    SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>
+        &effects) {
+  for (OpOperand &operand : (*this)->getOpOperands()) {
+    if (!isa<MemRefType>(operand.get().getType()))
+      continue;
+    if (isDpsInit(&operand))
+      effects.emplace_back(MemoryEffects::Write::get(), &operand,
+                           SideEffects::DefaultResource::get());
+    else
+      effects.emplace_back(MemoryEffects::Read::get(), &operand,
+                           SideEffects::DefaultResource::get());
+  }
+}
+
+/// attention_c1: the maps.
+static LogicalResult verifyMaps(AttentionOp op) {
+  if (op.getMaps().size() != 4)
+    return op.emitOpError()
+           << "attention_c1: 4 operands need as many maps, not "
+           << op.getMaps().size();
+  unsigned numDims = op.getMap(0).getNumDims();
+  if (numDims < 4)
+    return op.emitOpError()
+           << "attention_c1: the iteration space has " << numDims
+           << " dimensions, and M, N, D and E are 4";
+  SmallVector<int64_t> sizes(numDims, ShapedType::kDynamic);
+  for (unsigned i = 0; i < 4; ++i) {
+    AffineMap map = op.getMap(i);
+    auto type = cast<ShapedType>(op->getOperand(i).getType());
+    unsigned rows = op.getPosition(AttentionOp::getRows(i)),
+             cols = op.getPosition(AttentionOp::getCols(i));
+    bool good = type.hasRank() && map.getNumDims() == numDims &&
+                map.getNumSymbols() == 0 && map.isProjectedPermutation() &&
+                map.getNumResults() == static_cast<size_t>(type.getRank()) &&
+                map.isFunctionOfDim(rows) && map.isFunctionOfDim(cols);
+    for (unsigned d = 0; good && d < numDims; ++d)
+      if (d < op.getNumBatchDims())
+        good =
+            AttentionOp::getRows(i) == AttentionOp::N || map.isFunctionOfDim(d);
+      else
+        good = d == rows || d == cols || !map.isFunctionOfDim(d);
+    if (!good)
+      return op.emitOpError()
+             << "attention_c1: map " << i << ", " << AffineMapAttr::get(map)
+             << ", does not take the batch and the dimensions of "
+             << operandNames[i] << " to " << type;
+    for (auto [r, expr] : llvm::enumerate(map.getResults())) {
+      int64_t size = type.getDimSize(r),
+              &known = sizes[cast<AffineDimExpr>(expr).getPosition()];
+      if (ShapedType::isStatic(size) && ShapedType::isStatic(known) &&
+          size != known)
+        return op.emitOpError()
+               << "attention_c1: " << operandNames[i] << " has size " << size
+               << " where another has " << known;
+      if (ShapedType::isStatic(size))
+        known = size;
+    }
+  }
+  return success();
+}
+
+LogicalResult AttentionOp::verify() {
+  if (failed(verifyMaps(*this)))
+    return failure();
+  Type element = getOperandType();
+  if (!element.isF16() && !element.isBF16())
+    return emitOpError() << "attention_c2: query is of " << element
+                         << ", and f16 or bf16 is needed";
+  for (unsigned i : {Key, Value})
+    if (Type other = getElementTypeOrSelf(getOperand(i)); other != element)
+      return emitOpError() << "attention_c2: query is of " << element
+                           << ", and " << operandNames[i] << " of " << other;
+  if (Type out = getElementTypeOrSelf(getOutput());
+      out != element && !out.isF32())
+    return emitOpError() << "attention_c2: the output is of " << out
+                         << ", and f32 or " << element << " is needed";
+  double scale = getScale().convertToDouble();
+  if (!std::isfinite(scale) || scale <= 0)
+    return emitOpError() << "attention_c3: scale is positive and finite, not "
+                         << getScaleAttr();
+  bool tensors = isa<TensorType>(getOutput().getType());
+  for (unsigned i : {Query, Key, Value})
+    if (isa<TensorType>(getOperand(i).getType()) != tensors)
+      return emitOpError() << "attention_c4: operands are all tensors or all "
+                              "memrefs";
+  if (static_cast<bool>(getResult()) != tensors)
+    return emitOpError() << "attention_c4: a result for a tensor output only";
+  return success();
+}

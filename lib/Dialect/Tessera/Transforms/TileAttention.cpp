@@ -1,0 +1,600 @@
+//===- TileAttention.cpp - tessera.attention to a kernel of fragments -----===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// One tessera.attention becomes one gpu.launch. A workgroup has a tile of the
+// queries of one matrix of the batch, which its subgroups share out by rows,
+// and walks through the keys in blocks, from the last to the first: what sticks
+// out at the end, and the diagonal of a causal mask, are then in the first
+// blocks. Of block b, with S the scores, P the weights, O the output before it
+// is divided:
+//
+//   prologue:  S = Q K[last]                            P = softmax step of S
+//   loop:      S = Q K[b]      O += P V[b + 1]          P = softmax step of S
+//   epilogue:                  O += P V[first]          store O / l
+//
+// The two products of a turn do not depend on each other.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Dialect/Tessera/Transforms/AttentionSchedule.h"
+#include "Dialect/Tessera/Transforms/IndexMath.h"
+#include "Dialect/Tessera/Transforms/Passes.h"
+#include "Dialect/Tessera/Transforms/Schedule.h"
+#include "Dialect/Tessera/Transforms/Utils.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Dominance.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "mlir/Transforms/CSE.h"
+#include "llvm/Support/MathExtras.h"
+
+#include <limits>
+
+namespace mlir::tessera {
+#define GEN_PASS_DEF_TESSERATILEATTENTION
+#include "Dialect/Tessera/Transforms/Passes.h.inc"
+} // namespace mlir::tessera
+
+using namespace mlir;
+using namespace mlir::tessera;
+
+namespace {
+
+/// Tiles one attention.
+class AttentionTiler {
+public:
+  AttentionTiler(AttentionOp op, ScheduleAttr schedule, const Chip &chip)
+      : op(op), schedule(schedule), chip(chip), builder(op.getLoc(), op),
+        math(builder), rows(schedule.getWorkgroup()[0]),
+        keys(schedule.getWorkgroup()[1]), subRows(schedule.getSubgroup()[0]),
+        d(op.getStaticExtent(AttentionOp::D)),
+        e(op.getStaticExtent(AttentionOp::E)), element(op.getOperandType()),
+        f32(builder.getF32Type()) {}
+
+  void run();
+
+private:
+  using Scalars = function_ref<Value(ValueRange)>;
+
+  /// What a block of keys leaves for the next one: a row's largest score, the
+  /// sum of its weights, both of the queries of a subgroup, and the weights.
+  struct Softmax {
+    Value largest, sum, weights;
+    /// By what sums of earlier blocks are multiplied.
+    Value shrink;
+  };
+
+  FragmentType fragment(int64_t height, int64_t width, Role role) {
+    return FragmentType::get(height, width, role == Role::Acc ? f32 : element,
+                             role);
+  }
+  Value number(float value) {
+    return arith::ConstantOp::create(builder, builder.getF32FloatAttr(value));
+  }
+  bool isStaged() const { return schedule.getStages() > 0; }
+  /// Whether tiles of `step` cover `dim` exactly.
+  bool divides(AttentionOp::Dim dim, int64_t step) {
+    int64_t extent = op.getStaticExtent(dim);
+    return ShapedType::isStatic(extent) && extent != 0 && extent % step == 0;
+  }
+
+  void viewOperands();
+  /// Operand `operand` at the batch, and at (row, 0) of its matrix.
+  SmallVector<Value> getIndices(unsigned operand, Value row);
+  /// The element-wise function `body` of `inputs`.
+  Value map(ValueRange inputs, Scalars body);
+  Value fill(FragmentType type, float value) {
+    return FillOp::create(builder, type, number(value));
+  }
+
+  /// Workgroup memory for a tile of `operand`.
+  Value addTile(unsigned operand, int64_t height);
+  /// Barrier, copies of tiles from the rows on, barrier: nothing where tiles
+  /// are not staged.
+  struct Copy {
+    unsigned operand;
+    Value row, tile;
+    int64_t height;
+  };
+  void stage(ArrayRef<Copy> copies);
+  /// A fragment of operand `operand` from (row, 0) of its tile, which is at
+  /// `tileRow` of the matrix.
+  Value load(unsigned operand, Value tile, Value tileRow, Value row,
+             FragmentType type, bool transposed);
+  Value loadQuery() {
+    return load(AttentionOp::Query, queryTile, blockRow, subRow,
+                fragment(subRows, d, Role::A), /*transposed=*/false);
+  }
+  Value loadKey(Value tile, Value at) {
+    return load(AttentionOp::Key, tile, at, math.constant(0),
+                fragment(d, keys, Role::B), /*transposed=*/true);
+  }
+  Value loadValue(Value tile, Value at) {
+    return load(AttentionOp::Value, tile, at, math.constant(0),
+                fragment(keys, e, Role::B), /*transposed=*/false);
+  }
+  /// Product 0 is that of query and key, 1 that of weights and value.
+  Value multiply(unsigned product, Value a, Value b, Value acc) {
+    OpBuilder &plain = builder;
+    return MmaOp::create(plain, getProductLoc(product), acc.getType(), a, b,
+                         acc, /*unsignedA=*/false, /*unsignedB=*/false,
+                         Precision::Ieee);
+  }
+  /// Where the source has that product, if the op is made of several.
+  Location getProductLoc(unsigned product) {
+    auto fused = dyn_cast<FusedLoc>(op.getLoc());
+    return fused && fused.getLocations().size() > product
+               ? fused.getLocations()[product]
+               : op.getLoc();
+  }
+
+  /// How many blocks, of those that a tile of queries sees, have a key that
+  /// some of its queries do not see.
+  int64_t countMasked();
+  bool needsMask() { return op.getCausal() || !divides(AttentionOp::N, keys); }
+  /// `scores` of the block of keys at `at`, with -inf for what is not seen.
+  Value mask(Value scores, Value at);
+  /// The same where the block may have such a key.
+  Value maskIfNeeded(Value scores, Value at);
+  Softmax step(Value scores, Value largest, Value sum);
+  Value scaleRows(Value matrix, Value factors);
+
+  void emitTile(Value x, Value y);
+  void emitResult(Value sums, Value total);
+
+  AttentionOp op;
+  ScheduleAttr schedule;
+  const Chip &chip;
+  ImplicitLocOpBuilder builder;
+  IndexMath math;
+  int64_t rows, keys, subRows, d, e;
+  Type element, f32;
+
+  gpu::LaunchOp launch;
+  /// The operands, with their rows and columns last.
+  std::array<Value, 4> memory;
+  /// The iteration dimensions of their batch, in order.
+  std::array<SmallVector<unsigned>, 4> batchDims;
+  /// The extents of the iteration dimensions.
+  SmallVector<Value> sizes, index;
+  Value numTiles, numBatches;
+  Value queryTile, keyTile, valueTile, firstKeyTile, lastValueTile;
+  /// The first query of the workgroup, and of the subgroup in its tile.
+  Value blockRow, subRow;
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+void AttentionTiler::viewOperands() {
+  sizes.resize(op.getMap(0).getNumDims());
+  index.resize(sizes.size());
+  for (unsigned i = 0; i < 4; ++i) {
+    AffineMap map = op.getMap(i);
+    Value operand = op->getOperand(i);
+    unsigned row = op.getPosition(AttentionOp::getRows(i)),
+             col = op.getPosition(AttentionOp::getCols(i));
+    SmallVector<unsigned> order, last(2);
+    for (auto [r, expr] : llvm::enumerate(map.getResults())) {
+      unsigned dim = cast<AffineDimExpr>(expr).getPosition();
+      if (dim == row || dim == col) {
+        last[dim == col] = r;
+      } else {
+        order.push_back(r);
+        batchDims[i].push_back(dim);
+      }
+      if (!sizes[dim]) {
+        int64_t known = op.getStaticExtent(dim);
+        sizes[dim] =
+            ShapedType::isStatic(known)
+                ? math.constant(known)
+                : memref::DimOp::create(builder, operand, r).getResult();
+      }
+    }
+    llvm::append_range(order, last);
+    memory[i] = operand;
+    if (!llvm::is_sorted(order))
+      memory[i] = memref::TransposeOp::create(
+          builder, operand,
+          AffineMapAttr::get(
+              AffineMap::getPermutationMap(order, builder.getContext())));
+  }
+}
+
+SmallVector<Value> AttentionTiler::getIndices(unsigned operand, Value row) {
+  SmallVector<Value> indices;
+  for (unsigned dim : batchDims[operand])
+    indices.push_back(index[dim]);
+  indices.append({row, math.constant(0)});
+  return indices;
+}
+
+Value AttentionTiler::addTile(unsigned operand, int64_t height) {
+  int64_t width = operand == AttentionOp::Value ? e : d;
+  if (!schedule.getSwizzle())
+    width += 8 * chip.rowPaddingBytes / getElementBits(element);
+  auto type = MemRefType::get(
+      {height, width}, element, MemRefLayoutAttrInterface(),
+      gpu::AddressSpaceAttr::get(builder.getContext(),
+                                 gpu::GPUDialect::getWorkgroupAddressSpace()));
+  return launch.addWorkgroupAttribution(type, op.getLoc());
+}
+
+void AttentionTiler::stage(ArrayRef<Copy> copies) {
+  if (!isStaged())
+    return;
+  gpu::BarrierOp::create(builder);
+  Value zero = math.constant(0);
+  SmallVector<Value> to{zero, zero};
+  for (const Copy &copy : copies) {
+    SmallVector<Value> from = getIndices(copy.operand, copy.row);
+    int64_t alignment =
+        std::min(getKnownTileAlignment(memory[copy.operand], from),
+                 getKnownTileAlignment(copy.tile, to));
+    int64_t width = copy.operand == AttentionOp::Value ? e : d;
+    bool inBounds = divides(AttentionOp::getRows(copy.operand), copy.height);
+    CopyOp::create(
+        builder, memory[copy.operand], from, copy.tile, to,
+        builder.getDenseI64ArrayAttr({copy.height, width}), inBounds,
+        alignment ? builder.getI64IntegerAttr(alignment) : IntegerAttr(),
+        /*contiguous=*/nullptr, schedule.getSwizzle(), /*fromSwizzled=*/false);
+  }
+  gpu::BarrierOp::create(builder);
+}
+
+Value AttentionTiler::load(unsigned operand, Value tile, Value tileRow,
+                           Value row, FragmentType type, bool transposed) {
+  if (isStaged())
+    return LoadOp::create(builder, type, tile,
+                          ValueRange{row, math.constant(0)}, transposed,
+                          /*inBounds=*/true, schedule.getSwizzle());
+  bool inBounds = divides(AttentionOp::getRows(operand),
+                          operand == AttentionOp::Query ? rows : keys);
+  return LoadOp::create(builder, type, memory[operand],
+                        getIndices(operand, math.add(tileRow, row)), transposed,
+                        inBounds, /*swizzled=*/false);
+}
+
+//===----------------------------------------------------------------------===//
+// Softmax
+//===----------------------------------------------------------------------===//
+
+Value AttentionTiler::map(ValueRange inputs, Scalars body) {
+  auto result = MapOp::create(builder, inputs[0].getType(), inputs);
+  OpBuilder::InsertionGuard guard(builder);
+  Block *block = builder.createBlock(&result.getBody());
+  for (size_t i = 0; i < inputs.size(); ++i)
+    block->addArgument(f32, op.getLoc());
+  YieldOp::create(builder, body(block->getArguments()));
+  return result;
+}
+
+int64_t AttentionTiler::countMasked() {
+  std::optional<int64_t> offset = op.getCausal();
+  if (!offset)
+    return 1;
+  // The first query that a block can hide keys from is at a multiple of `rows`.
+  if (keys % rows == 0 && *offset % rows == 0)
+    return 1;
+  return llvm::divideCeil(rows - 1, keys) + 1;
+}
+
+Value AttentionTiler::mask(Value scores, Value at) {
+  auto result = MapOp::create(builder, scores.getType(), scores);
+  // What is the same for all elements, in 32 bits: a tile has no more rows.
+  Type i32 = builder.getI32Type();
+  auto narrow = [&](Value value) -> Value {
+    return arith::IndexCastOp::create(builder, i32, value);
+  };
+  Value numKeys, numSeen;
+  {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPoint(result);
+    if (!divides(AttentionOp::N, keys))
+      numKeys = narrow(arith::SubIOp::create(
+          builder, sizes[op.getPosition(AttentionOp::N)], at));
+    if (op.getCausal())
+      numSeen = narrow(arith::SubIOp::create(
+          builder,
+          arith::AddIOp::create(builder, math.add(blockRow, subRow),
+                                math.constant(*op.getCausal())),
+          at));
+  }
+  OpBuilder::InsertionGuard guard(builder);
+  Block *block = builder.createBlock(&result.getBody());
+  Value score = block->addArgument(f32, op.getLoc());
+  Type indexType = builder.getIndexType();
+  Value i = narrow(block->addArgument(indexType, op.getLoc())),
+        j = narrow(block->addArgument(indexType, op.getLoc()));
+  Value seen;
+  if (numKeys)
+    seen =
+        arith::CmpIOp::create(builder, arith::CmpIPredicate::slt, j, numKeys);
+  if (numSeen) {
+    Value above =
+        arith::CmpIOp::create(builder, arith::CmpIPredicate::sle, j,
+                              arith::AddIOp::create(builder, i, numSeen));
+    seen =
+        seen ? arith::AndIOp::create(builder, seen, above).getResult() : above;
+  }
+  Value hidden = number(-std::numeric_limits<float>::infinity());
+  YieldOp::create(builder, ValueRange{arith::SelectOp::create(builder, seen,
+                                                              score, hidden)});
+  return result;
+}
+
+Value AttentionTiler::maskIfNeeded(Value scores, Value at) {
+  if (countMasked() <= 1)
+    return scores;
+  // The block's last key, and what the subgroup's first query sees.
+  Value lastKey = math.add(at, keys - 1),
+        seen = arith::AddIOp::create(builder, math.add(blockRow, subRow),
+                                     math.constant(*op.getCausal()));
+  Value hides =
+      arith::CmpIOp::create(builder, arith::CmpIPredicate::sgt, lastKey, seen);
+  auto branch = scf::IfOp::create(builder, scores.getType(), hides,
+                                  /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(branch.thenBlock());
+  scf::YieldOp::create(builder, mask(scores, at));
+  builder.setInsertionPointToStart(branch.elseBlock());
+  scf::YieldOp::create(builder, scores);
+  return branch.getResult(0);
+}
+
+AttentionTiler::Softmax AttentionTiler::step(Value scores, Value largest,
+                                             Value sum) {
+  // Powers of 2 in the place of e, and the factor with the difference: one
+  // multiplication and addition for each score.
+  Value factor = number(static_cast<float>(op.getScale().convertToDouble() *
+                                           llvm::numbers::log2e));
+  auto fused = arith::FastMathFlags::contract;
+  auto power = [&](Value score, Value bias) -> Value {
+    Value product = arith::MulFOp::create(builder, score, factor, fused);
+    Value exponent = arith::AddFOp::create(builder, product, bias, fused);
+    return math::Exp2Op::create(builder, exponent, arith::FastMathFlags::afn);
+  };
+  FragmentType column = fragment(subRows, 1, Role::Acc);
+  Softmax result;
+  result.largest =
+      ReduceOp::create(builder, column, ReductionKind::Max, scores, 1);
+  if (largest)
+    result.largest = map({largest, result.largest}, [&](ValueRange x) -> Value {
+      return arith::MaximumFOp::create(builder, x[0], x[1]);
+    });
+  // A query that has seen no key yet: the difference of two infinities is no
+  // number.
+  Value bias = map(result.largest, [&](ValueRange x) -> Value {
+    Value none =
+        arith::CmpFOp::create(builder, arith::CmpFPredicate::OEQ, x[0],
+                              number(-std::numeric_limits<float>::infinity()));
+    Value minus = arith::MulFOp::create(
+        builder, x[0],
+        number(-static_cast<float>(op.getScale().convertToDouble() *
+                                   llvm::numbers::log2e)));
+    return arith::SelectOp::create(builder, none, number(0), minus);
+  });
+  Value biases = BroadcastOp::create(builder, scores.getType(), bias,
+                                     /*index=*/Value(), /*dimension=*/1,
+                                     /*inBounds=*/false);
+  Value weights = map({scores, biases},
+                      [&](ValueRange x) -> Value { return power(x[0], x[1]); });
+  result.sum =
+      ReduceOp::create(builder, column, ReductionKind::Add, weights, 1);
+  if (largest) {
+    result.shrink = map({largest, bias}, [&](ValueRange x) -> Value {
+      return power(x[0], x[1]);
+    });
+    result.sum =
+        map({sum, result.shrink, result.sum}, [&](ValueRange x) -> Value {
+          Value kept = arith::MulFOp::create(builder, x[0], x[1], fused);
+          return arith::AddFOp::create(builder, kept, x[2], fused);
+        });
+  }
+  result.weights = ConvertOp::create(builder, fragment(subRows, keys, Role::A),
+                                     weights, /*isUnsigned=*/false);
+  return result;
+}
+
+Value AttentionTiler::scaleRows(Value matrix, Value factors) {
+  Value all = BroadcastOp::create(builder, matrix.getType(), factors,
+                                  /*index=*/Value(), /*dimension=*/1,
+                                  /*inBounds=*/false);
+  return map({matrix, all}, [&](ValueRange x) -> Value {
+    return arith::MulFOp::create(builder, x[0], x[1]);
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// The kernel
+//===----------------------------------------------------------------------===//
+
+void AttentionTiler::emitTile(Value x, Value y) {
+  math.delinearize(y, sizes,
+                   llvm::to_vector(llvm::seq(0u, op.getNumBatchDims())), index);
+  Value zero = math.constant(0), one = math.constant(1);
+  // Of causal tiles, the last ones have the most keys: they are begun first.
+  if (op.getCausal())
+    x = math.sub(math.sub(numTiles, one), x);
+  blockRow = math.mul(x, rows);
+  Value numKeys = sizes[op.getPosition(AttentionOp::N)];
+  if (op.getCausal()) {
+    // One more than the last key that the tile's last query sees.
+    Value seen = arith::AddIOp::create(builder, math.add(blockRow, rows),
+                                       math.constant(*op.getCausal()));
+    seen = arith::MaxSIOp::create(builder, seen, zero);
+    numKeys = math.min(numKeys, seen);
+  }
+  // Where there is no key, all of one block is hidden.
+  Value numBlocks = math.max(math.ceilDiv(numKeys, keys), one);
+  Value last = math.mul(math.sub(numBlocks, one), keys);
+
+  stage({{AttentionOp::Query, blockRow, queryTile, rows}});
+  stage({{AttentionOp::Key, last, firstKeyTile, keys}});
+  Value none = fill(fragment(subRows, keys, Role::Acc), 0);
+  Value scores = multiply(0, loadQuery(), loadKey(firstKeyTile, last), none);
+  if (needsMask())
+    scores = mask(scores, last);
+  Softmax softmax = step(scores, Value(), Value());
+  Value sums = fill(fragment(subRows, e, Role::Acc), 0);
+
+  auto loop = scf::ForOp::create(
+      builder, zero, math.sub(numBlocks, one), one,
+      ValueRange{sums, softmax.largest, softmax.sum, softmax.weights});
+  {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(loop.getBody());
+    ValueRange old = loop.getRegionIterArgs();
+    // Copies that run ahead may be of steps that there are not.
+    Value ahead = math.add(loop.getInductionVar(), 2);
+    if (hasOwnFirstTiles(schedule))
+      ahead = math.min(ahead, numBlocks);
+    Value block = math.sub(numBlocks, ahead), keyAt = math.mul(block, keys),
+          valueAt = math.mul(math.add(block, 1), keys);
+    stage({{AttentionOp::Key, keyAt, keyTile, keys},
+           {AttentionOp::Value, valueAt, valueTile, keys}});
+    Value query = loadQuery(), key = loadKey(keyTile, keyAt);
+    Value next, scores;
+    // Operands in registers are loaded where they are used.
+    if (schedule.getGroup() == 1) {
+      scores = multiply(0, query, key, none);
+      next = multiply(1, old[3], loadValue(valueTile, valueAt), old[0]);
+    } else {
+      Value value = loadValue(valueTile, valueAt);
+      scores = multiply(0, query, key, none);
+      next = multiply(1, old[3], value, old[0]);
+    }
+    if (needsMask())
+      scores = maskIfNeeded(scores, keyAt);
+    softmax = step(scores, old[1], old[2]);
+    next = scaleRows(next, softmax.shrink);
+    scf::YieldOp::create(builder, ValueRange{next, softmax.largest, softmax.sum,
+                                             softmax.weights});
+  }
+  stage({{AttentionOp::Value, zero, lastValueTile, keys}});
+  sums = multiply(1, loop.getResult(3), loadValue(lastValueTile, zero),
+                  loop.getResult(0));
+  emitResult(sums, loop.getResult(2));
+}
+
+void AttentionTiler::emitResult(Value sums, Value total) {
+  // A query that sees no key: 0 instead of 0 / 0.
+  Value factors = map(total, [&](ValueRange x) -> Value {
+    Value none = arith::CmpFOp::create(builder, arith::CmpFPredicate::OEQ, x[0],
+                                       number(0));
+    return arith::SelectOp::create(
+        builder, none, number(0),
+        arith::DivFOp::create(builder, number(1), x[0]));
+  });
+  Value result = scaleRows(sums, factors);
+  Type type = getElementTypeOrSelf(op.getOutput().getType());
+  if (type != f32)
+    result = ConvertOp::create(
+        builder,
+        cast<FragmentType>(result.getType()).cloneWithElementType(type), result,
+        /*isUnsigned=*/false);
+  StoreOp::create(builder, result, memory[AttentionOp::Output],
+                  getIndices(AttentionOp::Output, math.add(blockRow, subRow)),
+                  /*transpose=*/false, divides(AttentionOp::M, rows),
+                  /*atomicAdd=*/false,
+                  /*swizzled=*/false);
+}
+
+void AttentionTiler::run() {
+  if (llvm::is_contained(cast<ShapedType>(op.getOutput().getType()).getShape(),
+                         0)) {
+    op.erase();
+    return;
+  }
+  viewOperands();
+  Value one = math.constant(1);
+  numTiles = math.ceilDiv(sizes[op.getPosition(AttentionOp::M)], rows);
+  numBatches =
+      math.product(sizes, llvm::to_vector(llvm::seq(0u, op.getNumBatchDims())));
+  std::optional<int64_t> known = getConstantIntValue(numBatches);
+  bool walks = !known || *known > maxGridYZ;
+  Value gridY =
+      walks ? math.min(numBatches, math.constant(maxGridYZ)) : numBatches;
+  Value lanes = gpu::SubgroupSizeOp::create(builder, /*upper_bound=*/nullptr);
+  Value threads = math.mul(lanes, schedule.getNumSubgroups());
+  launch =
+      gpu::LaunchOp::create(builder, numTiles, gridY, one, threads, one, one);
+  launch->setAttr(getScheduleAttrName(), schedule);
+  launch->setAttr(getPurposeAttrName(),
+                  builder.getStringAttr("attention: two products and the "
+                                        "softmax between them"));
+
+  builder.setInsertionPointToStart(&launch.getBody().front());
+  subRow = math.constant(0);
+  if (rows > subRows) {
+    Value id = gpu::SubgroupIdOp::create(builder, /*upper_bound=*/nullptr);
+    if (schedule.getGroup() > 1)
+      id = math.div(id, math.constant(schedule.getGroup()));
+    subRow = math.mul(id, subRows);
+  }
+  if (isStaged()) {
+    queryTile = addTile(AttentionOp::Query, rows);
+    keyTile = firstKeyTile = addTile(AttentionOp::Key, keys);
+    valueTile = lastValueTile = addTile(AttentionOp::Value, keys);
+    if (hasOwnFirstTiles(schedule)) {
+      firstKeyTile = addTile(AttentionOp::Key, keys);
+      lastValueTile = addTile(AttentionOp::Value, keys);
+    }
+  }
+  gpu::KernelDim3 ids = launch.getBlockIds();
+  if (!walks) {
+    emitTile(ids.x, ids.y);
+  } else {
+    // More matrices than a grid can have are walked through.
+    auto loop =
+        scf::ForOp::create(builder, ids.y, numBatches, launch.getGridSize().y);
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(loop.getBody());
+    emitTile(ids.x, loop.getInductionVar());
+  }
+  builder.setInsertionPointToEnd(&launch.getBody().front());
+  gpu::TerminatorOp::create(builder);
+  op.erase();
+}
+
+namespace {
+struct TesseraTileAttentionPass
+    : public tessera::impl::TesseraTileAttentionBase<TesseraTileAttentionPass> {
+  using TesseraTileAttentionBase::TesseraTileAttentionBase;
+
+  void runOnOperation() override {
+    auto isOnMemRefs = [](AttentionOp op) {
+      return isa<MemRefType>(op.getOutput().getType());
+    };
+    auto tile = [](AttentionOp op, const Chip &chip) -> LogicalResult {
+      ScheduleAttr schedule = op.getScheduleAttr();
+      if (!schedule)
+        schedule = getDefaultSchedule(op, chip);
+      if (!schedule)
+        return op.emitError("schedule_c22: D and E are to be known");
+      if (std::string why = explainSchedule(op, schedule, chip); !why.empty())
+        return op.emitError() << why;
+      AttentionTiler(op, schedule, chip).run();
+      return success();
+    };
+    if (failed(forEachOnChip<AttentionOp>(getOperation(), target, chip,
+                                          isOnMemRefs, tile)))
+      return signalPassFailure();
+    // One constant for all uses, so that what follows can be read.
+    IRRewriter rewriter(&getContext());
+    DominanceInfo dominance;
+    eliminateCommonSubExpressions(rewriter, dominance, getOperation());
+  }
+};
+} // namespace

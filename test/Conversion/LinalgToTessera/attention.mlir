@@ -1,0 +1,635 @@
+// RUN: gpu-opt %s --convert-elementwise-to-linalg --tessera-fuse-elementwise --convert-linalg-to-tessera="target=cuda chip=sm_80" 2>%t.remarks | FileCheck %s
+// RUN: FileCheck %s --input-file=%t.remarks --check-prefix=WHY
+// RUN: gpu-opt %s --convert-elementwise-to-linalg --tessera-fuse-elementwise --convert-linalg-to-tessera="target=cuda chip=sm_80 fuse-attention=false" 2>&1 | FileCheck %s --check-prefix=OFF
+// OFF-NOT: tessera.attention
+// OFF-NOT: apart from the softmax
+
+// Two products and the softmax between them; the remarks come in the order of the functions.
+
+#q = affine_map<(h, m, n, x) -> (h, m, x)>
+#s = affine_map<(h, m, n, x) -> (h, m, n)>
+#p = affine_map<(h, m, n, x) -> (h, m, n)>
+#id = affine_map<(h, m, n) -> (h, m, n)>
+
+// CHECK-DAG: #[[Q:.+]] = affine_map<(d0, d1, d2, d3, d4) -> (d0, d1, d3)>
+// CHECK-DAG: #[[K:.+]] = affine_map<(d0, d1, d2, d3, d4) -> (d0, d2, d3)>
+// CHECK-DAG: #[[V:.+]] = affine_map<(d0, d1, d2, d3, d4) -> (d0, d2, d4)>
+// CHECK-DAG: #[[O:.+]] = affine_map<(d0, d1, d2, d3, d4) -> (d0, d1, d4)>
+
+// CHECK-LABEL: func @scaled
+// CHECK-SAME:    %[[A:.+]]: tensor<2x64x32xf16>, %[[B:.+]]: tensor<2x96x32xf16>, %[[C:.+]]: tensor<2x96x48xf16>
+// CHECK-NOT:     linalg
+// CHECK:         %[[R:.+]] = tessera.attention ins(%[[A]], %[[B]], %[[C]] : tensor<2x64x32xf16>, tensor<2x96x32xf16>, tensor<2x96x48xf16>) outs(%{{.+}} : tensor<2x64x48xf16>)
+// CHECK-SAME:      maps [#[[Q]], #[[K]], #[[V]], #[[O]]] scale 1.250000e-01 -> tensor<2x64x48xf16>
+// CHECK-NEXT:    return %[[R]]
+func.func @scaled(%q: tensor<2x64x32xf16>, %k: tensor<2x96x32xf16>, %v: tensor<2x96x48xf16>) -> tensor<2x64x48xf16> {
+  %zero = arith.constant 0.0 : f32
+  %one = arith.constant 1.0 : f32
+  %factor = arith.constant 0.125 : f32
+  %low = arith.constant 0xFF800000 : f32
+  %e = tensor.empty() : tensor<2x64x96xf32>
+  %i = linalg.fill ins(%zero : f32) outs(%e : tensor<2x64x96xf32>) -> tensor<2x64x96xf32>
+  %qk = linalg.contract indexing_maps = [#q, affine_map<(h, m, n, x) -> (h, n, x)>, #s]
+      ins(%q, %k : tensor<2x64x32xf16>, tensor<2x96x32xf16>) outs(%i : tensor<2x64x96xf32>) -> tensor<2x64x96xf32>
+  %s = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%qk : tensor<2x64x96xf32>) outs(%e : tensor<2x64x96xf32>) {
+  ^bb0(%x: f32, %old: f32):
+    %y = arith.mulf %x, %factor : f32
+    linalg.yield %y : f32
+  } -> tensor<2x64x96xf32>
+  %p = linalg.softmax dimension(2) ins(%s : tensor<2x64x96xf32>) outs(%e : tensor<2x64x96xf32>) -> tensor<2x64x96xf32>
+  %w = arith.truncf %p : tensor<2x64x96xf32> to tensor<2x64x96xf16>
+  %f = tensor.empty() : tensor<2x64x48xf32>
+  %j = linalg.fill ins(%zero : f32) outs(%f : tensor<2x64x48xf32>) -> tensor<2x64x48xf32>
+  %pv = linalg.contract indexing_maps = [#p, affine_map<(h, m, n, x) -> (h, n, x)>, #q]
+      ins(%w, %v : tensor<2x64x96xf16>, tensor<2x96x48xf16>) outs(%j : tensor<2x64x48xf32>) -> tensor<2x64x48xf32>
+  %r = arith.truncf %pv : tensor<2x64x48xf32> to tensor<2x64x48xf16>
+  return %r : tensor<2x64x48xf16>
+}
+
+// A divisor, and a mask of keys up to the query and 32 more.
+
+// CHECK-LABEL: func @divided(
+// CHECK-NOT:     linalg
+// CHECK:         tessera.attention
+// CHECK-SAME:      scale 2.000000e+00 causal 32 ->
+// CHECK-NOT:     linalg
+func.func @divided(%q: tensor<2x64x32xf16>, %k: tensor<2x96x32xf16>, %v: tensor<2x96x48xf16>) -> tensor<2x64x48xf16> {
+  %zero = arith.constant 0.0 : f32
+  %one = arith.constant 1.0 : f32
+  %factor = arith.constant 0.125 : f32
+  %low = arith.constant 0xFF800000 : f32
+  %e = tensor.empty() : tensor<2x64x96xf32>
+  %i = linalg.fill ins(%zero : f32) outs(%e : tensor<2x64x96xf32>) -> tensor<2x64x96xf32>
+  %qk = linalg.contract indexing_maps = [#q, affine_map<(h, m, n, x) -> (h, n, x)>, #s]
+      ins(%q, %k : tensor<2x64x32xf16>, tensor<2x96x32xf16>) outs(%i : tensor<2x64x96xf32>) -> tensor<2x64x96xf32>
+  %s = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%qk : tensor<2x64x96xf32>) outs(%e : tensor<2x64x96xf32>) {
+  ^bb0(%x: f32, %old: f32):
+    %a = linalg.index 1 : index
+    %b = linalg.index 2 : index
+    %c = arith.constant 32 : index
+    %half = arith.constant 0.5 : f32
+    %limit = arith.addi %a, %c : index
+    %z = arith.divf %x, %half : f32
+    %hidden = arith.cmpi sgt, %b, %limit : index
+    %y = arith.select %hidden, %low, %z : f32
+    linalg.yield %y : f32
+  } -> tensor<2x64x96xf32>
+  %p = linalg.softmax dimension(2) ins(%s : tensor<2x64x96xf32>) outs(%e : tensor<2x64x96xf32>) -> tensor<2x64x96xf32>
+  %w = arith.truncf %p : tensor<2x64x96xf32> to tensor<2x64x96xf16>
+  %f = tensor.empty() : tensor<2x64x48xf32>
+  %j = linalg.fill ins(%zero : f32) outs(%f : tensor<2x64x48xf32>) -> tensor<2x64x48xf32>
+  %pv = linalg.contract indexing_maps = [#p, affine_map<(h, m, n, x) -> (h, n, x)>, #q]
+      ins(%w, %v : tensor<2x64x96xf16>, tensor<2x96x48xf16>) outs(%j : tensor<2x64x48xf32>) -> tensor<2x64x48xf32>
+  %r = arith.truncf %pv : tensor<2x64x48xf32> to tensor<2x64x48xf16>
+  return %r : tensor<2x64x48xf16>
+}
+
+// The same comparison with the sides exchanged, before the scores are scaled, in 64 bits: `i + 1 > j`.
+
+// CHECK-LABEL: func @exchanged(
+// CHECK-NOT:     linalg
+// CHECK:         tessera.attention
+// CHECK-SAME:      scale 1.250000e-01 causal 0 ->
+// CHECK-NOT:     linalg
+func.func @exchanged(%q: tensor<2x64x32xf16>, %k: tensor<2x96x32xf16>, %v: tensor<2x96x48xf16>) -> tensor<2x64x48xf16> {
+  %zero = arith.constant 0.0 : f32
+  %one = arith.constant 1.0 : f32
+  %factor = arith.constant 0.125 : f32
+  %low = arith.constant 0xFF800000 : f32
+  %e = tensor.empty() : tensor<2x64x96xf32>
+  %i = linalg.fill ins(%zero : f32) outs(%e : tensor<2x64x96xf32>) -> tensor<2x64x96xf32>
+  %qk = linalg.contract indexing_maps = [#q, affine_map<(h, m, n, x) -> (h, n, x)>, #s]
+      ins(%q, %k : tensor<2x64x32xf16>, tensor<2x96x32xf16>) outs(%i : tensor<2x64x96xf32>) -> tensor<2x64x96xf32>
+  %s = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%qk : tensor<2x64x96xf32>) outs(%e : tensor<2x64x96xf32>) {
+  ^bb0(%x: f32, %old: f32):
+    %a = linalg.index 1 : index
+    %b = linalg.index 2 : index
+    %ii = arith.index_cast %a : index to i64
+    %jj = arith.index_cast %b : index to i64
+    %c1 = arith.constant 1 : i64
+    %next = arith.addi %ii, %c1 : i64
+    %seen = arith.cmpi sgt, %next, %jj : i64
+    %lowest = arith.constant -3.40282347E+38 : f32
+    %z = arith.select %seen, %x, %lowest : f32
+    %y = arith.mulf %z, %factor : f32
+    linalg.yield %y : f32
+  } -> tensor<2x64x96xf32>
+  %p = linalg.softmax dimension(2) ins(%s : tensor<2x64x96xf32>) outs(%e : tensor<2x64x96xf32>) -> tensor<2x64x96xf32>
+  %w = arith.truncf %p : tensor<2x64x96xf32> to tensor<2x64x96xf16>
+  %f = tensor.empty() : tensor<2x64x48xf32>
+  %j = linalg.fill ins(%zero : f32) outs(%f : tensor<2x64x48xf32>) -> tensor<2x64x48xf32>
+  %pv = linalg.contract indexing_maps = [#p, affine_map<(h, m, n, x) -> (h, n, x)>, #q]
+      ins(%w, %v : tensor<2x64x96xf16>, tensor<2x96x48xf16>) outs(%j : tensor<2x64x48xf32>) -> tensor<2x64x48xf32>
+  %r = arith.truncf %pv : tensor<2x64x48xf32> to tensor<2x64x48xf16>
+  return %r : tensor<2x64x48xf16>
+}
+
+// The schedule of the second product is the kernel's.
+
+// CHECK-LABEL: func @scheduled(
+// CHECK-NOT:     linalg
+// CHECK:         tessera.attention
+// CHECK-SAME:      schedule <workgroup = [32, 32], subgroup = [16, 32], k = 32,
+// CHECK-NOT:     linalg
+func.func @scheduled(%q: tensor<2x64x32xf16>, %k: tensor<2x96x32xf16>, %v: tensor<2x96x48xf16>) -> tensor<2x64x48xf16> {
+  %zero = arith.constant 0.0 : f32
+  %one = arith.constant 1.0 : f32
+  %factor = arith.constant 0.125 : f32
+  %low = arith.constant 0xFF800000 : f32
+  %e = tensor.empty() : tensor<2x64x96xf32>
+  %i = linalg.fill ins(%zero : f32) outs(%e : tensor<2x64x96xf32>) -> tensor<2x64x96xf32>
+  %qk = linalg.contract indexing_maps = [#q, affine_map<(h, m, n, x) -> (h, n, x)>, #s]
+      ins(%q, %k : tensor<2x64x32xf16>, tensor<2x96x32xf16>) outs(%i : tensor<2x64x96xf32>) -> tensor<2x64x96xf32>
+  %s = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%qk : tensor<2x64x96xf32>) outs(%e : tensor<2x64x96xf32>) {
+  ^bb0(%x: f32, %old: f32):
+    %y = arith.mulf %x, %factor : f32
+    linalg.yield %y : f32
+  } -> tensor<2x64x96xf32>
+  %p = linalg.softmax dimension(2) ins(%s : tensor<2x64x96xf32>) outs(%e : tensor<2x64x96xf32>) -> tensor<2x64x96xf32>
+  %w = arith.truncf %p : tensor<2x64x96xf32> to tensor<2x64x96xf16>
+  %f = tensor.empty() : tensor<2x64x48xf32>
+  %j = linalg.fill ins(%zero : f32) outs(%f : tensor<2x64x48xf32>) -> tensor<2x64x48xf32>
+  %pv = linalg.contract indexing_maps = [#p, affine_map<(h, m, n, x) -> (h, n, x)>, #q] {tessera.schedule = #tessera.schedule<workgroup = [32, 32], subgroup = [16, 32], k = 32, stages = 1>}
+      ins(%w, %v : tensor<2x64x96xf16>, tensor<2x96x48xf16>) outs(%j : tensor<2x64x48xf32>) -> tensor<2x64x48xf32>
+  %r = arith.truncf %pv : tensor<2x64x48xf32> to tensor<2x64x48xf16>
+  return %r : tensor<2x64x48xf16>
+}
+
+// The weights are a result as well.
+
+// CHECK-LABEL: func @two_uses(
+// CHECK-NOT:     tessera.attention
+// CHECK:         tessera.contract
+// CHECK:         tessera.contract
+// CHECK-NOT:     tessera.attention
+// WHY: remark: stays a kernel of its own, apart from the softmax before it: the scores, or what is made of them, are used elsewhere
+func.func @two_uses(%q: tensor<2x64x32xf16>, %k: tensor<2x96x32xf16>, %v: tensor<2x96x48xf16>) -> (tensor<2x64x48xf16>, tensor<2x64x96xf16>) {
+  %zero = arith.constant 0.0 : f32
+  %one = arith.constant 1.0 : f32
+  %factor = arith.constant 0.125 : f32
+  %low = arith.constant 0xFF800000 : f32
+  %e = tensor.empty() : tensor<2x64x96xf32>
+  %i = linalg.fill ins(%zero : f32) outs(%e : tensor<2x64x96xf32>) -> tensor<2x64x96xf32>
+  %qk = linalg.contract indexing_maps = [#q, affine_map<(h, m, n, x) -> (h, n, x)>, #s]
+      ins(%q, %k : tensor<2x64x32xf16>, tensor<2x96x32xf16>) outs(%i : tensor<2x64x96xf32>) -> tensor<2x64x96xf32>
+  %s = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%qk : tensor<2x64x96xf32>) outs(%e : tensor<2x64x96xf32>) {
+  ^bb0(%x: f32, %old: f32):
+    %y = arith.mulf %x, %factor : f32
+    linalg.yield %y : f32
+  } -> tensor<2x64x96xf32>
+  %p = linalg.softmax dimension(2) ins(%s : tensor<2x64x96xf32>) outs(%e : tensor<2x64x96xf32>) -> tensor<2x64x96xf32>
+  %w = arith.truncf %p : tensor<2x64x96xf32> to tensor<2x64x96xf16>
+  %f = tensor.empty() : tensor<2x64x48xf32>
+  %j = linalg.fill ins(%zero : f32) outs(%f : tensor<2x64x48xf32>) -> tensor<2x64x48xf32>
+  %pv = linalg.contract indexing_maps = [#p, affine_map<(h, m, n, x) -> (h, n, x)>, #q]
+      ins(%w, %v : tensor<2x64x96xf16>, tensor<2x96x48xf16>) outs(%j : tensor<2x64x48xf32>) -> tensor<2x64x48xf32>
+  %r = arith.truncf %pv : tensor<2x64x48xf32> to tensor<2x64x48xf16>
+  return %r, %w : tensor<2x64x48xf16>, tensor<2x64x96xf16>
+}
+
+// Scores that start from ones.
+
+// CHECK-LABEL: func @other_start(
+// CHECK-NOT:     tessera.attention
+// CHECK:         tessera.contract
+// CHECK:         tessera.contract
+// CHECK-NOT:     tessera.attention
+// WHY: remark: stays a kernel of its own, apart from the softmax before it: a product does not start from zeros
+func.func @other_start(%q: tensor<2x64x32xf16>, %k: tensor<2x96x32xf16>, %v: tensor<2x96x48xf16>) -> tensor<2x64x48xf16> {
+  %zero = arith.constant 0.0 : f32
+  %one = arith.constant 1.0 : f32
+  %factor = arith.constant 0.125 : f32
+  %low = arith.constant 0xFF800000 : f32
+  %e = tensor.empty() : tensor<2x64x96xf32>
+  %i = linalg.fill ins(%one : f32) outs(%e : tensor<2x64x96xf32>) -> tensor<2x64x96xf32>
+  %qk = linalg.contract indexing_maps = [#q, affine_map<(h, m, n, x) -> (h, n, x)>, #s]
+      ins(%q, %k : tensor<2x64x32xf16>, tensor<2x96x32xf16>) outs(%i : tensor<2x64x96xf32>) -> tensor<2x64x96xf32>
+  %s = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%qk : tensor<2x64x96xf32>) outs(%e : tensor<2x64x96xf32>) {
+  ^bb0(%x: f32, %old: f32):
+    %y = arith.mulf %x, %factor : f32
+    linalg.yield %y : f32
+  } -> tensor<2x64x96xf32>
+  %p = linalg.softmax dimension(2) ins(%s : tensor<2x64x96xf32>) outs(%e : tensor<2x64x96xf32>) -> tensor<2x64x96xf32>
+  %w = arith.truncf %p : tensor<2x64x96xf32> to tensor<2x64x96xf16>
+  %f = tensor.empty() : tensor<2x64x48xf32>
+  %j = linalg.fill ins(%zero : f32) outs(%f : tensor<2x64x48xf32>) -> tensor<2x64x48xf32>
+  %pv = linalg.contract indexing_maps = [#p, affine_map<(h, m, n, x) -> (h, n, x)>, #q]
+      ins(%w, %v : tensor<2x64x96xf16>, tensor<2x96x48xf16>) outs(%j : tensor<2x64x48xf32>) -> tensor<2x64x48xf32>
+  %r = arith.truncf %pv : tensor<2x64x48xf32> to tensor<2x64x48xf16>
+  return %r : tensor<2x64x48xf16>
+}
+
+// Weights of f32 are no operand of a product of 16 bits.
+
+// CHECK-LABEL: func @single(
+// CHECK-NOT:     tessera.attention
+// CHECK:         tessera.contract
+// CHECK:         tessera.contract
+// CHECK-NOT:     tessera.attention
+// WHY: remark: stays a kernel of its own, apart from the softmax before it: query, key, value and weights are not all of f16 or of bf16, but f16 and f16 and f32
+func.func @single(%q: tensor<2x64x32xf16>, %k: tensor<2x96x32xf16>, %v: tensor<2x96x48xf32>) -> tensor<2x64x48xf16> {
+  %zero = arith.constant 0.0 : f32
+  %one = arith.constant 1.0 : f32
+  %factor = arith.constant 0.125 : f32
+  %low = arith.constant 0xFF800000 : f32
+  %e = tensor.empty() : tensor<2x64x96xf32>
+  %i = linalg.fill ins(%zero : f32) outs(%e : tensor<2x64x96xf32>) -> tensor<2x64x96xf32>
+  %qk = linalg.contract indexing_maps = [#q, affine_map<(h, m, n, x) -> (h, n, x)>, #s]
+      ins(%q, %k : tensor<2x64x32xf16>, tensor<2x96x32xf16>) outs(%i : tensor<2x64x96xf32>) -> tensor<2x64x96xf32>
+  %s = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%qk : tensor<2x64x96xf32>) outs(%e : tensor<2x64x96xf32>) {
+  ^bb0(%x: f32, %old: f32):
+    %y = arith.mulf %x, %factor : f32
+    linalg.yield %y : f32
+  } -> tensor<2x64x96xf32>
+  %p = linalg.softmax dimension(2) ins(%s : tensor<2x64x96xf32>) outs(%e : tensor<2x64x96xf32>) -> tensor<2x64x96xf32>
+  %f = tensor.empty() : tensor<2x64x48xf32>
+  %j = linalg.fill ins(%zero : f32) outs(%f : tensor<2x64x48xf32>) -> tensor<2x64x48xf32>
+  %pv = linalg.contract indexing_maps = [#p, affine_map<(h, m, n, x) -> (h, n, x)>, #q]
+      ins(%p, %v : tensor<2x64x96xf32>, tensor<2x96x48xf32>) outs(%j : tensor<2x64x48xf32>) -> tensor<2x64x48xf32>
+  %r = arith.truncf %pv : tensor<2x64x48xf32> to tensor<2x64x48xf16>
+  return %r : tensor<2x64x48xf16>
+}
+
+// A number that is not low enough to be sure.
+
+// CHECK-LABEL: func @visible(
+// CHECK-NOT:     tessera.attention
+// CHECK:         tessera.contract
+// CHECK:         tessera.contract
+// CHECK-NOT:     tessera.attention
+// WHY: remark: stays a kernel of its own, apart from the softmax before it: scores that are not seen are set to a number that is not very low
+func.func @visible(%q: tensor<2x64x32xf16>, %k: tensor<2x96x32xf16>, %v: tensor<2x96x48xf16>) -> tensor<2x64x48xf16> {
+  %zero = arith.constant 0.0 : f32
+  %one = arith.constant 1.0 : f32
+  %factor = arith.constant 0.125 : f32
+  %low = arith.constant 0xFF800000 : f32
+  %e = tensor.empty() : tensor<2x64x96xf32>
+  %i = linalg.fill ins(%zero : f32) outs(%e : tensor<2x64x96xf32>) -> tensor<2x64x96xf32>
+  %qk = linalg.contract indexing_maps = [#q, affine_map<(h, m, n, x) -> (h, n, x)>, #s]
+      ins(%q, %k : tensor<2x64x32xf16>, tensor<2x96x32xf16>) outs(%i : tensor<2x64x96xf32>) -> tensor<2x64x96xf32>
+  %s = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%qk : tensor<2x64x96xf32>) outs(%e : tensor<2x64x96xf32>) {
+  ^bb0(%x: f32, %old: f32):
+    %a = linalg.index 1 : index
+    %b = linalg.index 2 : index
+    %z = arith.mulf %x, %factor : f32
+    %some = arith.constant -1.0e4 : f32
+    %seen = arith.cmpi sle, %b, %a : index
+    %y = arith.select %seen, %z, %some : f32
+    linalg.yield %y : f32
+  } -> tensor<2x64x96xf32>
+  %p = linalg.softmax dimension(2) ins(%s : tensor<2x64x96xf32>) outs(%e : tensor<2x64x96xf32>) -> tensor<2x64x96xf32>
+  %w = arith.truncf %p : tensor<2x64x96xf32> to tensor<2x64x96xf16>
+  %f = tensor.empty() : tensor<2x64x48xf32>
+  %j = linalg.fill ins(%zero : f32) outs(%f : tensor<2x64x48xf32>) -> tensor<2x64x48xf32>
+  %pv = linalg.contract indexing_maps = [#p, affine_map<(h, m, n, x) -> (h, n, x)>, #q]
+      ins(%w, %v : tensor<2x64x96xf16>, tensor<2x96x48xf16>) outs(%j : tensor<2x64x48xf32>) -> tensor<2x64x48xf32>
+  %r = arith.truncf %pv : tensor<2x64x48xf32> to tensor<2x64x48xf16>
+  return %r : tensor<2x64x48xf16>
+}
+
+// Keys from the query on.
+
+// CHECK-LABEL: func @later_keys(
+// CHECK-NOT:     tessera.attention
+// CHECK:         tessera.contract
+// CHECK:         tessera.contract
+// CHECK-NOT:     tessera.attention
+// WHY: remark: stays a kernel of its own, apart from the softmax before it: the mask is not that of keys up to the query
+func.func @later_keys(%q: tensor<2x64x32xf16>, %k: tensor<2x96x32xf16>, %v: tensor<2x96x48xf16>) -> tensor<2x64x48xf16> {
+  %zero = arith.constant 0.0 : f32
+  %one = arith.constant 1.0 : f32
+  %factor = arith.constant 0.125 : f32
+  %low = arith.constant 0xFF800000 : f32
+  %e = tensor.empty() : tensor<2x64x96xf32>
+  %i = linalg.fill ins(%zero : f32) outs(%e : tensor<2x64x96xf32>) -> tensor<2x64x96xf32>
+  %qk = linalg.contract indexing_maps = [#q, affine_map<(h, m, n, x) -> (h, n, x)>, #s]
+      ins(%q, %k : tensor<2x64x32xf16>, tensor<2x96x32xf16>) outs(%i : tensor<2x64x96xf32>) -> tensor<2x64x96xf32>
+  %s = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%qk : tensor<2x64x96xf32>) outs(%e : tensor<2x64x96xf32>) {
+  ^bb0(%x: f32, %old: f32):
+    %a = linalg.index 1 : index
+    %b = linalg.index 2 : index
+    %z = arith.mulf %x, %factor : f32
+    %seen = arith.cmpi sge, %b, %a : index
+    %y = arith.select %seen, %z, %low : f32
+    linalg.yield %y : f32
+  } -> tensor<2x64x96xf32>
+  %p = linalg.softmax dimension(2) ins(%s : tensor<2x64x96xf32>) outs(%e : tensor<2x64x96xf32>) -> tensor<2x64x96xf32>
+  %w = arith.truncf %p : tensor<2x64x96xf32> to tensor<2x64x96xf16>
+  %f = tensor.empty() : tensor<2x64x48xf32>
+  %j = linalg.fill ins(%zero : f32) outs(%f : tensor<2x64x48xf32>) -> tensor<2x64x48xf32>
+  %pv = linalg.contract indexing_maps = [#p, affine_map<(h, m, n, x) -> (h, n, x)>, #q]
+      ins(%w, %v : tensor<2x64x96xf16>, tensor<2x96x48xf16>) outs(%j : tensor<2x64x48xf32>) -> tensor<2x64x48xf32>
+  %r = arith.truncf %pv : tensor<2x64x48xf32> to tensor<2x64x48xf16>
+  return %r : tensor<2x64x48xf16>
+}
+
+// The first query sees none.
+
+// CHECK-LABEL: func @no_key(
+// CHECK-NOT:     tessera.attention
+// CHECK:         tessera.contract
+// CHECK:         tessera.contract
+// CHECK-NOT:     tessera.attention
+// WHY: remark: stays a kernel of its own, apart from the softmax before it: the mask leaves the first queries no key
+func.func @no_key(%q: tensor<2x64x32xf16>, %k: tensor<2x96x32xf16>, %v: tensor<2x96x48xf16>) -> tensor<2x64x48xf16> {
+  %zero = arith.constant 0.0 : f32
+  %one = arith.constant 1.0 : f32
+  %factor = arith.constant 0.125 : f32
+  %low = arith.constant 0xFF800000 : f32
+  %e = tensor.empty() : tensor<2x64x96xf32>
+  %i = linalg.fill ins(%zero : f32) outs(%e : tensor<2x64x96xf32>) -> tensor<2x64x96xf32>
+  %qk = linalg.contract indexing_maps = [#q, affine_map<(h, m, n, x) -> (h, n, x)>, #s]
+      ins(%q, %k : tensor<2x64x32xf16>, tensor<2x96x32xf16>) outs(%i : tensor<2x64x96xf32>) -> tensor<2x64x96xf32>
+  %s = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%qk : tensor<2x64x96xf32>) outs(%e : tensor<2x64x96xf32>) {
+  ^bb0(%x: f32, %old: f32):
+    %a = linalg.index 1 : index
+    %b = linalg.index 2 : index
+    %z = arith.mulf %x, %factor : f32
+    %seen = arith.cmpi slt, %b, %a : index
+    %y = arith.select %seen, %z, %low : f32
+    linalg.yield %y : f32
+  } -> tensor<2x64x96xf32>
+  %p = linalg.softmax dimension(2) ins(%s : tensor<2x64x96xf32>) outs(%e : tensor<2x64x96xf32>) -> tensor<2x64x96xf32>
+  %w = arith.truncf %p : tensor<2x64x96xf32> to tensor<2x64x96xf16>
+  %f = tensor.empty() : tensor<2x64x48xf32>
+  %j = linalg.fill ins(%zero : f32) outs(%f : tensor<2x64x48xf32>) -> tensor<2x64x48xf32>
+  %pv = linalg.contract indexing_maps = [#p, affine_map<(h, m, n, x) -> (h, n, x)>, #q]
+      ins(%w, %v : tensor<2x64x96xf16>, tensor<2x96x48xf16>) outs(%j : tensor<2x64x48xf32>) -> tensor<2x64x48xf32>
+  %r = arith.truncf %pv : tensor<2x64x48xf32> to tensor<2x64x48xf16>
+  return %r : tensor<2x64x48xf16>
+}
+
+// Another function of the scores.
+
+// CHECK-LABEL: func @capped(
+// CHECK-NOT:     tessera.attention
+// CHECK:         tessera.contract
+// CHECK:         tessera.contract
+// CHECK-NOT:     tessera.attention
+// WHY: remark: stays a kernel of its own, apart from the softmax before it: 'math.tanh' stands between the product and its softmax
+func.func @capped(%q: tensor<2x64x32xf16>, %k: tensor<2x96x32xf16>, %v: tensor<2x96x48xf16>) -> tensor<2x64x48xf16> {
+  %zero = arith.constant 0.0 : f32
+  %one = arith.constant 1.0 : f32
+  %factor = arith.constant 0.125 : f32
+  %low = arith.constant 0xFF800000 : f32
+  %e = tensor.empty() : tensor<2x64x96xf32>
+  %i = linalg.fill ins(%zero : f32) outs(%e : tensor<2x64x96xf32>) -> tensor<2x64x96xf32>
+  %qk = linalg.contract indexing_maps = [#q, affine_map<(h, m, n, x) -> (h, n, x)>, #s]
+      ins(%q, %k : tensor<2x64x32xf16>, tensor<2x96x32xf16>) outs(%i : tensor<2x64x96xf32>) -> tensor<2x64x96xf32>
+  %s = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%qk : tensor<2x64x96xf32>) outs(%e : tensor<2x64x96xf32>) {
+  ^bb0(%x: f32, %old: f32):
+    %y = math.tanh %x : f32
+    linalg.yield %y : f32
+  } -> tensor<2x64x96xf32>
+  %p = linalg.softmax dimension(2) ins(%s : tensor<2x64x96xf32>) outs(%e : tensor<2x64x96xf32>) -> tensor<2x64x96xf32>
+  %w = arith.truncf %p : tensor<2x64x96xf32> to tensor<2x64x96xf16>
+  %f = tensor.empty() : tensor<2x64x48xf32>
+  %j = linalg.fill ins(%zero : f32) outs(%f : tensor<2x64x48xf32>) -> tensor<2x64x48xf32>
+  %pv = linalg.contract indexing_maps = [#p, affine_map<(h, m, n, x) -> (h, n, x)>, #q]
+      ins(%w, %v : tensor<2x64x96xf16>, tensor<2x96x48xf16>) outs(%j : tensor<2x64x48xf32>) -> tensor<2x64x48xf32>
+  %r = arith.truncf %pv : tensor<2x64x48xf32> to tensor<2x64x48xf16>
+  return %r : tensor<2x64x48xf16>
+}
+
+// A negative factor.
+
+// CHECK-LABEL: func @negative(
+// CHECK-NOT:     tessera.attention
+// CHECK:         tessera.contract
+// CHECK:         tessera.contract
+// CHECK-NOT:     tessera.attention
+// WHY: remark: stays a kernel of its own, apart from the softmax before it: the scores' factor is not positive
+func.func @negative(%q: tensor<2x64x32xf16>, %k: tensor<2x96x32xf16>, %v: tensor<2x96x48xf16>) -> tensor<2x64x48xf16> {
+  %zero = arith.constant 0.0 : f32
+  %one = arith.constant 1.0 : f32
+  %factor = arith.constant 0.125 : f32
+  %low = arith.constant 0xFF800000 : f32
+  %e = tensor.empty() : tensor<2x64x96xf32>
+  %i = linalg.fill ins(%zero : f32) outs(%e : tensor<2x64x96xf32>) -> tensor<2x64x96xf32>
+  %qk = linalg.contract indexing_maps = [#q, affine_map<(h, m, n, x) -> (h, n, x)>, #s]
+      ins(%q, %k : tensor<2x64x32xf16>, tensor<2x96x32xf16>) outs(%i : tensor<2x64x96xf32>) -> tensor<2x64x96xf32>
+  %s = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%qk : tensor<2x64x96xf32>) outs(%e : tensor<2x64x96xf32>) {
+  ^bb0(%x: f32, %old: f32):
+    %n = arith.constant -2.0 : f32
+    %y = arith.mulf %x, %n : f32
+    linalg.yield %y : f32
+  } -> tensor<2x64x96xf32>
+  %p = linalg.softmax dimension(2) ins(%s : tensor<2x64x96xf32>) outs(%e : tensor<2x64x96xf32>) -> tensor<2x64x96xf32>
+  %w = arith.truncf %p : tensor<2x64x96xf32> to tensor<2x64x96xf16>
+  %f = tensor.empty() : tensor<2x64x48xf32>
+  %j = linalg.fill ins(%zero : f32) outs(%f : tensor<2x64x48xf32>) -> tensor<2x64x48xf32>
+  %pv = linalg.contract indexing_maps = [#p, affine_map<(h, m, n, x) -> (h, n, x)>, #q]
+      ins(%w, %v : tensor<2x64x96xf16>, tensor<2x96x48xf16>) outs(%j : tensor<2x64x48xf32>) -> tensor<2x64x48xf32>
+  %r = arith.truncf %pv : tensor<2x64x48xf32> to tensor<2x64x48xf16>
+  return %r : tensor<2x64x48xf16>
+}
+
+// Keys that are stored column by column.
+
+// CHECK-LABEL: func @columns(
+// CHECK-NOT:     tessera.attention
+// CHECK:         tessera.contract
+// CHECK:         tessera.contract
+// CHECK-NOT:     tessera.attention
+// WHY: remark: stays a kernel of its own, apart from the softmax before it: key is not stored by rows
+func.func @columns(%q: tensor<2x64x32xf16>, %k: tensor<2x32x96xf16>, %v: tensor<2x96x48xf16>) -> tensor<2x64x48xf16> {
+  %zero = arith.constant 0.0 : f32
+  %one = arith.constant 1.0 : f32
+  %factor = arith.constant 0.125 : f32
+  %low = arith.constant 0xFF800000 : f32
+  %e = tensor.empty() : tensor<2x64x96xf32>
+  %i = linalg.fill ins(%zero : f32) outs(%e : tensor<2x64x96xf32>) -> tensor<2x64x96xf32>
+  %qk = linalg.contract indexing_maps = [#q, affine_map<(h, m, n, x) -> (h, x, n)>, #s]
+      ins(%q, %k : tensor<2x64x32xf16>, tensor<2x32x96xf16>) outs(%i : tensor<2x64x96xf32>) -> tensor<2x64x96xf32>
+  %s = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%qk : tensor<2x64x96xf32>) outs(%e : tensor<2x64x96xf32>) {
+  ^bb0(%x: f32, %old: f32):
+    %y = arith.mulf %x, %factor : f32
+    linalg.yield %y : f32
+  } -> tensor<2x64x96xf32>
+  %p = linalg.softmax dimension(2) ins(%s : tensor<2x64x96xf32>) outs(%e : tensor<2x64x96xf32>) -> tensor<2x64x96xf32>
+  %w = arith.truncf %p : tensor<2x64x96xf32> to tensor<2x64x96xf16>
+  %f = tensor.empty() : tensor<2x64x48xf32>
+  %j = linalg.fill ins(%zero : f32) outs(%f : tensor<2x64x48xf32>) -> tensor<2x64x48xf32>
+  %pv = linalg.contract indexing_maps = [#p, affine_map<(h, m, n, x) -> (h, n, x)>, #q]
+      ins(%w, %v : tensor<2x64x96xf16>, tensor<2x96x48xf16>) outs(%j : tensor<2x64x48xf32>) -> tensor<2x64x48xf32>
+  %r = arith.truncf %pv : tensor<2x64x48xf32> to tensor<2x64x48xf16>
+  return %r : tensor<2x64x48xf16>
+}
+
+// A schedule of the first product is one for two kernels.
+
+// CHECK-LABEL: func @first_schedule(
+// CHECK-NOT:     tessera.attention
+// CHECK:         tessera.contract
+// CHECK:         tessera.contract
+// CHECK-NOT:     tessera.attention
+// WHY: remark: stays a kernel of its own, apart from the softmax before it: the first product has a schedule of its own
+func.func @first_schedule(%q: tensor<2x64x32xf16>, %k: tensor<2x96x32xf16>, %v: tensor<2x96x48xf16>) -> tensor<2x64x48xf16> {
+  %zero = arith.constant 0.0 : f32
+  %one = arith.constant 1.0 : f32
+  %factor = arith.constant 0.125 : f32
+  %low = arith.constant 0xFF800000 : f32
+  %e = tensor.empty() : tensor<2x64x96xf32>
+  %i = linalg.fill ins(%zero : f32) outs(%e : tensor<2x64x96xf32>) -> tensor<2x64x96xf32>
+  %qk = linalg.contract indexing_maps = [#q, affine_map<(h, m, n, x) -> (h, n, x)>, #s] {tessera.schedule = #tessera.schedule<workgroup = [64, 32], subgroup = [32, 32], k = 32>}
+      ins(%q, %k : tensor<2x64x32xf16>, tensor<2x96x32xf16>) outs(%i : tensor<2x64x96xf32>) -> tensor<2x64x96xf32>
+  %s = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%qk : tensor<2x64x96xf32>) outs(%e : tensor<2x64x96xf32>) {
+  ^bb0(%x: f32, %old: f32):
+    %y = arith.mulf %x, %factor : f32
+    linalg.yield %y : f32
+  } -> tensor<2x64x96xf32>
+  %p = linalg.softmax dimension(2) ins(%s : tensor<2x64x96xf32>) outs(%e : tensor<2x64x96xf32>) -> tensor<2x64x96xf32>
+  %w = arith.truncf %p : tensor<2x64x96xf32> to tensor<2x64x96xf16>
+  %f = tensor.empty() : tensor<2x64x48xf32>
+  %j = linalg.fill ins(%zero : f32) outs(%f : tensor<2x64x48xf32>) -> tensor<2x64x48xf32>
+  %pv = linalg.contract indexing_maps = [#p, affine_map<(h, m, n, x) -> (h, n, x)>, #q]
+      ins(%w, %v : tensor<2x64x96xf16>, tensor<2x96x48xf16>) outs(%j : tensor<2x64x48xf32>) -> tensor<2x64x48xf32>
+  %r = arith.truncf %pv : tensor<2x64x48xf32> to tensor<2x64x48xf16>
+  return %r : tensor<2x64x48xf16>
+}
+
+// The second one's is none for attention.
+
+// CHECK-LABEL: func @bad_schedule(
+// CHECK-NOT:     tessera.attention
+// CHECK:         tessera.contract
+// CHECK:         tessera.contract
+// CHECK-NOT:     tessera.attention
+// WHY: remark: stays a kernel of its own, apart from the softmax before it: schedule_c22: k is D, 32, not 16
+func.func @bad_schedule(%q: tensor<2x64x32xf16>, %k: tensor<2x96x32xf16>, %v: tensor<2x96x48xf16>) -> tensor<2x64x48xf16> {
+  %zero = arith.constant 0.0 : f32
+  %one = arith.constant 1.0 : f32
+  %factor = arith.constant 0.125 : f32
+  %low = arith.constant 0xFF800000 : f32
+  %e = tensor.empty() : tensor<2x64x96xf32>
+  %i = linalg.fill ins(%zero : f32) outs(%e : tensor<2x64x96xf32>) -> tensor<2x64x96xf32>
+  %qk = linalg.contract indexing_maps = [#q, affine_map<(h, m, n, x) -> (h, n, x)>, #s]
+      ins(%q, %k : tensor<2x64x32xf16>, tensor<2x96x32xf16>) outs(%i : tensor<2x64x96xf32>) -> tensor<2x64x96xf32>
+  %s = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%qk : tensor<2x64x96xf32>) outs(%e : tensor<2x64x96xf32>) {
+  ^bb0(%x: f32, %old: f32):
+    %y = arith.mulf %x, %factor : f32
+    linalg.yield %y : f32
+  } -> tensor<2x64x96xf32>
+  %p = linalg.softmax dimension(2) ins(%s : tensor<2x64x96xf32>) outs(%e : tensor<2x64x96xf32>) -> tensor<2x64x96xf32>
+  %w = arith.truncf %p : tensor<2x64x96xf32> to tensor<2x64x96xf16>
+  %f = tensor.empty() : tensor<2x64x48xf32>
+  %j = linalg.fill ins(%zero : f32) outs(%f : tensor<2x64x48xf32>) -> tensor<2x64x48xf32>
+  %pv = linalg.contract indexing_maps = [#p, affine_map<(h, m, n, x) -> (h, n, x)>, #q] {tessera.schedule = #tessera.schedule<workgroup = [64, 32], subgroup = [32, 32], k = 16>}
+      ins(%w, %v : tensor<2x64x96xf16>, tensor<2x96x48xf16>) outs(%j : tensor<2x64x48xf32>) -> tensor<2x64x48xf32>
+  %r = arith.truncf %pv : tensor<2x64x48xf32> to tensor<2x64x48xf16>
+  return %r : tensor<2x64x48xf16>
+}
+
+// Values of more columns than a subgroup can hold.
+
+// CHECK-LABEL: func @wide(
+// CHECK-NOT:     tessera.attention
+// CHECK:         tessera.contract
+// CHECK:         tessera.contract
+// CHECK-NOT:     tessera.attention
+// WHY: remark: stays a kernel of its own, apart from the softmax before it: schedule_c22: D and E are from 1 to 256, not 32 and 512
+func.func @wide(%q: tensor<2x64x32xf16>, %k: tensor<2x96x32xf16>, %v: tensor<2x96x512xf16>) -> tensor<2x64x512xf16> {
+  %zero = arith.constant 0.0 : f32
+  %one = arith.constant 1.0 : f32
+  %factor = arith.constant 0.125 : f32
+  %low = arith.constant 0xFF800000 : f32
+  %e = tensor.empty() : tensor<2x64x96xf32>
+  %i = linalg.fill ins(%zero : f32) outs(%e : tensor<2x64x96xf32>) -> tensor<2x64x96xf32>
+  %qk = linalg.contract indexing_maps = [#q, affine_map<(h, m, n, x) -> (h, n, x)>, #s]
+      ins(%q, %k : tensor<2x64x32xf16>, tensor<2x96x32xf16>) outs(%i : tensor<2x64x96xf32>) -> tensor<2x64x96xf32>
+  %s = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%qk : tensor<2x64x96xf32>) outs(%e : tensor<2x64x96xf32>) {
+  ^bb0(%x: f32, %old: f32):
+    %y = arith.mulf %x, %factor : f32
+    linalg.yield %y : f32
+  } -> tensor<2x64x96xf32>
+  %p = linalg.softmax dimension(2) ins(%s : tensor<2x64x96xf32>) outs(%e : tensor<2x64x96xf32>) -> tensor<2x64x96xf32>
+  %w = arith.truncf %p : tensor<2x64x96xf32> to tensor<2x64x96xf16>
+  %f = tensor.empty() : tensor<2x64x512xf32>
+  %j = linalg.fill ins(%zero : f32) outs(%f : tensor<2x64x512xf32>) -> tensor<2x64x512xf32>
+  %pv = linalg.contract indexing_maps = [#p, affine_map<(h, m, n, x) -> (h, n, x)>, #q]
+      ins(%w, %v : tensor<2x64x96xf16>, tensor<2x96x512xf16>) outs(%j : tensor<2x64x512xf32>) -> tensor<2x64x512xf32>
+  %r = arith.truncf %pv : tensor<2x64x512xf32> to tensor<2x64x512xf16>
+  return %r : tensor<2x64x512xf16>
+}
+
+// A product of one row is left to plain threads.
+
+// CHECK-LABEL: func @one_query(
+// CHECK-NOT:     tessera.attention
+// CHECK:         tessera.contract
+// CHECK:         tessera.contract
+// CHECK-NOT:     tessera.attention
+// WHY: remark: stays a kernel of its own, apart from the softmax before it: there is one query, whose products are of a row
+func.func @one_query(%q: tensor<2x1x32xf16>, %k: tensor<2x96x32xf16>, %v: tensor<2x96x48xf16>) -> tensor<2x1x48xf16> {
+  %zero = arith.constant 0.0 : f32
+  %one = arith.constant 1.0 : f32
+  %factor = arith.constant 0.125 : f32
+  %low = arith.constant 0xFF800000 : f32
+  %e = tensor.empty() : tensor<2x1x96xf32>
+  %i = linalg.fill ins(%zero : f32) outs(%e : tensor<2x1x96xf32>) -> tensor<2x1x96xf32>
+  %qk = linalg.contract indexing_maps = [#q, affine_map<(h, m, n, x) -> (h, n, x)>, #s]
+      ins(%q, %k : tensor<2x1x32xf16>, tensor<2x96x32xf16>) outs(%i : tensor<2x1x96xf32>) -> tensor<2x1x96xf32>
+  %s = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%qk : tensor<2x1x96xf32>) outs(%e : tensor<2x1x96xf32>) {
+  ^bb0(%x: f32, %old: f32):
+    %y = arith.mulf %x, %factor : f32
+    linalg.yield %y : f32
+  } -> tensor<2x1x96xf32>
+  %p = linalg.softmax dimension(2) ins(%s : tensor<2x1x96xf32>) outs(%e : tensor<2x1x96xf32>) -> tensor<2x1x96xf32>
+  %w = arith.truncf %p : tensor<2x1x96xf32> to tensor<2x1x96xf16>
+  %f = tensor.empty() : tensor<2x1x48xf32>
+  %j = linalg.fill ins(%zero : f32) outs(%f : tensor<2x1x48xf32>) -> tensor<2x1x48xf32>
+  %pv = linalg.contract indexing_maps = [#p, affine_map<(h, m, n, x) -> (h, n, x)>, #q]
+      ins(%w, %v : tensor<2x1x96xf16>, tensor<2x96x48xf16>) outs(%j : tensor<2x1x48xf32>) -> tensor<2x1x48xf32>
+  %r = arith.truncf %pv : tensor<2x1x48xf32> to tensor<2x1x48xf16>
+  return %r : tensor<2x1x48xf16>
+}
+
+// No instruction divides D.
+
+// CHECK-LABEL: func @uneven(
+// CHECK-NOT:     tessera.attention
+// CHECK:         tessera.contract
+// CHECK:         tessera.contract
+// CHECK-NOT:     tessera.attention
+// WHY: remark: stays a kernel of its own, apart from the softmax before it: schedule_c7: no matrix instruction of sm_80 for f16 divides query by key, a product of 16x64x2
+func.func @uneven(%q: tensor<2x64x34xf16>, %k: tensor<2x96x34xf16>, %v: tensor<2x96x48xf16>) -> tensor<2x64x48xf16> {
+  %zero = arith.constant 0.0 : f32
+  %one = arith.constant 1.0 : f32
+  %factor = arith.constant 0.125 : f32
+  %low = arith.constant 0xFF800000 : f32
+  %e = tensor.empty() : tensor<2x64x96xf32>
+  %i = linalg.fill ins(%zero : f32) outs(%e : tensor<2x64x96xf32>) -> tensor<2x64x96xf32>
+  %qk = linalg.contract indexing_maps = [#q, affine_map<(h, m, n, x) -> (h, n, x)>, #s]
+      ins(%q, %k : tensor<2x64x34xf16>, tensor<2x96x34xf16>) outs(%i : tensor<2x64x96xf32>) -> tensor<2x64x96xf32>
+  %s = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%qk : tensor<2x64x96xf32>) outs(%e : tensor<2x64x96xf32>) {
+  ^bb0(%x: f32, %old: f32):
+    %y = arith.mulf %x, %factor : f32
+    linalg.yield %y : f32
+  } -> tensor<2x64x96xf32>
+  %p = linalg.softmax dimension(2) ins(%s : tensor<2x64x96xf32>) outs(%e : tensor<2x64x96xf32>) -> tensor<2x64x96xf32>
+  %w = arith.truncf %p : tensor<2x64x96xf32> to tensor<2x64x96xf16>
+  %f = tensor.empty() : tensor<2x64x48xf32>
+  %j = linalg.fill ins(%zero : f32) outs(%f : tensor<2x64x48xf32>) -> tensor<2x64x48xf32>
+  %pv = linalg.contract indexing_maps = [#p, affine_map<(h, m, n, x) -> (h, n, x)>, #q]
+      ins(%w, %v : tensor<2x64x96xf16>, tensor<2x96x48xf16>) outs(%j : tensor<2x64x48xf32>) -> tensor<2x64x48xf32>
+  %r = arith.truncf %pv : tensor<2x64x48xf32> to tensor<2x64x48xf16>
+  return %r : tensor<2x64x48xf16>
+}

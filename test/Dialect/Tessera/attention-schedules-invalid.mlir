@@ -1,0 +1,118 @@
+// RUN: gpu-opt %s --split-input-file --verify-diagnostics --tessera-choose-schedule="target=cuda chip=sm_80"
+
+// Schedules that attention cannot have; and a kernel that fits in no registers.
+
+#q = affine_map<(m, n, d, e) -> (m, d)>
+#k = affine_map<(m, n, d, e) -> (n, d)>
+#v = affine_map<(m, n, d, e) -> (n, e)>
+#o = affine_map<(m, n, d, e) -> (m, e)>
+
+func.func @schedule_c22_columns(%q: memref<512x64xf16>, %k: memref<512x64xf16>, %v: memref<512x64xf16>, %o: memref<512x64xf16>) {
+  // expected-error @+1 {{schedule_c22: a subgroup has all 64 keys of a block, not 32}}
+  tessera.attention ins(%q, %k, %v : memref<512x64xf16>, memref<512x64xf16>, memref<512x64xf16>) outs(%o : memref<512x64xf16>) maps [#q, #k, #v, #o] scale 0.125 schedule <workgroup = [64, 64], subgroup = [16, 32], k = 64, kFragment = 32, stages = 1, vthread = [1, 1]>
+  return
+}
+
+// -----
+
+#q = affine_map<(m, n, d, e) -> (m, d)>
+#k = affine_map<(m, n, d, e) -> (n, d)>
+#v = affine_map<(m, n, d, e) -> (n, e)>
+#o = affine_map<(m, n, d, e) -> (m, e)>
+
+func.func @schedule_c22_k(%q: memref<512x64xf16>, %k: memref<512x64xf16>, %v: memref<512x64xf16>, %o: memref<512x64xf16>) {
+  // expected-error @+1 {{schedule_c22: k is D, 64, not 32}}
+  tessera.attention ins(%q, %k, %v : memref<512x64xf16>, memref<512x64xf16>, memref<512x64xf16>) outs(%o : memref<512x64xf16>) maps [#q, #k, #v, #o] scale 0.125 schedule <workgroup = [64, 64], subgroup = [16, 64], k = 32, kFragment = 32, stages = 1, vthread = [1, 1]>
+  return
+}
+
+// -----
+
+#q = affine_map<(m, n, d, e) -> (m, d)>
+#k = affine_map<(m, n, d, e) -> (n, d)>
+#v = affine_map<(m, n, d, e) -> (n, e)>
+#o = affine_map<(m, n, d, e) -> (m, e)>
+
+func.func @schedule_c22_vthread(%q: memref<512x64xf16>, %k: memref<512x64xf16>, %v: memref<512x64xf16>, %o: memref<512x64xf16>) {
+  // expected-error @+1 {{schedule_c22: vthread, splitK, raster, persistent and stageOutput are for contractions}}
+  tessera.attention ins(%q, %k, %v : memref<512x64xf16>, memref<512x64xf16>, memref<512x64xf16>) outs(%o : memref<512x64xf16>) maps [#q, #k, #v, #o] scale 0.125 schedule <workgroup = [64, 64], subgroup = [32, 64], k = 64, kFragment = 32, stages = 1, vthread = [2, 1]>
+  return
+}
+
+// -----
+
+#q = affine_map<(m, n, d, e) -> (m, d)>
+#k = affine_map<(m, n, d, e) -> (n, d)>
+#v = affine_map<(m, n, d, e) -> (n, e)>
+#o = affine_map<(m, n, d, e) -> (m, e)>
+
+func.func @schedule_c22_wide(%q: memref<512x512xf16>, %k: memref<512x512xf16>, %v: memref<512x512xf16>, %o: memref<512x512xf16>) {
+  // expected-error @+1 {{schedule_c22: D and E are from 1 to 256, not 512 and 512}}
+  tessera.attention ins(%q, %k, %v : memref<512x512xf16>, memref<512x512xf16>, memref<512x512xf16>) outs(%o : memref<512x512xf16>) maps [#q, #k, #v, #o] scale 0.125
+  return
+}
+
+// -----
+
+#q = affine_map<(m, n, d, e) -> (m, d)>
+#k = affine_map<(m, n, d, e) -> (n, d)>
+#v = affine_map<(m, n, d, e) -> (n, e)>
+#o = affine_map<(m, n, d, e) -> (m, e)>
+
+func.func @schedule_c7(%q: memref<512x64xf16>, %k: memref<512x64xf16>, %v: memref<512x64xf16>, %o: memref<512x64xf16>) {
+  // expected-error @+1 {{schedule_c7: no matrix instruction of sm_80 for f16 divides query by key, a product of 8x64x32}}
+  tessera.attention ins(%q, %k, %v : memref<512x64xf16>, memref<512x64xf16>, memref<512x64xf16>) outs(%o : memref<512x64xf16>) maps [#q, #k, #v, #o] scale 0.125 schedule <workgroup = [64, 64], subgroup = [8, 64], k = 64, kFragment = 32, stages = 1, vthread = [1, 1]>
+  return
+}
+
+// -----
+
+#q = affine_map<(m, n, d, e) -> (m, d)>
+#k = affine_map<(m, n, d, e) -> (n, d)>
+#v = affine_map<(m, n, d, e) -> (n, e)>
+#o = affine_map<(m, n, d, e) -> (m, e)>
+
+func.func @schedule_c8(%q: memref<512x64xf16>, %k: memref<512x64xf16>, %v: memref<512x64xf16>, %o: memref<512x64xf16>) {
+  // expected-error @+1 {{schedule_c8: the workgroup has 2048 threads, sm_80 allows 1024}}
+  tessera.attention ins(%q, %k, %v : memref<512x64xf16>, memref<512x64xf16>, memref<512x64xf16>) outs(%o : memref<512x64xf16>) maps [#q, #k, #v, #o] scale 0.125 schedule <workgroup = [1024, 16], subgroup = [16, 16], k = 64, kFragment = 32, stages = 1, vthread = [1, 1]>
+  return
+}
+
+// -----
+
+#q = affine_map<(m, n, d, e) -> (m, d)>
+#k = affine_map<(m, n, d, e) -> (n, d)>
+#v = affine_map<(m, n, d, e) -> (n, e)>
+#o = affine_map<(m, n, d, e) -> (m, e)>
+
+func.func @schedule_c9(%q: memref<512x64xf16>, %k: memref<512x64xf16>, %v: memref<512x64xf16>, %o: memref<512x64xf16>) {
+  // expected-error @+1 {{schedule_c9: the tiles need 180224 bytes of workgroup memory, sm_80 has 166912}}
+  tessera.attention ins(%q, %k, %v : memref<512x64xf16>, memref<512x64xf16>, memref<512x64xf16>) outs(%o : memref<512x64xf16>) maps [#q, #k, #v, #o] scale 0.125 schedule <workgroup = [128, 128], subgroup = [16, 128], k = 64, kFragment = 32, stages = 4, vthread = [1, 1], swizzle = true>
+  return
+}
+
+// -----
+
+#q = affine_map<(m, n, d, e) -> (m, d)>
+#k = affine_map<(m, n, d, e) -> (n, d)>
+#v = affine_map<(m, n, d, e) -> (n, e)>
+#o = affine_map<(m, n, d, e) -> (m, e)>
+
+func.func @schedule_c10(%q: memref<512x64xf16>, %k: memref<512x64xf16>, %v: memref<512x64xf16>, %o: memref<512x64xf16>) {
+  // expected-error @+1 {{schedule_c10: fragments need}}
+  tessera.attention ins(%q, %k, %v : memref<512x64xf16>, memref<512x64xf16>, memref<512x64xf16>) outs(%o : memref<512x64xf16>) maps [#q, #k, #v, #o] scale 0.125 schedule <workgroup = [64, 128], subgroup = [64, 128], k = 64, kFragment = 32, stages = 1, vthread = [1, 1]>
+  return
+}
+
+// -----
+
+#q = affine_map<(m, n, d, e) -> (m, d)>
+#k = affine_map<(m, n, d, e) -> (n, d)>
+#v = affine_map<(m, n, d, e) -> (n, e)>
+#o = affine_map<(m, n, d, e) -> (m, e)>
+
+func.func @schedule_c12(%q: memref<512x24xf16>, %k: memref<512x24xf16>, %v: memref<512x24xf16>, %o: memref<512x24xf16>) {
+  // expected-error @+1 {{schedule_c12: rows of 24 and 24 elements cannot be swizzled}}
+  tessera.attention ins(%q, %k, %v : memref<512x24xf16>, memref<512x24xf16>, memref<512x24xf16>) outs(%o : memref<512x24xf16>) maps [#q, #k, #v, #o] scale 0.125 schedule <workgroup = [64, 64], subgroup = [16, 64], k = 24, kFragment = 8, stages = 1, vthread = [1, 1], swizzle = true>
+  return
+}

@@ -1,0 +1,166 @@
+// RUN: gpu-opt %s --split-input-file --tessera-tile-attention="target=cuda chip=sm_90a" --canonicalize | FileCheck %s
+
+#q = affine_map<(h, m, n, d, e) -> (h, m, d)>
+#k = affine_map<(h, m, n, d, e) -> (h, n, d)>
+#v = affine_map<(h, m, n, d, e) -> (h, n, e)>
+#o = affine_map<(h, m, n, d, e) -> (h, m, e)>
+
+// A warpgroup for 64 queries each. The diagonal is in the last block alone: nothing is masked in the loop.
+// The tiles of the last queries come first.
+
+// CHECK-LABEL: func @groups
+// CHECK-SAME:    %[[Q:[^:]+]]: memref<2x512x64xf16>, %[[K:[^:]+]]: memref<2x512x64xf16>, %[[V:[^:]+]]: memref<2x512x64xf16>, %[[O:[^:]+]]: memref<2x512x64xf16>
+// CHECK-DAG:     %[[C0:.+]] = arith.constant 0 : index
+// CHECK-DAG:     %[[C1:.+]] = arith.constant 1 : index
+// CHECK-DAG:     %[[C2:.+]] = arith.constant 2 : index
+// CHECK-DAG:     %[[C3:.+]] = arith.constant 3 : index
+// CHECK-DAG:     %[[C4:.+]] = arith.constant 4 : index
+// CHECK-DAG:     %[[C128:.+]] = arith.constant 128 : index
+// CHECK-DAG:     %[[HIDDEN:.+]] = arith.constant 0xFF800000 : f32
+// The factor: an eighth of log2(e).
+// CHECK-DAG:     %[[FACTOR:.+]] = arith.constant 0.180336878 : f32
+// CHECK:         gpu.launch blocks(%[[X:[^,]+]], %[[Y:[^,]+]], %{{[^)]+}}) in (%{{.+}} = %[[C4]], %{{.+}} = %[[C2]], %{{.+}} = %[[C1]])
+// CHECK-SAME:      workgroup(%[[QT:[^ ]+]] : memref<128x64xf16, #gpu.address_space<workgroup>>, %[[KT:[^ ]+]] : memref<128x64xf16, {{[^)]+}}>, %[[VT:[^ ]+]] : memref<128x64xf16, {{[^)]+}}>)
+// CHECK:         %[[REVERSED:.+]] = arith.subi %[[C3]], %[[X]]
+// CHECK:         %[[ROW:.+]] = arith.muli %[[REVERSED]], %[[C128]]
+// CHECK:         gpu.barrier
+// CHECK-NEXT:    tessera.copy %[[Q]][%[[Y]], %[[ROW]], %[[C0]]], %[[QT]][%[[C0]], %[[C0]]] shape [128, 64] in_bounds alignment 16 swizzled
+// CHECK-NEXT:    gpu.barrier
+// CHECK-NEXT:    tessera.copy %[[K]][%[[Y]], %[[LAST:.+]], %[[C0]]], %[[KT]]{{.*}} swizzled
+// CHECK-NEXT:    gpu.barrier
+// CHECK:         %[[NONE:.+]] = tessera.fill
+// CHECK:         %[[S:.+]] = tessera.mma {{.*}}, %[[NONE]]
+// CHECK:         %[[MASKED:.+]] = tessera.map %[[S]]
+// CHECK:           arith.cmpi sle
+// CHECK:           arith.select {{.*}} %[[HIDDEN]]
+// CHECK:         tessera.reduce max %[[MASKED]] dimension 1
+// CHECK:         %[[P:.+]] = tessera.convert {{.*}} -> <64x128xf16, a>
+// CHECK:         scf.for {{.*}} iter_args(%[[OLD:[^ ]+]] = %{{[^,]+}}, %[[MAX:[^ ]+]] = {{.*}}, %[[SUM:[^ ]+]] = {{.*}}, %[[OLDP:[^ ]+]] = %[[P]])
+// CHECK:           gpu.barrier
+// CHECK-NEXT:      tessera.copy %[[K]][%[[Y]], {{.*}}, %[[KT]]
+// CHECK-NEXT:      tessera.copy %[[V]][%[[Y]], {{.*}}, %[[VT]]
+// CHECK-NEXT:      gpu.barrier
+// CHECK-NEXT:      %[[A:.+]] = tessera.load %[[QT]]{{.*}} in_bounds swizzled
+// CHECK-NEXT:      %[[B:.+]] = tessera.load %[[KT]]{{.*}} transpose in_bounds swizzled
+// CHECK-NEXT:      %[[C:.+]] = tessera.load %[[VT]]{{.*}} in_bounds swizzled
+// CHECK-NEXT:      %[[NEXT:.+]] = tessera.mma %[[A]], %[[B]], %[[NONE]]
+// CHECK-NEXT:      %[[SUMS:.+]] = tessera.mma %[[OLDP]], %[[C]], %[[OLD]]
+// CHECK-NOT:       scf.if
+// CHECK-NEXT:      tessera.reduce max %[[NEXT]]
+// CHECK:           arith.mulf {{.*}}, %[[FACTOR]] fastmath<contract>
+// CHECK:           math.exp2 {{.*}} fastmath<afn>
+// CHECK:           scf.yield
+// CHECK:         gpu.barrier
+// CHECK-NEXT:    tessera.copy %[[V]][%[[Y]], %[[C0]], %[[C0]]], %[[VT]]
+// CHECK-NEXT:    gpu.barrier
+// CHECK:         tessera.mma
+// CHECK:         tessera.convert {{.*}} -> <64x64xf16, acc>
+// CHECK-NEXT:    tessera.store {{.*}} in_bounds
+func.func @groups(%q: memref<2x512x64xf16>, %k: memref<2x512x64xf16>, %v: memref<2x512x64xf16>, %o: memref<2x512x64xf16>) {
+  tessera.attention ins(%q, %k, %v : memref<2x512x64xf16>, memref<2x512x64xf16>, memref<2x512x64xf16>) outs(%o : memref<2x512x64xf16>)
+      maps [#q, #k, #v, #o] scale 0.125 causal 0
+      schedule <workgroup = [128, 128], subgroup = [64, 128], k = 64, kFragment = 64, stages = 2, vthread = [1, 1], swizzle = true, group = 4>
+  return
+}
+
+// -----
+
+#q = affine_map<(m, n, d, e) -> (m, d)>
+#k = affine_map<(m, n, d, e) -> (n, d)>
+#v = affine_map<(m, n, d, e) -> (n, e)>
+#o = affine_map<(m, n, d, e) -> (m, e)>
+
+// Single subgroups. The diagonal crosses three blocks of 64 keys: in the loop, those that have a hidden key are
+// masked. The first keys and the last values have memory of their own, rows are padded, and copies and stores are
+// checked, since neither 500 queries nor 600 keys fill their tiles.
+
+// CHECK-LABEL: func @single
+// CHECK:         gpu.launch
+// CHECK-SAME:      workgroup(%[[QT:[^ ]+]] : memref<128x40xf16, {{[^>]+}}>>, %[[KT:[^ ]+]] : memref<64x40xf16, {{[^>]+}}>>, %[[VT:[^ ]+]] : memref<64x56xf16, {{[^>]+}}>>, %[[K0:[^ ]+]] : memref<64x40xf16, {{[^>]+}}>>, %[[V0:[^ ]+]] : memref<64x56xf16, {{[^>]+}}>>)
+// CHECK:         gpu.subgroup_id
+// CHECK-NOT:     in_bounds alignment
+// CHECK:         tessera.copy %{{.+}}, %[[QT]]
+// CHECK:         tessera.copy %{{.+}}, %[[K0]]
+// CHECK:         tessera.map
+// CHECK:           arith.cmpi slt
+// CHECK:           arith.cmpi sle
+// CHECK:         scf.for
+// CHECK:           tessera.copy %{{.+}}, %[[KT]]
+// CHECK-NEXT:      tessera.copy %{{.+}}, %[[VT]]
+// CHECK:           %[[HIDES:.+]] = arith.cmpi sgt
+// CHECK-NEXT:      scf.if %[[HIDES]]
+// CHECK:             tessera.map
+// CHECK:         tessera.copy %{{.+}}, %[[V0]]
+// CHECK:         tessera.store
+// CHECK-NOT:     in_bounds
+// CHECK:         gpu.terminator
+func.func @single(%q: memref<500x32xf16>, %k: memref<600x32xf16>, %v: memref<600x48xf16>, %o: memref<500x48xf16>) {
+  tessera.attention ins(%q, %k, %v : memref<500x32xf16>, memref<600x32xf16>, memref<600x48xf16>) outs(%o : memref<500x48xf16>)
+      maps [#q, #k, #v, #o] scale 0.125 causal 100
+      schedule <workgroup = [128, 64], subgroup = [16, 64], k = 32, kFragment = 32, stages = 2, vthread = [1, 1]>
+  return
+}
+
+// -----
+
+#q = affine_map<(m, n, d, e) -> (m, d)>
+#k = affine_map<(m, n, d, e) -> (n, d)>
+#v = affine_map<(m, n, d, e) -> (n, e)>
+#o = affine_map<(m, n, d, e) -> (m, e)>
+
+// By default on a chip with matrix instructions for the types. Extents of queries and keys may be unknown; the
+// output is of f32.
+
+// CHECK-LABEL: func @dynamic
+// CHECK:         memref.dim
+// CHECK:         gpu.launch
+// CHECK:         tessera.store {{.*}} : <16x64xf32, acc>, memref<?x64xf32>
+// CHECK:         tessera.schedule = #tessera.schedule<workgroup = [128, 64], subgroup = [16, 64], k = 64, kFragment = 32, stages = 2, vthread = [1, 1], swizzle = true>
+func.func @dynamic(%q: memref<?x64xbf16>, %k: memref<?x64xbf16>, %v: memref<?x64xbf16>, %o: memref<?x64xf32>) {
+  tessera.attention ins(%q, %k, %v : memref<?x64xbf16>, memref<?x64xbf16>, memref<?x64xbf16>) outs(%o : memref<?x64xf32>)
+      maps [#q, #k, #v, #o] scale 0.125
+  return
+}
+
+// -----
+
+#q = affine_map<(b, h, m, n, d, e) -> (b, m, h, d)>
+#k = affine_map<(b, h, m, n, d, e) -> (b, n, d)>
+#v = affine_map<(b, h, m, n, d, e) -> (b, n, e)>
+#o = affine_map<(b, h, m, n, d, e) -> (b, m, h, e)>
+
+// Heads between rows and columns: a view that has them before, made before the kernel, which bulk copies can
+// take. Heads share keys.
+
+// CHECK-LABEL: func @heads_inside
+// CHECK-SAME:    %[[Q:[^:]+]]: memref<2x128x4x64xf16>, %[[K:[^:]+]]: memref<2x128x64xf16>
+// CHECK:         %[[QV:.+]] = memref.transpose %[[Q]] (d0, d1, d2, d3) -> (d0, d2, d1, d3)
+// CHECK:         %[[OV:.+]] = memref.transpose %{{.+}} (d0, d1, d2, d3) -> (d0, d2, d1, d3)
+// CHECK:         gpu.launch
+// CHECK-DAG:     %[[B:.+]] = arith.divui
+// CHECK-DAG:     %[[H:.+]] = arith.remui
+// CHECK:         tessera.copy %[[QV]][%[[B]], %[[H]],
+// CHECK:         tessera.copy %[[K]][%[[B]],
+// CHECK:         tessera.store %{{.+}}, %[[OV]][%[[B]], %[[H]],
+func.func @heads_inside(%q: memref<2x128x4x64xf16>, %k: memref<2x128x64xf16>, %v: memref<2x128x64xf16>, %o: memref<2x128x4x64xf16>) {
+  tessera.attention ins(%q, %k, %v : memref<2x128x4x64xf16>, memref<2x128x64xf16>, memref<2x128x64xf16>) outs(%o : memref<2x128x4x64xf16>)
+      maps [#q, #k, #v, #o] scale 0.125
+  return
+}
+
+// -----
+
+#q = affine_map<(m, n, d, e) -> (m, d)>
+#k = affine_map<(m, n, d, e) -> (n, d)>
+#v = affine_map<(m, n, d, e) -> (n, e)>
+#o = affine_map<(m, n, d, e) -> (m, e)>
+
+// Nothing to compute.
+
+// CHECK-LABEL: func @empty
+// CHECK-NEXT:    return
+func.func @empty(%q: memref<0x64xbf16>, %k: memref<128x64xbf16>, %o: memref<0x64xbf16>) {
+  tessera.attention ins(%q, %k, %k : memref<0x64xbf16>, memref<128x64xbf16>, memref<128x64xbf16>) outs(%o : memref<0x64xbf16>)
+      maps [#q, #k, #v, #o] scale 0.125
+  return
+}

@@ -501,7 +501,7 @@ AttentionOp AttentionMatcher::run(RewriterBase &rewriter) {
     problem = "there is one query, whose products are of a row";
   else
     problem = schedule ? explainSchedule(op, schedule, chip)
-                       : "schedule_c22: D and E are to be known";
+                       : "schedule_c24: D and E are to be known";
   if (!problem.empty()) {
     rewriter.eraseOp(op);
     return reject(problem);

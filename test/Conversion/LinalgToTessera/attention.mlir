@@ -509,7 +509,7 @@ func.func @first_schedule(%q: tensor<2x64x32xf16>, %k: tensor<2x96x32xf16>, %v: 
 // CHECK:         tessera.contract
 // CHECK:         tessera.contract
 // CHECK-NOT:     tessera.attention
-// WHY: remark: stays a kernel of its own, apart from the softmax before it: schedule_c22: k is D, 32, not 16
+// WHY: remark: stays a kernel of its own, apart from the softmax before it: schedule_c24: k is D, 32, not 16
 func.func @bad_schedule(%q: tensor<2x64x32xf16>, %k: tensor<2x96x32xf16>, %v: tensor<2x96x48xf16>) -> tensor<2x64x48xf16> {
   %zero = arith.constant 0.0 : f32
   %one = arith.constant 1.0 : f32
@@ -542,7 +542,7 @@ func.func @bad_schedule(%q: tensor<2x64x32xf16>, %k: tensor<2x96x32xf16>, %v: te
 // CHECK:         tessera.contract
 // CHECK:         tessera.contract
 // CHECK-NOT:     tessera.attention
-// WHY: remark: stays a kernel of its own, apart from the softmax before it: schedule_c22: D and E are from 1 to 256, not 32 and 512
+// WHY: remark: stays a kernel of its own, apart from the softmax before it: schedule_c24: D and E are from 1 to 256, not 32 and 512
 func.func @wide(%q: tensor<2x64x32xf16>, %k: tensor<2x96x32xf16>, %v: tensor<2x96x512xf16>) -> tensor<2x64x512xf16> {
   %zero = arith.constant 0.0 : f32
   %one = arith.constant 1.0 : f32

@@ -7,8 +7,8 @@
 #v = affine_map<(m, n, d, e) -> (n, e)>
 #o = affine_map<(m, n, d, e) -> (m, e)>
 
-func.func @schedule_c22_columns(%q: memref<512x64xf16>, %k: memref<512x64xf16>, %v: memref<512x64xf16>, %o: memref<512x64xf16>) {
-  // expected-error @+1 {{schedule_c22: a subgroup has all 64 keys of a block, not 32}}
+func.func @schedule_c24_columns(%q: memref<512x64xf16>, %k: memref<512x64xf16>, %v: memref<512x64xf16>, %o: memref<512x64xf16>) {
+  // expected-error @+1 {{schedule_c24: a subgroup has all 64 keys of a block, not 32}}
   tessera.attention ins(%q, %k, %v : memref<512x64xf16>, memref<512x64xf16>, memref<512x64xf16>) outs(%o : memref<512x64xf16>) maps [#q, #k, #v, #o] scale 0.125 schedule <workgroup = [64, 64], subgroup = [16, 32], k = 64, kFragment = 32, stages = 1, vthread = [1, 1]>
   return
 }
@@ -20,8 +20,8 @@ func.func @schedule_c22_columns(%q: memref<512x64xf16>, %k: memref<512x64xf16>, 
 #v = affine_map<(m, n, d, e) -> (n, e)>
 #o = affine_map<(m, n, d, e) -> (m, e)>
 
-func.func @schedule_c22_k(%q: memref<512x64xf16>, %k: memref<512x64xf16>, %v: memref<512x64xf16>, %o: memref<512x64xf16>) {
-  // expected-error @+1 {{schedule_c22: k is D, 64, not 32}}
+func.func @schedule_c24_k(%q: memref<512x64xf16>, %k: memref<512x64xf16>, %v: memref<512x64xf16>, %o: memref<512x64xf16>) {
+  // expected-error @+1 {{schedule_c24: k is D, 64, not 32}}
   tessera.attention ins(%q, %k, %v : memref<512x64xf16>, memref<512x64xf16>, memref<512x64xf16>) outs(%o : memref<512x64xf16>) maps [#q, #k, #v, #o] scale 0.125 schedule <workgroup = [64, 64], subgroup = [16, 64], k = 32, kFragment = 32, stages = 1, vthread = [1, 1]>
   return
 }
@@ -33,8 +33,8 @@ func.func @schedule_c22_k(%q: memref<512x64xf16>, %k: memref<512x64xf16>, %v: me
 #v = affine_map<(m, n, d, e) -> (n, e)>
 #o = affine_map<(m, n, d, e) -> (m, e)>
 
-func.func @schedule_c22_vthread(%q: memref<512x64xf16>, %k: memref<512x64xf16>, %v: memref<512x64xf16>, %o: memref<512x64xf16>) {
-  // expected-error @+1 {{schedule_c22: vthread, splitK, raster, persistent and stageOutput are for contractions}}
+func.func @schedule_c24_vthread(%q: memref<512x64xf16>, %k: memref<512x64xf16>, %v: memref<512x64xf16>, %o: memref<512x64xf16>) {
+  // expected-error @+1 {{schedule_c24: vthread, splitK, raster, persistent, stageOutput, cluster and batches are for contractions}}
   tessera.attention ins(%q, %k, %v : memref<512x64xf16>, memref<512x64xf16>, memref<512x64xf16>) outs(%o : memref<512x64xf16>) maps [#q, #k, #v, #o] scale 0.125 schedule <workgroup = [64, 64], subgroup = [32, 64], k = 64, kFragment = 32, stages = 1, vthread = [2, 1]>
   return
 }
@@ -46,8 +46,8 @@ func.func @schedule_c22_vthread(%q: memref<512x64xf16>, %k: memref<512x64xf16>, 
 #v = affine_map<(m, n, d, e) -> (n, e)>
 #o = affine_map<(m, n, d, e) -> (m, e)>
 
-func.func @schedule_c22_wide(%q: memref<512x512xf16>, %k: memref<512x512xf16>, %v: memref<512x512xf16>, %o: memref<512x512xf16>) {
-  // expected-error @+1 {{schedule_c22: D and E are from 1 to 256, not 512 and 512}}
+func.func @schedule_c24_wide(%q: memref<512x512xf16>, %k: memref<512x512xf16>, %v: memref<512x512xf16>, %o: memref<512x512xf16>) {
+  // expected-error @+1 {{schedule_c24: D and E are from 1 to 256, not 512 and 512}}
   tessera.attention ins(%q, %k, %v : memref<512x512xf16>, memref<512x512xf16>, memref<512x512xf16>) outs(%o : memref<512x512xf16>) maps [#q, #k, #v, #o] scale 0.125
   return
 }

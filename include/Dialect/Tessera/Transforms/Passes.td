@@ -294,7 +294,7 @@ def TesseraTileAttention : Pass<"tessera-tile-attention"> {
 
     Expects operands of any strided layout, with D and E known, and a schedule in
     which `workgroup` is the queries of a tile and the keys of a block, `subgroup`
-    the queries of a subgroup and the same keys, and `k` is D (`schedule_c22`);
+    the queries of a subgroup and the same keys, and `k` is D (`schedule_c24`);
     without one it is the default.
 
     Leaves a `gpu.launch` with the schedule as its attribute `tessera.schedule`:

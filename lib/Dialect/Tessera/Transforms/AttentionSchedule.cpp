@@ -21,10 +21,6 @@
 using namespace mlir;
 using namespace mlir::tessera;
 
-/// Whether chips with instructions of several subgroups together use them by
-/// default.
-static constexpr bool prefersGroups = false;
-
 /// Registers of a thread for addresses, loop counters and what is between two
 /// instructions.
 static constexpr int64_t otherRegisters = 40;
@@ -102,22 +98,23 @@ std::string mlir::tessera::explainSchedule(AttentionOp op,
   int64_t d = op.getStaticExtent(AttentionOp::D),
           e = op.getStaticExtent(AttentionOp::E);
   if (ShapedType::isDynamic(d) || ShapedType::isDynamic(e))
-    return "schedule_c22: D and E are to be known";
+    return "schedule_c24: D and E are to be known";
   if (d == 0 || e == 0 || d > chip.maxRow || e > chip.maxRow)
-    return "schedule_c22: D and E are from 1 to " + text(chip.maxRow) +
+    return "schedule_c24: D and E are from 1 to " + text(chip.maxRow) +
            ", not " + text(d) + " and " + text(e);
   int64_t keys = schedule.getWorkgroup()[1];
   if (schedule.getSubgroup()[1] != keys)
-    return "schedule_c22: a subgroup has all " + text(keys) +
+    return "schedule_c24: a subgroup has all " + text(keys) +
            " keys of a block, not " + text(schedule.getSubgroup()[1]);
   if (schedule.getK() != d)
-    return "schedule_c22: k is D, " + text(d) + ", not " +
+    return "schedule_c24: k is D, " + text(d) + ", not " +
            text(schedule.getK());
   if (schedule.getNumVThreads() != 1 || schedule.getSplitK() != 1 ||
       schedule.getRaster() != 0 || schedule.getPersistent() != 0 ||
-      schedule.getStageOutput())
-    return "schedule_c22: vthread, splitK, raster, persistent and stageOutput "
-           "are for contractions";
+      schedule.getStageOutput() || schedule.getNumClustered() != 1 ||
+      schedule.getBatches() != 1)
+    return "schedule_c24: vthread, splitK, raster, persistent, stageOutput, "
+           "cluster and batches are for contractions";
   for (const std::string &why :
        {explainProduct(op, chip, schedule, "query by key", keys,
                        schedule.getKFragment()),
@@ -166,7 +163,8 @@ ScheduleAttr mlir::tessera::getDefaultSchedule(AttentionOp op,
         op.getContext(), workgroup, subgroup, d, kFragment, stages,
         /*vthread=*/{1, 1}, /*interleave=*/0, swizzle, /*splitK=*/1,
         SplitReduction::Ordered, /*raster=*/0, /*persistent=*/0, group,
-        /*stageOutput=*/false);
+        /*stageOutput=*/false, /*clusterM=*/1, /*clusterN=*/1, /*batches=*/1,
+        /*subgroupBatches=*/1);
   };
   ScheduleAttr first;
   auto isGood = [&](ScheduleAttr schedule) {
@@ -186,15 +184,19 @@ ScheduleAttr mlir::tessera::getDefaultSchedule(AttentionOp op,
   }
 
   bool swizzle = chip.preferSwizzle && canSwizzle(op);
-  if (prefersGroups)
-    for (const ScheduleDefaults &tiling : chip.groupDefaults)
-      for (int64_t keys : {128, 64})
-        for (int64_t stages : {2, 1})
-          if (ScheduleAttr schedule = make({2 * tiling.subgroup[0], keys},
-                                           {tiling.subgroup[0], keys}, d,
-                                           stages, swizzle, tiling.group);
-              isGood(schedule))
-            return schedule;
+  // Measured on an H200: docs/benchmarks/h200-attention.md. Two groups take
+  // turns: one has the matrix unit while the other has its softmax.
+  for (const ScheduleDefaults &tiling : chip.groupDefaults) {
+    int64_t rows = tiling.subgroup[0];
+    bool one = ShapedType::isStatic(m) && m <= rows;
+    for (int64_t keys : {128, 64})
+      for (int64_t stages : {2, 1})
+        if (ScheduleAttr schedule =
+                make({one ? rows : 2 * rows, keys}, {rows, keys}, d, stages,
+                     swizzle, tiling.group);
+            isGood(schedule))
+          return schedule;
+  }
 
   // A subgroup has the rows of one instruction: its accumulators fill the
   // registers by their columns.

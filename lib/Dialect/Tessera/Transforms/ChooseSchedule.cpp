@@ -39,7 +39,7 @@ struct TesseraChooseSchedulePass
     auto chooseForAttention = [](AttentionOp op, const Chip &chip) {
       if (!op.getScheduleAttr())
         op.setScheduleAttr(getDefaultSchedule(op, chip));
-      std::string why = "schedule_c22: D and E are to be known";
+      std::string why = "schedule_c24: D and E are to be known";
       if (op.getScheduleAttr())
         why = explainSchedule(op, op.getScheduleAttr(), chip);
       return why.empty() ? success() : LogicalResult(op.emitError() << why);

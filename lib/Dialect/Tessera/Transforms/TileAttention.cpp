@@ -146,6 +146,8 @@ private:
   Value maskIfNeeded(Value scores, Value at);
   Softmax step(Value scores, Value largest, Value sum);
   Value scaleRows(Value matrix, Value factors);
+  /// The weights as an operand of the next product.
+  Value makeOperand(Value weights);
 
   void emitTile(Value x, Value y);
   void emitResult(Value sums, Value total);
@@ -248,7 +250,8 @@ void AttentionTiler::stage(ArrayRef<Copy> copies) {
         builder, memory[copy.operand], from, copy.tile, to,
         builder.getDenseI64ArrayAttr({copy.height, width}), inBounds,
         alignment ? builder.getI64IntegerAttr(alignment) : IntegerAttr(),
-        /*contiguous=*/nullptr, schedule.getSwizzle(), /*fromSwizzled=*/false);
+        /*contiguous=*/nullptr, /*window=*/nullptr, schedule.getSwizzle(),
+        /*fromSwizzled=*/false);
   }
   gpu::BarrierOp::create(builder);
 }
@@ -402,9 +405,13 @@ AttentionTiler::Softmax AttentionTiler::step(Value scores, Value largest,
           return arith::AddFOp::create(builder, kept, x[2], fused);
         });
   }
-  result.weights = ConvertOp::create(builder, fragment(subRows, keys, Role::A),
-                                     weights, /*isUnsigned=*/false);
+  result.weights = weights;
   return result;
+}
+
+Value AttentionTiler::makeOperand(Value weights) {
+  return ConvertOp::create(builder, fragment(subRows, keys, Role::A), weights,
+                           /*isUnsigned=*/false);
 }
 
 Value AttentionTiler::scaleRows(Value matrix, Value factors) {
@@ -451,7 +458,8 @@ void AttentionTiler::emitTile(Value x, Value y) {
 
   auto loop = scf::ForOp::create(
       builder, zero, math.sub(numBlocks, one), one,
-      ValueRange{sums, softmax.largest, softmax.sum, softmax.weights});
+      ValueRange{sums, softmax.largest, softmax.sum,
+                 makeOperand(softmax.weights)});
   {
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(loop.getBody());
@@ -479,8 +487,11 @@ void AttentionTiler::emitTile(Value x, Value y) {
       scores = maskIfNeeded(scores, keyAt);
     softmax = step(scores, old[1], old[2]);
     next = scaleRows(next, softmax.shrink);
-    scf::YieldOp::create(builder, ValueRange{next, softmax.largest, softmax.sum,
-                                             softmax.weights});
+    // Once the product that reads the old weights is done, the new ones can
+    // have their registers.
+    scf::YieldOp::create(builder,
+                         ValueRange{next, softmax.largest, softmax.sum,
+                                    makeOperand(softmax.weights)});
   }
   stage({{AttentionOp::Value, zero, lastValueTile, keys}});
   sums = multiply(1, loop.getResult(3), loadValue(lastValueTile, zero),
@@ -582,7 +593,7 @@ struct TesseraTileAttentionPass
       if (!schedule)
         schedule = getDefaultSchedule(op, chip);
       if (!schedule)
-        return op.emitError("schedule_c22: D and E are to be known");
+        return op.emitError("schedule_c24: D and E are to be known");
       if (std::string why = explainSchedule(op, schedule, chip); !why.empty())
         return op.emitError() << why;
       AttentionTiler(op, schedule, chip).run();

@@ -9,7 +9,7 @@
 //
 //   start + max(waves * (max(products of a tile / speed,
 //                            its operands / what the cache gives)
-//                        + its epilogue),
+//                        + its epilogue + steps that the tiling does not have),
 //               bytes / what the busy processors read together)
 //
 // where a wave is a tile for each processor. Where the reduction is cut into

@@ -178,7 +178,7 @@ TEST_F(ScheduleTest, CountsRegisters) {
                   int64_t interleave) {
     return ScheduleAttr::get(&context, tile, tile, 16, 16, 1, grid, interleave,
                              false, 1, SplitReduction::Ordered, 0, 0, 1, false,
-                             1, 1);
+                             1, 1, 1, 1);
   };
   RegisterEstimate one =
       estimateRegisters(op, make({16, 8}, {1, 1}, 0), *chip, *rows[0]);

@@ -60,7 +60,7 @@ static std::string describeLoads(const StagingPlan &plan, const Chip &chip) {
 static std::string describeOutputs(const StagingPlan &plan, const Chip &chip) {
   if (plan.outputs.empty())
     return "";
-  std::string why, text, loads = describeLoads(step, chip);
+  std::string why, text, loads = describeLoads(plan, chip);
   if (EpilogueCarrier::canRun(plan, chip, why))
     return "; a second one brings what the epilogue reads to workgroup memory, "
            "and takes the output from there" +

@@ -538,7 +538,7 @@ void Specializer::convertOutputs() {
         }
     OpBuilder builder(op);
     OpBuilder one = emitByFirst(builder);
-    instructions.emitStore(one, op);
+    instructions.emitStore(one, op, op.getTargetIndices());
     op.erase();
   }
   if (!anyBulk)

@@ -189,6 +189,8 @@ bool AttentionMatcher::addMask(Point condition, bool isSeen, double hidden,
       continue;
     if (*scores.causal < 0)
       return fail("the mask leaves the first queries no key");
+    if (*scores.causal > int64_t(1) << 30)
+      return fail("the mask begins too far behind the queries");
     return true;
   }
   return fail("the mask is not that of keys up to the query");

@@ -122,6 +122,19 @@ func.func @attention_c3(%q: memref<64x32xf16>, %k: memref<96x32xf16>, %v: memref
 #v = affine_map<(m, n, d, e) -> (n, e)>
 #o = affine_map<(m, n, d, e) -> (m, e)>
 
+func.func @attention_c3_causal(%q: memref<64x32xf16>, %k: memref<96x32xf16>, %v: memref<96x48xf16>, %o: memref<64x48xf16>) {
+  // expected-error @+1 {{attention_c3: causal is at most 2^30 from 0, not 1073741825}}
+  tessera.attention ins(%q, %k, %v : memref<64x32xf16>, memref<96x32xf16>, memref<96x48xf16>) outs(%o : memref<64x48xf16>) maps [#q, #k, #v, #o] scale 1.0 causal 1073741825
+  return
+}
+
+// -----
+
+#q = affine_map<(m, n, d, e) -> (m, d)>
+#k = affine_map<(m, n, d, e) -> (n, d)>
+#v = affine_map<(m, n, d, e) -> (n, e)>
+#o = affine_map<(m, n, d, e) -> (m, e)>
+
 func.func @attention_c4_mixed(%q: tensor<64x32xf16>, %k: memref<96x32xf16>, %v: memref<96x48xf16>, %o: memref<64x48xf16>) {
   // expected-error @+1 {{attention_c4: operands are all tensors or all memrefs}}
   tessera.attention ins(%q, %k, %v : tensor<64x32xf16>, memref<96x32xf16>, memref<96x48xf16>) outs(%o : memref<64x48xf16>) maps [#q, #k, #v, #o] scale 1.0

@@ -44,7 +44,7 @@ def Tessera_AttentionOp : Tessera_Op<"attention",
       key and value some of it. A dimension has one extent.
     - `attention_c2`: query, key and value have one element type, f16 or bf16; that
       of the output is the same or f32.
-    - `attention_c3`: `scale` is positive and finite.
+    - `attention_c3`: `scale` is positive and finite; `causal` is at most 2^30 from 0.
     - `attention_c4`: all operands are tensors, or all are memrefs; a result for a
       tensor output only.
 

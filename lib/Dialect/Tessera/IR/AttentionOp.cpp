@@ -106,6 +106,11 @@ LogicalResult AttentionOp::verify() {
   if (!std::isfinite(scale) || scale <= 0)
     return emitOpError() << "attention_c3: scale is positive and finite, not "
                          << getScaleAttr();
+  constexpr int64_t farthest = int64_t(1) << 30;
+  auto causal = static_cast<int64_t>(getCausal().value_or(0));
+  if (causal > farthest || causal < -farthest)
+    return emitOpError() << "attention_c3: causal is at most 2^30 from 0, not "
+                         << causal;
   bool tensors = isa<TensorType>(getOutput().getType());
   for (unsigned i : {Query, Key, Value})
     if (isa<TensorType>(getOperand(i).getType()) != tensors)

@@ -260,11 +260,12 @@ def OverlapProducts : Pass<"tessera-overlap-products", "gpu::GPUModuleOp"> {
   let summary = "wait for a product where its result is first used";
   let description = [{
     Expects legalized fragments. The instructions of a warpgroup (wgmma) are
-    asynchronous. Where other products, or element-wise work, stand between a
-    `tessera.mma` and the first use of its result, a `tessera.await` is put
-    before that use, with the number of later products that may still be
-    computed then. A barrier, a branch or a loop between the two ends what can
-    run beside. All other products are waited for where they stand.
+    asynchronous. Where element-wise work stands between a `tessera.mma` and the
+    first use of its result, or a product that runs beside such work, a
+    `tessera.await` is put before that use, with the number of later products
+    that may still be computed then. A barrier, a branch or a loop between the
+    two ends what can run beside. All other products are waited for where they
+    stand.
 
     Before
 

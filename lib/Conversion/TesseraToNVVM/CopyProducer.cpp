@@ -391,14 +391,18 @@ void Specializer::emitProducer(OpBuilder &builder, Block &block,
 }
 
 /// Ops that read what `load` names: the load itself, or the products whose
-/// instructions read the memory, and what waits for these.
+/// instructions read the memory, and what waits for these. Both where no
+/// instruction has been chosen.
 static SmallVector<Operation *> findReaders(LoadOp load, const Chip &chip) {
   StringAttr name = load.getType().getInstruction();
   const MatrixInstruction *row =
       name ? chip.findInstruction(name.getValue()) : nullptr;
-  if (!row || !row->isInMemory(load.getType().getRole()))
+  bool isInMemory = row && row->isInMemory(load.getType().getRole());
+  if (row && !isInMemory)
     return {load};
   SmallVector<Operation *> readers;
+  if (!isInMemory)
+    readers.push_back(load);
   for (Operation *user : load->getUsers()) {
     readers.push_back(user);
     if (user->hasAttr(getOverlappedAttrName()))
@@ -438,7 +442,6 @@ void Specializer::convertStep(const StagingStep &step, const Ring &ring,
   OpBuilder builder(begin ? begin : last);
   instructions.emitWait(builder, loc, barriers,
                         emitFull(builder, ring, place.slot), place.parity);
-  Place next = emitNext(builder, ring, place);
   builder.setInsertionPointAfter(last);
   if (sharing.isUsed())
     instructions.emitArrivals(builder, loc, barriers,
@@ -447,7 +450,8 @@ void Specializer::convertStep(const StagingStep &step, const Ring &ring,
   else
     instructions.emitArrival(builder, loc, barriers,
                              emitEmpty(builder, ring, place.slot));
-  place = next;
+  // The ring's next step in this block, or in a loop of it, is further down.
+  place = emitNext(builder, ring, place);
 }
 
 /// Carries the places through a loop of the others.

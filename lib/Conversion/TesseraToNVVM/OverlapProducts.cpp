@@ -5,8 +5,9 @@
 //===----------------------------------------------------------------------===//
 //
 // Instructions of a warpgroup are asynchronous: registers of theirs may be
-// touched once they have been waited for. Where other work stands between a
-// product and the first use of its result, the wait goes there.
+// touched once they have been waited for. Where element-wise work stands between
+// a product and the first use of its result, or a product that runs beside such
+// work, the wait goes there.
 //
 //===----------------------------------------------------------------------===//
 
@@ -72,7 +73,8 @@ static void overlap(MmaOp op, const Chip &chip) {
     auto product = dyn_cast<MmaOp>(next);
     if (product && isAsynchronous(product, chip))
       ++pending;
-    isBeside |= isa<MmaOp, MapOp, ReduceOp, ConvertOp>(next);
+    isBeside |= isa<MapOp, ReduceOp, ConvertOp>(next) ||
+                (product && product->hasAttr(getOverlappedAttrName()));
   }
   if (!isBeside)
     return;
@@ -105,7 +107,8 @@ struct OverlapProductsPass
       return signalPassFailure();
     SmallVector<MmaOp> products;
     getOperation().walk([&](MmaOp op) { products.push_back(op); });
-    for (MmaOp op : products)
+    // The last ones first: a product runs beside one that is not waited for.
+    for (MmaOp op : llvm::reverse(products))
       overlap(op, **found);
   }
 };

@@ -143,10 +143,10 @@ gpu.module @m {
   // CHECK:             nvvm.barrier id
   // CHECK-NEXT:        tessera.store %[[F]]
   // CHECK:             mbarrier.arrive.shared
+  // CHECK:             %[[NEXT:.+]] = arith.addi %[[SLOT]], %c1
   // CHECK:             nvvm.barrier id
   // CHECK:             nvvm.cp.async.bulk.tensor.global.shared.cta
   // CHECK:             nvvm.cp.async.bulk.commit.group
-  // CHECK:             %[[NEXT:.+]] = arith.addi %[[SLOT]], %c1
   // CHECK:             scf.yield
   // CHECK-NEXT:      }
   // CHECK:           nvvm.cp.async.bulk.wait_group 0 {read}

@@ -289,7 +289,7 @@ gpu.module @m {
   // What is read in another block may be read in another step.
 
   // CHECK-LABEL: gpu.func @elsewhere
-  // CHECK-SAME:    tessera.copies = "copies by all threads: copies and loads are no one step of a loop"
+  // CHECK-SAME:    tessera.copies = "copies by all threads: copies and loads are no steps of loops"
   // CHECK-NOT:     mbarrier
   // CHECK:         tessera.copy
   gpu.func @elsewhere(%a: memref<512x512xf16>, %c: memref<64x32xf16>) workgroup(%w: memref<64x32xf16, #wg>) kernel
@@ -311,7 +311,7 @@ gpu.module @m {
   // be gone.
 
   // CHECK-LABEL: gpu.func @besides
-  // CHECK-SAME:    tessera.copies = "copies by all threads: workgroup memory is used for more than the step's tiles"
+  // CHECK-SAME:    tessera.copies = "copies by all threads: workgroup memory is used for more than the steps' tiles"
   // CHECK-NOT:     mbarrier
   // CHECK:         tessera.copy
   gpu.func @besides(%a: memref<512x512xf16>, %c: memref<64x32xf16>)
@@ -335,7 +335,7 @@ gpu.module @m {
   // No barrier stands between the stores and what reads them.
 
   // CHECK-LABEL: gpu.func @unguarded
-  // CHECK-SAME:    tessera.copies = "copies by all threads: workgroup memory is used for more than the step's tiles"
+  // CHECK-SAME:    tessera.copies = "copies by all threads: workgroup memory is used for more than the steps' tiles"
   // CHECK-NOT:     mbarrier
   // CHECK:         tessera.copy
   gpu.func @unguarded(%a: memref<512x512xf16>, %c: memref<64x32xf16>)

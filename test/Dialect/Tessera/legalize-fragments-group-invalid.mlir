@@ -7,10 +7,10 @@
 gpu.module @plain {
   gpu.func @k(%a: memref<64x64xf16, #wg>, %b: memref<64x64xf16, #wg>, %c: memref<64x64xf32>) kernel attributes {tessera.group = 4 : i64} {
     %c0 = arith.constant 0 : index
-    %x = tessera.load %a[%c0, %c0] in_bounds : memref<64x64xf16, #wg> -> !tessera.fragment<64x16xf16, a>
-    %y = tessera.load %b[%c0, %c0] in_bounds swizzled : memref<64x64xf16, #wg> -> !tessera.fragment<16x64xf16, b>
+    %x = tessera.load %a[%c0, %c0] in_bounds swizzled : memref<64x64xf16, #wg> -> !tessera.fragment<64x16xf16, a>
+    %y = tessera.load %b[%c0, %c0] in_bounds : memref<64x64xf16, #wg> -> !tessera.fragment<16x64xf16, b>
     %z = tessera.load %c[%c0, %c0] : memref<64x64xf32> -> !tessera.fragment<64x64xf32, acc>
-    // expected-error @+1 {{wgmma.m64n64k16.f32.f16 reads operand a from workgroup memory, and it is loaded from memory that is not swizzled}}
+    // expected-error @+1 {{wgmma.m64n64k16.f32.f16 reads operand b from workgroup memory, and it is loaded from memory that is not swizzled}}
     %r = tessera.mma %x, %y, %z : !tessera.fragment<64x16xf16, a>, !tessera.fragment<16x64xf16, b> -> !tessera.fragment<64x64xf32, acc>
     tessera.store %r, %c[%c0, %c0] : !tessera.fragment<64x64xf32, acc>, memref<64x64xf32>
     gpu.return
@@ -43,7 +43,7 @@ gpu.module @global {
     %x = tessera.load %a[%c0, %c0] : memref<64x64xf16> -> !tessera.fragment<64x16xf16, a>
     %y = tessera.load %b[%c0, %c0] : memref<64x64xf16> -> !tessera.fragment<16x64xf16, b>
     %z = tessera.load %c[%c0, %c0] : memref<64x64xf32> -> !tessera.fragment<64x64xf32, acc>
-    // expected-error @+1 {{reads operand a from workgroup memory, and it is not loaded from workgroup memory}}
+    // expected-error @+1 {{wgmma.m64n64k16.f32.f16.rs reads operand b from workgroup memory, and it is not loaded from workgroup memory}}
     %r = tessera.mma %x, %y, %z : !tessera.fragment<64x16xf16, a>, !tessera.fragment<16x64xf16, b> -> !tessera.fragment<64x64xf32, acc>
     tessera.store %r, %c[%c0, %c0] : !tessera.fragment<64x64xf32, acc>, memref<64x64xf32>
     gpu.return

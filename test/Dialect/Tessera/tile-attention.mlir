@@ -108,14 +108,13 @@ func.func @single(%q: memref<500x32xf16>, %k: memref<600x32xf16>, %v: memref<600
 #v = affine_map<(m, n, d, e) -> (n, e)>
 #o = affine_map<(m, n, d, e) -> (m, e)>
 
-// By default on a chip with matrix instructions for the types. Extents of queries and keys may be unknown; the
-// output is of f32.
+// By default on a chip with groups of subgroups. Extents of queries and keys may be unknown; the output is of f32.
 
 // CHECK-LABEL: func @dynamic
 // CHECK:         memref.dim
 // CHECK:         gpu.launch
-// CHECK:         tessera.store {{.*}} : <16x64xf32, acc>, memref<?x64xf32>
-// CHECK:         tessera.schedule = #tessera.schedule<workgroup = [128, 64], subgroup = [16, 64], k = 64, kFragment = 32, stages = 2, vthread = [1, 1], swizzle = true>
+// CHECK:         tessera.store {{.*}} : <64x64xf32, acc>, memref<?x64xf32>
+// CHECK:         tessera.schedule = #tessera.schedule<workgroup = [128, 128], subgroup = [64, 128], k = 64, kFragment = 64, stages = 2, vthread = [1, 1], swizzle = true, group = 4>
 func.func @dynamic(%q: memref<?x64xbf16>, %k: memref<?x64xbf16>, %v: memref<?x64xbf16>, %o: memref<?x64xf32>) {
   tessera.attention ins(%q, %k, %v : memref<?x64xbf16>, memref<?x64xbf16>, memref<?x64xbf16>) outs(%o : memref<?x64xf32>)
       maps [#q, #k, #v, #o] scale 0.125
@@ -137,8 +136,8 @@ func.func @dynamic(%q: memref<?x64xbf16>, %k: memref<?x64xbf16>, %v: memref<?x64
 // CHECK:         %[[QV:.+]] = memref.transpose %[[Q]] (d0, d1, d2, d3) -> (d0, d2, d1, d3)
 // CHECK:         %[[OV:.+]] = memref.transpose %{{.+}} (d0, d1, d2, d3) -> (d0, d2, d1, d3)
 // CHECK:         gpu.launch
-// CHECK-DAG:     %[[B:.+]] = arith.divui
-// CHECK-DAG:     %[[H:.+]] = arith.remui
+// CHECK:         %[[H:.+]] = arith.remui %[[Y:.+]], %c4
+// CHECK:         %[[B:.+]] = arith.divui %[[Y]], %c4
 // CHECK:         tessera.copy %[[QV]][%[[B]], %[[H]],
 // CHECK:         tessera.copy %[[K]][%[[B]],
 // CHECK:         tessera.store %{{.+}}, %[[OV]][%[[B]], %[[H]],

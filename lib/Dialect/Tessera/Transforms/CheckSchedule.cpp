@@ -115,7 +115,8 @@ mlir::tessera::getPermittedInstructions(ContractOp op, const MatrixForm &form,
   for (const MatrixInstruction &row : chip.instructions)
     if (row.aType == a && row.bType == b && row.accType == acc &&
         (!row.tf32 || op.getPrecision() == Precision::Tf32) &&
-        longest % row.k == 0 && row.subgroups == group)
+        longest % row.k == 0 && row.subgroups == group &&
+        (group == 1 || row.aInMemory))
       rows.push_back(&row);
   auto onUnit = [](const MatrixInstruction *row) { return row->matrixUnit; };
   if (llvm::any_of(rows, onUnit))

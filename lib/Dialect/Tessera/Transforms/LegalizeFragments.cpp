@@ -23,7 +23,6 @@
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/EquivalenceClasses.h"
 #include "llvm/ADT/StringExtras.h"
-#include <numeric>
 
 namespace mlir::tessera {
 #define GEN_PASS_DEF_TESSERALEGALIZEFRAGMENTS
@@ -56,14 +55,17 @@ private:
   const void *leader(Value value) {
     return classes.getOrInsertLeaderValue(value.getAsOpaquePointer());
   }
-  /// The largest tile that all fragments of a class are made of: rows and
-  /// columns.
-  std::array<int64_t, 2> findCommonTile(Value value);
   LogicalResult chooseForMma(MmaOp op);
   LogicalResult chooseForSum(SumPartsOp op);
   /// Whether the operands that `row` reads from memory are there.
   static LogicalResult checkMemoryOperands(MmaOp op,
                                            const MatrixInstruction &row);
+  /// The instruction of a class as it is for a fragment of `type`. Vectors along
+  /// M tie matrices of different widths together, as sums and what they are
+  /// scaled with: a narrower one gets a narrower instruction of the same kind,
+  /// whose rows are laid out alike. Null if there is none.
+  const MatrixInstruction *resolve(const MatrixInstruction &row,
+                                   FragmentType type) const;
   /// Has `value` the distribution that `row` wants for it? If its class is
   /// undecided, decides it.
   bool demand(Value value, const MatrixInstruction &row);
@@ -121,12 +123,37 @@ void Legalizer::addClasses(Operation *op) {
   }
 }
 
+/// Whether `row` can distribute `type`.
+static bool fits(const MatrixInstruction &row, FragmentType type) {
+  const LaneMap &map = row.getMap(type.getRole());
+  return (type.getRows() % map.getRows() == 0 || type.getRows() == 1) &&
+         (type.getCols() % map.getCols() == 0 || type.getCols() == 1);
+}
+
+const MatrixInstruction *Legalizer::resolve(const MatrixInstruction &row,
+                                            FragmentType type) const {
+  if (fits(row, type))
+    return &row;
+  const MatrixInstruction *widest = nullptr;
+  for (const MatrixInstruction &other : chip.instructions)
+    if (other.subgroups == row.subgroups && other.m == row.m &&
+        other.k == row.k && other.aType == row.aType &&
+        other.bType == row.bType && other.accType == row.accType &&
+        other.tf32 == row.tf32 && other.matrixUnit == row.matrixUnit &&
+        other.aInMemory == row.aInMemory && other.n < row.n &&
+        fits(other, type) && (!widest || widest->n < other.n) &&
+        other.accMap.dropDimension(1) == row.accMap.dropDimension(1))
+      widest = &other;
+  return widest;
+}
+
 bool Legalizer::demand(Value value, const MatrixInstruction &row) {
-  Role role = cast<FragmentType>(value.getType()).getRole();
+  auto type = cast<FragmentType>(value.getType());
   const MatrixInstruction *&slot = chosen[leader(value)];
   if (!slot)
     slot = &row;
-  return slot->getMap(role) == row.getMap(role);
+  const MatrixInstruction *own = resolve(*slot, type);
+  return own && own->getMap(type.getRole()) == row.getMap(type.getRole());
 }
 
 /// Why `value` is no operand that an instruction reads from swizzled workgroup
@@ -192,31 +219,14 @@ LogicalResult Legalizer::chooseForSum(SumPartsOp op) {
                         << op.getValue().getType();
 }
 
-std::array<int64_t, 2> Legalizer::findCommonTile(Value value) {
-  std::array<int64_t, 2> tile{0, 0};
-  const void *wanted = leader(value);
-  for (Value other : fragments) {
-    if (leader(other) != wanted)
-      continue;
-    // What vectors are reduced from, or become, is in the class as well.
-    auto type = cast<FragmentType>(other.getType());
-    if (type.getRows() > 1)
-      tile[0] = std::gcd(tile[0], type.getRows());
-    if (type.getCols() > 1)
-      tile[1] = std::gcd(tile[1], type.getCols());
-  }
-  return {std::max<int64_t>(1, tile[0]), std::max<int64_t>(1, tile[1])};
-}
-
 LogicalResult Legalizer::chooseForMma(MmaOp op) {
   FragmentType a = op.getA().getType(), b = op.getB().getType(),
                acc = op.getAcc().getType();
   SmallVector<std::string> why;
-  auto [rows, cols] = findCommonTile(op.getAcc());
   const MatrixInstruction *row =
       selectInstruction(chip, a.getElementType(), b.getElementType(),
-                        acc.getElementType(), op.getPrecision(), rows, cols,
-                        a.getCols(), &why, getFragmentGroup(op),
+                        acc.getElementType(), op.getPrecision(), acc.getRows(),
+                        acc.getCols(), a.getCols(), &why, getFragmentGroup(op),
                         isSwizzledTile(op.getA()));
   if (!row || (requireMatrixUnit && !row->matrixUnit)) {
     InFlightDiagnostic diag = op.emitError()
@@ -268,13 +278,6 @@ LogicalResult Legalizer::chooseForMma(MmaOp op) {
   return success();
 }
 
-/// Whether `row` can distribute `type`.
-static bool fits(const MatrixInstruction &row, FragmentType type) {
-  const LaneMap &map = row.getMap(type.getRole());
-  return (type.getRows() % map.getRows() == 0 || type.getRows() == 1) &&
-         (type.getCols() % map.getCols() == 0 || type.getCols() == 1);
-}
-
 LogicalResult Legalizer::chooseForTheRest() {
   // The largest member decides what fits the class.
   llvm::MapVector<const void *, FragmentType> largest;
@@ -303,10 +306,10 @@ LogicalResult Legalizer::chooseForTheRest() {
         const void *result = leader(op.getResult());
         const MatrixInstruction *s = chosen.lookup(source);
         const MatrixInstruction *r = chosen.lookup(result);
-        if (s && !r && fits(*s, largest[result])) {
+        if (s && !r && resolve(*s, largest[result])) {
           chosen[result] = s;
           changed = true;
-        } else if (r && !s && fits(*r, largest[source])) {
+        } else if (r && !s && resolve(*r, largest[source])) {
           chosen[source] = r;
           changed = true;
         }
@@ -323,7 +326,7 @@ LogicalResult Legalizer::chooseForTheRest() {
   for (Value value : fragments) {
     auto type = cast<FragmentType>(value.getType());
     const MatrixInstruction *row = chosen[leader(value)];
-    if (!row || !fits(*row, type))
+    if (!row || !resolve(*row, type))
       return emitError(value.getLoc())
              << "no lane map of " << chip.name << " distributes " << type
              << (row ? " as '" + row->name +
@@ -337,8 +340,9 @@ LogicalResult Legalizer::chooseForTheRest() {
 void Legalizer::setTypes() {
   for (Value value : fragments) {
     auto type = cast<FragmentType>(value.getType());
+    const MatrixInstruction *row = resolve(*chosen[leader(value)], type);
     value.setType(type.cloneWithInstruction(
-        StringAttr::get(type.getContext(), chosen[leader(value)]->name)));
+        StringAttr::get(type.getContext(), row->name)));
   }
 }
 

@@ -134,8 +134,8 @@ struct AwaitPattern : FragmentPattern<AwaitOp> {
     SmallVector<Value> kept;
     for (ValueRange tiles : adaptor.getKept())
       llvm::append_range(kept, tiles);
-    SmallVector<Value> product = target.emitAwait(
-        rewriter, op.getLoc(), op, adaptor.getProduct(), kept);
+    SmallVector<Value> product =
+        target.emitAwait(rewriter, op.getLoc(), op, adaptor.getProduct(), kept);
     if (product.empty())
       llvm::append_range(product, adaptor.getProduct());
     rewriter.replaceOpWithMultiple(op, {ValueRange(product)});

@@ -94,7 +94,7 @@ static void convert(gpu::GPUFuncOp kernel, const Chip &chip) {
   std::string why;
   std::optional<StagingPlan> plan =
       matchBulkSteps(kernel, stages ? stages.getInt() : 0,
-                    size ? size->front() : 0, chip, why);
+                     size ? size->front() : 0, chip, why);
   if (!plan) {
     // Copies that were pipelined are of kernels that had no such step either.
     bool isAsync = false;

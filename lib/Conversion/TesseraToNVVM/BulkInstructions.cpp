@@ -298,26 +298,24 @@ void BulkInstructions::emitLoad(OpBuilder &builder, CopyOp op,
   } else {
     llvm::append_range(place.indices, sourceIndices);
   }
-  Value map =
-      emitMap(builder, op, op.getSource(), getBox(op, shared), window);
+  Value map = emitMap(builder, op, op.getSource(), getBox(op, shared), window);
   Value first = math.add(
       memref::ExtractAlignedPointerAsIndexOp::create(builder, loc, memory),
       math.mul(slot, getTileBytes(op)));
   auto cluster = LLVM::LLVMPointerType::get(
       builder.getContext(),
       static_cast<unsigned>(NVVM::NVVMMemorySpace::SharedCluster));
-  forEachPanel(builder, op, first, place.indices, shared,
-               [&](Value to, ValueRange at) {
-                 to = LLVM::AddrSpaceCastOp::create(builder, loc, cluster, to);
-                 NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp::create(
-                     builder, loc, to, map, at, barrier, place.offsets,
-                     /*multicastMask=*/shared ? shared->mask : Value(),
-                     /*l2CacheHint=*/Value(),
-                     window ? NVVM::TMALoadMode::IM2COL
-                            : NVVM::TMALoadMode::TILE,
-                     /*isCTAOnly=*/false, NVVM::CTAGroupKindAttr(),
-                     /*predicate=*/Value());
-               });
+  forEachPanel(
+      builder, op, first, place.indices, shared, [&](Value to, ValueRange at) {
+        to = LLVM::AddrSpaceCastOp::create(builder, loc, cluster, to);
+        NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp::create(
+            builder, loc, to, map, at, barrier, place.offsets,
+            /*multicastMask=*/shared ? shared->mask : Value(),
+            /*l2CacheHint=*/Value(),
+            window ? NVVM::TMALoadMode::IM2COL : NVVM::TMALoadMode::TILE,
+            /*isCTAOnly=*/false, NVVM::CTAGroupKindAttr(),
+            /*predicate=*/Value());
+      });
 }
 
 void BulkInstructions::emitStore(OpBuilder &builder, CopyOp op,

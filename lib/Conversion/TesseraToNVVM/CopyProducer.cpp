@@ -16,9 +16,9 @@
 // A phase of a "full" barrier is over when the producer has announced the
 // step's bytes and these are there; one of an "empty" barrier, when each
 // subgroup of the others has arrived. Both sides count slots, and the parity of
-// the turn around the ring, through all loops that the ring's steps stand in: so
-// copies for the next tile run while this one's results are stored. A wait for
-// the parity before the first is over at once: all slots begin empty.
+// the turn around the ring, through all loops that the ring's steps stand in:
+// so copies for the next tile run while this one's results are stored. A wait
+// for the parity before the first is over at once: all slots begin empty.
 //
 // Where workgroups share tiles (TileSharing.h), each brings a part of a tile to
 // several, and the others say it to several that a slot is empty.
@@ -110,8 +110,8 @@ private:
         builder, loc, builder.getI32IntegerAttr(static_cast<int32_t>(value)));
   }
   Places getStart(OpBuilder &builder) {
-    return Places(rings.size(), {IndexMath(builder, loc).constant(0),
-                                 number(builder, 0)});
+    return Places(rings.size(),
+                  {IndexMath(builder, loc).constant(0), number(builder, 0)});
   }
   Place emitNext(OpBuilder &builder, const Ring &ring, Place place);
   Value emitFull(OpBuilder &builder, const Ring &ring, Value slot) {
@@ -241,13 +241,11 @@ bool Specializer::canRun() {
 // The roles
 //===----------------------------------------------------------------------===//
 
-Place Specializer::emitNext(OpBuilder &builder, const Ring &ring,
-                            Place place) {
+Place Specializer::emitNext(OpBuilder &builder, const Ring &ring, Place place) {
   IndexMath math(builder, loc);
   Value next = math.add(place.slot, 1);
   Value isLast = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
-                                       next,
-                                       math.constant(ring.tiles->slots));
+                                       next, math.constant(ring.tiles->slots));
   Value other =
       arith::XOrIOp::create(builder, loc, place.parity, number(builder, 1));
   return {arith::SelectOp::create(builder, loc, isLast, math.constant(0), next),
@@ -464,11 +462,11 @@ scf::ForOp Specializer::convertLoop(scf::ForOp loop, Places &places) {
   auto keep = [](OpBuilder &, Location, ArrayRef<BlockArgument> arguments) {
     return SmallVector<Value>(arguments.begin(), arguments.end());
   };
-  auto wider = cast<scf::ForOp>((*loop.replaceWithAdditionalYields(
-                                    rewriter, init,
-                                    /*replaceInitOperandUsesInLoop=*/false,
-                                    keep))
-                                    .getOperation());
+  auto wider =
+      cast<scf::ForOp>((*loop.replaceWithAdditionalYields(
+                            rewriter, init,
+                            /*replaceInitOperandUsesInLoop=*/false, keep))
+                           .getOperation());
   ValueRange arguments = wider.getRegionIterArgs().take_back(init.size()),
              results = wider.getResults().take_back(init.size());
   Places inner = places;

@@ -15,8 +15,7 @@ namespace mlir::tessera {
 /// the others. The kernel's tensor maps are added to `maps`. False, with the
 /// kernel as it was, where the copies depend on what the others compute.
 bool specializeSubgroups(gpu::GPUFuncOp kernel, const StagingPlan &plan,
-                         const Chip &chip,
-                         SmallVectorImpl<Attribute> &maps);
+                         const Chip &chip, SmallVectorImpl<Attribute> &maps);
 
 } // namespace mlir::tessera
 

@@ -5,9 +5,9 @@
 //===----------------------------------------------------------------------===//
 //
 // Instructions of a warpgroup are asynchronous: registers of theirs may be
-// touched once they have been waited for. Where element-wise work stands between
-// a product and the first use of its result, or a product that runs beside such
-// work, the wait goes there.
+// touched once they have been waited for. Where element-wise work stands
+// between a product and the first use of its result, or a product that runs
+// beside such work, the wait goes there.
 //
 //===----------------------------------------------------------------------===//
 

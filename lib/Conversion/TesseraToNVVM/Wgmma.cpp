@@ -177,11 +177,11 @@ std::string Product::spell(int64_t first, int64_t end, int64_t perTile,
     for (int64_t i = 0; i < m; ++i)
       for (int64_t j = 0; j < n; ++j) {
         int64_t left = a + (i * k + s) * perA;
-        text += name + spellRegisters((i * n + j) * perTile, perTile) + ", " +
-                (aWords ? spellRegisters(left, aWords)
-                        : "$" + llvm::utostr(left)) +
-                ", $" + llvm::utostr(b + s * n + j) +
-                (overwrites && s == first ? ", q" : ", p") + suffix + ";\n";
+        text +=
+            name + spellRegisters((i * n + j) * perTile, perTile) + ", " +
+            (aWords ? spellRegisters(left, aWords) : "$" + llvm::utostr(left)) +
+            ", $" + llvm::utostr(b + s * n + j) +
+            (overwrites && s == first ? ", q" : ", p") + suffix + ";\n";
       }
   text += "wgmma.commit_group.sync.aligned;\n";
   if (waits)
@@ -255,7 +255,8 @@ SmallVector<Value> NvidiaTarget::emitAwait(OpBuilder &builder, Location loc,
   // run beside the product then runs behind it. Over two of these it does not.
   std::string text =
       op.getKept().empty() ? "" : "bar.warp.sync -1;\nbar.warp.sync -1;\n";
-  text += "wgmma.wait_group.sync.aligned " + llvm::utostr(op.getPending()) + ";";
+  text +=
+      "wgmma.wait_group.sync.aligned " + llvm::utostr(op.getPending()) + ";";
   Value results = emitAssembly(builder, loc, text, operands, words,
                                /*touchesMemory=*/true);
   int64_t perTile = words.size() / product.size();

@@ -113,8 +113,9 @@ const MatrixInstruction *mlir::tessera::selectInstruction(
       reason = "rounds its operands to tf32: allow it with 'precision tf32' "
                "or --allow-tf32";
     else if (row.aInMemory && !aInMemory)
-      reason = "reads operand a from swizzled workgroup memory, and it comes in "
-               "registers";
+      reason =
+          "reads operand a from swizzled workgroup memory, and it comes in "
+          "registers";
     else if (m % row.m || n % row.n || k % row.k)
       reason = "the fragment, " + llvm::utostr(m) + "x" + llvm::utostr(n) +
                "x" + llvm::utostr(k) + ", is no multiple of " +

@@ -347,10 +347,11 @@ static bool findSupplier(LoadOp load, StagingPlan &plan) {
   return true;
 }
 
-std::optional<StagingPlan>
-mlir::tessera::matchBulkSteps(Operation *kernel, int64_t stages,
-                              int64_t threads, const Chip &chip,
-                              std::string &why) {
+std::optional<StagingPlan> mlir::tessera::matchBulkSteps(Operation *kernel,
+                                                         int64_t stages,
+                                                         int64_t threads,
+                                                         const Chip &chip,
+                                                         std::string &why) {
   auto isNot = [&](const Twine &message) {
     why = message.str();
     return std::nullopt;

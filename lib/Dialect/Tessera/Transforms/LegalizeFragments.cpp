@@ -60,10 +60,10 @@ private:
   /// Whether the operands that `row` reads from memory are there.
   static LogicalResult checkMemoryOperands(MmaOp op,
                                            const MatrixInstruction &row);
-  /// The instruction of a class as it is for a fragment of `type`. Vectors along
-  /// M tie matrices of different widths together, as sums and what they are
-  /// scaled with: a narrower one gets a narrower instruction of the same kind,
-  /// whose rows are laid out alike. Null if there is none.
+  /// The instruction of a class as it is for a fragment of `type`. Vectors
+  /// along M tie matrices of different widths together, as sums and what they
+  /// are scaled with: a narrower one gets a narrower instruction of the same
+  /// kind, whose rows are laid out alike. Null if there is none.
   const MatrixInstruction *resolve(const MatrixInstruction &row,
                                    FragmentType type) const;
   /// Has `value` the distribution that `row` wants for it? If its class is
@@ -223,11 +223,10 @@ LogicalResult Legalizer::chooseForMma(MmaOp op) {
   FragmentType a = op.getA().getType(), b = op.getB().getType(),
                acc = op.getAcc().getType();
   SmallVector<std::string> why;
-  const MatrixInstruction *row =
-      selectInstruction(chip, a.getElementType(), b.getElementType(),
-                        acc.getElementType(), op.getPrecision(), acc.getRows(),
-                        acc.getCols(), a.getCols(), &why, getFragmentGroup(op),
-                        isSwizzledTile(op.getA()));
+  const MatrixInstruction *row = selectInstruction(
+      chip, a.getElementType(), b.getElementType(), acc.getElementType(),
+      op.getPrecision(), acc.getRows(), acc.getCols(), a.getCols(), &why,
+      getFragmentGroup(op), isSwizzledTile(op.getA()));
   if (!row || (requireMatrixUnit && !row->matrixUnit)) {
     InFlightDiagnostic diag = op.emitError()
                               << (row ? "a matrix unit is required, and "

@@ -52,11 +52,11 @@ ScheduleNumbers::ScheduleNumbers(ScheduleAttr schedule)
 
 bool ScheduleNumbers::isValid() const {
   const ScheduleNumbers &s = *this;
-  for (Entry entry : {Entry::WorkgroupM, Entry::WorkgroupN, Entry::SubgroupM,
-                      Entry::SubgroupN, Entry::K, Entry::KFragment,
-                      Entry::VThreadM, Entry::VThreadN, Entry::SplitK,
-                      Entry::Group, Entry::ClusterM, Entry::ClusterN,
-                      Entry::Batches, Entry::SubgroupBatches})
+  for (Entry entry :
+       {Entry::WorkgroupM, Entry::WorkgroupN, Entry::SubgroupM,
+        Entry::SubgroupN, Entry::K, Entry::KFragment, Entry::VThreadM,
+        Entry::VThreadN, Entry::SplitK, Entry::Group, Entry::ClusterM,
+        Entry::ClusterN, Entry::Batches, Entry::SubgroupBatches})
     if (s[entry] <= 0)
       return false;
   for (Entry entry :

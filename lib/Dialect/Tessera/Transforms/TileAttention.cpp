@@ -456,10 +456,9 @@ void AttentionTiler::emitTile(Value x, Value y) {
   Softmax softmax = step(scores, Value(), Value());
   Value sums = fill(fragment(subRows, e, Role::Acc), 0);
 
-  auto loop = scf::ForOp::create(
-      builder, zero, math.sub(numBlocks, one), one,
-      ValueRange{sums, softmax.largest, softmax.sum,
-                 makeOperand(softmax.weights)});
+  auto loop = scf::ForOp::create(builder, zero, math.sub(numBlocks, one), one,
+                                 ValueRange{sums, softmax.largest, softmax.sum,
+                                            makeOperand(softmax.weights)});
   {
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(loop.getBody());
@@ -489,9 +488,8 @@ void AttentionTiler::emitTile(Value x, Value y) {
     next = scaleRows(next, softmax.shrink);
     // Once the product that reads the old weights is done, the new ones can
     // have their registers.
-    scf::YieldOp::create(builder,
-                         ValueRange{next, softmax.largest, softmax.sum,
-                                    makeOperand(softmax.weights)});
+    scf::YieldOp::create(builder, ValueRange{next, softmax.largest, softmax.sum,
+                                             makeOperand(softmax.weights)});
   }
   stage({{AttentionOp::Value, zero, lastValueTile, keys}});
   sums = multiply(1, loop.getResult(3), loadValue(lastValueTile, zero),

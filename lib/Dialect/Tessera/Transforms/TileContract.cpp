@@ -384,8 +384,7 @@ Tiler::emitSources(unsigned side, ArrayRef<MatrixView> views, Value k) {
   bool kDivides = divides(2, step * schedule.getSplitK());
   std::optional<int64_t> knownSteps = getConstantIntValue(numSteps);
   bool ahead = !knownSteps || *knownSteps < schedule.getStages();
-  bool kBeyond = !kDivides || (gathers && ahead),
-       otherBeyond = !fits(side);
+  bool kBeyond = !kDivides || (gathers && ahead), otherBeyond = !fits(side);
   Value row = side == 0 ? blockAt[0] : k, col = side == 0 ? k : blockAt[1];
   SmallVector<StepSource> sources(subBatches);
   // Without staging, subgroups of other matrices have tiles of their own.

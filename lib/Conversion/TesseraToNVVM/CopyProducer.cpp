@@ -372,6 +372,8 @@ void Specializer::emitProducer(OpBuilder &builder, Block &block,
     for (size_t i : carried)
       init.append({places[i].slot, places[i].parity});
     auto copy = scf::ForOp::create(builder, loc, begin, end, stride, init);
+    // What is repeated in the loop is not to be used behind it.
+    IRMapping outside = mapping;
     mapping.map(loop.getInductionVar(), copy.getInductionVar());
     OpBuilder body = OpBuilder::atBlockEnd(copy.getBody());
     Places inner = places;
@@ -385,6 +387,7 @@ void Specializer::emitProducer(OpBuilder &builder, Block &block,
       places[i] = {copy.getResult(2 * n), copy.getResult(2 * n + 1)};
     }
     scf::YieldOp::create(body, loc, yielded);
+    mapping = outside;
   }
 }
 

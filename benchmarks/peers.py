@@ -109,20 +109,12 @@ class Torch:
         def call():
             return torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=case.more["causal"])
 
-        def timed():
-            start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-            start.record()
-            call()
-            end.record()
-            end.synchronize()
-            return start.elapsed_time(end)
-
         times, refusals = {}, []
         for backend in (SDPBackend.CUDNN_ATTENTION, SDPBackend.FLASH_ATTENTION, SDPBackend.EFFICIENT_ATTENTION):
             try:
                 with sdpa_kernel(backend):
-                    measure(timed, 3)
-                    times[backend] = measure(timed, 10)
+                    measure(lambda: self.elapsed(call), 3)
+                    times[backend] = measure(lambda: self.elapsed(call), 10)
             except RuntimeError as error:
                 refusals.append(f"{backend.name}: {str(error).splitlines()[0]}")
         if not times:
@@ -153,13 +145,18 @@ class Torch:
             nonlocal pattern
             pattern = (pattern + 1) % 127
             self.scratch.fill_(pattern)  # Nothing of the operands is left in the L2.
-            start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-            start.record()
-            call()
-            end.record()
-            end.synchronize()
-            return start.elapsed_time(end)
+            return self.elapsed(call)
         return once
+
+    def elapsed(self, call):
+        """Milliseconds that `call` takes, by the device's events."""
+        torch = self.torch
+        start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+        start.record()
+        call()
+        end.record()
+        end.synchronize()
+        return start.elapsed_time(end)
 
 
 class Triton:

@@ -55,9 +55,10 @@ def ConvertLinalgToTessera : Pass<"convert-linalg-to-tessera"> {
       factor of the scores, a mask that hides keys behind the query's by minus
       infinity (or less than -1e9, or the lowest f16), reshapes, and the rounding
       or transposition of the result. What is in between is computed in f32 and
-      not rounded, but for the weights. A schedule on the second product is the op's. That is done where
-      nothing else uses what is in between, and a schedule is legal on the chip; a
-      remark says why not. `fuse-attention=false` keeps them apart.
+      not rounded, but for the weights. A schedule on the second product is the
+      op's. That is done where nothing else uses what is in between, and a
+      schedule is legal on the chip; a remark says why not.
+      `fuse-attention=false` keeps them apart.
     - `tessera.schedule = #tessera.schedule<...>` on the linalg op is carried
       over. `tessera.allow_tf32`, or the option, sets `precision tf32` on f32
       products, and `tessera.allow_fast_f8` `precision fast_f8` on those of

@@ -475,6 +475,15 @@ static InstrPtr compileConvert(ConvertOp op, Scope &scope) {
   });
 }
 
+static InstrPtr compileAwait(AwaitOp op, Scope &scope) {
+  Slot product = scope.slot(op.getProduct());
+  Slot result = scope.define(op.getResult());
+  return makeInstr([=](Frame &frame) {
+    frame.view(result) = frame.view(product);
+    return true;
+  });
+}
+
 //===----------------------------------------------------------------------===//
 // Virtual threads
 //===----------------------------------------------------------------------===//
@@ -574,6 +583,7 @@ void tessera::reference::addFragmentHandlers(Registry &registry) {
   });
   registry.add<FillOp>(compileFill);
   registry.add<MmaOp>(compileMma);
+  registry.add<AwaitOp>(compileAwait);
   registry.add<MapOp>(compileMap);
   registry.add<BroadcastOp>(compileBroadcast);
   registry.add<ReduceOp>(compileReduce);

@@ -88,9 +88,6 @@ void TileSharing::emitSetUp(OpBuilder &builder) {
 }
 
 std::optional<SharedTile> TileSharing::getShare(CopyOp op) const {
-  // Windows are brought by each workgroup for itself.
-  if (op.getWindow())
-    return std::nullopt;
   for (Operation *user : op.getTarget().getUsers())
     if (auto load = dyn_cast<LoadOp>(user)) {
       Role role = load.getResult().getType().getRole();

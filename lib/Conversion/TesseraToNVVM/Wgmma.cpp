@@ -192,7 +192,7 @@ std::string Product::spell(int64_t first, int64_t end, int64_t perTile,
 /// Whether the sums begin at zero: the instruction then need not read them.
 static bool beginsAtZero(MmaOp op) {
   auto fill = op.getAcc().getDefiningOp<FillOp>();
-  return fill && (matchPattern(fill.getValue(), m_AnyZeroFloat()) ||
+  return fill && (matchPattern(fill.getValue(), m_PosZeroFloat()) ||
                   matchPattern(fill.getValue(), m_Zero()));
 }
 

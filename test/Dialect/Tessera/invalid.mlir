@@ -1299,3 +1299,11 @@ func.func @contract_c2_no_init(%a: memref<64x32xf16>, %b: memref<32x48xf16>, %c:
   }
   return
 }
+
+// -----
+
+func.func @await_pending(%p: !tessera.fragment<16x16xf32, acc>) {
+  // expected-error @+1 {{attribute 'pending' failed to satisfy constraint: 64-bit signless integer attribute whose value is non-negative}}
+  %r = tessera.await %p pending -1 : !tessera.fragment<16x16xf32, acc>
+  return
+}

@@ -411,7 +411,7 @@ def Tessera_AwaitOp : Tessera_Op<"await",
   }];
   let arguments = (ins Tessera_FragmentOf<"Acc">:$product,
                        Variadic<Tessera_AnyFragment>:$kept,
-                       I64Attr:$pending);
+                       ConfinedAttr<I64Attr, [IntNonNegative]>:$pending);
   let results = (outs Tessera_FragmentOf<"Acc">:$result);
   let assemblyFormat = [{
     $product (`keeping` $kept^)? `pending` $pending attr-dict `:`

@@ -80,6 +80,16 @@ struct ScheduleDefaults {
   bool sumsApart = false;
 };
 
+/// How the default schedule computes attention by groups of subgroups, where
+/// the chip has instructions for them. What does not fit has half the keys, or
+/// fewer stages.
+struct AttentionDefaults {
+  /// Groups of a workgroup, each with rows of its own.
+  int64_t groups = 1;
+  /// Keys of a block, and how many blocks are in flight.
+  int64_t keys = 64, stages = 1;
+};
+
 /// How the default schedule computes a batch of matrices of which each is one
 /// tile of one subgroup. By itself such a tile fills no workgroup.
 struct BatchDefaults {
@@ -198,6 +208,8 @@ struct Chip {
   int64_t rowPaddingBytes;
   /// Has copies from global to workgroup memory that bypass registers.
   bool asyncCopy;
+  /// The least bytes that one of them moves.
+  int64_t asyncCopyBytes = 0;
   /// Workgroups that can run at the same time, as a cluster, and read each
   /// other's workgroup memory. 1: none.
   int64_t clusterWorkgroups = 1;
@@ -217,6 +229,7 @@ struct Chip {
   /// Default tilings with a matrix unit, and with scalar FMAs.
   ScheduleDefaults matrixDefaults, scalarDefaults;
   BatchDefaults batchDefaults;
+  AttentionDefaults attentionDefaults;
   /// Tilings for instructions of several subgroups together, where the chip has
   /// them. The default schedule takes the one by which the contraction takes
   /// least time.

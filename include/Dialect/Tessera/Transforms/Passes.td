@@ -221,8 +221,8 @@ def TesseraRepackOperands : Pass<"tessera-repack-operands"> {
     filters are copied to the same with zeros for what is added.
 
     Left alone are operands of extents that are not known, with a producer, other
-    images, operands of i4, and with several dimensions along the rows. Leaves everything as it is on chips without such
-    instructions.
+    images, operands of i4, and with several dimensions along the rows. Leaves
+    everything as it is on chips without such instructions.
 
     Before
 

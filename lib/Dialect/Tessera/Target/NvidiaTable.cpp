@@ -337,6 +337,9 @@ static void addWarpgroups(Chip &chip) {
                         {{256, 64}, {64, 64}, 128, 8, 4, 0.55},
                         {{128, 64}, {64, 64}, 128, 8, 4, 0.45},
                         {{64, 64}, {64, 64}, 256, 8, 4, 0.33}};
+  // Measured on an H200: docs/benchmarks/h200-attention.md. One group has the
+  // matrix unit while the other has its softmax.
+  chip.attentionDefaults = {/*groups=*/2, /*keys=*/128, /*stages=*/2};
   ChipRates &rates = chip.rates;
   rates.products = 3170;
   rates.epilogue = 0.035;
@@ -404,6 +407,8 @@ void mlir::tessera::addNvidiaChips(std::vector<Chip> &chips) {
     chip.alignedAccess = true;
     chip.rowPaddingBytes = 16;
     chip.asyncCopy = ampere;
+    // PTX ISA, "cp.async": 4, 8 or 16 bytes.
+    chip.asyncCopyBytes = ampere ? 4 : 0;
     // CUDA driver API, cuTensorMapEncodeTiled and cuTensorMapEncodeIm2col.
     if (entry.level >= 90) {
       // CUDA C++ Programming Guide, "Thread Block Clusters": portable sizes.

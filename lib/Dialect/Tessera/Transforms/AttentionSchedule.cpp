@@ -184,16 +184,15 @@ ScheduleAttr mlir::tessera::getDefaultSchedule(AttentionOp op,
   }
 
   bool swizzle = chip.preferSwizzle && canSwizzle(op);
-  // Measured on an H200: docs/benchmarks/h200-attention.md. Two groups take
-  // turns: one has the matrix unit while the other has its softmax.
+  const AttentionDefaults &groups = chip.attentionDefaults;
   for (const ScheduleDefaults &tiling : chip.groupDefaults) {
-    int64_t rows = tiling.subgroup[0];
-    bool one = ShapedType::isStatic(m) && m <= rows;
-    for (int64_t keys : {128, 64})
-      for (int64_t stages : {2, 1})
-        if (ScheduleAttr schedule =
-                make({one ? rows : 2 * rows, keys}, {rows, keys}, d, stages,
-                     swizzle, tiling.group);
+    int64_t rows = tiling.subgroup[0], all = groups.groups * rows;
+    if (ShapedType::isStatic(m) && m <= rows)
+      all = rows;
+    for (int64_t keys : {groups.keys, groups.keys / 2})
+      for (int64_t stages = groups.stages; stages > 0; --stages)
+        if (ScheduleAttr schedule = make({all, keys}, {rows, keys}, d, stages,
+                                         swizzle, tiling.group);
             isGood(schedule))
           return schedule;
   }

@@ -20,6 +20,23 @@ using namespace mlir::tessera;
 // NOLINTBEGIN(bugprone-derived-method-shadowing-base-method)
 
 namespace {
+/// The operands of `op`, with buffers for tensors.
+static FailureOr<SmallVector<Value>>
+getOperands(Operation *op, RewriterBase &rewriter,
+            const BufferizationOptions &options, BufferizationState &state) {
+  SmallVector<Value> operands;
+  for (Value value : op->getOperands()) {
+    if (isa<TensorType>(value.getType())) {
+      FailureOr<Value> buffer = getBuffer(rewriter, value, options, state);
+      if (failed(buffer))
+        return failure();
+      value = *buffer;
+    }
+    operands.push_back(value);
+  }
+  return operands;
+}
+
 struct ContractOpInterface
     : public DstBufferizableOpInterfaceExternalModel<ContractOpInterface,
                                                      ContractOp> {
@@ -57,21 +74,14 @@ struct ContractOpInterface
                           BufferizationState &state) const {
     auto contract = cast<ContractOp>(op);
     rewriter.setInsertionPoint(op);
-    SmallVector<Value> operands;
-    for (OpOperand &operand : op->getOpOperands()) {
-      Value value = operand.get();
-      if (isa<TensorType>(value.getType())) {
-        FailureOr<Value> buffer = getBuffer(rewriter, value, options, state);
-        if (failed(buffer))
-          return failure();
-        value = *buffer;
-      }
-      operands.push_back(value);
-    }
-    Value output = operands[contract.getOutputMutable().getOperandNumber()];
+    FailureOr<SmallVector<Value>> operands =
+        getOperands(op, rewriter, options, state);
+    if (failed(operands))
+      return failure();
+    Value output = (*operands)[contract.getOutputMutable().getOperandNumber()];
     auto bufferized = ContractOp::create(
-        rewriter, op->getLoc(), TypeRange(), operands, contract.getProperties(),
-        llvm::to_vector(op->getDiscardableAttrs()));
+        rewriter, op->getLoc(), TypeRange(), *operands,
+        contract.getProperties(), llvm::to_vector(op->getDiscardableAttrs()));
     for (auto [from, to] :
          llvm::zip(contract->getRegions(), bufferized->getRegions()))
       to.takeBody(from);
@@ -93,20 +103,15 @@ struct AttentionOpInterface
                           BufferizationState &state) const {
     auto attention = cast<AttentionOp>(op);
     rewriter.setInsertionPoint(op);
-    SmallVector<Value> buffers;
-    for (Value value : op->getOperands()) {
-      if (isa<TensorType>(value.getType())) {
-        FailureOr<Value> buffer = getBuffer(rewriter, value, options, state);
-        if (failed(buffer))
-          return failure();
-        value = *buffer;
-      }
-      buffers.push_back(value);
-    }
-    AttentionOp::create(rewriter, op->getLoc(), TypeRange(), buffers,
+    FailureOr<SmallVector<Value>> operands =
+        getOperands(op, rewriter, options, state);
+    if (failed(operands))
+      return failure();
+    AttentionOp::create(rewriter, op->getLoc(), TypeRange(), *operands,
                         attention.getProperties(),
                         llvm::to_vector(op->getDiscardableAttrs()));
-    replaceOpWithBufferizedValues(rewriter, op, buffers[AttentionOp::Output]);
+    replaceOpWithBufferizedValues(rewriter, op,
+                                  (*operands)[AttentionOp::Output]);
     return success();
   }
 };

@@ -187,10 +187,9 @@ static bool hasUnalignedPairs(ContractOp op) {
       2 * getElementBytes(getElementTypeOrSelf(op.getOutput().getType())));
 }
 
-/// Whether lhs (0) or rhs (1) is not copied asynchronously, which takes 4 bytes
-/// at least.
-static bool isCopiedSingly(ContractOp op, unsigned side) {
-  return hasRowsBeside(op, side, 4);
+/// Whether rows of lhs (0) or rhs (1) are no whole asynchronous copies.
+static bool isCopiedSingly(ContractOp op, unsigned side, const Chip &chip) {
+  return hasRowsBeside(op, side, chip.asyncCopyBytes);
 }
 
 /// Whether rows of both staged tiles can be swizzled.
@@ -375,7 +374,8 @@ static ScheduleAttr makeDefaultSchedule(ContractOp op, const Chip &chip,
   // What is not copied asynchronously is not copied ahead: all of a few steps
   // is copied at once.
   if (chip.asyncCopy && ShapedType::isStatic(steps) && steps > 1 &&
-      steps <= stages && (isCopiedSingly(op, 0) || isCopiedSingly(op, 1)) &&
+      steps <= stages &&
+      (isCopiedSingly(op, 0, chip) || isCopiedSingly(op, 1, chip)) &&
       limit % static_cast<int64_t>(llvm::alignTo(extents[2], kFragment)) == 0) {
     k = llvm::alignTo(extents[2], kFragment);
     stages = 1;

@@ -88,6 +88,8 @@ private:
 void Legalizer::addClasses(Operation *op) {
   if (auto mma = dyn_cast<MmaOp>(op)) {
     unite(mma.getAcc(), mma.getResult());
+  } else if (auto await = dyn_cast<AwaitOp>(op)) {
+    unite(await.getProduct(), await.getResult());
   } else if (auto map = dyn_cast<MapOp>(op)) {
     for (Value input : map.getInputs())
       unite(input, map.getResult());

@@ -16,35 +16,12 @@
 using namespace mlir;
 using namespace mlir::tessera;
 
-llvm::ArrayRef<std::array<const char *, 3>> mlir::tessera::getScalarProducts() {
-  static const std::array<const char *, 3> products[] = {
-      {"f32", "f32", "f32"},
-      {"f64", "f64", "f64"},
-      {"f16", "f16", "f32"},
-      {"f16", "f16", "f16"},
-      {"bf16", "bf16", "f32"},
-      {"i8", "i8", "i32"},
-      {"f8E4M3FN", "f8E4M3FN", "f32"},
-      {"f8E4M3FN", "f8E5M2", "f32"},
-      {"f8E5M2", "f8E4M3FN", "f32"},
-      {"f8E5M2", "f8E5M2", "f32"},
-      {"f8E4M3FN", "f8E4M3FN", "f16"},
-      {"f8E4M3FN", "f8E5M2", "f16"},
-      {"f8E5M2", "f8E4M3FN", "f16"},
-      {"f8E5M2", "f8E5M2", "f16"},
-      {"f8E4M3FNUZ", "f8E4M3FNUZ", "f32"},
-      {"f8E4M3FNUZ", "f8E5M2FNUZ", "f32"},
-      {"f8E5M2FNUZ", "f8E4M3FNUZ", "f32"},
-      {"f8E5M2FNUZ", "f8E5M2FNUZ", "f32"},
-  };
-  return products;
-}
-
 const std::vector<Chip> &mlir::tessera::getAllChips() {
   static const std::vector<Chip> chips = [] {
     std::vector<Chip> chips;
     addCpuChips(chips);
     addNvidiaChips(chips);
+    addAmdChips(chips);
     return chips;
   }();
   return chips;

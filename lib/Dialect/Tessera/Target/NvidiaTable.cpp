@@ -179,67 +179,15 @@ static const Row rows[] = {
     {"m16n8k32.8", "f8E5M2", "f8E5M2", "f32", 89},
 };
 
-// Without a matrix unit: lanes as 4 by 8, each with a block of its own.
-static const Shape scalarShapes[] = {
-    {"m16n32k1",
-     16,
-     32,
-     1,
-     {{{0, 0}, {0, 0}, {0, 0}, {4, 0}, {8, 0}}, {{1, 0}, {2, 0}}},
-     {{{0, 4}, {0, 8}, {0, 16}, {0, 0}, {0, 0}}, {{0, 1}, {0, 2}}},
-     {{{0, 4}, {0, 8}, {0, 16}, {4, 0}, {8, 0}},
-      {{0, 1}, {0, 2}, {1, 0}, {2, 0}}}},
-    {"m16n16k1",
-     16,
-     16,
-     1,
-     {{{0, 0}, {0, 0}, {0, 0}, {4, 0}, {8, 0}}, {{1, 0}, {2, 0}}},
-     {{{0, 2}, {0, 4}, {0, 8}, {0, 0}, {0, 0}}, {{0, 1}}},
-     {{{0, 2}, {0, 4}, {0, 8}, {4, 0}, {8, 0}}, {{0, 1}, {1, 0}, {2, 0}}}},
-    {"m8n8k1",
-     8,
-     8,
-     1,
-     {{{0, 0}, {0, 0}, {0, 0}, {2, 0}, {4, 0}}, {{1, 0}}},
-     {{{0, 1}, {0, 2}, {0, 4}, {0, 0}, {0, 0}}, {}},
-     {{{0, 1}, {0, 2}, {0, 4}, {2, 0}, {4, 0}}, {{1, 0}}}},
-    // A row or a column of elements, for fragments of odd shapes.
-    {"m1n32k1",
-     1,
-     32,
-     1,
-     {{{0, 0}, {0, 0}, {0, 0}, {0, 0}, {0, 0}}, {}},
-     {{{0, 1}, {0, 2}, {0, 4}, {0, 8}, {0, 16}}, {}},
-     {{{0, 1}, {0, 2}, {0, 4}, {0, 8}, {0, 16}}, {}}},
-    {"m32n1k1",
-     32,
-     1,
-     1,
-     {{{1, 0}, {2, 0}, {4, 0}, {8, 0}, {16, 0}}, {}},
-     {{{0, 0}, {0, 0}, {0, 0}, {0, 0}, {0, 0}}, {}},
-     {{{1, 0}, {2, 0}, {4, 0}, {8, 0}, {16, 0}}, {}}},
-    // One element, replicated in every lane: fits any shape, and wastes lanes.
-    {"m1n1k1",
-     1,
-     1,
-     1,
-     {{{0, 0}, {0, 0}, {0, 0}, {0, 0}, {0, 0}}, {}},
-     {{{0, 0}, {0, 0}, {0, 0}, {0, 0}, {0, 0}}, {}},
-     {{{0, 0}, {0, 0}, {0, 0}, {0, 0}, {0, 0}}, {}}},
-};
-
 static MatrixInstruction makeInstruction(const Shape &shape, llvm::StringRef a,
                                          llvm::StringRef b, llvm::StringRef acc,
-                                         bool tf32, bool matrixUnit,
-                                         int64_t since) {
+                                         bool tf32, int64_t since) {
   MatrixInstruction row;
   llvm::StringRef base = llvm::StringRef(shape.name).split('.').first;
   std::string operand = tf32 ? "tf32" : a.str();
   if (a != b)
     operand += "." + b.str();
-  row.name = (llvm::StringRef(matrixUnit ? "mma." : "fma.") + base + "." + acc +
-              "." + operand)
-                 .str();
+  row.name = ("mma." + base + "." + acc + "." + operand).str();
   row.m = shape.m;
   row.n = shape.n;
   row.k = shape.k;
@@ -247,7 +195,6 @@ static MatrixInstruction makeInstruction(const Shape &shape, llvm::StringRef a,
   row.bType = b.str();
   row.accType = acc.str();
   row.tf32 = tf32;
-  row.matrixUnit = matrixUnit;
   row.since = since;
   row.aMap = shape.a;
   row.bMap = shape.b;
@@ -314,7 +261,7 @@ static void addWarpgroups(Chip &chip) {
       shape.name = name.c_str();
       MatrixInstruction row =
           makeInstruction(shape, type.a, type.b, type.acc, type.tf32,
-                          /*matrixUnit=*/true, /*since=*/90);
+                          /*since=*/90);
       row.name.replace(0, 3, "wgmma");
       row.subgroups = 4;
       row.aInMemory = row.bInMemory = true;
@@ -445,14 +392,11 @@ void mlir::tessera::addNvidiaChips(std::vector<Chip> &chips) {
       for (const Shape &shape : shapes)
         if (llvm::StringRef(shape.name) == row.shape)
           chip.instructions.push_back(makeInstruction(
-              shape, row.a, row.b, row.acc, row.tf32, true, row.since));
+              shape, row.a, row.b, row.acc, row.tf32, row.since));
     }
     if (chip.name == "sm_90a")
       addWarpgroups(chip);
-    for (const Shape &shape : scalarShapes)
-      for (auto [a, b, acc] : getScalarProducts())
-        chip.instructions.push_back(
-            makeInstruction(shape, a, b, acc, false, false, 0));
+    addScalarInstructions(chip);
     chips.push_back(std::move(chip));
   }
 }

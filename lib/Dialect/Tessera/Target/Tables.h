@@ -13,10 +13,15 @@ namespace mlir::tessera {
 
 void addCpuChips(std::vector<Chip> &chips);
 void addNvidiaChips(std::vector<Chip> &chips);
+void addAmdChips(std::vector<Chip> &chips);
 
 /// The operand types of scalar products: every row of the table of
 /// `tessera.mma` as {a, b, acc}.
 llvm::ArrayRef<std::array<const char *, 3>> getScalarProducts();
+
+/// Rows for products by scalar FMAs, over a subgroup of 32 or 64 lanes, last in
+/// the chip's table.
+void addScalarInstructions(Chip &chip);
 
 } // namespace mlir::tessera
 

@@ -307,6 +307,11 @@ mlir::tessera::convertFragmentsToVectors(Operation *root,
       op->setAttr(getAlignmentAttrName(),
                   builder.getI64IntegerAttr(getKnownTileAlignment(
                       store.getMemory(), store.getIndices())));
+    if (auto broadcast = dyn_cast<BroadcastOp>(op))
+      if (isa<MemRefType>(broadcast.getSource().getType()))
+        op->setAttr(getAlignmentAttrName(),
+                    builder.getI64IntegerAttr(getKnownTileAlignment(
+                        broadcast.getSource(), broadcast.getIndex())));
     if (auto copy = dyn_cast<CopyOp>(op))
       setAlignment(copy);
     if (auto copy = dyn_cast<AsyncCopyOp>(op))

@@ -587,6 +587,25 @@ struct StorePattern : FragmentPattern<StoreOp> {
 struct BroadcastPattern : FragmentPattern<BroadcastOp> {
   using FragmentPattern::FragmentPattern;
 
+  /// What the memory's element at `index` is known to be aligned to, in bytes.
+  static int64_t getAlignment(BroadcastOp op) {
+    auto known = op->getAttrOfType<IntegerAttr>(getAlignmentAttrName());
+    return known ? known.getInt() : 0;
+  }
+
+  /// Elements of the vector that a lane loads at once.
+  int64_t getVectorWidth(BroadcastOp op, const TileLayout &vector) const {
+    auto type = cast<MemRefType>(op.getSource().getType());
+    int64_t bits = getElementBits(type.getElementType());
+    if (!isInnerContiguous(type) || bits < 8)
+      return 1;
+    int64_t width = vector.map.getContiguous(1 - op.getDimension());
+    int64_t bytes = target.chip.accessBytes;
+    if (target.chip.alignedAccess)
+      bytes = std::min(bytes, getAlignment(op));
+    return std::clamp<int64_t>(8 * bytes / bits, 1, width);
+  }
+
   /// The tiles of the vector fragment that the memory holds from `index` on.
   SmallVector<Value> emitVector(OpBuilder &builder, BroadcastOp op,
                                 const TileLayout &vector) const {
@@ -607,12 +626,24 @@ struct BroadcastPattern : FragmentPattern<BroadcastOp> {
     Value size;
     if (!inside)
       size = memref::DimOp::create(builder, loc, op.getSource(), 0);
+    int64_t width = inside ? getVectorWidth(op, vector) : 1;
     SmallVector<Value> tiles;
     for (int64_t t = 0; t < vector.tiles[along]; ++t) {
       SmallVector<Value> elements;
-      for (int64_t reg = 0; reg < vector.map.getNumRegisters(); ++reg) {
+      for (int64_t reg = 0; reg < vector.map.getNumRegisters(); reg += width) {
         auto [row, col] = vector.map.at(0, reg);
         Value index = math.add(base, t * extent + (along ? col : row));
+        if (width > 1) {
+          Value part = vector::LoadOp::create(
+              builder, loc, VectorType::get(width, element), op.getSource(),
+              index, /*nontemporal=*/false,
+              getAccessAlignment(element, width, getAlignment(op),
+                                 target.chip.alignedAccess));
+          for (int64_t i = 0; i < width; ++i)
+            elements.push_back(
+                vector::ExtractOp::create(builder, loc, part, i));
+          continue;
+        }
         auto load = [&](OpBuilder &builder, Location loc) -> Value {
           return memref::LoadOp::create(builder, loc, op.getSource(), index);
         };

@@ -44,9 +44,8 @@ public:
   void emitArrivals(OpBuilder &builder, Location loc, Value barriers,
                     Value number, Value rank, int64_t count);
   /// Waits until the phase of that parity (i32) of mbarrier `number` is over.
-  /// `inCluster`: others of the cluster arrive as well.
   void emitWait(OpBuilder &builder, Location loc, Value barriers, Value number,
-                Value parity, bool inCluster = false);
+                Value parity);
 
   /// Brings the tile of `op` to slot `slot` of `memory`, or this workgroup's
   /// part of it to all that share it; mbarrier `number` counts its bytes. By

@@ -334,8 +334,7 @@ void Specializer::emitCopies(OpBuilder &builder, const StagingStep &step,
     Value before =
         arith::XOrIOp::create(builder, loc, place.parity, number(builder, 1));
     instructions.emitWait(builder, loc, barriers,
-                          emitEmpty(builder, ring, place.slot), before,
-                          sharing.isUsed());
+                          emitEmpty(builder, ring, place.slot), before);
     int64_t bytes = 0;
     for (CopyOp op : copies)
       bytes += getTileBytes(op);

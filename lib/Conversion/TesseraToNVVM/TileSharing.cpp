@@ -6,14 +6,14 @@
 //
 // A cluster of 2x2, with the numbers of its workgroups:
 //
-//             N: tiles of rhs           0 and 2 share their tile of lhs, and
-//            +-------+-------+          each brings a half of it to both; 0 and
-//   M: tiles | 0     | 2     |          1 share that of rhs. A slot is full
-//   when of lhs   +-------+-------+          all of it has come, from whomever,
-//   and
-//            | 1     | 3     |          empty for who brings to it when all
-//            that
-//            +-------+-------+          take from him have read theirs.
+//     tiles of lhs (along M) by tiles of rhs (along N)
+//
+//         | 0 | 2 |
+//         | 1 | 3 |
+//
+// 0 and 2 share their tile of lhs, and each brings a half of it to both; 0 and
+// 1 share that of rhs. A slot is full when all of it has come, from whomever,
+// and empty for who brings to it when all that take from him have read theirs.
 //
 // Nobody ends before all have said so: who reads last says it to others.
 //

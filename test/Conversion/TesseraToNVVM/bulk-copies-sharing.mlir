@@ -30,7 +30,7 @@ gpu.module @m {
   // CHECK-NEXT:    nvvm.cluster.wait {aligned}
   // CHECK-NOT:     gpu.barrier
   // CHECK:           nvvm.setmaxregister decrease 40
-  // CHECK:           mbarrier.try_wait.parity.acquire.cluster
+  // CHECK:           mbarrier.try_wait.parity.shared::cta
   // CHECK:           mbarrier.arrive.expect_tx{{.*}} %{{.+}}, %c49152_i32
   // CHECK:           nvvm.cp.async.bulk.tensor.shared.cluster.global %{{.+}}, box[%[[K:.+]], %{{.+}}] : !llvm
   // CHECK:           %[[AT:.+]] = arith.muli %[[PART]], %c128
@@ -43,7 +43,7 @@ gpu.module @m {
   // CHECK:         } else {
   // CHECK:           mbarrier.try_wait.parity.shared::cta
   // CHECK:           tessera.mma
-  // CHECK:           mapa.shared::cluster.u64 {{.*}}mbarrier.arrive.release.cluster.shared::cluster.b64 {{.*}} %{{.+}}, %[[TO]], %[[TO]], %c2_i32
+  // CHECK:           mapa.shared::cluster.u64 {{.*}}mbarrier.arrive.shared::cluster.b64 {{.*}} %{{.+}}, %[[TO]], %[[TO]], %c2_i32
   // CHECK:         nvvm.cluster.arrive
   // CHECK-NOT:     aligned
   // CHECK-NEXT:    nvvm.cluster.wait
@@ -158,7 +158,7 @@ gpu.module @m {
   // CHECK:         nvvm.mbarrier.init %{{.+}}, %c24_i32
   // CHECK-COUNT-3: nvvm.cp.async.bulk.tensor.shared.cluster.global {{.*}} multicast_mask
   // CHECK-NOT:     nvvm.cp.async.bulk.tensor.shared.cluster.global
-  // CHECK:         mbarrier.arrive.release.cluster.shared::cluster.b64 {{.*}} %{{.+}}, %[[TO]], %{{.+}}, %c3_i32
+  // CHECK:         mbarrier.arrive.shared::cluster.b64 {{.*}} %{{.+}}, %[[TO]], %{{.+}}, %c3_i32
   gpu.func @both(%a: memref<1024x256xf16>, %b: memref<256x256xf16>, %c: memref<1024x256xf16>)
       workgroup(%wo: memref<128x256xf16, #wg>, %wa: memref<128x64xf16, #wg>, %wb: memref<64x256xf16, #wg>) kernel
       attributes {known_block_size = array<i32: 256, 1, 1>, tessera.group = 4 : i64, tessera.stages = 2 : i64, tessera.sharers = array<i64: 2, 2>} {

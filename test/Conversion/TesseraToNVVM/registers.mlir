@@ -170,6 +170,30 @@ gpu.module @m {
     gpu.return
   }
 
+  // One that is all there, from an element on that is aligned: a load for the two.
+  // CHECK-LABEL: gpu.func @aligned_bias
+  // CHECK-COUNT-2: vector.load {{.*}} {alignment = 8 : i64} : memref<64xf32>, vector<2xf32>
+  // CHECK-NOT:     load
+  gpu.func @aligned_bias(%v: memref<64xf32>, %o: memref<16x16xf32>) kernel {
+    %c0 = arith.constant 0 : index
+    %c16 = arith.constant 16 : index
+    %f = tessera.broadcast %v[%c16] dimension 0 : memref<64xf32> -> !tessera.fragment<16x16xf32, acc>
+    tessera.store %f, %o[%c0, %c0] : !tessera.fragment<16x16xf32, acc>, memref<16x16xf32>
+    gpu.return
+  }
+
+  // From an odd element on: one after the other.
+  // CHECK-LABEL: gpu.func @odd_bias
+  // CHECK-COUNT-4: memref.load
+  // CHECK-NOT:     load
+  gpu.func @odd_bias(%v: memref<64xf32>, %o: memref<16x16xf32>) kernel {
+    %c0 = arith.constant 0 : index
+    %c3 = arith.constant 3 : index
+    %f = tessera.broadcast %v[%c3] dimension 0 : memref<64xf32> -> !tessera.fragment<16x16xf32, acc>
+    tessera.store %f, %o[%c0, %c0] : !tessera.fragment<16x16xf32, acc>, memref<16x16xf32>
+    gpu.return
+  }
+
   // A product without a matrix unit: a multiply-add for each element.
   // CHECK-LABEL: gpu.func @fma
   // CHECK-COUNT-16: math.fma %{{.+}}, %{{.+}}, %{{.+}} : f32

@@ -108,15 +108,26 @@ void BulkInstructions::emitExpectation(OpBuilder &builder, Location loc,
                /*updated=*/{}, /*touchesMemory=*/true);
 }
 
+/// So many lanes (i32), or none where not `when`.
+static Value emitLanes(OpBuilder &builder, Location loc, int64_t count,
+                       Value when) {
+  Value lanes = emitI32(builder, loc, count);
+  if (!when)
+    return lanes;
+  return arith::SelectOp::create(builder, loc, when, lanes,
+                                 emitI32(builder, loc, 0));
+}
+
 void BulkInstructions::emitArrival(OpBuilder &builder, Location loc,
-                                   Value barriers, Value number) {
+                                   Value barriers, Value number, Value when) {
   Value lane = arith::IndexCastOp::create(
       builder, loc, builder.getI32Type(),
       gpu::LaneIdOp::create(builder, loc, /*upper_bound=*/nullptr));
   emitAssembly(builder, loc,
-               "{\n.reg .pred p;\nsetp.eq.u32 p, $1, 0;\n"
+               "{\n.reg .pred p;\nsetp.lt.u32 p, $1, $2;\n"
                "@p mbarrier.arrive.shared::cta.b64 _, [$0];\n}",
-               {emitBarrier(builder, loc, barriers, number), lane},
+               {emitBarrier(builder, loc, barriers, number), lane,
+                emitLanes(builder, loc, 1, when)},
                /*updated=*/{}, /*touchesMemory=*/true);
 }
 
@@ -126,7 +137,7 @@ void BulkInstructions::emitArrival(OpBuilder &builder, Location loc,
 // reads that are over and of copies by the engine.
 void BulkInstructions::emitArrivals(OpBuilder &builder, Location loc,
                                     Value barriers, Value number, Value rank,
-                                    int64_t count) {
+                                    int64_t count, Value when) {
   Value lane = arith::IndexCastOp::create(
       builder, loc, builder.getI32Type(),
       gpu::LaneIdOp::create(builder, loc, /*upper_bound=*/nullptr));
@@ -136,7 +147,7 @@ void BulkInstructions::emitArrivals(OpBuilder &builder, Location loc,
       "setp.lt.u32 p, $2, $3;\n@p mapa.shared::cluster.u64 there, $0, $1;\n"
       "@p mbarrier.arrive.shared::cluster.b64 _, [there];\n}",
       {emitBarrier(builder, loc, barriers, number), rank, lane,
-       emitI32(builder, loc, count)},
+       emitLanes(builder, loc, count, when)},
       /*updated=*/{}, /*touchesMemory=*/true);
 }
 
@@ -193,6 +204,20 @@ Value BulkInstructions::emitMap(OpBuilder &builder, CopyOp op, Value argument,
                                ::tessera::runtime::tensorMapBytes),
       /*isConstant=*/true, LLVM::Linkage::External, name, Attribute());
   return LLVM::AddressOfOp::create(builder, op.getLoc(), pointer, name);
+}
+
+void BulkInstructions::emitPrefetches(OpBuilder &builder, Location loc) {
+  for (Attribute map : maps) {
+    auto symbol = cast<DictionaryAttr>(map).getAs<FlatSymbolRefAttr>("symbol");
+    Value address = LLVM::AddressOfOp::create(
+        builder, loc, LLVM::LLVMPointerType::get(builder.getContext()),
+        symbol.getValue());
+    NVVM::PrefetchOp::create(
+        builder, loc, NVVM::PrefetchCacheLevelAttr(),
+        NVVM::CacheEvictionPriorityAttr(), address, /*predicate=*/Value(),
+        /*tensormap=*/builder.getUnitAttr(), /*uniform=*/UnitAttr(),
+        /*in_param_space=*/UnitAttr());
+  }
 }
 
 void BulkInstructions::forEachPanel(

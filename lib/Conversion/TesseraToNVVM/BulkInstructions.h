@@ -36,13 +36,15 @@ public:
   /// Announces so many bytes to mbarrier `number`, which is one arrival.
   void emitExpectation(OpBuilder &builder, Location loc, Value barriers,
                        Value number, int64_t bytes);
-  /// Arrives at mbarrier `number`, once for the subgroup.
+  /// Arrives at mbarrier `number`, once for the subgroup. `when` (i1): if so;
+  /// null: always.
   void emitArrival(OpBuilder &builder, Location loc, Value barriers,
-                   Value number);
+                   Value number, Value when = Value());
   /// Arrives at mbarrier `number` of `count` workgroups of the cluster: lane i
   /// at that of the workgroup that its `rank` (i32) says.
   void emitArrivals(OpBuilder &builder, Location loc, Value barriers,
-                    Value number, Value rank, int64_t count);
+                    Value number, Value rank, int64_t count,
+                    Value when = Value());
   /// Waits until the phase of that parity (i32) of mbarrier `number` is over.
   void emitWait(OpBuilder &builder, Location loc, Value barriers, Value number,
                 Value parity);
@@ -59,6 +61,9 @@ public:
   /// Waits until the thread's stores have read workgroup memory.
   void emitStoreWait(OpBuilder &builder, Location loc);
 
+  /// Has the engine read the descriptions of all memories that it copies from
+  /// or to. By one thread.
+  void emitPrefetches(OpBuilder &builder, Location loc);
   /// The tensor maps, as launches are to make them (Conversion/TensorMaps.h).
   ArrayRef<Attribute> getMaps() const { return maps; }
 

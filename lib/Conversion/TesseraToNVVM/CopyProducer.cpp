@@ -31,6 +31,7 @@
 #include "BulkInstructions.h"
 #include "EpilogueCarrier.h"
 #include "NvidiaTarget.h"
+#include "StepsInFlight.h"
 #include "TileSharing.h"
 
 #include "Conversion/TensorMaps.h"
@@ -114,6 +115,8 @@ private:
                   {IndexMath(builder, loc).constant(0), number(builder, 0)});
   }
   Place emitNext(OpBuilder &builder, const Ring &ring, Place place);
+  /// The slot before `slot` in the ring.
+  Value emitPrevious(OpBuilder &builder, const Ring &ring, Value slot);
   Value emitFull(OpBuilder &builder, const Ring &ring, Value slot) {
     return IndexMath(builder, loc).add(slot, ring.firstBarrier);
   }
@@ -129,8 +132,14 @@ private:
   void emitProducer(OpBuilder &builder, Block &block, Places &places);
   void emitCopies(OpBuilder &builder, const StagingStep &step, Places &places);
   /// The others' side of the steps from `begin` on, to the end of the block.
-  void convertSteps(Operation *begin, Places &places);
-  void convertStep(const StagingStep &step, const Ring &ring, Place &place);
+  void convertSteps(Operation *begin, Places &places,
+                    scf::ForOp before = scf::ForOp());
+  /// `before`: the arrival is for the slot of the loop's turn before.
+  void convertStep(const StagingStep &step, const Ring &ring, Place &place,
+                   scf::ForOp before);
+  /// The others say that a slot is empty. `when` (i1): if so.
+  void emitRelease(OpBuilder &builder, const Ring &ring, Value slot,
+                   Value when = Value());
   scf::ForOp convertLoop(scf::ForOp loop, Places &places);
   void convertOutputs();
   void convertBarriers(Region &region);
@@ -144,6 +153,8 @@ private:
   TileSharing sharing;
   /// Where the roles divide, until the others' loops are made anew.
   Operation *first = nullptr;
+  /// What all threads do before the roles divide.
+  Operation *setUp = nullptr;
   int32_t readers = 0, producers = 0;
   Value barriers;
   /// The number of the first one that is no ring's.
@@ -252,6 +263,16 @@ Place Specializer::emitNext(OpBuilder &builder, const Ring &ring, Place place) {
           arith::SelectOp::create(builder, loc, isLast, other, place.parity)};
 }
 
+Value Specializer::emitPrevious(OpBuilder &builder, const Ring &ring,
+                                Value slot) {
+  IndexMath math(builder, loc);
+  Value isFirst = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
+                                        slot, math.constant(0));
+  return arith::SelectOp::create(
+      builder, loc, isFirst, math.constant(ring.tiles->slots - 1),
+      arith::SubIOp::create(builder, loc, slot, math.constant(1)));
+}
+
 void Specializer::addRings() {
   int64_t count = 0;
   for (const TileSet &tiles : plan.tiles) {
@@ -274,9 +295,11 @@ void Specializer::addRings() {
 }
 
 void Specializer::emitSetUp(OpBuilder &builder, EpilogueCarrier *carrier) {
-  auto setUp = scf::IfOp::create(builder, loc, emitIsThread(builder, kernel, 0),
-                                 /*withElseRegion=*/false);
-  OpBuilder one = setUp.getThenBodyBuilder();
+  auto byFirst =
+      scf::IfOp::create(builder, loc, emitIsThread(builder, kernel, 0),
+                        /*withElseRegion=*/false);
+  setUp = byFirst;
+  OpBuilder one = byFirst.getThenBodyBuilder();
   for (const Ring &ring : rings)
     for (int64_t slot = 0; slot < ring.tiles->slots; ++slot) {
       int64_t full = ring.firstBarrier + slot;
@@ -413,7 +436,7 @@ static SmallVector<Operation *> findReaders(LoadOp load, const Chip &chip) {
 
 /// The others' side of a step: waits instead of copies, loads from the ring.
 void Specializer::convertStep(const StagingStep &step, const Ring &ring,
-                              Place &place) {
+                              Place &place, scf::ForOp before) {
   Block *block = CopyOp(step.copies.front())->getBlock();
   auto find = [&](Operation *op) { return block->findAncestorOpInBlock(*op); };
   Operation *begin = nullptr, *last = CopyOp(step.copies.back())->getNextNode();
@@ -443,15 +466,28 @@ void Specializer::convertStep(const StagingStep &step, const Ring &ring,
   instructions.emitWait(builder, loc, barriers,
                         emitFull(builder, ring, place.slot), place.parity);
   builder.setInsertionPointAfter(last);
-  if (sharing.isUsed())
-    instructions.emitArrivals(builder, loc, barriers,
-                              emitEmpty(builder, ring, place.slot),
-                              sharing.getReleased(), sharing.countReaders());
-  else
-    instructions.emitArrival(builder, loc, barriers,
-                             emitEmpty(builder, ring, place.slot));
+  if (before) {
+    Value isLater =
+        arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne,
+                              before.getInductionVar(), before.getLowerBound());
+    emitRelease(builder, ring, emitPrevious(builder, ring, place.slot),
+                isLater);
+  } else {
+    emitRelease(builder, ring, place.slot);
+  }
   // The ring's next step in this block, or in a loop of it, is further down.
   place = emitNext(builder, ring, place);
+}
+
+void Specializer::emitRelease(OpBuilder &builder, const Ring &ring, Value slot,
+                              Value when) {
+  Value empty = emitEmpty(builder, ring, slot);
+  if (sharing.isUsed())
+    instructions.emitArrivals(builder, loc, barriers, empty,
+                              sharing.getReleased(), sharing.countReaders(),
+                              when);
+  else
+    instructions.emitArrival(builder, loc, barriers, empty, when);
 }
 
 /// Carries the places through a loop of the others.
@@ -460,6 +496,7 @@ scf::ForOp Specializer::convertLoop(scf::ForOp loop, Places &places) {
   SmallVector<Value> init;
   for (size_t i : carried)
     init.append({places[i].slot, places[i].parity});
+  MmaOp product = findProductInFlight(loop, plan, chip, readers);
   IRRewriter rewriter(loop);
   auto keep = [](OpBuilder &, Location, ArrayRef<BlockArgument> arguments) {
     return SmallVector<Value>(arguments.begin(), arguments.end());
@@ -474,7 +511,8 @@ scf::ForOp Specializer::convertLoop(scf::ForOp loop, Places &places) {
   Places inner = places;
   for (auto [n, i] : llvm::enumerate(carried))
     inner[i] = {arguments[2 * n], arguments[2 * n + 1]};
-  convertSteps(&wider.getBody()->front(), inner);
+  convertSteps(&wider.getBody()->front(), inner,
+               product ? wider : scf::ForOp());
   Operation *yield = wider.getBody()->getTerminator();
   unsigned firstNew = yield->getNumOperands() - init.size();
   for (auto [n, i] : llvm::enumerate(carried)) {
@@ -482,15 +520,30 @@ scf::ForOp Specializer::convertLoop(scf::ForOp loop, Places &places) {
     yield->setOperand(firstNew + 2 * n + 1, inner[i].parity);
     places[i] = {results[2 * n], results[2 * n + 1]};
   }
+  if (product) {
+    product->setAttr(getInFlightAttrName(), rewriter.getUnitAttr());
+    awaitProduct(wider,
+                 cast<BlockArgument>(product.getAcc()).getArgNumber() - 1);
+    Operation *await = wider->getNextNode();
+    OpBuilder behind(kernel.getContext());
+    behind.setInsertionPointAfter(await);
+    Value any =
+        arith::CmpIOp::create(behind, loc, arith::CmpIPredicate::slt,
+                              wider.getLowerBound(), wider.getUpperBound());
+    for (size_t i : carried)
+      emitRelease(behind, rings[i],
+                  emitPrevious(behind, rings[i], places[i].slot), any);
+  }
   return wider;
 }
 
-void Specializer::convertSteps(Operation *begin, Places &places) {
+void Specializer::convertSteps(Operation *begin, Places &places,
+                               scf::ForOp before) {
   for (Operation *op = begin; op; op = op->getNextNode()) {
     if (const StagingStep *step = findStep(op)) {
       for (auto [ring, place] : llvm::zip(rings, places))
         if (!ring.findCopies(*step).empty())
-          convertStep(*step, ring, place);
+          convertStep(*step, ring, place, before);
     } else if (plan.isStagingLoop(op)) {
       op = convertLoop(cast<scf::ForOp>(op), places);
     }
@@ -617,6 +670,14 @@ void Specializer::run() {
     sharing.emitMeeting(end, /*aligned=*/false);
   }
   shiftRegisters(roles, carried);
+
+  // Now all maps are known.
+  OpBuilder fetch(setUp);
+  auto byIssuer =
+      scf::IfOp::create(fetch, loc, emitIsThread(fetch, kernel, readers),
+                        /*withElseRegion=*/false);
+  OpBuilder fetchOne = byIssuer.getThenBodyBuilder();
+  instructions.emitPrefetches(fetchOne, loc);
 
   // The memory of one step alone is used no more.
   for (unsigned i = kernel.getNumWorkgroupAttributions(); i-- > 0;)

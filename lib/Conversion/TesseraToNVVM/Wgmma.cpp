@@ -23,7 +23,8 @@
 // unless the product is marked as one that something else runs beside
 // (OverlapProducts.cpp): then `tessera.await` waits, in an inline assembly that
 // the registers go through. It takes those of a as well, which the instructions
-// read until then.
+// read until then. Of a product that goes on from turn to turn of a loop
+// (StepsInFlight.h) it is the turn before that is waited for.
 //
 // Instructions that keep few bits of their sums (8-bit floats) begin at zero
 // every 128 elements of K, and what they made is added to the accumulator by
@@ -116,9 +117,10 @@ struct Product {
   /// Inline assembly of those for elements `first` to `end` of K, counted in
   /// instructions. $0 and on are the sums, of `perTile` registers for each
   /// tile, then a, then the descriptors of b. `overwrites`: the sums begin at
-  /// zero. `waits`: until they are done.
+  /// zero. `pending`: how many products may still run behind it, itself
+  /// included; none: any number.
   std::string spell(int64_t first, int64_t end, int64_t perTile,
-                    bool overwrites, bool waits) const;
+                    bool overwrites, std::optional<int64_t> pending) const;
 
   /// Instructions in each dimension.
   int64_t m, n, k;
@@ -166,7 +168,8 @@ static std::string spellRegisters(int64_t first, int64_t count) {
 }
 
 std::string Product::spell(int64_t first, int64_t end, int64_t perTile,
-                           bool overwrites, bool waits) const {
+                           bool overwrites,
+                           std::optional<int64_t> pending) const {
   std::string text = "{\n.reg .pred p;\nsetp.ne.b32 p, 1, 0;\n";
   if (overwrites)
     text += ".reg .pred q;\nsetp.ne.b32 q, 0, 0;\n";
@@ -184,8 +187,8 @@ std::string Product::spell(int64_t first, int64_t end, int64_t perTile,
             (overwrites && s == first ? ", q" : ", p") + suffix + ";\n";
       }
   text += "wgmma.commit_group.sync.aligned;\n";
-  if (waits)
-    text += "wgmma.wait_group.sync.aligned 0;\n";
+  if (pending)
+    text += "wgmma.wait_group.sync.aligned " + llvm::utostr(*pending) + ";\n";
   return text + "}";
 }
 
@@ -223,14 +226,16 @@ SmallVector<Value> NvidiaTarget::emitProduct(OpBuilder &builder, Location loc,
 
   Product product(row, op);
   bool apart = row.sumsApart(op.getPrecision()),
-       waits = !op->hasAttr(getOverlappedAttrName()),
        overwrites = apart || beginsAtZero(op);
+  std::optional<int64_t> pending;
+  if (!op->hasAttr(getOverlappedAttrName()))
+    pending = op->hasAttr(getInFlightAttrName()) ? 1 : 0;
   int64_t step = apart ? std::max<int64_t>(1, maxFewBits / row.k) : product.k;
   SmallVector<Value> sums(acc);
   for (int64_t first = 0; first < product.k; first += step) {
     int64_t end = std::min(first + step, product.k);
     Value words = emitAssembly(
-        builder, loc, product.spell(first, end, perTile, overwrites, waits),
+        builder, loc, product.spell(first, end, perTile, overwrites, pending),
         operands, accWords, /*touchesMemory=*/true, overwrites);
     for (auto [tile, sum] : llvm::enumerate(sums)) {
       Value part = packRegisters(builder, loc, words, perTile, accType,

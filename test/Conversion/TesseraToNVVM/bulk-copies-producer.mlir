@@ -17,13 +17,16 @@ gpu.module @m {
   // CHECK-SAME:    {argument = 2 : i64, box = array<i64: 128, 64>, swizzle = 128 : i64, symbol = @tiles_map_2}]
   // CHECK:         %[[MAPC:.+]] = llvm.mlir.addressof @tiles_map_2
   // CHECK:         %[[FIRST:.+]] = arith.cmpi eq, %[[THREAD:.+]], %c0
-  // CHECK:         scf.if %[[FIRST]] {
+  // CHECK:         %[[ISSUES:.+]] = arith.cmpi eq, %[[THREAD]], %c256
+  // CHECK-NEXT:    scf.if %[[ISSUES]] {
+  // CHECK-COUNT-3:   nvvm.prefetch tensormap, %
+  // CHECK-NEXT:    }
+  // CHECK-NEXT:    scf.if %[[FIRST]] {
   // CHECK-COUNT-2:   nvvm.mbarrier.init %{{.+}}, %c8_i32
   // CHECK:         gpu.barrier
   // CHECK:         %[[PRODUCES:.+]] = arith.cmpi uge, %[[THREAD]], %c256
   // CHECK-NEXT:    scf.if %[[PRODUCES]] {
   // CHECK-NEXT:      nvvm.setmaxregister decrease 24
-  // CHECK-NEXT:      %[[ISSUES:.+]] = arith.cmpi eq, %[[THREAD]], %c256
   // CHECK-NEXT:      scf.if %[[ISSUES]] {
   // CHECK-NEXT:        scf.for %[[T:.+]] = %block_id_x to %c8 step %grid_dim_x iter_args(%[[TS:.+]] = %c0, %[[TP:.+]] = %c0_i32) -> (index, i32) {
   // CHECK-NEXT:          %[[END:.+]]:2 = scf.for %{{.+}} = %c0 to %c4 step %c1 iter_args(%{{.+}} = %[[TS]], %{{.+}} = %[[TP]]) -> (index, i32) {
@@ -124,8 +127,7 @@ gpu.module @m {
 
   // CHECK-LABEL: gpu.func @one_step
   // CHECK-SAME:    known_block_size = array<i32: 384, 1, 1>
-  // CHECK:         scf.if
-  // CHECK:         scf.if
+  // CHECK-COUNT-3: scf.if
   // CHECK-NEXT:      nvvm.setmaxregister decrease 24
   // CHECK:           scf.for %{{.+}} = %block_id_x to %c8 step %grid_dim_x iter_args(%[[SLOT:.+]] = %c0, %[[PARITY:.+]] = %c0_i32) -> (index, i32) {
   // CHECK-NEXT:        %[[BEFORE:.+]] = arith.xori %[[PARITY]], %c1_i32

@@ -35,12 +35,17 @@ gpu.module @m {
   // CHECK-SAME:      {argument = 0 : i64, box = array<i64: 1, 64, 32>, swizzle = 64 : i64, symbol = @step_map_0},
   // CHECK-SAME:      {argument = 1 : i64, box = array<i64: 32, 64>, swizzle = 128 : i64, symbol = @step_map_1}]
 
-  // One thread sets up three pairs of barriers, before all go on: one arrival
-  // fills a slot, four subgroups leave it.
+  // The producer has the engine fetch its maps, while one thread sets up three
+  // pairs of barriers, before all go on: one arrival fills a slot, four
+  // subgroups leave it.
   // CHECK-DAG:     %[[MAPB:.+]] = llvm.mlir.addressof @step_map_1
   // CHECK-DAG:     %[[MAPA:.+]] = llvm.mlir.addressof @step_map_0
   // CHECK:         %[[THREAD:.+]] = arith.addi %thread_id_x, %{{.+}}
   // CHECK:         %[[FIRST:.+]] = arith.cmpi eq, %[[THREAD]], %c0
+  // CHECK-NEXT:    %[[ISSUES:.+]] = arith.cmpi eq, %[[THREAD]], %c128
+  // CHECK-NEXT:    scf.if %[[ISSUES]] {
+  // CHECK-DAG:       nvvm.prefetch tensormap, %[[MAPA]]
+  // CHECK-DAG:       nvvm.prefetch tensormap, %[[MAPB]]
   // CHECK:         scf.if %[[FIRST]] {
   // CHECK:           nvvm.mbarrier.init %{{.+}}, %c1_i32
   // CHECK:           %[[AT:.+]] = arith.addi %{{.+}}, %c24
@@ -58,7 +63,6 @@ gpu.module @m {
   // The producer's one thread. The parity before: all slots begin empty.
   // CHECK:         %[[PRODUCES:.+]] = arith.cmpi uge, %[[THREAD]], %c128
   // CHECK-NEXT:    scf.if %[[PRODUCES]] {
-  // CHECK-NEXT:      %[[ISSUES:.+]] = arith.cmpi eq, %[[THREAD]], %c128
   // CHECK-NEXT:      scf.if %[[ISSUES]] {
   // CHECK-NEXT:        scf.for %[[I:.+]] = %c0 to %c8 step %c1 iter_args(%[[SLOT:.+]] = %c0, %[[PARITY:.+]] = %c0_i32) -> (index, i32) {
   // CHECK-NEXT:          %[[BEFORE:.+]] = arith.xori %[[PARITY]], %c1_i32

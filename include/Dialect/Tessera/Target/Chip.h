@@ -174,6 +174,8 @@ struct ChipRates {
   double clusterMemory = 1;
   /// How many workgroups a cluster may have that leaves no processor idle.
   int64_t clusterParts = 1;
+  /// What workgroups that share tiles lose by it, as a part of the whole time.
+  double sharing = 0;
   /// A copy from memory to memory, by all processors: until it has begun and
   /// ended, the bytes that it reads and writes, and the elements that it moves
   /// where rows become columns.

@@ -63,6 +63,10 @@ bool isSwizzledTile(Value value);
 /// `tessera.await` takes.
 inline llvm::StringRef getOverlappedAttrName() { return "tessera.overlapped"; }
 
+/// The discardable attribute of a `tessera.mma` in a loop, which is waited for
+/// when the next turn's has been issued.
+inline llvm::StringRef getInFlightAttrName() { return "tessera.in_flight"; }
+
 /// The discardable attribute of a `gpu.func` that says how many workgroups
 /// along z make a cluster; absent for one.
 inline llvm::StringRef getClusterAttrName() { return "tessera.cluster"; }

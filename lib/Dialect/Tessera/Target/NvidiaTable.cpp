@@ -278,12 +278,12 @@ static void addWarpgroups(Chip &chip) {
   chip.groupDefaults = {{{128, 256}, {64, 256}, 128, 8, 4, 1.00},
                         {{256, 128}, {128, 128}, 128, 8, 4, 0.97},
                         {{192, 128}, {64, 128}, 128, 8, 4, 0.90},
-                        {{128, 128}, {64, 128}, 128, 8, 4, 0.90},
-                        {{64, 256}, {64, 256}, 128, 8, 4, 0.69},
-                        {{64, 128}, {64, 128}, 128, 8, 4, 0.67},
-                        {{256, 64}, {64, 64}, 128, 8, 4, 0.55},
-                        {{128, 64}, {64, 64}, 128, 8, 4, 0.45},
-                        {{64, 64}, {64, 64}, 256, 8, 4, 0.33}};
+                        {{128, 128}, {64, 128}, 128, 8, 4, 0.95},
+                        {{64, 256}, {64, 256}, 128, 8, 4, 0.82},
+                        {{64, 128}, {64, 128}, 256, 8, 4, 0.75},
+                        {{256, 64}, {64, 64}, 128, 8, 4, 0.70},
+                        {{128, 64}, {64, 64}, 256, 8, 4, 0.67},
+                        {{64, 64}, {64, 64}, 256, 8, 4, 0.45}};
   // Measured on an H200: docs/benchmarks/h200-attention.md. One group has the
   // matrix unit while the other has its softmax.
   chip.attentionDefaults = {/*groups=*/2, /*keys=*/128, /*stages=*/2};
@@ -300,6 +300,7 @@ static void addWarpgroups(Chip &chip) {
   rates.start = 5000;
   rates.clusterMemory = 6;
   rates.clusterParts = 2;
+  rates.sharing = 0.03;
   rates.copyStart = 2000;
   rates.copies = 2500;
   rates.turnedElements = 700;

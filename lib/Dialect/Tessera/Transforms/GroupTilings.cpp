@@ -50,21 +50,24 @@ public:
 
 private:
   /// The schedule of `tiling` with the reduction in so many parts, added up in
-  /// that way; null where it does not fit.
+  /// that way, and so many workgroups along M and N that share tiles; null
+  /// where it does not fit.
   ScheduleAttr make(const ScheduleDefaults &tiling, int64_t parts,
-                    SplitReduction kind);
+                    SplitReduction kind, std::array<int64_t, 2> cluster);
   bool fits(const ScheduleDefaults &tiling);
   /// The step along K of `tiling`: that of the table, or the largest below it
   /// of whose tiles the bulk copy engine brings those that are gathered.
   int64_t getStep(const ScheduleDefaults &tiling);
   /// Whether all that is gathered with this step is.
   bool gathersInBulk(const ScheduleDefaults &tiling, int64_t k);
+  SmallVector<std::array<int64_t, 2>> getClusters(int64_t parts);
   double estimate(const ScheduleDefaults &tiling, ScheduleAttr schedule);
   /// Of the operands and the output in memory.
   double countBytes();
   /// Tiles along M and N, and of all matrices of the batch.
   std::array<int64_t, 3> countTiles(const ScheduleDefaults &tiling);
-  int64_t chooseRaster(const ScheduleDefaults &tiling);
+  int64_t chooseRaster(const ScheduleDefaults &tiling,
+                       std::array<int64_t, 2> cluster);
 
   ContractOp op;
   const Chip &chip;
@@ -155,19 +158,23 @@ bool GroupTilings::fits(const ScheduleDefaults &tiling) {
 }
 
 /// Tiles of a wave are taken in bands of so many rows of tiles that they read
-/// the least: as many rows and columns of elements.
-int64_t GroupTilings::chooseRaster(const ScheduleDefaults &tiling) {
+/// the least: as many rows and columns of elements. All bands are of one
+/// height, since a wave within a low one reads many columns.
+int64_t GroupTilings::chooseRaster(const ScheduleDefaults &tiling,
+                                   std::array<int64_t, 2> cluster) {
   auto [m, n, batches] = countTiles(tiling);
   if (m * n <= chip.processors || chip.processors == 0)
     return 0;
   double square = std::sqrt(double(chip.processors) * tiling.workgroup[1] /
                             tiling.workgroup[0]);
-  int64_t rows = llvm::PowerOf2Ceil(static_cast<uint64_t>(square * 0.7));
+  int64_t bands = std::max<int64_t>(1, std::lround(double(m) / square)),
+          rows = llvm::alignTo(llvm::divideCeil(m, bands), cluster[0]);
   return rows < m ? rows : 0;
 }
 
 ScheduleAttr GroupTilings::make(const ScheduleDefaults &tiling, int64_t parts,
-                                SplitReduction kind) {
+                                SplitReduction kind,
+                                std::array<int64_t, 2> cluster) {
   int64_t k = getStep(tiling), whole = tiling.kBytes / problem.operandBytes;
   auto [m, n, batches] = countTiles(tiling);
   int64_t wave = chip.processors, units = m * n * batches * parts;
@@ -177,7 +184,7 @@ ScheduleAttr GroupTilings::make(const ScheduleDefaults &tiling, int64_t parts,
   // Elements of 4 bytes leave the registers in whole sectors of memory.
   bool stageOutput = parts == 1 && problem.outputBytes <= 2 &&
                      !isPacked(getElementTypeOrSelf(op.getOutput().getType()));
-  int64_t raster = chooseRaster(tiling);
+  int64_t raster = chooseRaster(tiling, cluster);
   // A workgroup that has one tile needs no more slots than steps.
   int64_t steps = llvm::divideCeil(problem.extents[2], k * parts),
           // As many bytes in flight, whatever the step.
@@ -191,8 +198,8 @@ ScheduleAttr GroupTilings::make(const ScheduleDefaults &tiling, int64_t parts,
     auto schedule = ScheduleAttr::get(
         op.getContext(), tiling.workgroup, tiling.subgroup, k, k, stages,
         /*vthread=*/{1, 1}, /*interleave=*/0, /*swizzle=*/true, parts, kind,
-        raster, persistent ? wave : 0, tiling.group, stageOutput,
-        /*clusterM=*/1, /*clusterN=*/1, /*batches=*/1, /*subgroupBatches=*/1);
+        raster, persistent ? wave : 0, tiling.group, stageOutput, cluster[0],
+        cluster[1], /*batches=*/1, /*subgroupBatches=*/1);
     StagedTiles tiles = getStagedTiles(op, form, schedule, chip);
     if (tiles.bytes + tiles.outputBytes <= room)
       return getScheduleProblems(op, schedule, chip).empty() ? schedule
@@ -235,8 +242,10 @@ double GroupTilings::estimate(const ScheduleDefaults &tiling,
          whole = double(tiling.kBytes) / double(problem.operandBytes),
          busy = std::min(units, processors),
          loads = along * double(problem.operandBytes) *
-                 (double(tiling.workgroup[0]) * problem.loadFactors[0] +
-                  double(tiling.workgroup[1]) * problem.loadFactors[1]),
+                 (double(tiling.workgroup[0]) * problem.loadFactors[0] /
+                      double(schedule.getClusterN()) +
+                  double(tiling.workgroup[1]) * problem.loadFactors[1] /
+                      double(schedule.getClusterM())),
          ofTile = std::max(area * along / rate, loads * busy / rates.tiles) +
                   area * rates.epilogue +
                   rates.step * (steps - std::min(steps, along / whole));
@@ -246,11 +255,29 @@ double GroupTilings::estimate(const ScheduleDefaults &tiling,
   double products = waves * ofTile, time = rates.start +
                                            std::max(products, memory) +
                                            0.02 * std::min(products, memory);
+  // Those that share tiles wait for each other.
+  if (schedule.getNumClustered() > 1)
+    time *= 1 + rates.sharing;
   if (schedule.addsInCluster())
     time += area * 4 / rates.clusterMemory;
   else if (parts > 1)
-    time += rates.start * 0.6 + 2 * parts * batches * m * n * 4 / rates.memory;
+    time += rates.start * 0.9 + 2 * parts * batches * m * n * 4 / rates.memory;
   return time;
+}
+
+/// Workgroups along M and N that may share tiles: where there is a cache line's
+/// rest in each row to be loaded, since that is what they save. Elsewhere the
+/// matrix unit is what limits a product.
+SmallVector<std::array<int64_t, 2>> GroupTilings::getClusters(int64_t parts) {
+  SmallVector<std::array<int64_t, 2>> clusters{{1, 1}};
+  int64_t count = chip.rates.clusterParts;
+  if (parts > 1 || count == 1)
+    return clusters;
+  if (problem.loadFactors[0] > 1)
+    clusters.push_back({1, count});
+  if (problem.loadFactors[1] > 1)
+    clusters.push_back({count, 1});
+  return clusters;
 }
 
 ScheduleAttr GroupTilings::choose() {
@@ -269,13 +296,15 @@ ScheduleAttr GroupTilings::choose() {
            {SplitReduction::Ordered, SplitReduction::Cluster}) {
         if (kind == SplitReduction::Cluster && parts != chip.rates.clusterParts)
           continue;
-        ScheduleAttr schedule = make(tiling, parts, kind);
-        if (!schedule)
-          continue;
-        double time = estimate(tiling, schedule);
-        if (!best || time < least) {
-          best = schedule;
-          least = time;
+        for (std::array<int64_t, 2> cluster : getClusters(parts)) {
+          ScheduleAttr schedule = make(tiling, parts, kind, cluster);
+          if (!schedule)
+            continue;
+          double time = estimate(tiling, schedule);
+          if (!best || time < least) {
+            best = schedule;
+            least = time;
+          }
         }
       }
     }

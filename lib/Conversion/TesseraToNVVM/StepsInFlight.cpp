@@ -1,0 +1,80 @@
+//===- StepsInFlight.cpp - Products that go on from step to step ----------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "StepsInFlight.h"
+
+#include "Dialect/Tessera/Transforms/Utils.h"
+
+using namespace mlir;
+using namespace mlir::tessera;
+
+/// One slot is kept longer, and with fewer than these left copies come too
+/// late.
+static constexpr int64_t leastSlots = 4;
+
+/// More groups keep the matrix unit busy by themselves: three took a hundredth
+/// longer so, where two took a fifth less (docs/benchmarks/h200-schedules.md).
+static constexpr int64_t mostGroups = 2;
+
+MmaOp mlir::tessera::findProductInFlight(scf::ForOp loop,
+                                         const StagingPlan &plan,
+                                         const Chip &chip, int64_t threads) {
+  const StagingStep *step = nullptr;
+  for (const StagingStep &each : plan.steps) {
+    if (!loop->isProperAncestor(CopyOp(each.copies.front())))
+      continue;
+    if (step)
+      return {};
+    step = &each;
+  }
+  if (!step || CopyOp(step->copies.front())->getBlock() != loop.getBody())
+    return {};
+  for (const TileSet &tiles : plan.tiles)
+    for (CopyOp copy : step->copies)
+      if (llvm::is_contained(tiles.memories, copy.getTarget()) &&
+          tiles.slots < leastSlots)
+        return {};
+
+  MmaOp product;
+  for (auto [load, supplier] : plan.suppliers) {
+    if (&plan.steps[supplier] != step)
+      continue;
+    auto user =
+        load->hasOneUse() ? dyn_cast<MmaOp>(*load->user_begin()) : MmaOp();
+    if (!user || (product && user != product))
+      return {};
+    product = user;
+  }
+  if (!product || product->getBlock() != loop.getBody() ||
+      product->hasAttr(getOverlappedAttrName()))
+    return {};
+  auto name = product->getAttrOfType<StringAttr>(getInstructionAttrName());
+  const MatrixInstruction *row =
+      name ? chip.findInstruction(name.getValue()) : nullptr;
+  if (!row || !row->aInMemory || !row->bInMemory ||
+      threads > mostGroups * row->subgroups * chip.subgroupSize ||
+      row->sumsApart(product.getPrecision()))
+    return {};
+  // The sums, and nothing but the sums, go from turn to turn.
+  auto sums = dyn_cast<BlockArgument>(product.getAcc());
+  if (!sums || sums.getOwner() != loop.getBody() || !sums.hasOneUse() ||
+      sums.getArgNumber() == 0 || !product.getResult().hasOneUse())
+    return {};
+  OpOperand &use = *product.getResult().use_begin();
+  if (use.getOwner() != loop.getBody()->getTerminator() ||
+      use.getOperandNumber() + 1 != sums.getArgNumber())
+    return {};
+  return product;
+}
+
+void mlir::tessera::awaitProduct(scf::ForOp loop, unsigned number) {
+  Value sums = loop.getResult(number);
+  OpBuilder builder(loop->getContext());
+  builder.setInsertionPointAfter(loop);
+  auto await = AwaitOp::create(builder, loop.getLoc(), sums.getType(), sums,
+                               /*kept=*/ValueRange(), /*pending=*/0);
+  sums.replaceAllUsesExcept(await.getResult(), await);
+}

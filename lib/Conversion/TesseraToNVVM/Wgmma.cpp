@@ -75,37 +75,50 @@ Value NvidiaTarget::emitMemoryOperand(OpBuilder &builder, Location loc,
       (!alongK && alongRow <= perRow && fastDivisor % alongRow))
     return {};
 
+  // In units of 16 bytes, of which workgroup memory has less than 2^14: so
+  // sums stay within the first field, and descriptors of tiles that lie a
+  // constant apart are that far apart.
+  constexpr int64_t unit = 16;
   IndexMath math(builder, loc);
+  Type i32 = builder.getI32Type(), i64 = builder.getI64Type();
+  auto narrow = [&](Value value) -> Value {
+    return arith::IndexCastOp::create(builder, loc, i32, value);
+  };
+  auto constant = [&](Type type, uint64_t value) -> Value {
+    return arith::ConstantOp::create(
+        builder, loc,
+        builder.getIntegerAttr(type, static_cast<int64_t>(value)));
+  };
+  auto add = [&](Value sum, Value count, int64_t units) -> Value {
+    return arith::AddIOp::create(
+        builder, loc, sum,
+        arith::MulIOp::create(builder, loc, narrow(count),
+                              constant(i32, static_cast<uint64_t>(units))));
+  };
+  uint64_t leading = alongK ? unit : rows * pitch, stride = pattern;
+  uint64_t swizzle = pitch == 128 ? 1 : pitch == 64 ? 2 : 3;
   Value base = memref::ExtractAlignedPointerAsIndexOp::create(builder, loc,
                                                               op.getMemory());
+  Value low = arith::AddIOp::create(
+      builder, loc,
+      arith::ShRUIOp::create(builder, loc, narrow(base), constant(i32, 4)),
+      constant(i32, ((leading / unit) & 0x3fff) << 16));
   // Leading indices count whole memories of the last two dimensions.
   Value slot;
   for (auto [d, index] : llvm::enumerate(op.getIndices().drop_back(2)))
     slot = slot ? math.add(math.mul(slot, type.getShape()[d]), index) : index;
   if (slot)
-    base =
-        math.add(base, math.mul(slot, rows * type.getShape().back() * bytes));
-  Value panel = math.div(col, math.constant(perRow)),
-        within = math.rem(col, math.constant(perRow));
-  Value address =
-      math.add(math.add(base, math.mul(panel, rows * pitch)),
-               math.add(math.mul(row, pitch), math.mul(within, bytes)));
-
-  Type i64 = builder.getI64Type();
-  auto constant = [&](uint64_t value) -> Value {
-    return arith::ConstantOp::create(
-        builder, loc, builder.getIntegerAttr(i64, static_cast<int64_t>(value)));
-  };
-  uint64_t leading = alongK ? 16 : rows * pitch, stride = pattern;
-  uint64_t swizzle = pitch == 128 ? 1 : pitch == 64 ? 2 : 3;
-  uint64_t fixed =
-      ((leading / 16) & 0x3fff) << 16 | (stride / 16) << 32 | swizzle << 62;
-  Value bits = arith::IndexCastOp::create(builder, loc, i64, address);
-  bits = arith::ShRUIOp::create(
-      builder, loc,
-      arith::AndIOp::create(builder, loc, bits, constant(0x3ffff)),
-      constant(4));
-  return arith::OrIOp::create(builder, loc, bits, constant(fixed));
+    low = add(low, slot, rows * type.getShape().back() * bytes / unit);
+  low = add(low, math.div(col, math.constant(perRow)), rows * pitch / unit);
+  low = add(low, row, pitch / unit);
+  low = add(low,
+            math.div(math.rem(col, math.constant(perRow)),
+                     math.constant(unit / bytes)),
+            1);
+  uint64_t high = (stride / unit) << 32 | swizzle << 62;
+  return arith::OrIOp::create(builder, loc,
+                              arith::ExtUIOp::create(builder, loc, i64, low),
+                              constant(i64, high));
 }
 
 namespace {

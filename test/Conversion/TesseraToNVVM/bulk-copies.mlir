@@ -106,7 +106,7 @@ gpu.module @m {
   // CHECK-NEXT:        %[[NUMBER:.+]] = arith.addi %[[SLOT]], %c3
   // CHECK-NEXT:        gpu.lane_id
   // CHECK:             arith.muli %[[NUMBER]], %c8
-  // CHECK:             llvm.inline_asm {{.*}}setp.eq.u32 p, $1, 0;{{.*}}@p mbarrier.arrive.shared::cta.b64 _, [$0];
+  // CHECK:             llvm.inline_asm {{.*}}setp.lt.u32 p, $1, $2;{{.*}}@p mbarrier.arrive.shared::cta.b64 _, [$0];
   // CHECK:             %[[NEXT:.+]] = arith.addi %[[SLOT]], %c1
   // CHECK-NEXT:        %[[LAST:.+]] = arith.cmpi eq, %[[NEXT]], %c3
   // CHECK-NEXT:        %[[OTHER:.+]] = arith.xori %[[PARITY]], %c1_i32

@@ -156,8 +156,9 @@ struct BulkCopyEngine {
 struct ChipRates {
   /// Multiply-adds of operands of two bytes with the best tiling.
   double products = 1;
-  /// From a tile's last product to the next tile's first one, for each element.
-  double epilogue = 0;
+  /// From a tile's last product to the next tile's first one: for a tile, and
+  /// for each of its elements.
+  double tile = 0, epilogue = 0;
   /// A step along K that a tiling of the table does not have: where steps are
   /// shorter than its.
   double step = 0;

@@ -247,10 +247,12 @@ double GroupTilings::estimate(const ScheduleDefaults &tiling,
                   double(tiling.workgroup[1]) * problem.loadFactors[1] /
                       double(schedule.getClusterM())),
          ofTile = std::max(area * along / rate, loads * busy / rates.tiles) +
-                  area * rates.epilogue +
+                  rates.tile + area * rates.epilogue +
                   rates.step * (steps - std::min(steps, along / whole));
   double bytes = countBytes(),
-         memory = bytes / std::min(rates.memory, busy * rates.processorMemory);
+         // As many as are busy in a wave on average.
+      memory =
+          bytes / std::min(rates.memory, units / waves * rates.processorMemory);
   // What is hidden behind the other is not all hidden.
   double products = waves * ofTile, time = rates.start +
                                            std::max(products, memory) +

@@ -15,7 +15,7 @@
 // EXPLAIN-NEXT:   operands: bulk copies by a subgroup of their own
 // EXPLAIN:      kernel batched_repack
 // EXPLAIN-NEXT:   copies lhs of a product, 4x1024x999xf16, to rows that begin at multiples of 16 bytes
-// EXPLAIN:      kernel batched_kernel: #tessera.schedule<{{.*}} group = 4>
+// EXPLAIN:      kernel batched_kernel: #tessera.schedule<{{.*}} group = 4, cluster = [1, 2]>
 
 // OTHER-NOT:    repack{{$}}
 

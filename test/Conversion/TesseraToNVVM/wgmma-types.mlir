@@ -10,7 +10,7 @@
 // A row of 128 bytes is 32 elements, four instructions.
 // CHECK-LABEL: .entry tf32_kernel
 // CHECK:       cp.async.bulk.tensor.2d
-// CHECK-COUNT-8: or.b64 %{{.+}}, 4611686293305360384
+// CHECK-COUNT-8: or.b64 %{{.+}}, 46116862933052948
 // CHECK:       wgmma.fence.sync.aligned;
 // CHECK-NEXT:  wgmma.mma_async.sync.aligned.m64n128k8.f32.tf32.tf32 {{.+}}, p, 1, 1;
 // CHECK-NEXT:  wgmma.mma_async.sync.aligned.m64n128k8.f32.tf32.tf32 {{.+}}, p, 1, 1;
@@ -25,7 +25,7 @@ func.func @tf32(%a: tensor<256x512xf32>, %b: tensor<256x512xf32>, %c: tensor<256
 // 128 elements, four instructions; integers have no factors for the operands.
 // CHECK-LABEL: .entry s8_kernel
 // CHECK:       cp.async.bulk.tensor.2d
-// CHECK-COUNT-8: or.b64 %{{.+}}, 4611686293305360384
+// CHECK-COUNT-8: or.b64 %{{.+}}, 46116862933052948
 // CHECK:       wgmma.fence.sync.aligned;
 // CHECK-NEXT:  wgmma.mma_async.sync.aligned.m64n256k32.s32.s8.s8 {{.+}}, p;
 // CHECK-NEXT:  wgmma.mma_async.sync.aligned.m64n256k32.s32.s8.s8 {{.+}}, p;
@@ -39,7 +39,7 @@ func.func @s8(%a: tensor<256x512xi8>, %b: tensor<256x512xi8>, %c: tensor<256x256
 
 // Rows of 64 bytes, swizzled in 64.
 // CHECK-LABEL: .entry u8_kernel
-// CHECK:       or.b64 %{{.+}}, -9223371899415756800
+// CHECK:       or.b64 %{{.+}}, -9223371899415822336
 // CHECK:       wgmma.mma_async.sync.aligned.m64n64k32.s32.u8.u8 {{.+}}, p;
 // CHECK-NEXT:  wgmma.mma_async.sync.aligned.m64n64k32.s32.u8.u8 {{.+}}, p;
 func.func @u8(%a: tensor<256x512xi8>, %b: tensor<256x512xi8>, %c: tensor<256x256xi32>) -> tensor<256x256xi32> {
@@ -49,7 +49,7 @@ func.func @u8(%a: tensor<256x512xi8>, %b: tensor<256x512xi8>, %c: tensor<256x256
 
 // Rows of 32 bytes, swizzled in 32; one operand unsigned.
 // CHECK-LABEL: .entry u8_s8_kernel
-// CHECK:       or.b64 %{{.+}}, -4611685949707845632
+// CHECK:       or.b64 %{{.+}}, -4611685949707911168
 // CHECK:       wgmma.mma_async.sync.aligned.m64n32k32.s32.u8.s8 {{.+}}, p;
 // CHECK-NEXT:  wgmma.commit_group.sync.aligned;
 func.func @u8_s8(%a: tensor<256x512xi8>, %b: tensor<256x512xi8>, %c: tensor<256x256xi32>) -> tensor<256x256xi32> {

@@ -10,12 +10,17 @@
 // A by rows is the instruction's own order, b by rows is stored across: 0, 1.
 // The stride from one pattern of eight rows to the next is 8 * 64 bytes of a
 // (swizzled in 64: 2 << 62), and 8 * 128 of b (1 << 62), whose leading dimension
-// goes to the next panel (32 rows of 128 bytes).
+// goes to the next panel (32 rows of 128 bytes). Instructions along K are 32
+// bytes apart in a, and 16 rows in b.
 // CHECK-LABEL: .entry rows_kernel
-// CHECK:       cp.async.bulk.tensor.2d
 // CHECK:       mbarrier.try_wait.parity
-// CHECK:       or.b64 %{{.+}}, -9223371899415756800
-// CHECK:       or.b64 %{{.+}}, 4611686293322072064
+// CHECK:       or.b64 %{{.+}}, -9223371899415822336
+// CHECK:       add.s32 %{{.+}}, %{{.+}}, 2;
+// CHECK:       or.b64 %{{.+}}, -9223371899415822336
+// CHECK:       or.b64 %{{.+}}, 4611686293305294848
+// CHECK:       add.s32 %{{.+}}, %{{.+}}, 128;
+// CHECK:       or.b64 %{{.+}}, 4611686293305294848
+// CHECK:       mbarrier.try_wait.parity
 // CHECK:       wgmma.fence.sync.aligned;
 // CHECK-NEXT:  wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16 {{.+}}, p, 1, 1, 0, 1;
 // CHECK-NEXT:  wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16 {{.+}}, p, 1, 1, 0, 1;

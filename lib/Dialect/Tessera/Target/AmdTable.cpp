@@ -27,12 +27,15 @@
 //      ...
 //      row 31   31.0  31.1  31.2  31.3  63.0  63.1  63.2  63.3
 //
-// and of the accumulator, a lane has four rows of a column next to each other.
+// with runs of 16 elements at most; and of the accumulator, a lane has four
+// rows of a column next to each other.
+//
+// Which elements of K are where does not matter as long as a and b agree: only
+// then is a map here not the document's, and its maker says so.
 //
 // Not here: forms of several blocks (4x4x4 of 16 blocks and the like), which
-// are several small products; sparse and scaled forms; products of i4, which
-// the dialect does not have, and those with sums in bf16. V_MFMA_*_F8F6F4 of
-// CDNA4 is a scaled form, with or without its scales.
+// are several small products; sparse forms, and scaled ones; products of i4,
+// which the dialect does not have, and those with sums in bf16.
 //
 //===----------------------------------------------------------------------===//
 
@@ -106,7 +109,7 @@ static const Row rows[] = {
     {Family::Mfma, 16, 16, 4, "f32", "f32", "f32", AllMfma},
     // V_MFMA_F64_16X16X4_F64.
     {Family::Mfma, 16, 16, 4, "f64", "f64", "f64", Gfx90a | Gfx942 | Gfx950},
-    // K has doubled twice: V_MFMA_I32_32X32X32_I8 of CDNA4,
+    // Signed. K has doubled twice: V_MFMA_I32_32X32X32_I8 of CDNA4,
     // V_MFMA_I32_32X32X16_I8 of CDNA3, V_MFMA_I32_32X32X8_I8 before.
     {Family::Mfma, 32, 32, 32, "i8", "i8", "i32", Gfx950},
     {Family::Mfma, 16, 16, 64, "i8", "i8", "i32", Gfx950},
@@ -125,12 +128,22 @@ static const Row rows[] = {
     {Family::Mfma, 16, 16, 32, "f8E5M2FNUZ", "f8E4M3FNUZ", "f32", Gfx942},
     {Family::Mfma, 32, 32, 16, "f8E5M2FNUZ", "f8E5M2FNUZ", "f32", Gfx942},
     {Family::Mfma, 16, 16, 32, "f8E5M2FNUZ", "f8E5M2FNUZ", "f32", Gfx942},
+    // CDNA4 has more of K for these: V_MFMA_F32_32X32X64_F8F6F4 and
+    // V_MFMA_F32_16X16X128_F8F6F4, without their scales.
+    {Family::Mfma, 32, 32, 64, "f8E4M3FN", "f8E4M3FN", "f32", Gfx950},
+    {Family::Mfma, 16, 16, 128, "f8E4M3FN", "f8E4M3FN", "f32", Gfx950},
     {Family::Mfma, 32, 32, 16, "f8E4M3FN", "f8E4M3FN", "f32", Gfx950},
     {Family::Mfma, 16, 16, 32, "f8E4M3FN", "f8E4M3FN", "f32", Gfx950},
+    {Family::Mfma, 32, 32, 64, "f8E4M3FN", "f8E5M2", "f32", Gfx950},
+    {Family::Mfma, 16, 16, 128, "f8E4M3FN", "f8E5M2", "f32", Gfx950},
     {Family::Mfma, 32, 32, 16, "f8E4M3FN", "f8E5M2", "f32", Gfx950},
     {Family::Mfma, 16, 16, 32, "f8E4M3FN", "f8E5M2", "f32", Gfx950},
+    {Family::Mfma, 32, 32, 64, "f8E5M2", "f8E4M3FN", "f32", Gfx950},
+    {Family::Mfma, 16, 16, 128, "f8E5M2", "f8E4M3FN", "f32", Gfx950},
     {Family::Mfma, 32, 32, 16, "f8E5M2", "f8E4M3FN", "f32", Gfx950},
     {Family::Mfma, 16, 16, 32, "f8E5M2", "f8E4M3FN", "f32", Gfx950},
+    {Family::Mfma, 32, 32, 64, "f8E5M2", "f8E5M2", "f32", Gfx950},
+    {Family::Mfma, 16, 16, 128, "f8E5M2", "f8E5M2", "f32", Gfx950},
     {Family::Mfma, 32, 32, 16, "f8E5M2", "f8E5M2", "f32", Gfx950},
     {Family::Mfma, 16, 16, 32, "f8E5M2", "f8E5M2", "f32", Gfx950},
     // V_WMMA_F32_16X16X16_F16, V_WMMA_F16_16X16X16_F16, ..._BF16, and
@@ -172,12 +185,15 @@ static Steps concat(Steps first, llvm::ArrayRef<Step> second) {
   return first;
 }
 
-/// Of a: the lanes' first bits count rows, their last ones steps along K, of as
-/// many elements as a lane holds.
+/// Of a: the lanes' first bits count rows. Along K, a lane has a run of
+/// elements, the lanes' last bits count runs, and where lanes have more than
+/// one run, registers count the rest.
 static LaneMap getOperandMap(int64_t rows, int64_t k, int64_t lanes) {
-  int64_t each = rows * k / lanes;
-  return LaneMap(concat(count(0, 1, rows), count(1, each, k)),
-                 count(1, 1, each));
+  constexpr int64_t longestRun = 16;
+  int64_t run = std::min(rows * k / lanes, longestRun),
+          ofLanes = run * lanes / rows;
+  return LaneMap(concat(count(0, 1, rows), count(1, run, ofLanes)),
+                 concat(count(1, 1, run), count(1, ofLanes, k)));
 }
 
 static void setMfmaMaps(MatrixInstruction &row) {
@@ -206,6 +222,8 @@ static void setWmmaMaps(MatrixInstruction &row) {
       LaneMap(concat(count(1, 1, row.n), Step{1, 0}), count(0, 2, row.m));
 }
 
+/// Of 16-bit operands, the document has runs of four elements of K, two in each
+/// lane; here it is one of eight, of a as of b, which is loaded at once.
 static void setWmma12Maps(MatrixInstruction &row) {
   row.aMap = getOperandMap(row.m, row.k, /*lanes=*/32);
   row.bMap = getOperandMap(row.n, row.k, /*lanes=*/32).transpose();
@@ -242,6 +260,7 @@ static MatrixInstruction makeInstruction(const Row &from) {
   case Family::Mfma:
     setNameAndTypes(row, "mfma", from.a, from.b, from.acc);
     setMfmaMaps(row);
+    row.signedOnly = row.aType == "i8";
     break;
   case Family::Wmma:
     setNameAndTypes(row, "wmma", from.a, from.b, from.acc);
@@ -279,6 +298,7 @@ static void addDotInstructions(Chip &chip) {
       row.n = n;
       row.k = dot.k;
       row.matrixUnit = false;
+      row.signedOnly = dot.acc == llvm::StringRef("i32");
       setNameAndTypes(row, dot.family, dot.operand, dot.operand, dot.acc);
       int64_t down = m / laneRows, across = n / laneCols;
       Steps lanes = concat(count(1, across, n), count(0, down, m)), aLanes,

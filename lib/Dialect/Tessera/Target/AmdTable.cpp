@@ -370,8 +370,15 @@ void mlir::tessera::addAmdChips(std::vector<Chip> &chips) {
         std::min<int64_t>(entry.registersOfLane, rdna ? 256 : 512);
     chip.registersPerWorkgroup = 4 * entry.registersOfLane * chip.subgroupSize;
     chip.processors = entry.processors;
-    chip.matrixDefaults = {{128, 128}, {64, 64}, 64, 1};
+    // None of it is measured. 64x64 accumulators take 64 registers of 64 lanes;
+    // 64x32 take as many of 32, beside operands of which WMMA of RDNA3 wants
+    // two copies. Three such workgroups share 64 KiB of workgroup memory with
+    // one stage, and hide each other's copies, where two stages would leave
+    // room for one.
+    chip.matrixDefaults = {
+        {128, 128}, {64, rdna ? 32 : 64}, 64, entry.workgroupKiB > 64 ? 2 : 1};
     chip.scalarDefaults = {{64, 64}, {32, 32}, 64, 1};
+    // By count, as on NVIDIA: half of the 32 waves of a compute unit.
     chip.batchDefaults = {/*subgroups=*/4, /*resident=*/16, /*perSubgroup=*/4,
                           /*directFragments=*/4};
     chip.simt = {256, 1, 512, 4};

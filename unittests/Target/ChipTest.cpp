@@ -198,11 +198,11 @@ TEST_F(ChipTest, UnsignedOperandsNeedRowsThatReadThem) {
         ->name;
   };
   EXPECT_EQ(select("gfx942", false), "mfma.m32n32k16.i32.i8");
-  EXPECT_EQ(select("gfx942", true), "fma64.m32n32k1.i32.i8");
-  EXPECT_TRUE(isReason("mfma.m32n32k16.i32.i8: reads operands as signed, and "
-                       "one is unsigned"));
+  EXPECT_EQ(select("gfx942", true), "mfma.m32n32k16.i32.i8");
   EXPECT_EQ(select("gfx906", false), "dot4.m32n32k4.i32.i8");
   EXPECT_EQ(select("gfx906", true), "fma64.m32n32k1.i32.i8");
+  EXPECT_TRUE(isReason("dot4.m32n32k4.i32.i8: reads operands as signed, and "
+                       "one is unsigned"));
   EXPECT_EQ(select("gfx1100", true), "wmma.m16n16k16.i32.i8");
 }
 

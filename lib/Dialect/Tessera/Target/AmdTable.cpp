@@ -41,6 +41,8 @@
 
 #include "Tables.h"
 
+#include <algorithm>
+
 using namespace mlir::tessera;
 
 using Step = LaneMap::Step;
@@ -59,8 +61,8 @@ enum class Family {
   Wmma12,
 };
 
-/// Chips, as a set of bits. No chip's instructions are all another's, so there
-/// is no order in which a row could say since when it is there.
+/// Chips, as a set of bits. A later chip may lack what an earlier one has, so
+/// that no row could say since when it is there.
 enum Chips : unsigned {
   Gfx906 = 1,
   Gfx908 = 2,

@@ -36,7 +36,8 @@ struct MatrixInstruction {
   /// Reads elements of i8 as signed only; others take `unsigned_a` and
   /// `unsigned_b`.
   bool signedOnly = false;
-  /// Runs on a matrix unit; otherwise it is made of scalar FMAs.
+  /// Runs on a matrix unit; otherwise it is made of scalar FMAs, or of dot
+  /// products that each lane computes by itself.
   bool matrixUnit = true;
   /// How many subgroups execute it together; the maps count the lanes of all.
   int64_t subgroups = 1;

@@ -30,7 +30,9 @@ static void explainProduct(const compiler::ProductReport &product,
   else if (target == "cpu")
     os << ", vectors of the CPU\n";
   else
-    os << ": computed by scalar FMAs, no matrix unit\n";
+    os << (StringRef(product.instruction).starts_with("dot")
+               ? ": dot products of each lane's own, no matrix unit\n"
+               : ": computed by scalar FMAs, no matrix unit\n");
   for (StringRef line : product.rejected)
     os << "  rejected: " << line << "\n";
 }

@@ -110,8 +110,9 @@ TEST_F(ChipTest, InstructionsHaveNamesOfTheirOwn) {
           << chip.name << " " << row.name;
       EXPECT_EQ(chip.findInstruction(row.name), &row);
       StringRef family = StringRef(row.name).split('.').first;
-      EXPECT_EQ(family.ends_with("mma") || family == "mfma", row.matrixUnit)
-          << row.name;
+      bool isUnit = llvm::is_contained(
+          {"mma", "wgmma", "mfma", "wmma", "wmma12"}, family);
+      EXPECT_EQ(isUnit, row.matrixUnit) << row.name;
     }
     EXPECT_FALSE(chip.findInstruction("mma.m1n1k1"));
     EXPECT_FALSE(chip.findInstruction(""));
@@ -186,6 +187,23 @@ TEST_F(ChipTest, UsesTf32OnlyWherePermitted) {
             "mma.m16n8k8.f32.tf32");
   EXPECT_EQ(select("sm_75", f32, f32, f32, 16, 32, 8, Precision::Tf32),
             "fma.m16n32k1.f32.f32");
+}
+
+TEST_F(ChipTest, UnsignedOperandsNeedRowsThatReadThem) {
+  auto select = [&](StringRef name, bool anyUnsigned) {
+    why.clear();
+    return selectInstruction(*findChip("hip", name), i8, i8, i32,
+                             Precision::Ieee, 64, 64, 64, &why,
+                             /*subgroups=*/1, /*aInMemory=*/true, anyUnsigned)
+        ->name;
+  };
+  EXPECT_EQ(select("gfx942", false), "mfma.m32n32k16.i32.i8");
+  EXPECT_EQ(select("gfx942", true), "mfma.m32n32k16.i32.i8");
+  EXPECT_EQ(select("gfx906", false), "dot4.m32n32k4.i32.i8");
+  EXPECT_EQ(select("gfx906", true), "fma64.m32n32k1.i32.i8");
+  EXPECT_TRUE(isReason("dot4.m32n32k4.i32.i8: reads operands as signed, and "
+                       "one is unsigned"));
+  EXPECT_EQ(select("gfx1100", true), "wmma.m16n16k16.i32.i8");
 }
 
 TEST_F(ChipTest, SaysWhyRowsWerePassedOver) {

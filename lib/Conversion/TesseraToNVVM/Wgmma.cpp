@@ -99,9 +99,12 @@ Value NvidiaTarget::emitMemoryOperand(OpBuilder &builder, Location loc,
   uint64_t swizzle = pitch == 128 ? 1 : pitch == 64 ? 2 : 3;
   Value base = memref::ExtractAlignedPointerAsIndexOp::create(builder, loc,
                                                               op.getMemory());
+  // Within a cluster, the address says in higher bits whose memory it is.
+  Value within = arith::AndIOp::create(builder, loc, narrow(base),
+                                       constant(i32, 0x3ffff));
   Value low = arith::AddIOp::create(
       builder, loc,
-      arith::ShRUIOp::create(builder, loc, narrow(base), constant(i32, 4)),
+      arith::ShRUIOp::create(builder, loc, within, constant(i32, 4)),
       constant(i32, ((leading / unit) & 0x3fff) << 16));
   // Leading indices count whole memories of the last two dimensions.
   Value slot;

@@ -27,6 +27,8 @@ static std::unique_ptr<llvm::TargetMachine> createMachine(ModuleOp module,
   LLVMInitializeAMDGPUTarget();
   LLVMInitializeAMDGPUTargetMC();
   LLVMInitializeAMDGPUAsmPrinter();
+  // Barriers of chips before CDNA2 are inline assembly.
+  LLVMInitializeAMDGPUAsmParser();
   llvm::Triple triple("amdgcn-amd-amdhsa");
   std::string error;
   const llvm::Target *target =

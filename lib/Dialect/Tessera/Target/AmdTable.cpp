@@ -375,6 +375,9 @@ void mlir::tessera::addAmdChips(std::vector<Chip> &chips) {
     chip.scalarDefaults = {{64, 64}, {32, 32}, 64, 1};
     chip.batchDefaults = {/*subgroups=*/4, /*resident=*/16, /*perSubgroup=*/4,
                           /*directFragments=*/4};
+    // More keys would not leave registers for all of a block's values.
+    if (entry.bit & (Gfx12 | Gfx906))
+      chip.attentionDefaults.keys = 32;
     chip.simt = {256, 1, 512, 4};
     for (const Row &row : rows)
       if (row.chips & entry.bit)

@@ -56,12 +56,11 @@ static int64_t countBytes(AttentionOp op, ScheduleAttr schedule,
 static int64_t countCopies(AttentionOp op, ScheduleAttr schedule,
                            const Chip &chip) {
   Type element = op.getOperandType(), acc = Float32Type::get(op.getContext());
-  const MatrixInstruction *row =
-      selectInstruction(chip, element, element, acc, Precision::Ieee,
-                        schedule.getSubgroup()[0], schedule.getSubgroup()[1],
-                        schedule.getKFragment());
-  return row ? int64_t(1) << llvm::popcount(static_cast<uint64_t>(
-                   row->aMap.getReplicatedLaneBits()))
+  const MatrixInstruction *row = selectInstruction(
+      chip, element, element, acc, Precision::Ieee, schedule.getSubgroup()[0],
+      schedule.getSubgroup()[1], schedule.getKFragment());
+  return row ? int64_t(1) << llvm::popcount(
+                   static_cast<uint64_t>(row->aMap.getReplicatedLaneBits()))
              : 1;
 }
 
@@ -222,7 +221,8 @@ ScheduleAttr mlir::tessera::getDefaultSchedule(AttentionOp op,
   for (int64_t keys : {64, 32, 16})
     for (int64_t stages : {2, 1})
       for (int64_t rows : {128, 64, 32, 16}) {
-        if (stages > 1 && !chip.asyncCopy)
+        if ((stages > 1 && !chip.asyncCopy) ||
+            keys > chip.attentionDefaults.keys)
           continue;
         if (ShapedType::isStatic(m) && rows > subgroupRows && rows / 2 >= m)
           continue;

@@ -67,9 +67,9 @@ public:
   /// between lanes count.
   Value getSubgroupLane(OpBuilder &builder, Location loc) const;
 
-  /// One matrix instruction: per-lane vectors in, the accumulator out. Asked for
-  /// several elements of K without a matrix unit as well. Null where the row is
-  /// not one of the vendor's.
+  /// One matrix instruction: per-lane vectors in, the accumulator out. Asked
+  /// for several elements of K without a matrix unit as well. Null where the
+  /// row is not one of the vendor's.
   virtual Value emitMma(OpBuilder &builder, Location loc,
                         const MatrixInstruction &row, MmaOp op, Value a,
                         Value b, Value acc) const;

@@ -34,8 +34,8 @@ public:
                         Value whole) const override;
 
   /// Keeps the loads of a copy where they are, ahead of the products that they
-  /// are to run beside: the scheduler would rather have them where registers are
-  /// free again.
+  /// are to run beside: the scheduler would rather have them where registers
+  /// are free again.
   void emitAsyncCommit(OpBuilder &builder, Location loc) const override;
 
   /// One ds_bpermute. The lane is one of the subgroup.

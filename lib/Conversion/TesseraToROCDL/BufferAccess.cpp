@@ -42,17 +42,21 @@ static bool isBuffer(MemRefType type) {
          bytes * (end + strides[0]) < most;
 }
 
-/// `indices` as the instruction takes them; behind the end unless `whole`.
+/// `indices` as the instruction takes them; the first place behind the end
+/// unless `whole`: those of a window may lie before a row's beginning.
 static SmallVector<Value> emitIndices(OpBuilder &builder, Location loc,
                                       MemRefType type, ValueRange indices,
                                       Value whole) {
   SmallVector<Value> result;
-  for (Value index : indices)
+  int64_t otherwise = type.getDimSize(0);
+  for (Value index : indices) {
+    Value narrow =
+        arith::IndexCastOp::create(builder, loc, builder.getI32Type(), index);
+    Value other = arith::ConstantIntOp::create(builder, loc, otherwise, 32);
     result.push_back(
-        arith::IndexCastOp::create(builder, loc, builder.getI32Type(), index));
-  Value end =
-      arith::ConstantIntOp::create(builder, loc, type.getDimSize(0), 32);
-  result[0] = arith::SelectOp::create(builder, loc, whole, result[0], end);
+        arith::SelectOp::create(builder, loc, whole, narrow, other));
+    otherwise = 0;
+  }
   return result;
 }
 

@@ -150,6 +150,25 @@ static void relaxAtomics(llvm::Module &code) {
     }
 }
 
+/// Local variables are in an address space of their own, which MLIR's are not.
+static void placeVariables(llvm::Module &code) {
+  unsigned space = code.getDataLayout().getAllocaAddrSpace();
+  for (llvm::Function &function : code)
+    for (llvm::Instruction &instruction :
+         llvm::make_early_inc_range(llvm::instructions(function))) {
+      auto *old = llvm::dyn_cast<llvm::AllocaInst>(&instruction);
+      if (!old || old->getAddressSpace() == space)
+        continue;
+      llvm::IRBuilder<> builder(old);
+      llvm::AllocaInst *variable = builder.CreateAlloca(
+          old->getAllocatedType(), space, old->getArraySize());
+      variable->setAlignment(old->getAlign());
+      old->replaceAllUsesWith(
+          builder.CreateAddrSpaceCast(variable, old->getType()));
+      old->eraseFromParent();
+    }
+}
+
 /// The kernels as `machine`'s optimized LLVM IR. Null on an error.
 static std::unique_ptr<llvm::Module> makeModule(ModuleOp module,
                                                 llvm::LLVMContext &context,
@@ -169,6 +188,7 @@ static std::unique_ptr<llvm::Module> makeModule(ModuleOp module,
   std::unique_ptr<llvm::Module> code = translate(**kernels, context, machine);
   if (!code || failed(defineDeviceFunctions(module, *code)))
     return nullptr;
+  placeVariables(*code);
   relaxAtomics(*code);
   code->addModuleFlag(llvm::Module::Error, "amdhsa_code_object_version",
                       codeObjectVersion);

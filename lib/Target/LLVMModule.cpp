@@ -62,7 +62,11 @@ void mlir::tessera::optimize(llvm::Module &module,
                              llvm::TargetMachine &machine) {
   llvm::PipelineTuningOptions tuning;
   tuning.LoopVectorization = tuning.LoopInterleaving =
-      !machine.getTargetTriple().isNVPTX();
+      !machine.getTargetTriple().isNVPTX() &&
+      !machine.getTargetTriple().isAMDGPU();
+  // What is worth it is unrolled already. More of it holds the operands of
+  // several rounds at a time, for which AMD's chips have not the registers.
+  tuning.LoopUnrolling = !machine.getTargetTriple().isAMDGPU();
   // Fragments are vectors already. Their code is long and has no branches, for
   // which the SLP vectorizer takes time that grows with the square: 25 s for a
   // kernel of six 16x16 products with a transposed operand, which is compiled

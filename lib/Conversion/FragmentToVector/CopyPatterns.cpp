@@ -102,6 +102,11 @@ public:
               "begin at bytes of the target, and lie within it";
   }
 
+  /// Writes what was read before `place` rather than at once, so that reads are
+  /// under way while whatever is between runs. Chunks that only some threads
+  /// have are written at once.
+  void writeBefore(Operation *place) { writePlace = place; }
+
   void emit(OpBuilder &builder) {
     IndexMath math(builder, loc);
     int64_t perRow = llvm::divideCeil(shape[1], width),
@@ -288,6 +293,13 @@ private:
                                 targetIndices, width, from.count);
   }
 
+  /// Whether no chunk lies partly in `type`: rows are whole chunks.
+  bool isWholeOrNothing(MemRefType type) const {
+    int64_t length = type.getDimSize(type.getRank() - 1);
+    return target.chip.alignedAccess && ShapedType::isStatic(length) &&
+           length % width == 0;
+  }
+
   /// The chunk's elements, zero where there are none.
   Value emitRead(OpBuilder &builder, const Origin &from, int64_t count) {
     auto type = VectorType::get(count, element);
@@ -299,6 +311,10 @@ private:
     };
     if (!from.count)
       return read(builder);
+    if (count == 1 || gathers || isWholeOrNothing(op.getSourceType()))
+      if (Value guarded = target.emitGuardedRead(
+              builder, loc, source, from.indices, count, from.whole))
+        return guarded;
     // A whole chunk at once, a partial one under a mask.
     return scf::IfOp::create(
                builder, loc, from.whole,
@@ -369,8 +385,12 @@ private:
     }
     // Rows that are swizzled are whole chunks.
     Value room = emitCountInBounds(builder, loc, to, into, width);
+    Value whole = emitIsWhole(builder, room, width);
+    if (isWholeOrNothing(op.getTargetType()) &&
+        target.emitGuardedWrite(builder, loc, value, to, indices, whole))
+      return;
     scf::IfOp::create(
-        builder, loc, emitIsWhole(builder, room, width),
+        builder, loc, whole,
         [&](OpBuilder &nested, Location loc) {
           write(nested);
           scf::YieldOp::create(nested, loc);
@@ -426,9 +446,17 @@ private:
     if (mayCopy && mayHalve ? emitAsyncIfWhole(builder, from, into, intoAll)
                             : mayCopy && emitAsyncChunk(builder, from, intoAll))
       return;
-    emitWrite(builder, emitRead(builder, from, width), into, intoAll);
+    Value chunk = emitRead(builder, from, width);
+    if (writePlace && builder.getInsertionBlock() == writePlace->getBlock()) {
+      OpBuilder later(writePlace);
+      emitWrite(later, chunk, into, intoAll);
+      return;
+    }
+    emitWrite(builder, chunk, into, intoAll);
   }
 
+  /// Where writes go; null: where the reads are.
+  Operation *writePlace = nullptr;
   CopyLike op;
   const FragmentTarget &target;
   bool async;
@@ -467,12 +495,29 @@ struct CopyPattern : FragmentPattern<CopyOp> {
 
 struct AsyncCopyPattern : FragmentPattern<AsyncCopyOp> {
   using FragmentPattern::FragmentPattern;
+
+  /// The last place in the op's block before anything waits for it.
+  static Operation *getLastPlace(AsyncCopyOp op) {
+    auto waits = [](Operation &other) {
+      return other.hasTrait<OpTrait::IsTerminator>() ||
+             other.walk([](WaitOp) { return WalkResult::interrupt(); })
+                 .wasInterrupted();
+    };
+    Operation *place = op->getNextNode();
+    while (!waits(*place))
+      place = place->getNextNode();
+    return place;
+  }
+
   LogicalResult
   matchAndRewrite(AsyncCopyOp op, OneToNOpAdaptor,
                   ConversionPatternRewriter &rewriter) const override {
     CopyEmitter<AsyncCopyOp> emitter(op, target, target.chip.asyncCopy);
     if (failed(emitter.check()))
       return failure();
+    // Without such copies, registers hold what is on its way.
+    if (!target.chip.asyncCopy && target.chip.hasLanes())
+      emitter.writeBefore(getLastPlace(op));
     emitter.emit(rewriter);
     target.emitAsyncCommit(rewriter, op.getLoc());
     rewriter.replaceOpWithMultiple(op, {ValueRange()});

@@ -374,17 +374,17 @@ void mlir::tessera::addAmdChips(std::vector<Chip> &chips) {
     chip.processors = entry.processors;
     // None of it is measured. 64x64 accumulators take 64 registers of 64 lanes;
     // 64x32 take as many of 32, beside operands of which WMMA of RDNA3 wants
-    // two copies. Three such workgroups share 64 KiB of workgroup memory with
-    // one stage, and hide each other's copies, where two stages would leave
-    // room for one. Multiply-adds need tiles as large: with half the
-    // accumulators, reading operands from workgroup memory takes as long as
-    // multiplying them.
-    chip.matrixDefaults = {
-        {128, 128}, {64, rdna ? 32 : 64}, 64, entry.workgroupKiB > 64 ? 2 : 1};
-    chip.scalarDefaults = chip.matrixDefaults;
+    // two copies. With two stages, a step's loads are held ahead of the
+    // products of the step before.
+    chip.matrixDefaults = {{128, 128}, {64, rdna ? 32 : 64}, 64, 2};
+    chip.preferSwizzle = true;
+    chip.scalarDefaults = {{64, 64}, {32, 32}, 64, 1};
     // By count, as on NVIDIA: half of the 32 waves of a compute unit.
     chip.batchDefaults = {/*subgroups=*/4, /*resident=*/16, /*perSubgroup=*/4,
                           /*directFragments=*/4};
+    // More keys would not leave registers for all of a block's values.
+    if (entry.bit & (Gfx12 | Gfx906))
+      chip.attentionDefaults.keys = 32;
     chip.simt = {256, 1, 512, 4};
     for (const Row &row : rows)
       if (row.chips & entry.bit)

@@ -5,6 +5,7 @@
 #include "CPU/CpuDevice.h"
 #include "CUDA/CudaDevice.h"
 #include "Format.h"
+#include "HIP/HipDevice.h"
 #include "MemoryPool.h"
 
 using namespace tessera::runtime;
@@ -130,11 +131,20 @@ Status Device::checkRequest(const LaunchRequest &request) const {
 
 std::vector<DeviceInfo> tessera::runtime::listDevices(std::string *why) {
   std::vector<DeviceInfo> devices;
+  auto note = [&](const char *target, const std::string &reason) {
+    if (why && !reason.empty())
+      *why += std::string(target) + ": " + reason + "\n";
+  };
+  if (why)
+    why->clear();
   std::string reason;
   if (const CudaDriver *driver = getCudaDriver(&reason))
     reason = listCudaDevices(*driver, devices);
-  if (why)
-    *why = reason.empty() ? "" : "cuda: " + reason + "\n";
+  note("cuda", reason);
+  reason.clear();
+  if (const HipDriver *driver = getHipDriver(&reason))
+    reason = listHipDevices(*driver, devices);
+  note("hip", reason);
   devices.push_back(getCpuInfo());
   return devices;
 }
@@ -150,6 +160,13 @@ tessera::runtime::openDevice(const std::string &target, int ordinal) {
       return Status(StatusCode::NoDevice, "no CUDA device: " + reason);
     return openCudaDevice(*driver, ordinal);
   }
+  if (target == "hip") {
+    std::string reason;
+    const HipDriver *driver = getHipDriver(&reason);
+    if (!driver)
+      return Status(StatusCode::NoDevice, "no HIP device: " + reason);
+    return openHipDevice(*driver, ordinal);
+  }
   if (target == "auto") {
     std::vector<DeviceInfo> devices = listDevices();
     if (ordinal < 0 || static_cast<size_t>(ordinal) >= devices.size())
@@ -160,5 +177,5 @@ tessera::runtime::openDevice(const std::string &target, int ordinal) {
   }
   return Status(StatusCode::InvalidArgument,
                 "unknown target '" + target +
-                    "': the runtime knows auto, cpu and cuda");
+                    "': the runtime knows auto, cpu, cuda and hip");
 }

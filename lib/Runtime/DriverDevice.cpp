@@ -262,9 +262,9 @@ Status DriverDevice::checkLaunch(const LaunchRequest &request,
   if (resources.maxThreads > 0 && threads > resources.maxThreads)
     return refuse(request,
                   format("a block of %s threads, but this kernel allows at "
-                         "most %d: it takes %d registers a thread",
+                         "most %d: %s",
                          formatDims(request.block).c_str(),
-                         resources.maxThreads, resources.registers));
+                         resources.maxThreads, function.threadLimit.c_str()));
   if (request.workgroupBytes + resources.staticWorkgroupBytes >
       static_cast<int64_t>(info().workgroupMemoryBytes))
     return refuse(request,
@@ -273,6 +273,8 @@ Status DriverDevice::checkLaunch(const LaunchRequest &request,
                          static_cast<long long>(request.workgroupBytes),
                          static_cast<long long>(resources.staticWorkgroupBytes),
                          info().name.c_str(), info().workgroupMemoryBytes));
+  if (Status status = checkOwnLimits(request); !status.ok())
+    return status;
   if (!function.parametersKnown)
     return Status::success();
   auto count = static_cast<int64_t>(function.parameters.size());

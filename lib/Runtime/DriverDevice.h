@@ -43,6 +43,8 @@ struct LoadedKernel {
   /// Size of each parameter in bytes, where that can be told.
   bool parametersKnown = false;
   std::vector<int64_t> parameters;
+  /// Why its workgroups may have no more than `resources.maxThreads` threads.
+  std::string threadLimit;
 };
 
 class DriverDevice : public Device {
@@ -98,12 +100,17 @@ protected:
   /// "cuInit: CUDA_ERROR_NO_DEVICE: no CUDA-capable device is detected".
   virtual std::string describe(DriverResult result) const = 0;
   virtual DriverFailure classify(int code) const = 0;
+  /// `InvalidArgument` for launches that the limits below permit and this
+  /// driver does not.
+  virtual Status checkOwnLimits(const LaunchRequest &request) const {
+    return Status::success();
+  }
   /// What is known of a function of `module`.
   virtual LoadedKernel describeKernel(void *function, void *module,
                                       const char *name) const = 0;
   /// The kernels of a module; empty where that cannot be told.
   virtual std::vector<std::string> listKernels(void *module) const = 0;
-  /// What a refused image or kernel was refused by: "the driver".
+  /// Who refuses an image or a kernel, in messages.
   virtual const char *driverName() const { return "the driver"; }
   /// Of the last cache before memory, in bytes.
   virtual size_t lastCacheBytes() const { return info().l2Bytes; }
@@ -120,7 +127,7 @@ protected:
   /// Makes the kernels of a loaded module known, in place of an image of the
   /// same name. Unloads the module where it cannot.
   Status addModule(const std::string &name, void *module);
-  /// Asks the driver for the limits of a launch.
+  /// Sets the device's limits of a launch.
   void setLimits(const int64_t (&grid)[3], const int64_t (&block)[3],
                  int64_t blockThreads);
   /// Waits and gives back memory and modules. For destructors, with the device

@@ -383,6 +383,8 @@ LoadedKernel CudaDevice::describeKernel(void *loaded, void *,
       attribute(CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, handle);
   function.dynamicLimit =
       attribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, handle);
+  function.threadLimit =
+      format("it takes %d registers a thread", resources.registers);
   if (!driver.funcGetParamInfo)
     return function;
   // The driver ends the list with CUDA_ERROR_INVALID_VALUE.

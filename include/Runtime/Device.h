@@ -65,7 +65,7 @@ struct KernelImage {
     /// A cubin in `bytes` (CUDA).
     Cubin,
     /// An AMD code object in `bytes`, or an offload bundle of several (HIP).
-    CodeObject,
+    HSACO,
     /// Addresses of type `tessera_cpu_kernel` in `functions` (CPU). The code
     /// stays where it is and has to outlive the image.
     HostFunctions,

@@ -291,7 +291,7 @@ protected:
   }
   Status load(const char *name, std::string bytes) {
     KernelImage image;
-    image.kind = KernelImage::CodeObject;
+    image.kind = KernelImage::HSACO;
     image.name = name;
     image.bytes = std::move(bytes);
     return device->loadImage(image);

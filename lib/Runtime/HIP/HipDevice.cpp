@@ -276,7 +276,7 @@ HipDevice::chooseCode(const KernelImage &image) const {
 }
 
 Status HipDevice::loadImage(const KernelImage &image) {
-  if (image.kind != KernelImage::CodeObject)
+  if (image.kind != KernelImage::HSACO)
     return Status(StatusCode::InvalidArgument,
                   "image '" + image.name +
                       "' is not for HIP: a hip device takes AMD code objects "

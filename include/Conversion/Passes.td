@@ -417,6 +417,55 @@ def PlaceTensorMaps : Pass<"tessera-place-tensor-maps", "gpu::GPUModuleOp"> {
 }
 
 //===----------------------------------------------------------------------===//
+// TesseraToROCDL
+//===----------------------------------------------------------------------===//
+
+def ConvertTesseraToROCDL
+    : Pass<"convert-tessera-to-rocdl", "gpu::GPUModuleOp"> {
+  let summary = "fragments to AMD's mfma or wmma";
+  let description = [{
+    Expects kernels whose fragments `tessera-legalize-fragments` has distributed
+    for an AMD chip, and whose workgroup memory is packed. Leaves no `tessera`
+    op: a fragment becomes one vector for each tile of its instruction, a product
+    `amdgpu.mfma` on chips with subgroups of 64 lanes and `amdgpu.wmma` on those
+    with 32, an exchange between lanes `rocdl.ds_bpermute`.
+
+    A `gpu.barrier` that orders accesses to workgroup memory only becomes
+    `amdgpu.lds_barrier`, which does not wait for loads from global memory. It
+    stays where one thread's access to a buffer in global memory may come before
+    the barrier and another's to the same buffer behind it, and one of them
+    writes.
+
+    Each kernel says how many threads its workgroup has
+    (`rocdl.flat_work_group_size`): as many as the launch gives it, or else the
+    chip's most.
+
+    Before
+
+    ```mlir
+    %d = tessera.mma %a, %b, %c {tessera.instruction = "mfma.m32n32k8.f32.f16"}
+        : !tessera.fragment<32x8xf16, a, "mfma.m32n32k8.f32.f16">,
+          !tessera.fragment<8x32xf16, b, "mfma.m32n32k8.f32.f16">
+        -> !tessera.fragment<32x32xf32, acc, "mfma.m32n32k8.f32.f16">
+    ```
+
+    After, with `%a, %b : vector<4xf16>`, `%c : vector<16xf32>`
+
+    ```mlir
+    %d = amdgpu.mfma 32x32x8 %a * %b + %c blgp = none
+        : vector<4xf16>, vector<4xf16>, vector<16xf32>
+    ```
+  }];
+  let options = [
+    Option<"chip", "chip", "std::string", /*default=*/"\"gfx942\"",
+           "Chip to compile for">];
+  let dependentDialects = [
+    "amdgpu::AMDGPUDialect", "arith::ArithDialect", "gpu::GPUDialect",
+    "LLVM::LLVMDialect", "math::MathDialect", "memref::MemRefDialect",
+    "ROCDL::ROCDLDialect", "scf::SCFDialect", "vector::VectorDialect"];
+}
+
+//===----------------------------------------------------------------------===//
 // TesseraToCPU
 //===----------------------------------------------------------------------===//
 

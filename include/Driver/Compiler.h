@@ -88,6 +88,19 @@ struct ProductReport {
   std::vector<std::string> rejected;
 };
 
+/// What a kernel's machine code takes, by its own account. Registers are those
+/// of one lane, or of a subgroup where they are scalar.
+struct CodeReport {
+  /// Vector registers, with those for accumulation where one file has both; -1
+  /// where nothing is known.
+  int64_t vectorRegisters = -1;
+  int64_t accumulationRegisters = 0, scalarRegisters = 0;
+  /// Registers that are kept in memory, and memory of one thread in bytes.
+  int64_t vectorSpills = 0, scalarSpills = 0, privateBytes = 0;
+  /// The most threads that a workgroup may have.
+  int64_t threads = 0;
+};
+
 /// One kernel of a program.
 struct KernelReport {
   std::string name;
@@ -103,6 +116,7 @@ struct KernelReport {
   /// What operands are copied by, and why not by better; empty if nothing is to
   /// be said of it.
   std::string copies;
+  CodeReport code;
 };
 
 /// What was said while a program was compiled: a warning or a remark.
@@ -174,6 +188,12 @@ FailureOr<std::string> assemblePTX(Operation *op, llvm::StringRef ptx,
 /// (`assembly`: as text).
 FailureOr<std::string> translateToObject(ModuleOp module, const Chip &chip,
                                          bool assembly = false);
+
+/// The kernels of a module at stage LLVM for the target hip, as assembly.
+FailureOr<std::string> translateToAMDGCN(ModuleOp module, const Chip &chip);
+
+/// The same as a code object (HSACO).
+FailureOr<std::string> translateToHSACO(ModuleOp module, const Chip &chip);
 
 /// The products of the legalized kernels in `module`.
 std::vector<ProductReport> collectProducts(ModuleOp module, const Chip &chip);

@@ -19,7 +19,7 @@ namespace mlir::tessera {
 /// For which chip, and what is permitted.
 struct LoweringOptions : public PassPipelineOptions<LoweringOptions> {
   PassOptions::Option<std::string> target{*this, "target",
-                                          llvm::cl::desc("Target: cpu or cuda"),
+                                          llvm::cl::desc("Target: cpu, cuda or hip"),
                                           llvm::cl::init("cpu")};
   PassOptions::Option<std::string> chip{
       *this, "chip", llvm::cl::desc("Chip (cpu: empty is the host's)"),
@@ -56,8 +56,8 @@ void buildKernelToLLVMPipeline(OpPassManager &pm,
 /// Host code to the LLVM dialect; kernels are erased.
 void buildHostToLLVMPipeline(OpPassManager &pm, const LoweringOptions &options);
 
-/// Registers `tessera-to-nvvm-pipeline` and `tessera-to-cpu-pipeline`: a
-/// portable program to kernels in the LLVM dialect.
+/// Registers `tessera-to-nvvm-pipeline`, `tessera-to-rocdl-pipeline` and
+/// `tessera-to-cpu-pipeline`: a portable program to kernels in the LLVM dialect.
 void registerLoweringPipelines();
 
 } // namespace mlir::tessera

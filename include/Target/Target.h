@@ -56,6 +56,37 @@ std::string findPtxas();
 FailureOr<std::string> runPtxas(Operation *op, llvm::StringRef ptx,
                                 const Chip &chip, std::string &log);
 
+/// The kernels in `module` (the LLVM dialect within `gpu.module`s) as assembly
+/// for a chip of the target `hip`.
+FailureOr<std::string> emitAMDGCN(ModuleOp module, const Chip &chip);
+
+/// The same as a code object (HSACO), which HIP loads.
+FailureOr<std::string> emitHSACO(ModuleOp module, const Chip &chip);
+
+/// Links one relocatable object for AMD's chips to a code object.
+FailureOr<std::string> linkCodeObject(Operation *op, llvm::StringRef object);
+
+/// What a code object says of a kernel. Registers are those of one lane, or of
+/// a subgroup where they are scalar; memory is in bytes.
+struct CodeObjectKernel {
+  std::string name;
+  /// Vector registers, accumulation registers among them where the chip has
+  /// one file for both.
+  int64_t vgprs = 0;
+  int64_t agprs = 0, sgprs = 0;
+  /// Registers that are kept in memory.
+  int64_t vgprSpills = 0, sgprSpills = 0;
+  /// Memory of one thread (spills, local arrays), and of the workgroup besides
+  /// what the launch adds.
+  int64_t privateBytes = 0, workgroupBytes = 0;
+  /// The most threads of a workgroup, and the lanes of a subgroup.
+  int64_t maxThreads = 0, subgroupSize = 0;
+};
+
+/// The kernels of a code object. An error where `bytes` are none.
+FailureOr<std::vector<CodeObjectKernel>> readCodeObject(Operation *op,
+                                                        llvm::StringRef bytes);
+
 } // namespace mlir::tessera
 
 #endif // TARGET_TARGET_H

@@ -183,7 +183,8 @@ std::vector<ProductReport> mlir::tessera::collectProducts(ModuleOp module,
     const MatrixInstruction *row = selectInstruction(
         chip, a.getElementType(), b.getElementType(), acc.getElementType(),
         op.getPrecision(), acc.getRows(), acc.getCols(), a.getCols(), &rejected,
-        getFragmentGroup(op), isSwizzledTile(op.getA()));
+        getFragmentGroup(op), isSwizzledTile(op.getA()),
+        op.getUnsignedA() || op.getUnsignedB());
     // What legalization chose, where that has been.
     if (auto chosen = op->getAttrOfType<StringAttr>(getInstructionAttrName()))
       row = chip.findInstruction(chosen.getValue());
@@ -235,6 +236,16 @@ FailureOr<std::string> mlir::tessera::assemblePTX(Operation *op,
                                                   const Chip &chip,
                                                   std::string &log) {
   return runPtxas(op, ptx, chip, log);
+}
+
+FailureOr<std::string> mlir::tessera::translateToAMDGCN(ModuleOp module,
+                                                        const Chip &chip) {
+  return emitAMDGCN(module, chip);
+}
+
+FailureOr<std::string> mlir::tessera::translateToHSACO(ModuleOp module,
+                                                       const Chip &chip) {
+  return emitHSACO(module, chip);
 }
 
 /// The CPU's kernels, with the wrappers by which the runtime calls them.
@@ -336,6 +347,22 @@ static LogicalResult keepReachable(ModuleOp module, StringRef entry) {
   return pm.run(module);
 }
 
+/// Completes the reports of a code object's kernels.
+static LogicalResult reportCode(Operation *op, StringRef bytes,
+                                MutableArrayRef<KernelReport> reports) {
+  FailureOr<std::vector<CodeObjectKernel>> kernels = readCodeObject(op, bytes);
+  if (failed(kernels))
+    return failure();
+  for (const CodeObjectKernel &kernel : *kernels)
+    for (KernelReport &report : reports)
+      if (report.name == kernel.name)
+        report.code = {kernel.vgprs,      kernel.agprs,
+                       kernel.sgprs,      kernel.vgprSpills,
+                       kernel.sgprSpills, kernel.privateBytes,
+                       kernel.maxThreads};
+  return success();
+}
+
 std::unique_ptr<CompiledProgram>
 mlir::tessera::compileProgram(ModuleOp source, const CompileOptions &options) {
   FailureOr<const Chip *> found = getChip(source, options.target, options.chip);
@@ -418,6 +445,14 @@ mlir::tessera::compileProgram(ModuleOp source, const CompileOptions &options) {
     if (failed(program->getCode().add(**kernels)))
       return nullptr;
     program->image.kind = runtime::KernelImage::HostFunctions;
+  } else if (options.target == "hip") {
+    StageTimer timer(times, "hsaco");
+    OwningOpRef<ModuleOp> copy(module->clone());
+    FailureOr<std::string> hsaco = emitHSACO(*copy, chip);
+    if (failed(hsaco) || failed(reportCode(source, *hsaco, program->kernels)))
+      return nullptr;
+    program->image.bytes = std::move(*hsaco);
+    program->image.kind = runtime::KernelImage::HSACO;
   } else {
     StageTimer timer(times, "ptx");
     OwningOpRef<ModuleOp> copy(module->clone());

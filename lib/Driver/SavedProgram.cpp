@@ -117,6 +117,8 @@ static void visit(Archive &archive, int64_t &value) {
 }
 
 template <typename Archive>
+static void visit(Archive &archive, CodeReport &report);
+template <typename Archive>
 static void visit(Archive &archive, KernelReport &report);
 template <typename Archive>
 static void visit(Archive &archive, ProductReport &report);
@@ -134,11 +136,19 @@ static void visitAll(Archive &archive, Fields &...fields) {
 }
 
 template <typename Archive>
+static void visit(Archive &archive, CodeReport &report) {
+  auto &[vectorRegisters, accumulationRegisters, scalarRegisters, vectorSpills,
+         scalarSpills, privateBytes, threads] = report;
+  visitAll(archive, vectorRegisters, accumulationRegisters, scalarRegisters,
+           vectorSpills, scalarSpills, privateBytes, threads);
+}
+
+template <typename Archive>
 static void visit(Archive &archive, KernelReport &report) {
-  auto &[name, schedule, addsAtomically, workgroupBytes, purpose, copies] =
-      report;
+  auto &[name, schedule, addsAtomically, workgroupBytes, purpose, copies,
+         code] = report;
   visitAll(archive, name, schedule, addsAtomically, workgroupBytes, purpose,
-           copies);
+           copies, code);
 }
 
 template <typename Archive>

@@ -12,6 +12,7 @@
 #include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
 #include "mlir/Conversion/ConvertToLLVM/ToLLVMPass.h"
 #include "mlir/Conversion/GPUToNVVM/GPUToNVVMPass.h"
+#include "mlir/Conversion/GPUToROCDL/GPUToROCDLPass.h"
 #include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
 #include "mlir/Conversion/NVGPUToNVVM/NVGPUToNVVM.h"
 #include "mlir/Conversion/Passes.h"
@@ -73,6 +74,10 @@ void mlir::tessera::buildVendorPipeline(OpPassManager &pm,
     ConvertTesseraToNVVMOptions convert;
     convert.chip = options.chip;
     kernels.addPass(createConvertTesseraToNVVM(convert));
+  } else if (options.target == "hip") {
+    ConvertTesseraToROCDLOptions convert;
+    convert.chip = options.chip;
+    kernels.addPass(createConvertTesseraToROCDL(convert));
   } else {
     ConvertTesseraToCPUOptions convert;
     convert.chip = options.chip;
@@ -97,6 +102,11 @@ void mlir::tessera::buildKernelToLLVMPipeline(OpPassManager &pm,
   if (options.target == "cuda") {
     kernels.addPass(createConvertGpuOpsToNVVMOps());
     kernels.addPass(createPlaceTensorMaps());
+  } else if (options.target == "hip") {
+    ConvertGpuOpsToROCDLOpsOptions convert;
+    convert.chipset = options.chip;
+    convert.runtime = gpu::amd::Runtime::HIP;
+    kernels.addPass(createConvertGpuOpsToROCDLOps(convert));
   } else {
     kernels.addPass(createConvertToLLVMPass());
   }
@@ -133,6 +143,10 @@ void mlir::tessera::registerLoweringPipelines() {
       "tessera-to-nvvm-pipeline",
       "Portable program to kernels in the NVVM dialect (chip=sm_..)",
       build("cuda"));
+  PassPipelineRegistration<LoweringOptions>(
+      "tessera-to-rocdl-pipeline",
+      "Portable program to kernels in the ROCDL dialect (chip=gfx...)",
+      build("hip"));
   PassPipelineRegistration<LoweringOptions>(
       "tessera-to-cpu-pipeline",
       "Portable program to kernels in the LLVM dialect for the CPU",

@@ -17,6 +17,9 @@ static StringRef getTargetOf(EmitStage stage) {
   case EmitStage::PTX:
   case EmitStage::Cubin:
     return "cuda";
+  case EmitStage::AMDGCN:
+  case EmitStage::HSACO:
+    return "hip";
   case EmitStage::Object:
   case EmitStage::Assembly:
     return "cpu";
@@ -35,10 +38,10 @@ LogicalResult runner::checkStage(EmitStage stage, StringRef target,
   if (owner.empty() || owner == target)
     return success();
   return report.fail(
-      Exit::Usage,
-      "--emit=" + getStageName(stage) + " is for target " + owner +
-          ", but the target is " + target + "; say " +
-          (owner == "cuda" ? "--target=cuda:CHIP" : "--target=cpu"));
+      Exit::Usage, "--emit=" + getStageName(stage) + " is for target " + owner +
+                       ", but the target is " + target + "; say " +
+                       (owner == "cpu" ? "--target=cpu"
+                                       : "--target=" + owner.str() + ":CHIP"));
 }
 
 /// The stage of the compiler that the text is made from.
@@ -67,6 +70,10 @@ static FailureOr<std::string> produce(EmitStage stage, mlir::ModuleOp module,
     std::string log;
     return compiler::assemblePTX(module, *ptx, chip, log);
   }
+  case EmitStage::AMDGCN:
+    return compiler::translateToAMDGCN(module, chip);
+  case EmitStage::HSACO:
+    return compiler::translateToHSACO(module, chip);
   case EmitStage::Object:
     return compiler::translateToObject(module, chip);
   case EmitStage::Assembly:
@@ -85,7 +92,8 @@ LogicalResult runner::emitStage(const Options &options,
                                 const compiler::CompileOptions &compileOptions,
                                 mlir::ModuleOp module, Report &report) {
   EmitStage stage = *options.emit;
-  bool isBinary = stage == EmitStage::Cubin || stage == EmitStage::Object;
+  bool isBinary = stage == EmitStage::Cubin || stage == EmitStage::HSACO ||
+                  stage == EmitStage::Object;
   if (isBinary && options.outputFile.empty() && llvm::outs().is_displayed())
     return report.fail(Exit::Usage, "--emit=" + getStageName(stage) +
                                         " is not text: add -o FILE");

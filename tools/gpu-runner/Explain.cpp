@@ -88,6 +88,37 @@ static void explainLaunch(const runtime::LaunchRecord &launch,
   object["workgroups_per_unit"] = taken->workgroupsPerUnit;
 }
 
+/// "1 vector register", "2 vector registers".
+static std::string count(int64_t number, StringRef what) {
+  return std::to_string(number) + " " + what.str() + (number == 1 ? "" : "s");
+}
+
+/// What the code of a kernel takes, by its own account.
+static void explainCode(const compiler::CodeReport &code, llvm::raw_ostream &os,
+                        llvm::json::Object &object) {
+  if (code.vectorRegisters < 0)
+    return;
+  os << "  " << count(code.vectorRegisters, "vector register");
+  if (code.accumulationRegisters)
+    os << " (" << code.accumulationRegisters << " for accumulation)";
+  os << ", " << count(code.scalarRegisters, "scalar register");
+  if (code.vectorSpills == 0 && code.scalarSpills == 0)
+    os << ", no spills";
+  else
+    os << ", " << code.vectorSpills << " vector and " << code.scalarSpills
+       << " scalar registers spilled";
+  if (code.privateBytes)
+    os << ", " << code.privateBytes << " bytes of private memory";
+  os << ", for at most " << count(code.threads, "thread") << "\n";
+  object["vector_registers"] = code.vectorRegisters;
+  object["accumulation_registers"] = code.accumulationRegisters;
+  object["scalar_registers"] = code.scalarRegisters;
+  object["vector_spills"] = code.vectorSpills;
+  object["scalar_spills"] = code.scalarSpills;
+  object["private_bytes"] = code.privateBytes;
+  object["most_threads"] = code.threads;
+}
+
 void runner::explain(const compiler::CompiledProgram &program, StringRef target,
                      const CacheUse &cache, runtime::Device *device,
                      ArrayRef<runtime::LaunchRecord> launches, bool print,
@@ -136,6 +167,7 @@ void runner::explain(const compiler::CompiledProgram &program, StringRef target,
     } else {
       os << "  " << kernel.workgroupBytes << " bytes of workgroup memory\n";
     }
+    explainCode(kernel.code, os, object);
     kernels.push_back(std::move(object));
   }
   for (const compiler::StageTime &time : program.times)

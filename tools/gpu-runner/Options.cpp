@@ -16,9 +16,9 @@ using namespace runner;
 // Targets and stages
 //===----------------------------------------------------------------------===//
 
-static constexpr StringRef targets[] = {"cpu", "cuda"};
+static constexpr StringRef targets[] = {"cpu", "cuda", "hip"};
 /// Designed, and not there.
-static constexpr StringRef plannedTargets[] = {"hip", "vulkan", "opencl",
+static constexpr StringRef plannedTargets[] = {"vulkan", "opencl",
                                                "level-zero"};
 
 ArrayRef<StringRef> runner::getTargets() { return targets; }
@@ -27,6 +27,7 @@ static constexpr std::pair<StringRef, EmitStage> stages[] = {
     {"schedule", EmitStage::Schedule}, {"tessera", EmitStage::Tessera},
     {"vendor", EmitStage::Vendor},     {"llvm", EmitStage::LLVM},
     {"ptx", EmitStage::PTX},           {"cubin", EmitStage::Cubin},
+    {"amdgcn", EmitStage::AMDGCN},     {"hsaco", EmitStage::HSACO},
     {"object", EmitStage::Object},     {"asm", EmitStage::Assembly},
 };
 
@@ -329,8 +330,9 @@ What is run, and where
   --entry=NAME        the function to run (main)
   --target=auto       the best device of this machine; the CPU if it has no other
   --target=TARGET[:NUMBER][:CHIP]
-                      TARGET is cpu or cuda; NUMBER as --list-devices counts;
-                      CHIP is what to compile for (cuda:sm_80)
+                      TARGET is cpu, cuda or hip; NUMBER as --list-devices
+                      counts; CHIP is what to compile for (cuda:sm_80,
+                      hip:gfx942)
 
 Arguments and outputs
   --arg=SPEC          contents of the next argument of the entry, in order:
@@ -385,8 +387,9 @@ Compiled programs
 
 Looking inside
   --emit=STAGE        prints the program at a stage instead of running it:
-                      schedule, tessera, vendor, llvm, ptx, cubin (cuda), object,
-                      asm (cpu). With a chip in --target it needs no device
+                      schedule, tessera, vendor, llvm, ptx, cubin (cuda),
+                      amdgcn, hsaco (hip), object, asm (cpu). With a chip in
+                      --target it needs no device
   -o FILE             where --emit writes
   --print-ir-after-all
                       prints the program after each pass

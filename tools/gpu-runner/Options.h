@@ -22,6 +22,8 @@ enum class EmitStage {
   LLVM,
   PTX,
   Cubin,
+  AMDGCN,
+  HSACO,
   Object,
   Assembly,
 };

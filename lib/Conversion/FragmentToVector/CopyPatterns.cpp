@@ -102,6 +102,11 @@ public:
               "begin at bytes of the target, and lie within it";
   }
 
+  /// Writes what was read before `place` rather than at once, so that reads are
+  /// under way while whatever is between runs. Chunks that only some threads
+  /// have are written at once.
+  void writeBefore(Operation *place) { writePlace = place; }
+
   void emit(OpBuilder &builder) {
     IndexMath math(builder, loc);
     int64_t perRow = llvm::divideCeil(shape[1], width),
@@ -426,9 +431,17 @@ private:
     if (mayCopy && mayHalve ? emitAsyncIfWhole(builder, from, into, intoAll)
                             : mayCopy && emitAsyncChunk(builder, from, intoAll))
       return;
-    emitWrite(builder, emitRead(builder, from, width), into, intoAll);
+    Value chunk = emitRead(builder, from, width);
+    if (writePlace && builder.getInsertionBlock() == writePlace->getBlock()) {
+      OpBuilder later(writePlace);
+      emitWrite(later, chunk, into, intoAll);
+      return;
+    }
+    emitWrite(builder, chunk, into, intoAll);
   }
 
+  /// Where writes go; null: where the reads are.
+  Operation *writePlace = nullptr;
   CopyLike op;
   const FragmentTarget &target;
   bool async;
@@ -467,12 +480,29 @@ struct CopyPattern : FragmentPattern<CopyOp> {
 
 struct AsyncCopyPattern : FragmentPattern<AsyncCopyOp> {
   using FragmentPattern::FragmentPattern;
+
+  /// The last place in the op's block before anything waits for it.
+  static Operation *getLastPlace(AsyncCopyOp op) {
+    auto waits = [](Operation &other) {
+      return other.hasTrait<OpTrait::IsTerminator>() ||
+             other.walk([](WaitOp) { return WalkResult::interrupt(); })
+                 .wasInterrupted();
+    };
+    Operation *place = op->getNextNode();
+    while (!waits(*place))
+      place = place->getNextNode();
+    return place;
+  }
+
   LogicalResult
   matchAndRewrite(AsyncCopyOp op, OneToNOpAdaptor,
                   ConversionPatternRewriter &rewriter) const override {
     CopyEmitter<AsyncCopyOp> emitter(op, target, target.chip.asyncCopy);
     if (failed(emitter.check()))
       return failure();
+    // Without such copies, registers hold what is on its way.
+    if (!target.chip.asyncCopy && target.chip.hasLanes())
+      emitter.writeBefore(getLastPlace(op));
     emitter.emit(rewriter);
     target.emitAsyncCommit(rewriter, op.getLoc());
     rewriter.replaceOpWithMultiple(op, {ValueRange()});

@@ -30,7 +30,7 @@ FailureOr<const Chip *> mlir::tessera::getChip(Operation *op,
   std::vector<std::string> known = getKnownChips(target, name);
   if (known.empty())
     return op->emitError() << "unknown target '" << target
-                           << "': known are cpu and cuda";
+                           << "': known are cpu, cuda and hip";
   return op->emitError() << "unknown chip '" << name << "' of target '"
                          << target << "': known are, nearest first: "
                          << llvm::join(known, ", ");

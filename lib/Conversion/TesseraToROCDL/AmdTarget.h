@@ -1,0 +1,51 @@
+//===- AmdTarget.h - What AMD does its own way ------------------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CONVERSION_TESSERATOROCDL_AMDTARGET_H
+#define CONVERSION_TESSERATOROCDL_AMDTARGET_H
+
+#include "Conversion/FragmentToVector.h"
+
+namespace mlir::tessera {
+
+class AmdTarget : public FragmentTarget {
+public:
+  explicit AmdTarget(const Chip &chip) : FragmentTarget(chip) {}
+
+  /// By the size of the chip's subgroups: Mfma.cpp (64 lanes) or Wmma.cpp (32).
+  Value emitMma(OpBuilder &builder, Location loc, const MatrixInstruction &row,
+                MmaOp op, Value a, Value b, Value acc) const override;
+
+  /// QuadTranspose.cpp
+  Value emitTileLoad(OpBuilder &builder, Location loc, LoadOp op,
+                     const TileLayout &layout, Value memory, ValueRange indices,
+                     int64_t alignment) const override;
+
+  /// One ds_bpermute. The lane is one of the subgroup.
+  Value emitShuffle(OpBuilder &builder, Location loc, Value value,
+                    Value lane) const override;
+};
+
+/// A v_mfma instruction.
+Value emitMfma(OpBuilder &builder, Location loc, const MatrixInstruction &row,
+               MmaOp op, Value a, Value b, Value acc);
+
+/// A v_wmma instruction.
+Value emitWmma(OpBuilder &builder, Location loc, const MatrixInstruction &row,
+               MmaOp op, Value a, Value b, Value acc);
+
+/// Replaces barriers that order accesses to workgroup memory alone by those
+/// that wait for nothing else. Expects memory accesses as ops of other dialects
+/// than Tessera's.
+void relaxBarriers(Operation *kernel);
+
+/// An error at each function of f64 under `root` that has no instructions, and
+/// functions of f32 that LLVM's back end lacks made of those that it has.
+LogicalResult checkMath(Operation *root);
+
+} // namespace mlir::tessera
+
+#endif // CONVERSION_TESSERATOROCDL_AMDTARGET_H

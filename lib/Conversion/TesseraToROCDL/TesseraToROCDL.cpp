@@ -1,0 +1,83 @@
+//===- TesseraToROCDL.cpp - Fragments to AMD's instructions ---------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+//   tessera.mma             amdgpu.mfma, subgroups of 64 lanes   (Mfma.cpp)
+//                           amdgpu.wmma, subgroups of 32 lanes   (Wmma.cpp)
+//   exchange between lanes  rocdl.ds_bpermute
+//   gpu.barrier             amdgpu.lds_barrier, where that does  (Barriers.cpp)
+//   math functions          those that LLVM has code for (CheckMath.cpp)
+//   everything else         vectors, by the lane maps      (FragmentToVector)
+//
+//===----------------------------------------------------------------------===//
+
+#include "AmdTarget.h"
+#include "Conversion/Passes.h"
+#include "Dialect/Tessera/Transforms/Utils.h"
+
+#include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+namespace mlir::tessera {
+#define GEN_PASS_DEF_CONVERTTESSERATOROCDL
+#include "Conversion/Passes.h.inc"
+} // namespace mlir::tessera
+
+using namespace mlir;
+using namespace mlir::tessera;
+
+Value AmdTarget::emitMma(OpBuilder &builder, Location loc,
+                         const MatrixInstruction &row, MmaOp op, Value a,
+                         Value b, Value acc) const {
+  return chip.subgroupSize == 64 ? emitMfma(builder, loc, row, op, a, b, acc)
+                                 : emitWmma(builder, loc, row, op, a, b, acc);
+}
+
+Value AmdTarget::emitShuffle(OpBuilder &builder, Location loc, Value value,
+                             Value lane) const {
+  Type i32 = builder.getI32Type();
+  Value number = arith::IndexCastOp::create(builder, loc, i32, lane);
+  // Lanes are counted in bytes.
+  Value place = arith::ShLIOp::create(
+      builder, loc, number, arith::ConstantIntOp::create(builder, loc, 2, 32));
+  return ROCDL::DsBpermuteOp::create(builder, loc, i32, place, value);
+}
+
+/// Says how many threads a workgroup of `kernel` has. LLVM would take the most
+/// that there may be, and leave each of them few registers.
+static void setWorkgroupSize(gpu::GPUFuncOp kernel, const Chip &chip) {
+  if (!kernel.isKernel() || kernel.getKnownBlockSize())
+    return; // The conversion of the kernel says it.
+  kernel->setAttr(
+      ROCDL::ROCDLDialect::FlatWorkGroupSizeAttrHelper::getNameStr(),
+      StringAttr::get(kernel.getContext(),
+                      "1," + std::to_string(chip.maxThreads)));
+}
+
+namespace {
+
+struct ConvertTesseraToROCDLPass
+    : public tessera::impl::ConvertTesseraToROCDLBase<
+          ConvertTesseraToROCDLPass> {
+  using ConvertTesseraToROCDLBase::ConvertTesseraToROCDLBase;
+  void runOnOperation() override {
+    FailureOr<const Chip *> found = getChip(getOperation(), "hip", chip);
+    if (failed(found) || failed(checkMath(getOperation())) ||
+        failed(convertFragmentsToVectors(getOperation(), AmdTarget(**found))))
+      return signalPassFailure();
+    for (auto kernel : getOperation().getOps<gpu::GPUFuncOp>()) {
+      relaxBarriers(kernel);
+      setWorkgroupSize(kernel, **found);
+    }
+  }
+};
+
+} // namespace

@@ -1,0 +1,176 @@
+//===- AMDGPU.cpp - Kernels to AMD's assembly and objects -----------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Target/Target.h"
+
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/Intrinsics.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Support/TargetSelect.h"
+
+using namespace mlir;
+using namespace mlir::tessera;
+
+/// The version of the code object (times 100) that every HIP runtime since 5.0
+/// loads (LLVM, "User Guide for AMDGPU Backend", "Code Object V5 Metadata").
+static constexpr int codeObjectVersion = 500;
+
+static std::unique_ptr<llvm::TargetMachine> createMachine(ModuleOp module,
+                                                          const Chip &chip) {
+  LLVMInitializeAMDGPUTargetInfo();
+  LLVMInitializeAMDGPUTarget();
+  LLVMInitializeAMDGPUTargetMC();
+  LLVMInitializeAMDGPUAsmPrinter();
+  llvm::Triple triple("amdgcn-amd-amdhsa");
+  std::string error;
+  const llvm::Target *target =
+      llvm::TargetRegistry::lookupTarget(triple, error);
+  if (!target) {
+    module.emitError() << "LLVM has no AMDGPU back end: " << error;
+    return nullptr;
+  }
+  std::unique_ptr<llvm::TargetMachine> machine(target->createTargetMachine(
+      triple, chip.name, /*Features=*/"", llvm::TargetOptions(),
+      llvm::Reloc::PIC_, std::nullopt, llvm::CodeGenOptLevel::Aggressive));
+  if (!machine)
+    module.emitError() << "LLVM knows no " << chip.name;
+  return machine;
+}
+
+/// Defines the functions of AMD's device library that have an LLVM intrinsic,
+/// since the library itself is not at hand. An error names any other: of the
+/// functions that need a library, f32's have become polynomials before.
+static LogicalResult defineDeviceFunctions(ModuleOp module,
+                                           llvm::Module &code) {
+  static const std::pair<StringRef, llvm::Intrinsic::ID> functions[] = {
+      {"fabs", llvm::Intrinsic::fabs},
+      {"ceil", llvm::Intrinsic::ceil},
+      {"floor", llvm::Intrinsic::floor},
+      {"trunc", llvm::Intrinsic::trunc},
+      {"rint", llvm::Intrinsic::roundeven},
+      {"round", llvm::Intrinsic::round},
+      {"sqrt", llvm::Intrinsic::sqrt},
+      {"fma", llvm::Intrinsic::fma},
+      {"fmax", llvm::Intrinsic::maxnum},
+      {"fmin", llvm::Intrinsic::minnum},
+      {"copysign", llvm::Intrinsic::copysign},
+  };
+  // Their f64 forms have no code.
+  static const std::pair<StringRef, llvm::Intrinsic::ID> functionsOfF32[] = {
+      {"exp", llvm::Intrinsic::exp},     {"exp2", llvm::Intrinsic::exp2},
+      {"exp10", llvm::Intrinsic::exp10}, {"log", llvm::Intrinsic::log},
+      {"log2", llvm::Intrinsic::log2},   {"log10", llvm::Intrinsic::log10},
+  };
+  for (llvm::Function &function : code) {
+    StringRef name = function.getName();
+    if (!function.isDeclaration() || !name.consume_front("__ocml_"))
+      continue;
+    llvm::Type *type = function.getReturnType();
+    StringRef base = name.rsplit('_').first;
+    auto isCalled = [&](const auto &entry) { return entry.first == base; };
+    const auto *found = llvm::find_if(functions, isCalled);
+    bool exists = found != std::end(functions);
+    if (!exists && type->isFloatTy()) {
+      found = llvm::find_if(functionsOfF32, isCalled);
+      exists = found != std::end(functionsOfF32);
+    }
+    llvm::IRBuilder<> builder(
+        llvm::BasicBlock::Create(code.getContext(), "", &function));
+    SmallVector<llvm::Value *> arguments;
+    for (llvm::Argument &argument : function.args())
+      arguments.push_back(&argument);
+    llvm::Value *result;
+    if (exists)
+      result = builder.CreateIntrinsic(found->second, {type}, arguments);
+    else if (base == "rsqrt")
+      result = builder.CreateFDiv(
+          llvm::ConstantFP::get(type, 1.0),
+          builder.CreateIntrinsic(llvm::Intrinsic::sqrt, {type}, arguments));
+    else if (base == "fmod")
+      result = builder.CreateFRem(arguments[0], arguments[1]);
+    else
+      return module.emitError()
+             << "the target hip has no " << base
+             << (type->isDoubleTy() ? " of f64; compute it in f32" : "");
+    builder.CreateRet(result);
+    function.setLinkage(llvm::Function::InternalLinkage);
+    function.addFnAttr(llvm::Attribute::AlwaysInline);
+  }
+  return success();
+}
+
+/// Sums that several workgroups add to need no order among themselves, and are
+/// in the device's own memory: then there is an instruction for them, which the
+/// compiler would else replace by a loop that compares and swaps (LLVM, "User
+/// Guide for AMDGPU Backend", "amdgpu.no.fine.grained.memory").
+static void relaxAtomics(llvm::Module &code) {
+  llvm::LLVMContext &context = code.getContext();
+  llvm::MDNode *yes = llvm::MDNode::get(context, {});
+  for (llvm::Function &function : code)
+    for (llvm::Instruction &instruction : llvm::instructions(function)) {
+      auto *atomic = llvm::dyn_cast<llvm::AtomicRMWInst>(&instruction);
+      if (!atomic)
+        continue;
+      atomic->setOrdering(llvm::AtomicOrdering::Monotonic);
+      atomic->setSyncScopeID(context.getOrInsertSyncScopeID("agent"));
+      atomic->setMetadata("amdgpu.no.fine.grained.memory", yes);
+      atomic->setMetadata("amdgpu.no.remote.memory", yes);
+    }
+}
+
+/// The kernels as `machine`'s optimized LLVM IR. Null on an error.
+static std::unique_ptr<llvm::Module> makeModule(ModuleOp module,
+                                                llvm::LLVMContext &context,
+                                                llvm::TargetMachine &machine) {
+  FailureOr<OwningOpRef<ModuleOp>> kernels = gatherKernels(module);
+  if (failed(kernels))
+    return nullptr;
+  // Dynamic workgroup memory is an external array without a size; aligned for
+  // every access there is.
+  for (auto global : (*kernels)->getOps<LLVM::GlobalOp>()) {
+    auto array = dyn_cast<LLVM::LLVMArrayType>(global.getGlobalType());
+    if (global.getAddrSpace() == 3 && array && array.getNumElements() == 0) {
+      global.setLinkage(LLVM::Linkage::External);
+      global.setAlignment(128);
+    }
+  }
+  std::unique_ptr<llvm::Module> code = translate(**kernels, context, machine);
+  if (!code || failed(defineDeviceFunctions(module, *code)))
+    return nullptr;
+  relaxAtomics(*code);
+  code->addModuleFlag(llvm::Module::Error, "amdhsa_code_object_version",
+                      codeObjectVersion);
+  optimize(*code, machine);
+  return code;
+}
+
+static FailureOr<std::string> emit(ModuleOp module, const Chip &chip,
+                                   llvm::CodeGenFileType type) {
+  std::unique_ptr<llvm::TargetMachine> machine = createMachine(module, chip);
+  if (!machine)
+    return failure();
+  llvm::LLVMContext context;
+  std::unique_ptr<llvm::Module> code = makeModule(module, context, *machine);
+  if (!code)
+    return failure();
+  return emitFile(module, *code, *machine, type);
+}
+
+FailureOr<std::string> mlir::tessera::emitAMDGCN(ModuleOp module,
+                                                 const Chip &chip) {
+  return emit(module, chip, llvm::CodeGenFileType::AssemblyFile);
+}
+
+FailureOr<std::string> mlir::tessera::emitHSACO(ModuleOp module,
+                                                const Chip &chip) {
+  FailureOr<std::string> object =
+      emit(module, chip, llvm::CodeGenFileType::ObjectFile);
+  if (failed(object))
+    return failure();
+  return linkCodeObject(module, *object);
+}

@@ -69,8 +69,6 @@ struct KernelImage {
     /// Addresses of type `tessera_cpu_kernel` in `functions` (CPU). The code
     /// stays where it is and has to outlive the image.
     HostFunctions,
-    /// A code object in `bytes` (HIP).
-    HSACO,
   };
   Kind kind = HostFunctions;
   /// Names the image in messages and for `Device::unloadImage`.

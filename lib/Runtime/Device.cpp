@@ -175,8 +175,6 @@ tessera::runtime::openDevice(const std::string &target, int ordinal) {
                            devices.size()));
     return openDevice(devices[ordinal].target, devices[ordinal].ordinal);
   }
-  if (target == "hip")
-    return Status(StatusCode::NoDevice, "no HIP device on this machine");
   return Status(StatusCode::InvalidArgument,
                 "unknown target '" + target +
                     "': the runtime knows auto, cpu, cuda and hip");

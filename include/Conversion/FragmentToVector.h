@@ -67,8 +67,9 @@ public:
   /// between lanes count.
   Value getSubgroupLane(OpBuilder &builder, Location loc) const;
 
-  /// One matrix instruction: per-lane vectors in, the accumulator out. Null
-  /// where the row is not one of the vendor's.
+  /// One matrix instruction: per-lane vectors in, the accumulator out. Asked for
+  /// several elements of K without a matrix unit as well. Null where the row is
+  /// not one of the vendor's.
   virtual Value emitMma(OpBuilder &builder, Location loc,
                         const MatrixInstruction &row, MmaOp op, Value a,
                         Value b, Value acc) const;
@@ -112,6 +113,18 @@ public:
   /// `value` (i32) of the lane numbered `lane` (index).
   virtual Value emitShuffle(OpBuilder &builder, Location loc, Value value,
                             Value lane) const;
+
+  /// `width` elements from `indices` on (one: a scalar) if `whole` (i1), else
+  /// zeros without reading anything, by an instruction that needs no branch.
+  /// Null where the target has none for this memory.
+  virtual Value emitGuardedRead(OpBuilder &builder, Location loc, Value memory,
+                                ValueRange indices, int64_t width,
+                                Value whole) const;
+  /// Writes `value` if `whole`, likewise. False where the target has no such
+  /// instruction.
+  virtual bool emitGuardedWrite(OpBuilder &builder, Location loc, Value value,
+                                Value memory, ValueRange indices,
+                                Value whole) const;
 
   /// Copies `width` elements of which the first `count` (index; null: all) are
   /// read and the rest set to zero. False where the target has no such copy of

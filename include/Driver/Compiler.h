@@ -97,8 +97,9 @@ struct CodeReport {
   int64_t accumulationRegisters = 0, scalarRegisters = 0;
   /// Registers that are kept in memory, and memory of one thread in bytes.
   int64_t vectorSpills = 0, scalarSpills = 0, privateBytes = 0;
-  /// The most threads that a workgroup may have.
-  int64_t threads = 0;
+  /// The most threads that a workgroup may have, and how many such workgroups
+  /// are on a unit at the same time.
+  int64_t threads = 0, workgroupsPerUnit = 0;
 };
 
 /// One kernel of a program.

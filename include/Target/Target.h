@@ -87,6 +87,14 @@ struct CodeObjectKernel {
 FailureOr<std::vector<CodeObjectKernel>> readCodeObject(Operation *op,
                                                         llvm::StringRef bytes);
 
+/// How many workgroups of `kernel`, of the most threads that they may have, are
+/// at the same time on four SIMD units that run workgroups together (a compute
+/// unit of CDNA, a workgroup processor of RDNA). `workgroupBytes`: what the
+/// launch adds for each.
+int64_t countResidentWorkgroups(const Chip &chip,
+                                const CodeObjectKernel &kernel,
+                                int64_t workgroupBytes);
+
 } // namespace mlir::tessera
 
 #endif // TARGET_TARGET_H

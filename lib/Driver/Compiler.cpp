@@ -348,7 +348,8 @@ static LogicalResult keepReachable(ModuleOp module, StringRef entry) {
 }
 
 /// Completes the reports of a code object's kernels.
-static LogicalResult reportCode(Operation *op, StringRef bytes,
+static LogicalResult reportCode(Operation *op, const Chip &chip,
+                                StringRef bytes,
                                 MutableArrayRef<KernelReport> reports) {
   FailureOr<std::vector<CodeObjectKernel>> kernels = readCodeObject(op, bytes);
   if (failed(kernels))
@@ -356,10 +357,15 @@ static LogicalResult reportCode(Operation *op, StringRef bytes,
   for (const CodeObjectKernel &kernel : *kernels)
     for (KernelReport &report : reports)
       if (report.name == kernel.name)
-        report.code = {kernel.vgprs,      kernel.agprs,
-                       kernel.sgprs,      kernel.vgprSpills,
-                       kernel.sgprSpills, kernel.privateBytes,
-                       kernel.maxThreads};
+        report.code = {
+            kernel.vgprs,
+            kernel.agprs,
+            kernel.sgprs,
+            kernel.vgprSpills,
+            kernel.sgprSpills,
+            kernel.privateBytes,
+            kernel.maxThreads,
+            countResidentWorkgroups(chip, kernel, report.workgroupBytes)};
   return success();
 }
 
@@ -449,7 +455,8 @@ mlir::tessera::compileProgram(ModuleOp source, const CompileOptions &options) {
     StageTimer timer(times, "hsaco");
     OwningOpRef<ModuleOp> copy(module->clone());
     FailureOr<std::string> hsaco = emitHSACO(*copy, chip);
-    if (failed(hsaco) || failed(reportCode(source, *hsaco, program->kernels)))
+    if (failed(hsaco) ||
+        failed(reportCode(source, chip, *hsaco, program->kernels)))
       return nullptr;
     program->image.bytes = std::move(*hsaco);
     program->image.kind = runtime::KernelImage::HSACO;

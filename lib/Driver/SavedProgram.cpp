@@ -138,9 +138,10 @@ static void visitAll(Archive &archive, Fields &...fields) {
 template <typename Archive>
 static void visit(Archive &archive, CodeReport &report) {
   auto &[vectorRegisters, accumulationRegisters, scalarRegisters, vectorSpills,
-         scalarSpills, privateBytes, threads] = report;
+         scalarSpills, privateBytes, threads, workgroupsPerUnit] = report;
   visitAll(archive, vectorRegisters, accumulationRegisters, scalarRegisters,
-           vectorSpills, scalarSpills, privateBytes, threads);
+           vectorSpills, scalarSpills, privateBytes, threads,
+           workgroupsPerUnit);
 }
 
 template <typename Archive>

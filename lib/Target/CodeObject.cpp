@@ -92,3 +92,26 @@ mlir::tessera::readCodeObject(Operation *op, StringRef bytes) {
   }
   return op->emitError() << "the code object says nothing of its kernels";
 }
+
+int64_t mlir::tessera::countResidentWorkgroups(const Chip &chip,
+                                               const CodeObjectKernel &kernel,
+                                               int64_t workgroupBytes) {
+  // "AMD Instinct MI300 Instruction Set Architecture" and "RDNA3 Instruction
+  // Set Architecture", on the allocation of registers and of LDS: a file is
+  // handed out in 64 parts of the same size, and a SIMD unit keeps so many
+  // subgroups.
+  constexpr int64_t units = 4, parts = 64;
+  bool isRdna = chip.subgroupSize == 32;
+  int64_t file = chip.registersPerWorkgroup / units / chip.subgroupSize,
+          granule = std::max<int64_t>(file / parts, 1), most = isRdna ? 16 : 8,
+          bytes = chip.workgroupMemoryBytes * (isRdna ? 2 : 1);
+  int64_t registers =
+      llvm::alignTo(std::max<int64_t>(kernel.vgprs, 1), granule);
+  int64_t subgroups = units * std::min(most, file / registers);
+  int64_t perWorkgroup = llvm::divideCeil(
+      std::max<int64_t>(kernel.maxThreads, 1), chip.subgroupSize);
+  int64_t resident = subgroups / perWorkgroup;
+  if (int64_t each = kernel.workgroupBytes + workgroupBytes)
+    resident = std::min(resident, bytes / each);
+  return resident;
+}

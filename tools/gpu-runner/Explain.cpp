@@ -109,7 +109,8 @@ static void explainCode(const compiler::CodeReport &code, llvm::raw_ostream &os,
        << " scalar registers spilled";
   if (code.privateBytes)
     os << ", " << code.privateBytes << " bytes of private memory";
-  os << ", for at most " << count(code.threads, "thread") << "\n";
+  os << "; " << count(code.workgroupsPerUnit, "workgroup") << " of "
+     << count(code.threads, "thread") << " on a unit\n";
   object["vector_registers"] = code.vectorRegisters;
   object["accumulation_registers"] = code.accumulationRegisters;
   object["scalar_registers"] = code.scalarRegisters;
@@ -117,6 +118,7 @@ static void explainCode(const compiler::CodeReport &code, llvm::raw_ostream &os,
   object["scalar_spills"] = code.scalarSpills;
   object["private_bytes"] = code.privateBytes;
   object["most_threads"] = code.threads;
+  object["workgroups_per_unit"] = code.workgroupsPerUnit;
 }
 
 void runner::explain(const compiler::CompiledProgram &program, StringRef target,

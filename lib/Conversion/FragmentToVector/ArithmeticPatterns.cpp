@@ -115,9 +115,12 @@ struct MmaPattern : FragmentPattern<MmaOp> {
         for (int64_t j = 0; j < n; ++j) {
           Value &sum = acc[i * n + j];
           Value left = a[i * k + s], right = b[s * n + j];
-          sum = row->matrixUnit
-                    ? target.emitMma(rewriter, loc, *row, op, left, right, sum)
-                    : emitScalarMma(rewriter, loc, *row, op, left, right, sum);
+          Value old = sum;
+          sum = row->matrixUnit || row->k > 1
+                    ? target.emitMma(rewriter, loc, *row, op, left, right, old)
+                    : Value();
+          if (!sum && !row->matrixUnit)
+            sum = emitScalarMma(rewriter, loc, *row, op, left, right, old);
           if (!sum)
             return op.emitError() << "cannot emit " << row->name;
         }

@@ -293,6 +293,13 @@ private:
                                 targetIndices, width, from.count);
   }
 
+  /// Whether no chunk lies partly in `type`: rows are whole chunks.
+  bool isWholeOrNothing(MemRefType type) const {
+    int64_t length = type.getDimSize(type.getRank() - 1);
+    return target.chip.alignedAccess && ShapedType::isStatic(length) &&
+           length % width == 0;
+  }
+
   /// The chunk's elements, zero where there are none.
   Value emitRead(OpBuilder &builder, const Origin &from, int64_t count) {
     auto type = VectorType::get(count, element);
@@ -304,6 +311,10 @@ private:
     };
     if (!from.count)
       return read(builder);
+    if (count == 1 || gathers || isWholeOrNothing(op.getSourceType()))
+      if (Value guarded = target.emitGuardedRead(
+              builder, loc, source, from.indices, count, from.whole))
+        return guarded;
     // A whole chunk at once, a partial one under a mask.
     return scf::IfOp::create(
                builder, loc, from.whole,
@@ -374,8 +385,12 @@ private:
     }
     // Rows that are swizzled are whole chunks.
     Value room = emitCountInBounds(builder, loc, to, into, width);
+    Value whole = emitIsWhole(builder, room, width);
+    if (isWholeOrNothing(op.getTargetType()) &&
+        target.emitGuardedWrite(builder, loc, value, to, indices, whole))
+      return;
     scf::IfOp::create(
-        builder, loc, emitIsWhole(builder, room, width),
+        builder, loc, whole,
         [&](OpBuilder &nested, Location loc) {
           write(nested);
           scf::YieldOp::create(nested, loc);

@@ -191,6 +191,15 @@ Value FragmentTarget::emitShuffle(OpBuilder &builder, Location loc, Value value,
       .getShuffleResult();
 }
 
+Value FragmentTarget::emitGuardedRead(OpBuilder &, Location, Value, ValueRange,
+                                      int64_t, Value) const {
+  return {};
+}
+bool FragmentTarget::emitGuardedWrite(OpBuilder &, Location, Value, Value,
+                                      ValueRange, Value) const {
+  return false;
+}
+
 bool FragmentTarget::emitAsyncCopy(OpBuilder &, Location, Value, ValueRange,
                                    Value, ValueRange, int64_t, Value) const {
   return false;

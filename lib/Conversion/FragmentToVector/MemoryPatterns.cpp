@@ -396,6 +396,11 @@ struct LoadPattern : FragmentPattern<LoadOp> {
         Value count = access.emitCount(place, width);
         if (width == 1 || access.isWhole()) {
           Value some = emitIsAny(builder, loc, count);
+          if (Value guarded = target.emitGuardedRead(
+                  builder, loc, op.getMemory(), indices, width, some)) {
+            parts.push_back(guarded);
+            continue;
+          }
           Type type = width == 1 ? element : Type(access.getAccessType());
           auto branch = scf::IfOp::create(
               builder, loc, some,
@@ -504,6 +509,10 @@ struct StorePattern : FragmentPattern<StoreOp> {
         Value count = access.emitCount(place, width);
         if (width == 1 || access.isWhole()) {
           Value some = emitIsAny(builder, loc, count);
+          if (!op.getAtomicAdd() &&
+              target.emitGuardedWrite(builder, loc, part, op.getMemory(),
+                                      indices, some))
+            continue;
           scf::IfOp::create(
               builder, loc, some, [&](OpBuilder &nested, Location loc) {
                 if (width == 1)

@@ -15,7 +15,8 @@ class AmdTarget : public FragmentTarget {
 public:
   explicit AmdTarget(const Chip &chip) : FragmentTarget(chip) {}
 
-  /// By the size of the chip's subgroups: Mfma.cpp (64 lanes) or Wmma.cpp (32).
+  /// Mfma.cpp (subgroups of 64 lanes), Wmma.cpp (of 32), or Dot.cpp where the
+  /// row is of no matrix unit.
   Value emitMma(OpBuilder &builder, Location loc, const MatrixInstruction &row,
                 MmaOp op, Value a, Value b, Value acc) const override;
 
@@ -23,6 +24,14 @@ public:
   Value emitTileLoad(OpBuilder &builder, Location loc, LoadOp op,
                      const TileLayout &layout, Value memory, ValueRange indices,
                      int64_t alignment) const override;
+
+  /// BufferAccess.cpp
+  Value emitGuardedRead(OpBuilder &builder, Location loc, Value memory,
+                        ValueRange indices, int64_t width,
+                        Value whole) const override;
+  bool emitGuardedWrite(OpBuilder &builder, Location loc, Value value,
+                        Value memory, ValueRange indices,
+                        Value whole) const override;
 
   /// One ds_bpermute. The lane is one of the subgroup.
   Value emitShuffle(OpBuilder &builder, Location loc, Value value,
@@ -36,6 +45,10 @@ Value emitMfma(OpBuilder &builder, Location loc, const MatrixInstruction &row,
 /// A v_wmma instruction.
 Value emitWmma(OpBuilder &builder, Location loc, const MatrixInstruction &row,
                MmaOp op, Value a, Value b, Value acc);
+
+/// v_dot2 or v_dot4 instructions. Null where `row` is neither.
+Value emitDot(OpBuilder &builder, Location loc, const MatrixInstruction &row,
+              Value a, Value b, Value acc);
 
 /// Replaces barriers that order accesses to workgroup memory alone by those
 /// that wait for nothing else. Expects memory accesses as ops of other dialects

@@ -6,6 +6,8 @@
 //
 //   tessera.mma             amdgpu.mfma, subgroups of 64 lanes   (Mfma.cpp)
 //                           amdgpu.wmma, subgroups of 32 lanes   (Wmma.cpp)
+//                           v_dot2, v_dot4                       (Dot.cpp)
+//   tessera.load            across rows: by quads of lanes (QuadTranspose.cpp)
 //   exchange between lanes  rocdl.ds_bpermute
 //   gpu.barrier             amdgpu.lds_barrier, where that does  (Barriers.cpp)
 //   math functions          those that LLVM has code for (CheckMath.cpp)
@@ -37,6 +39,8 @@ using namespace mlir::tessera;
 Value AmdTarget::emitMma(OpBuilder &builder, Location loc,
                          const MatrixInstruction &row, MmaOp op, Value a,
                          Value b, Value acc) const {
+  if (!row.matrixUnit)
+    return emitDot(builder, loc, row, a, b, acc);
   return chip.subgroupSize == 64 ? emitMfma(builder, loc, row, op, a, b, acc)
                                  : emitWmma(builder, loc, row, op, a, b, acc);
 }

@@ -109,7 +109,8 @@ static const Row rows[] = {
     {Family::Mfma, 16, 16, 4, "f32", "f32", "f32", AllMfma},
     // V_MFMA_F64_16X16X4_F64.
     {Family::Mfma, 16, 16, 4, "f64", "f64", "f64", Gfx90a | Gfx942 | Gfx950},
-    // Signed. K has doubled twice: V_MFMA_I32_32X32X32_I8 of CDNA4,
+    // Signed; unsigned ones take several. K has doubled twice:
+    // V_MFMA_I32_32X32X32_I8 of CDNA4,
     // V_MFMA_I32_32X32X16_I8 of CDNA3, V_MFMA_I32_32X32X8_I8 before.
     {Family::Mfma, 32, 32, 32, "i8", "i8", "i32", Gfx950},
     {Family::Mfma, 16, 16, 64, "i8", "i8", "i32", Gfx950},
@@ -260,7 +261,6 @@ static MatrixInstruction makeInstruction(const Row &from) {
   case Family::Mfma:
     setNameAndTypes(row, "mfma", from.a, from.b, from.acc);
     setMfmaMaps(row);
-    row.signedOnly = row.aType == "i8";
     break;
   case Family::Wmma:
     setNameAndTypes(row, "wmma", from.a, from.b, from.acc);

@@ -1,0 +1,13 @@
+// RUN: not gpu-opt %s --pass-pipeline="builtin.module(gpu.module(convert-tessera-to-rocdl{chip=gfx942}))" 2>&1 | FileCheck %s
+// RUN: not gpu-opt %s --pass-pipeline="builtin.module(gpu.module(convert-tessera-to-rocdl{chip=gfx940}))" 2>&1 | FileCheck %s --check-prefix=CHIP
+// CHIP: error: unknown chip 'gfx940' of target 'hip': known are, nearest first: gfx942
+
+gpu.module @kernels {
+  gpu.func @wide(%x: memref<f64>) kernel {
+    %v = memref.load %x[] : memref<f64>
+    // CHECK: :[[@LINE+1]]:{{.+}}: error: the target hip has no math.exp of f64; compute it in f32
+    %e = math.exp %v : f64
+    memref.store %e, %x[] : memref<f64>
+    gpu.return
+  }
+}

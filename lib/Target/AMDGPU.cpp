@@ -10,6 +10,7 @@
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Intrinsics.h"
+#include "llvm/IR/IntrinsicsAMDGPU.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Support/TargetSelect.h"
 
@@ -26,6 +27,8 @@ static std::unique_ptr<llvm::TargetMachine> createMachine(ModuleOp module,
   LLVMInitializeAMDGPUTarget();
   LLVMInitializeAMDGPUTargetMC();
   LLVMInitializeAMDGPUAsmPrinter();
+  // Barriers of chips before CDNA2 are inline assembly.
+  LLVMInitializeAMDGPUAsmParser();
   llvm::Triple triple("amdgcn-amd-amdhsa");
   std::string error;
   const llvm::Target *target =
@@ -40,6 +43,24 @@ static std::unique_ptr<llvm::TargetMachine> createMachine(ModuleOp module,
   if (!machine)
     module.emitError() << "LLVM knows no " << chip.name;
   return machine;
+}
+
+/// Defines `function`, one of OCKL's that tell a launch's extents: i64 of i32,
+/// the dimension. They stand among the implicit arguments (LLVM, "User Guide
+/// for AMDGPU Backend", "Code Object V5 Kernel Argument Metadata"): the
+/// workgroups of the grid as three i32, then the threads of a workgroup as
+/// three i16.
+static void defineExtent(llvm::Function &function, bool ofWorkgroup) {
+  llvm::IRBuilder<> builder(
+      llvm::BasicBlock::Create(function.getContext(), "", &function));
+  llvm::Type *type = ofWorkgroup ? builder.getInt16Ty() : builder.getInt32Ty();
+  llvm::Value *first =
+      builder.CreateIntrinsic(llvm::Intrinsic::amdgcn_implicitarg_ptr, {});
+  if (ofWorkgroup)
+    first = builder.CreateConstGEP1_32(builder.getInt8Ty(), first, 12);
+  llvm::Value *place = builder.CreateGEP(type, first, function.getArg(0));
+  builder.CreateRet(builder.CreateZExt(builder.CreateLoad(type, place),
+                                       function.getReturnType()));
 }
 
 /// Defines the functions of AMD's device library that have an LLVM intrinsic,
@@ -68,8 +89,16 @@ static LogicalResult defineDeviceFunctions(ModuleOp module,
   };
   for (llvm::Function &function : code) {
     StringRef name = function.getName();
-    if (!function.isDeclaration() || !name.consume_front("__ocml_"))
+    if (!function.isDeclaration() || !name.starts_with("__oc"))
       continue;
+    function.setLinkage(llvm::Function::InternalLinkage);
+    function.addFnAttr(llvm::Attribute::AlwaysInline);
+    if (name == "__ockl_get_num_groups" || name == "__ockl_get_local_size") {
+      defineExtent(function, name == "__ockl_get_local_size");
+      continue;
+    }
+    if (!name.consume_front("__ocml_"))
+      return module.emitError() << "the target hip has no " << name;
     llvm::Type *type = function.getReturnType();
     StringRef base = name.rsplit('_').first;
     auto isCalled = [&](const auto &entry) { return entry.first == base; };
@@ -98,8 +127,6 @@ static LogicalResult defineDeviceFunctions(ModuleOp module,
              << "the target hip has no " << base
              << (type->isDoubleTy() ? " of f64; compute it in f32" : "");
     builder.CreateRet(result);
-    function.setLinkage(llvm::Function::InternalLinkage);
-    function.addFnAttr(llvm::Attribute::AlwaysInline);
   }
   return success();
 }

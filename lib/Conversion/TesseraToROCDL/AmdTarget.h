@@ -33,6 +33,11 @@ public:
                         Value memory, ValueRange indices,
                         Value whole) const override;
 
+  /// Keeps the loads of a copy where they are, ahead of the products that they
+  /// are to run beside: the scheduler would rather have them where registers are
+  /// free again.
+  void emitAsyncCommit(OpBuilder &builder, Location loc) const override;
+
   /// One ds_bpermute. The lane is one of the subgroup.
   Value emitShuffle(OpBuilder &builder, Location loc, Value value,
                     Value lane) const override;

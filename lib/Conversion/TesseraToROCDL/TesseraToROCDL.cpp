@@ -55,6 +55,13 @@ Value AmdTarget::emitShuffle(OpBuilder &builder, Location loc, Value value,
   return ROCDL::DsBpermuteOp::create(builder, loc, i32, place, value);
 }
 
+void AmdTarget::emitAsyncCommit(OpBuilder &builder, Location loc) const {
+  amdgpu::SchedBarrierOp::create(
+      builder, loc,
+      amdgpu::sched_barrier_opt_enumAttr::get(
+          builder.getContext(), amdgpu::sched_barrier_opt_enum::none));
+}
+
 /// Says how many threads a workgroup of `kernel` has. LLVM would take the most
 /// that there may be, and leave each of them few registers.
 static void setWorkgroupSize(gpu::GPUFuncOp kernel, const Chip &chip) {

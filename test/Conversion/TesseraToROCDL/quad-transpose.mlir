@@ -17,7 +17,7 @@ gpu.module @loads {
     %zero = arith.constant 0.0 : f32
     %a = tessera.load %A[%c0, %c0] : memref<64x64xf16, #shared> -> !tessera.fragment<32x8xf16, a>
     %b = tessera.load %B[%c0, %c0] : memref<64x64xf16, #shared> -> !tessera.fragment<8x32xf16, b>
-    %c = tessera.fill %zero : f32 -> !tessera.fragment<32x32xf32, acc>
+    %c = tessera.fill %zero : !tessera.fragment<32x32xf32, acc>
     %d = tessera.mma %a, %b, %c
         : !tessera.fragment<32x8xf16, a>, !tessera.fragment<8x32xf16, b> -> !tessera.fragment<32x32xf32, acc>
     tessera.store %d, %C[%c0, %c0] : !tessera.fragment<32x32xf32, acc>, memref<64x64xf32>
@@ -33,7 +33,7 @@ gpu.module @loads {
     %zero = arith.constant 0 : i32
     %a = tessera.load %A[%c0, %c0] : memref<64x64xi8, #shared> -> !tessera.fragment<32x16xi8, a>
     %b = tessera.load %B[%c0, %c0] : memref<64x64xi8, #shared> -> !tessera.fragment<16x32xi8, b>
-    %c = tessera.fill %zero : i32 -> !tessera.fragment<32x32xi32, acc>
+    %c = tessera.fill %zero : !tessera.fragment<32x32xi32, acc>
     %d = tessera.mma %a, %b, %c
         : !tessera.fragment<32x16xi8, a>, !tessera.fragment<16x32xi8, b> -> !tessera.fragment<32x32xi32, acc>
     tessera.store %d, %C[%c0, %c0] : !tessera.fragment<32x32xi32, acc>, memref<64x64xi32>

@@ -4,9 +4,9 @@
 
 gpu.module @mma {
   // CHECK-LABEL: gpu.func @unsigned_a(
-  // CHECK-DAG:     %[[LOW:.+]] = arith.constant dense<127> : vector<8xi8>
-  // CHECK-DAG:     %[[TOP:.+]] = arith.constant dense<-128> : vector<8xi8>
+  // CHECK:         %[[LOW:.+]] = arith.constant dense<127> : vector<8xi8>
   // CHECK:         %[[A0:.+]] = arith.andi %{{.+}}, %[[LOW]] : vector<8xi8>
+  // CHECK:         %[[TOP:.+]] = arith.constant dense<-128> : vector<8xi8>
   // CHECK:         %[[A1:.+]] = arith.andi %{{.+}}, %[[TOP]] : vector<8xi8>
   // CHECK:         %[[S0:.+]] = amdgpu.mfma 32x32x16 %[[A0]] * %[[B:.+]] + %
   // CHECK:         %[[N0:.+]] = arith.xori %[[S0]]

@@ -370,7 +370,8 @@ void mlir::tessera::addAmdChips(std::vector<Chip> &chips) {
         std::min<int64_t>(entry.registersOfLane, rdna ? 256 : 512);
     chip.registersPerWorkgroup = 4 * entry.registersOfLane * chip.subgroupSize;
     chip.processors = entry.processors;
-    chip.matrixDefaults = {{128, 128}, {64, 64}, 64, 1};
+    chip.matrixDefaults = {{128, 128}, {64, rdna ? 32 : 64}, 64, 2};
+    chip.preferSwizzle = true;
     chip.scalarDefaults = {{64, 64}, {32, 32}, 64, 1};
     chip.batchDefaults = {/*subgroups=*/4, /*resident=*/16, /*perSubgroup=*/4,
                           /*directFragments=*/4};

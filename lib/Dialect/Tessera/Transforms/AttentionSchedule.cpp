@@ -52,16 +52,34 @@ static int64_t countBytes(AttentionOp op, ScheduleAttr schedule,
          slots * keys * (queryRow + valueRow);
 }
 
+/// How many lanes hold each element of an operand of the scores' product.
+static int64_t countCopies(AttentionOp op, ScheduleAttr schedule,
+                           const Chip &chip) {
+  Type element = op.getOperandType(), acc = Float32Type::get(op.getContext());
+  const MatrixInstruction *row =
+      selectInstruction(chip, element, element, acc, Precision::Ieee,
+                        schedule.getSubgroup()[0], schedule.getSubgroup()[1],
+                        schedule.getKFragment());
+  return row ? int64_t(1) << llvm::popcount(static_cast<uint64_t>(
+                   row->aMap.getReplicatedLaneBits()))
+             : 1;
+}
+
 /// Registers of 4 bytes that a thread needs at least: two accumulators, the
-/// weights as an operand, and with one subgroup a step of the other operands.
+/// weights as an operand, and with one subgroup a step of the other operands;
+/// where lanes hold copies of each other's, all values of a block.
 static int64_t countRegisters(AttentionOp op, ScheduleAttr schedule,
                               const Chip &chip) {
   int64_t rows = schedule.getSubgroup()[0], keys = schedule.getSubgroup()[1],
-          bytes = getElementBytes(op.getOperandType()),
-          all = rows * (keys + op.getStaticExtent(AttentionOp::E)) * 4 +
-                rows * keys * bytes;
-  if (schedule.getGroup() == 1)
-    all += (rows + keys) * schedule.getKFragment() * bytes;
+          values = op.getStaticExtent(AttentionOp::E),
+          bytes = getElementBytes(op.getOperandType()), copies = 1,
+          all = rows * (keys + values) * 4;
+  if (schedule.getGroup() == 1) {
+    copies = countCopies(op, schedule, chip);
+    int64_t step = (rows + keys) * schedule.getKFragment();
+    all += (copies > 1 ? std::max(step, keys * values) : step) * bytes * copies;
+  }
+  all += rows * keys * bytes * copies;
   return llvm::divideCeil(all, 4 * chip.subgroupSize * schedule.getGroup()) +
          otherRegisters;
 }

@@ -250,10 +250,12 @@ private:
 /// True when any dimension of the grid is zero: nothing to do.
 bool isEmptyGrid(const LaunchRequest &request);
 
-/// All devices of this machine, the best one first and the CPU last. With
-/// `why`, one line for each backend that has no device, with the reason:
+/// All devices of this machine, the best one first and the CPU last; of one
+/// target only, unless it is "auto", which spares loading the other drivers.
+/// With `why`, one line for each backend that has no device, with the reason:
 /// "cuda: libcuda.so.1 not found".
-std::vector<DeviceInfo> listDevices(std::string *why = nullptr);
+std::vector<DeviceInfo> listDevices(std::string *why = nullptr,
+                                    const std::string &target = "auto");
 
 /// Opens a device. `target` is "cpu", "cuda", "hip", or "auto" for the first
 /// device that `listDevices` names. `NoDevice` when there is no such device

@@ -129,23 +129,33 @@ Status Device::checkRequest(const LaunchRequest &request) const {
   return Status::success();
 }
 
-std::vector<DeviceInfo> tessera::runtime::listDevices(std::string *why) {
+std::vector<DeviceInfo>
+tessera::runtime::listDevices(std::string *why, const std::string &target) {
   std::vector<DeviceInfo> devices;
-  auto note = [&](const char *target, const std::string &reason) {
-    if (why && !reason.empty())
-      *why += std::string(target) + ": " + reason + "\n";
-  };
   if (why)
     why->clear();
-  std::string reason;
-  if (const CudaDriver *driver = getCudaDriver(&reason))
-    reason = listCudaDevices(*driver, devices);
-  note("cuda", reason);
-  reason.clear();
-  if (const HipDriver *driver = getHipDriver(&reason))
-    reason = listHipDevices(*driver, devices);
-  note("hip", reason);
-  devices.push_back(getCpuInfo());
+  // Adds what `list` finds, and keeps the reason that it gives.
+  auto add = [&](const char *name, auto list) {
+    if (target != "auto" && target != name)
+      return;
+    std::string reason = list();
+    if (why && !reason.empty())
+      *why += std::string(name) + ": " + reason + "\n";
+  };
+  add("cuda", [&] {
+    std::string reason;
+    const CudaDriver *driver = getCudaDriver(&reason);
+    return driver ? listCudaDevices(*driver, devices) : reason;
+  });
+  add("hip", [&] {
+    std::string reason;
+    const HipDriver *driver = getHipDriver(&reason);
+    return driver ? listHipDevices(*driver, devices) : reason;
+  });
+  add("cpu", [&] {
+    devices.push_back(getCpuInfo());
+    return std::string();
+  });
   return devices;
 }
 

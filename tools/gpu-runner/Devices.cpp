@@ -110,7 +110,8 @@ static LogicalResult checkChip(StringRef target, StringRef chip,
 static std::vector<runtime::DeviceInfo> getCandidates(const Options &options,
                                                       std::string &why) {
   std::vector<runtime::DeviceInfo> candidates;
-  for (runtime::DeviceInfo &device : runtime::listDevices(&why)) {
+  for (runtime::DeviceInfo &device :
+       runtime::listDevices(&why, options.target)) {
     if (options.target == "auto" && getChipFor(device).empty())
       Report::note("passing over " + device.name + " (" + device.chip +
                    "): no known chip's code runs on it");

@@ -3,6 +3,7 @@
 # Features, for REQUIRES and UNSUPPORTED:
 #   can-run-TARGET      a device of that target is here (cuda, hip, vulkan, opencl, level-zero)
 #   can-run-TARGET-CHIP  a device of that chip is here (can-run-cuda-sm_90a)
+#   hip-launcher        what can-run-hip speaks of is seen under a command only (see below)
 #   can-compile-ptx     there is a ptxas (substitution %ptxas)
 #   can-validate-spirv  there is a spirv-val
 #   host-avx512         this machine's CPU has AVX-512
@@ -12,6 +13,7 @@
 # lit.local.cfg: they then run one at a time, since they would measure and starve each other.
 
 import os
+import shlex
 import shutil
 import subprocess
 
@@ -27,7 +29,7 @@ config.environment["PATH"] = os.pathsep.join(
     [bin_dir, config.llvm_tools_dir, config.environment["PATH"]]
 )
 for name, value in os.environ.items():
-    if name.startswith(("TESSERA_", "CUDA_", "HIP_", "ROCR_", "VK_", "OCL_", "ZE_")):
+    if name.startswith(("TESSERA_", "CUDA_", "HIP_", "HSA_", "ROCR_", "VK_", "OCL_", "ZE_")):
         config.environment[name] = value
 
 # Compiled programs of other runs and other users do not decide over a test.
@@ -47,17 +49,46 @@ if lit_config.maxIndividualTestTimeIsSupported[0] and not lit_config.maxIndividu
 # Devices, as gpu-runner sees them: one line each, which starts with the target's name.
 lit_config.parallelism_groups["device"] = 1
 runner = os.path.join(bin_dir, "gpu-runner")
-if os.path.exists(runner):
+
+
+def probe_devices(launcher=()):
+    """(target, number, chip) of each device that gpu-runner shows, and all that it says."""
     probe = subprocess.run(
-        [runner, "--list-devices"], env=config.environment, capture_output=True, text=True
+        [*launcher, runner, "--list-devices"],
+        env=config.environment,
+        capture_output=True,
+        text=True,
     )
-    targets = {line.split()[0].split(":")[0] for line in probe.stdout.splitlines() if line.strip()}
-    devices = targets & {"cuda", "hip", "vulkan", "opencl", "level-zero"}
-    config.available_features.update("can-run-" + target for target in devices)
-    chips = {tuple(line.split()[:2]) for line in probe.stdout.splitlines() if len(line.split()) > 1}
-    config.available_features.update(f"can-run-{at.split(':')[0]}-{chip}" for at, chip in chips)
-    if devices and config.name == "examples":
+    lines = [line.split() for line in probe.stdout.splitlines()]
+    devices = [(*line[0].split(":"), line[1]) for line in lines if len(line) > 1 and ":" in line[0]]
+    return devices, probe.stdout + probe.stderr
+
+
+def add_features(devices):
+    for target, _, chip in devices:
+        if target != "cpu":
+            config.available_features.update(["can-run-" + target, f"can-run-{target}-{chip}"])
+
+
+# The tests in Execution/HIP may run under a command that shows a device which is none of this
+# machine's: TESSERA_HIP_LAUNCHER="rocjitsu --config GPU.json --", or lit's parameter hip_launcher.
+launcher = lit_config.params.get("hip_launcher", os.environ.get("TESSERA_HIP_LAUNCHER", ""))
+config.substitutions.append(("%run-hip", f"{launcher} gpu-runner --target=hip".strip()))
+if os.path.exists(runner):
+    devices, _ = probe_devices()
+    add_features(devices)
+    if config.name == "examples" and any(target != "cpu" for target, _, _ in devices):
         config.parallelism_group = "device"
+    if launcher:
+        devices, output = probe_devices(shlex.split(launcher))
+        devices = [device for device in devices if device[0] == "hip"]
+        if not devices:
+            lit_config.fatal(f"no hip device under TESSERA_HIP_LAUNCHER='{launcher}':\n{output}")
+        add_features(devices)
+        config.available_features.add("hip-launcher")
+        if config.name == "test":
+            chips = ", ".join(chip for _, _, chip in devices)
+            lit_config.note(f"Execution/HIP runs under '{launcher}' ({chips}): not on hardware")
 
 path = config.environment["PATH"] + os.pathsep + "/usr/local/cuda/bin"
 ptxas = shutil.which("ptxas", path=path)

@@ -29,7 +29,7 @@ namespace runtime = ::tessera::runtime;
 
 /// What to compile for, and what is permitted.
 struct CompileOptions {
-  /// "cpu" or "cuda".
+  /// "cpu", "cuda" or "hip".
   std::string target = "cpu";
   /// A chip of the target; empty is the host's, for "cpu".
   std::string chip;

@@ -25,11 +25,14 @@ class MemoryPool;
 
 /// What is known of a device. Numbers that a backend cannot tell are 0.
 struct DeviceInfo {
-  /// "cpu" or "cuda".
+  /// "cpu", "cuda" or "hip".
   std::string target;
-  /// What to compile for: "sm_90a"; on the CPU "x86-64-avx512",
+  /// What to compile for: "sm_90a", "gfx942"; on the CPU "x86-64-avx512",
   /// "x86-64-avx2", "x86-64", "aarch64", or the machine's name.
   std::string chip;
+  /// The chip with what it is set to, by which it takes code or not:
+  /// "gfx90a:sramecc+:xnack-" (HIP). Empty for other targets.
+  std::string targetId;
   /// The vendor's name for the device.
   std::string name;
   /// Version of the driver, as text: "CUDA 13.0, driver 580.159.03".
@@ -41,7 +44,7 @@ struct DeviceInfo {
   /// Memory of the device, in bytes.
   size_t memoryBytes = 0;
   /// Free memory in bytes when the device was opened. `listDevices` opens
-  /// nothing and leaves it 0 where telling it needs an open device (CUDA).
+  /// nothing and leaves it 0 where telling it needs an open device (CUDA, HIP).
   size_t freeBytes = 0;
   /// Most workgroup memory that one workgroup may have, in bytes, opt-in
   /// included, static and dynamic together.
@@ -61,11 +64,11 @@ struct KernelImage {
     PTX,
     /// A cubin in `bytes` (CUDA).
     Cubin,
+    /// An AMD code object in `bytes`, or an offload bundle of several (HIP).
+    HSACO,
     /// Addresses of type `tessera_cpu_kernel` in `functions` (CPU). The code
     /// stays where it is and has to outlive the image.
     HostFunctions,
-    /// A code object in `bytes` (HIP).
-    HSACO,
   };
   Kind kind = HostFunctions;
   /// Names the image in messages and for `Device::unloadImage`.
@@ -126,10 +129,10 @@ struct MemoryStats {
 /// devices are independent. Every call that is given device pointers takes
 /// pointers into allocations of the same device, at any offset.
 ///
-/// A fault of a kernel (an illegal address, say) leaves a CUDA device unusable:
-/// the call that meets the fault and each one after it returns `LaunchFailed`.
-/// Closing the device resets its context, after which it can usually be opened
-/// again; where the driver does not recover, only a new process helps.
+/// A fault of a kernel (an illegal address, say) leaves a CUDA or HIP device
+/// unusable: the call that meets the fault and each one after it returns
+/// `LaunchFailed`. Closing the device resets it, after which it can usually be
+/// opened again; where the driver does not recover, only a new process helps.
 class Device {
 public:
   virtual ~Device();
@@ -247,14 +250,16 @@ private:
 /// True when any dimension of the grid is zero: nothing to do.
 bool isEmptyGrid(const LaunchRequest &request);
 
-/// All devices of this machine, the best one first and the CPU last. With
-/// `why`, one line for each backend that has no device, with the reason:
+/// All devices of this machine, the best one first and the CPU last; of one
+/// target only, unless it is "auto", which spares loading the other drivers.
+/// With `why`, one line for each backend that has no device, with the reason:
 /// "cuda: libcuda.so.1 not found".
-std::vector<DeviceInfo> listDevices(std::string *why = nullptr);
+std::vector<DeviceInfo> listDevices(std::string *why = nullptr,
+                                    const std::string &target = "auto");
 
-/// Opens a device. `target` is "cpu", "cuda", or "auto" for the first device
-/// that `listDevices` names. `NoDevice` when there is no such device here,
-/// `InvalidArgument` for an unknown target.
+/// Opens a device. `target` is "cpu", "cuda", "hip", or "auto" for the first
+/// device that `listDevices` names. `NoDevice` when there is no such device
+/// here, `InvalidArgument` for an unknown target.
 ///
 /// The CPU device runs workgroups on as many threads as the machine has; the
 /// environment variable TESSERA_CPU_THREADS overrides that number.

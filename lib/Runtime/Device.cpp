@@ -5,6 +5,7 @@
 #include "CPU/CpuDevice.h"
 #include "CUDA/CudaDevice.h"
 #include "Format.h"
+#include "HIP/HipDevice.h"
 #include "MemoryPool.h"
 
 using namespace tessera::runtime;
@@ -128,14 +129,33 @@ Status Device::checkRequest(const LaunchRequest &request) const {
   return Status::success();
 }
 
-std::vector<DeviceInfo> tessera::runtime::listDevices(std::string *why) {
+std::vector<DeviceInfo>
+tessera::runtime::listDevices(std::string *why, const std::string &target) {
   std::vector<DeviceInfo> devices;
-  std::string reason;
-  if (const CudaDriver *driver = getCudaDriver(&reason))
-    reason = listCudaDevices(*driver, devices);
   if (why)
-    *why = reason.empty() ? "" : "cuda: " + reason + "\n";
-  devices.push_back(getCpuInfo());
+    why->clear();
+  // Adds what `list` finds, and keeps the reason that it gives.
+  auto add = [&](const char *name, auto list) {
+    if (target != "auto" && target != name)
+      return;
+    std::string reason = list();
+    if (why && !reason.empty())
+      *why += std::string(name) + ": " + reason + "\n";
+  };
+  add("cuda", [&] {
+    std::string reason;
+    const CudaDriver *driver = getCudaDriver(&reason);
+    return driver ? listCudaDevices(*driver, devices) : reason;
+  });
+  add("hip", [&] {
+    std::string reason;
+    const HipDriver *driver = getHipDriver(&reason);
+    return driver ? listHipDevices(*driver, devices) : reason;
+  });
+  add("cpu", [&] {
+    devices.push_back(getCpuInfo());
+    return std::string();
+  });
   return devices;
 }
 
@@ -150,6 +170,13 @@ tessera::runtime::openDevice(const std::string &target, int ordinal) {
       return Status(StatusCode::NoDevice, "no CUDA device: " + reason);
     return openCudaDevice(*driver, ordinal);
   }
+  if (target == "hip") {
+    std::string reason;
+    const HipDriver *driver = getHipDriver(&reason);
+    if (!driver)
+      return Status(StatusCode::NoDevice, "no HIP device: " + reason);
+    return openHipDevice(*driver, ordinal);
+  }
   if (target == "auto") {
     std::vector<DeviceInfo> devices = listDevices();
     if (ordinal < 0 || static_cast<size_t>(ordinal) >= devices.size())
@@ -158,8 +185,6 @@ tessera::runtime::openDevice(const std::string &target, int ordinal) {
                            devices.size()));
     return openDevice(devices[ordinal].target, devices[ordinal].ordinal);
   }
-  if (target == "hip")
-    return Status(StatusCode::NoDevice, "no HIP device on this machine");
   return Status(StatusCode::InvalidArgument,
                 "unknown target '" + target +
                     "': the runtime knows auto, cpu, cuda and hip");

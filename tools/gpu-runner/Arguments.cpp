@@ -63,9 +63,8 @@ static LogicalResult checkMemory(const Entry &entry,
                  device.freeMemory());
   if (failed(check(info.name, onDevice, device.freeMemory())))
     return failure();
-  // The devices of the CPU are listed last.
   return check("the memory of this machine", host,
-               runtime::listDevices().back().freeBytes);
+               runtime::listDevices(nullptr, "cpu").back().freeBytes);
 }
 
 LogicalResult runner::makeArguments(const Options &options, const Entry &entry,

@@ -7,6 +7,7 @@
 #include "Devices.h"
 
 #include "Dialect/Tessera/Target/Chip.h"
+#include "Runtime/TargetId.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -40,12 +41,19 @@ struct CudaChip {
 };
 } // namespace
 
-/// Whether code for `chip` runs on a device of chip `host`. PTX runs on its own
-/// level and later ones, a cubin on those of its generation only.
+/// Whether code for `chip` runs on a device of chip `host` (of a target ID for
+/// hip, and not on any other chip). PTX runs on its own level and later ones, a
+/// cubin on those of its generation only.
 static bool runsOn(StringRef target, StringRef chip, StringRef host,
                    bool isCubin) {
   if (chip == host)
     return true;
+  if (target == "hip") {
+    std::optional<runtime::TargetId> code = runtime::parseTargetId(chip.str());
+    std::optional<runtime::TargetId> device =
+        runtime::parseTargetId(host.str());
+    return code && device && runtime::runsOnTarget(*code, *device);
+  }
   if (target == "cuda") {
     std::optional<CudaChip> code = CudaChip::parse(chip);
     std::optional<CudaChip> device = CudaChip::parse(host);
@@ -102,7 +110,8 @@ static LogicalResult checkChip(StringRef target, StringRef chip,
 static std::vector<runtime::DeviceInfo> getCandidates(const Options &options,
                                                       std::string &why) {
   std::vector<runtime::DeviceInfo> candidates;
-  for (runtime::DeviceInfo &device : runtime::listDevices(&why)) {
+  for (runtime::DeviceInfo &device :
+       runtime::listDevices(&why, options.target)) {
     if (options.target == "auto" && getChipFor(device).empty())
       Report::note("passing over " + device.name + " (" + device.chip +
                    "): no known chip's code runs on it");
@@ -147,6 +156,9 @@ LogicalResult runner::chooseTarget(const Options &options, bool run,
                                    Report &report) {
   if (failed(checkChip(options.target, options.chip, report)))
     return failure();
+  for (StringRef chip : options.otherChips)
+    if (failed(checkChip(options.target, chip, report)))
+      return failure();
 
   std::string why;
   std::vector<runtime::DeviceInfo> devices = getCandidates(options, why);
@@ -182,8 +194,9 @@ LogicalResult runner::chooseTarget(const Options &options, bool run,
   if (!run)
     return success();
 
-  StringRef host =
-      device.target == "cpu" ? StringRef(natural) : StringRef(device.chip);
+  StringRef host = device.target == "cpu"    ? StringRef(natural)
+                   : device.targetId.empty() ? StringRef(device.chip)
+                                             : StringRef(device.targetId);
   if (!runsOn(target.name, target.chip, host, options.usePtxas))
     return report.fail(Exit::NoDevice,
                        device.name + " is " + host +
@@ -201,6 +214,7 @@ LogicalResult runner::chooseTarget(const Options &options, bool run,
       {"target", info.target},
       {"number", info.ordinal},
       {"chip", info.chip},
+      {"target_id", info.targetId},
       {"name", llvm::json::fixUTF8(info.name)},
       {"driver", llvm::json::fixUTF8(info.driver)},
       {"memory_bytes", static_cast<int64_t>(info.memoryBytes)},
@@ -223,6 +237,8 @@ void runner::listDevices(Report &report) {
         device.target == "cpu" ? compiler::getHostChip().str() : device.chip;
     report.text() << llvm::left_justify(place, 8)
                   << llvm::left_justify(chip, 15) << device.name;
+    if (!device.targetId.empty() && device.targetId != chip)
+      report.text() << " (" << device.targetId << ")";
     if (device.computeUnits > 0)
       report.text() << ", " << device.computeUnits
                     << (device.target == "cpu" ? " threads" : " units");
@@ -236,6 +252,7 @@ void runner::listDevices(Report &report) {
         {"target", device.target},
         {"number", device.ordinal},
         {"chip", chip},
+        {"target_id", device.targetId},
         {"name", llvm::json::fixUTF8(device.name)},
         {"driver", llvm::json::fixUTF8(device.driver)},
         {"memory_bytes", static_cast<int64_t>(device.memoryBytes)},

@@ -6,6 +6,9 @@
 
 #include "Emit.h"
 
+#include "Runtime/OffloadBundle.h"
+
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/ToolOutputFile.h"
 
@@ -88,6 +91,45 @@ static FailureOr<std::string> produce(EmitStage stage, mlir::ModuleOp module,
   }
 }
 
+/// The program at a stage, for the options' chip. Changes `module`.
+static FailureOr<std::string>
+emitForChip(EmitStage stage, const compiler::CompileOptions &options,
+            mlir::ModuleOp module, Report &report) {
+  const compiler::Chip *chip = compiler::findChip(options.target, options.chip);
+  if (!chip ||
+      failed(compiler::lowerToStage(module, getCompilerStage(stage), options)))
+    return report.failDiagnosed("compiling");
+  FailureOr<std::string> text = produce(stage, module, *chip);
+  if (failed(text))
+    return report.failDiagnosed("--emit=" + getStageName(stage));
+  return text;
+}
+
+/// One bundle of the code objects for all chips of --target.
+static FailureOr<std::string>
+emitBundle(const Options &options, compiler::CompileOptions compileOptions,
+           mlir::ModuleOp module, Report &report) {
+  llvm::SmallVector<std::string> chips = {options.chip};
+  llvm::append_range(chips, options.otherChips);
+  std::vector<std::string> codes;
+  for (const std::string &chip : chips) {
+    compileOptions.chip = chip;
+    mlir::OwningOpRef<mlir::ModuleOp> copy(module.clone());
+    FailureOr<std::string> code =
+        emitForChip(*options.emit, compileOptions, *copy, report);
+    if (failed(code))
+      return failure();
+    codes.push_back(std::move(*code));
+  }
+  std::vector<runtime::BundleEntry> entries;
+  for (auto [chip, code] : llvm::zip_equal(chips, codes))
+    entries.push_back({chip, code});
+  runtime::Expected<std::string> bundle = runtime::writeOffloadBundle(entries);
+  if (!bundle.ok())
+    return report.fail(bundle.status());
+  return bundle.take();
+}
+
 LogicalResult runner::emitStage(const Options &options,
                                 const compiler::CompileOptions &compileOptions,
                                 mlir::ModuleOp module, Report &report) {
@@ -97,14 +139,12 @@ LogicalResult runner::emitStage(const Options &options,
   if (isBinary && options.outputFile.empty() && llvm::outs().is_displayed())
     return report.fail(Exit::Usage, "--emit=" + getStageName(stage) +
                                         " is not text: add -o FILE");
-  const compiler::Chip *chip =
-      compiler::findChip(compileOptions.target, compileOptions.chip);
-  if (!chip || failed(compiler::lowerToStage(module, getCompilerStage(stage),
-                                             compileOptions)))
-    return report.failDiagnosed("compiling");
-  FailureOr<std::string> text = produce(stage, module, *chip);
+  FailureOr<std::string> text =
+      options.otherChips.empty()
+          ? emitForChip(stage, compileOptions, module, report)
+          : emitBundle(options, compileOptions, module, report);
   if (failed(text))
-    return report.failDiagnosed("--emit=" + getStageName(stage));
+    return failure();
 
   // Nothing is left behind if writing fails.
   std::error_code error;

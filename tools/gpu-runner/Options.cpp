@@ -48,7 +48,7 @@ static std::string suggest(StringRef given, ArrayRef<StringRef> known) {
   return nearest.empty() ? "" : " (did you mean '" + nearest.str() + "'?)";
 }
 
-/// TARGET[:ORDINAL][:CHIP].
+/// TARGET[:ORDINAL][:CHIP[,CHIP]...].
 static LogicalResult parseTarget(StringRef value, Options &options,
                                  Report &report) {
   auto [name, rest] = value.split(':');
@@ -69,6 +69,7 @@ static LogicalResult parseTarget(StringRef value, Options &options,
                                         "name the target, as in cuda:sm_90a");
   options.target = name.str();
   options.chip.clear();
+  options.otherChips.clear();
   options.ordinal.reset();
   auto [first, second] = rest.split(':');
   unsigned ordinal;
@@ -81,7 +82,19 @@ static LogicalResult parseTarget(StringRef value, Options &options,
     return report.fail(Exit::Usage,
                        "--target=" + value +
                            ": it is TARGET[:NUMBER][:CHIP], as in cuda:sm_90a");
-  options.chip = first.str();
+  llvm::SmallVector<StringRef> chips;
+  first.split(chips, ',');
+  if (chips.size() > 1 && llvm::is_contained(chips, ""))
+    return report.fail(Exit::Usage, "--target=" + value +
+                                        ": between commas stand chips, as in "
+                                        "hip:gfx942,gfx1100");
+  for (auto [i, chip] : llvm::enumerate(chips))
+    if (llvm::is_contained(ArrayRef(chips).take_front(i), chip))
+      return report.fail(Exit::Usage,
+                         "chip " + chip + " stands twice in --target");
+  options.chip = chips.front().str();
+  for (StringRef chip : ArrayRef(chips).drop_front())
+    options.otherChips.push_back(chip.str());
   return success();
 }
 
@@ -295,6 +308,11 @@ LogicalResult runner::parseOptions(ArrayRef<const char *> arguments,
     return report.fail(Exit::Usage, "a line of a batch cannot read its program "
                                     "from standard input: name a file");
 
+  if (!options.otherChips.empty() && options.emit != EmitStage::HSACO)
+    return report.fail(Exit::Usage,
+                       "several chips in --target are for --emit=hsaco, which "
+                       "bundles their code; name one chip, or none to run on "
+                       "the device at hand");
   if (!options.outputFile.empty() && !options.emit)
     return report.fail(Exit::Usage, "-o is for --emit; --out=N=FILE.npy writes "
                                     "an output");
@@ -332,7 +350,8 @@ What is run, and where
   --target=TARGET[:NUMBER][:CHIP]
                       TARGET is cpu, cuda or hip; NUMBER as --list-devices
                       counts; CHIP is what to compile for (cuda:sm_80,
-                      hip:gfx942)
+                      hip:gfx942). With --emit=hsaco several chips, divided by
+                      commas, give one bundle (hip:gfx942,gfx1100)
 
 Arguments and outputs
   --arg=SPEC          contents of the next argument of the entry, in order:

@@ -35,6 +35,8 @@ struct Options {
   /// --target, taken apart: "auto", or a target with what stands behind it.
   std::string target = "auto";
   std::string chip;
+  /// Further chips, for --emit=hsaco: "hip:gfx942,gfx1100" has one.
+  std::vector<std::string> otherChips;
   std::optional<unsigned> ordinal;
   /// What --arg says, in order.
   std::vector<std::string> arguments;

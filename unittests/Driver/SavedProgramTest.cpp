@@ -31,7 +31,9 @@ protected:
   SavedProgramTest() {
     prepareContext(context);
     options.target = GetParam();
-    options.chip = options.target == "cuda" ? "sm_80" : getHostChip().str();
+    options.chip = options.target == "cuda"  ? "sm_80"
+                   : options.target == "hip" ? "gfx942"
+                                             : getHostChip().str();
     options.entry = "main";
   }
   /// What `run` makes the context say, places included.
@@ -71,7 +73,7 @@ TEST_P(SavedProgramTest, IsTheSameAgain) {
   EXPECT_TRUE(loaded->getEntry("main"));
   EXPECT_FALSE(loaded->getEntry("other"));
   EXPECT_EQ(loaded->ptx, program->ptx);
-  EXPECT_EQ(loaded->ptx.empty(), options.target == "cpu");
+  EXPECT_EQ(loaded->ptx.empty(), options.target != "cuda");
   EXPECT_EQ(loaded->image.kind, program->image.kind);
   EXPECT_EQ(loaded->image.name, program->image.name);
   EXPECT_EQ(loaded->image.bytes, program->image.bytes);
@@ -138,7 +140,7 @@ TEST_P(SavedProgramTest, RefusesWhatIsNone) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Targets, SavedProgramTest,
-                         ::testing::Values("cpu", "cuda"),
+                         ::testing::Values("cpu", "cuda", "hip"),
                          [](const auto &info) { return info.param; });
 
 } // namespace

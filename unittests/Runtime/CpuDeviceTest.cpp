@@ -466,6 +466,12 @@ TEST(OpenDeviceTest, TheCpuIsAlwaysThereAndLast) {
     EXPECT_EQ(none.status().code(), StatusCode::NoDevice);
     EXPECT_TRUE(contains(none.status().message(), "no CUDA device: "));
   }
+  // Of one target only, the other drivers are not asked.
+  std::vector<DeviceInfo> cpus = listDevices(&why, "cpu");
+  ASSERT_EQ(cpus.size(), 1u);
+  EXPECT_EQ(cpus[0].target, "cpu");
+  EXPECT_EQ(why, "");
+  EXPECT_EQ(listDevices(&why, "hip").empty(), why.find("hip: ") == 0);
   Expected<std::unique_ptr<Device>> best = openDevice("auto");
   ASSERT_TRUE(best.ok()) << best.status().message();
   EXPECT_EQ((*best)->info().target, devices.front().target);

@@ -7,13 +7,12 @@
 
 #include "CudaDevice.h"
 
+#include "../DriverDevice.h"
 #include "../Format.h"
 #include "TensorMap.h"
 
-#include <algorithm>
 #include <cstdio>
 #include <cstring>
-#include <unordered_map>
 
 using namespace tessera::runtime;
 
@@ -51,17 +50,6 @@ void *toPointer(CUdeviceptr value) {
   return reinterpret_cast<void *>(static_cast<uintptr_t>(value));
 }
 
-/// A loaded kernel.
-struct Function {
-  CUfunction handle = nullptr;
-  KernelResources resources;
-  /// Dynamic workgroup memory that launches may ask for at present.
-  int64_t dynamicLimit = 0;
-  /// Size of each parameter in bytes, where the driver can tell.
-  bool parametersKnown = false;
-  std::vector<int64_t> parameters;
-};
-
 /// What the driver's compiler says, and the options by which it does.
 class JitLogs {
 public:
@@ -91,59 +79,103 @@ private:
   std::vector<char> errors, infos;
 };
 
-class CudaDevice final : public Device {
+class CudaDevice final : public DriverDevice {
 public:
   CudaDevice(const CudaDriver &driver, CUdevice handle, DeviceInfo info)
-      : Device(std::move(info)), driver(driver), handle(handle) {}
+      : DriverDevice(std::move(info)), driver(driver), handle(handle) {}
   ~CudaDevice() override;
 
   /// Second half of construction.
   Status open();
 
-  size_t freeMemory() override;
-  Status copyToDevice(void *device, const void *host, size_t bytes) override;
-  Status copyToHost(void *host, const void *device, size_t bytes) override;
-  Status fill(void *ptr, uint8_t pattern, size_t bytes) override;
   Status loadImage(const KernelImage &image) override;
   Expected<KernelImage> assemble(const KernelImage &image) override;
-  Status unloadImage(const std::string &name) override;
   Status encodeTensorMap(const TensorMapRequest &request, void *map) override;
-  Status launch(const LaunchRequest &request) override;
-  Status synchronize() override;
-  Status timeBegin() override;
-  Status timeEnd(double *milliseconds) override;
-  Status flushCaches() override;
-  Expected<KernelResources> resources(const char *kernel, int64_t blockThreads,
-                                      int64_t workgroupBytes) override;
 
 protected:
-  Status backendAllocate(size_t bytes, void **ptr) override;
-  void backendFree(void *ptr) override { driver.memFree(toDevicePtr(ptr)); }
+  DriverResult makeCurrent() override {
+    return {"cuCtxSetCurrent", driver.ctxSetCurrent(context)};
+  }
+  DriverResult memInfo(size_t *freeBytes, size_t *totalBytes) override {
+    return {"cuMemGetInfo", driver.memGetInfo(freeBytes, totalBytes)};
+  }
+  DriverResult memAlloc(void **ptr, size_t bytes) override {
+    CUdeviceptr address = 0;
+    CUresult result = driver.memAlloc(&address, bytes);
+    *ptr = toPointer(address);
+    return {"cuMemAlloc", result};
+  }
+  DriverResult memFree(void *ptr) override {
+    return {"cuMemFree", driver.memFree(toDevicePtr(ptr))};
+  }
+  DriverResult queueCopyIn(void *to, const void *from, size_t bytes) override {
+    return {"cuMemcpyHtoDAsync",
+            driver.memcpyHtoDAsync(toDevicePtr(to), from, bytes, stream)};
+  }
+  DriverResult queueCopyOut(void *to, const void *from, size_t bytes) override {
+    return {"cuMemcpyDtoHAsync",
+            driver.memcpyDtoHAsync(to, toDevicePtr(from), bytes, stream)};
+  }
+  DriverResult queueFill(void *ptr, uint8_t pattern, size_t bytes) override {
+    return {"cuMemsetD8Async",
+            driver.memsetD8Async(toDevicePtr(ptr), pattern, bytes, stream)};
+  }
+  DriverResult waitForStream() override {
+    return {"cuStreamSynchronize", driver.streamSynchronize(stream)};
+  }
+  DriverResult recordBegin() override {
+    return {"cuEventRecord", driver.eventRecord(beginEvent, stream)};
+  }
+  DriverResult recordEnd() override {
+    return {"cuEventRecord", driver.eventRecord(endEvent, stream)};
+  }
+  DriverResult waitForEnd() override {
+    return {"cuEventSynchronize", driver.eventSynchronize(endEvent)};
+  }
+  DriverResult elapsed(float *milliseconds) override {
+    return {"cuEventElapsedTime",
+            driver.eventElapsedTime(milliseconds, beginEvent, endEvent)};
+  }
+  DriverResult moduleUnload(void *module) override {
+    return {"cuModuleUnload",
+            driver.moduleUnload(static_cast<CUmodule>(module))};
+  }
+  DriverResult moduleGetFunction(void **function, void *module,
+                                 const char *name) override {
+    CUfunction found = nullptr;
+    CUresult result =
+        driver.moduleGetFunction(&found, static_cast<CUmodule>(module), name);
+    *function = found;
+    return {"cuModuleGetFunction", result};
+  }
+  DriverResult setDynamicLimit(void *function, int64_t bytes) override {
+    return {
+        "cuFuncSetAttribute",
+        driver.funcSetAttribute(static_cast<CUfunction>(function),
+                                CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                                static_cast<int>(bytes))};
+  }
+  DriverResult queueLaunch(void *function,
+                           const LaunchRequest &request) override;
+  DriverResult occupancy(int *workgroups, void *function, int64_t blockThreads,
+                         int64_t workgroupBytes) override {
+    return {"cuOccupancyMaxActiveBlocksPerMultiprocessor",
+            driver.occupancy(workgroups, static_cast<CUfunction>(function),
+                             static_cast<int>(blockThreads),
+                             static_cast<size_t>(workgroupBytes))};
+  }
+
+  std::string describe(DriverResult result) const override {
+    return driver.describe(result.call, result.code);
+  }
+  DriverFailure classify(int code) const override;
+  LoadedKernel describeKernel(void *function, void *module,
+                              const char *name) const override;
+  std::vector<std::string> listKernels(void *module) const override;
 
 private:
-  struct Image {
-    std::string name;
-    CUmodule module;
-  };
-
-  /// What the driver says of an image that it does not take.
-  Status refuseImage(const KernelImage &image, const char *call,
-                     CUresult result, const JitLogs &logs);
-  /// Turns a result into a status; remembers faults. `note` is appended.
-  Status check(const char *call, CUresult result, const std::string &note = "");
-  /// Makes the context current, unless the device has failed before.
-  Status enter();
   int attribute(CUDeviceAttribute which) const;
   int attribute(CUFunctionAttribute which, CUfunction function) const;
-  Expected<Function *> find(const char *kernel);
-  Function describe(CUfunction handle) const;
-  /// Lets launches of the function have that much dynamic workgroup memory.
-  Status raiseDynamicLimit(const char *kernel, Function &function,
-                           int64_t bytes);
-  Status checkLaunch(const LaunchRequest &request, const Function &function);
-  std::string kernelNames() const;
-  void notePending(const char *kernel);
-  std::string pendingKernels() const;
 
   const CudaDriver &driver;
   CUdevice handle;
@@ -151,20 +183,6 @@ private:
   CUstream stream = nullptr;
   CUevent beginEvent = nullptr;
   CUevent endEvent = nullptr;
-  bool timing = false;
-  CUdeviceptr scratch = 0;
-  size_t scratchBytes = 0;
-  unsigned char scratchPattern = 0;
-  int64_t maxGrid[3] = {0, 0, 0};
-  int64_t maxBlock[3] = {0, 0, 0};
-  int64_t maxBlockThreads = 0;
-  /// In the order of loading; the last one wins.
-  std::vector<Image> images;
-  /// Kernels used so far.
-  std::unordered_map<std::string, Function> functions;
-  /// Kernels launched since the last wait, and how often.
-  std::vector<std::pair<std::string, uint64_t>> pending;
-  Status fault;
 };
 
 } // namespace
@@ -207,13 +225,13 @@ Status CudaDevice::open() {
   if (CUresult result = driver.eventCreate(&endEvent, CU_EVENT_DEFAULT))
     return fail("cuEventCreate", result);
   deviceInfo.freeBytes = freeMemory();
-  maxGrid[0] = attribute(CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X);
-  maxGrid[1] = attribute(CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y);
-  maxGrid[2] = attribute(CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z);
-  maxBlock[0] = attribute(CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X);
-  maxBlock[1] = attribute(CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y);
-  maxBlock[2] = attribute(CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z);
-  maxBlockThreads = attribute(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
+  setLimits({attribute(CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X),
+             attribute(CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y),
+             attribute(CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z)},
+            {attribute(CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X),
+             attribute(CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y),
+             attribute(CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z)},
+            attribute(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK));
   return Status::success();
 }
 
@@ -221,13 +239,9 @@ CudaDevice::~CudaDevice() {
   if (!context)
     return;
   driver.ctxSetCurrent(context);
+  // Without a stream, opening failed, and nothing is held.
   if (stream)
-    driver.streamSynchronize(stream);
-  releaseMemory();
-  if (scratch)
-    driver.memFree(scratch);
-  for (const Image &image : images)
-    driver.moduleUnload(image.module);
+    releaseAll();
   for (CUevent event : {beginEvent, endEvent})
     if (event)
       driver.eventDestroy(event);
@@ -235,125 +249,23 @@ CudaDevice::~CudaDevice() {
     driver.streamDestroy(stream);
   // The context outlives us where others use it. After a fault it is of no use
   // to anyone: a reset lets the next one start afresh.
-  if (!fault.ok())
+  if (hasFault())
     driver.primaryCtxReset(handle);
   driver.primaryCtxRelease(handle);
 }
 
-Status CudaDevice::check(const char *call, CUresult result,
-                         const std::string &note) {
-  if (result == CUDA_SUCCESS)
-    return Status::success();
-  std::string message = driver.describe(call, result);
-  if (isFault(result)) {
-    fault = Status(StatusCode::LaunchFailed,
-                   "a kernel failed: " + message + pendingKernels());
-    return fault;
-  }
-  return Status(result == CUDA_ERROR_OUT_OF_MEMORY ? StatusCode::OutOfMemory
-                                                   : StatusCode::Internal,
-                message + note);
-}
-
-Status CudaDevice::enter() {
-  if (!fault.ok())
-    return fault;
-  return check("cuCtxSetCurrent", driver.ctxSetCurrent(context));
-}
-
-void CudaDevice::notePending(const char *kernel) {
-  // The latest ones are the likeliest to come again.
-  for (auto it = pending.rbegin(); it != pending.rend(); ++it)
-    if (it->first == kernel) {
-      ++it->second;
-      return;
-    }
-  pending.emplace_back(kernel, 1);
-}
-
-std::string CudaDevice::pendingKernels() const {
-  constexpr size_t most = 16;
-  if (pending.empty())
-    return "";
-  std::string text = "; launched since the last wait: ";
-  for (size_t index = 0; index < std::min(most, pending.size()); ++index) {
-    const auto &[name, count] = pending[index];
-    text += (index ? ", " : "") + name;
-    if (count > 1)
-      text += format(" (%llu times)", static_cast<unsigned long long>(count));
-  }
-  if (pending.size() > most)
-    text += format(" and %zu more", pending.size() - most);
-  return text;
+DriverFailure CudaDevice::classify(int code) const {
+  if (isFault(code))
+    return DriverFailure::Fault;
+  if (code == CUDA_ERROR_OUT_OF_MEMORY)
+    return DriverFailure::OutOfMemory;
+  return code == CUDA_ERROR_NOT_FOUND ? DriverFailure::NotFound
+                                      : DriverFailure::Other;
 }
 
 //===----------------------------------------------------------------------===//
 // Memory
 //===----------------------------------------------------------------------===//
-
-size_t CudaDevice::freeMemory() {
-  size_t freeBytes = 0, totalBytes = 0;
-  if (driver.ctxSetCurrent(context) ||
-      driver.memGetInfo(&freeBytes, &totalBytes))
-    return 0;
-  return freeBytes;
-}
-
-Status CudaDevice::backendAllocate(size_t bytes, void **ptr) {
-  if (Status status = enter(); !status.ok())
-    return status;
-  CUdeviceptr address = 0;
-  Status status = check("cuMemAlloc", driver.memAlloc(&address, bytes));
-  if (status.ok())
-    *ptr = toPointer(address);
-  return status;
-}
-
-Status CudaDevice::copyToDevice(void *device, const void *host, size_t bytes) {
-  if (Status status = enter(); !status.ok() || bytes == 0)
-    return status;
-  Status status =
-      check("cuMemcpyHtoDAsync",
-            driver.memcpyHtoDAsync(toDevicePtr(device), host, bytes, stream),
-            format(" (%zu bytes)", bytes));
-  return status.ok() ? synchronize() : status;
-}
-
-Status CudaDevice::copyToHost(void *host, const void *device, size_t bytes) {
-  if (Status status = enter(); !status.ok() || bytes == 0)
-    return status;
-  Status status =
-      check("cuMemcpyDtoHAsync",
-            driver.memcpyDtoHAsync(host, toDevicePtr(device), bytes, stream),
-            format(" (%zu bytes)", bytes));
-  return status.ok() ? synchronize() : status;
-}
-
-Status CudaDevice::fill(void *ptr, uint8_t pattern, size_t bytes) {
-  if (Status status = enter(); !status.ok() || bytes == 0)
-    return status;
-  return check("cuMemsetD8Async",
-               driver.memsetD8Async(toDevicePtr(ptr), pattern, bytes, stream),
-               format(" (%zu bytes)", bytes));
-}
-
-Status CudaDevice::flushCaches() {
-  if (Status status = enter(); !status.ok())
-    return status;
-  if (!scratch) {
-    scratchBytes = std::max<size_t>(2 * info().l2Bytes, 32 << 20);
-    Status status =
-        check("cuMemAlloc", driver.memAlloc(&scratch, scratchBytes),
-              format(" (%zu bytes to flush the cache with)", scratchBytes));
-    if (!status.ok()) {
-      scratch = 0;
-      return status;
-    }
-  }
-  return check(
-      "cuMemsetD8Async",
-      driver.memsetD8Async(scratch, ++scratchPattern, scratchBytes, stream));
-}
 
 //===----------------------------------------------------------------------===//
 // Kernels
@@ -375,18 +287,6 @@ std::string JitLogs::str() const {
   return text;
 }
 
-Status CudaDevice::refuseImage(const KernelImage &image, const char *call,
-                               CUresult result, const JitLogs &logs) {
-  Status status = check(call, result);
-  if (status.code() != StatusCode::Internal)
-    return status;
-  return Status(StatusCode::Rejected,
-                format("the driver refuses image '%s' on %s: %s",
-                       image.name.c_str(), info().chip.c_str(),
-                       status.message().c_str()) +
-                    logs.str());
-}
-
 Expected<KernelImage> CudaDevice::assemble(const KernelImage &image) {
   if (image.kind != KernelImage::PTX)
     return Status(StatusCode::InvalidArgument,
@@ -402,7 +302,7 @@ Expected<KernelImage> CudaDevice::assemble(const KernelImage &image) {
   CUlinkState state = nullptr;
   if (CUresult result =
           driver.linkCreate(JitLogs::count, logs.options, logs.values, &state))
-    return refuseImage(image, "cuLinkCreate", result, logs);
+    return refuseImage(image, {"cuLinkCreate", result}, logs.str());
   // The driver only reads it; the zero byte at its end is a part of PTX.
   std::string ptx = image.bytes;
   const char *call = "cuLinkAddData";
@@ -423,7 +323,7 @@ Expected<KernelImage> CudaDevice::assemble(const KernelImage &image) {
     assembled.bytes.assign(static_cast<const char *>(cubin), bytes);
   driver.linkDestroy(state);
   if (result != CUDA_SUCCESS)
-    return refuseImage(image, call, result, logs);
+    return refuseImage(image, {call, result}, logs.str());
   if (assembled.bytes.empty())
     return Status(StatusCode::Internal, "cuLinkComplete gives no cubin");
   return assembled;
@@ -447,63 +347,32 @@ Status CudaDevice::loadImage(const KernelImage &image) {
   CUresult result = driver.moduleLoadDataEx(
       &module, image.bytes.c_str(), JitLogs::count, logs.options, logs.values);
   if (result != CUDA_SUCCESS)
-    return refuseImage(image, "cuModuleLoadDataEx", result, logs);
-
-  bool loadedBefore =
-      std::any_of(images.begin(), images.end(),
-                  [&](const Image &old) { return old.name == image.name; });
-  if (loadedBefore)
-    if (Status status = unloadImage(image.name); !status.ok()) {
-      driver.moduleUnload(module);
-      return status;
-    }
-  functions.clear();
-  images.push_back({image.name, module});
-  return Status::success();
+    return refuseImage(image, {"cuModuleLoadDataEx", result}, logs.str());
+  return addModule(image.name, module);
 }
 
-Status CudaDevice::unloadImage(const std::string &name) {
-  auto it = std::find_if(images.begin(), images.end(), [&](const Image &image) {
-    return image.name == name;
-  });
-  if (it == images.end())
-    return Status(StatusCode::InvalidArgument,
-                  "no image '" + name + "' is loaded");
-  if (Status status = synchronize(); !status.ok())
-    return status;
-  CUmodule module = it->module;
-  images.erase(it);
-  functions.clear();
-  return check("cuModuleUnload", driver.moduleUnload(module));
+std::vector<std::string> CudaDevice::listKernels(void *loaded) const {
+  std::vector<std::string> names;
+  auto module = static_cast<CUmodule>(loaded);
+  unsigned count = 0;
+  if (!driver.moduleGetFunctionCount || !driver.moduleEnumerateFunctions ||
+      !driver.funcGetName || driver.moduleGetFunctionCount(&count, module))
+    return names;
+  std::vector<CUfunction> handles(count);
+  if (driver.moduleEnumerateFunctions(handles.data(), count, module))
+    return names;
+  for (CUfunction function : handles) {
+    const char *name = nullptr;
+    if (!driver.funcGetName(&name, function) && name)
+      names.emplace_back(name);
+  }
+  return names;
 }
 
-/// Names of the kernels that are loaded, where the driver can list them.
-std::string CudaDevice::kernelNames() const {
-  std::string names;
-  if (driver.moduleGetFunctionCount && driver.moduleEnumerateFunctions &&
-      driver.funcGetName)
-    for (const Image &image : images) {
-      unsigned count = 0;
-      if (driver.moduleGetFunctionCount(&count, image.module))
-        continue;
-      std::vector<CUfunction> handles(count);
-      if (driver.moduleEnumerateFunctions(handles.data(), count, image.module))
-        continue;
-      for (CUfunction function : handles) {
-        const char *name = nullptr;
-        if (!driver.funcGetName(&name, function) && name)
-          names += (names.empty() ? "" : ", ") + std::string(name);
-      }
-    }
-  if (!names.empty())
-    return "loaded: " + names;
-  for (const Image &image : images)
-    names += (names.empty() ? "" : ", ") + image.name;
-  return names.empty() ? "nothing is loaded" : "loaded images: " + names;
-}
-
-Function CudaDevice::describe(CUfunction handle) const {
-  Function function;
+LoadedKernel CudaDevice::describeKernel(void *loaded, void *,
+                                        const char *) const {
+  auto handle = static_cast<CUfunction>(loaded);
+  LoadedKernel function;
   function.handle = handle;
   KernelResources &resources = function.resources;
   resources.registers = attribute(CU_FUNC_ATTRIBUTE_NUM_REGS, handle);
@@ -514,6 +383,8 @@ Function CudaDevice::describe(CUfunction handle) const {
       attribute(CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, handle);
   function.dynamicLimit =
       attribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, handle);
+  function.threadLimit =
+      format("it takes %d registers a thread", resources.registers);
   if (!driver.funcGetParamInfo)
     return function;
   // The driver ends the list with CUDA_ERROR_INVALID_VALUE.
@@ -531,108 +402,6 @@ Function CudaDevice::describe(CUfunction handle) const {
   return function;
 }
 
-Expected<Function *> CudaDevice::find(const char *kernel) {
-  auto known = functions.find(kernel);
-  if (known != functions.end())
-    return &known->second;
-  for (auto image = images.rbegin(); image != images.rend(); ++image) {
-    CUfunction handle = nullptr;
-    CUresult result = driver.moduleGetFunction(&handle, image->module, kernel);
-    if (result == CUDA_ERROR_NOT_FOUND)
-      continue;
-    // A driver that loads lazily may refuse the code only here.
-    Status status = check("cuModuleGetFunction", result);
-    if (status.code() == StatusCode::Internal)
-      return Status(StatusCode::Rejected,
-                    format("the driver refuses kernel '%s' of image '%s' on "
-                           "%s: %s",
-                           kernel, image->name.c_str(), info().chip.c_str(),
-                           status.message().c_str()));
-    if (!status.ok())
-      return status;
-    return &functions.emplace(kernel, describe(handle)).first->second;
-  }
-  return Status(
-      StatusCode::InvalidArgument,
-      format("no kernel '%s' is loaded; %s", kernel, kernelNames().c_str()));
-}
-
-Status CudaDevice::raiseDynamicLimit(const char *kernel, Function &function,
-                                     int64_t bytes) {
-  if (bytes <= function.dynamicLimit)
-    return Status::success();
-  Status status = check(
-      "cuFuncSetAttribute",
-      driver.funcSetAttribute(function.handle,
-                              CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
-                              static_cast<int>(bytes)),
-      format(" (kernel '%s', %lld bytes of workgroup memory)", kernel,
-             static_cast<long long>(bytes)));
-  if (status.ok())
-    function.dynamicLimit = bytes;
-  return status;
-}
-
-Status CudaDevice::checkLaunch(const LaunchRequest &request,
-                               const Function &function) {
-  static const char axis[] = "xyz";
-  for (int dim = 0; dim < 3; ++dim) {
-    if (request.grid[dim] > maxGrid[dim])
-      return refuse(
-          request, format("a grid of %s workgroups, but %s has at most %lld "
-                          "in %c",
-                          formatDims(request.grid).c_str(), info().name.c_str(),
-                          static_cast<long long>(maxGrid[dim]), axis[dim]));
-    if (request.block[dim] > maxBlock[dim])
-      return refuse(request,
-                    format("a block of %s threads, but %s has at most %lld in "
-                           "%c",
-                           formatDims(request.block).c_str(),
-                           info().name.c_str(),
-                           static_cast<long long>(maxBlock[dim]), axis[dim]));
-  }
-  // No overflow: each factor is within the device's limits.
-  int64_t threads = request.block[0] * request.block[1] * request.block[2];
-  if (threads > maxBlockThreads)
-    return refuse(request,
-                  format("a block of %s threads, but %s has at most %lld for a "
-                         "workgroup",
-                         formatDims(request.block).c_str(), info().name.c_str(),
-                         static_cast<long long>(maxBlockThreads)));
-  const KernelResources &resources = function.resources;
-  if (resources.maxThreads > 0 && threads > resources.maxThreads)
-    return refuse(request,
-                  format("a block of %s threads, but this kernel allows at "
-                         "most %d: it takes %d registers a thread",
-                         formatDims(request.block).c_str(),
-                         resources.maxThreads, resources.registers));
-  if (request.workgroupBytes + resources.staticWorkgroupBytes >
-      static_cast<int64_t>(info().workgroupMemoryBytes))
-    return refuse(request,
-                  format("%lld bytes of workgroup memory beside the kernel's "
-                         "own %lld, but %s has at most %zu for a workgroup",
-                         static_cast<long long>(request.workgroupBytes),
-                         static_cast<long long>(resources.staticWorkgroupBytes),
-                         info().name.c_str(), info().workgroupMemoryBytes));
-  if (!function.parametersKnown)
-    return Status::success();
-  auto count = static_cast<int64_t>(function.parameters.size());
-  if (request.numArgs != count)
-    return refuse(request, format("%lld arguments, but the kernel has %lld",
-                                  static_cast<long long>(request.numArgs),
-                                  static_cast<long long>(count)));
-  if (request.argSizes)
-    for (int64_t index = 0; index < count; ++index)
-      if (request.argSizes[index] != function.parameters[index])
-        return refuse(
-            request,
-            format("argument %lld has %lld bytes, but the kernel's has %lld",
-                   static_cast<long long>(index),
-                   static_cast<long long>(request.argSizes[index]),
-                   static_cast<long long>(function.parameters[index])));
-  return Status::success();
-}
-
 Status CudaDevice::encodeTensorMap(const TensorMapRequest &request, void *map) {
   if (Status status = enter(); !status.ok())
     return status;
@@ -644,137 +413,34 @@ Status CudaDevice::encodeTensorMap(const TensorMapRequest &request, void *map) {
   if (!tensor.ok())
     return tensor.status();
   if (tensor->isImage)
-    return check("cuTensorMapEncodeIm2col",
-                 driver.tensorMapEncodeIm2col(
-                     map, tensor->type, tensor->rank,
-                     toPointer(tensor->address), tensor->sizes, tensor->strides,
-                     tensor->lowerCorner, tensor->upperCorner, tensor->channels,
-                     tensor->pixels, tensor->steps,
-                     CU_TENSOR_MAP_INTERLEAVE_NONE, tensor->swizzle,
-                     CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
-                     CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE));
-  return check("cuTensorMapEncodeTiled",
-               driver.tensorMapEncodeTiled(
-                   map, tensor->type, tensor->rank, toPointer(tensor->address),
-                   tensor->sizes, tensor->strides, tensor->box, tensor->steps,
-                   CU_TENSOR_MAP_INTERLEAVE_NONE, tensor->swizzle,
-                   CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
-                   CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE));
+    return check(
+        {"cuTensorMapEncodeIm2col",
+         driver.tensorMapEncodeIm2col(
+             map, tensor->type, tensor->rank, toPointer(tensor->address),
+             tensor->sizes, tensor->strides, tensor->lowerCorner,
+             tensor->upperCorner, tensor->channels, tensor->pixels,
+             tensor->steps, CU_TENSOR_MAP_INTERLEAVE_NONE, tensor->swizzle,
+             CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
+             CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE)});
+  return check({"cuTensorMapEncodeTiled",
+                driver.tensorMapEncodeTiled(
+                    map, tensor->type, tensor->rank, toPointer(tensor->address),
+                    tensor->sizes, tensor->strides, tensor->box, tensor->steps,
+                    CU_TENSOR_MAP_INTERLEAVE_NONE, tensor->swizzle,
+                    CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
+                    CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE)});
 }
 
-Status CudaDevice::launch(const LaunchRequest &request) {
-  if (Status status = checkRequest(request); !status.ok())
-    return status;
-  if (Status status = enter(); !status.ok())
-    return status;
-  Expected<Function *> found = find(request.kernel);
-  if (!found.ok())
-    return found.status();
-  if (isEmptyGrid(request))
-    return Status::success();
-  Function &function = **found;
-  if (Status status = checkLaunch(request, function); !status.ok())
-    return status;
-  if (Status status =
-          raiseDynamicLimit(request.kernel, function, request.workgroupBytes);
-      !status.ok())
-    return status;
+DriverResult CudaDevice::queueLaunch(void *function,
+                                     const LaunchRequest &request) {
   auto dim = [](int64_t value) { return static_cast<unsigned>(value); };
-  CUresult result = driver.launchKernel(
-      function.handle, dim(request.grid[0]), dim(request.grid[1]),
-      dim(request.grid[2]), dim(request.block[0]), dim(request.block[1]),
-      dim(request.block[2]), dim(request.workgroupBytes), stream,
-      request.numArgs ? request.args : nullptr, nullptr);
-  if (result == CUDA_SUCCESS) {
-    notePending(request.kernel);
-    return Status::success();
-  }
-  Status status =
-      check("cuLaunchKernel", result,
-            format(" (kernel '%s', grid %s, block %s, %lld bytes of workgroup "
-                   "memory, %d registers a thread)",
-                   request.kernel, formatDims(request.grid).c_str(),
-                   formatDims(request.block).c_str(),
-                   static_cast<long long>(request.workgroupBytes),
-                   function.resources.registers));
-  if (status.code() == StatusCode::Internal)
-    return Status(StatusCode::LaunchFailed, status.message());
-  return status;
-}
-
-Expected<KernelResources> CudaDevice::resources(const char *kernel,
-                                                int64_t blockThreads,
-                                                int64_t workgroupBytes) {
-  if (Status status = enter(); !status.ok())
-    return status;
-  Expected<Function *> found = find(kernel);
-  if (!found.ok())
-    return found.status();
-  Function &function = **found;
-  KernelResources result = function.resources;
-  if (blockThreads <= 0)
-    return result;
-  // What cannot be launched at all fits zero times.
-  result.workgroupsPerUnit = 0;
-  if (workgroupBytes < 0 || blockThreads > maxBlockThreads ||
-      workgroupBytes + result.staticWorkgroupBytes >
-          static_cast<int64_t>(info().workgroupMemoryBytes))
-    return result;
-  if (Status status = raiseDynamicLimit(kernel, function, workgroupBytes);
-      !status.ok())
-    return status;
-  if (Status status =
-          check("cuOccupancyMaxActiveBlocksPerMultiprocessor",
-                driver.occupancy(&result.workgroupsPerUnit, function.handle,
-                                 static_cast<int>(blockThreads),
-                                 static_cast<size_t>(workgroupBytes)));
-      !status.ok())
-    return status;
-  return result;
-}
-
-//===----------------------------------------------------------------------===//
-// Waiting and time
-//===----------------------------------------------------------------------===//
-
-Status CudaDevice::synchronize() {
-  if (Status status = enter(); !status.ok())
-    return status;
-  Status status =
-      check("cuStreamSynchronize", driver.streamSynchronize(stream));
-  if (status.ok())
-    pending.clear();
-  return status;
-}
-
-Status CudaDevice::timeBegin() {
-  if (Status status = enter(); !status.ok())
-    return status;
-  timing = true;
-  return check("cuEventRecord", driver.eventRecord(beginEvent, stream));
-}
-
-Status CudaDevice::timeEnd(double *milliseconds) {
-  if (!timing)
-    return Status(StatusCode::InvalidArgument, "timeEnd without timeBegin");
-  timing = false;
-  if (Status status = enter(); !status.ok())
-    return status;
-  if (Status status =
-          check("cuEventRecord", driver.eventRecord(endEvent, stream));
-      !status.ok())
-    return status;
-  if (Status status =
-          check("cuEventSynchronize", driver.eventSynchronize(endEvent));
-      !status.ok())
-    return status;
-  pending.clear();
-  float elapsed = 0;
-  Status status =
-      check("cuEventElapsedTime",
-            driver.eventElapsedTime(&elapsed, beginEvent, endEvent));
-  *milliseconds = elapsed;
-  return status;
+  return {"cuLaunchKernel",
+          driver.launchKernel(
+              static_cast<CUfunction>(function), dim(request.grid[0]),
+              dim(request.grid[1]), dim(request.grid[2]), dim(request.block[0]),
+              dim(request.block[1]), dim(request.block[2]),
+              dim(request.workgroupBytes), stream,
+              request.numArgs ? request.args : nullptr, nullptr)};
 }
 
 //===----------------------------------------------------------------------===//

@@ -1,0 +1,395 @@
+//===- DriverDevice.cpp - A GPU behind CUDA's or HIP's driver -------------===//
+
+#include "DriverDevice.h"
+
+#include "Format.h"
+
+#include <algorithm>
+
+using namespace tessera::runtime;
+
+//===----------------------------------------------------------------------===//
+// Results
+//===----------------------------------------------------------------------===//
+
+Status DriverDevice::check(DriverResult result, const std::string &note) {
+  if (!result.failed())
+    return Status::success();
+  std::string message = describe(result);
+  DriverFailure failure = classify(result.code);
+  if (failure == DriverFailure::Fault) {
+    fault = Status(StatusCode::LaunchFailed,
+                   "a kernel failed: " + message + pendingKernels());
+    return fault;
+  }
+  return Status(failure == DriverFailure::OutOfMemory ? StatusCode::OutOfMemory
+                                                      : StatusCode::Internal,
+                message + note);
+}
+
+Status DriverDevice::enter() {
+  if (!fault.ok())
+    return fault;
+  return check(makeCurrent());
+}
+
+void DriverDevice::setLimits(const int64_t (&grid)[3],
+                             const int64_t (&block)[3], int64_t blockThreads) {
+  std::copy(grid, grid + 3, maxGrid);
+  std::copy(block, block + 3, maxBlock);
+  maxBlockThreads = blockThreads;
+}
+
+void DriverDevice::releaseAll() {
+  waitForStream();
+  releaseMemory();
+  if (scratch)
+    memFree(scratch);
+  for (const Image &image : images)
+    moduleUnload(image.module);
+}
+
+void DriverDevice::notePending(const char *kernel) {
+  // The latest ones are the likeliest to come again.
+  for (auto it = pending.rbegin(); it != pending.rend(); ++it)
+    if (it->first == kernel) {
+      ++it->second;
+      return;
+    }
+  pending.emplace_back(kernel, 1);
+}
+
+std::string DriverDevice::pendingKernels() const {
+  constexpr size_t most = 16;
+  if (pending.empty())
+    return "";
+  std::string text = "; launched since the last wait: ";
+  for (size_t index = 0; index < std::min(most, pending.size()); ++index) {
+    const auto &[name, count] = pending[index];
+    text += (index ? ", " : "") + name;
+    if (count > 1)
+      text += format(" (%llu times)", static_cast<unsigned long long>(count));
+  }
+  if (pending.size() > most)
+    text += format(" and %zu more", pending.size() - most);
+  return text;
+}
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+size_t DriverDevice::freeMemory() {
+  size_t freeBytes = 0, totalBytes = 0;
+  if (makeCurrent().failed() || memInfo(&freeBytes, &totalBytes).failed())
+    return 0;
+  return freeBytes;
+}
+
+Status DriverDevice::backendAllocate(size_t bytes, void **ptr) {
+  if (Status status = enter(); !status.ok())
+    return status;
+  void *address = nullptr;
+  Status status = check(memAlloc(&address, bytes));
+  if (status.ok())
+    *ptr = address;
+  return status;
+}
+
+Status DriverDevice::copyToDevice(void *device, const void *host,
+                                  size_t bytes) {
+  if (Status status = enter(); !status.ok() || bytes == 0)
+    return status;
+  Status status =
+      check(queueCopyIn(device, host, bytes), format(" (%zu bytes)", bytes));
+  return status.ok() ? synchronize() : status;
+}
+
+Status DriverDevice::copyToHost(void *host, const void *device, size_t bytes) {
+  if (Status status = enter(); !status.ok() || bytes == 0)
+    return status;
+  Status status =
+      check(queueCopyOut(host, device, bytes), format(" (%zu bytes)", bytes));
+  return status.ok() ? synchronize() : status;
+}
+
+Status DriverDevice::fill(void *ptr, uint8_t pattern, size_t bytes) {
+  if (Status status = enter(); !status.ok() || bytes == 0)
+    return status;
+  return check(queueFill(ptr, pattern, bytes), format(" (%zu bytes)", bytes));
+}
+
+Status DriverDevice::flushCaches() {
+  if (Status status = enter(); !status.ok())
+    return status;
+  if (!scratch) {
+    scratchBytes = std::max<size_t>(2 * lastCacheBytes(), 32 << 20);
+    Status status =
+        check(memAlloc(&scratch, scratchBytes),
+              format(" (%zu bytes to flush the cache with)", scratchBytes));
+    if (!status.ok()) {
+      scratch = nullptr;
+      return status;
+    }
+  }
+  return check(queueFill(scratch, ++scratchPattern, scratchBytes));
+}
+
+//===----------------------------------------------------------------------===//
+// Kernels
+//===----------------------------------------------------------------------===//
+
+Status DriverDevice::refuseImage(const KernelImage &image, DriverResult result,
+                                 const std::string &note) {
+  Status status = check(result);
+  if (status.code() != StatusCode::Internal)
+    return status;
+  return Status(StatusCode::Rejected,
+                format("%s refuses image '%s' on %s: %s", driverName(),
+                       image.name.c_str(), info().chip.c_str(),
+                       status.message().c_str()) +
+                    note);
+}
+
+Status DriverDevice::addModule(const std::string &name, void *module) {
+  bool loadedBefore =
+      std::any_of(images.begin(), images.end(),
+                  [&](const Image &old) { return old.name == name; });
+  if (loadedBefore)
+    if (Status status = unloadImage(name); !status.ok()) {
+      moduleUnload(module);
+      return status;
+    }
+  functions.clear();
+  images.push_back({name, module});
+  return Status::success();
+}
+
+Status DriverDevice::unloadImage(const std::string &name) {
+  auto it = std::find_if(images.begin(), images.end(), [&](const Image &image) {
+    return image.name == name;
+  });
+  if (it == images.end())
+    return Status(StatusCode::InvalidArgument,
+                  "no image '" + name + "' is loaded");
+  if (Status status = synchronize(); !status.ok())
+    return status;
+  void *module = it->module;
+  images.erase(it);
+  functions.clear();
+  return check(moduleUnload(module));
+}
+
+/// Names of the kernels that are loaded, where they can be listed.
+std::string DriverDevice::kernelNames() const {
+  std::string names;
+  for (const Image &image : images)
+    for (const std::string &name : listKernels(image.module))
+      names += (names.empty() ? "" : ", ") + name;
+  if (!names.empty())
+    return "loaded: " + names;
+  for (const Image &image : images)
+    names += (names.empty() ? "" : ", ") + image.name;
+  return names.empty() ? "nothing is loaded" : "loaded images: " + names;
+}
+
+Expected<LoadedKernel *> DriverDevice::find(const char *kernel) {
+  auto known = functions.find(kernel);
+  if (known != functions.end())
+    return &known->second;
+  for (auto image = images.rbegin(); image != images.rend(); ++image) {
+    void *handle = nullptr;
+    DriverResult result = moduleGetFunction(&handle, image->module, kernel);
+    if (result.failed() && classify(result.code) == DriverFailure::NotFound)
+      continue;
+    // A driver that loads lazily may refuse the code only here.
+    Status status = check(result);
+    if (status.code() == StatusCode::Internal)
+      return Status(StatusCode::Rejected,
+                    format("%s refuses kernel '%s' of image '%s' on %s: %s",
+                           driverName(), kernel, image->name.c_str(),
+                           info().chip.c_str(), status.message().c_str()));
+    if (!status.ok())
+      return status;
+    return &functions
+                .emplace(kernel, describeKernel(handle, image->module, kernel))
+                .first->second;
+  }
+  return Status(
+      StatusCode::InvalidArgument,
+      format("no kernel '%s' is loaded; %s", kernel, kernelNames().c_str()));
+}
+
+Status DriverDevice::raiseDynamicLimit(const char *kernel,
+                                       LoadedKernel &function, int64_t bytes) {
+  if (bytes <= function.dynamicLimit)
+    return Status::success();
+  Status status = check(setDynamicLimit(function.handle, bytes),
+                        format(" (kernel '%s', %lld bytes of workgroup memory)",
+                               kernel, static_cast<long long>(bytes)));
+  if (status.ok())
+    function.dynamicLimit = bytes;
+  return status;
+}
+
+Status DriverDevice::checkLaunch(const LaunchRequest &request,
+                                 const LoadedKernel &function) {
+  static const char axis[] = "xyz";
+  for (int dim = 0; dim < 3; ++dim) {
+    if (request.grid[dim] > maxGrid[dim])
+      return refuse(
+          request, format("a grid of %s workgroups, but %s has at most %lld "
+                          "in %c",
+                          formatDims(request.grid).c_str(), info().name.c_str(),
+                          static_cast<long long>(maxGrid[dim]), axis[dim]));
+    if (request.block[dim] > maxBlock[dim])
+      return refuse(request,
+                    format("a block of %s threads, but %s has at most %lld in "
+                           "%c",
+                           formatDims(request.block).c_str(),
+                           info().name.c_str(),
+                           static_cast<long long>(maxBlock[dim]), axis[dim]));
+  }
+  // No overflow: each factor is within the device's limits.
+  int64_t threads = request.block[0] * request.block[1] * request.block[2];
+  if (threads > maxBlockThreads)
+    return refuse(request,
+                  format("a block of %s threads, but %s has at most %lld for a "
+                         "workgroup",
+                         formatDims(request.block).c_str(), info().name.c_str(),
+                         static_cast<long long>(maxBlockThreads)));
+  const KernelResources &resources = function.resources;
+  if (resources.maxThreads > 0 && threads > resources.maxThreads)
+    return refuse(request,
+                  format("a block of %s threads, but this kernel allows at "
+                         "most %d: %s",
+                         formatDims(request.block).c_str(),
+                         resources.maxThreads, function.threadLimit.c_str()));
+  if (request.workgroupBytes + resources.staticWorkgroupBytes >
+      static_cast<int64_t>(info().workgroupMemoryBytes))
+    return refuse(request,
+                  format("%lld bytes of workgroup memory beside the kernel's "
+                         "own %lld, but %s has at most %zu for a workgroup",
+                         static_cast<long long>(request.workgroupBytes),
+                         static_cast<long long>(resources.staticWorkgroupBytes),
+                         info().name.c_str(), info().workgroupMemoryBytes));
+  if (Status status = checkOwnLimits(request); !status.ok())
+    return status;
+  if (!function.parametersKnown)
+    return Status::success();
+  auto count = static_cast<int64_t>(function.parameters.size());
+  if (request.numArgs != count)
+    return refuse(request, format("%lld arguments, but the kernel has %lld",
+                                  static_cast<long long>(request.numArgs),
+                                  static_cast<long long>(count)));
+  if (request.argSizes)
+    for (int64_t index = 0; index < count; ++index)
+      if (request.argSizes[index] != function.parameters[index])
+        return refuse(
+            request,
+            format("argument %lld has %lld bytes, but the kernel's has %lld",
+                   static_cast<long long>(index),
+                   static_cast<long long>(request.argSizes[index]),
+                   static_cast<long long>(function.parameters[index])));
+  return Status::success();
+}
+
+Status DriverDevice::launch(const LaunchRequest &request) {
+  if (Status status = checkRequest(request); !status.ok())
+    return status;
+  if (Status status = enter(); !status.ok())
+    return status;
+  Expected<LoadedKernel *> found = find(request.kernel);
+  if (!found.ok())
+    return found.status();
+  if (isEmptyGrid(request))
+    return Status::success();
+  LoadedKernel &function = **found;
+  if (Status status = checkLaunch(request, function); !status.ok())
+    return status;
+  if (Status status =
+          raiseDynamicLimit(request.kernel, function, request.workgroupBytes);
+      !status.ok())
+    return status;
+  DriverResult result = queueLaunch(function.handle, request);
+  if (!result.failed()) {
+    notePending(request.kernel);
+    return Status::success();
+  }
+  Status status =
+      check(result,
+            format(" (kernel '%s', grid %s, block %s, %lld bytes of workgroup "
+                   "memory, %d registers a thread)",
+                   request.kernel, formatDims(request.grid).c_str(),
+                   formatDims(request.block).c_str(),
+                   static_cast<long long>(request.workgroupBytes),
+                   function.resources.registers));
+  if (status.code() == StatusCode::Internal)
+    return Status(StatusCode::LaunchFailed, status.message());
+  return status;
+}
+
+Expected<KernelResources> DriverDevice::resources(const char *kernel,
+                                                  int64_t blockThreads,
+                                                  int64_t workgroupBytes) {
+  if (Status status = enter(); !status.ok())
+    return status;
+  Expected<LoadedKernel *> found = find(kernel);
+  if (!found.ok())
+    return found.status();
+  LoadedKernel &function = **found;
+  KernelResources result = function.resources;
+  if (blockThreads <= 0)
+    return result;
+  // What cannot be launched at all fits zero times.
+  result.workgroupsPerUnit = 0;
+  if (workgroupBytes < 0 || blockThreads > maxBlockThreads ||
+      workgroupBytes + result.staticWorkgroupBytes >
+          static_cast<int64_t>(info().workgroupMemoryBytes))
+    return result;
+  if (Status status = raiseDynamicLimit(kernel, function, workgroupBytes);
+      !status.ok())
+    return status;
+  if (Status status =
+          check(occupancy(&result.workgroupsPerUnit, function.handle,
+                          blockThreads, workgroupBytes));
+      !status.ok())
+    return status;
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// Waiting and time
+//===----------------------------------------------------------------------===//
+
+Status DriverDevice::synchronize() {
+  if (Status status = enter(); !status.ok())
+    return status;
+  Status status = check(waitForStream());
+  if (status.ok())
+    pending.clear();
+  return status;
+}
+
+Status DriverDevice::timeBegin() {
+  if (Status status = enter(); !status.ok())
+    return status;
+  timing = true;
+  return check(recordBegin());
+}
+
+Status DriverDevice::timeEnd(double *milliseconds) {
+  if (!timing)
+    return Status(StatusCode::InvalidArgument, "timeEnd without timeBegin");
+  timing = false;
+  if (Status status = enter(); !status.ok())
+    return status;
+  for (auto step : {&DriverDevice::recordEnd, &DriverDevice::waitForEnd})
+    if (Status status = check((this->*step)()); !status.ok())
+      return status;
+  pending.clear();
+  float time = 0;
+  Status status = check(elapsed(&time));
+  *milliseconds = time;
+  return status;
+}

@@ -1,0 +1,170 @@
+//===- DriverDevice.h - A GPU behind CUDA's or HIP's driver -----*- C++ -*-===//
+//
+// CUDA and HIP drive a GPU by the same calls under different names: memory,
+// modules of kernels, a stream, two events. What a device makes of them stands
+// here once, over a few calls that each driver fills in.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TESSERA_LIB_RUNTIME_DRIVERDEVICE_H
+#define TESSERA_LIB_RUNTIME_DRIVERDEVICE_H
+
+#include "Runtime/Device.h"
+
+#include <unordered_map>
+
+namespace tessera::runtime {
+
+/// What a call of the driver gave. 0 is success with either driver.
+struct DriverResult {
+  /// The function's own name: "cuMemAlloc".
+  const char *call;
+  int code;
+
+  bool failed() const { return code != 0; }
+};
+
+/// What a result other than success means.
+enum class DriverFailure {
+  OutOfMemory,
+  /// A running kernel failed: the device is of no use from then on.
+  Fault,
+  /// There is nothing of that name.
+  NotFound,
+  Other,
+};
+
+/// A kernel that the driver has loaded.
+struct LoadedKernel {
+  void *handle = nullptr;
+  KernelResources resources;
+  /// Dynamic workgroup memory that launches may ask for at present, in bytes.
+  int64_t dynamicLimit = 0;
+  /// Size of each parameter in bytes, where that can be told.
+  bool parametersKnown = false;
+  std::vector<int64_t> parameters;
+  /// Why its workgroups may have no more than `resources.maxThreads` threads.
+  std::string threadLimit;
+};
+
+class DriverDevice : public Device {
+public:
+  size_t freeMemory() override;
+  Status copyToDevice(void *device, const void *host, size_t bytes) override;
+  Status copyToHost(void *host, const void *device, size_t bytes) override;
+  Status fill(void *ptr, uint8_t pattern, size_t bytes) override;
+  Status unloadImage(const std::string &name) override;
+  Status launch(const LaunchRequest &request) override;
+  Status synchronize() override;
+  Status timeBegin() override;
+  Status timeEnd(double *milliseconds) override;
+  Status flushCaches() override;
+  Expected<KernelResources> resources(const char *kernel, int64_t blockThreads,
+                                      int64_t workgroupBytes) override;
+
+protected:
+  explicit DriverDevice(DeviceInfo info) : Device(std::move(info)) {}
+
+  Status backendAllocate(size_t bytes, void **ptr) override;
+  void backendFree(void *ptr) override { memFree(ptr); }
+
+  // The driver, call by call. Handles of modules and functions are its own.
+
+  /// Makes the device that of the calling thread.
+  virtual DriverResult makeCurrent() = 0;
+  virtual DriverResult memInfo(size_t *freeBytes, size_t *totalBytes) = 0;
+  virtual DriverResult memAlloc(void **ptr, size_t bytes) = 0;
+  virtual DriverResult memFree(void *ptr) = 0;
+  /// Queue a copy, or setting memory to a pattern.
+  virtual DriverResult queueCopyIn(void *to, const void *from,
+                                   size_t bytes) = 0;
+  virtual DriverResult queueCopyOut(void *to, const void *from,
+                                    size_t bytes) = 0;
+  virtual DriverResult queueFill(void *ptr, uint8_t pattern, size_t bytes) = 0;
+  virtual DriverResult waitForStream() = 0;
+  virtual DriverResult recordBegin() = 0;
+  virtual DriverResult recordEnd() = 0;
+  virtual DriverResult waitForEnd() = 0;
+  virtual DriverResult elapsed(float *milliseconds) = 0;
+  virtual DriverResult moduleUnload(void *module) = 0;
+  virtual DriverResult moduleGetFunction(void **function, void *module,
+                                         const char *name) = 0;
+  /// Lets launches of the function have that much dynamic workgroup memory.
+  virtual DriverResult setDynamicLimit(void *function, int64_t bytes) = 0;
+  virtual DriverResult queueLaunch(void *function,
+                                   const LaunchRequest &request) = 0;
+  virtual DriverResult occupancy(int *workgroups, void *function,
+                                 int64_t blockThreads,
+                                 int64_t workgroupBytes) = 0;
+
+  /// "cuInit: CUDA_ERROR_NO_DEVICE: no CUDA-capable device is detected".
+  virtual std::string describe(DriverResult result) const = 0;
+  virtual DriverFailure classify(int code) const = 0;
+  /// `InvalidArgument` for launches that the limits below permit and this
+  /// driver does not.
+  virtual Status checkOwnLimits(const LaunchRequest &request) const {
+    return Status::success();
+  }
+  /// What is known of a function of `module`.
+  virtual LoadedKernel describeKernel(void *function, void *module,
+                                      const char *name) const = 0;
+  /// The kernels of a module; empty where that cannot be told.
+  virtual std::vector<std::string> listKernels(void *module) const = 0;
+  /// Who refuses an image or a kernel, in messages.
+  virtual const char *driverName() const { return "the driver"; }
+  /// Of the last cache before memory, in bytes.
+  virtual size_t lastCacheBytes() const { return info().l2Bytes; }
+
+  /// Turns a result into a status; remembers faults. `note` is appended.
+  Status check(DriverResult result, const std::string &note = "");
+  /// The status of an image that the driver does not take; `note` is appended.
+  Status refuseImage(const KernelImage &image, DriverResult result,
+                     const std::string &note = "");
+  /// Makes the device current, unless it has failed before.
+  Status enter();
+  /// Whether a kernel has failed.
+  bool hasFault() const { return !fault.ok(); }
+  /// Makes the kernels of a loaded module known, in place of an image of the
+  /// same name. Unloads the module where it cannot.
+  Status addModule(const std::string &name, void *module);
+  /// Sets the device's limits of a launch.
+  void setLimits(const int64_t (&grid)[3], const int64_t (&block)[3],
+                 int64_t blockThreads);
+  /// Waits and gives back memory and modules. For destructors, with the device
+  /// made current.
+  void releaseAll();
+
+private:
+  struct Image {
+    std::string name;
+    void *module;
+  };
+
+  Expected<LoadedKernel *> find(const char *kernel);
+  Status raiseDynamicLimit(const char *kernel, LoadedKernel &function,
+                           int64_t bytes);
+  Status checkLaunch(const LaunchRequest &request,
+                     const LoadedKernel &function);
+  std::string kernelNames() const;
+  void notePending(const char *kernel);
+  std::string pendingKernels() const;
+
+  bool timing = false;
+  void *scratch = nullptr;
+  size_t scratchBytes = 0;
+  uint8_t scratchPattern = 0;
+  int64_t maxGrid[3] = {0, 0, 0};
+  int64_t maxBlock[3] = {0, 0, 0};
+  int64_t maxBlockThreads = 0;
+  /// In the order of loading; the last one wins.
+  std::vector<Image> images;
+  /// Kernels used so far.
+  std::unordered_map<std::string, LoadedKernel> functions;
+  /// Kernels launched since the last wait, and how often.
+  std::vector<std::pair<std::string, uint64_t>> pending;
+  Status fault;
+};
+
+} // namespace tessera::runtime
+
+#endif // TESSERA_LIB_RUNTIME_DRIVERDEVICE_H

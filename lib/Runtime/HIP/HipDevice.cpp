@@ -1,0 +1,498 @@
+//===- HipDevice.cpp - AMD's GPUs, and Hygon's ----------------------------===//
+//
+// A device is HIP's own context of it, which other users of the process share,
+// and one stream. Nothing goes through the null stream.
+//
+//===----------------------------------------------------------------------===//
+
+#include "HipDevice.h"
+
+#include "../DriverDevice.h"
+#include "../Format.h"
+#include "CodeObject.h"
+#include "Runtime/OffloadBundle.h"
+#include "Runtime/TargetId.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <map>
+#include <memory>
+
+using namespace tessera::runtime;
+
+namespace {
+
+/// The last cache before memory where it is not the L2 that HIP tells of
+/// ("Infinity Cache"), by the products of each processor, in MiB.
+struct MemoryCache {
+  const char *processor;
+  size_t mebibytes;
+};
+const MemoryCache memoryCaches[] = {
+    {"gfx942", 256}, // MI300X, MI300A, MI325X
+    {"gfx950", 256}, // MI355X
+    {"gfx1100", 96}, // RX 7900 XTX, W7900
+    {"gfx1101", 64}, // RX 7800 XT
+    {"gfx1102", 32}, // RX 7600
+    {"gfx1151", 32}, // Ryzen AI Max
+    {"gfx1200", 32}, // RX 9060 XT
+    {"gfx1201", 64}, // RX 9070 XT
+};
+
+class HipDevice final : public DriverDevice {
+public:
+  HipDevice(const HipDriver &driver, DeviceInfo info)
+      : DriverDevice(std::move(info)), driver(driver) {}
+  ~HipDevice() override;
+
+  /// Second half of construction.
+  Status open();
+
+  Status loadImage(const KernelImage &image) override;
+
+protected:
+  DriverResult makeCurrent() override {
+    return {"hipSetDevice", driver.setDevice(info().ordinal)};
+  }
+  DriverResult memInfo(size_t *freeBytes, size_t *totalBytes) override {
+    return {"hipMemGetInfo", driver.memGetInfo(freeBytes, totalBytes)};
+  }
+  DriverResult memAlloc(void **ptr, size_t bytes) override {
+    return {"hipMalloc", driver.malloc(ptr, bytes)};
+  }
+  DriverResult memFree(void *ptr) override {
+    return {"hipFree", driver.free(ptr)};
+  }
+  DriverResult queueCopyIn(void *to, const void *from, size_t bytes) override {
+    return {"hipMemcpyAsync",
+            driver.memcpyAsync(to, from, bytes, hipMemcpyHostToDevice, stream)};
+  }
+  DriverResult queueCopyOut(void *to, const void *from, size_t bytes) override {
+    return {"hipMemcpyAsync",
+            driver.memcpyAsync(to, from, bytes, hipMemcpyDeviceToHost, stream)};
+  }
+  DriverResult queueFill(void *ptr, uint8_t pattern, size_t bytes) override {
+    return {"hipMemsetAsync", driver.memsetAsync(ptr, pattern, bytes, stream)};
+  }
+  DriverResult waitForStream() override {
+    return {"hipStreamSynchronize", driver.streamSynchronize(stream)};
+  }
+  DriverResult recordBegin() override {
+    return {"hipEventRecord", driver.eventRecord(beginEvent, stream)};
+  }
+  DriverResult recordEnd() override {
+    return {"hipEventRecord", driver.eventRecord(endEvent, stream)};
+  }
+  DriverResult waitForEnd() override {
+    return {"hipEventSynchronize", driver.eventSynchronize(endEvent)};
+  }
+  DriverResult elapsed(float *milliseconds) override {
+    return {"hipEventElapsedTime",
+            driver.eventElapsedTime(milliseconds, beginEvent, endEvent)};
+  }
+  DriverResult moduleUnload(void *module) override {
+    DriverResult result = {
+        "hipModuleUnload",
+        driver.moduleUnload(static_cast<hipModule_t>(module))};
+    modules.erase(module);
+    return result;
+  }
+  DriverResult moduleGetFunction(void **function, void *module,
+                                 const char *name) override {
+    hipFunction_t found = nullptr;
+    hipError_t result = driver.moduleGetFunction(
+        &found, static_cast<hipModule_t>(module), name);
+    *function = found;
+    return {"hipModuleGetFunction", result};
+  }
+  /// A workgroup may always have all of it.
+  DriverResult setDynamicLimit(void *, int64_t) override {
+    return {"", hipSuccess};
+  }
+  DriverResult queueLaunch(void *function,
+                           const LaunchRequest &request) override;
+  DriverResult occupancy(int *workgroups, void *function, int64_t blockThreads,
+                         int64_t workgroupBytes) override {
+    return {"hipModuleOccupancyMaxActiveBlocksPerMultiprocessor",
+            driver.occupancy(workgroups, static_cast<hipFunction_t>(function),
+                             static_cast<int>(blockThreads),
+                             static_cast<size_t>(workgroupBytes))};
+  }
+
+  std::string describe(DriverResult result) const override {
+    return driver.describe(result.call, result.code);
+  }
+  DriverFailure classify(int code) const override;
+  Status checkOwnLimits(const LaunchRequest &request) const override;
+  LoadedKernel describeKernel(void *function, void *module,
+                              const char *name) const override;
+  std::vector<std::string> listKernels(void *module) const override;
+  const char *driverName() const override { return "HIP"; }
+  size_t lastCacheBytes() const override;
+
+private:
+  /// What a module was loaded from. HIP refers to the bytes for as long as the
+  /// module lives.
+  struct Module {
+    std::string bytes;
+    std::vector<CodeObjectKernel> kernels;
+  };
+
+  int attribute(hipDeviceAttribute_t which) const;
+  int attribute(hipFunction_attribute which, hipFunction_t function) const;
+  /// The image's code object for this device.
+  Expected<Module> chooseCode(const KernelImage &image) const;
+
+  const HipDriver &driver;
+  hipStream_t stream = nullptr;
+  hipEvent_t beginEvent = nullptr;
+  hipEvent_t endEvent = nullptr;
+  std::map<void *, std::unique_ptr<Module>> modules;
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Opening and closing
+//===----------------------------------------------------------------------===//
+
+int HipDevice::attribute(hipDeviceAttribute_t which) const {
+  int value = 0;
+  driver.deviceGetAttribute(&value, which, info().ordinal);
+  return value;
+}
+
+int HipDevice::attribute(hipFunction_attribute which,
+                         hipFunction_t function) const {
+  int value = 0;
+  driver.funcGetAttribute(&value, which, function);
+  return value;
+}
+
+Status HipDevice::open() {
+  auto fail = [&](DriverResult result) {
+    return Status(classify(result.code) == DriverFailure::OutOfMemory
+                      ? StatusCode::OutOfMemory
+                      : StatusCode::NoDevice,
+                  format("hip device %d (%s) cannot be opened: %s",
+                         info().ordinal, info().name.c_str(),
+                         describe(result).c_str()));
+  };
+  if (DriverResult result = makeCurrent(); result.failed())
+    return fail(result);
+  if (hipError_t result = driver.streamCreate(&stream, hipStreamNonBlocking))
+    return fail({"hipStreamCreateWithFlags", result});
+  for (hipEvent_t *event : {&beginEvent, &endEvent})
+    if (hipError_t result = driver.eventCreate(event, hipEventDefault))
+      return fail({"hipEventCreateWithFlags", result});
+  deviceInfo.freeBytes = freeMemory();
+  setLimits({attribute(hipDeviceAttributeMaxGridDimX),
+             attribute(hipDeviceAttributeMaxGridDimY),
+             attribute(hipDeviceAttributeMaxGridDimZ)},
+            {attribute(hipDeviceAttributeMaxBlockDimX),
+             attribute(hipDeviceAttributeMaxBlockDimY),
+             attribute(hipDeviceAttributeMaxBlockDimZ)},
+            attribute(hipDeviceAttributeMaxThreadsPerBlock));
+  return Status::success();
+}
+
+HipDevice::~HipDevice() {
+  // Without a stream, opening failed, and nothing is held.
+  if (!stream)
+    return;
+  makeCurrent();
+  releaseAll();
+  for (hipEvent_t event : {beginEvent, endEvent})
+    if (event)
+      driver.eventDestroy(event);
+  driver.streamDestroy(stream);
+  // After a fault the device is of no use to anyone: a reset lets the next one
+  // start afresh.
+  if (hasFault())
+    driver.deviceReset();
+}
+
+DriverFailure HipDevice::classify(int code) const {
+  switch (code) {
+  case hipErrorECCNotCorrectable:
+  case hipErrorIllegalAddress:
+  case hipErrorLaunchTimeOut:
+  case hipErrorContextIsDestroyed:
+  case hipErrorAssert:
+  case hipErrorLaunchFailure:
+    return DriverFailure::Fault;
+  case hipErrorOutOfMemory:
+    return DriverFailure::OutOfMemory;
+  case hipErrorNotFound:
+    return DriverFailure::NotFound;
+  default:
+    return DriverFailure::Other;
+  }
+}
+
+size_t HipDevice::lastCacheBytes() const {
+  for (const MemoryCache &cache : memoryCaches)
+    if (info().chip == cache.processor)
+      return cache.mebibytes << 20;
+  return info().l2Bytes;
+}
+
+//===----------------------------------------------------------------------===//
+// Kernels
+//===----------------------------------------------------------------------===//
+
+Expected<HipDevice::Module>
+HipDevice::chooseCode(const KernelImage &image) const {
+  auto refuse = [&](const std::string &why) {
+    return Status(StatusCode::Rejected, "image '" + image.name +
+                                            "' cannot be loaded on " +
+                                            info().name + ": " + why);
+  };
+  std::string_view code = image.bytes;
+  if (isOffloadBundle(code)) {
+    Expected<std::vector<BundleEntry>> entries = readOffloadBundle(code);
+    if (!entries.ok())
+      return refuse(entries.status().message());
+    Expected<BundleEntry> entry = selectBundleEntry(*entries, info().targetId);
+    if (!entry.ok())
+      return refuse(entry.status().message());
+    code = entry->code;
+  }
+  Expected<CodeObject> object = readCodeObject(code);
+  if (!object.ok())
+    return refuse(object.status().message());
+  std::optional<TargetId> target = parseTargetId(object->target),
+                          device = parseTargetId(info().targetId);
+  // HIP says no more than hipErrorNoBinaryForGpu.
+  if (target && device && !runsOnTarget(*target, *device))
+    return refuse("its code is for " + target->str() + ", and the device is " +
+                  info().targetId +
+                  "; compile for --target=hip:" + device->processor);
+  Module module;
+  module.bytes = code;
+  module.kernels = std::move(object->kernels);
+  return module;
+}
+
+Status HipDevice::loadImage(const KernelImage &image) {
+  if (image.kind != KernelImage::HSACO)
+    return Status(StatusCode::InvalidArgument,
+                  "image '" + image.name +
+                      "' is not for HIP: a hip device takes AMD code objects "
+                      "and bundles of them");
+  if (image.bytes.empty())
+    return Status(StatusCode::InvalidArgument,
+                  "image '" + image.name + "' is empty");
+  if (Status status = enter(); !status.ok())
+    return status;
+  Expected<Module> chosen = chooseCode(image);
+  if (!chosen.ok())
+    return chosen.status();
+  // A short string's bytes move with it; these stay where they are.
+  auto held = std::make_unique<Module>(chosen.take());
+  hipModule_t module = nullptr;
+  if (hipError_t result = driver.moduleLoadData(&module, held->bytes.data()))
+    return refuseImage(image, {"hipModuleLoadData", result});
+  modules[module] = std::move(held);
+  return addModule(image.name, module);
+}
+
+std::vector<std::string> HipDevice::listKernels(void *module) const {
+  std::vector<std::string> names;
+  for (const CodeObjectKernel &kernel : modules.at(module)->kernels)
+    names.push_back(kernel.name);
+  return names;
+}
+
+LoadedKernel HipDevice::describeKernel(void *loaded, void *module,
+                                       const char *name) const {
+  auto handle = static_cast<hipFunction_t>(loaded);
+  LoadedKernel function;
+  function.handle = handle;
+  function.dynamicLimit = static_cast<int64_t>(info().workgroupMemoryBytes);
+  KernelResources &resources = function.resources;
+  resources.registers = attribute(HIP_FUNC_ATTRIBUTE_NUM_REGS, handle);
+  resources.spillBytes = attribute(HIP_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, handle);
+  resources.staticWorkgroupBytes =
+      attribute(HIP_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, handle);
+  resources.maxThreads =
+      attribute(HIP_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, handle);
+  for (const CodeObjectKernel &kernel : modules.at(module)->kernels) {
+    if (kernel.name != name)
+      continue;
+    // HIP may tell the device's limit; a launch beyond the kernel's own fails
+    // without a reason.
+    if (kernel.maxThreads > 0 &&
+        (resources.maxThreads == 0 || kernel.maxThreads < resources.maxThreads))
+      resources.maxThreads = static_cast<int>(kernel.maxThreads);
+    function.threadLimit = "it was compiled for workgroups of that size "
+                           "(amdgpu-flat-work-group-size)";
+    function.parametersKnown = true;
+    function.parameters = kernel.arguments;
+  }
+  return function;
+}
+
+Status HipDevice::checkOwnLimits(const LaunchRequest &request) const {
+  static const char axis[] = "xyz";
+  // A dispatch counts threads, not workgroups, in 32 bits.
+  for (int dim = 0; dim < 3; ++dim)
+    if (request.grid[dim] > int64_t(UINT32_MAX) / request.block[dim])
+      return refuse(
+          request,
+          format("%lld workgroups of %lld threads in %c, but HIP counts at "
+                 "most %u threads: use a persistent schedule, or another axis",
+                 static_cast<long long>(request.grid[dim]),
+                 static_cast<long long>(request.block[dim]), axis[dim],
+                 UINT32_MAX));
+  return Status::success();
+}
+
+DriverResult HipDevice::queueLaunch(void *function,
+                                    const LaunchRequest &request) {
+  auto dim = [](int64_t value) { return static_cast<unsigned>(value); };
+  return {"hipModuleLaunchKernel",
+          driver.launchKernel(
+              static_cast<hipFunction_t>(function), dim(request.grid[0]),
+              dim(request.grid[1]), dim(request.grid[2]), dim(request.block[0]),
+              dim(request.block[1]), dim(request.block[2]),
+              dim(request.workgroupBytes), stream,
+              request.numArgs ? request.args : nullptr, nullptr)};
+}
+
+//===----------------------------------------------------------------------===//
+// Listing
+//===----------------------------------------------------------------------===//
+
+/// "gfx90a:sramecc+:xnack-" from HIP's properties, whose layout differs between
+/// versions and vendors: the text behind the device's name that is a target ID.
+static std::string findTargetId(const std::vector<char> &properties) {
+  constexpr size_t nameBytes = 256;
+  static const char prefix[] = {'g', 'f', 'x'};
+  auto place = properties.begin() + nameBytes;
+  while (true) {
+    place = std::search(place, properties.end(), prefix, prefix + 3);
+    if (place == properties.end())
+      return "";
+    auto end = std::find(place, properties.end(), '\0');
+    std::string text(place, end);
+    if (std::optional<TargetId> id = parseTargetId(text))
+      return id->str();
+    place += 3;
+  }
+}
+
+/// The version of the kernel's driver where it is one of ROCm's own, "6.12.12";
+/// empty for that of the kernel itself.
+static std::string getKernelDriverVersion() {
+  for (const char *path :
+       {"/sys/module/amdgpu/version", "/sys/module/hydcu/version"}) {
+    std::FILE *file = std::fopen(path, "r");
+    if (!file)
+      continue;
+    char line[128] = {};
+    char *got = std::fgets(line, sizeof(line), file);
+    std::fclose(file);
+    if (got)
+      return std::string(line, std::strcspn(line, " \r\n"));
+  }
+  return "";
+}
+
+/// What HIP tells of a device without opening it; a reason on failure.
+static Expected<DeviceInfo> query(const HipDriver &driver, int ordinal) {
+  auto fail = [&](const char *call, hipError_t result) {
+    return Status(StatusCode::NoDevice,
+                  format("device %d: %s", ordinal,
+                         driver.describe(call, result).c_str()));
+  };
+  hipDevice_t handle = 0;
+  if (hipError_t result = driver.deviceGet(&handle, ordinal))
+    return fail("hipDeviceGet", result);
+  DeviceInfo info;
+  info.target = "hip";
+  info.ordinal = ordinal;
+  char name[256] = {};
+  if (hipError_t result = driver.deviceGetName(name, sizeof(name) - 1, handle))
+    return fail("hipDeviceGetName", result);
+  info.name = name;
+  if (hipError_t result = driver.deviceTotalMem(&info.memoryBytes, handle))
+    return fail("hipDeviceTotalMem", result);
+
+  // More than any version's structure takes.
+  std::vector<char> properties(64 << 10);
+  if (hipError_t result = driver.getProperties(properties.data(), ordinal))
+    return fail(driver.getPropertiesName, result);
+  info.targetId = findTargetId(properties);
+  std::optional<TargetId> target = parseTargetId(info.targetId);
+  if (!target)
+    return Status(StatusCode::NoDevice,
+                  format("device %d: %s gives no gcnArchName for %s", ordinal,
+                         driver.getPropertiesName, name));
+  info.chip = target->processor;
+  if (info.name.empty())
+    info.name = "AMD " + info.chip;
+
+  int workgroupBytes = 0, l2Bytes = 0, clock = 0;
+  const std::pair<hipDeviceAttribute_t, int *> attributes[] = {
+      {hipDeviceAttributeWarpSize, &info.subgroupSize},
+      {hipDeviceAttributeMaxSharedMemoryPerBlock, &workgroupBytes},
+      {hipDeviceAttributeL2CacheSize, &l2Bytes},
+      {hipDeviceAttributeMultiprocessorCount, &info.computeUnits},
+      {hipDeviceAttributeClockRate, &clock},
+  };
+  for (const auto &[which, value] : attributes)
+    if (hipError_t result = driver.deviceGetAttribute(value, which, ordinal))
+      return fail("hipDeviceGetAttribute", result);
+  info.workgroupMemoryBytes = static_cast<size_t>(workgroupBytes);
+  info.l2Bytes = static_cast<size_t>(l2Bytes);
+  info.clockMHz = clock / 1000;
+
+  int version = 0;
+  driver.runtimeGetVersion(&version);
+  info.driver = format("HIP %d.%d.%d", version / 10000000,
+                       version / 100000 % 100, version % 100000);
+  std::string kernelDriver = getKernelDriverVersion();
+  if (!kernelDriver.empty())
+    info.driver += ", driver " + kernelDriver;
+  return info;
+}
+
+std::string tessera::runtime::listHipDevices(const HipDriver &driver,
+                                             std::vector<DeviceInfo> &devices) {
+  int count = 0;
+  if (hipError_t result = driver.getDeviceCount(&count))
+    return driver.describe("hipGetDeviceCount", result);
+  if (count == 0)
+    return "HIP reports no device";
+  std::string reason;
+  for (int ordinal = 0; ordinal < count; ++ordinal) {
+    Expected<DeviceInfo> info = query(driver, ordinal);
+    if (info.ok())
+      devices.push_back(info.take());
+    else
+      reason += (reason.empty() ? "" : "; ") + info.status().message();
+  }
+  return reason;
+}
+
+Expected<std::unique_ptr<Device>>
+tessera::runtime::openHipDevice(const HipDriver &driver, int ordinal) {
+  int count = 0;
+  if (hipError_t result = driver.getDeviceCount(&count))
+    return Status(StatusCode::NoDevice,
+                  "no HIP device: " +
+                      driver.describe("hipGetDeviceCount", result));
+  if (ordinal < 0 || ordinal >= count)
+    return Status(
+        StatusCode::NoDevice,
+        format("no hip device %d: this machine has %d", ordinal, count));
+  Expected<DeviceInfo> info = query(driver, ordinal);
+  if (!info.ok())
+    return info.status();
+  auto device = std::make_unique<HipDevice>(driver, info.take());
+  if (Status status = device->open(); !status.ok())
+    return status;
+  return std::unique_ptr<Device>(std::move(device));
+}

@@ -1,0 +1,117 @@
+//===- HipDriver.cpp - Finding HIP's runtime ------------------------------===//
+
+#include "HipDriver.h"
+
+#include <cerrno>
+#include <cstring>
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+using namespace tessera::runtime;
+
+std::string HipDriver::describe(const char *call, hipError_t result) const {
+  const char *name = getErrorName ? getErrorName(result) : nullptr;
+  const char *text = getErrorString ? getErrorString(result) : nullptr;
+  std::string message = std::string(call) + ": ";
+  message += name ? name : "error " + std::to_string(result);
+  if (text)
+    message += std::string(": ") + text;
+  return message;
+}
+
+/// Why HIP sees no device, as far as the kernel's driver can tell, with a
+/// leading "; "; else nothing.
+static std::string explainNoDevice() {
+  int file = open("/dev/kfd", O_RDWR | O_CLOEXEC);
+  if (file >= 0) {
+    close(file);
+    return "";
+  }
+  if (errno == ENOENT)
+    return "; there is no /dev/kfd: load the kernel's driver (amdgpu, or "
+           "hydcu), or hand it into the container (--device=/dev/kfd "
+           "--device=/dev/dri)";
+  std::string text = std::string("; /dev/kfd: ") + std::strerror(errno);
+  if (errno == EACCES)
+    text += ": the user has to be in its group, often render";
+  return text;
+}
+
+namespace {
+struct LoadedDriver {
+  HipDriver driver;
+  std::string reason;
+
+  LoadedDriver() {
+    void *library = openLibrary();
+    if (!library)
+      return;
+#define TESSERA_REQUIRE(member, symbol, parameters)                            \
+  find(library, driver.member, #symbol);
+    TESSERA_HIP_FUNCTIONS(TESSERA_REQUIRE)
+#undef TESSERA_REQUIRE
+    find(library, driver.getErrorName, "hipGetErrorName");
+    find(library, driver.getErrorString, "hipGetErrorString");
+    // The name without a version stands for the old structure in every library.
+    for (const char *symbol :
+         {"hipGetDevicePropertiesR0600", "hipGetDeviceProperties"})
+      if (!driver.getProperties) {
+        driver.getProperties = reinterpret_cast<decltype(driver.getProperties)>(
+            dlsym(library, symbol));
+        driver.getPropertiesName = symbol;
+      }
+    if (!driver.getProperties && reason.empty())
+      reason = libraryName + " has no hipGetDeviceProperties";
+    if (!reason.empty())
+      return;
+    int count = 0;
+    if (hipError_t result = driver.init(0))
+      reason = driver.describe("hipInit", result) + explainNoDevice();
+    else if (hipError_t result = driver.getDeviceCount(&count))
+      reason = driver.describe("hipGetDeviceCount", result) + explainNoDevice();
+  }
+
+private:
+  void *openLibrary() {
+    for (const char *name : {"libamdhip64.so.7", "libamdhip64.so.6",
+                             "libamdhip64.so.5", "libamdhip64.so"}) {
+      libraryName = name;
+      if (void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL)) {
+        reason.clear();
+        return library;
+      }
+      const char *error = dlerror();
+      std::string text = error ? error : "no reason given";
+      // One that is there and cannot be loaded is the one to speak of.
+      if (text.rfind(libraryName + ": cannot open shared object file: No such",
+                     0) != 0 &&
+          reason.empty())
+        reason = libraryName + " cannot be loaded: " + text;
+    }
+    if (reason.empty())
+      reason = "libamdhip64.so.7, .6, .5 and libamdhip64.so not found; where "
+               "ROCm or DTK is installed, name its folder lib in "
+               "LD_LIBRARY_PATH";
+    return nullptr;
+  }
+
+  template <typename Function>
+  void find(void *library, Function &function, const char *symbol) {
+    function = reinterpret_cast<Function>(dlsym(library, symbol));
+    if (!function && reason.empty())
+      reason = libraryName + " has no " + symbol + ": HIP 5 or later is needed";
+  }
+
+  std::string libraryName;
+};
+} // namespace
+
+const HipDriver *tessera::runtime::getHipDriver(std::string *why) {
+  static const LoadedDriver loaded;
+  if (loaded.reason.empty())
+    return &loaded.driver;
+  if (why)
+    *why = loaded.reason;
+  return nullptr;
+}

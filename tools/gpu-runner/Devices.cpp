@@ -6,7 +6,7 @@
 
 #include "Devices.h"
 
-#include "Dialect/Tessera/Target/Chip.h"
+#include "Dialect/Tessera/Target/Emulation.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -57,10 +57,12 @@ static bool runsOn(StringRef target, StringRef chip, StringRef host,
            (!isCubin || code->level / 10 == device->level / 10);
   }
   // The vector units of one architecture include each other; the chip of no
-  // particular architecture has the narrowest.
+  // particular architecture has the narrowest. Any host emulates any chip.
   const Chip *code = findChip(target, chip);
   const Chip *device = findChip(target, host);
-  return code && device && code->accessBytes <= device->accessBytes;
+  return code && device &&
+         (compiler::isEmulated(*code) ||
+          code->accessBytes <= device->accessBytes);
 }
 
 /// The chip to compile for where the device's own is not given: the device's,

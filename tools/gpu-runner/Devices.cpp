@@ -93,10 +93,12 @@ static LogicalResult checkChip(StringRef target, StringRef chip,
                                Report &report) {
   if (chip.empty() || findChip(target, chip))
     return success();
-  return report.fail(Exit::Usage,
-                     "unknown chip '" + chip + "' for target " + target +
-                         "; known, nearest first: " +
-                         llvm::join(getKnownChips(target, chip), ", "));
+  std::string known = llvm::join(getKnownChips(target, chip), ", ");
+  if (target == "cpu" && !chip.starts_with(compiler::emulationPrefix))
+    known += ", and emulate=CHIP for a chip of another target";
+  return report.fail(Exit::Usage, "unknown chip '" + chip + "' for target " +
+                                      target +
+                                      "; known, nearest first: " + known);
 }
 
 /// The devices of the target that is asked for, in the order of their numbers;
@@ -249,6 +251,13 @@ void runner::listDevices(Report &report) {
     Report::note("absent: " + line);
     absent.push_back(llvm::json::fixUTF8(line));
   }
+  llvm::SmallVector<std::string> emulated;
+  for (const Chip &chip : compiler::getEmulatedChips())
+    emulated.push_back(compiler::getEmulatedName(chip).str());
+  Report::note("--target=cpu:emulate=CHIP runs the code of a chip lane by lane "
+               "on this machine: " +
+               llvm::join(emulated, ", "));
   report.root["devices"] = std::move(list);
+  report.root["emulated"] = llvm::json::Array(emulated);
   report.root["absent"] = std::move(absent);
 }

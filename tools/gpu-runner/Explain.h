@@ -17,9 +17,9 @@ namespace runner {
 
 /// Puts products, kernels and compile times into the JSON object, and prints
 /// them if `print` is set. With a device, also what the kernels take of it;
-/// `launches` are those of one run.
-void explain(const compiler::CompiledProgram &program, StringRef target,
-             const CacheUse &cache, runtime::Device *device,
+/// `launches` are those of one run. `chip` is what it was compiled for.
+void explain(const compiler::CompiledProgram &program,
+             const compiler::Chip &chip, const CacheUse &cache, runtime::Device *device,
              ArrayRef<runtime::LaunchRecord> launches, bool print,
              llvm::raw_ostream &os, Report &report);
 

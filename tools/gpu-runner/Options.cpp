@@ -330,7 +330,9 @@ What is run, and where
   --target=auto       the best device of this machine; the CPU if it has no other
   --target=TARGET[:NUMBER][:CHIP]
                       TARGET is cpu or cuda; NUMBER as --list-devices counts;
-                      CHIP is what to compile for (cuda:sm_80)
+                      CHIP is what to compile for (cuda:sm_80); with
+                      cpu:emulate=CHIP the CPU runs the code of a chip of
+                      another target, each of its lanes by itself
 
 Arguments and outputs
   --arg=SPEC          contents of the next argument of the entry, in order:

@@ -50,31 +50,30 @@ static int64_t getMostBytes(const Chip &chip, Role role) {
   return most;
 }
 
-EmulatedTarget::EmulatedTarget(const Chip &chip, gpu::GPUModuleOp module)
-    : FragmentTarget(chip), module(module) {
-  auto pointer = LLVM::LLVMPointerType::get(module.getContext());
-  for (auto kernel : module.getOps<gpu::GPUFuncOp>()) {
-    OpBuilder builder = OpBuilder::atBlockBegin(&kernel.getBody().front());
-    Location loc = kernel.getLoc();
-    auto context =
-        UnrealizedConversionCastOp::create(builder, loc, pointer, ValueRange());
-    context->setAttr(contextAttrName, builder.getUnitAttr());
-    contexts[kernel] = context.getResult(0);
-    auto allocate = [&](Role role) -> Value {
-      Value bytes =
-          LLVM::ConstantOp::create(builder, loc, builder.getI64Type(),
-                                   builder.getI64IntegerAttr(
-                                       getMostBytes(chip, role)));
-      return LLVM::AllocaOp::create(builder, loc, pointer, builder.getI8Type(),
-                                    bytes, /*alignment=*/64);
-    };
-    bool multiplies =
-        kernel.walk([](MmaOp) { return WalkResult::interrupt(); })
-            .wasInterrupted();
-    if (multiplies)
-      registers[kernel] = {allocate(Role::A), allocate(Role::B),
-                           allocate(Role::Acc)};
-  }
+EmulatedTarget::EmulatedTarget(const Chip &chip, gpu::GPUFuncOp kernel,
+                               EmulationSymbols &symbols)
+    : FragmentTarget(chip), kernel(kernel), symbols(symbols) {
+  auto pointer = LLVM::LLVMPointerType::get(kernel.getContext());
+  OpBuilder builder = OpBuilder::atBlockBegin(&kernel.getBody().front());
+  Location loc = kernel.getLoc();
+  auto cast =
+      UnrealizedConversionCastOp::create(builder, loc, pointer, ValueRange());
+  cast->setAttr(contextAttrName, builder.getUnitAttr());
+  context = cast.getResult(0);
+  WalkResult multiplies =
+      kernel.walk([](MmaOp) { return WalkResult::interrupt(); });
+  if (!multiplies.wasInterrupted())
+    return;
+  auto allocate = [&](Role role) -> Value {
+    Value bytes = LLVM::ConstantOp::create(
+        builder, loc, builder.getI64Type(),
+        builder.getI64IntegerAttr(getMostBytes(chip, role)));
+    return LLVM::AllocaOp::create(builder, loc, pointer, builder.getI8Type(),
+                                  bytes, /*alignment=*/64);
+  };
+  aMemory = allocate(Role::A);
+  bMemory = allocate(Role::B);
+  accMemory = allocate(Role::Acc);
 }
 
 void EmulatedTarget::setContext(Operation *kernel, Value context) {
@@ -86,40 +85,13 @@ void EmulatedTarget::setContext(Operation *kernel, Value context) {
   });
 }
 
-/// The kernel that `builder` is in.
-static Operation *getKernel(OpBuilder &builder) {
-  Operation *parent = builder.getInsertionBlock()->getParentOp();
-  return isa<gpu::GPUFuncOp>(parent)
-             ? parent
-             : parent->getParentOfType<gpu::GPUFuncOp>().getOperation();
-}
-
-Value EmulatedTarget::getContext(OpBuilder &builder) const {
-  return contexts.lookup(getKernel(builder));
-}
-
-const EmulatedTarget::Registers &
-EmulatedTarget::getRegisters(OpBuilder &builder) const {
-  return registers.find(getKernel(builder))->second;
-}
-
 //===----------------------------------------------------------------------===//
-// Calls
+// Symbols
 //===----------------------------------------------------------------------===//
 
-static Value emitInteger(OpBuilder &builder, Location loc, int64_t value) {
-  return arith::ConstantIntOp::create(builder, loc, value, 64);
-}
-
-void EmulatedTarget::emitCall(OpBuilder &builder, Location loc, StringRef name,
-                              ArrayRef<Value> arguments) const {
-  emitCall(builder, loc, name, arguments, Type());
-}
-
-Value EmulatedTarget::emitCall(OpBuilder &builder, Location loc, StringRef name,
-                               ArrayRef<Value> arguments, Type result) const {
-  SmallVector<Value> operands{getContext(builder)};
-  llvm::append_range(operands, arguments);
+Value EmulationSymbols::emitCall(OpBuilder &builder, Location loc,
+                                 StringRef name, ArrayRef<Value> operands,
+                                 Type result) {
   SmallVector<Type, 1> results;
   if (result)
     results.push_back(result);
@@ -139,37 +111,69 @@ static std::string describe(Location loc) {
               : "";
 }
 
-Value EmulatedTarget::emitPlace(OpBuilder &builder, Location loc,
-                                StringRef what) const {
+Value EmulationSymbols::emitPlace(OpBuilder &builder, Location loc,
+                                  StringRef what) {
   std::string text = what.str() + describe(loc);
   text.push_back('\0');
-  // Constants of one name are one: kernels of several modules are put together.
-  std::string name = "tessera_place_" + llvm::utohexstr(llvm::xxh3_64bits(text));
+  // Kernels of several modules are put together: what has one name is one.
+  std::string name =
+      "tessera_place_" + llvm::utohexstr(llvm::xxh3_64bits(text));
   texts.insert({name, text});
   return LLVM::AddressOfOp::create(
       builder, loc, LLVM::LLVMPointerType::get(builder.getContext()), name);
 }
 
-void EmulatedTarget::declare() const {
+Value EmulationSymbols::emitInstruction(OpBuilder &builder, Location loc,
+                                        const MatrixInstruction &row,
+                                        bool unsignedA, bool unsignedB) {
+  std::vector<int32_t> words = describeInstruction(row, unsignedA, unsignedB);
+  if (words.empty())
+    return {};
+  std::string name = "tessera_instruction_" + row.name;
+  if (unsignedA)
+    name += ".unsigned_a";
+  if (unsignedB)
+    name += ".unsigned_b";
+  instructions.insert({name, std::move(words)});
+  return LLVM::AddressOfOp::create(
+      builder, loc, LLVM::LLVMPointerType::get(builder.getContext()), name);
+}
+
+void EmulationSymbols::declare(gpu::GPUModuleOp module) const {
   OpBuilder builder = OpBuilder::atBlockBegin(module.getBody());
   Location loc = module.getLoc();
   for (const auto &[name, type] : functions)
     func::FuncOp::create(builder, loc, name, type).setPrivate();
+  auto define = [&](StringRef name, Type element, size_t count,
+                    Attribute value) {
+    LLVM::GlobalOp::create(builder, loc,
+                           LLVM::LLVMArrayType::get(element, count),
+                           /*isConstant=*/true, LLVM::Linkage::Internal, name,
+                           value);
+  };
   for (const auto &[name, text] : texts)
-    LLVM::GlobalOp::create(
-        builder, loc,
-        LLVM::LLVMArrayType::get(builder.getI8Type(), text.size()),
-        /*isConstant=*/true, LLVM::Linkage::Internal, name,
-        builder.getStringAttr(text));
+    define(name, builder.getI8Type(), text.size(), builder.getStringAttr(text));
   for (const auto &[name, words] : instructions) {
-    auto count = static_cast<int64_t>(words.size());
-    LLVM::GlobalOp::create(
-        builder, loc, LLVM::LLVMArrayType::get(builder.getI32Type(), count),
-        /*isConstant=*/true, LLVM::Linkage::Internal, name,
-        DenseElementsAttr::get(
-            RankedTensorType::get(count, builder.getI32Type()),
-            ArrayRef(words)));
+    auto type = RankedTensorType::get(static_cast<int64_t>(words.size()),
+                                      builder.getI32Type());
+    define(name, builder.getI32Type(), words.size(),
+           DenseElementsAttr::get(type, ArrayRef(words)));
   }
+}
+
+//===----------------------------------------------------------------------===//
+// Calls
+//===----------------------------------------------------------------------===//
+
+static Value emitInteger(OpBuilder &builder, Location loc, int64_t value) {
+  return arith::ConstantIntOp::create(builder, loc, value, 64);
+}
+
+Value EmulatedTarget::emitCall(OpBuilder &builder, Location loc, StringRef name,
+                               ArrayRef<Value> arguments, Type result) const {
+  SmallVector<Value> operands{context};
+  llvm::append_range(operands, arguments);
+  return symbols.emitCall(builder, loc, name, operands, result);
 }
 
 //===----------------------------------------------------------------------===//
@@ -193,10 +197,9 @@ static int32_t getNumberType(StringRef type, bool isUnsigned, bool tf32) {
       .Default(-1);
 }
 
-/// The words of a `tessera_matrix_instruction`. Empty if a type is unknown.
-static std::vector<int32_t> describeInstruction(const MatrixInstruction &row,
-                                                bool unsignedA,
-                                                bool unsignedB) {
+std::vector<int32_t>
+mlir::tessera::describeInstruction(const MatrixInstruction &row, bool unsignedA,
+                                   bool unsignedB) {
   int32_t types[] = {getNumberType(row.aType, unsignedA, row.tf32),
                      getNumberType(row.bType, unsignedB, row.tf32),
                      getNumberType(row.accType, false, false)};
@@ -230,34 +233,26 @@ static VectorType getBitsType(VectorType type) {
 Value EmulatedTarget::emitMma(OpBuilder &builder, Location loc,
                               const MatrixInstruction &row, MmaOp op, Value a,
                               Value b, Value acc) const {
-  std::vector<int32_t> words =
-      describeInstruction(row, op.getUnsignedA(), op.getUnsignedB());
-  if (words.empty())
+  Value instruction = symbols.emitInstruction(
+      builder, loc, row, op.getUnsignedA(), op.getUnsignedB());
+  if (!instruction)
     return {};
-  std::string name = "tessera_instruction_" + row.name;
-  if (op.getUnsignedA())
-    name += ".ua";
-  if (op.getUnsignedB())
-    name += ".ub";
-  instructions.insert({name, std::move(words)});
   auto store = [&](Value vector, Value memory) {
     auto type = getBitsType(cast<VectorType>(vector.getType()));
     if (vector.getType() != type)
       vector = vector::BitCastOp::create(builder, loc, type, vector);
     LLVM::StoreOp::create(builder, loc, vector, memory, /*alignment=*/8);
   };
-  const Registers &memory = getRegisters(builder);
-  store(a, memory.a);
-  store(b, memory.b);
-  store(acc, memory.acc);
-  Value instruction = LLVM::AddressOfOp::create(
-      builder, loc, LLVM::LLVMPointerType::get(builder.getContext()), name);
+  store(a, aMemory);
+  store(b, bMemory);
+  store(acc, accMemory);
   emitCall(builder, loc, "tessera_cpu_mma",
-           {instruction, emitPlace(builder, loc, "the product " + row.name),
-            memory.a, memory.b, memory.acc});
+           {instruction,
+            symbols.emitPlace(builder, loc, "the product " + row.name),
+            aMemory, bMemory, accMemory});
   auto type = cast<VectorType>(acc.getType());
   Value result = LLVM::LoadOp::create(builder, loc, getBitsType(type),
-                                      memory.acc, /*alignment=*/8);
+                                      accMemory, /*alignment=*/8);
   return result.getType() == type
              ? result
              : vector::BitCastOp::create(builder, loc, type, result);
@@ -280,7 +275,7 @@ Value EmulatedTarget::emitShuffle(OpBuilder &builder, Location loc, Value value,
       arith::ConstantIntOp::create(builder, loc, chip.subgroupSize, 32);
   Value result = emitCall(
       builder, loc, "tessera_cpu_shuffle",
-      {emitPlace(builder, loc, "the exchange between lanes"), wide, from,
+      {symbols.emitPlace(builder, loc, "the exchange between lanes"), wide, from,
        lanes},
       i64);
   return value.getType() == i64
@@ -315,7 +310,7 @@ static std::pair<Value, Value> emitSource(OpBuilder &builder,
 
 LogicalResult EmulatedTarget::convertLaneOps() const {
   SmallVector<Operation *> ops;
-  module.walk([&](Operation *op) {
+  kernel->walk([&](Operation *op) {
     if (isa<gpu::ShuffleOp, gpu::LaneIdOp>(op))
       ops.push_back(op);
   });
@@ -357,6 +352,17 @@ LogicalResult EmulatedTarget::convertLaneOps() const {
 // Memory
 //===----------------------------------------------------------------------===//
 
+/// How many bytes `count` elements are.
+static Value emitBytes(OpBuilder &builder, Location loc, Value count,
+                       Type element) {
+  if (isPacked(element))
+    return arith::ShRUIOp::create(
+        builder, loc, count, arith::ConstantIndexOp::create(builder, loc, 1));
+  return arith::MulIOp::create(
+      builder, loc, count,
+      arith::ConstantIndexOp::create(builder, loc, getElementBytes(element)));
+}
+
 Value EmulatedTarget::emitAddress(OpBuilder &builder, Location loc,
                                   Value memory, ValueRange indices) const {
   Type i64 = builder.getI64Type();
@@ -364,9 +370,7 @@ Value EmulatedTarget::emitAddress(OpBuilder &builder, Location loc,
   Value base = memref::ExtractAlignedPointerAsIndexOp::create(builder, loc,
                                                               memory);
   Value linear = emitLinearIndex(builder, loc, memory, indices);
-  Value bytes = arith::MulIOp::create(
-      builder, loc, linear,
-      arith::ConstantIndexOp::create(builder, loc, getElementBytes(element)));
+  Value bytes = emitBytes(builder, loc, linear, element);
   Value address = arith::AddIOp::create(builder, loc, base, bytes);
   address = arith::IndexCastOp::create(builder, loc, i64, address);
   return LLVM::IntToPtrOp::create(
@@ -378,10 +382,9 @@ bool EmulatedTarget::emitAsyncCopy(OpBuilder &builder, Location loc,
                                    Value target, ValueRange targetIndices,
                                    int64_t width, Value count) const {
   auto type = cast<MemRefType>(source.getType());
-  int64_t bits = getElementBits(type.getElementType());
-  int64_t bytes = width * bits / 8;
-  if (!chip.asyncCopy || isPacked(type.getElementType()) ||
-      bytes < chip.asyncCopyBytes || bytes > chip.accessBytes ||
+  Type element = type.getElementType();
+  int64_t bytes = width * getElementBits(element) / 8;
+  if (!chip.asyncCopy || bytes < chip.asyncCopyBytes || bytes > chip.accessBytes ||
       isWorkgroupMemory(type) || type.getRank() == 0 ||
       !type.isLastDimUnitStride())
     return false;
@@ -389,9 +392,7 @@ bool EmulatedTarget::emitAsyncCopy(OpBuilder &builder, Location loc,
   if (count)
     some = arith::IndexCastOp::create(
         builder, loc, builder.getI64Type(),
-        arith::MulIOp::create(
-            builder, loc, count,
-            arith::ConstantIndexOp::create(builder, loc, bits / 8)));
+        emitBytes(builder, loc, count, element));
   emitCall(builder, loc, "tessera_cpu_async_copy",
            {emitAddress(builder, loc, target, targetIndices),
             emitAddress(builder, loc, source, sourceIndices), all, some});
@@ -416,44 +417,45 @@ void EmulatedTarget::checkAccesses() const {
     Value memory;
     ValueRange indices;
     Type type;
+    /// What the code relies on, in bytes; 0: what its elements have.
+    uint64_t alignment;
     StringRef what;
   };
   SmallVector<Access> accesses;
-  module.walk([&](Operation *op) {
+  kernel->walk([&](Operation *op) {
     if (auto load = dyn_cast<vector::LoadOp>(op))
       accesses.push_back({op, load.getBase(), load.getIndices(),
-                          load.getVectorType(), "the load"});
+                          load.getVectorType(), load.getAlignment().value_or(0),
+                          "the load"});
     else if (auto store = dyn_cast<vector::StoreOp>(op))
-      accesses.push_back({op, store.getBase(), store.getIndices(),
-                          store.getVectorType(), "the store"});
+      accesses.push_back(
+          {op, store.getBase(), store.getIndices(), store.getVectorType(),
+           store.getAlignment().value_or(0), "the store"});
     else if (auto load = dyn_cast<memref::LoadOp>(op))
       accesses.push_back({op, load.getMemRef(), load.getIndices(),
-                          load.getType(), "the load"});
+                          load.getType(), 0, "the load"});
     else if (auto store = dyn_cast<memref::StoreOp>(op))
       accesses.push_back({op, store.getMemRef(), store.getIndices(),
-                          store.getValue().getType(), "the store"});
+                          store.getValue().getType(), 0, "the store"});
   });
   for (const Access &access : accesses) {
     auto memory = cast<MemRefType>(access.memory.getType());
-    auto vector = dyn_cast<VectorType>(access.type);
     Type element = getElementTypeOrSelf(access.type);
-    if (!element.isIntOrFloat() || isPacked(element) || memory.getRank() == 0)
-      continue;
-    int64_t bytes = getElementBytes(element) *
-                    (vector ? vector.getNumElements() : 1);
-    // Of one element, the program's memory is aligned as it is.
-    bool asksAlignment = chip.alignedAccess && vector && bytes > 1 &&
-                         llvm::isPowerOf2_64(bytes);
     bool inWorkgroup = isWorkgroupMemory(memory);
-    if (!asksAlignment && !inWorkgroup)
+    if (!element.isIntOrFloat() || isPacked(element) || memory.getRank() == 0 ||
+        (access.alignment == 0 && !inWorkgroup))
       continue;
+    int64_t bytes = getElementBytes(element);
+    if (auto vector = dyn_cast<VectorType>(access.type))
+      bytes *= vector.getNumElements();
     OpBuilder builder(access.op);
     Location loc = access.op->getLoc();
-    emitCall(builder, loc, "tessera_cpu_access",
-             {emitPlace(builder, loc, access.what),
-              emitAddress(builder, loc, access.memory, access.indices),
-              emitInteger(builder, loc, bytes),
-              emitInteger(builder, loc, asksAlignment ? bytes : 1),
-              emitInteger(builder, loc, inWorkgroup)});
+    emitCall(
+        builder, loc, "tessera_cpu_access",
+        {symbols.emitPlace(builder, loc, access.what),
+         emitAddress(builder, loc, access.memory, access.indices),
+         emitInteger(builder, loc, bytes),
+         emitInteger(builder, loc, static_cast<int64_t>(access.alignment)),
+         emitInteger(builder, loc, inWorkgroup)});
   }
 }

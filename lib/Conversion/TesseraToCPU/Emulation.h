@@ -14,13 +14,42 @@
 
 namespace mlir::tessera {
 
-/// The functions of Runtime/CpuKernel.h for what lanes do together. Each thread
-/// is a lane; what it hands over goes through memory of its stack.
+/// What the kernels of a module call and refer to.
+class EmulationSymbols {
+public:
+  /// A call of a function of the runtime.
+  Value emitCall(OpBuilder &builder, Location loc, llvm::StringRef name,
+                 ArrayRef<Value> operands, Type result);
+  /// "the product mma.m16n8k16.f32.f16 at matmul.mlir:5:3", as a constant.
+  Value emitPlace(OpBuilder &builder, Location loc, llvm::StringRef what);
+  /// The row, as the runtime takes it. Null if it has no such types.
+  Value emitInstruction(OpBuilder &builder, Location loc,
+                        const MatrixInstruction &row, bool unsignedA,
+                        bool unsignedB);
+  /// Declares and defines all that was used.
+  void declare(gpu::GPUModuleOp module) const;
+
+private:
+  // By name.
+  std::map<std::string, FunctionType> functions;
+  std::map<std::string, std::string> texts;
+  std::map<std::string, std::vector<int32_t>> instructions;
+};
+
+/// The words of `row` as a `tessera_matrix_instruction` of
+/// Runtime/CpuKernel.h. Empty if that has no such types.
+std::vector<int32_t> describeInstruction(const MatrixInstruction &row,
+                                         bool unsignedA, bool unsignedB);
+
+/// One kernel by the functions of Runtime/CpuKernel.h for what lanes do
+/// together. Each thread is a lane; what it hands over goes through memory of
+/// its stack.
 class EmulatedTarget : public FragmentTarget {
 public:
-  /// Gives each kernel of `module` a place for its context, and for what a
-  /// matrix instruction takes.
-  EmulatedTarget(const Chip &chip, gpu::GPUModuleOp module);
+  /// Gives the kernel a place for its context, and for what a matrix
+  /// instruction takes.
+  EmulatedTarget(const Chip &chip, gpu::GPUFuncOp kernel,
+                 EmulationSymbols &symbols);
 
   Value emitMma(OpBuilder &builder, Location loc, const MatrixInstruction &row,
                 MmaOp op, Value a, Value b, Value acc) const override;
@@ -34,40 +63,25 @@ public:
   void emitAsyncWait(OpBuilder &builder, Location loc,
                      int64_t pending) const override;
 
-  /// `gpu.shuffle` and `gpu.lane_id` of the kernels.
+  /// `gpu.shuffle` and `gpu.lane_id` of the kernel.
   LogicalResult convertLaneOps() const;
-  /// A check of each access to memory that is of a vector, or to workgroup
-  /// memory. While memory spaces are there.
+  /// A check before each access to memory: of its alignment, and of its place
+  /// in workgroup memory. While memory spaces are there.
   void checkAccesses() const;
-  /// The functions and constants that were used.
-  void declare() const;
   /// Replaces the place for the context of a kernel by the context itself.
   static void setContext(Operation *kernel, Value context);
 
 private:
-  /// What a matrix instruction takes: room on the stack for the largest.
-  struct Registers {
-    Value a, b, acc;
-  };
-
-  Value getContext(OpBuilder &builder) const;
-  const Registers &getRegisters(OpBuilder &builder) const;
-  /// "the product mma.m16n8k16.f32.f16 at matmul.mlir:5:3", as a constant.
-  Value emitPlace(OpBuilder &builder, Location loc, llvm::StringRef what) const;
+  Value emitCall(OpBuilder &builder, Location loc, llvm::StringRef name,
+                 ArrayRef<Value> arguments, Type result = Type()) const;
   Value emitAddress(OpBuilder &builder, Location loc, Value memory,
                     ValueRange indices) const;
-  void emitCall(OpBuilder &builder, Location loc, llvm::StringRef name,
-                ArrayRef<Value> arguments) const;
-  Value emitCall(OpBuilder &builder, Location loc, llvm::StringRef name,
-                 ArrayRef<Value> arguments, Type result) const;
 
-  mutable gpu::GPUModuleOp module;
-  llvm::DenseMap<Operation *, Registers> registers;
-  llvm::DenseMap<Operation *, Value> contexts;
-  // By name.
-  mutable std::map<std::string, FunctionType> functions;
-  mutable std::map<std::string, std::string> texts;
-  mutable std::map<std::string, std::vector<int32_t>> instructions;
+  Operation *kernel;
+  EmulationSymbols &symbols;
+  Value context;
+  /// Room for the registers of the largest instruction, in memory.
+  Value aMemory, bMemory, accMemory;
 };
 
 } // namespace mlir::tessera

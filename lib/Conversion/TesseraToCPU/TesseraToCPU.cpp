@@ -63,12 +63,15 @@ struct ConvertTesseraToCPUPass
                                         const Chip &chip) {
     if (!isEmulated(chip))
       return convertFragmentsToVectors(module, FragmentTarget(chip));
-    EmulatedTarget target(chip, module);
-    if (failed(convertFragmentsToVectors(module, target)) ||
-        failed(target.convertLaneOps()))
-      return failure();
-    target.checkAccesses();
-    target.declare();
+    EmulationSymbols symbols;
+    for (auto kernel : module.getOps<gpu::GPUFuncOp>()) {
+      EmulatedTarget target(chip, kernel, symbols);
+      if (failed(convertFragmentsToVectors(kernel, target)) ||
+          failed(target.convertLaneOps()))
+        return failure();
+      target.checkAccesses();
+    }
+    symbols.declare(module);
     return success();
   }
 

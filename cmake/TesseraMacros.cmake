@@ -16,6 +16,9 @@
 #   tessera_add_doc(Output.md File.td <mlir-tblgen arguments>)
 #     One generated page of docs/generated, part of the target `tessera-docs`.
 #
+#   tessera_add_printed_doc(Output.md tool)
+#     The same, as a tool of ours prints it.
+#
 #   tessera_add_subdirectories(dir...)
 #     add_subdirectory() for those that have a CMakeLists.txt.
 #
@@ -140,6 +143,16 @@ function(tessera_add_doc output td)
     DEPENDS ${CMAKE_CURRENT_BINARY_DIR}/${output})
   add_custom_target(${target} DEPENDS ${page})
   add_dependencies(tessera-docs ${target})
+endfunction()
+
+function(tessera_add_printed_doc output tool)
+  set(page ${CMAKE_BINARY_DIR}/docs/generated/${output})
+  add_custom_command(OUTPUT ${page}
+    COMMAND ${CMAKE_COMMAND} -E make_directory ${CMAKE_BINARY_DIR}/docs/generated
+    COMMAND ${tool} > ${page}
+    DEPENDS ${tool} VERBATIM)
+  add_custom_target("tessera-docs-${tool}" DEPENDS ${page})
+  add_dependencies(tessera-docs "tessera-docs-${tool}")
 endfunction()
 
 function(tessera_add_subdirectories)

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Writes docs/generated anew from the .td files.
+# Writes docs/generated anew from the .td files, and from the chips' tables.
 #
 #   scripts/docs.sh                  builds them and copies them into the tree
 #   scripts/docs.sh --check [BUILD]  fails where the tree's differ from those built in BUILD
@@ -9,7 +9,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 if [[ ${1-} == --check ]]; then
   built=${2-$(build_dir)}/docs/generated
   diff -ruN "$ROOT/docs/generated" "$built" | head -40 ||
-    die "docs/generated is not what the .td files say; scripts/docs.sh mends it"
+    die "docs/generated is not what the .td files and the tables say; scripts/docs.sh mends it"
 else
   need_packages
   build tessera-docs

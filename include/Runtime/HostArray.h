@@ -37,6 +37,8 @@ enum class ElementType {
   I64,
   F8E4M3FN,
   F8E5M2,
+  F8E4M3FNUZ,
+  F8E5M2FNUZ,
   Index,
 };
 
@@ -56,9 +58,10 @@ bool isFloat(ElementType type);
 double decodeFloat(ElementType type, uint64_t bits);
 
 /// The bits of the number of type `type` next to `value`; ties go to the even
-/// one. What is too large becomes infinity, and in f8E4M3FN, which has none,
-/// NaN (0x7F); infinities likewise. A NaN stays one, with the upper bits of its
-/// payload.
+/// one. What is too large becomes infinity, and where the type has none, NaN
+/// (0x7F in f8E4M3FN, 0x80 in the FNUZ types); infinities likewise. A NaN stays
+/// one, with the upper bits of its payload. Zeros of the FNUZ types have no
+/// sign.
 uint64_t encodeFloat(ElementType type, double value);
 
 /// A dense array in row-major order.
@@ -139,8 +142,8 @@ Expected<FillSpec> parseFillSpec(const std::string &text);
 ///
 /// `Iota` starts again at 0 where the type would stop to tell integers apart.
 /// The period is the largest prime up to there (f16 2039, bf16 251, f8E4M3FN
-/// 13, f8E5M2 7, f32 2^24 - 3, i4 7, i8 127, ui8 251, i16 32749), so that rows
-/// of a matrix differ.
+/// and f8E4M3FNUZ 13, f8E5M2 and f8E5M2FNUZ 7, f32 2^24 - 3, i4 7, i8 127, ui8
+/// 251, i16 32749), so that rows of a matrix differ.
 ///
 /// `InvalidArgument` when a constant does not fit the type, or a number is
 /// meant for more than one element.

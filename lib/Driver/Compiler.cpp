@@ -184,7 +184,8 @@ std::vector<ProductReport> mlir::tessera::collectProducts(ModuleOp module,
     const MatrixInstruction *row = selectInstruction(
         chip, a.getElementType(), b.getElementType(), acc.getElementType(),
         op.getPrecision(), acc.getRows(), acc.getCols(), a.getCols(), &rejected,
-        getFragmentGroup(op), isSwizzledTile(op.getA()));
+        getFragmentGroup(op), isSwizzledTile(op.getA()),
+        op.getUnsignedA() || op.getUnsignedB());
     // What legalization chose, where that has been.
     if (auto chosen = op->getAttrOfType<StringAttr>(getInstructionAttrName()))
       row = chip.findInstruction(chosen.getValue());

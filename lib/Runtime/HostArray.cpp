@@ -11,6 +11,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
+#include <limits>
 #include <memory>
 #include <new>
 
@@ -47,6 +48,8 @@ constexpr TypeInfo types[] = {
     {ElementType::I64, "i64", 8, "<i8", 0},
     {ElementType::F8E4M3FN, "f8E4M3FN", 1, "|V1", 13},
     {ElementType::F8E5M2, "f8E5M2", 1, "|V1", 7},
+    {ElementType::F8E4M3FNUZ, "f8E4M3FNUZ", 1, "|V1", 13},
+    {ElementType::F8E5M2FNUZ, "f8E5M2FNUZ", 1, "|V1", 7},
     {ElementType::Index, "index", 8, "<i8", 0},
 };
 
@@ -62,8 +65,13 @@ struct FloatFormat {
   int mantissaBits;
   /// False where only the all-ones pattern is a NaN, and nothing is infinite.
   bool hasInfinity;
+  /// Where the pattern of a negative zero is the only NaN, nothing is infinite,
+  /// and the bias is one larger.
+  bool isFnuz = false;
 
-  constexpr int bias() const { return (1 << (exponentBits - 1)) - 1; }
+  constexpr int bias() const {
+    return (1 << (exponentBits - 1)) - (isFnuz ? 0 : 1);
+  }
   constexpr uint64_t mantissaMask() const {
     return (uint64_t(1) << mantissaBits) - 1;
   }
@@ -74,12 +82,15 @@ struct FloatFormat {
   constexpr uint64_t infinity() const {
     return magnitudeMask() & ~mantissaMask();
   }
+  constexpr uint64_t signMask() const { return magnitudeMask() + 1; }
 };
 
 constexpr FloatFormat f16Format = {5, 10, true};
 constexpr FloatFormat bf16Format = {8, 7, true};
 constexpr FloatFormat e4m3Format = {4, 3, false};
 constexpr FloatFormat e5m2Format = {5, 2, true};
+constexpr FloatFormat e4m3fnuzFormat = {4, 3, false, true};
+constexpr FloatFormat e5m2fnuzFormat = {5, 2, false, true};
 constexpr FloatFormat doubleFormat = {11, 52, true};
 
 template <typename To, typename From> To bitCast(From from) {
@@ -97,9 +108,12 @@ inline double decode(FloatFormat format, uint64_t bits) {
   int shift = doubleFormat.mantissaBits - format.mantissaBits;
   uint64_t exponent = magnitude >> format.mantissaBits;
   uint64_t result;
-  bool special = format.hasInfinity ? magnitude >= format.infinity()
-                                    : magnitude == format.magnitudeMask();
-  if (special) {
+  bool special = format.isFnuz        ? bits == format.signMask()
+                 : format.hasInfinity ? magnitude >= format.infinity()
+                                      : magnitude == format.magnitudeMask();
+  if (special && format.isFnuz) {
+    return -std::numeric_limits<double>::quiet_NaN();
+  } else if (special) {
     result = doubleFormat.infinity() | mantissa << shift;
   } else if (exponent == 0) {
     double smallest = bitCast<double>(
@@ -121,6 +135,8 @@ inline uint64_t encode(FloatFormat format, double value) {
   uint64_t magnitude = bits & doubleFormat.magnitudeMask();
   int shift = doubleFormat.mantissaBits - format.mantissaBits;
   if (magnitude >= doubleFormat.infinity()) {
+    if (format.isFnuz)
+      return format.signMask();
     if (!format.hasInfinity)
       return sign | format.magnitudeMask();
     uint64_t payload = (magnitude & doubleFormat.mantissaMask()) >> shift;
@@ -144,13 +160,17 @@ inline uint64_t encode(FloatFormat format, double value) {
     shift += smallestNormal - exponent;
   // Below half of the smallest number, double's own subnormals among them.
   if (shift > doubleFormat.mantissaBits + 1)
-    return sign;
+    return format.isFnuz ? 0 : sign;
   uint64_t quotient = significand >> shift;
   uint64_t rest = significand & ((uint64_t(1) << shift) - 1);
   uint64_t half = uint64_t(1) << (shift - 1);
   if (rest > half || (rest == half && (quotient & 1)))
     ++quotient;
   uint64_t result = base + quotient;
+  if (format.isFnuz)
+    return result == 0                       ? 0
+           : result > format.magnitudeMask() ? format.signMask()
+                                             : sign | result;
   uint64_t largest =
       (format.hasInfinity ? format.infinity() : format.magnitudeMask()) - 1;
   if (result > largest)
@@ -223,6 +243,14 @@ template <typename Action> auto withReader(ElementType type, Action action) {
   case ElementType::F8E5M2:
     return action([](const std::byte *from) {
       return decode(e5m2Format, readAs<uint8_t>(from));
+    });
+  case ElementType::F8E4M3FNUZ:
+    return action([](const std::byte *from) {
+      return decode(e4m3fnuzFormat, readAs<uint8_t>(from));
+    });
+  case ElementType::F8E5M2FNUZ:
+    return action([](const std::byte *from) {
+      return decode(e5m2fnuzFormat, readAs<uint8_t>(from));
     });
   case ElementType::I1:
   case ElementType::U8:
@@ -347,6 +375,8 @@ bool tessera::runtime::isFloat(ElementType type) {
   case ElementType::F64:
   case ElementType::F8E4M3FN:
   case ElementType::F8E5M2:
+  case ElementType::F8E4M3FNUZ:
+  case ElementType::F8E5M2FNUZ:
     return true;
   default:
     return false;
@@ -363,6 +393,10 @@ double tessera::runtime::decodeFloat(ElementType type, uint64_t bits) {
     return decode(e4m3Format, bits);
   case ElementType::F8E5M2:
     return decode(e5m2Format, bits);
+  case ElementType::F8E4M3FNUZ:
+    return decode(e4m3fnuzFormat, bits);
+  case ElementType::F8E5M2FNUZ:
+    return decode(e5m2fnuzFormat, bits);
   case ElementType::F32:
     return bitCast<float>(static_cast<uint32_t>(bits));
   default:
@@ -381,6 +415,10 @@ uint64_t tessera::runtime::encodeFloat(ElementType type, double value) {
     return encode(e4m3Format, value);
   case ElementType::F8E5M2:
     return encode(e5m2Format, value);
+  case ElementType::F8E4M3FNUZ:
+    return encode(e4m3fnuzFormat, value);
+  case ElementType::F8E5M2FNUZ:
+    return encode(e5m2fnuzFormat, value);
   case ElementType::F32:
     return bitCast<uint32_t>(static_cast<float>(value));
   default:
@@ -811,8 +849,7 @@ Expected<HostArray> tessera::runtime::loadNpy(const std::string &path,
         value = std::byte(value != std::byte(0));
     return array;
   }
-  bool lacking = type == ElementType::BF16 || type == ElementType::F8E4M3FN ||
-                 type == ElementType::F8E5M2;
+  bool lacking = isFloat(type) && info.descr[1] == 'V';
   if (!lacking || file->descr[1] != 'f')
     return Status(StatusCode::InvalidArgument,
                   path + ": the array has elements of type '" + file->descr +

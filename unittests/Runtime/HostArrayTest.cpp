@@ -19,11 +19,11 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 const double nan_ = std::numeric_limits<double>::quiet_NaN();
 
 constexpr ElementType allTypes[] = {
-    ElementType::F16,  ElementType::BF16,     ElementType::F32,
-    ElementType::F64,  ElementType::I1,       ElementType::I8,
-    ElementType::U8,   ElementType::I16,      ElementType::I32,
-    ElementType::I64,  ElementType::F8E4M3FN, ElementType::F8E5M2,
-    ElementType::Index};
+    ElementType::F16,        ElementType::BF16,       ElementType::F32,
+    ElementType::F64,        ElementType::I1,         ElementType::I8,
+    ElementType::U8,         ElementType::I16,        ElementType::I32,
+    ElementType::I64,        ElementType::F8E4M3FN,   ElementType::F8E5M2,
+    ElementType::F8E4M3FNUZ, ElementType::F8E5M2FNUZ, ElementType::Index};
 
 //===----------------------------------------------------------------------===//
 // Conversions
@@ -33,11 +33,14 @@ struct Format {
   ElementType type;
   int bits, exponentBits, mantissaBits;
   bool hasInfinity;
+  bool isFnuz = false;
 };
 const Format formats[] = {{ElementType::F16, 16, 5, 10, true},
                           {ElementType::BF16, 16, 8, 7, true},
                           {ElementType::F8E4M3FN, 8, 4, 3, false},
-                          {ElementType::F8E5M2, 8, 5, 2, true}};
+                          {ElementType::F8E5M2, 8, 5, 2, true},
+                          {ElementType::F8E4M3FNUZ, 8, 4, 3, false, true},
+                          {ElementType::F8E5M2FNUZ, 8, 5, 2, false, true}};
 
 /// The value of a pattern by the definition of the format.
 double reference(const Format &format, unsigned bits) {
@@ -45,9 +48,11 @@ double reference(const Format &format, unsigned bits) {
   unsigned exponent =
       bits >> format.mantissaBits & ((1u << format.exponentBits) - 1);
   bool negative = bits >> (format.bits - 1);
-  int bias = (1 << (format.exponentBits - 1)) - 1;
-  bool ones = exponent == (1u << format.exponentBits) - 1;
+  int bias = (1 << (format.exponentBits - 1)) - !format.isFnuz;
+  bool ones = !format.isFnuz && exponent == (1u << format.exponentBits) - 1;
   double value;
+  if (format.isFnuz && bits == 1u << (format.bits - 1))
+    return -nan_;
   if (ones && format.hasInfinity)
     value = mantissa ? nan_ : infinity;
   else if (ones && mantissa == (1u << format.mantissaBits) - 1)
@@ -87,7 +92,8 @@ TEST(FloatTest, RoundsToNearestTiesToEven) {
       unsigned even = bits & 1 ? bits + 1 : bits;
       unsigned sign = 1u << (format.bits - 1);
       ASSERT_EQ(encodeFloat(format.type, middle), even);
-      ASSERT_EQ(encodeFloat(format.type, -middle), even | sign);
+      ASSERT_EQ(encodeFloat(format.type, -middle),
+                format.isFnuz && even == 0 ? 0 : even | sign);
       ASSERT_EQ(encodeFloat(format.type, std::nextafter(middle, low)), bits);
       ASSERT_EQ(encodeFloat(format.type, std::nextafter(middle, high)),
                 bits + 1);
@@ -121,6 +127,17 @@ TEST(FloatTest, Overflow) {
   EXPECT_EQ(encodeFloat(ElementType::F8E4M3FN, -1e300), 0xFFu);
   EXPECT_EQ(encodeFloat(ElementType::F8E4M3FN, infinity), 0x7Fu);
   EXPECT_EQ(encodeFloat(ElementType::F8E4M3FN, nan_), 0x7Fu);
+  // All patterns but 0x80 are numbers: the first that is none is halfway to
+  // what would come next.
+  EXPECT_EQ(encodeFloat(ElementType::F8E4M3FNUZ, 240), 0x7Fu);
+  EXPECT_EQ(encodeFloat(ElementType::F8E4M3FNUZ, std::nextafter(248, 0)),
+            0x7Fu);
+  EXPECT_EQ(encodeFloat(ElementType::F8E4M3FNUZ, 248), 0x80u);
+  EXPECT_EQ(encodeFloat(ElementType::F8E5M2FNUZ, -57344), 0xFFu);
+  EXPECT_EQ(encodeFloat(ElementType::F8E5M2FNUZ, -61440), 0x80u);
+  for (ElementType type : {ElementType::F8E4M3FNUZ, ElementType::F8E5M2FNUZ})
+    for (double value : {infinity, -infinity, nan_, 1e300, -1e300})
+      EXPECT_EQ(encodeFloat(type, value), 0x80u);
 }
 
 TEST(FloatTest, Underflow) {
@@ -130,7 +147,10 @@ TEST(FloatTest, Underflow) {
     EXPECT_EQ(encodeFloat(format.type, std::nextafter(smallest / 2, 1)), 1u);
     EXPECT_EQ(encodeFloat(format.type, smallest / 4), 0u);
     EXPECT_EQ(encodeFloat(format.type, 5e-324), 0u);
-    EXPECT_EQ(encodeFloat(format.type, -0.0), 1u << (format.bits - 1));
+    EXPECT_EQ(encodeFloat(format.type, -0.0),
+              format.isFnuz ? 0u : 1u << (format.bits - 1));
+    EXPECT_EQ(encodeFloat(format.type, -smallest / 2),
+              format.isFnuz ? 0u : 1u << (format.bits - 1));
   }
 }
 
@@ -152,6 +172,8 @@ TEST(FloatTest, KnownValues) {
   EXPECT_EQ(encodeFloat(ElementType::BF16, 3.141592653589793), 0x4049u);
   EXPECT_EQ(encodeFloat(ElementType::F8E4M3FN, 1.0), 0x38u);
   EXPECT_EQ(encodeFloat(ElementType::F8E5M2, 1.0), 0x3Cu);
+  EXPECT_EQ(encodeFloat(ElementType::F8E4M3FNUZ, 1.0), 0x40u);
+  EXPECT_EQ(encodeFloat(ElementType::F8E5M2FNUZ, 1.0), 0x40u);
   EXPECT_EQ(encodeFloat(ElementType::F32, 1.0), 0x3F800000u);
   EXPECT_EQ(encodeFloat(ElementType::F64, 1.0), 0x3FF0000000000000u);
 }
@@ -390,9 +412,9 @@ TEST(FillTest, Iota) {
       }
     for (int64_t index = 0; index < 300; ++index)
       ASSERT_EQ(array.getInt(index), index % period);
-    if (type == ElementType::F8E4M3FN) {
+    if (type == ElementType::F8E4M3FN || type == ElementType::F8E4M3FNUZ) {
       EXPECT_EQ(period, 13);
-    } else if (type == ElementType::F8E5M2) {
+    } else if (type == ElementType::F8E5M2 || type == ElementType::F8E5M2FNUZ) {
       EXPECT_EQ(period, 7);
     } else if (type == ElementType::BF16) {
       EXPECT_EQ(period, 251);
@@ -518,7 +540,8 @@ TEST_F(HostArrayFileTest, WhatNumPyLacksIsRounded) {
   HostArray wide = filled(ElementType::F32, {100}, "random");
   ASSERT_TRUE(saveNpy(path, wide).ok());
   for (ElementType type :
-       {ElementType::BF16, ElementType::F8E4M3FN, ElementType::F8E5M2}) {
+       {ElementType::BF16, ElementType::F8E4M3FN, ElementType::F8E5M2,
+        ElementType::F8E4M3FNUZ, ElementType::F8E5M2FNUZ}) {
     HostArray array = filled(type, {100}, "@" + path);
     for (int64_t index = 0; index < 100; ++index)
       ASSERT_EQ(array.getDouble(index),

@@ -110,8 +110,9 @@ TEST_F(ChipTest, InstructionsHaveNamesOfTheirOwn) {
           << chip.name << " " << row.name;
       EXPECT_EQ(chip.findInstruction(row.name), &row);
       StringRef family = StringRef(row.name).split('.').first;
-      EXPECT_EQ(family.ends_with("mma") || family == "mfma", row.matrixUnit)
-          << row.name;
+      bool isUnit = llvm::is_contained(
+          {"mma", "wgmma", "mfma", "wmma", "wmma12"}, family);
+      EXPECT_EQ(isUnit, row.matrixUnit) << row.name;
     }
     EXPECT_FALSE(chip.findInstruction("mma.m1n1k1"));
     EXPECT_FALSE(chip.findInstruction(""));

@@ -31,8 +31,9 @@ struct Types {
   bool tf32 = false;
 };
 constexpr Types types[] = {
-    {"f16", "f32"}, {"f16", "f16"}, {"bf16", "f32"},      {"f32", "f32"},
-    {"f64", "f64"}, {"i8", "i32"},  {"f32", "f32", true}, {"f8E4M3FN", "f32"},
+    {"f16", "f32"},       {"f16", "f16"},      {"bf16", "f32"},
+    {"f32", "f32"},       {"f64", "f64"},      {"i8", "i32"},
+    {"f32", "f32", true}, {"f8E4M3FN", "f32"}, {"f8E4M3FNUZ", "f32"},
 };
 
 class ScheduleTest : public ::testing::Test {
@@ -85,6 +86,8 @@ TEST_F(ScheduleTest, DefaultIsLegal) {
     for (std::array<int64_t, 3> mnk : {std::array<int64_t, 3>{0, 0, 0},
                                        {1, 1, 1},
                                        {5, 20, 64},
+                                       {512, 512, 512},
+                                       {509, 511, 513},
                                        {4096, 4096, 4096},
                                        {64, 64, 65536},
                                        {1, 4096, 4096},
@@ -103,7 +106,41 @@ TEST_F(ScheduleTest, DefaultIsLegal) {
           ++checked;
         }
       }
-  EXPECT_EQ(checked, 8 * 7 * 2 * getAllChips().size());
+  EXPECT_EQ(checked, std::size(types) * 9 * 2 * getAllChips().size());
+}
+
+// A product that is large enough runs on the matrix unit, wherever the chip has
+// one for its types, with the tiles of the chip's table.
+TEST_F(ScheduleTest, DefaultUsesTheMatrixUnit) {
+  unsigned checked = 0;
+  for (const Types &type : types) {
+    ContractOp op = makeProduct({4096, 4096, 4096}, type.operand, type.acc,
+                                /*transposedRhs=*/true, type.tf32);
+    ASSERT_TRUE(op);
+    for (const Chip &chip : getAllChips()) {
+      if (chip.target != "hip")
+        continue;
+      auto rows =
+          getPermittedInstructions(op, getMatrixForm(op), chip, /*group=*/1);
+      ASSERT_FALSE(rows.empty());
+      if (!rows[0]->matrixUnit)
+        continue;
+      ScheduleAttr schedule = getDefaultSchedule(op, chip);
+      SCOPED_TRACE(chip.name + " " + type.operand + " " + spell(schedule));
+      EXPECT_EQ(schedule.getKFragment() % rows[0]->k, 0);
+      // Accumulators of f64 take twice the registers.
+      auto [rowsOfTile, cols] = chip.matrixDefaults.subgroup;
+      EXPECT_EQ(schedule.getSubgroup()[0], rowsOfTile);
+      EXPECT_EQ(schedule.getSubgroup()[1],
+                type.acc == StringRef("f64") ? cols / 2 : cols);
+      EXPECT_GE(schedule.getStages(), 1);
+      ++checked;
+    }
+  }
+  // gfx908: f16, bf16, i8, and f32 with tf32 permitted or not; gfx90a: and f64;
+  // gfx942 and gfx950: and an 8-bit float each. RDNA: f16 twice, bf16, i8;
+  // RDNA4: and an 8-bit float.
+  EXPECT_EQ(checked, 5u + 6u + 7u + 7u + 6u * 4u + 2u * 5u);
 }
 
 // What is suggested for an illegal schedule is legal, differs from it, and the

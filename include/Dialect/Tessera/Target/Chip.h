@@ -25,7 +25,7 @@ struct MatrixInstruction {
   std::string name;
   int64_t m, n, k;
   /// Element types by their MLIR spelling: "f16", "bf16", "f32", "f64", "i8",
-  /// "i32", "f8E4M3FN", "f8E5M2".
+  /// "i32", "f8E4M3FN", "f8E5M2", "f8E4M3FNUZ", "f8E5M2FNUZ".
   std::string aType, bType, accType;
   /// Rounds or truncates f32 operands to tf32: needs `precision tf32`.
   bool tf32 = false;
@@ -33,6 +33,9 @@ struct MatrixInstruction {
   /// permits that, it adds up at most `maxFewBits` products at a time, to
   /// registers besides the accumulator.
   bool fewBits = false;
+  /// Reads elements of i8 as signed only; others take `unsigned_a` and
+  /// `unsigned_b`.
+  bool signedOnly = false;
   /// Runs on a matrix unit; otherwise it is made of scalar FMAs.
   bool matrixUnit = true;
   /// How many subgroups execute it together; the maps count the lanes of all.
@@ -189,10 +192,13 @@ struct ChipRates {
 
 /// What the compiler has to know of a chip.
 struct Chip {
-  /// "sm_90a", "x86-64-avx512".
+  /// "sm_90a", "gfx942", "x86-64-avx512".
   std::string name;
-  /// "cuda", "cpu".
+  /// "cuda", "hip", "cpu".
   std::string target;
+  /// The hardware on which its programs were executed, for documents. Empty:
+  /// none so far.
+  std::string executedOn = "";
   /// Lanes of a subgroup.
   int64_t subgroupSize;
   /// Most workgroup memory that one workgroup can have, in bytes.
@@ -263,12 +269,14 @@ llvm::StringRef getHostChip();
 /// subgroups together, whose shape divides MxNxK. Null if there is none. `why`
 /// receives a line for each row of these types, or of the matrix unit, that was
 /// passed over, and why. `aInMemory`: a is in swizzled workgroup memory, if the
-/// instruction wants it there; else it is in registers.
+/// instruction wants it there; else it is in registers. `anyUnsigned`: elements
+/// of a or of b are unsigned.
 const MatrixInstruction *
 selectInstruction(const Chip &chip, Type a, Type b, Type acc,
                   Precision precision, int64_t m, int64_t n, int64_t k,
                   llvm::SmallVectorImpl<std::string> *why = nullptr,
-                  int64_t subgroups = 1, bool aInMemory = true);
+                  int64_t subgroups = 1, bool aInMemory = true,
+                  bool anyUnsigned = false);
 
 /// The instruction whose operand map distributes a fragment of `type` that no
 /// product constrains, over so many subgroups. Null only if the chip has no

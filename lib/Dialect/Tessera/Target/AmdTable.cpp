@@ -4,9 +4,38 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Shapes, types and layouts are those of "AMD Instinct MI300 Instruction Set
-// Architecture", section 7.1.4, and of "RDNA3 Instruction Set Architecture",
-// section 7.9.
+// Shapes, types and layouts are those of AMD's Instruction Set Architecture
+// reference guides, which the rows name:
+//
+//   CDNA1   "AMD Instinct MI100" (gfx908), chapter "Matrix Arithmetic
+//           Instructions", as in all of CDNA
+//   CDNA2   "AMD Instinct MI200" (gfx90a)
+//   CDNA3   "AMD Instinct MI300" (gfx942)
+//   CDNA4   "AMD Instinct CDNA4" (gfx950)
+//   RDNA3   "RDNA3" (gfx1100 to 1103) and "RDNA3.5" (gfx1150, 1151), section
+//           "Wave Matrix Multiply Accumulate (WMMA)"
+//   RDNA4   "RDNA4" (gfx1200, 1201), the section of the same name
+//   Vega    "AMD Instinct MI50 Vega 7nm" (gfx906), V_DOT2_F32_F16 and
+//           V_DOT4_I32_I8
+//
+// An operand of MFMA has a row of a, or a column of b, in each lane, and as
+// many elements of K next to each other as a lane has room for. Of a, 32x8:
+//
+//        column   0     1     2     3     4     5     6     7
+//      row 0     0.0   0.1   0.2   0.3  32.0  32.1  32.2  32.3   (lane.element)
+//      row 1     1.0   1.1   1.2   1.3  33.0  33.1  33.2  33.3
+//      ...
+//      row 31   31.0  31.1  31.2  31.3  63.0  63.1  63.2  63.3
+//
+// with runs of 16 elements at most; and of the accumulator, a lane has four
+// rows of a column next to each other.
+//
+// Which elements of K are where does not matter as long as a and b agree: only
+// then is a map here not the document's, and its maker says so.
+//
+// Not here: forms of several blocks (4x4x4 of 16 blocks and the like), which
+// are several small products; sparse forms, and scaled ones; products of i4,
+// which the dialect does not have, and those with sums in bf16.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,92 +43,350 @@
 
 using namespace mlir::tessera;
 
+using Step = LaneMap::Step;
+using Steps = llvm::SmallVector<Step, 6>;
+
 namespace {
 
-/// The operand maps of one shape.
-struct Shape {
-  const char *name;
+/// Instructions whose layouts follow one rule.
+enum class Family {
+  /// CDNA: 64 lanes.
+  Mfma,
+  /// RDNA3: 32 lanes, of which the upper 16 hold of a and b what the lower
+  /// ones hold.
+  Wmma,
+  /// RDNA4: 32 lanes, each with elements of its own.
+  Wmma12,
+};
+
+/// Chips, as a set of bits. No chip's instructions are all another's, so there
+/// is no order in which a row could say since when it is there.
+enum Chips : unsigned {
+  Gfx906 = 1,
+  Gfx908 = 2,
+  Gfx90a = 4,
+  Gfx942 = 8,
+  Gfx950 = 16,
+  Gfx11 = 32,
+  Gfx12 = 64,
+};
+
+struct Row {
+  Family family;
   int64_t m, n, k;
-  LaneMap a, b, acc;
+  const char *a, *b, *acc;
+  unsigned chips;
+  /// CDNA3's name of what rounds operands as tf32 does.
+  bool xf32 = false;
 };
 
 } // namespace
 
-static const Shape mfma32x32x8 = {
-    "m32n32k8",
-    32,
-    32,
-    8,
-    {{{1, 0}, {2, 0}, {4, 0}, {8, 0}, {16, 0}, {0, 4}}, {{0, 1}, {0, 2}}},
-    {{{0, 1}, {0, 2}, {0, 4}, {0, 8}, {0, 16}, {4, 0}}, {{1, 0}, {2, 0}}},
-    {{{0, 1}, {0, 2}, {0, 4}, {0, 8}, {0, 16}, {4, 0}},
-     {{1, 0}, {2, 0}, {8, 0}, {16, 0}}}};
+static constexpr unsigned AllMfma = Gfx908 | Gfx90a | Gfx942 | Gfx950;
 
-static const Shape mfma16x16x16 = {
-    "m16n16k16",
-    16,
-    16,
-    16,
-    {{{1, 0}, {2, 0}, {4, 0}, {8, 0}, {0, 4}, {0, 8}}, {{0, 1}, {0, 2}}},
-    {{{0, 1}, {0, 2}, {0, 4}, {0, 8}, {4, 0}, {8, 0}}, {{1, 0}, {2, 0}}},
-    {{{0, 1}, {0, 2}, {0, 4}, {0, 8}, {4, 0}, {8, 0}}, {{1, 0}, {2, 0}}}};
+/// The larger shape is the better one: it does more for one issue, and of each
+/// operand more often uses what it reads from registers.
+static const Row rows[] = {
+    // CDNA4 doubles K. V_MFMA_F32_32X32X16_F16, V_MFMA_F32_16X16X32_F16, and
+    // all of CDNA: V_MFMA_F32_32X32X8_F16, V_MFMA_F32_16X16X16_F16.
+    {Family::Mfma, 32, 32, 16, "f16", "f16", "f32", Gfx950},
+    {Family::Mfma, 16, 16, 32, "f16", "f16", "f32", Gfx950},
+    {Family::Mfma, 32, 32, 8, "f16", "f16", "f32", AllMfma},
+    {Family::Mfma, 16, 16, 16, "f16", "f16", "f32", AllMfma},
+    // The same of bf16 from CDNA2 on (_1K there); CDNA1 has half of K:
+    // V_MFMA_F32_32X32X4_BF16, V_MFMA_F32_16X16X8_BF16. CDNA2 has these too.
+    {Family::Mfma, 32, 32, 16, "bf16", "bf16", "f32", Gfx950},
+    {Family::Mfma, 16, 16, 32, "bf16", "bf16", "f32", Gfx950},
+    {Family::Mfma, 32, 32, 8, "bf16", "bf16", "f32", Gfx90a | Gfx942 | Gfx950},
+    {Family::Mfma, 16, 16, 16, "bf16", "bf16", "f32", Gfx90a | Gfx942 | Gfx950},
+    {Family::Mfma, 32, 32, 4, "bf16", "bf16", "f32", Gfx908 | Gfx90a},
+    {Family::Mfma, 16, 16, 8, "bf16", "bf16", "f32", Gfx908 | Gfx90a},
+    // V_MFMA_F32_32X32X4_XF32, V_MFMA_F32_16X16X8_XF32: CDNA3 only.
+    {Family::Mfma, 32, 32, 4, "f32", "f32", "f32", Gfx942, /*xf32=*/true},
+    {Family::Mfma, 16, 16, 8, "f32", "f32", "f32", Gfx942, /*xf32=*/true},
+    // V_MFMA_F32_32X32X2_F32, V_MFMA_F32_16X16X4_F32: f32 as it is.
+    {Family::Mfma, 32, 32, 2, "f32", "f32", "f32", AllMfma},
+    {Family::Mfma, 16, 16, 4, "f32", "f32", "f32", AllMfma},
+    // V_MFMA_F64_16X16X4_F64.
+    {Family::Mfma, 16, 16, 4, "f64", "f64", "f64", Gfx90a | Gfx942 | Gfx950},
+    // Signed. K has doubled twice: V_MFMA_I32_32X32X32_I8 of CDNA4,
+    // V_MFMA_I32_32X32X16_I8 of CDNA3, V_MFMA_I32_32X32X8_I8 before.
+    {Family::Mfma, 32, 32, 32, "i8", "i8", "i32", Gfx950},
+    {Family::Mfma, 16, 16, 64, "i8", "i8", "i32", Gfx950},
+    {Family::Mfma, 32, 32, 16, "i8", "i8", "i32", Gfx942 | Gfx950},
+    {Family::Mfma, 16, 16, 32, "i8", "i8", "i32", Gfx942 | Gfx950},
+    {Family::Mfma, 32, 32, 8, "i8", "i8", "i32", Gfx908 | Gfx90a},
+    {Family::Mfma, 16, 16, 16, "i8", "i8", "i32", Gfx908 | Gfx90a},
+    // V_MFMA_F32_32X32X16_FP8_FP8 and its neighbours: an exponent's bias one
+    // larger and no negative zero in CDNA3, as the Open Compute Project has it
+    // in CDNA4.
+    {Family::Mfma, 32, 32, 16, "f8E4M3FNUZ", "f8E4M3FNUZ", "f32", Gfx942},
+    {Family::Mfma, 16, 16, 32, "f8E4M3FNUZ", "f8E4M3FNUZ", "f32", Gfx942},
+    {Family::Mfma, 32, 32, 16, "f8E4M3FNUZ", "f8E5M2FNUZ", "f32", Gfx942},
+    {Family::Mfma, 16, 16, 32, "f8E4M3FNUZ", "f8E5M2FNUZ", "f32", Gfx942},
+    {Family::Mfma, 32, 32, 16, "f8E5M2FNUZ", "f8E4M3FNUZ", "f32", Gfx942},
+    {Family::Mfma, 16, 16, 32, "f8E5M2FNUZ", "f8E4M3FNUZ", "f32", Gfx942},
+    {Family::Mfma, 32, 32, 16, "f8E5M2FNUZ", "f8E5M2FNUZ", "f32", Gfx942},
+    {Family::Mfma, 16, 16, 32, "f8E5M2FNUZ", "f8E5M2FNUZ", "f32", Gfx942},
+    // CDNA4 has more of K for these: V_MFMA_F32_32X32X64_F8F6F4 and
+    // V_MFMA_F32_16X16X128_F8F6F4, without their scales.
+    {Family::Mfma, 32, 32, 64, "f8E4M3FN", "f8E4M3FN", "f32", Gfx950},
+    {Family::Mfma, 16, 16, 128, "f8E4M3FN", "f8E4M3FN", "f32", Gfx950},
+    {Family::Mfma, 32, 32, 16, "f8E4M3FN", "f8E4M3FN", "f32", Gfx950},
+    {Family::Mfma, 16, 16, 32, "f8E4M3FN", "f8E4M3FN", "f32", Gfx950},
+    {Family::Mfma, 32, 32, 64, "f8E4M3FN", "f8E5M2", "f32", Gfx950},
+    {Family::Mfma, 16, 16, 128, "f8E4M3FN", "f8E5M2", "f32", Gfx950},
+    {Family::Mfma, 32, 32, 16, "f8E4M3FN", "f8E5M2", "f32", Gfx950},
+    {Family::Mfma, 16, 16, 32, "f8E4M3FN", "f8E5M2", "f32", Gfx950},
+    {Family::Mfma, 32, 32, 64, "f8E5M2", "f8E4M3FN", "f32", Gfx950},
+    {Family::Mfma, 16, 16, 128, "f8E5M2", "f8E4M3FN", "f32", Gfx950},
+    {Family::Mfma, 32, 32, 16, "f8E5M2", "f8E4M3FN", "f32", Gfx950},
+    {Family::Mfma, 16, 16, 32, "f8E5M2", "f8E4M3FN", "f32", Gfx950},
+    {Family::Mfma, 32, 32, 64, "f8E5M2", "f8E5M2", "f32", Gfx950},
+    {Family::Mfma, 16, 16, 128, "f8E5M2", "f8E5M2", "f32", Gfx950},
+    {Family::Mfma, 32, 32, 16, "f8E5M2", "f8E5M2", "f32", Gfx950},
+    {Family::Mfma, 16, 16, 32, "f8E5M2", "f8E5M2", "f32", Gfx950},
+    // V_WMMA_F32_16X16X16_F16, V_WMMA_F16_16X16X16_F16, ..._BF16, and
+    // V_WMMA_I32_16X16X16_IU8. RDNA3 has an element of an f16 accumulator in
+    // one half of a register each (OP_SEL says which); the maps count elements.
+    {Family::Wmma, 16, 16, 16, "f16", "f16", "f32", Gfx11},
+    {Family::Wmma, 16, 16, 16, "f16", "f16", "f16", Gfx11},
+    {Family::Wmma, 16, 16, 16, "bf16", "bf16", "f32", Gfx11},
+    {Family::Wmma, 16, 16, 16, "i8", "i8", "i32", Gfx11},
+    // The same of RDNA4, and V_WMMA_F32_16X16X16_FP8_FP8 and its neighbours, as
+    // the Open Compute Project has these types.
+    {Family::Wmma12, 16, 16, 16, "f16", "f16", "f32", Gfx12},
+    {Family::Wmma12, 16, 16, 16, "f16", "f16", "f16", Gfx12},
+    {Family::Wmma12, 16, 16, 16, "bf16", "bf16", "f32", Gfx12},
+    {Family::Wmma12, 16, 16, 16, "i8", "i8", "i32", Gfx12},
+    {Family::Wmma12, 16, 16, 16, "f8E4M3FN", "f8E4M3FN", "f32", Gfx12},
+    {Family::Wmma12, 16, 16, 16, "f8E4M3FN", "f8E5M2", "f32", Gfx12},
+    {Family::Wmma12, 16, 16, 16, "f8E5M2", "f8E4M3FN", "f32", Gfx12},
+    {Family::Wmma12, 16, 16, 16, "f8E5M2", "f8E5M2", "f32", Gfx12},
+};
 
-/// Lanes 16 to 31 hold of a and b what lanes 0 to 15 hold.
-static const Shape wmma16x16x16 = {
-    "m16n16k16",
-    16,
-    16,
-    16,
-    {{{1, 0}, {2, 0}, {4, 0}, {8, 0}, {0, 0}},
-     {{0, 1}, {0, 2}, {0, 4}, {0, 8}}},
-    {{{0, 1}, {0, 2}, {0, 4}, {0, 8}, {0, 0}},
-     {{1, 0}, {2, 0}, {4, 0}, {8, 0}}},
-    {{{0, 1}, {0, 2}, {0, 4}, {0, 8}, {1, 0}}, {{2, 0}, {4, 0}, {8, 0}}}};
+//===----------------------------------------------------------------------===//
+// Lane maps
+//===----------------------------------------------------------------------===//
 
-static MatrixInstruction makeInstruction(const char *family, const Shape &shape,
-                                         const char *a, const char *b,
-                                         const char *acc) {
+/// Steps of 1, 2, 4, ... rows (dimension 0) or columns (1), from `from` up to
+/// below `to`.
+static Steps count(unsigned dimension, int64_t from, int64_t to) {
+  Steps steps;
+  for (int64_t step = from; step < to; step *= 2) {
+    steps.push_back({0, 0});
+    steps.back()[dimension] = static_cast<int32_t>(step);
+  }
+  return steps;
+}
+
+static Steps concat(Steps first, llvm::ArrayRef<Step> second) {
+  first.append(second.begin(), second.end());
+  return first;
+}
+
+/// Of a: the lanes' first bits count rows. Along K, a lane has a run of
+/// elements, the lanes' last bits count runs, and where lanes have more than
+/// one run, registers count the rest.
+static LaneMap getOperandMap(int64_t rows, int64_t k, int64_t lanes) {
+  constexpr int64_t longestRun = 16;
+  int64_t run = std::min(rows * k / lanes, longestRun),
+          ofLanes = run * lanes / rows;
+  return LaneMap(concat(count(0, 1, rows), count(1, run, ofLanes)),
+                 concat(count(1, 1, run), count(1, ofLanes, k)));
+}
+
+static void setMfmaMaps(MatrixInstruction &row) {
+  row.aMap = getOperandMap(row.m, row.k, /*lanes=*/64);
+  row.bMap = getOperandMap(row.n, row.k, /*lanes=*/64).transpose();
+  // The lanes' first bits count columns. Registers count four rows that follow
+  // each other, then lanes and registers the fours; of f64, lanes count the
+  // four rows.
+  Steps columns = count(1, 1, row.n);
+  int64_t lanesOfRow = 64 / row.n;
+  row.accMap =
+      row.accType == "f64"
+          ? LaneMap(concat(columns, count(0, 1, lanesOfRow)),
+                    count(0, lanesOfRow, row.m))
+          : LaneMap(concat(columns, count(0, 4, 4 * lanesOfRow)),
+                    concat(count(0, 1, 4), count(0, 4 * lanesOfRow, row.m)));
+}
+
+static void setWmmaMaps(MatrixInstruction &row) {
+  row.aMap =
+      LaneMap(concat(count(0, 1, row.m), Step{0, 0}), count(1, 1, row.k));
+  row.bMap =
+      LaneMap(concat(count(1, 1, row.n), Step{0, 0}), count(0, 1, row.k));
+  // The upper lanes have the odd rows.
+  row.accMap =
+      LaneMap(concat(count(1, 1, row.n), Step{1, 0}), count(0, 2, row.m));
+}
+
+/// Of 16-bit operands, the document has runs of four elements of K, two in each
+/// lane; here it is one of eight, of a as of b, which is loaded at once.
+static void setWmma12Maps(MatrixInstruction &row) {
+  row.aMap = getOperandMap(row.m, row.k, /*lanes=*/32);
+  row.bMap = getOperandMap(row.n, row.k, /*lanes=*/32).transpose();
+  // The upper lanes have the lower half of the rows.
+  row.accMap = LaneMap(concat(count(1, 1, row.n), count(0, row.m / 2, row.m)),
+                       count(0, 1, row.m / 2));
+}
+
+//===----------------------------------------------------------------------===//
+// Instructions
+//===----------------------------------------------------------------------===//
+
+static void setNameAndTypes(MatrixInstruction &row, llvm::StringRef family,
+                            llvm::StringRef a, llvm::StringRef b,
+                            llvm::StringRef acc) {
+  row.aType = a.str();
+  row.bType = b.str();
+  row.accType = acc.str();
+  row.name =
+      (family + ".m" + llvm::Twine(row.m) + "n" + llvm::Twine(row.n) + "k" +
+       llvm::Twine(row.k) + "." + acc + "." + (row.tf32 ? "xf32" : a))
+          .str();
+  if (a != b)
+    row.name += "." + b.str();
+}
+
+static MatrixInstruction makeInstruction(const Row &from) {
   MatrixInstruction row;
-  row.name = std::string(family) + "." + shape.name + "." + acc + "." + a;
-  row.m = shape.m;
-  row.n = shape.n;
-  row.k = shape.k;
-  row.aType = a;
-  row.bType = b;
-  row.accType = acc;
-  row.aMap = shape.a;
-  row.bMap = shape.b;
-  row.accMap = shape.acc;
+  row.m = from.m;
+  row.n = from.n;
+  row.k = from.k;
+  row.tf32 = from.xf32;
+  switch (from.family) {
+  case Family::Mfma:
+    setNameAndTypes(row, "mfma", from.a, from.b, from.acc);
+    setMfmaMaps(row);
+    row.signedOnly = row.aType == "i8";
+    break;
+  case Family::Wmma:
+    setNameAndTypes(row, "wmma", from.a, from.b, from.acc);
+    setWmmaMaps(row);
+    break;
+  case Family::Wmma12:
+    setNameAndTypes(row, "wmma12", from.a, from.b, from.acc);
+    setWmma12Maps(row);
+    break;
+  }
   return row;
 }
 
+/// Products of a few elements of K by each lane, which has a block of the
+/// accumulator of its own, as in scalar products; the elements of K are next to
+/// each other in its registers. No document has such a layout: it is ours.
+static void addDotInstructions(Chip &chip) {
+  struct Dot {
+    const char *family;
+    int64_t k;
+    const char *operand, *acc;
+  };
+  static const Dot dots[] = {{"dot2", 2, "f16", "f32"},
+                             {"dot4", 4, "i8", "i32"}};
+  // The tile, and how many rows of how many lanes.
+  static const std::array<int64_t, 4> shapes[] = {{32, 32, 8, 8},
+                                                  {16, 16, 8, 8},
+                                                  {8, 8, 8, 8},
+                                                  {1, 64, 1, 64},
+                                                  {64, 1, 64, 1}};
+  for (const Dot &dot : dots)
+    for (auto [m, n, laneRows, laneCols] : shapes) {
+      MatrixInstruction row;
+      row.m = m;
+      row.n = n;
+      row.k = dot.k;
+      row.matrixUnit = false;
+      row.signedOnly = dot.acc == llvm::StringRef("i32");
+      setNameAndTypes(row, dot.family, dot.operand, dot.operand, dot.acc);
+      int64_t down = m / laneRows, across = n / laneCols;
+      Steps lanes = concat(count(1, across, n), count(0, down, m)), aLanes,
+            bLanes;
+      for (Step step : lanes) {
+        aLanes.push_back({step[0], 0});
+        bLanes.push_back({0, step[1]});
+      }
+      row.aMap = LaneMap(aLanes, concat(count(1, 1, dot.k), count(0, 1, down)));
+      row.bMap =
+          LaneMap(bLanes, concat(count(0, 1, dot.k), count(1, 1, across)));
+      row.accMap =
+          LaneMap(lanes, concat(count(1, 1, across), count(0, 1, down)));
+      chip.instructions.push_back(std::move(row));
+    }
+}
+
+//===----------------------------------------------------------------------===//
+// Chips
+//===----------------------------------------------------------------------===//
+
 void mlir::tessera::addAmdChips(std::vector<Chip> &chips) {
-  for (const char *name : {"gfx942", "gfx1100"}) {
-    bool cdna = llvm::StringRef(name) == "gfx942";
+  struct Entry {
+    const char *name;
+    Chips bit;
+    /// Compute units of the largest product: Instinct MI60, MI100, MI250X (of
+    /// one of its two devices), MI300X, MI355X; Radeon RX 7900 XTX, 7800 XT,
+    /// 7600 XT, 780M, 890M, 8060S, RX 9060 XT, 9070 XT (AMD's product pages,
+    /// and "Accelerator and GPU hardware specifications" of ROCm's
+    /// documentation).
+    int64_t processors;
+    /// Registers of 32 bits for each lane of a SIMD unit, for all waves on it
+    /// (the same table, "VGPR file" divided by the lanes; on CDNA with
+    /// accumulation registers). Four SIMD units run a workgroup together: those
+    /// of a compute unit of CDNA, and of a workgroup processor of RDNA.
+    int64_t registersOfLane;
+    int64_t workgroupKiB = 64;
+  };
+  static const Entry entries[] = {
+      {"gfx906", Gfx906, 64, 256},
+      {"gfx908", Gfx908, 120, 512},
+      {"gfx90a", Gfx90a, 110, 512},
+      {"gfx942", Gfx942, 304, 512},
+      {"gfx950", Gfx950, 256, 512, /*workgroupKiB=*/160},
+      {"gfx1100", Gfx11, 96, 1536},
+      {"gfx1101", Gfx11, 60, 1536},
+      {"gfx1102", Gfx11, 32, 1024},
+      {"gfx1103", Gfx11, 12, 1024},
+      {"gfx1150", Gfx11, 16, 1024},
+      {"gfx1151", Gfx11, 40, 1536},
+      {"gfx1200", Gfx12, 32, 1536},
+      {"gfx1201", Gfx12, 64, 1536},
+  };
+  for (const Entry &entry : entries) {
+    bool rdna = entry.bit & (Gfx11 | Gfx12);
     Chip chip;
-    chip.name = name;
+    chip.name = entry.name;
     chip.target = "hip";
-    chip.subgroupSize = cdna ? 64 : 32;
-    chip.workgroupMemoryBytes = 64 * 1024;
+    chip.subgroupSize = rdna ? 32 : 64;
+    chip.workgroupMemoryBytes = entry.workgroupKiB * 1024;
     chip.maxThreads = 1024;
     chip.accessBytes = 16;
     chip.alignedAccess = true;
     chip.rowPaddingBytes = 16;
     chip.asyncCopy = false;
-    chip.registersPerThread = cdna ? 512 : 256;
-    chip.processors = cdna ? 304 : 96;
-    chip.matrixDefaults = {{128, 128}, {64, 64}, 64, 1};
+    // An instruction names 256 vector registers, and on CDNA as many for
+    // accumulators besides (CDNA1: for these only).
+    chip.registersPerThread =
+        std::min<int64_t>(entry.registersOfLane, rdna ? 256 : 512);
+    chip.registersPerWorkgroup = 4 * entry.registersOfLane * chip.subgroupSize;
+    chip.processors = entry.processors;
+    // None of it is measured. 64x64 accumulators take 64 registers of 64 lanes;
+    // 64x32 take as many of 32, beside operands of which WMMA of RDNA3 wants
+    // two copies. Three such workgroups share 64 KiB of workgroup memory with
+    // one stage, and hide each other's copies, where two stages would leave
+    // room for one.
+    chip.matrixDefaults = {
+        {128, 128}, {64, rdna ? 32 : 64}, 64, entry.workgroupKiB > 64 ? 2 : 1};
     chip.scalarDefaults = {{64, 64}, {32, 32}, 64, 1};
+    // By count, as on NVIDIA: half of the 32 waves of a compute unit.
+    chip.batchDefaults = {/*subgroups=*/4, /*resident=*/16, /*perSubgroup=*/4,
+                          /*directFragments=*/4};
     chip.simt = {256, 1, 512, 4};
-    if (cdna) {
-      chip.instructions.push_back(
-          makeInstruction("mfma", mfma32x32x8, "f16", "f16", "f32"));
-      chip.instructions.push_back(
-          makeInstruction("mfma", mfma16x16x16, "f16", "f16", "f32"));
-    } else {
-      chip.instructions.push_back(
-          makeInstruction("wmma", wmma16x16x16, "f16", "f16", "f32"));
-    }
+    for (const Row &row : rows)
+      if (row.chips & entry.bit)
+        chip.instructions.push_back(makeInstruction(row));
+    if (entry.bit == Gfx906)
+      addDotInstructions(chip);
     addScalarInstructions(chip);
     chips.push_back(std::move(chip));
   }

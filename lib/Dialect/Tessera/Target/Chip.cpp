@@ -80,7 +80,7 @@ static std::string spell(Type type) {
 const MatrixInstruction *mlir::tessera::selectInstruction(
     const Chip &chip, Type a, Type b, Type acc, Precision precision, int64_t m,
     int64_t n, int64_t k, llvm::SmallVectorImpl<std::string> *why,
-    int64_t subgroups, bool aInMemory) {
+    int64_t subgroups, bool aInMemory, bool anyUnsigned) {
   std::string aName = spell(a), bName = spell(b), accName = spell(acc);
   bool anyMatrixRow = false;
   const MatrixInstruction *chosen = nullptr;
@@ -95,6 +95,8 @@ const MatrixInstruction *mlir::tessera::selectInstruction(
     else if (row.tf32 && precision != Precision::Tf32)
       reason = "rounds its operands to tf32: allow it with 'precision tf32' "
                "or --allow-tf32";
+    else if (row.signedOnly && anyUnsigned)
+      reason = "reads operands as signed, and one is unsigned";
     else if (row.aInMemory && !aInMemory)
       reason =
           "reads operand a from swizzled workgroup memory, and it comes in "

@@ -347,6 +347,10 @@ void mlir::tessera::addNvidiaChips(std::vector<Chip> &chips) {
     Chip chip;
     chip.name = entry.name;
     chip.target = "cuda";
+    if (chip.name == "sm_90a")
+      chip.executedOn = "NVIDIA H200";
+    else if (entry.level <= 80)
+      chip.executedOn = "NVIDIA H200, of PTX for this chip";
     chip.subgroupSize = 32;
     chip.workgroupMemoryBytes = entry.workgroupKiB * 1024;
     chip.maxThreads = 1024;

@@ -115,6 +115,7 @@ mlir::tessera::getPermittedInstructions(ContractOp op, const MatrixForm &form,
   for (const MatrixInstruction &row : chip.instructions)
     if (row.aType == a && row.bType == b && row.accType == acc &&
         (!row.tf32 || op.getPrecision() == Precision::Tf32) &&
+        (!row.signedOnly || !(op.getUnsignedA() || op.getUnsignedB())) &&
         longest % row.k == 0 && row.subgroups == group &&
         (group == 1 || row.aInMemory))
       rows.push_back(&row);

@@ -55,9 +55,10 @@ StagedTiles mlir::tessera::getStagedTiles(ContractOp op, const MatrixForm &form,
 
 static const MatrixInstruction *select(ContractOp op, const Chip &chip,
                                        std::array<int64_t, 2> tile, int64_t k) {
-  return selectInstruction(chip, op.getProductType(0), op.getProductType(1),
-                           op.getAccumulatorType(), op.getPrecision(), tile[0],
-                           tile[1], k);
+  return selectInstruction(
+      chip, op.getProductType(0), op.getProductType(1), op.getAccumulatorType(),
+      op.getPrecision(), tile[0], tile[1], k, /*why=*/nullptr, /*subgroups=*/1,
+      /*aInMemory=*/true, op.getUnsignedA() || op.getUnsignedB());
 }
 
 //===----------------------------------------------------------------------===//

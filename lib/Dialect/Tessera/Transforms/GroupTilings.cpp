@@ -143,7 +143,8 @@ bool GroupTilings::fits(const ScheduleDefaults &tiling) {
   const MatrixInstruction *row = selectInstruction(
       chip, op.getProductType(0), op.getProductType(1), op.getAccumulatorType(),
       op.getPrecision(), tiling.subgroup[0], tiling.subgroup[1], k,
-      /*why=*/nullptr, tiling.group);
+      /*why=*/nullptr, tiling.group, /*aInMemory=*/true,
+      op.getUnsignedA() || op.getUnsignedB());
   if (!row || row->sumsApart(op.getPrecision()) != tiling.sumsApart ||
       !hasOrder(op, form, 0, *row) || !hasOrder(op, form, 1, *row) ||
       !op.getProducer(0).empty() || !op.getProducer(1).empty())

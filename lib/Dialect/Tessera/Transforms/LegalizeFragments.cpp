@@ -228,7 +228,8 @@ LogicalResult Legalizer::chooseForMma(MmaOp op) {
   const MatrixInstruction *row = selectInstruction(
       chip, a.getElementType(), b.getElementType(), acc.getElementType(),
       op.getPrecision(), acc.getRows(), acc.getCols(), a.getCols(), &why,
-      getFragmentGroup(op), isSwizzledTile(op.getA()));
+      getFragmentGroup(op), isSwizzledTile(op.getA()),
+      op.getUnsignedA() || op.getUnsignedB());
   if (!row || (requireMatrixUnit && !row->matrixUnit)) {
     InFlightDiagnostic diag = op.emitError()
                               << (row ? "a matrix unit is required, and "

@@ -92,7 +92,8 @@ static void explainLaunch(const runtime::LaunchRecord &launch,
 }
 
 void runner::explain(const compiler::CompiledProgram &program,
-                     const compiler::Chip &chip, const CacheUse &cache, runtime::Device *device,
+                     const compiler::Chip &chip, const CacheUse &cache,
+                     runtime::Device *device,
                      ArrayRef<runtime::LaunchRecord> launches, bool print,
                      llvm::raw_ostream &stream, Report &report) {
   llvm::raw_ostream &os = print ? stream : llvm::nulls();

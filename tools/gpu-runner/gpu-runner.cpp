@@ -232,8 +232,7 @@ static LogicalResult runProgram(const Options &options, const Target &target,
                                 const std::vector<HostArray> &arguments,
                                 Report &report) {
   runtime::Device &device = *target.device;
-  const compiler::Chip &chip =
-      *compiler::findChip(target.name, target.chip);
+  const compiler::Chip &chip = *compiler::findChip(target.name, target.chip);
   // What no kernel wrote is then NaN.
   device.setChecking(options.verify);
   Execution execution(device, program, entry, arguments);
@@ -249,15 +248,13 @@ static LogicalResult runProgram(const Options &options, const Target &target,
   if (failed(execution.finish(report)) ||
       failed(execution.readOutputs(outputs, report)))
     return failure();
-  explain(program, chip, cache, &device,
-          execution.getSession().launches(), options.explain, report.text(),
-          report);
+  explain(program, chip, cache, &device, execution.getSession().launches(),
+          options.explain, report.text(), report);
   clock.report(execution.getFirstLaunch(), options.explain, report);
   if (failed(handleOutputs(options, outputs, report)))
     return failure();
-  if (options.verify &&
-      failed(verify(options, chip, entry, arguments, outputs, execution,
-                    report)))
+  if (options.verify && failed(verify(options, chip, entry, arguments, outputs,
+                                      execution, report)))
     return failure();
   if (!options.bench)
     return success();

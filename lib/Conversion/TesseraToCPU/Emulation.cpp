@@ -95,9 +95,8 @@ Value EmulationSymbols::emitCall(OpBuilder &builder, Location loc,
   SmallVector<Type, 1> results;
   if (result)
     results.push_back(result);
-  functions.insert(
-      {name.str(),
-       builder.getFunctionType(ValueRange(operands).getTypes(), results)});
+  functions.insert({name.str(), builder.getFunctionType(
+                                    ValueRange(operands).getTypes(), results)});
   auto call = func::CallOp::create(builder, loc, name, results, operands);
   return result ? call.getResult(0) : Value();
 }
@@ -146,10 +145,9 @@ void EmulationSymbols::declare(gpu::GPUModuleOp module) const {
     func::FuncOp::create(builder, loc, name, type).setPrivate();
   auto define = [&](StringRef name, Type element, size_t count,
                     Attribute value) {
-    LLVM::GlobalOp::create(builder, loc,
-                           LLVM::LLVMArrayType::get(element, count),
-                           /*isConstant=*/true, LLVM::Linkage::Internal, name,
-                           value);
+    LLVM::GlobalOp::create(
+        builder, loc, LLVM::LLVMArrayType::get(element, count),
+        /*isConstant=*/true, LLVM::Linkage::Internal, name, value);
   };
   for (const auto &[name, text] : texts)
     define(name, builder.getI8Type(), text.size(), builder.getStringAttr(text));
@@ -248,8 +246,8 @@ Value EmulatedTarget::emitMma(OpBuilder &builder, Location loc,
   store(acc, accMemory);
   emitCall(builder, loc, "tessera_cpu_mma",
            {instruction,
-            symbols.emitPlace(builder, loc, "the product " + row.name),
-            aMemory, bMemory, accMemory});
+            symbols.emitPlace(builder, loc, "the product " + row.name), aMemory,
+            bMemory, accMemory});
   auto type = cast<VectorType>(acc.getType());
   Value result = LLVM::LoadOp::create(builder, loc, getBitsType(type),
                                       accMemory, /*alignment=*/8);
@@ -273,11 +271,11 @@ Value EmulatedTarget::emitShuffle(OpBuilder &builder, Location loc, Value value,
                    : lane;
   Value lanes =
       arith::ConstantIntOp::create(builder, loc, chip.subgroupSize, 32);
-  Value result = emitCall(
-      builder, loc, "tessera_cpu_shuffle",
-      {symbols.emitPlace(builder, loc, "the exchange between lanes"), wide, from,
-       lanes},
-      i64);
+  Value result =
+      emitCall(builder, loc, "tessera_cpu_shuffle",
+               {symbols.emitPlace(builder, loc, "the exchange between lanes"),
+                wide, from, lanes},
+               i64);
   return value.getType() == i64
              ? result
              : arith::TruncIOp::create(builder, loc, value.getType(), result);
@@ -285,8 +283,8 @@ Value EmulatedTarget::emitShuffle(OpBuilder &builder, Location loc, Value value,
 
 /// The lane that asks for a value in a `gpu.shuffle`, and whether there is one
 /// (i1).
-static std::pair<Value, Value> emitSource(OpBuilder &builder,
-                                          gpu::ShuffleOp op, Value lane) {
+static std::pair<Value, Value> emitSource(OpBuilder &builder, gpu::ShuffleOp op,
+                                          Value lane) {
   Location loc = op.getLoc();
   Value offset = op.getOffset(), from = offset;
   switch (op.getMode()) {
@@ -336,8 +334,7 @@ LogicalResult EmulatedTarget::convertLaneOps() const {
     if (value.getType() != bits)
       value = arith::BitcastOp::create(builder, loc, bits, value);
     auto [from, valid] = emitSource(
-        builder, shuffle,
-        arith::IndexCastOp::create(builder, loc, i32, lane));
+        builder, shuffle, arith::IndexCastOp::create(builder, loc, i32, lane));
     Value result = emitShuffle(builder, loc, value, from);
     if (type != bits)
       result = arith::BitcastOp::create(builder, loc, type, result);
@@ -367,8 +364,8 @@ Value EmulatedTarget::emitAddress(OpBuilder &builder, Location loc,
                                   Value memory, ValueRange indices) const {
   Type i64 = builder.getI64Type();
   Type element = cast<MemRefType>(memory.getType()).getElementType();
-  Value base = memref::ExtractAlignedPointerAsIndexOp::create(builder, loc,
-                                                              memory);
+  Value base =
+      memref::ExtractAlignedPointerAsIndexOp::create(builder, loc, memory);
   Value linear = emitLinearIndex(builder, loc, memory, indices);
   Value bytes = emitBytes(builder, loc, linear, element);
   Value address = arith::AddIOp::create(builder, loc, base, bytes);
@@ -384,15 +381,14 @@ bool EmulatedTarget::emitAsyncCopy(OpBuilder &builder, Location loc,
   auto type = cast<MemRefType>(source.getType());
   Type element = type.getElementType();
   int64_t bytes = width * getElementBits(element) / 8;
-  if (!chip.asyncCopy || bytes < chip.asyncCopyBytes || bytes > chip.accessBytes ||
-      isWorkgroupMemory(type) || type.getRank() == 0 ||
-      !type.isLastDimUnitStride())
+  if (!chip.asyncCopy || bytes < chip.asyncCopyBytes ||
+      bytes > chip.accessBytes || isWorkgroupMemory(type) ||
+      type.getRank() == 0 || !type.isLastDimUnitStride())
     return false;
   Value all = emitInteger(builder, loc, bytes), some = all;
   if (count)
-    some = arith::IndexCastOp::create(
-        builder, loc, builder.getI64Type(),
-        emitBytes(builder, loc, count, element));
+    some = arith::IndexCastOp::create(builder, loc, builder.getI64Type(),
+                                      emitBytes(builder, loc, count, element));
   emitCall(builder, loc, "tessera_cpu_async_copy",
            {emitAddress(builder, loc, target, targetIndices),
             emitAddress(builder, loc, source, sourceIndices), all, some});
@@ -428,9 +424,9 @@ void EmulatedTarget::checkAccesses() const {
                           load.getVectorType(), load.getAlignment().value_or(0),
                           "the load"});
     else if (auto store = dyn_cast<vector::StoreOp>(op))
-      accesses.push_back(
-          {op, store.getBase(), store.getIndices(), store.getVectorType(),
-           store.getAlignment().value_or(0), "the store"});
+      accesses.push_back({op, store.getBase(), store.getIndices(),
+                          store.getVectorType(),
+                          store.getAlignment().value_or(0), "the store"});
     else if (auto load = dyn_cast<memref::LoadOp>(op))
       accesses.push_back({op, load.getMemRef(), load.getIndices(),
                           load.getType(), 0, "the load"});
@@ -450,12 +446,11 @@ void EmulatedTarget::checkAccesses() const {
       bytes *= vector.getNumElements();
     OpBuilder builder(access.op);
     Location loc = access.op->getLoc();
-    emitCall(
-        builder, loc, "tessera_cpu_access",
-        {symbols.emitPlace(builder, loc, access.what),
-         emitAddress(builder, loc, access.memory, access.indices),
-         emitInteger(builder, loc, bytes),
-         emitInteger(builder, loc, static_cast<int64_t>(access.alignment)),
-         emitInteger(builder, loc, inWorkgroup)});
+    emitCall(builder, loc, "tessera_cpu_access",
+             {symbols.emitPlace(builder, loc, access.what),
+              emitAddress(builder, loc, access.memory, access.indices),
+              emitInteger(builder, loc, bytes),
+              emitInteger(builder, loc, static_cast<int64_t>(access.alignment)),
+              emitInteger(builder, loc, inWorkgroup)});
   }
 }

@@ -84,8 +84,9 @@ static float decodeF8(uint32_t bits, int mantissaBits, int bias,
   auto exponent = static_cast<int>(magnitude >> mantissaBits);
   uint32_t mantissa = magnitude & ((1u << mantissaBits) - 1);
   float value;
-  if (isFnuz ? bits == 0x80
-             : hasInfinity ? magnitude > 0x7c : magnitude == 0x7f)
+  if (isFnuz        ? bits == 0x80
+      : hasInfinity ? magnitude > 0x7c
+                    : magnitude == 0x7f)
     value = std::nanf("");
   else if (hasInfinity && magnitude == 0x7c)
     value = HUGE_VALF;
@@ -259,7 +260,7 @@ static bool execute(const tessera_matrix_instruction &instruction,
                     void *const *acc, std::string &why) {
   int64_t m = instruction.m, n = instruction.n, k = instruction.k;
   int32_t laneBits = instruction.laneBits;
-  const int32_t(*steps)[2] = instruction.steps;
+  const int32_t (*steps)[2] = instruction.steps;
   Operand left("a", instruction.aType, k, laneBits, instruction.aRegisterBits,
                steps);
   steps += laneBits + instruction.aRegisterBits;

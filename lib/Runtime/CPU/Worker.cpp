@@ -226,9 +226,14 @@ void Worker::runThreads(Job &job) {
     fibers.start(index, Thread::main, threads[index].get());
     runnable.push_back(index);
   }
+  // The order of threads turns around at each barrier, and differs from one
+  // workgroup to the next: what depends on it is wrong somewhere.
+  const int64_t *id = threads[0]->workgroup.blockId;
+  bool backward = (id[0] + id[1] + id[2]) % 2 != 0;
   for (;;) {
     bool meets = false;
-    for (uint32_t index : runnable) {
+    for (size_t i = 0; i < runnable.size(); ++i) {
+      uint32_t index = runnable[backward ? runnable.size() - 1 - i : i];
       Thread &thread = *threads[index];
       thread.state = Thread::Runs;
       if (fibers.resume(index))
@@ -251,6 +256,7 @@ void Worker::runThreads(Job &job) {
       }
     if (arrived == 0)
       return;
+    backward = !backward;
     if (arrived != count)
       return job.fail(
           StatusCode::LaunchFailed,
@@ -265,15 +271,16 @@ void Worker::runThreads(Job &job) {
 // Meetings
 //===----------------------------------------------------------------------===//
 
-/// What a lane is at, in place of a meeting that others wait at.
-static std::string describeState(const Thread &thread) {
+/// What lanes are at, in place of a meeting that others wait at.
+static std::string describeState(const Thread &thread, size_t lanes) {
+  std::string wait = lanes == 1 ? " waits at " : " wait at ";
   switch (thread.state) {
   case Thread::AtBarrier:
-    return "wait at a barrier";
+    return wait + "a barrier";
   case Thread::AtMeeting:
-    return format("wait at %s", thread.meeting.place);
+    return wait + thread.meeting.place;
   default:
-    return "have ended";
+    return lanes == 1 ? " has ended" : " have ended";
   }
 }
 
@@ -284,9 +291,8 @@ static std::string describeLanes(const std::vector<size_t> &lanes) {
     size_t last = i;
     while (last + 1 < lanes.size() && lanes[last + 1] == lanes[last] + 1)
       ++last;
-    runs.push_back(last == i
-                       ? format("%zu", lanes[i])
-                       : format("%zu to %zu", lanes[i], lanes[last]));
+    runs.push_back(last == i ? format("%zu", lanes[i])
+                             : format("%zu to %zu", lanes[i], lanes[last]));
     i = last + 1;
   }
   // A few say enough.
@@ -321,22 +327,23 @@ static std::string
 describeAbsence(const std::vector<std::unique_ptr<Thread>> &threads,
                 const Meeting &meeting, size_t first, size_t end) {
   std::vector<size_t> present, absent;
-  std::string elsewhere;
+  const Thread *here = nullptr, *elsewhere = nullptr;
   for (size_t lane = first; lane < end; ++lane) {
     const Thread &thread = *threads[lane];
     if (thread.isAt(meeting)) {
+      here = &thread;
       present.push_back(lane - first);
       continue;
     }
     // Of those elsewhere, the ones that are where the first of them is.
-    std::string state = describeState(thread);
-    if (elsewhere.empty())
-      elsewhere = state;
-    if (state == elsewhere)
+    if (!elsewhere)
+      elsewhere = &thread;
+    if (describeState(thread, 1) == describeState(*elsewhere, 1))
       absent.push_back(lane - first);
   }
-  return describeLanes(present) + " wait at " + meeting.place + ", and " +
-         describeLanes(absent) + " " + elsewhere +
+  return describeLanes(present) + describeState(*here, present.size()) +
+         ", and " + describeLanes(absent) +
+         describeState(*elsewhere, absent.size()) +
          ": what lanes do together must not depend on the lane";
 }
 

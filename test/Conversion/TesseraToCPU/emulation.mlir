@@ -10,11 +10,11 @@
 // CHECK:         %[[A:.+]] = llvm.alloca
 // CHECK:         %[[B:.+]] = llvm.alloca
 // CHECK:         %[[ACC:.+]] = llvm.alloca
+// CHECK:         %[[R:.+]] = llvm.mlir.addressof @[[ROW]]
 // CHECK:         llvm.store %{{.+}}, %[[A]] {{.*}}: vector<4xi16>, !llvm.ptr
 // CHECK:         llvm.store %{{.+}}, %[[B]] {{.*}}: vector<4xi16>, !llvm.ptr
 // CHECK:         llvm.store %{{.+}}, %[[ACC]] {{.*}}: vector<4xi32>, !llvm.ptr
-// CHECK-DAG:     %[[R:.+]] = llvm.mlir.addressof @[[ROW]]
-// CHECK-DAG:     %[[P:.+]] = llvm.mlir.addressof @[[PLACE]]
+// CHECK:         %[[P:.+]] = llvm.mlir.addressof @[[PLACE]]
 // CHECK:         call @tessera_cpu_mma(%[[CTX]], %[[R]], %[[P]], %[[A]], %[[B]], %[[ACC]])
 // CHECK:         %[[SUM:.+]] = llvm.load %[[ACC]] {{.*}}: !llvm.ptr -> vector<4xi32>
 // CHECK:         vector.bitcast %[[SUM]] : vector<4xi32> to vector<4xf32>

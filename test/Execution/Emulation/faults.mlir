@@ -8,6 +8,11 @@
 // WAIT: out 0: FAILED
 // WAIT: 256 of 256 elements are wrong
 //
+// A barrier that is missing between what some threads write and others read.
+// RUN: gpu-runner %s --entry=no_barrier --target=cpu --verify | FileCheck %s
+// RUN: %exits 3 gpu-runner %s --entry=no_barrier --target=cpu:emulate=gfx942 --verify 2>&1 | FileCheck %s --check-prefix=BARRIER
+// BARRIER: out 0: FAILED
+//
 // A promised alignment that is not so.
 // RUN: gpu-runner %s --entry=misaligned --target=cpu --verify | FileCheck %s
 // RUN: %exits 1 gpu-runner %s --entry=misaligned --target=cpu:emulate=gfx942 --verify 2>&1 | FileCheck %s --check-prefix=ALIGN
@@ -47,6 +52,23 @@ func.func @wait(%a: memref<16x16xf16>, %c: memref<16x16xf16>) {
         : memref<16x16xf16>, memref<16x16xf16, #gpu.address_space<workgroup>>
     tessera.wait pending 0
     gpu.barrier
+    %f = tessera.load %tile[%c0, %c0]
+        : memref<16x16xf16, #gpu.address_space<workgroup>> -> !tessera.fragment<16x16xf16, acc>
+    tessera.store %f, %c[%c0, %c0] : !tessera.fragment<16x16xf16, acc>, memref<16x16xf16>
+    gpu.terminator
+  }
+  return
+}
+
+func.func @no_barrier(%a: memref<16x16xf16>, %c: memref<16x16xf16>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %lanes = gpu.subgroup_size : index
+  gpu.launch blocks(%bx, %by, %bz) in (%gx = %c1, %gy = %c1, %gz = %c1)
+             threads(%tx, %ty, %tz) in (%sx = %lanes, %sy = %c1, %sz = %c1)
+             workgroup(%tile : memref<16x16xf16, #gpu.address_space<workgroup>>) {
+    tessera.copy %a[%c0, %c0], %tile[%c0, %c0] shape [16, 16]
+        : memref<16x16xf16>, memref<16x16xf16, #gpu.address_space<workgroup>>
     %f = tessera.load %tile[%c0, %c0]
         : memref<16x16xf16, #gpu.address_space<workgroup>> -> !tessera.fragment<16x16xf16, acc>
     tessera.store %f, %c[%c0, %c0] : !tessera.fragment<16x16xf16, acc>, memref<16x16xf16>

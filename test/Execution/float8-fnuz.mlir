@@ -28,22 +28,22 @@ func.func @main(%a: tensor<65x96xf8E4M3FNUZ>, %b: tensor<96x47xf8E5M2FNUZ>, %c: 
 }
 
 // Fragments loaded as they are, multiplied, and converted to the other kind.
-func.func @fragments(%a: memref<32x64xf8E4M3FNUZ>, %b: memref<64x32xf8E4M3FNUZ>, %c: memref<32x32xf32>,
-                     %d: memref<32x32xf8E5M2FNUZ>) {
+func.func @fragments(%a: memref<8x32xf8E4M3FNUZ>, %b: memref<32x16xf8E4M3FNUZ>, %c: memref<8x16xf32>,
+                     %d: memref<8x16xf8E5M2FNUZ>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %zero = arith.constant 0.0 : f32
   %lanes = gpu.subgroup_size : index
   gpu.launch blocks(%bx, %by, %bz) in (%gx = %c1, %gy = %c1, %gz = %c1)
              threads(%tx, %ty, %tz) in (%sx = %lanes, %sy = %c1, %sz = %c1) {
-    %x = tessera.load %a[%c0, %c0] : memref<32x64xf8E4M3FNUZ> -> !tessera.fragment<32x64xf8E4M3FNUZ, a>
-    %y = tessera.load %b[%c0, %c0] : memref<64x32xf8E4M3FNUZ> -> !tessera.fragment<64x32xf8E4M3FNUZ, b>
-    %z = tessera.fill %zero : f32 -> !tessera.fragment<32x32xf32, acc>
-    %s = tessera.mma %x, %y, %z : !tessera.fragment<32x64xf8E4M3FNUZ, a>, !tessera.fragment<64x32xf8E4M3FNUZ, b>
-        -> !tessera.fragment<32x32xf32, acc>
-    tessera.store %s, %c[%c0, %c0] : !tessera.fragment<32x32xf32, acc>, memref<32x32xf32>
-    %n = tessera.convert %s : !tessera.fragment<32x32xf32, acc> -> !tessera.fragment<32x32xf8E5M2FNUZ, acc>
-    tessera.store %n, %d[%c0, %c0] : !tessera.fragment<32x32xf8E5M2FNUZ, acc>, memref<32x32xf8E5M2FNUZ>
+    %x = tessera.load %a[%c0, %c0] : memref<8x32xf8E4M3FNUZ> -> !tessera.fragment<8x32xf8E4M3FNUZ, a>
+    %y = tessera.load %b[%c0, %c0] : memref<32x16xf8E4M3FNUZ> -> !tessera.fragment<32x16xf8E4M3FNUZ, b>
+    %z = tessera.fill %zero : !tessera.fragment<8x16xf32, acc>
+    %s = tessera.mma %x, %y, %z : !tessera.fragment<8x32xf8E4M3FNUZ, a>, !tessera.fragment<32x16xf8E4M3FNUZ, b>
+        -> !tessera.fragment<8x16xf32, acc>
+    tessera.store %s, %c[%c0, %c0] : !tessera.fragment<8x16xf32, acc>, memref<8x16xf32>
+    %n = tessera.convert %s : !tessera.fragment<8x16xf32, acc> -> !tessera.fragment<8x16xf8E5M2FNUZ, acc>
+    tessera.store %n, %d[%c0, %c0] : !tessera.fragment<8x16xf8E5M2FNUZ, acc>, memref<8x16xf8E5M2FNUZ>
     gpu.terminator
   }
   return

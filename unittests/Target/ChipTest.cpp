@@ -189,6 +189,23 @@ TEST_F(ChipTest, UsesTf32OnlyWherePermitted) {
             "fma.m16n32k1.f32.f32");
 }
 
+TEST_F(ChipTest, UnsignedOperandsNeedRowsThatReadThem) {
+  auto select = [&](StringRef name, bool anyUnsigned) {
+    why.clear();
+    return selectInstruction(*findChip("hip", name), i8, i8, i32,
+                             Precision::Ieee, 64, 64, 64, &why,
+                             /*subgroups=*/1, /*aInMemory=*/true, anyUnsigned)
+        ->name;
+  };
+  EXPECT_EQ(select("gfx942", false), "mfma.m32n32k16.i32.i8");
+  EXPECT_EQ(select("gfx942", true), "mfma.m32n32k16.i32.i8");
+  EXPECT_EQ(select("gfx906", false), "dot4.m32n32k4.i32.i8");
+  EXPECT_EQ(select("gfx906", true), "fma64.m32n32k1.i32.i8");
+  EXPECT_TRUE(isReason("dot4.m32n32k4.i32.i8: reads operands as signed, and "
+                       "one is unsigned"));
+  EXPECT_EQ(select("gfx1100", true), "wmma.m16n16k16.i32.i8");
+}
+
 TEST_F(ChipTest, SaysWhyRowsWerePassedOver) {
   select("sm_80", f16, f16, f32, 16, 8, 8);
   EXPECT_TRUE(isReason("mma.m16n8k16.f32.f16: the fragment, 16x8x8, is no "

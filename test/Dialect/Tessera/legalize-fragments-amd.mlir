@@ -130,11 +130,11 @@ func.func @i8(%A: memref<64x64xi8>, %B: memref<64x64xi8>, %C: memref<64x64xi32>)
   return
 }
 
-// MFMA and v_dot4_i32_i8 know signed elements only.
+// v_dot4_i32_i8 knows signed elements only.
 // CHECK-LABEL: func @u8(
 // GFX906:  tessera.mma {{.*}} {tessera.instruction = "fma64.m32n32k1.i32.i8"}
-// GFX908:  tessera.mma {{.*}} {tessera.instruction = "fma64.m32n32k1.i32.i8"}
-// GFX942:  tessera.mma {{.*}} {tessera.instruction = "fma64.m32n32k1.i32.i8"}
+// GFX908:  tessera.mma {{.*}} {tessera.instruction = "mfma.m32n32k8.i32.i8"}
+// GFX942:  tessera.mma {{.*}} {tessera.instruction = "mfma.m32n32k16.i32.i8"}
 // GFX1100: tessera.mma {{.*}} {tessera.instruction = "wmma.m16n16k16.i32.i8"}
 // GFX1201: tessera.mma {{.*}} {tessera.instruction = "wmma12.m16n16k16.i32.i8"}
 func.func @u8(%A: memref<64x64xi8>, %B: memref<64x64xi8>, %C: memref<64x64xi32>) {

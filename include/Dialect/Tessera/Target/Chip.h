@@ -271,12 +271,10 @@ llvm::StringRef getHostChip();
 /// passed over, and why. `aInMemory`: a is in swizzled workgroup memory, if the
 /// instruction wants it there; else it is in registers. `anyUnsigned`: elements
 /// of a or of b are unsigned.
-const MatrixInstruction *
-selectInstruction(const Chip &chip, Type a, Type b, Type acc,
-                  Precision precision, int64_t m, int64_t n, int64_t k,
-                  llvm::SmallVectorImpl<std::string> *why = nullptr,
-                  int64_t subgroups = 1, bool aInMemory = true,
-                  bool anyUnsigned = false);
+const MatrixInstruction *selectInstruction(
+    const Chip &chip, Type a, Type b, Type acc, Precision precision, int64_t m,
+    int64_t n, int64_t k, llvm::SmallVectorImpl<std::string> *why = nullptr,
+    int64_t subgroups = 1, bool aInMemory = true, bool anyUnsigned = false);
 
 /// The instruction whose operand map distributes a fragment of `type` that no
 /// product constrains, over so many subgroups. Null only if the chip has no

@@ -41,6 +41,8 @@
 
 #include "Tables.h"
 
+#include <algorithm>
+
 using namespace mlir::tessera;
 
 using Step = LaneMap::Step;
@@ -59,8 +61,8 @@ enum class Family {
   Wmma12,
 };
 
-/// Chips, as a set of bits. No chip's instructions are all another's, so there
-/// is no order in which a row could say since when it is there.
+/// Chips, as a set of bits. A later chip may lack what an earlier one has, so
+/// that no row could say since when it is there.
 enum Chips : unsigned {
   Gfx906 = 1,
   Gfx908 = 2,
@@ -109,7 +111,8 @@ static const Row rows[] = {
     {Family::Mfma, 16, 16, 4, "f32", "f32", "f32", AllMfma},
     // V_MFMA_F64_16X16X4_F64.
     {Family::Mfma, 16, 16, 4, "f64", "f64", "f64", Gfx90a | Gfx942 | Gfx950},
-    // Signed. K has doubled twice: V_MFMA_I32_32X32X32_I8 of CDNA4,
+    // Signed; unsigned ones take several. K has doubled twice:
+    // V_MFMA_I32_32X32X32_I8 of CDNA4,
     // V_MFMA_I32_32X32X16_I8 of CDNA3, V_MFMA_I32_32X32X8_I8 before.
     {Family::Mfma, 32, 32, 32, "i8", "i8", "i32", Gfx950},
     {Family::Mfma, 16, 16, 64, "i8", "i8", "i32", Gfx950},
@@ -260,7 +263,6 @@ static MatrixInstruction makeInstruction(const Row &from) {
   case Family::Mfma:
     setNameAndTypes(row, "mfma", from.a, from.b, from.acc);
     setMfmaMaps(row);
-    row.signedOnly = row.aType == "i8";
     break;
   case Family::Wmma:
     setNameAndTypes(row, "wmma", from.a, from.b, from.acc);
@@ -374,10 +376,12 @@ void mlir::tessera::addAmdChips(std::vector<Chip> &chips) {
     // 64x32 take as many of 32, beside operands of which WMMA of RDNA3 wants
     // two copies. Three such workgroups share 64 KiB of workgroup memory with
     // one stage, and hide each other's copies, where two stages would leave
-    // room for one.
+    // room for one. Multiply-adds need tiles as large: with half the
+    // accumulators, reading operands from workgroup memory takes as long as
+    // multiplying them.
     chip.matrixDefaults = {
         {128, 128}, {64, rdna ? 32 : 64}, 64, entry.workgroupKiB > 64 ? 2 : 1};
-    chip.scalarDefaults = {{64, 64}, {32, 32}, 64, 1};
+    chip.scalarDefaults = chip.matrixDefaults;
     // By count, as on NVIDIA: half of the 32 waves of a compute unit.
     chip.batchDefaults = {/*subgroups=*/4, /*resident=*/16, /*perSubgroup=*/4,
                           /*directFragments=*/4};

@@ -1,0 +1,94 @@
+// The tiles of AMD's chips: 64x64 accumulators over 64 lanes, 64x32 over 32; two
+// stages where workgroup memory has room for them besides other workgroups.
+//
+// RUN: gpu-opt %s --tessera-choose-schedule="target=hip chip=gfx906" | FileCheck %s --check-prefixes=CHECK,GFX906
+// RUN: gpu-opt %s --tessera-choose-schedule="target=hip chip=gfx908" | FileCheck %s --check-prefixes=CHECK,GFX908
+// RUN: gpu-opt %s --tessera-choose-schedule="target=hip chip=gfx942" | FileCheck %s --check-prefixes=CHECK,GFX942
+// RUN: gpu-opt %s --tessera-choose-schedule="target=hip chip=gfx950" | FileCheck %s --check-prefixes=CHECK,GFX950
+// RUN: gpu-opt %s --tessera-choose-schedule="target=hip chip=gfx1100" | FileCheck %s --check-prefixes=CHECK,GFX1100
+// RUN: gpu-opt %s --tessera-choose-schedule="target=hip chip=gfx1201" | FileCheck %s --check-prefixes=CHECK,GFX1201
+
+#mk = affine_map<(m, n, k) -> (m, k)>
+#kn = affine_map<(m, n, k) -> (k, n)>
+#mn = affine_map<(m, n, k) -> (m, n)>
+
+// CHECK-LABEL: func @f16(
+// GFX906:  schedule <workgroup = [128, 128], subgroup = [64, 64], k = 32, kFragment = 2, stages = 1, vthread = [1, 1], raster = 8>
+// GFX908:  schedule <workgroup = [128, 128], subgroup = [64, 64], k = 32, kFragment = 8, stages = 1, vthread = [1, 1], raster = 8>
+// GFX942:  schedule <workgroup = [128, 128], subgroup = [64, 64], k = 32, kFragment = 8, stages = 1, vthread = [1, 1]>
+// GFX950:  schedule <workgroup = [128, 128], subgroup = [64, 64], k = 32, kFragment = 16, stages = 2, vthread = [1, 1], raster = 8>
+// GFX1100: schedule <workgroup = [128, 128], subgroup = [64, 32], k = 32, kFragment = 16, stages = 1, vthread = [1, 1], raster = 8>
+// GFX1201: schedule <workgroup = [128, 128], subgroup = [64, 32], k = 32, kFragment = 16, stages = 1, vthread = [1, 1], raster = 8>
+func.func @f16(%a: memref<4096x4096xf16>, %b: memref<4096x4096xf16>, %c: memref<4096x4096xf32>) {
+  tessera.contract ins(%a, %b : memref<4096x4096xf16>, memref<4096x4096xf16>) outs(%c : memref<4096x4096xf32>)
+      maps [#mk, #kn, #mn] accumulate f32 {
+  ^bb0(%s: f32):
+    tessera.yield %s : f32
+  }
+  return
+}
+
+// CHECK-LABEL: func @f8(
+// GFX906:  schedule <workgroup = [128, 128], subgroup = [64, 64], k = 64, kFragment = 1, stages = 1, vthread = [1, 1], raster = 8>
+// GFX908:  schedule <workgroup = [128, 128], subgroup = [64, 64], k = 64, kFragment = 1, stages = 1, vthread = [1, 1], raster = 8>
+// GFX942:  schedule <workgroup = [128, 128], subgroup = [64, 64], k = 64, kFragment = 1, stages = 1, vthread = [1, 1]>
+// GFX950:  schedule <workgroup = [128, 128], subgroup = [64, 64], k = 64, kFragment = 64, stages = 2, vthread = [1, 1], raster = 8>
+// GFX1100: schedule <workgroup = [128, 128], subgroup = [64, 32], k = 64, kFragment = 1, stages = 1, vthread = [1, 1], raster = 8>
+// GFX1201: schedule <workgroup = [128, 128], subgroup = [64, 32], k = 64, kFragment = 16, stages = 1, vthread = [1, 1], raster = 8>
+func.func @f8(%a: memref<4096x4096xf8E4M3FN>, %b: memref<4096x4096xf8E4M3FN>, %c: memref<4096x4096xf32>) {
+  tessera.contract ins(%a, %b : memref<4096x4096xf8E4M3FN>, memref<4096x4096xf8E4M3FN>) outs(%c : memref<4096x4096xf32>)
+      maps [#mk, #kn, #mn] accumulate f32 {
+  ^bb0(%s: f32):
+    tessera.yield %s : f32
+  }
+  return
+}
+
+// CHECK-LABEL: func @f64(
+// GFX906:  schedule <workgroup = [128, 64], subgroup = [64, 32], k = 8, kFragment = 1, stages = 1, vthread = [1, 1]>
+// GFX908:  schedule <workgroup = [128, 64], subgroup = [64, 32], k = 8, kFragment = 1, stages = 1, vthread = [1, 1]>
+// GFX942:  schedule <workgroup = [128, 64], subgroup = [64, 32], k = 8, kFragment = 4, stages = 1, vthread = [1, 1]>
+// GFX950:  schedule <workgroup = [128, 64], subgroup = [64, 32], k = 8, kFragment = 4, stages = 2, vthread = [1, 1]>
+// GFX1100: schedule <workgroup = [128, 64], subgroup = [64, 16], k = 8, kFragment = 1, stages = 1, vthread = [1, 1]>
+// GFX1201: schedule <workgroup = [128, 64], subgroup = [64, 16], k = 8, kFragment = 1, stages = 1, vthread = [1, 1]>
+func.func @f64(%a: memref<1000x1000xf64>, %b: memref<1000x1000xf64>, %c: memref<1000x1000xf64>) {
+  tessera.contract ins(%a, %b : memref<1000x1000xf64>, memref<1000x1000xf64>) outs(%c : memref<1000x1000xf64>)
+      maps [#mk, #kn, #mn] accumulate f64 {
+  ^bb0(%s: f64):
+    tessera.yield %s : f64
+  }
+  return
+}
+
+// CHECK-LABEL: func @unaligned(
+// GFX906:  schedule <workgroup = [64, 64], subgroup = [32, 32], k = 32, kFragment = 2, stages = 1, vthread = [1, 1]>
+// GFX908:  schedule <workgroup = [64, 64], subgroup = [32, 32], k = 32, kFragment = 8, stages = 1, vthread = [1, 1], stageOutput = true>
+// GFX942:  schedule <workgroup = [64, 64], subgroup = [32, 32], k = 32, kFragment = 8, stages = 1, vthread = [1, 1], stageOutput = true>
+// GFX950:  schedule <workgroup = [64, 64], subgroup = [32, 32], k = 32, kFragment = 16, stages = 2, vthread = [1, 1], stageOutput = true>
+// GFX1100: schedule <workgroup = [64, 64], subgroup = [32, 16], k = 32, kFragment = 16, stages = 1, vthread = [1, 1], stageOutput = true>
+// GFX1201: schedule <workgroup = [64, 64], subgroup = [32, 16], k = 32, kFragment = 16, stages = 1, vthread = [1, 1], stageOutput = true>
+func.func @unaligned(%a: memref<509x511xf16>, %b: memref<511x513xf16>, %c: memref<509x513xf32>) {
+  tessera.contract ins(%a, %b : memref<509x511xf16>, memref<511x513xf16>) outs(%c : memref<509x513xf32>)
+      maps [#mk, #kn, #mn] accumulate f32 {
+  ^bb0(%s: f32):
+    tessera.yield %s : f32
+  }
+  return
+}
+
+// Unsigned: no dot product of gfx906.
+// CHECK-LABEL: func @u8(
+// GFX906:  schedule <workgroup = [64, 64], subgroup = [32, 32], k = 64, kFragment = 1, stages = 1, vthread = [1, 1]>
+// GFX908:  schedule <workgroup = [64, 64], subgroup = [32, 32], k = 64, kFragment = 8, stages = 1, vthread = [1, 1]>
+// GFX942:  schedule <workgroup = [64, 64], subgroup = [32, 32], k = 64, kFragment = 16, stages = 1, vthread = [1, 1]>
+// GFX950:  schedule <workgroup = [64, 64], subgroup = [32, 32], k = 64, kFragment = 32, stages = 2, vthread = [1, 1]>
+// GFX1100: schedule <workgroup = [64, 64], subgroup = [32, 16], k = 64, kFragment = 16, stages = 1, vthread = [1, 1]>
+// GFX1201: schedule <workgroup = [64, 64], subgroup = [32, 16], k = 64, kFragment = 16, stages = 1, vthread = [1, 1]>
+func.func @u8(%a: memref<512x512xi8>, %b: memref<512x512xi8>, %c: memref<512x512xi32>) {
+  tessera.contract ins(%a, %b : memref<512x512xi8>, memref<512x512xi8>) outs(%c : memref<512x512xi32>)
+      maps [#mk, #kn, #mn] accumulate i32 unsigned_a unsigned_b {
+  ^bb0(%s: i32):
+    tessera.yield %s : i32
+  }
+  return
+}

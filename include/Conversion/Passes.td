@@ -481,6 +481,12 @@ def ConvertTesseraToCPU
     workgroup numbers are read, and its workgroup memory; a barrier becomes a
     call of `tessera_cpu_barrier`. Memory spaces go.
 
+    For a chip that emulates another (`chip=emulate=gfx942`), a thread is a lane:
+    matrix instructions, exchanges between lanes and asynchronous copies become
+    calls of `tessera_cpu_mma`, `tessera_cpu_shuffle` and `tessera_cpu_async_copy`
+    of the same header, and a call of `tessera_cpu_access` stands before accesses
+    to workgroup memory and those that rely on an alignment.
+
     Before
 
     ```mlir

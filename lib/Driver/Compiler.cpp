@@ -9,6 +9,7 @@
 #include "Conversion/PackedCall.h"
 #include "Conversion/Passes.h"
 #include "Conversion/TensorMaps.h"
+#include "Dialect/Tessera/Target/Emulation.h"
 #include "Dialect/Tessera/Transforms/Schedule.h"
 #include "Dialect/Tessera/Transforms/Utils.h"
 #include "HostCode.h"
@@ -334,7 +335,9 @@ private:
 /// The chip of the host's half of a program for `options`.
 static const Chip *getHostChipFor(const CompileOptions &options,
                                   const Chip *chip) {
-  return options.target == "cpu" ? chip : findChip("cpu", getHostChip());
+  if (options.target == "cpu" && (!chip || !isEmulated(*chip)))
+    return chip;
+  return findChip("cpu", getHostChip());
 }
 
 /// Erases the functions that `entry` does not reach.

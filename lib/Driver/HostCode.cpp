@@ -81,6 +81,12 @@ static llvm::orc::SymbolMap getRuntimeSymbols(llvm::orc::ExecutionSession &es) {
   add("_mlir_memref_to_llvm_aligned_alloc", &tessera_rt_aligned_alloc);
   add("_mlir_memref_to_llvm_free", &tessera_rt_free);
   add("tessera_cpu_barrier", &tessera_cpu_barrier);
+  add("tessera_cpu_mma", &tessera_cpu_mma);
+  add("tessera_cpu_shuffle", &tessera_cpu_shuffle);
+  add("tessera_cpu_async_copy", &tessera_cpu_async_copy);
+  add("tessera_cpu_async_commit", &tessera_cpu_async_commit);
+  add("tessera_cpu_async_wait", &tessera_cpu_async_wait);
+  add("tessera_cpu_access", &tessera_cpu_access);
 #if defined(__x86_64__)
   add("__truncsfbf2", &truncateToBF16);
   add("__truncdfbf2", &truncateDoubleToBF16);

@@ -30,8 +30,9 @@ namespace {
 
 /// Frees what a function allocates, where that can be told: ownership-based
 /// deallocation refuses functions that hold ops of unknown effects, such as the
-/// barriers of a kernel written by hand. There, what the program allocates and
-/// does not free is freed with the runtime's session.
+/// barriers of a kernel written by hand, and gives the memory that a launch
+/// attributes to a workgroup or a thread an owner. There, what the program
+/// allocates and does not free is freed with the runtime's session.
 struct DeallocateBuffersPass
     : PassWrapper<DeallocateBuffersPass, OperationPass<func::FuncOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(DeallocateBuffersPass)
@@ -53,9 +54,14 @@ struct DeallocateBuffersPass
     pm.addPass(createCanonicalizerPass());
   }
   void runOnOperation() override {
-    WalkResult barriers = getOperation().walk(
-        [](gpu::BarrierOp) { return WalkResult::interrupt(); });
-    if (barriers.wasInterrupted())
+    WalkResult refused = getOperation().walk([](Operation *op) {
+      auto launch = dyn_cast<gpu::LaunchOp>(op);
+      bool hasMemory = launch && (!launch.getWorkgroupAttributions().empty() ||
+                                  !launch.getPrivateAttributions().empty());
+      return isa<gpu::BarrierOp>(op) || hasMemory ? WalkResult::interrupt()
+                                                  : WalkResult::advance();
+    });
+    if (refused.wasInterrupted())
       return;
     OpPassManager pm(func::FuncOp::getOperationName());
     build(pm);

@@ -6,6 +6,8 @@
 
 #include "Target/Target.h"
 
+#include "Dialect/Tessera/Target/Emulation.h"
+
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/TargetParser/Host.h"
@@ -21,7 +23,8 @@ mlir::tessera::createCPUMachine(const Chip &chip) {
   llvm::Triple triple(llvm::sys::getProcessTriple());
   std::string cpu, error;
   llvm::SubtargetFeatures features;
-  if (chip.name == getHostChip()) {
+  // What emulates another chip is code for the host.
+  if (chip.name == getHostChip() || isEmulated(chip)) {
     cpu = llvm::sys::getHostCPUName();
     for (auto &feature : llvm::sys::getHostCPUFeatures())
       features.AddFeature(feature.first(), feature.second);

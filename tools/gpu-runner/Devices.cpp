@@ -7,6 +7,7 @@
 #include "Devices.h"
 
 #include "Dialect/Tessera/Target/Chip.h"
+#include "Dialect/Tessera/Target/Emulation.h"
 #include "Runtime/TargetId.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -65,10 +66,12 @@ static bool runsOn(StringRef target, StringRef chip, StringRef host,
            (!isCubin || code->level / 10 == device->level / 10);
   }
   // The vector units of one architecture include each other; the chip of no
-  // particular architecture has the narrowest.
+  // particular architecture has the narrowest. Any host emulates any chip.
   const Chip *code = findChip(target, chip);
   const Chip *device = findChip(target, host);
-  return code && device && code->accessBytes <= device->accessBytes;
+  return code && device &&
+         (compiler::isEmulated(*code) ||
+          code->accessBytes <= device->accessBytes);
 }
 
 /// The chip to compile for where the device's own is not given: the device's,
@@ -99,10 +102,12 @@ static LogicalResult checkChip(StringRef target, StringRef chip,
                                Report &report) {
   if (chip.empty() || findChip(target, chip))
     return success();
-  return report.fail(Exit::Usage,
-                     "unknown chip '" + chip + "' for target " + target +
-                         "; known, nearest first: " +
-                         llvm::join(getKnownChips(target, chip), ", "));
+  std::string known = llvm::join(getKnownChips(target, chip), ", ");
+  if (target == "cpu" && !chip.starts_with(compiler::emulationPrefix))
+    known += ", and emulate=CHIP for a chip of another target";
+  return report.fail(Exit::Usage, "unknown chip '" + chip + "' for target " +
+                                      target +
+                                      "; known, nearest first: " + known);
 }
 
 /// The devices of the target that is asked for, in the order of their numbers;
@@ -264,6 +269,13 @@ void runner::listDevices(Report &report) {
     Report::note("absent: " + line);
     absent.push_back(llvm::json::fixUTF8(line));
   }
+  llvm::SmallVector<std::string> emulated;
+  for (const Chip &chip : compiler::getEmulatedChips())
+    emulated.push_back(compiler::getEmulatedName(chip).str());
+  Report::note("--target=cpu:emulate=CHIP runs the code of a chip lane by lane "
+               "on this machine: " +
+               llvm::join(emulated, ", "));
   report.root["devices"] = std::move(list);
+  report.root["emulated"] = llvm::json::Array(emulated);
   report.root["absent"] = std::move(absent);
 }

@@ -6,6 +6,8 @@
 
 #include "Explain.h"
 
+#include "Dialect/Tessera/Target/Emulation.h"
+
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Format.h"
 
@@ -18,16 +20,17 @@ static std::string formatDims(const int64_t *dims) {
 }
 
 static void explainProduct(const compiler::ProductReport &product,
-                           StringRef target, llvm::raw_ostream &os) {
+                           const compiler::Chip &chip, llvm::raw_ostream &os) {
   os << "product " << product.product << " in kernel " << product.kernel;
   if (!product.location.empty())
     os << " (" << product.location << ")";
   os << "\n  " << product.instruction;
   if (product.matrixUnit)
-    os << ", on the matrix unit\n";
+    os << (compiler::isEmulated(chip) ? ", emulated by its lane maps\n"
+                                      : ", on the matrix unit\n");
   else if (product.plainThreads)
     os << "\n";
-  else if (target == "cpu")
+  else if (!chip.hasLanes())
     os << ", vectors of the CPU\n";
   else
     os << (StringRef(product.instruction).starts_with("dot")
@@ -123,18 +126,19 @@ static void explainCode(const compiler::CodeReport &code, llvm::raw_ostream &os,
   object["workgroups_per_unit"] = code.workgroupsPerUnit;
 }
 
-void runner::explain(const compiler::CompiledProgram &program, StringRef target,
-                     const CacheUse &cache, runtime::Device *device,
+void runner::explain(const compiler::CompiledProgram &program,
+                     const compiler::Chip &chip, const CacheUse &cache,
+                     runtime::Device *device,
                      ArrayRef<runtime::LaunchRecord> launches, bool print,
                      llvm::raw_ostream &stream, Report &report) {
   llvm::raw_ostream &os = print ? stream : llvm::nulls();
   llvm::json::Array products, kernels, stages;
   unsigned fallbacks = 0;
   for (const compiler::ProductReport &product : program.products) {
-    explainProduct(product, target, os);
+    explainProduct(product, chip, os);
     products.push_back(describe(product));
     fallbacks +=
-        !product.matrixUnit && !product.plainThreads && target != "cpu";
+        !product.matrixUnit && !product.plainThreads && chip.hasLanes();
   }
   if (program.products.empty())
     os << "no matrix products\n";

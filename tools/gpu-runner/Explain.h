@@ -17,11 +17,11 @@ namespace runner {
 
 /// Puts products, kernels and compile times into the JSON object, and prints
 /// them if `print` is set. With a device, also what the kernels take of it;
-/// `launches` are those of one run.
-void explain(const compiler::CompiledProgram &program, StringRef target,
-             const CacheUse &cache, runtime::Device *device,
-             ArrayRef<runtime::LaunchRecord> launches, bool print,
-             llvm::raw_ostream &os, Report &report);
+/// `launches` are those of one run. `chip` is what it was compiled for.
+void explain(const compiler::CompiledProgram &program,
+             const compiler::Chip &chip, const CacheUse &cache,
+             runtime::Device *device, ArrayRef<runtime::LaunchRecord> launches,
+             bool print, llvm::raw_ostream &os, Report &report);
 
 /// "compile: 123 ms: schedule 12, ...", and what the cache had to do with it.
 void printTimes(ArrayRef<compiler::StageTime> times, const CacheUse &cache,

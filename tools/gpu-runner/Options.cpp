@@ -351,7 +351,9 @@ What is run, and where
                       TARGET is cpu, cuda or hip; NUMBER as --list-devices
                       counts; CHIP is what to compile for (cuda:sm_80,
                       hip:gfx942). With --emit=hsaco several chips, divided by
-                      commas, give one bundle (hip:gfx942,gfx1100)
+                      commas, give one bundle (hip:gfx942,gfx1100). With
+                      cpu:emulate=CHIP the CPU runs the code of a chip of
+                      another target, each of its lanes by itself
 
 Arguments and outputs
   --arg=SPEC          contents of the next argument of the entry, in order:

@@ -104,7 +104,8 @@ static LogicalResult checkInputs(const Entry &entry,
   return success();
 }
 
-LogicalResult runner::verify(const Options &options, const Entry &entry,
+LogicalResult runner::verify(const Options &options, const compiler::Chip &chip,
+                             const Entry &entry,
                              const std::vector<HostArray> &arguments,
                              const std::vector<Output> &outputs,
                              Execution &execution, Report &report) {
@@ -131,6 +132,8 @@ LogicalResult runner::verify(const Options &options, const Entry &entry,
   }
   reference::VerifyOptions verifyOptions;
   verifyOptions.evaluation.allowTf32 = options.allowTf32;
+  if (chip.hasLanes())
+    verifyOptions.evaluation.subgroupSize = chip.subgroupSize;
   verifyOptions.evaluation.maxWork =
       workPerCore * std::max(1u, std::thread::hardware_concurrency());
   reference::Verification result =

@@ -9,11 +9,15 @@
 
 #include "Execution.h"
 
+#include "Dialect/Tessera/Target/Chip.h"
+
 namespace runner {
 
 /// Computes the reference from `entry`, the source, and compares the outputs;
-/// sees to it that the other arguments were left alone.
-LogicalResult verify(const Options &options, const Entry &entry,
+/// sees to it that the other arguments were left alone. Lanes are counted as on
+/// `chip`, where the program names them.
+LogicalResult verify(const Options &options, const compiler::Chip &chip,
+                     const Entry &entry,
                      const std::vector<runtime::HostArray> &arguments,
                      const std::vector<Output> &outputs, Execution &execution,
                      Report &report);

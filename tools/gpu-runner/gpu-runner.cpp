@@ -232,6 +232,7 @@ static LogicalResult runProgram(const Options &options, const Target &target,
                                 const std::vector<HostArray> &arguments,
                                 Report &report) {
   runtime::Device &device = *target.device;
+  const compiler::Chip &chip = *compiler::findChip(target.name, target.chip);
   // What no kernel wrote is then NaN.
   device.setChecking(options.verify);
   Execution execution(device, program, entry, arguments);
@@ -247,14 +248,13 @@ static LogicalResult runProgram(const Options &options, const Target &target,
   if (failed(execution.finish(report)) ||
       failed(execution.readOutputs(outputs, report)))
     return failure();
-  explain(program, target.name, cache, &device,
-          execution.getSession().launches(), options.explain, report.text(),
-          report);
+  explain(program, chip, cache, &device, execution.getSession().launches(),
+          options.explain, report.text(), report);
   clock.report(execution.getFirstLaunch(), options.explain, report);
   if (failed(handleOutputs(options, outputs, report)))
     return failure();
-  if (options.verify &&
-      failed(verify(options, entry, arguments, outputs, execution, report)))
+  if (options.verify && failed(verify(options, chip, entry, arguments, outputs,
+                                      execution, report)))
     return failure();
   if (!options.bench)
     return success();
@@ -315,7 +315,8 @@ static LogicalResult compileAndRun(const Options &options, KeptDevices &kept,
           compiler::compileProgram(*module, compileOptions);
       if (!program)
         return report.failDiagnosed("compiling");
-      explain(*program, target.name, CacheUse(), /*device=*/nullptr, {},
+      explain(*program, *compiler::findChip(target.name, target.chip),
+              CacheUse(), /*device=*/nullptr, {},
               /*print=*/true, llvm::errs(), report);
     }
     return emitStage(options, compileOptions, *module, report);

@@ -9,11 +9,16 @@
 //   gpu.thread_id..  loads from the context
 //   gpu.barrier      a call: the runtime runs the threads as fibers
 //
+// For a chip that emulates another, a thread is a lane, and what lanes do
+// together are calls as well: Emulation.cpp.
+//
 //===----------------------------------------------------------------------===//
 
 #include "Conversion/FragmentToVector.h"
 #include "Conversion/Passes.h"
+#include "Dialect/Tessera/Target/Emulation.h"
 #include "Dialect/Tessera/Transforms/Utils.h"
+#include "Emulation.h"
 #include "MathLibrary.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -45,14 +50,29 @@ struct ConvertTesseraToCPUPass
   void runOnOperation() override {
     gpu::GPUModuleOp module = getOperation();
     FailureOr<const Chip *> found = getChip(module, "cpu", chip);
-    if (failed(found) ||
-        failed(convertFragmentsToVectors(module, FragmentTarget(**found))) ||
+    if (failed(found) || failed(convertFragments(module, **found)) ||
         failed(convertToMathLibrary(module)))
       return signalPassFailure();
     dropMemorySpaces(module);
     for (auto kernel : llvm::to_vector(module.getOps<gpu::GPUFuncOp>()))
       if (failed(convertKernel(kernel)))
         return signalPassFailure();
+  }
+
+  static LogicalResult convertFragments(gpu::GPUModuleOp module,
+                                        const Chip &chip) {
+    if (!isEmulated(chip))
+      return convertFragmentsToVectors(module, FragmentTarget(chip));
+    EmulationSymbols symbols;
+    for (auto kernel : module.getOps<gpu::GPUFuncOp>()) {
+      EmulatedTarget target(chip, kernel, symbols);
+      if (failed(convertFragmentsToVectors(kernel, target)) ||
+          failed(target.convertLaneOps()))
+        return failure();
+      target.checkAccesses();
+    }
+    symbols.declare(module);
+    return success();
   }
 
   static void dropMemorySpaces(Operation *root) {
@@ -110,6 +130,7 @@ struct ConvertTesseraToCPUPass
                                    "tessera-pack-workgroup-memory";
     Value context = entry.addArgument(pointer, loc);
     Value memory = entry.addArgument(bytes, loc);
+    EmulatedTarget::setContext(function, context);
 
     // Fields of tessera_workgroup, in order.
     enum { BlockId = 0, GridDim = 3, BlockDim = 6, ThreadId = 9 };

@@ -13,16 +13,14 @@
 #include "CpuDevice.h"
 
 #include "../Format.h"
-#include "Fiber.h"
 #include "Runtime/CpuKernel.h"
 #include "ThreadPool.h"
+#include "Worker.h"
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
-#include <mutex>
 
 using namespace tessera::runtime;
 
@@ -36,65 +34,6 @@ constexpr int64_t maxBlockThreads = 1024;
 /// Most fibers of all workers together. Each takes two memory mappings of the
 /// 65530 that Linux gives a process.
 constexpr size_t maxFibers = 16384;
-/// Bytes behind the workgroup memory that the checking mode watches.
-constexpr size_t canaryBytes = 256;
-constexpr unsigned char canaryByte = 0xA5;
-
-class CpuDevice;
-
-/// What one launch shares between its workers.
-struct Job {
-  const LaunchRequest *request = nullptr;
-  tessera_cpu_kernel kernel = nullptr;
-  bool checking = false;
-  int64_t threads = 1;
-  int64_t workgroups = 0;
-  int64_t chunk = 1;
-  std::atomic<int64_t> next{0};
-  std::atomic<bool> stop{false};
-
-  std::mutex mutex;
-  Status error;
-
-  void fail(StatusCode code, std::string message) {
-    std::lock_guard<std::mutex> lock(mutex);
-    if (error.ok())
-      error = Status(code, std::move(message));
-    stop = true;
-  }
-};
-
-/// What one worker keeps between launches.
-class Worker {
-public:
-  ~Worker() { std::free(arena); }
-
-  void run(Job &job);
-
-  FiberSet fibers;
-
-private:
-  bool reserveArena(size_t bytes);
-  void runWorkgroup(Job &job, const tessera_workgroup &workgroup);
-  /// All threads of a workgroup as fibers, barrier by barrier.
-  void runThreads(Job &job, const tessera_workgroup &workgroup);
-
-  struct Thread {
-    tessera_cpu_kernel kernel;
-    void **args;
-    tessera_workgroup workgroup;
-  };
-  static void threadMain(void *data) {
-    auto *thread = static_cast<Thread *>(data);
-    thread->kernel(thread->args, &thread->workgroup);
-  }
-
-  std::vector<Thread> threads;
-  /// Threads that have not finished.
-  std::vector<uint32_t> active;
-  unsigned char *arena = nullptr;
-  size_t arenaBytes = 0;
-};
 
 class CpuDevice final : public Device {
 public:
@@ -147,137 +86,6 @@ private:
 };
 
 } // namespace
-
-//===----------------------------------------------------------------------===//
-// Worker
-//===----------------------------------------------------------------------===//
-
-bool Worker::reserveArena(size_t bytes) {
-  if (bytes <= arenaBytes)
-    return true;
-  void *memory = nullptr;
-  size_t rounded = (bytes + 4095) / 4096 * 4096;
-  if (posix_memalign(&memory, 64, rounded) != 0)
-    return false;
-  std::free(arena);
-  arena = static_cast<unsigned char *>(memory);
-  arenaBytes = rounded;
-  return true;
-}
-
-void Worker::run(Job &job) {
-  const LaunchRequest &request = *job.request;
-  size_t workgroupBytes = static_cast<size_t>(request.workgroupBytes);
-  if (workgroupBytes != 0 && !reserveArena(workgroupBytes + canaryBytes))
-    return job.fail(StatusCode::OutOfMemory,
-                    format("launch of '%s': no memory for %zu bytes of "
-                           "workgroup memory",
-                           request.kernel, workgroupBytes));
-  if (job.threads > 1) {
-    if (!fibers.reserve(static_cast<size_t>(job.threads)))
-      return job.fail(
-          StatusCode::OutOfMemory,
-          format("launch of '%s': no memory for the stacks of %lld threads; "
-                 "fewer TESSERA_CPU_THREADS need less",
-                 request.kernel, static_cast<long long>(job.threads)));
-    threads.resize(static_cast<size_t>(job.threads));
-  }
-
-  tessera_workgroup workgroup = {};
-  for (int dim = 0; dim < 3; ++dim) {
-    workgroup.gridDim[dim] = request.grid[dim];
-    workgroup.blockDim[dim] = request.block[dim];
-  }
-  workgroup.workgroupMemory = workgroupBytes != 0 ? arena : nullptr;
-
-  for (;;) {
-    int64_t first = job.next.fetch_add(job.chunk, std::memory_order_relaxed);
-    int64_t last = std::min(first + job.chunk, job.workgroups);
-    for (int64_t id = first; id < last; ++id) {
-      if (job.stop.load(std::memory_order_relaxed))
-        return;
-      workgroup.blockId[0] = id % request.grid[0];
-      workgroup.blockId[1] = id / request.grid[0] % request.grid[1];
-      workgroup.blockId[2] = id / request.grid[0] / request.grid[1];
-      runWorkgroup(job, workgroup);
-    }
-    if (last >= job.workgroups)
-      return;
-  }
-}
-
-void Worker::runWorkgroup(Job &job, const tessera_workgroup &workgroup) {
-  const LaunchRequest &request = *job.request;
-  size_t bytes = static_cast<size_t>(request.workgroupBytes);
-  bool watched = job.checking && bytes != 0;
-  if (watched) {
-    std::memset(arena, 0xFF, bytes);
-    std::memset(arena + bytes, canaryByte, canaryBytes);
-  }
-  if (job.threads == 1)
-    job.kernel(request.args, &workgroup);
-  else
-    runThreads(job, workgroup);
-  if (!watched)
-    return;
-  auto written =
-      std::find_if(arena + bytes, arena + bytes + canaryBytes,
-                   [](unsigned char byte) { return byte != canaryByte; });
-  if (written != arena + bytes + canaryBytes)
-    job.fail(
-        StatusCode::LaunchFailed,
-        format("kernel '%s' writes past its %zu bytes of workgroup memory: "
-               "at byte %td, in workgroup (%lld, %lld, %lld)",
-               request.kernel, bytes, written - arena,
-               static_cast<long long>(workgroup.blockId[0]),
-               static_cast<long long>(workgroup.blockId[1]),
-               static_cast<long long>(workgroup.blockId[2])));
-}
-
-void Worker::runThreads(Job &job, const tessera_workgroup &workgroup) {
-  const LaunchRequest &request = *job.request;
-  size_t count = static_cast<size_t>(job.threads);
-  active.clear();
-  for (size_t index = 0; index < count; ++index) {
-    Thread &thread = threads[index];
-    thread.kernel = job.kernel;
-    thread.args = request.args;
-    thread.workgroup = workgroup;
-    int64_t linear = static_cast<int64_t>(index);
-    thread.workgroup.threadId[0] = linear % request.block[0];
-    thread.workgroup.threadId[1] = linear / request.block[0] % request.block[1];
-    thread.workgroup.threadId[2] = linear / request.block[0] / request.block[1];
-    thread.workgroup.fiber = fibers.get(index);
-    fibers.start(index, threadMain, &thread);
-    active.push_back(static_cast<uint32_t>(index));
-  }
-  // Each round takes every thread to its next barrier, or to its end.
-  while (!active.empty()) {
-    size_t finished = 0, arrived = 0;
-    for (uint32_t index : active) {
-      if (fibers.resume(index))
-        ++finished;
-      else
-        active[arrived++] = index;
-    }
-    active.resize(arrived);
-    if (arrived != 0 && finished != 0)
-      return job.fail(
-          StatusCode::LaunchFailed,
-          format("kernel '%s', workgroup (%lld, %lld, %lld): %zu of %zu "
-                 "threads wait at a barrier that the other %zu ended without "
-                 "reaching",
-                 request.kernel, static_cast<long long>(workgroup.blockId[0]),
-                 static_cast<long long>(workgroup.blockId[1]),
-                 static_cast<long long>(workgroup.blockId[2]), arrived, count,
-                 finished));
-  }
-}
-
-void tessera_cpu_barrier(const tessera_workgroup *workgroup) {
-  if (workgroup->fiber)
-    FiberSet::yield(static_cast<Fiber *>(workgroup->fiber));
-}
 
 //===----------------------------------------------------------------------===//
 // CpuDevice

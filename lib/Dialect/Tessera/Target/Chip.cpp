@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Dialect/Tessera/Target/Chip.h"
+#include "Dialect/Tessera/Target/Emulation.h"
 #include "Tables.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -39,13 +40,18 @@ const Chip *mlir::tessera::findChip(llvm::StringRef target,
   for (const Chip &chip : getAllChips())
     if (chip.target == target && chip.name == name)
       return &chip;
+  if (target == "cpu" && name.starts_with(emulationPrefix))
+    for (const Chip &chip : getEmulatedChips())
+      if (chip.name == name)
+        return &chip;
   return nullptr;
 }
 
 std::vector<std::string> mlir::tessera::getKnownChips(llvm::StringRef target,
                                                       llvm::StringRef name) {
   std::vector<std::string> names;
-  for (const Chip &chip : getAllChips())
+  bool emulated = target == "cpu" && name.starts_with(emulationPrefix);
+  for (const Chip &chip : emulated ? getEmulatedChips() : getAllChips())
     if (chip.target == target)
       names.push_back(chip.name);
   llvm::sort(names, [&](llvm::StringRef l, llvm::StringRef r) {

@@ -74,17 +74,19 @@ static MatrixInstruction makeBlocks(int64_t lanes, int64_t m, int64_t n,
 void mlir::tessera::addScalarInstructions(Chip &chip) {
   int64_t lanes = chip.subgroupSize;
   int64_t rows = lanes / 8;
-  const MatrixInstruction shapes[] = {
+  std::vector<MatrixInstruction> shapes = {
       makeBlocks(lanes, 4 * rows, 32, rows, 8),
       makeBlocks(lanes, 16, 16, rows, 8),
       makeBlocks(lanes, 8, 8, rows, 8),
-      // A row or a column of elements, for fragments of odd shapes.
-      makeBlocks(lanes, 1, lanes, 1, lanes),
-      makeBlocks(lanes, lanes, 1, lanes, 1),
-      // One element, replicated in every lane: fits any shape, and wastes
-      // lanes.
-      makeBlocks(lanes, 1, 1, 1, 1),
   };
+  // A row or a column of elements, for fragments of odd shapes; half of them in
+  // 64 lanes, for fragments that have no more.
+  for (int64_t length = lanes; length >= 32; length /= 2) {
+    shapes.push_back(makeBlocks(lanes, 1, length, 1, length));
+    shapes.push_back(makeBlocks(lanes, length, 1, length, 1));
+  }
+  // One element, replicated in every lane: fits any shape, and wastes lanes.
+  shapes.push_back(makeBlocks(lanes, 1, 1, 1, 1));
   for (MatrixInstruction row : shapes)
     for (auto [a, b, acc] : getScalarProducts()) {
       row.name = (lanes == 32 ? "fma.m" : "fma" + llvm::utostr(lanes) + ".m") +

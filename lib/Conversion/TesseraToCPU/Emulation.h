@@ -1,0 +1,89 @@
+//===- Emulation.h - A chip's lanes on the CPU ------------------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CONVERSION_TESSERATOCPU_EMULATION_H
+#define CONVERSION_TESSERATOCPU_EMULATION_H
+
+#include "Conversion/FragmentToVector.h"
+
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include <map>
+
+namespace mlir::tessera {
+
+/// What the kernels of a module call and refer to.
+class EmulationSymbols {
+public:
+  /// A call of a function of the runtime.
+  Value emitCall(OpBuilder &builder, Location loc, llvm::StringRef name,
+                 ArrayRef<Value> operands, Type result);
+  /// "the product mma.m16n8k16.f32.f16 at matmul.mlir:5:3", as a constant.
+  Value emitPlace(OpBuilder &builder, Location loc, llvm::StringRef what);
+  /// The row, as the runtime takes it. Null if it has no such types.
+  Value emitInstruction(OpBuilder &builder, Location loc,
+                        const MatrixInstruction &row, bool unsignedA,
+                        bool unsignedB);
+  /// Declares and defines all that was used.
+  void declare(gpu::GPUModuleOp module) const;
+
+private:
+  // By name.
+  std::map<std::string, FunctionType> functions;
+  std::map<std::string, std::string> texts;
+  std::map<std::string, std::vector<int32_t>> instructions;
+};
+
+/// The words of `row` as a `tessera_matrix_instruction` of
+/// Runtime/CpuKernel.h. Empty if that has no such types.
+std::vector<int32_t> describeInstruction(const MatrixInstruction &row,
+                                         bool unsignedA, bool unsignedB);
+
+/// One kernel by the functions of Runtime/CpuKernel.h for what lanes do
+/// together. Each thread is a lane; what it hands over goes through memory of
+/// its stack.
+class EmulatedTarget : public FragmentTarget {
+public:
+  /// Gives the kernel a place for its context, and for what a matrix
+  /// instruction takes.
+  EmulatedTarget(const Chip &chip, gpu::GPUFuncOp kernel,
+                 EmulationSymbols &symbols);
+
+  Value emitMma(OpBuilder &builder, Location loc, const MatrixInstruction &row,
+                MmaOp op, Value a, Value b, Value acc) const override;
+  Value emitShuffle(OpBuilder &builder, Location loc, Value value,
+                    Value lane) const override;
+  bool emitAsyncCopy(OpBuilder &builder, Location loc, Value source,
+                     ValueRange sourceIndices, Value target,
+                     ValueRange targetIndices, int64_t width,
+                     Value count) const override;
+  void emitAsyncCommit(OpBuilder &builder, Location loc) const override;
+  void emitAsyncWait(OpBuilder &builder, Location loc,
+                     int64_t pending) const override;
+
+  /// `gpu.shuffle` and `gpu.lane_id` of the kernel.
+  LogicalResult convertLaneOps() const;
+  /// A check before each access to memory: of its alignment, and of its place
+  /// in workgroup memory. While memory spaces are there.
+  void checkAccesses() const;
+  /// Replaces the place for the context of a kernel by the context itself.
+  static void setContext(Operation *kernel, Value context);
+
+private:
+  Value emitCall(OpBuilder &builder, Location loc, llvm::StringRef name,
+                 ArrayRef<Value> arguments, Type result = Type()) const;
+  Value emitAddress(OpBuilder &builder, Location loc, Value memory,
+                    ValueRange indices) const;
+
+  Operation *kernel;
+  EmulationSymbols &symbols;
+  Value context;
+  /// Room for the registers of the largest instruction, in memory.
+  Value aMemory, bMemory, accMemory;
+};
+
+} // namespace mlir::tessera
+
+#endif // CONVERSION_TESSERATOCPU_EMULATION_H

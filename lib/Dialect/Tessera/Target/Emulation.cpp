@@ -1,0 +1,46 @@
+//===- Emulation.cpp - Chips that the host executes lane by lane ----------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Dialect/Tessera/Target/Emulation.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir::tessera;
+
+static Chip emulate(const Chip &original) {
+  Chip chip = original;
+  chip.name = (emulationPrefix + original.name).str();
+  chip.target = "cpu";
+  chip.bulkCopies = std::nullopt;
+  chip.clusterWorkgroups = 1;
+  for (MatrixInstruction &row : chip.instructions)
+    row.aInMemory = row.bInMemory = false;
+  return chip;
+}
+
+const std::vector<Chip> &mlir::tessera::getEmulatedChips() {
+  static const std::vector<Chip> chips = [] {
+    std::vector<Chip> chips;
+    for (const Chip &chip : getAllChips()) {
+      if (chip.target == "cpu" || !chip.hasLanes())
+        continue;
+      Chip emulated = emulate(chip);
+      if (llvm::none_of(chips, [&](const Chip &other) {
+            return other.name == emulated.name;
+          }))
+        chips.push_back(std::move(emulated));
+    }
+    return chips;
+  }();
+  return chips;
+}
+
+llvm::StringRef mlir::tessera::getEmulatedName(const Chip &chip) {
+  llvm::StringRef name = chip.name;
+  return isEmulated(chip) && name.consume_front(emulationPrefix)
+             ? name
+             : llvm::StringRef();
+}

@@ -237,6 +237,12 @@ FailureOr<std::string> mlir::tessera::assemblePTX(Operation *op,
   return runPtxas(op, ptx, chip, log);
 }
 
+FailureOr<std::string> mlir::tessera::translateToSPIRV(ModuleOp module,
+                                                       const Chip &,
+                                                       bool assembly) {
+  return assembly ? printSPIRV(module) : emitSPIRV(module);
+}
+
 /// The CPU's kernels, with the wrappers by which the runtime calls them.
 static FailureOr<OwningOpRef<ModuleOp>> gatherPackedKernels(ModuleOp module) {
   FailureOr<OwningOpRef<ModuleOp>> kernels = gatherKernels(module);
@@ -418,6 +424,14 @@ mlir::tessera::compileProgram(ModuleOp source, const CompileOptions &options) {
     if (failed(program->getCode().add(**kernels)))
       return nullptr;
     program->image.kind = runtime::KernelImage::HostFunctions;
+  } else if (options.target == "vulkan") {
+    StageTimer timer(times, "spirv");
+    FailureOr<std::string> code = emitSPIRV(*module);
+    if (failed(code) ||
+        (options.validate && failed(runSpirvVal(source, *code))))
+      return nullptr;
+    program->image.bytes = std::move(*code);
+    program->image.kind = runtime::KernelImage::SPIRV;
   } else {
     StageTimer timer(times, "ptx");
     OwningOpRef<ModuleOp> copy(module->clone());

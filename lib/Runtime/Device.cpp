@@ -6,6 +6,8 @@
 #include "CUDA/CudaDevice.h"
 #include "Format.h"
 #include "MemoryPool.h"
+#include "Vulkan/VulkanDevice.h"
+#include "Vulkan/VulkanDriver.h"
 
 using namespace tessera::runtime;
 
@@ -135,7 +137,20 @@ std::vector<DeviceInfo> tessera::runtime::listDevices(std::string *why) {
     reason = listCudaDevices(*driver, devices);
   if (why)
     *why = reason.empty() ? "" : "cuda: " + reason + "\n";
+  // A program that stands for a device is no better than the CPU itself.
+  std::vector<DeviceInfo> vulkan;
+  reason.clear();
+  if (const VulkanDriver *driver = getVulkanDriver(&reason))
+    reason = listVulkanDevices(*driver, vulkan);
+  if (why && !reason.empty())
+    *why += "vulkan: " + reason + "\n";
+  for (DeviceInfo &device : vulkan)
+    if (!device.isSoftware)
+      devices.push_back(std::move(device));
   devices.push_back(getCpuInfo());
+  for (DeviceInfo &device : vulkan)
+    if (device.isSoftware)
+      devices.push_back(std::move(device));
   return devices;
 }
 
@@ -150,6 +165,13 @@ tessera::runtime::openDevice(const std::string &target, int ordinal) {
       return Status(StatusCode::NoDevice, "no CUDA device: " + reason);
     return openCudaDevice(*driver, ordinal);
   }
+  if (target == "vulkan") {
+    std::string reason;
+    const VulkanDriver *driver = getVulkanDriver(&reason);
+    if (!driver)
+      return Status(StatusCode::NoDevice, "no Vulkan device: " + reason);
+    return openVulkanDevice(*driver, ordinal);
+  }
   if (target == "auto") {
     std::vector<DeviceInfo> devices = listDevices();
     if (ordinal < 0 || static_cast<size_t>(ordinal) >= devices.size())
@@ -160,5 +182,5 @@ tessera::runtime::openDevice(const std::string &target, int ordinal) {
   }
   return Status(StatusCode::InvalidArgument,
                 "unknown target '" + target +
-                    "': the runtime knows auto, cpu and cuda");
+                    "': the runtime knows auto, cpu, cuda and vulkan");
 }

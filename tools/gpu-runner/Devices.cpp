@@ -56,6 +56,16 @@ static bool runsOn(StringRef target, StringRef chip, StringRef host,
     return code->level <= device->level &&
            (!isCubin || code->level / 10 == device->level / 10);
   }
+  if (target == "vulkan") {
+    const Chip *code = findChip(target, chip);
+    const Chip *device = findChip(target, host);
+    return code && device && code->subgroupSize == device->subgroupSize &&
+           code->workgroupMemoryBytes <= device->workgroupMemoryBytes &&
+           code->maxThreads <= device->maxThreads &&
+           llvm::all_of(code->instructions, [&](const auto &row) {
+             return device->findInstruction(row.name);
+           });
+  }
   // The vector units of one architecture include each other; the chip of no
   // particular architecture has the narrowest.
   const Chip *code = findChip(target, chip);
@@ -68,8 +78,9 @@ static bool runsOn(StringRef target, StringRef chip, StringRef host,
 static std::string getChipFor(const runtime::DeviceInfo &device) {
   if (device.target == "cpu")
     return compiler::getHostChip().str();
-  if (findChip(device.target, device.chip))
-    return device.chip;
+  // What a device of Vulkan reports may have a name.
+  if (const Chip *chip = findChip(device.target, device.chip))
+    return chip->name;
   std::string best;
   int bestLevel = 0;
   for (const std::string &name : getKnownChips(device.target)) {
@@ -219,8 +230,9 @@ void runner::listDevices(Report &report) {
   llvm::json::Array list, absent;
   for (const runtime::DeviceInfo &device : devices) {
     std::string place = device.target + ":" + std::to_string(device.ordinal);
-    std::string chip =
-        device.target == "cpu" ? compiler::getHostChip().str() : device.chip;
+    std::string chip = getChipFor(device);
+    if (chip.empty())
+      chip = device.chip;
     report.text() << llvm::left_justify(place, 8)
                   << llvm::left_justify(chip, 15) << device.name;
     if (device.computeUnits > 0)

@@ -20,6 +20,9 @@ static StringRef getTargetOf(EmitStage stage) {
   case EmitStage::Object:
   case EmitStage::Assembly:
     return "cpu";
+  case EmitStage::SPIRV:
+  case EmitStage::SPIRVAssembly:
+    return "vulkan";
   case EmitStage::Schedule:
   case EmitStage::Tessera:
   case EmitStage::Vendor:
@@ -38,7 +41,8 @@ LogicalResult runner::checkStage(EmitStage stage, StringRef target,
       Exit::Usage,
       "--emit=" + getStageName(stage) + " is for target " + owner +
           ", but the target is " + target + "; say " +
-          (owner == "cuda" ? "--target=cuda:CHIP" : "--target=cpu"));
+          (owner == "cpu" ? "--target=cpu"
+                          : "--target=" + owner.str() + ":CHIP"));
 }
 
 /// The stage of the compiler that the text is made from.
@@ -71,6 +75,10 @@ static FailureOr<std::string> produce(EmitStage stage, mlir::ModuleOp module,
     return compiler::translateToObject(module, chip);
   case EmitStage::Assembly:
     return compiler::translateToObject(module, chip, /*assembly=*/true);
+  case EmitStage::SPIRV:
+    return compiler::translateToSPIRV(module, chip);
+  case EmitStage::SPIRVAssembly:
+    return compiler::translateToSPIRV(module, chip, /*assembly=*/true);
   default: {
     std::string text;
     if (stage == EmitStage::Schedule)
@@ -85,7 +93,8 @@ LogicalResult runner::emitStage(const Options &options,
                                 const compiler::CompileOptions &compileOptions,
                                 mlir::ModuleOp module, Report &report) {
   EmitStage stage = *options.emit;
-  bool isBinary = stage == EmitStage::Cubin || stage == EmitStage::Object;
+  bool isBinary = stage == EmitStage::Cubin || stage == EmitStage::Object ||
+                  stage == EmitStage::SPIRV;
   if (isBinary && options.outputFile.empty() && llvm::outs().is_displayed())
     return report.fail(Exit::Usage, "--emit=" + getStageName(stage) +
                                         " is not text: add -o FILE");

@@ -16,10 +16,9 @@ using namespace runner;
 // Targets and stages
 //===----------------------------------------------------------------------===//
 
-static constexpr StringRef targets[] = {"cpu", "cuda"};
+static constexpr StringRef targets[] = {"cpu", "cuda", "vulkan"};
 /// Designed, and not there.
-static constexpr StringRef plannedTargets[] = {"hip", "vulkan", "opencl",
-                                               "level-zero"};
+static constexpr StringRef plannedTargets[] = {"hip", "opencl", "level-zero"};
 
 ArrayRef<StringRef> runner::getTargets() { return targets; }
 
@@ -28,6 +27,7 @@ static constexpr std::pair<StringRef, EmitStage> stages[] = {
     {"vendor", EmitStage::Vendor},     {"llvm", EmitStage::LLVM},
     {"ptx", EmitStage::PTX},           {"cubin", EmitStage::Cubin},
     {"object", EmitStage::Object},     {"asm", EmitStage::Assembly},
+    {"spirv", EmitStage::SPIRV},       {"spirv-asm", EmitStage::SPIRVAssembly},
 };
 
 StringRef runner::getStageName(EmitStage stage) {
@@ -197,6 +197,7 @@ static const OptionInfo infos[] = {
      }},
     {"--print-ir-after-all", OptionInfo::Flag, &Options::printIRAfterAll},
     {"--ptxas", OptionInfo::Flag, &Options::usePtxas},
+    {"--validate", OptionInfo::Flag, &Options::validate},
     {"--cache", OptionInfo::NeedsValue, nullptr,
      [](StringRef value, Options &options, Report &) {
        options.cache = value.str();
@@ -329,8 +330,8 @@ What is run, and where
   --entry=NAME        the function to run (main)
   --target=auto       the best device of this machine; the CPU if it has no other
   --target=TARGET[:NUMBER][:CHIP]
-                      TARGET is cpu or cuda; NUMBER as --list-devices counts;
-                      CHIP is what to compile for (cuda:sm_80)
+                      TARGET is cpu, cuda or vulkan; NUMBER as --list-devices
+                      counts; CHIP is what to compile for (cuda:sm_80)
 
 Arguments and outputs
   --arg=SPEC          contents of the next argument of the entry, in order:
@@ -386,11 +387,13 @@ Compiled programs
 Looking inside
   --emit=STAGE        prints the program at a stage instead of running it:
                       schedule, tessera, vendor, llvm, ptx, cubin (cuda), object,
-                      asm (cpu). With a chip in --target it needs no device
+                      asm (cpu), spirv, spirv-asm (vulkan). With a chip in
+                      --target it needs no device
   -o FILE             where --emit writes
   --print-ir-after-all
                       prints the program after each pass
   --ptxas             assembles PTX by ptxas rather than by the driver
+  --validate          has spirv-val look at the kernels first (vulkan)
 
   --list-devices, --version, --help
 

@@ -24,6 +24,8 @@ enum class EmitStage {
   Cubin,
   Object,
   Assembly,
+  SPIRV,
+  SPIRVAssembly,
 };
 
 struct Options {
@@ -49,6 +51,7 @@ struct Options {
   bool allowFastF8 = false;
   bool noFuseAttention = false;
   bool usePtxas = false;
+  bool validate = false;
   bool printIRAfterAll = false;
   /// --cache: a folder, or "off"; empty for the usual folder.
   std::string cache;

@@ -9,6 +9,7 @@
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/SPIRV/IR/SPIRVOps.h"
 #include "mlir/Target/SPIRV/Serialization.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Program.h"
@@ -18,7 +19,7 @@ using namespace mlir::tessera;
 
 FailureOr<std::string> mlir::tessera::emitSPIRV(ModuleOp module) {
   std::string bytes;
-  llvm::StringSet<> names;
+  llvm::StringSet<llvm::MallocAllocator> names;
   WalkResult result = module.walk([&](spirv::ModuleOp code) {
     for (auto entry : code.getOps<spirv::EntryPointOp>())
       if (!names.insert(entry.getFn()).second) {

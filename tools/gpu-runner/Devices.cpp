@@ -233,8 +233,8 @@ void runner::listDevices(Report &report) {
     std::string chip = getChipFor(device);
     if (chip.empty())
       chip = device.chip;
-    report.text() << llvm::left_justify(place, 8)
-                  << llvm::left_justify(chip, 15) << device.name;
+    report.text() << llvm::left_justify(place, 9)
+                  << llvm::left_justify(chip, 14) << " " << device.name;
     if (device.computeUnits > 0)
       report.text() << ", " << device.computeUnits
                     << (device.target == "cpu" ? " threads" : " units");

@@ -326,8 +326,6 @@ struct ConvertKernelsToSPIRVPass
     options.emulateLT32BitScalarTypes = false;
     SPIRVTypeConverter converter(env, options);
     std::unique_ptr<ConversionTarget> target = SPIRVConversionTarget::get(env);
-    // Checked by `setRequirements`.
-    target->addLegalDialect<spirv::SPIRVDialect>();
     target->addLegalOp<UnrealizedConversionCastOp>();
     RewritePatternSet patterns(context);
     ScfToSPIRVContext scfContext;

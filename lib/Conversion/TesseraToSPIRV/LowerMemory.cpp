@@ -165,7 +165,7 @@ LogicalResult MemoryLowering::lowerParameters() {
         paramsName);
   }
   Value pointer = spirv::AddressOfOp::create(b, variable);
-  Value zero = arith::ConstantIntOp::create(b, 0, 32);
+  Value zero = spirv::ConstantOp::getZero(b.getI32Type(), b.getLoc(), b);
   Value slot = spirv::AccessChainOp::create(b, pointer, ValueRange{zero});
   Value block = spirv::LoadOp::create(b, slot);
   int64_t next = 0;
@@ -652,7 +652,7 @@ LogicalResult MemoryLowering::lower(Operation *op) {
           type, getStorageBytes(memory->element));
       Value whole =
           getPointer(*memory, element, spirv::StructType::get({array}, {0}));
-      Value zero = arith::ConstantIntOp::create(b, 0, 32);
+      Value zero = spirv::ConstantOp::getZero(b.getI32Type(), b.getLoc(), b);
       pointer = spirv::AccessChainOp::create(b, whole, ValueRange{zero, zero});
     } else {
       pointer = getPointer(*memory, element, memory->unit);

@@ -8,6 +8,7 @@
 #include "Spirv.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -16,6 +17,7 @@
 #include "mlir/Dialect/SPIRV/IR/SPIRVOps.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Transforms/DialectConversion.h"
+#include "mlir/Transforms/WalkPatternRewriteDriver.h"
 
 namespace mlir::tessera {
 #define GEN_PASS_DEF_SCALARIZEVECTORS
@@ -370,6 +372,10 @@ struct ScalarizeVectorsPass
     : public tessera::impl::ScalarizeVectorsBase<ScalarizeVectorsPass> {
   void runOnOperation() override {
     MLIRContext *context = &getContext();
+    // bf16 is only widened and rounded any more.
+    RewritePatternSet expansions(context);
+    arith::populateExpandBFloat16Patterns(expansions);
+    walkAndApplyPatterns(getOperation(), std::move(expansions));
     ScalarConverter converter;
     ConversionTarget target(*context);
     target.markUnknownOpDynamicallyLegal([&](Operation *op) {

@@ -38,7 +38,8 @@ struct Profile {
 
 static const Profile profiles[] = {
     // Mesa's lavapipe since 26.0, and before that: on the CPU, 8 lanes.
-    {"lavapipe", "s8-w32768-t1024-m8n8k8.f16.f16-m8n8k8.f32.f16"},
+    {"lavapipe", "s8-w32768-t1024-m8n8k8.f16.f16-m8n8k8.f32.f16-"
+                 "m8n8k8.u32.u8-m8n8k8.s32.s8"},
     {"lavapipe-simt", "s8-w32768-t1024"},
     // H100 and H200.
     {"nvidia-hopper",

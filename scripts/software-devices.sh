@@ -8,7 +8,7 @@
 #   scripts/software-devices.sh --fetch [NAME...]          fetches them
 #
 # The packages are unpacked beside the system, never installed: below TESSERA_DEVICES (default:
-# ~/.cache/tessera/devices). Those of another suite need a newer C library than the system may have, so
+# ~/.cache/tessera/devices), with the suite's spirv-val. Those of another suite need a newer C library than the system may have, so
 # PROGRAM is started by their own loader, with their libraries before the system's.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -43,7 +43,7 @@ fetch() {
     -o "Dir::Etc::sourcelist=$part/apt/sources.list" -o Dir::Etc::sourceparts=- -o APT::Sandbox::User=root
     -o APT::Install-Recommends=false -o Debug::NoLocking=true)
   "${apt[@]}" update >"$part/log" 2>&1 || { cat "$part/log" >&2; die "cannot read the package lists"; }
-  "${apt[@]}" -y --download-only -t "${suites[-1]}" install mesa-vulkan-drivers libvulkan1 libc6 libstdc++6 \
+  "${apt[@]}" -y --download-only -t "${suites[-1]}" install mesa-vulkan-drivers libvulkan1 spirv-tools libc6 libstdc++6 \
     >>"$part/log" 2>&1 || { tail -5 "$part/log" >&2; die "cannot fetch $name"; }
   local package
   for package in "$part"/apt/archives/*.deb; do

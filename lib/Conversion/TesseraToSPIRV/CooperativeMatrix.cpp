@@ -146,6 +146,12 @@ static bool needsScratch(const Chip &chip, ConvertOp op) {
            getTile(chip, from) == getTile(chip, to));
 }
 
+int64_t mlir::tessera::getScratchBytes(const Chip &chip) {
+  bool any = llvm::any_of(chip.instructions,
+                          [](const auto &row) { return row.opaque; });
+  return any ? chip.workgroupMemoryBytes / 7 : 0;
+}
+
 LogicalResult SpirvTarget::addScratch(gpu::GPUModuleOp module) {
   for (auto kernel : module.getOps<gpu::GPUFuncOp>()) {
     llvm::MapVector<Type, int64_t> sizes;

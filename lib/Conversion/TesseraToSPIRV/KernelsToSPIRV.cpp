@@ -228,6 +228,36 @@ void mlir::tessera::emitBarrier(OpBuilder &builder, Location loc,
 
 namespace {
 
+/// A function of f16 or f32 that upstream's patterns lack.
+template <typename Op, typename SpirvOp>
+struct FunctionPattern : OpConversionPattern<Op> {
+  using OpConversionPattern<Op>::OpConversionPattern;
+  LogicalResult
+  matchAndRewrite(Op op, typename Op::Adaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    if (op.getType().isF64())
+      return op.emitError() << "the target vulkan has no " << op->getName()
+                            << " of f64; compute it in f32";
+    rewriter.replaceOpWithNewOp<SpirvOp>(op, adaptor.getOperand());
+    return success();
+  }
+};
+
+/// trunc(x) = floor(|x|), with the sign of x.
+struct TruncPattern : OpConversionPattern<math::TruncOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult
+  matchAndRewrite(math::TruncOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    Value magnitude =
+        math::AbsFOp::create(rewriter, loc, adaptor.getOperand());
+    rewriter.replaceOpWithNewOp<math::CopySignOp>(
+        op, math::FloorOp::create(rewriter, loc, magnitude),
+        adaptor.getOperand());
+    return success();
+  }
+};
 
 struct ConvertKernelsToSPIRVPass
     : public tessera::impl::ConvertKernelsToSPIRVBase<
@@ -264,6 +294,7 @@ struct ConvertKernelsToSPIRVPass
     for (auto kernel : llvm::to_vector(module.getOps<gpu::GPUFuncOp>()))
       if (failed(addKernel(kernel, result, **found)))
         return signalPassFailure();
+    guardLoops(result);
     if (failed(convertBodies(result, env)))
       return signalPassFailure();
     addInterfaces(result);
@@ -288,10 +319,12 @@ struct ConvertKernelsToSPIRVPass
              << chip.maxThreads << " in a workgroup";
     if (auto bytes =
             kernel->getAttrOfType<IntegerAttr>("tessera.workgroup_bytes");
-        bytes && bytes.getInt() > chip.workgroupMemoryBytes)
+        bytes && bytes.getInt() >
+                     chip.workgroupMemoryBytes + getScratchBytes(chip))
       return kernel.emitError()
              << bytes.getInt() << " bytes of workgroup memory, but "
-             << chip.name << " has " << chip.workgroupMemoryBytes
+             << chip.name << " has "
+             << chip.workgroupMemoryBytes + getScratchBytes(chip)
              << ": take a smaller block tile, or fewer stages";
     auto function = spirv::FuncOp::create(
         b, kernel.getLoc(), kernel.getName(),
@@ -318,6 +351,35 @@ struct ConvertKernelsToSPIRVPass
     return success();
   }
 
+  /// Upstream's loops leave their results unset if they never run: those that
+  /// may not run stand in a branch.
+  static void guardLoops(Operation *root) {
+    SmallVector<scf::ForOp> loops;
+    root->walk([&](scf::ForOp loop) {
+      std::optional<APInt> trips = loop.getStaticTripCount();
+      if (loop.getNumResults() && (!trips || trips->isZero()))
+        loops.push_back(loop);
+    });
+    for (scf::ForOp loop : loops) {
+      OpBuilder b(loop);
+      Location loc = loop.getLoc();
+      auto predicate = loop.getUnsignedCmp() ? arith::CmpIPredicate::ult
+                                             : arith::CmpIPredicate::slt;
+      Value runs = arith::CmpIOp::create(b, loc, predicate,
+                                         loop.getLowerBound(),
+                                         loop.getUpperBound());
+      auto branch = scf::IfOp::create(b, loc, loop.getResultTypes(), runs,
+                                      /*withElseRegion=*/true);
+      loop.replaceAllUsesWith(branch.getResults());
+      b.setInsertionPointToEnd(&branch.getElseRegion().front());
+      scf::YieldOp::create(b, loc, loop.getInitArgs());
+      Block &then = branch.getThenRegion().front();
+      loop->moveBefore(&then, then.end());
+      b.setInsertionPointToEnd(&then);
+      scf::YieldOp::create(b, loc, loop.getResults());
+    }
+  }
+
   LogicalResult convertBodies(spirv::ModuleOp module,
                               spirv::TargetEnvAttr env) {
     MLIRContext *context = &getContext();
@@ -333,6 +395,9 @@ struct ConvertKernelsToSPIRVPass
     populateMathToSPIRVPatterns(converter, patterns);
     populateSCFToSPIRVPatterns(converter, scfContext, patterns);
     index::populateIndexToSPIRVPatterns(converter, patterns);
+    patterns.add<FunctionPattern<math::Exp2Op, spirv::GLExp2Op>,
+                 FunctionPattern<math::Log2Op, spirv::GLLog2Op>, TruncPattern>(
+        converter, context);
     ub::populateUBToSPIRVConversionPatterns(converter, patterns);
     return applyFullConversion(module, *target, std::move(patterns));
   }

@@ -54,6 +54,10 @@ public:
 /// matrices: whole tiles, of elements for which the device has some product.
 bool canBeMatrix(const Chip &chip, FragmentType type);
 
+/// Bytes of workgroup memory that the chip's table leaves to scratch, besides
+/// those that it tells schedules of: an eighth of all (VulkanTable.cpp).
+int64_t getScratchBytes(const Chip &chip);
+
 /// Leaves to fragments of opaque instructions of `chip` only what cooperative
 /// matrices can do. For all else they are converted to and from fragments of
 /// known lane maps.

@@ -50,6 +50,17 @@ fetch() {
     dpkg -x "$package" "$part/root"
   done
   rm -rf "$part/apt"
+  # Other programs start this one by its name.
+  local machine; machine=$(uname -m)-linux-gnu
+  if [[ -e $part/root/usr/bin/spirv-val ]]; then
+    mkdir -p "$part/bin"
+    cat >"$part/bin/spirv-val" <<END
+#!/bin/sh
+exec $(cd "$part" && find root -name 'ld-linux-*.so.*' -print -quit | sed "s|^|$root/|") \\
+  --library-path $root/root/usr/lib/$machine:$root/root/lib/$machine $root/root/usr/bin/spirv-val "\$@"
+END
+    chmod +x "$part/bin/spirv-val"
+  fi
   touch "$part/complete"
   mv "$part" "$root"
 }

@@ -72,6 +72,9 @@ for name in ("lavapipe", "stock"):
     if os.path.exists(os.path.join(store, name, "complete")):
         config.available_features.add("can-run-vulkan-" + name)
 
+# The suite's spirv-val comes with it.
+config.environment["PATH"] += os.pathsep + os.path.join(store, "lavapipe", "bin")
+
 path = config.environment["PATH"] + os.pathsep + "/usr/local/cuda/bin"
 ptxas = shutil.which("ptxas", path=path)
 if ptxas:

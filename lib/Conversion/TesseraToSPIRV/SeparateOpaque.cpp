@@ -80,7 +80,8 @@ private:
     return type.cloneWithInstruction(
         StringAttr::get(type.getContext(), row->name));
   }
-  /// The first row of scalar products whose maps fit all fragments of a role.
+  /// The row of scalar products whose maps fit all fragments of a role and are
+  /// nearest to the matrices' tiles.
   LogicalResult choosePlain(ArrayRef<Value> fragments);
   void separate(Operation *op);
 
@@ -94,9 +95,20 @@ private:
 LogicalResult Separator::choosePlain(ArrayRef<Value> fragments) {
   for (Role role : {Role::A, Role::B, Role::Acc}) {
     const MatrixInstruction *&chosen = plain[static_cast<unsigned>(role)];
+    int64_t least = 0;
     for (const MatrixInstruction &row : chip.instructions) {
       const LaneMap &map = row.getMap(role);
-      if (row.opaque || chosen)
+      if (row.opaque)
+        continue;
+      // What goes through scratch at a time.
+      int64_t chunk = 0;
+      for (const MatrixInstruction &other : chip.instructions)
+        if (other.opaque)
+          chunk = std::max(chunk, std::max(map.getRows(),
+                                           other.getMap(role).getRows()) *
+                                      std::max(map.getCols(),
+                                               other.getMap(role).getCols()));
+      if (chosen && chunk >= least)
         continue;
       if (llvm::all_of(fragments, [&](Value value) {
             auto type = cast<FragmentType>(value.getType());
@@ -105,8 +117,10 @@ LogicalResult Separator::choosePlain(ArrayRef<Value> fragments) {
                      type.getRows() % map.getRows() == 0) &&
                     (type.getCols() == 1 ||
                      type.getCols() % map.getCols() == 0));
-          }))
+          })) {
         chosen = &row;
+        least = chunk;
+      }
     }
     if (!chosen)
       return kernel.emitError()

@@ -18,7 +18,6 @@
 #include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
 #include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
 #include "mlir/Conversion/VectorToSCF/VectorToSCF.h"
-#include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/GPU/Transforms/Passes.h"
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
@@ -104,10 +103,6 @@ void mlir::tessera::buildKernelToLLVMPipeline(OpPassManager &pm,
     kernels.addPass(createLowerMemoryToSPIRV());
     kernels.addPass(createCanonicalizerPass());
     kernels.addPass(createCSEPass());
-    arith::ArithEmulateUnsupportedFloatsOptions narrow;
-    narrow.sourceTypeStrs = {"bf16"};
-    narrow.targetTypeStr = "f32";
-    kernels.addPass(arith::createArithEmulateUnsupportedFloats(narrow));
     kernels.addPass(createScalarizeVectors());
     kernels.addPass(createCanonicalizerPass());
     kernels.addPass(createCSEPass());

@@ -255,7 +255,7 @@ int64_t MemoryLowering::getUnitBytes(Value root, Type element) {
       }
     }
   }
-  return std::max(unit, elementBytes);
+  return unit >= 4 ? std::max(unit, elementBytes) : elementBytes;
 }
 
 LogicalResult MemoryLowering::lowerVariables() {
@@ -690,6 +690,20 @@ LogicalResult MemoryLowering::lower(Operation *op) {
 }
 
 LogicalResult MemoryLowering::run() {
+  WalkResult packed = kernel.walk([&](Operation *op) {
+    for (Value value : op->getOperands())
+      if (auto type = dyn_cast<MemRefType>(value.getType());
+          type && isPacked(type.getElementType())) {
+        op->emitError() << "the target vulkan has no memory of "
+                        << type.getElementType()
+                        << ", whose elements share a byte: widen them to i8 "
+                           "before";
+        return WalkResult::interrupt();
+      }
+    return WalkResult::advance();
+  });
+  if (packed.wasInterrupted())
+    return failure();
   if (failed(lowerParameters()) || failed(lowerVariables()))
     return failure();
   SmallVector<Operation *> operations;

@@ -366,13 +366,48 @@ ScalarPattern::matchAndRewrite(Operation *op, Operands operands,
   return failure();
 }
 
+/// Computes in f32 what is bf16, and rounds.
+static void widenArithmetic(Operation *root) {
+  auto isNarrow = [](Type type) { return getElementTypeOrSelf(type).isBF16(); };
+  SmallVector<Operation *> operations;
+  root->walk([&](Operation *op) {
+    if (OpTrait::hasElementwiseMappableTraits(op) && op->getNumResults() == 1 &&
+        !isa<arith::ExtFOp, arith::TruncFOp, arith::BitcastOp, arith::SelectOp>(
+            op) &&
+        (llvm::any_of(op->getOperandTypes(), isNarrow) ||
+         isNarrow(op->getResult(0).getType())))
+      operations.push_back(op);
+  });
+  for (Operation *op : operations) {
+    OpBuilder b(op);
+    Location loc = op->getLoc();
+    auto widen = [&](Type type) -> Type {
+      if (auto vector = dyn_cast<VectorType>(type))
+        return vector.clone(b.getF32Type());
+      return b.getF32Type();
+    };
+    for (OpOperand &operand : op->getOpOperands())
+      if (isNarrow(operand.get().getType()))
+        operand.set(arith::ExtFOp::create(
+            b, loc, widen(operand.get().getType()), operand.get()));
+    Value result = op->getResult(0);
+    Type type = result.getType();
+    if (!isNarrow(type))
+      continue;
+    result.setType(widen(type));
+    b.setInsertionPointAfter(op);
+    Value rounded = arith::TruncFOp::create(b, loc, type, result);
+    result.replaceAllUsesExcept(rounded, rounded.getDefiningOp());
+  }
+}
+
 namespace {
 
 struct ScalarizeVectorsPass
     : public tessera::impl::ScalarizeVectorsBase<ScalarizeVectorsPass> {
   void runOnOperation() override {
     MLIRContext *context = &getContext();
-    // bf16 is only widened and rounded any more.
+    widenArithmetic(getOperation());
     RewritePatternSet expansions(context);
     arith::populateExpandBFloat16Patterns(expansions);
     walkAndApplyPatterns(getOperation(), std::move(expansions));

@@ -3,12 +3,14 @@
 // A loop that may not run leaves what it was given. Upstream's lowering alone
 // would leave its results unset.
 // CHECK-LABEL: spirv.func @loop
-// CHECK: %[[RUNS:.*]] = spirv.SLessThan
-// CHECK: spirv.BranchConditional %[[RUNS]], ^[[THEN:.*]], ^[[ELSE:.*]]
-// CHECK: ^[[THEN]]:
+// CHECK: %[[RUNS:.*]] = spirv.SGreaterThan
+// CHECK: %[[RESULT:.*]] = spirv.Variable
+// CHECK: spirv.BranchConditional %[[RUNS]], ^{{.*}}, ^[[ELSE:.*]]
 // CHECK: spirv.mlir.loop
+// CHECK: spirv.mlir.merge
+// CHECK: spirv.Store "Function" %[[RESULT]], %
 // CHECK: ^[[ELSE]]:
-// CHECK-NEXT: spirv.Store "Function" %{{.*}}, %{{.*}} : f32
+// CHECK-NEXT: spirv.Store "Function" %[[RESULT]], %cst
 // CHECK: spirv.ControlBarrier <Workgroup>, <Workgroup>, <AcquireRelease|UniformMemory|WorkgroupMemory|MakeAvailable|MakeVisible>
 // CHECK: spirv.EntryPoint "GLCompute" @loop, @__builtin__{{.*}}
 // CHECK: spirv.ExecutionMode @loop "LocalSize", 16, 1, 1

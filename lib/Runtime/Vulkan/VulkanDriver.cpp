@@ -81,6 +81,8 @@ struct LoadedDriver {
     }
     if (VkResult result = create(&info, nullptr, &driver.instance)) {
       reason = describeVulkan("vkCreateInstance", result);
+      if (result == VK_ERROR_INCOMPATIBLE_DRIVER)
+        reason += ": libvulkan.so.1 finds no driver (VK_DRIVER_FILES names one)";
       return;
     }
 #define TESSERA_FIND(name)                                                     \

@@ -47,19 +47,24 @@ static const Profile profiles[] = {
      "m16n16k16.f32.f16-m16n8k16.f32.f16-m16n8k8.f32.f16"},
 };
 
-/// A map of a tile that gives nothing but its extent, over the lanes that there
-/// are.
-static LaneMap getExtentMap(int64_t rows, int64_t cols) {
-  llvm::SmallVector<LaneMap::Step> registers;
+/// A map that stands for one which only the device knows: of the tile's extents,
+/// over all lanes.
+static LaneMap getExtentMap(int64_t rows, int64_t cols, int64_t lanes) {
+  llvm::SmallVector<LaneMap::Step> steps;
   for (int32_t col = 1; col < cols; col *= 2)
-    registers.push_back({0, col});
+    steps.push_back({0, col});
   for (int32_t row = 1; row < rows; row *= 2)
-    registers.push_back({row, 0});
-  return LaneMap(llvm::ArrayRef<LaneMap::Step>(), registers);
+    steps.push_back({row, 0});
+  size_t bits = llvm::Log2_64(static_cast<uint64_t>(lanes));
+  while (steps.size() < bits)
+    steps.push_back({0, 0});
+  return LaneMap(llvm::ArrayRef(steps).take_front(bits),
+                 llvm::ArrayRef(steps).drop_front(bits));
 }
 
 /// "m16n16k16.f32.f16". None for shapes and types that the dialect has not.
-static std::optional<MatrixInstruction> parseProduct(llvm::StringRef text) {
+static std::optional<MatrixInstruction> parseProduct(llvm::StringRef text,
+                                                     int64_t lanes) {
   MatrixInstruction row;
   row.name = ("coop." + text).str();
   auto [shape, types] = text.split('.');
@@ -78,9 +83,9 @@ static std::optional<MatrixInstruction> parseProduct(llvm::StringRef text) {
   row.aType = row.bType = operand.str();
   row.accType = acc.str();
   row.opaque = true;
-  row.aMap = getExtentMap(row.m, row.k);
-  row.bMap = getExtentMap(row.k, row.n);
-  row.accMap = getExtentMap(row.m, row.n);
+  row.aMap = getExtentMap(row.m, row.k, lanes);
+  row.bMap = getExtentMap(row.k, row.n, lanes);
+  row.accMap = getExtentMap(row.m, row.n, lanes);
   return row;
 }
 
@@ -104,7 +109,7 @@ static std::unique_ptr<Chip> parse(llvm::StringRef name,
       !llvm::isPowerOf2_64(chip->subgroupSize) || chip->subgroupSize > 128)
     return nullptr;
   for (llvm::StringRef field : llvm::ArrayRef(fields).drop_front(3))
-    if (std::optional<MatrixInstruction> row = parseProduct(field))
+    if (std::optional<MatrixInstruction> row = parseProduct(field, chip->subgroupSize))
       chip->instructions.push_back(std::move(*row));
   // An eighth is for matrices on their way to vectors and back.
   if (!chip->instructions.empty())

@@ -18,9 +18,9 @@ namespace mlir::tessera {
 
 /// For which chip, and what is permitted.
 struct LoweringOptions : public PassPipelineOptions<LoweringOptions> {
-  PassOptions::Option<std::string> target{*this, "target",
-                                          llvm::cl::desc("Target: cpu, cuda or vulkan"),
-                                          llvm::cl::init("cpu")};
+  PassOptions::Option<std::string> target{
+      *this, "target", llvm::cl::desc("Target: cpu, cuda or vulkan"),
+      llvm::cl::init("cpu")};
   PassOptions::Option<std::string> chip{
       *this, "chip", llvm::cl::desc("Chip (cpu: empty is the host's)"),
       llvm::cl::init("")};

@@ -237,9 +237,8 @@ FailureOr<std::string> mlir::tessera::assemblePTX(Operation *op,
   return runPtxas(op, ptx, chip, log);
 }
 
-FailureOr<std::string> mlir::tessera::translateToSPIRV(ModuleOp module,
-                                                       const Chip &,
-                                                       bool assembly) {
+FailureOr<std::string>
+mlir::tessera::translateToSPIRV(ModuleOp module, const Chip &, bool assembly) {
   return assembly ? printSPIRV(module) : emitSPIRV(module);
 }
 

@@ -76,7 +76,8 @@ LogicalResult mlir::tessera::runSpirvVal(Operation *op, StringRef bytes) {
     size_t length = getModuleLength(words);
     SmallString<64> file, log;
     int descriptor;
-    if (llvm::sys::fs::createTemporaryFile("tessera", "spv", descriptor, file) ||
+    if (llvm::sys::fs::createTemporaryFile("tessera", "spv", descriptor,
+                                           file) ||
         llvm::sys::fs::createTemporaryFile("tessera", "log", log))
       return op->emitError() << "cannot create a temporary file";
     {

@@ -38,11 +38,10 @@ LogicalResult runner::checkStage(EmitStage stage, StringRef target,
   if (owner.empty() || owner == target)
     return success();
   return report.fail(
-      Exit::Usage,
-      "--emit=" + getStageName(stage) + " is for target " + owner +
-          ", but the target is " + target + "; say " +
-          (owner == "cpu" ? "--target=cpu"
-                          : "--target=" + owner.str() + ":CHIP"));
+      Exit::Usage, "--emit=" + getStageName(stage) + " is for target " + owner +
+                       ", but the target is " + target + "; say " +
+                       (owner == "cpu" ? "--target=cpu"
+                                       : "--target=" + owner.str() + ":CHIP"));
 }
 
 /// The stage of the compiler that the text is made from.

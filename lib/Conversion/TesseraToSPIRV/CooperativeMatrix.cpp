@@ -37,8 +37,7 @@ static std::array<int64_t, 2> getTile(const Chip &chip, FragmentType type) {
 static spirv::CooperativeMatrixType getMatrixType(const Chip &chip,
                                                   FragmentType type) {
   auto [rows, cols] = getTile(chip, type);
-  auto use = type.getRole() == Role::A
-                 ? spirv::CooperativeMatrixUseKHR::MatrixA
+  auto use = type.getRole() == Role::A ? spirv::CooperativeMatrixUseKHR::MatrixA
              : type.getRole() == Role::B
                  ? spirv::CooperativeMatrixUseKHR::MatrixB
                  : spirv::CooperativeMatrixUseKHR::MatrixAcc;
@@ -73,16 +72,14 @@ static Value emitMatrixLoad(OpBuilder &builder, Location loc,
                            : spirv::CooperativeMatrixLayoutKHR::RowMajor;
   bool isWorkgroup = isWorkgroupMemory(cast<MemRefType>(memory.getType()));
   auto access = spirv::MemoryAccessAttr::get(
-      builder.getContext(), isWorkgroup
-                                ? spirv::MemoryAccess::NonPrivatePointer
-                                : spirv::MemoryAccess::Aligned);
+      builder.getContext(), isWorkgroup ? spirv::MemoryAccess::NonPrivatePointer
+                                        : spirv::MemoryAccess::Aligned);
   return spirv::KHRCooperativeMatrixLoadOp::create(
       builder, loc, type, place,
       spirv::CooperativeMatrixLayoutKHRAttr::get(builder.getContext(), layout),
       stride, access,
-      isWorkgroup
-          ? IntegerAttr()
-          : builder.getI32IntegerAttr(static_cast<int32_t>(alignment)));
+      isWorkgroup ? IntegerAttr()
+                  : builder.getI32IntegerAttr(static_cast<int32_t>(alignment)));
 }
 
 static void emitMatrixStore(OpBuilder &builder, Location loc, Value matrix,
@@ -93,16 +90,14 @@ static void emitMatrixStore(OpBuilder &builder, Location loc, Value matrix,
                            : spirv::CooperativeMatrixLayoutKHR::RowMajor;
   bool isWorkgroup = isWorkgroupMemory(cast<MemRefType>(memory.getType()));
   auto access = spirv::MemoryAccessAttr::get(
-      builder.getContext(), isWorkgroup
-                                ? spirv::MemoryAccess::NonPrivatePointer
-                                : spirv::MemoryAccess::Aligned);
+      builder.getContext(), isWorkgroup ? spirv::MemoryAccess::NonPrivatePointer
+                                        : spirv::MemoryAccess::Aligned);
   spirv::KHRCooperativeMatrixStoreOp::create(
       builder, loc, place, matrix,
       spirv::CooperativeMatrixLayoutKHRAttr::get(builder.getContext(), layout),
       stride, access,
-      isWorkgroup
-          ? IntegerAttr()
-          : builder.getI32IntegerAttr(static_cast<int32_t>(alignment)));
+      isWorkgroup ? IntegerAttr()
+                  : builder.getI32IntegerAttr(static_cast<int32_t>(alignment)));
 }
 
 /// From a row of `memory` to the next, in elements (i32).
@@ -114,9 +109,8 @@ static Value emitRowStride(OpBuilder &builder, Location loc, Value memory) {
     return arith::ConstantIntOp::create(builder, loc, stride, 32);
   auto metadata =
       memref::ExtractStridedMetadataOp::create(builder, loc, memory);
-  return arith::IndexCastOp::create(
-      builder, loc, builder.getI32Type(),
-      metadata.getStrides()[strides.size() - 2]);
+  return arith::IndexCastOp::create(builder, loc, builder.getI32Type(),
+                                    metadata.getStrides()[strides.size() - 2]);
 }
 
 //===----------------------------------------------------------------------===//
@@ -185,8 +179,7 @@ LogicalResult SpirvTarget::addScratch(gpu::GPUModuleOp module) {
 
 namespace {
 
-template <typename Op>
-class MatrixPattern : public OpConversionPattern<Op> {
+template <typename Op> class MatrixPattern : public OpConversionPattern<Op> {
 public:
   MatrixPattern(const TypeConverter &converter, MLIRContext *context,
                 const SpirvTarget &target)
@@ -219,9 +212,9 @@ struct MatrixLoadPattern : MatrixPattern<LoadOp> {
         Value &row = indices[indices.size() - 2], &col = indices.back();
         row = math.add(row, turned ? j : i);
         col = math.add(col, turned ? i : j);
-        tiles.push_back(emitMatrixLoad(
-            rewriter, loc, getMatrixType(target.chip, type), op.getMemory(),
-            indices, stride, turned, alignment));
+        tiles.push_back(
+            emitMatrixLoad(rewriter, loc, getMatrixType(target.chip, type),
+                           op.getMemory(), indices, stride, turned, alignment));
       }
     rewriter.replaceOpWithMultiple(op, {ValueRange(tiles)});
     return success();
@@ -269,10 +262,9 @@ struct MatrixFillPattern : MatrixPattern<FillOp> {
       return failure();
     auto [rows, cols] = getTile(target.chip, type);
     Value tile = spirv::CompositeConstructOp::create(
-        rewriter, op.getLoc(), getMatrixType(target.chip, type),
-        op.getValue());
-    SmallVector<Value> tiles(
-        type.getRows() / rows * (type.getCols() / cols), tile);
+        rewriter, op.getLoc(), getMatrixType(target.chip, type), op.getValue());
+    SmallVector<Value> tiles(type.getRows() / rows * (type.getCols() / cols),
+                             tile);
     rewriter.replaceOpWithMultiple(op, {ValueRange(tiles)});
     return success();
   }
@@ -287,9 +279,9 @@ struct MatrixConvertPattern : MatrixPattern<ConvertOp> {
     auto type = cast<spirv::CooperativeMatrixType>(matrix.getType());
     if (type.getElementType() == element)
       return matrix;
-    auto to = spirv::CooperativeMatrixType::get(
-        element, type.getRows(), type.getColumns(), type.getScope(),
-        type.getUse());
+    auto to = spirv::CooperativeMatrixType::get(element, type.getRows(),
+                                                type.getColumns(),
+                                                type.getScope(), type.getUse());
     return spirv::FConvertOp::create(builder, loc, to, matrix);
   }
 
@@ -331,8 +323,7 @@ struct MatrixConvertPattern : MatrixPattern<ConvertOp> {
     Value subgroup = gpu::SubgroupIdOp::create(rewriter, loc, nullptr);
     Value begin = math.mul(subgroup, size);
     Value stride = arith::ConstantIntOp::create(rewriter, loc, cols, 32);
-    int64_t alignment =
-        std::min<int64_t>(16, cols * getStorageBytes(passed));
+    int64_t alignment = std::min<int64_t>(16, cols * getStorageBytes(passed));
     Value lane = target.getSubgroupLane(rewriter, loc);
     TileLayout layout;
     std::array<Value, 2> place;
@@ -352,17 +343,16 @@ struct MatrixConvertPattern : MatrixPattern<ConvertOp> {
         emitBarrier(rewriter, loc, spirv::Scope::Subgroup);
         for (int64_t i = 0; i < rows; i += fromTile[0])
           for (int64_t j = 0; j < cols; j += fromTile[1]) {
-            Value tile = sources[(r + i) / fromTile[0] *
-                                     (from.getCols() / fromTile[1]) +
-                                 (c + j) / fromTile[1]];
+            Value tile =
+                sources[(r + i) / fromTile[0] * (from.getCols() / fromTile[1]) +
+                        (c + j) / fromTile[1]];
             if (fromMatrix) {
-              emitMatrixStore(rewriter, loc,
-                              castMatrix(rewriter, loc, tile, passed), memory,
-                              ValueRange{math.add(begin, i * cols + j)}, stride,
-                              /*transposed=*/false,
-                              std::min<int64_t>(alignment,
-                                                fromTile[1] *
-                                                    getStorageBytes(passed)));
+              emitMatrixStore(
+                  rewriter, loc, castMatrix(rewriter, loc, tile, passed),
+                  memory, ValueRange{math.add(begin, i * cols + j)}, stride,
+                  /*transposed=*/false,
+                  std::min<int64_t>(alignment,
+                                    fromTile[1] * getStorageBytes(passed)));
               continue;
             }
             for (int64_t reg = 0; reg < layout.map.getNumRegisters(); ++reg) {

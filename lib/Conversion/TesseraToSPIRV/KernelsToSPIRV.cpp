@@ -93,8 +93,8 @@ namespace {
 class Builtins {
 public:
   Builtins(spirv::FuncOp function, ArrayRef<int32_t> block, const Chip &chip)
-      : function(function), block(block), chip(chip),
-        b(function.getContext()) {}
+      : function(function), block(block), chip(chip), b(function.getContext()) {
+  }
   LogicalResult run();
 
 private:
@@ -176,11 +176,13 @@ LogicalResult Builtins::run() {
       op->erase();
       return WalkResult::advance();
     } else if (auto shuffle = dyn_cast<gpu::ShuffleOp>(op)) {
-      auto scope = spirv::ScopeAttr::get(b.getContext(), spirv::Scope::Subgroup);
+      auto scope =
+          spirv::ScopeAttr::get(b.getContext(), spirv::Scope::Subgroup);
       Value data = shuffle.getValue(), by = shuffle.getOffset(), moved;
       switch (shuffle.getMode()) {
       case gpu::ShuffleMode::IDX:
-        moved = spirv::GroupNonUniformShuffleOp::create(b, loc, scope, data, by);
+        moved =
+            spirv::GroupNonUniformShuffleOp::create(b, loc, scope, data, by);
         break;
       case gpu::ShuffleMode::XOR:
         moved =
@@ -250,8 +252,7 @@ struct TruncPattern : OpConversionPattern<math::TruncOp> {
   matchAndRewrite(math::TruncOp op, OpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
-    Value magnitude =
-        math::AbsFOp::create(rewriter, loc, adaptor.getOperand());
+    Value magnitude = math::AbsFOp::create(rewriter, loc, adaptor.getOperand());
     rewriter.replaceOpWithNewOp<math::CopySignOp>(
         op, math::FloorOp::create(rewriter, loc, magnitude),
         adaptor.getOperand());
@@ -319,16 +320,16 @@ struct ConvertKernelsToSPIRVPass
              << chip.maxThreads << " in a workgroup";
     if (auto bytes =
             kernel->getAttrOfType<IntegerAttr>("tessera.workgroup_bytes");
-        bytes && bytes.getInt() >
-                     chip.workgroupMemoryBytes + getScratchBytes(chip))
+        bytes &&
+        bytes.getInt() > chip.workgroupMemoryBytes + getScratchBytes(chip))
       return kernel.emitError()
              << bytes.getInt() << " bytes of workgroup memory, but "
              << chip.name << " has "
              << chip.workgroupMemoryBytes + getScratchBytes(chip)
              << ": take a smaller block tile, or fewer stages";
-    auto function = spirv::FuncOp::create(
-        b, kernel.getLoc(), kernel.getName(),
-        FunctionType::get(&getContext(), {}, {}));
+    auto function =
+        spirv::FuncOp::create(b, kernel.getLoc(), kernel.getName(),
+                              FunctionType::get(&getContext(), {}, {}));
     function.getBody().takeBody(kernel.getBody());
     function.getBody().front().eraseArguments(
         0, function.getBody().front().getNumArguments());
@@ -365,9 +366,8 @@ struct ConvertKernelsToSPIRVPass
       Location loc = loop.getLoc();
       auto predicate = loop.getUnsignedCmp() ? arith::CmpIPredicate::ult
                                              : arith::CmpIPredicate::slt;
-      Value runs = arith::CmpIOp::create(b, loc, predicate,
-                                         loop.getLowerBound(),
-                                         loop.getUpperBound());
+      Value runs = arith::CmpIOp::create(
+          b, loc, predicate, loop.getLowerBound(), loop.getUpperBound());
       auto branch = scf::IfOp::create(b, loc, loop.getResultTypes(), runs,
                                       /*withElseRegion=*/true);
       loop.replaceAllUsesWith(branch.getResults());
@@ -464,8 +464,8 @@ struct ConvertKernelsToSPIRVPass
         if (auto pointer = dyn_cast<spirv::PointerType>(type)) {
           Type pointee = pointer.getPointeeType();
           if (auto whole = dyn_cast<spirv::StructType>(pointee))
-            if (auto array = dyn_cast<spirv::RuntimeArrayType>(
-                    whole.getElementType(0)))
+            if (auto array =
+                    dyn_cast<spirv::RuntimeArrayType>(whole.getElementType(0)))
               pointee = array.getElementType();
           if (pointee.isIntOrFloat())
             add(pointee, pointer.getStorageClass() ==

@@ -140,9 +140,8 @@ void MemoryLowering::setShape(Memory &memory, MemRefType type,
   for (unsigned i = 0; i < type.getRank(); ++i) {
     memory.sizes.push_back(type.isDynamicDim(i) ? getSize(i)
                                                 : index(type.getDimSize(i)));
-    memory.strides.push_back(ShapedType::isDynamic(strides[i])
-                                 ? getStride(i)
-                                 : index(strides[i]));
+    memory.strides.push_back(
+        ShapedType::isDynamic(strides[i]) ? getStride(i) : index(strides[i]));
   }
 }
 
@@ -243,12 +242,12 @@ int64_t MemoryLowering::getUnitBytes(Value root, Type element) {
         vector = store.getVectorType();
       if (vector) {
         int64_t bytes = vector.getNumElements() * elementBytes;
-        narrow(std::min(getAlignment(user, elementBytes),
-                        bytes & -bytes));
+        narrow(std::min(getAlignment(user, elementBytes), bytes & -bytes));
       } else if (isa<UnrealizedConversionCastOp>(user)) {
         narrow(getAlignment(user, elementBytes));
-      } else if (isa<memref::ReinterpretCastOp, memref::ExtractStridedMetadataOp,
-                     memref::CastOp, memref::MemorySpaceCastOp>(user)) {
+      } else if (isa<memref::ReinterpretCastOp,
+                     memref::ExtractStridedMetadataOp, memref::CastOp,
+                     memref::MemorySpaceCastOp>(user)) {
         values.push_back(user->getResult(0));
       } else if (!isa<memref::DimOp, memref::DeallocOp>(user)) {
         narrow(elementBytes);
@@ -439,8 +438,8 @@ Value MemoryLowering::loadVector(const Memory &memory, Value element,
   auto words = VectorType::get(bytes / 4, b.getI32Type());
   Value all;
   for (int64_t i = 0; i < bytes / chunk; ++i) {
-    Value part = loadRaw(
-        memory, add(element, index(i * chunk / elementBytes)), raw, chunk);
+    Value part = loadRaw(memory, add(element, index(i * chunk / elementBytes)),
+                         raw, chunk);
     if (bytes == chunk && chunk > 4) {
       all = part;
       break;
@@ -542,8 +541,7 @@ LogicalResult MemoryLowering::lower(Operation *op) {
   } else if (auto load = dyn_cast<vector::LoadOp>(op)) {
     if (Memory *memory = find(load.getBase()))
       load.getResult().replaceAllUsesWith(loadVector(
-          *memory, getElement(*memory, load.getIndices()),
-          load.getVectorType(),
+          *memory, getElement(*memory, load.getIndices()), load.getVectorType(),
           getAlignment(op, getStorageBytes(memory->element))));
     else
       handled = false;
@@ -648,8 +646,8 @@ LogicalResult MemoryLowering::lower(Operation *op) {
     if (memory->storage == StorageClass::PhysicalStorageBuffer) {
       // It has to point into an array.
       Type type = getStorageType(memory->element);
-      Type array = spirv::RuntimeArrayType::get(
-          type, getStorageBytes(memory->element));
+      Type array =
+          spirv::RuntimeArrayType::get(type, getStorageBytes(memory->element));
       Value whole =
           getPointer(*memory, element, spirv::StructType::get({array}, {0}));
       Value zero = spirv::ConstantOp::getZero(b.getI32Type(), b.getLoc(), b);
@@ -657,10 +655,9 @@ LogicalResult MemoryLowering::lower(Operation *op) {
     } else {
       pointer = getPointer(*memory, element, memory->unit);
     }
-    int64_t ratio =
-        memory->storage == StorageClass::PhysicalStorageBuffer
-            ? 1
-            : memory->unitBytes / getStorageBytes(memory->element);
+    int64_t ratio = memory->storage == StorageClass::PhysicalStorageBuffer
+                        ? 1
+                        : memory->unitBytes / getStorageBytes(memory->element);
     for (OpOperand &use : llvm::make_early_inc_range(op->getUses())) {
       Operation *user = use.getOwner();
       unsigned place = isa<spirv::KHRCooperativeMatrixLoadOp>(user) ? 1 : 2;

@@ -40,14 +40,15 @@ namespace {
 struct ScalarConverter : TypeConverter {
   ScalarConverter() {
     addConversion([](Type type) { return getScalarType(type); });
-    addConversion([](VectorType type, SmallVectorImpl<Type> &results)
-                      -> std::optional<LogicalResult> {
-      if (type.isScalable())
-        return failure();
-      results.append(type.getNumElements(),
-                     getScalarType(type.getElementType()));
-      return success();
-    });
+    addConversion(
+        [](VectorType type,
+           SmallVectorImpl<Type> &results) -> std::optional<LogicalResult> {
+          if (type.isScalable())
+            return failure();
+          results.append(type.getNumElements(),
+                         getScalarType(type.getElementType()));
+          return success();
+        });
     // Wide accesses read and write vectors.
     addSourceMaterialization([](OpBuilder &builder, VectorType type,
                                 ValueRange values, Location loc) -> Value {
@@ -115,27 +116,28 @@ static SmallVector<Value> castBits(OpBuilder &b, Location loc,
     for (Value value : values) {
       Value parts = spirv::BitcastOp::create(b, loc, vector, value);
       for (int32_t i = 0; i < ratio; ++i)
-        results.push_back(spirv::CompositeExtractOp::create(b, loc, parts, {i}));
+        results.push_back(
+            spirv::CompositeExtractOp::create(b, loc, parts, {i}));
     }
     return results;
   }
   auto vector = VectorType::get(ratio, from);
   for (size_t i = 0; i < values.size(); i += ratio) {
-    Value parts = spirv::CompositeConstructOp::create(
-        b, loc, vector, values.slice(i, ratio));
+    Value parts = spirv::CompositeConstructOp::create(b, loc, vector,
+                                                      values.slice(i, ratio));
     results.push_back(spirv::BitcastOp::create(b, loc, to, parts));
   }
   return results;
 }
 
-LogicalResult ScalarPattern::rewriteElementwise(
-    Operation *op, Operands operands,
-    ConversionPatternRewriter &rewriter) const {
+LogicalResult
+ScalarPattern::rewriteElementwise(Operation *op, Operands operands,
+                                  ConversionPatternRewriter &rewriter) const {
   if (op->getNumResults() != 1 || op->getNumRegions())
     return failure();
   auto vector = dyn_cast<VectorType>(op->getResult(0).getType());
-  Type element = getScalarType(
-      vector ? vector.getElementType() : op->getResult(0).getType());
+  Type element = getScalarType(vector ? vector.getElementType()
+                                      : op->getResult(0).getType());
   int64_t count = vector ? vector.getNumElements() : 1;
   SmallVector<Value> results;
   for (int64_t i = 0; i < count; ++i) {
@@ -159,7 +161,8 @@ LogicalResult ScalarPattern::rewriteElementwise(
 }
 
 static Attribute getElementAttr(Attribute value, Type scalar) {
-  if (auto number = dyn_cast<FloatAttr>(value); number && number.getType() != scalar)
+  if (auto number = dyn_cast<FloatAttr>(value);
+      number && number.getType() != scalar)
     return IntegerAttr::get(scalar, number.getValue().bitcastToAPInt());
   return value;
 }
@@ -176,10 +179,9 @@ ScalarPattern::matchAndRewrite(Operation *op, Operands operands,
   auto list = [&](unsigned i) {
     return SmallVector<Value>(operands[i].begin(), operands[i].end());
   };
-  auto resultVector =
-      op->getNumResults() == 1
-          ? dyn_cast<VectorType>(op->getResult(0).getType())
-          : VectorType();
+  auto resultVector = op->getNumResults() == 1
+                          ? dyn_cast<VectorType>(op->getResult(0).getType())
+                          : VectorType();
 
   if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
     Type scalar = getScalarType(getElementTypeOrSelf(constant.getType()));
@@ -304,8 +306,8 @@ ScalarPattern::matchAndRewrite(Operation *op, Operands operands,
     SmallVector<Value> even, odd;
     for (auto [i, value] : llvm::enumerate(operands[0]))
       (i % 2 ? odd : even).push_back(value);
-    rewriter.replaceOpWithMultiple(
-        op, SmallVector<SmallVector<Value>>{even, odd});
+    rewriter.replaceOpWithMultiple(op,
+                                   SmallVector<SmallVector<Value>>{even, odd});
     return success();
   }
   if (isa<vector::BitCastOp>(op))
@@ -416,15 +418,15 @@ struct ScalarizeVectorsPass
     target.markUnknownOpDynamicallyLegal([&](Operation *op) {
       return isa<spirv::SPIRVDialect>(op->getDialect()) ||
              isa<gpu::GPUModuleOp, gpu::GPUFuncOp>(op) ||
-             (converter.isLegal(op) && !isa<vector::VectorDialect>(
-                                           op->getDialect()));
+             (converter.isLegal(op) &&
+              !isa<vector::VectorDialect>(op->getDialect()));
     });
     RewritePatternSet patterns(context);
     patterns.add<ScalarPattern>(converter, context);
     scf::populateSCFStructuralTypeConversionsAndLegality(converter, patterns,
                                                          target);
-    if (failed(applyFullConversion(getOperation(), target,
-                                   std::move(patterns))))
+    if (failed(
+            applyFullConversion(getOperation(), target, std::move(patterns))))
       signalPassFailure();
   }
 };

@@ -42,8 +42,8 @@ bool mlir::tessera::canBeMatrix(const Chip &chip, FragmentType type) {
 }
 
 /// Whether a cooperative matrix can be loaded from, or stored to, such a place.
-/// A row begins at a multiple of its size, up to 16 bytes (Vulkan Specification,
-/// VUID-RuntimeSpirv-OpCooperativeMatrixLoadKHR-08986).
+/// A row begins at a multiple of its size, up to 16 bytes (Vulkan
+/// Specification, VUID-RuntimeSpirv-OpCooperativeMatrixLoadKHR-08986).
 template <typename Access>
 static bool isMatrixAccess(Access op, FragmentType type, const Chip &chip) {
   MemRefType memory = op.getMemRefType();
@@ -51,9 +51,8 @@ static bool isMatrixAccess(Access op, FragmentType type, const Chip &chip) {
   if (!op.getInBounds() || strides.back() != 1 || memory.getRank() < 2 ||
       memory.getElementType() != type.getElementType())
     return false;
-  const LaneMap &map =
-      chip.findInstruction(type.getInstruction().getValue())
-          ->getMap(type.getRole());
+  const LaneMap &map = chip.findInstruction(type.getInstruction().getValue())
+                           ->getMap(type.getRole());
   int64_t row = getStorageBytes(type.getElementType()) *
                 (op.getTranspose() ? map.getRows() : map.getCols());
   return getKnownTileAlignment(op.getMemory(), op.getIndices()) >=
@@ -104,10 +103,9 @@ LogicalResult Separator::choosePlain(ArrayRef<Value> fragments) {
       int64_t chunk = 0;
       for (const MatrixInstruction &other : chip.instructions)
         if (other.opaque)
-          chunk = std::max(chunk, std::max(map.getRows(),
-                                           other.getMap(role).getRows()) *
-                                      std::max(map.getCols(),
-                                               other.getMap(role).getCols()));
+          chunk = std::max(
+              chunk, std::max(map.getRows(), other.getMap(role).getRows()) *
+                         std::max(map.getCols(), other.getMap(role).getCols()));
       if (chosen && chunk >= least)
         continue;
       if (llvm::all_of(fragments, [&](Value value) {
@@ -134,8 +132,8 @@ bool Separator::isForMatrices(Operation *op) const {
     return !load.getSwizzled() && isMatrixAccess(load, load.getType(), chip);
   if (auto store = dyn_cast<StoreOp>(op))
     return !store.getAtomicAdd() && !store.getSwizzled() &&
-           isMatrixAccess(store,
-                          cast<FragmentType>(store.getValue().getType()), chip);
+           isMatrixAccess(store, cast<FragmentType>(store.getValue().getType()),
+                          chip);
   return isa<MmaOp, FillOp, ConvertOp, arith::SelectOp, scf::ForOp, scf::IfOp,
              scf::WhileOp, scf::YieldOp, scf::ConditionOp>(op);
 }
@@ -154,9 +152,10 @@ void Separator::separate(Operation *op) {
       operand.set(back.getSource());
       continue;
     }
-    operand.set(ConvertOp::create(
-        builder, op->getLoc(), getPlainType(cast<FragmentType>(value.getType())),
-        value, /*isUnsigned=*/false));
+    operand.set(
+        ConvertOp::create(builder, op->getLoc(),
+                          getPlainType(cast<FragmentType>(value.getType())),
+                          value, /*isUnsigned=*/false));
   }
   builder.setInsertionPointAfter(op);
   for (Value result : op->getResults()) {

@@ -160,15 +160,15 @@ static const char *getTypeName(VkComponentTypeKHR type) {
 /// workgroup, and the shapes and types of its matrix products.
 static std::string describeChip(const Abilities &abilities) {
   const VkPhysicalDeviceLimits &limits = abilities.properties.properties.limits;
-  std::string text = format(
-      "s%u-w%u-t%u", abilities.properties11.subgroupSize,
-      limits.maxComputeSharedMemorySize, limits.maxComputeWorkGroupInvocations);
+  std::string text = format("s%u-w%u-t%u", abilities.properties11.subgroupSize,
+                            limits.maxComputeSharedMemorySize,
+                            limits.maxComputeWorkGroupInvocations);
   for (const VkCooperativeMatrixPropertiesKHR &matrix : abilities.matrices) {
     const char *a = getTypeName(matrix.AType), *b = getTypeName(matrix.BType),
                *c = getTypeName(matrix.CType),
                *result = getTypeName(matrix.ResultType);
-    if (matrix.scope != VK_SCOPE_SUBGROUP_KHR || !a || !b || !c || c != result ||
-        a != b || matrix.saturatingAccumulation)
+    if (matrix.scope != VK_SCOPE_SUBGROUP_KHR || !a || !b || !c ||
+        c != result || a != b || matrix.saturatingAccumulation)
       continue;
     text += format("-m%un%uk%u.%s.%s", matrix.MSize, matrix.NSize, matrix.KSize,
                    result, a);
@@ -178,17 +178,18 @@ static std::string describeChip(const Abilities &abilities) {
 
 static DeviceInfo describe(const VulkanDriver &driver,
                            const Abilities &abilities) {
-  const VkPhysicalDeviceProperties &properties = abilities.properties.properties;
+  const VkPhysicalDeviceProperties &properties =
+      abilities.properties.properties;
   DeviceInfo info;
   info.target = "vulkan";
   info.chip = describeChip(abilities);
   info.name = properties.deviceName;
-  info.driver = format("%s %s, Vulkan %u.%u.%u",
-                       abilities.properties12.driverName,
-                       abilities.properties12.driverInfo,
-                       VK_API_VERSION_MAJOR(properties.apiVersion),
-                       VK_API_VERSION_MINOR(properties.apiVersion),
-                       VK_API_VERSION_PATCH(properties.apiVersion));
+  info.driver =
+      format("%s %s, Vulkan %u.%u.%u", abilities.properties12.driverName,
+             abilities.properties12.driverInfo,
+             VK_API_VERSION_MAJOR(properties.apiVersion),
+             VK_API_VERSION_MINOR(properties.apiVersion),
+             VK_API_VERSION_PATCH(properties.apiVersion));
   info.subgroupSize = static_cast<int>(abilities.properties11.subgroupSize);
   info.workgroupMemoryBytes = properties.limits.maxComputeSharedMemorySize;
   info.isSoftware = properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU;
@@ -368,9 +369,9 @@ Status VulkanDevice::check(const char *call, VkResult result,
   case VK_ERROR_DEVICE_LOST:
     fault = Status(StatusCode::LaunchFailed,
                    "a kernel failed: " + message +
-                       (pending.empty() ? ""
-                                        : "; launched since the last wait: " +
-                                              pending));
+                       (pending.empty()
+                            ? ""
+                            : "; launched since the last wait: " + pending));
     return fault;
   default:
     return Status(StatusCode::Internal, message);
@@ -385,10 +386,12 @@ Status VulkanDevice::open() {
   features.shaderInt64 = has.shaderInt64;
   features.shaderInt16 = has.shaderInt16;
   features.shaderFloat64 = has.shaderFloat64;
-  auto features11 = make<VkPhysicalDeviceVulkan11Features>(VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES);
+  auto features11 = make<VkPhysicalDeviceVulkan11Features>(
+      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES);
   features11.storageBuffer16BitAccess =
       abilities.features11.storageBuffer16BitAccess;
-  auto features12 = make<VkPhysicalDeviceVulkan12Features>(VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES);
+  auto features12 = make<VkPhysicalDeviceVulkan12Features>(
+      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES);
   features12.bufferDeviceAddress = VK_TRUE;
   features12.vulkanMemoryModel = VK_TRUE;
   features12.vulkanMemoryModelDeviceScope = VK_TRUE;
@@ -400,13 +403,15 @@ Status VulkanDevice::open() {
       abilities.features12.shaderBufferInt64Atomics;
   features12.shaderSubgroupExtendedTypes =
       abilities.features12.shaderSubgroupExtendedTypes;
-  auto features13 = make<VkPhysicalDeviceVulkan13Features>(VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_3_FEATURES);
+  auto features13 = make<VkPhysicalDeviceVulkan13Features>(
+      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_3_FEATURES);
   features13.subgroupSizeControl = abilities.features13.subgroupSizeControl;
   features13.computeFullSubgroups = abilities.features13.computeFullSubgroups;
   features11.pNext = &features12;
   features12.pNext = &features13;
   void **end = &features13.pNext;
-  auto atomicFloat = make<VkPhysicalDeviceShaderAtomicFloatFeaturesEXT>(VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_ATOMIC_FLOAT_FEATURES_EXT);
+  auto atomicFloat = make<VkPhysicalDeviceShaderAtomicFloatFeaturesEXT>(
+      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_ATOMIC_FLOAT_FEATURES_EXT);
   if (abilities.atomicFloat.shaderBufferFloat32AtomicAdd) {
     extensions.push_back(VK_EXT_SHADER_ATOMIC_FLOAT_EXTENSION_NAME);
     atomicFloat.shaderBufferFloat32AtomicAdd = VK_TRUE;
@@ -415,7 +420,8 @@ Status VulkanDevice::open() {
     *end = &atomicFloat;
     end = &atomicFloat.pNext;
   }
-  auto matrix = make<VkPhysicalDeviceCooperativeMatrixFeaturesKHR>(VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_FEATURES_KHR);
+  auto matrix = make<VkPhysicalDeviceCooperativeMatrixFeaturesKHR>(
+      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_FEATURES_KHR);
   if (abilities.cooperativeMatrix.cooperativeMatrix) {
     extensions.push_back(VK_KHR_COOPERATIVE_MATRIX_EXTENSION_NAME);
     matrix.cooperativeMatrix = VK_TRUE;
@@ -437,11 +443,13 @@ Status VulkanDevice::open() {
   timestampBits = families[queueFamily].timestampValidBits;
 
   float priority = 1.0f;
-  auto queueInfo = make<VkDeviceQueueCreateInfo>(VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO);
+  auto queueInfo =
+      make<VkDeviceQueueCreateInfo>(VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO);
   queueInfo.queueFamilyIndex = queueFamily;
   queueInfo.queueCount = 1;
   queueInfo.pQueuePriorities = &priority;
-  auto deviceInfo = make<VkDeviceCreateInfo>(VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO);
+  auto deviceInfo =
+      make<VkDeviceCreateInfo>(VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO);
   deviceInfo.pNext = &features11;
   deviceInfo.queueCreateInfoCount = 1;
   deviceInfo.pQueueCreateInfos = &queueInfo;
@@ -466,15 +474,17 @@ Status VulkanDevice::open() {
     return Status(StatusCode::NoDevice, info().name + " has no " + missing);
   vk.GetDeviceQueue(device, queueFamily, 0, &queue);
 
-  auto poolInfo = make<VkCommandPoolCreateInfo>(VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO);
+  auto poolInfo =
+      make<VkCommandPoolCreateInfo>(VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO);
   poolInfo.flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT;
   poolInfo.queueFamilyIndex = queueFamily;
-  if (Status status = check(
-          "vkCreateCommandPool",
-          vk.CreateCommandPool(device, &poolInfo, nullptr, &commandPool));
+  if (Status status =
+          check("vkCreateCommandPool",
+                vk.CreateCommandPool(device, &poolInfo, nullptr, &commandPool));
       !status.ok())
     return status;
-  auto commandInfo = make<VkCommandBufferAllocateInfo>(VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO);
+  auto commandInfo = make<VkCommandBufferAllocateInfo>(
+      VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO);
   commandInfo.commandPool = commandPool;
   commandInfo.level = VK_COMMAND_BUFFER_LEVEL_PRIMARY;
   commandInfo.commandBufferCount = 1;
@@ -484,14 +494,14 @@ Status VulkanDevice::open() {
       !status.ok())
     return status;
   auto fenceInfo = make<VkFenceCreateInfo>(VK_STRUCTURE_TYPE_FENCE_CREATE_INFO);
-  if (Status status =
-          check("vkCreateFence",
-                vk.CreateFence(device, &fenceInfo, nullptr, &fence));
+  if (Status status = check(
+          "vkCreateFence", vk.CreateFence(device, &fenceInfo, nullptr, &fence));
       !status.ok())
     return status;
   VkPushConstantRange range = {VK_SHADER_STAGE_COMPUTE_BIT, 0,
                                sizeof(uint64_t)};
-  auto layoutInfo = make<VkPipelineLayoutCreateInfo>(VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO);
+  auto layoutInfo = make<VkPipelineLayoutCreateInfo>(
+      VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO);
   layoutInfo.pushConstantRangeCount = 1;
   layoutInfo.pPushConstantRanges = &range;
   if (Status status =
@@ -499,7 +509,8 @@ Status VulkanDevice::open() {
                 vk.CreatePipelineLayout(device, &layoutInfo, nullptr, &layout));
       !status.ok())
     return status;
-  auto queryInfo = make<VkQueryPoolCreateInfo>(VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO);
+  auto queryInfo =
+      make<VkQueryPoolCreateInfo>(VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO);
   queryInfo.queryType = VK_QUERY_TYPE_TIMESTAMP;
   queryInfo.queryCount = 2;
   if (Status status =
@@ -550,8 +561,9 @@ Status VulkanDevice::createBuffer(VkDeviceSize bytes,
                VK_BUFFER_USAGE_TRANSFER_SRC_BIT |
                VK_BUFFER_USAGE_TRANSFER_DST_BIT |
                VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT;
-  Status status = check("vkCreateBuffer", vk.CreateBuffer(device, &info, nullptr,
-                                                          &buffer.buffer));
+  Status status =
+      check("vkCreateBuffer",
+            vk.CreateBuffer(device, &info, nullptr, &buffer.buffer));
   if (!status.ok())
     return status;
   VkMemoryRequirements needs;
@@ -566,18 +578,21 @@ Status VulkanDevice::createBuffer(VkDeviceSize bytes,
   if (type == memory.memoryTypeCount) {
     destroyBuffer(buffer);
     return Status(StatusCode::Internal,
-                  deviceInfo.name + " has no memory of the kind that is needed");
+                  deviceInfo.name +
+                      " has no memory of the kind that is needed");
   }
-  auto flags = make<VkMemoryAllocateFlagsInfo>(VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_FLAGS_INFO);
+  auto flags = make<VkMemoryAllocateFlagsInfo>(
+      VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_FLAGS_INFO);
   flags.flags = VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT;
-  auto allocate = make<VkMemoryAllocateInfo>(VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO);
+  auto allocate =
+      make<VkMemoryAllocateInfo>(VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO);
   allocate.pNext = &flags;
   allocate.allocationSize = needs.size;
   allocate.memoryTypeIndex = type;
-  status = check(
-      "vkAllocateMemory",
-      vk.AllocateMemory(device, &allocate, nullptr, &buffer.memory),
-      format(" (%llu bytes)", static_cast<unsigned long long>(bytes)));
+  status =
+      check("vkAllocateMemory",
+            vk.AllocateMemory(device, &allocate, nullptr, &buffer.memory),
+            format(" (%llu bytes)", static_cast<unsigned long long>(bytes)));
   if (status.ok())
     status =
         check("vkBindBufferMemory",
@@ -592,7 +607,8 @@ Status VulkanDevice::createBuffer(VkDeviceSize bytes,
     destroyBuffer(buffer);
     return status;
   }
-  auto address = make<VkBufferDeviceAddressInfo>(VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO);
+  auto address = make<VkBufferDeviceAddressInfo>(
+      VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO);
   address.buffer = buffer.buffer;
   buffer.address = vk.GetBufferDeviceAddress(device, &address);
   buffer.bytes = bytes;
@@ -610,8 +626,10 @@ void VulkanDevice::destroyBuffer(Buffer &buffer) {
 size_t VulkanDevice::freeMemory() {
   if (!abilities.hasExtension(VK_EXT_MEMORY_BUDGET_EXTENSION_NAME))
     return 0;
-  auto budget = make<VkPhysicalDeviceMemoryBudgetPropertiesEXT>(VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_BUDGET_PROPERTIES_EXT);
-  auto memory = make<VkPhysicalDeviceMemoryProperties2>(VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_PROPERTIES_2);
+  auto budget = make<VkPhysicalDeviceMemoryBudgetPropertiesEXT>(
+      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_BUDGET_PROPERTIES_EXT);
+  auto memory = make<VkPhysicalDeviceMemoryProperties2>(
+      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_PROPERTIES_2);
   memory.pNext = &budget;
   driver.GetPhysicalDeviceMemoryProperties2(abilities.handle, &memory);
   size_t bytes = 0;
@@ -627,8 +645,8 @@ Status VulkanDevice::backendAllocate(size_t bytes, void **ptr) {
   if (!fault.ok())
     return fault;
   Buffer buffer;
-  if (Status status = createBuffer(bytes, VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT,
-                                   buffer);
+  if (Status status =
+          createBuffer(bytes, VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT, buffer);
       !status.ok())
     return status;
   // NOLINTNEXTLINE(performance-no-int-to-ptr)
@@ -776,7 +794,8 @@ Status VulkanDevice::begin() {
   if (recording)
     return Status::success();
   numRecorded = 1;
-  auto info = make<VkCommandBufferBeginInfo>(VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO);
+  auto info = make<VkCommandBufferBeginInfo>(
+      VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO);
   info.flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT;
   if (Status status =
           check("vkResetCommandBuffer", vk.ResetCommandBuffer(commands, 0));
@@ -794,7 +813,8 @@ Status VulkanDevice::begin() {
 void VulkanDevice::addBarrier() {
   auto barrier = make<VkMemoryBarrier>(VK_STRUCTURE_TYPE_MEMORY_BARRIER);
   barrier.srcAccessMask = VK_ACCESS_MEMORY_WRITE_BIT;
-  barrier.dstAccessMask = VK_ACCESS_MEMORY_READ_BIT | VK_ACCESS_MEMORY_WRITE_BIT;
+  barrier.dstAccessMask =
+      VK_ACCESS_MEMORY_READ_BIT | VK_ACCESS_MEMORY_WRITE_BIT;
   vk.CmdPipelineBarrier(commands, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT,
                         VK_PIPELINE_STAGE_ALL_COMMANDS_BIT |
                             VK_PIPELINE_STAGE_HOST_BIT,
@@ -857,18 +877,16 @@ Status VulkanDevice::timeEnd(double *milliseconds) {
   uint64_t ticks[2] = {0, 0};
   if (Status status = check(
           "vkGetQueryPoolResults",
-          vk.GetQueryPoolResults(device, queries, 0, 2, sizeof(ticks), ticks,
-                                 sizeof(uint64_t),
-                                 VK_QUERY_RESULT_64_BIT |
-                                     VK_QUERY_RESULT_WAIT_BIT));
+          vk.GetQueryPoolResults(
+              device, queries, 0, 2, sizeof(ticks), ticks, sizeof(uint64_t),
+              VK_QUERY_RESULT_64_BIT | VK_QUERY_RESULT_WAIT_BIT));
       !status.ok())
     return status;
   uint64_t elapsed = ticks[1] - ticks[0];
   if (timestampBits < 64)
     elapsed &= (uint64_t(1) << timestampBits) - 1;
-  *milliseconds =
-      static_cast<double>(elapsed) *
-      abilities.properties.properties.limits.timestampPeriod * 1e-6;
+  *milliseconds = static_cast<double>(elapsed) *
+                  abilities.properties.properties.limits.timestampPeriod * 1e-6;
   return Status::success();
 }
 
@@ -900,8 +918,7 @@ static size_t getModuleLength(const uint32_t *words, size_t count) {
 }
 
 Status VulkanDevice::loadModule(const std::string &image, const uint32_t *words,
-                                size_t count,
-                                std::vector<std::string> &names) {
+                                size_t count, std::vector<std::string> &names) {
   std::unordered_map<uint32_t, Kernel> entries;
   std::unordered_map<uint32_t, std::string> entryNames;
   for (size_t at = spirvHeaderWords; at < count; at += words[at] >> 16) {
@@ -913,7 +930,8 @@ Status VulkanDevice::loadModule(const std::string &image, const uint32_t *words,
       for (int dim = 0; dim < 3; ++dim)
         entries[words[at + 1]].block[dim] = words[at + 3 + dim];
   }
-  auto info = make<VkShaderModuleCreateInfo>(VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO);
+  auto info = make<VkShaderModuleCreateInfo>(
+      VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO);
   info.codeSize = count * sizeof(uint32_t);
   info.pCode = words;
   VkShaderModule module = VK_NULL_HANDLE;
@@ -933,10 +951,12 @@ Status VulkanDevice::loadModule(const std::string &image, const uint32_t *words,
     Kernel kernel = entries[id];
     kernel.image = image;
     int64_t threads = kernel.block[0] * kernel.block[1] * kernel.block[2];
-    auto size = make<VkPipelineShaderStageRequiredSubgroupSizeCreateInfo>(VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_REQUIRED_SUBGROUP_SIZE_CREATE_INFO);
+    auto size = make<VkPipelineShaderStageRequiredSubgroupSizeCreateInfo>(
+        VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_REQUIRED_SUBGROUP_SIZE_CREATE_INFO);
     size.requiredSubgroupSize =
         static_cast<uint32_t>(this->info().subgroupSize);
-    auto pipeline = make<VkComputePipelineCreateInfo>(VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO);
+    auto pipeline = make<VkComputePipelineCreateInfo>(
+        VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO);
     pipeline.stage.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO;
     pipeline.stage.stage = VK_SHADER_STAGE_COMPUTE_BIT;
     pipeline.stage.module = module;
@@ -950,9 +970,8 @@ Status VulkanDevice::loadModule(const std::string &image, const uint32_t *words,
       pipeline.stage.flags =
           VK_PIPELINE_SHADER_STAGE_CREATE_REQUIRE_FULL_SUBGROUPS_BIT;
     pipeline.layout = layout;
-    VkResult result =
-        vk.CreateComputePipelines(device, VK_NULL_HANDLE, 1, &pipeline, nullptr,
-                                  &kernel.pipeline);
+    VkResult result = vk.CreateComputePipelines(
+        device, VK_NULL_HANDLE, 1, &pipeline, nullptr, &kernel.pipeline);
     if (result) {
       status = refuse("vkCreateComputePipelines", result);
       break;
@@ -993,8 +1012,8 @@ Status VulkanDevice::loadImage(const KernelImage &image) {
     if (length == 0)
       return Status(StatusCode::InvalidArgument,
                     "image '" + image.name + "' is malformed SPIR-V");
-    if (Status status = loadModule(image.name, words.data() + at, length,
-                                   loaded.kernels);
+    if (Status status =
+            loadModule(image.name, words.data() + at, length, loaded.kernels);
         !status.ok())
       return status;
     at += length;
@@ -1047,18 +1066,16 @@ Status VulkanDevice::launch(const LaunchRequest &request) {
   const VkPhysicalDeviceLimits &limits = abilities.properties.properties.limits;
   for (int dim = 0; dim < 3; ++dim) {
     if (request.block[dim] != kernel.block[dim])
-      return refuse(request,
-                    "a block of " + formatDims(request.block) +
-                        " threads, but this kernel is compiled for " +
-                        formatDims(kernel.block));
+      return refuse(request, "a block of " + formatDims(request.block) +
+                                 " threads, but this kernel is compiled for " +
+                                 formatDims(kernel.block));
     if (request.grid[dim] >
         static_cast<int64_t>(limits.maxComputeWorkGroupCount[dim]))
-      return refuse(request,
-                    format("a grid of %s workgroups, but %s has at most %u in "
-                           "%c",
-                           formatDims(request.grid).c_str(),
-                           info().name.c_str(),
-                           limits.maxComputeWorkGroupCount[dim], "xyz"[dim]));
+      return refuse(
+          request, format("a grid of %s workgroups, but %s has at most %u in "
+                          "%c",
+                          formatDims(request.grid).c_str(), info().name.c_str(),
+                          limits.maxComputeWorkGroupCount[dim], "xyz"[dim]));
   }
   auto bytes = static_cast<VkDeviceSize>(8 * request.numArgs);
   if (bytes > parameterBytes)
@@ -1099,8 +1116,8 @@ Expected<KernelResources> VulkanDevice::resources(const char *kernel, int64_t,
   if (!found.ok())
     return found.status();
   KernelResources result;
-  result.maxThreads = static_cast<int>(
-      (*found)->block[0] * (*found)->block[1] * (*found)->block[2]);
+  result.maxThreads = static_cast<int>((*found)->block[0] * (*found)->block[1] *
+                                       (*found)->block[2]);
   return result;
 }
 
@@ -1108,21 +1125,20 @@ Expected<std::unique_ptr<Device>>
 tessera::runtime::openVulkanDevice(const VulkanDriver &driver, int ordinal) {
   int next = 0;
   std::unique_ptr<VulkanDevice> device;
-  std::string reason =
-      forEachDevice(driver, [&](const Abilities &abilities) {
-        if (next++ != ordinal)
-          return true;
-        DeviceInfo info = describe(driver, abilities);
-        info.ordinal = ordinal;
-        device = std::make_unique<VulkanDevice>(driver, abilities.handle,
-                                                std::move(info));
-        return false;
-      });
+  std::string reason = forEachDevice(driver, [&](const Abilities &abilities) {
+    if (next++ != ordinal)
+      return true;
+    DeviceInfo info = describe(driver, abilities);
+    info.ordinal = ordinal;
+    device = std::make_unique<VulkanDevice>(driver, abilities.handle,
+                                            std::move(info));
+    return false;
+  });
   if (!device)
-    return Status(StatusCode::NoDevice,
-                  format("no vulkan device %d: this machine has %d", ordinal,
-                         next) +
-                      (reason.empty() ? "" : " (" + reason + ")"));
+    return Status(
+        StatusCode::NoDevice,
+        format("no vulkan device %d: this machine has %d", ordinal, next) +
+            (reason.empty() ? "" : " (" + reason + ")"));
   if (Status status = device->open(); !status.ok())
     return status;
   return std::unique_ptr<Device>(std::move(device));

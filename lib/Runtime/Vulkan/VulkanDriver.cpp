@@ -60,17 +60,19 @@ struct LoadedDriver {
     }
     auto get = reinterpret_cast<PFN_vkGetInstanceProcAddr>(
         dlsym(library, "vkGetInstanceProcAddr"));
-    auto create =
-        get ? reinterpret_cast<PFN_vkCreateInstance>(get(nullptr, "vkCreateInstance"))
-            : nullptr;
+    auto create = get ? reinterpret_cast<PFN_vkCreateInstance>(
+                            get(nullptr, "vkCreateInstance"))
+                      : nullptr;
     if (!create) {
       reason = "libvulkan.so.1 has no vkCreateInstance";
       return;
     }
-    auto application = make<VkApplicationInfo>(VK_STRUCTURE_TYPE_APPLICATION_INFO);
+    auto application =
+        make<VkApplicationInfo>(VK_STRUCTURE_TYPE_APPLICATION_INFO);
     application.pApplicationName = "Tessera";
     application.apiVersion = VK_API_VERSION_1_3;
-    auto info = make<VkInstanceCreateInfo>(VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO);
+    auto info =
+        make<VkInstanceCreateInfo>(VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO);
     info.pApplicationInfo = &application;
     // The validation layer, for those who ask for it.
     const char *layers[] = {"VK_LAYER_KHRONOS_validation"};
@@ -82,7 +84,8 @@ struct LoadedDriver {
     if (VkResult result = create(&info, nullptr, &driver.instance)) {
       reason = describeVulkan("vkCreateInstance", result);
       if (result == VK_ERROR_INCOMPATIBLE_DRIVER)
-        reason += ": libvulkan.so.1 finds no driver (VK_DRIVER_FILES names one)";
+        reason +=
+            ": libvulkan.so.1 finds no driver (VK_DRIVER_FILES names one)";
       return;
     }
 #define TESSERA_FIND(name)                                                     \
@@ -92,10 +95,10 @@ struct LoadedDriver {
     reason = "libvulkan.so.1 has no vk" #name ": it is older than Vulkan 1.3";
     TESSERA_VULKAN_INSTANCE_FUNCTIONS(TESSERA_FIND)
 #undef TESSERA_FIND
-    driver.GetCooperativeMatrixProperties = reinterpret_cast<
-        PFN_vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR>(
-        get(driver.instance,
-            "vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR"));
+    driver.GetCooperativeMatrixProperties =
+        reinterpret_cast<PFN_vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR>(
+            get(driver.instance,
+                "vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR"));
   }
 };
 } // namespace

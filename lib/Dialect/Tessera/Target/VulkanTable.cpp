@@ -6,14 +6,14 @@
 //
 // A device of Vulkan has no name to compile for; it reports its numbers and the
 // shapes of its matrix products (VkCooperativeMatrixPropertiesKHR). A chip is
-// made of these. It is described by a text that holds all of them, so that it is
-// the chip's name as well:
+// made of these. It is described by a text that holds all of them, so that it
+// is the chip's name as well:
 //
 //     s32-w49152-t1024-m16n16k16.f32.f16-m16n8k16.f32.f16
 //
 // Lanes of a subgroup, bytes of workgroup memory and threads of a workgroup, at
-// most; then the products, accumulator first. Devices that are well known have a
-// short name for theirs, by which they can be compiled for anywhere.
+// most; then the products, accumulator first. Devices that are well known have
+// a short name for theirs, by which they can be compiled for anywhere.
 //
 //===----------------------------------------------------------------------===//
 
@@ -47,8 +47,8 @@ static const Profile profiles[] = {
      "m16n16k16.f32.f16-m16n8k16.f32.f16-m16n8k8.f32.f16"},
 };
 
-/// A map that stands for one which only the device knows: of the tile's extents,
-/// over all lanes.
+/// A map that stands for one which only the device knows: of the tile's
+/// extents, over all lanes.
 static LaneMap getExtentMap(int64_t rows, int64_t cols, int64_t lanes) {
   llvm::SmallVector<LaneMap::Step> steps;
   for (int32_t col = 1; col < cols; col *= 2)
@@ -109,16 +109,17 @@ static std::unique_ptr<Chip> parse(llvm::StringRef name,
       !llvm::isPowerOf2_64(chip->subgroupSize) || chip->subgroupSize > 128)
     return nullptr;
   for (llvm::StringRef field : llvm::ArrayRef(fields).drop_front(3))
-    if (std::optional<MatrixInstruction> row = parseProduct(field, chip->subgroupSize))
+    if (std::optional<MatrixInstruction> row =
+            parseProduct(field, chip->subgroupSize))
       chip->instructions.push_back(std::move(*row));
   // An eighth is for matrices on their way to vectors and back.
   if (!chip->instructions.empty())
     chip->workgroupMemoryBytes -= chip->workgroupMemoryBytes / 8;
   // Of those that fit, the one that computes most.
-  llvm::stable_sort(chip->instructions, [](const MatrixInstruction &x,
-                                           const MatrixInstruction &y) {
-    return x.m * x.n * x.k > y.m * y.n * y.k;
-  });
+  llvm::stable_sort(chip->instructions,
+                    [](const MatrixInstruction &x, const MatrixInstruction &y) {
+                      return x.m * x.n * x.k > y.m * y.n * y.k;
+                    });
   chip->accessBytes = 16;
   chip->alignedAccess = true;
   chip->rowPaddingBytes = 16;

@@ -520,9 +520,19 @@ Status VulkanDevice::open() {
     return status;
   VkMemoryPropertyFlags host = VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT |
                                VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
-  if (Status status = createBuffer(stagingBytes, host, staging); !status.ok())
+  // The host reads what is cached fast, and kernels what is the device's.
+  Status status = createBuffer(
+      stagingBytes, host | VK_MEMORY_PROPERTY_HOST_CACHED_BIT, staging);
+  if (!status.ok())
+    status = createBuffer(stagingBytes, host, staging);
+  if (!status.ok())
     return status;
-  return createBuffer(parameterBytes, host, parameters);
+  status = createBuffer(
+      parameterBytes, host | VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT, parameters);
+  if (!status.ok())
+    status = createBuffer(parameterBytes, host, parameters);
+  Device::deviceInfo.freeBytes = freeMemory();
+  return status;
 }
 
 VulkanDevice::~VulkanDevice() {

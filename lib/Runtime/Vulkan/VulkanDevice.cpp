@@ -527,8 +527,8 @@ Status VulkanDevice::open() {
     status = createBuffer(stagingBytes, host, staging);
   if (!status.ok())
     return status;
-  status = createBuffer(
-      parameterBytes, host | VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT, parameters);
+  status = createBuffer(parameterBytes,
+                        host | VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT, parameters);
   if (!status.ok())
     status = createBuffer(parameterBytes, host, parameters);
   Device::deviceInfo.freeBytes = freeMemory();

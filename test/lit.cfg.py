@@ -4,6 +4,8 @@
 #   can-run-TARGET      a device of that target is here (cuda, hip, vulkan, opencl, level-zero)
 #   can-run-TARGET-CHIP  a device of that chip is here (can-run-cuda-sm_90a)
 #   hip-launcher        what can-run-hip speaks of is seen under a command only (see below)
+#   can-run-vulkan-lavapipe  Mesa's lavapipe with cooperative matrices was fetched (%software lavapipe
+#                       starts a program with it), can-run-vulkan-stock the distribution's without
 #   can-compile-ptx     there is a ptxas (substitution %ptxas)
 #   can-validate-spirv  there is a spirv-val
 #   host-avx512         this machine's CPU has AVX-512
@@ -89,6 +91,20 @@ if os.path.exists(runner):
         if config.name == "test":
             chips = ", ".join(chip for _, _, chip in devices)
             lit_config.note(f"Execution/HIP runs under '{launcher}' ({chips}): not on hardware")
+
+# Programs that stand for a device; `scripts/software-devices.sh --fetch` gets them.
+software = os.path.join(config.tessera_source_dir, "scripts", "software-devices.sh")
+store = os.environ.get("TESSERA_DEVICES") or os.path.join(
+    os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "tessera", "devices"
+)
+config.environment["TESSERA_DEVICES"] = store
+config.substitutions.append(("%software", software))
+for name in ("lavapipe", "stock"):
+    if os.path.exists(os.path.join(store, name, "complete")):
+        config.available_features.add("can-run-vulkan-" + name)
+
+# The suite's spirv-val comes with it.
+config.environment["PATH"] += os.pathsep + os.path.join(store, "lavapipe", "bin")
 
 path = config.environment["PATH"] + os.pathsep + "/usr/local/cuda/bin"
 ptxas = shutil.which("ptxas", path=path)

@@ -42,7 +42,10 @@ struct TileLayout {
                                      Value lane) const;
 };
 
-/// Fails where the type names no instruction of the chip.
+/// Whether the type names an instruction whose lane maps nobody knows.
+bool isOpaque(const Chip &chip, FragmentType type);
+
+/// Fails where the type names no instruction of the chip, or an opaque one.
 FailureOr<TileLayout> getTileLayout(const Chip &chip, FragmentType type);
 
 /// Where a swizzled memory of `type` keeps element `row`, `col` of its last two
@@ -138,6 +141,12 @@ public:
   /// Waits until at most `pending` groups are in flight.
   virtual void emitAsyncWait(OpBuilder &builder, Location loc,
                              int64_t pending) const;
+
+  /// Adds what the target does with fragments of instructions whose lane maps
+  /// nobody knows (`MatrixInstruction::opaque`): their types, and patterns for
+  /// the ops that take or give them. Others have none of these.
+  virtual void populateOpaque(TypeConverter &converter,
+                              RewritePatternSet &patterns) const;
 };
 
 /// Adds the conversion of fragments to vectors, one to many, and of tokens to

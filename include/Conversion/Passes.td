@@ -519,6 +519,150 @@ def ConvertTesseraToCPU
 }
 
 //===----------------------------------------------------------------------===//
+// TesseraToSPIRV
+//===----------------------------------------------------------------------===//
+
+def ConvertTesseraToSPIRV
+    : Pass<"convert-tessera-to-spirv", "gpu::GPUModuleOp"> {
+  let summary = "fragments to cooperative matrices, or to vectors by lane maps";
+  let description = [{
+    Expects kernels whose fragments `tessera-legalize-fragments` has distributed
+    for a chip of the target `vulkan`. Leaves no `tessera` op. A fragment of an
+    instruction on the matrix unit becomes one `!spirv.coopmatrix` for each of its
+    tiles; of these, only the device knows which lane holds which element. Other
+    fragments become vectors by their lane maps.
+
+    Loads and stores within bounds, products, fills and element-wise arithmetic
+    that SPIR-V has for cooperative matrices are done on these. Everything else
+    is done on vectors, to and from which a matrix goes through workgroup memory,
+    a tile at a time.
+
+    Before
+
+    ```mlir
+    %a = tessera.load %m[%i, %k] in_bounds : memref<64x64xf16>
+        -> <8x8xf16, a, "coop.m8n8k8.f32.f16">
+    %d = tessera.mma %a, %b, %c {tessera.instruction = "coop.m8n8k8.f32.f16"} : ...
+    ```
+
+    After
+
+    ```mlir
+    %p = spirv.ConvertUToPtr %address : i64 to !spirv.ptr<..., PhysicalStorageBuffer>
+    %a = spirv.KHR.CooperativeMatrixLoad %q, %stride, <RowMajor>, <Aligned>, 16 : ...
+    %d = spirv.KHR.CooperativeMatrixMulAdd %a, %b, %c : ...
+    ```
+  }];
+  let options = [
+    Option<"chip", "chip", "std::string", /*default=*/"\"lavapipe\"",
+           "Chip to compile for">];
+  let dependentDialects = [
+    "arith::ArithDialect", "gpu::GPUDialect", "math::MathDialect",
+    "memref::MemRefDialect", "scf::SCFDialect", "spirv::SPIRVDialect",
+    "vector::VectorDialect"];
+}
+
+def LowerMemoryToSPIRV
+    : Pass<"tessera-lower-memory-to-spirv", "gpu::GPUModuleOp"> {
+  let summary = "memrefs to SPIR-V pointers";
+  let description = [{
+    Expects kernels without subviews (`expand-strided-metadata`). Leaves no memref
+    in them, and does not use their parameters: a buffer is an address of the device's
+    (PhysicalStorageBuffer), workgroup memory a variable for each buffer of it,
+    private memory a variable of the function. The kernel reads its parameters
+    from memory, 8 bytes each and in the order of a launch (a memref as the fields
+    of its descriptor), whose address is the only push constant.
+
+    Before
+
+    ```mlir
+    gpu.func @k(%m: memref<64x64xf32>) kernel {
+      %x = memref.load %m[%i, %j] : memref<64x64xf32>
+    ```
+
+    After
+
+    ```mlir
+    spirv.GlobalVariable @__params : !spirv.ptr<!spirv.struct<(i64 [0])>, PushConstant>
+    gpu.func @k(%m: memref<64x64xf32>) kernel {
+      %params = spirv.Load "PushConstant" ... : i64
+      %base = spirv.Load "PhysicalStorageBuffer" ... ["Aligned", 8] : i64
+      %p = spirv.ConvertUToPtr ... : i64 to !spirv.ptr<f32, PhysicalStorageBuffer>
+      %x = spirv.Load "PhysicalStorageBuffer" %p ["Aligned", 4] : f32
+    ```
+  }];
+  let dependentDialects = [
+    "arith::ArithDialect", "gpu::GPUDialect", "memref::MemRefDialect",
+    "scf::SCFDialect", "spirv::SPIRVDialect", "vector::VectorDialect"];
+}
+
+def ScalarizeVectors
+    : Pass<"tessera-scalarize-vectors", "gpu::GPUModuleOp"> {
+  let summary = "vectors to scalars, one for each element";
+  let description = [{
+    Expects kernels without memrefs. SPIR-V has vectors of two to four elements
+    only: leaves none but those that wide accesses to memory read and write. Types
+    that devices have no arithmetic of become integers of their size: bf16 and
+    the 8-bit floats.
+
+    Before
+
+    ```mlir
+    %c = arith.addf %a, %b : vector<8xf32>
+    ```
+
+    After
+
+    ```mlir
+    %c0 = arith.addf %a0, %b0 : f32
+    %c1 = arith.addf %a1, %b1 : f32
+    ...
+    ```
+  }];
+  let dependentDialects = [
+    "arith::ArithDialect", "scf::SCFDialect", "spirv::SPIRVDialect",
+    "vector::VectorDialect"];
+}
+
+def ConvertKernelsToSPIRV
+    : Pass<"tessera-convert-kernels-to-spirv", "gpu::GPUModuleOp"> {
+  let summary = "kernels of scalars to spirv.module";
+  let description = [{
+    Expects kernels that use no parameters, memrefs and vectors. Leaves in each
+    `gpu.module` a `spirv.module` of the Vulkan memory model, with an entry point
+    for each kernel and the capabilities that it needs. Of the kernels themselves
+    the signature is left, which launches are checked against.
+
+    A thread's number in a workgroup of one dimension is taken from its subgroup's
+    number and its own within it, so that what the compiler takes for a subgroup
+    is one on every device.
+
+    Before
+
+    ```mlir
+    gpu.module @m {
+      gpu.func @k() kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
+    ```
+
+    After
+
+    ```mlir
+    gpu.module @m {
+      spirv.module PhysicalStorageBuffer64 Vulkan requires #spirv.vce<v1.6, [...], [...]> {
+        spirv.func @k() "None" {
+        ...
+        spirv.EntryPoint "GLCompute" @k, @__builtin__LocalInvocationId__
+        spirv.ExecutionMode @k "LocalSize", 64, 1, 1
+    ```
+  }];
+  let options = [
+    Option<"chip", "chip", "std::string", /*default=*/"\"lavapipe\"",
+           "Chip to compile for">];
+  let dependentDialects = [
+    "arith::ArithDialect", "gpu::GPUDialect", "spirv::SPIRVDialect"];
+}
+
+//===----------------------------------------------------------------------===//
 // LaunchToRuntime
 //===----------------------------------------------------------------------===//
 

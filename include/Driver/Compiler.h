@@ -29,7 +29,7 @@ namespace runtime = ::tessera::runtime;
 
 /// What to compile for, and what is permitted.
 struct CompileOptions {
-  /// "cpu", "cuda" or "hip".
+  /// "cpu", "cuda", "hip" or "vulkan".
   std::string target = "cpu";
   /// A chip of the target; empty is the host's, for "cpu".
   std::string chip;
@@ -51,6 +51,8 @@ struct CompileOptions {
   bool testShareFragments = false;
   /// Assemble PTX by ptxas, where it is found, instead of the driver.
   bool usePtxas = false;
+  /// Have spirv-val look at the kernels (target vulkan).
+  bool validate = false;
   /// Print the IR after each pass to standard error.
   bool printIRAfterAll = false;
 };
@@ -195,6 +197,11 @@ FailureOr<std::string> translateToAMDGCN(ModuleOp module, const Chip &chip);
 
 /// The same as a code object (HSACO).
 FailureOr<std::string> translateToHSACO(ModuleOp module, const Chip &chip);
+
+/// The kernels of a module at stage LLVM for the target vulkan, as SPIR-V
+/// modules one behind the other (`assembly`: as text, by the spirv dialect).
+FailureOr<std::string> translateToSPIRV(ModuleOp module, const Chip &chip,
+                                        bool assembly = false);
 
 /// The products of the legalized kernels in `module`.
 std::vector<ProductReport> collectProducts(ModuleOp module, const Chip &chip);

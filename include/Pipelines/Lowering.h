@@ -19,7 +19,7 @@ namespace mlir::tessera {
 /// For which chip, and what is permitted.
 struct LoweringOptions : public PassPipelineOptions<LoweringOptions> {
   PassOptions::Option<std::string> target{
-      *this, "target", llvm::cl::desc("Target: cpu, cuda or hip"),
+      *this, "target", llvm::cl::desc("Target: cpu, cuda, hip or vulkan"),
       llvm::cl::init("cpu")};
   PassOptions::Option<std::string> chip{
       *this, "chip", llvm::cl::desc("Chip (cpu: empty is the host's)"),
@@ -49,16 +49,17 @@ void buildLegalizationPipeline(OpPassManager &pm,
 /// Legalized kernels to the vendor's dialect: per-lane vectors and intrinsics.
 void buildVendorPipeline(OpPassManager &pm, const LoweringOptions &options);
 
-/// Vendor's dialect to the LLVM dialect, within each gpu.module.
+/// Vendor's dialect to the LLVM dialect, or to the spirv dialect for the target
+/// vulkan, within each gpu.module.
 void buildKernelToLLVMPipeline(OpPassManager &pm,
                                const LoweringOptions &options);
 
 /// Host code to the LLVM dialect; kernels are erased.
 void buildHostToLLVMPipeline(OpPassManager &pm, const LoweringOptions &options);
 
-/// Registers `tessera-to-nvvm-pipeline`, `tessera-to-rocdl-pipeline` and
-/// `tessera-to-cpu-pipeline`: a portable program to kernels in the LLVM
-/// dialect.
+/// Registers `tessera-to-nvvm-pipeline`, `tessera-to-rocdl-pipeline`,
+/// `tessera-to-spirv-pipeline` and `tessera-to-cpu-pipeline`: a portable
+/// program to kernels in the LLVM, or the spirv dialect.
 void registerLoweringPipelines();
 
 } // namespace mlir::tessera

@@ -55,6 +55,8 @@ struct DeviceInfo {
   int computeUnits = 0;
   /// Highest clock in MHz.
   int clockMHz = 0;
+  /// A program that stands for a device: it runs on the CPU.
+  bool isSoftware = false;
 };
 
 /// Compiled kernels in a form that a device can load.
@@ -69,6 +71,9 @@ struct KernelImage {
     /// Addresses of type `tessera_cpu_kernel` in `functions` (CPU). The code
     /// stays where it is and has to outlive the image.
     HostFunctions,
+    /// SPIR-V modules for Vulkan in `bytes`, one behind the other. The names
+    /// of the kernels and the threads of their workgroups are theirs.
+    SPIRV,
   };
   Kind kind = HostFunctions;
   /// Names the image in messages and for `Device::unloadImage`.
@@ -250,9 +255,10 @@ private:
 /// True when any dimension of the grid is zero: nothing to do.
 bool isEmptyGrid(const LaunchRequest &request);
 
-/// All devices of this machine, the best one first and the CPU last; of one
-/// target only, unless it is "auto", which spares loading the other drivers.
-/// With `why`, one line for each backend that has no device, with the reason:
+/// All devices of this machine, the best one first, and last the CPU and the
+/// programs that run on it and stand for a device; of one target only, unless
+/// it is "auto", which spares loading the other drivers. With `why`, one line
+/// for each backend that has no device, with the reason:
 /// "cuda: libcuda.so.1 not found".
 std::vector<DeviceInfo> listDevices(std::string *why = nullptr,
                                     const std::string &target = "auto");

@@ -95,6 +95,19 @@ int64_t countResidentWorkgroups(const Chip &chip,
                                 const CodeObjectKernel &kernel,
                                 int64_t workgroupBytes);
 
+/// The `spirv.module`s in `module` as binaries, one behind the other.
+FailureOr<std::string> emitSPIRV(ModuleOp module);
+
+/// The same as text of the spirv dialect.
+FailureOr<std::string> printSPIRV(ModuleOp module);
+
+/// The path of spirv-val on the PATH; empty if there is none.
+std::string findSpirvVal();
+
+/// Validates binaries of `emitSPIRV` by spirv-val, for Vulkan 1.3. An error at
+/// `op` says what it rejects, or that it is not there.
+LogicalResult runSpirvVal(Operation *op, llvm::StringRef bytes);
+
 } // namespace mlir::tessera
 
 #endif // TARGET_TARGET_H

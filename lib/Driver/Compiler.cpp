@@ -249,6 +249,11 @@ FailureOr<std::string> mlir::tessera::translateToHSACO(ModuleOp module,
   return emitHSACO(module, chip);
 }
 
+FailureOr<std::string>
+mlir::tessera::translateToSPIRV(ModuleOp module, const Chip &, bool assembly) {
+  return assembly ? printSPIRV(module) : emitSPIRV(module);
+}
+
 /// The CPU's kernels, with the wrappers by which the runtime calls them.
 static FailureOr<OwningOpRef<ModuleOp>> gatherPackedKernels(ModuleOp module) {
   FailureOr<OwningOpRef<ModuleOp>> kernels = gatherKernels(module);
@@ -463,6 +468,14 @@ mlir::tessera::compileProgram(ModuleOp source, const CompileOptions &options) {
       return nullptr;
     program->image.bytes = std::move(*hsaco);
     program->image.kind = runtime::KernelImage::HSACO;
+  } else if (options.target == "vulkan") {
+    StageTimer timer(times, "spirv");
+    FailureOr<std::string> code = emitSPIRV(*module);
+    if (failed(code) ||
+        (options.validate && failed(runSpirvVal(source, *code))))
+      return nullptr;
+    program->image.bytes = std::move(*code);
+    program->image.kind = runtime::KernelImage::SPIRV;
   } else {
     StageTimer timer(times, "ptx");
     OwningOpRef<ModuleOp> copy(module->clone());

@@ -50,6 +50,7 @@
 #include "mlir/Dialect/SCF/IR/ValueBoundsOpInterfaceImpl.h"
 #include "mlir/Dialect/SCF/Transforms/BufferDeallocationOpInterfaceImpl.h"
 #include "mlir/Dialect/SCF/Transforms/BufferizableOpInterfaceImpl.h"
+#include "mlir/Dialect/SPIRV/IR/SPIRVDialect.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Tensor/IR/TensorInferTypeOpInterfaceImpl.h"
 #include "mlir/Dialect/Tensor/IR/TensorTilingInterfaceImpl.h"
@@ -71,15 +72,15 @@ using namespace mlir;
 
 void mlir::tessera::prepareContext(MLIRContext &context) {
   DialectRegistry registry;
-  registry
-      .insert<affine::AffineDialect, amdgpu::AMDGPUDialect, arith::ArithDialect,
-              bufferization::BufferizationDialect, cf::ControlFlowDialect,
-              func::FuncDialect, gpu::GPUDialect, index::IndexDialect,
-              linalg::LinalgDialect, LLVM::LLVMDialect, math::MathDialect,
-              memref::MemRefDialect, nvgpu::NVGPUDialect, NVVM::NVVMDialect,
-              ROCDL::ROCDLDialect, scf::SCFDialect, tensor::TensorDialect,
-              tosa::TosaDialect, transform::TransformDialect, ub::UBDialect,
-              vector::VectorDialect>();
+  registry.insert<affine::AffineDialect, amdgpu::AMDGPUDialect,
+                  arith::ArithDialect, bufferization::BufferizationDialect,
+                  cf::ControlFlowDialect, func::FuncDialect, gpu::GPUDialect,
+                  index::IndexDialect, linalg::LinalgDialect, LLVM::LLVMDialect,
+                  math::MathDialect, memref::MemRefDialect, nvgpu::NVGPUDialect,
+                  NVVM::NVVMDialect, ROCDL::ROCDLDialect, scf::SCFDialect,
+                  spirv::SPIRVDialect, tensor::TensorDialect, tosa::TosaDialect,
+                  transform::TransformDialect, ub::UBDialect,
+                  vector::VectorDialect>();
   registerTesseraDialects(registry);
   // Loaded with the transform dialect: by programs that have a script.
   linalg::registerTransformDialectExtension(registry);

@@ -56,7 +56,7 @@ void ProgramKey::add(const CompileOptions &options) {
   // A field that is added to the options and forgotten here does not compile.
   const auto &[target, chip, entry, allowTf32, allowFastF8, fuseAttention,
                requireMatrixUnit, vthreadOrder, testShareFragments, usePtxas,
-               printIRAfterAll] = options;
+               validate, printIRAfterAll] = options;
   auto flag = [&](StringRef name, bool value) {
     add(name, value ? "on" : "off");
   };
@@ -70,6 +70,7 @@ void ProgramKey::add(const CompileOptions &options) {
   add("--vthread-order", vthreadOrder);
   flag("--test-share-fragments", testShareFragments);
   flag("--ptxas", usePtxas);
+  flag("--validate", validate);
   flag("--print-ir-after-all", printIRAfterAll);
 }
 

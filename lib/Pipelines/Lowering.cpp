@@ -69,8 +69,14 @@ void mlir::tessera::buildVendorPipeline(OpPassManager &pm,
         createOverlapProducts(OverlapProductsOptions{options.chip}));
     kernels.addPass(createUseBulkCopies(UseBulkCopiesOptions{options.chip}));
   }
-  kernels.addPass(createTesseraPackWorkgroupMemory());
-  if (options.target == "cuda") {
+  // Vulkan has a variable for each buffer.
+  if (options.target != "vulkan")
+    kernels.addPass(createTesseraPackWorkgroupMemory());
+  if (options.target == "vulkan") {
+    ConvertTesseraToSPIRVOptions convert;
+    convert.chip = options.chip;
+    kernels.addPass(createConvertTesseraToSPIRV(convert));
+  } else if (options.target == "cuda") {
     ConvertTesseraToNVVMOptions convert;
     convert.chip = options.chip;
     kernels.addPass(createConvertTesseraToNVVM(convert));
@@ -98,6 +104,17 @@ void mlir::tessera::buildKernelToLLVMPipeline(OpPassManager &pm,
   kernels.addPass(memref::createExpandStridedMetadataPass());
   kernels.addPass(createLowerAffinePass());
   kernels.addPass(createLoopInvariantCodeMotionPass());
+  if (options.target == "vulkan") {
+    kernels.addPass(createLowerMemoryToSPIRV());
+    kernels.addPass(createCanonicalizerPass());
+    kernels.addPass(createCSEPass());
+    kernels.addPass(createScalarizeVectors());
+    kernels.addPass(createCanonicalizerPass());
+    kernels.addPass(createCSEPass());
+    kernels.addPass(createConvertKernelsToSPIRV(
+        ConvertKernelsToSPIRVOptions{options.chip}));
+    return;
+  }
   kernels.addPass(createSCFToControlFlowPass());
   if (options.target == "cuda") {
     kernels.addPass(createConvertGpuOpsToNVVMOps());
@@ -147,6 +164,10 @@ void mlir::tessera::registerLoweringPipelines() {
       "tessera-to-rocdl-pipeline",
       "Portable program to kernels in the ROCDL dialect (chip=gfx...)",
       build("hip"));
+  PassPipelineRegistration<LoweringOptions>(
+      "tessera-to-spirv-pipeline",
+      "Portable program to kernels in the spirv dialect (chip=lavapipe..)",
+      build("vulkan"));
   PassPipelineRegistration<LoweringOptions>(
       "tessera-to-cpu-pipeline",
       "Portable program to kernels in the LLVM dialect for the CPU",

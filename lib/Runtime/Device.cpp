@@ -7,6 +7,8 @@
 #include "Format.h"
 #include "HIP/HipDevice.h"
 #include "MemoryPool.h"
+#include "Vulkan/VulkanDevice.h"
+#include "Vulkan/VulkanDriver.h"
 
 using namespace tessera::runtime;
 
@@ -152,10 +154,23 @@ tessera::runtime::listDevices(std::string *why, const std::string &target) {
     const HipDriver *driver = getHipDriver(&reason);
     return driver ? listHipDevices(*driver, devices) : reason;
   });
+  // A program that stands for a device is no better than the CPU itself.
+  std::vector<DeviceInfo> software;
+  add("vulkan", [&] {
+    std::string reason;
+    const VulkanDriver *driver = getVulkanDriver(&reason);
+    std::vector<DeviceInfo> found;
+    if (driver)
+      reason = listVulkanDevices(*driver, found);
+    for (DeviceInfo &device : found)
+      (device.isSoftware ? software : devices).push_back(std::move(device));
+    return reason;
+  });
   add("cpu", [&] {
     devices.push_back(getCpuInfo());
     return std::string();
   });
+  std::move(software.begin(), software.end(), std::back_inserter(devices));
   return devices;
 }
 
@@ -177,6 +192,13 @@ tessera::runtime::openDevice(const std::string &target, int ordinal) {
       return Status(StatusCode::NoDevice, "no HIP device: " + reason);
     return openHipDevice(*driver, ordinal);
   }
+  if (target == "vulkan") {
+    std::string reason;
+    const VulkanDriver *driver = getVulkanDriver(&reason);
+    if (!driver)
+      return Status(StatusCode::NoDevice, "no Vulkan device: " + reason);
+    return openVulkanDevice(*driver, ordinal);
+  }
   if (target == "auto") {
     std::vector<DeviceInfo> devices = listDevices();
     if (ordinal < 0 || static_cast<size_t>(ordinal) >= devices.size())
@@ -187,5 +209,5 @@ tessera::runtime::openDevice(const std::string &target, int ordinal) {
   }
   return Status(StatusCode::InvalidArgument,
                 "unknown target '" + target +
-                    "': the runtime knows auto, cpu, cuda and hip");
+                    "': the runtime knows auto, cpu, cuda, hip and vulkan");
 }

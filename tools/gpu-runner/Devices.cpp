@@ -65,6 +65,16 @@ static bool runsOn(StringRef target, StringRef chip, StringRef host,
     return code->level <= device->level &&
            (!isCubin || code->level / 10 == device->level / 10);
   }
+  if (target == "vulkan") {
+    const Chip *code = findChip(target, chip);
+    const Chip *device = findChip(target, host);
+    // A kernel that takes too much of what both have is refused by itself.
+    return code && device && code->subgroupSize == device->subgroupSize &&
+           code->maxThreads <= device->maxThreads &&
+           llvm::all_of(code->instructions, [&](const auto &row) {
+             return device->findInstruction(row.name);
+           });
+  }
   // The vector units of one architecture include each other; the chip of no
   // particular architecture has the narrowest. Any host emulates any chip.
   const Chip *code = findChip(target, chip);
@@ -79,8 +89,9 @@ static bool runsOn(StringRef target, StringRef chip, StringRef host,
 static std::string getChipFor(const runtime::DeviceInfo &device) {
   if (device.target == "cpu")
     return compiler::getHostChip().str();
-  if (findChip(device.target, device.chip))
-    return device.chip;
+  // What a device of Vulkan reports may have a name.
+  if (const Chip *chip = findChip(device.target, device.chip))
+    return chip->name;
   std::string best;
   int bestLevel = 0;
   for (const std::string &name : getKnownChips(device.target)) {
@@ -238,10 +249,11 @@ void runner::listDevices(Report &report) {
   llvm::json::Array list, absent;
   for (const runtime::DeviceInfo &device : devices) {
     std::string place = device.target + ":" + std::to_string(device.ordinal);
-    std::string chip =
-        device.target == "cpu" ? compiler::getHostChip().str() : device.chip;
-    report.text() << llvm::left_justify(place, 8)
-                  << llvm::left_justify(chip, 15) << device.name;
+    std::string chip = getChipFor(device);
+    if (chip.empty())
+      chip = device.chip;
+    report.text() << llvm::left_justify(place, 9)
+                  << llvm::left_justify(chip, 14) << " " << device.name;
     if (!device.targetId.empty() && device.targetId != chip)
       report.text() << " (" << device.targetId << ")";
     if (device.computeUnits > 0)

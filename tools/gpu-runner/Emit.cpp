@@ -26,6 +26,9 @@ static StringRef getTargetOf(EmitStage stage) {
   case EmitStage::Object:
   case EmitStage::Assembly:
     return "cpu";
+  case EmitStage::SPIRV:
+  case EmitStage::SPIRVAssembly:
+    return "vulkan";
   case EmitStage::Schedule:
   case EmitStage::Tessera:
   case EmitStage::Vendor:
@@ -81,6 +84,10 @@ static FailureOr<std::string> produce(EmitStage stage, mlir::ModuleOp module,
     return compiler::translateToObject(module, chip);
   case EmitStage::Assembly:
     return compiler::translateToObject(module, chip, /*assembly=*/true);
+  case EmitStage::SPIRV:
+    return compiler::translateToSPIRV(module, chip);
+  case EmitStage::SPIRVAssembly:
+    return compiler::translateToSPIRV(module, chip, /*assembly=*/true);
   default: {
     std::string text;
     if (stage == EmitStage::Schedule)
@@ -135,7 +142,7 @@ LogicalResult runner::emitStage(const Options &options,
                                 mlir::ModuleOp module, Report &report) {
   EmitStage stage = *options.emit;
   bool isBinary = stage == EmitStage::Cubin || stage == EmitStage::HSACO ||
-                  stage == EmitStage::Object;
+                  stage == EmitStage::Object || stage == EmitStage::SPIRV;
   if (isBinary && options.outputFile.empty() && llvm::outs().is_displayed())
     return report.fail(Exit::Usage, "--emit=" + getStageName(stage) +
                                         " is not text: add -o FILE");

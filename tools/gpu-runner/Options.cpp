@@ -16,10 +16,9 @@ using namespace runner;
 // Targets and stages
 //===----------------------------------------------------------------------===//
 
-static constexpr StringRef targets[] = {"cpu", "cuda", "hip"};
+static constexpr StringRef targets[] = {"cpu", "cuda", "hip", "vulkan"};
 /// Designed, and not there.
-static constexpr StringRef plannedTargets[] = {"vulkan", "opencl",
-                                               "level-zero"};
+static constexpr StringRef plannedTargets[] = {"opencl", "level-zero"};
 
 ArrayRef<StringRef> runner::getTargets() { return targets; }
 
@@ -29,6 +28,7 @@ static constexpr std::pair<StringRef, EmitStage> stages[] = {
     {"ptx", EmitStage::PTX},           {"cubin", EmitStage::Cubin},
     {"amdgcn", EmitStage::AMDGCN},     {"hsaco", EmitStage::HSACO},
     {"object", EmitStage::Object},     {"asm", EmitStage::Assembly},
+    {"spirv", EmitStage::SPIRV},       {"spirv-asm", EmitStage::SPIRVAssembly},
 };
 
 StringRef runner::getStageName(EmitStage stage) {
@@ -211,6 +211,7 @@ static const OptionInfo infos[] = {
      }},
     {"--print-ir-after-all", OptionInfo::Flag, &Options::printIRAfterAll},
     {"--ptxas", OptionInfo::Flag, &Options::usePtxas},
+    {"--validate", OptionInfo::Flag, &Options::validate},
     {"--cache", OptionInfo::NeedsValue, nullptr,
      [](StringRef value, Options &options, Report &) {
        options.cache = value.str();
@@ -348,8 +349,8 @@ What is run, and where
   --entry=NAME        the function to run (main)
   --target=auto       the best device of this machine; the CPU if it has no other
   --target=TARGET[:NUMBER][:CHIP]
-                      TARGET is cpu, cuda or hip; NUMBER as --list-devices
-                      counts; CHIP is what to compile for (cuda:sm_80,
+                      TARGET is cpu, cuda, hip or vulkan; NUMBER as
+                      --list-devices counts; CHIP is what to compile for (cuda:sm_80,
                       hip:gfx942). With --emit=hsaco several chips, divided by
                       commas, give one bundle (hip:gfx942,gfx1100). With
                       cpu:emulate=CHIP the CPU runs the code of a chip of
@@ -409,12 +410,14 @@ Compiled programs
 Looking inside
   --emit=STAGE        prints the program at a stage instead of running it:
                       schedule, tessera, vendor, llvm, ptx, cubin (cuda),
-                      amdgcn, hsaco (hip), object, asm (cpu). With a chip in
+                      amdgcn, hsaco (hip), object, asm (cpu), spirv, spirv-asm
+                      (vulkan). With a chip in
                       --target it needs no device
   -o FILE             where --emit writes
   --print-ir-after-all
                       prints the program after each pass
   --ptxas             assembles PTX by ptxas rather than by the driver
+  --validate          has spirv-val look at the kernels first (vulkan)
 
   --list-devices, --version, --help
 

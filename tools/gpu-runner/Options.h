@@ -26,6 +26,8 @@ enum class EmitStage {
   HSACO,
   Object,
   Assembly,
+  SPIRV,
+  SPIRVAssembly,
 };
 
 struct Options {
@@ -53,6 +55,7 @@ struct Options {
   bool allowFastF8 = false;
   bool noFuseAttention = false;
   bool usePtxas = false;
+  bool validate = false;
   bool printIRAfterAll = false;
   /// --cache: a folder, or "off"; empty for the usual folder.
   std::string cache;

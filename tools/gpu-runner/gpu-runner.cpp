@@ -304,6 +304,7 @@ static LogicalResult compileAndRun(const Options &options, KeptDevices &kept,
   compileOptions.vthreadOrder = options.vthreadOrder;
   compileOptions.testShareFragments = options.testShareFragments;
   compileOptions.usePtxas = options.usePtxas;
+  compileOptions.validate = options.validate;
   compileOptions.printIRAfterAll = options.printIRAfterAll;
   clock.done("device");
   report.root["target"] = target.name;

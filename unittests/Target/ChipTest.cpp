@@ -61,6 +61,30 @@ TEST_F(ChipTest, FindsChipsByTargetAndName) {
   EXPECT_TRUE(findChip("cpu", getHostChip()));
 }
 
+TEST_F(ChipTest, FindsVulkanChipsByWhatTheyReport) {
+  const Chip *chip =
+      findChip("vulkan", "s16-w65536-t512-m16n8k32.f32.f16-m8n8k8.s32.s8");
+  ASSERT_TRUE(chip);
+  EXPECT_EQ(chip->subgroupSize, 16);
+  EXPECT_EQ(chip->maxThreads, 512);
+  // An eighth is scratch's.
+  EXPECT_EQ(chip->workgroupMemoryBytes, 57344);
+  const MatrixInstruction *row = chip->findInstruction("coop.m16n8k32.f32.f16");
+  ASSERT_TRUE(row);
+  EXPECT_TRUE(row->opaque && row->matrixUnit);
+  EXPECT_EQ(std::make_tuple(row->m, row->n, row->k),
+            std::make_tuple(16, 8, 32));
+  // Types that are not there yet.
+  EXPECT_FALSE(chip->findInstruction("coop.m8n8k8.s32.s8"));
+  EXPECT_EQ(findChip("vulkan", chip->name), chip);
+  // What has a name goes by it.
+  EXPECT_EQ(findChip("vulkan", "s8-w32768-t1024")->name, "lavapipe-simt");
+  EXPECT_EQ(findChip("vulkan", "s8-w32768-t1024")->workgroupMemoryBytes, 32768);
+  for (const char *name : {"", "s8", "s8-w32768", "s12-w32768-t1024",
+                           "s8-w-t1024", "x8-w32768-t1024", "sm_80"})
+    EXPECT_FALSE(findChip("vulkan", name)) << name;
+}
+
 TEST_F(ChipTest, NamesKnownChipsNearestFirst) {
   EXPECT_EQ(getKnownChips("cuda", "sm_90b").front(), "sm_90");
   EXPECT_EQ(getKnownChips("cuda", "sm90a").front(), "sm_90a");
@@ -111,8 +135,9 @@ TEST_F(ChipTest, InstructionsHaveNamesOfTheirOwn) {
       EXPECT_EQ(chip.findInstruction(row.name), &row);
       StringRef family = StringRef(row.name).split('.').first;
       bool isUnit = llvm::is_contained(
-          {"mma", "wgmma", "mfma", "wmma", "wmma12"}, family);
+          {"mma", "wgmma", "mfma", "wmma", "wmma12", "coop"}, family);
       EXPECT_EQ(isUnit, row.matrixUnit) << row.name;
+      EXPECT_EQ(family == "coop", row.opaque) << row.name;
     }
     EXPECT_FALSE(chip.findInstruction("mma.m1n1k1"));
     EXPECT_FALSE(chip.findInstruction(""));

@@ -24,7 +24,7 @@ FailureOr<TileLayout> mlir::tessera::getTileLayout(const Chip &chip,
     return failure();
   const MatrixInstruction *row =
       chip.findInstruction(type.getInstruction().getValue());
-  if (!row)
+  if (!row || row->opaque)
     return failure();
   LaneMap map = row->getMap(type.getRole());
   // Vectors are distributed as the matrices they are reduced from.
@@ -45,6 +45,14 @@ FailureOr<TileLayout> mlir::tessera::getTileLayout(const Chip &chip,
   layout.map = std::move(map);
   layout.instruction = row;
   return layout;
+}
+
+bool mlir::tessera::isOpaque(const Chip &chip, FragmentType type) {
+  const MatrixInstruction *row =
+      type.getInstruction()
+          ? chip.findInstruction(type.getInstruction().getValue())
+          : nullptr;
+  return row && row->opaque;
 }
 
 std::array<Value, 2> TileLayout::getLaneOffset(OpBuilder &builder, Location loc,
@@ -204,6 +212,8 @@ bool FragmentTarget::emitAsyncCopy(OpBuilder &, Location, Value, ValueRange,
                                    Value, ValueRange, int64_t, Value) const {
   return false;
 }
+void FragmentTarget::populateOpaque(TypeConverter &,
+                                    RewritePatternSet &) const {}
 void FragmentTarget::emitAsyncCommit(OpBuilder &, Location) const {}
 void FragmentTarget::emitAsyncWait(OpBuilder &, Location, int64_t) const {}
 
@@ -294,7 +304,8 @@ mlir::tessera::convertFragmentsToVectors(Operation *root,
   WalkResult result = root->walk([&](Operation *op) {
     for (Value value : op->getResults())
       if (auto type = dyn_cast<FragmentType>(value.getType()))
-        if (failed(getTileLayout(target.chip, type))) {
+        if (failed(getTileLayout(target.chip, type)) &&
+            !isOpaque(target.chip, type)) {
           op->emitError() << type << " is not legalized for "
                           << target.chip.name
                           << ": run tessera-legalize-fragments with this chip";
@@ -337,6 +348,7 @@ mlir::tessera::convertFragmentsToVectors(Operation *root,
       [](arith::SelectOp op) { return !isa<FragmentType>(op.getType()); });
   RewritePatternSet patterns(root->getContext());
   populateFragmentToVectorPatterns(converter, patterns, target);
+  target.populateOpaque(converter, patterns);
   scf::populateSCFStructuralTypeConversionsAndLegality(converter, patterns,
                                                        conversion);
   return applyPartialConversion(root, conversion, std::move(patterns));

@@ -100,8 +100,8 @@ Value NvidiaTarget::emitMemoryOperand(OpBuilder &builder, Location loc,
   Value base = memref::ExtractAlignedPointerAsIndexOp::create(builder, loc,
                                                               op.getMemory());
   // Within a cluster, the address says in higher bits whose memory it is.
-  Value within = arith::AndIOp::create(builder, loc, narrow(base),
-                                       constant(i32, 0x3ffff));
+  Value within =
+      arith::AndIOp::create(builder, loc, narrow(base), constant(i32, 0x3ffff));
   Value low = arith::AddIOp::create(
       builder, loc,
       arith::ShRUIOp::create(builder, loc, within, constant(i32, 4)),

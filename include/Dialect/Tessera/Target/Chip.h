@@ -49,6 +49,9 @@ struct MatrixInstruction {
   bool anyOrder = false;
   /// Feature level from which on the chips of the table have it (sm_80: 80).
   int64_t since = 0;
+  /// Only the device knows which lane holds which element (a cooperative matrix
+  /// of SPIR-V): the maps give the tiles' extents only.
+  bool opaque = false;
   LaneMap aMap, bMap, accMap;
 
   const LaneMap &getMap(Role role) const {

@@ -23,6 +23,7 @@ const std::vector<Chip> &mlir::tessera::getAllChips() {
     addCpuChips(chips);
     addNvidiaChips(chips);
     addAmdChips(chips);
+    addVulkanChips(chips);
     return chips;
   }();
   return chips;
@@ -44,7 +45,7 @@ const Chip *mlir::tessera::findChip(llvm::StringRef target,
     for (const Chip &chip : getEmulatedChips())
       if (chip.name == name)
         return &chip;
-  return nullptr;
+  return target == "vulkan" ? findReportedChip(name) : nullptr;
 }
 
 std::vector<std::string> mlir::tessera::getKnownChips(llvm::StringRef target,
@@ -137,7 +138,8 @@ const MatrixInstruction *mlir::tessera::selectPlainLayout(const Chip &chip,
   const MatrixInstruction *best = nullptr;
   for (const MatrixInstruction &row : chip.instructions) {
     const LaneMap &map = row.getMap(type.getRole());
-    if (row.subgroups != subgroups || row.isInMemory(type.getRole()))
+    if (row.subgroups != subgroups || row.isInMemory(type.getRole()) ||
+        row.opaque)
       continue;
     bool fits = (type.getRows() % map.getRows() == 0 ||
                  (type.getRole() == Role::Acc && type.getRows() == 1)) &&

@@ -14,12 +14,17 @@ namespace mlir::tessera {
 void addCpuChips(std::vector<Chip> &chips);
 void addNvidiaChips(std::vector<Chip> &chips);
 void addAmdChips(std::vector<Chip> &chips);
+void addVulkanChips(std::vector<Chip> &chips);
+
+/// The chip that a device of Vulkan reports (VulkanTable.cpp), or null where
+/// the text describes none. It lives as long as the program.
+const Chip *findReportedChip(llvm::StringRef description);
 
 /// The operand types of scalar products: every row of the table of
 /// `tessera.mma` as {a, b, acc}.
 llvm::ArrayRef<std::array<const char *, 3>> getScalarProducts();
 
-/// Rows for products by scalar FMAs, over a subgroup of 32 or 64 lanes, last in
+/// Rows for products by scalar FMAs, over a subgroup of 8 to 128 lanes, last in
 /// the chip's table.
 void addScalarInstructions(Chip &chip);
 

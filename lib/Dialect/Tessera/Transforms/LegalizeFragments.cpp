@@ -155,7 +155,8 @@ bool Legalizer::demand(Value value, const MatrixInstruction &row) {
   if (!slot)
     slot = &row;
   const MatrixInstruction *own = resolve(*slot, type);
-  return own && own->getMap(type.getRole()) == row.getMap(type.getRole());
+  return own && own->opaque == row.opaque &&
+         own->getMap(type.getRole()) == row.getMap(type.getRole());
 }
 
 /// Why `value` is no operand that an instruction reads from swizzled workgroup

@@ -1,0 +1,423 @@
+//===- CooperativeMatrix.cpp - Fragments as cooperative matrices ----------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// SPV_KHR_cooperative_matrix. A fragment is one matrix for each tile of its
+// instruction, row by row. Where a matrix meets vectors of known lane maps, it
+// goes through scratch in workgroup memory: each subgroup has one for a few
+// tiles, and passes them through it one after the other.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Dialect/Tessera/Transforms/IndexMath.h"
+#include "Dialect/Tessera/Transforms/Utils.h"
+#include "Spirv.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SPIRV/IR/SPIRVDialect.h"
+#include "mlir/Dialect/SPIRV/IR/SPIRVOps.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+#include "../FragmentToVector/Patterns.h"
+
+using namespace mlir;
+using namespace mlir::tessera;
+
+/// The extents of a tile, of a matrix or of a lane map.
+static std::array<int64_t, 2> getTile(const Chip &chip, FragmentType type) {
+  const LaneMap &map = chip.findInstruction(type.getInstruction().getValue())
+                           ->getMap(type.getRole());
+  return {map.getRows(), map.getCols()};
+}
+
+static spirv::CooperativeMatrixType getMatrixType(const Chip &chip,
+                                                  FragmentType type) {
+  auto [rows, cols] = getTile(chip, type);
+  auto use = type.getRole() == Role::A ? spirv::CooperativeMatrixUseKHR::MatrixA
+             : type.getRole() == Role::B
+                 ? spirv::CooperativeMatrixUseKHR::MatrixB
+                 : spirv::CooperativeMatrixUseKHR::MatrixAcc;
+  return spirv::CooperativeMatrixType::get(type.getElementType(), rows, cols,
+                                           spirv::Scope::Subgroup, use);
+}
+
+/// A pointer to an element of `memory`, which LowerMemory makes one.
+static Value emitPlace(OpBuilder &builder, Location loc, Value memory,
+                       ValueRange indices, int64_t alignment) {
+  auto type = cast<MemRefType>(memory.getType());
+  auto storage = isWorkgroupMemory(type)
+                     ? spirv::StorageClass::Workgroup
+                     : spirv::StorageClass::PhysicalStorageBuffer;
+  SmallVector<Value> inputs{memory};
+  inputs.append(indices.begin(), indices.end());
+  auto place = UnrealizedConversionCastOp::create(
+      builder, loc,
+      TypeRange{spirv::PointerType::get(getStorageType(type.getElementType()),
+                                        storage)},
+      inputs);
+  place->setAttr("alignment", builder.getI64IntegerAttr(alignment));
+  return place.getResult(0);
+}
+
+static Value emitMatrixLoad(OpBuilder &builder, Location loc,
+                            spirv::CooperativeMatrixType type, Value memory,
+                            ValueRange indices, Value stride, bool transposed,
+                            int64_t alignment) {
+  Value place = emitPlace(builder, loc, memory, indices, alignment);
+  auto layout = transposed ? spirv::CooperativeMatrixLayoutKHR::ColumnMajor
+                           : spirv::CooperativeMatrixLayoutKHR::RowMajor;
+  bool isWorkgroup = isWorkgroupMemory(cast<MemRefType>(memory.getType()));
+  auto access = spirv::MemoryAccessAttr::get(
+      builder.getContext(), isWorkgroup ? spirv::MemoryAccess::NonPrivatePointer
+                                        : spirv::MemoryAccess::Aligned);
+  return spirv::KHRCooperativeMatrixLoadOp::create(
+      builder, loc, type, place,
+      spirv::CooperativeMatrixLayoutKHRAttr::get(builder.getContext(), layout),
+      stride, access,
+      isWorkgroup ? IntegerAttr()
+                  : builder.getI32IntegerAttr(static_cast<int32_t>(alignment)));
+}
+
+static void emitMatrixStore(OpBuilder &builder, Location loc, Value matrix,
+                            Value memory, ValueRange indices, Value stride,
+                            bool transposed, int64_t alignment) {
+  Value place = emitPlace(builder, loc, memory, indices, alignment);
+  auto layout = transposed ? spirv::CooperativeMatrixLayoutKHR::ColumnMajor
+                           : spirv::CooperativeMatrixLayoutKHR::RowMajor;
+  bool isWorkgroup = isWorkgroupMemory(cast<MemRefType>(memory.getType()));
+  auto access = spirv::MemoryAccessAttr::get(
+      builder.getContext(), isWorkgroup ? spirv::MemoryAccess::NonPrivatePointer
+                                        : spirv::MemoryAccess::Aligned);
+  spirv::KHRCooperativeMatrixStoreOp::create(
+      builder, loc, place, matrix,
+      spirv::CooperativeMatrixLayoutKHRAttr::get(builder.getContext(), layout),
+      stride, access,
+      isWorkgroup ? IntegerAttr()
+                  : builder.getI32IntegerAttr(static_cast<int32_t>(alignment)));
+}
+
+/// From a row of `memory` to the next, in elements (i32).
+static Value emitRowStride(OpBuilder &builder, Location loc, Value memory) {
+  auto type = cast<MemRefType>(memory.getType());
+  auto [strides, offset] = type.getStridesAndOffset();
+  int64_t stride = strides[strides.size() - 2];
+  if (!ShapedType::isDynamic(stride))
+    return arith::ConstantIntOp::create(builder, loc, stride, 32);
+  auto metadata =
+      memref::ExtractStridedMetadataOp::create(builder, loc, memory);
+  return arith::IndexCastOp::create(builder, loc, builder.getI32Type(),
+                                    metadata.getStrides()[strides.size() - 2]);
+}
+
+//===----------------------------------------------------------------------===//
+// Scratch
+//===----------------------------------------------------------------------===//
+
+/// What passes through scratch at a time: tiles of both sides.
+static std::array<int64_t, 2> getChunk(const Chip &chip, ConvertOp op) {
+  auto from = getTile(chip, op.getSource().getType());
+  auto to = getTile(chip, op.getResult().getType());
+  return {std::max(from[0], to[0]), std::max(from[1], to[1])};
+}
+
+/// The element type that passes through.
+static Type getPassedType(const Chip &chip, ConvertOp op) {
+  // Vectors are cast where they are, matrices before they are stored.
+  return isOpaque(chip, op.getResult().getType())
+             ? op.getResult().getType().getElementType()
+             : op.getSource().getType().getElementType();
+}
+
+static bool needsScratch(const Chip &chip, ConvertOp op) {
+  FragmentType from = op.getSource().getType(), to = op.getResult().getType();
+  bool fromMatrix = isOpaque(chip, from), toMatrix = isOpaque(chip, to);
+  return (fromMatrix || toMatrix) &&
+         !(fromMatrix && toMatrix && from.getRole() == to.getRole() &&
+           getTile(chip, from) == getTile(chip, to));
+}
+
+int64_t mlir::tessera::getScratchBytes(const Chip &chip) {
+  bool any = llvm::any_of(chip.instructions,
+                          [](const auto &row) { return row.opaque; });
+  return any ? chip.workgroupMemoryBytes / 7 : 0;
+}
+
+LogicalResult SpirvTarget::addScratch(gpu::GPUModuleOp module) {
+  for (auto kernel : module.getOps<gpu::GPUFuncOp>()) {
+    llvm::MapVector<Type, int64_t> sizes;
+    kernel.walk([&](ConvertOp op) {
+      if (!needsScratch(chip, op))
+        return;
+      auto [rows, cols] = getChunk(chip, op);
+      int64_t &size = sizes[getPassedType(chip, op)];
+      size = std::max(size, rows * cols);
+    });
+    if (sizes.empty())
+      continue;
+    std::optional<ArrayRef<int32_t>> block = kernel.getKnownBlockSize();
+    if (!block)
+      return kernel.emitError()
+             << "the target vulkan needs constant numbers of threads: launch "
+                "the kernel with constants";
+    int64_t threads = int64_t((*block)[0]) * (*block)[1] * (*block)[2];
+    int64_t subgroups = llvm::divideCeil(threads, chip.subgroupSize);
+    for (auto [element, size] : sizes) {
+      auto type = MemRefType::get(
+          {subgroups * size}, element, MemRefLayoutAttrInterface(),
+          gpu::AddressSpaceAttr::get(module.getContext(),
+                                     gpu::AddressSpace::Workgroup));
+      scratch[{kernel, element}] = {
+          kernel.addWorkgroupAttribution(type, kernel.getLoc()), size};
+    }
+  }
+  return success();
+}
+
+namespace {
+
+template <typename Op> class MatrixPattern : public OpConversionPattern<Op> {
+public:
+  MatrixPattern(const TypeConverter &converter, MLIRContext *context,
+                const SpirvTarget &target)
+      : OpConversionPattern<Op>(converter, context, /*benefit=*/2),
+        target(target) {}
+
+protected:
+  const SpirvTarget &target;
+};
+
+struct MatrixLoadPattern : MatrixPattern<LoadOp> {
+  using MatrixPattern::MatrixPattern;
+  LogicalResult
+  matchAndRewrite(LoadOp op, OneToNOpAdaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    FragmentType type = op.getType();
+    if (!isOpaque(target.chip, type))
+      return failure();
+    Location loc = op.getLoc();
+    auto [rows, cols] = getTile(target.chip, type);
+    IndexMath math(rewriter, loc);
+    Value stride = emitRowStride(rewriter, loc, op.getMemory());
+    int64_t alignment =
+        op->getAttrOfType<IntegerAttr>(getAlignmentAttrName()).getInt();
+    SmallVector<Value> tiles;
+    for (int64_t i = 0; i < type.getRows(); i += rows)
+      for (int64_t j = 0; j < type.getCols(); j += cols) {
+        SmallVector<Value> indices(op.getIndices());
+        bool turned = op.getTranspose();
+        Value &row = indices[indices.size() - 2], &col = indices.back();
+        row = math.add(row, turned ? j : i);
+        col = math.add(col, turned ? i : j);
+        tiles.push_back(
+            emitMatrixLoad(rewriter, loc, getMatrixType(target.chip, type),
+                           op.getMemory(), indices, stride, turned, alignment));
+      }
+    rewriter.replaceOpWithMultiple(op, {ValueRange(tiles)});
+    return success();
+  }
+};
+
+struct MatrixStorePattern : MatrixPattern<StoreOp> {
+  using MatrixPattern::MatrixPattern;
+  LogicalResult
+  matchAndRewrite(StoreOp op, OneToNOpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    auto type = cast<FragmentType>(op.getValue().getType());
+    if (!isOpaque(target.chip, type))
+      return failure();
+    Location loc = op.getLoc();
+    auto [rows, cols] = getTile(target.chip, type);
+    IndexMath math(rewriter, loc);
+    Value stride = emitRowStride(rewriter, loc, op.getMemory());
+    int64_t alignment =
+        op->getAttrOfType<IntegerAttr>(getAlignmentAttrName()).getInt();
+    ValueRange tiles = adaptor.getValue();
+    size_t next = 0;
+    for (int64_t i = 0; i < type.getRows(); i += rows)
+      for (int64_t j = 0; j < type.getCols(); j += cols) {
+        SmallVector<Value> indices(op.getIndices());
+        bool turned = op.getTranspose();
+        Value &row = indices[indices.size() - 2], &col = indices.back();
+        row = math.add(row, turned ? j : i);
+        col = math.add(col, turned ? i : j);
+        emitMatrixStore(rewriter, loc, tiles[next++], op.getMemory(), indices,
+                        stride, turned, alignment);
+      }
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
+struct MatrixFillPattern : MatrixPattern<FillOp> {
+  using MatrixPattern::MatrixPattern;
+  LogicalResult
+  matchAndRewrite(FillOp op, OneToNOpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    FragmentType type = op.getResult().getType();
+    if (!isOpaque(target.chip, type))
+      return failure();
+    auto [rows, cols] = getTile(target.chip, type);
+    Value tile = spirv::CompositeConstructOp::create(
+        rewriter, op.getLoc(), getMatrixType(target.chip, type), op.getValue());
+    SmallVector<Value> tiles(type.getRows() / rows * (type.getCols() / cols),
+                             tile);
+    rewriter.replaceOpWithMultiple(op, {ValueRange(tiles)});
+    return success();
+  }
+};
+
+struct MatrixConvertPattern : MatrixPattern<ConvertOp> {
+  using MatrixPattern::MatrixPattern;
+
+  /// A matrix of other elements, in the same place.
+  Value castMatrix(OpBuilder &builder, Location loc, Value matrix,
+                   Type element) const {
+    auto type = cast<spirv::CooperativeMatrixType>(matrix.getType());
+    if (type.getElementType() == element)
+      return matrix;
+    auto to = spirv::CooperativeMatrixType::get(element, type.getRows(),
+                                                type.getColumns(),
+                                                type.getScope(), type.getUse());
+    return spirv::FConvertOp::create(builder, loc, to, matrix);
+  }
+
+  /// Where each element of a lane's part of a tile is: row and column.
+  static std::array<Value, 2> getPlace(IndexMath &math,
+                                       std::array<Value, 2> lane,
+                                       const TileLayout &layout, int64_t reg) {
+    auto [row, col] = layout.map.at(0, reg);
+    return {math.add(lane[0], row), math.add(lane[1], col)};
+  }
+
+  LogicalResult
+  matchAndRewrite(ConvertOp op, OneToNOpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    const Chip &chip = target.chip;
+    FragmentType from = op.getSource().getType(), to = op.getResult().getType();
+    bool fromMatrix = isOpaque(chip, from), toMatrix = isOpaque(chip, to);
+    if (!fromMatrix && !toMatrix)
+      return failure();
+    Location loc = op.getLoc();
+    Type element = to.getElementType();
+    if (!needsScratch(chip, op)) {
+      SmallVector<Value> tiles;
+      for (Value tile : adaptor.getSource())
+        tiles.push_back(castMatrix(rewriter, loc, tile, element));
+      rewriter.replaceOpWithMultiple(op, {ValueRange(tiles)});
+      return success();
+    }
+
+    auto kernel = op->getParentOfType<gpu::GPUFuncOp>();
+    Type passed = getPassedType(chip, op);
+    std::pair<Value, int64_t> scratch = target.scratch.lookup({kernel, passed});
+    Value memory = scratch.first;
+    int64_t size = scratch.second;
+    std::array<int64_t, 2> chunk = getChunk(chip, op);
+    int64_t rows = chunk[0], cols = chunk[1];
+    auto fromTile = getTile(chip, from), toTile = getTile(chip, to);
+    IndexMath math(rewriter, loc);
+    Value subgroup = gpu::SubgroupIdOp::create(rewriter, loc, nullptr);
+    Value begin = math.mul(subgroup, size);
+    Value stride = arith::ConstantIntOp::create(rewriter, loc, cols, 32);
+    int64_t alignment = std::min<int64_t>(16, cols * getStorageBytes(passed));
+    Value lane = target.getSubgroupLane(rewriter, loc);
+    TileLayout layout;
+    std::array<Value, 2> place;
+    if (!fromMatrix || !toMatrix) {
+      layout = *getTileLayout(chip, fromMatrix ? to : from);
+      place = layout.getLaneOffset(rewriter, loc, lane);
+    }
+    auto getIndex = [&](Value row, Value col) -> Value {
+      return math.add(begin, math.add(math.mul(row, cols), col));
+    };
+    SmallVector<Value> results(to.getRows() / toTile[0] *
+                               (to.getCols() / toTile[1]));
+    ValueRange sources = adaptor.getSource();
+    for (int64_t r = 0; r < from.getRows(); r += rows)
+      for (int64_t c = 0; c < from.getCols(); c += cols) {
+        // All have read what was there.
+        emitBarrier(rewriter, loc, spirv::Scope::Subgroup);
+        for (int64_t i = 0; i < rows; i += fromTile[0])
+          for (int64_t j = 0; j < cols; j += fromTile[1]) {
+            Value tile =
+                sources[(r + i) / fromTile[0] * (from.getCols() / fromTile[1]) +
+                        (c + j) / fromTile[1]];
+            if (fromMatrix) {
+              emitMatrixStore(
+                  rewriter, loc, castMatrix(rewriter, loc, tile, passed),
+                  memory, ValueRange{math.add(begin, i * cols + j)}, stride,
+                  /*transposed=*/false,
+                  std::min<int64_t>(alignment,
+                                    fromTile[1] * getStorageBytes(passed)));
+              continue;
+            }
+            for (int64_t reg = 0; reg < layout.map.getNumRegisters(); ++reg) {
+              auto [row, col] = getPlace(math, place, layout, reg);
+              Value value = vector::ExtractOp::create(rewriter, loc, tile, reg);
+              value = emitElementCast(rewriter, loc, value, passed,
+                                      op.getIsUnsigned());
+              memref::StoreOp::create(
+                  rewriter, loc, value, memory,
+                  getIndex(math.add(row, i), math.add(col, j)));
+            }
+          }
+        emitBarrier(rewriter, loc, spirv::Scope::Subgroup);
+        for (int64_t i = 0; i < rows; i += toTile[0])
+          for (int64_t j = 0; j < cols; j += toTile[1]) {
+            Value &tile =
+                results[(r + i) / toTile[0] * (to.getCols() / toTile[1]) +
+                        (c + j) / toTile[1]];
+            if (toMatrix) {
+              tile = emitMatrixLoad(
+                  rewriter, loc, getMatrixType(chip, to), memory,
+                  ValueRange{math.add(begin, i * cols + j)}, stride,
+                  /*transposed=*/false,
+                  std::min<int64_t>(alignment,
+                                    toTile[1] * getStorageBytes(passed)));
+              continue;
+            }
+            SmallVector<Value> values;
+            for (int64_t reg = 0; reg < layout.map.getNumRegisters(); ++reg) {
+              auto [row, col] = getPlace(math, place, layout, reg);
+              Value value = memref::LoadOp::create(
+                  rewriter, loc, memory,
+                  getIndex(math.add(row, i), math.add(col, j)));
+              values.push_back(emitElementCast(rewriter, loc, value, element,
+                                               op.getIsUnsigned()));
+            }
+            tile = vector::FromElementsOp::create(rewriter, loc,
+                                                  layout.vectorType, values);
+          }
+      }
+    rewriter.replaceOpWithMultiple(op, {ValueRange(results)});
+    return success();
+  }
+};
+
+} // namespace
+
+Value SpirvTarget::emitMma(OpBuilder &builder, Location loc,
+                           const MatrixInstruction &, MmaOp, Value a, Value b,
+                           Value acc) const {
+  return spirv::KHRCooperativeMatrixMulAddOp::create(builder, loc, a, b, acc);
+}
+
+void SpirvTarget::populateOpaque(TypeConverter &converter,
+                                 RewritePatternSet &patterns) const {
+  converter.addConversion(
+      [this](FragmentType type,
+             SmallVectorImpl<Type> &results) -> std::optional<LogicalResult> {
+        if (!isOpaque(chip, type))
+          return std::nullopt;
+        auto [rows, cols] = getTile(chip, type);
+        results.append(type.getRows() / rows * (type.getCols() / cols),
+                       getMatrixType(chip, type));
+        return success();
+      });
+  patterns.add<MatrixLoadPattern, MatrixStorePattern, MatrixFillPattern,
+               MatrixConvertPattern>(converter, patterns.getContext(), *this);
+}

@@ -1,0 +1,492 @@
+//===- KernelsToSPIRV.cpp - Kernels of scalars to spirv.module ------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+//   gpu.func           spirv.func, entry point and execution mode
+//   gpu.thread_id..    built-in variables
+//   gpu.barrier        spirv.ControlBarrier, with what the Vulkan memory model
+//                      asks for
+//   gpu.shuffle        spirv.GroupNonUniformShuffle
+//   arith, math, scf   upstream's patterns
+//
+//===----------------------------------------------------------------------===//
+
+#include "Conversion/Passes.h"
+#include "Dialect/Tessera/Transforms/Utils.h"
+#include "Spirv.h"
+
+#include "mlir/Conversion/ArithToSPIRV/ArithToSPIRV.h"
+#include "mlir/Conversion/IndexToSPIRV/IndexToSPIRV.h"
+#include "mlir/Conversion/MathToSPIRV/MathToSPIRV.h"
+#include "mlir/Conversion/SCFToSPIRV/SCFToSPIRV.h"
+#include "mlir/Conversion/UBToSPIRV/UBToSPIRV.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/SPIRV/IR/SPIRVDialect.h"
+#include "mlir/Dialect/SPIRV/IR/SPIRVOps.h"
+#include "mlir/Dialect/SPIRV/IR/TargetAndABI.h"
+#include "mlir/Dialect/SPIRV/Transforms/Passes.h"
+#include "mlir/Dialect/SPIRV/Transforms/SPIRVConversion.h"
+#include "mlir/Pass/PassManager.h"
+
+namespace mlir::tessera {
+#define GEN_PASS_DEF_CONVERTKERNELSTOSPIRV
+#include "Conversion/Passes.h.inc"
+} // namespace mlir::tessera
+
+using namespace mlir;
+using namespace mlir::tessera;
+
+/// All that a kernel may ask for: without a capability here, upstream's type
+/// conversion changes types silently. What it does ask for is found afterwards.
+static spirv::TargetEnvAttr getTargetEnv(MLIRContext *context) {
+  using C = spirv::Capability;
+  using E = spirv::Extension;
+  const C capabilities[] = {C::Shader,
+                            C::Matrix,
+                            C::Int8,
+                            C::Int16,
+                            C::Int64,
+                            C::Float16,
+                            C::Float64,
+                            C::StorageBuffer16BitAccess,
+                            C::StorageBuffer8BitAccess,
+                            C::UniformAndStorageBuffer8BitAccess,
+                            C::StoragePushConstant8,
+                            C::StoragePushConstant16,
+                            C::StorageUniform16,
+                            C::PhysicalStorageBufferAddresses,
+                            C::VulkanMemoryModel,
+                            C::VulkanMemoryModelDeviceScope,
+                            C::GroupNonUniform,
+                            C::GroupNonUniformShuffle,
+                            C::GroupNonUniformShuffleRelative,
+                            C::AtomicFloat32AddEXT,
+                            C::AtomicFloat64AddEXT,
+                            C::Int64Atomics,
+                            C::CooperativeMatrixKHR};
+  const E extensions[] = {E::SPV_KHR_cooperative_matrix,
+                          E::SPV_KHR_storage_buffer_storage_class,
+                          E::SPV_KHR_16bit_storage,
+                          E::SPV_KHR_8bit_storage,
+                          E::SPV_KHR_physical_storage_buffer,
+                          E::SPV_KHR_vulkan_memory_model,
+                          E::SPV_EXT_shader_atomic_float_add};
+  auto triple = spirv::VerCapExtAttr::get(spirv::Version::V_1_6, capabilities,
+                                          extensions, context);
+  return spirv::TargetEnvAttr::get(triple,
+                                   spirv::getDefaultResourceLimits(context),
+                                   spirv::ClientAPI::Vulkan);
+}
+
+//===----------------------------------------------------------------------===//
+// The gpu dialect
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Replaces what asks for a thread's place, by scalars of the index type.
+class Builtins {
+public:
+  Builtins(spirv::FuncOp function, ArrayRef<int32_t> block, const Chip &chip)
+      : function(function), block(block), chip(chip), b(function.getContext()) {
+  }
+  LogicalResult run();
+
+private:
+  Value read(Operation *op, spirv::BuiltIn builtin, unsigned dimension) {
+    Value vector =
+        spirv::getBuiltinVariableValue(op, builtin, b.getI32Type(), b);
+    Value value = vector;
+    if (isa<VectorType>(vector.getType()))
+      value = spirv::CompositeExtractOp::create(b, op->getLoc(), vector,
+                                                {int32_t(dimension)});
+    return arith::IndexCastUIOp::create(b, op->getLoc(), b.getIndexType(),
+                                        value);
+  }
+  Value readThread(Operation *op, gpu::Dimension dimension);
+
+  spirv::FuncOp function;
+  ArrayRef<int32_t> block;
+  const Chip &chip;
+  OpBuilder b;
+};
+
+} // namespace
+
+Value Builtins::readThread(Operation *op, gpu::Dimension dimension) {
+  auto d = static_cast<unsigned>(dimension);
+  if (block[d] == 1)
+    return arith::ConstantIndexOp::create(b, op->getLoc(), 0);
+  // How threads form subgroups is the device's business.
+  if (d == 0 && block[1] == 1 && block[2] == 1 && chip.hasLanes() &&
+      block[0] % chip.subgroupSize == 0) {
+    Value subgroup = read(op, spirv::BuiltIn::SubgroupId, 0);
+    Value lane = read(op, spirv::BuiltIn::SubgroupLocalInvocationId, 0);
+    Value size =
+        arith::ConstantIndexOp::create(b, op->getLoc(), chip.subgroupSize);
+    Value first = arith::MulIOp::create(b, op->getLoc(), subgroup, size);
+    return arith::AddIOp::create(b, op->getLoc(), first, lane);
+  }
+  return read(op, spirv::BuiltIn::LocalInvocationId, d);
+}
+
+LogicalResult Builtins::run() {
+  WalkResult result = function.walk([&](Operation *op) -> WalkResult {
+    if (!isa_and_nonnull<gpu::GPUDialect>(op->getDialect()))
+      return WalkResult::advance();
+    b.setInsertionPoint(op);
+    Location loc = op->getLoc();
+    auto constant = [&](int64_t value) -> Value {
+      return arith::ConstantIndexOp::create(b, loc, value);
+    };
+    Value value;
+    if (auto id = dyn_cast<gpu::ThreadIdOp>(op)) {
+      value = readThread(op, id.getDimension());
+    } else if (auto id = dyn_cast<gpu::BlockIdOp>(op)) {
+      value = read(op, spirv::BuiltIn::WorkgroupId,
+                   static_cast<unsigned>(id.getDimension()));
+    } else if (auto id = dyn_cast<gpu::GridDimOp>(op)) {
+      value = read(op, spirv::BuiltIn::NumWorkgroups,
+                   static_cast<unsigned>(id.getDimension()));
+    } else if (auto id = dyn_cast<gpu::BlockDimOp>(op)) {
+      value = constant(block[static_cast<unsigned>(id.getDimension())]);
+    } else if (auto id = dyn_cast<gpu::GlobalIdOp>(op)) {
+      auto d = static_cast<unsigned>(id.getDimension());
+      Value group = read(op, spirv::BuiltIn::WorkgroupId, d);
+      value = arith::AddIOp::create(
+          b, loc, arith::MulIOp::create(b, loc, group, constant(block[d])),
+          readThread(op, id.getDimension()));
+    } else if (isa<gpu::LaneIdOp>(op)) {
+      value = read(op, spirv::BuiltIn::SubgroupLocalInvocationId, 0);
+    } else if (isa<gpu::SubgroupIdOp>(op)) {
+      value = read(op, spirv::BuiltIn::SubgroupId, 0);
+    } else if (isa<gpu::SubgroupSizeOp>(op)) {
+      value = constant(chip.subgroupSize);
+    } else if (isa<gpu::BarrierOp>(op)) {
+      emitBarrier(b, loc, spirv::Scope::Workgroup);
+      op->erase();
+      return WalkResult::advance();
+    } else if (isa<gpu::ReturnOp>(op)) {
+      spirv::ReturnOp::create(b, loc);
+      op->erase();
+      return WalkResult::advance();
+    } else if (auto shuffle = dyn_cast<gpu::ShuffleOp>(op)) {
+      auto scope =
+          spirv::ScopeAttr::get(b.getContext(), spirv::Scope::Subgroup);
+      Value data = shuffle.getValue(), by = shuffle.getOffset(), moved;
+      switch (shuffle.getMode()) {
+      case gpu::ShuffleMode::IDX:
+        moved =
+            spirv::GroupNonUniformShuffleOp::create(b, loc, scope, data, by);
+        break;
+      case gpu::ShuffleMode::XOR:
+        moved =
+            spirv::GroupNonUniformShuffleXorOp::create(b, loc, scope, data, by);
+        break;
+      case gpu::ShuffleMode::UP:
+        moved =
+            spirv::GroupNonUniformShuffleUpOp::create(b, loc, scope, data, by);
+        break;
+      case gpu::ShuffleMode::DOWN:
+        moved = spirv::GroupNonUniformShuffleDownOp::create(b, loc, scope, data,
+                                                            by);
+        break;
+      }
+      if (!shuffle.getValid().use_empty()) {
+        op->emitError() << "the target vulkan cannot tell whether a shuffle's "
+                           "lane is there";
+        return WalkResult::interrupt();
+      }
+      shuffle.getShuffleResult().replaceAllUsesWith(moved);
+      op->erase();
+      return WalkResult::advance();
+    } else {
+      op->emitError() << "the target vulkan has no " << op->getName();
+      return WalkResult::interrupt();
+    }
+    op->getResult(0).replaceAllUsesWith(value);
+    op->erase();
+    return WalkResult::advance();
+  });
+  return failure(result.wasInterrupted());
+}
+
+void mlir::tessera::emitBarrier(OpBuilder &builder, Location loc,
+                                spirv::Scope scope) {
+  using S = spirv::MemorySemantics;
+  auto semantics = S::AcquireRelease | S::WorkgroupMemory | S::UniformMemory |
+                   S::MakeAvailable | S::MakeVisible;
+  spirv::ControlBarrierOp::create(builder, loc, scope, scope, semantics);
+}
+
+//===----------------------------------------------------------------------===//
+// The module
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// A function of f16 or f32 that upstream's patterns lack.
+template <typename Op, typename SpirvOp>
+struct FunctionPattern : OpConversionPattern<Op> {
+  using OpConversionPattern<Op>::OpConversionPattern;
+  LogicalResult
+  matchAndRewrite(Op op, typename Op::Adaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    if (op.getType().isF64())
+      return op.emitError() << "the target vulkan has no " << op->getName()
+                            << " of f64; compute it in f32";
+    rewriter.replaceOpWithNewOp<SpirvOp>(op, adaptor.getOperand());
+    return success();
+  }
+};
+
+/// trunc(x) = floor(|x|), with the sign of x.
+struct TruncPattern : OpConversionPattern<math::TruncOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult
+  matchAndRewrite(math::TruncOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    Value magnitude = math::AbsFOp::create(rewriter, loc, adaptor.getOperand());
+    rewriter.replaceOpWithNewOp<math::CopySignOp>(
+        op, math::FloorOp::create(rewriter, loc, magnitude),
+        adaptor.getOperand());
+    return success();
+  }
+};
+
+struct ConvertKernelsToSPIRVPass
+    : public tessera::impl::ConvertKernelsToSPIRVBase<
+          ConvertKernelsToSPIRVPass> {
+  using ConvertKernelsToSPIRVBase::ConvertKernelsToSPIRVBase;
+
+  void runOnOperation() override {
+    gpu::GPUModuleOp module = getOperation();
+    FailureOr<const Chip *> found = getChip(module, "vulkan", chip);
+    if (failed(found))
+      return signalPassFailure();
+    for (auto kernel : llvm::to_vector(module.getOps<gpu::GPUFuncOp>()))
+      if (!kernel.isKernel()) {
+        kernel.emitError() << "the target vulkan has no calls: inline the "
+                              "function";
+        return signalPassFailure();
+      }
+    OpBuilder b(&getContext());
+    b.setInsertionPointToEnd(module.getBody());
+    auto result = spirv::ModuleOp::create(
+        b, module.getLoc(), spirv::AddressingModel::PhysicalStorageBuffer64,
+        spirv::MemoryModel::Vulkan);
+    spirv::TargetEnvAttr env = getTargetEnv(&getContext());
+    result->setAttr(spirv::getTargetEnvAttrName(), env);
+    for (Operation &op : llvm::make_early_inc_range(*module.getBody())) {
+      if (isa<spirv::GlobalVariableOp>(op))
+        op.moveBefore(result.getBody(), result.getBody()->end());
+      else if (&op != result.getOperation() && !isa<gpu::GPUFuncOp>(op)) {
+        op.emitError() << "the target vulkan has no " << op.getName()
+                       << " in a kernel's module";
+        return signalPassFailure();
+      }
+    }
+    for (auto kernel : llvm::to_vector(module.getOps<gpu::GPUFuncOp>()))
+      if (failed(addKernel(kernel, result, **found)))
+        return signalPassFailure();
+    guardLoops(result);
+    if (failed(convertBodies(result, env)))
+      return signalPassFailure();
+    addInterfaces(result);
+    if (failed(setRequirements(result)))
+      return signalPassFailure();
+  }
+
+  LogicalResult addKernel(gpu::GPUFuncOp kernel, spirv::ModuleOp module,
+                          const Chip &chip) {
+    OpBuilder b(&getContext());
+    b.setInsertionPointToEnd(module.getBody());
+    std::optional<ArrayRef<int32_t>> known = kernel.getKnownBlockSize();
+    if (!known)
+      return kernel.emitError()
+             << "the target vulkan needs constant numbers of threads: launch "
+                "the kernel with constants";
+    SmallVector<int32_t> block(*known);
+    int64_t threads = int64_t(block[0]) * block[1] * block[2];
+    if (threads > chip.maxThreads)
+      return kernel.emitError()
+             << threads << " threads, but " << chip.name << " has at most "
+             << chip.maxThreads << " in a workgroup";
+    if (auto bytes =
+            kernel->getAttrOfType<IntegerAttr>("tessera.workgroup_bytes");
+        bytes &&
+        bytes.getInt() > chip.workgroupMemoryBytes + getScratchBytes(chip))
+      return kernel.emitError()
+             << bytes.getInt() << " bytes of workgroup memory, but "
+             << chip.name << " has "
+             << chip.workgroupMemoryBytes + getScratchBytes(chip)
+             << ": take a smaller block tile, or fewer stages";
+    auto function =
+        spirv::FuncOp::create(b, kernel.getLoc(), kernel.getName(),
+                              FunctionType::get(&getContext(), {}, {}));
+    function.getBody().takeBody(kernel.getBody());
+    function.getBody().front().eraseArguments(
+        0, function.getBody().front().getNumArguments());
+    // Launches are checked against it, and find what the kernel needs.
+    Block &stub = kernel.getBody().emplaceBlock();
+    for (Type type : kernel.getFunctionType().getInputs())
+      stub.addArgument(type, kernel.getLoc());
+    kernel->setAttr("tessera.converted", b.getUnitAttr());
+    b.setInsertionPointToStart(&stub);
+    gpu::ReturnOp::create(b, kernel.getLoc());
+    if (failed(Builtins(function, block, chip).run()))
+      return failure();
+    // Variables of a function stand first.
+    Block &entry = function.getBody().front();
+    for (auto variable : llvm::to_vector(entry.getOps<spirv::VariableOp>()))
+      variable->moveBefore(&entry, entry.begin());
+    b.setInsertionPointToEnd(module.getBody());
+    spirv::ExecutionModeOp::create(b, kernel.getLoc(), function,
+                                   spirv::ExecutionMode::LocalSize, block);
+    return success();
+  }
+
+  /// Upstream's loops leave their results unset if they never run: those that
+  /// may not run stand in a branch.
+  static void guardLoops(Operation *root) {
+    SmallVector<scf::ForOp> loops;
+    root->walk([&](scf::ForOp loop) {
+      std::optional<APInt> trips = loop.getStaticTripCount();
+      if (loop.getNumResults() && (!trips || trips->isZero()))
+        loops.push_back(loop);
+    });
+    for (scf::ForOp loop : loops) {
+      OpBuilder b(loop);
+      Location loc = loop.getLoc();
+      auto predicate = loop.getUnsignedCmp() ? arith::CmpIPredicate::ult
+                                             : arith::CmpIPredicate::slt;
+      Value runs = arith::CmpIOp::create(
+          b, loc, predicate, loop.getLowerBound(), loop.getUpperBound());
+      auto branch = scf::IfOp::create(b, loc, loop.getResultTypes(), runs,
+                                      /*withElseRegion=*/true);
+      loop.replaceAllUsesWith(branch.getResults());
+      b.setInsertionPointToEnd(&branch.getElseRegion().front());
+      scf::YieldOp::create(b, loc, loop.getInitArgs());
+      Block &then = branch.getThenRegion().front();
+      loop->moveBefore(&then, then.end());
+      b.setInsertionPointToEnd(&then);
+      scf::YieldOp::create(b, loc, loop.getResults());
+    }
+  }
+
+  LogicalResult convertBodies(spirv::ModuleOp module,
+                              spirv::TargetEnvAttr env) {
+    MLIRContext *context = &getContext();
+    SPIRVConversionOptions options;
+    options.use64bitIndex = true;
+    options.emulateLT32BitScalarTypes = false;
+    SPIRVTypeConverter converter(env, options);
+    std::unique_ptr<ConversionTarget> target = SPIRVConversionTarget::get(env);
+    target->addLegalOp<UnrealizedConversionCastOp>();
+    RewritePatternSet patterns(context);
+    ScfToSPIRVContext scfContext;
+    arith::populateArithToSPIRVPatterns(converter, patterns);
+    populateMathToSPIRVPatterns(converter, patterns);
+    populateSCFToSPIRVPatterns(converter, scfContext, patterns);
+    index::populateIndexToSPIRVPatterns(converter, patterns);
+    patterns.add<FunctionPattern<math::Exp2Op, spirv::GLExp2Op>,
+                 FunctionPattern<math::Log2Op, spirv::GLLog2Op>, TruncPattern>(
+        converter, context);
+    ub::populateUBToSPIRVConversionPatterns(converter, patterns);
+    return applyFullConversion(module, *target, std::move(patterns));
+  }
+
+  /// From SPIR-V 1.4 on, an entry point lists all variables that it uses.
+  static void addInterfaces(spirv::ModuleOp module) {
+    OpBuilder b(module.getContext());
+    for (auto function : llvm::to_vector(module.getOps<spirv::FuncOp>())) {
+      llvm::SetVector<Attribute> variables;
+      function.walk([&](spirv::AddressOfOp op) {
+        variables.insert(SymbolRefAttr::get(op.getContext(), op.getVariable()));
+      });
+      b.setInsertionPointAfter(function);
+      spirv::EntryPointOp::create(b, function.getLoc(),
+                                  spirv::ExecutionModel::GLCompute, function,
+                                  variables.getArrayRef());
+    }
+  }
+
+  /// The capabilities and extensions that the module needs; upstream sees most
+  /// of them.
+  LogicalResult setRequirements(spirv::ModuleOp module) {
+    PassManager pm(&getContext(), spirv::ModuleOp::getOperationName());
+    pm.addPass(spirv::createSPIRVUpdateVCEPass());
+    if (failed(runPipeline(pm, module)))
+      return failure();
+    spirv::VerCapExtAttr triple = *module.getVceTriple();
+    llvm::SetVector<spirv::Capability> capabilities;
+    llvm::SetVector<spirv::Extension> extensions;
+    for (spirv::Capability capability : triple.getCapabilities())
+      capabilities.insert(capability);
+    for (spirv::Extension extension : triple.getExtensions())
+      extensions.insert(extension);
+    using C = spirv::Capability;
+    capabilities.insert(C::Shader);
+    capabilities.insert(C::VulkanMemoryModel);
+    capabilities.insert(C::PhysicalStorageBufferAddresses);
+    capabilities.insert(C::Int64);
+    extensions.insert(spirv::Extension::SPV_KHR_vulkan_memory_model);
+    extensions.insert(spirv::Extension::SPV_KHR_physical_storage_buffer);
+    auto add = [&](Type type, bool memory) {
+      if (type.isInteger(8)) {
+        capabilities.insert(C::Int8);
+        if (memory)
+          capabilities.insert(C::StorageBuffer8BitAccess);
+      } else if (type.isInteger(16) || type.isF16()) {
+        capabilities.insert(type.isF16() ? C::Float16 : C::Int16);
+        if (memory)
+          capabilities.insert(C::StorageBuffer16BitAccess);
+      } else if (type.isF64()) {
+        capabilities.insert(C::Float64);
+      }
+    };
+    module.walk([&](Operation *op) {
+      if (auto variable = dyn_cast<spirv::GlobalVariableOp>(op)) {
+        if (auto builtin = variable->getAttrOfType<StringAttr>("built_in");
+            builtin && builtin.getValue().starts_with("Subgroup"))
+          capabilities.insert(C::GroupNonUniform);
+        auto pointer = cast<spirv::PointerType>(variable.getType());
+        if (auto array = dyn_cast<spirv::ArrayType>(pointer.getPointeeType()))
+          add(array.getElementType(), false);
+      }
+      for (Type type : op->getResultTypes()) {
+        if (auto pointer = dyn_cast<spirv::PointerType>(type)) {
+          Type pointee = pointer.getPointeeType();
+          if (auto whole = dyn_cast<spirv::StructType>(pointee))
+            if (auto array =
+                    dyn_cast<spirv::RuntimeArrayType>(whole.getElementType(0)))
+              pointee = array.getElementType();
+          if (pointee.isIntOrFloat())
+            add(pointee, pointer.getStorageClass() ==
+                             spirv::StorageClass::PhysicalStorageBuffer);
+        } else if (auto matrix = dyn_cast<spirv::CooperativeMatrixType>(type)) {
+          add(matrix.getElementType(), false);
+        } else {
+          add(getElementTypeOrSelf(type), false);
+        }
+      }
+    });
+    if (capabilities.contains(C::StorageBuffer8BitAccess))
+      extensions.insert(spirv::Extension::SPV_KHR_8bit_storage);
+    if (capabilities.contains(C::StorageBuffer16BitAccess))
+      extensions.insert(spirv::Extension::SPV_KHR_16bit_storage);
+    module.setVceTripleAttr(spirv::VerCapExtAttr::get(
+        spirv::Version::V_1_6, capabilities.getArrayRef(),
+        extensions.getArrayRef(), &getContext()));
+    module->removeAttr(spirv::getTargetEnvAttrName());
+    return success();
+  }
+};
+
+} // namespace

@@ -1,0 +1,751 @@
+//===- LowerMemory.cpp - Memrefs to SPIR-V pointers -----------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+//   a parameter        an address: PhysicalStorageBuffer, with the descriptor's
+//                      fields read from the launch's block of parameters
+//   workgroup memory   a variable for each buffer, of the widest units that all
+//                      its accesses keep to
+//   private memory     a variable of the function
+//
+// SPIR-V of Vulkan cannot look at one variable through two types, so that a
+// buffer of f16 which is written 16 bytes at a time is one of vec4 of i32, and
+// wide values pass through it without being taken apart.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Conversion/Passes.h"
+#include "Dialect/Tessera/Transforms/Utils.h"
+#include "Spirv.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/SPIRV/IR/SPIRVDialect.h"
+#include "mlir/Dialect/SPIRV/IR/SPIRVOps.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+
+namespace mlir::tessera {
+#define GEN_PASS_DEF_LOWERMEMORYTOSPIRV
+#include "Conversion/Passes.h.inc"
+} // namespace mlir::tessera
+
+using namespace mlir;
+using namespace mlir::tessera;
+
+Type mlir::tessera::getStorageType(Type element) {
+  Builder builder(element.getContext());
+  if (element.isIndex())
+    return builder.getI64Type();
+  if (element.isInteger(1))
+    return builder.getI8Type();
+  if (auto type = dyn_cast<FloatType>(element);
+      type && (type.getWidth() == 8 || type.isBF16()))
+    return builder.getIntegerType(type.getWidth());
+  return element;
+}
+
+int64_t mlir::tessera::getStorageBytes(Type element) {
+  Type type = getStorageType(element);
+  return type.getIntOrFloatBitWidth() / 8;
+}
+
+namespace {
+
+using spirv::StorageClass;
+
+/// A memref as code knows it. Offset, sizes and strides count elements.
+struct Memory {
+  StorageClass storage;
+  /// Where it begins: an i64, or a pointer to the variable.
+  Value base;
+  Value offset;
+  SmallVector<Value> sizes, strides;
+  Type element;
+  /// What the variable is an array of.
+  Type unit;
+  int64_t unitBytes = 0;
+};
+
+class MemoryLowering {
+public:
+  explicit MemoryLowering(gpu::GPUFuncOp kernel)
+      : kernel(kernel), b(kernel.getLoc(), kernel.getContext()) {}
+  LogicalResult run();
+
+private:
+  LogicalResult lowerParameters();
+  LogicalResult lowerVariables();
+  LogicalResult lower(Operation *op);
+  LogicalResult lowerAtomic(memref::AtomicRMWOp op);
+
+  Value index(int64_t value) {
+    return arith::ConstantIndexOp::create(b, value);
+  }
+  Value i64(int64_t value) {
+    return arith::ConstantIntOp::create(b, value, 64);
+  }
+  Value add(Value x, Value y) { return b.createOrFold<arith::AddIOp>(x, y); }
+  Value mul(Value x, Value y) { return b.createOrFold<arith::MulIOp>(x, y); }
+
+  /// Static numbers of `type`, or what `dynamic` gives.
+  void setShape(Memory &memory, MemRefType type,
+                function_ref<Value()> getOffset,
+                function_ref<Value(unsigned)> getSize,
+                function_ref<Value(unsigned)> getStride);
+  /// The number of the element at `indices`, from the base.
+  Value getElement(const Memory &memory, ValueRange indices);
+  /// A pointer to `pointee`, `bytes` of which make a unit, at an element.
+  Value getPointer(const Memory &memory, Value element, Type pointee);
+  Value loadScalar(const Memory &memory, Value element);
+  void storeScalar(const Memory &memory, Value element, Value value);
+  Value loadRaw(const Memory &memory, Value element, Type type, int64_t bytes);
+  void storeRaw(const Memory &memory, Value element, Value value,
+                int64_t bytes);
+  Value loadVector(const Memory &memory, Value element, VectorType type,
+                   int64_t alignment);
+  void storeVector(const Memory &memory, Value element, Value value,
+                   int64_t alignment);
+  /// The width in bytes of accesses to so many bytes; 0: element by element.
+  static int64_t getChunk(const Memory &memory, int64_t bytes,
+                          int64_t alignment);
+  /// The widest unit that all accesses to `root` keep to, in bytes.
+  int64_t getUnitBytes(Value root, Type element);
+
+  gpu::GPUFuncOp kernel;
+  ImplicitLocOpBuilder b;
+  llvm::DenseMap<Value, Memory> memories;
+  SmallVector<Operation *> erased;
+  int64_t workgroupBytes = 0;
+  unsigned numVariables = 0;
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// What a kernel is given
+//===----------------------------------------------------------------------===//
+
+void MemoryLowering::setShape(Memory &memory, MemRefType type,
+                              function_ref<Value()> getOffset,
+                              function_ref<Value(unsigned)> getSize,
+                              function_ref<Value(unsigned)> getStride) {
+  auto [strides, offset] = type.getStridesAndOffset();
+  memory.element = type.getElementType();
+  memory.offset = ShapedType::isDynamic(offset) ? getOffset() : index(offset);
+  for (unsigned i = 0; i < type.getRank(); ++i) {
+    memory.sizes.push_back(type.isDynamicDim(i) ? getSize(i)
+                                                : index(type.getDimSize(i)));
+    memory.strides.push_back(
+        ShapedType::isDynamic(strides[i]) ? getStride(i) : index(strides[i]));
+  }
+}
+
+LogicalResult MemoryLowering::lowerParameters() {
+  Block &entry = kernel.getBody().front();
+  unsigned count = kernel.getFunctionType().getNumInputs();
+  b.setInsertionPointToStart(&entry);
+  if (!count)
+    return success();
+  auto module = kernel->getParentOfType<gpu::GPUModuleOp>();
+  auto variable = module.lookupSymbol<spirv::GlobalVariableOp>(paramsName);
+  Type word = b.getI64Type();
+  if (!variable) {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(module.getBody());
+    variable = spirv::GlobalVariableOp::create(
+        b,
+        spirv::PointerType::get(spirv::StructType::get({word}, {0}),
+                                StorageClass::PushConstant),
+        paramsName);
+  }
+  Value pointer = spirv::AddressOfOp::create(b, variable);
+  Value zero = spirv::ConstantOp::getZero(b.getI32Type(), b.getLoc(), b);
+  Value slot = spirv::AccessChainOp::create(b, pointer, ValueRange{zero});
+  Value block = spirv::LoadOp::create(b, slot);
+  int64_t next = 0;
+  auto read = [&](int64_t place, Type type) -> Value {
+    Value address = add(block, i64(8 * place));
+    Value pointer = spirv::ConvertUToPtrOp::create(
+        b, spirv::PointerType::get(type, StorageClass::PhysicalStorageBuffer),
+        address);
+    return spirv::LoadOp::create(
+        b, pointer,
+        spirv::MemoryAccessAttr::get(b.getContext(),
+                                     spirv::MemoryAccess::Aligned),
+        b.getI32IntegerAttr(8));
+  };
+  for (unsigned i = 0; i < count; ++i) {
+    BlockArgument argument = entry.getArgument(i);
+    auto type = dyn_cast<MemRefType>(argument.getType());
+    if (!type) {
+      Type storage = getStorageType(argument.getType());
+      if (!storage.isIntOrFloat() || storage.getIntOrFloatBitWidth() < 8)
+        return kernel.emitError() << "the target vulkan takes no parameter of "
+                                  << argument.getType();
+      Value value = read(next++, storage);
+      if (argument.getType().isIndex())
+        value = arith::IndexCastOp::create(b, b.getIndexType(), value);
+      else if (argument.getType().isInteger(1))
+        value = arith::TruncIOp::create(b, b.getI1Type(), value);
+      else if (storage != argument.getType())
+        value = arith::BitcastOp::create(b, argument.getType(), value);
+      argument.replaceAllUsesWith(value);
+      continue;
+    }
+    if (isWorkgroupMemory(type))
+      return kernel.emitError() << "workgroup memory is no parameter";
+    auto field = [&](int64_t place) -> Value {
+      return arith::IndexCastOp::create(b, b.getIndexType(),
+                                        read(next + place, word));
+    };
+    Memory memory;
+    memory.storage = StorageClass::PhysicalStorageBuffer;
+    // Allocated pointer, aligned pointer, offset, sizes, strides.
+    memory.base = read(next + 1, word);
+    setShape(
+        memory, type, [&] { return field(2); },
+        [&](unsigned d) { return field(3 + d); },
+        [&](unsigned d) { return field(3 + type.getRank() + d); });
+    next += 3 + 2 * type.getRank();
+    memories[argument] = memory;
+  }
+  kernel->setAttr("tessera.params", b.getI64IntegerAttr(next));
+  return success();
+}
+
+/// The alignment in bytes that an access has by its attribute.
+static int64_t getAlignment(Operation *op, int64_t elementBytes) {
+  if (auto given = op->getAttrOfType<IntegerAttr>("alignment"))
+    return std::max(given.getInt(), elementBytes);
+  return elementBytes;
+}
+
+int64_t MemoryLowering::getUnitBytes(Value root, Type element) {
+  int64_t elementBytes = getStorageBytes(element), unit = 16;
+  SmallVector<Value> values{root};
+  auto narrow = [&](int64_t bytes) {
+    while (unit > bytes)
+      unit /= 2;
+  };
+  while (!values.empty()) {
+    Value value = values.pop_back_val();
+    for (Operation *user : value.getUsers()) {
+      VectorType vector;
+      if (auto load = dyn_cast<vector::LoadOp>(user))
+        vector = load.getVectorType();
+      else if (auto store = dyn_cast<vector::StoreOp>(user))
+        vector = store.getVectorType();
+      if (vector) {
+        int64_t bytes = vector.getNumElements() * elementBytes;
+        narrow(std::min(getAlignment(user, elementBytes), bytes & -bytes));
+      } else if (isa<UnrealizedConversionCastOp>(user)) {
+        narrow(getAlignment(user, elementBytes));
+      } else if (isa<memref::ReinterpretCastOp,
+                     memref::ExtractStridedMetadataOp, memref::CastOp,
+                     memref::MemorySpaceCastOp>(user)) {
+        values.push_back(user->getResult(0));
+      } else if (!isa<memref::DimOp, memref::DeallocOp>(user)) {
+        narrow(elementBytes);
+      }
+    }
+  }
+  return unit >= 4 ? std::max(unit, elementBytes) : elementBytes;
+}
+
+LogicalResult MemoryLowering::lowerVariables() {
+  Block &entry = kernel.getBody().front();
+  SmallVector<Value> roots;
+  for (BlockArgument argument :
+       entry.getArguments().drop_front(kernel.getFunctionType().getNumInputs()))
+    roots.push_back(argument);
+  kernel.walk([&](Operation *op) {
+    if (isa<memref::AllocOp, memref::AllocaOp>(op)) {
+      roots.push_back(op->getResult(0));
+      erased.push_back(op);
+    }
+  });
+  auto module = kernel->getParentOfType<gpu::GPUModuleOp>();
+  for (Value root : roots) {
+    auto type = cast<MemRefType>(root.getType());
+    b.setLoc(root.getLoc());
+    b.setInsertionPointToStart(&entry);
+    if (!type.hasStaticShape() || !type.getLayout().isIdentity())
+      return emitError(root.getLoc())
+             << "memory of a kernel needs a static shape and no layout, not "
+             << type;
+    Memory memory;
+    memory.storage = isWorkgroupMemory(type) ? StorageClass::Workgroup
+                                             : StorageClass::Function;
+    if (root.getDefiningOp<memref::AllocOp>() &&
+        memory.storage != StorageClass::Workgroup)
+      return emitError(root.getLoc())
+             << "a kernel allocates workgroup or private memory only";
+    setShape(
+        memory, type, [] { return Value(); }, [](unsigned) { return Value(); },
+        [](unsigned) { return Value(); });
+    int64_t elementBytes = getStorageBytes(memory.element);
+    int64_t bytes = type.getNumElements() * elementBytes;
+    memory.unitBytes = memory.storage == StorageClass::Workgroup
+                           ? getUnitBytes(root, memory.element)
+                           : elementBytes;
+    memory.unit = memory.unitBytes == elementBytes
+                      ? getStorageType(memory.element)
+                      : getRawType(b.getContext(), memory.unitBytes);
+    auto pointerType = spirv::PointerType::get(
+        spirv::ArrayType::get(memory.unit,
+                              llvm::divideCeil(bytes, memory.unitBytes)),
+        memory.storage);
+    if (memory.storage == StorageClass::Workgroup) {
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPointToStart(module.getBody());
+      std::string name;
+      do
+        name = ("__workgroup" + Twine(numVariables++)).str();
+      while (module.lookupSymbol(name));
+      auto variable = spirv::GlobalVariableOp::create(b, pointerType, name);
+      b.setInsertionPointToStart(&entry);
+      memory.base = spirv::AddressOfOp::create(b, variable);
+      workgroupBytes += llvm::alignTo(bytes, memory.unitBytes);
+    } else {
+      memory.base =
+          spirv::VariableOp::create(b, pointerType, StorageClass::Function,
+                                    /*initializer=*/Value());
+    }
+    memories[root] = memory;
+  }
+  kernel->setAttr("tessera.workgroup_bytes",
+                  b.getI64IntegerAttr(workgroupBytes));
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Accesses
+//===----------------------------------------------------------------------===//
+
+Type mlir::tessera::getRawType(MLIRContext *context, int64_t bytes) {
+  Type word = IntegerType::get(context, 32);
+  return bytes == 4 ? word : VectorType::get(bytes / 4, word);
+}
+
+Value MemoryLowering::getElement(const Memory &memory, ValueRange indices) {
+  Value sum = memory.offset;
+  for (auto [position, stride] : llvm::zip(indices, memory.strides))
+    sum = add(sum, mul(position, stride));
+  return sum;
+}
+
+Value MemoryLowering::getPointer(const Memory &memory, Value element,
+                                 Type pointee) {
+  int64_t bytes = getStorageBytes(memory.element);
+  auto type = spirv::PointerType::get(pointee, memory.storage);
+  if (memory.storage == StorageClass::PhysicalStorageBuffer) {
+    Value distance = arith::IndexCastOp::create(b, b.getI64Type(),
+                                                mul(element, index(bytes)));
+    return spirv::ConvertUToPtrOp::create(
+        b, type, arith::AddIOp::create(b, memory.base, distance));
+  }
+  int64_t ratio = memory.unitBytes / bytes;
+  Value place = element;
+  if (ratio > 1)
+    place = b.createOrFold<arith::ShRUIOp>(
+        element, index(llvm::Log2_64(static_cast<uint64_t>(ratio))));
+  Value cast = arith::IndexCastOp::create(b, b.getI32Type(), place);
+  return spirv::AccessChainOp::create(b, memory.base, ValueRange{cast});
+}
+
+/// The operands of an access to `memory` of so many bytes.
+static std::pair<spirv::MemoryAccessAttr, IntegerAttr>
+getAccess(ImplicitLocOpBuilder &b, StorageClass storage, int64_t bytes) {
+  if (storage == StorageClass::PhysicalStorageBuffer)
+    return {spirv::MemoryAccessAttr::get(b.getContext(),
+                                         spirv::MemoryAccess::Aligned),
+            b.getI32IntegerAttr(bytes)};
+  // Other threads of the workgroup see it, behind a barrier.
+  if (storage == StorageClass::Workgroup)
+    return {spirv::MemoryAccessAttr::get(
+                b.getContext(), spirv::MemoryAccess::NonPrivatePointer),
+            IntegerAttr()};
+  return {};
+}
+
+Value MemoryLowering::loadRaw(const Memory &memory, Value element, Type type,
+                              int64_t bytes) {
+  auto [access, alignment] = getAccess(b, memory.storage, bytes);
+  return spirv::LoadOp::create(b, getPointer(memory, element, type), access,
+                               alignment);
+}
+
+void MemoryLowering::storeRaw(const Memory &memory, Value element, Value value,
+                              int64_t bytes) {
+  auto [access, alignment] = getAccess(b, memory.storage, bytes);
+  spirv::StoreOp::create(b, getPointer(memory, element, value.getType()), value,
+                         access, alignment);
+}
+
+Value MemoryLowering::loadScalar(const Memory &memory, Value element) {
+  Type storage = getStorageType(memory.element);
+  Value value =
+      loadRaw(memory, element, storage, getStorageBytes(memory.element));
+  if (memory.element.isIndex())
+    return arith::IndexCastOp::create(b, b.getIndexType(), value);
+  if (memory.element.isInteger(1))
+    return arith::TruncIOp::create(b, b.getI1Type(), value);
+  if (storage != memory.element)
+    return arith::BitcastOp::create(b, memory.element, value);
+  return value;
+}
+
+void MemoryLowering::storeScalar(const Memory &memory, Value element,
+                                 Value value) {
+  Type storage = getStorageType(memory.element);
+  if (memory.element.isIndex())
+    value = arith::IndexCastOp::create(b, storage, value);
+  else if (memory.element.isInteger(1))
+    value = arith::ExtUIOp::create(b, storage, value);
+  else if (storage != memory.element)
+    value = arith::BitcastOp::create(b, storage, value);
+  storeRaw(memory, element, value, getStorageBytes(memory.element));
+}
+
+int64_t MemoryLowering::getChunk(const Memory &memory, int64_t bytes,
+                                 int64_t alignment) {
+  int64_t elementBytes = getStorageBytes(memory.element);
+  if (memory.element.isInteger(1) || memory.element.isIndex())
+    return 0;
+  if (memory.storage != StorageClass::PhysicalStorageBuffer)
+    return memory.unitBytes > elementBytes ? memory.unitBytes : 0;
+  int64_t chunk = std::min<int64_t>(16, std::min(alignment, bytes & -bytes));
+  return chunk >= 4 && chunk > elementBytes ? chunk : 0;
+}
+
+Value MemoryLowering::loadVector(const Memory &memory, Value element,
+                                 VectorType type, int64_t alignment) {
+  int64_t elementBytes = getStorageBytes(memory.element);
+  int64_t bytes = type.getNumElements() * elementBytes;
+  int64_t chunk = getChunk(memory, bytes, alignment);
+  SmallVector<Value> parts;
+  if (!chunk) {
+    for (int64_t i = 0; i < type.getNumElements(); ++i)
+      parts.push_back(loadScalar(memory, add(element, index(i))));
+    return vector::FromElementsOp::create(b, type, parts);
+  }
+  Type raw = getRawType(b.getContext(), chunk);
+  auto words = VectorType::get(bytes / 4, b.getI32Type());
+  Value all;
+  for (int64_t i = 0; i < bytes / chunk; ++i) {
+    Value part = loadRaw(memory, add(element, index(i * chunk / elementBytes)),
+                         raw, chunk);
+    if (bytes == chunk && chunk > 4) {
+      all = part;
+      break;
+    }
+    for (int64_t j = 0; j < chunk / 4; ++j)
+      parts.push_back(chunk == 4
+                          ? part
+                          : vector::ExtractOp::create(b, part, j).getResult());
+  }
+  if (!all)
+    all = vector::FromElementsOp::create(b, words, parts);
+  return words == type ? all : vector::BitCastOp::create(b, type, all);
+}
+
+void MemoryLowering::storeVector(const Memory &memory, Value element,
+                                 Value value, int64_t alignment) {
+  auto type = cast<VectorType>(value.getType());
+  int64_t elementBytes = getStorageBytes(memory.element);
+  int64_t bytes = type.getNumElements() * elementBytes;
+  int64_t chunk = getChunk(memory, bytes, alignment);
+  if (!chunk) {
+    for (int64_t i = 0; i < type.getNumElements(); ++i)
+      storeScalar(memory, add(element, index(i)),
+                  vector::ExtractOp::create(b, value, i));
+    return;
+  }
+  auto words = VectorType::get(bytes / 4, b.getI32Type());
+  if (words != type)
+    value = b.createOrFold<vector::BitCastOp>(words, value);
+  for (int64_t i = 0; i < bytes / chunk; ++i) {
+    Value part = value;
+    if (chunk == 4) {
+      part = vector::ExtractOp::create(b, value, i);
+    } else if (bytes != chunk) {
+      SmallVector<Value> lanes;
+      for (int64_t j = 0; j < chunk / 4; ++j)
+        lanes.push_back(vector::ExtractOp::create(b, value, i * chunk / 4 + j));
+      part = vector::FromElementsOp::create(
+          b, cast<VectorType>(getRawType(b.getContext(), chunk)), lanes);
+    }
+    storeRaw(memory, add(element, index(i * chunk / elementBytes)), part,
+             chunk);
+  }
+}
+
+LogicalResult MemoryLowering::lowerAtomic(memref::AtomicRMWOp op) {
+  const Memory &memory = memories[op.getMemref()];
+  Type type = memory.element;
+  Value pointer = getPointer(memory, getElement(memory, op.getIndices()),
+                             getStorageType(type));
+  auto semantics = spirv::MemorySemantics::None;
+  auto scope = memory.storage == StorageClass::Workgroup
+                   ? spirv::Scope::Workgroup
+                   : spirv::Scope::Device;
+  Value value = op.getValue(), result;
+  switch (op.getKind()) {
+  case arith::AtomicRMWKind::addf:
+    if (type.isF32() || type.isF64())
+      result = spirv::EXTAtomicFAddOp::create(b, type, pointer, scope,
+                                              semantics, value);
+    break;
+  case arith::AtomicRMWKind::addi:
+    if (type.isInteger(32) || type.isInteger(64))
+      result = spirv::AtomicIAddOp::create(b, type, pointer, scope, semantics,
+                                           value);
+    break;
+  default:
+    break;
+  }
+  if (!result)
+    return op.emitError() << "the target vulkan has no atomic "
+                          << arith::stringifyAtomicRMWKind(op.getKind())
+                          << " of " << type;
+  op.getResult().replaceAllUsesWith(result);
+  return success();
+}
+
+LogicalResult MemoryLowering::lower(Operation *op) {
+  b.setInsertionPoint(op);
+  b.setLoc(op->getLoc());
+  auto find = [&](Value value) -> Memory * {
+    auto found = memories.find(value);
+    return found == memories.end() ? nullptr : &found->second;
+  };
+  bool handled = true;
+  // Copies: what is put in the table may move what is there.
+  if (auto load = dyn_cast<memref::LoadOp>(op)) {
+    if (Memory *memory = find(load.getMemref()))
+      load.getResult().replaceAllUsesWith(
+          loadScalar(*memory, getElement(*memory, load.getIndices())));
+    else
+      handled = false;
+  } else if (auto store = dyn_cast<memref::StoreOp>(op)) {
+    if (Memory *memory = find(store.getMemref()))
+      storeScalar(*memory, getElement(*memory, store.getIndices()),
+                  store.getValueToStore());
+    else
+      handled = false;
+  } else if (auto load = dyn_cast<vector::LoadOp>(op)) {
+    if (Memory *memory = find(load.getBase()))
+      load.getResult().replaceAllUsesWith(loadVector(
+          *memory, getElement(*memory, load.getIndices()), load.getVectorType(),
+          getAlignment(op, getStorageBytes(memory->element))));
+    else
+      handled = false;
+  } else if (auto store = dyn_cast<vector::StoreOp>(op)) {
+    if (Memory *memory = find(store.getBase()))
+      storeVector(*memory, getElement(*memory, store.getIndices()),
+                  store.getValueToStore(),
+                  getAlignment(op, getStorageBytes(memory->element)));
+    else
+      handled = false;
+  } else if (auto load = dyn_cast<vector::MaskedLoadOp>(op)) {
+    Memory *memory = find(load.getBase());
+    if (!memory)
+      return op->emitError() << "cannot tell which memory this is";
+    Value first = getElement(*memory, load.getIndices());
+    SmallVector<Value> elements;
+    for (int64_t i = 0; i < load.getVectorType().getNumElements(); ++i) {
+      Value mask = vector::ExtractOp::create(b, load.getMask(), i);
+      Value other = vector::ExtractOp::create(b, load.getPassThru(), i);
+      auto branch = scf::IfOp::create(b, TypeRange{memory->element}, mask,
+                                      /*withElseRegion=*/true);
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPointToStart(&branch.getThenRegion().front());
+      scf::YieldOp::create(b, loadScalar(*memory, add(first, index(i))));
+      b.setInsertionPointToStart(&branch.getElseRegion().front());
+      scf::YieldOp::create(b, other);
+      elements.push_back(branch.getResult(0));
+    }
+    b.setInsertionPoint(op);
+    load.getResult().replaceAllUsesWith(
+        vector::FromElementsOp::create(b, load.getVectorType(), elements));
+  } else if (auto store = dyn_cast<vector::MaskedStoreOp>(op)) {
+    Memory *memory = find(store.getBase());
+    if (!memory)
+      return op->emitError() << "cannot tell which memory this is";
+    Value first = getElement(*memory, store.getIndices());
+    for (int64_t i = 0; i < store.getVectorType().getNumElements(); ++i) {
+      Value mask = vector::ExtractOp::create(b, store.getMask(), i);
+      Value value = vector::ExtractOp::create(b, store.getValueToStore(), i);
+      auto branch = scf::IfOp::create(b, mask, /*withElseRegion=*/false);
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPointToStart(&branch.getThenRegion().front());
+      storeScalar(*memory, add(first, index(i)), value);
+    }
+  } else if (auto atomic = dyn_cast<memref::AtomicRMWOp>(op)) {
+    if (!find(atomic.getMemref()))
+      handled = false;
+    else if (failed(lowerAtomic(atomic)))
+      return failure();
+  } else if (auto dim = dyn_cast<memref::DimOp>(op)) {
+    Memory *memory = find(dim.getSource());
+    std::optional<int64_t> d = dim.getConstantIndex();
+    if (memory && d)
+      dim.getResult().replaceAllUsesWith(memory->sizes[*d]);
+    else
+      handled = false;
+  } else if (auto cast = dyn_cast<memref::ReinterpretCastOp>(op)) {
+    Memory *source = find(cast.getSource());
+    if (!source)
+      return op->emitError() << "cannot tell which memory this is";
+    Memory memory = *source;
+    memory.sizes.clear();
+    memory.strides.clear();
+    auto get = [&](OpFoldResult value) {
+      return getValueOrCreateConstantIndexOp(b, op->getLoc(), value);
+    };
+    memory.offset = get(cast.getMixedOffsets().front());
+    for (OpFoldResult size : cast.getMixedSizes())
+      memory.sizes.push_back(get(size));
+    for (OpFoldResult stride : cast.getMixedStrides())
+      memory.strides.push_back(get(stride));
+    memories[cast.getResult()] = memory;
+  } else if (auto metadata = dyn_cast<memref::ExtractStridedMetadataOp>(op)) {
+    Memory *source = find(metadata.getSource());
+    if (!source)
+      return op->emitError() << "cannot tell which memory this is";
+    Memory memory = *source;
+    metadata.getOffset().replaceAllUsesWith(memory.offset);
+    for (auto [result, value] : llvm::zip(metadata.getSizes(), memory.sizes))
+      result.replaceAllUsesWith(value);
+    for (auto [result, value] :
+         llvm::zip(metadata.getStrides(), memory.strides))
+      result.replaceAllUsesWith(value);
+    memory.sizes.clear();
+    memory.strides.clear();
+    memory.offset = index(0);
+    memories[metadata.getBaseBuffer()] = memory;
+  } else if (isa<memref::CastOp, memref::MemorySpaceCastOp>(op)) {
+    Memory *source = find(op->getOperand(0));
+    if (!source)
+      return op->emitError() << "cannot tell which memory this is";
+    Memory memory = *source;
+    memories[op->getResult(0)] = memory;
+  } else if (auto cast = dyn_cast<UnrealizedConversionCastOp>(op)) {
+    // The place of a cooperative matrix.
+    Memory *memory =
+        cast.getInputs().empty() ? nullptr : find(cast.getInputs().front());
+    if (!memory)
+      return success();
+    Value element = getElement(*memory, cast.getInputs().drop_front());
+    Value pointer;
+    if (memory->storage == StorageClass::PhysicalStorageBuffer) {
+      // It has to point into an array.
+      Type type = getStorageType(memory->element);
+      Type array =
+          spirv::RuntimeArrayType::get(type, getStorageBytes(memory->element));
+      Value whole =
+          getPointer(*memory, element, spirv::StructType::get({array}, {0}));
+      Value zero = spirv::ConstantOp::getZero(b.getI32Type(), b.getLoc(), b);
+      pointer = spirv::AccessChainOp::create(b, whole, ValueRange{zero, zero});
+    } else {
+      pointer = getPointer(*memory, element, memory->unit);
+    }
+    int64_t ratio = memory->storage == StorageClass::PhysicalStorageBuffer
+                        ? 1
+                        : memory->unitBytes / getStorageBytes(memory->element);
+    for (OpOperand &use : llvm::make_early_inc_range(op->getUses())) {
+      Operation *user = use.getOwner();
+      unsigned place = isa<spirv::KHRCooperativeMatrixLoadOp>(user) ? 1 : 2;
+      if (ratio > 1) {
+        b.setInsertionPoint(user);
+        Value stride = user->getOperand(place);
+        Value units = arith::DivUIOp::create(
+            b, stride, arith::ConstantIntOp::create(b, ratio, 32));
+        user->setOperand(place, units);
+      }
+      use.set(pointer);
+    }
+  } else if (isa<memref::DeallocOp, memref::AssumeAlignmentOp>(op)) {
+    if (op->getNumResults()) {
+      if (Memory *source = find(op->getOperand(0))) {
+        Memory memory = *source;
+        memories[op->getResult(0)] = memory;
+      }
+    }
+  } else {
+    return success();
+  }
+  if (!handled)
+    return op->emitError() << "cannot tell which memory this is";
+  erased.push_back(op);
+  return success();
+}
+
+LogicalResult MemoryLowering::run() {
+  WalkResult packed = kernel.walk([&](Operation *op) {
+    for (Value value : op->getOperands())
+      if (auto type = dyn_cast<MemRefType>(value.getType());
+          type && isPacked(type.getElementType())) {
+        op->emitError() << "the target vulkan has no memory of "
+                        << type.getElementType()
+                        << ", whose elements share a byte: widen them to i8 "
+                           "before";
+        return WalkResult::interrupt();
+      }
+    return WalkResult::advance();
+  });
+  if (packed.wasInterrupted())
+    return failure();
+  if (failed(lowerParameters()) || failed(lowerVariables()))
+    return failure();
+  SmallVector<Operation *> operations;
+  kernel.walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (op != kernel && !is_contained(erased, op))
+      operations.push_back(op);
+  });
+  for (Operation *op : operations)
+    if (failed(lower(op)))
+      return failure();
+  for (Operation *op : llvm::reverse(erased)) {
+    op->dropAllUses();
+    op->erase();
+  }
+  // What is still there is of a memory that nobody found.
+  WalkResult result = kernel.walk([&](Operation *op) {
+    for (Type type : op->getResultTypes())
+      if (isa<BaseMemRefType>(type)) {
+        op->emitError() << "the target vulkan has no " << op->getName();
+        return WalkResult::interrupt();
+      }
+    return WalkResult::advance();
+  });
+  if (result.wasInterrupted())
+    return failure();
+  Block &entry = kernel.getBody().front();
+  // The parameters stay, unused: launches are checked against them.
+  unsigned count = kernel.getFunctionType().getNumInputs();
+  entry.eraseArguments(count, entry.getNumArguments() - count);
+  kernel->setAttr(kernel.getNumWorkgroupAttributionsAttrName(),
+                  b.getI64IntegerAttr(0));
+  kernel->removeAttr("workgroup_attrib_attrs");
+  kernel->removeAttr("private_attrib_attrs");
+  return success();
+}
+
+namespace {
+
+struct LowerMemoryToSPIRVPass
+    : public tessera::impl::LowerMemoryToSPIRVBase<LowerMemoryToSPIRVPass> {
+  void runOnOperation() override {
+    for (auto kernel : getOperation().getOps<gpu::GPUFuncOp>())
+      if (failed(MemoryLowering(kernel).run()))
+        return signalPassFailure();
+  }
+};
+
+} // namespace

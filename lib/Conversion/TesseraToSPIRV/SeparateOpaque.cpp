@@ -1,0 +1,218 @@
+//===- SeparateOpaque.cpp - What cooperative matrices cannot do -----------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A cooperative matrix is loaded, multiplied, converted and stored as a whole.
+// An op that needs to know an element's place works on a fragment of a known
+// lane map instead, with a tessera.convert before and after it.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Dialect/Tessera/Transforms/Utils.h"
+#include "Spirv.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace mlir::tessera;
+
+bool mlir::tessera::canBeMatrix(const Chip &chip, FragmentType type) {
+  std::string element;
+  llvm::raw_string_ostream(element) << type.getElementType();
+  const MatrixInstruction *own =
+      chip.findInstruction(type.getInstruction().getValue());
+  const LaneMap &map = own->getMap(type.getRole());
+  if (type.getRows() % map.getRows() || type.getCols() % map.getCols())
+    return false;
+  // Of a shape and type that some product of the device has.
+  for (const MatrixInstruction &row : chip.instructions) {
+    const std::string &rowElement = type.getRole() == Role::A   ? row.aType
+                                    : type.getRole() == Role::B ? row.bType
+                                                                : row.accType;
+    const LaneMap &rowMap = row.getMap(type.getRole());
+    if (row.opaque && rowElement == element &&
+        rowMap.getRows() == map.getRows() && rowMap.getCols() == map.getCols())
+      return true;
+  }
+  return false;
+}
+
+/// Whether a cooperative matrix can be loaded from, or stored to, such a place.
+/// A row begins at a multiple of its size, up to 16 bytes (Vulkan
+/// Specification, VUID-RuntimeSpirv-OpCooperativeMatrixLoadKHR-08986).
+template <typename Access>
+static bool isMatrixAccess(Access op, FragmentType type, const Chip &chip) {
+  MemRefType memory = op.getMemRefType();
+  auto [strides, offset] = memory.getStridesAndOffset();
+  if (!op.getInBounds() || strides.back() != 1 || memory.getRank() < 2 ||
+      memory.getElementType() != type.getElementType())
+    return false;
+  const LaneMap &map = chip.findInstruction(type.getInstruction().getValue())
+                           ->getMap(type.getRole());
+  int64_t row = getStorageBytes(type.getElementType()) *
+                (op.getTranspose() ? map.getRows() : map.getCols());
+  return getKnownTileAlignment(op.getMemory(), op.getIndices()) >=
+         std::min<int64_t>(16, row);
+}
+
+namespace {
+
+class Separator {
+public:
+  Separator(gpu::GPUFuncOp kernel, const Chip &chip)
+      : kernel(kernel), chip(chip) {}
+  LogicalResult run();
+
+private:
+  bool isMatrix(Value value) const {
+    auto type = dyn_cast<FragmentType>(value.getType());
+    return type && isOpaque(chip, type);
+  }
+  /// Whether cooperative matrices do all of the op by themselves.
+  bool isForMatrices(Operation *op) const;
+  FragmentType getPlainType(FragmentType type) const {
+    const MatrixInstruction *row = plain[static_cast<unsigned>(type.getRole())];
+    return type.cloneWithInstruction(
+        StringAttr::get(type.getContext(), row->name));
+  }
+  /// The row of scalar products whose maps fit all fragments of a role and are
+  /// nearest to the matrices' tiles.
+  LogicalResult choosePlain(ArrayRef<Value> fragments);
+  void separate(Operation *op);
+
+  gpu::GPUFuncOp kernel;
+  const Chip &chip;
+  const MatrixInstruction *plain[3] = {};
+};
+
+} // namespace
+
+LogicalResult Separator::choosePlain(ArrayRef<Value> fragments) {
+  for (Role role : {Role::A, Role::B, Role::Acc}) {
+    const MatrixInstruction *&chosen = plain[static_cast<unsigned>(role)];
+    int64_t least = 0;
+    for (const MatrixInstruction &row : chip.instructions) {
+      const LaneMap &map = row.getMap(role);
+      if (row.opaque)
+        continue;
+      // What goes through scratch at a time.
+      int64_t chunk = 0;
+      for (const MatrixInstruction &other : chip.instructions)
+        if (other.opaque)
+          chunk = std::max(
+              chunk, std::max(map.getRows(), other.getMap(role).getRows()) *
+                         std::max(map.getCols(), other.getMap(role).getCols()));
+      if (chosen && chunk >= least)
+        continue;
+      if (llvm::all_of(fragments, [&](Value value) {
+            auto type = cast<FragmentType>(value.getType());
+            return type.getRole() != role ||
+                   ((type.getRows() == 1 ||
+                     type.getRows() % map.getRows() == 0) &&
+                    (type.getCols() == 1 ||
+                     type.getCols() % map.getCols() == 0));
+          })) {
+        chosen = &row;
+        least = chunk;
+      }
+    }
+    if (!chosen)
+      return kernel.emitError()
+             << "no lane map of " << chip.name << " fits all fragments";
+  }
+  return success();
+}
+
+bool Separator::isForMatrices(Operation *op) const {
+  if (auto load = dyn_cast<LoadOp>(op))
+    return !load.getSwizzled() && isMatrixAccess(load, load.getType(), chip);
+  if (auto store = dyn_cast<StoreOp>(op))
+    return !store.getAtomicAdd() && !store.getSwizzled() &&
+           isMatrixAccess(store, cast<FragmentType>(store.getValue().getType()),
+                          chip);
+  return isa<MmaOp, FillOp, ConvertOp, arith::SelectOp, scf::ForOp, scf::IfOp,
+             scf::WhileOp, scf::YieldOp, scf::ConditionOp>(op);
+}
+
+void Separator::separate(Operation *op) {
+  OpBuilder builder(op);
+  for (OpOperand &operand : op->getOpOperands()) {
+    Value value = operand.get();
+    if (!isMatrix(value))
+      continue;
+    // It may have come from there.
+    if (auto back = value.getDefiningOp<ConvertOp>();
+        back && !isMatrix(back.getSource()) &&
+        back.getSource().getType() ==
+            getPlainType(cast<FragmentType>(value.getType()))) {
+      operand.set(back.getSource());
+      continue;
+    }
+    operand.set(
+        ConvertOp::create(builder, op->getLoc(),
+                          getPlainType(cast<FragmentType>(value.getType())),
+                          value, /*isUnsigned=*/false));
+  }
+  builder.setInsertionPointAfter(op);
+  for (Value result : op->getResults()) {
+    if (!isMatrix(result))
+      continue;
+    auto type = cast<FragmentType>(result.getType());
+    result.setType(getPlainType(type));
+    auto back = ConvertOp::create(builder, op->getLoc(), type, result,
+                                  /*isUnsigned=*/false);
+    result.replaceAllUsesExcept(back, back);
+  }
+}
+
+LogicalResult Separator::run() {
+  SmallVector<Value> matrices;
+  SmallVector<Operation *> operations;
+  auto add = [&](Value value) {
+    if (isMatrix(value))
+      matrices.push_back(value);
+  };
+  kernel.walk<WalkOrder::PreOrder>([&](Operation *op) {
+    for (Value value : op->getResults())
+      add(value);
+    for (Region &region : op->getRegions())
+      for (Block &block : region)
+        for (Value value : block.getArguments())
+          add(value);
+    if (llvm::any_of(op->getOperands(), [&](Value v) { return isMatrix(v); }) ||
+        llvm::any_of(op->getResults(), [&](Value v) { return isMatrix(v); }))
+      operations.push_back(op);
+  });
+  if (matrices.empty())
+    return success();
+  if (failed(choosePlain(matrices)))
+    return failure();
+  // Rows and columns by themselves, and elements that no product has.
+  for (Value value : matrices) {
+    auto type = cast<FragmentType>(value.getType());
+    if (!canBeMatrix(chip, type))
+      value.setType(getPlainType(type));
+  }
+  for (Operation *op : operations)
+    if (!isForMatrices(op))
+      separate(op);
+  // Those of which only what they came from is used.
+  SmallVector<ConvertOp> conversions;
+  kernel.walk([&](ConvertOp op) { conversions.push_back(op); });
+  for (ConvertOp op : llvm::reverse(conversions))
+    if (op->use_empty())
+      op.erase();
+  return success();
+}
+
+LogicalResult mlir::tessera::separateOpaque(Operation *root, const Chip &chip) {
+  WalkResult result = root->walk([&](gpu::GPUFuncOp kernel) {
+    return failed(Separator(kernel, chip).run()) ? WalkResult::interrupt()
+                                                 : WalkResult::skip();
+  });
+  return failure(result.wasInterrupted());
+}

@@ -1,0 +1,68 @@
+//===- Spirv.h - What the parts of the SPIR-V conversion share --*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CONVERSION_TESSERATOSPIRV_SPIRV_H
+#define CONVERSION_TESSERATOSPIRV_SPIRV_H
+
+#include "Conversion/FragmentToVector.h"
+
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/SPIRV/IR/SPIRVEnums.h"
+
+namespace mlir::tessera {
+
+/// The push constant: the address of the launch's parameters.
+inline constexpr llvm::StringLiteral paramsName = "__params";
+
+/// What memory holds an element as: i1 in a byte, an index in 8, the floats
+/// that devices have no type for as integers of their size.
+Type getStorageType(Type element);
+/// Its size in bytes.
+int64_t getStorageBytes(Type element);
+
+/// i32, or a vector of so many, for an access of 4, 8 or 16 bytes.
+Type getRawType(MLIRContext *context, int64_t bytes);
+
+/// A barrier for the threads of `scope`, behind which they see what the others
+/// wrote before it.
+void emitBarrier(OpBuilder &builder, Location loc, spirv::Scope scope);
+
+/// A device of Vulkan: fragments of its matrix unit are cooperative matrices
+/// (CooperativeMatrix.cpp).
+class SpirvTarget : public FragmentTarget {
+public:
+  using FragmentTarget::FragmentTarget;
+
+  /// Gives each kernel the workgroup memory through which matrices become
+  /// vectors of known lane maps and back.
+  LogicalResult addScratch(gpu::GPUModuleOp module);
+
+  Value emitMma(OpBuilder &builder, Location loc, const MatrixInstruction &row,
+                MmaOp op, Value a, Value b, Value acc) const override;
+  void populateOpaque(TypeConverter &converter,
+                      RewritePatternSet &patterns) const override;
+
+  /// By kernel and element type: the memory, and elements of each subgroup.
+  llvm::DenseMap<std::pair<Operation *, Type>, std::pair<Value, int64_t>>
+      scratch;
+};
+
+/// Whether a fragment of an opaque instruction's can be made of cooperative
+/// matrices: whole tiles, of elements for which the device has some product.
+bool canBeMatrix(const Chip &chip, FragmentType type);
+
+/// Bytes of workgroup memory that the chip's table leaves to scratch, besides
+/// those that it tells schedules of: an eighth of all (VulkanTable.cpp).
+int64_t getScratchBytes(const Chip &chip);
+
+/// Leaves to fragments of opaque instructions of `chip` only what cooperative
+/// matrices can do. For all else they are converted to and from fragments of
+/// known lane maps.
+LogicalResult separateOpaque(Operation *root, const Chip &chip);
+
+} // namespace mlir::tessera
+
+#endif // CONVERSION_TESSERATOSPIRV_SPIRV_H

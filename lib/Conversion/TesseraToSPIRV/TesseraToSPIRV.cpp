@@ -1,0 +1,60 @@
+//===- TesseraToSPIRV.cpp - Fragments for devices of Vulkan ---------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+//   fragments of the       spirv.coopmatrix values, a tile each
+//   matrix unit            (SeparateOpaque.cpp, CooperativeMatrix.cpp)
+//   other fragments        vectors, by the lane maps     (FragmentToVector)
+//
+// then, each a pass of its own,
+//
+//   memrefs                pointers                      (LowerMemory.cpp)
+//   vectors                scalars                       (ScalarizeVectors.cpp)
+//   gpu, arith, math, scf  spirv.module                  (KernelsToSPIRV.cpp)
+//
+//===----------------------------------------------------------------------===//
+
+#include "Conversion/Passes.h"
+#include "Dialect/Tessera/Transforms/Utils.h"
+#include "Spirv.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Math/Transforms/Passes.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/SPIRV/IR/SPIRVDialect.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/AttrTypeSubElements.h"
+
+namespace mlir::tessera {
+#define GEN_PASS_DEF_CONVERTTESSERATOSPIRV
+#include "Conversion/Passes.h.inc"
+} // namespace mlir::tessera
+
+using namespace mlir;
+using namespace mlir::tessera;
+
+namespace {
+
+struct ConvertTesseraToSPIRVPass
+    : public tessera::impl::ConvertTesseraToSPIRVBase<
+          ConvertTesseraToSPIRVPass> {
+  using ConvertTesseraToSPIRVBase::ConvertTesseraToSPIRVBase;
+
+  void runOnOperation() override {
+    gpu::GPUModuleOp module = getOperation();
+    FailureOr<const Chip *> found = getChip(module, "vulkan", chip);
+    if (failed(found) || failed(separateOpaque(module, **found)))
+      return signalPassFailure();
+    SpirvTarget target(**found);
+    if (failed(target.addScratch(module)) ||
+        failed(convertFragmentsToVectors(module, target)))
+      signalPassFailure();
+  }
+};
+
+} // namespace

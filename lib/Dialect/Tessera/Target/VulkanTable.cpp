@@ -1,0 +1,163 @@
+//===- VulkanTable.cpp - Devices of Vulkan, by what they report -----------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A device of Vulkan has no name to compile for; it reports its numbers and the
+// shapes of its matrix products (VkCooperativeMatrixPropertiesKHR). A chip is
+// made of these. It is described by a text that holds all of them, so that it
+// is the chip's name as well:
+//
+//     s32-w49152-t1024-m16n16k16.f32.f16-m16n8k16.f32.f16
+//
+// Lanes of a subgroup, bytes of workgroup memory and threads of a workgroup, at
+// most; then the products, accumulator first. Devices that are well known have
+// a short name for theirs, by which they can be compiled for anywhere.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Tables.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/MathExtras.h"
+#include <mutex>
+
+using namespace mlir::tessera;
+
+namespace {
+
+/// A device known by name.
+struct Profile {
+  const char *name;
+  /// What it reports.
+  const char *description;
+};
+
+} // namespace
+
+static const Profile profiles[] = {
+    // Mesa's lavapipe since 26.0, and before that: on the CPU, 8 lanes.
+    {"lavapipe", "s8-w32768-t1024-m8n8k8.f16.f16-m8n8k8.f32.f16-"
+                 "m8n8k8.u32.u8-m8n8k8.s32.s8"},
+    {"lavapipe-simt", "s8-w32768-t1024"},
+    // H100 and H200.
+    {"nvidia-hopper",
+     "s32-w49152-t1024-m16n16k16.f16.f16-m16n8k16.f16.f16-m16n8k8.f16.f16-"
+     "m16n16k16.f32.f16-m16n8k16.f32.f16-m16n8k8.f32.f16"},
+};
+
+/// A map that stands for one which only the device knows: of the tile's
+/// extents, over all lanes.
+static LaneMap getExtentMap(int64_t rows, int64_t cols, int64_t lanes) {
+  llvm::SmallVector<LaneMap::Step> steps;
+  for (int32_t col = 1; col < cols; col *= 2)
+    steps.push_back({0, col});
+  for (int32_t row = 1; row < rows; row *= 2)
+    steps.push_back({row, 0});
+  size_t bits = llvm::Log2_64(static_cast<uint64_t>(lanes));
+  while (steps.size() < bits)
+    steps.push_back({0, 0});
+  return LaneMap(llvm::ArrayRef(steps).take_front(bits),
+                 llvm::ArrayRef(steps).drop_front(bits));
+}
+
+/// "m16n16k16.f32.f16". None for shapes and types that the dialect has not.
+static std::optional<MatrixInstruction> parseProduct(llvm::StringRef text,
+                                                     int64_t lanes) {
+  MatrixInstruction row;
+  row.name = ("coop." + text).str();
+  auto [shape, types] = text.split('.');
+  auto [acc, operand] = types.split('.');
+  if (!shape.consume_front("m") || shape.consumeInteger(10, row.m) ||
+      !shape.consume_front("n") || shape.consumeInteger(10, row.n) ||
+      !shape.consume_front("k") || shape.consumeInteger(10, row.k) ||
+      !shape.empty())
+    return std::nullopt;
+  for (int64_t extent : {row.m, row.n, row.k})
+    if (extent <= 0 || extent > 256 || !llvm::isPowerOf2_64(extent))
+      return std::nullopt;
+  for (llvm::StringRef type : {acc, operand})
+    if (type != "f16" && type != "f32" && type != "f64")
+      return std::nullopt;
+  row.aType = row.bType = operand.str();
+  row.accType = acc.str();
+  row.opaque = true;
+  row.aMap = getExtentMap(row.m, row.k, lanes);
+  row.bMap = getExtentMap(row.k, row.n, lanes);
+  row.accMap = getExtentMap(row.m, row.n, lanes);
+  return row;
+}
+
+/// Null where `description` is none.
+static std::unique_ptr<Chip> parse(llvm::StringRef name,
+                                   llvm::StringRef description) {
+  auto chip = std::make_unique<Chip>();
+  chip->name = name.str();
+  chip->target = "vulkan";
+  llvm::SmallVector<llvm::StringRef> fields;
+  description.split(fields, '-');
+  if (fields.size() < 3)
+    return nullptr;
+  auto number = [](llvm::StringRef field, const char *letter, int64_t &value) {
+    return field.consume_front(letter) && !field.getAsInteger(10, value) &&
+           value > 0;
+  };
+  if (!number(fields[0], "s", chip->subgroupSize) ||
+      !number(fields[1], "w", chip->workgroupMemoryBytes) ||
+      !number(fields[2], "t", chip->maxThreads) ||
+      !llvm::isPowerOf2_64(chip->subgroupSize) || chip->subgroupSize > 128)
+    return nullptr;
+  for (llvm::StringRef field : llvm::ArrayRef(fields).drop_front(3))
+    if (std::optional<MatrixInstruction> row =
+            parseProduct(field, chip->subgroupSize))
+      chip->instructions.push_back(std::move(*row));
+  // An eighth is for matrices on their way to vectors and back.
+  if (!chip->instructions.empty())
+    chip->workgroupMemoryBytes -= chip->workgroupMemoryBytes / 8;
+  // Of those that fit, the one that computes most.
+  llvm::stable_sort(chip->instructions,
+                    [](const MatrixInstruction &x, const MatrixInstruction &y) {
+                      return x.m * x.n * x.k > y.m * y.n * y.k;
+                    });
+  chip->accessBytes = 16;
+  chip->alignedAccess = true;
+  chip->rowPaddingBytes = 16;
+  chip->asyncCopy = false;
+  bool wide = chip->subgroupSize >= 32;
+  // Four subgroups of 64x64 tiles keep a large GPU's matrix unit fed from
+  // workgroup memory; where lanes are few, so is everything else.
+  if (wide)
+    chip->matrixDefaults = {{128, 128}, {64, 64}, 64, 1};
+  else
+    chip->matrixDefaults = {{32, 32}, {16, 16}, 32, 1};
+  chip->scalarDefaults = wide ? ScheduleDefaults{{64, 64}, {32, 32}, 64, 1}
+                              : ScheduleDefaults{{32, 64}, {16, 32}, 32, 1};
+  chip->processors = wide ? 128 : 4;
+  chip->simt = {wide ? 256 : 64, 1, wide ? 512 : 64, 4};
+  addScalarInstructions(*chip);
+  return chip;
+}
+
+void mlir::tessera::addVulkanChips(std::vector<Chip> &chips) {
+  for (const Profile &profile : profiles)
+    chips.push_back(std::move(*parse(profile.name, profile.description)));
+}
+
+const Chip *mlir::tessera::findReportedChip(llvm::StringRef description) {
+  // One that has a name goes by it.
+  for (const Profile &profile : profiles)
+    if (description == profile.description)
+      return findChip("vulkan", profile.name);
+  static std::mutex mutex;
+  static std::vector<std::unique_ptr<Chip>> known;
+  std::lock_guard<std::mutex> lock(mutex);
+  for (const auto &chip : known)
+    if (chip->name == description)
+      return chip.get();
+  std::unique_ptr<Chip> chip = parse(description, description);
+  if (!chip)
+    return nullptr;
+  known.push_back(std::move(chip));
+  return known.back().get();
+}

@@ -1,0 +1,1155 @@
+//===- VulkanDevice.cpp - Any vendor's GPU by Vulkan ----------------------===//
+//
+// Memory is buffers with a device address, which is what the rest of the
+// program takes for a pointer. A kernel's parameters are copied to a block of
+// their own, 8 bytes each, and its address is the kernel's only push constant.
+//
+// Work is recorded to a command buffer, with a barrier behind each step, and
+// submitted when somebody waits or when it is long.
+//
+//===----------------------------------------------------------------------===//
+
+#include "VulkanDevice.h"
+
+#include "../Format.h"
+#include "VulkanDriver.h"
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <unordered_map>
+
+using namespace tessera::runtime;
+
+//===----------------------------------------------------------------------===//
+// What a device can do
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Properties and features, as one chain each.
+struct Abilities {
+  VkPhysicalDevice handle = VK_NULL_HANDLE;
+  VkPhysicalDeviceProperties2 properties = {};
+  VkPhysicalDeviceVulkan11Properties properties11 = {};
+  VkPhysicalDeviceVulkan12Properties properties12 = {};
+  VkPhysicalDeviceVulkan13Properties properties13 = {};
+  VkPhysicalDeviceFeatures2 features = {};
+  VkPhysicalDeviceVulkan11Features features11 = {};
+  VkPhysicalDeviceVulkan12Features features12 = {};
+  VkPhysicalDeviceVulkan13Features features13 = {};
+  VkPhysicalDeviceShaderAtomicFloatFeaturesEXT atomicFloat = {};
+  VkPhysicalDeviceCooperativeMatrixFeaturesKHR cooperativeMatrix = {};
+  std::vector<VkCooperativeMatrixPropertiesKHR> matrices;
+  std::vector<std::string> extensions;
+
+  bool hasExtension(const char *name) const {
+    return std::find(extensions.begin(), extensions.end(), name) !=
+           extensions.end();
+  }
+};
+
+} // namespace
+
+/// Asks for all of them. `abilities` does not move afterwards: the structures
+/// point to each other.
+static void query(const VulkanDriver &driver, VkPhysicalDevice handle,
+                  Abilities &abilities) {
+  abilities.handle = handle;
+  uint32_t count = 0;
+  driver.EnumerateDeviceExtensionProperties(handle, nullptr, &count, nullptr);
+  std::vector<VkExtensionProperties> extensions(count);
+  driver.EnumerateDeviceExtensionProperties(handle, nullptr, &count,
+                                            extensions.data());
+  for (const VkExtensionProperties &extension : extensions)
+    abilities.extensions.emplace_back(extension.extensionName);
+
+  abilities.properties.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2;
+  abilities.properties11.sType =
+      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_PROPERTIES;
+  abilities.properties12.sType =
+      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_PROPERTIES;
+  abilities.properties13.sType =
+      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_3_PROPERTIES;
+  abilities.properties.pNext = &abilities.properties11;
+  abilities.properties11.pNext = &abilities.properties12;
+  abilities.properties12.pNext = &abilities.properties13;
+  driver.GetPhysicalDeviceProperties2(handle, &abilities.properties);
+  // An older device knows only some of the chain.
+  if (abilities.properties.properties.apiVersion < VK_API_VERSION_1_3)
+    return;
+
+  abilities.features.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2;
+  abilities.features11.sType =
+      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES;
+  abilities.features12.sType =
+      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES;
+  abilities.features13.sType =
+      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_3_FEATURES;
+  abilities.features.pNext = &abilities.features11;
+  abilities.features11.pNext = &abilities.features12;
+  abilities.features12.pNext = &abilities.features13;
+  void **end = &abilities.features13.pNext;
+  if (abilities.hasExtension(VK_EXT_SHADER_ATOMIC_FLOAT_EXTENSION_NAME)) {
+    abilities.atomicFloat.sType =
+        VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_ATOMIC_FLOAT_FEATURES_EXT;
+    *end = &abilities.atomicFloat;
+    end = &abilities.atomicFloat.pNext;
+  }
+  if (abilities.hasExtension(VK_KHR_COOPERATIVE_MATRIX_EXTENSION_NAME)) {
+    abilities.cooperativeMatrix.sType =
+        VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_FEATURES_KHR;
+    *end = &abilities.cooperativeMatrix;
+    end = &abilities.cooperativeMatrix.pNext;
+  }
+  driver.GetPhysicalDeviceFeatures2(handle, &abilities.features);
+  if (!abilities.cooperativeMatrix.cooperativeMatrix ||
+      !driver.GetCooperativeMatrixProperties)
+    return;
+  count = 0;
+  driver.GetCooperativeMatrixProperties(handle, &count, nullptr);
+  abilities.matrices.resize(count);
+  for (VkCooperativeMatrixPropertiesKHR &matrix : abilities.matrices) {
+    matrix = {};
+    matrix.sType = VK_STRUCTURE_TYPE_COOPERATIVE_MATRIX_PROPERTIES_KHR;
+  }
+  driver.GetCooperativeMatrixProperties(handle, &count,
+                                        abilities.matrices.data());
+  abilities.matrices.resize(count);
+}
+
+/// Why Tessera's kernels cannot run on a device; empty if they can.
+static std::string explainUnfit(const Abilities &abilities) {
+  uint32_t version = abilities.properties.properties.apiVersion;
+  if (version < VK_API_VERSION_1_3)
+    return format("it has Vulkan %u.%u, and 1.3 is needed",
+                  VK_API_VERSION_MAJOR(version), VK_API_VERSION_MINOR(version));
+  if (!abilities.features12.bufferDeviceAddress)
+    return "it has no bufferDeviceAddress";
+  if (!abilities.features12.vulkanMemoryModel ||
+      !abilities.features12.vulkanMemoryModelDeviceScope)
+    return "it has no vulkanMemoryModel";
+  if (!abilities.features.features.shaderInt64)
+    return "it has no shaderInt64";
+  return "";
+}
+
+static const char *getTypeName(VkComponentTypeKHR type) {
+  switch (static_cast<int>(type)) {
+  case VK_COMPONENT_TYPE_FLOAT16_KHR:
+    return "f16";
+  case VK_COMPONENT_TYPE_FLOAT32_KHR:
+    return "f32";
+  case VK_COMPONENT_TYPE_FLOAT64_KHR:
+    return "f64";
+  case VK_COMPONENT_TYPE_SINT8_KHR:
+    return "s8";
+  case VK_COMPONENT_TYPE_UINT8_KHR:
+    return "u8";
+  case VK_COMPONENT_TYPE_SINT32_KHR:
+    return "s32";
+  case VK_COMPONENT_TYPE_UINT32_KHR:
+    return "u32";
+  default:
+    return nullptr;
+  }
+}
+
+/// What there is to know of the device for a compiler, as the compiler's table
+/// reads it: lanes of a subgroup, bytes of workgroup memory, threads of a
+/// workgroup, and the shapes and types of its matrix products.
+static std::string describeChip(const Abilities &abilities) {
+  const VkPhysicalDeviceLimits &limits = abilities.properties.properties.limits;
+  std::string text = format("s%u-w%u-t%u", abilities.properties11.subgroupSize,
+                            limits.maxComputeSharedMemorySize,
+                            limits.maxComputeWorkGroupInvocations);
+  for (const VkCooperativeMatrixPropertiesKHR &matrix : abilities.matrices) {
+    const char *a = getTypeName(matrix.AType), *b = getTypeName(matrix.BType),
+               *c = getTypeName(matrix.CType),
+               *result = getTypeName(matrix.ResultType);
+    if (matrix.scope != VK_SCOPE_SUBGROUP_KHR || !a || !b || !c ||
+        c != result || a != b || matrix.saturatingAccumulation)
+      continue;
+    text += format("-m%un%uk%u.%s.%s", matrix.MSize, matrix.NSize, matrix.KSize,
+                   result, a);
+  }
+  return text;
+}
+
+static DeviceInfo describe(const VulkanDriver &driver,
+                           const Abilities &abilities) {
+  const VkPhysicalDeviceProperties &properties =
+      abilities.properties.properties;
+  DeviceInfo info;
+  info.target = "vulkan";
+  info.chip = describeChip(abilities);
+  info.name = properties.deviceName;
+  info.driver =
+      format("%s %s, Vulkan %u.%u.%u", abilities.properties12.driverName,
+             abilities.properties12.driverInfo,
+             VK_API_VERSION_MAJOR(properties.apiVersion),
+             VK_API_VERSION_MINOR(properties.apiVersion),
+             VK_API_VERSION_PATCH(properties.apiVersion));
+  info.subgroupSize = static_cast<int>(abilities.properties11.subgroupSize);
+  info.workgroupMemoryBytes = properties.limits.maxComputeSharedMemorySize;
+  info.isSoftware = properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU;
+  VkPhysicalDeviceMemoryProperties memory;
+  driver.GetPhysicalDeviceMemoryProperties(abilities.handle, &memory);
+  for (uint32_t i = 0; i < memory.memoryHeapCount; ++i)
+    if (memory.memoryHeaps[i].flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT)
+      info.memoryBytes += memory.memoryHeaps[i].size;
+  return info;
+}
+
+/// Calls `visit(abilities)` for each device that can run kernels. Gives the
+/// reason for those that cannot.
+template <typename Visit>
+static std::string forEachDevice(const VulkanDriver &driver, Visit visit) {
+  uint32_t count = 0;
+  if (VkResult result =
+          driver.EnumeratePhysicalDevices(driver.instance, &count, nullptr))
+    return describeVulkan("vkEnumeratePhysicalDevices", result);
+  std::vector<VkPhysicalDevice> handles(count);
+  driver.EnumeratePhysicalDevices(driver.instance, &count, handles.data());
+  handles.resize(count);
+  std::string reason;
+  bool any = false;
+  for (VkPhysicalDevice handle : handles) {
+    Abilities abilities;
+    query(driver, handle, abilities);
+    std::string why = explainUnfit(abilities);
+    if (!why.empty()) {
+      reason += (reason.empty() ? "" : "; ") +
+                std::string(abilities.properties.properties.deviceName) + ": " +
+                why;
+      continue;
+    }
+    any = true;
+    if (!visit(abilities))
+      break;
+  }
+  if (!any && reason.empty())
+    return "the loader knows no device";
+  return reason;
+}
+
+std::string
+tessera::runtime::listVulkanDevices(const VulkanDriver &driver,
+                                    std::vector<DeviceInfo> &devices) {
+  int ordinal = 0;
+  return forEachDevice(driver, [&](const Abilities &abilities) {
+    DeviceInfo info = describe(driver, abilities);
+    info.ordinal = ordinal++;
+    devices.push_back(std::move(info));
+    return true;
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// The device
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Memory with an address on the device, and in the host's memory if it can.
+struct Buffer {
+  VkBuffer buffer = VK_NULL_HANDLE;
+  VkDeviceMemory memory = VK_NULL_HANDLE;
+  VkDeviceSize bytes = 0;
+  uint64_t address = 0;
+  char *mapped = nullptr;
+};
+
+struct Kernel {
+  std::string image;
+  /// Threads of a workgroup, which are compiled in.
+  int64_t block[3] = {0, 0, 0};
+  VkPipeline pipeline = VK_NULL_HANDLE;
+};
+
+struct Image {
+  std::string name;
+  std::vector<std::string> kernels;
+};
+
+class VulkanDevice final : public Device {
+public:
+  VulkanDevice(const VulkanDriver &driver, VkPhysicalDevice handle,
+               DeviceInfo info)
+      : Device(std::move(info)), driver(driver) {
+    query(driver, handle, abilities);
+  }
+  ~VulkanDevice() override;
+
+  /// Second half of construction.
+  Status open();
+
+  size_t freeMemory() override;
+  Status copyToDevice(void *device, const void *host, size_t bytes) override;
+  Status copyToHost(void *host, const void *device, size_t bytes) override;
+  Status fill(void *ptr, uint8_t pattern, size_t bytes) override;
+  Status loadImage(const KernelImage &image) override;
+  Status unloadImage(const std::string &name) override;
+  Status launch(const LaunchRequest &request) override;
+  Status synchronize() override;
+  Status timeBegin() override;
+  Status timeEnd(double *milliseconds) override;
+  Status flushCaches() override;
+  Expected<KernelResources> resources(const char *kernel, int64_t blockThreads,
+                                      int64_t workgroupBytes) override;
+
+protected:
+  Status backendAllocate(size_t bytes, void **ptr) override;
+  void backendFree(void *ptr) override;
+
+private:
+  Status check(const char *call, VkResult result, const std::string &note = "");
+  Status createBuffer(VkDeviceSize bytes, VkMemoryPropertyFlags wanted,
+                      Buffer &buffer);
+  void destroyBuffer(Buffer &buffer);
+  /// The buffer that holds so many bytes at an address.
+  Expected<Buffer *> find(const void *ptr, size_t bytes);
+  /// Makes the command buffer take commands.
+  Status begin();
+  /// What comes next sees what was done before.
+  void addBarrier();
+  /// Hands what is recorded to the device and waits for it.
+  Status finish();
+  Status copy(Buffer &from, VkDeviceSize fromOffset, Buffer &to,
+              VkDeviceSize toOffset, VkDeviceSize bytes);
+  Status loadModule(const std::string &image, const uint32_t *words,
+                    size_t count, std::vector<std::string> &names);
+  Expected<Kernel *> findKernel(const char *name);
+
+  const VulkanDriver &driver;
+  Abilities abilities;
+  VulkanFunctions vk;
+  VkDevice device = VK_NULL_HANDLE;
+  VkQueue queue = VK_NULL_HANDLE;
+  uint32_t queueFamily = 0;
+  VkCommandPool commandPool = VK_NULL_HANDLE;
+  VkCommandBuffer commands = VK_NULL_HANDLE;
+  VkFence fence = VK_NULL_HANDLE;
+  VkPipelineLayout layout = VK_NULL_HANDLE;
+  VkQueryPool queries = VK_NULL_HANDLE;
+  uint32_t timestampBits = 0;
+  bool recording = false, timing = false;
+  unsigned numRecorded = 0;
+  /// Between the host and the device.
+  Buffer staging;
+  /// Parameters of the launches that are recorded.
+  Buffer parameters;
+  VkDeviceSize parametersUsed = 0;
+  Buffer scratch;
+  uint8_t scratchPattern = 0;
+  /// By their addresses.
+  std::map<uint64_t, Buffer> buffers;
+  std::vector<Image> images;
+  std::unordered_map<std::string, Kernel> kernels;
+  std::string pending;
+  Status fault;
+};
+
+constexpr VkDeviceSize stagingBytes = 32 << 20;
+constexpr VkDeviceSize parameterBytes = 1 << 20;
+/// Commands of one submission.
+constexpr unsigned maxRecorded = 4096;
+
+} // namespace
+
+Status VulkanDevice::check(const char *call, VkResult result,
+                           const std::string &note) {
+  if (result == VK_SUCCESS)
+    return Status::success();
+  std::string message = describeVulkan(call, result) + note;
+  switch (result) {
+  case VK_ERROR_OUT_OF_DEVICE_MEMORY:
+  case VK_ERROR_OUT_OF_HOST_MEMORY:
+    return Status(StatusCode::OutOfMemory, message);
+  case VK_ERROR_DEVICE_LOST:
+    fault = Status(StatusCode::LaunchFailed,
+                   "a kernel failed: " + message +
+                       (pending.empty()
+                            ? ""
+                            : "; launched since the last wait: " + pending));
+    return fault;
+  default:
+    return Status(StatusCode::Internal, message);
+  }
+}
+
+Status VulkanDevice::open() {
+  // Everything that a kernel may use and the device has.
+  std::vector<const char *> extensions;
+  VkPhysicalDeviceFeatures features = {};
+  const VkPhysicalDeviceFeatures &has = abilities.features.features;
+  features.shaderInt64 = has.shaderInt64;
+  features.shaderInt16 = has.shaderInt16;
+  features.shaderFloat64 = has.shaderFloat64;
+  auto features11 = make<VkPhysicalDeviceVulkan11Features>(
+      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES);
+  features11.storageBuffer16BitAccess =
+      abilities.features11.storageBuffer16BitAccess;
+  auto features12 = make<VkPhysicalDeviceVulkan12Features>(
+      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES);
+  features12.bufferDeviceAddress = VK_TRUE;
+  features12.vulkanMemoryModel = VK_TRUE;
+  features12.vulkanMemoryModelDeviceScope = VK_TRUE;
+  features12.shaderFloat16 = abilities.features12.shaderFloat16;
+  features12.shaderInt8 = abilities.features12.shaderInt8;
+  features12.storageBuffer8BitAccess =
+      abilities.features12.storageBuffer8BitAccess;
+  features12.shaderBufferInt64Atomics =
+      abilities.features12.shaderBufferInt64Atomics;
+  features12.shaderSubgroupExtendedTypes =
+      abilities.features12.shaderSubgroupExtendedTypes;
+  auto features13 = make<VkPhysicalDeviceVulkan13Features>(
+      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_3_FEATURES);
+  features13.subgroupSizeControl = abilities.features13.subgroupSizeControl;
+  features13.computeFullSubgroups = abilities.features13.computeFullSubgroups;
+  features11.pNext = &features12;
+  features12.pNext = &features13;
+  void **end = &features13.pNext;
+  auto atomicFloat = make<VkPhysicalDeviceShaderAtomicFloatFeaturesEXT>(
+      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_ATOMIC_FLOAT_FEATURES_EXT);
+  if (abilities.atomicFloat.shaderBufferFloat32AtomicAdd) {
+    extensions.push_back(VK_EXT_SHADER_ATOMIC_FLOAT_EXTENSION_NAME);
+    atomicFloat.shaderBufferFloat32AtomicAdd = VK_TRUE;
+    atomicFloat.shaderBufferFloat64AtomicAdd =
+        abilities.atomicFloat.shaderBufferFloat64AtomicAdd;
+    *end = &atomicFloat;
+    end = &atomicFloat.pNext;
+  }
+  auto matrix = make<VkPhysicalDeviceCooperativeMatrixFeaturesKHR>(
+      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_FEATURES_KHR);
+  if (abilities.cooperativeMatrix.cooperativeMatrix) {
+    extensions.push_back(VK_KHR_COOPERATIVE_MATRIX_EXTENSION_NAME);
+    matrix.cooperativeMatrix = VK_TRUE;
+    *end = &matrix;
+    end = &matrix.pNext;
+  }
+
+  uint32_t count = 0;
+  driver.GetPhysicalDeviceQueueFamilyProperties(abilities.handle, &count,
+                                                nullptr);
+  std::vector<VkQueueFamilyProperties> families(count);
+  driver.GetPhysicalDeviceQueueFamilyProperties(abilities.handle, &count,
+                                                families.data());
+  while (queueFamily < count &&
+         !(families[queueFamily].queueFlags & VK_QUEUE_COMPUTE_BIT))
+    ++queueFamily;
+  if (queueFamily == count)
+    return Status(StatusCode::NoDevice, info().name + " has no compute queue");
+  timestampBits = families[queueFamily].timestampValidBits;
+
+  float priority = 1.0f;
+  auto queueInfo =
+      make<VkDeviceQueueCreateInfo>(VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO);
+  queueInfo.queueFamilyIndex = queueFamily;
+  queueInfo.queueCount = 1;
+  queueInfo.pQueuePriorities = &priority;
+  auto deviceInfo =
+      make<VkDeviceCreateInfo>(VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO);
+  deviceInfo.pNext = &features11;
+  deviceInfo.queueCreateInfoCount = 1;
+  deviceInfo.pQueueCreateInfos = &queueInfo;
+  deviceInfo.enabledExtensionCount = static_cast<uint32_t>(extensions.size());
+  deviceInfo.ppEnabledExtensionNames = extensions.data();
+  deviceInfo.pEnabledFeatures = &features;
+  if (VkResult result =
+          driver.CreateDevice(abilities.handle, &deviceInfo, nullptr, &device))
+    return Status(StatusCode::NoDevice,
+                  format("vulkan device %d (%s) cannot be opened: %s",
+                         info().ordinal, info().name.c_str(),
+                         describeVulkan("vkCreateDevice", result).c_str()));
+  std::string missing;
+#define TESSERA_FIND(name)                                                     \
+  vk.name = reinterpret_cast<PFN_vk##name>(                                    \
+      driver.GetDeviceProcAddr(device, "vk" #name));                           \
+  if (!vk.name && missing.empty())                                             \
+    missing = "vk" #name;
+  TESSERA_VULKAN_DEVICE_FUNCTIONS(TESSERA_FIND)
+#undef TESSERA_FIND
+  if (!missing.empty())
+    return Status(StatusCode::NoDevice, info().name + " has no " + missing);
+  vk.GetDeviceQueue(device, queueFamily, 0, &queue);
+
+  auto poolInfo =
+      make<VkCommandPoolCreateInfo>(VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO);
+  poolInfo.flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT;
+  poolInfo.queueFamilyIndex = queueFamily;
+  if (Status status =
+          check("vkCreateCommandPool",
+                vk.CreateCommandPool(device, &poolInfo, nullptr, &commandPool));
+      !status.ok())
+    return status;
+  auto commandInfo = make<VkCommandBufferAllocateInfo>(
+      VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO);
+  commandInfo.commandPool = commandPool;
+  commandInfo.level = VK_COMMAND_BUFFER_LEVEL_PRIMARY;
+  commandInfo.commandBufferCount = 1;
+  if (Status status =
+          check("vkAllocateCommandBuffers",
+                vk.AllocateCommandBuffers(device, &commandInfo, &commands));
+      !status.ok())
+    return status;
+  auto fenceInfo = make<VkFenceCreateInfo>(VK_STRUCTURE_TYPE_FENCE_CREATE_INFO);
+  if (Status status = check(
+          "vkCreateFence", vk.CreateFence(device, &fenceInfo, nullptr, &fence));
+      !status.ok())
+    return status;
+  VkPushConstantRange range = {VK_SHADER_STAGE_COMPUTE_BIT, 0,
+                               sizeof(uint64_t)};
+  auto layoutInfo = make<VkPipelineLayoutCreateInfo>(
+      VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO);
+  layoutInfo.pushConstantRangeCount = 1;
+  layoutInfo.pPushConstantRanges = &range;
+  if (Status status =
+          check("vkCreatePipelineLayout",
+                vk.CreatePipelineLayout(device, &layoutInfo, nullptr, &layout));
+      !status.ok())
+    return status;
+  auto queryInfo =
+      make<VkQueryPoolCreateInfo>(VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO);
+  queryInfo.queryType = VK_QUERY_TYPE_TIMESTAMP;
+  queryInfo.queryCount = 2;
+  if (Status status =
+          check("vkCreateQueryPool",
+                vk.CreateQueryPool(device, &queryInfo, nullptr, &queries));
+      !status.ok())
+    return status;
+  VkMemoryPropertyFlags host = VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT |
+                               VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
+  // The host reads what is cached fast, and kernels what is the device's.
+  Status status = createBuffer(
+      stagingBytes, host | VK_MEMORY_PROPERTY_HOST_CACHED_BIT, staging);
+  if (!status.ok())
+    status = createBuffer(stagingBytes, host, staging);
+  if (!status.ok())
+    return status;
+  status = createBuffer(parameterBytes,
+                        host | VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT, parameters);
+  if (!status.ok())
+    status = createBuffer(parameterBytes, host, parameters);
+  Device::deviceInfo.freeBytes = freeMemory();
+  return status;
+}
+
+VulkanDevice::~VulkanDevice() {
+  if (!device)
+    return;
+  if (vk.DeviceWaitIdle)
+    vk.DeviceWaitIdle(device);
+  recording = false;
+  releaseMemory();
+  for (Buffer *buffer : {&staging, &parameters, &scratch})
+    destroyBuffer(*buffer);
+  for (auto &entry : kernels)
+    vk.DestroyPipeline(device, entry.second.pipeline, nullptr);
+  if (queries)
+    vk.DestroyQueryPool(device, queries, nullptr);
+  if (layout)
+    vk.DestroyPipelineLayout(device, layout, nullptr);
+  if (fence)
+    vk.DestroyFence(device, fence, nullptr);
+  if (commandPool)
+    vk.DestroyCommandPool(device, commandPool, nullptr);
+  if (vk.DestroyDevice)
+    vk.DestroyDevice(device, nullptr);
+}
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+Status VulkanDevice::createBuffer(VkDeviceSize bytes,
+                                  VkMemoryPropertyFlags wanted,
+                                  Buffer &buffer) {
+  auto info = make<VkBufferCreateInfo>(VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO);
+  info.size = bytes;
+  info.usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT |
+               VK_BUFFER_USAGE_TRANSFER_SRC_BIT |
+               VK_BUFFER_USAGE_TRANSFER_DST_BIT |
+               VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT;
+  Status status =
+      check("vkCreateBuffer",
+            vk.CreateBuffer(device, &info, nullptr, &buffer.buffer));
+  if (!status.ok())
+    return status;
+  VkMemoryRequirements needs;
+  vk.GetBufferMemoryRequirements(device, buffer.buffer, &needs);
+  VkPhysicalDeviceMemoryProperties memory;
+  driver.GetPhysicalDeviceMemoryProperties(abilities.handle, &memory);
+  uint32_t type = 0;
+  while (type < memory.memoryTypeCount &&
+         (!(needs.memoryTypeBits >> type & 1) ||
+          (memory.memoryTypes[type].propertyFlags & wanted) != wanted))
+    ++type;
+  if (type == memory.memoryTypeCount) {
+    destroyBuffer(buffer);
+    return Status(StatusCode::Internal,
+                  deviceInfo.name +
+                      " has no memory of the kind that is needed");
+  }
+  auto flags = make<VkMemoryAllocateFlagsInfo>(
+      VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_FLAGS_INFO);
+  flags.flags = VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT;
+  auto allocate =
+      make<VkMemoryAllocateInfo>(VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO);
+  allocate.pNext = &flags;
+  allocate.allocationSize = needs.size;
+  allocate.memoryTypeIndex = type;
+  status =
+      check("vkAllocateMemory",
+            vk.AllocateMemory(device, &allocate, nullptr, &buffer.memory),
+            format(" (%llu bytes)", static_cast<unsigned long long>(bytes)));
+  if (status.ok())
+    status =
+        check("vkBindBufferMemory",
+              vk.BindBufferMemory(device, buffer.buffer, buffer.memory, 0));
+  if (status.ok() && (wanted & VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT)) {
+    void *mapped = nullptr;
+    status = check("vkMapMemory", vk.MapMemory(device, buffer.memory, 0,
+                                               VK_WHOLE_SIZE, 0, &mapped));
+    buffer.mapped = static_cast<char *>(mapped);
+  }
+  if (!status.ok()) {
+    destroyBuffer(buffer);
+    return status;
+  }
+  auto address = make<VkBufferDeviceAddressInfo>(
+      VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO);
+  address.buffer = buffer.buffer;
+  buffer.address = vk.GetBufferDeviceAddress(device, &address);
+  buffer.bytes = bytes;
+  return Status::success();
+}
+
+void VulkanDevice::destroyBuffer(Buffer &buffer) {
+  if (buffer.buffer)
+    vk.DestroyBuffer(device, buffer.buffer, nullptr);
+  if (buffer.memory)
+    vk.FreeMemory(device, buffer.memory, nullptr);
+  buffer = Buffer();
+}
+
+size_t VulkanDevice::freeMemory() {
+  if (!abilities.hasExtension(VK_EXT_MEMORY_BUDGET_EXTENSION_NAME))
+    return 0;
+  auto budget = make<VkPhysicalDeviceMemoryBudgetPropertiesEXT>(
+      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_BUDGET_PROPERTIES_EXT);
+  auto memory = make<VkPhysicalDeviceMemoryProperties2>(
+      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_PROPERTIES_2);
+  memory.pNext = &budget;
+  driver.GetPhysicalDeviceMemoryProperties2(abilities.handle, &memory);
+  size_t bytes = 0;
+  for (uint32_t i = 0; i < memory.memoryProperties.memoryHeapCount; ++i)
+    if ((memory.memoryProperties.memoryHeaps[i].flags &
+         VK_MEMORY_HEAP_DEVICE_LOCAL_BIT) &&
+        budget.heapBudget[i] > budget.heapUsage[i])
+      bytes += budget.heapBudget[i] - budget.heapUsage[i];
+  return bytes;
+}
+
+Status VulkanDevice::backendAllocate(size_t bytes, void **ptr) {
+  if (!fault.ok())
+    return fault;
+  Buffer buffer;
+  if (Status status =
+          createBuffer(bytes, VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT, buffer);
+      !status.ok())
+    return status;
+  // NOLINTNEXTLINE(performance-no-int-to-ptr)
+  *ptr = reinterpret_cast<void *>(static_cast<uintptr_t>(buffer.address));
+  buffers[buffer.address] = buffer;
+  return Status::success();
+}
+
+void VulkanDevice::backendFree(void *ptr) {
+  // Nothing that is recorded may use it any more; an error shows at the next
+  // call.
+  (void)finish();
+  auto found = buffers.find(reinterpret_cast<uintptr_t>(ptr));
+  if (found == buffers.end())
+    return;
+  destroyBuffer(found->second);
+  buffers.erase(found);
+}
+
+Expected<Buffer *> VulkanDevice::find(const void *ptr, size_t bytes) {
+  uint64_t address = reinterpret_cast<uintptr_t>(ptr);
+  auto after = buffers.upper_bound(address);
+  if (after != buffers.begin()) {
+    Buffer &buffer = std::prev(after)->second;
+    if (address + bytes <= buffer.address + buffer.bytes)
+      return &buffer;
+  }
+  return Status(StatusCode::InvalidArgument,
+                format("%zu bytes at %p are not memory of %s", bytes, ptr,
+                       info().name.c_str()));
+}
+
+Status VulkanDevice::copy(Buffer &from, VkDeviceSize fromOffset, Buffer &to,
+                          VkDeviceSize toOffset, VkDeviceSize bytes) {
+  if (Status status = begin(); !status.ok())
+    return status;
+  VkBufferCopy region = {fromOffset, toOffset, bytes};
+  vk.CmdCopyBuffer(commands, from.buffer, to.buffer, 1, &region);
+  addBarrier();
+  return Status::success();
+}
+
+Status VulkanDevice::copyToDevice(void *to, const void *host, size_t bytes) {
+  if (bytes == 0)
+    return fault;
+  Expected<Buffer *> found = find(to, bytes);
+  if (!found.ok())
+    return found.status();
+  VkDeviceSize offset = reinterpret_cast<uintptr_t>(to) - (*found)->address;
+  for (size_t done = 0; done < bytes;) {
+    size_t part = std::min<size_t>(bytes - done, stagingBytes);
+    // The staging buffer may be in use.
+    if (Status status = finish(); !status.ok())
+      return status;
+    std::memcpy(staging.mapped, static_cast<const char *>(host) + done, part);
+    if (Status status = copy(staging, 0, **found, offset + done, part);
+        !status.ok())
+      return status;
+    done += part;
+  }
+  return finish();
+}
+
+Status VulkanDevice::copyToHost(void *host, const void *from, size_t bytes) {
+  if (bytes == 0)
+    return fault;
+  Expected<Buffer *> found = find(from, bytes);
+  if (!found.ok())
+    return found.status();
+  VkDeviceSize offset = reinterpret_cast<uintptr_t>(from) - (*found)->address;
+  for (size_t done = 0; done < bytes;) {
+    size_t part = std::min<size_t>(bytes - done, stagingBytes);
+    if (Status status = copy(**found, offset + done, staging, 0, part);
+        !status.ok())
+      return status;
+    if (Status status = finish(); !status.ok())
+      return status;
+    std::memcpy(static_cast<char *>(host) + done, staging.mapped, part);
+    done += part;
+  }
+  return Status::success();
+}
+
+Status VulkanDevice::fill(void *ptr, uint8_t pattern, size_t bytes) {
+  if (bytes == 0)
+    return fault;
+  Expected<Buffer *> found = find(ptr, bytes);
+  if (!found.ok())
+    return found.status();
+  VkDeviceSize offset = reinterpret_cast<uintptr_t>(ptr) - (*found)->address;
+  // The command fills words; what sticks out is copied.
+  VkDeviceSize first = (offset + 3) / 4 * 4, last = (offset + bytes) / 4 * 4;
+  if (first < last) {
+    if (Status status = begin(); !status.ok())
+      return status;
+    vk.CmdFillBuffer(commands, (*found)->buffer, first, last - first,
+                     0x01010101u * pattern);
+    addBarrier();
+  } else {
+    first = last = offset + bytes;
+  }
+  const VkDeviceSize parts[2][2] = {{offset, first}, {last, offset + bytes}};
+  for (const auto &[begin, end] : parts) {
+    if (begin >= end)
+      continue;
+    if (Status status = finish(); !status.ok())
+      return status;
+    std::memset(staging.mapped, pattern, end - begin);
+    if (Status status = copy(staging, 0, **found, begin, end - begin);
+        !status.ok())
+      return status;
+  }
+  return Status::success();
+}
+
+Status VulkanDevice::flushCaches() {
+  if (!fault.ok())
+    return fault;
+  // The size of the cache is not told.
+  constexpr VkDeviceSize bytes = 256 << 20;
+  if (!scratch.buffer)
+    if (Status status =
+            createBuffer(bytes, VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT, scratch);
+        !status.ok())
+      return status;
+  if (Status status = begin(); !status.ok())
+    return status;
+  vk.CmdFillBuffer(commands, scratch.buffer, 0, bytes,
+                   0x01010101u * ++scratchPattern);
+  addBarrier();
+  return Status::success();
+}
+
+//===----------------------------------------------------------------------===//
+// Commands
+//===----------------------------------------------------------------------===//
+
+Status VulkanDevice::begin() {
+  if (!fault.ok())
+    return fault;
+  if (recording && numRecorded >= maxRecorded)
+    if (Status status = finish(); !status.ok())
+      return status;
+  ++numRecorded;
+  if (recording)
+    return Status::success();
+  numRecorded = 1;
+  auto info = make<VkCommandBufferBeginInfo>(
+      VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO);
+  info.flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT;
+  if (Status status =
+          check("vkResetCommandBuffer", vk.ResetCommandBuffer(commands, 0));
+      !status.ok())
+    return status;
+  Status status =
+      check("vkBeginCommandBuffer", vk.BeginCommandBuffer(commands, &info));
+  recording = status.ok();
+  // What the host wrote to the buffers that it sees.
+  if (recording)
+    addBarrier();
+  return status;
+}
+
+void VulkanDevice::addBarrier() {
+  auto barrier = make<VkMemoryBarrier>(VK_STRUCTURE_TYPE_MEMORY_BARRIER);
+  barrier.srcAccessMask = VK_ACCESS_MEMORY_WRITE_BIT;
+  barrier.dstAccessMask =
+      VK_ACCESS_MEMORY_READ_BIT | VK_ACCESS_MEMORY_WRITE_BIT;
+  vk.CmdPipelineBarrier(commands, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT,
+                        VK_PIPELINE_STAGE_ALL_COMMANDS_BIT |
+                            VK_PIPELINE_STAGE_HOST_BIT,
+                        0, 1, &barrier, 0, nullptr, 0, nullptr);
+}
+
+Status VulkanDevice::finish() {
+  if (!fault.ok())
+    return fault;
+  if (!recording)
+    return Status::success();
+  recording = false;
+  if (Status status =
+          check("vkEndCommandBuffer", vk.EndCommandBuffer(commands));
+      !status.ok())
+    return status;
+  auto submit = make<VkSubmitInfo>(VK_STRUCTURE_TYPE_SUBMIT_INFO);
+  submit.commandBufferCount = 1;
+  submit.pCommandBuffers = &commands;
+  if (Status status =
+          check("vkQueueSubmit", vk.QueueSubmit(queue, 1, &submit, fence));
+      !status.ok())
+    return status;
+  if (Status status =
+          check("vkWaitForFences",
+                vk.WaitForFences(device, 1, &fence, VK_TRUE, UINT64_MAX));
+      !status.ok())
+    return status;
+  parametersUsed = 0;
+  pending.clear();
+  return check("vkResetFences", vk.ResetFences(device, 1, &fence));
+}
+
+Status VulkanDevice::synchronize() { return finish(); }
+
+Status VulkanDevice::timeBegin() {
+  if (timestampBits == 0)
+    return Status(StatusCode::Internal, info().name + " has no timestamps");
+  if (Status status = finish(); !status.ok())
+    return status;
+  if (Status status = begin(); !status.ok())
+    return status;
+  vk.CmdResetQueryPool(commands, queries, 0, 2);
+  vk.CmdWriteTimestamp(commands, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, queries,
+                       0);
+  timing = true;
+  return Status::success();
+}
+
+Status VulkanDevice::timeEnd(double *milliseconds) {
+  if (!timing)
+    return Status(StatusCode::InvalidArgument, "timeEnd without timeBegin");
+  timing = false;
+  if (Status status = begin(); !status.ok())
+    return status;
+  vk.CmdWriteTimestamp(commands, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, queries,
+                       1);
+  if (Status status = finish(); !status.ok())
+    return status;
+  uint64_t ticks[2] = {0, 0};
+  if (Status status = check(
+          "vkGetQueryPoolResults",
+          vk.GetQueryPoolResults(
+              device, queries, 0, 2, sizeof(ticks), ticks, sizeof(uint64_t),
+              VK_QUERY_RESULT_64_BIT | VK_QUERY_RESULT_WAIT_BIT));
+      !status.ok())
+    return status;
+  uint64_t elapsed = ticks[1] - ticks[0];
+  if (timestampBits < 64)
+    elapsed &= (uint64_t(1) << timestampBits) - 1;
+  *milliseconds = static_cast<double>(elapsed) *
+                  abilities.properties.properties.limits.timestampPeriod * 1e-6;
+  return Status::success();
+}
+
+//===----------------------------------------------------------------------===//
+// Kernels
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Of the SPIR-V specification.
+enum : uint32_t {
+  spirvMagic = 0x07230203,
+  spirvHeaderWords = 5,
+  opEntryPoint = 15,
+  opExecutionMode = 16,
+  modeLocalSize = 17,
+};
+} // namespace
+
+/// The words of the first module in `words`: up to the next one.
+static size_t getModuleLength(const uint32_t *words, size_t count) {
+  size_t at = spirvHeaderWords;
+  while (at < count && words[at] != spirvMagic) {
+    uint32_t length = words[at] >> 16;
+    if (length == 0 || at + length > count)
+      return 0;
+    at += length;
+  }
+  return std::min(at, count);
+}
+
+Status VulkanDevice::loadModule(const std::string &image, const uint32_t *words,
+                                size_t count, std::vector<std::string> &names) {
+  std::unordered_map<uint32_t, Kernel> entries;
+  std::unordered_map<uint32_t, std::string> entryNames;
+  for (size_t at = spirvHeaderWords; at < count; at += words[at] >> 16) {
+    uint32_t code = words[at] & 0xffff;
+    if (code == opEntryPoint)
+      entryNames[words[at + 2]] =
+          reinterpret_cast<const char *>(words + at + 3);
+    else if (code == opExecutionMode && words[at + 2] == modeLocalSize)
+      for (int dim = 0; dim < 3; ++dim)
+        entries[words[at + 1]].block[dim] = words[at + 3 + dim];
+  }
+  auto info = make<VkShaderModuleCreateInfo>(
+      VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO);
+  info.codeSize = count * sizeof(uint32_t);
+  info.pCode = words;
+  VkShaderModule module = VK_NULL_HANDLE;
+  auto refuse = [&](const char *call, VkResult result) {
+    Status status = check(call, result);
+    if (status.code() != StatusCode::Internal)
+      return status;
+    return Status(StatusCode::Rejected,
+                  format("the driver refuses image '%s' on %s: %s",
+                         image.c_str(), this->info().name.c_str(),
+                         status.message().c_str()));
+  };
+  if (VkResult result = vk.CreateShaderModule(device, &info, nullptr, &module))
+    return refuse("vkCreateShaderModule", result);
+  Status status;
+  for (auto &[id, name] : entryNames) {
+    Kernel kernel = entries[id];
+    kernel.image = image;
+    int64_t threads = kernel.block[0] * kernel.block[1] * kernel.block[2];
+    auto size = make<VkPipelineShaderStageRequiredSubgroupSizeCreateInfo>(
+        VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_REQUIRED_SUBGROUP_SIZE_CREATE_INFO);
+    size.requiredSubgroupSize =
+        static_cast<uint32_t>(this->info().subgroupSize);
+    auto pipeline = make<VkComputePipelineCreateInfo>(
+        VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO);
+    pipeline.stage.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO;
+    pipeline.stage.stage = VK_SHADER_STAGE_COMPUTE_BIT;
+    pipeline.stage.module = module;
+    pipeline.stage.pName = name.c_str();
+    if (abilities.features13.subgroupSizeControl &&
+        (abilities.properties13.requiredSubgroupSizeStages &
+         VK_SHADER_STAGE_COMPUTE_BIT))
+      pipeline.stage.pNext = &size;
+    if (abilities.features13.computeFullSubgroups &&
+        kernel.block[0] % this->info().subgroupSize == 0 && threads)
+      pipeline.stage.flags =
+          VK_PIPELINE_SHADER_STAGE_CREATE_REQUIRE_FULL_SUBGROUPS_BIT;
+    pipeline.layout = layout;
+    VkResult result = vk.CreateComputePipelines(
+        device, VK_NULL_HANDLE, 1, &pipeline, nullptr, &kernel.pipeline);
+    if (result) {
+      status = refuse("vkCreateComputePipelines", result);
+      break;
+    }
+    Kernel &slot = kernels[name];
+    if (slot.pipeline)
+      vk.DestroyPipeline(device, slot.pipeline, nullptr);
+    slot = kernel;
+    names.push_back(name);
+  }
+  vk.DestroyShaderModule(device, module, nullptr);
+  return status;
+}
+
+Status VulkanDevice::loadImage(const KernelImage &image) {
+  if (image.kind != KernelImage::SPIRV)
+    return Status(StatusCode::InvalidArgument,
+                  "image '" + image.name +
+                      "' is no SPIR-V, and a vulkan device takes nothing else");
+  if (Status status = finish(); !status.ok())
+    return status;
+  for (const Image &old : images)
+    if (old.name == image.name) {
+      if (Status status = unloadImage(image.name); !status.ok())
+        return status;
+      break;
+    }
+  std::vector<uint32_t> words(image.bytes.size() / sizeof(uint32_t));
+  std::memcpy(words.data(), image.bytes.data(),
+              words.size() * sizeof(uint32_t));
+  Image loaded;
+  loaded.name = image.name;
+  for (size_t at = 0; at < words.size();) {
+    size_t length =
+        words.size() - at > spirvHeaderWords && words[at] == spirvMagic
+            ? getModuleLength(words.data() + at, words.size() - at)
+            : 0;
+    if (length == 0)
+      return Status(StatusCode::InvalidArgument,
+                    "image '" + image.name + "' is malformed SPIR-V");
+    if (Status status =
+            loadModule(image.name, words.data() + at, length, loaded.kernels);
+        !status.ok())
+      return status;
+    at += length;
+  }
+  images.push_back(std::move(loaded));
+  return Status::success();
+}
+
+Status VulkanDevice::unloadImage(const std::string &name) {
+  auto it = std::find_if(images.begin(), images.end(), [&](const Image &image) {
+    return image.name == name;
+  });
+  if (it == images.end())
+    return Status(StatusCode::InvalidArgument,
+                  "no image '" + name + "' is loaded");
+  if (Status status = finish(); !status.ok())
+    return status;
+  for (const std::string &kernel : it->kernels) {
+    auto found = kernels.find(kernel);
+    if (found == kernels.end() || found->second.image != name)
+      continue;
+    vk.DestroyPipeline(device, found->second.pipeline, nullptr);
+    kernels.erase(found);
+  }
+  images.erase(it);
+  return Status::success();
+}
+
+Expected<Kernel *> VulkanDevice::findKernel(const char *name) {
+  auto found = kernels.find(name);
+  if (found != kernels.end())
+    return &found->second;
+  std::string names;
+  for (const auto &entry : kernels)
+    names += (names.empty() ? "loaded: " : ", ") + entry.first;
+  return Status(StatusCode::InvalidArgument,
+                format("no kernel '%s' is loaded; %s", name,
+                       names.empty() ? "nothing is loaded" : names.c_str()));
+}
+
+Status VulkanDevice::launch(const LaunchRequest &request) {
+  if (Status status = checkRequest(request); !status.ok())
+    return status;
+  Expected<Kernel *> found = findKernel(request.kernel);
+  if (!found.ok())
+    return found.status();
+  if (isEmptyGrid(request))
+    return fault;
+  const Kernel &kernel = **found;
+  const VkPhysicalDeviceLimits &limits = abilities.properties.properties.limits;
+  for (int dim = 0; dim < 3; ++dim) {
+    if (request.block[dim] != kernel.block[dim])
+      return refuse(request, "a block of " + formatDims(request.block) +
+                                 " threads, but this kernel is compiled for " +
+                                 formatDims(kernel.block));
+    if (request.grid[dim] >
+        static_cast<int64_t>(limits.maxComputeWorkGroupCount[dim]))
+      return refuse(
+          request, format("a grid of %s workgroups, but %s has at most %u in "
+                          "%c",
+                          formatDims(request.grid).c_str(), info().name.c_str(),
+                          limits.maxComputeWorkGroupCount[dim], "xyz"[dim]));
+  }
+  auto bytes = static_cast<VkDeviceSize>(8 * request.numArgs);
+  if (bytes > parameterBytes)
+    return refuse(request, "too many arguments");
+  if (parametersUsed + bytes > parameterBytes)
+    if (Status status = finish(); !status.ok())
+      return status;
+  if (Status status = begin(); !status.ok())
+    return status;
+  char *block = parameters.mapped + parametersUsed;
+  std::memset(block, 0, bytes);
+  for (int64_t i = 0; i < request.numArgs; ++i) {
+    int64_t size = request.argSizes ? request.argSizes[i] : 8;
+    if (size > 8)
+      return refuse(request, format("argument %lld has %lld bytes, and at most "
+                                    "8 can be passed",
+                                    static_cast<long long>(i),
+                                    static_cast<long long>(size)));
+    std::memcpy(block + 8 * i, request.args[i], static_cast<size_t>(size));
+  }
+  uint64_t address = parameters.address + parametersUsed;
+  parametersUsed += bytes;
+  vk.CmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE, kernel.pipeline);
+  vk.CmdPushConstants(commands, layout, VK_SHADER_STAGE_COMPUTE_BIT, 0,
+                      sizeof(address), &address);
+  vk.CmdDispatch(commands, static_cast<uint32_t>(request.grid[0]),
+                 static_cast<uint32_t>(request.grid[1]),
+                 static_cast<uint32_t>(request.grid[2]));
+  addBarrier();
+  if (pending.size() < 200 && pending.find(request.kernel) == std::string::npos)
+    pending += (pending.empty() ? "" : ", ") + std::string(request.kernel);
+  return Status::success();
+}
+
+Expected<KernelResources> VulkanDevice::resources(const char *kernel, int64_t,
+                                                  int64_t) {
+  Expected<Kernel *> found = findKernel(kernel);
+  if (!found.ok())
+    return found.status();
+  KernelResources result;
+  result.maxThreads = static_cast<int>((*found)->block[0] * (*found)->block[1] *
+                                       (*found)->block[2]);
+  return result;
+}
+
+Expected<std::unique_ptr<Device>>
+tessera::runtime::openVulkanDevice(const VulkanDriver &driver, int ordinal) {
+  int next = 0;
+  std::unique_ptr<VulkanDevice> device;
+  std::string reason = forEachDevice(driver, [&](const Abilities &abilities) {
+    if (next++ != ordinal)
+      return true;
+    DeviceInfo info = describe(driver, abilities);
+    info.ordinal = ordinal;
+    device = std::make_unique<VulkanDevice>(driver, abilities.handle,
+                                            std::move(info));
+    return false;
+  });
+  if (!device)
+    return Status(
+        StatusCode::NoDevice,
+        format("no vulkan device %d: this machine has %d", ordinal, next) +
+            (reason.empty() ? "" : " (" + reason + ")"));
+  if (Status status = device->open(); !status.ok())
+    return status;
+  return std::unique_ptr<Device>(std::move(device));
+}

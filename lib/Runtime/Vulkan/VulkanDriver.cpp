@@ -1,0 +1,113 @@
+//===- VulkanDriver.cpp - Finding Vulkan's loader -------------------------===//
+
+#include "VulkanDriver.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <dlfcn.h>
+
+using namespace tessera::runtime;
+
+static std::string getResultName(VkResult result) {
+  switch (result) {
+#define TESSERA_NAME(name)                                                     \
+  case name:                                                                   \
+    return #name;
+    TESSERA_NAME(VK_SUCCESS)
+    TESSERA_NAME(VK_NOT_READY)
+    TESSERA_NAME(VK_TIMEOUT)
+    TESSERA_NAME(VK_INCOMPLETE)
+    TESSERA_NAME(VK_ERROR_OUT_OF_HOST_MEMORY)
+    TESSERA_NAME(VK_ERROR_OUT_OF_DEVICE_MEMORY)
+    TESSERA_NAME(VK_ERROR_INITIALIZATION_FAILED)
+    TESSERA_NAME(VK_ERROR_DEVICE_LOST)
+    TESSERA_NAME(VK_ERROR_MEMORY_MAP_FAILED)
+    TESSERA_NAME(VK_ERROR_LAYER_NOT_PRESENT)
+    TESSERA_NAME(VK_ERROR_EXTENSION_NOT_PRESENT)
+    TESSERA_NAME(VK_ERROR_FEATURE_NOT_PRESENT)
+    TESSERA_NAME(VK_ERROR_INCOMPATIBLE_DRIVER)
+    TESSERA_NAME(VK_ERROR_TOO_MANY_OBJECTS)
+    TESSERA_NAME(VK_ERROR_FRAGMENTED_POOL)
+    TESSERA_NAME(VK_ERROR_UNKNOWN)
+    TESSERA_NAME(VK_ERROR_INVALID_EXTERNAL_HANDLE)
+    TESSERA_NAME(VK_ERROR_INVALID_OPAQUE_CAPTURE_ADDRESS)
+    TESSERA_NAME(VK_PIPELINE_COMPILE_REQUIRED)
+#undef TESSERA_NAME
+  default:
+    return "VkResult " + std::to_string(static_cast<int>(result));
+  }
+}
+
+std::string tessera::runtime::describeVulkan(const char *call,
+                                             VkResult result) {
+  return std::string(call) + ": " + getResultName(result);
+}
+
+namespace {
+struct LoadedDriver {
+  VulkanDriver driver;
+  std::string reason;
+
+  LoadedDriver() {
+    void *library = dlopen("libvulkan.so.1", RTLD_NOW | RTLD_LOCAL);
+    if (!library) {
+      const char *error = dlerror();
+      std::string text = error ? error : "no reason given";
+      reason = text.find("No such file") != std::string::npos
+                   ? "libvulkan.so.1 not found"
+                   : "libvulkan.so.1 cannot be loaded: " + text;
+      return;
+    }
+    auto get = reinterpret_cast<PFN_vkGetInstanceProcAddr>(
+        dlsym(library, "vkGetInstanceProcAddr"));
+    auto create = get ? reinterpret_cast<PFN_vkCreateInstance>(
+                            get(nullptr, "vkCreateInstance"))
+                      : nullptr;
+    if (!create) {
+      reason = "libvulkan.so.1 has no vkCreateInstance";
+      return;
+    }
+    auto application =
+        make<VkApplicationInfo>(VK_STRUCTURE_TYPE_APPLICATION_INFO);
+    application.pApplicationName = "Tessera";
+    application.apiVersion = VK_API_VERSION_1_3;
+    auto info =
+        make<VkInstanceCreateInfo>(VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO);
+    info.pApplicationInfo = &application;
+    // The validation layer, for those who ask for it.
+    const char *layers[] = {"VK_LAYER_KHRONOS_validation"};
+    if (const char *ask = std::getenv("TESSERA_VULKAN_VALIDATION");
+        ask && std::strcmp(ask, "1") == 0) {
+      info.enabledLayerCount = 1;
+      info.ppEnabledLayerNames = layers;
+    }
+    if (VkResult result = create(&info, nullptr, &driver.instance)) {
+      reason = describeVulkan("vkCreateInstance", result);
+      if (result == VK_ERROR_INCOMPATIBLE_DRIVER)
+        reason +=
+            ": libvulkan.so.1 finds no driver (VK_DRIVER_FILES names one)";
+      return;
+    }
+#define TESSERA_FIND(name)                                                     \
+  driver.name =                                                                \
+      reinterpret_cast<PFN_vk##name>(get(driver.instance, "vk" #name));        \
+  if (!driver.name && reason.empty())                                          \
+    reason = "libvulkan.so.1 has no vk" #name ": it is older than Vulkan 1.3";
+    TESSERA_VULKAN_INSTANCE_FUNCTIONS(TESSERA_FIND)
+#undef TESSERA_FIND
+    driver.GetCooperativeMatrixProperties =
+        reinterpret_cast<PFN_vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR>(
+            get(driver.instance,
+                "vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR"));
+  }
+};
+} // namespace
+
+const VulkanDriver *tessera::runtime::getVulkanDriver(std::string *why) {
+  static const LoadedDriver loaded;
+  if (loaded.reason.empty())
+    return &loaded.driver;
+  if (why)
+    *why = loaded.reason;
+  return nullptr;
+}

@@ -1,0 +1,146 @@
+//===- VulkanDriver.h - The part of Vulkan in use ---------------*- C++ -*-===//
+//
+// The loader, libvulkan.so.1, is found when the program runs; building takes
+// Vulkan's headers only. Which drivers the loader offers is up to its own
+// environment variables (VK_DRIVER_FILES, VK_ICD_FILENAMES).
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TESSERA_LIB_RUNTIME_VULKAN_VULKANDRIVER_H
+#define TESSERA_LIB_RUNTIME_VULKAN_VULKANDRIVER_H
+
+#define VK_NO_PROTOTYPES
+#include <vulkan/vulkan.h>
+
+#include <string>
+
+// Headers before 1.3.255 lack this extension (Vulkan Specification,
+// "VK_KHR_cooperative_matrix").
+#ifndef VK_KHR_cooperative_matrix
+#define VK_KHR_COOPERATIVE_MATRIX_EXTENSION_NAME "VK_KHR_cooperative_matrix"
+constexpr auto
+    VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_FEATURES_KHR =
+        static_cast<VkStructureType>(1000506000);
+constexpr auto VK_STRUCTURE_TYPE_COOPERATIVE_MATRIX_PROPERTIES_KHR =
+    static_cast<VkStructureType>(1000506001);
+enum VkComponentTypeKHR : int {
+  VK_COMPONENT_TYPE_FLOAT16_KHR = 0,
+  VK_COMPONENT_TYPE_FLOAT32_KHR = 1,
+  VK_COMPONENT_TYPE_FLOAT64_KHR = 2,
+  VK_COMPONENT_TYPE_SINT8_KHR = 3,
+  VK_COMPONENT_TYPE_SINT16_KHR = 4,
+  VK_COMPONENT_TYPE_SINT32_KHR = 5,
+  VK_COMPONENT_TYPE_SINT64_KHR = 6,
+  VK_COMPONENT_TYPE_UINT8_KHR = 7,
+  VK_COMPONENT_TYPE_UINT16_KHR = 8,
+  VK_COMPONENT_TYPE_UINT32_KHR = 9,
+  VK_COMPONENT_TYPE_UINT64_KHR = 10,
+};
+enum VkScopeKHR : int { VK_SCOPE_SUBGROUP_KHR = 3 };
+struct VkCooperativeMatrixPropertiesKHR {
+  VkStructureType sType;
+  void *pNext;
+  uint32_t MSize, NSize, KSize;
+  VkComponentTypeKHR AType, BType, CType, ResultType;
+  VkBool32 saturatingAccumulation;
+  VkScopeKHR scope;
+};
+struct VkPhysicalDeviceCooperativeMatrixFeaturesKHR {
+  VkStructureType sType;
+  void *pNext;
+  VkBool32 cooperativeMatrix;
+  VkBool32 cooperativeMatrixRobustBufferAccess;
+};
+using PFN_vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR = VkResult (*)(
+    VkPhysicalDevice, uint32_t *, VkCooperativeMatrixPropertiesKHR *);
+#endif
+
+namespace tessera::runtime {
+
+#define TESSERA_VULKAN_INSTANCE_FUNCTIONS(X)                                   \
+  X(EnumeratePhysicalDevices)                                                  \
+  X(GetPhysicalDeviceProperties2)                                              \
+  X(GetPhysicalDeviceFeatures2)                                                \
+  X(GetPhysicalDeviceMemoryProperties)                                         \
+  X(GetPhysicalDeviceMemoryProperties2)                                        \
+  X(GetPhysicalDeviceQueueFamilyProperties)                                    \
+  X(EnumerateDeviceExtensionProperties)                                        \
+  X(CreateDevice)                                                              \
+  X(GetDeviceProcAddr)
+
+#define TESSERA_VULKAN_DEVICE_FUNCTIONS(X)                                     \
+  X(DestroyDevice)                                                             \
+  X(GetDeviceQueue)                                                            \
+  X(DeviceWaitIdle)                                                            \
+  X(CreateBuffer)                                                              \
+  X(DestroyBuffer)                                                             \
+  X(GetBufferMemoryRequirements)                                               \
+  X(GetBufferDeviceAddress)                                                    \
+  X(AllocateMemory)                                                            \
+  X(FreeMemory)                                                                \
+  X(BindBufferMemory)                                                          \
+  X(MapMemory)                                                                 \
+  X(CreateShaderModule)                                                        \
+  X(DestroyShaderModule)                                                       \
+  X(CreatePipelineLayout)                                                      \
+  X(DestroyPipelineLayout)                                                     \
+  X(CreateComputePipelines)                                                    \
+  X(DestroyPipeline)                                                           \
+  X(CreateCommandPool)                                                         \
+  X(DestroyCommandPool)                                                        \
+  X(AllocateCommandBuffers)                                                    \
+  X(BeginCommandBuffer)                                                        \
+  X(EndCommandBuffer)                                                          \
+  X(ResetCommandBuffer)                                                        \
+  X(CmdBindPipeline)                                                           \
+  X(CmdPushConstants)                                                          \
+  X(CmdDispatch)                                                               \
+  X(CmdPipelineBarrier)                                                        \
+  X(CmdCopyBuffer)                                                             \
+  X(CmdFillBuffer)                                                             \
+  X(CmdResetQueryPool)                                                         \
+  X(CmdWriteTimestamp)                                                         \
+  X(CreateQueryPool)                                                           \
+  X(DestroyQueryPool)                                                          \
+  X(GetQueryPoolResults)                                                       \
+  X(CreateFence)                                                               \
+  X(DestroyFence)                                                              \
+  X(ResetFences)                                                               \
+  X(WaitForFences)                                                             \
+  X(QueueSubmit)
+
+/// The loader, with one instance.
+struct VulkanDriver {
+  VkInstance instance = VK_NULL_HANDLE;
+#define TESSERA_DECLARE(name) PFN_vk##name name = nullptr;
+  TESSERA_VULKAN_INSTANCE_FUNCTIONS(TESSERA_DECLARE)
+#undef TESSERA_DECLARE
+  /// Null where no driver has the extension.
+  PFN_vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR
+      GetCooperativeMatrixProperties = nullptr;
+};
+
+/// The functions of one open device.
+struct VulkanFunctions {
+#define TESSERA_DECLARE(name) PFN_vk##name name = nullptr;
+  TESSERA_VULKAN_DEVICE_FUNCTIONS(TESSERA_DECLARE)
+#undef TESSERA_DECLARE
+};
+
+/// A structure of Vulkan's, zero but for what it says it is.
+template <typename Structure> Structure make(VkStructureType type) {
+  Structure value = {};
+  value.sType = type;
+  return value;
+}
+
+/// "vkCreateDevice: VK_ERROR_DEVICE_LOST".
+std::string describeVulkan(const char *call, VkResult result);
+
+/// The loader of this machine, with an instance; null, and the reason in
+/// `why`, when there is none.
+const VulkanDriver *getVulkanDriver(std::string *why);
+
+} // namespace tessera::runtime
+
+#endif // TESSERA_LIB_RUNTIME_VULKAN_VULKANDRIVER_H

@@ -1,0 +1,101 @@
+//===- SPIRV.cpp - Kernels to SPIR-V binaries -----------------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Target/Target.h"
+
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/SPIRV/IR/SPIRVOps.h"
+#include "mlir/Target/SPIRV/Serialization.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Program.h"
+
+using namespace mlir;
+using namespace mlir::tessera;
+
+FailureOr<std::string> mlir::tessera::emitSPIRV(ModuleOp module) {
+  std::string bytes;
+  llvm::StringSet<llvm::MallocAllocator> names;
+  WalkResult result = module.walk([&](spirv::ModuleOp code) {
+    for (auto entry : code.getOps<spirv::EntryPointOp>())
+      if (!names.insert(entry.getFn()).second) {
+        entry.emitError() << "two kernels are named '" << entry.getFn()
+                          << "': rename one";
+        return WalkResult::interrupt();
+      }
+    SmallVector<uint32_t> words;
+    spirv::SerializationOptions options;
+    options.emitSymbolName = true;
+    if (failed(spirv::serialize(code, words, options)))
+      return WalkResult::interrupt();
+    bytes.append(reinterpret_cast<const char *>(words.data()),
+                 words.size() * sizeof(uint32_t));
+    return WalkResult::skip();
+  });
+  if (result.wasInterrupted())
+    return failure();
+  return bytes;
+}
+
+FailureOr<std::string> mlir::tessera::printSPIRV(ModuleOp module) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  module.walk([&](spirv::ModuleOp code) {
+    code.print(os);
+    os << "\n";
+    return WalkResult::skip();
+  });
+  return text;
+}
+
+/// The length in words of the first module of several.
+static size_t getModuleLength(ArrayRef<uint32_t> words) {
+  size_t at = 5;
+  while (at < words.size() && words[at] != words[0])
+    at += std::max<uint32_t>(words[at] >> 16, 1);
+  return std::min(at, words.size());
+}
+
+std::string mlir::tessera::findSpirvVal() {
+  llvm::ErrorOr<std::string> path = llvm::sys::findProgramByName("spirv-val");
+  return path ? *path : "";
+}
+
+LogicalResult mlir::tessera::runSpirvVal(Operation *op, StringRef bytes) {
+  std::string program = findSpirvVal();
+  if (program.empty())
+    return op->emitError() << "spirv-val is not on the PATH: install "
+                              "spirv-tools, or leave validation out";
+  ArrayRef<uint32_t> words(reinterpret_cast<const uint32_t *>(bytes.data()),
+                           bytes.size() / sizeof(uint32_t));
+  while (!words.empty()) {
+    size_t length = getModuleLength(words);
+    SmallString<64> file, log;
+    int descriptor;
+    if (llvm::sys::fs::createTemporaryFile("tessera", "spv", descriptor,
+                                           file) ||
+        llvm::sys::fs::createTemporaryFile("tessera", "log", log))
+      return op->emitError() << "cannot create a temporary file";
+    {
+      llvm::raw_fd_ostream os(descriptor, /*shouldClose=*/true);
+      os.write(reinterpret_cast<const char *>(words.data()),
+               length * sizeof(uint32_t));
+    }
+    int status = llvm::sys::ExecuteAndWait(
+        program, {program, "--target-env", "vulkan1.3", file}, std::nullopt,
+        {std::nullopt, StringRef(log), StringRef(log)});
+    auto text = llvm::MemoryBuffer::getFile(log);
+    llvm::sys::fs::remove(file);
+    llvm::sys::fs::remove(log);
+    if (status)
+      return op->emitError() << "spirv-val rejects a kernel: "
+                             << (text ? (*text)->getBuffer().trim()
+                                      : StringRef("no reason given"));
+    words = words.drop_front(length);
+  }
+  return success();
+}

@@ -1,0 +1,98 @@
+#!/usr/bin/env bash
+# Vulkan devices that are programs: Mesa's lavapipe. Fetches them once, from Debian's packages.
+#
+#   scripts/software-devices.sh lavapipe PROGRAM ARGS...   runs PROGRAM with the lavapipe of
+#                                trixie-backports, which has cooperative matrices
+#   scripts/software-devices.sh stock PROGRAM ARGS...      with bookworm's, which has none
+#   scripts/software-devices.sh --have NAME                says by its status whether NAME was fetched
+#   scripts/software-devices.sh --fetch [NAME...]          fetches them
+#
+# The packages are unpacked beside the system, never installed: below TESSERA_DEVICES (default:
+# ~/.cache/tessera/devices), with the suite's spirv-val. Those of another suite need a newer C library than the system may have, so
+# PROGRAM is started by their own loader, with their libraries before the system's.
+set -euo pipefail
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
+STORE=${TESSERA_DEVICES-${XDG_CACHE_HOME:-$HOME/.cache}/tessera/devices}
+declare -A SUITES=([lavapipe]="trixie trixie-backports" [stock]="bookworm")
+
+# mirror: where this machine's apt finds the distribution.
+mirror() {
+  apt-get indextargets --format '$(REPO_URI) $(RELEASE) $(COMPONENT)' 'Created-By: Packages' |
+    awk '$1 ~ /debian\/?$/ && $3 == "main" { print $1; exit }'
+}
+
+fetch() {
+  local name=$1 root=$STORE/$1 suites=(${SUITES[$1]}) uri part
+  [[ -e $root/complete ]] && return
+  command -v apt-get >/dev/null || die "not a Debian system: fetch Mesa's lavapipe by hand"
+  uri=$(mirror)
+  [[ $uri ]] || die "apt knows no Debian mirror: run apt-get update first"
+  say "fetching $name (Debian ${suites[*]})"
+  rm -rf "$root.part"
+  part=$root.part
+  mkdir -p "$part"/apt/{lists/partial,archives/partial,etc}
+  : >"$part/apt/status"
+  local suite
+  for suite in "${suites[@]}"; do
+    echo "deb $uri $suite main"
+  done >"$part/apt/sources.list"
+  # A state of its own, in which nothing is installed: so every dependency comes along.
+  local apt=(apt-get -qq -o "Dir::State::lists=$part/apt/lists" -o "Dir::State::status=$part/apt/status"
+    -o "Dir::Cache=$part/apt" -o "Dir::Cache::archives=$part/apt/archives"
+    -o "Dir::Etc::sourcelist=$part/apt/sources.list" -o Dir::Etc::sourceparts=- -o APT::Sandbox::User=root
+    -o APT::Install-Recommends=false -o Debug::NoLocking=true)
+  "${apt[@]}" update >"$part/log" 2>&1 || { cat "$part/log" >&2; die "cannot read the package lists"; }
+  "${apt[@]}" -y --download-only -t "${suites[-1]}" install mesa-vulkan-drivers libvulkan1 spirv-tools libc6 libstdc++6 \
+    >>"$part/log" 2>&1 || { tail -5 "$part/log" >&2; die "cannot fetch $name"; }
+  local package
+  for package in "$part"/apt/archives/*.deb; do
+    dpkg -x "$package" "$part/root"
+  done
+  rm -rf "$part/apt"
+  # Other programs start this one by its name.
+  local machine; machine=$(uname -m)-linux-gnu
+  if [[ -e $part/root/usr/bin/spirv-val ]]; then
+    mkdir -p "$part/bin"
+    cat >"$part/bin/spirv-val" <<END
+#!/bin/sh
+exec $(cd "$part" && find root -name 'ld-linux-*.so.*' -print -quit | sed "s|^|$root/|") \\
+  --library-path $root/root/usr/lib/$machine:$root/root/lib/$machine $root/root/usr/bin/spirv-val "\$@"
+END
+    chmod +x "$part/bin/spirv-val"
+  fi
+  touch "$part/complete"
+  mv "$part" "$root"
+}
+
+# start NAME PROGRAM ARGS...
+start() {
+  local root=$STORE/$1/root program; shift
+  program=$(command -v "$1") || die "no program '$1'"; shift
+  local machine; machine=$(uname -m)-linux-gnu
+  local libraries=$root/usr/lib/$machine:$root/lib/$machine loader
+  loader=$(find "$root" -name 'ld-linux-*.so.*' -print -quit)
+  local driver=("$root"/usr/share/vulkan/icd.d/lvp_icd*.json)
+  # The manifest may name the library alone, or its place in an installed system.
+  local manifest=${root%/root}/lvp.json
+  if [[ ! -e $manifest ]]; then
+    sed "s|\(\"library_path\": *\)\"[^\"]*\"|\1\"$root/usr/lib/$machine/libvulkan_lvp.so\"|" \
+      "${driver[0]}" >"$manifest.$$"
+    mv -f "$manifest.$$" "$manifest"
+  fi
+  export VK_DRIVER_FILES=$manifest VK_ICD_FILENAMES=$manifest
+  exec "$loader" --library-path "$libraries:/usr/lib/$machine:$LLVM/lib" --argv0 "$program" "$program" "$@"
+}
+
+case ${1-} in
+--fetch)
+  shift
+  [[ $# == 0 ]] && set -- "${!SUITES[@]}"
+  for name; do
+    [[ ${SUITES[$name]-} ]] || die "no device '$name'; there are ${!SUITES[*]}"
+    fetch "$name"
+  done ;;
+--have) [[ -e $STORE/${2-}/complete ]] ;;
+lavapipe | stock) fetch "$1"; [[ $# -ge 2 ]] || die "which program?"; start "$@" ;;
+*) die "usage: software-devices.sh lavapipe|stock PROGRAM ARGS... | --fetch [NAME...] | --have NAME" ;;
+esac

@@ -45,8 +45,7 @@ static int64_t getMostBytes(const Chip &chip, Role role) {
   int64_t most = 8;
   for (const MatrixInstruction &row : chip.instructions)
     // No element is wider than 8 bytes.
-    if (row.matrixUnit)
-      most = std::max(most, row.getMap(role).getNumRegisters() * 8);
+    most = std::max(most, row.getMap(role).getNumRegisters() * 8);
   return most;
 }
 

@@ -14,11 +14,11 @@
 
 // CHECK-LABEL: func @f16(
 // GFX906:  schedule <workgroup = [64, 64], subgroup = [32, 32], k = 32, kFragment = 2, stages = 1, vthread = [1, 1], swizzle = true, raster = 8>
-// GFX908:  schedule <workgroup = [128, 128], subgroup = [64, 64], k = 32, kFragment = 8, stages = 1, vthread = [1, 1], raster = 8>
-// GFX942:  schedule <workgroup = [128, 128], subgroup = [64, 64], k = 32, kFragment = 8, stages = 1, vthread = [1, 1]>
-// GFX950:  schedule <workgroup = [128, 128], subgroup = [64, 64], k = 32, kFragment = 16, stages = 2, vthread = [1, 1], raster = 8>
-// GFX1100: schedule <workgroup = [128, 128], subgroup = [64, 32], k = 32, kFragment = 16, stages = 1, vthread = [1, 1], raster = 8>
-// GFX1201: schedule <workgroup = [128, 128], subgroup = [64, 32], k = 32, kFragment = 16, stages = 1, vthread = [1, 1], raster = 8>
+// GFX908:  schedule <workgroup = [128, 128], subgroup = [64, 64], k = 32, kFragment = 8, stages = 2, vthread = [1, 1], swizzle = true, raster = 8>
+// GFX942:  schedule <workgroup = [128, 128], subgroup = [64, 64], k = 32, kFragment = 8, stages = 2, vthread = [1, 1], swizzle = true>
+// GFX950:  schedule <workgroup = [128, 128], subgroup = [64, 64], k = 32, kFragment = 16, stages = 2, vthread = [1, 1], swizzle = true, raster = 8>
+// GFX1100: schedule <workgroup = [128, 128], subgroup = [64, 32], k = 32, kFragment = 16, stages = 2, vthread = [1, 1], swizzle = true, raster = 8>
+// GFX1201: schedule <workgroup = [128, 128], subgroup = [64, 32], k = 32, kFragment = 16, stages = 2, vthread = [1, 1], swizzle = true, raster = 8>
 func.func @f16(%a: memref<4096x4096xf16>, %b: memref<4096x4096xf16>, %c: memref<4096x4096xf32>) {
   tessera.contract ins(%a, %b : memref<4096x4096xf16>, memref<4096x4096xf16>) outs(%c : memref<4096x4096xf32>)
       maps [#mk, #kn, #mn] accumulate f32 {
@@ -30,11 +30,11 @@ func.func @f16(%a: memref<4096x4096xf16>, %b: memref<4096x4096xf16>, %c: memref<
 
 // CHECK-LABEL: func @f8(
 // GFX906:  schedule <workgroup = [64, 64], subgroup = [32, 32], k = 64, kFragment = 1, stages = 1, vthread = [1, 1], swizzle = true, raster = 8>
-// GFX908:  schedule <workgroup = [128, 128], subgroup = [64, 64], k = 64, kFragment = 1, stages = 1, vthread = [1, 1], raster = 8>
-// GFX942:  schedule <workgroup = [128, 128], subgroup = [64, 64], k = 64, kFragment = 1, stages = 1, vthread = [1, 1]>
-// GFX950:  schedule <workgroup = [128, 128], subgroup = [64, 64], k = 64, kFragment = 64, stages = 2, vthread = [1, 1], raster = 8>
-// GFX1100: schedule <workgroup = [128, 128], subgroup = [64, 32], k = 64, kFragment = 1, stages = 1, vthread = [1, 1], raster = 8>
-// GFX1201: schedule <workgroup = [128, 128], subgroup = [64, 32], k = 64, kFragment = 16, stages = 1, vthread = [1, 1], raster = 8>
+// GFX908:  schedule <workgroup = [64, 64], subgroup = [32, 32], k = 64, kFragment = 1, stages = 1, vthread = [1, 1], swizzle = true, raster = 8>
+// GFX942:  schedule <workgroup = [64, 64], subgroup = [32, 32], k = 64, kFragment = 1, stages = 1, vthread = [1, 1], swizzle = true, raster = 8>
+// GFX950:  schedule <workgroup = [128, 128], subgroup = [64, 64], k = 64, kFragment = 64, stages = 2, vthread = [1, 1], swizzle = true, raster = 8>
+// GFX1100: schedule <workgroup = [64, 64], subgroup = [32, 32], k = 64, kFragment = 1, stages = 1, vthread = [1, 1], swizzle = true, raster = 8>
+// GFX1201: schedule <workgroup = [128, 128], subgroup = [64, 32], k = 64, kFragment = 16, stages = 2, vthread = [1, 1], swizzle = true, raster = 8>
 func.func @f8(%a: memref<4096x4096xf8E4M3FN>, %b: memref<4096x4096xf8E4M3FN>, %c: memref<4096x4096xf32>) {
   tessera.contract ins(%a, %b : memref<4096x4096xf8E4M3FN>, memref<4096x4096xf8E4M3FN>) outs(%c : memref<4096x4096xf32>)
       maps [#mk, #kn, #mn] accumulate f32 {
@@ -45,12 +45,12 @@ func.func @f8(%a: memref<4096x4096xf8E4M3FN>, %b: memref<4096x4096xf8E4M3FN>, %c
 }
 
 // CHECK-LABEL: func @f64(
-// GFX906:  schedule <workgroup = [128, 64], subgroup = [64, 32], k = 8, kFragment = 1, stages = 1, vthread = [1, 1]>
-// GFX908:  schedule <workgroup = [128, 64], subgroup = [64, 32], k = 8, kFragment = 1, stages = 1, vthread = [1, 1]>
-// GFX942:  schedule <workgroup = [128, 64], subgroup = [64, 32], k = 8, kFragment = 4, stages = 1, vthread = [1, 1]>
-// GFX950:  schedule <workgroup = [128, 64], subgroup = [64, 32], k = 8, kFragment = 4, stages = 2, vthread = [1, 1]>
-// GFX1100: schedule <workgroup = [128, 64], subgroup = [64, 16], k = 8, kFragment = 1, stages = 1, vthread = [1, 1]>
-// GFX1201: schedule <workgroup = [128, 64], subgroup = [64, 16], k = 8, kFragment = 1, stages = 1, vthread = [1, 1]>
+// GFX906:  schedule <workgroup = [64, 32], subgroup = [32, 16], k = 8, kFragment = 1, stages = 1, vthread = [1, 1], swizzle = true, raster = 8>
+// GFX908:  schedule <workgroup = [64, 32], subgroup = [32, 16], k = 8, kFragment = 1, stages = 1, vthread = [1, 1], swizzle = true, raster = 8>
+// GFX942:  schedule <workgroup = [128, 64], subgroup = [64, 32], k = 8, kFragment = 4, stages = 2, vthread = [1, 1], swizzle = true>
+// GFX950:  schedule <workgroup = [128, 64], subgroup = [64, 32], k = 8, kFragment = 4, stages = 2, vthread = [1, 1], swizzle = true>
+// GFX1100: schedule <workgroup = [64, 32], subgroup = [32, 16], k = 8, kFragment = 1, stages = 1, vthread = [1, 1], swizzle = true, raster = 8>
+// GFX1201: schedule <workgroup = [64, 32], subgroup = [32, 16], k = 8, kFragment = 1, stages = 1, vthread = [1, 1], swizzle = true, raster = 8>
 func.func @f64(%a: memref<1000x1000xf64>, %b: memref<1000x1000xf64>, %c: memref<1000x1000xf64>) {
   tessera.contract ins(%a, %b : memref<1000x1000xf64>, memref<1000x1000xf64>) outs(%c : memref<1000x1000xf64>)
       maps [#mk, #kn, #mn] accumulate f64 {
@@ -62,11 +62,11 @@ func.func @f64(%a: memref<1000x1000xf64>, %b: memref<1000x1000xf64>, %c: memref<
 
 // CHECK-LABEL: func @unaligned(
 // GFX906:  schedule <workgroup = [64, 64], subgroup = [32, 32], k = 32, kFragment = 2, stages = 1, vthread = [1, 1]>
-// GFX908:  schedule <workgroup = [64, 64], subgroup = [32, 32], k = 32, kFragment = 8, stages = 1, vthread = [1, 1], stageOutput = true>
-// GFX942:  schedule <workgroup = [64, 64], subgroup = [32, 32], k = 32, kFragment = 8, stages = 1, vthread = [1, 1], stageOutput = true>
+// GFX908:  schedule <workgroup = [64, 64], subgroup = [32, 32], k = 32, kFragment = 8, stages = 2, vthread = [1, 1], stageOutput = true>
+// GFX942:  schedule <workgroup = [64, 64], subgroup = [32, 32], k = 32, kFragment = 8, stages = 2, vthread = [1, 1], stageOutput = true>
 // GFX950:  schedule <workgroup = [64, 64], subgroup = [32, 32], k = 32, kFragment = 16, stages = 2, vthread = [1, 1], stageOutput = true>
-// GFX1100: schedule <workgroup = [64, 64], subgroup = [32, 16], k = 32, kFragment = 16, stages = 1, vthread = [1, 1], stageOutput = true>
-// GFX1201: schedule <workgroup = [64, 64], subgroup = [32, 16], k = 32, kFragment = 16, stages = 1, vthread = [1, 1], stageOutput = true>
+// GFX1100: schedule <workgroup = [64, 64], subgroup = [32, 16], k = 32, kFragment = 16, stages = 2, vthread = [1, 1], stageOutput = true>
+// GFX1201: schedule <workgroup = [64, 64], subgroup = [32, 16], k = 32, kFragment = 16, stages = 2, vthread = [1, 1], stageOutput = true>
 func.func @unaligned(%a: memref<509x511xf16>, %b: memref<511x513xf16>, %c: memref<509x513xf32>) {
   tessera.contract ins(%a, %b : memref<509x511xf16>, memref<511x513xf16>) outs(%c : memref<509x513xf32>)
       maps [#mk, #kn, #mn] accumulate f32 {
@@ -78,12 +78,12 @@ func.func @unaligned(%a: memref<509x511xf16>, %b: memref<511x513xf16>, %c: memre
 
 // Unsigned: no dot product of gfx906.
 // CHECK-LABEL: func @u8(
-// GFX906:  schedule <workgroup = [64, 64], subgroup = [32, 32], k = 64, kFragment = 1, stages = 1, vthread = [1, 1]>
-// GFX908:  schedule <workgroup = [64, 64], subgroup = [32, 32], k = 64, kFragment = 8, stages = 1, vthread = [1, 1]>
-// GFX942:  schedule <workgroup = [64, 64], subgroup = [32, 32], k = 64, kFragment = 16, stages = 1, vthread = [1, 1]>
-// GFX950:  schedule <workgroup = [64, 64], subgroup = [32, 32], k = 64, kFragment = 32, stages = 2, vthread = [1, 1]>
-// GFX1100: schedule <workgroup = [64, 64], subgroup = [32, 16], k = 64, kFragment = 16, stages = 1, vthread = [1, 1]>
-// GFX1201: schedule <workgroup = [64, 64], subgroup = [32, 16], k = 64, kFragment = 16, stages = 1, vthread = [1, 1]>
+// GFX906:  schedule <workgroup = [64, 64], subgroup = [32, 32], k = 64, kFragment = 1, stages = 1, vthread = [1, 1], swizzle = true>
+// GFX908:  schedule <workgroup = [64, 64], subgroup = [32, 32], k = 64, kFragment = 8, stages = 2, vthread = [1, 1], swizzle = true>
+// GFX942:  schedule <workgroup = [64, 64], subgroup = [32, 32], k = 64, kFragment = 16, stages = 2, vthread = [1, 1], swizzle = true>
+// GFX950:  schedule <workgroup = [64, 64], subgroup = [32, 32], k = 64, kFragment = 32, stages = 2, vthread = [1, 1], swizzle = true>
+// GFX1100: schedule <workgroup = [64, 64], subgroup = [32, 16], k = 64, kFragment = 16, stages = 2, vthread = [1, 1], swizzle = true>
+// GFX1201: schedule <workgroup = [64, 64], subgroup = [32, 16], k = 64, kFragment = 16, stages = 2, vthread = [1, 1], swizzle = true>
 func.func @u8(%a: memref<512x512xi8>, %b: memref<512x512xi8>, %c: memref<512x512xi32>) {
   tessera.contract ins(%a, %b : memref<512x512xi8>, memref<512x512xi8>) outs(%c : memref<512x512xi32>)
       maps [#mk, #kn, #mn] accumulate i32 unsigned_a unsigned_b {

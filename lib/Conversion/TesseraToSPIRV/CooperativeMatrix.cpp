@@ -106,8 +106,8 @@ template <typename Access>
 static int64_t getMatrixAlignment(Access op, const Chip &chip,
                                   FragmentType type) {
   auto [rows, cols] = getTile(chip, type);
-  int64_t row =
-      (op.getTranspose() ? rows : cols) * getStorageBytes(type.getElementType());
+  int64_t row = (op.getTranspose() ? rows : cols) *
+                getStorageBytes(type.getElementType());
   auto first =
       op->template getAttrOfType<IntegerAttr>(getAlignmentAttrName()).getInt();
   return std::min(first, row);
@@ -331,8 +331,8 @@ struct MatrixConvertPattern : MatrixPattern<ConvertOp> {
     if (!needsScratch(chip, op)) {
       SmallVector<Value> tiles;
       for (Value tile : adaptor.getSource())
-        tiles.push_back(castMatrix(rewriter, loc, tile, element,
-                                   op.getIsUnsigned()));
+        tiles.push_back(
+            castMatrix(rewriter, loc, tile, element, op.getIsUnsigned()));
       rewriter.replaceOpWithMultiple(op, {ValueRange(tiles)});
       return success();
     }
@@ -438,9 +438,9 @@ static Value emitSplat(OpBuilder &builder, Location loc, Value like,
   return spirv::CompositeConstructOp::create(builder, loc, type, element);
 }
 
-/// Signs are the product's: a matrix of i8 has none (SPV_KHR_cooperative_matrix,
-/// Cooperative Matrix Operands). Devices have products of two signed matrices
-/// and of two unsigned ones.
+/// Signs are the product's: a matrix of i8 has none
+/// (SPV_KHR_cooperative_matrix, Cooperative Matrix Operands). Devices have
+/// products of two signed matrices and of two unsigned ones.
 Value SpirvTarget::emitMma(OpBuilder &builder, Location loc,
                            const MatrixInstruction &row, MmaOp op, Value a,
                            Value b, Value acc) const {

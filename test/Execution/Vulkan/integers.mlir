@@ -11,56 +11,56 @@
 // CHECK: coop.m8n8k8.i32.i8, on the matrix unit
 // CHECK: {{^}}verified
 
-func.func @signed(%a: tensor<40x48xi8>, %b: tensor<48x64xi8>) -> tensor<40x64xi32> {
+func.func @signed(%a: tensor<32x48xi8>, %b: tensor<48x64xi8>) -> tensor<32x64xi32> {
   %zero = arith.constant 0 : i32
-  %e = tensor.empty() : tensor<40x64xi32>
-  %i = linalg.fill ins(%zero : i32) outs(%e : tensor<40x64xi32>) -> tensor<40x64xi32>
-  %r = linalg.matmul ins(%a, %b : tensor<40x48xi8>, tensor<48x64xi8>) outs(%i : tensor<40x64xi32>) -> tensor<40x64xi32>
-  return %r : tensor<40x64xi32>
+  %e = tensor.empty() : tensor<32x64xi32>
+  %i = linalg.fill ins(%zero : i32) outs(%e : tensor<32x64xi32>) -> tensor<32x64xi32>
+  %r = linalg.matmul ins(%a, %b : tensor<32x48xi8>, tensor<48x64xi8>) outs(%i : tensor<32x64xi32>) -> tensor<32x64xi32>
+  return %r : tensor<32x64xi32>
 }
 
-func.func @unsigned(%a: tensor<40x48xi8>, %b: tensor<48x64xi8>) -> tensor<40x64xi32> {
+func.func @unsigned(%a: tensor<32x48xi8>, %b: tensor<48x64xi8>) -> tensor<32x64xi32> {
   %zero = arith.constant 0 : i32
-  %e = tensor.empty() : tensor<40x64xi32>
-  %i = linalg.fill ins(%zero : i32) outs(%e : tensor<40x64xi32>) -> tensor<40x64xi32>
-  %r = linalg.matmul {cast = #linalg.type_fn<cast_unsigned>} ins(%a, %b : tensor<40x48xi8>, tensor<48x64xi8>) outs(%i : tensor<40x64xi32>) -> tensor<40x64xi32>
-  return %r : tensor<40x64xi32>
+  %e = tensor.empty() : tensor<32x64xi32>
+  %i = linalg.fill ins(%zero : i32) outs(%e : tensor<32x64xi32>) -> tensor<32x64xi32>
+  %r = linalg.matmul {cast = #linalg.type_fn<cast_unsigned>} ins(%a, %b : tensor<32x48xi8>, tensor<48x64xi8>) outs(%i : tensor<32x64xi32>) -> tensor<32x64xi32>
+  return %r : tensor<32x64xi32>
 }
 
-func.func @mixed(%a: tensor<40x48xi8>, %b: tensor<48x64xi8>) -> tensor<40x64xi32> {
+func.func @mixed(%a: tensor<32x32xi8>, %b: tensor<32x32xi8>) -> tensor<32x32xi32> {
   %zero = arith.constant 0 : i32
-  %e = tensor.empty() : tensor<40x64xi32>
-  %i = linalg.fill ins(%zero : i32) outs(%e : tensor<40x64xi32>) -> tensor<40x64xi32>
+  %e = tensor.empty() : tensor<32x32xi32>
+  %i = linalg.fill ins(%zero : i32) outs(%e : tensor<32x32xi32>) -> tensor<32x32xi32>
   %r = linalg.generic {
       indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>],
       iterator_types = ["parallel", "parallel", "reduction"]}
-      ins(%a, %b : tensor<40x48xi8>, tensor<48x64xi8>) outs(%i : tensor<40x64xi32>) {
+      ins(%a, %b : tensor<32x32xi8>, tensor<32x32xi8>) outs(%i : tensor<32x32xi32>) {
     ^bb0(%x: i8, %y: i8, %s: i32):
       %u = arith.extui %x : i8 to i32
       %v = arith.extsi %y : i8 to i32
       %p = arith.muli %u, %v : i32
       %t = arith.addi %s, %p : i32
       linalg.yield %t : i32
-  } -> tensor<40x64xi32>
-  return %r : tensor<40x64xi32>
+  } -> tensor<32x32xi32>
+  return %r : tensor<32x32xi32>
 }
 
 // The sums leave the matrices: each becomes a float.
-func.func @scaled(%a: tensor<64x48xi8>, %b: tensor<48x64xi8>) -> tensor<64x64xf32> {
+func.func @scaled(%a: tensor<32x32xi8>, %b: tensor<32x32xi8>) -> tensor<32x32xf32> {
   %zero = arith.constant 0 : i32
-  %e = tensor.empty() : tensor<64x64xi32>
-  %i = linalg.fill ins(%zero : i32) outs(%e : tensor<64x64xi32>) -> tensor<64x64xi32>
-  %r = linalg.matmul ins(%a, %b : tensor<64x48xi8>, tensor<48x64xi8>) outs(%i : tensor<64x64xi32>) -> tensor<64x64xi32>
-  %f = tensor.empty() : tensor<64x64xf32>
+  %e = tensor.empty() : tensor<32x32xi32>
+  %i = linalg.fill ins(%zero : i32) outs(%e : tensor<32x32xi32>) -> tensor<32x32xi32>
+  %r = linalg.matmul ins(%a, %b : tensor<32x32xi8>, tensor<32x32xi8>) outs(%i : tensor<32x32xi32>) -> tensor<32x32xi32>
+  %f = tensor.empty() : tensor<32x32xf32>
   %q = linalg.generic {
       indexing_maps = [affine_map<(m, n) -> (m, n)>, affine_map<(m, n) -> (m, n)>],
       iterator_types = ["parallel", "parallel"]}
-      ins(%r : tensor<64x64xi32>) outs(%f : tensor<64x64xf32>) {
+      ins(%r : tensor<32x32xi32>) outs(%f : tensor<32x32xf32>) {
     ^bb0(%x: i32, %y: f32):
       %s = arith.constant 0.5 : f32
       %u = arith.sitofp %x : i32 to f32
       %v = arith.mulf %u, %s : f32
       linalg.yield %v : f32
-  } -> tensor<64x64xf32>
-  return %q : tensor<64x64xf32>
+  } -> tensor<32x32xf32>
+  return %q : tensor<32x32xf32>
 }

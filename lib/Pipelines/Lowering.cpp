@@ -108,6 +108,7 @@ void mlir::tessera::buildKernelToLLVMPipeline(OpPassManager &pm,
     kernels.addPass(createLowerMemoryToSPIRV());
     kernels.addPass(createCanonicalizerPass());
     kernels.addPass(createCSEPass());
+    kernels.addPass(createLoopInvariantCodeMotionPass());
     kernels.addPass(createScalarizeVectors());
     kernels.addPass(createCanonicalizerPass());
     kernels.addPass(createCSEPass());

@@ -74,12 +74,27 @@ TEST_F(ChipTest, FindsVulkanChipsByWhatTheyReport) {
   EXPECT_TRUE(row->opaque && row->matrixUnit);
   EXPECT_EQ(std::make_tuple(row->m, row->n, row->k),
             std::make_tuple(16, 8, 32));
-  // Types that are not there yet.
-  EXPECT_FALSE(chip->findInstruction("coop.m8n8k8.s32.s8"));
+  // One row for both signs, where the device has both.
+  row = chip->findInstruction("coop.m8n8k8.i32.i8");
+  ASSERT_TRUE(row);
+  EXPECT_TRUE(row->signedOnly);
+  const Chip *both = findChip(
+      "vulkan", "s16-w65536-t512-m8n8k8.u32.u8-m8n8k8.s32.s8-m8n8k8.f32.bf16");
+  ASSERT_TRUE(both);
+  EXPECT_FALSE(both->findInstruction("coop.m8n8k8.i32.i8")->signedOnly);
+  EXPECT_TRUE(both->findInstruction("coop.m8n8k8.f32.bf16"));
+  // Operands and sums of types that make no product of the dialect's.
+  EXPECT_FALSE(findChip("vulkan", "s8-w32768-t1024-m8n8k8.bf16.bf16")
+                   ->findInstruction("coop.m8n8k8.bf16.bf16"));
   EXPECT_EQ(findChip("vulkan", chip->name), chip);
   // What has a name goes by it.
   EXPECT_EQ(findChip("vulkan", "s8-w32768-t1024")->name, "lavapipe-simt");
   EXPECT_EQ(findChip("vulkan", "s8-w32768-t1024")->workgroupMemoryBytes, 32768);
+  // In whatever order a driver lists its products.
+  EXPECT_EQ(findChip("vulkan", "s8-w32768-t1024-m8n8k8.s32.s8-m8n8k8.f32.f16-"
+                               "m8n8k8.f16.f16-m8n8k8.u32.u8")
+                ->name,
+            "lavapipe");
   for (const char *name : {"", "s8", "s8-w32768", "s12-w32768-t1024",
                            "s8-w-t1024", "x8-w32768-t1024", "sm_80"})
     EXPECT_FALSE(findChip("vulkan", name)) << name;

@@ -100,6 +100,19 @@ static void emitMatrixStore(OpBuilder &builder, Location loc, Value matrix,
                   : builder.getI32IntegerAttr(static_cast<int32_t>(alignment)));
 }
 
+/// The alignment in bytes of each tile of an access, of which the access itself
+/// has that of the first: tiles lie side by side.
+template <typename Access>
+static int64_t getMatrixAlignment(Access op, const Chip &chip,
+                                  FragmentType type) {
+  auto [rows, cols] = getTile(chip, type);
+  int64_t row = (op.getTranspose() ? rows : cols) *
+                getStorageBytes(type.getElementType());
+  auto first =
+      op->template getAttrOfType<IntegerAttr>(getAlignmentAttrName()).getInt();
+  return std::min(first, row);
+}
+
 /// From a row of `memory` to the next, in elements (i32).
 static Value emitRowStride(OpBuilder &builder, Location loc, Value memory) {
   auto type = cast<MemRefType>(memory.getType());
@@ -202,8 +215,7 @@ struct MatrixLoadPattern : MatrixPattern<LoadOp> {
     auto [rows, cols] = getTile(target.chip, type);
     IndexMath math(rewriter, loc);
     Value stride = emitRowStride(rewriter, loc, op.getMemory());
-    int64_t alignment =
-        op->getAttrOfType<IntegerAttr>(getAlignmentAttrName()).getInt();
+    int64_t alignment = getMatrixAlignment(op, target.chip, type);
     SmallVector<Value> tiles;
     for (int64_t i = 0; i < type.getRows(); i += rows)
       for (int64_t j = 0; j < type.getCols(); j += cols) {
@@ -233,8 +245,7 @@ struct MatrixStorePattern : MatrixPattern<StoreOp> {
     auto [rows, cols] = getTile(target.chip, type);
     IndexMath math(rewriter, loc);
     Value stride = emitRowStride(rewriter, loc, op.getMemory());
-    int64_t alignment =
-        op->getAttrOfType<IntegerAttr>(getAlignmentAttrName()).getInt();
+    int64_t alignment = getMatrixAlignment(op, target.chip, type);
     ValueRange tiles = adaptor.getValue();
     size_t next = 0;
     for (int64_t i = 0; i < type.getRows(); i += rows)
@@ -274,15 +285,29 @@ struct MatrixConvertPattern : MatrixPattern<ConvertOp> {
   using MatrixPattern::MatrixPattern;
 
   /// A matrix of other elements, in the same place.
-  Value castMatrix(OpBuilder &builder, Location loc, Value matrix,
-                   Type element) const {
+  Value castMatrix(OpBuilder &builder, Location loc, Value matrix, Type element,
+                   bool isUnsigned) const {
     auto type = cast<spirv::CooperativeMatrixType>(matrix.getType());
-    if (type.getElementType() == element)
+    Type from = type.getElementType();
+    if (from == element)
       return matrix;
     auto to = spirv::CooperativeMatrixType::get(element, type.getRows(),
                                                 type.getColumns(),
                                                 type.getScope(), type.getUse());
-    return spirv::FConvertOp::create(builder, loc, to, matrix);
+    bool fromInteger = from.isInteger(), toInteger = element.isInteger();
+    if (!fromInteger && !toInteger)
+      return spirv::FConvertOp::create(builder, loc, to, matrix);
+    if (fromInteger && toInteger && isUnsigned)
+      return spirv::UConvertOp::create(builder, loc, to, matrix);
+    if (fromInteger && toInteger)
+      return spirv::SConvertOp::create(builder, loc, to, matrix);
+    if (fromInteger && isUnsigned)
+      return spirv::ConvertUToFOp::create(builder, loc, to, matrix);
+    if (fromInteger)
+      return spirv::ConvertSToFOp::create(builder, loc, to, matrix);
+    if (isUnsigned)
+      return spirv::ConvertFToUOp::create(builder, loc, to, matrix);
+    return spirv::ConvertFToSOp::create(builder, loc, to, matrix);
   }
 
   /// Where each element of a lane's part of a tile is: row and column.
@@ -306,7 +331,8 @@ struct MatrixConvertPattern : MatrixPattern<ConvertOp> {
     if (!needsScratch(chip, op)) {
       SmallVector<Value> tiles;
       for (Value tile : adaptor.getSource())
-        tiles.push_back(castMatrix(rewriter, loc, tile, element));
+        tiles.push_back(
+            castMatrix(rewriter, loc, tile, element, op.getIsUnsigned()));
       rewriter.replaceOpWithMultiple(op, {ValueRange(tiles)});
       return success();
     }
@@ -348,7 +374,8 @@ struct MatrixConvertPattern : MatrixPattern<ConvertOp> {
                         (c + j) / fromTile[1]];
             if (fromMatrix) {
               emitMatrixStore(
-                  rewriter, loc, castMatrix(rewriter, loc, tile, passed),
+                  rewriter, loc,
+                  castMatrix(rewriter, loc, tile, passed, op.getIsUnsigned()),
                   memory, ValueRange{math.add(begin, i * cols + j)}, stride,
                   /*transposed=*/false,
                   std::min<int64_t>(alignment,
@@ -400,10 +427,49 @@ struct MatrixConvertPattern : MatrixPattern<ConvertOp> {
 
 } // namespace
 
+/// A matrix of the type of `like`, all of whose elements are `value`.
+static Value emitSplat(OpBuilder &builder, Location loc, Value like,
+                       int64_t value) {
+  auto type = cast<spirv::CooperativeMatrixType>(like.getType());
+  Value element = arith::ConstantOp::create(
+      builder, loc,
+      builder.getIntegerAttr(type.getElementType(),
+                             APInt(8, value, /*isSigned=*/true)));
+  return spirv::CompositeConstructOp::create(builder, loc, type, element);
+}
+
+/// Signs are the product's: a matrix of i8 has none
+/// (SPV_KHR_cooperative_matrix, Cooperative Matrix Operands). Devices have
+/// products of two signed matrices and of two unsigned ones.
 Value SpirvTarget::emitMma(OpBuilder &builder, Location loc,
-                           const MatrixInstruction &, MmaOp, Value a, Value b,
-                           Value acc) const {
-  return spirv::KHRCooperativeMatrixMulAddOp::create(builder, loc, a, b, acc);
+                           const MatrixInstruction &row, MmaOp op, Value a,
+                           Value b, Value acc) const {
+  using O = spirv::CooperativeMatrixOperandsKHR;
+  auto multiply = [&](Value x, Value y, Value sum, O operands) -> Value {
+    spirv::CooperativeMatrixOperandsKHRAttr attr;
+    if (operands != O::None)
+      attr = spirv::CooperativeMatrixOperandsKHRAttr::get(builder.getContext(),
+                                                          operands);
+    return spirv::KHRCooperativeMatrixMulAddOp::create(
+        builder, loc, sum.getType(), x, y, sum, attr);
+  };
+  if (row.aType != "i8" || (op.getUnsignedA() && op.getUnsignedB()))
+    return multiply(a, b, acc, O::None);
+  O isSigned = O::ASigned | O::BSigned | O::CSigned | O::ResultSigned;
+  if (!op.getUnsignedA() && !op.getUnsignedB())
+    return multiply(a, b, acc, isSigned);
+  // Of different signs: an unsigned x is (x - 128) + 64 + 64, each of them
+  // signed.
+  bool unsignedA = op.getUnsignedA();
+  Value &turned = unsignedA ? a : b;
+  Value most = emitSplat(builder, loc, turned, 64);
+  turned = spirv::ISubOp::create(builder, loc, turned,
+                                 emitSplat(builder, loc, turned, -128));
+  Value sum = multiply(a, b, acc, isSigned);
+  for (int part = 0; part < 2; ++part)
+    sum = unsignedA ? multiply(most, b, sum, isSigned)
+                    : multiply(a, most, sum, isSigned);
+  return sum;
 }
 
 void SpirvTarget::populateOpaque(TypeConverter &converter,

@@ -68,14 +68,17 @@ static spirv::TargetEnvAttr getTargetEnv(MLIRContext *context) {
                             C::AtomicFloat32AddEXT,
                             C::AtomicFloat64AddEXT,
                             C::Int64Atomics,
-                            C::CooperativeMatrixKHR};
+                            C::CooperativeMatrixKHR,
+                            C::BFloat16TypeKHR,
+                            C::BFloat16CooperativeMatrixKHR};
   const E extensions[] = {E::SPV_KHR_cooperative_matrix,
                           E::SPV_KHR_storage_buffer_storage_class,
                           E::SPV_KHR_16bit_storage,
                           E::SPV_KHR_8bit_storage,
                           E::SPV_KHR_physical_storage_buffer,
                           E::SPV_KHR_vulkan_memory_model,
-                          E::SPV_EXT_shader_atomic_float_add};
+                          E::SPV_EXT_shader_atomic_float_add,
+                          E::SPV_KHR_bfloat16};
   auto triple = spirv::VerCapExtAttr::get(spirv::Version::V_1_6, capabilities,
                                           extensions, context);
   return spirv::TargetEnvAttr::get(triple,
@@ -449,6 +452,11 @@ struct ConvertKernelsToSPIRVPass
           capabilities.insert(C::StorageBuffer16BitAccess);
       } else if (type.isF64()) {
         capabilities.insert(C::Float64);
+      } else if (type.isBF16()) {
+        // Matrices only (LowerMemory, ScalarizeVectors).
+        capabilities.insert(C::BFloat16TypeKHR);
+        capabilities.insert(C::BFloat16CooperativeMatrixKHR);
+        extensions.insert(spirv::Extension::SPV_KHR_bfloat16);
       }
     };
     module.walk([&](Operation *op) {

@@ -56,6 +56,50 @@ int64_t mlir::tessera::getStorageBytes(Type element) {
 
 namespace {
 
+/// A sum of multiples of values, and a constant.
+struct LinearSum {
+  llvm::SmallMapVector<Value, int64_t, 8> terms;
+  int64_t constant = 0;
+
+  void add(Value value, int64_t factor);
+  /// Takes the terms defined in deeper regions than the function's body out of
+  /// the sum: those that a loop may change.
+  LinearSum takeVarying();
+};
+
+} // namespace
+
+void LinearSum::add(Value value, int64_t factor) {
+  if (std::optional<int64_t> known = getConstantIntValue(value)) {
+    constant += *known * factor;
+    return;
+  }
+  if (auto sum = value.getDefiningOp<arith::AddIOp>()) {
+    add(sum.getLhs(), factor);
+    add(sum.getRhs(), factor);
+    return;
+  }
+  if (auto product = value.getDefiningOp<arith::MulIOp>())
+    if (std::optional<int64_t> by = getConstantIntValue(product.getRhs())) {
+      add(product.getLhs(), factor * *by);
+      return;
+    }
+  terms[value] += factor;
+}
+
+LinearSum LinearSum::takeVarying() {
+  LinearSum fixed, varying;
+  for (auto [value, factor] : terms) {
+    Operation *parent = value.getParentRegion()->getParentOp();
+    LinearSum &side = isa<gpu::GPUFuncOp>(parent) ? fixed : varying;
+    side.terms[value] = factor;
+  }
+  terms = std::move(fixed.terms);
+  return varying;
+}
+
+namespace {
+
 using spirv::StorageClass;
 
 /// A memref as code knows it. Offset, sizes and strides count elements.
@@ -101,6 +145,9 @@ private:
   Value getElement(const Memory &memory, ValueRange indices);
   /// A pointer to `pointee`, `bytes` of which make a unit, at an element.
   Value getPointer(const Memory &memory, Value element, Type pointee);
+  /// The sum of the terms, without the constant; every factor is a multiple of
+  /// `divisor`.
+  Value emitSum(const LinearSum &sum, int64_t divisor);
   Value loadScalar(const Memory &memory, Value element);
   void storeScalar(const Memory &memory, Value element, Value value);
   Value loadRaw(const Memory &memory, Value element, Type type, int64_t bytes);
@@ -113,6 +160,9 @@ private:
   /// The width in bytes of accesses to so many bytes; 0: element by element.
   static int64_t getChunk(const Memory &memory, int64_t bytes,
                           int64_t alignment);
+  /// Lets loads of a copy wait for no store of it: the stores to workgroup
+  /// memory follow the loads from other memory, so many at a time.
+  void groupCopies();
   /// The widest unit that all accesses to `root` keep to, in bytes.
   int64_t getUnitBytes(Value root, Type element);
 
@@ -339,21 +389,47 @@ Value MemoryLowering::getElement(const Memory &memory, ValueRange indices) {
   return sum;
 }
 
+Value MemoryLowering::emitSum(const LinearSum &sum, int64_t divisor) {
+  Value result = index(0);
+  for (auto [value, factor] : sum.terms)
+    result = add(result, mul(value, index(factor / divisor)));
+  return result;
+}
+
+/// Addresses that differ by a constant share all the rest, and what a loop does
+/// not change is apart from what it does.
 Value MemoryLowering::getPointer(const Memory &memory, Value element,
                                  Type pointee) {
   int64_t bytes = getStorageBytes(memory.element);
   auto type = spirv::PointerType::get(pointee, memory.storage);
+  LinearSum sum;
+  sum.add(element, 1);
   if (memory.storage == StorageClass::PhysicalStorageBuffer) {
-    Value distance = arith::IndexCastOp::create(b, b.getI64Type(),
-                                                mul(element, index(bytes)));
+    LinearSum varying = sum.takeVarying();
+    Value address = memory.base;
+    for (const LinearSum *part : {&sum, &varying}) {
+      Value distance =
+          b.createOrFold<arith::IndexCastOp>(b.getI64Type(), emitSum(*part, 1));
+      address = add(address, mul(distance, i64(bytes)));
+    }
     return spirv::ConvertUToPtrOp::create(
-        b, type, arith::AddIOp::create(b, memory.base, distance));
+        b, type, add(address, i64(sum.constant * bytes)));
   }
   int64_t ratio = memory.unitBytes / bytes;
   Value place = element;
-  if (ratio > 1)
-    place = b.createOrFold<arith::ShRUIOp>(
-        element, index(llvm::Log2_64(static_cast<uint64_t>(ratio))));
+  if (ratio > 1) {
+    // A multiple of the unit is divided term by term.
+    LinearSum rest, whole;
+    for (auto [value, factor] : sum.terms)
+      (factor % ratio ? rest : whole).terms[value] = factor;
+    rest.constant = (sum.constant % ratio + ratio) % ratio;
+    place = emitSum(whole, ratio);
+    if (!rest.terms.empty())
+      place = add(place, b.createOrFold<arith::ShRSIOp>(
+                             add(emitSum(rest, 1), index(rest.constant)),
+                             index(llvm::Log2_64(uint64_t(ratio)))));
+    place = add(place, index((sum.constant - rest.constant) / ratio));
+  }
   Value cast = arith::IndexCastOp::create(b, b.getI32Type(), place);
   return spirv::AccessChainOp::create(b, memory.base, ValueRange{cast});
 }
@@ -686,6 +762,36 @@ LogicalResult MemoryLowering::lower(Operation *op) {
   return success();
 }
 
+void MemoryLowering::groupCopies() {
+  // Each waits with its value, of up to 4 registers.
+  constexpr size_t maxWaiting = 16;
+  kernel.walk([&](Block *block) {
+    SmallVector<spirv::StoreOp> waiting;
+    for (Operation &op : llvm::make_early_inc_range(*block)) {
+      auto storage = [](Value pointer) {
+        return cast<spirv::PointerType>(pointer.getType()).getStorageClass();
+      };
+      auto store = dyn_cast<spirv::StoreOp>(op);
+      if (store && storage(store.getPtr()) == StorageClass::Workgroup &&
+          waiting.size() < maxWaiting) {
+        waiting.push_back(store);
+        continue;
+      }
+      auto load = dyn_cast<spirv::LoadOp>(op);
+      if ((load &&
+           storage(load.getPtr()) == StorageClass::PhysicalStorageBuffer) ||
+          isa<spirv::ConvertUToPtrOp>(op) ||
+          (isPure(&op) && !op.hasTrait<OpTrait::IsTerminator>()))
+        continue;
+      for (spirv::StoreOp earlier : waiting)
+        earlier->moveBefore(&op);
+      waiting.clear();
+      if (store && storage(store.getPtr()) == StorageClass::Workgroup)
+        waiting.push_back(store);
+    }
+  });
+}
+
 LogicalResult MemoryLowering::run() {
   WalkResult packed = kernel.walk([&](Operation *op) {
     for (Value value : op->getOperands())
@@ -715,6 +821,7 @@ LogicalResult MemoryLowering::run() {
     op->dropAllUses();
     op->erase();
   }
+  groupCopies();
   // What is still there is of a memory that nobody found.
   WalkResult result = kernel.walk([&](Operation *op) {
     for (Type type : op->getResultTypes())

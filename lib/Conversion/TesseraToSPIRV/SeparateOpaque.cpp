@@ -92,6 +92,10 @@ private:
 } // namespace
 
 LogicalResult Separator::choosePlain(ArrayRef<Value> fragments) {
+  llvm::SmallSetVector<const MatrixInstruction *, 2> used;
+  for (Value value : fragments)
+    used.insert(chip.findInstruction(
+        cast<FragmentType>(value.getType()).getInstruction().getValue()));
   for (Role role : {Role::A, Role::B, Role::Acc}) {
     const MatrixInstruction *&chosen = plain[static_cast<unsigned>(role)];
     int64_t least = 0;
@@ -101,11 +105,10 @@ LogicalResult Separator::choosePlain(ArrayRef<Value> fragments) {
         continue;
       // What goes through scratch at a time.
       int64_t chunk = 0;
-      for (const MatrixInstruction &other : chip.instructions)
-        if (other.opaque)
-          chunk = std::max(
-              chunk, std::max(map.getRows(), other.getMap(role).getRows()) *
-                         std::max(map.getCols(), other.getMap(role).getCols()));
+      for (const MatrixInstruction *other : used)
+        chunk = std::max(
+            chunk, std::max(map.getRows(), other->getMap(role).getRows()) *
+                       std::max(map.getCols(), other->getMap(role).getCols()));
       if (chosen && chunk >= least)
         continue;
       if (llvm::all_of(fragments, [&](Value value) {
@@ -134,8 +137,19 @@ bool Separator::isForMatrices(Operation *op) const {
     return !store.getAtomicAdd() && !store.getSwizzled() &&
            isMatrixAccess(store, cast<FragmentType>(store.getValue().getType()),
                           chip);
-  return isa<MmaOp, FillOp, ConvertOp, arith::SelectOp, scf::ForOp, scf::IfOp,
-             scf::WhileOp, scf::YieldOp, scf::ConditionOp>(op);
+  // SPIR-V computes with no scalar of bf16.
+  if (auto fill = dyn_cast<FillOp>(op))
+    return !fill.getResult().getType().getElementType().isBF16();
+  // A matrix is cast before it takes another role, and not every element type
+  // is an accumulator's.
+  if (auto convert = dyn_cast<ConvertOp>(op)) {
+    FragmentType from = convert.getSource().getType();
+    FragmentType to = convert.getResult().getType();
+    return !isOpaque(chip, from) || !isOpaque(chip, to) ||
+           canBeMatrix(chip, from.cloneWithElementType(to.getElementType()));
+  }
+  return isa<MmaOp, arith::SelectOp, scf::ForOp, scf::IfOp, scf::WhileOp,
+             scf::YieldOp, scf::ConditionOp>(op);
 }
 
 void Separator::separate(Operation *op) {

@@ -40,6 +40,7 @@ struct Abilities {
   VkPhysicalDeviceVulkan13Features features13 = {};
   VkPhysicalDeviceShaderAtomicFloatFeaturesEXT atomicFloat = {};
   VkPhysicalDeviceCooperativeMatrixFeaturesKHR cooperativeMatrix = {};
+  VkPhysicalDeviceShaderBfloat16FeaturesKHR bfloat16 = {};
   std::vector<VkCooperativeMatrixPropertiesKHR> matrices;
   std::vector<std::string> extensions;
 
@@ -102,6 +103,12 @@ static void query(const VulkanDriver &driver, VkPhysicalDevice handle,
     *end = &abilities.cooperativeMatrix;
     end = &abilities.cooperativeMatrix.pNext;
   }
+  if (abilities.hasExtension(VK_KHR_SHADER_BFLOAT16_EXTENSION_NAME)) {
+    abilities.bfloat16.sType =
+        VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_BFLOAT16_FEATURES_KHR;
+    *end = &abilities.bfloat16;
+    end = &abilities.bfloat16.pNext;
+  }
   driver.GetPhysicalDeviceFeatures2(handle, &abilities.features);
   if (!abilities.cooperativeMatrix.cooperativeMatrix ||
       !driver.GetCooperativeMatrixProperties)
@@ -142,6 +149,8 @@ static const char *getTypeName(VkComponentTypeKHR type) {
     return "f32";
   case VK_COMPONENT_TYPE_FLOAT64_KHR:
     return "f64";
+  case VK_COMPONENT_TYPE_BFLOAT16_KHR:
+    return "bf16";
   case VK_COMPONENT_TYPE_SINT8_KHR:
     return "s8";
   case VK_COMPONENT_TYPE_UINT8_KHR:
@@ -169,6 +178,9 @@ static std::string describeChip(const Abilities &abilities) {
                *result = getTypeName(matrix.ResultType);
     if (matrix.scope != VK_SCOPE_SUBGROUP_KHR || !a || !b || !c ||
         c != result || a != b || matrix.saturatingAccumulation)
+      continue;
+    if (matrix.AType == VK_COMPONENT_TYPE_BFLOAT16_KHR &&
+        !abilities.bfloat16.shaderBFloat16CooperativeMatrix)
       continue;
     text += format("-m%un%uk%u.%s.%s", matrix.MSize, matrix.NSize, matrix.KSize,
                    result, a);
@@ -427,6 +439,15 @@ Status VulkanDevice::open() {
     matrix.cooperativeMatrix = VK_TRUE;
     *end = &matrix;
     end = &matrix.pNext;
+  }
+  auto bfloat16 = make<VkPhysicalDeviceShaderBfloat16FeaturesKHR>(
+      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_BFLOAT16_FEATURES_KHR);
+  if (abilities.bfloat16.shaderBFloat16CooperativeMatrix) {
+    extensions.push_back(VK_KHR_SHADER_BFLOAT16_EXTENSION_NAME);
+    bfloat16.shaderBFloat16Type = VK_TRUE;
+    bfloat16.shaderBFloat16CooperativeMatrix = VK_TRUE;
+    *end = &bfloat16;
+    end = &bfloat16.pNext;
   }
 
   uint32_t count = 0;

@@ -55,6 +55,22 @@ using PFN_vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR = VkResult (*)(
     VkPhysicalDevice, uint32_t *, VkCooperativeMatrixPropertiesKHR *);
 #endif
 
+// And those before 1.4.311 this one ("VK_KHR_shader_bfloat16").
+#ifndef VK_KHR_shader_bfloat16
+#define VK_KHR_SHADER_BFLOAT16_EXTENSION_NAME "VK_KHR_shader_bfloat16"
+constexpr auto VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_BFLOAT16_FEATURES_KHR =
+    static_cast<VkStructureType>(1000141000);
+constexpr auto VK_COMPONENT_TYPE_BFLOAT16_KHR =
+    static_cast<VkComponentTypeKHR>(1000141000);
+struct VkPhysicalDeviceShaderBfloat16FeaturesKHR {
+  VkStructureType sType;
+  void *pNext;
+  VkBool32 shaderBFloat16Type;
+  VkBool32 shaderBFloat16DotProduct;
+  VkBool32 shaderBFloat16CooperativeMatrix;
+};
+#endif
+
 namespace tessera::runtime {
 
 #define TESSERA_VULKAN_INSTANCE_FUNCTIONS(X)                                   \

@@ -44,7 +44,8 @@ static const Profile profiles[] = {
     // H100 and H200.
     {"nvidia-hopper",
      "s32-w49152-t1024-m16n16k16.f16.f16-m16n8k16.f16.f16-m16n8k8.f16.f16-"
-     "m16n16k16.f32.f16-m16n8k16.f32.f16-m16n8k8.f32.f16"},
+     "m16n16k16.f32.f16-m16n8k16.f32.f16-m16n8k8.f32.f16-m16n16k16.f32.bf16-"
+     "m16n16k32.u32.u8-m16n8k32.u32.u8-m16n16k32.s32.s8-m16n8k32.s32.s8"},
 };
 
 /// A map that stands for one which only the device knows: of the tile's
@@ -62,13 +63,15 @@ static LaneMap getExtentMap(int64_t rows, int64_t cols, int64_t lanes) {
                  llvm::ArrayRef(steps).drop_front(bits));
 }
 
-/// "m16n16k16.f32.f16". None for shapes and types that the dialect has not.
-static std::optional<MatrixInstruction> parseProduct(llvm::StringRef text,
-                                                     int64_t lanes) {
+/// "m16n16k16.f32.f16". None for shapes and types that the dialect has not. The
+/// dialect's i8 has its sign in the op, so that a row of it stands for both
+/// products of a shape, "s32.s8" and "u32.u8": `unsignedToo` where the device
+/// has the second one as well.
+static std::optional<MatrixInstruction>
+parseProduct(llvm::StringRef text, int64_t lanes, bool unsignedToo) {
   MatrixInstruction row;
-  row.name = ("coop." + text).str();
   auto [shape, types] = text.split('.');
-  auto [acc, operand] = types.split('.');
+  llvm::StringRef extents = shape;
   if (!shape.consume_front("m") || shape.consumeInteger(10, row.m) ||
       !shape.consume_front("n") || shape.consumeInteger(10, row.n) ||
       !shape.consume_front("k") || shape.consumeInteger(10, row.k) ||
@@ -77,11 +80,21 @@ static std::optional<MatrixInstruction> parseProduct(llvm::StringRef text,
   for (int64_t extent : {row.m, row.n, row.k})
     if (extent <= 0 || extent > 256 || !llvm::isPowerOf2_64(extent))
       return std::nullopt;
-  for (llvm::StringRef type : {acc, operand})
-    if (type != "f16" && type != "f32" && type != "f64")
+  if (types == "s32.s8") {
+    row.accType = "i32";
+    row.aType = row.bType = "i8";
+    row.signedOnly = !unsignedToo;
+  } else {
+    auto [acc, operand] = types.split('.');
+    auto isFloat = [](llvm::StringRef type) {
+      return type == "f16" || type == "f32" || type == "f64";
+    };
+    if (!(isFloat(acc) && isFloat(operand)) && types != "f32.bf16")
       return std::nullopt;
-  row.aType = row.bType = operand.str();
-  row.accType = acc.str();
+    row.accType = acc.str();
+    row.aType = row.bType = operand.str();
+  }
+  row.name = ("coop." + extents + "." + row.accType + "." + row.aType).str();
   row.opaque = true;
   row.aMap = getExtentMap(row.m, row.k, lanes);
   row.bMap = getExtentMap(row.k, row.n, lanes);
@@ -108,10 +121,13 @@ static std::unique_ptr<Chip> parse(llvm::StringRef name,
       !number(fields[2], "t", chip->maxThreads) ||
       !llvm::isPowerOf2_64(chip->subgroupSize) || chip->subgroupSize > 128)
     return nullptr;
-  for (llvm::StringRef field : llvm::ArrayRef(fields).drop_front(3))
+  for (llvm::StringRef field : llvm::ArrayRef(fields).drop_front(3)) {
+    std::string other = (field.split('.').first + ".u32.u8").str();
     if (std::optional<MatrixInstruction> row =
-            parseProduct(field, chip->subgroupSize))
+            parseProduct(field, chip->subgroupSize,
+                         llvm::is_contained(fields, llvm::StringRef(other))))
       chip->instructions.push_back(std::move(*row));
+  }
   // An eighth is for matrices on their way to vectors and back.
   if (!chip->instructions.empty())
     chip->workgroupMemoryBytes -= chip->workgroupMemoryBytes / 8;
@@ -126,9 +142,12 @@ static std::unique_ptr<Chip> parse(llvm::StringRef name,
   chip->asyncCopy = false;
   bool wide = chip->subgroupSize >= 32;
   // Four subgroups of 64x64 tiles keep a large GPU's matrix unit fed from
-  // workgroup memory; where lanes are few, so is everything else.
+  // workgroup memory, with half as many barriers where rows of 128 bytes of
+  // both operands have room; where lanes are few, so is everything else.
+  bool longRows =
+      2 * 128 * (128 + chip->rowPaddingBytes) <= chip->workgroupMemoryBytes;
   if (wide)
-    chip->matrixDefaults = {{128, 128}, {64, 64}, 64, 1};
+    chip->matrixDefaults = {{128, 128}, {64, 64}, longRows ? 128 : 64, 1};
   else
     chip->matrixDefaults = {{32, 32}, {16, 16}, 32, 1};
   chip->scalarDefaults = wide ? ScheduleDefaults{{64, 64}, {32, 32}, 64, 1}
@@ -144,10 +163,19 @@ void mlir::tessera::addVulkanChips(std::vector<Chip> &chips) {
     chips.push_back(std::move(*parse(profile.name, profile.description)));
 }
 
+/// The fields, in an order of their own: drivers list products in any.
+static llvm::SmallVector<llvm::StringRef>
+getSortedFields(llvm::StringRef description) {
+  llvm::SmallVector<llvm::StringRef> fields;
+  description.split(fields, '-');
+  llvm::sort(fields);
+  return fields;
+}
+
 const Chip *mlir::tessera::findReportedChip(llvm::StringRef description) {
   // One that has a name goes by it.
   for (const Profile &profile : profiles)
-    if (description == profile.description)
+    if (getSortedFields(description) == getSortedFields(profile.description))
       return findChip("vulkan", profile.name);
   static std::mutex mutex;
   static std::vector<std::unique_ptr<Chip>> known;

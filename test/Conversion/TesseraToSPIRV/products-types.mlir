@@ -1,0 +1,43 @@
+// What products of i8 and bf16 become. An i8 has no sign of its own: the
+// product says it.
+//
+// RUN: gpu-runner %s --entry=signed --target=vulkan:nvidia-hopper --emit=spirv-asm --require-mma | FileCheck %s --check-prefix=SIGNED
+// RUN: gpu-runner %s --entry=unsigned --target=vulkan:nvidia-hopper --emit=spirv-asm --require-mma | FileCheck %s --check-prefix=UNSIGNED
+// RUN: gpu-runner %s --entry=bfloat --target=vulkan:nvidia-hopper --emit=spirv-asm --require-mma | FileCheck %s --check-prefix=BFLOAT
+//
+// A device without products of unsigned i8, and one without any of bf16.
+// RUN: not gpu-runner %s --entry=unsigned --target=vulkan:s32-w49152-t1024-m16n16k32.s32.s8 --emit=spirv-asm --require-mma --explain 2>&1 | FileCheck %s --check-prefix=SIGNED-ONLY
+// RUN: not gpu-runner %s --entry=bfloat --target=vulkan:lavapipe --emit=spirv-asm --require-mma 2>&1 | FileCheck %s --check-prefix=NO-BFLOAT
+// SIGNED-ONLY: coop.m16n16k32.i32.i8: reads operands as signed, and one is unsigned
+// NO-BFLOAT: a matrix unit is required, and lavapipe can use none for this product
+
+// SIGNED: spirv.module {{.*}}Int8{{.*}}CooperativeMatrixKHR
+// SIGNED: spirv.KHR.CooperativeMatrixMulAdd {{.*}}, <ASigned|BSigned|CSigned|ResultSigned> : !spirv.coopmatrix<16x32xi8, Subgroup, MatrixA>, !spirv.coopmatrix<32x16xi8, Subgroup, MatrixB> -> !spirv.coopmatrix<16x16xi32, Subgroup, MatrixAcc>
+func.func @signed(%a: tensor<64x64xi8>, %b: tensor<64x64xi8>) -> tensor<64x64xi32> {
+  %zero = arith.constant 0 : i32
+  %e = tensor.empty() : tensor<64x64xi32>
+  %i = linalg.fill ins(%zero : i32) outs(%e : tensor<64x64xi32>) -> tensor<64x64xi32>
+  %r = linalg.matmul ins(%a, %b : tensor<64x64xi8>, tensor<64x64xi8>) outs(%i : tensor<64x64xi32>) -> tensor<64x64xi32>
+  return %r : tensor<64x64xi32>
+}
+
+// UNSIGNED: spirv.KHR.CooperativeMatrixMulAdd
+// UNSIGNED-NOT: Signed
+// UNSIGNED-SAME: : !spirv.coopmatrix<16x32xi8, Subgroup, MatrixA>
+func.func @unsigned(%a: tensor<64x64xi8>, %b: tensor<64x64xi8>) -> tensor<64x64xi32> {
+  %zero = arith.constant 0 : i32
+  %e = tensor.empty() : tensor<64x64xi32>
+  %i = linalg.fill ins(%zero : i32) outs(%e : tensor<64x64xi32>) -> tensor<64x64xi32>
+  %r = linalg.matmul {cast = #linalg.type_fn<cast_unsigned>} ins(%a, %b : tensor<64x64xi8>, tensor<64x64xi8>) outs(%i : tensor<64x64xi32>) -> tensor<64x64xi32>
+  return %r : tensor<64x64xi32>
+}
+
+// BFLOAT: spirv.module {{.*}}BFloat16CooperativeMatrixKHR{{.*}}SPV_KHR_bfloat16
+// BFLOAT: spirv.KHR.CooperativeMatrixMulAdd {{.*}} : !spirv.coopmatrix<16x16xbf16, Subgroup, MatrixA>, !spirv.coopmatrix<16x16xbf16, Subgroup, MatrixB> -> !spirv.coopmatrix<16x16xf32, Subgroup, MatrixAcc>
+func.func @bfloat(%a: tensor<64x64xbf16>, %b: tensor<64x64xbf16>) -> tensor<64x64xf32> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<64x64xf32>
+  %i = linalg.fill ins(%zero : f32) outs(%e : tensor<64x64xf32>) -> tensor<64x64xf32>
+  %r = linalg.matmul ins(%a, %b : tensor<64x64xbf16>, tensor<64x64xbf16>) outs(%i : tensor<64x64xf32>) -> tensor<64x64xf32>
+  return %r : tensor<64x64xf32>
+}

@@ -66,34 +66,12 @@ FailureOr<std::string> emitHSACO(ModuleOp module, const Chip &chip);
 /// Links one relocatable object for AMD's chips to a code object.
 FailureOr<std::string> linkCodeObject(Operation *op, llvm::StringRef object);
 
-/// What a code object says of a kernel. Registers are those of one lane, or of
-/// a subgroup where they are scalar; memory is in bytes.
-struct CodeObjectKernel {
-  std::string name;
-  /// Vector registers, accumulation registers among them where the chip has
-  /// one file for both.
-  int64_t vgprs = 0;
-  int64_t agprs = 0, sgprs = 0;
-  /// Registers that are kept in memory.
-  int64_t vgprSpills = 0, sgprSpills = 0;
-  /// Memory of one thread (spills, local arrays), and of the workgroup besides
-  /// what the launch adds.
-  int64_t privateBytes = 0, workgroupBytes = 0;
-  /// The most threads of a workgroup, and the lanes of a subgroup.
-  int64_t maxThreads = 0, subgroupSize = 0;
-};
-
-/// The kernels of a code object. An error where `bytes` are none.
-FailureOr<std::vector<CodeObjectKernel>> readCodeObject(Operation *op,
-                                                        llvm::StringRef bytes);
-
-/// How many workgroups of `kernel`, of the most threads that they may have, are
+/// How many workgroups of `threads` threads, each with `vectorRegisters`, are
 /// at the same time on four SIMD units that run workgroups together (a compute
-/// unit of CDNA, a workgroup processor of RDNA). `workgroupBytes`: what the
-/// launch adds for each.
-int64_t countResidentWorkgroups(const Chip &chip,
-                                const CodeObjectKernel &kernel,
-                                int64_t workgroupBytes);
+/// unit of CDNA, a workgroup processor of RDNA). `workgroupBytes`: the memory
+/// of each workgroup, with what the launch adds.
+int64_t countResidentWorkgroups(const Chip &chip, int64_t vectorRegisters,
+                                int64_t threads, int64_t workgroupBytes);
 
 /// The `spirv.module`s in `module` as binaries, one behind the other.
 FailureOr<std::string> emitSPIRV(ModuleOp module);

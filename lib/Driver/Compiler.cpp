@@ -15,6 +15,7 @@
 #include "HostCode.h"
 #include "Pipelines/Lowering.h"
 #include "Pipelines/Pipelines.h"
+#include "Runtime/CodeObject.h"
 #include "SavedProgram.h"
 #include "Target/Target.h"
 #include "TransformScript.h"
@@ -359,21 +360,22 @@ static LogicalResult keepReachable(ModuleOp module, StringRef entry) {
 static LogicalResult reportCode(Operation *op, const Chip &chip,
                                 StringRef bytes,
                                 MutableArrayRef<KernelReport> reports) {
-  FailureOr<std::vector<CodeObjectKernel>> kernels = readCodeObject(op, bytes);
-  if (failed(kernels))
-    return failure();
-  for (const CodeObjectKernel &kernel : *kernels)
+  auto object = runtime::readCodeObject({bytes.data(), bytes.size()});
+  if (!object.ok())
+    return op->emitError() << object.status().message();
+  for (const runtime::CodeObjectKernel &kernel : object->kernels)
     for (KernelReport &report : reports)
       if (report.name == kernel.name)
-        report.code = {
-            kernel.vgprs,
-            kernel.agprs,
-            kernel.sgprs,
-            kernel.vgprSpills,
-            kernel.sgprSpills,
-            kernel.privateBytes,
-            kernel.maxThreads,
-            countResidentWorkgroups(chip, kernel, report.workgroupBytes)};
+        report.code = {kernel.vectors,
+                       kernel.accumulators,
+                       kernel.scalars,
+                       kernel.vectorSpills,
+                       kernel.scalarSpills,
+                       kernel.threadBytes,
+                       kernel.maxThreads,
+                       countResidentWorkgroups(
+                           chip, kernel.vectors, kernel.maxThreads,
+                           kernel.workgroupBytes + report.workgroupBytes)};
   return success();
 }
 

@@ -12,8 +12,8 @@
 
 #include "Driver/Compiler.h"
 #include "FakeHip.h"
-#include "HIP/CodeObject.h"
 #include "HIP/HipDevice.h"
+#include "Runtime/CodeObject.h"
 #include "Runtime/Session.h"
 
 #include "mlir/Parser/Parser.h"

@@ -1,6 +1,6 @@
 //===- CodeObjectTest.cpp - AMD code objects, target IDs, bundles ---------===//
 
-#include "HIP/CodeObject.h"
+#include "Runtime/CodeObject.h"
 #include "CodeObjectBytes.h"
 #include "HIP/MessagePack.h"
 #include "Runtime/OffloadBundle.h"

@@ -1,6 +1,6 @@
 //===- CodeObject.cpp - What an AMD code object says of itself ------------===//
 
-#include "CodeObject.h"
+#include "Runtime/CodeObject.h"
 
 #include "MessagePack.h"
 

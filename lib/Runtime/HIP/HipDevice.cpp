@@ -9,7 +9,7 @@
 
 #include "../DriverDevice.h"
 #include "../Format.h"
-#include "CodeObject.h"
+#include "Runtime/CodeObject.h"
 #include "Runtime/OffloadBundle.h"
 #include "Runtime/TargetId.h"
 

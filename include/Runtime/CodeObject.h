@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TESSERA_LIB_RUNTIME_HIP_CODEOBJECT_H
-#define TESSERA_LIB_RUNTIME_HIP_CODEOBJECT_H
+#ifndef TESSERA_RUNTIME_CODEOBJECT_H
+#define TESSERA_RUNTIME_CODEOBJECT_H
 
 #include "Runtime/Status.h"
 
@@ -52,4 +52,4 @@ Expected<CodeObject> readCodeObject(std::string_view bytes);
 
 } // namespace tessera::runtime
 
-#endif // TESSERA_LIB_RUNTIME_HIP_CODEOBJECT_H
+#endif // TESSERA_RUNTIME_CODEOBJECT_H

@@ -11,7 +11,8 @@
 // SIGNED-ONLY: coop.m16n16k32.i32.i8: reads operands as signed, and one is unsigned
 // NO-BFLOAT: a matrix unit is required, and lavapipe can use none for this product
 
-// SIGNED: spirv.module {{.*}}Int8{{.*}}CooperativeMatrixKHR
+// SIGNED: spirv.module {{.*}}CooperativeMatrixKHR{{.*}}Int8
+// SIGNED: spirv.func @signed_kernel
 // SIGNED: spirv.KHR.CooperativeMatrixMulAdd {{.*}}, <ASigned|BSigned|CSigned|ResultSigned> : !spirv.coopmatrix<16x32xi8, Subgroup, MatrixA>, !spirv.coopmatrix<32x16xi8, Subgroup, MatrixB> -> !spirv.coopmatrix<16x16xi32, Subgroup, MatrixAcc>
 func.func @signed(%a: tensor<64x64xi8>, %b: tensor<64x64xi8>) -> tensor<64x64xi32> {
   %zero = arith.constant 0 : i32
@@ -21,9 +22,8 @@ func.func @signed(%a: tensor<64x64xi8>, %b: tensor<64x64xi8>) -> tensor<64x64xi3
   return %r : tensor<64x64xi32>
 }
 
-// UNSIGNED: spirv.KHR.CooperativeMatrixMulAdd
-// UNSIGNED-NOT: Signed
-// UNSIGNED-SAME: : !spirv.coopmatrix<16x32xi8, Subgroup, MatrixA>
+// UNSIGNED: spirv.func @unsigned_kernel
+// UNSIGNED: spirv.KHR.CooperativeMatrixMulAdd %{{[0-9]+}}, %{{[0-9]+}}, %{{[0-9]+}} : !spirv.coopmatrix<16x32xi8, Subgroup, MatrixA>
 func.func @unsigned(%a: tensor<64x64xi8>, %b: tensor<64x64xi8>) -> tensor<64x64xi32> {
   %zero = arith.constant 0 : i32
   %e = tensor.empty() : tensor<64x64xi32>
@@ -33,6 +33,7 @@ func.func @unsigned(%a: tensor<64x64xi8>, %b: tensor<64x64xi8>) -> tensor<64x64x
 }
 
 // BFLOAT: spirv.module {{.*}}BFloat16CooperativeMatrixKHR{{.*}}SPV_KHR_bfloat16
+// BFLOAT: spirv.func @bfloat_kernel
 // BFLOAT: spirv.KHR.CooperativeMatrixMulAdd {{.*}} : !spirv.coopmatrix<16x16xbf16, Subgroup, MatrixA>, !spirv.coopmatrix<16x16xbf16, Subgroup, MatrixB> -> !spirv.coopmatrix<16x16xf32, Subgroup, MatrixAcc>
 func.func @bfloat(%a: tensor<64x64xbf16>, %b: tensor<64x64xbf16>) -> tensor<64x64xf32> {
   %zero = arith.constant 0.0 : f32

@@ -86,6 +86,8 @@ mlir::tessera::readCodeObject(Operation *op, StringRef bytes) {
         break;
       return readKernels(document);
     }
+    // One that was consumed is a success.
+    // NOLINTNEXTLINE(bugprone-use-after-move)
     if (error)
       return op->emitError()
              << "no code object: " << llvm::toString(std::move(error));

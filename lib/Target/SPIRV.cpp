@@ -89,8 +89,8 @@ LogicalResult mlir::tessera::runSpirvVal(Operation *op, StringRef bytes) {
         program, {program, "--target-env", "vulkan1.3", file}, std::nullopt,
         {std::nullopt, StringRef(log), StringRef(log)});
     auto text = llvm::MemoryBuffer::getFile(log);
-    llvm::sys::fs::remove(file);
-    llvm::sys::fs::remove(log);
+    (void)llvm::sys::fs::remove(file);
+    (void)llvm::sys::fs::remove(log);
     if (status)
       return op->emitError() << "spirv-val rejects a kernel: "
                              << (text ? (*text)->getBuffer().trim()

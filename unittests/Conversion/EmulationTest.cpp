@@ -168,8 +168,8 @@ protected:
     product.results.resize(lanes);
 
     Product *argument = &product;
-    void *args[] = {&argument};
-    int64_t sizes[] = {sizeof(argument)};
+    void *args[] = {static_cast<void *>(&argument)};
+    int64_t sizes[] = {sizeof(void *)};
     runtime::LaunchRequest request;
     request.kernel = "multiply";
     request.block[0] = lanes;

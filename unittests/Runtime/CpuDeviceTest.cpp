@@ -114,24 +114,10 @@ protected:
     ASSERT_TRUE(device->loadImage(image).ok());
   }
 
-  struct Shape {
-    int64_t grid[3];
-    int64_t block[3];
-    int64_t workgroupBytes = 0;
-  };
+  using Shape = LaunchShape;
   template <typename... Args>
   Status launch(const char *kernel, Shape shape, Args... values) {
-    void *args[] = {static_cast<void *>(&values)..., nullptr};
-    int64_t sizes[] = {sizeof(Args)..., 0};
-    LaunchRequest request;
-    request.kernel = kernel;
-    std::copy(shape.grid, shape.grid + 3, request.grid);
-    std::copy(shape.block, shape.block + 3, request.block);
-    request.workgroupBytes = shape.workgroupBytes;
-    request.numArgs = sizeof...(values);
-    request.args = args;
-    request.argSizes = sizes;
-    return device->launch(request);
+    return launchWith(*device, kernel, shape, values...);
   }
 
   std::unique_ptr<Device> device;

@@ -2,9 +2,7 @@
 
 #include "CPU/MatrixUnit.h"
 #include "Runtime/CpuKernel.h"
-#include "Runtime/Device.h"
-
-#include "gtest/gtest.h"
+#include "TestUtils.h"
 
 #include <cmath>
 #include <cstdlib>
@@ -118,16 +116,9 @@ protected:
 
   template <typename... Args>
   Status launch(const char *kernel, int64_t threads, Args... values) {
-    void *args[] = {static_cast<void *>(&values)..., nullptr};
-    int64_t sizes[] = {sizeof(Args)..., 0};
-    LaunchRequest request;
-    request.kernel = kernel;
-    request.block[0] = threads;
-    request.workgroupBytes = 64;
-    request.numArgs = sizeof...(values);
-    request.args = args;
-    request.argSizes = sizes;
-    return device->launch(request);
+    return launchWith(*device, kernel,
+                      {{1, 1, 1}, {threads, 1, 1}, /*workgroupBytes=*/64},
+                      values...);
   }
   /// The message of a launch that fails.
   template <typename... Args>

@@ -50,11 +50,7 @@ protected:
     image.bytes = std::move(bytes);
     return device->loadImage(image);
   }
-  struct Shape {
-    int64_t grid[3];
-    int64_t block[3];
-    int64_t workgroupBytes = 0;
-  };
+  using Shape = LaunchShape;
   Status launchSmall(Shape shape) {
     int64_t pointer = 1234567890123;
     int32_t number = -5;
@@ -64,15 +60,7 @@ protected:
   }
   Status launch(const char *kernel, Shape shape, int64_t numArgs = 0,
                 void **args = nullptr, const int64_t *sizes = nullptr) {
-    LaunchRequest request;
-    request.kernel = kernel;
-    std::copy(shape.grid, shape.grid + 3, request.grid);
-    std::copy(shape.block, shape.block + 3, request.block);
-    request.workgroupBytes = shape.workgroupBytes;
-    request.numArgs = numArgs;
-    request.args = args;
-    request.argSizes = sizes;
-    return device->launch(request);
+    return launchKernel(*device, kernel, shape, numArgs, args, sizes);
   }
 
   FakeHip state;

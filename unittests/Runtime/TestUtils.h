@@ -3,8 +3,10 @@
 #ifndef TESSERA_UNITTESTS_RUNTIME_TESTUTILS_H
 #define TESSERA_UNITTESTS_RUNTIME_TESTUTILS_H
 
+#include "Runtime/Device.h"
 #include "gtest/gtest.h"
 
+#include <algorithm>
 #include <string>
 
 /// Whether a message has a part; shows the message if not.
@@ -14,6 +16,40 @@ inline testing::AssertionResult contains(const std::string &text,
     return testing::AssertionSuccess();
   return testing::AssertionFailure()
          << "no '" << part << "' in '" << text << "'";
+}
+
+/// Workgroups of a launch, threads of each, and bytes of workgroup memory.
+struct LaunchShape {
+  int64_t grid[3];
+  int64_t block[3];
+  int64_t workgroupBytes = 0;
+};
+
+/// Launches a kernel with `numArgs` arguments, of so many bytes each.
+inline tessera::runtime::Status launchKernel(tessera::runtime::Device &device,
+                                             const char *kernel,
+                                             const LaunchShape &shape,
+                                             int64_t numArgs, void **args,
+                                             const int64_t *sizes) {
+  tessera::runtime::LaunchRequest request;
+  request.kernel = kernel;
+  std::copy(shape.grid, shape.grid + 3, request.grid);
+  std::copy(shape.block, shape.block + 3, request.block);
+  request.workgroupBytes = shape.workgroupBytes;
+  request.numArgs = numArgs;
+  request.args = args;
+  request.argSizes = sizes;
+  return device.launch(request);
+}
+
+/// Launches a kernel with `values` as its arguments.
+template <typename... Args>
+tessera::runtime::Status launchWith(tessera::runtime::Device &device,
+                                    const char *kernel,
+                                    const LaunchShape &shape, Args... values) {
+  void *args[] = {static_cast<void *>(&values)..., nullptr};
+  int64_t sizes[] = {sizeof(Args)..., 0};
+  return launchKernel(device, kernel, shape, sizeof...(values), args, sizes);
 }
 
 #endif // TESSERA_UNITTESTS_RUNTIME_TESTUTILS_H

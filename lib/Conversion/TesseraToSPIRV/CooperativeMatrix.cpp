@@ -63,41 +63,52 @@ static Value emitPlace(OpBuilder &builder, Location loc, Value memory,
   return place.getResult(0);
 }
 
+namespace {
+
+/// What a load and a store of a matrix say of the memory alike.
+struct MatrixAccess {
+  MatrixAccess(OpBuilder &builder, Location loc, Value memory,
+               ValueRange indices, bool transposed, int64_t bytes)
+      : place(emitPlace(builder, loc, memory, indices, bytes)),
+        layout(spirv::CooperativeMatrixLayoutKHRAttr::get(
+            builder.getContext(),
+            transposed ? spirv::CooperativeMatrixLayoutKHR::ColumnMajor
+                       : spirv::CooperativeMatrixLayoutKHR::RowMajor)) {
+    bool isWorkgroup = isWorkgroupMemory(cast<MemRefType>(memory.getType()));
+    access = spirv::MemoryAccessAttr::get(
+        builder.getContext(), isWorkgroup
+                                  ? spirv::MemoryAccess::NonPrivatePointer
+                                  : spirv::MemoryAccess::Aligned);
+    if (!isWorkgroup)
+      alignment = builder.getI32IntegerAttr(static_cast<int32_t>(bytes));
+  }
+
+  Value place;
+  spirv::CooperativeMatrixLayoutKHRAttr layout;
+  spirv::MemoryAccessAttr access;
+  /// Null in workgroup memory.
+  IntegerAttr alignment;
+};
+
+} // namespace
+
 static Value emitMatrixLoad(OpBuilder &builder, Location loc,
                             spirv::CooperativeMatrixType type, Value memory,
                             ValueRange indices, Value stride, bool transposed,
                             int64_t alignment) {
-  Value place = emitPlace(builder, loc, memory, indices, alignment);
-  auto layout = transposed ? spirv::CooperativeMatrixLayoutKHR::ColumnMajor
-                           : spirv::CooperativeMatrixLayoutKHR::RowMajor;
-  bool isWorkgroup = isWorkgroupMemory(cast<MemRefType>(memory.getType()));
-  auto access = spirv::MemoryAccessAttr::get(
-      builder.getContext(), isWorkgroup ? spirv::MemoryAccess::NonPrivatePointer
-                                        : spirv::MemoryAccess::Aligned);
+  MatrixAccess from(builder, loc, memory, indices, transposed, alignment);
   return spirv::KHRCooperativeMatrixLoadOp::create(
-      builder, loc, type, place,
-      spirv::CooperativeMatrixLayoutKHRAttr::get(builder.getContext(), layout),
-      stride, access,
-      isWorkgroup ? IntegerAttr()
-                  : builder.getI32IntegerAttr(static_cast<int32_t>(alignment)));
+      builder, loc, type, from.place, from.layout, stride, from.access,
+      from.alignment);
 }
 
 static void emitMatrixStore(OpBuilder &builder, Location loc, Value matrix,
                             Value memory, ValueRange indices, Value stride,
                             bool transposed, int64_t alignment) {
-  Value place = emitPlace(builder, loc, memory, indices, alignment);
-  auto layout = transposed ? spirv::CooperativeMatrixLayoutKHR::ColumnMajor
-                           : spirv::CooperativeMatrixLayoutKHR::RowMajor;
-  bool isWorkgroup = isWorkgroupMemory(cast<MemRefType>(memory.getType()));
-  auto access = spirv::MemoryAccessAttr::get(
-      builder.getContext(), isWorkgroup ? spirv::MemoryAccess::NonPrivatePointer
-                                        : spirv::MemoryAccess::Aligned);
-  spirv::KHRCooperativeMatrixStoreOp::create(
-      builder, loc, place, matrix,
-      spirv::CooperativeMatrixLayoutKHRAttr::get(builder.getContext(), layout),
-      stride, access,
-      isWorkgroup ? IntegerAttr()
-                  : builder.getI32IntegerAttr(static_cast<int32_t>(alignment)));
+  MatrixAccess to(builder, loc, memory, indices, transposed, alignment);
+  spirv::KHRCooperativeMatrixStoreOp::create(builder, loc, to.place, matrix,
+                                             to.layout, stride, to.access,
+                                             to.alignment);
 }
 
 /// The alignment in bytes of each tile of an access, of which the access itself
@@ -200,6 +211,23 @@ public:
         target(target) {}
 
 protected:
+  /// Calls `visit` with the place in memory of each tile of `op`, a load or a
+  /// store of a fragment of `type`: row by row, as the tiles are.
+  void forEachTile(OpBuilder &builder, Op op, FragmentType type,
+                   llvm::function_ref<void(ValueRange)> visit) const {
+    auto [rows, cols] = getTile(target.chip, type);
+    IndexMath math(builder, op.getLoc());
+    for (int64_t i = 0; i < type.getRows(); i += rows)
+      for (int64_t j = 0; j < type.getCols(); j += cols) {
+        SmallVector<Value> indices(op.getIndices());
+        bool turned = op.getTranspose();
+        Value &row = indices[indices.size() - 2], &col = indices.back();
+        row = math.add(row, turned ? j : i);
+        col = math.add(col, turned ? i : j);
+        visit(indices);
+      }
+  }
+
   const SpirvTarget &target;
 };
 
@@ -212,22 +240,14 @@ struct MatrixLoadPattern : MatrixPattern<LoadOp> {
     if (!isOpaque(target.chip, type))
       return failure();
     Location loc = op.getLoc();
-    auto [rows, cols] = getTile(target.chip, type);
-    IndexMath math(rewriter, loc);
     Value stride = emitRowStride(rewriter, loc, op.getMemory());
     int64_t alignment = getMatrixAlignment(op, target.chip, type);
     SmallVector<Value> tiles;
-    for (int64_t i = 0; i < type.getRows(); i += rows)
-      for (int64_t j = 0; j < type.getCols(); j += cols) {
-        SmallVector<Value> indices(op.getIndices());
-        bool turned = op.getTranspose();
-        Value &row = indices[indices.size() - 2], &col = indices.back();
-        row = math.add(row, turned ? j : i);
-        col = math.add(col, turned ? i : j);
-        tiles.push_back(
-            emitMatrixLoad(rewriter, loc, getMatrixType(target.chip, type),
-                           op.getMemory(), indices, stride, turned, alignment));
-      }
+    forEachTile(rewriter, op, type, [&](ValueRange indices) {
+      tiles.push_back(emitMatrixLoad(
+          rewriter, loc, getMatrixType(target.chip, type), op.getMemory(),
+          indices, stride, op.getTranspose(), alignment));
+    });
     rewriter.replaceOpWithMultiple(op, {ValueRange(tiles)});
     return success();
   }
@@ -242,22 +262,14 @@ struct MatrixStorePattern : MatrixPattern<StoreOp> {
     if (!isOpaque(target.chip, type))
       return failure();
     Location loc = op.getLoc();
-    auto [rows, cols] = getTile(target.chip, type);
-    IndexMath math(rewriter, loc);
     Value stride = emitRowStride(rewriter, loc, op.getMemory());
     int64_t alignment = getMatrixAlignment(op, target.chip, type);
     ValueRange tiles = adaptor.getValue();
     size_t next = 0;
-    for (int64_t i = 0; i < type.getRows(); i += rows)
-      for (int64_t j = 0; j < type.getCols(); j += cols) {
-        SmallVector<Value> indices(op.getIndices());
-        bool turned = op.getTranspose();
-        Value &row = indices[indices.size() - 2], &col = indices.back();
-        row = math.add(row, turned ? j : i);
-        col = math.add(col, turned ? i : j);
-        emitMatrixStore(rewriter, loc, tiles[next++], op.getMemory(), indices,
-                        stride, turned, alignment);
-      }
+    forEachTile(rewriter, op, type, [&](ValueRange indices) {
+      emitMatrixStore(rewriter, loc, tiles[next++], op.getMemory(), indices,
+                      stride, op.getTranspose(), alignment);
+    });
     rewriter.eraseOp(op);
     return success();
   }

@@ -41,6 +41,9 @@ enum : hipError_t {
   hipErrorLaunchFailure = 719,
 };
 
+// HIP's own names.
+// NOLINTBEGIN(readability-identifier-naming)
+
 /// As HIP numbers them from 5.0 on.
 enum hipDeviceAttribute_t : int {
   /// In kHz.
@@ -69,6 +72,8 @@ enum hipMemcpyKind : int {
   hipMemcpyHostToDevice = 1,
   hipMemcpyDeviceToHost = 2,
 };
+
+// NOLINTEND(readability-identifier-naming)
 
 constexpr unsigned hipStreamNonBlocking = 1;
 constexpr unsigned hipEventDefault = 0;

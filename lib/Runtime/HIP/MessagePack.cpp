@@ -108,7 +108,8 @@ bool Reader::read(MessagePackValue &value, int depth) {
   --depth;
   if (format <= 0x7F || format >= 0xE0) {
     value.kind = MessagePackValue::Integer;
-    value.integer = static_cast<int8_t>(format);
+    // A byte with a sign.
+    value.integer = static_cast<int64_t>(format) - (format <= 0x7F ? 0 : 0x100);
     return true;
   }
   if (format <= 0x8F)

@@ -25,7 +25,7 @@ class MemoryPool;
 
 /// What is known of a device. Numbers that a backend cannot tell are 0.
 struct DeviceInfo {
-  /// "cpu", "cuda" or "hip".
+  /// "cpu", "cuda", "hip" or "vulkan".
   std::string target;
   /// What to compile for: "sm_90a", "gfx942"; on the CPU "x86-64-avx512",
   /// "x86-64-avx2", "x86-64", "aarch64", or the machine's name.
@@ -263,9 +263,9 @@ bool isEmptyGrid(const LaunchRequest &request);
 std::vector<DeviceInfo> listDevices(std::string *why = nullptr,
                                     const std::string &target = "auto");
 
-/// Opens a device. `target` is "cpu", "cuda", "hip", or "auto" for the first
-/// device that `listDevices` names. `NoDevice` when there is no such device
-/// here, `InvalidArgument` for an unknown target.
+/// Opens a device. `target` is "cpu", "cuda", "hip", "vulkan", or "auto" for
+/// the first device that `listDevices` names. `NoDevice` when there is no such
+/// device here, `InvalidArgument` for an unknown target.
 ///
 /// The CPU device runs workgroups on as many threads as the machine has; the
 /// environment variable TESSERA_CPU_THREADS overrides that number.

@@ -220,15 +220,16 @@ TEST(MessagePackTest, ReadsEachFormat) {
         "\xD5tzz"s, "\xD6tzzzz"s, "\xD7tzzzzzzzz"s, "\xD8tzzzzzzzzzzzzzzzz"s})
     for (const std::string &array :
          {"\x93\x01"s, "\xDC\0\x03\x01"s, "\xDD\0\0\0\x03\x01"s}) {
-      std::optional<MessagePackValue> value =
-          readMessagePack(array + bytes + "\x05");
+      std::string all = array + bytes + "\x05";
+      std::optional<MessagePackValue> value = readMessagePack(all);
       ASSERT_TRUE(value);
       ASSERT_EQ(value->array.size(), 3u);
       EXPECT_EQ(value->array[1].kind, MessagePackValue::Other);
       EXPECT_EQ(value->array[2].integer, 5);
     }
   for (const std::string &map : {"\x81"s, "\xDE\0\x01"s, "\xDF\0\0\0\x01"s}) {
-    std::optional<MessagePackValue> value = readMessagePack(map + "\xA1k\x07");
+    std::string all = map + "\xA1k\x07";
+    std::optional<MessagePackValue> value = readMessagePack(all);
     ASSERT_TRUE(value);
     EXPECT_EQ(value->getInteger("k"), 7);
     EXPECT_EQ(value->getInteger("x"), 0);

@@ -25,7 +25,10 @@ const std::vector<Chip> &mlir::tessera::getEmulatedChips() {
   static const std::vector<Chip> chips = [] {
     std::vector<Chip> chips;
     for (const Chip &chip : getAllChips()) {
-      if (chip.target == "cpu" || !chip.hasLanes())
+      // Which lane holds what of a cooperative matrix, nobody says.
+      bool opaque = llvm::any_of(chip.instructions,
+                                 [](const auto &row) { return row.opaque; });
+      if (chip.target == "cpu" || !chip.hasLanes() || opaque)
         continue;
       Chip emulated = emulate(chip);
       if (llvm::none_of(chips, [&](const Chip &other) {

@@ -142,12 +142,11 @@ static std::unique_ptr<Chip> parse(llvm::StringRef name,
   chip->asyncCopy = false;
   bool wide = chip->subgroupSize >= 32;
   // Four subgroups of 64x64 tiles keep a large GPU's matrix unit fed from
-  // workgroup memory, with half as many barriers where rows of 128 bytes of
-  // both operands have room; where lanes are few, so is everything else.
-  bool longRows =
-      2 * 128 * (128 + chip->rowPaddingBytes) <= chip->workgroupMemoryBytes;
+  // workgroup memory; where lanes are few, so is everything else. With rows of
+  // 128 bytes, products took 1.2 times as long on an H200
+  // (docs/benchmarks/h200-vulkan.md).
   if (wide)
-    chip->matrixDefaults = {{128, 128}, {64, 64}, longRows ? 128 : 64, 1};
+    chip->matrixDefaults = {{128, 128}, {64, 64}, 64, 1};
   else
     chip->matrixDefaults = {{32, 32}, {16, 16}, 32, 1};
   chip->scalarDefaults = wide ? ScheduleDefaults{{64, 64}, {32, 32}, 64, 1}

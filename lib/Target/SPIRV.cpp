@@ -11,6 +11,7 @@
 #include "mlir/Target/SPIRV/Serialization.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FileUtilities.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Program.h"
 
@@ -80,6 +81,7 @@ LogicalResult mlir::tessera::runSpirvVal(Operation *op, StringRef bytes) {
                                            file) ||
         llvm::sys::fs::createTemporaryFile("tessera", "log", log))
       return op->emitError() << "cannot create a temporary file";
+    llvm::FileRemover removeFile(file), removeLog(log);
     {
       llvm::raw_fd_ostream os(descriptor, /*shouldClose=*/true);
       os.write(reinterpret_cast<const char *>(words.data()),
@@ -89,8 +91,6 @@ LogicalResult mlir::tessera::runSpirvVal(Operation *op, StringRef bytes) {
         program, {program, "--target-env", "vulkan1.3", file}, std::nullopt,
         {std::nullopt, StringRef(log), StringRef(log)});
     auto text = llvm::MemoryBuffer::getFile(log);
-    (void)llvm::sys::fs::remove(file);
-    (void)llvm::sys::fs::remove(log);
     if (status)
       return op->emitError() << "spirv-val rejects a kernel: "
                              << (text ? (*text)->getBuffer().trim()

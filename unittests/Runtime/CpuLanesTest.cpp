@@ -60,7 +60,7 @@ void productKernel(void **args, const tessera_workgroup *group) {
     row[1] += static_cast<float>(argument<int64_t>(args, 1));
   tessera_cpu_mma(
       group, reinterpret_cast<const tessera_matrix_instruction *>(&instruction),
-      "the product", &a[lane], row, &acc);
+      "the product", &a[lane % 4], row, &acc);
   argument<float *>(args, 0)[lane] = acc;
 }
 

@@ -19,6 +19,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <utility>
 
 using namespace tessera::runtime;
 
@@ -108,9 +109,11 @@ struct tessera::runtime::Thread {
   }
 
   /// Ends the launch. Of a workgroup of several threads, this one does not come
-  /// back.
-  void fail(const std::string &message) {
-    job->fail(StatusCode::LaunchFailed, describe() + ": " + message);
+  /// back, and nothing that its stack holds is destroyed: so the message is
+  /// taken from there.
+  void fail(std::string &&message) {
+    job->fail(StatusCode::LaunchFailed,
+              describe() + ": " + std::exchange(message, std::string()));
     if (fiber)
       waitAs(Ended);
   }

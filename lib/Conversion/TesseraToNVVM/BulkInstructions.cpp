@@ -132,7 +132,7 @@ void BulkInstructions::emitArrival(OpBuilder &builder, Location loc,
 }
 
 // Not with the scope of the cluster, which is a fence of the whole device and
-// an invalidation of the cache for each step: 1.6 times the time at 4096 cubed.
+// an invalidation of the cache for each step: 1.5 times the time at 4096 cubed.
 // Nothing that the readers wrote has to be seen; only the order counts, of
 // reads that are over and of copies by the engine.
 void BulkInstructions::emitArrivals(OpBuilder &builder, Location loc,

@@ -381,8 +381,9 @@ def Tessera_AwaitOp : Tessera_Op<"await",
   let description = [{
     `result = product`
 
-    `product` is the result of a `tessera.mma` further up, which a target may
-    have begun and not finished: from here on it is there. At most `pending` of
+    `product` is the result of a `tessera.mma` further up, or of a loop that
+    yields it, which a target may have begun and not finished: from here on it is
+    there. At most `pending` of
     the products that stand between the two are still being computed. Behind
     `keeping` stand operands of the product's, which stay as they are until
     here, and what is computed between the two.

@@ -58,6 +58,20 @@ static bool areStaging(const StagingPlan &plan) {
          });
 }
 
+/// With fewer for each thread, ptxas spills what is counted for the memory:
+/// five warpgroups have 80.
+static constexpr int64_t leastRegisters = 96;
+
+static bool hasRegisters(const StagingPlan &plan, const Chip &chip) {
+  auto kernel = CopyOp(plan.outputs.front())->getParentOfType<gpu::GPUFuncOp>();
+  std::optional<ArrayRef<int32_t>> size = kernel.getKnownBlockSize();
+  if (!size || !chip.registersPerWorkgroup)
+    return true;
+  int64_t threads = size->front() +
+                    countProducerThreads(size->front(), chip, /*carries=*/true);
+  return chip.registersPerWorkgroup / threads >= leastRegisters;
+}
+
 bool EpilogueCarrier::canRun(const StagingPlan &plan, const Chip &chip,
                              std::string &why) {
   why.clear();
@@ -65,7 +79,8 @@ bool EpilogueCarrier::canRun(const StagingPlan &plan, const Chip &chip,
   // With one tile, nothing would go on meanwhile.
   if (plan.inputs.empty())
     return plan.outputs.size() == 1 && isBulk(plan.outputs.front()) &&
-           areStaging(plan) && !findLoops(plan)->empty();
+           areStaging(plan) && !findLoops(plan)->empty() &&
+           hasRegisters(plan, chip);
   for (ArrayRef<CopyOp> copies : {plan.inputs, plan.outputs})
     for (CopyOp op : copies)
       if (why = explainNotBulk(op, chip); !why.empty())

@@ -13,7 +13,7 @@
 // RUN: gpu-runner %s --target=cuda --verify --require-mma --entry=one_step --explain | FileCheck %s --check-prefixes=CHECK,TAKEN
 // RUN: gpu-runner %s --target=cuda --verify --require-mma --entry=one_tile --explain | FileCheck %s --check-prefixes=CHECK,BULK
 // RUN: gpu-runner %s --target=cuda --verify --require-mma --entry=large --explain | FileCheck %s --check-prefixes=CHECK,TAKEN
-// RUN: gpu-runner %s --target=cuda --verify --require-mma --entry=five_groups --explain | FileCheck %s --check-prefixes=CHECK,TAKEN
+// RUN: gpu-runner %s --target=cuda --verify --require-mma --entry=five_groups --explain | FileCheck %s --check-prefixes=CHECK,BULK
 // RUN: gpu-runner %s --target=cuda --verify --require-mma --entry=one_group --explain | FileCheck %s --check-prefixes=CHECK,TAKEN
 // RUN: gpu-runner %s --target=cuda --verify --require-mma --entry=edges --explain | FileCheck %s --check-prefixes=CHECK,TAKEN
 // RUN: gpu-runner %s --target=cuda --verify --require-mma --entry=narrow --explain | FileCheck %s --check-prefixes=CHECK,TAKEN

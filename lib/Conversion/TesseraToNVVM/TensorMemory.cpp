@@ -73,6 +73,8 @@ private:
 
   gpu::GPUFuncOp kernel;
   const Chip &chip;
+  /// Products that are in a chain.
+  llvm::SmallPtrSet<Operation *, 4> taken;
 };
 
 } // namespace
@@ -94,7 +96,8 @@ bool Converter::trace(Value value, Value stop, Chain &chain) const {
   while (value != stop) {
     Value before;
     if (auto op = value.getDefiningOp<MmaOp>();
-        op && getRow(op) && (!chain.row || getRow(op) == chain.row)) {
+        op && getRow(op) && !taken.contains(op) &&
+        (!chain.row || getRow(op) == chain.row)) {
       chain.row = getRow(op);
       chain.products.push_back(op);
       before = op.getAcc();
@@ -140,6 +143,8 @@ Chain Converter::findChain(MmaOp op) const {
     if (auto next = dyn_cast<MmaOp>(use.getOwner());
         next && &use == &next.getAccMutable())
       last = next.getResult();
+    else if (auto loop = dyn_cast<scf::ForOp>(use.getOwner()))
+      last = loop.getTiedLoopResult(&use);
     else if (auto loop = dyn_cast<scf::ForOp>(use.getOwner()->getParentOp());
              loop && isa<scf::YieldOp>(use.getOwner()))
       last = loop.getResult(use.getOperandNumber());
@@ -168,12 +173,10 @@ static bool runsOnce(scf::ForOp loop) {
 // Conversion
 //===----------------------------------------------------------------------===//
 
-/// Moves what loads an operand, and is for this product alone, to `builder`; or
-/// clones it there.
-static Value bringLoad(OpBuilder &builder, MmaOp op, Value operand) {
-  auto load = operand.getDefiningOp<LoadOp>();
-  Operation *copy = builder.clone(*load);
-  return copy->getResult(0);
+/// The load of an operand for the one thread. Legalization has seen to it that
+/// it is one, of memory that does not change until the product.
+static Value cloneLoad(OpBuilder &builder, Value operand) {
+  return builder.clone(*operand.getDefiningOp<LoadOp>())->getResult(0);
 }
 
 void Converter::convertProduct(MmaOp op, const Chain &chain, bool isFirst,
@@ -188,7 +191,7 @@ void Converter::convertProduct(MmaOp op, const Chain &chain, bool isFirst,
   OpBuilder one = issuer.getThenBodyBuilder();
   NVVM::Tcgen05FenceOp::create(one, loc,
                                NVVM::Tcgen05FenceKind::AFTER_THREAD_SYNC);
-  Value a = bringLoad(one, op, op.getA()), b = bringLoad(one, op, op.getB());
+  Value a = cloneLoad(one, op.getA()), b = cloneLoad(one, op.getB());
   // The first product of all overwrites, in the first turns of its loops.
   Value adds;
   if (isFirst && overwrites)
@@ -268,10 +271,9 @@ void Converter::convert(Chain &chain, TensorInstructions &instructions) {
 
 LogicalResult Converter::run() {
   SmallVector<Chain> chains;
-  llvm::SmallPtrSet<Operation *, 4> taken;
   int64_t columns = 0;
   kernel.walk([&](MmaOp op) {
-    if (!getRow(op) || !taken.insert(op).second)
+    if (!getRow(op) || taken.contains(op))
       return;
     Chain chain = findChain(op);
     for (MmaOp product : chain.products)

@@ -87,7 +87,7 @@ void TileSharing::emitSetUp(OpBuilder &builder) {
   released = arith::SelectOp::create(builder, loc, isOfM, ofM, ofN);
 }
 
-Value TileSharing::emitReleasedMask(OpBuilder &builder) const {
+Value TileSharing::emitReleasedMask(OpBuilder &builder) {
   if (!isUsed())
     return {};
   return arith::OrIOp::create(builder, kernel.getLoc(), shares[0].mask,

@@ -30,7 +30,7 @@ public:
   /// lanes as there are readers.
   Value getReleased() const { return released; }
   /// All of these workgroups, a bit each (i16); null where there is no other.
-  Value emitReleasedMask(OpBuilder &builder) const;
+  Value emitReleasedMask(OpBuilder &builder);
   /// Waits for all threads of the cluster. `aligned`: those of a subgroup are
   /// together.
   void emitMeeting(OpBuilder &builder, bool aligned);

@@ -38,7 +38,7 @@
 // CHECK:       tcgen05.ld.sync.aligned.32x32b.x128.b32
 // CHECK:       tcgen05.wait::ld.sync.aligned;
 // CHECK:       tcgen05.fence::before_thread_sync;
-// CHECK-NEXT:  bar.sync %{{.+}}, 128;
+// CHECK:       bar.sync %{{.+}}, 128;
 // CHECK:       tcgen05.dealloc.cta_group::1.sync.aligned.b32
 func.func @rows(%a: tensor<512x512xf16>, %b: tensor<512x512xf16>) -> tensor<512x512xf32> {
   %zero = arith.constant 0.0 : f32

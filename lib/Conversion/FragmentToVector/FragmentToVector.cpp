@@ -186,6 +186,12 @@ Value FragmentTarget::emitTileLoad(OpBuilder &, Location, LoadOp,
   return {};
 }
 
+bool FragmentTarget::emitTileStore(OpBuilder &, Location, StoreOp,
+                                   const TileLayout &, Value, ValueRange,
+                                   int64_t) const {
+  return false;
+}
+
 Value FragmentTarget::emitShuffle(OpBuilder &builder, Location loc, Value value,
                                   Value lane) const {
   if (!chip.hasLanes())

@@ -494,6 +494,11 @@ struct StorePattern : FragmentPattern<StoreOp> {
                 TileAccess &access, Value tile, int64_t i, int64_t j,
                 bool masked) const {
     Location loc = op.getLoc();
+    if (!masked && !op.getAtomicAdd() &&
+        target.emitTileStore(builder, loc, op, layout, tile,
+                             access.getIndices(access.getTilePlace(i, j)),
+                             access.getAlignment()))
+      return;
     int64_t width = access.getWidth();
     for (int64_t reg = 0; reg < layout.map.getNumRegisters(); reg += width) {
       std::array<Value, 2> place = access.getPlace(i, j, reg);

@@ -175,8 +175,9 @@ struct ChipRates {
   /// Bytes that all processors read or write together, and one by itself.
   double memory = 1, processorMemory = 1;
   /// Bytes of tiles that all processors read through the cache together, and
-  /// how many times as long rows take that begin within a line of it.
-  double tiles = 1, splitLines = 1;
+  /// one by itself, and how many times as long rows take that begin within a
+  /// line of it.
+  double tiles = 1, processorTiles = 1, splitLines = 1;
   int64_t lineBytes = 1;
   /// A kernel's launch, and its first loads.
   double start = 0;

@@ -296,6 +296,8 @@ static void addWarpgroups(Chip &chip) {
   rates.memory = 3500;
   rates.processorMemory = 36;
   rates.tiles = 13200;
+  // 1000 cubed, whose rows begin within lines, by 64 workgroups of 128x128.
+  rates.processorTiles = 125;
   rates.splitLines = 2.4;
   rates.lineBytes = 128;
   rates.start = 5000;

@@ -262,7 +262,34 @@ struct SelectPattern : OpConversionPattern<arith::SelectOp> {
     return success();
   }
 };
+
+/// A cast between a fragment and the vectors of its tiles, by which a pass
+/// before this conversion has used or made some of these.
+struct TileCastPattern : OpConversionPattern<UnrealizedConversionCastOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult
+  matchAndRewrite(UnrealizedConversionCastOp op, OneToNOpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    SmallVector<Value> tiles;
+    for (ValueRange values : adaptor.getInputs())
+      llvm::append_range(tiles, values);
+    SmallVector<Type> types;
+    if (failed(getTypeConverter()->convertTypes(op.getResultTypes(), types)) ||
+        TypeRange(types) != ValueRange(tiles).getTypes())
+      return failure();
+    if (op.getNumResults() == 1)
+      rewriter.replaceOpWithMultiple(op, {ValueRange(tiles)});
+    else
+      rewriter.replaceOp(op, tiles);
+    return success();
+  }
+};
 } // namespace
+
+/// Whether one of these is a fragment.
+static bool hasFragment(TypeRange types) {
+  return llvm::any_of(types, [](Type type) { return isa<FragmentType>(type); });
+}
 
 void mlir::tessera::populateFragmentToVectorPatterns(
     const TypeConverter &converter, RewritePatternSet &patterns,
@@ -272,7 +299,8 @@ void mlir::tessera::populateFragmentToVectorPatterns(
   populateArithmeticPatterns(converter, patterns, target);
   populateConvertPattern(converter, patterns, target);
   populateCopyPatterns(converter, patterns, target);
-  patterns.add<SelectPattern>(converter, patterns.getContext());
+  patterns.add<SelectPattern, TileCastPattern>(converter,
+                                               patterns.getContext());
 }
 
 /// Whether the rows of a copy of packed elements end at a byte, as they begin.
@@ -352,6 +380,11 @@ mlir::tessera::convertFragmentsToVectors(Operation *root,
   conversion.addIllegalDialect<TesseraDialect>();
   conversion.addDynamicallyLegalOp<arith::SelectOp>(
       [](arith::SelectOp op) { return !isa<FragmentType>(op.getType()); });
+  conversion.addDynamicallyLegalOp<UnrealizedConversionCastOp>(
+      [](UnrealizedConversionCastOp op) {
+        return !hasFragment(op.getOperandTypes()) &&
+               !hasFragment(op.getResultTypes());
+      });
   RewritePatternSet patterns(root->getContext());
   populateFragmentToVectorPatterns(converter, patterns, target);
   target.populateOpaque(converter, patterns);

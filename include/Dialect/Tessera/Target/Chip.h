@@ -47,6 +47,9 @@ struct MatrixInstruction {
   /// Operands in memory may be stored either way; else a by rows and b by
   /// columns.
   bool anyOrder = false;
+  /// Adds to an accumulator in tensor memory, which is not registers of any
+  /// lane: `accMap` says which lane reads which of its elements.
+  bool tensorMemory = false;
   /// Feature level from which on the chips of the table have it (sm_80: 80).
   int64_t since = 0;
   /// Only the device knows which lane holds which element (a cooperative matrix
@@ -232,6 +235,9 @@ struct Chip {
   /// Registers of 4 bytes: the most that one thread can have, and that the
   /// threads of one workgroup can have together. 0: as many as it takes.
   int64_t registersPerThread = 0, registersPerWorkgroup = 0;
+  /// Columns of tensor memory that a processor has, each of 128 words, for the
+  /// accumulators of instructions that add to it. 0: none.
+  int64_t tensorMemoryColumns = 0;
   /// Units that run workgroups, on the largest device of this chip; the
   /// default schedule wants to keep them busy. 0: known at run time only.
   int64_t processors = 0;

@@ -38,6 +38,11 @@ public:
   /// are free again.
   void emitAsyncCommit(OpBuilder &builder, Location loc) const override;
 
+  /// Keeps the arithmetic on what was loaded behind that of the products, which
+  /// would wait for the loads otherwise: the scheduler knows no latency of
+  /// memory.
+  void emitLateUse(OpBuilder &builder, Location loc) const override;
+
   /// One ds_bpermute. The lane is one of the subgroup.
   Value emitShuffle(OpBuilder &builder, Location loc, Value value,
                     Value lane) const override;

@@ -301,6 +301,7 @@ struct ConvertKernelsToSPIRVPass
     guardLoops(result);
     if (failed(convertBodies(result, env)))
       return signalPassFailure();
+    separateContinues(result);
     addInterfaces(result);
     if (failed(setRequirements(result)))
       return signalPassFailure();
@@ -383,6 +384,18 @@ struct ConvertKernelsToSPIRVPass
     }
   }
 
+  /// Upstream's loops have their bodies in the continue construct, as no
+  /// language's loops have, with all barriers and branches. Here a body comes
+  /// before it, and the continue construct is the branch back.
+  static void separateContinues(Operation *root) {
+    root->walk([](spirv::LoopOp loop) {
+      Block *body = loop.getContinueBlock();
+      body->splitBlock(body->getTerminator());
+      OpBuilder b = OpBuilder::atBlockEnd(body);
+      spirv::BranchOp::create(b, loop.getLoc(), body->getNextNode());
+    });
+  }
+
   LogicalResult convertBodies(spirv::ModuleOp module,
                               spirv::TargetEnvAttr env) {
     MLIRContext *context = &getContext();
@@ -460,6 +473,9 @@ struct ConvertKernelsToSPIRVPass
       }
     };
     module.walk([&](Operation *op) {
+      if (auto scope = op->getAttrOfType<spirv::ScopeAttr>("memory_scope");
+          scope && scope.getValue() == spirv::Scope::Device)
+        capabilities.insert(C::VulkanMemoryModelDeviceScope);
       if (auto variable = dyn_cast<spirv::GlobalVariableOp>(op)) {
         if (auto builtin = variable->getAttrOfType<StringAttr>("built_in");
             builtin && builtin.getValue().starts_with("Subgroup"))

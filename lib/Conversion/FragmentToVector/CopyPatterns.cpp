@@ -536,6 +536,7 @@ private:
     Value chunk = emitRead(builder, from, width);
     if (writePlace && builder.getInsertionBlock() == writePlace->getBlock()) {
       OpBuilder later(writePlace);
+      target.emitLateUse(later, loc);
       emitWrite(later, chunk, into, intoAll);
       return;
     }

@@ -38,9 +38,8 @@ public:
   /// are free again.
   void emitAsyncCommit(OpBuilder &builder, Location loc) const override;
 
-  /// Keeps the arithmetic on what was loaded behind that of the products, which
-  /// would wait for the loads otherwise: the scheduler knows no latency of
-  /// memory.
+  /// Keeps the use of what was loaded behind the products, which would wait for
+  /// the loads otherwise: the scheduler takes memory to be near.
   void emitLateUse(OpBuilder &builder, Location loc) const override;
 
   /// One ds_bpermute. The lane is one of the subgroup.

@@ -144,6 +144,9 @@ public:
                              Value count) const;
   /// Closes the group of asynchronous copies that one async_copy issued.
   virtual void emitAsyncCommit(OpBuilder &builder, Location loc) const;
+  /// Stands ahead of the first use of what a copy keeps in registers, where
+  /// products are under way meanwhile.
+  virtual void emitLateUse(OpBuilder &builder, Location loc) const;
   /// Waits until at most `pending` groups are in flight.
   virtual void emitAsyncWait(OpBuilder &builder, Location loc,
                              int64_t pending) const;

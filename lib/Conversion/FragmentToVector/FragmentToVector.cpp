@@ -221,6 +221,7 @@ bool FragmentTarget::emitAsyncCopy(OpBuilder &, Location, Value, ValueRange,
 void FragmentTarget::populateOpaque(TypeConverter &,
                                     RewritePatternSet &) const {}
 void FragmentTarget::emitAsyncCommit(OpBuilder &, Location) const {}
+void FragmentTarget::emitLateUse(OpBuilder &, Location) const {}
 void FragmentTarget::emitAsyncWait(OpBuilder &, Location, int64_t) const {}
 
 //===----------------------------------------------------------------------===//
@@ -351,6 +352,7 @@ mlir::tessera::convertFragmentsToVectors(Operation *root,
     return failure();
 
   // Once blocks are being converted, loops can no longer be looked through.
+  markInterleavedTiles(root, target.chip);
   OpBuilder builder(root->getContext());
   root->walk([&](Operation *op) {
     if (auto load = dyn_cast<LoadOp>(op))

@@ -454,6 +454,8 @@ struct ConvertKernelsToSPIRVPass
     capabilities.insert(C::Int64);
     extensions.insert(spirv::Extension::SPV_KHR_vulkan_memory_model);
     extensions.insert(spirv::Extension::SPV_KHR_physical_storage_buffer);
+    // Upstream asks for the one before it, which Vulkan 1.3 does not take.
+    extensions.remove(spirv::Extension::SPV_EXT_physical_storage_buffer);
     auto add = [&](Type type, bool memory) {
       if (type.isInteger(8)) {
         capabilities.insert(C::Int8);

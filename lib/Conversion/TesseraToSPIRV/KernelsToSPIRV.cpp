@@ -390,6 +390,9 @@ struct ConvertKernelsToSPIRVPass
   static void separateContinues(Operation *root) {
     root->walk([](spirv::LoopOp loop) {
       Block *body = loop.getContinueBlock();
+      // Drivers unroll it beyond what their cache of instructions holds.
+      if (!body->getOps<spirv::KHRCooperativeMatrixMulAddOp>().empty())
+        loop.setLoopControl(spirv::LoopControl::DontUnroll);
       body->splitBlock(body->getTerminator());
       OpBuilder b = OpBuilder::atBlockEnd(body);
       spirv::BranchOp::create(b, loop.getLoc(), body->getNextNode());

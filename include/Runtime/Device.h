@@ -55,6 +55,9 @@ struct DeviceInfo {
   int computeUnits = 0;
   /// Highest clock in MHz.
   int clockMHz = 0;
+  /// "discrete", "integrated", "virtual" or "software" where the driver tells
+  /// (Vulkan), else empty.
+  std::string kind;
   /// A program that stands for a device: it runs on the CPU.
   bool isSoftware = false;
 };
@@ -193,6 +196,17 @@ public:
   /// that cannot do it.
   virtual Expected<KernelImage> assemble(const KernelImage &image);
 
+  /// Takes what the driver compiles from a file of the folder `directory`,
+  /// where an earlier run has kept it, for all images that are loaded from now
+  /// on. Nothing happens on devices that take machine code. Where there is a
+  /// file that cannot be used, the status says why, and it is as if there were
+  /// none.
+  virtual Status useCache(const std::string &directory);
+
+  /// Keeps what the driver has compiled, in the folder that `useCache` was
+  /// given, if there is anything new. The folder has to be there.
+  virtual Status saveCache();
+
   /// Waits for queued work and drops an image. `InvalidArgument` when there is
   /// none of that name.
   virtual Status unloadImage(const std::string &name) = 0;
@@ -265,6 +279,14 @@ bool isEmptyGrid(const LaunchRequest &request);
 /// "cuda: libcuda.so.1 not found".
 std::vector<DeviceInfo> listDevices(std::string *why = nullptr,
                                     const std::string &target = "auto");
+
+/// Asks for Vulkan's validation layer. To be called before devices are listed
+/// or opened; where the layer is not installed there is then no Vulkan device.
+/// What it finds goes to standard error.
+void requestVulkanValidation();
+
+/// How many errors the layer has found so far.
+unsigned countVulkanValidationErrors();
 
 /// Opens a device. `target` is "cpu", "cuda", "hip", "vulkan", or "auto" for
 /// the first device that `listDevices` names. `NoDevice` when there is no such

@@ -95,6 +95,10 @@ Expected<KernelImage> Device::assemble(const KernelImage &) {
                 info().name + " assembles nothing");
 }
 
+Status Device::useCache(const std::string &) { return Status::success(); }
+
+Status Device::saveCache() { return Status::success(); }
+
 bool tessera::runtime::isEmptyGrid(const LaunchRequest &request) {
   return request.grid[0] == 0 || request.grid[1] == 0 || request.grid[2] == 0;
 }

@@ -115,6 +115,8 @@ runner::compile(const Options &options,
     return program;
   }
 
+  if (runtime::Status status = device.useCache(directory); !status.ok())
+    noteOnce("what the driver compiles: " + status.message());
   compiler::ProgramCache cache(directory);
   compiler::ProgramKey key(source.getBuffer(), source.getBufferIdentifier());
   key.add(compileOptions);

@@ -121,6 +121,13 @@ static LogicalResult checkChip(StringRef target, StringRef chip,
                                       "; known, nearest first: " + known);
 }
 
+/// Whether --device means it.
+static bool isWanted(const Options &options,
+                     const runtime::DeviceInfo &device) {
+  return options.device.empty() || device.kind == options.device ||
+         StringRef(device.name).contains_insensitive(options.device);
+}
+
 /// The devices of the target that is asked for, in the order of their numbers;
 /// for auto, all that the compiler has a chip for.
 static std::vector<runtime::DeviceInfo> getCandidates(const Options &options,
@@ -131,7 +138,8 @@ static std::vector<runtime::DeviceInfo> getCandidates(const Options &options,
     if (options.target == "auto" && getChipFor(device).empty())
       Report::note("passing over " + device.name + " (" + device.chip +
                    "): no known chip's code runs on it");
-    else if (options.target == "auto" || device.target == options.target)
+    else if ((options.target == "auto" || device.target == options.target) &&
+             isWanted(options, device))
       candidates.push_back(std::move(device));
   }
   return candidates;
@@ -146,6 +154,17 @@ explainAbsence(const Options &options,
            " is not here: this machine has " + std::to_string(devices.size()) +
            " " + options.target +
            (devices.size() == 1 ? " device" : " devices");
+  if (!options.device.empty()) {
+    std::string names;
+    for (const runtime::DeviceInfo &device :
+         runtime::listDevices(nullptr, options.target))
+      if (options.target == "auto" || device.target == options.target)
+        names += (names.empty() ? "; there are " : ", ") + device.name +
+                 (device.kind.empty() ? "" : " (" + device.kind + ")");
+    if (!names.empty())
+      return "no " + (options.target == "auto" ? "" : options.target + " ") +
+             "device is or has in its name '" + options.device + "'" + names;
+  }
   std::string text = "no " + options.target + " device on this machine";
   llvm::SmallVector<StringRef> lines;
   why.split(lines, '\n', -1, /*KeepEmpty=*/false);
@@ -256,6 +275,8 @@ void runner::listDevices(Report &report) {
                   << llvm::left_justify(chip, 14) << " " << device.name;
     if (!device.targetId.empty() && device.targetId != chip)
       report.text() << " (" << device.targetId << ")";
+    if (!device.kind.empty())
+      report.text() << ", " << device.kind;
     if (device.computeUnits > 0)
       report.text() << ", " << device.computeUnits
                     << (device.target == "cpu" ? " threads" : " units");
@@ -271,6 +292,7 @@ void runner::listDevices(Report &report) {
         {"chip", chip},
         {"target_id", device.targetId},
         {"name", llvm::json::fixUTF8(device.name)},
+        {"kind", device.kind},
         {"driver", llvm::json::fixUTF8(device.driver)},
         {"memory_bytes", static_cast<int64_t>(device.memoryBytes)},
         {"units", device.computeUnits}});

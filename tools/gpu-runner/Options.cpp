@@ -188,6 +188,11 @@ static const OptionInfo infos[] = {
        return success();
      }},
     {"--target", OptionInfo::NeedsValue, nullptr, parseTarget},
+    {"--device", OptionInfo::NeedsValue, nullptr,
+     [](StringRef value, Options &options, Report &) {
+       options.device = value.str();
+       return success();
+     }},
     {"--arg", OptionInfo::NeedsValue, nullptr,
      [](StringRef value, Options &options, Report &) {
        options.arguments.push_back(value.str());
@@ -212,6 +217,7 @@ static const OptionInfo infos[] = {
     {"--print-ir-after-all", OptionInfo::Flag, &Options::printIRAfterAll},
     {"--ptxas", OptionInfo::Flag, &Options::usePtxas},
     {"--validate", OptionInfo::Flag, &Options::validate},
+    {"--vulkan-validation", OptionInfo::Flag, &Options::vulkanValidation},
     {"--kernels", OptionInfo::NeedsValue, nullptr,
      [](StringRef value, Options &options, Report &) {
        options.kernels = value.str();
@@ -314,6 +320,9 @@ LogicalResult runner::parseOptions(ArrayRef<const char *> arguments,
     return report.fail(Exit::Usage, "a line of a batch cannot read its program "
                                     "from standard input: name a file");
 
+  if (!options.device.empty() && options.ordinal)
+    return report.fail(Exit::Usage, "--device and the number in --target both "
+                                    "say which device: leave one out");
   if (!options.otherChips.empty() && options.emit != EmitStage::HSACO)
     return report.fail(Exit::Usage,
                        "several chips in --target are for --emit=hsaco, which "
@@ -361,6 +370,10 @@ What is run, and where
                       commas, give one bundle (hip:gfx942,gfx1100). With
                       cpu:emulate=CHIP the CPU runs the code of a chip of
                       another target, each of its lanes by itself
+  --device=WHICH      the first device of the target, as --list-devices has them,
+                      that is WHICH (discrete, integrated, virtual or software,
+                      which Vulkan tells) or has WHICH in its name, in upper or
+                      lower case
 
 Arguments and outputs
   --arg=SPEC          contents of the next argument of the entry, in order:
@@ -427,6 +440,8 @@ Looking inside
                       prints the program after each pass
   --ptxas             assembles PTX by ptxas rather than by the driver
   --validate          has spirv-val look at the kernels first (vulkan)
+  --vulkan-validation has Vulkan's validation layer look at the calls of the
+                      driver; an error makes the exit status 1
 
   --list-devices, --version, --help
 

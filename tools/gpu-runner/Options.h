@@ -40,6 +40,8 @@ struct Options {
   /// Further chips, for --emit=hsaco: "hip:gfx942,gfx1100" has one.
   std::vector<std::string> otherChips;
   std::optional<unsigned> ordinal;
+  /// --device: a kind, or part of a name.
+  std::string device;
   /// What --arg says, in order.
   std::vector<std::string> arguments;
   /// --out: number of an output, and the file to write it to.
@@ -56,6 +58,7 @@ struct Options {
   bool noFuseAttention = false;
   bool usePtxas = false;
   bool validate = false;
+  bool vulkanValidation = false;
   bool printIRAfterAll = false;
   /// --kernels: the file that holds the kernels' code; empty for what was
   /// compiled.

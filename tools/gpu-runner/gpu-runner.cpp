@@ -243,6 +243,9 @@ static LogicalResult runProgram(const Options &options, const Target &target,
     return failure();
   }
   clock.done("load");
+  if (cache.kind != CacheUse::Off)
+    if (runtime::Status status = device.saveCache(); !status.ok())
+      Report::note("what the driver compiles is not kept: " + status.message());
   execution.call();
   std::vector<Output> outputs;
   if (failed(execution.finish(report)) ||
@@ -363,6 +366,8 @@ static int runCommandLine(ArrayRef<const char *> arguments, KeptDevices &kept,
     options.help ? printHelp(llvm::outs()) : printVersion(llvm::outs());
     return 0;
   }
+  if (options.vulkanValidation)
+    runtime::requestVulkanValidation();
   if (options.listDevices) {
     listDevices(report);
     return report.finish();
@@ -370,6 +375,10 @@ static int runCommandLine(ArrayRef<const char *> arguments, KeptDevices &kept,
   report.root["file"] = llvm::json::fixUTF8(options.file);
   report.root["entry"] = llvm::json::fixUTF8(options.entry);
   (void)compileAndRun(options, kept, report);
+  if (unsigned errors = runtime::countVulkanValidationErrors())
+    (void)report.fail(Exit::Failed, "Vulkan's validation layer has found " +
+                                        llvm::Twine(errors) +
+                                        (errors == 1 ? " error" : " errors"));
   return report.finish();
 }
 

@@ -390,6 +390,9 @@ struct ConvertKernelsToSPIRVPass
   static void separateContinues(Operation *root) {
     root->walk([](spirv::LoopOp loop) {
       Block *body = loop.getContinueBlock();
+      // Drivers unroll it beyond what their cache of instructions holds.
+      if (!body->getOps<spirv::KHRCooperativeMatrixMulAddOp>().empty())
+        loop.setLoopControl(spirv::LoopControl::DontUnroll);
       body->splitBlock(body->getTerminator());
       OpBuilder b = OpBuilder::atBlockEnd(body);
       spirv::BranchOp::create(b, loop.getLoc(), body->getNextNode());
@@ -454,6 +457,8 @@ struct ConvertKernelsToSPIRVPass
     capabilities.insert(C::Int64);
     extensions.insert(spirv::Extension::SPV_KHR_vulkan_memory_model);
     extensions.insert(spirv::Extension::SPV_KHR_physical_storage_buffer);
+    // Upstream asks for the one before it, which Vulkan 1.3 does not take.
+    extensions.remove(spirv::Extension::SPV_EXT_physical_storage_buffer);
     auto add = [&](Type type, bool memory) {
       if (type.isInteger(8)) {
         capabilities.insert(C::Int8);

@@ -857,9 +857,11 @@ namespace {
 struct LowerMemoryToSPIRVPass
     : public tessera::impl::LowerMemoryToSPIRVBase<LowerMemoryToSPIRVPass> {
   void runOnOperation() override {
-    for (auto kernel : getOperation().getOps<gpu::GPUFuncOp>())
+    for (auto kernel : getOperation().getOps<gpu::GPUFuncOp>()) {
       if (failed(MemoryLowering(kernel).run()))
         return signalPassFailure();
+      prefetchCopies(kernel);
+    }
   }
 };
 

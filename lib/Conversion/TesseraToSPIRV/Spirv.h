@@ -58,6 +58,11 @@ bool canBeMatrix(const Chip &chip, FragmentType type);
 /// those that it tells schedules of: an eighth of all (VulkanTable.cpp).
 int64_t getScratchBytes(const Chip &chip);
 
+/// Has loops over steps of copies and products of cooperative matrices load the
+/// next step's tiles before this step's products (PrefetchCopies.cpp). Expects
+/// memory as pointers of SPIR-V, and barriers as gpu.barrier.
+void prefetchCopies(gpu::GPUFuncOp kernel);
+
 /// Leaves to fragments of opaque instructions of `chip` only what cooperative
 /// matrices can do. For all else they are converted to and from fragments of
 /// known lane maps.

@@ -13,6 +13,7 @@
 
 #include "../Format.h"
 #include "VulkanDriver.h"
+#include "VulkanPipelineCache.h"
 #include "VulkanStatistics.h"
 
 #include <algorithm>
@@ -197,6 +198,22 @@ static std::string describeChip(const Abilities &abilities) {
   return text;
 }
 
+/// As `DeviceInfo::kind` has it.
+static const char *getKind(VkPhysicalDeviceType type) {
+  switch (type) {
+  case VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU:
+    return "discrete";
+  case VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU:
+    return "integrated";
+  case VK_PHYSICAL_DEVICE_TYPE_VIRTUAL_GPU:
+    return "virtual";
+  case VK_PHYSICAL_DEVICE_TYPE_CPU:
+    return "software";
+  default:
+    return "";
+  }
+}
+
 static DeviceInfo describe(const VulkanDriver &driver,
                            const Abilities &abilities) {
   const VkPhysicalDeviceProperties &properties =
@@ -213,6 +230,7 @@ static DeviceInfo describe(const VulkanDriver &driver,
              VK_API_VERSION_PATCH(properties.apiVersion));
   info.subgroupSize = static_cast<int>(abilities.properties11.subgroupSize);
   info.workgroupMemoryBytes = properties.limits.maxComputeSharedMemorySize;
+  info.kind = getKind(properties.deviceType);
   info.isSoftware = properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU;
   VkPhysicalDeviceMemoryProperties memory;
   driver.GetPhysicalDeviceMemoryProperties(abilities.handle, &memory);
@@ -320,6 +338,12 @@ public:
   Status flushCaches() override;
   Expected<KernelResources> resources(const char *kernel, int64_t blockThreads,
                                       int64_t workgroupBytes) override;
+  Status useCache(const std::string &directory) override {
+    return pipelines.open(vk, device, directory,
+                          abilities.properties.properties,
+                          abilities.properties11);
+  }
+  Status saveCache() override { return pipelines.save(vk, device); }
 
 protected:
   Status backendAllocate(size_t bytes, void **ptr) override;
@@ -375,6 +399,7 @@ private:
   std::map<uint64_t, Buffer> buffers;
   std::vector<Image> images;
   std::unordered_map<std::string, Kernel> kernels;
+  PipelineCache pipelines;
   std::string pending;
   Status fault;
 };
@@ -604,6 +629,7 @@ VulkanDevice::~VulkanDevice() {
     destroyBuffer(*buffer);
   for (auto &entry : kernels)
     vk.DestroyPipeline(device, entry.second.pipeline, nullptr);
+  pipelines.close(vk, device);
   if (queries)
     vk.DestroyQueryPool(device, queries, nullptr);
   if (layout)
@@ -1019,7 +1045,7 @@ VkResult VulkanDevice::createPipeline(VkShaderModule module,
     create.stage.flags =
         VK_PIPELINE_SHADER_STAGE_CREATE_REQUIRE_FULL_SUBGROUPS_BIT;
   create.layout = layout;
-  return vk.CreateComputePipelines(device, VK_NULL_HANDLE, 1, &create, nullptr,
+  return vk.CreateComputePipelines(device, pipelines.get(), 1, &create, nullptr,
                                    &pipeline);
 }
 

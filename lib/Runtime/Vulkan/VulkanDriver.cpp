@@ -2,8 +2,10 @@
 
 #include "VulkanDriver.h"
 
-#include <cstdlib>
-#include <cstring>
+#include "Runtime/Device.h"
+
+#include <atomic>
+#include <cstdio>
 #include <dlfcn.h>
 
 using namespace tessera::runtime;
@@ -43,6 +45,28 @@ std::string tessera::runtime::describeVulkan(const char *call,
   return std::string(call) + ": " + getResultName(result);
 }
 
+static bool wantsValidation = false;
+static std::atomic<unsigned> validationErrors = 0;
+
+void tessera::runtime::requestVulkanValidation() { wantsValidation = true; }
+
+unsigned tessera::runtime::countVulkanValidationErrors() {
+  return validationErrors;
+}
+
+/// Prints what the validation layer has found.
+static VKAPI_ATTR VkBool32 VKAPI_CALL
+report(VkDebugUtilsMessageSeverityFlagBitsEXT severity,
+       VkDebugUtilsMessageTypeFlagsEXT,
+       const VkDebugUtilsMessengerCallbackDataEXT *data, void *) {
+  bool isError = severity & VK_DEBUG_UTILS_MESSAGE_SEVERITY_ERROR_BIT_EXT;
+  if (isError)
+    ++validationErrors;
+  std::fprintf(stderr, "vulkan validation: %s: %s\n",
+               isError ? "error" : "warning", data->pMessage);
+  return VK_FALSE;
+}
+
 namespace {
 struct LoadedDriver {
   VulkanDriver driver;
@@ -74,15 +98,27 @@ struct LoadedDriver {
     auto info =
         make<VkInstanceCreateInfo>(VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO);
     info.pApplicationInfo = &application;
-    // The validation layer, for those who ask for it.
     const char *layers[] = {"VK_LAYER_KHRONOS_validation"};
-    if (const char *ask = std::getenv("TESSERA_VULKAN_VALIDATION");
-        ask && std::strcmp(ask, "1") == 0) {
+    const char *extensions[] = {VK_EXT_DEBUG_UTILS_EXTENSION_NAME};
+    auto messenger = make<VkDebugUtilsMessengerCreateInfoEXT>(
+        VK_STRUCTURE_TYPE_DEBUG_UTILS_MESSENGER_CREATE_INFO_EXT);
+    messenger.messageSeverity =
+        VK_DEBUG_UTILS_MESSAGE_SEVERITY_WARNING_BIT_EXT |
+        VK_DEBUG_UTILS_MESSAGE_SEVERITY_ERROR_BIT_EXT;
+    messenger.messageType = VK_DEBUG_UTILS_MESSAGE_TYPE_VALIDATION_BIT_EXT;
+    messenger.pfnUserCallback = report;
+    if (wantsValidation) {
       info.enabledLayerCount = 1;
       info.ppEnabledLayerNames = layers;
+      info.enabledExtensionCount = 1;
+      info.ppEnabledExtensionNames = extensions;
+      info.pNext = &messenger;
     }
     if (VkResult result = create(&info, nullptr, &driver.instance)) {
       reason = describeVulkan("vkCreateInstance", result);
+      if (result == VK_ERROR_LAYER_NOT_PRESENT)
+        reason += std::string(": ") + layers[0] +
+                  " is not installed (Debian: vulkan-validationlayers)";
       if (result == VK_ERROR_INCOMPATIBLE_DRIVER)
         reason +=
             ": libvulkan.so.1 finds no driver (VK_DRIVER_FILES names one)";
@@ -99,6 +135,14 @@ struct LoadedDriver {
         reinterpret_cast<PFN_vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR>(
             get(driver.instance,
                 "vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR"));
+    if (!wantsValidation)
+      return;
+    auto createMessenger = reinterpret_cast<PFN_vkCreateDebugUtilsMessengerEXT>(
+        get(driver.instance, "vkCreateDebugUtilsMessengerEXT"));
+    VkDebugUtilsMessengerEXT made = VK_NULL_HANDLE;
+    if (!createMessenger ||
+        createMessenger(driver.instance, &messenger, nullptr, &made))
+      reason = "the validation layer has no way to report what it finds";
   }
 };
 } // namespace

@@ -102,6 +102,9 @@ namespace tessera::runtime {
   X(DestroyPipelineLayout)                                                     \
   X(CreateComputePipelines)                                                    \
   X(DestroyPipeline)                                                           \
+  X(CreatePipelineCache)                                                       \
+  X(DestroyPipelineCache)                                                      \
+  X(GetPipelineCacheData)                                                      \
   X(CreateCommandPool)                                                         \
   X(DestroyCommandPool)                                                        \
   X(AllocateCommandBuffers)                                                    \

@@ -1,0 +1,254 @@
+//===- PrefetchCopies.cpp - Loads of the next step before the products ----===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A device of Vulkan has no asynchronous copies, and a driver's compiler moves
+// no load over a barrier. Of a loop over steps of copies and products,
+//
+//   for i:  barrier;  x = load(i);  store x;  barrier;  products
+//
+// the loads of the next step are issued before the products of this one:
+//
+//   x = load(0)
+//   for i:  barrier;  store x;  barrier;  x = load(min(i + 1, last));  products
+//
+// On an H200 that is 1.25 times as fast, and a driver that unrolls the loop
+// takes half of it back (docs/benchmarks/h200-vulkan.md). The last step loads
+// its own tile again, which nobody uses.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Spirv.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/SPIRV/IR/SPIRVDialect.h"
+#include "mlir/Dialect/SPIRV/IR/SPIRVOps.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/PatternMatch.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Transforms/RegionUtils.h"
+
+using namespace mlir;
+using namespace mlir::tessera;
+
+/// Registers of a thread hold what is loaded ahead: so many bytes of it.
+static constexpr int64_t maxBytesAhead = 256;
+
+static spirv::StorageClass getStorage(Value pointer) {
+  return cast<spirv::PointerType>(pointer.getType()).getStorageClass();
+}
+
+static bool isGlobal(Value pointer) {
+  return getStorage(pointer) == spirv::StorageClass::PhysicalStorageBuffer;
+}
+
+static bool isGlobalLoad(Operation *op) {
+  auto load = dyn_cast<spirv::LoadOp>(op);
+  return load && isGlobal(load.getPtr());
+}
+
+/// Whether `op` may be done once more, elsewhere: a load, or no effect at all.
+static bool isRepeatable(Operation *op) {
+  if (auto branch = dyn_cast<scf::IfOp>(op)) {
+    WalkResult result = branch.walk([&](Operation *inner) {
+      bool fine = inner == op || isa<scf::YieldOp>(inner) ||
+                  isa<scf::IfOp>(inner) || isRepeatable(inner);
+      return fine ? WalkResult::advance() : WalkResult::interrupt();
+    });
+    return !result.wasInterrupted();
+  }
+  return isGlobalLoad(op) || isa<spirv::ConvertUToPtrOp>(op) ||
+         (op->getNumRegions() == 0 && isPure(op) &&
+          !op->hasTrait<OpTrait::IsTerminator>());
+}
+
+/// Whether something in `root` may write to global memory.
+static bool writesGlobal(Operation *root) {
+  WalkResult result = root->walk([&](Operation *op) {
+    if (op == root || isa<gpu::BarrierOp, spirv::ControlBarrierOp>(op) ||
+        op->getNumRegions() || op->hasTrait<OpTrait::IsTerminator>() ||
+        isa<spirv::LoadOp, spirv::KHRCooperativeMatrixLoadOp,
+            spirv::ConvertUToPtrOp>(op) ||
+        isPure(op))
+      return WalkResult::advance();
+    if (auto store = dyn_cast<spirv::StoreOp>(op))
+      return isGlobal(store.getPtr()) ? WalkResult::interrupt()
+                                      : WalkResult::advance();
+    if (auto store = dyn_cast<spirv::KHRCooperativeMatrixStoreOp>(op))
+      return isGlobal(store.getPointer()) ? WalkResult::interrupt()
+                                          : WalkResult::advance();
+    // Arithmetic of matrices and the like.
+    for (Value operand : op->getOperands())
+      if (isa<spirv::PointerType, BaseMemRefType>(operand.getType()))
+        return WalkResult::interrupt();
+    return WalkResult::advance();
+  });
+  return result.wasInterrupted();
+}
+
+namespace {
+
+class Prefetcher {
+public:
+  explicit Prefetcher(scf::ForOp loop) : loop(loop) {}
+  /// False where the loop is none of these, or its loads cannot be ahead.
+  bool run();
+
+private:
+  bool match();
+  /// Adds what makes `value` in the loop; false if that cannot be done again.
+  bool addSlice(Value value);
+  /// What is stored in step `step`.
+  SmallVector<Value> load(OpBuilder &builder, Value step);
+  SmallVector<Value> loadFirst(OpBuilder &builder);
+
+  scf::ForOp loop;
+  /// The barrier between copies and products.
+  Operation *last = nullptr;
+  SmallVector<spirv::StoreOp> stores;
+  llvm::SetVector<Value> values;
+  llvm::SmallPtrSet<Operation *, 32> slice;
+};
+
+} // namespace
+
+bool Prefetcher::addSlice(Value value) {
+  if (!loop.getRegion().isAncestor(value.getParentRegion()) ||
+      value == loop.getInductionVar())
+    return true;
+  Operation *op = value.getDefiningOp();
+  if (!op || op->getBlock() != loop.getBody() || !isRepeatable(op))
+    return false;
+  if (!slice.insert(op).second)
+    return true;
+  llvm::SetVector<Value> used(op->operand_begin(), op->operand_end());
+  getUsedValuesDefinedAbove(op->getRegions(), used);
+  return llvm::all_of(used, [&](Value operand) { return addSlice(operand); });
+}
+
+bool Prefetcher::match() {
+  Operation *first = nullptr;
+  bool multiplies = false;
+  for (Operation &op : loop.getBody()->without_terminator()) {
+    multiplies |= isa<spirv::KHRCooperativeMatrixMulAddOp>(op);
+    if (isa<gpu::BarrierOp>(op)) {
+      if (last)
+        return false;
+      (first ? last : first) = &op;
+    } else if (first && !last) {
+      auto store = dyn_cast<spirv::StoreOp>(op);
+      if (store && getStorage(store.getPtr()) == spirv::StorageClass::Workgroup)
+        stores.push_back(store);
+      else if (!isRepeatable(&op))
+        return false;
+    }
+  }
+  if (!last || !multiplies || writesGlobal(loop))
+    return false;
+  int64_t bits = 0;
+  for (spirv::StoreOp store : stores) {
+    Value value = store.getValue();
+    Type element = getElementTypeOrSelf(value.getType());
+    if (!element.isIntOrFloat() || !addSlice(value))
+      return false;
+    if (!values.insert(value))
+      continue;
+    auto vector = dyn_cast<VectorType>(value.getType());
+    bits += std::max<int64_t>(element.getIntOrFloatBitWidth() *
+                                  (vector ? vector.getNumElements() : 1),
+                              32);
+  }
+  return bits <= 8 * maxBytesAhead && llvm::any_of(slice, [](Operation *op) {
+           return op
+               ->walk([](Operation *inner) {
+                 return isGlobalLoad(inner) ? WalkResult::interrupt()
+                                            : WalkResult::advance();
+               })
+               .wasInterrupted();
+         });
+}
+
+SmallVector<Value> Prefetcher::load(OpBuilder &builder, Value step) {
+  IRMapping mapping;
+  mapping.map(loop.getInductionVar(), step);
+  for (Operation &op : loop.getBody()->without_terminator())
+    if (slice.contains(&op))
+      builder.clone(op, mapping);
+  return llvm::map_to_vector(
+      values, [&](Value value) { return mapping.lookupOrDefault(value); });
+}
+
+SmallVector<Value> Prefetcher::loadFirst(OpBuilder &builder) {
+  Location loc = loop.getLoc();
+  // What another thread wrote before, it had a barrier to see.
+  auto kernel = loop->getParentOfType<gpu::GPUFuncOp>();
+  if (writesGlobal(kernel))
+    gpu::BarrierOp::create(builder, loc);
+  std::optional<APInt> trips = loop.getStaticTripCount();
+  if (trips && !trips->isZero())
+    return load(builder, loop.getLowerBound());
+  Value runs =
+      arith::CmpIOp::create(builder, loc,
+                            loop.getUnsignedCmp() ? arith::CmpIPredicate::ult
+                                                  : arith::CmpIPredicate::slt,
+                            loop.getLowerBound(), loop.getUpperBound());
+  auto branch = scf::IfOp::create(
+      builder, loc, runs,
+      [&](OpBuilder &nested, Location) {
+        scf::YieldOp::create(nested, loc, load(nested, loop.getLowerBound()));
+      },
+      [&](OpBuilder &nested, Location) {
+        SmallVector<Value> zeros;
+        for (Value value : values)
+          zeros.push_back(arith::ConstantOp::create(
+              nested, loc, nested.getZeroAttr(value.getType())));
+        scf::YieldOp::create(nested, loc, zeros);
+      });
+  return SmallVector<Value>(branch.getResults());
+}
+
+bool Prefetcher::run() {
+  if (!match())
+    return false;
+  IRRewriter rewriter(loop);
+  SmallVector<Value> before = loadFirst(rewriter);
+  auto addNext = [&](OpBuilder &builder, Location loc,
+                     ArrayRef<BlockArgument> carried) {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointAfter(last);
+    Value step = loop.getInductionVar();
+    Value next = arith::AddIOp::create(builder, loc, step, loop.getStep());
+    Value more =
+        arith::CmpIOp::create(builder, loc,
+                              loop.getUnsignedCmp() ? arith::CmpIPredicate::ult
+                                                    : arith::CmpIPredicate::slt,
+                              next, loop.getUpperBound());
+    SmallVector<Value> loaded =
+        load(builder, arith::SelectOp::create(builder, loc, more, next, step));
+    for (spirv::StoreOp store : stores) {
+      auto *found = llvm::find(values, store.getValue());
+      store.getValueMutable().assign(carried[found - values.begin()]);
+    }
+    return loaded;
+  };
+  FailureOr<LoopLikeOpInterface> made = loop.replaceWithAdditionalYields(
+      rewriter, before, /*replaceInitOperandUsesInLoop=*/false, addNext);
+  if (failed(made))
+    return false;
+  // What was stored before, and what nobody asked for.
+  for (Operation &op : llvm::make_early_inc_range(
+           llvm::reverse(*cast<scf::ForOp>(**made).getBody())))
+    if (op.use_empty() && (slice.contains(&op) || isOpTriviallyDead(&op)))
+      op.erase();
+  return true;
+}
+
+void mlir::tessera::prefetchCopies(gpu::GPUFuncOp kernel) {
+  SmallVector<scf::ForOp> loops;
+  kernel.walk([&](scf::ForOp loop) { loops.push_back(loop); });
+  for (scf::ForOp loop : loops)
+    Prefetcher(loop).run();
+}

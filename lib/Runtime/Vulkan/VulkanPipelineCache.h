@@ -1,0 +1,54 @@
+//===- VulkanPipelineCache.h - Compiled pipelines on disk -------*- C++ -*-===//
+
+#ifndef TESSERA_LIB_RUNTIME_VULKAN_VULKANPIPELINECACHE_H
+#define TESSERA_LIB_RUNTIME_VULKAN_VULKANPIPELINECACHE_H
+
+#include "VulkanDriver.h"
+
+#include "Runtime/Status.h"
+
+#include <string>
+
+namespace tessera::runtime {
+
+/// A VkPipelineCache that is kept in a file, one for each device and driver:
+///
+///     tessera pipelines 1\n
+///     8 bytes    FNV-1a (64 bits) of what follows, little-endian
+///     ...        what vkGetPipelineCacheData gave
+///
+/// A driver is to check the data's header only (Vulkan Specification, "Pipeline
+/// Cache Header"), so that whatever was cut off or changed is found out here.
+class PipelineCache {
+public:
+  /// Reads the file of `directory` for the device and driver that `properties`
+  /// and `identity` describe. Without such a file the cache is empty; where it
+  /// is there and cannot be used, the cache is empty too, and the status says
+  /// why.
+  Status open(const VulkanFunctions &vk, VkDevice device,
+              const std::string &directory,
+              const VkPhysicalDeviceProperties &properties,
+              const VkPhysicalDeviceVulkan11Properties &identity);
+
+  /// Writes the file anew if there is more than it has: to a file of its own
+  /// first, which is then renamed. Files of other drivers for the same device
+  /// are removed.
+  Status save(const VulkanFunctions &vk, VkDevice device);
+
+  void close(const VulkanFunctions &vk, VkDevice device);
+
+  /// Null before `open`.
+  VkPipelineCache get() const { return cache; }
+
+private:
+  VkPipelineCache cache = VK_NULL_HANDLE;
+  std::string directory, name;
+  /// How the names of all files of this device begin.
+  std::string prefix;
+  /// What the file holds.
+  std::string saved;
+};
+
+} // namespace tessera::runtime
+
+#endif // TESSERA_LIB_RUNTIME_VULKAN_VULKANPIPELINECACHE_H

@@ -412,6 +412,8 @@ static void addTensorMemory(Chip &chip) {
                         {{256, 128}, {128, 128}, 128, 8, 4, 0.95},
                         {{128, 128}, {128, 128}, 128, 8, 4, 0.85},
                         {{128, 64}, {128, 64}, 256, 8, 4, 0.55}};
+  // Weights would have to go from registers to workgroup memory.
+  chip.attentionDefaults.groups = 0;
   // Those of sm_90a, by the ratio of the datasheets' figures (dense f16 and
   // memory of B200 and H200).
   ChipRates &rates = chip.rates;
@@ -422,6 +424,7 @@ static void addTensorMemory(Chip &chip) {
   rates.memory = 5800;
   rates.processorMemory = 54;
   rates.tiles = 22000;
+  rates.processorTiles = 200;
   rates.splitLines = 2.4;
   rates.lineBytes = 128;
   rates.start = 5000;

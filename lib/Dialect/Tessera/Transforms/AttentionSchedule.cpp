@@ -85,10 +85,10 @@ static int64_t countRegisters(AttentionOp op, ScheduleAttr schedule,
 
 /// schedule_c7: an instruction divides the product of the fragments; of the
 /// matrix unit, where subgroups have lanes: the accumulators of others leave no
-/// registers.
+/// registers. `aInMemory`: its left operand may be in workgroup memory.
 static std::string explainProduct(AttentionOp op, const Chip &chip,
                                   ScheduleAttr schedule, StringRef name,
-                                  int64_t n, int64_t k) {
+                                  int64_t n, int64_t k, bool aInMemory) {
   Type element = op.getOperandType(), acc = Float32Type::get(op.getContext());
   auto spell = [](Type type) {
     std::string text;
@@ -97,7 +97,7 @@ static std::string explainProduct(AttentionOp op, const Chip &chip,
   };
   const MatrixInstruction *row = selectInstruction(
       chip, element, element, acc, Precision::Ieee, schedule.getSubgroup()[0],
-      n, k, /*why=*/nullptr, schedule.getGroup());
+      n, k, /*why=*/nullptr, schedule.getGroup(), aInMemory);
   if (row && (row->matrixUnit || !chip.hasLanes()))
     return "";
   return "schedule_c7: no " +
@@ -134,8 +134,9 @@ std::string mlir::tessera::explainSchedule(AttentionOp op,
            "cluster and batches are for contractions";
   for (const std::string &why :
        {explainProduct(op, chip, schedule, "query by key", keys,
-                       schedule.getKFragment()),
-        explainProduct(op, chip, schedule, "weights by value", e, keys)})
+                       schedule.getKFragment(), /*aInMemory=*/true),
+        explainProduct(op, chip, schedule, "weights by value", e, keys,
+                       /*aInMemory=*/false)})
     if (!why.empty())
       return why;
   int64_t threads = schedule.getNumSubgroups() * chip.subgroupSize;
@@ -203,6 +204,8 @@ ScheduleAttr mlir::tessera::getDefaultSchedule(AttentionOp op,
   bool swizzle = chip.preferSwizzle && canSwizzle(op);
   const AttentionDefaults &groups = chip.attentionDefaults;
   for (const ScheduleDefaults &tiling : chip.groupDefaults) {
+    if (groups.groups == 0)
+      break;
     int64_t rows = tiling.subgroup[0], all = groups.groups * rows;
     if (ShapedType::isStatic(m) && m <= rows)
       all = rows;

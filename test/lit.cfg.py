@@ -7,6 +7,7 @@
 #   can-run-vulkan-lavapipe  Mesa's lavapipe with cooperative matrices was fetched (%software lavapipe
 #                       starts a program with it), can-run-vulkan-stock the distribution's without
 #   can-compile-ptx     there is a ptxas (substitution %ptxas)
+#   can-disassemble-cubin  there is an nvdisasm (substitution %nvdisasm)
 #   can-validate-spirv  there is a spirv-val
 #   host-avx512         this machine's CPU has AVX-512
 #   asan                the tools under test were built with the address sanitizer
@@ -111,6 +112,10 @@ ptxas = shutil.which("ptxas", path=path)
 if ptxas:
     config.available_features.add("can-compile-ptx")
     config.substitutions.append(("%ptxas", ptxas))
+nvdisasm = shutil.which("nvdisasm", path=path)
+if nvdisasm:
+    config.available_features.add("can-disassemble-cubin")
+    config.substitutions.append(("%nvdisasm", nvdisasm))
 if shutil.which("spirv-val", path=path):
     config.available_features.add("can-validate-spirv")
 

@@ -105,6 +105,12 @@ public:
                              const TileLayout &layout, Value memory,
                              ValueRange indices, int64_t alignment) const;
 
+  /// The same of a tile's store (stmatrix), of `tile`. False: there is none,
+  /// and nothing was made.
+  virtual bool emitTileStore(OpBuilder &builder, Location loc, StoreOp op,
+                             const TileLayout &layout, Value tile,
+                             ValueRange indices, int64_t alignment) const;
+
   /// The share of this workgroup's of sums over its cluster. `values` are rows
   /// of as many elements; of each row the elements from `rank * n` on, where
   /// rank is the workgroup's number in the cluster and n a row's elements over
@@ -138,6 +144,9 @@ public:
                              Value count) const;
   /// Closes the group of asynchronous copies that one async_copy issued.
   virtual void emitAsyncCommit(OpBuilder &builder, Location loc) const;
+  /// Stands ahead of the first use of what a copy keeps in registers, where
+  /// products are under way meanwhile.
+  virtual void emitLateUse(OpBuilder &builder, Location loc) const;
   /// Waits until at most `pending` groups are in flight.
   virtual void emitAsyncWait(OpBuilder &builder, Location loc,
                              int64_t pending) const;

@@ -293,6 +293,61 @@ def OverlapProducts : Pass<"tessera-overlap-products", "gpu::GPUModuleOp"> {
            "Chip to compile for">];
 }
 
+def UseTensorMemory : Pass<"tessera-use-tensor-memory", "gpu::GPUModuleOp"> {
+  let summary = "accumulators in tensor memory, and products that one thread issues";
+  let description = [{
+    Expects legalized fragments, before `tessera-use-bulk-copies`. Products whose
+    instruction adds to tensor memory (`tcgen05.mma`, PTX ISA, "TensorCore 5th
+    Generation Family Instructions") become instructions that the first thread
+    of each group issues. An accumulator that goes through loops, and that
+    nothing but products touches on its way, stays where it is: the loops carry
+    it no more, the first product overwrites it where it begins at zero and each
+    loop runs at least once, and its lanes store it before and load it behind the
+    loops. Every other product has its accumulator stored and loaded where it
+    stands.
+
+    Leaves, at the beginning of the kernel, the allocation of as many columns as
+    the accumulators of all groups have, and an mbarrier for each group; at its
+    end, their release. Each step's products stand in an `scf.if` of the one
+    thread (`tessera.issuer`), with the loads that describe their operands. In
+    kernels that `tessera-use-bulk-copies` makes a producer for, they wait there
+    for their slot, and their completion releases it; in the others this pass's
+    second half, in `convert-tessera-to-nvvm`, has all threads wait for them.
+
+    Before
+
+    ```mlir
+    %r = scf.for %k = %c0 to %c64 step %c1 iter_args(%acc = %zero) -> (!acc) {
+      ...
+      %new = tessera.mma %a, %b, %acc {tessera.instruction = "tcgen05.m128n128k16.f32.f16"} : ...
+      scf.yield %new : !acc
+    }
+    ```
+
+    After
+
+    ```mlir
+    scf.for %k = %c0 to %c64 step %c1 {
+      ...
+      scf.if %is_first {
+        nvvm.tcgen05.fence after
+        nvvm.tcgen05.mma %columns, %a0, %b0, %descriptor, %later {...} : ...
+      } {tessera.issuer}
+    }
+    ... wait for the mbarrier that nvvm.tcgen05.commit arrives at ...
+    %words = nvvm.tcgen05.ld %columns {...} : vector<128xi32>
+    %r = builtin.unrealized_conversion_cast ... to !acc
+    ```
+  }];
+  let options = [
+    Option<"chip", "chip", "std::string", /*default=*/"\"sm_100a\"",
+           "Chip to compile for">];
+  let dependentDialects = [
+    "::mlir::LLVM::LLVMDialect", "::mlir::NVVM::NVVMDialect",
+    "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
+    "::mlir::vector::VectorDialect"];
+}
+
 def UseBulkCopies : Pass<"tessera-use-bulk-copies", "gpu::GPUModuleOp"> {
   let summary = "copies by the bulk copy engine, which a subgroup of its own feeds";
   let description = [{

@@ -66,6 +66,8 @@ void mlir::tessera::buildVendorPipeline(OpPassManager &pm,
   OpPassManager &kernels = pm.nest<gpu::GPUModuleOp>();
   if (options.target == "cuda") {
     kernels.addPass(
+        createUseTensorMemory(UseTensorMemoryOptions{options.chip}));
+    kernels.addPass(
         createOverlapProducts(OverlapProductsOptions{options.chip}));
     kernels.addPass(createUseBulkCopies(UseBulkCopiesOptions{options.chip}));
   }

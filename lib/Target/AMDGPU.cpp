@@ -37,9 +37,13 @@ static std::unique_ptr<llvm::TargetMachine> createMachine(ModuleOp module,
     module.emitError() << "LLVM has no AMDGPU back end: " << error;
     return nullptr;
   }
+  // Halves of a register as registers of their own: words made of them are then
+  // copies, which the scheduler moves up to the loads that they wait for.
+  llvm::StringRef features =
+      llvm::StringRef(chip.name).starts_with("gfx11") ? "-real-true16" : "";
   std::unique_ptr<llvm::TargetMachine> machine(target->createTargetMachine(
-      triple, chip.name, /*Features=*/"", llvm::TargetOptions(),
-      llvm::Reloc::PIC_, std::nullopt, llvm::CodeGenOptLevel::Aggressive));
+      triple, chip.name, features, llvm::TargetOptions(), llvm::Reloc::PIC_,
+      std::nullopt, llvm::CodeGenOptLevel::Aggressive));
   if (!machine)
     module.emitError() << "LLVM knows no " << chip.name;
   return machine;

@@ -273,7 +273,9 @@ void Campaign::keepFailure(uint64_t index, const Case &testCase,
   std::ofstream stream(file);
   stream << "// " << command << "\n// " << cause
          << "\n// gpu-fuzz --seed=" << options.seed << " --case=" << index
-         << (options.machine.hasGroups ? " --groups" : "")
+         << (options.machine.hasWideGroups ? " --wide-groups"
+             : options.machine.hasGroups   ? " --groups"
+                                           : "")
          << " --target=" << options.target << ", kind " << testCase.kind
          << (testCase.isExact ? ", exact" : "") << "\n"
          << testCase.text;

@@ -81,10 +81,11 @@ std::optional<Options> fuzz::parseOptions(int argc, char **argv,
     std::string name = text.substr(0, equals);
     bool hasValue = equals != std::string::npos;
     std::string value = hasValue ? text.substr(equals + 1) : "";
-    bool *flag = name == "--print"                  ? &options.print
-                 : name == "--verbose"              ? &options.verbose
-                 : name == "--isolate"              ? &options.isolate
-                 : name == "--groups"               ? &options.machine.hasGroups
+    bool *flag = name == "--print"         ? &options.print
+                 : name == "--verbose"     ? &options.verbose
+                 : name == "--isolate"     ? &options.isolate
+                 : name == "--groups"      ? &options.machine.hasGroups
+                 : name == "--wide-groups" ? &options.machine.hasWideGroups
                  : name == "--help" || name == "-h" ? &options.help
                                                     : nullptr;
     if (flag) {
@@ -93,6 +94,7 @@ std::optional<Options> fuzz::parseOptions(int argc, char **argv,
         return std::nullopt;
       }
       *flag = true;
+      options.machine.hasGroups |= options.machine.hasWideGroups;
       continue;
     }
     static const char *withValue[] = {"--seed",  "--cases",  "--target",
@@ -157,11 +159,12 @@ std::string fuzz::getHelp() {
 
 What is generated
   --seed=N        the seed (1); a case is decided by the seed and its number,
-                  and by --groups
+                  and by --groups and --wide-groups
   --cases=N       how many cases to run (100), from number 0 upward
   --kinds=K,...   only cases of these kinds (all); it does not change them
   --groups        schedules for groups of four subgroups too, which chips with
                   warpgroups have (cuda:sm_90a); others refuse them
+  --wide-groups   the same for chips whose groups have 128 rows (cuda:sm_100a)
   --case=N        only case number N
   --print         prints the program of that case instead of running it
 

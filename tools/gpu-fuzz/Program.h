@@ -77,6 +77,9 @@ public:
 struct Machine {
   /// Has instructions of four subgroups together.
   bool hasGroups = false;
+  /// With instructions for 128 rows, which four or eight subgroups have, rather
+  /// than for the 64 of a warpgroup.
+  bool hasWideGroups = false;
 };
 
 /// Writes a function `main` op by op.

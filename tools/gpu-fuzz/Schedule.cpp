@@ -83,11 +83,16 @@ static std::string format(const char *name, const int64_t (&pair)[2]) {
 
 /// A schedule for groups of four subgroups, as Hopper's warpgroups: fragments
 /// of 64 rows, and operands in swizzled workgroup memory. Its instructions take
-/// some types only along K, and some not at all: then it is refused.
-static std::string pickGroupSchedule(Rng &rng, int64_t bytes) {
+/// some types only along K, and some not at all: then it is refused. `isWide`:
+/// of 128 rows and 16 columns and more, of which eight subgroups have 256.
+static std::string pickGroupSchedule(Rng &rng, int64_t bytes, bool isWide) {
   Schedule s;
   s.subgroup[0] = 64 * rng.pick({1, 1, 1, 2});
   s.subgroup[1] = rng.pick({8, 32, 64, 64, 128, 256});
+  if (isWide) {
+    s.subgroup[0] = 128;
+    s.subgroup[1] = std::max<int64_t>(s.subgroup[1], 16);
+  }
   s.workgroup[0] = s.subgroup[0] * rng.pick({1, 1, 2, 3});
   s.workgroup[1] = s.subgroup[1] * rng.pick({1, 1, 2});
   s.k = rng.pick({32, 64, 128}) / bytes;
@@ -103,8 +108,9 @@ static std::string pickGroupSchedule(Rng &rng, int64_t bytes) {
       "{tessera.schedule = #tessera.schedule<" +
       format("workgroup", s.workgroup) + format("subgroup", s.subgroup) +
       "k = " + std::to_string(s.k) + ", stages = " + std::to_string(s.stages) +
-      ", swizzle = true, group = 4";
-  if (s.subgroup[0] == 128 && rng.chance(50))
+      ", swizzle = true, group = " +
+      (isWide && s.subgroup[1] == 256 ? "8" : "4");
+  if (s.subgroup[0] == 128 && !isWide && rng.chance(50))
     text += ", vthread = [2, 1]";
   if (rng.chance(15))
     text += ", splitK = " + std::to_string(rng.between(2, 4));
@@ -130,7 +136,7 @@ std::string fuzz::pickSchedule(Program &program, const ProductTypes &types,
   if (program.machine.hasGroups) {
     Rng own(Rng(rng).next(), 1);
     if (own.chance(60))
-      return pickGroupSchedule(own, aBytes);
+      return pickGroupSchedule(own, aBytes, program.machine.hasWideGroups);
   }
   Schedule s;
   s.kFragment = rng.pick({8, 16, 16, 32, 4});

@@ -182,6 +182,11 @@ void runner::explain(const compiler::CompiledProgram &program,
     explainCode(kernel.code, os, object);
     kernels.push_back(std::move(object));
   }
+  // A device that runs it is the hardware.
+  bool isUntried =
+      !device && chip.executedOn.empty() && !compiler::isEmulated(chip);
+  if (isUntried)
+    os << "code for " << chip.name << " was never executed on hardware\n";
   for (const compiler::StageTime &time : program.times)
     stages.push_back(llvm::json::Object{{"stage", time.stage},
                                         {"ms", toJSON(time.milliseconds)}});
@@ -193,6 +198,8 @@ void runner::explain(const compiler::CompiledProgram &program,
                  "says why, --require-mma makes it an error");
   report.root["products"] = std::move(products);
   report.root["kernels"] = std::move(kernels);
+  if (!device && !compiler::isEmulated(chip))
+    report.root["executed_on"] = chip.executedOn;
   report.root["compile"] = std::move(stages);
   report.root["cache"] = cache.kind == CacheUse::Hit    ? "hit"
                          : cache.kind == CacheUse::Miss ? "miss"

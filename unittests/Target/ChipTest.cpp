@@ -150,7 +150,8 @@ TEST_F(ChipTest, InstructionsHaveNamesOfTheirOwn) {
       EXPECT_EQ(chip.findInstruction(row.name), &row);
       StringRef family = StringRef(row.name).split('.').first;
       bool isUnit = llvm::is_contained(
-          {"mma", "wgmma", "mfma", "wmma", "wmma12", "coop"}, family);
+          {"mma", "wgmma", "tcgen05", "mfma", "wmma", "wmma12", "coop"},
+          family);
       EXPECT_EQ(isUnit, row.matrixUnit) << row.name;
       EXPECT_EQ(family == "coop", row.opaque) << row.name;
     }

@@ -234,7 +234,7 @@ TEST(PtxLayoutTest, EveryRowHasAFormula) {
         continue;
       // The accumulators of these are looked at below; their operands are in
       // memory.
-      bool known = row.subgroups == 4;
+      bool known = row.subgroups > 1;
       for (const Instruction &instruction : instructions)
         for (const char *name : instruction.names)
           known |= row.name == name;
@@ -252,7 +252,7 @@ TEST(PtxLayoutTest, WarpgroupAccumulators) {
   int seen = 0;
   for (const Chip &chip : getAllChips())
     for (const MatrixInstruction &row : chip.instructions) {
-      if (row.subgroups != 4)
+      if (row.subgroups != 4 || !llvm::StringRef(row.name).starts_with("wgmma"))
         continue;
       SCOPED_TRACE(row.name);
       ++seen;
@@ -278,6 +278,38 @@ TEST(PtxLayoutTest, WarpgroupAccumulators) {
         }
     }
   EXPECT_GE(seen, 54 + 18);
+}
+
+// PTX ISA, "Data path layout organization", layout D (128 rows): row r of the
+// accumulator is lane r of tensor memory, column c its column c. "Matrix
+// fragments for shape .32x32b" of tcgen05.ld: thread t of the subgroup that is
+// number w of its four has lane 32 * w + t, and register i is the column i
+// after the address. Eight subgroups: the second four load 32 columns further
+// on, and all of them four times, 64 columns apart.
+TEST(PtxLayoutTest, TensorMemoryAccumulators) {
+  int seen = 0;
+  for (const Chip &chip : getAllChips())
+    for (const MatrixInstruction &row : chip.instructions) {
+      if (!llvm::StringRef(row.name).starts_with("tcgen05"))
+        continue;
+      SCOPED_TRACE(row.name);
+      ++seen;
+      EXPECT_TRUE(row.tensorMemory);
+      EXPECT_TRUE(row.isInMemory(Role::A) && row.isInMemory(Role::B));
+      EXPECT_EQ(row.m, 128);
+      int64_t threads = 32 * row.subgroups, registers = row.m * row.n / threads;
+      bool isWide = row.subgroups == 8;
+      EXPECT_EQ(isWide, llvm::StringRef(row.name).ends_with(".x8"));
+      ASSERT_EQ(row.accMap.getNumLanes(), threads);
+      ASSERT_EQ(row.accMap.getNumRegisters(), registers);
+      for (int64_t t = 0; t < threads; ++t)
+        for (int64_t i = 0; i < registers; ++i) {
+          int64_t lane = 32 * (t / 32 % 4) + t % 32,
+                  column = isWide ? i / 32 * 64 + t / 128 * 32 + i % 32 : i;
+          EXPECT_EQ(row.accMap.at(t, i), Place(lane, column));
+        }
+    }
+  EXPECT_EQ(seen, 48);
 }
 
 } // namespace

@@ -7,6 +7,8 @@
 // The tile is cut into chunks of one access, which the workgroup's threads take
 // in turn: neighbouring threads take neighbouring chunks. Where a region says
 // what is gathered, it is evaluated once for each chunk, at its first element.
+// Of a tile that keeps words of its columns together (InterleavedTiles.cpp),
+// what a thread takes is a chunk of each of the rows that fill a word.
 //
 //===----------------------------------------------------------------------===//
 
@@ -47,7 +49,9 @@ public:
   CopyEmitter(CopyLike op, const FragmentTarget &target, bool async)
       : op(op), target(target), async(async), loc(op.getLoc()),
         shape(op.getShape()), source(op.getSource()), to(op.getTarget()),
-        gathers(op.isGather()) {
+        gathers(op.isGather()), interleaving(getInterleaving(op)) {
+    if (interleaving)
+      together = interleaving->rows;
     element = op.getSourceType().getElementType();
     int64_t bits = getElementBits(element);
     packed = isPacked(element);
@@ -72,7 +76,7 @@ public:
       if (gathers)
         limit = std::min(limit, op.getContiguousElements() * bits / 8);
       // Within one chunk of 16 bytes, where these are permuted.
-      if (op.getSwizzled())
+      if (op.getSwizzled() && together == 1)
         limit = std::min({limit, int64_t(16), targetAlignment});
       if (op.getFromSwizzled())
         limit = std::min(
@@ -89,6 +93,13 @@ public:
         op.getInBounds() ||
         isProvablyInBounds(op.getTargetType(), op.getTargetIndices(), shape);
     numThreads = getNumThreads(op);
+    // Within a line, and all threads are to have something to do.
+    while (interleaving && width > 1 &&
+           (interleaving->columns % width ||
+            getKnownDivisor(op.getTargetIndices().back()) % width ||
+            (numThreads &&
+             shape[0] / together * (shape[1] / width) < *numThreads)))
+      width /= 2;
   }
 
   /// Whether what is copied can be written by several threads.
@@ -110,11 +121,12 @@ public:
   void emit(OpBuilder &builder) {
     IndexMath math(builder, loc);
     int64_t perRow = llvm::divideCeil(shape[1], width),
-            chunks = shape[0] * perRow;
+            allRows = shape[0] / together, chunks = allRows * perRow;
     if (numThreads == 1) {
       // Rows and columns as loops of their own: no division.
-      auto rows = scf::ForOp::create(builder, loc, math.constant(0),
-                                     math.constant(shape[0]), math.constant(1));
+      auto rows =
+          scf::ForOp::create(builder, loc, math.constant(0),
+                             math.constant(shape[0]), math.constant(together));
       OpBuilder rowBuilder(rows.getBody()->getTerminator());
       IndexMath rowMath(rowBuilder, loc);
       auto cols = scf::ForOp::create(rowBuilder, loc, rowMath.constant(0),
@@ -127,8 +139,9 @@ public:
     Value thread = emitLinearThread(builder, op);
     auto emitAt = [&](OpBuilder &builder, Value chunk) {
       IndexMath math(builder, loc);
-      Value row =
-          arith::DivUIOp::create(builder, loc, chunk, math.constant(perRow));
+      Value row = math.mul(
+          arith::DivUIOp::create(builder, loc, chunk, math.constant(perRow)),
+          together);
       Value col = math.mul(
           arith::RemUIOp::create(builder, loc, chunk, math.constant(perRow)),
           width);
@@ -138,7 +151,7 @@ public:
     // end, a few may stand by where they would not be unrolled otherwise.
     int64_t rows = numThreads ? *numThreads / perRow : 0,
             active = rows * perRow;
-    if (rows && shape[0] > rows && shape[0] % rows == 0 &&
+    if (rows && allRows > rows && allRows % rows == 0 &&
         (active == *numThreads ||
          (chunks > maxUnroll * *numThreads && 4 * active >= 3 * *numThreads))) {
       if (active == *numThreads)
@@ -180,28 +193,30 @@ public:
 
 private:
   /// The chunks that a thread takes of its column, if all together take `rows`
-  /// rows of `perRow` chunks at a time.
+  /// rows (each of which is `together` of the tile's) of `perRow` chunks at a
+  /// time.
   void emitRows(OpBuilder &builder, Value thread, int64_t perRow,
                 int64_t rows) {
     IndexMath math(builder, loc);
-    Value row = math.div(thread, math.constant(perRow)),
+    Value row = math.mul(math.div(thread, math.constant(perRow)), together),
           col = math.mul(math.rem(thread, math.constant(perRow)), width);
+    rows *= together;
     int64_t passes = shape[0] / rows;
     if (passes <= maxUnroll) {
       for (int64_t i = 0; i < passes; ++i)
         emitChunk(builder, math.add(row, i * rows), col);
       return;
     }
-    int64_t together = 16;
-    while (passes % together)
-      together /= 2;
+    int64_t atOnce = 16;
+    while (passes % atOnce)
+      atOnce /= 2;
     auto loop = scf::ForOp::create(builder, loc, math.constant(0),
                                    math.constant(shape[0]),
-                                   math.constant(together * rows));
+                                   math.constant(atOnce * rows));
     OpBuilder nested(loop.getBody()->getTerminator());
     IndexMath inner(nested, loc);
     Value first = inner.add(row, loop.getInductionVar());
-    for (int64_t i = 0; i < together; ++i)
+    for (int64_t i = 0; i < atOnce; ++i)
       emitChunk(nested, inner.add(first, i * rows), col);
   }
 
@@ -425,7 +440,79 @@ private:
     return true;
   }
 
+  /// Interleaves chunks of `width` elements: words of columns, as one vector.
+  Value emitInterleaving(OpBuilder &builder, SmallVector<Value> chunks) {
+    if (width == 1)
+      return vector::FromElementsOp::create(
+          builder, loc, VectorType::get(together, element), chunks);
+    // The first and the second half of the rows, as a column has them.
+    while (chunks.size() > 1) {
+      SmallVector<Value> next;
+      for (size_t i = 0; i < chunks.size() / 2; ++i) {
+        Value even = chunks[i], odd = chunks[i + chunks.size() / 2];
+        int64_t n = cast<VectorType>(even.getType()).getNumElements();
+        SmallVector<int64_t> order;
+        for (int64_t j = 0; j < n; ++j)
+          order.append({j, n + j});
+        next.push_back(
+            vector::ShuffleOp::create(builder, loc, even, odd, order));
+      }
+      chunks = std::move(next);
+    }
+    return chunks.front();
+  }
+
+  /// A chunk of each row that fills a word, to a tile that is interleaved.
+  void emitInterleavedChunk(OpBuilder &builder, Value row, Value col) {
+    IndexMath math(builder, loc);
+    SmallVector<Value> chunks;
+    for (int64_t i = 0; i < together; ++i) {
+      Value at = math.add(row, i);
+      Origin from = gathers ? emitGatherOrigin(builder, at, col)
+                            : emitTileOrigin(builder, at, col);
+      chunks.push_back(emitRead(builder, from, width));
+    }
+    if (writePlace && builder.getInsertionBlock() == writePlace->getBlock()) {
+      OpBuilder later(writePlace);
+      target.emitLateUse(later, loc);
+      writeWords(later, std::move(chunks), row, col);
+      return;
+    }
+    writeWords(builder, std::move(chunks), row, col);
+  }
+
+  void writeWords(OpBuilder &builder, SmallVector<Value> chunks, Value row,
+                  Value col) {
+    IndexMath math(builder, loc);
+    std::array<Value, 2> into =
+        getPlace(builder, op.getTargetIndices(), row, col);
+    Value words = emitInterleaving(builder, std::move(chunks)),
+          view = emitInterleavedView(builder, loc, to, *interleaving),
+          columns = math.constant(interleaving->columns),
+          line = math.div(into[1], columns),
+          inLine = math.rem(into[1], columns);
+    // Lines are aligned as their length is, and chunks as theirs.
+    int64_t wordBytes = together * getElementBytes(element),
+            each = std::min(width, target.chip.accessBytes / wordBytes);
+    for (int64_t i = 0; i < width; i += each) {
+      SmallVector<Value> indices(op.getTargetIndices().drop_back(2));
+      indices.append({line, into[0], math.mul(math.add(inLine, i), together)});
+      Value part = words;
+      if (each < width)
+        part = vector::ExtractStridedSliceOp::create(
+            builder, loc, words, ArrayRef<int64_t>{i * together},
+            ArrayRef<int64_t>{each * together}, ArrayRef<int64_t>{1});
+      vector::StoreOp::create(builder, loc, part, view, indices,
+                              /*nontemporal=*/false,
+                              llvm::MaybeAlign(each * wordBytes));
+    }
+  }
+
   void emitChunk(OpBuilder &builder, Value row, Value col) {
+    if (together > 1) {
+      emitInterleavedChunk(builder, row, col);
+      return;
+    }
     std::array<Value, 2> into =
         getPlace(builder, op.getTargetIndices(), row, col);
     std::array<Value, 2> kept = into;
@@ -449,6 +536,7 @@ private:
     Value chunk = emitRead(builder, from, width);
     if (writePlace && builder.getInsertionBlock() == writePlace->getBlock()) {
       OpBuilder later(writePlace);
+      target.emitLateUse(later, loc);
       emitWrite(later, chunk, into, intoAll);
       return;
     }
@@ -464,6 +552,9 @@ private:
   ArrayRef<int64_t> shape;
   Value source, to;
   bool gathers;
+  /// How the target is interleaved, if it is; then how many rows fill a word.
+  std::optional<Interleaving> interleaving;
+  int64_t together = 1;
   Type element;
   /// Of the rows of source and target, in bytes.
   int64_t alignment;

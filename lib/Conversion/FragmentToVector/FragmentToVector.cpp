@@ -186,6 +186,12 @@ Value FragmentTarget::emitTileLoad(OpBuilder &, Location, LoadOp,
   return {};
 }
 
+bool FragmentTarget::emitTileStore(OpBuilder &, Location, StoreOp,
+                                   const TileLayout &, Value, ValueRange,
+                                   int64_t) const {
+  return false;
+}
+
 Value FragmentTarget::emitShuffle(OpBuilder &builder, Location loc, Value value,
                                   Value lane) const {
   if (!chip.hasLanes())
@@ -215,6 +221,7 @@ bool FragmentTarget::emitAsyncCopy(OpBuilder &, Location, Value, ValueRange,
 void FragmentTarget::populateOpaque(TypeConverter &,
                                     RewritePatternSet &) const {}
 void FragmentTarget::emitAsyncCommit(OpBuilder &, Location) const {}
+void FragmentTarget::emitLateUse(OpBuilder &, Location) const {}
 void FragmentTarget::emitAsyncWait(OpBuilder &, Location, int64_t) const {}
 
 //===----------------------------------------------------------------------===//
@@ -256,7 +263,34 @@ struct SelectPattern : OpConversionPattern<arith::SelectOp> {
     return success();
   }
 };
+
+/// A cast between a fragment and the vectors of its tiles, by which a pass
+/// before this conversion has used or made some of these.
+struct TileCastPattern : OpConversionPattern<UnrealizedConversionCastOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult
+  matchAndRewrite(UnrealizedConversionCastOp op, OneToNOpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    SmallVector<Value> tiles;
+    for (ValueRange values : adaptor.getInputs())
+      llvm::append_range(tiles, values);
+    SmallVector<Type> types;
+    if (failed(getTypeConverter()->convertTypes(op.getResultTypes(), types)) ||
+        TypeRange(types) != ValueRange(tiles).getTypes())
+      return failure();
+    if (op.getNumResults() == 1)
+      rewriter.replaceOpWithMultiple(op, {ValueRange(tiles)});
+    else
+      rewriter.replaceOp(op, tiles);
+    return success();
+  }
+};
 } // namespace
+
+/// Whether one of these is a fragment.
+static bool hasFragment(TypeRange types) {
+  return llvm::any_of(types, [](Type type) { return isa<FragmentType>(type); });
+}
 
 void mlir::tessera::populateFragmentToVectorPatterns(
     const TypeConverter &converter, RewritePatternSet &patterns,
@@ -266,7 +300,8 @@ void mlir::tessera::populateFragmentToVectorPatterns(
   populateArithmeticPatterns(converter, patterns, target);
   populateConvertPattern(converter, patterns, target);
   populateCopyPatterns(converter, patterns, target);
-  patterns.add<SelectPattern>(converter, patterns.getContext());
+  patterns.add<SelectPattern, TileCastPattern>(converter,
+                                               patterns.getContext());
 }
 
 /// Whether the rows of a copy of packed elements end at a byte, as they begin.
@@ -317,6 +352,7 @@ mlir::tessera::convertFragmentsToVectors(Operation *root,
     return failure();
 
   // Once blocks are being converted, loops can no longer be looked through.
+  markInterleavedTiles(root, target.chip);
   OpBuilder builder(root->getContext());
   root->walk([&](Operation *op) {
     if (auto load = dyn_cast<LoadOp>(op))
@@ -346,6 +382,11 @@ mlir::tessera::convertFragmentsToVectors(Operation *root,
   conversion.addIllegalDialect<TesseraDialect>();
   conversion.addDynamicallyLegalOp<arith::SelectOp>(
       [](arith::SelectOp op) { return !isa<FragmentType>(op.getType()); });
+  conversion.addDynamicallyLegalOp<UnrealizedConversionCastOp>(
+      [](UnrealizedConversionCastOp op) {
+        return !hasFragment(op.getOperandTypes()) &&
+               !hasFragment(op.getResultTypes());
+      });
   RewritePatternSet patterns(root->getContext());
   populateFragmentToVectorPatterns(converter, patterns, target);
   target.populateOpaque(converter, patterns);

@@ -109,8 +109,7 @@ public:
     if constexpr (std::is_same_v<LoadOrStore, StoreOp>)
       if (op.getAtomicAdd())
         width = 1;
-    std::array<Value, 2> lane =
-        layout.getLaneOffset(builder, loc, target.getLane(builder, op));
+    lane = layout.getLaneOffset(builder, loc, target.getLane(builder, op));
     // From here on in the memory's order: (slow, fast).
     if (transpose)
       std::swap(lane[0], lane[1]);
@@ -126,6 +125,26 @@ public:
   llvm::MaybeAlign getAccessAlignment() const {
     return tessera::getAccessAlignment(type.getElementType(), width, alignment,
                                        alignedAccess);
+  }
+
+  /// Where an interleaved view of the memory has this lane's register `reg` of
+  /// a tile, the first of a word.
+  SmallVector<Value> getInterleavedAddress(int64_t tileRow, int64_t tileCol,
+                                           int64_t reg, Interleaving by) const {
+    auto [row, col] = layout.map.at(0, reg);
+    std::array<int64_t, 2> ofTile{tileRow * layout.getExtent(0),
+                                  tileCol * layout.getExtent(1)},
+        step{row, col};
+    if (transpose) {
+      std::swap(ofTile[0], ofTile[1]);
+      std::swap(step[0], step[1]);
+    }
+    Value line = math.add(math.div(base[1], math.constant(by.columns)),
+                          ofTile[1] / by.columns),
+          inLine = math.mul(math.add(lane[1], step[1]), by.rows);
+    SmallVector<Value> all(ArrayRef(indices).drop_back(2));
+    all.append({line, math.add(laneBase[0], ofTile[0] + step[0]), inLine});
+    return all;
   }
 
   /// First place of the tile in the last two dimensions.
@@ -199,7 +218,8 @@ private:
   int64_t alignment;
   bool alignedAccess;
   int64_t width = 1;
-  std::array<Value, 2> base, laneBase;
+  /// Where the fragment begins, what the lane's number adds, and both.
+  std::array<Value, 2> base, lane, laneBase;
 };
 
 } // namespace
@@ -340,9 +360,36 @@ struct LoadPattern : FragmentPattern<LoadOp> {
     return success();
   }
 
+  /// Words of columns of an interleaved tile.
+  static SmallVector<Value> emitInterleaved(OpBuilder &builder, LoadOp op,
+                                            const TileLayout &layout,
+                                            const TileAccess &access,
+                                            Interleaving by) {
+    Location loc = op.getLoc();
+    Value view = emitInterleavedView(builder, loc, op.getMemory(), by);
+    Type element = layout.vectorType.getElementType();
+    auto wordType = VectorType::get(by.rows, element);
+    SmallVector<Value> tiles;
+    for (int64_t i = 0; i < layout.tiles[0]; ++i)
+      for (int64_t j = 0; j < layout.tiles[1]; ++j) {
+        SmallVector<Value> words;
+        for (int64_t reg = 0; reg < layout.map.getNumRegisters();
+             reg += by.rows)
+          words.push_back(vector::LoadOp::create(
+              builder, loc, wordType, view,
+              access.getInterleavedAddress(i, j, reg, by),
+              /*nontemporal=*/false,
+              llvm::MaybeAlign(by.rows * getElementBytes(element))));
+        tiles.push_back(joinParts(builder, loc, layout.vectorType, words));
+      }
+    return tiles;
+  }
+
   SmallVector<Value> emitPlain(OpBuilder &builder, LoadOp op,
                                const TileLayout &layout,
                                TileAccess &access) const {
+    if (std::optional<Interleaving> by = getInterleaving(op))
+      return emitInterleaved(builder, op, layout, access, *by);
     if (isTransposed(op, layout))
       return emitTransposed(builder, op, layout, access, /*masked=*/false);
     Location loc = op.getLoc();
@@ -494,6 +541,11 @@ struct StorePattern : FragmentPattern<StoreOp> {
                 TileAccess &access, Value tile, int64_t i, int64_t j,
                 bool masked) const {
     Location loc = op.getLoc();
+    if (!masked && !op.getAtomicAdd() &&
+        target.emitTileStore(builder, loc, op, layout, tile,
+                             access.getIndices(access.getTilePlace(i, j)),
+                             access.getAlignment()))
+      return;
     int64_t width = access.getWidth();
     for (int64_t reg = 0; reg < layout.map.getNumRegisters(); reg += width) {
       std::array<Value, 2> place = access.getPlace(i, j, reg);

@@ -70,6 +70,31 @@ llvm::MaybeAlign getAccessAlignment(Type element, int64_t width, int64_t known,
 /// whole number of bytes, where it reaches the end of a row.
 inline llvm::StringRef getWholeBytesAttrName() { return "tessera.whole_bytes"; }
 
+/// How a tile is kept that is interleaved, see InterleavedTiles.cpp: words of
+/// so many elements of a column, in lines of so many columns.
+struct Interleaving {
+  int64_t rows, columns;
+};
+
+/// The discardable attribute on the copies to an interleaved tile, and on the
+/// loads from it: an array of these two numbers.
+inline llvm::StringRef getInterleavedAttrName() {
+  return "tessera.interleaved";
+}
+
+/// What that attribute of `op` says, if it has it.
+std::optional<Interleaving> getInterleaving(Operation *op);
+
+/// Sets that attribute for the tiles under `root` that can be kept so, on chips
+/// that want it.
+void markInterleavedTiles(Operation *root, const Chip &chip);
+
+/// `memory` with one dimension more. The word of rows `r` and following, a
+/// multiple of P, and column `c` begins there at `c / B, r, c mod B * P` of the
+/// last three dimensions. (Rows of the view overlap.)
+Value emitInterleavedView(OpBuilder &builder, Location loc, Value memory,
+                          Interleaving by);
+
 /// Whether consecutive elements of the last dimension lie side by side.
 bool isInnerContiguous(MemRefType type);
 

@@ -52,7 +52,7 @@ static std::array<int64_t, 2> getBox(CopyOp op, const SharedTile *shared) {
 }
 
 /// An index as a pointer to workgroup memory.
-static Value emitPointer(OpBuilder &builder, Location loc, Value address) {
+static Value emitShared(OpBuilder &builder, Location loc, Value address) {
   auto space = static_cast<unsigned>(NVVM::NVVMMemorySpace::Shared);
   Value bits =
       arith::IndexCastOp::create(builder, loc, builder.getI64Type(), address);
@@ -80,18 +80,18 @@ Value BulkInstructions::addBarriers(Location loc, int64_t count) {
       loc);
 }
 
-static Value emitBarrier(OpBuilder &builder, Location loc, Value barriers,
-                         Value number) {
+Value BulkInstructions::emitPointer(OpBuilder &builder, Location loc,
+                                    Value barriers, Value number) {
   IndexMath math(builder, loc);
   Value base =
       memref::ExtractAlignedPointerAsIndexOp::create(builder, loc, barriers);
-  return emitPointer(builder, loc, math.add(base, math.mul(number, 8)));
+  return emitShared(builder, loc, math.add(base, math.mul(number, 8)));
 }
 
 void BulkInstructions::emitInit(OpBuilder &builder, Location loc,
                                 Value barriers, int64_t number,
                                 int64_t arrivals) {
-  Value at = emitBarrier(builder, loc, barriers,
+  Value at = emitPointer(builder, loc, barriers,
                          IndexMath(builder, loc).constant(number));
   NVVM::MBarrierInitOp::create(builder, loc, at,
                                emitI32(builder, loc, arrivals),
@@ -103,7 +103,7 @@ void BulkInstructions::emitExpectation(OpBuilder &builder, Location loc,
                                        int64_t bytes) {
   emitAssembly(builder, loc,
                "mbarrier.arrive.expect_tx.shared::cta.b64 _, [$0], $1;",
-               {emitBarrier(builder, loc, barriers, number),
+               {emitPointer(builder, loc, barriers, number),
                 emitI32(builder, loc, bytes)},
                /*updated=*/{}, /*touchesMemory=*/true);
 }
@@ -126,7 +126,7 @@ void BulkInstructions::emitArrival(OpBuilder &builder, Location loc,
   emitAssembly(builder, loc,
                "{\n.reg .pred p;\nsetp.lt.u32 p, $1, $2;\n"
                "@p mbarrier.arrive.shared::cta.b64 _, [$0];\n}",
-               {emitBarrier(builder, loc, barriers, number), lane,
+               {emitPointer(builder, loc, barriers, number), lane,
                 emitLanes(builder, loc, 1, when)},
                /*updated=*/{}, /*touchesMemory=*/true);
 }
@@ -146,7 +146,7 @@ void BulkInstructions::emitArrivals(OpBuilder &builder, Location loc,
       "{\n.reg .pred p;\n.reg .b64 there;\n"
       "setp.lt.u32 p, $2, $3;\n@p mapa.shared::cluster.u64 there, $0, $1;\n"
       "@p mbarrier.arrive.shared::cluster.b64 _, [there];\n}",
-      {emitBarrier(builder, loc, barriers, number), rank, lane,
+      {emitPointer(builder, loc, barriers, number), rank, lane,
        emitLanes(builder, loc, count, when)},
       /*updated=*/{}, /*touchesMemory=*/true);
 }
@@ -157,7 +157,7 @@ void BulkInstructions::emitWait(OpBuilder &builder, Location loc,
                "{\n.reg .pred p;\nWAIT:\n"
                "mbarrier.try_wait.parity.shared::cta.b64 p, [$0], $1;\n"
                "@p bra DONE;\nbra WAIT;\nDONE:\n}",
-               {emitBarrier(builder, loc, barriers, number), parity},
+               {emitPointer(builder, loc, barriers, number), parity},
                /*updated=*/{}, /*touchesMemory=*/true);
 }
 
@@ -246,7 +246,7 @@ void BulkInstructions::forEachPanel(
     for (Value &index : place)
       index =
           arith::IndexCastOp::create(builder, loc, builder.getI32Type(), index);
-    emit(emitPointer(builder, loc, math.add(first, at * allRows * bytes)),
+    emit(emitShared(builder, loc, math.add(first, at * allRows * bytes)),
          place);
   }
 }
@@ -311,7 +311,7 @@ void BulkInstructions::emitLoad(OpBuilder &builder, CopyOp op,
                                 const SharedTile *shared) {
   Location loc = op.getLoc();
   IndexMath math(builder, loc);
-  Value barrier = emitBarrier(builder, loc, barriers, number);
+  Value barrier = emitPointer(builder, loc, barriers, number);
   std::optional<BulkWindow> window;
   WindowPlace place;
   if (op.getWindow()) {

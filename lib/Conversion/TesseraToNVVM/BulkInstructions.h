@@ -29,6 +29,9 @@ public:
 
   /// Workgroup memory for so many mbarriers.
   Value addBarriers(Location loc, int64_t count);
+  /// The pointer to mbarrier `number` in workgroup memory.
+  static Value emitPointer(OpBuilder &builder, Location loc, Value barriers,
+                           Value number);
   /// Sets up mbarrier `number`, whose phases are over after `arrivals`.
   void emitInit(OpBuilder &builder, Location loc, Value barriers,
                 int64_t number, int64_t arrivals);

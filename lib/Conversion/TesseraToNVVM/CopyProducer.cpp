@@ -33,6 +33,7 @@
 #include "EpilogueVectors.h"
 #include "NvidiaTarget.h"
 #include "StepsInFlight.h"
+#include "TensorMemory.h"
 #include "TileSharing.h"
 
 #include "Conversion/TensorMaps.h"
@@ -126,6 +127,13 @@ private:
         .add(slot, ring.firstBarrier + ring.tiles->slots);
   }
 
+  /// How often a slot is released in a workgroup: by each subgroup of the
+  /// others, or by the products of each group that one thread issues.
+  int64_t countReleases() {
+    return readers / chip.subgroupSize /
+           (hasIssuers(kernel) ? getFragmentGroup(kernel) : 1);
+  }
+
   void addRings();
   void emitSetUp(OpBuilder &builder, EpilogueCarrier *carrier);
   /// Returns how many each of the others has then.
@@ -139,6 +147,10 @@ private:
   /// `before`: the arrival is for the slot of the loop's turn before.
   void convertStep(const StagingStep &step, const Ring &ring, Place &place,
                    scf::ForOp before);
+  /// The same where one thread of each group issues what reads the slot, from
+  /// `begin` to `last`.
+  void convertIssuers(Operation *begin, Operation *last, const Ring &ring,
+                      Place &place);
   /// The others say that a slot is empty. `when` (i1): if so.
   void emitRelease(OpBuilder &builder, const Ring &ring, Value slot,
                    Value when = Value());
@@ -307,8 +319,7 @@ void Specializer::emitSetUp(OpBuilder &builder, EpilogueCarrier *carrier) {
       int64_t full = ring.firstBarrier + slot;
       instructions.emitInit(one, loc, barriers, full, 1);
       instructions.emitInit(one, loc, barriers, full + ring.tiles->slots,
-                            readers / chip.subgroupSize *
-                                sharing.countReaders());
+                            countReleases() * sharing.countReaders());
     }
   if (carrier)
     carrier->emitSetUp(one, readers / chip.subgroupSize);
@@ -465,6 +476,12 @@ void Specializer::convertStep(const StagingStep &step, const Ring &ring,
   // What is carried to the next turn has been read at the end of this one.
   if (last == block->getTerminator())
     last = last->getPrevNode();
+  // One thread waits for the slot, and its products release it.
+  if (auto issuer = dyn_cast_or_null<scf::IfOp>(begin);
+      issuer && issuer->hasAttr(getIssuerAttrName())) {
+    convertIssuers(begin, last, ring, place);
+    return;
+  }
   OpBuilder builder(begin ? begin : last);
   instructions.emitWait(builder, loc, barriers,
                         emitFull(builder, ring, place.slot), place.parity);
@@ -479,6 +496,27 @@ void Specializer::convertStep(const StagingStep &step, const Ring &ring,
     emitRelease(builder, ring, place.slot);
   }
   // The ring's next step in this block, or in a loop of it, is further down.
+  place = emitNext(builder, ring, place);
+}
+
+void Specializer::convertIssuers(Operation *begin, Operation *last,
+                                 const Ring &ring, Place &place) {
+  OpBuilder wait = OpBuilder::atBlockBegin(cast<scf::IfOp>(begin).thenBlock());
+  instructions.emitWait(wait, loc, barriers, emitFull(wait, ring, place.slot),
+                        place.parity);
+  for (Operation *op = begin, *next; op != last; op = next) {
+    next = op->getNextNode();
+    if (op->hasAttr(getStepAwaitAttrName()))
+      op->erase();
+  }
+  if (Operation *after = last->getNextNode();
+      after->hasAttr(getStepAwaitAttrName()))
+    after->erase();
+  auto issuer = cast<scf::IfOp>(last);
+  OpBuilder end(issuer.thenBlock()->getTerminator());
+  emitReleaseByCompletion(end, loc, barriers, emitEmpty(end, ring, place.slot),
+                          sharing.emitReleasedMask(end));
+  OpBuilder builder(last->getNextNode());
   place = emitNext(builder, ring, place);
 }
 

@@ -1,4 +1,4 @@
-//===- LdMatrix.cpp - ldmatrix --------------------------------------------===//
+//===- LdMatrix.cpp - ldmatrix and stmatrix -------------------------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
@@ -13,14 +13,21 @@
 // Whether a tile can be loaded so is read off its lane map: the word's register
 // bits run along the memory's fast dimension, then lane bits 0 and 1, while
 // lane bits 2 to 4 run along the slow one. What register bits are left number
-// the matrices.
+// the matrices, of one instruction or several; what lane bits are, the
+// subgroups of a fragment that has several.
+//
+// stmatrix (PTX ISA, "stmatrix"; from sm_90 on) stores 16-bit elements the same
+// way.
 //
 //===----------------------------------------------------------------------===//
 
+#include "Dialect/Tessera/Transforms/IndexMath.h"
 #include "Dialect/Tessera/Transforms/Utils.h"
 #include "NvidiaTarget.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
@@ -40,77 +47,128 @@ static bool runsAlong(ArrayRef<Step> steps, unsigned dimension, int64_t first) {
   return true;
 }
 
-Value NvidiaTarget::emitTileLoad(OpBuilder &builder, Location loc, LoadOp op,
-                                 const TileLayout &layout, Value memory,
-                                 ValueRange indices, int64_t alignment) const {
-  auto type = cast<MemRefType>(memory.getType());
+namespace {
+
+/// How a tile is matrices of eight rows of 16 bytes.
+struct MatrixTile {
+  /// Dimension along the memory's rows, and the other one.
+  unsigned fast, slow;
+  bool transposed;
+  int64_t perWord;
+  /// Steps of the lane bits beyond a subgroup's, of the bits that number the
+  /// matrices of one instruction (at most two), and of those that number the
+  /// instructions.
+  ArrayRef<Step> subgroups, matrices, rest;
+
+  int64_t countMatrices() const { return int64_t(1) << matrices.size(); }
+  int64_t countInstructions() const { return int64_t(1) << rest.size(); }
+};
+
+} // namespace
+
+static std::optional<MatrixTile> match(const TileLayout &layout,
+                                       MemRefType type, bool isTransposed,
+                                       int64_t alignment) {
   Type element = type.getElementType();
   int64_t bytes = getElementBytes(element);
   SmallVector<int64_t> strides;
   int64_t offset;
-  if (level < 75 || !isWorkgroupMemory(type) || alignment < 16 || bytes > 4 ||
+  if (!isWorkgroupMemory(type) || alignment < 16 || bytes > 4 ||
       isPacked(element) || failed(type.getStridesAndOffset(strides, offset)) ||
       strides.back() != 1)
-    return {};
-  unsigned fast = op.getTranspose() ? 0 : 1, slow = 1 - fast;
+    return std::nullopt;
+  MatrixTile tile;
+  unsigned fast = isTransposed ? 0 : 1, slow = 1 - fast;
+  tile.fast = fast;
+  tile.slow = slow;
   ArrayRef<Step> lanes = layout.map.getLanes(),
                  registers = layout.map.getRegisters();
-  if (lanes.size() != 5)
-    return {};
-
   size_t wordBits = bytes == 4 ? 0 : bytes == 2 ? 1 : 2;
-  if (registers.size() < wordBits || registers.size() > wordBits + 2)
-    return {};
-  int64_t perWord = 4 / bytes, perRow = 16 / bytes;
+  if (lanes.size() < 5 || registers.size() < wordBits)
+    return std::nullopt;
+  tile.subgroups = lanes.drop_front(5);
+  lanes = lanes.take_front(5);
+  tile.perWord = 4 / bytes;
+  int64_t perRow = 16 / bytes;
   bool plain = runsAlong(registers.take_front(wordBits), fast, 1) &&
-               runsAlong(lanes.take_front(2), fast, perWord) &&
+               runsAlong(lanes.take_front(2), fast, tile.perWord) &&
                runsAlong(lanes.drop_front(2), slow, 1);
-  bool transposed = bytes == 2 && runsAlong(registers.take_front(1), slow, 1) &&
+  tile.transposed = bytes == 2 && runsAlong(registers.take_front(1), slow, 1) &&
                     runsAlong(lanes.take_front(2), slow, 2) &&
                     runsAlong(lanes.drop_front(2), fast, 1);
-  if (!plain && !transposed)
-    return {};
-  ArrayRef<Step> matrices = registers.drop_front(wordBits);
-  for (const Step &step : matrices)
-    if (step[fast] % perRow || (step[slow] && step[slow] % 8))
-      return {};
+  if (!plain && !tile.transposed)
+    return std::nullopt;
+  registers = registers.drop_front(wordBits);
+  for (ArrayRef<Step> steps : {registers, tile.subgroups})
+    for (const Step &step : steps)
+      if (step[fast] % perRow || step[slow] % 8)
+        return std::nullopt;
+  tile.matrices = registers.take_front(2);
+  tile.rest = registers.drop_front(tile.matrices.size());
+  return tile;
+}
 
-  // This lane's row of this lane's matrix.
+/// The indices of this lane's row of this lane's matrix, of instruction
+/// `number`. `indices` are the tile's.
+static SmallVector<Value> emitRow(OpBuilder &builder, Location loc,
+                                  const MatrixTile &tile, int64_t number,
+                                  Value lane, MemRefType type,
+                                  ValueRange indices, bool isSwizzled) {
   auto constant = [&](int64_t value) -> Value {
     return arith::ConstantIndexOp::create(builder, loc, value);
   };
-  Value lane = getLane(builder, op);
   std::array<Value, 2> place; // (slow, fast)
   place[0] = arith::AndIOp::create(builder, loc, lane, constant(7));
   place[1] = constant(0);
-  for (auto [bit, step] : llvm::enumerate(matrices)) {
-    Value isSet = arith::AndIOp::create(
-        builder, loc,
-        arith::ShRUIOp::create(builder, loc, lane, constant(3 + bit)),
-        constant(1));
-    for (unsigned d : {0, 1}) {
-      int32_t distance = step[d == 0 ? slow : fast];
-      if (distance)
-        place[d] = arith::AddIOp::create(
-            builder, loc, place[d],
-            arith::MulIOp::create(builder, loc, isSet, constant(distance)));
+  auto addBits = [&](ArrayRef<Step> steps, int64_t firstBit) {
+    for (auto [bit, step] : llvm::enumerate(steps)) {
+      Value isSet = arith::AndIOp::create(
+          builder, loc,
+          arith::ShRUIOp::create(builder, loc, lane, constant(firstBit + bit)),
+          constant(1));
+      for (unsigned d : {0, 1}) {
+        int32_t distance = step[d == 0 ? tile.slow : tile.fast];
+        if (distance)
+          place[d] = arith::AddIOp::create(
+              builder, loc, place[d],
+              arith::MulIOp::create(builder, loc, isSet, constant(distance)));
+      }
     }
-  }
+  };
+  addBits(tile.matrices, 3);
+  addBits(tile.subgroups, 5);
+  for (auto [bit, step] : llvm::enumerate(tile.rest))
+    if (number >> bit & 1)
+      for (unsigned d : {0, 1})
+        if (int32_t distance = step[d == 0 ? tile.slow : tile.fast])
+          place[d] =
+              arith::AddIOp::create(builder, loc, place[d], constant(distance));
   SmallVector<Value> address(indices);
   for (unsigned d : {0, 1}) {
     Value &index = address[address.size() - 2 + d];
     index = arith::AddIOp::create(builder, loc, index, place[d]);
   }
   // The rows of 16 bytes are what a swizzle permutes.
-  if (op.getSwizzled()) {
+  if (isSwizzled) {
     auto [row, col] = emitSwizzledPlace(
         builder, loc, type, address[address.size() - 2], address.back());
     address[address.size() - 2] = row;
     address.back() = col;
   }
-  int64_t count = int64_t(1) << matrices.size();
+  return address;
+}
+
+Value NvidiaTarget::emitTileLoad(OpBuilder &builder, Location loc, LoadOp op,
+                                 const TileLayout &layout, Value memory,
+                                 ValueRange indices, int64_t alignment) const {
+  auto type = cast<MemRefType>(memory.getType());
+  std::optional<MatrixTile> tile =
+      match(layout, type, op.getTranspose(), alignment);
+  if (level < 75 || !tile)
+    return {};
+  Type element = type.getElementType();
   // The op's lowering knows no 8-bit floats; in LLVM's types they are i8.
-  bool isFloat8 = bytes == 1 && isa<FloatType>(element);
+  bool isFloat8 = getElementBytes(element) == 1 && isa<FloatType>(element);
   if (isFloat8) {
     element = builder.getI8Type();
     memory = UnrealizedConversionCastOp::create(
@@ -120,18 +178,83 @@ Value NvidiaTarget::emitTileLoad(OpBuilder &builder, Location loc, LoadOp op,
                  memory)
                  .getResult(0);
   }
-  auto loaded = nvgpu::LdMatrixOp::create(
-      builder, loc, VectorType::get({count, perWord}, element), memory, address,
-      /*transpose=*/!plain, count);
+  Value lane = getLane(builder, op);
+  int64_t count = tile->countMatrices();
   SmallVector<Value> elements;
-  for (int64_t i = 0; i < count; ++i) {
-    Value word = vector::ExtractOp::create(builder, loc, loaded, i);
-    for (int64_t j = 0; j < perWord; ++j)
-      elements.push_back(vector::ExtractOp::create(builder, loc, word, j));
+  for (int64_t n = 0; n < tile->countInstructions(); ++n) {
+    SmallVector<Value> row =
+        emitRow(builder, loc, *tile, n, lane, type, indices, op.getSwizzled());
+    auto loaded = nvgpu::LdMatrixOp::create(
+        builder, loc, VectorType::get({count, tile->perWord}, element), memory,
+        row, tile->transposed, count);
+    for (int64_t i = 0; i < count; ++i) {
+      Value word = vector::ExtractOp::create(builder, loc, loaded, i);
+      for (int64_t j = 0; j < tile->perWord; ++j)
+        elements.push_back(vector::ExtractOp::create(builder, loc, word, j));
+    }
   }
-  Value tile = vector::FromElementsOp::create(
+  Value all = vector::FromElementsOp::create(
       builder, loc, VectorType::get(elements.size(), element), elements);
   return isFloat8
-             ? vector::BitCastOp::create(builder, loc, layout.vectorType, tile)
-             : tile;
+             ? vector::BitCastOp::create(builder, loc, layout.vectorType, all)
+             : all;
+}
+
+/// The address of an element of workgroup memory.
+static Value emitPointer(OpBuilder &builder, Location loc, Value memory,
+                         ValueRange indices) {
+  auto type = cast<MemRefType>(memory.getType());
+  SmallVector<int64_t> strides;
+  int64_t offset = 0;
+  // `match` has looked at them.
+  (void)type.getStridesAndOffset(strides, offset);
+  IndexMath math(builder, loc);
+  Value place = math.constant(offset);
+  for (auto [index, stride] : llvm::zip(indices, strides))
+    place = math.add(place, math.mul(index, stride));
+  Value address = math.add(
+      memref::ExtractAlignedPointerAsIndexOp::create(builder, loc, memory),
+      math.mul(place, getElementBytes(type.getElementType())));
+  Value bits =
+      arith::IndexCastOp::create(builder, loc, builder.getI64Type(), address);
+  auto space = static_cast<unsigned>(NVVM::NVVMMemorySpace::Shared);
+  return LLVM::IntToPtrOp::create(
+      builder, loc, LLVM::LLVMPointerType::get(builder.getContext(), space),
+      bits);
+}
+
+bool NvidiaTarget::emitTileStore(OpBuilder &builder, Location loc, StoreOp op,
+                                 const TileLayout &layout, Value value,
+                                 ValueRange indices, int64_t alignment) const {
+  Value memory = op.getMemory();
+  auto type = cast<MemRefType>(memory.getType());
+  std::optional<MatrixTile> tile =
+      match(layout, type, op.getTranspose(), alignment);
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  if (level < 90 || !tile || getElementBytes(type.getElementType()) != 2 ||
+      failed(type.getStridesAndOffset(strides, offset)) ||
+      ShapedType::isDynamic(offset) || ShapedType::isDynamicShape(strides))
+    return false;
+  Value lane = getLane(builder, op);
+  int64_t count = tile->countMatrices(), perWord = tile->perWord,
+          each = count * perWord;
+  for (int64_t n = 0; n < tile->countInstructions(); ++n) {
+    SmallVector<Value> row =
+        emitRow(builder, loc, *tile, n, lane, type, indices, op.getSwizzled());
+    SmallVector<Value> words;
+    for (int64_t i = 0; i < count; ++i) {
+      Value part = vector::ExtractStridedSliceOp::create(
+          builder, loc, value, n * each + i * perWord, perWord, 1);
+      Value word = vector::BitCastOp::create(
+          builder, loc, VectorType::get(1, builder.getI32Type()), part);
+      words.push_back(vector::ExtractOp::create(builder, loc, word, 0));
+    }
+    NVVM::StMatrixOp::create(
+        builder, loc, emitPointer(builder, loc, memory, row), words,
+        tile->transposed ? NVVM::MMALayout::col : NVVM::MMALayout::row,
+        NVVM::LdStMatrixShapeAttr::get(builder.getContext(), 8, 8),
+        NVVM::LdStMatrixEltType::B16);
+  }
+  return true;
 }

@@ -29,6 +29,9 @@ using namespace mlir::tessera;
 Value NvidiaTarget::emitMma(OpBuilder &builder, Location loc,
                             const MatrixInstruction &row, MmaOp op, Value a,
                             Value b, Value acc) const {
+  // One subgroup's; those of groups have conversions of their own.
+  if (row.subgroups > 1)
+    return {};
   SmallVector<Value> aWords = unpackRegisters(builder, loc, a, row.tf32),
                      bWords = unpackRegisters(builder, loc, b, row.tf32),
                      accWords = unpackRegisters(builder, loc, acc, false);

@@ -43,6 +43,9 @@ public:
   Value emitTileLoad(OpBuilder &builder, Location loc, LoadOp op,
                      const TileLayout &layout, Value memory, ValueRange indices,
                      int64_t alignment) const override;
+  bool emitTileStore(OpBuilder &builder, Location loc, StoreOp op,
+                     const TileLayout &layout, Value tile, ValueRange indices,
+                     int64_t alignment) const override;
 
   /// CpAsync.cpp
   bool emitAsyncCopy(OpBuilder &builder, Location loc, Value source,

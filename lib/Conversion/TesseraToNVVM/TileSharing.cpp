@@ -87,6 +87,13 @@ void TileSharing::emitSetUp(OpBuilder &builder) {
   released = arith::SelectOp::create(builder, loc, isOfM, ofM, ofN);
 }
 
+Value TileSharing::emitReleasedMask(OpBuilder &builder) {
+  if (!isUsed())
+    return {};
+  return arith::OrIOp::create(builder, kernel.getLoc(), shares[0].mask,
+                              shares[1].mask);
+}
+
 std::optional<SharedTile> TileSharing::getShare(CopyOp op) const {
   for (Operation *user : op.getTarget().getUsers())
     if (auto load = dyn_cast<LoadOp>(user)) {

@@ -29,6 +29,8 @@ public:
   /// The workgroup whose slots lane i of a subgroup releases (i32), for as many
   /// lanes as there are readers.
   Value getReleased() const { return released; }
+  /// All of these workgroups, a bit each (i16); null where there is no other.
+  Value emitReleasedMask(OpBuilder &builder);
   /// Waits for all threads of the cluster. `aligned`: those of a subgroup are
   /// together.
   void emitMeeting(OpBuilder &builder, bool aligned);

@@ -13,6 +13,9 @@
 //   bits 32 to 45   stride dimension byte offset, / 16
 //   bits 62 to 63   swizzle: 1 of 128 bytes, 2 of 64, 3 of 32
 //
+// (That of tcgen05.mma has the same addresses and offsets, and other bits above
+// them: Tcgen05.h.)
+//
 // The memory holds panels of rows of at most 128 bytes, swizzled in patterns of
 // 8 rows (see `tessera.copy`). The stride dimension goes from one pattern to
 // the next. Of an operand that is stored across (a by columns, b by rows), the
@@ -36,6 +39,7 @@
 #include "Dialect/Tessera/Transforms/Utils.h"
 #include "NvidiaTarget.h"
 #include "PtxRegisters.h"
+#include "Tcgen05.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -54,8 +58,8 @@ Value NvidiaTarget::emitMemoryOperand(OpBuilder &builder, Location loc,
                                       Value row, Value col) const {
   MemRefType type = op.getMemRefType();
   int64_t bytes = getElementBytes(type.getElementType());
-  if (layout.instruction->subgroups != 4 || !isWorkgroupMemory(type) ||
-      !op.getSwizzled() || getSwizzlePhases(type) < 2)
+  if (!layout.inMemory || !isWorkgroupMemory(type) || !op.getSwizzled() ||
+      getSwizzlePhases(type) < 2)
     return {};
   int64_t rows = type.getShape()[type.getRank() - 2];
   // Bytes of a panel's row, and of a pattern of eight.
@@ -96,7 +100,6 @@ Value NvidiaTarget::emitMemoryOperand(OpBuilder &builder, Location loc,
                               constant(i32, static_cast<uint64_t>(units))));
   };
   uint64_t leading = alongK ? unit : rows * pitch, stride = pattern;
-  uint64_t swizzle = pitch == 128 ? 1 : pitch == 64 ? 2 : 3;
   Value base = memref::ExtractAlignedPointerAsIndexOp::create(builder, loc,
                                                               op.getMemory());
   // Within a cluster, the address says in higher bits whose memory it is.
@@ -118,7 +121,12 @@ Value NvidiaTarget::emitMemoryOperand(OpBuilder &builder, Location loc,
             math.div(math.rem(col, math.constant(perRow)),
                      math.constant(unit / bytes)),
             1);
-  uint64_t high = (stride / unit) << 32 | swizzle << 62;
+  uint64_t high = (stride / unit) << 32 | (layout.instruction->tensorMemory
+                                               ? getTensorDescriptorKind(pitch)
+                                               : uint64_t(pitch == 128  ? 1
+                                                          : pitch == 64 ? 2
+                                                                        : 3)
+                                                     << 62);
   return arith::OrIOp::create(builder, loc,
                               arith::ExtUIOp::create(builder, loc, i64, low),
                               constant(i64, high));
@@ -220,7 +228,7 @@ SmallVector<Value> NvidiaTarget::emitProduct(OpBuilder &builder, Location loc,
                                              MmaOp op, ValueRange a,
                                              ValueRange b,
                                              ValueRange acc) const {
-  if (row.subgroups != 4)
+  if (row.subgroups != 4 || row.tensorMemory)
     return {};
   auto accType = cast<VectorType>(acc[0].getType());
   SmallVector<Value> accWords, operands;

@@ -38,6 +38,10 @@ public:
   /// are free again.
   void emitAsyncCommit(OpBuilder &builder, Location loc) const override;
 
+  /// Keeps the use of what was loaded behind the products, which would wait for
+  /// the loads otherwise: the scheduler takes memory to be near.
+  void emitLateUse(OpBuilder &builder, Location loc) const override;
+
   /// One ds_bpermute. The lane is one of the subgroup.
   Value emitShuffle(OpBuilder &builder, Location loc, Value value,
                     Value lane) const override;

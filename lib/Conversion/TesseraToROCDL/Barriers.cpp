@@ -58,7 +58,9 @@ static Value getBuffer(Value memory, Operation *kernel) {
 /// Appends the accesses of `op` to global memory.
 static void collect(Operation *op, Operation *kernel, unsigned place,
                     SmallVectorImpl<Access> &accesses) {
-  if (isa<gpu::BarrierOp>(op) || op->hasTrait<OpTrait::IsTerminator>() ||
+  // Those of the scheduler touch no memory, and do not say so.
+  if (isa<gpu::BarrierOp, amdgpu::SchedBarrierOp>(op) ||
+      op->hasTrait<OpTrait::IsTerminator>() ||
       op->hasTrait<OpTrait::HasRecursiveMemoryEffects>())
     return;
   auto effects = dyn_cast<MemoryEffectOpInterface>(op);

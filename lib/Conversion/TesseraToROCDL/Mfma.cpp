@@ -4,7 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// "AMD Instinct MI300 Instruction Set Architecture", section 7. Integers are
+// "AMD Instinct MI300 Instruction Set Architecture", chapter 7. Integers are
 // signed: there is no form for unsigned ones.
 //
 //===----------------------------------------------------------------------===//

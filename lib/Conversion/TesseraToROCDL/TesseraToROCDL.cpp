@@ -62,6 +62,16 @@ void AmdTarget::emitAsyncCommit(OpBuilder &builder, Location loc) const {
           builder.getContext(), amdgpu::sched_barrier_opt_enum::none));
 }
 
+void AmdTarget::emitLateUse(OpBuilder &builder, Location loc) const {
+  using Opt = amdgpu::sched_barrier_opt_enum;
+  // What may pass: no vector arithmetic, products, or writes of what was
+  // loaded.
+  amdgpu::SchedBarrierOp::create(
+      builder, loc,
+      amdgpu::sched_barrier_opt_enumAttr::get(
+          builder.getContext(), Opt::salu | Opt::all_vmem | Opt::ds_read));
+}
+
 /// Says how many threads a workgroup of `kernel` has. LLVM would take the most
 /// that there may be, and leave each of them few registers.
 static void setWorkgroupSize(gpu::GPUFuncOp kernel, const Chip &chip) {

@@ -87,7 +87,7 @@ func.func @four_steps(%a: memref<256x512xf16>, %b: memref<512x256xf16>, %c: memr
 // The tiles of all matrices of a batch are walked through.
 
 // CHECK-LABEL: func @batched
-// CHECK:       schedule <workgroup = [128, 256], {{.+}}, swizzle = true, persistent = 132, group = 4, stageOutput = true> {
+// CHECK:       schedule <workgroup = [128, 128], {{.+}}, stages = 6, {{.+}}, swizzle = true, persistent = 132, group = 4, stageOutput = true> {
 func.func @batched(%a: memref<96x512x64xf16>, %b: memref<96x64x512xf16>, %c: memref<96x512x512xf16>) {
   %zero = arith.constant 0.0 : f32
   tessera.contract ins(%a, %b : memref<96x512x64xf16>, memref<96x64x512xf16>) init(%zero : f32) outs(%c : memref<96x512x512xf16>)

@@ -143,15 +143,20 @@ func.func @long(%a: memref<?xf32>, %b: memref<f32>) {
 // -----
 
 // Along another dimension than the one that runs fastest: vectors of results,
-// the rows of threads share the reduction.
+// the rows of threads share the reduction. Four vectors are loaded before the
+// first is used.
 
 // CHECK-LABEL: func @columns
 // CHECK-SAME:    %[[A:[a-z0-9]+]]: memref<256x1024xf32>, %[[B:[a-z0-9]+]]: memref<1024xf32>
 // CHECK:         gpu.launch {{.*}} workgroup(%[[W:.+]] : memref<8x128xf32, #gpu.address_space<workgroup>>)
 // CHECK-DAG:       %[[COLUMN:.+]] = arith.remui %{{.+}}, %c32
 // CHECK-DAG:       %[[ROW:.+]] = arith.divui %{{.+}}, %c32
-// CHECK:           scf.for %[[I:.+]] = %[[ROW]] to %c256 step %c8 {{.*}} -> (vector<4xf32>)
-// CHECK:             vector.load %[[A]][%[[I]], %{{.+}}] {alignment = 16 : i64}
+// CHECK:           scf.for %[[I:.+]] = %c0 to %c256 step %c32 {{.*}} -> (vector<4xf32>)
+// CHECK:             %[[FIRST:.+]] = arith.addi %[[ROW]], %[[I]]
+// CHECK:             vector.load %[[A]][%[[FIRST]], %{{.+}}] {alignment = 16 : i64}
+// CHECK-NOT:         arith.addf
+// CHECK-COUNT-3:     vector.load %[[A]][%{{.+}}, %{{.+}}] {alignment = 16 : i64}
+// CHECK-COUNT-4:     arith.addf
 // CHECK:           gpu.barrier
 // CHECK-COUNT-7:   vector.load %[[W]]
 // CHECK:           vector.store %{{.+}}, %[[B]]

@@ -47,6 +47,9 @@ struct MatrixInstruction {
   /// Operands in memory may be stored either way; else a by rows and b by
   /// columns.
   bool anyOrder = false;
+  /// Adds to an accumulator in tensor memory, which is not registers of any
+  /// lane: `accMap` says which lane reads which of its elements.
+  bool tensorMemory = false;
   /// Feature level from which on the chips of the table have it (sm_80: 80).
   int64_t since = 0;
   /// Only the device knows which lane holds which element (a cooperative matrix
@@ -172,8 +175,9 @@ struct ChipRates {
   /// Bytes that all processors read or write together, and one by itself.
   double memory = 1, processorMemory = 1;
   /// Bytes of tiles that all processors read through the cache together, and
-  /// how many times as long rows take that begin within a line of it.
-  double tiles = 1, splitLines = 1;
+  /// one by itself, and how many times as long rows take that begin within a
+  /// line of it.
+  double tiles = 1, processorTiles = 1, splitLines = 1;
   int64_t lineBytes = 1;
   /// A kernel's launch, and its first loads.
   double start = 0;
@@ -231,9 +235,17 @@ struct Chip {
   /// Registers of 4 bytes: the most that one thread can have, and that the
   /// threads of one workgroup can have together. 0: as many as it takes.
   int64_t registersPerThread = 0, registersPerWorkgroup = 0;
+  /// Columns of tensor memory that a processor has, each of 128 words, for the
+  /// accumulators of instructions that add to it. 0: none.
+  int64_t tensorMemoryColumns = 0;
   /// Units that run workgroups, on the largest device of this chip; the
   /// default schedule wants to keep them busy. 0: known at run time only.
   int64_t processors = 0;
+  /// Staged tiles of which lanes read runs of columns keep so many bytes of a
+  /// column together (lib/Conversion/FragmentToVector/InterleavedTiles.cpp). 0:
+  /// rows stay as they are, since the chip has loads that turn tiles, or lanes
+  /// that are single.
+  int64_t columnWordBytes = 0;
   /// The default schedule swizzles staged tiles instead of padding them.
   bool preferSwizzle = false;
   /// The longest row, in elements, that the default schedule gives to one

@@ -25,7 +25,8 @@ constexpr llvm::StringLiteral emulationPrefix = "emulate=";
 ///
 /// Not emulated, and so switched off in the chip: engines that copy by
 /// themselves, and clusters of workgroups. Operands that an instruction reads
-/// from workgroup memory are registers that are loaded from there.
+/// from workgroup memory are registers that are loaded from there, and
+/// accumulators in tensor memory are registers of the lanes that read them.
 const std::vector<Chip> &getEmulatedChips();
 
 /// Whether `chip` is one of these.

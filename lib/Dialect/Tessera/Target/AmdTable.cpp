@@ -7,14 +7,14 @@
 // Shapes, types and layouts are those of AMD's Instruction Set Architecture
 // reference guides, which the rows name:
 //
-//   CDNA1   "AMD Instinct MI100" (gfx908), chapter "Matrix Arithmetic
-//           Instructions", as in all of CDNA
+//   CDNA1   "AMD Instinct MI100" (gfx908)
 //   CDNA2   "AMD Instinct MI200" (gfx90a)
-//   CDNA3   "AMD Instinct MI300" (gfx942)
-//   CDNA4   "AMD Instinct CDNA4" (gfx950)
+//   CDNA3   "AMD Instinct MI300" (gfx942), chapter 7, "Matrix Arithmetic
+//           Instructions"
+//   CDNA4   "AMD Instinct CDNA4" (gfx950), chapter 7
 //   RDNA3   "RDNA3" (gfx1100 to 1103) and "RDNA3.5" (gfx1150, 1151), section
-//           "Wave Matrix Multiply Accumulate (WMMA)"
-//   RDNA4   "RDNA4" (gfx1200, 1201), the section of the same name
+//           7.9, "Wave Matrix Multiply Accumulate (WMMA)"
+//   RDNA4   "RDNA4" (gfx1200, 1201), section 7.12 of the same name
 //   Vega    "AMD Instinct MI50 Vega 7nm" (gfx906), V_DOT2_F32_F16 and
 //           V_DOT4_I32_I8
 //
@@ -378,6 +378,7 @@ void mlir::tessera::addAmdChips(std::vector<Chip> &chips) {
     // products of the step before.
     chip.matrixDefaults = {{128, 128}, {64, rdna ? 32 : 64}, 64, 2};
     chip.preferSwizzle = true;
+    chip.columnWordBytes = 4;
     chip.scalarDefaults = {{64, 64}, {32, 32}, 64, 1};
     // By count, as on NVIDIA: half of the 32 waves of a compute unit.
     chip.batchDefaults = {/*subgroups=*/4, /*resident=*/16, /*perSubgroup=*/4,

@@ -16,8 +16,9 @@ static Chip emulate(const Chip &original) {
   chip.target = "cpu";
   chip.bulkCopies = std::nullopt;
   chip.clusterWorkgroups = 1;
+  chip.tensorMemoryColumns = 0;
   for (MatrixInstruction &row : chip.instructions)
-    row.aInMemory = row.bInMemory = false;
+    row.aInMemory = row.bInMemory = row.tensorMemory = false;
   return chip;
 }
 

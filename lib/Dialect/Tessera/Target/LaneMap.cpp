@@ -32,10 +32,20 @@ int64_t LaneMap::getReplicatedLaneBits() const {
 
 std::optional<std::pair<int64_t, int64_t>> LaneMap::find(int64_t row,
                                                          int64_t col) const {
-  for (int64_t lane = 0; lane < getNumLanes(); ++lane)
+  // How far registers go from a lane's first one.
+  std::array<int64_t, 2> least{0, 0}, most{0, 0};
+  for (const Step &step : registers)
+    for (unsigned d : {0, 1})
+      (step[d] < 0 ? least : most)[d] += step[d];
+  for (int64_t lane = 0; lane < getNumLanes(); ++lane) {
+    auto [laneRow, laneCol] = at(lane, 0);
+    if (row < laneRow + least[0] || row > laneRow + most[0] ||
+        col < laneCol + least[1] || col > laneCol + most[1])
+      continue;
     for (int64_t reg = 0; reg < getNumRegisters(); ++reg)
       if (at(lane, reg) == std::make_pair(row, col))
         return std::make_pair(lane, reg);
+  }
   return std::nullopt;
 }
 

@@ -296,6 +296,8 @@ static void addWarpgroups(Chip &chip) {
   rates.memory = 3500;
   rates.processorMemory = 36;
   rates.tiles = 13200;
+  // 1000 cubed, whose rows begin within lines, by 64 workgroups of 128x128.
+  rates.processorTiles = 125;
   rates.splitLines = 2.4;
   rates.lineBytes = 128;
   rates.start = 5000;
@@ -323,6 +325,113 @@ static void addWarpgroups(Chip &chip) {
     tiling.sumsApart = true;
     chip.groupDefaults.push_back(tiling);
   }
+}
+
+/// The instructions that add to tensor memory, of 128 lanes (PTX ISA 8.7,
+/// "TensorCore 5th Generation Family Instructions: tcgen05.mma", with one
+/// workgroup, .cta_group::1, and 128 rows). One thread issues them, for a group
+/// of four subgroups whose lanes read a row each (tcgen05.ld, shape .32x32b),
+/// or of eight (`.x8`), of which the second four read the same rows in every
+/// other 32 columns: so that 256 columns are 128 registers.
+///
+/// A and b are read from workgroup memory, in either order but for tf32, whose
+/// other order asks for another swizzle ("Shared memory layout and swizzling").
+/// As wgmma, they read f32 as tf32 without rounding. f16 accumulators would be
+/// two to a word: mma.sync has them.
+///
+/// What they keep of sums of 8-bit floats is not documented; nothing here was
+/// ever executed.
+static void addTensorMemory(Chip &chip) {
+  struct Types {
+    const char *a, *b, *acc;
+    int64_t k;
+    bool anyOrder = true, tf32 = false;
+  };
+  static const Types types[] = {
+      {"f16", "f16", "f32", 16},
+      {"bf16", "bf16", "f32", 16},
+      {"f32", "f32", "f32", 8, /*anyOrder=*/false, /*tf32=*/true},
+      {"i8", "i8", "i32", 32},
+      {"f8E4M3FN", "f8E4M3FN", "f32", 32},
+      {"f8E4M3FN", "f8E5M2", "f32", 32},
+      {"f8E5M2", "f8E4M3FN", "f32", 32},
+      {"f8E5M2", "f8E5M2", "f32", 32}};
+  struct Width {
+    int64_t n, subgroups;
+  };
+  static const Width widths[] = {{256, 8}, {128, 8}, {128, 4},
+                                 {64, 4},  {32, 4},  {16, 4}};
+  constexpr int32_t rows = 128, apart = 32;
+  for (const Types &type : types)
+    for (const Width &width : widths) {
+      llvm::SmallVector<Step> lanes, aRegisters, bLanes, bRegisters, acc;
+      for (int32_t row = 1; row < rows; row *= 2) {
+        lanes.push_back({row, 0});
+        bLanes.push_back({0, row < width.n ? row : 0});
+      }
+      bool isWide = width.subgroups == 8;
+      llvm::SmallVector<Step> aLanes = lanes;
+      if (isWide) {
+        aLanes.push_back({0, 0});
+        bLanes.push_back({0, rows < width.n ? rows : 0});
+        lanes.push_back({0, apart});
+      }
+      for (int32_t k = 1; k < type.k; k *= 2) {
+        aRegisters.push_back({0, k});
+        bRegisters.push_back({k, 0});
+      }
+      for (int32_t col = 1; col < width.n; col *= 2)
+        if (!isWide || col != apart)
+          acc.push_back({0, col});
+      // Of operands in memory, the maps give the extents.
+      std::string name =
+          "m128n" + std::to_string(width.n) + "k" + std::to_string(type.k);
+      Shape shape{name.c_str(),
+                  rows,
+                  width.n,
+                  type.k,
+                  LaneMap(aLanes, aRegisters),
+                  LaneMap(bLanes, bRegisters),
+                  LaneMap(lanes, acc)};
+      MatrixInstruction row =
+          makeInstruction(shape, type.a, type.b, type.acc, type.tf32,
+                          /*since=*/100);
+      row.name.replace(0, 3, "tcgen05");
+      if (isWide)
+        row.name += ".x8";
+      row.subgroups = width.subgroups;
+      row.aInMemory = row.bInMemory = true;
+      row.anyOrder = type.anyOrder;
+      row.tensorMemory = true;
+      chip.instructions.push_back(std::move(row));
+    }
+  chip.tensorMemoryColumns = 512;
+  // None of this was measured. Speeds are what workgroup memory can feed, of
+  // 128 bytes in each of the chip's clocks.
+  chip.groupDefaults = {{{128, 256}, {128, 256}, 128, 8, 8, 1.00},
+                        {{256, 128}, {128, 128}, 128, 8, 4, 0.95},
+                        {{128, 128}, {128, 128}, 128, 8, 4, 0.85},
+                        {{128, 64}, {128, 64}, 256, 8, 4, 0.55}};
+  // Those of sm_90a, by the ratio of the datasheets' figures (dense f16 and
+  // memory of B200 and H200).
+  ChipRates &rates = chip.rates;
+  rates.products = 6400;
+  rates.tile = 600;
+  rates.epilogue = 0.012;
+  rates.step = 30;
+  rates.memory = 5800;
+  rates.processorMemory = 54;
+  rates.tiles = 22000;
+  rates.splitLines = 2.4;
+  rates.lineBytes = 128;
+  rates.start = 5000;
+  rates.copyStart = 2000;
+  rates.copies = 4100;
+  rates.turnedElements = 1200;
+  rates.savedByRows = 0.5e-5;
+  rates.savedByOrder = 0.2e-5;
+  rates.savedByOrderOfWords = 0.5e-5;
+  rates.savedByRuns = 4.0e-5;
 }
 
 void mlir::tessera::addNvidiaChips(std::vector<Chip> &chips) {
@@ -402,6 +511,8 @@ void mlir::tessera::addNvidiaChips(std::vector<Chip> &chips) {
     }
     if (chip.name == "sm_90a")
       addWarpgroups(chip);
+    if (chip.name == "sm_100a")
+      addTensorMemory(chip);
     addScalarInstructions(chip);
     chips.push_back(std::move(chip));
   }

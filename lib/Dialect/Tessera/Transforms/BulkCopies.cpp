@@ -202,6 +202,9 @@ static int64_t countBytes(Operation *kernel, const StagingPlan &plan) {
   int64_t bytes = swizzlePatternBytes;
   for (BlockArgument buffer : buffers) {
     auto type = cast<MemRefType>(buffer.getType());
+    // Barriers, beside those of the slots.
+    if (type.getElementType().isInteger(64))
+      continue;
     int64_t bits =
         type.hasStaticShape()
             ? type.getNumElements() * getElementBits(type.getElementType())

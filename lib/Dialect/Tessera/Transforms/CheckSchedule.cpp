@@ -401,11 +401,21 @@ bool mlir::tessera::holdsRows(ContractOp op, ScheduleAttr schedule,
 
 void Checker::checkRows() {
   std::string why;
-  if (!op.reducesRows() || holdsRows(op, schedule, &why))
+  if (!op.reducesRows())
+    return;
+  // Values are exchanged within a subgroup.
+  auto movesColumns = [](const LaneMap::Step &step) { return step[1] != 0; };
+  if (instruction && instruction->subgroups > 1 &&
+      llvm::any_of(instruction->accMap.getLanes().drop_front(
+                       llvm::Log2_64(static_cast<uint64_t>(chip.subgroupSize))),
+                   movesColumns))
+    why = "the rows of " + instruction->name + " are of several subgroups";
+  else if (holdsRows(op, schedule, &why))
     return;
   report("schedule_c18", "the epilogue reduces along N: " + why,
          {Entry::SubgroupN, Entry::WorkgroupN, Entry::VThreadN, Entry::SplitK,
-          Entry::SubgroupM, Entry::WorkgroupM, Entry::K, Entry::Stages});
+          Entry::SubgroupM, Entry::WorkgroupM, Entry::K, Entry::Stages,
+          Entry::Group});
 }
 
 void Checker::checkGroup() {

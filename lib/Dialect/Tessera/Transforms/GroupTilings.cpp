@@ -265,7 +265,8 @@ double GroupTilings::estimate(const ScheduleDefaults &tiling,
                       double(schedule.getClusterN()) +
                   double(tiling.workgroup[1]) * problem.loadFactors[1] /
                       double(schedule.getClusterM())),
-         products = std::max(area * along / rate, loads * busy / rates.tiles) +
+         products = std::max({area * along / rate, loads * busy / rates.tiles,
+                              loads / rates.processorTiles}) +
                     rates.step * (steps - std::min(steps, along / whole));
   // Between tiles, some subgroups go on with the steps that have come while
   // others store theirs: as many as there are slots beside those in use.

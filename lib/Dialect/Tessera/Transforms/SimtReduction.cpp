@@ -232,12 +232,22 @@ Emitter::Values Emitter::emitOuterLoops(ArrayRef<unsigned> dims, Value first,
   if (dims.empty())
     return body(accs);
   unsigned d = dims.front();
-  auto [begin, end] = getPart(d, r.sizes[d]);
-  return emitFor(math.add(begin, first), end, step, accs,
+  std::pair<Value, Value> part = getPart(d, r.sizes[d]);
+  Value begin = part.first, end = part.second;
+  auto emitRest = [&](Value at, ValueRange accs) {
+    index[d] = at;
+    return emitOuterLoops(dims.drop_front(), math.constant(0), math.constant(1),
+                          accs, body);
+  };
+  // All threads take as many steps where these divide the extent, and the loop
+  // says so.
+  std::optional<int64_t> length = getConstantIntValue(math.sub(end, begin)),
+                         each = getConstantIntValue(step);
+  if (!length || !each || *length % *each)
+    return emitFor(math.add(begin, first), end, step, accs, emitRest);
+  return emitFor(math.constant(0), math.constant(*length), step, accs,
                  [&](Value at, ValueRange accs) {
-                   index[d] = at;
-                   return emitOuterLoops(dims.drop_front(), math.constant(0),
-                                         math.constant(1), accs, body);
+                   return emitRest(math.add(math.add(begin, first), at), accs);
                  });
 }
 

@@ -1,0 +1,35 @@
+//===- TensorMemory.h - Products that one thread issues ---------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CONVERSION_TESSERATONVVM_TENSORMEMORY_H
+#define CONVERSION_TESSERATONVVM_TENSORMEMORY_H
+
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+namespace mlir::tessera {
+
+/// The discardable attribute of the `scf.if` of the one thread that issues a
+/// step's products, with the loads that describe their operands.
+inline StringRef getIssuerAttrName() { return "tessera.issuer"; }
+
+/// The discardable attribute of the `scf.execute_region` behind it in which all
+/// threads wait for these products. What has another way to know when they are
+/// done erases it.
+inline StringRef getStepAwaitAttrName() { return "tessera.step_await"; }
+
+/// Whether one thread of each group issues products in `kernel`.
+bool hasIssuers(gpu::GPUFuncOp kernel);
+
+/// Has the completion of all that the one thread has issued so far arrive at
+/// mbarrier `number`, also of the workgroups of the cluster that `mask` (i16)
+/// has a bit for. By that thread.
+void emitReleaseByCompletion(OpBuilder &builder, Location loc, Value barriers,
+                             Value number, Value mask);
+
+} // namespace mlir::tessera
+
+#endif // CONVERSION_TESSERATONVVM_TENSORMEMORY_H

@@ -1,0 +1,86 @@
+// A staged tile of which lanes read columns keeps words of its columns together: those who copy it interleave its rows.
+// RUN: gpu-opt %s --pass-pipeline="builtin.module(gpu.module(tessera-legalize-fragments{target=hip chip=gfx942},convert-tessera-to-rocdl{chip=gfx942}))" | FileCheck %s
+
+#shared = #gpu.address_space<workgroup>
+gpu.module @tiles {
+  // Of f16, two rows. a is read along its rows and stays as it is.
+  // CHECK-LABEL: gpu.func @halves(
+  // CHECK-SAME:      %[[A:[^:]+]]: memref<64x32xf16>, %[[B:[^:]+]]: memref<32x64xf16>
+  // CHECK:         %[[R0:.+]] = vector.load %[[B]]{{.+}} : memref<32x64xf16>, vector<8xf16>
+  // CHECK:         %[[R1:.+]] = vector.load %[[B]]{{.+}} : memref<32x64xf16>, vector<8xf16>
+  // CHECK:         %[[WORDS:.+]] = vector.shuffle %[[R0]], %[[R1]] [0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6, 14, 7, 15]
+  // CHECK:         %[[TO:.+]] = memref.reinterpret_cast %{{.+}} to offset: [0], sizes: [2, 32, 64], strides: [1024, 32, 1]
+  // CHECK:         %[[LOW:.+]] = vector.extract_strided_slice %[[WORDS]] {offsets = [0], sizes = [8]
+  // CHECK:         vector.store %[[LOW]], %[[TO]][{{.+}}] {alignment = 16 : i64} : {{.+}}, vector<8xf16>
+  // CHECK:         %[[HIGH:.+]] = vector.extract_strided_slice %[[WORDS]] {offsets = [8], sizes = [8]
+  // CHECK:         vector.store %[[HIGH]], %[[TO]][{{.+}}] {alignment = 16 : i64} : {{.+}}, vector<8xf16>
+  // CHECK:         amdgpu.lds_barrier
+  // CHECK:         vector.load {{.+}} : memref<64x32xf16, #gpu.address_space<workgroup>>, vector<4xf16>
+  // CHECK:         %[[FROM:.+]] = memref.reinterpret_cast %{{.+}} to offset: [0], sizes: [2, 32, 64], strides: [1024, 32, 1]
+  // CHECK-COUNT-2: vector.load %[[FROM]][{{.+}}] {alignment = 4 : i64} : {{.+}}, vector<2xf16>
+  // CHECK-NOT:     rocdl.update.dpp
+  // CHECK:         amdgpu.mfma 32x32x8
+  gpu.func @halves(%a: memref<64x32xf16>, %b: memref<32x64xf16>, %c: memref<64x64xf32>)
+      workgroup(%A: memref<64x32xf16, #shared>, %B: memref<32x64xf16, #shared>) kernel
+      attributes {known_block_size = array<i32: 128, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %zero = arith.constant 0.0 : f32
+    tessera.copy %a[%c0, %c0], %A[%c0, %c0] shape [64, 32] : memref<64x32xf16>, memref<64x32xf16, #shared>
+    tessera.copy %b[%c0, %c0], %B[%c0, %c0] shape [32, 64] : memref<32x64xf16>, memref<32x64xf16, #shared>
+    gpu.barrier
+    %x = tessera.load %A[%c0, %c0] : memref<64x32xf16, #shared> -> !tessera.fragment<32x8xf16, a>
+    %y = tessera.load %B[%c0, %c0] : memref<32x64xf16, #shared> -> !tessera.fragment<8x32xf16, b>
+    %z = tessera.fill %zero : !tessera.fragment<32x32xf32, acc>
+    %d = tessera.mma %x, %y, %z
+        : !tessera.fragment<32x8xf16, a>, !tessera.fragment<8x32xf16, b> -> !tessera.fragment<32x32xf32, acc>
+    tessera.store %d, %c[%c0, %c0] : !tessera.fragment<32x32xf32, acc>, memref<64x64xf32>
+    gpu.return
+  }
+
+  // Of bytes, four rows; chunks are shorter, so that all threads have one.
+  // CHECK-LABEL: gpu.func @bytes(
+  // CHECK-COUNT-4: vector.load {{.+}} : memref<32x64xi8>, vector<4xi8>
+  // CHECK:         %[[EVEN:.+]] = vector.shuffle {{.+}} [0, 4, 1, 5, 2, 6, 3, 7]
+  // CHECK:         %[[ODD:.+]] = vector.shuffle {{.+}} [0, 4, 1, 5, 2, 6, 3, 7]
+  // CHECK:         %[[WORDS:.+]] = vector.shuffle %[[EVEN]], %[[ODD]] [0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6, 14, 7, 15]
+  // CHECK:         vector.store %[[WORDS]], {{.+}} {alignment = 16 : i64} : {{.+}}, vector<16xi8>
+  // CHECK:         amdgpu.lds_barrier
+  // CHECK-COUNT-2: vector.load {{.+}} {alignment = 4 : i64} : {{.+}}, vector<4xi8>
+  // CHECK:         amdgpu.mfma 32x32x16
+  gpu.func @bytes(%a: memref<64x32xi8>, %b: memref<32x64xi8>, %c: memref<64x64xi32>)
+      workgroup(%B: memref<32x64xi8, #shared>) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %zero = arith.constant 0 : i32
+    tessera.copy %b[%c0, %c0], %B[%c0, %c0] shape [32, 64] : memref<32x64xi8>, memref<32x64xi8, #shared>
+    gpu.barrier
+    %y = tessera.load %B[%c0, %c0] : memref<32x64xi8, #shared> -> !tessera.fragment<16x32xi8, b>
+    %x = tessera.load %a[%c0, %c0] : memref<64x32xi8> -> !tessera.fragment<32x16xi8, a>
+    %z = tessera.fill %zero : !tessera.fragment<32x32xi32, acc>
+    %d = tessera.mma %x, %y, %z
+        : !tessera.fragment<32x16xi8, a>, !tessera.fragment<16x32xi8, b> -> !tessera.fragment<32x32xi32, acc>
+    tessera.store %d, %c[%c0, %c0] : !tessera.fragment<32x32xi32, acc>, memref<64x64xi32>
+    gpu.return
+  }
+
+  // Something else reads the tile too: it stays as it is.
+  // CHECK-LABEL: gpu.func @shared_use(
+  // CHECK-NOT:     memref.reinterpret_cast
+  // CHECK:         rocdl.update.dpp
+  // CHECK:         gpu.return
+  gpu.func @shared_use(%a: memref<64x32xf16>, %b: memref<32x64xf16>, %c: memref<64x64xf32>, %first: memref<1xf16>)
+      workgroup(%B: memref<32x64xf16, #shared>) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %zero = arith.constant 0.0 : f32
+    tessera.copy %b[%c0, %c0], %B[%c0, %c0] shape [32, 64] : memref<32x64xf16>, memref<32x64xf16, #shared>
+    gpu.barrier
+    %v = memref.load %B[%c0, %c0] : memref<32x64xf16, #shared>
+    memref.store %v, %first[%c0] : memref<1xf16>
+    %x = tessera.load %a[%c0, %c0] : memref<64x32xf16> -> !tessera.fragment<32x8xf16, a>
+    %y = tessera.load %B[%c0, %c0] : memref<32x64xf16, #shared> -> !tessera.fragment<8x32xf16, b>
+    %z = tessera.fill %zero : !tessera.fragment<32x32xf32, acc>
+    %d = tessera.mma %x, %y, %z
+        : !tessera.fragment<32x8xf16, a>, !tessera.fragment<8x32xf16, b> -> !tessera.fragment<32x32xf32, acc>
+    tessera.store %d, %c[%c0, %c0] : !tessera.fragment<32x32xf32, acc>, memref<64x64xf32>
+    gpu.return
+  }
+}

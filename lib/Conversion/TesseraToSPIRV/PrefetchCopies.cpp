@@ -15,8 +15,8 @@
 //   for i:  barrier;  store x;  barrier;  x = load(min(i + 1, last));  products
 //
 // On an H200 that is 1.25 times as fast, and a driver that unrolls the loop
-// takes half of it back (docs/benchmarks/h200-vulkan.md). The last step loads
-// its own tile again, which nobody uses.
+// takes a third of it back (docs/benchmarks/h200-vulkan.md). The last step
+// loads its own tile again, which nobody uses.
 //
 //===----------------------------------------------------------------------===//
 

@@ -116,6 +116,9 @@ struct KernelResources {
   /// Workgroups that one compute unit holds at the same time, for the block
   /// size and dynamic workgroup memory asked about; -1 when none was given.
   int workgroupsPerUnit = -1;
+  /// What else the driver tells of the kernel's code, in its own words; empty
+  /// where it tells nothing.
+  std::string account;
 };
 
 /// Counters of a device's memory pool; sizes in bytes, as reserved from the

@@ -213,6 +213,11 @@ static const OptionInfo infos[] = {
     {"--print-ir-after-all", OptionInfo::Flag, &Options::printIRAfterAll},
     {"--ptxas", OptionInfo::Flag, &Options::usePtxas},
     {"--validate", OptionInfo::Flag, &Options::validate},
+    {"--kernels", OptionInfo::NeedsValue, nullptr,
+     [](StringRef value, Options &options, Report &) {
+       options.kernels = value.str();
+       return success();
+     }},
     {"--cache", OptionInfo::NeedsValue, nullptr,
      [](StringRef value, Options &options, Report &) {
        options.cache = value.str();
@@ -322,6 +327,7 @@ LogicalResult runner::parseOptions(ArrayRef<const char *> arguments,
     StringRef wrong = options.verify             ? "--verify"
                       : options.bench            ? "--bench"
                       : !options.outputs.empty() ? "--out"
+                      : !options.kernels.empty() ? "--kernels"
                                                  : "";
     if (!wrong.empty())
       return report.fail(Exit::Usage, wrong + " runs the program, and --emit "
@@ -415,6 +421,9 @@ Looking inside
                       (vulkan, opencl). With a chip in
                       --target it needs no device
   -o FILE             where --emit writes
+  --kernels=FILE      runs the kernels of FILE rather than those compiled, which
+                      it was made from by hand: what --emit=ptx, cubin, hsaco
+                      or spirv wrote, with the same kernels and arguments
   --print-ir-after-all
                       prints the program after each pass
   --ptxas             assembles PTX by ptxas rather than by the driver

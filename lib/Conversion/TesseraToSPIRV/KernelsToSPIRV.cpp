@@ -329,6 +329,7 @@ struct ConvertKernelsToSPIRVPass
     guardLoops(result);
     if (failed(convertBodies(result, env, flavour)))
       return signalPassFailure();
+    separateContinues(result);
     addInterfaces(result, flavour);
     if (failed(setRequirements(result, flavour)))
       return signalPassFailure();
@@ -462,6 +463,18 @@ struct ConvertKernelsToSPIRVPass
     }
   }
 
+  /// Upstream's loops have their bodies in the continue construct, as no
+  /// language's loops have, with all barriers and branches. Here a body comes
+  /// before it, and the continue construct is the branch back.
+  static void separateContinues(Operation *root) {
+    root->walk([](spirv::LoopOp loop) {
+      Block *body = loop.getContinueBlock();
+      body->splitBlock(body->getTerminator());
+      OpBuilder b = OpBuilder::atBlockEnd(body);
+      spirv::BranchOp::create(b, loop.getLoc(), body->getNextNode());
+    });
+  }
+
   LogicalResult convertBodies(spirv::ModuleOp module, spirv::TargetEnvAttr env,
                               const Flavour &flavour) {
     MLIRContext *context = &getContext();
@@ -554,6 +567,10 @@ struct ConvertKernelsToSPIRVPass
       }
     };
     module.walk([&](Operation *op) {
+      if (auto scope = op->getAttrOfType<spirv::ScopeAttr>("memory_scope");
+          scope && scope.getValue() == spirv::Scope::Device &&
+          !flavour.isKernel)
+        capabilities.insert(C::VulkanMemoryModelDeviceScope);
       if (auto variable = dyn_cast<spirv::GlobalVariableOp>(op)) {
         if (auto builtin = variable->getAttrOfType<StringAttr>("built_in");
             !flavour.isKernel && builtin &&

@@ -149,8 +149,8 @@ private:
   /// A pointer to `pointee`, `bytes` of which make a unit, at an element.
   Value getPointer(const Memory &memory, Value element, Type pointee);
   /// The sum of the terms, without the constant; every factor is a multiple of
-  /// `divisor`.
-  Value emitSum(const LinearSum &sum, int64_t divisor);
+  /// `divisor`. Computed in `type`, an index or an integer.
+  Value emitSum(const LinearSum &sum, int64_t divisor, Type type);
   Value loadScalar(const Memory &memory, Value element);
   void storeScalar(const Memory &memory, Value element, Value value);
   Value loadRaw(const Memory &memory, Value element, Type type, int64_t bytes);
@@ -423,10 +423,17 @@ Value MemoryLowering::getElement(const Memory &memory, ValueRange indices) {
   return sum;
 }
 
-Value MemoryLowering::emitSum(const LinearSum &sum, int64_t divisor) {
-  Value result = index(0);
-  for (auto [value, factor] : sum.terms)
-    result = add(result, mul(value, index(factor / divisor)));
+Value MemoryLowering::emitSum(const LinearSum &sum, int64_t divisor,
+                              Type type) {
+  auto constant = [&](int64_t value) -> Value {
+    return arith::ConstantOp::create(b, b.getIntegerAttr(type, value));
+  };
+  Value result = constant(0);
+  for (auto [value, factor] : sum.terms) {
+    if (type != value.getType())
+      value = b.createOrFold<arith::IndexCastOp>(type, value);
+    result = add(result, mul(value, constant(factor / divisor)));
+  }
   return result;
 }
 
@@ -442,8 +449,8 @@ Value MemoryLowering::getPointer(const Memory &memory, Value element,
     LinearSum varying = sum.takeVarying();
     Value address = flavour.isKernel ? i64(0) : memory.base;
     for (const LinearSum *part : {&sum, &varying}) {
-      Value distance =
-          b.createOrFold<arith::IndexCastOp>(b.getI64Type(), emitSum(*part, 1));
+      Value distance = b.createOrFold<arith::IndexCastOp>(
+          b.getI64Type(), emitSum(*part, 1, b.getIndexType()));
       address = add(address, mul(distance, i64(bytes)));
     }
     address = add(address, i64(sum.constant * bytes));
@@ -457,23 +464,24 @@ Value MemoryLowering::getPointer(const Memory &memory, Value element,
                ? place
                : spirv::BitcastOp::create(b, type, place).getResult();
   }
+  // Memory of a workgroup or of a thread is small: 32 bits. A multiple of the
+  // unit is divided term by term.
   int64_t ratio = memory.unitBytes / bytes;
-  Value place = element;
-  if (ratio > 1) {
-    // A multiple of the unit is divided term by term.
-    LinearSum rest, whole;
-    for (auto [value, factor] : sum.terms)
-      (factor % ratio ? rest : whole).terms[value] = factor;
-    rest.constant = (sum.constant % ratio + ratio) % ratio;
-    place = emitSum(whole, ratio);
-    if (!rest.terms.empty())
-      place = add(place, b.createOrFold<arith::ShRSIOp>(
-                             add(emitSum(rest, 1), index(rest.constant)),
-                             index(llvm::Log2_64(uint64_t(ratio)))));
-    place = add(place, index((sum.constant - rest.constant) / ratio));
-  }
-  Value cast = arith::IndexCastOp::create(b, b.getI32Type(), place);
-  return spirv::AccessChainOp::create(b, memory.base, ValueRange{cast});
+  Type word = b.getI32Type();
+  auto constant = [&](int64_t value) -> Value {
+    return arith::ConstantIntOp::create(b, value, 32);
+  };
+  LinearSum rest, whole;
+  for (auto [value, factor] : sum.terms)
+    (factor % ratio ? rest : whole).terms[value] = factor;
+  rest.constant = (sum.constant % ratio + ratio) % ratio;
+  Value place = emitSum(whole, ratio, word);
+  if (!rest.terms.empty())
+    place = add(place, b.createOrFold<arith::ShRSIOp>(
+                           add(emitSum(rest, 1, word), constant(rest.constant)),
+                           constant(llvm::Log2_64(uint64_t(ratio)))));
+  place = add(place, constant((sum.constant - rest.constant) / ratio));
+  return spirv::AccessChainOp::create(b, memory.base, ValueRange{place});
 }
 
 /// The operands of an access to `memory` of so many bytes.

@@ -104,7 +104,7 @@ struct LoadedDriver {
       reinterpret_cast<decltype(driver.member)>(dlsym(library, #symbol));      \
   if (!driver.member && reason.empty())                                        \
     reason = "libOpenCL.so.1 has no " #symbol ": OpenCL 2.1 or later is "      \
-                                              "needed";
+             "needed";
     TESSERA_OPENCL_FUNCTIONS(TESSERA_REQUIRE)
 #undef TESSERA_REQUIRE
   }

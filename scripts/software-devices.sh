@@ -73,16 +73,19 @@ fetch() {
     echo "$root/root/usr/lib/$machine/libRusticlOpenCL.so.1" >"$part/vendors/rusticl.icd" ;;
   esac
   rm -rf "$part/apt"
-  # Other programs start this one by its name.
-  if [[ -e $part/root/usr/bin/spirv-val ]]; then
+  # Other programs start these by their names.
+  local program
+  for program in "$part"/root/usr/bin/{spirv-val,llvm-spirv-*}; do
+    [[ -e $program ]] || continue
+    program=${program##*/}
     mkdir -p "$part/bin"
-    cat >"$part/bin/spirv-val" <<END
+    cat >"$part/bin/$program" <<END
 #!/bin/sh
 exec $(cd "$part" && find root -name 'ld-linux-*.so.*' -print -quit | sed "s|^|$root/|") \\
-  --library-path $root/root/usr/lib/$machine:$root/root/lib/$machine $root/root/usr/bin/spirv-val "\$@"
+  --library-path $root/root/usr/lib/$machine:$root/root/lib/$machine $root/root/usr/bin/$program "\$@"
 END
-    chmod +x "$part/bin/spirv-val"
-  fi
+    chmod +x "$part/bin/$program"
+  done
   touch "$part/complete"
   mv "$part" "$root"
 }
@@ -112,7 +115,10 @@ start() {
   lavapipe | stock) use_vulkan "$root" ;;
   pocl)
     # Thousands of random programs would fill its cache of kernels.
-    export OCL_ICD_VENDORS=${root%/root}/vendors POCL_KERNEL_CACHE=${POCL_KERNEL_CACHE-0} ;;
+    export OCL_ICD_VENDORS=${root%/root}/vendors POCL_KERNEL_CACHE=${POCL_KERNEL_CACHE-0}
+    # It starts the translator of SPIR-V that it was built for.
+    local translator=("${root%/root}"/bin/llvm-spirv-*)
+    export POCL_PATH_LLVM_SPIRV=${translator[0]} ;;
   rusticl)
     export OCL_ICD_VENDORS=${root%/root}/vendors RUSTICL_ENABLE=llvmpipe
     exec 9<"$(readlink -f "$root/usr/lib/clc")" ;;

@@ -64,18 +64,22 @@ static size_t getModuleLength(ArrayRef<uint32_t> words) {
 /// What spirv-val is to check a module against.
 static StringRef getEnvironment(ArrayRef<uint32_t> words) {
   constexpr uint32_t opMemoryModel = 14, openCL = 2;
-  bool isOpenCL = false;
+  constexpr uint32_t opCapability = 17, float16 = 9;
+  bool isOpenCL = false, hasOptional = false;
   for (size_t at = 5; at + 2 < words.size();
-       at += std::max<uint32_t>(words[at] >> 16, 1))
+       at += std::max<uint32_t>(words[at] >> 16, 1)) {
     if ((words[at] & 0xffff) == opMemoryModel)
       isOpenCL = words[at + 2] == openCL;
+    if ((words[at] & 0xffff) == opCapability)
+      hasOptional |= words[at + 1] == float16;
+  }
   if (!isOpenCL)
     return "vulkan1.3";
   switch (words[1] >> 8 & 0xff) {
   case 0:
   case 1:
   case 2:
-    return "opencl2.2";
+    return hasOptional ? "spv1.2" : "opencl2.2";
   case 3:
     return "spv1.3";
   case 4:

@@ -420,7 +420,11 @@ struct ConvertKernelsToSPIRVPass
   SmallVector<UnrealizedConversionCastOp> takeFields(gpu::GPUFuncOp kernel) {
     SmallVector<UnrealizedConversionCastOp> fields;
     kernel.walk([&](UnrealizedConversionCastOp op) {
-      if (op->hasAttr(fieldAttrName) && !op->use_empty())
+      if (!op->hasAttr(fieldAttrName))
+        return;
+      if (op->use_empty())
+        op.erase();
+      else
         fields.push_back(op);
     });
     auto getPlace = [](UnrealizedConversionCastOp op) {
@@ -601,6 +605,8 @@ struct ConvertKernelsToSPIRVPass
       if (mode.getExecutionMode() == spirv::ExecutionMode::SubgroupSize)
         capabilities.insert(C::SubgroupDispatch);
     });
+    // Implied by it, and nothing that drivers would know by itself.
+    capabilities.remove(C::DeviceEnqueue);
     if (capabilities.contains(C::StorageBuffer8BitAccess))
       extensions.insert(spirv::Extension::SPV_KHR_8bit_storage);
     if (capabilities.contains(C::StorageBuffer16BitAccess))

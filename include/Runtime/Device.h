@@ -25,7 +25,7 @@ class MemoryPool;
 
 /// What is known of a device. Numbers that a backend cannot tell are 0.
 struct DeviceInfo {
-  /// "cpu", "cuda", "hip" or "vulkan".
+  /// "cpu", "cuda", "hip", "vulkan" or "opencl".
   std::string target;
   /// What to compile for: "sm_90a", "gfx942"; on the CPU "x86-64-avx512",
   /// "x86-64-avx2", "x86-64", "aarch64", or the machine's name.
@@ -74,8 +74,9 @@ struct KernelImage {
     /// Addresses of type `tessera_cpu_kernel` in `functions` (CPU). The code
     /// stays where it is and has to outlive the image.
     HostFunctions,
-    /// SPIR-V modules for Vulkan in `bytes`, one behind the other. The names
-    /// of the kernels and the threads of their workgroups are theirs.
+    /// SPIR-V modules for Vulkan or for OpenCL in `bytes`, one behind the
+    /// other. The names of the kernels and the threads of their workgroups are
+    /// theirs.
     SPIRV,
   };
   Kind kind = HostFunctions;
@@ -288,9 +289,9 @@ void requestVulkanValidation();
 /// How many errors the layer has found so far.
 unsigned countVulkanValidationErrors();
 
-/// Opens a device. `target` is "cpu", "cuda", "hip", "vulkan", or "auto" for
-/// the first device that `listDevices` names. `NoDevice` when there is no such
-/// device here, `InvalidArgument` for an unknown target.
+/// Opens a device. `target` is "cpu", "cuda", "hip", "vulkan", "opencl", or
+/// "auto" for the first device that `listDevices` names. `NoDevice` when there
+/// is no such device here, `InvalidArgument` for an unknown target.
 ///
 /// The CPU device runs workgroups on as many threads as the machine has; the
 /// environment variable TESSERA_CPU_THREADS overrides that number.

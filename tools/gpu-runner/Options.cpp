@@ -16,9 +16,10 @@ using namespace runner;
 // Targets and stages
 //===----------------------------------------------------------------------===//
 
-static constexpr StringRef targets[] = {"cpu", "cuda", "hip", "vulkan"};
+static constexpr StringRef targets[] = {"cpu", "cuda", "hip", "vulkan",
+                                        "opencl"};
 /// Designed, and not there.
-static constexpr StringRef plannedTargets[] = {"opencl", "level-zero"};
+static constexpr StringRef plannedTargets[] = {"level-zero"};
 
 ArrayRef<StringRef> runner::getTargets() { return targets; }
 
@@ -364,7 +365,7 @@ What is run, and where
   --entry=NAME        the function to run (main)
   --target=auto       the best device of this machine; the CPU if it has no other
   --target=TARGET[:NUMBER][:CHIP]
-                      TARGET is cpu, cuda, hip or vulkan; NUMBER as
+                      TARGET is cpu, cuda, hip, vulkan or opencl; NUMBER as
                       --list-devices counts; CHIP is what to compile for (cuda:sm_80,
                       hip:gfx942). With --emit=hsaco several chips, divided by
                       commas, give one bundle (hip:gfx942,gfx1100). With
@@ -430,7 +431,7 @@ Looking inside
   --emit=STAGE        prints the program at a stage instead of running it:
                       schedule, tessera, vendor, llvm, ptx, cubin (cuda),
                       amdgcn, hsaco (hip), object, asm (cpu), spirv, spirv-asm
-                      (vulkan). With a chip in
+                      (vulkan, opencl). With a chip in
                       --target it needs no device
   -o FILE             where --emit writes
   --kernels=FILE      runs the kernels of FILE rather than those compiled, which
@@ -439,7 +440,8 @@ Looking inside
   --print-ir-after-all
                       prints the program after each pass
   --ptxas             assembles PTX by ptxas rather than by the driver
-  --validate          has spirv-val look at the kernels first (vulkan)
+  --validate          has spirv-val look at the kernels first (vulkan,
+                      opencl)
   --vulkan-validation has Vulkan's validation layer look at the calls of the
                       driver; an error makes the exit status 1
 

@@ -205,7 +205,7 @@ struct ChipRates {
 struct Chip {
   /// "sm_90a", "gfx942", "x86-64-avx512".
   std::string name;
-  /// "cuda", "hip", "vulkan", "cpu".
+  /// "cuda", "hip", "vulkan", "opencl", "cpu".
   std::string target;
   /// The hardware on which its programs were executed, for documents. Empty:
   /// none so far.
@@ -263,6 +263,13 @@ struct Chip {
   SimtDefaults simt;
   /// The rows this chip has, best first.
   std::vector<MatrixInstruction> instructions;
+
+  /// Computes with f16; else its kernels do so in f32, by the elements' bits.
+  bool hasF16 = true;
+  /// Computes with f64; else kernels of it are refused.
+  bool hasF64 = true;
+  /// Adds f32, and f64, to memory atomically; else by comparing and exchanging.
+  bool hasAtomicF32 = true, hasAtomicF64 = true;
 
   /// Whether a subgroup is several lanes, which have numbers and exchange
   /// values; else it is one thread.

@@ -24,6 +24,7 @@ const std::vector<Chip> &mlir::tessera::getAllChips() {
     addNvidiaChips(chips);
     addAmdChips(chips);
     addVulkanChips(chips);
+    addOpenCLChips(chips);
     return chips;
   }();
   return chips;
@@ -45,7 +46,9 @@ const Chip *mlir::tessera::findChip(llvm::StringRef target,
     for (const Chip &chip : getEmulatedChips())
       if (chip.name == name)
         return &chip;
-  return target == "vulkan" ? findReportedChip(name) : nullptr;
+  if (target == "vulkan")
+    return findReportedChip(name);
+  return target == "opencl" ? findReportedOpenCLChip(name) : nullptr;
 }
 
 std::vector<std::string> mlir::tessera::getKnownChips(llvm::StringRef target,

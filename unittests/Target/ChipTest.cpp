@@ -150,7 +150,7 @@ TEST_F(ChipTest, InstructionsHaveNamesOfTheirOwn) {
       EXPECT_EQ(chip.findInstruction(row.name), &row);
       StringRef family = StringRef(row.name).split('.').first;
       bool isUnit = llvm::is_contained(
-          {"mma", "wgmma", "mfma", "wmma", "wmma12", "coop"}, family);
+          {"mma", "wgmma", "mfma", "wmma", "wmma12", "dpas", "coop"}, family);
       EXPECT_EQ(isUnit, row.matrixUnit) << row.name;
       EXPECT_EQ(family == "coop", row.opaque) << row.name;
     }

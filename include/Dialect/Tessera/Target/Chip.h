@@ -201,7 +201,7 @@ struct ChipRates {
 struct Chip {
   /// "sm_90a", "gfx942", "x86-64-avx512".
   std::string name;
-  /// "cuda", "hip", "vulkan", "cpu".
+  /// "cuda", "hip", "vulkan", "opencl", "cpu".
   std::string target;
   /// The hardware on which its programs were executed, for documents. Empty:
   /// none so far.

@@ -12,57 +12,18 @@
 # PROGRAM is started by their own loader, with their libraries before the system's.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+source "$ROOT/scripts/beside.sh"
 
 STORE=${TESSERA_DEVICES-${XDG_CACHE_HOME:-$HOME/.cache}/tessera/devices}
 declare -A SUITES=([lavapipe]="trixie trixie-backports" [stock]="bookworm")
 
-# mirror: where this machine's apt finds the distribution.
-mirror() {
-  apt-get indextargets --format '$(REPO_URI) $(RELEASE) $(COMPONENT)' 'Created-By: Packages' |
-    awk '$1 ~ /debian\/?$/ && $3 == "main" { print $1; exit }'
-}
-
 fetch() {
-  local name=$1 root=$STORE/$1 suites=(${SUITES[$1]}) uri part
+  local name=$1 root=$STORE/$1
   [[ -e $root/complete ]] && return
-  command -v apt-get >/dev/null || die "not a Debian system: fetch Mesa's lavapipe by hand"
-  uri=$(mirror)
-  [[ $uri ]] || die "apt knows no Debian mirror: run apt-get update first"
-  say "fetching $name (Debian ${suites[*]})"
-  rm -rf "$root.part"
-  part=$root.part
-  mkdir -p "$part"/apt/{lists/partial,archives/partial,etc}
-  : >"$part/apt/status"
-  local suite
-  for suite in "${suites[@]}"; do
-    echo "deb $uri $suite main"
-  done >"$part/apt/sources.list"
-  # A state of its own, in which nothing is installed: so every dependency comes along.
-  local apt=(apt-get -qq -o "Dir::State::lists=$part/apt/lists" -o "Dir::State::status=$part/apt/status"
-    -o "Dir::Cache=$part/apt" -o "Dir::Cache::archives=$part/apt/archives"
-    -o "Dir::Etc::sourcelist=$part/apt/sources.list" -o Dir::Etc::sourceparts=- -o APT::Sandbox::User=root
-    -o APT::Install-Recommends=false -o Debug::NoLocking=true)
-  "${apt[@]}" update >"$part/log" 2>&1 || { cat "$part/log" >&2; die "cannot read the package lists"; }
-  "${apt[@]}" -y --download-only -t "${suites[-1]}" install mesa-vulkan-drivers libvulkan1 spirv-tools libc6 libstdc++6 \
-    >>"$part/log" 2>&1 || { tail -5 "$part/log" >&2; die "cannot fetch $name"; }
-  local package
-  for package in "$part"/apt/archives/*.deb; do
-    dpkg -x "$package" "$part/root"
-  done
-  rm -rf "$part/apt"
+  unpack_beside "$name" "$root" "${SUITES[$name]}" mesa-vulkan-drivers libvulkan1 spirv-tools
   # Other programs start this one by its name.
-  local machine; machine=$(uname -m)-linux-gnu
-  if [[ -e $part/root/usr/bin/spirv-val ]]; then
-    mkdir -p "$part/bin"
-    cat >"$part/bin/spirv-val" <<END
-#!/bin/sh
-exec $(cd "$part" && find root -name 'ld-linux-*.so.*' -print -quit | sed "s|^|$root/|") \\
-  --library-path $root/root/usr/lib/$machine:$root/root/lib/$machine $root/root/usr/bin/spirv-val "\$@"
-END
-    chmod +x "$part/bin/spirv-val"
-  fi
-  touch "$part/complete"
-  mv "$part" "$root"
+  write_starter "$root" spirv-val
+  finish_beside "$root"
 }
 
 # start NAME PROGRAM ARGS...

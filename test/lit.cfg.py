@@ -8,6 +8,8 @@
 #                       starts a program with it), can-run-vulkan-stock the distribution's without
 #   can-compile-ptx     there is a ptxas (substitution %ptxas)
 #   can-validate-spirv  there is a spirv-val
+#   has-ocloc           there is Intel's offline compiler (%ocloc FILE.spv CHIP prints assembly);
+#                       `scripts/intel-compiler.sh --fetch` gets it
 #   host-avx512         this machine's CPU has AVX-512
 #   asan                the tools under test were built with the address sanitizer
 #
@@ -105,6 +107,15 @@ for name in ("lavapipe", "stock"):
 
 # The suite's spirv-val comes with it.
 config.environment["PATH"] += os.pathsep + os.path.join(store, "lavapipe", "bin")
+
+compiler = os.path.join(config.tessera_source_dir, "scripts", "intel-compiler.sh")
+config.substitutions.append(("%ocloc", compiler))
+if os.path.exists(os.path.join(store, "intel-compiler", "complete")) or shutil.which("ocloc"):
+    config.available_features.add("has-ocloc")
+    # Its suite's tools, which know the extensions that Intel's modules use.
+    config.environment["PATH"] = os.pathsep.join(
+        [os.path.join(store, "intel-compiler", "bin"), config.environment["PATH"]]
+    )
 
 path = config.environment["PATH"] + os.pathsep + "/usr/local/cuda/bin"
 ptxas = shutil.which("ptxas", path=path)

@@ -50,6 +50,11 @@ public:
       scratch;
 };
 
+/// A product of SPV_INTEL_subgroup_matrix_multiply_accumulate, of what the
+/// lanes hold by the row's maps (Dpas.cpp).
+Value emitDpas(OpBuilder &builder, Location loc, const MatrixInstruction &row,
+               MmaOp op, Value a, Value b, Value acc);
+
 /// Whether a fragment of an opaque instruction's can be made of cooperative
 /// matrices: whole tiles, of elements for which the device has some product.
 bool canBeMatrix(const Chip &chip, FragmentType type);

@@ -527,7 +527,7 @@ def ConvertTesseraToSPIRV
   let summary = "fragments to cooperative matrices, or to vectors by lane maps";
   let description = [{
     Expects kernels whose fragments `tessera-legalize-fragments` has distributed
-    for a chip of the target `vulkan`. Leaves no `tessera` op. A fragment of an
+    for a chip of the target `vulkan` or `opencl`. Leaves no `tessera` op. A fragment of an
     instruction on the matrix unit becomes one `!spirv.coopmatrix` for each of its
     tiles; of these, only the device knows which lane holds which element. Other
     fragments become vectors by their lane maps.
@@ -554,6 +554,8 @@ def ConvertTesseraToSPIRV
     ```
   }];
   let options = [
+    Option<"target", "target", "std::string", /*default=*/"\"vulkan\"",
+           "Target to compile for: vulkan or opencl">,
     Option<"chip", "chip", "std::string", /*default=*/"\"lavapipe\"",
            "Chip to compile for">];
   let dependentDialects = [
@@ -573,6 +575,11 @@ def LowerMemoryToSPIRV
     from memory, 8 bytes each and in the order of a launch (a memref as the fields
     of its descriptor), whose address is the only push constant.
 
+    For the target `opencl` a buffer is a pointer to bytes (CrossWorkgroup). The
+    pointer and the descriptor's fields are casts of the parameter, each with its
+    number in the launch (`tessera.field`), which tessera-convert-kernels-to-spirv
+    makes parameters of.
+
     Before
 
     ```mlir
@@ -591,6 +598,11 @@ def LowerMemoryToSPIRV
       %x = spirv.Load "PhysicalStorageBuffer" %p ["Aligned", 4] : f32
     ```
   }];
+  let options = [
+    Option<"target", "target", "std::string", /*default=*/"\"vulkan\"",
+           "Target to compile for: vulkan or opencl">,
+    Option<"chip", "chip", "std::string", /*default=*/"\"lavapipe\"",
+           "Chip to compile for">];
   let dependentDialects = [
     "arith::ArithDialect", "gpu::GPUDialect", "memref::MemRefDialect",
     "scf::SCFDialect", "spirv::SPIRVDialect", "vector::VectorDialect"];
@@ -603,7 +615,8 @@ def ScalarizeVectors
     Expects kernels without memrefs. SPIR-V has vectors of two to four elements
     only: leaves none but those that wide accesses to memory read and write. Types
     that devices have no arithmetic of become integers of their size: bf16 and
-    the 8-bit floats.
+    the 8-bit floats, and f16 where the chip lacks it, which is then computed with
+    in f32.
 
     Before
 
@@ -619,6 +632,11 @@ def ScalarizeVectors
     ...
     ```
   }];
+  let options = [
+    Option<"target", "target", "std::string", /*default=*/"\"vulkan\"",
+           "Target to compile for: vulkan or opencl">,
+    Option<"chip", "chip", "std::string", /*default=*/"\"lavapipe\"",
+           "Chip to compile for">];
   let dependentDialects = [
     "arith::ArithDialect", "scf::SCFDialect", "spirv::SPIRVDialect",
     "vector::VectorDialect"];
@@ -629,9 +647,11 @@ def ConvertKernelsToSPIRV
   let summary = "kernels of scalars to spirv.module";
   let description = [{
     Expects kernels that use no parameters, memrefs and vectors. Leaves in each
-    `gpu.module` a `spirv.module` of the Vulkan memory model, with an entry point
+    `gpu.module` a `spirv.module` of the target's memory model, with an entry point
     for each kernel and the capabilities that it needs. Of the kernels themselves
-    the signature is left, which launches are checked against.
+    the signature is left, which launches are checked against; for the target
+    `opencl` also a list of those of the launch's arguments that the function has
+    parameters for (`tessera.taken_arguments`).
 
     A thread's number in a workgroup of one dimension is taken from its subgroup's
     number and its own within it, so that what the compiler takes for a subgroup
@@ -656,6 +676,8 @@ def ConvertKernelsToSPIRV
     ```
   }];
   let options = [
+    Option<"target", "target", "std::string", /*default=*/"\"vulkan\"",
+           "Target to compile for: vulkan or opencl">,
     Option<"chip", "chip", "std::string", /*default=*/"\"lavapipe\"",
            "Chip to compile for">];
   let dependentDialects = [

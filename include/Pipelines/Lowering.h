@@ -19,7 +19,8 @@ namespace mlir::tessera {
 /// For which chip, and what is permitted.
 struct LoweringOptions : public PassPipelineOptions<LoweringOptions> {
   PassOptions::Option<std::string> target{
-      *this, "target", llvm::cl::desc("Target: cpu, cuda, hip or vulkan"),
+      *this, "target",
+      llvm::cl::desc("Target: cpu, cuda, hip, vulkan or opencl"),
       llvm::cl::init("cpu")};
   PassOptions::Option<std::string> chip{
       *this, "chip", llvm::cl::desc("Chip (cpu: empty is the host's)"),

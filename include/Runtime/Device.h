@@ -25,7 +25,7 @@ class MemoryPool;
 
 /// What is known of a device. Numbers that a backend cannot tell are 0.
 struct DeviceInfo {
-  /// "cpu", "cuda", "hip" or "vulkan".
+  /// "cpu", "cuda", "hip", "vulkan" or "opencl".
   std::string target;
   /// What to compile for: "sm_90a", "gfx942"; on the CPU "x86-64-avx512",
   /// "x86-64-avx2", "x86-64", "aarch64", or the machine's name.
@@ -71,8 +71,9 @@ struct KernelImage {
     /// Addresses of type `tessera_cpu_kernel` in `functions` (CPU). The code
     /// stays where it is and has to outlive the image.
     HostFunctions,
-    /// SPIR-V modules for Vulkan in `bytes`, one behind the other. The names
-    /// of the kernels and the threads of their workgroups are theirs.
+    /// SPIR-V modules for Vulkan or for OpenCL in `bytes`, one behind the
+    /// other. The names of the kernels and the threads of their workgroups are
+    /// theirs.
     SPIRV,
   };
   Kind kind = HostFunctions;
@@ -115,6 +116,9 @@ struct KernelResources {
   /// Workgroups that one compute unit holds at the same time, for the block
   /// size and dynamic workgroup memory asked about; -1 when none was given.
   int workgroupsPerUnit = -1;
+  /// What else the driver tells of the kernel's code, in its own words; empty
+  /// where it tells nothing.
+  std::string account;
 };
 
 /// Counters of a device's memory pool; sizes in bytes, as reserved from the
@@ -263,9 +267,9 @@ bool isEmptyGrid(const LaunchRequest &request);
 std::vector<DeviceInfo> listDevices(std::string *why = nullptr,
                                     const std::string &target = "auto");
 
-/// Opens a device. `target` is "cpu", "cuda", "hip", "vulkan", or "auto" for
-/// the first device that `listDevices` names. `NoDevice` when there is no such
-/// device here, `InvalidArgument` for an unknown target.
+/// Opens a device. `target` is "cpu", "cuda", "hip", "vulkan", "opencl", or
+/// "auto" for the first device that `listDevices` names. `NoDevice` when there
+/// is no such device here, `InvalidArgument` for an unknown target.
 ///
 /// The CPU device runs workgroups on as many threads as the machine has; the
 /// environment variable TESSERA_CPU_THREADS overrides that number.

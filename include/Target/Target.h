@@ -82,8 +82,10 @@ FailureOr<std::string> printSPIRV(ModuleOp module);
 /// The path of spirv-val on the PATH; empty if there is none.
 std::string findSpirvVal();
 
-/// Validates binaries of `emitSPIRV` by spirv-val, for Vulkan 1.3. An error at
-/// `op` says what it rejects, or that it is not there.
+/// Validates binaries of `emitSPIRV` by spirv-val: for Vulkan 1.3, those of
+/// OpenCL for OpenCL 2.2 or, where they are of a later SPIR-V than its 1.2, for
+/// that version alone. An error at `op` says what it rejects, or that it is not
+/// there.
 LogicalResult runSpirvVal(Operation *op, llvm::StringRef bytes);
 
 } // namespace mlir::tessera

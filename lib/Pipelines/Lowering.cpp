@@ -61,6 +61,11 @@ void mlir::tessera::buildLegalizationPipeline(OpPassManager &pm,
   pm.addNestedPass<gpu::GPUModuleOp>(createTesseraLegalizeFragments(legalize));
 }
 
+/// Whether kernels go to SPIR-V, rather than to LLVM.
+static bool takesSpirv(const LoweringOptions &options) {
+  return options.target == "vulkan" || options.target == "opencl";
+}
+
 void mlir::tessera::buildVendorPipeline(OpPassManager &pm,
                                         const LoweringOptions &options) {
   OpPassManager &kernels = pm.nest<gpu::GPUModuleOp>();
@@ -69,13 +74,12 @@ void mlir::tessera::buildVendorPipeline(OpPassManager &pm,
         createOverlapProducts(OverlapProductsOptions{options.chip}));
     kernels.addPass(createUseBulkCopies(UseBulkCopiesOptions{options.chip}));
   }
-  // Vulkan has a variable for each buffer.
-  if (options.target != "vulkan")
+  // SPIR-V has a variable for each buffer.
+  if (!takesSpirv(options))
     kernels.addPass(createTesseraPackWorkgroupMemory());
-  if (options.target == "vulkan") {
-    ConvertTesseraToSPIRVOptions convert;
-    convert.chip = options.chip;
-    kernels.addPass(createConvertTesseraToSPIRV(convert));
+  if (takesSpirv(options)) {
+    kernels.addPass(createConvertTesseraToSPIRV(
+        forTarget<ConvertTesseraToSPIRVOptions>(options)));
   } else if (options.target == "cuda") {
     ConvertTesseraToNVVMOptions convert;
     convert.chip = options.chip;
@@ -104,16 +108,18 @@ void mlir::tessera::buildKernelToLLVMPipeline(OpPassManager &pm,
   kernels.addPass(memref::createExpandStridedMetadataPass());
   kernels.addPass(createLowerAffinePass());
   kernels.addPass(createLoopInvariantCodeMotionPass());
-  if (options.target == "vulkan") {
-    kernels.addPass(createLowerMemoryToSPIRV());
+  if (takesSpirv(options)) {
+    kernels.addPass(createLowerMemoryToSPIRV(
+        forTarget<LowerMemoryToSPIRVOptions>(options)));
     kernels.addPass(createCanonicalizerPass());
     kernels.addPass(createCSEPass());
     kernels.addPass(createLoopInvariantCodeMotionPass());
-    kernels.addPass(createScalarizeVectors());
+    kernels.addPass(
+        createScalarizeVectors(forTarget<ScalarizeVectorsOptions>(options)));
     kernels.addPass(createCanonicalizerPass());
     kernels.addPass(createCSEPass());
     kernels.addPass(createConvertKernelsToSPIRV(
-        ConvertKernelsToSPIRVOptions{options.chip}));
+        forTarget<ConvertKernelsToSPIRVOptions>(options)));
     return;
   }
   kernels.addPass(createSCFToControlFlowPass());
@@ -169,6 +175,11 @@ void mlir::tessera::registerLoweringPipelines() {
       "tessera-to-spirv-pipeline",
       "Portable program to kernels in the spirv dialect (chip=lavapipe..)",
       build("vulkan"));
+  PassPipelineRegistration<LoweringOptions>(
+      "tessera-to-opencl-pipeline",
+      "Portable program to kernels in the spirv dialect for OpenCL "
+      "(chip=simt..)",
+      build("opencl"));
   PassPipelineRegistration<LoweringOptions>(
       "tessera-to-cpu-pipeline",
       "Portable program to kernels in the LLVM dialect for the CPU",

@@ -7,6 +7,7 @@
 #include "Format.h"
 #include "HIP/HipDevice.h"
 #include "MemoryPool.h"
+#include "OpenCL/OpenCLDevice.h"
 #include "Vulkan/VulkanDevice.h"
 #include "Vulkan/VulkanDriver.h"
 
@@ -166,6 +167,16 @@ tessera::runtime::listDevices(std::string *why, const std::string &target) {
       (device.isSoftware ? software : devices).push_back(std::move(device));
     return reason;
   });
+  add("opencl", [&] {
+    std::string reason;
+    const OpenCLDriver *driver = getOpenCLDriver(&reason);
+    std::vector<DeviceInfo> found;
+    if (driver)
+      reason = listOpenCLDevices(*driver, found);
+    for (DeviceInfo &device : found)
+      (device.isSoftware ? software : devices).push_back(std::move(device));
+    return reason;
+  });
   add("cpu", [&] {
     devices.push_back(getCpuInfo());
     return std::string();
@@ -199,6 +210,13 @@ tessera::runtime::openDevice(const std::string &target, int ordinal) {
       return Status(StatusCode::NoDevice, "no Vulkan device: " + reason);
     return openVulkanDevice(*driver, ordinal);
   }
+  if (target == "opencl") {
+    std::string reason;
+    const OpenCLDriver *driver = getOpenCLDriver(&reason);
+    if (!driver)
+      return Status(StatusCode::NoDevice, "no OpenCL device: " + reason);
+    return openOpenCLDevice(*driver, ordinal);
+  }
   if (target == "auto") {
     std::vector<DeviceInfo> devices = listDevices();
     if (ordinal < 0 || static_cast<size_t>(ordinal) >= devices.size())
@@ -207,7 +225,8 @@ tessera::runtime::openDevice(const std::string &target, int ordinal) {
                            devices.size()));
     return openDevice(devices[ordinal].target, devices[ordinal].ordinal);
   }
-  return Status(StatusCode::InvalidArgument,
-                "unknown target '" + target +
-                    "': the runtime knows auto, cpu, cuda, hip and vulkan");
+  return Status(
+      StatusCode::InvalidArgument,
+      "unknown target '" + target +
+          "': the runtime knows auto, cpu, cuda, hip, vulkan and opencl");
 }

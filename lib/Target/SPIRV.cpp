@@ -63,6 +63,32 @@ static size_t getModuleLength(ArrayRef<uint32_t> words) {
   return std::min(at, words.size());
 }
 
+/// What spirv-val is to check a module against.
+static StringRef getEnvironment(ArrayRef<uint32_t> words) {
+  constexpr uint32_t opMemoryModel = 14, openCL = 2;
+  bool isOpenCL = false;
+  for (size_t at = 5; at + 2 < words.size();
+       at += std::max<uint32_t>(words[at] >> 16, 1))
+    if ((words[at] & 0xffff) == opMemoryModel)
+      isOpenCL = words[at + 2] == openCL;
+  if (!isOpenCL)
+    return "vulkan1.3";
+  switch (words[1] >> 8 & 0xff) {
+  case 0:
+  case 1:
+  case 2:
+    return "opencl2.2";
+  case 3:
+    return "spv1.3";
+  case 4:
+    return "spv1.4";
+  case 5:
+    return "spv1.5";
+  default:
+    return "spv1.6";
+  }
+}
+
 std::string mlir::tessera::findSpirvVal() {
   llvm::ErrorOr<std::string> path = llvm::sys::findProgramByName("spirv-val");
   return path ? *path : "";
@@ -90,8 +116,10 @@ LogicalResult mlir::tessera::runSpirvVal(Operation *op, StringRef bytes) {
                length * sizeof(uint32_t));
     }
     int status = llvm::sys::ExecuteAndWait(
-        program, {program, "--target-env", "vulkan1.3", file}, std::nullopt,
-        {std::nullopt, StringRef(log), StringRef(log)});
+        program,
+        {program, "--target-env", getEnvironment(words.take_front(length)),
+         file},
+        std::nullopt, {std::nullopt, StringRef(log), StringRef(log)});
     auto text = llvm::MemoryBuffer::getFile(log);
     if (status)
       return op->emitError() << "spirv-val rejects a kernel: "

@@ -72,6 +72,35 @@ static void assemble(compiler::CompiledProgram &program,
   program.times.push_back({"assemble", elapsed.count()});
 }
 
+/// The kind of code that a file holds, by how it begins; none for the CPU's.
+static runtime::KernelImage::Kind guessKind(StringRef code, StringRef target) {
+  if (target == "vulkan")
+    return runtime::KernelImage::SPIRV;
+  if (target == "hip")
+    return runtime::KernelImage::HSACO;
+  return code.starts_with("\x7f"
+                          "ELF")
+             ? runtime::KernelImage::Cubin
+             : runtime::KernelImage::PTX;
+}
+
+LogicalResult runner::replaceKernels(const Options &options, StringRef target,
+                                     compiler::CompiledProgram &program,
+                                     Report &report) {
+  if (target == "cpu")
+    return report.fail(Exit::Usage, "--kernels is for devices: the CPU's "
+                                    "kernels are part of the program");
+  auto file = llvm::MemoryBuffer::getFile(options.kernels);
+  if (!file)
+    return report.fail(Exit::Usage, "--kernels=" + options.kernels + ": " +
+                                        file.getError().message());
+  program.image.bytes = (*file)->getBuffer().str();
+  program.image.kind = guessKind(program.image.bytes, target);
+  Report::note("the kernels are those of " + options.kernels +
+               ", whatever is said of the compiled ones");
+  return success();
+}
+
 std::unique_ptr<compiler::CompiledProgram>
 runner::compile(const Options &options,
                 const compiler::CompileOptions &compileOptions,

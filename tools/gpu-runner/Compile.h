@@ -34,6 +34,12 @@ compile(const Options &options, const compiler::CompileOptions &compileOptions,
         mlir::ModuleOp module, const llvm::MemoryBuffer &source,
         runtime::Device &device, CacheUse &use, Report &report);
 
+/// Gives `program` the kernels of the file that --kernels names, and says so.
+/// What the file holds is checked by who loads it.
+LogicalResult replaceKernels(const Options &options, StringRef target,
+                             compiler::CompiledProgram &program,
+                             Report &report);
+
 } // namespace runner
 
 #endif // GPU_RUNNER_COMPILE_H

@@ -65,12 +65,15 @@ static bool runsOn(StringRef target, StringRef chip, StringRef host,
     return code->level <= device->level &&
            (!isCubin || code->level / 10 == device->level / 10);
   }
-  if (target == "vulkan") {
+  if (target == "vulkan" || target == "opencl") {
     const Chip *code = findChip(target, chip);
     const Chip *device = findChip(target, host);
     // A kernel that takes too much of what both have is refused by itself.
     return code && device && code->subgroupSize == device->subgroupSize &&
            code->maxThreads <= device->maxThreads &&
+           code->hasF16 <= device->hasF16 && code->hasF64 <= device->hasF64 &&
+           code->hasAtomicF32 <= device->hasAtomicF32 &&
+           code->hasAtomicF64 <= device->hasAtomicF64 &&
            llvm::all_of(code->instructions, [&](const auto &row) {
              return device->findInstruction(row.name);
            });
@@ -89,7 +92,7 @@ static bool runsOn(StringRef target, StringRef chip, StringRef host,
 static std::string getChipFor(const runtime::DeviceInfo &device) {
   if (device.target == "cpu")
     return compiler::getHostChip().str();
-  // What a device of Vulkan reports may have a name.
+  // What a device of Vulkan or OpenCL reports may have a name.
   if (const Chip *chip = findChip(device.target, device.chip))
     return chip->name;
   std::string best;

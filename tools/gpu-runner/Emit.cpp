@@ -41,10 +41,12 @@ static StringRef getTargetOf(EmitStage stage) {
 LogicalResult runner::checkStage(EmitStage stage, StringRef target,
                                  Report &report) {
   StringRef owner = getTargetOf(stage);
-  if (owner.empty() || owner == target)
+  if (owner.empty() || owner == target ||
+      (owner == "vulkan" && target == "opencl"))
     return success();
   return report.fail(
       Exit::Usage, "--emit=" + getStageName(stage) + " is for target " + owner +
+                       (owner == "vulkan" ? " or opencl" : "") +
                        ", but the target is " + target + "; say " +
                        (owner == "cpu" ? "--target=cpu"
                                        : "--target=" + owner.str() + ":CHIP"));

@@ -87,6 +87,10 @@ static void explainLaunch(const runtime::LaunchRecord &launch,
                     std::to_string(device.info().computeUnits) + " units");
   if (!parts.empty())
     os << "  " << llvm::join(parts, ", ") << "\n";
+  if (!taken->account.empty()) {
+    os << "  the driver: " << taken->account << "\n";
+    object["driver_account"] = llvm::json::fixUTF8(taken->account);
+  }
   object["registers"] = taken->registers;
   object["spill_bytes"] = taken->spillBytes;
   object["static_workgroup_bytes"] = taken->staticWorkgroupBytes;

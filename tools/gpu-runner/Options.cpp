@@ -16,9 +16,10 @@ using namespace runner;
 // Targets and stages
 //===----------------------------------------------------------------------===//
 
-static constexpr StringRef targets[] = {"cpu", "cuda", "hip", "vulkan"};
+static constexpr StringRef targets[] = {"cpu", "cuda", "hip", "vulkan",
+                                        "opencl"};
 /// Designed, and not there.
-static constexpr StringRef plannedTargets[] = {"opencl", "level-zero"};
+static constexpr StringRef plannedTargets[] = {"level-zero"};
 
 ArrayRef<StringRef> runner::getTargets() { return targets; }
 
@@ -212,6 +213,11 @@ static const OptionInfo infos[] = {
     {"--print-ir-after-all", OptionInfo::Flag, &Options::printIRAfterAll},
     {"--ptxas", OptionInfo::Flag, &Options::usePtxas},
     {"--validate", OptionInfo::Flag, &Options::validate},
+    {"--kernels", OptionInfo::NeedsValue, nullptr,
+     [](StringRef value, Options &options, Report &) {
+       options.kernels = value.str();
+       return success();
+     }},
     {"--cache", OptionInfo::NeedsValue, nullptr,
      [](StringRef value, Options &options, Report &) {
        options.cache = value.str();
@@ -321,6 +327,7 @@ LogicalResult runner::parseOptions(ArrayRef<const char *> arguments,
     StringRef wrong = options.verify             ? "--verify"
                       : options.bench            ? "--bench"
                       : !options.outputs.empty() ? "--out"
+                      : !options.kernels.empty() ? "--kernels"
                                                  : "";
     if (!wrong.empty())
       return report.fail(Exit::Usage, wrong + " runs the program, and --emit "
@@ -349,7 +356,7 @@ What is run, and where
   --entry=NAME        the function to run (main)
   --target=auto       the best device of this machine; the CPU if it has no other
   --target=TARGET[:NUMBER][:CHIP]
-                      TARGET is cpu, cuda, hip or vulkan; NUMBER as
+                      TARGET is cpu, cuda, hip, vulkan or opencl; NUMBER as
                       --list-devices counts; CHIP is what to compile for (cuda:sm_80,
                       hip:gfx942). With --emit=hsaco several chips, divided by
                       commas, give one bundle (hip:gfx942,gfx1100). With
@@ -411,13 +418,17 @@ Looking inside
   --emit=STAGE        prints the program at a stage instead of running it:
                       schedule, tessera, vendor, llvm, ptx, cubin (cuda),
                       amdgcn, hsaco (hip), object, asm (cpu), spirv, spirv-asm
-                      (vulkan). With a chip in
+                      (vulkan, opencl). With a chip in
                       --target it needs no device
   -o FILE             where --emit writes
+  --kernels=FILE      runs the kernels of FILE rather than those compiled, which
+                      it was made from by hand: what --emit=ptx, cubin, hsaco
+                      or spirv wrote, with the same kernels and arguments
   --print-ir-after-all
                       prints the program after each pass
   --ptxas             assembles PTX by ptxas rather than by the driver
-  --validate          has spirv-val look at the kernels first (vulkan)
+  --validate          has spirv-val look at the kernels first (vulkan,
+                      opencl)
 
   --list-devices, --version, --help
 

@@ -57,6 +57,9 @@ struct Options {
   bool usePtxas = false;
   bool validate = false;
   bool printIRAfterAll = false;
+  /// --kernels: the file that holds the kernels' code; empty for what was
+  /// compiled.
+  std::string kernels;
   /// --cache: a folder, or "off"; empty for the usual folder.
   std::string cache;
   std::optional<EmitStage> emit;

@@ -338,6 +338,9 @@ static LogicalResult compileAndRun(const Options &options, KeptDevices &kept,
               cache, report);
   if (!program)
     return failure();
+  if (!options.kernels.empty() &&
+      failed(replaceKernels(options, target.name, *program, report)))
+    return failure();
   clock.done("compile");
   return runProgram(options, target, *program, cache, clock, entry, arguments,
                     report);

@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Conversion/KernelArguments.h"
 #include "Conversion/PackedCall.h"
 #include "Conversion/Passes.h"
 #include "Conversion/TensorMaps.h"
@@ -63,6 +64,17 @@ struct LaunchPattern : ConvertOpToLLVMPattern<gpu::LaunchFuncOp> {
     SmallVector<Value> arguments = getTypeConverter()->promoteOperands(
         loc, op.getKernelOperands(), adaptor.getKernelOperands(), rewriter,
         /*useBarePtrCallConv=*/false);
+    if (auto taken =
+            op->getAttrOfType<DenseI64ArrayAttr>(getTakenArgumentsAttrName())) {
+      SmallVector<Value> all = std::move(arguments);
+      arguments.clear();
+      for (int64_t place : taken.asArrayRef()) {
+        if (place < 0 || place >= static_cast<int64_t>(all.size()))
+          return op.emitError() << getTakenArgumentsAttrName() << " names "
+                                << place << ", and there are " << all.size();
+        arguments.push_back(all[place]);
+      }
+    }
     int64_t count = arguments.size() + countTensorMaps(op);
     auto allocate = [&](Type type) -> Value {
       return LLVM::AllocaOp::create(rewriter, loc, pointer, type,
@@ -206,7 +218,7 @@ struct ConvertLaunchToRuntimePass
               launch, launch.getKernelAttr()))
         for (StringRef name :
              {StringRef("tessera.workgroup_bytes"), getTensorMapsAttrName(),
-              getProducerThreadsAttrName()})
+              getProducerThreadsAttrName(), getTakenArgumentsAttrName()})
           if (Attribute value = kernel->getAttr(name))
             launch->setAttr(name, value);
     });

@@ -62,8 +62,10 @@ static std::string describeOutputs(const StagingPlan &plan, const Chip &chip) {
     return "";
   std::string why, text, loads = describeLoads(plan, chip);
   if (EpilogueCarrier::canRun(plan, chip, why))
-    return "; a second one brings what the epilogue reads to workgroup memory, "
-           "and takes the output from there" +
+    return (plan.inputs.empty()
+                ? "; a second one takes the output from workgroup memory"
+                : "; a second one brings what the epilogue reads to workgroup "
+                  "memory, and takes the output from there") +
            loads;
   if (!why.empty())
     text = "; all threads bring what the epilogue reads to workgroup memory: " +

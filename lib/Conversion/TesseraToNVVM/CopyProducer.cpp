@@ -30,6 +30,7 @@
 #include "CopyProducer.h"
 #include "BulkInstructions.h"
 #include "EpilogueCarrier.h"
+#include "EpilogueVectors.h"
 #include "NvidiaTarget.h"
 #include "StepsInFlight.h"
 #include "TileSharing.h"
@@ -127,7 +128,8 @@ private:
 
   void addRings();
   void emitSetUp(OpBuilder &builder, EpilogueCarrier *carrier);
-  void shiftRegisters(scf::IfOp roles, bool carried);
+  /// Returns how many each of the others has then.
+  int64_t shiftRegisters(scf::IfOp roles, bool carried);
   /// The copies of the steps in `block`, for the producer.
   void emitProducer(OpBuilder &builder, Block &block, Places &places);
   void emitCopies(OpBuilder &builder, const StagingStep &step, Places &places);
@@ -323,8 +325,8 @@ void Specializer::emitSetUp(OpBuilder &builder, EpilogueCarrier *carrier) {
 /// waits for ever. That each role is one of whole warpgroups also lets ptxas
 /// keep the addresses of a step in uniform registers, even where few are
 /// needed. Two subgroups that copy keep a few more, and those of clusters too.
-void Specializer::shiftRegisters(scf::IfOp roles, bool carried) {
-  constexpr int64_t unit = 8, most = 240;
+int64_t Specializer::shiftRegisters(scf::IfOp roles, bool carried) {
+  constexpr int64_t unit = 8, most = 240, mostRegisters = 255;
   int64_t group = chip.bulkCopies->registerGroup,
           least = chip.bulkCopies->leastRegisters + (sharing.isUsed() ? 2 * unit
                                                      : carried        ? unit
@@ -332,11 +334,11 @@ void Specializer::shiftRegisters(scf::IfOp roles, bool carried) {
           threads = readers + producers,
           first = chip.registersPerWorkgroup / threads / unit * unit;
   if (producers != group || least >= first)
-    return;
+    return std::min(first, mostRegisters);
   int64_t taken = std::min(most, (first * threads - least * producers) /
                                      readers / unit * unit);
   if (taken <= first)
-    return;
+    return first;
   OpBuilder give = OpBuilder::atBlockBegin(roles.thenBlock()),
             take = OpBuilder::atBlockBegin(roles.elseBlock());
   NVVM::SetMaxRegisterOp::create(give, loc, static_cast<uint32_t>(least),
@@ -346,6 +348,7 @@ void Specializer::shiftRegisters(scf::IfOp roles, bool carried) {
   // So ptxas has the workgroup begin with that many.
   kernel->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(),
                   give.getI32IntegerAttr(1));
+  return taken;
 }
 
 void Specializer::emitCopies(OpBuilder &builder, const StagingStep &step,
@@ -669,7 +672,7 @@ void Specializer::run() {
     OpBuilder end(terminator);
     sharing.emitMeeting(end, /*aligned=*/false);
   }
-  shiftRegisters(roles, carried);
+  loadVectorsEarly(kernel, chip, shiftRegisters(roles, carried));
 
   // Now all maps are known.
   OpBuilder fetch(setUp);

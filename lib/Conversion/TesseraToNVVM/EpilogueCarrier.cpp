@@ -15,7 +15,9 @@
 //     wait until that has read            say that it is made
 //
 // What is read comes during the products of its tile, as soon as the tile
-// before has left. Both mbarriers have one phase for each tile.
+// before has left. Where nothing is read, the carrier says then that the memory
+// is free. Both mbarriers have one phase for each tile. No subgroup waits for
+// another, so one may be at its epilogue while the next one has products left.
 //
 //===----------------------------------------------------------------------===//
 
@@ -56,11 +58,29 @@ static bool areStaging(const StagingPlan &plan) {
          });
 }
 
+/// With fewer for each thread, ptxas spills what is counted for the memory:
+/// five warpgroups have 80.
+static constexpr int64_t leastRegisters = 96;
+
+static bool hasRegisters(const StagingPlan &plan, const Chip &chip) {
+  auto kernel = CopyOp(plan.outputs.front())->getParentOfType<gpu::GPUFuncOp>();
+  std::optional<ArrayRef<int32_t>> size = kernel.getKnownBlockSize();
+  if (!size || !chip.registersPerWorkgroup)
+    return true;
+  int64_t threads = size->front() +
+                    countProducerThreads(size->front(), chip, /*carries=*/true);
+  return chip.registersPerWorkgroup / threads >= leastRegisters;
+}
+
 bool EpilogueCarrier::canRun(const StagingPlan &plan, const Chip &chip,
                              std::string &why) {
   why.clear();
+  auto isBulk = [&](CopyOp op) { return explainNotBulk(op, chip).empty(); };
+  // With one tile, nothing would go on meanwhile.
   if (plan.inputs.empty())
-    return false;
+    return plan.outputs.size() == 1 && isBulk(plan.outputs.front()) &&
+           areStaging(plan) && !findLoops(plan)->empty() &&
+           hasRegisters(plan, chip);
   for (ArrayRef<CopyOp> copies : {plan.inputs, plan.outputs})
     for (CopyOp op : copies)
       if (why = explainNotBulk(op, chip); !why.empty())
@@ -73,9 +93,9 @@ bool EpilogueCarrier::canRun(const StagingPlan &plan, const Chip &chip,
 }
 
 SmallVector<Value> EpilogueCarrier::getNeeded(const StagingPlan &plan) {
-  CopyOp in = plan.inputs.front(), out = plan.outputs.front();
-  SmallVector<Value> needed(in.getSourceIndices());
-  llvm::append_range(needed, out.getTargetIndices());
+  SmallVector<Value> needed(CopyOp(plan.outputs.front()).getTargetIndices());
+  for (CopyOp in : plan.inputs)
+    llvm::append_range(needed, in.getSourceIndices());
   return needed;
 }
 
@@ -123,12 +143,17 @@ Value EpilogueCarrier::emitTile(OpBuilder &builder, size_t depth, Value parity,
       repeated.push_back(repeat(builder, value));
     return repeated;
   };
-  CopyOp in = plan.inputs[0], out = plan.outputs[0];
-  instructions.emitExpectation(builder, loc, barriers, emitCome(builder),
-                               getTileBytes(in));
-  instructions.emitLoad(builder, in, repeatAll(in.getSourceIndices()),
-                        in.getTarget(), IndexMath(builder, loc).constant(0),
-                        barriers, emitCome(builder));
+  CopyOp out = plan.outputs[0];
+  if (plan.inputs.empty()) {
+    instructions.emitArrival(builder, loc, barriers, emitCome(builder));
+  } else {
+    CopyOp in = plan.inputs[0];
+    instructions.emitExpectation(builder, loc, barriers, emitCome(builder),
+                                 getTileBytes(in));
+    instructions.emitLoad(builder, in, repeatAll(in.getSourceIndices()),
+                          in.getTarget(), IndexMath(builder, loc).constant(0),
+                          barriers, emitCome(builder));
+  }
   instructions.emitWait(builder, loc, barriers, emitMade(builder), parity);
   instructions.emitStore(builder, out, repeatAll(out.getTargetIndices()));
   instructions.emitStoreWait(builder, loc);
@@ -148,12 +173,24 @@ static gpu::BarrierOp findBarrier(Operation *op, bool before) {
   return {};
 }
 
+/// The first op beside `copy` that uses the memory which that takes away.
+static Operation *findFirstUse(CopyOp copy) {
+  Operation *first = copy;
+  for (Operation *user : copy.getSource().getUsers())
+    if (Operation *op = copy->getBlock()->findAncestorOpInBlock(*user);
+        op && op->isBeforeInBlock(first))
+      first = op;
+  return first;
+}
+
 void EpilogueCarrier::convertOthers() {
   SmallVector<scf::ForOp> loops = *findLoops(plan);
-  CopyOp in = plan.inputs[0], out = plan.outputs[0];
+  CopyOp out = plan.outputs[0];
+  // Where the epilogue begins to use the memory.
+  Operation *first = findFirstUse(out);
   OpBuilder before(kernel.getContext());
   if (loops.empty())
-    before.setInsertionPoint(in);
+    before.setInsertionPoint(first);
   else
     before.setInsertionPoint(loops[0]);
   Value parity = number(before, 0);
@@ -182,20 +219,24 @@ void EpilogueCarrier::convertOthers() {
   }
 
   // In a loop, the memory was guarded by a barrier; the carrier has waited.
-  if (gpu::BarrierOp barrier = findBarrier(in, /*before=*/true);
+  if (gpu::BarrierOp barrier = findBarrier(first, /*before=*/true);
       barrier && !loops.empty())
     barrier.erase();
-  gpu::BarrierOp come = findBarrier(in, /*before=*/false),
-                 made = findBarrier(out, /*before=*/true);
+  gpu::BarrierOp made = findBarrier(out, /*before=*/true);
+  Operation *come = first;
+  if (!plan.inputs.empty())
+    come = findBarrier(first, /*before=*/false);
   OpBuilder wait(come);
   instructions.emitWait(wait, loc, barriers, emitCome(wait), parity);
-  come.erase();
+  if (come != first)
+    come->erase();
   // Stores of all lanes are seen by the copy.
   OpBuilder say(made);
   emitProxyFence(say, loc);
   NVVM::SyncWarpOp::create(say, loc, number(say, -1));
   instructions.emitArrival(say, loc, barriers, emitMade(say));
   made.erase();
-  in.erase();
+  for (CopyOp in : plan.inputs)
+    in.erase();
   out.erase();
 }

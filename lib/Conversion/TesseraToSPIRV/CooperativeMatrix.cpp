@@ -46,12 +46,11 @@ static spirv::CooperativeMatrixType getMatrixType(const Chip &chip,
 }
 
 /// A pointer to an element of `memory`, which LowerMemory makes one.
-static Value emitPlace(OpBuilder &builder, Location loc, Value memory,
-                       ValueRange indices, int64_t alignment) {
+static Value emitPlace(OpBuilder &builder, Location loc, const Flavour &flavour,
+                       Value memory, ValueRange indices, int64_t alignment) {
   auto type = cast<MemRefType>(memory.getType());
-  auto storage = isWorkgroupMemory(type)
-                     ? spirv::StorageClass::Workgroup
-                     : spirv::StorageClass::PhysicalStorageBuffer;
+  auto storage =
+      isWorkgroupMemory(type) ? spirv::StorageClass::Workgroup : flavour.global;
   SmallVector<Value> inputs{memory};
   inputs.append(indices.begin(), indices.end());
   auto place = UnrealizedConversionCastOp::create(
@@ -67,14 +66,16 @@ namespace {
 
 /// What a load and a store of a matrix say of the memory alike.
 struct MatrixAccess {
-  MatrixAccess(OpBuilder &builder, Location loc, Value memory,
-               ValueRange indices, bool transposed, int64_t bytes)
-      : place(emitPlace(builder, loc, memory, indices, bytes)),
+  MatrixAccess(OpBuilder &builder, Location loc, const Flavour &flavour,
+               Value memory, ValueRange indices, bool transposed, int64_t bytes)
+      : place(emitPlace(builder, loc, flavour, memory, indices, bytes)),
         layout(spirv::CooperativeMatrixLayoutKHRAttr::get(
             builder.getContext(),
             transposed ? spirv::CooperativeMatrixLayoutKHR::ColumnMajor
                        : spirv::CooperativeMatrixLayoutKHR::RowMajor)) {
     bool isWorkgroup = isWorkgroupMemory(cast<MemRefType>(memory.getType()));
+    if (isWorkgroup && !flavour.saysVisible)
+      return;
     access = spirv::MemoryAccessAttr::get(
         builder.getContext(), isWorkgroup
                                   ? spirv::MemoryAccess::NonPrivatePointer
@@ -85,6 +86,7 @@ struct MatrixAccess {
 
   Value place;
   spirv::CooperativeMatrixLayoutKHRAttr layout;
+  /// Null where there is nothing to say.
   spirv::MemoryAccessAttr access;
   /// Null in workgroup memory.
   IntegerAttr alignment;
@@ -93,19 +95,23 @@ struct MatrixAccess {
 } // namespace
 
 static Value emitMatrixLoad(OpBuilder &builder, Location loc,
+                            const Flavour &flavour,
                             spirv::CooperativeMatrixType type, Value memory,
                             ValueRange indices, Value stride, bool transposed,
                             int64_t alignment) {
-  MatrixAccess from(builder, loc, memory, indices, transposed, alignment);
+  MatrixAccess from(builder, loc, flavour, memory, indices, transposed,
+                    alignment);
   return spirv::KHRCooperativeMatrixLoadOp::create(
       builder, loc, type, from.place, from.layout, stride, from.access,
       from.alignment);
 }
 
-static void emitMatrixStore(OpBuilder &builder, Location loc, Value matrix,
-                            Value memory, ValueRange indices, Value stride,
-                            bool transposed, int64_t alignment) {
-  MatrixAccess to(builder, loc, memory, indices, transposed, alignment);
+static void emitMatrixStore(OpBuilder &builder, Location loc,
+                            const Flavour &flavour, Value matrix, Value memory,
+                            ValueRange indices, Value stride, bool transposed,
+                            int64_t alignment) {
+  MatrixAccess to(builder, loc, flavour, memory, indices, transposed,
+                  alignment);
   spirv::KHRCooperativeMatrixStoreOp::create(builder, loc, to.place, matrix,
                                              to.layout, stride, to.access,
                                              to.alignment);
@@ -185,8 +191,9 @@ LogicalResult SpirvTarget::addScratch(gpu::GPUModuleOp module) {
     std::optional<ArrayRef<int32_t>> block = kernel.getKnownBlockSize();
     if (!block)
       return kernel.emitError()
-             << "the target vulkan needs constant numbers of threads: launch "
-                "the kernel with constants";
+             << "the target " << chip.target
+             << " needs constant numbers of threads: launch the kernel with "
+                "constants";
     int64_t threads = int64_t((*block)[0]) * (*block)[1] * (*block)[2];
     int64_t subgroups = llvm::divideCeil(threads, chip.subgroupSize);
     for (auto [element, size] : sizes) {
@@ -245,8 +252,8 @@ struct MatrixLoadPattern : MatrixPattern<LoadOp> {
     SmallVector<Value> tiles;
     forEachTile(rewriter, op, type, [&](ValueRange indices) {
       tiles.push_back(emitMatrixLoad(
-          rewriter, loc, getMatrixType(target.chip, type), op.getMemory(),
-          indices, stride, op.getTranspose(), alignment));
+          rewriter, loc, target.getFlavour(), getMatrixType(target.chip, type),
+          op.getMemory(), indices, stride, op.getTranspose(), alignment));
     });
     rewriter.replaceOpWithMultiple(op, {ValueRange(tiles)});
     return success();
@@ -267,8 +274,9 @@ struct MatrixStorePattern : MatrixPattern<StoreOp> {
     ValueRange tiles = adaptor.getValue();
     size_t next = 0;
     forEachTile(rewriter, op, type, [&](ValueRange indices) {
-      emitMatrixStore(rewriter, loc, tiles[next++], op.getMemory(), indices,
-                      stride, op.getTranspose(), alignment);
+      emitMatrixStore(rewriter, loc, target.getFlavour(), tiles[next++],
+                      op.getMemory(), indices, stride, op.getTranspose(),
+                      alignment);
     });
     rewriter.eraseOp(op);
     return success();
@@ -378,7 +386,7 @@ struct MatrixConvertPattern : MatrixPattern<ConvertOp> {
     for (int64_t r = 0; r < from.getRows(); r += rows)
       for (int64_t c = 0; c < from.getCols(); c += cols) {
         // All have read what was there.
-        emitBarrier(rewriter, loc, spirv::Scope::Subgroup);
+        emitBarrier(rewriter, loc, spirv::Scope::Subgroup, target.getFlavour());
         for (int64_t i = 0; i < rows; i += fromTile[0])
           for (int64_t j = 0; j < cols; j += fromTile[1]) {
             Value tile =
@@ -386,7 +394,7 @@ struct MatrixConvertPattern : MatrixPattern<ConvertOp> {
                         (c + j) / fromTile[1]];
             if (fromMatrix) {
               emitMatrixStore(
-                  rewriter, loc,
+                  rewriter, loc, target.getFlavour(),
                   castMatrix(rewriter, loc, tile, passed, op.getIsUnsigned()),
                   memory, ValueRange{math.add(begin, i * cols + j)}, stride,
                   /*transposed=*/false,
@@ -404,7 +412,7 @@ struct MatrixConvertPattern : MatrixPattern<ConvertOp> {
                   getIndex(math.add(row, i), math.add(col, j)));
             }
           }
-        emitBarrier(rewriter, loc, spirv::Scope::Subgroup);
+        emitBarrier(rewriter, loc, spirv::Scope::Subgroup, target.getFlavour());
         for (int64_t i = 0; i < rows; i += toTile[0])
           for (int64_t j = 0; j < cols; j += toTile[1]) {
             Value &tile =
@@ -412,8 +420,8 @@ struct MatrixConvertPattern : MatrixPattern<ConvertOp> {
                         (c + j) / toTile[1]];
             if (toMatrix) {
               tile = emitMatrixLoad(
-                  rewriter, loc, getMatrixType(chip, to), memory,
-                  ValueRange{math.add(begin, i * cols + j)}, stride,
+                  rewriter, loc, target.getFlavour(), getMatrixType(chip, to),
+                  memory, ValueRange{math.add(begin, i * cols + j)}, stride,
                   /*transposed=*/false,
                   std::min<int64_t>(alignment,
                                     toTile[1] * getStorageBytes(passed)));

@@ -6,13 +6,15 @@
 //
 //   gpu.func           spirv.func, entry point and execution mode
 //   gpu.thread_id..    built-in variables
-//   gpu.barrier        spirv.ControlBarrier, with what the Vulkan memory model
-//                      asks for
+//   parameters         the function's, of those that are read  (OpenCL)
+//   gpu.barrier        spirv.ControlBarrier, with what the memory model asks
+//                      for
 //   gpu.shuffle        spirv.GroupNonUniformShuffle
 //   arith, math, scf   upstream's patterns
 //
 //===----------------------------------------------------------------------===//
 
+#include "Conversion/KernelArguments.h"
 #include "Conversion/Passes.h"
 #include "Dialect/Tessera/Transforms/Utils.h"
 #include "Spirv.h"
@@ -43,47 +45,49 @@ using namespace mlir::tessera;
 
 /// All that a kernel may ask for: without a capability here, upstream's type
 /// conversion changes types silently. What it does ask for is found afterwards.
-static spirv::TargetEnvAttr getTargetEnv(MLIRContext *context) {
+static spirv::TargetEnvAttr getTargetEnv(MLIRContext *context,
+                                         const Flavour &flavour) {
   using C = spirv::Capability;
   using E = spirv::Extension;
-  const C capabilities[] = {C::Shader,
-                            C::Matrix,
-                            C::Int8,
-                            C::Int16,
-                            C::Int64,
-                            C::Float16,
-                            C::Float64,
-                            C::StorageBuffer16BitAccess,
-                            C::StorageBuffer8BitAccess,
-                            C::UniformAndStorageBuffer8BitAccess,
-                            C::StoragePushConstant8,
-                            C::StoragePushConstant16,
-                            C::StorageUniform16,
-                            C::PhysicalStorageBufferAddresses,
-                            C::VulkanMemoryModel,
-                            C::VulkanMemoryModelDeviceScope,
-                            C::GroupNonUniform,
-                            C::GroupNonUniformShuffle,
-                            C::GroupNonUniformShuffleRelative,
-                            C::AtomicFloat32AddEXT,
-                            C::AtomicFloat64AddEXT,
-                            C::Int64Atomics,
-                            C::CooperativeMatrixKHR,
-                            C::BFloat16TypeKHR,
-                            C::BFloat16CooperativeMatrixKHR};
-  const E extensions[] = {E::SPV_KHR_cooperative_matrix,
-                          E::SPV_KHR_storage_buffer_storage_class,
-                          E::SPV_KHR_16bit_storage,
-                          E::SPV_KHR_8bit_storage,
-                          E::SPV_KHR_physical_storage_buffer,
-                          E::SPV_KHR_vulkan_memory_model,
-                          E::SPV_EXT_shader_atomic_float_add,
-                          E::SPV_KHR_bfloat16};
+  SmallVector<C> capabilities = {C::Matrix,
+                                 C::Int8,
+                                 C::Int16,
+                                 C::Int64,
+                                 C::Float16,
+                                 C::Float64,
+                                 C::GroupNonUniform,
+                                 C::GroupNonUniformShuffle,
+                                 C::GroupNonUniformShuffleRelative,
+                                 C::AtomicFloat32AddEXT,
+                                 C::AtomicFloat64AddEXT,
+                                 C::Int64Atomics,
+                                 C::CooperativeMatrixKHR,
+                                 C::BFloat16TypeKHR,
+                                 C::BFloat16CooperativeMatrixKHR};
+  SmallVector<E> extensions = {E::SPV_KHR_cooperative_matrix,
+                               E::SPV_EXT_shader_atomic_float_add,
+                               E::SPV_KHR_bfloat16};
+  if (flavour.isKernel) {
+    capabilities.append(
+        {C::Kernel, C::Addresses, C::Vector16, C::SubgroupDispatch, C::Linkage,
+         C::TensorFloat32RoundingINTEL});
+    extensions.push_back(E::SPV_INTEL_tensor_float32_conversion);
+  } else {
+    capabilities.append(
+        {C::Shader, C::StorageBuffer16BitAccess, C::StorageBuffer8BitAccess,
+         C::UniformAndStorageBuffer8BitAccess, C::StoragePushConstant8,
+         C::StoragePushConstant16, C::StorageUniform16,
+         C::PhysicalStorageBufferAddresses, C::VulkanMemoryModel,
+         C::VulkanMemoryModelDeviceScope});
+    extensions.append({E::SPV_KHR_storage_buffer_storage_class,
+                       E::SPV_KHR_16bit_storage, E::SPV_KHR_8bit_storage,
+                       E::SPV_KHR_physical_storage_buffer,
+                       E::SPV_KHR_vulkan_memory_model});
+  }
   auto triple = spirv::VerCapExtAttr::get(spirv::Version::V_1_6, capabilities,
                                           extensions, context);
-  return spirv::TargetEnvAttr::get(triple,
-                                   spirv::getDefaultResourceLimits(context),
-                                   spirv::ClientAPI::Vulkan);
+  return spirv::TargetEnvAttr::get(
+      triple, spirv::getDefaultResourceLimits(context), flavour.api);
 }
 
 //===----------------------------------------------------------------------===//
@@ -96,14 +100,19 @@ namespace {
 class Builtins {
 public:
   Builtins(spirv::FuncOp function, ArrayRef<int32_t> block, const Chip &chip)
-      : function(function), block(block), chip(chip), b(function.getContext()) {
-  }
+      : function(function), block(block), chip(chip),
+        flavour(*getFlavour(chip.target)), b(function.getContext()) {}
   LogicalResult run();
 
 private:
   Value read(Operation *op, spirv::BuiltIn builtin, unsigned dimension) {
-    Value vector =
-        spirv::getBuiltinVariableValue(op, builtin, b.getI32Type(), b);
+    // Numbers of three components have the width of an address with OpenCL, and
+    // those of one component never.
+    bool isNumber = builtin == spirv::BuiltIn::LocalInvocationId ||
+                    builtin == spirv::BuiltIn::WorkgroupId ||
+                    builtin == spirv::BuiltIn::NumWorkgroups;
+    Type word = b.getIntegerType(isNumber ? flavour.numberBits : 32);
+    Value vector = spirv::getBuiltinVariableValue(op, builtin, word, b);
     Value value = vector;
     if (isa<VectorType>(vector.getType()))
       value = spirv::CompositeExtractOp::create(b, op->getLoc(), vector,
@@ -112,10 +121,13 @@ private:
                                         value);
   }
   Value readThread(Operation *op, gpu::Dimension dimension);
+  /// Of all threads of the workgroup, x first.
+  Value readLinearThread(Operation *op);
 
   spirv::FuncOp function;
   ArrayRef<int32_t> block;
   const Chip &chip;
+  const Flavour &flavour;
   OpBuilder b;
 };
 
@@ -136,6 +148,18 @@ Value Builtins::readThread(Operation *op, gpu::Dimension dimension) {
     return arith::AddIOp::create(b, op->getLoc(), first, lane);
   }
   return read(op, spirv::BuiltIn::LocalInvocationId, d);
+}
+
+Value Builtins::readLinearThread(Operation *op) {
+  Value thread = readThread(op, gpu::Dimension::z);
+  for (gpu::Dimension d : {gpu::Dimension::y, gpu::Dimension::x}) {
+    Value extent = arith::ConstantIndexOp::create(
+        b, op->getLoc(), block[static_cast<unsigned>(d)]);
+    thread = b.createOrFold<arith::MulIOp>(op->getLoc(), thread, extent);
+    thread =
+        b.createOrFold<arith::AddIOp>(op->getLoc(), thread, readThread(op, d));
+  }
+  return thread;
 }
 
 LogicalResult Builtins::run() {
@@ -165,13 +189,16 @@ LogicalResult Builtins::run() {
           b, loc, arith::MulIOp::create(b, loc, group, constant(block[d])),
           readThread(op, id.getDimension()));
     } else if (isa<gpu::LaneIdOp>(op)) {
-      value = read(op, spirv::BuiltIn::SubgroupLocalInvocationId, 0);
+      value = chip.hasLanes()
+                  ? read(op, spirv::BuiltIn::SubgroupLocalInvocationId, 0)
+                  : constant(0);
     } else if (isa<gpu::SubgroupIdOp>(op)) {
-      value = read(op, spirv::BuiltIn::SubgroupId, 0);
+      value = chip.hasLanes() ? read(op, spirv::BuiltIn::SubgroupId, 0)
+                              : readLinearThread(op);
     } else if (isa<gpu::SubgroupSizeOp>(op)) {
       value = constant(chip.subgroupSize);
     } else if (isa<gpu::BarrierOp>(op)) {
-      emitBarrier(b, loc, spirv::Scope::Workgroup);
+      emitBarrier(b, loc, spirv::Scope::Workgroup, flavour);
       op->erase();
       return WalkResult::advance();
     } else if (isa<gpu::ReturnOp>(op)) {
@@ -201,15 +228,16 @@ LogicalResult Builtins::run() {
         break;
       }
       if (!shuffle.getValid().use_empty()) {
-        op->emitError() << "the target vulkan cannot tell whether a shuffle's "
-                           "lane is there";
+        op->emitError() << "the target " << flavour.target
+                        << " cannot tell whether a shuffle's lane is there";
         return WalkResult::interrupt();
       }
       shuffle.getShuffleResult().replaceAllUsesWith(moved);
       op->erase();
       return WalkResult::advance();
     } else {
-      op->emitError() << "the target vulkan has no " << op->getName();
+      op->emitError() << "the target " << flavour.target << " has no "
+                      << op->getName();
       return WalkResult::interrupt();
     }
     op->getResult(0).replaceAllUsesWith(value);
@@ -220,10 +248,12 @@ LogicalResult Builtins::run() {
 }
 
 void mlir::tessera::emitBarrier(OpBuilder &builder, Location loc,
-                                spirv::Scope scope) {
+                                spirv::Scope scope, const Flavour &flavour) {
   using S = spirv::MemorySemantics;
-  auto semantics = S::AcquireRelease | S::WorkgroupMemory | S::UniformMemory |
-                   S::MakeAvailable | S::MakeVisible;
+  auto semantics =
+      S::AcquireRelease | S::WorkgroupMemory | flavour.globalSemantics;
+  if (flavour.saysVisible)
+    semantics = semantics | S::MakeAvailable | S::MakeVisible;
   spirv::ControlBarrierOp::create(builder, loc, scope, scope, semantics);
 }
 
@@ -241,7 +271,7 @@ struct FunctionPattern : OpConversionPattern<Op> {
   matchAndRewrite(Op op, typename Op::Adaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
     if (op.getType().isF64())
-      return op.emitError() << "the target vulkan has no " << op->getName()
+      return op.emitError() << "SPIR-V has no " << op->getName()
                             << " of f64; compute it in f32";
     rewriter.replaceOpWithNewOp<SpirvOp>(op, adaptor.getOperand());
     return success();
@@ -270,27 +300,28 @@ struct ConvertKernelsToSPIRVPass
 
   void runOnOperation() override {
     gpu::GPUModuleOp module = getOperation();
-    FailureOr<const Chip *> found = getChip(module, "vulkan", chip);
+    FailureOr<const Chip *> found = getSpirvChip(module, target, chip);
     if (failed(found))
       return signalPassFailure();
+    const Flavour &flavour = *getFlavour((*found)->target);
     for (auto kernel : llvm::to_vector(module.getOps<gpu::GPUFuncOp>()))
       if (!kernel.isKernel()) {
-        kernel.emitError() << "the target vulkan has no calls: inline the "
-                              "function";
+        kernel.emitError() << "the target " << target
+                           << " has no calls: inline the function";
         return signalPassFailure();
       }
     OpBuilder b(&getContext());
     b.setInsertionPointToEnd(module.getBody());
-    auto result = spirv::ModuleOp::create(
-        b, module.getLoc(), spirv::AddressingModel::PhysicalStorageBuffer64,
-        spirv::MemoryModel::Vulkan);
-    spirv::TargetEnvAttr env = getTargetEnv(&getContext());
+    auto result = spirv::ModuleOp::create(b, module.getLoc(),
+                                          flavour.addressing, flavour.memory);
+    spirv::TargetEnvAttr env = getTargetEnv(&getContext(), flavour);
     result->setAttr(spirv::getTargetEnvAttrName(), env);
     for (Operation &op : llvm::make_early_inc_range(*module.getBody())) {
-      if (isa<spirv::GlobalVariableOp>(op))
+      // A function here is one that is imported.
+      if (isa<spirv::GlobalVariableOp, spirv::FuncOp>(op))
         op.moveBefore(result.getBody(), result.getBody()->end());
       else if (&op != result.getOperation() && !isa<gpu::GPUFuncOp>(op)) {
-        op.emitError() << "the target vulkan has no " << op.getName()
+        op.emitError() << "the target " << target << " has no " << op.getName()
                        << " in a kernel's module";
         return signalPassFailure();
       }
@@ -299,10 +330,11 @@ struct ConvertKernelsToSPIRVPass
       if (failed(addKernel(kernel, result, **found)))
         return signalPassFailure();
     guardLoops(result);
-    if (failed(convertBodies(result, env)))
+    if (failed(convertBodies(result, env, flavour)))
       return signalPassFailure();
-    addInterfaces(result);
-    if (failed(setRequirements(result)))
+    separateContinues(result);
+    addInterfaces(result, flavour);
+    if (failed(setRequirements(result, flavour)))
       return signalPassFailure();
   }
 
@@ -313,8 +345,9 @@ struct ConvertKernelsToSPIRVPass
     std::optional<ArrayRef<int32_t>> known = kernel.getKnownBlockSize();
     if (!known)
       return kernel.emitError()
-             << "the target vulkan needs constant numbers of threads: launch "
-                "the kernel with constants";
+             << "the target " << target
+             << " needs constant numbers of threads: launch the kernel with "
+                "constants";
     SmallVector<int32_t> block(*known);
     int64_t threads = int64_t(block[0]) * block[1] * block[2];
     if (threads > chip.maxThreads)
@@ -330,12 +363,24 @@ struct ConvertKernelsToSPIRVPass
              << chip.name << " has "
              << chip.workgroupMemoryBytes + getScratchBytes(chip)
              << ": take a smaller block tile, or fewer stages";
+    if (failed(checkTypes(kernel, chip)))
+      return failure();
+    SmallVector<UnrealizedConversionCastOp> fields = takeFields(kernel);
+    SmallVector<Type> types;
+    for (UnrealizedConversionCastOp field : fields)
+      types.push_back(field.getResult(0).getType());
     auto function =
         spirv::FuncOp::create(b, kernel.getLoc(), kernel.getName(),
-                              FunctionType::get(&getContext(), {}, {}));
+                              FunctionType::get(&getContext(), types, {}));
     function.getBody().takeBody(kernel.getBody());
-    function.getBody().front().eraseArguments(
-        0, function.getBody().front().getNumArguments());
+    Block &body = function.getBody().front();
+    unsigned unused = body.getNumArguments();
+    for (UnrealizedConversionCastOp field : fields) {
+      field.getResult(0).replaceAllUsesWith(
+          body.addArgument(field.getResult(0).getType(), field.getLoc()));
+      field.erase();
+    }
+    body.eraseArguments(0, unused);
     // Launches are checked against it, and find what the kernel needs.
     Block &stub = kernel.getBody().emplaceBlock();
     for (Type type : kernel.getFunctionType().getInputs())
@@ -352,7 +397,45 @@ struct ConvertKernelsToSPIRVPass
     b.setInsertionPointToEnd(module.getBody());
     spirv::ExecutionModeOp::create(b, kernel.getLoc(), function,
                                    spirv::ExecutionMode::LocalSize, block);
+    if (getFlavour(chip.target)->isKernel && chip.hasLanes())
+      spirv::ExecutionModeOp::create(b, kernel.getLoc(), function,
+                                     spirv::ExecutionMode::SubgroupSize,
+                                     {static_cast<int32_t>(chip.subgroupSize)});
     return success();
+  }
+
+  /// Without f64 in a device, its driver would refuse the kernel.
+  LogicalResult checkTypes(gpu::GPUFuncOp kernel, const Chip &chip) {
+    auto isMissing = [&](Type type) {
+      return getElementTypeOrSelf(type).isF64() && !chip.hasF64;
+    };
+    WalkResult result = kernel.walk([&](Operation *op) {
+      if (llvm::none_of(op->getResultTypes(), isMissing))
+        return WalkResult::advance();
+      op->emitError() << chip.name << " does not compute in f64: use f32";
+      return WalkResult::interrupt();
+    });
+    return failure(result.wasInterrupted());
+  }
+
+  /// The stand-ins for the parameters that the kernel reads, in the launch's
+  /// order, of which the kernel keeps a list.
+  SmallVector<UnrealizedConversionCastOp> takeFields(gpu::GPUFuncOp kernel) {
+    SmallVector<UnrealizedConversionCastOp> fields;
+    kernel.walk([&](UnrealizedConversionCastOp op) {
+      if (op->hasAttr(fieldAttrName) && !op->use_empty())
+        fields.push_back(op);
+    });
+    auto getPlace = [](UnrealizedConversionCastOp op) {
+      return op->getAttrOfType<IntegerAttr>(fieldAttrName).getInt();
+    };
+    llvm::stable_sort(
+        fields, [&](auto l, auto r) { return getPlace(l) < getPlace(r); });
+    SmallVector<int64_t> places = llvm::map_to_vector(fields, getPlace);
+    if (getFlavour(target)->isKernel)
+      kernel->setAttr(getTakenArgumentsAttrName(),
+                      DenseI64ArrayAttr::get(&getContext(), places));
+    return fields;
   }
 
   /// Upstream's loops leave their results unset if they never run: those that
@@ -383,8 +466,20 @@ struct ConvertKernelsToSPIRVPass
     }
   }
 
-  LogicalResult convertBodies(spirv::ModuleOp module,
-                              spirv::TargetEnvAttr env) {
+  /// Upstream's loops have their bodies in the continue construct, as no
+  /// language's loops have, with all barriers and branches. Here a body comes
+  /// before it, and the continue construct is the branch back.
+  static void separateContinues(Operation *root) {
+    root->walk([](spirv::LoopOp loop) {
+      Block *body = loop.getContinueBlock();
+      body->splitBlock(body->getTerminator());
+      OpBuilder b = OpBuilder::atBlockEnd(body);
+      spirv::BranchOp::create(b, loop.getLoc(), body->getNextNode());
+    });
+  }
+
+  LogicalResult convertBodies(spirv::ModuleOp module, spirv::TargetEnvAttr env,
+                              const Flavour &flavour) {
     MLIRContext *context = &getContext();
     SPIRVConversionOptions options;
     options.use64bitIndex = true;
@@ -398,31 +493,42 @@ struct ConvertKernelsToSPIRVPass
     populateMathToSPIRVPatterns(converter, patterns);
     populateSCFToSPIRVPatterns(converter, scfContext, patterns);
     index::populateIndexToSPIRVPatterns(converter, patterns);
-    patterns.add<FunctionPattern<math::Exp2Op, spirv::GLExp2Op>,
-                 FunctionPattern<math::Log2Op, spirv::GLLog2Op>, TruncPattern>(
-        converter, context);
+    if (flavour.isKernel)
+      populateKernelMath(converter, patterns);
+    else
+      patterns.add<FunctionPattern<math::Exp2Op, spirv::GLExp2Op>,
+                   FunctionPattern<math::Log2Op, spirv::GLLog2Op>>(converter,
+                                                                   context);
+    patterns.add<TruncPattern>(converter, context);
     ub::populateUBToSPIRVConversionPatterns(converter, patterns);
     return applyFullConversion(module, *target, std::move(patterns));
   }
 
-  /// From SPIR-V 1.4 on, an entry point lists all variables that it uses.
-  static void addInterfaces(spirv::ModuleOp module) {
+  /// From SPIR-V 1.4 on, an entry point lists all variables that it uses;
+  /// before, which is what OpenCL takes, those of its inputs.
+  static void addInterfaces(spirv::ModuleOp module, const Flavour &flavour) {
     OpBuilder b(module.getContext());
     for (auto function : llvm::to_vector(module.getOps<spirv::FuncOp>())) {
+      if (function.isExternal())
+        continue;
       llvm::SetVector<Attribute> variables;
       function.walk([&](spirv::AddressOfOp op) {
+        auto type = cast<spirv::PointerType>(op.getType());
+        if (flavour.isKernel &&
+            type.getStorageClass() != spirv::StorageClass::Input)
+          return;
         variables.insert(SymbolRefAttr::get(op.getContext(), op.getVariable()));
       });
       b.setInsertionPointAfter(function);
-      spirv::EntryPointOp::create(b, function.getLoc(),
-                                  spirv::ExecutionModel::GLCompute, function,
-                                  variables.getArrayRef());
+      spirv::EntryPointOp::create(b, function.getLoc(), flavour.execution,
+                                  function, variables.getArrayRef());
     }
   }
 
   /// The capabilities and extensions that the module needs; upstream sees most
   /// of them.
-  LogicalResult setRequirements(spirv::ModuleOp module) {
+  LogicalResult setRequirements(spirv::ModuleOp module,
+                                const Flavour &flavour) {
     PassManager pm(&getContext(), spirv::ModuleOp::getOperationName());
     pm.addPass(spirv::createSPIRVUpdateVCEPass());
     if (failed(runPipeline(pm, module)))
@@ -435,12 +541,18 @@ struct ConvertKernelsToSPIRVPass
     for (spirv::Extension extension : triple.getExtensions())
       extensions.insert(extension);
     using C = spirv::Capability;
-    capabilities.insert(C::Shader);
-    capabilities.insert(C::VulkanMemoryModel);
-    capabilities.insert(C::PhysicalStorageBufferAddresses);
     capabilities.insert(C::Int64);
-    extensions.insert(spirv::Extension::SPV_KHR_vulkan_memory_model);
-    extensions.insert(spirv::Extension::SPV_KHR_physical_storage_buffer);
+    if (flavour.isKernel) {
+      // Buffers are pointers to bytes.
+      for (C capability : {C::Kernel, C::Addresses, C::Int8})
+        capabilities.insert(capability);
+    } else {
+      capabilities.insert(C::Shader);
+      capabilities.insert(C::VulkanMemoryModel);
+      capabilities.insert(C::PhysicalStorageBufferAddresses);
+      extensions.insert(spirv::Extension::SPV_KHR_vulkan_memory_model);
+      extensions.insert(spirv::Extension::SPV_KHR_physical_storage_buffer);
+    }
     auto add = [&](Type type, bool memory) {
       if (type.isInteger(8)) {
         capabilities.insert(C::Int8);
@@ -460,9 +572,14 @@ struct ConvertKernelsToSPIRVPass
       }
     };
     module.walk([&](Operation *op) {
+      if (auto scope = op->getAttrOfType<spirv::ScopeAttr>("memory_scope");
+          scope && scope.getValue() == spirv::Scope::Device &&
+          !flavour.isKernel)
+        capabilities.insert(C::VulkanMemoryModelDeviceScope);
       if (auto variable = dyn_cast<spirv::GlobalVariableOp>(op)) {
         if (auto builtin = variable->getAttrOfType<StringAttr>("built_in");
-            builtin && builtin.getValue().starts_with("Subgroup"))
+            !flavour.isKernel && builtin &&
+            builtin.getValue().starts_with("Subgroup"))
           capabilities.insert(C::GroupNonUniform);
         auto pointer = cast<spirv::PointerType>(variable.getType());
         if (auto array = dyn_cast<spirv::ArrayType>(pointer.getPointeeType()))
@@ -485,13 +602,21 @@ struct ConvertKernelsToSPIRVPass
         }
       }
     });
+    module.walk([&](spirv::ExecutionModeOp mode) {
+      if (mode.getExecutionMode() == spirv::ExecutionMode::SubgroupSize)
+        capabilities.insert(C::SubgroupDispatch);
+    });
     if (capabilities.contains(C::StorageBuffer8BitAccess))
       extensions.insert(spirv::Extension::SPV_KHR_8bit_storage);
     if (capabilities.contains(C::StorageBuffer16BitAccess))
       extensions.insert(spirv::Extension::SPV_KHR_16bit_storage);
-    module.setVceTripleAttr(spirv::VerCapExtAttr::get(
-        spirv::Version::V_1_6, capabilities.getArrayRef(),
-        extensions.getArrayRef(), &getContext()));
+    // Drivers of OpenCL take what is as old as possible; OpenCL 2.2 has 1.2.
+    spirv::Version version =
+        flavour.isKernel ? std::max(triple.getVersion(), spirv::Version::V_1_2)
+                         : spirv::Version::V_1_6;
+    module.setVceTripleAttr(
+        spirv::VerCapExtAttr::get(version, capabilities.getArrayRef(),
+                                  extensions.getArrayRef(), &getContext()));
     module->removeAttr(spirv::getTargetEnvAttrName());
     return success();
   }

@@ -4,8 +4,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-//   a parameter        an address: PhysicalStorageBuffer, with the descriptor's
-//                      fields read from the launch's block of parameters
+//   a parameter        for Vulkan an address: PhysicalStorageBuffer, with the
+//                      descriptor's fields read from the launch's block of
+//                      parameters; for OpenCL a pointer to bytes:
+//                      CrossWorkgroup, with the fields as parameters
 //   workgroup memory   a variable for each buffer, of the widest units that all
 //                      its accesses keep to
 //   private memory     a variable of the function
@@ -105,7 +107,7 @@ using spirv::StorageClass;
 /// A memref as code knows it. Offset, sizes and strides count elements.
 struct Memory {
   StorageClass storage;
-  /// Where it begins: an i64, or a pointer to the variable.
+  /// Where it begins: an i64, a pointer to bytes, or one to the variable.
   Value base;
   Value offset;
   SmallVector<Value> sizes, strides;
@@ -117,8 +119,9 @@ struct Memory {
 
 class MemoryLowering {
 public:
-  explicit MemoryLowering(gpu::GPUFuncOp kernel)
-      : kernel(kernel), b(kernel.getLoc(), kernel.getContext()) {}
+  MemoryLowering(gpu::GPUFuncOp kernel, const Chip &chip)
+      : kernel(kernel), chip(chip), flavour(*getFlavour(chip.target)),
+        b(kernel.getLoc(), kernel.getContext()) {}
   LogicalResult run();
 
 private:
@@ -146,8 +149,8 @@ private:
   /// A pointer to `pointee`, `bytes` of which make a unit, at an element.
   Value getPointer(const Memory &memory, Value element, Type pointee);
   /// The sum of the terms, without the constant; every factor is a multiple of
-  /// `divisor`.
-  Value emitSum(const LinearSum &sum, int64_t divisor);
+  /// `divisor`. Computed in `type`, an index or an integer.
+  Value emitSum(const LinearSum &sum, int64_t divisor, Type type);
   Value loadScalar(const Memory &memory, Value element);
   void storeScalar(const Memory &memory, Value element, Value value);
   Value loadRaw(const Memory &memory, Value element, Type type, int64_t bytes);
@@ -158,15 +161,32 @@ private:
   void storeVector(const Memory &memory, Value element, Value value,
                    int64_t alignment);
   /// The width in bytes of accesses to so many bytes; 0: element by element.
-  static int64_t getChunk(const Memory &memory, int64_t bytes,
-                          int64_t alignment);
+  int64_t getChunk(const Memory &memory, int64_t bytes,
+                   int64_t alignment) const;
   /// Lets loads of a copy wait for no store of it: the stores to workgroup
   /// memory follow the loads from other memory, so many at a time.
   void groupCopies();
   /// The widest unit that all accesses to `root` keep to, in bytes.
   int64_t getUnitBytes(Value root, Type element);
 
+  /// What memory holds an element as; the bits of f16 where the chip lacks it.
+  Type getStorage(Type element) const {
+    if (element.isF16() && !chip.hasF16)
+      return IntegerType::get(element.getContext(), 16);
+    return getStorageType(element);
+  }
+  bool isGlobal(const Memory &memory) const {
+    return memory.storage == flavour.global;
+  }
+  /// What reads argument `place` of the launch, as a value of `type`; `from` is
+  /// the kernel's parameter that it belongs to.
+  using ReadField =
+      llvm::function_ref<Value(int64_t place, Type type, Value from)>;
+  LogicalResult lowerParameters(ReadField read);
+
   gpu::GPUFuncOp kernel;
+  const Chip &chip;
+  const Flavour &flavour;
   ImplicitLocOpBuilder b;
   llvm::DenseMap<Value, Memory> memories;
   SmallVector<Operation *> erased;
@@ -197,19 +217,24 @@ void MemoryLowering::setShape(Memory &memory, MemRefType type,
 
 LogicalResult MemoryLowering::lowerParameters() {
   Block &entry = kernel.getBody().front();
-  unsigned count = kernel.getFunctionType().getNumInputs();
   b.setInsertionPointToStart(&entry);
-  if (!count)
+  if (!kernel.getFunctionType().getNumInputs())
     return success();
+  if (flavour.isKernel)
+    return lowerParameters([&](int64_t place, Type type, Value from) -> Value {
+      // Those that something reads become the function's.
+      auto cast = UnrealizedConversionCastOp::create(b, type, from);
+      cast->setAttr(fieldAttrName, b.getI64IntegerAttr(place));
+      return cast.getResult(0);
+    });
   auto module = kernel->getParentOfType<gpu::GPUModuleOp>();
   auto variable = module.lookupSymbol<spirv::GlobalVariableOp>(paramsName);
-  Type word = b.getI64Type();
   if (!variable) {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(module.getBody());
     variable = spirv::GlobalVariableOp::create(
         b,
-        spirv::PointerType::get(spirv::StructType::get({word}, {0}),
+        spirv::PointerType::get(spirv::StructType::get({b.getI64Type()}, {0}),
                                 StorageClass::PushConstant),
         paramsName);
   }
@@ -217,8 +242,7 @@ LogicalResult MemoryLowering::lowerParameters() {
   Value zero = spirv::ConstantOp::getZero(b.getI32Type(), b.getLoc(), b);
   Value slot = spirv::AccessChainOp::create(b, pointer, ValueRange{zero});
   Value block = spirv::LoadOp::create(b, slot);
-  int64_t next = 0;
-  auto read = [&](int64_t place, Type type) -> Value {
+  return lowerParameters([&](int64_t place, Type type, Value) -> Value {
     Value address = add(block, i64(8 * place));
     Value pointer = spirv::ConvertUToPtrOp::create(
         b, spirv::PointerType::get(type, StorageClass::PhysicalStorageBuffer),
@@ -228,35 +252,45 @@ LogicalResult MemoryLowering::lowerParameters() {
         spirv::MemoryAccessAttr::get(b.getContext(),
                                      spirv::MemoryAccess::Aligned),
         b.getI32IntegerAttr(8));
-  };
-  for (unsigned i = 0; i < count; ++i) {
+  });
+}
+
+LogicalResult MemoryLowering::lowerParameters(ReadField read) {
+  Block &entry = kernel.getBody().front();
+  Type word = b.getI64Type();
+  Type base = flavour.isKernel
+                  ? Type(spirv::PointerType::get(b.getI8Type(), flavour.global))
+                  : word;
+  int64_t next = 0;
+  for (unsigned i = 0; i < kernel.getFunctionType().getNumInputs(); ++i) {
     BlockArgument argument = entry.getArgument(i);
     auto type = dyn_cast<MemRefType>(argument.getType());
     if (!type) {
-      Type storage = getStorageType(argument.getType());
+      Type storage = getStorage(argument.getType());
       if (!storage.isIntOrFloat() || storage.getIntOrFloatBitWidth() < 8)
-        return kernel.emitError() << "the target vulkan takes no parameter of "
-                                  << argument.getType();
-      Value value = read(next++, storage);
+        return kernel.emitError()
+               << "the target " << flavour.target << " takes no parameter of "
+               << argument.getType();
+      Value field = read(next++, storage, argument), value = field;
       if (argument.getType().isIndex())
         value = arith::IndexCastOp::create(b, b.getIndexType(), value);
       else if (argument.getType().isInteger(1))
         value = arith::TruncIOp::create(b, b.getI1Type(), value);
       else if (storage != argument.getType())
         value = arith::BitcastOp::create(b, argument.getType(), value);
-      argument.replaceAllUsesWith(value);
+      argument.replaceAllUsesExcept(value, field.getDefiningOp());
       continue;
     }
     if (isWorkgroupMemory(type))
       return kernel.emitError() << "workgroup memory is no parameter";
     auto field = [&](int64_t place) -> Value {
       return arith::IndexCastOp::create(b, b.getIndexType(),
-                                        read(next + place, word));
+                                        read(next + place, word, argument));
     };
     Memory memory;
-    memory.storage = StorageClass::PhysicalStorageBuffer;
+    memory.storage = flavour.global;
     // Allocated pointer, aligned pointer, offset, sizes, strides.
-    memory.base = read(next + 1, word);
+    memory.base = read(next + 1, base, argument);
     setShape(
         memory, type, [&] { return field(2); },
         [&](unsigned d) { return field(3 + d); },
@@ -344,7 +378,7 @@ LogicalResult MemoryLowering::lowerVariables() {
                            ? getUnitBytes(root, memory.element)
                            : elementBytes;
     memory.unit = memory.unitBytes == elementBytes
-                      ? getStorageType(memory.element)
+                      ? getStorage(memory.element)
                       : getRawType(b.getContext(), memory.unitBytes);
     auto pointerType = spirv::PointerType::get(
         spirv::ArrayType::get(memory.unit,
@@ -389,10 +423,17 @@ Value MemoryLowering::getElement(const Memory &memory, ValueRange indices) {
   return sum;
 }
 
-Value MemoryLowering::emitSum(const LinearSum &sum, int64_t divisor) {
-  Value result = index(0);
-  for (auto [value, factor] : sum.terms)
-    result = add(result, mul(value, index(factor / divisor)));
+Value MemoryLowering::emitSum(const LinearSum &sum, int64_t divisor,
+                              Type type) {
+  auto constant = [&](int64_t value) -> Value {
+    return arith::ConstantOp::create(b, b.getIntegerAttr(type, value));
+  };
+  Value result = constant(0);
+  for (auto [value, factor] : sum.terms) {
+    if (type != value.getType())
+      value = b.createOrFold<arith::IndexCastOp>(type, value);
+    result = add(result, mul(value, constant(factor / divisor)));
+  }
   return result;
 }
 
@@ -404,45 +445,55 @@ Value MemoryLowering::getPointer(const Memory &memory, Value element,
   auto type = spirv::PointerType::get(pointee, memory.storage);
   LinearSum sum;
   sum.add(element, 1);
-  if (memory.storage == StorageClass::PhysicalStorageBuffer) {
+  if (isGlobal(memory)) {
     LinearSum varying = sum.takeVarying();
-    Value address = memory.base;
+    Value address = flavour.isKernel ? i64(0) : memory.base;
     for (const LinearSum *part : {&sum, &varying}) {
-      Value distance =
-          b.createOrFold<arith::IndexCastOp>(b.getI64Type(), emitSum(*part, 1));
+      Value distance = b.createOrFold<arith::IndexCastOp>(
+          b.getI64Type(), emitSum(*part, 1, b.getIndexType()));
       address = add(address, mul(distance, i64(bytes)));
     }
-    return spirv::ConvertUToPtrOp::create(
-        b, type, add(address, i64(sum.constant * bytes)));
+    address = add(address, i64(sum.constant * bytes));
+    if (!flavour.isKernel)
+      return spirv::ConvertUToPtrOp::create(b, type, address);
+    // Bytes from a pointer, rather than an address: it stays known which
+    // buffer this is.
+    Value place =
+        spirv::PtrAccessChainOp::create(b, memory.base, address, ValueRange());
+    return type == place.getType()
+               ? place
+               : spirv::BitcastOp::create(b, type, place).getResult();
   }
+  // Memory of a workgroup or of a thread is small: 32 bits. A multiple of the
+  // unit is divided term by term.
   int64_t ratio = memory.unitBytes / bytes;
-  Value place = element;
-  if (ratio > 1) {
-    // A multiple of the unit is divided term by term.
-    LinearSum rest, whole;
-    for (auto [value, factor] : sum.terms)
-      (factor % ratio ? rest : whole).terms[value] = factor;
-    rest.constant = (sum.constant % ratio + ratio) % ratio;
-    place = emitSum(whole, ratio);
-    if (!rest.terms.empty())
-      place = add(place, b.createOrFold<arith::ShRSIOp>(
-                             add(emitSum(rest, 1), index(rest.constant)),
-                             index(llvm::Log2_64(uint64_t(ratio)))));
-    place = add(place, index((sum.constant - rest.constant) / ratio));
-  }
-  Value cast = arith::IndexCastOp::create(b, b.getI32Type(), place);
-  return spirv::AccessChainOp::create(b, memory.base, ValueRange{cast});
+  Type word = b.getI32Type();
+  auto constant = [&](int64_t value) -> Value {
+    return arith::ConstantIntOp::create(b, value, 32);
+  };
+  LinearSum rest, whole;
+  for (auto [value, factor] : sum.terms)
+    (factor % ratio ? rest : whole).terms[value] = factor;
+  rest.constant = (sum.constant % ratio + ratio) % ratio;
+  Value place = emitSum(whole, ratio, word);
+  if (!rest.terms.empty())
+    place = add(place, b.createOrFold<arith::ShRSIOp>(
+                           add(emitSum(rest, 1, word), constant(rest.constant)),
+                           constant(llvm::Log2_64(uint64_t(ratio)))));
+  place = add(place, constant((sum.constant - rest.constant) / ratio));
+  return spirv::AccessChainOp::create(b, memory.base, ValueRange{place});
 }
 
 /// The operands of an access to `memory` of so many bytes.
 static std::pair<spirv::MemoryAccessAttr, IntegerAttr>
-getAccess(ImplicitLocOpBuilder &b, StorageClass storage, int64_t bytes) {
-  if (storage == StorageClass::PhysicalStorageBuffer)
+getAccess(ImplicitLocOpBuilder &b, const Flavour &flavour, StorageClass storage,
+          int64_t bytes) {
+  if (storage == flavour.global)
     return {spirv::MemoryAccessAttr::get(b.getContext(),
                                          spirv::MemoryAccess::Aligned),
             b.getI32IntegerAttr(bytes)};
   // Other threads of the workgroup see it, behind a barrier.
-  if (storage == StorageClass::Workgroup)
+  if (storage == StorageClass::Workgroup && flavour.saysVisible)
     return {spirv::MemoryAccessAttr::get(
                 b.getContext(), spirv::MemoryAccess::NonPrivatePointer),
             IntegerAttr()};
@@ -451,20 +502,20 @@ getAccess(ImplicitLocOpBuilder &b, StorageClass storage, int64_t bytes) {
 
 Value MemoryLowering::loadRaw(const Memory &memory, Value element, Type type,
                               int64_t bytes) {
-  auto [access, alignment] = getAccess(b, memory.storage, bytes);
+  auto [access, alignment] = getAccess(b, flavour, memory.storage, bytes);
   return spirv::LoadOp::create(b, getPointer(memory, element, type), access,
                                alignment);
 }
 
 void MemoryLowering::storeRaw(const Memory &memory, Value element, Value value,
                               int64_t bytes) {
-  auto [access, alignment] = getAccess(b, memory.storage, bytes);
+  auto [access, alignment] = getAccess(b, flavour, memory.storage, bytes);
   spirv::StoreOp::create(b, getPointer(memory, element, value.getType()), value,
                          access, alignment);
 }
 
 Value MemoryLowering::loadScalar(const Memory &memory, Value element) {
-  Type storage = getStorageType(memory.element);
+  Type storage = getStorage(memory.element);
   Value value =
       loadRaw(memory, element, storage, getStorageBytes(memory.element));
   if (memory.element.isIndex())
@@ -478,7 +529,7 @@ Value MemoryLowering::loadScalar(const Memory &memory, Value element) {
 
 void MemoryLowering::storeScalar(const Memory &memory, Value element,
                                  Value value) {
-  Type storage = getStorageType(memory.element);
+  Type storage = getStorage(memory.element);
   if (memory.element.isIndex())
     value = arith::IndexCastOp::create(b, storage, value);
   else if (memory.element.isInteger(1))
@@ -489,11 +540,11 @@ void MemoryLowering::storeScalar(const Memory &memory, Value element,
 }
 
 int64_t MemoryLowering::getChunk(const Memory &memory, int64_t bytes,
-                                 int64_t alignment) {
+                                 int64_t alignment) const {
   int64_t elementBytes = getStorageBytes(memory.element);
   if (memory.element.isInteger(1) || memory.element.isIndex())
     return 0;
-  if (memory.storage != StorageClass::PhysicalStorageBuffer)
+  if (!isGlobal(memory))
     return memory.unitBytes > elementBytes ? memory.unitBytes : 0;
   int64_t chunk = std::min<int64_t>(16, std::min(alignment, bytes & -bytes));
   return chunk >= 4 && chunk > elementBytes ? chunk : 0;
@@ -564,8 +615,8 @@ void MemoryLowering::storeVector(const Memory &memory, Value element,
 LogicalResult MemoryLowering::lowerAtomic(memref::AtomicRMWOp op) {
   const Memory &memory = memories[op.getMemref()];
   Type type = memory.element;
-  Value pointer = getPointer(memory, getElement(memory, op.getIndices()),
-                             getStorageType(type));
+  Value pointer =
+      getPointer(memory, getElement(memory, op.getIndices()), getStorage(type));
   auto semantics = spirv::MemorySemantics::None;
   auto scope = memory.storage == StorageClass::Workgroup
                    ? spirv::Scope::Workgroup
@@ -586,7 +637,8 @@ LogicalResult MemoryLowering::lowerAtomic(memref::AtomicRMWOp op) {
     break;
   }
   if (!result)
-    return op.emitError() << "the target vulkan has no atomic "
+    return op.emitError() << "the target " << flavour.target
+                          << " has no atomic "
                           << arith::stringifyAtomicRMWKind(op.getKind())
                           << " of " << type;
   op.getResult().replaceAllUsesWith(result);
@@ -712,6 +764,8 @@ LogicalResult MemoryLowering::lower(Operation *op) {
     Memory memory = *source;
     memories[op->getResult(0)] = memory;
   } else if (auto cast = dyn_cast<UnrealizedConversionCastOp>(op)) {
+    if (cast->hasAttr(fieldAttrName))
+      return success();
     // The place of a cooperative matrix.
     Memory *memory =
         cast.getInputs().empty() ? nullptr : find(cast.getInputs().front());
@@ -719,9 +773,11 @@ LogicalResult MemoryLowering::lower(Operation *op) {
       return success();
     Value element = getElement(*memory, cast.getInputs().drop_front());
     Value pointer;
-    if (memory->storage == StorageClass::PhysicalStorageBuffer) {
+    if (flavour.isKernel && isGlobal(*memory)) {
+      pointer = getPointer(*memory, element, getStorage(memory->element));
+    } else if (isGlobal(*memory)) {
       // It has to point into an array.
-      Type type = getStorageType(memory->element);
+      Type type = getStorage(memory->element);
       Type array =
           spirv::RuntimeArrayType::get(type, getStorageBytes(memory->element));
       Value whole =
@@ -731,7 +787,7 @@ LogicalResult MemoryLowering::lower(Operation *op) {
     } else {
       pointer = getPointer(*memory, element, memory->unit);
     }
-    int64_t ratio = memory->storage == StorageClass::PhysicalStorageBuffer
+    int64_t ratio = isGlobal(*memory)
                         ? 1
                         : memory->unitBytes / getStorageBytes(memory->element);
     for (OpOperand &use : llvm::make_early_inc_range(op->getUses())) {
@@ -778,8 +834,7 @@ void MemoryLowering::groupCopies() {
         continue;
       }
       auto load = dyn_cast<spirv::LoadOp>(op);
-      if ((load &&
-           storage(load.getPtr()) == StorageClass::PhysicalStorageBuffer) ||
+      if ((load && storage(load.getPtr()) == flavour.global) ||
           isa<spirv::ConvertUToPtrOp>(op) ||
           (isPure(&op) && !op.hasTrait<OpTrait::IsTerminator>()))
         continue;
@@ -797,8 +852,8 @@ LogicalResult MemoryLowering::run() {
     for (Value value : op->getOperands())
       if (auto type = dyn_cast<MemRefType>(value.getType());
           type && isPacked(type.getElementType())) {
-        op->emitError() << "the target vulkan has no memory of "
-                        << type.getElementType()
+        op->emitError() << "the target " << flavour.target
+                        << " has no memory of " << type.getElementType()
                         << ", whose elements share a byte: widen them to i8 "
                            "before";
         return WalkResult::interrupt();
@@ -826,7 +881,8 @@ LogicalResult MemoryLowering::run() {
   WalkResult result = kernel.walk([&](Operation *op) {
     for (Type type : op->getResultTypes())
       if (isa<BaseMemRefType>(type)) {
-        op->emitError() << "the target vulkan has no " << op->getName();
+        op->emitError() << "the target " << flavour.target << " has no "
+                        << op->getName();
         return WalkResult::interrupt();
       }
     return WalkResult::advance();
@@ -848,9 +904,14 @@ namespace {
 
 struct LowerMemoryToSPIRVPass
     : public tessera::impl::LowerMemoryToSPIRVBase<LowerMemoryToSPIRVPass> {
+  using LowerMemoryToSPIRVBase::LowerMemoryToSPIRVBase;
+
   void runOnOperation() override {
+    FailureOr<const Chip *> found = getSpirvChip(getOperation(), target, chip);
+    if (failed(found))
+      return signalPassFailure();
     for (auto kernel : getOperation().getOps<gpu::GPUFuncOp>())
-      if (failed(MemoryLowering(kernel).run()))
+      if (failed(MemoryLowering(kernel, **found).run()))
         return signalPassFailure();
   }
 };

@@ -8,7 +8,6 @@
 #include "Spirv.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -17,7 +16,6 @@
 #include "mlir/Dialect/SPIRV/IR/SPIRVOps.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Transforms/DialectConversion.h"
-#include "mlir/Transforms/WalkPatternRewriteDriver.h"
 
 namespace mlir::tessera {
 #define GEN_PASS_DEF_SCALARIZEVECTORS
@@ -27,22 +25,14 @@ namespace mlir::tessera {
 using namespace mlir;
 using namespace mlir::tessera;
 
-/// What stands for an element while it is computed with.
-static Type getScalarType(Type element) {
-  if (auto type = dyn_cast<FloatType>(element);
-      type && (type.getWidth() == 8 || type.isBF16()))
-    return IntegerType::get(element.getContext(), type.getWidth());
-  return element;
-}
-
 namespace {
 
 struct ScalarConverter : TypeConverter {
-  ScalarConverter() {
-    addConversion([](Type type) { return getScalarType(type); });
+  explicit ScalarConverter(const Chip &chip) : chip(chip) {
+    addConversion([this](Type type) { return getScalarType(type); });
     addConversion(
-        [](VectorType type,
-           SmallVectorImpl<Type> &results) -> std::optional<LogicalResult> {
+        [this](VectorType type,
+               SmallVectorImpl<Type> &results) -> std::optional<LogicalResult> {
           if (type.isScalable())
             return failure();
           results.append(type.getNumElements(),
@@ -71,6 +61,16 @@ struct ScalarConverter : TypeConverter {
       return values;
     });
   }
+
+  /// What stands for an element while it is computed with.
+  Type getScalarType(Type element) const {
+    if (auto type = dyn_cast<FloatType>(element);
+        type && (type.getWidth() == 8 || isComputedWide(type, chip)))
+      return IntegerType::get(element.getContext(), type.getWidth());
+    return element;
+  }
+
+  const Chip &chip;
 };
 
 using Operands = ArrayRef<ValueRange>;
@@ -78,7 +78,7 @@ using Operands = ArrayRef<ValueRange>;
 /// A pattern for any op that `rewrite` knows, by lists of scalars.
 class ScalarPattern : public ConversionPattern {
 public:
-  ScalarPattern(const TypeConverter &converter, MLIRContext *context)
+  ScalarPattern(const ScalarConverter &converter, MLIRContext *context)
       : ConversionPattern(converter, MatchAnyOpTypeTag(), 1, context) {}
 
   LogicalResult
@@ -86,6 +86,9 @@ public:
                   ConversionPatternRewriter &rewriter) const override;
 
 private:
+  Type getScalarType(Type element) const {
+    return getTypeConverter<ScalarConverter>()->getScalarType(element);
+  }
   LogicalResult rewriteElementwise(Operation *op, Operands operands,
                                    ConversionPatternRewriter &rewriter) const;
 };
@@ -368,65 +371,32 @@ ScalarPattern::matchAndRewrite(Operation *op, Operands operands,
   return failure();
 }
 
-/// Computes in f32 what is bf16, and rounds.
-static void widenArithmetic(Operation *root) {
-  auto isNarrow = [](Type type) { return getElementTypeOrSelf(type).isBF16(); };
-  SmallVector<Operation *> operations;
-  root->walk([&](Operation *op) {
-    if (OpTrait::hasElementwiseMappableTraits(op) && op->getNumResults() == 1 &&
-        !isa<arith::ExtFOp, arith::TruncFOp, arith::BitcastOp, arith::SelectOp>(
-            op) &&
-        (llvm::any_of(op->getOperandTypes(), isNarrow) ||
-         isNarrow(op->getResult(0).getType())))
-      operations.push_back(op);
-  });
-  for (Operation *op : operations) {
-    OpBuilder b(op);
-    Location loc = op->getLoc();
-    auto widen = [&](Type type) -> Type {
-      if (auto vector = dyn_cast<VectorType>(type))
-        return vector.clone(b.getF32Type());
-      return b.getF32Type();
-    };
-    for (OpOperand &operand : op->getOpOperands())
-      if (isNarrow(operand.get().getType()))
-        operand.set(arith::ExtFOp::create(
-            b, loc, widen(operand.get().getType()), operand.get()));
-    Value result = op->getResult(0);
-    Type type = result.getType();
-    if (!isNarrow(type))
-      continue;
-    result.setType(widen(type));
-    b.setInsertionPointAfter(op);
-    Value rounded = arith::TruncFOp::create(b, loc, type, result);
-    result.replaceAllUsesExcept(rounded, rounded.getDefiningOp());
-  }
-}
-
 namespace {
 
 struct ScalarizeVectorsPass
     : public tessera::impl::ScalarizeVectorsBase<ScalarizeVectorsPass> {
+  using ScalarizeVectorsBase::ScalarizeVectorsBase;
+
   void runOnOperation() override {
     MLIRContext *context = &getContext();
-    widenArithmetic(getOperation());
-    RewritePatternSet expansions(context);
-    arith::populateExpandBFloat16Patterns(expansions);
-    walkAndApplyPatterns(getOperation(), std::move(expansions));
-    ScalarConverter converter;
-    ConversionTarget target(*context);
-    target.markUnknownOpDynamicallyLegal([&](Operation *op) {
+    FailureOr<const Chip *> found = getSpirvChip(getOperation(), target, chip);
+    if (failed(found))
+      return signalPassFailure();
+    widenNarrowFloats(getOperation(), **found);
+    ScalarConverter converter(**found);
+    ConversionTarget legal(*context);
+    legal.markUnknownOpDynamicallyLegal([&](Operation *op) {
       return isa<spirv::SPIRVDialect>(op->getDialect()) ||
              isa<gpu::GPUModuleOp, gpu::GPUFuncOp>(op) ||
+             op->hasAttr(fieldAttrName) ||
              (converter.isLegal(op) &&
               !isa<vector::VectorDialect>(op->getDialect()));
     });
     RewritePatternSet patterns(context);
     patterns.add<ScalarPattern>(converter, context);
     scf::populateSCFStructuralTypeConversionsAndLegality(converter, patterns,
-                                                         target);
-    if (failed(
-            applyFullConversion(getOperation(), target, std::move(patterns))))
+                                                         legal);
+    if (failed(applyFullConversion(getOperation(), legal, std::move(patterns))))
       signalPassFailure();
   }
 };

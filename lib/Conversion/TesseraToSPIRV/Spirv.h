@@ -26,15 +26,54 @@ int64_t getStorageBytes(Type element);
 /// i32, or a vector of so many, for an access of 4, 8 or 16 bytes.
 Type getRawType(MLIRContext *context, int64_t bytes);
 
+/// What differs between SPIR-V for Vulkan and for OpenCL ("Client API" in the
+/// SPIR-V specification, section 2.16.2, "Validation Rules for Shader
+/// Capabilities" and "for Kernel Capabilities").
+struct Flavour {
+  /// In diagnostics: "vulkan", "opencl".
+  llvm::StringRef target;
+  spirv::ClientAPI api;
+  spirv::AddressingModel addressing;
+  spirv::MemoryModel memory;
+  spirv::ExecutionModel execution;
+  /// Of the buffers that a kernel is given.
+  spirv::StorageClass global;
+  /// Its name in a barrier's semantics.
+  spirv::MemorySemantics globalSemantics;
+  /// A barrier says as well that what was written is made visible.
+  bool saysVisible;
+  /// Bits of a component of a thread's or a workgroup's number.
+  unsigned numberBits;
+  /// A kernel is given its parameters themselves, rather than the address of a
+  /// block of them, and memory may be looked at through pointers of any type.
+  bool isKernel;
+};
+
+/// That of the target `vulkan`, or of `opencl`; null for another.
+const Flavour *getFlavour(llvm::StringRef target);
+
+/// A chip of one of the two; an error at `op` where there is none.
+FailureOr<const Chip *> getSpirvChip(Operation *op, llvm::StringRef target,
+                                     llvm::StringRef chip);
+
+/// On a stand-in for a kernel's parameter: which of the launch's arguments it
+/// is, counting the fields of descriptors (tessera-lower-memory-to-spirv).
+inline constexpr llvm::StringLiteral fieldAttrName = "tessera.field";
+
 /// A barrier for the threads of `scope`, behind which they see what the others
 /// wrote before it.
-void emitBarrier(OpBuilder &builder, Location loc, spirv::Scope scope);
+void emitBarrier(OpBuilder &builder, Location loc, spirv::Scope scope,
+                 const Flavour &flavour);
 
-/// A device of Vulkan: fragments of its matrix unit are cooperative matrices
-/// (CooperativeMatrix.cpp).
+/// A device of SPIR-V: fragments of its matrix unit are cooperative matrices
+/// (CooperativeMatrix.cpp), or vectors by a lane map.
 class SpirvTarget : public FragmentTarget {
 public:
   using FragmentTarget::FragmentTarget;
+
+  const Flavour &getFlavour() const {
+    return *tessera::getFlavour(chip.target);
+  }
 
   /// Gives each kernel the workgroup memory through which matrices become
   /// vectors of known lane maps and back.
@@ -54,6 +93,16 @@ public:
 /// lanes hold by the row's maps (Dpas.cpp).
 Value emitDpas(OpBuilder &builder, Location loc, const MatrixInstruction &row,
                MmaOp op, Value a, Value b, Value acc);
+
+/// Adds patterns for what OpenCL.std has and upstream's dialect lacks: exp2,
+/// log2 (KernelMath.cpp).
+void populateKernelMath(TypeConverter &converter, RewritePatternSet &patterns);
+
+/// Whether `chip` computes with elements of `type` in f32, by their bits: bf16,
+/// and f16 where it has none.
+bool isComputedWide(Type type, const Chip &chip);
+/// Computes in f32 what `isComputedWide`, and rounds (NarrowFloats.cpp).
+void widenNarrowFloats(Operation *root, const Chip &chip);
 
 /// Whether a fragment of an opaque instruction's can be made of cooperative
 /// matrices: whole tiles, of elements for which the device has some product.

@@ -1,4 +1,4 @@
-//===- TesseraToSPIRV.cpp - Fragments for devices of Vulkan ---------------===//
+//===- TesseraToSPIRV.cpp - Fragments for devices of SPIR-V ---------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
@@ -38,6 +38,35 @@ namespace mlir::tessera {
 using namespace mlir;
 using namespace mlir::tessera;
 
+static const Flavour flavours[] = {
+    {"vulkan", spirv::ClientAPI::Vulkan,
+     spirv::AddressingModel::PhysicalStorageBuffer64,
+     spirv::MemoryModel::Vulkan, spirv::ExecutionModel::GLCompute,
+     spirv::StorageClass::PhysicalStorageBuffer,
+     spirv::MemorySemantics::UniformMemory, /*saysVisible=*/true,
+     /*numberBits=*/32, /*isKernel=*/false},
+    {"opencl", spirv::ClientAPI::OpenCL, spirv::AddressingModel::Physical64,
+     spirv::MemoryModel::OpenCL, spirv::ExecutionModel::Kernel,
+     spirv::StorageClass::CrossWorkgroup,
+     spirv::MemorySemantics::CrossWorkgroupMemory, /*saysVisible=*/false,
+     /*numberBits=*/64, /*isKernel=*/true},
+};
+
+const Flavour *mlir::tessera::getFlavour(StringRef target) {
+  for (const Flavour &flavour : flavours)
+    if (flavour.target == target)
+      return &flavour;
+  return nullptr;
+}
+
+FailureOr<const Chip *>
+mlir::tessera::getSpirvChip(Operation *op, StringRef target, StringRef chip) {
+  if (!getFlavour(target))
+    return op->emitError() << "the target " << target
+                           << " takes no SPIR-V: vulkan and opencl do";
+  return getChip(op, target, chip);
+}
+
 namespace {
 
 struct ConvertTesseraToSPIRVPass
@@ -47,12 +76,12 @@ struct ConvertTesseraToSPIRVPass
 
   void runOnOperation() override {
     gpu::GPUModuleOp module = getOperation();
-    FailureOr<const Chip *> found = getChip(module, "vulkan", chip);
+    FailureOr<const Chip *> found = getSpirvChip(module, target, chip);
     if (failed(found) || failed(separateOpaque(module, **found)))
       return signalPassFailure();
-    SpirvTarget target(**found);
-    if (failed(target.addScratch(module)) ||
-        failed(convertFragmentsToVectors(module, target)))
+    SpirvTarget device(**found);
+    if (failed(device.addScratch(module)) ||
+        failed(convertFragmentsToVectors(module, device)))
       signalPassFailure();
   }
 };

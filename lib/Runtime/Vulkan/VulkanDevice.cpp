@@ -13,6 +13,7 @@
 
 #include "../Format.h"
 #include "VulkanDriver.h"
+#include "VulkanStatistics.h"
 
 #include <algorithm>
 #include <cstring>
@@ -41,6 +42,7 @@ struct Abilities {
   VkPhysicalDeviceShaderAtomicFloatFeaturesEXT atomicFloat = {};
   VkPhysicalDeviceCooperativeMatrixFeaturesKHR cooperativeMatrix = {};
   VkPhysicalDeviceShaderBfloat16FeaturesKHR bfloat16 = {};
+  VkPhysicalDevicePipelineExecutablePropertiesFeaturesKHR executables = {};
   std::vector<VkCooperativeMatrixPropertiesKHR> matrices;
   std::vector<std::string> extensions;
 
@@ -108,6 +110,13 @@ static void query(const VulkanDriver &driver, VkPhysicalDevice handle,
         VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_BFLOAT16_FEATURES_KHR;
     *end = &abilities.bfloat16;
     end = &abilities.bfloat16.pNext;
+  }
+  if (abilities.hasExtension(
+          VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES_EXTENSION_NAME)) {
+    abilities.executables.sType =
+        VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PIPELINE_EXECUTABLE_PROPERTIES_FEATURES_KHR;
+    *end = &abilities.executables;
+    end = &abilities.executables.pNext;
   }
   driver.GetPhysicalDeviceFeatures2(handle, &abilities.features);
   if (!abilities.cooperativeMatrix.cooperativeMatrix ||
@@ -274,6 +283,8 @@ struct Buffer {
 
 struct Kernel {
   std::string image;
+  /// Its module.
+  std::shared_ptr<const std::vector<uint32_t>> code;
   /// Threads of a workgroup, which are compiled in.
   int64_t block[3] = {0, 0, 0};
   VkPipeline pipeline = VK_NULL_HANDLE;
@@ -331,6 +342,12 @@ private:
               VkDeviceSize toOffset, VkDeviceSize bytes);
   Status loadModule(const std::string &image, const uint32_t *words,
                     size_t count, std::vector<std::string> &names);
+  /// Has the driver compile the kernel of this name of a module.
+  VkResult createPipeline(VkShaderModule module, const std::string &name,
+                          const Kernel &kernel, VkPipelineCreateFlags flags,
+                          VkPipeline &pipeline);
+  VkResult createModule(const std::vector<uint32_t> &code,
+                        VkShaderModule &module);
   Expected<Kernel *> findKernel(const char *name);
 
   const VulkanDriver &driver;
@@ -450,6 +467,16 @@ Status VulkanDevice::open() {
     end = &bfloat16.pNext;
   }
 
+  auto executables = make<
+      VkPhysicalDevicePipelineExecutablePropertiesFeaturesKHR>(
+      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PIPELINE_EXECUTABLE_PROPERTIES_FEATURES_KHR);
+  if (abilities.executables.pipelineExecutableInfo) {
+    extensions.push_back(VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES_EXTENSION_NAME);
+    executables.pipelineExecutableInfo = VK_TRUE;
+    *end = &executables;
+    end = &executables.pNext;
+  }
+
   uint32_t count = 0;
   driver.GetPhysicalDeviceQueueFamilyProperties(abilities.handle, &count,
                                                 nullptr);
@@ -493,6 +520,16 @@ Status VulkanDevice::open() {
 #undef TESSERA_FIND
   if (!missing.empty())
     return Status(StatusCode::NoDevice, info().name + " has no " + missing);
+  if (abilities.executables.pipelineExecutableInfo) {
+    vk.GetPipelineExecutableProperties =
+        reinterpret_cast<PFN_vkGetPipelineExecutablePropertiesKHR>(
+            driver.GetDeviceProcAddr(device,
+                                     "vkGetPipelineExecutablePropertiesKHR"));
+    vk.GetPipelineExecutableStatistics =
+        reinterpret_cast<PFN_vkGetPipelineExecutableStatisticsKHR>(
+            driver.GetDeviceProcAddr(device,
+                                     "vkGetPipelineExecutableStatisticsKHR"));
+  }
   vk.GetDeviceQueue(device, queueFamily, 0, &queue);
 
   auto poolInfo =
@@ -948,6 +985,44 @@ static size_t getModuleLength(const uint32_t *words, size_t count) {
   return std::min(at, count);
 }
 
+VkResult VulkanDevice::createModule(const std::vector<uint32_t> &code,
+                                    VkShaderModule &module) {
+  auto info = make<VkShaderModuleCreateInfo>(
+      VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO);
+  info.codeSize = code.size() * sizeof(uint32_t);
+  info.pCode = code.data();
+  return vk.CreateShaderModule(device, &info, nullptr, &module);
+}
+
+VkResult VulkanDevice::createPipeline(VkShaderModule module,
+                                      const std::string &name,
+                                      const Kernel &kernel,
+                                      VkPipelineCreateFlags flags,
+                                      VkPipeline &pipeline) {
+  int64_t threads = kernel.block[0] * kernel.block[1] * kernel.block[2];
+  auto size = make<VkPipelineShaderStageRequiredSubgroupSizeCreateInfo>(
+      VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_REQUIRED_SUBGROUP_SIZE_CREATE_INFO);
+  size.requiredSubgroupSize = static_cast<uint32_t>(info().subgroupSize);
+  auto create = make<VkComputePipelineCreateInfo>(
+      VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO);
+  create.flags = flags;
+  create.stage.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO;
+  create.stage.stage = VK_SHADER_STAGE_COMPUTE_BIT;
+  create.stage.module = module;
+  create.stage.pName = name.c_str();
+  if (abilities.features13.subgroupSizeControl &&
+      (abilities.properties13.requiredSubgroupSizeStages &
+       VK_SHADER_STAGE_COMPUTE_BIT))
+    create.stage.pNext = &size;
+  if (abilities.features13.computeFullSubgroups &&
+      kernel.block[0] % info().subgroupSize == 0 && threads)
+    create.stage.flags =
+        VK_PIPELINE_SHADER_STAGE_CREATE_REQUIRE_FULL_SUBGROUPS_BIT;
+  create.layout = layout;
+  return vk.CreateComputePipelines(device, VK_NULL_HANDLE, 1, &create, nullptr,
+                                   &pipeline);
+}
+
 Status VulkanDevice::loadModule(const std::string &image, const uint32_t *words,
                                 size_t count, std::vector<std::string> &names) {
   std::unordered_map<uint32_t, Kernel> entries;
@@ -961,10 +1036,8 @@ Status VulkanDevice::loadModule(const std::string &image, const uint32_t *words,
       for (int dim = 0; dim < 3; ++dim)
         entries[words[at + 1]].block[dim] = words[at + 3 + dim];
   }
-  auto info = make<VkShaderModuleCreateInfo>(
-      VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO);
-  info.codeSize = count * sizeof(uint32_t);
-  info.pCode = words;
+  auto code =
+      std::make_shared<const std::vector<uint32_t>>(words, words + count);
   VkShaderModule module = VK_NULL_HANDLE;
   auto refuse = [&](const char *call, VkResult result) {
     Status status = check(call, result);
@@ -975,34 +1048,15 @@ Status VulkanDevice::loadModule(const std::string &image, const uint32_t *words,
                          image.c_str(), this->info().name.c_str(),
                          status.message().c_str()));
   };
-  if (VkResult result = vk.CreateShaderModule(device, &info, nullptr, &module))
+  if (VkResult result = createModule(*code, module))
     return refuse("vkCreateShaderModule", result);
   Status status;
   for (auto &[id, name] : entryNames) {
     Kernel kernel = entries[id];
     kernel.image = image;
-    int64_t threads = kernel.block[0] * kernel.block[1] * kernel.block[2];
-    auto size = make<VkPipelineShaderStageRequiredSubgroupSizeCreateInfo>(
-        VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_REQUIRED_SUBGROUP_SIZE_CREATE_INFO);
-    size.requiredSubgroupSize =
-        static_cast<uint32_t>(this->info().subgroupSize);
-    auto pipeline = make<VkComputePipelineCreateInfo>(
-        VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO);
-    pipeline.stage.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO;
-    pipeline.stage.stage = VK_SHADER_STAGE_COMPUTE_BIT;
-    pipeline.stage.module = module;
-    pipeline.stage.pName = name.c_str();
-    if (abilities.features13.subgroupSizeControl &&
-        (abilities.properties13.requiredSubgroupSizeStages &
-         VK_SHADER_STAGE_COMPUTE_BIT))
-      pipeline.stage.pNext = &size;
-    if (abilities.features13.computeFullSubgroups &&
-        kernel.block[0] % this->info().subgroupSize == 0 && threads)
-      pipeline.stage.flags =
-          VK_PIPELINE_SHADER_STAGE_CREATE_REQUIRE_FULL_SUBGROUPS_BIT;
-    pipeline.layout = layout;
-    VkResult result = vk.CreateComputePipelines(
-        device, VK_NULL_HANDLE, 1, &pipeline, nullptr, &kernel.pipeline);
+    kernel.code = code;
+    VkResult result =
+        createPipeline(module, name, kernel, /*flags=*/0, kernel.pipeline);
     if (result) {
       status = refuse("vkCreateComputePipelines", result);
       break;
@@ -1149,6 +1203,23 @@ Expected<KernelResources> VulkanDevice::resources(const char *kernel, int64_t,
   KernelResources result;
   result.maxThreads = static_cast<int>((*found)->block[0] * (*found)->block[1] *
                                        (*found)->block[2]);
+  if (!vk.GetPipelineExecutableProperties ||
+      !vk.GetPipelineExecutableStatistics)
+    return result;
+  // A pipeline of its own: those that are asked about may not be taken from the
+  // driver's cache (Vulkan Specification, "Pipeline Properties").
+  VkShaderModule module = VK_NULL_HANDLE;
+  if (VkResult failed = createModule(*(*found)->code, module))
+    return check("vkCreateShaderModule", failed);
+  VkPipeline pipeline = VK_NULL_HANDLE;
+  VkResult failed =
+      createPipeline(module, kernel, **found,
+                     VK_PIPELINE_CREATE_CAPTURE_STATISTICS_BIT_KHR, pipeline);
+  vk.DestroyShaderModule(device, module, nullptr);
+  if (failed)
+    return check("vkCreateComputePipelines", failed);
+  result.account = describePipeline(vk, device, pipeline);
+  vk.DestroyPipeline(device, pipeline, nullptr);
   return result;
 }
 

@@ -141,6 +141,11 @@ struct VulkanFunctions {
 #define TESSERA_DECLARE(name) PFN_vk##name name = nullptr;
   TESSERA_VULKAN_DEVICE_FUNCTIONS(TESSERA_DECLARE)
 #undef TESSERA_DECLARE
+  /// Null where the device has no VK_KHR_pipeline_executable_properties.
+  PFN_vkGetPipelineExecutablePropertiesKHR GetPipelineExecutableProperties =
+      nullptr;
+  PFN_vkGetPipelineExecutableStatisticsKHR GetPipelineExecutableStatistics =
+      nullptr;
 };
 
 /// A structure of Vulkan's, zero but for what it says it is.

@@ -9,10 +9,10 @@ gpu.module @m {
   // two warpgroups that read, the producer is a third, whose registers they get.
 
   // CHECK-LABEL: gpu.func @tiles
-  // CHECK-SAME:    workgroup(%[[WO:.+]] : memref<128x256xf16, {{.+}}>, %{{.+}} : memref<4xi64, {{.+}}>, %[[WA:.+]] : memref<2x128x64xf16, {{.+}}>, %[[WB:.+]] : memref<2x64x256xf16, {{[^>]+}}>>) kernel
+  // CHECK-SAME:    workgroup(%[[WO:.+]] : memref<128x256xf16, {{.+}}>, %{{.+}} : memref<6xi64, {{.+}}>, %[[WA:.+]] : memref<2x128x64xf16, {{.+}}>, %[[WB:.+]] : memref<2x64x256xf16, {{[^>]+}}>>) kernel
   // CHECK-SAME:    known_block_size = array<i32: 384, 1, 1>
   // CHECK-SAME:    nvvm.minctasm = 1 : i32
-  // CHECK-SAME:    tessera.copies = "bulk copies by a subgroup of their own; the output leaves workgroup memory by bulk copies"
+  // CHECK-SAME:    tessera.copies = "bulk copies by a subgroup of their own; a second one takes the output from workgroup memory"
   // CHECK-SAME:    tessera.producer_threads = 128 : i64
   // CHECK-SAME:    {argument = 2 : i64, box = array<i64: 128, 64>, swizzle = 128 : i64, symbol = @tiles_map_2}]
   // CHECK:         %[[MAPC:.+]] = llvm.mlir.addressof @tiles_map_2
@@ -26,7 +26,7 @@ gpu.module @m {
   // CHECK:         gpu.barrier
   // CHECK:         %[[PRODUCES:.+]] = arith.cmpi uge, %[[THREAD]], %c256
   // CHECK-NEXT:    scf.if %[[PRODUCES]] {
-  // CHECK-NEXT:      nvvm.setmaxregister decrease 24
+  // CHECK-NEXT:      nvvm.setmaxregister decrease 32
   // CHECK-NEXT:      scf.if %[[ISSUES]] {
   // CHECK-NEXT:        scf.for %[[T:.+]] = %block_id_x to %c8 step %grid_dim_x iter_args(%[[TS:.+]] = %c0, %[[TP:.+]] = %c0_i32) -> (index, i32) {
   // CHECK-NEXT:          %[[END:.+]]:2 = scf.for %{{.+}} = %c0 to %c4 step %c1 iter_args(%{{.+}} = %[[TS]], %{{.+}} = %[[TP]]) -> (index, i32) {
@@ -41,9 +41,27 @@ gpu.module @m {
   // CHECK-NEXT:          scf.yield %[[END]]#0, %[[END]]#1
   // CHECK-NEXT:        }
   // CHECK-NEXT:      }
+
+  // The carrier says that the memory is free, waits for what is made there, and
+  // takes it away.
+  // CHECK-NEXT:      %[[CARRIES:.+]] = arith.cmpi eq, %[[THREAD]], %c288
+  // CHECK-NEXT:      scf.if %[[CARRIES]] {
+  // CHECK-NEXT:        scf.for %[[T:.+]] = %block_id_x to %c8 step %grid_dim_x iter_args(%[[MADE:.+]] = %c0_i32) -> (i32) {
+  // CHECK:               mbarrier.arrive.shared
+  // CHECK:               mbarrier.try_wait{{.*}} %{{.+}}, %[[MADE]] :
+  // CHECK:               nvvm.cp.async.bulk.tensor.global.shared.cta %[[MAPC]], %{{.+}}, box[%c0_i32, %[[ROW:.+]]] :
+  // CHECK:               nvvm.cp.async.bulk.tensor.global.shared.cta %[[MAPC]], %{{.+}}, box[%c64_i32, %[[ROW]]] :
+  // CHECK:               nvvm.cp.async.bulk.tensor.global.shared.cta %[[MAPC]], %{{.+}}, box[%c128_i32, %[[ROW]]] :
+  // CHECK:               nvvm.cp.async.bulk.tensor.global.shared.cta %[[MAPC]], %{{.+}}, box[%c192_i32, %[[ROW]]] :
+  // CHECK-NEXT:          nvvm.cp.async.bulk.commit.group
+  // CHECK-NEXT:          nvvm.cp.async.bulk.wait_group 0 {read}
+  // CHECK-NEXT:          %[[NEXT:.+]] = arith.xori %[[MADE]], %c1_i32
+  // CHECK-NEXT:          scf.yield %[[NEXT]]
+  // CHECK-NEXT:        }
+  // CHECK-NEXT:      }
   // CHECK-NEXT:    } else {
-  // CHECK-NEXT:      nvvm.setmaxregister increase 240
-  // CHECK-NEXT:      scf.for %[[T:.+]] = %block_id_x to %c8 step %grid_dim_x iter_args(%[[TS:.+]] = %c0, %[[TP:.+]] = %c0_i32) -> (index, i32) {
+  // CHECK-NEXT:      nvvm.setmaxregister increase 232
+  // CHECK-NEXT:      scf.for %[[T:.+]] = %block_id_x to %c8 step %grid_dim_x iter_args(%[[TS:.+]] = %c0, %[[TP:.+]] = %c0_i32, %[[FREE:.+]] = %c0_i32) -> (index, i32, i32) {
   // CHECK:             %[[END:.+]]:3 = scf.for %{{.+}} = %c0 to %c4 step %c1 iter_args(%[[ACC:.+]] = %{{.+}}, %[[SLOT:.+]] = %[[TS]], %[[PARITY:.+]] = %[[TP]])
   // CHECK-NOT:           barrier id
   // CHECK:               mbarrier.try_wait{{.*}} %{{.+}}, %[[PARITY]] :
@@ -56,28 +74,18 @@ gpu.module @m {
   // CHECK:               scf.yield %[[NEXT]], %{{.+}}, %{{.+}} :
   // CHECK-NEXT:        }
 
-  // The copies of the tile before have read the memory, the readers meet at a
-  // barrier of theirs, and copies see what they have written.
-  // CHECK-NEXT:        scf.if %[[FIRST]] {
-  // CHECK-NEXT:          nvvm.cp.async.bulk.wait_group 0 {read}
-  // CHECK-NEXT:        }
+  // No warpgroup waits for the other: only for the memory, and the carrier for
+  // each subgroup.
+  // CHECK-NOT:         barrier id
+  // CHECK:             %[[HALF:.+]] = tessera.map %[[END]]#0
+  // CHECK:             mbarrier.try_wait{{.*}} %{{.+}}, %[[FREE]] :
+  // CHECK-NEXT:        tessera.store %[[HALF]], %[[WO]]
   // CHECK-NEXT:        nvvm.fence.proxy {kind = #nvvm.proxy_kind<async.shared>, space = #nvvm.shared_space<cta>}
-  // CHECK-NEXT:        nvvm.barrier id = %c1_i32 number_of_threads = %c256_i32
-  // CHECK-NEXT:        %[[HALF:.+]] = tessera.map %[[END]]#0
-  // CHECK:             tessera.store %[[HALF]], %[[WO]]
-  // CHECK-NEXT:        nvvm.fence.proxy {kind = #nvvm.proxy_kind<async.shared>, space = #nvvm.shared_space<cta>}
-  // CHECK-NEXT:        nvvm.barrier id = %c1_i32 number_of_threads = %c256_i32
-  // CHECK-NEXT:        scf.if %[[FIRST]] {
-  // CHECK:               nvvm.cp.async.bulk.tensor.global.shared.cta %[[MAPC]], %{{.+}}, box[%c0_i32, %[[ROW:.+]]] :
-  // CHECK:               nvvm.cp.async.bulk.tensor.global.shared.cta %[[MAPC]], %{{.+}}, box[%c64_i32, %[[ROW]]] :
-  // CHECK:               nvvm.cp.async.bulk.tensor.global.shared.cta %[[MAPC]], %{{.+}}, box[%c128_i32, %[[ROW]]] :
-  // CHECK:               nvvm.cp.async.bulk.tensor.global.shared.cta %[[MAPC]], %{{.+}}, box[%c192_i32, %[[ROW]]] :
-  // CHECK-NEXT:          nvvm.cp.async.bulk.commit.group
-  // CHECK-NEXT:        }
-  // CHECK-NEXT:        scf.yield %[[END]]#1, %[[END]]#2
-  // CHECK-NEXT:      }
-  // CHECK-NEXT:      scf.if %[[FIRST]] {
-  // CHECK-NEXT:        nvvm.cp.async.bulk.wait_group 0 {read}
+  // CHECK-NEXT:        nvvm.bar.warp.sync
+  // CHECK:             mbarrier.arrive.shared
+  // CHECK-NOT:         barrier id
+  // CHECK:             %[[NEXTFREE:.+]] = arith.xori %[[FREE]], %c1_i32
+  // CHECK-NEXT:        scf.yield %[[END]]#1, %[[END]]#2, %[[NEXTFREE]]
   // CHECK-NEXT:      }
   // CHECK-NEXT:    }
   // CHECK-NEXT:    gpu.return
@@ -128,30 +136,29 @@ gpu.module @m {
   // CHECK-LABEL: gpu.func @one_step
   // CHECK-SAME:    known_block_size = array<i32: 384, 1, 1>
   // CHECK-COUNT-3: scf.if
-  // CHECK-NEXT:      nvvm.setmaxregister decrease 24
+  // CHECK-NEXT:      nvvm.setmaxregister decrease 32
   // CHECK:           scf.for %{{.+}} = %block_id_x to %c8 step %grid_dim_x iter_args(%[[SLOT:.+]] = %c0, %[[PARITY:.+]] = %c0_i32) -> (index, i32) {
   // CHECK-NEXT:        %[[BEFORE:.+]] = arith.xori %[[PARITY]], %c1_i32
   // CHECK:             mbarrier.try_wait{{.*}} %{{.+}}, %[[BEFORE]] :
   // CHECK:             nvvm.cp.async.bulk.tensor.shared.cluster.global
   // CHECK:             scf.yield
   // CHECK-NEXT:      }
+  // CHECK:           scf.for %{{.+}} = %block_id_x to %c8 step %grid_dim_x iter_args(%[[MADE:.+]] = %c0_i32) -> (i32) {
+  // CHECK:             nvvm.cp.async.bulk.tensor.global.shared.cta
+  // CHECK:             nvvm.cp.async.bulk.commit.group
+  // CHECK:             nvvm.cp.async.bulk.wait_group 0 {read}
   // CHECK:         } else {
-  // CHECK-NEXT:      nvvm.setmaxregister increase 240
-  // CHECK-NEXT:      scf.for %{{.+}} = %block_id_x to %c8 step %grid_dim_x iter_args(%[[SLOT:.+]] = %c0, %[[PARITY:.+]] = %c0_i32) -> (index, i32) {
+  // CHECK-NEXT:      nvvm.setmaxregister increase 232
+  // CHECK-NEXT:      scf.for %{{.+}} = %block_id_x to %c8 step %grid_dim_x iter_args(%[[SLOT:.+]] = %c0, %[[PARITY:.+]] = %c0_i32, %[[FREE:.+]] = %c0_i32) -> (index, i32, i32) {
   // CHECK-NOT:         nvvm.barrier
   // CHECK:             mbarrier.try_wait{{.*}} %{{.+}}, %[[PARITY]] :
   // CHECK-NEXT:        %[[F:.+]] = tessera.load %{{.+}}[%[[SLOT]], %c0, %c0]
-  // CHECK:             nvvm.cp.async.bulk.wait_group 0 {read}
-  // CHECK:             nvvm.barrier id
+  // CHECK:             mbarrier.try_wait{{.*}} %{{.+}}, %[[FREE]] :
   // CHECK-NEXT:        tessera.store %[[F]]
-  // CHECK:             mbarrier.arrive.shared
-  // CHECK:             %[[NEXT:.+]] = arith.addi %[[SLOT]], %c1
-  // CHECK:             nvvm.barrier id
-  // CHECK:             nvvm.cp.async.bulk.tensor.global.shared.cta
-  // CHECK:             nvvm.cp.async.bulk.commit.group
+  // CHECK-COUNT-2:     mbarrier.arrive.shared
+  // CHECK-NOT:         nvvm.barrier
   // CHECK:             scf.yield
   // CHECK-NEXT:      }
-  // CHECK:           nvvm.cp.async.bulk.wait_group 0 {read}
   gpu.func @one_step(%a: memref<512x64xf16>, %c: memref<512x64xf16>)
       workgroup(%wa: memref<64x64xf16, #wg>, %wo: memref<64x64xf16, #wg>) kernel
       attributes {known_block_size = array<i32: 256, 1, 1>, tessera.group = 4 : i64, tessera.stages = 3 : i64} {

@@ -1,12 +1,18 @@
 // RUN: gpu-opt %s --tessera-convert-kernels-to-spirv="chip=lavapipe" --verify-diagnostics --split-input-file | FileCheck %s
 
 // A loop that may not run leaves what it was given. Upstream's lowering alone
-// would leave its results unset.
+// would leave its results unset, and have the body in the continue construct.
 // CHECK-LABEL: spirv.func @loop
 // CHECK: %[[RUNS:.*]] = spirv.SGreaterThan
 // CHECK: %[[RESULT:.*]] = spirv.Variable
 // CHECK: spirv.BranchConditional %[[RUNS]], ^{{.*}}, ^[[ELSE:.*]]
 // CHECK: spirv.mlir.loop
+// CHECK: spirv.BranchConditional %{{.*}}, ^[[BODY:.*]], ^{{.*}}
+// CHECK: ^[[BODY]]:
+// CHECK: spirv.FAdd
+// CHECK: spirv.Branch ^[[CONTINUE:[^( ]*]]{{$}}
+// CHECK: ^[[CONTINUE]]:
+// CHECK-NEXT: spirv.Branch ^
 // CHECK: spirv.mlir.merge
 // CHECK: spirv.Store "Function" %[[RESULT]], %
 // CHECK: ^[[ELSE]]:
@@ -47,6 +53,21 @@ gpu.module @m {
 gpu.module @m {
   // expected-error @below {{2048 threads, but lavapipe has at most 1024 in a workgroup}}
   gpu.func @many() kernel attributes {known_block_size = array<i32: 2048, 1, 1>} {
+    gpu.return
+  }
+}
+
+// -----
+
+// Sums of the device's scope need a capability, which upstream does not see.
+// CHECK: spirv.module PhysicalStorageBuffer64 Vulkan requires #spirv.vce<v1.6, [{{.*}}VulkanMemoryModelDeviceScope
+// CHECK-LABEL: spirv.func @atomic
+gpu.module @m {
+  gpu.func @atomic() kernel attributes {known_block_size = array<i32: 16, 1, 1>} {
+    %one = arith.constant 1 : i32
+    %address = arith.constant 64 : i64
+    %p = spirv.ConvertUToPtr %address : i64 to !spirv.ptr<i32, PhysicalStorageBuffer>
+    %before = spirv.AtomicIAdd <Device> <None> %p, %one : !spirv.ptr<i32, PhysicalStorageBuffer>
     gpu.return
   }
 }

@@ -22,9 +22,12 @@ gpu.module @m {
   }
 
   // What is only ever read and written 16 bytes at a time is made of such units;
-  // a narrower access makes them narrower.
+  // a narrower access makes them narrower. Places in it have 32 bits.
   // CHECK-LABEL: gpu.func @units
   // CHECK: spirv.Load "PhysicalStorageBuffer" %{{.*}} ["Aligned", 16] : vector<4xi32>
+  // CHECK: %[[PLACE:.*]] = arith.index_cast %{{.*}} : index to i32
+  // CHECK: %[[UNIT:.*]] = arith.shrsi %[[PLACE]], %{{.*}} : i32
+  // CHECK: spirv.AccessChain %__workgroup0_addr[%[[UNIT]]]
   // CHECK: spirv.Store "Workgroup" %{{.*}} ["NonPrivatePointer"] : vector<4xi32>
   // CHECK: spirv.Store "Workgroup" %{{.*}} ["NonPrivatePointer"] : f16
   gpu.func @units(%m: memref<64xf16>, %i: index)

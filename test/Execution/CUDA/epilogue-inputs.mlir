@@ -19,7 +19,7 @@
 // CARRIED: operands: bulk copies by a subgroup of their own; a second one brings what the epilogue reads to workgroup memory, and takes the output from there
 // CARRIED-NOT: straight from memory
 // SECOND: takes the output from there; the lanes read argument {{[0-9]}} of the kernel straight from memory: there is room for one
-// WIDER: the output leaves workgroup memory by bulk copies; the lanes read argument {{[0-9]}} of the kernel straight from memory: its elements are not of the output's type
+// WIDER: a second one takes the output from workgroup memory; the lanes read argument {{[0-9]}} of the kernel straight from memory: its elements are not of the output's type
 // ALL: operands: bulk copies by a subgroup of their own; the output leaves workgroup memory by all threads: {{.+}}; the lanes read argument {{[0-9]}} of the kernel straight from memory: its rows are not known to begin at multiples of 16 bytes
 // CHECK: {{^}}verified
 

@@ -5,27 +5,28 @@
 // for each tile or several, batches, five warpgroups that read, edges, rows
 // that bulk copies cannot write, an output whose rows run along M, parts of a reduction.
 
-// RUN: gpu-runner %s --target=cuda --verify --require-mma --entry=one_slot --explain | FileCheck %s --check-prefixes=CHECK,BULK
-// RUN: gpu-runner %s --target=cuda --verify --require-mma --entry=slots_2 --explain | FileCheck %s --check-prefixes=CHECK,BULK
-// RUN: gpu-runner %s --target=cuda --verify --require-mma --entry=slots_3 --explain | FileCheck %s --check-prefixes=CHECK,BULK
-// RUN: gpu-runner %s --target=cuda --verify --require-mma --entry=slots_4 --explain | FileCheck %s --check-prefixes=CHECK,BULK
-// RUN: gpu-runner %s --target=cuda --verify --require-mma --entry=slots_5 --explain | FileCheck %s --check-prefixes=CHECK,BULK
-// RUN: gpu-runner %s --target=cuda --verify --require-mma --entry=one_step --explain | FileCheck %s --check-prefixes=CHECK,BULK
+// RUN: gpu-runner %s --target=cuda --verify --require-mma --entry=one_slot --explain | FileCheck %s --check-prefixes=CHECK,TAKEN
+// RUN: gpu-runner %s --target=cuda --verify --require-mma --entry=slots_2 --explain | FileCheck %s --check-prefixes=CHECK,TAKEN
+// RUN: gpu-runner %s --target=cuda --verify --require-mma --entry=slots_3 --explain | FileCheck %s --check-prefixes=CHECK,TAKEN
+// RUN: gpu-runner %s --target=cuda --verify --require-mma --entry=slots_4 --explain | FileCheck %s --check-prefixes=CHECK,TAKEN
+// RUN: gpu-runner %s --target=cuda --verify --require-mma --entry=slots_5 --explain | FileCheck %s --check-prefixes=CHECK,TAKEN
+// RUN: gpu-runner %s --target=cuda --verify --require-mma --entry=one_step --explain | FileCheck %s --check-prefixes=CHECK,TAKEN
 // RUN: gpu-runner %s --target=cuda --verify --require-mma --entry=one_tile --explain | FileCheck %s --check-prefixes=CHECK,BULK
-// RUN: gpu-runner %s --target=cuda --verify --require-mma --entry=large --explain | FileCheck %s --check-prefixes=CHECK,BULK
+// RUN: gpu-runner %s --target=cuda --verify --require-mma --entry=large --explain | FileCheck %s --check-prefixes=CHECK,TAKEN
 // RUN: gpu-runner %s --target=cuda --verify --require-mma --entry=five_groups --explain | FileCheck %s --check-prefixes=CHECK,BULK
-// RUN: gpu-runner %s --target=cuda --verify --require-mma --entry=one_group --explain | FileCheck %s --check-prefixes=CHECK,BULK
-// RUN: gpu-runner %s --target=cuda --verify --require-mma --entry=edges --explain | FileCheck %s --check-prefixes=CHECK,BULK
-// RUN: gpu-runner %s --target=cuda --verify --require-mma --entry=narrow --explain | FileCheck %s --check-prefixes=CHECK,BULK
+// RUN: gpu-runner %s --target=cuda --verify --require-mma --entry=one_group --explain | FileCheck %s --check-prefixes=CHECK,TAKEN
+// RUN: gpu-runner %s --target=cuda --verify --require-mma --entry=edges --explain | FileCheck %s --check-prefixes=CHECK,TAKEN
+// RUN: gpu-runner %s --target=cuda --verify --require-mma --entry=narrow --explain | FileCheck %s --check-prefixes=CHECK,TAKEN
 // RUN: gpu-runner %s --target=cuda --verify --require-mma --entry=unaligned --explain | FileCheck %s --check-prefixes=CHECK,ALL
-// RUN: gpu-runner %s --target=cuda --verify --require-mma --entry=transposed --explain | FileCheck %s --check-prefixes=CHECK,BULK
-// RUN: gpu-runner %s --target=cuda --verify --require-mma --entry=batched --explain | FileCheck %s --check-prefixes=CHECK,BULK
+// RUN: gpu-runner %s --target=cuda --verify --require-mma --entry=transposed --explain | FileCheck %s --check-prefixes=CHECK,TAKEN
+// RUN: gpu-runner %s --target=cuda --verify --require-mma --entry=batched --explain | FileCheck %s --check-prefixes=CHECK,TAKEN
 // RUN: gpu-runner %s --target=cuda --verify --require-mma --entry=single --explain | FileCheck %s --check-prefixes=CHECK,CARRIED
-// RUN: gpu-runner %s --target=cuda --verify --require-mma --entry=split --explain | FileCheck %s --check-prefixes=CHECK,BULK
+// RUN: gpu-runner %s --target=cuda --verify --require-mma --entry=split --explain | FileCheck %s --check-prefixes=CHECK,TAKEN
 // RUN: gpu-runner %s --target=cuda --verify --require-mma --entry=epilogue --explain | FileCheck %s --check-prefixes=CHECK,CARRIED
 // RUN: gpu-runner %s --target=cuda --verify --require-mma --entry=by_default --explain | FileCheck %s --check-prefixes=CHECK,CARRIED
 // CHECK: wgmma.m64n
 // BULK: operands: bulk copies by a subgroup of their own; the output leaves workgroup memory by bulk copies
+// TAKEN: operands: bulk copies by a subgroup of their own; a second one takes the output from workgroup memory
 // CARRIED: operands: bulk copies by a subgroup of their own; a second one brings what the epilogue reads to workgroup memory, and takes the output from there
 // ALL: operands: bulk copies by a subgroup of their own; the output leaves workgroup memory by all threads: rows of argument {{.}} of the kernel are not known to begin at multiples of 16 bytes
 // CHECK: {{^}}verified

@@ -252,6 +252,13 @@ struct Chip {
   /// The rows this chip has, best first.
   std::vector<MatrixInstruction> instructions;
 
+  /// Computes with f16; else its kernels do so in f32, by the elements' bits.
+  bool hasF16 = true;
+  /// Computes with f64; else kernels of it are refused.
+  bool hasF64 = true;
+  /// Adds f32, and f64, to memory atomically; else by comparing and exchanging.
+  bool hasAtomicF32 = true, hasAtomicF64 = true;
+
   /// Whether a subgroup is several lanes, which have numbers and exchange
   /// values; else it is one thread.
   bool hasLanes() const { return subgroupSize > 1; }

@@ -25,6 +25,7 @@ const std::vector<Chip> &mlir::tessera::getAllChips() {
     addAmdChips(chips);
     addVulkanChips(chips);
     addIntelChips(chips);
+    addOpenCLChips(chips);
     return chips;
   }();
   return chips;
@@ -46,7 +47,9 @@ const Chip *mlir::tessera::findChip(llvm::StringRef target,
     for (const Chip &chip : getEmulatedChips())
       if (chip.name == name)
         return &chip;
-  return target == "vulkan" ? findReportedChip(name) : nullptr;
+  if (target == "vulkan")
+    return findReportedChip(name);
+  return target == "opencl" ? findReportedOpenCLChip(name) : nullptr;
 }
 
 std::vector<std::string> mlir::tessera::getKnownChips(llvm::StringRef target,

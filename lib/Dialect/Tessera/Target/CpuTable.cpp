@@ -29,6 +29,33 @@ static LaneMap getRowMajorMap(int64_t rows, int64_t cols) {
   return LaneMap(llvm::ArrayRef<LaneMap::Step>(), steps);
 }
 
+void mlir::tessera::addVectorInstructions(Chip &chip, int64_t vectorBytes) {
+  for (auto [a, b, acc] : getScalarProducts()) {
+    int64_t bytes = llvm::StringRef(acc) == "f64"   ? 8
+                    : llvm::StringRef(acc) == "f16" ? 2
+                                                    : 4;
+    for (int64_t n = vectorBytes / bytes; n; n /= 2)
+      for (int64_t k = 16; k; k /= 2) {
+        MatrixInstruction row;
+        row.m = 1;
+        row.n = n;
+        row.k = k;
+        row.name = "fma.m1n" + llvm::utostr(n) + "k" + llvm::utostr(k) + "." +
+                   acc + "." + a;
+        if (llvm::StringRef(a) != b)
+          row.name += std::string(".") + b;
+        row.aType = a;
+        row.bType = b;
+        row.accType = acc;
+        row.matrixUnit = false;
+        row.aMap = getRowMajorMap(1, k);
+        row.bMap = getRowMajorMap(k, n);
+        row.accMap = getRowMajorMap(1, n);
+        chip.instructions.push_back(row);
+      }
+  }
+}
+
 void mlir::tessera::addCpuChips(std::vector<Chip> &chips) {
   struct Entry {
     const char *name;
@@ -59,30 +86,7 @@ void mlir::tessera::addCpuChips(std::vector<Chip> &chips) {
     std::array<int64_t, 2> tile{entry.tile[0], entry.tile[1] * lanes};
     chip.matrixDefaults = chip.scalarDefaults = {tile, tile, 4, 0};
     chip.simt = {1, 4096, 128, 4};
-    for (auto [a, b, acc] : getScalarProducts()) {
-      int64_t bytes = llvm::StringRef(acc) == "f64"   ? 8
-                      : llvm::StringRef(acc) == "f16" ? 2
-                                                      : 4;
-      for (int64_t n = entry.vectorBytes / bytes; n; n /= 2)
-        for (int64_t k = 16; k; k /= 2) {
-          MatrixInstruction row;
-          row.m = 1;
-          row.n = n;
-          row.k = k;
-          row.name = "fma.m1n" + llvm::utostr(n) + "k" + llvm::utostr(k) + "." +
-                     acc + "." + a;
-          if (llvm::StringRef(a) != b)
-            row.name += std::string(".") + b;
-          row.aType = a;
-          row.bType = b;
-          row.accType = acc;
-          row.matrixUnit = false;
-          row.aMap = getRowMajorMap(1, k);
-          row.bMap = getRowMajorMap(k, n);
-          row.accMap = getRowMajorMap(1, n);
-          chip.instructions.push_back(row);
-        }
-    }
+    addVectorInstructions(chip, entry.vectorBytes);
     chips.push_back(std::move(chip));
   }
 }

@@ -16,10 +16,34 @@ void addNvidiaChips(std::vector<Chip> &chips);
 void addAmdChips(std::vector<Chip> &chips);
 void addVulkanChips(std::vector<Chip> &chips);
 void addIntelChips(std::vector<Chip> &chips);
+void addOpenCLChips(std::vector<Chip> &chips);
 
 /// The chip that a device of Vulkan reports (VulkanTable.cpp), or null where
 /// the text describes none. It lives as long as the program.
 const Chip *findReportedChip(llvm::StringRef description);
+/// The same of OpenCL (OpenCLTable.cpp).
+const Chip *findReportedOpenCLChip(llvm::StringRef description);
+
+/// A device known by name.
+struct ReportedProfile {
+  const char *name;
+  /// What it reports.
+  const char *description;
+};
+
+/// The chip of a description: lanes, workgroup memory and threads, then
+/// products, and fields that stand for nothing here. Null where it is none.
+std::unique_ptr<Chip> parseReportedChip(llvm::StringRef target,
+                                        llvm::StringRef name,
+                                        llvm::StringRef description);
+
+/// One of `profiles` with the same description, else what `parse` makes of it,
+/// once: a chip that lives as long as the program. Null where it is none.
+const Chip *
+findReportedChip(llvm::StringRef target, llvm::StringRef description,
+                 llvm::ArrayRef<ReportedProfile> profiles,
+                 std::unique_ptr<Chip> (*parse)(llvm::StringRef name,
+                                                llvm::StringRef description));
 
 /// The operand types of scalar products: every row of the table of
 /// `tessera.mma` as {a, b, acc}.
@@ -28,6 +52,10 @@ llvm::ArrayRef<std::array<const char *, 3>> getScalarProducts();
 /// Rows for products by scalar FMAs, over a subgroup of 8 to 128 lanes, last in
 /// the chip's table.
 void addScalarInstructions(Chip &chip);
+
+/// Rows for products in a chip whose subgroups have one lane: an element of a
+/// with vectors of b of at most `vectorBytes` (CpuTable.cpp).
+void addVectorInstructions(Chip &chip, int64_t vectorBytes);
 
 } // namespace mlir::tessera
 

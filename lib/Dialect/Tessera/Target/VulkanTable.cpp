@@ -25,18 +25,7 @@
 
 using namespace mlir::tessera;
 
-namespace {
-
-/// A device known by name.
-struct Profile {
-  const char *name;
-  /// What it reports.
-  const char *description;
-};
-
-} // namespace
-
-static const Profile profiles[] = {
+static const ReportedProfile profiles[] = {
     // Mesa's lavapipe since 26.0, and before that: on the CPU, 8 lanes.
     {"lavapipe", "s8-w32768-t1024-m8n8k8.f16.f16-m8n8k8.f32.f16-"
                  "m8n8k8.u32.u8-m8n8k8.s32.s8"},
@@ -102,12 +91,12 @@ parseProduct(llvm::StringRef text, int64_t lanes, bool unsignedToo) {
   return row;
 }
 
-/// Null where `description` is none.
-static std::unique_ptr<Chip> parse(llvm::StringRef name,
-                                   llvm::StringRef description) {
+std::unique_ptr<Chip>
+mlir::tessera::parseReportedChip(llvm::StringRef target, llvm::StringRef name,
+                                 llvm::StringRef description) {
   auto chip = std::make_unique<Chip>();
   chip->name = name.str();
-  chip->target = "vulkan";
+  chip->target = target.str();
   llvm::SmallVector<llvm::StringRef> fields;
   description.split(fields, '-');
   if (fields.size() < 3)
@@ -119,7 +108,8 @@ static std::unique_ptr<Chip> parse(llvm::StringRef name,
   if (!number(fields[0], "s", chip->subgroupSize) ||
       !number(fields[1], "w", chip->workgroupMemoryBytes) ||
       !number(fields[2], "t", chip->maxThreads) ||
-      !llvm::isPowerOf2_64(chip->subgroupSize) || chip->subgroupSize > 128)
+      !llvm::isPowerOf2_64(chip->subgroupSize) || chip->subgroupSize > 128 ||
+      (chip->hasLanes() && chip->subgroupSize < 8))
     return nullptr;
   for (llvm::StringRef field : llvm::ArrayRef(fields).drop_front(3)) {
     std::string other = (field.split('.').first + ".u32.u8").str();
@@ -153,12 +143,20 @@ static std::unique_ptr<Chip> parse(llvm::StringRef name,
                               : ScheduleDefaults{{32, 64}, {16, 32}, 32, 1};
   chip->processors = wide ? 128 : 4;
   chip->simt = {wide ? 256 : 64, 1, wide ? 512 : 64, 4};
-  addScalarInstructions(*chip);
+  if (chip->hasLanes())
+    addScalarInstructions(*chip);
+  else
+    addVectorInstructions(*chip, 32);
   return chip;
 }
 
+static std::unique_ptr<Chip> parse(llvm::StringRef name,
+                                   llvm::StringRef description) {
+  return parseReportedChip("vulkan", name, description);
+}
+
 void mlir::tessera::addVulkanChips(std::vector<Chip> &chips) {
-  for (const Profile &profile : profiles)
+  for (const ReportedProfile &profile : profiles)
     chips.push_back(std::move(*parse(profile.name, profile.description)));
 }
 
@@ -171,20 +169,28 @@ getSortedFields(llvm::StringRef description) {
   return fields;
 }
 
-const Chip *mlir::tessera::findReportedChip(llvm::StringRef description) {
+const Chip *mlir::tessera::findReportedChip(
+    llvm::StringRef target, llvm::StringRef description,
+    llvm::ArrayRef<ReportedProfile> profiles,
+    std::unique_ptr<Chip> (*parse)(llvm::StringRef name,
+                                   llvm::StringRef description)) {
   // One that has a name goes by it.
-  for (const Profile &profile : profiles)
+  for (const ReportedProfile &profile : profiles)
     if (getSortedFields(description) == getSortedFields(profile.description))
-      return findChip("vulkan", profile.name);
+      return findChip(target, profile.name);
   static std::mutex mutex;
   static std::vector<std::unique_ptr<Chip>> known;
   std::lock_guard<std::mutex> lock(mutex);
   for (const auto &chip : known)
-    if (chip->name == description)
+    if (chip->target == target && chip->name == description)
       return chip.get();
   std::unique_ptr<Chip> chip = parse(description, description);
   if (!chip)
     return nullptr;
   known.push_back(std::move(chip));
   return known.back().get();
+}
+
+const Chip *mlir::tessera::findReportedChip(llvm::StringRef description) {
+  return findReportedChip("vulkan", description, profiles, parse);
 }

@@ -412,7 +412,8 @@ std::optional<StagingPlan> mlir::tessera::matchBulkSteps(Operation *kernel,
     return isNot("workgroup memory is used for more than the steps' tiles");
   if (stages < 1)
     return isNot("the kernel has no number of stages");
-  int64_t producers = countProducerThreads(threads, chip, !plan.inputs.empty());
+  int64_t producers = countProducerThreads(
+      threads, chip, !plan.inputs.empty() || !plan.outputs.empty());
   if (threads % chip.subgroupSize != 0 || threads + producers > chip.maxThreads)
     return isNot("a workgroup of " + Twine(threads) +
                  " threads has no room for a subgroup that copies");

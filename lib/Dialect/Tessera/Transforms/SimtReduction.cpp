@@ -30,6 +30,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/SCF/Utils/Utils.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 
 using namespace mlir;
@@ -624,6 +625,54 @@ void Emitter::emitRows() {
 // Columns
 //===----------------------------------------------------------------------===//
 
+/// Has each thread load several vectors before it uses the first: the innermost
+/// loops of `op` are unrolled, and what needs no result of the steps before is
+/// put first.
+static void unrollLoads(gpu::LaunchOp op, int64_t unroll) {
+  SmallVector<scf::ForOp> loops;
+  op.walk([&](scf::ForOp loop) {
+    bool readsOnly =
+        !loop.getBody()
+             ->walk([](Operation *inner) {
+               return isa<scf::ForOp>(inner) ||
+                              hasEffect<MemoryEffects::Write>(inner)
+                          ? WalkResult::interrupt()
+                          : WalkResult::advance();
+             })
+             .wasInterrupted();
+    if (readsOnly && loop.getNumRegionIterArgs())
+      loops.push_back(loop);
+  });
+  for (scf::ForOp loop : loops) {
+    FailureOr<UnrolledLoopInfo> unrolled = loopUnrollByFactor(loop, unroll);
+    if (failed(unrolled) || !unrolled->mainLoopOp)
+      continue;
+    scf::ForOp wide = *unrolled->mainLoopOp;
+    llvm::SmallPtrSet<Operation *, 16> later;
+    Operation *first = nullptr;
+    Block *body = wide.getBody();
+    auto isLater = [&](Value value) {
+      if (auto argument = dyn_cast<BlockArgument>(value))
+        return argument.getOwner() == body && argument.getArgNumber() > 0;
+      return later.contains(value.getDefiningOp());
+    };
+    for (Operation &inner :
+         llvm::make_early_inc_range(body->without_terminator())) {
+      bool depends = false;
+      inner.walk([&](Operation *nested) {
+        depends |= llvm::any_of(nested->getOperands(), isLater);
+      });
+      if (depends) {
+        later.insert(&inner);
+        if (!first)
+          first = &inner;
+      } else if (first) {
+        inner.moveBefore(first);
+      }
+    }
+  }
+}
+
 void Emitter::emitColumns() {
   int64_t lanes = chip.subgroupSize, threads = getThreads();
   std::optional<int64_t> extent = getSize(along);
@@ -781,6 +830,7 @@ void Emitter::emitColumns() {
     }
     Value linearPoint = math.mul(linear, width);
     emitFinish(Place{index, along, width}, linearPoint, accs);
+    unrollLoads(op, chip.simt.unroll);
   }
   builder.setInsertionPointAfter(op);
   report.how =

@@ -1,0 +1,24 @@
+//===- KernelArguments.h - What a launch hands to a kernel ------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CONVERSION_KERNELARGUMENTS_H
+#define CONVERSION_KERNELARGUMENTS_H
+
+#include "llvm/ADT/StringRef.h"
+
+namespace mlir::tessera {
+
+/// Which of a launch's arguments a kernel takes (array<i64>), in ascending
+/// order; they are counted with each memref as its descriptor's fields:
+/// allocated pointer, aligned pointer, offset, sizes, strides. Without it, a
+/// kernel takes all of them.
+inline llvm::StringRef getTakenArgumentsAttrName() {
+  return "tessera.taken_arguments";
+}
+
+} // namespace mlir::tessera
+
+#endif // CONVERSION_KERNELARGUMENTS_H

@@ -1,0 +1,81 @@
+//===- OpenCLTable.cpp - Devices of OpenCL, by what they report -----------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// As a device of Vulkan (VulkanTable.cpp), one of OpenCL is described by a text
+// of what it reports, which is the chip's name as well:
+//
+//     s16-w65536-t1024-f16-f64-a32-a64
+//
+// Lanes of a subgroup, bytes of workgroup memory and threads of a workgroup, at
+// most; then, in any order, what is optional in OpenCL (The OpenCL
+// Specification, "Extensions"):
+//
+//     f16, f64   arithmetic in them              cl_khr_fp16, cl_khr_fp64
+//     a32, a64   atomic sums of f32, of f64      cl_ext_float_atomics
+//
+// and products of a matrix unit, spelt as Vulkan's. OpenCL cannot be asked for
+// those: a device never reports any, but kernels of cooperative matrices can be
+// compiled for one that is known to have them.
+//
+// A device without subgroups has "s1": each thread is a subgroup of its own,
+// and fragments are one thread's. Threads then share by workgroup memory alone.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Tables.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir::tessera;
+
+static const ReportedProfile profiles[] = {
+    // No device in particular: what GPUs with subgroups have at least.
+    {"simt", "s16-w65536-t1024-f16-f64"},
+    // What PoCL reports on any CPU at least; its workgroup memory is sized by
+    // the CPU's caches.
+    {"pocl", "s1-w32768-t4096-f64-a32-a64"},
+    // Mesa's rusticl on llvmpipe.
+    {"rusticl", "s8-w32768-t1024-f16"},
+};
+
+static std::unique_ptr<Chip> parse(llvm::StringRef name,
+                                   llvm::StringRef description) {
+  std::unique_ptr<Chip> chip = parseReportedChip("opencl", name, description);
+  if (!chip)
+    return nullptr;
+  chip->hasF16 = chip->hasF64 = false;
+  chip->hasAtomicF32 = chip->hasAtomicF64 = false;
+  llvm::SmallVector<llvm::StringRef> fields;
+  description.split(fields, '-');
+  const std::pair<const char *, bool *> options[] = {
+      {"f16", &chip->hasF16},
+      {"f64", &chip->hasF64},
+      {"a32", &chip->hasAtomicF32},
+      {"a64", &chip->hasAtomicF64},
+  };
+  for (llvm::StringRef field : llvm::ArrayRef(fields).drop_front(3)) {
+    auto option = llvm::find_if(
+        options, [&](const auto &known) { return field == known.first; });
+    if (option != std::end(options))
+      *option->second = true;
+    else if (!field.starts_with("m"))
+      return nullptr;
+  }
+  if (!chip->hasLanes()) {
+    chip->matrixDefaults = chip->scalarDefaults = {{32, 64}, {8, 16}, 32, 1};
+    chip->simt = {16, 1, 16, 4};
+  }
+  return chip;
+}
+
+void mlir::tessera::addOpenCLChips(std::vector<Chip> &chips) {
+  for (const ReportedProfile &profile : profiles)
+    chips.push_back(std::move(*parse(profile.name, profile.description)));
+}
+
+const Chip *mlir::tessera::findReportedOpenCLChip(llvm::StringRef description) {
+  return findReportedChip("opencl", description, profiles, parse);
+}

@@ -1,0 +1,724 @@
+//===- OpenCLDevice.cpp - Any vendor's device by OpenCL -------------------===//
+//
+// Memory is unified shared memory of the device (the extension
+// cl_intel_unified_shared_memory), else shared virtual memory: both give
+// pointers, which may point anywhere into an allocation. Kernels are SPIR-V, of
+// which the runtime reads what parameters they take.
+//
+//===----------------------------------------------------------------------===//
+
+#include "OpenCLDevice.h"
+
+#include "../DriverDevice.h"
+#include "../Format.h"
+#include "../SpirvModule.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <memory>
+
+using namespace tessera::runtime;
+
+//===----------------------------------------------------------------------===//
+// What a device can do
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// What there is to know of a device.
+struct Abilities {
+  cl_platform_id platform = nullptr;
+  cl_device_id device = nullptr;
+  std::string platformName, name, version, driver, intermediate;
+  /// With a space before and behind each.
+  std::string extensions;
+  cl_bitfield type = 0, svm = 0, usm = 0;
+  cl_ulong memoryBytes = 0, cacheBytes = 0, localBytes = 0;
+  cl_uint computeUnits = 0, clock = 0, addressBits = 0, maxSubgroups = 0;
+  size_t maxThreads = 0, multiple = 0;
+  std::vector<size_t> maxBlock, subgroupSizes;
+  bool addsF32 = false, addsF64 = false;
+
+  bool has(const char *extension) const {
+    return extensions.find(" " + std::string(extension) + " ") !=
+           std::string::npos;
+  }
+  /// Takes SPIR-V of 1.`minor`.
+  bool takes(int minor) const {
+    return intermediate.find(format("SPIR-V_1.%d", minor)) != std::string::npos;
+  }
+  bool hasUsm() const {
+    return has("cl_intel_unified_shared_memory") && usm != 0;
+  }
+};
+
+} // namespace
+
+/// A text that `get` fills in, which is called like clGetDeviceInfo.
+template <typename Get> static std::string getText(Get get) {
+  size_t size = 0;
+  if (get(0, nullptr, &size) != CL_SUCCESS || size == 0)
+    return "";
+  std::string text(size, '\0');
+  get(size, text.data(), nullptr);
+  text.resize(text.find('\0') == std::string::npos ? size : text.find('\0'));
+  return text;
+}
+
+static Abilities query(const OpenCLDriver &driver, cl_platform_id platform,
+                       cl_device_id device) {
+  Abilities result;
+  result.platform = platform;
+  result.device = device;
+  auto text = [&](cl_uint which) {
+    return getText([&](size_t size, void *value, size_t *needed) {
+      return driver.getDeviceInfo(device, which, size, value, needed);
+    });
+  };
+  // What a device does not know stays as it is.
+  auto number = [&](cl_uint which, auto &value) {
+    auto copy = value;
+    if (driver.getDeviceInfo(device, which, sizeof(copy), &copy, nullptr) ==
+        CL_SUCCESS)
+      value = copy;
+  };
+  auto list = [&](cl_uint which) {
+    size_t size = 0;
+    std::vector<size_t> values;
+    if (driver.getDeviceInfo(device, which, 0, nullptr, &size) == CL_SUCCESS) {
+      values.resize(size / sizeof(size_t));
+      driver.getDeviceInfo(device, which, size, values.data(), nullptr);
+    }
+    return values;
+  };
+  result.platformName = getText([&](size_t size, void *value, size_t *needed) {
+    return driver.getPlatformInfo(platform, CL_PLATFORM_NAME, size, value,
+                                  needed);
+  });
+  result.name = text(CL_DEVICE_NAME);
+  result.version = text(CL_DEVICE_VERSION);
+  result.driver = text(CL_DRIVER_VERSION);
+  result.intermediate = text(CL_DEVICE_IL_VERSION);
+  result.extensions = " " + text(CL_DEVICE_EXTENSIONS) + " ";
+  number(CL_DEVICE_TYPE, result.type);
+  number(CL_DEVICE_SVM_CAPABILITIES, result.svm);
+  number(CL_DEVICE_GLOBAL_MEM_SIZE, result.memoryBytes);
+  number(CL_DEVICE_GLOBAL_MEM_CACHE_SIZE, result.cacheBytes);
+  number(CL_DEVICE_LOCAL_MEM_SIZE, result.localBytes);
+  number(CL_DEVICE_MAX_COMPUTE_UNITS, result.computeUnits);
+  number(CL_DEVICE_MAX_CLOCK_FREQUENCY, result.clock);
+  number(CL_DEVICE_ADDRESS_BITS, result.addressBits);
+  number(CL_DEVICE_MAX_NUM_SUB_GROUPS, result.maxSubgroups);
+  number(CL_DEVICE_MAX_WORK_GROUP_SIZE, result.maxThreads);
+  number(CL_DEVICE_PREFERRED_WORK_GROUP_SIZE_MULTIPLE, result.multiple);
+  result.maxBlock = list(CL_DEVICE_MAX_WORK_ITEM_SIZES);
+  if (result.has("cl_intel_unified_shared_memory"))
+    number(CL_DEVICE_DEVICE_MEM_CAPABILITIES_INTEL, result.usm);
+  if (result.has("cl_intel_required_subgroup_size"))
+    result.subgroupSizes = list(CL_DEVICE_SUB_GROUP_SIZES_INTEL);
+  if (result.has("cl_ext_float_atomics")) {
+    cl_bitfield f32 = 0, f64 = 0;
+    number(CL_DEVICE_SINGLE_FP_ATOMIC_CAPABILITIES_EXT, f32);
+    number(CL_DEVICE_DOUBLE_FP_ATOMIC_CAPABILITIES_EXT, f64);
+    result.addsF32 = f32 & CL_GLOBAL_FP_ATOMIC_ADD_EXT;
+    result.addsF64 = f64 & CL_GLOBAL_FP_ATOMIC_ADD_EXT;
+  }
+  return result;
+}
+
+/// Why Tessera's kernels cannot run on a device; empty if they can.
+static std::string explainUnfit(const Abilities &abilities) {
+  bool takesSpirv = false;
+  for (int minor = 2; minor <= 6; ++minor)
+    takesSpirv |= abilities.takes(minor);
+  if (!takesSpirv)
+    return abilities.intermediate.empty()
+               ? "it takes no SPIR-V"
+               : "it takes " + abilities.intermediate +
+                     ", and SPIR-V 1.2 is needed";
+  if (abilities.addressBits != 64)
+    return format("its addresses have %u bits", abilities.addressBits);
+  if (!abilities.hasUsm() &&
+      !(abilities.svm & CL_DEVICE_SVM_COARSE_GRAIN_BUFFER))
+    return "it has neither cl_intel_unified_shared_memory nor shared virtual "
+           "memory";
+  if (abilities.maxBlock.size() < 3)
+    return "it has workgroups of less than three dimensions";
+  return "";
+}
+
+/// The lanes that a subgroup is asked to have; 1 where the device has none that
+/// exchange values.
+static int chooseSubgroupSize(const Abilities &abilities) {
+  if (abilities.maxSubgroups == 0 || !abilities.takes(3) ||
+      !abilities.has("cl_khr_subgroup_shuffle"))
+    return 1;
+  auto isFit = [](size_t size) {
+    return size >= 8 && size <= 128 && (size & (size - 1)) == 0;
+  };
+  if (abilities.subgroupSizes.empty())
+    return isFit(abilities.multiple) ? static_cast<int>(abilities.multiple) : 1;
+  // Intel's compiler has 8, 16 and 32, of which 16 leaves most registers to a
+  // thread without wasting lanes.
+  for (size_t size : {16, 32, 8, 64, 128})
+    if (std::find(abilities.subgroupSizes.begin(),
+                  abilities.subgroupSizes.end(),
+                  size) != abilities.subgroupSizes.end())
+      return static_cast<int>(size);
+  return 1;
+}
+
+/// What there is to know of the device for a compiler, as the compiler's table
+/// reads it.
+static std::string describeChip(const Abilities &abilities) {
+  std::string text =
+      format("s%d-w%llu-t%zu", chooseSubgroupSize(abilities),
+             static_cast<unsigned long long>(abilities.localBytes),
+             abilities.maxThreads);
+  if (abilities.has("cl_khr_fp16"))
+    text += "-f16";
+  if (abilities.has("cl_khr_fp64"))
+    text += "-f64";
+  if (abilities.addsF32)
+    text += "-a32";
+  if (abilities.addsF64)
+    text += "-a64";
+  return text;
+}
+
+static DeviceInfo describe(const Abilities &abilities) {
+  DeviceInfo info;
+  info.target = "opencl";
+  info.chip = describeChip(abilities);
+  info.name = abilities.name;
+  info.driver = abilities.platformName + " " + abilities.driver + ", " +
+                abilities.version;
+  info.subgroupSize = chooseSubgroupSize(abilities);
+  info.memoryBytes = abilities.memoryBytes;
+  info.workgroupMemoryBytes = abilities.localBytes;
+  info.l2Bytes = abilities.cacheBytes;
+  info.computeUnits = static_cast<int>(abilities.computeUnits);
+  info.clockMHz = static_cast<int>(abilities.clock);
+  info.isSoftware = abilities.type & CL_DEVICE_TYPE_CPU;
+  return info;
+}
+
+/// Calls `visit` with each device that is fit until it gives false. Gives the
+/// reason for those that are not, or that there is none.
+template <typename Visit>
+static std::string forEachDevice(const OpenCLDriver &driver, Visit visit) {
+  cl_uint count = 0;
+  cl_int result = driver.getPlatformIDs(0, nullptr, &count);
+  if (result != CL_SUCCESS && result != CL_PLATFORM_NOT_FOUND_KHR)
+    return OpenCLDriver::describe("clGetPlatformIDs", result);
+  if (count == 0)
+    return "the loader finds no platform: OCL_ICD_VENDORS names the folder of "
+           "the drivers' .icd files, /etc/OpenCL/vendors by default";
+  std::vector<cl_platform_id> platforms(count);
+  driver.getPlatformIDs(count, platforms.data(), nullptr);
+  std::string reason;
+  auto add = [&](const std::string &text) {
+    reason += (reason.empty() ? "" : "; ") + text;
+  };
+  bool found = false;
+  for (cl_platform_id platform : platforms) {
+    cl_uint devices = 0;
+    result =
+        driver.getDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 0, nullptr, &devices);
+    if (result == CL_DEVICE_NOT_FOUND || (result == CL_SUCCESS && !devices))
+      continue;
+    if (result != CL_SUCCESS) {
+      add(OpenCLDriver::describe("clGetDeviceIDs", result));
+      continue;
+    }
+    std::vector<cl_device_id> ids(devices);
+    driver.getDeviceIDs(platform, CL_DEVICE_TYPE_ALL, devices, ids.data(),
+                        nullptr);
+    for (cl_device_id id : ids) {
+      Abilities abilities = query(driver, platform, id);
+      found = true;
+      std::string unfit = explainUnfit(abilities);
+      if (!unfit.empty())
+        add(abilities.name + " is of no use: " + unfit);
+      else if (!visit(abilities))
+        return reason;
+    }
+  }
+  if (!found && reason.empty())
+    return "the platforms have no device";
+  return reason;
+}
+
+//===----------------------------------------------------------------------===//
+// The device
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+class OpenCLDevice final : public DriverDevice {
+public:
+  OpenCLDevice(const OpenCLDriver &driver, Abilities abilities, DeviceInfo info)
+      : DriverDevice(std::move(info)), driver(driver),
+        abilities(std::move(abilities)) {}
+  ~OpenCLDevice() override;
+
+  /// Second half of construction.
+  Status open();
+
+  Status loadImage(const KernelImage &image) override;
+
+protected:
+  DriverResult makeCurrent() override { return {"", CL_SUCCESS}; }
+  /// OpenCL does not tell what is free.
+  DriverResult memInfo(size_t *, size_t *) override {
+    return {"clGetDeviceInfo", CL_INVALID_VALUE};
+  }
+  DriverResult memAlloc(void **ptr, size_t bytes) override;
+  DriverResult memFree(void *ptr) override;
+  DriverResult queueCopyIn(void *to, const void *from, size_t bytes) override {
+    return queueCopy(to, from, bytes);
+  }
+  DriverResult queueCopyOut(void *to, const void *from, size_t bytes) override {
+    return queueCopy(to, from, bytes);
+  }
+  DriverResult queueFill(void *ptr, uint8_t pattern, size_t bytes) override {
+    if (usesUsm())
+      return {"clEnqueueMemFillINTEL",
+              extensions.enqueueMemFill(queue, ptr, &pattern, 1, bytes, 0,
+                                        nullptr, nullptr)};
+    return {"clEnqueueSVMMemFill",
+            driver.enqueueSVMMemFill(queue, ptr, &pattern, 1, bytes, 0, nullptr,
+                                     nullptr)};
+  }
+  DriverResult waitForStream() override {
+    return {"clFinish", driver.finish(queue)};
+  }
+  DriverResult recordBegin() override { return mark(beginEvent); }
+  DriverResult recordEnd() override { return mark(endEvent); }
+  DriverResult waitForEnd() override {
+    return {"clWaitForEvents", driver.waitForEvents(1, &endEvent)};
+  }
+  DriverResult elapsed(float *milliseconds) override;
+  DriverResult moduleUnload(void *module) override;
+  DriverResult moduleGetFunction(void **function, void *module,
+                                 const char *name) override;
+  /// A kernel's workgroup memory is its own, and launches say how much.
+  DriverResult setDynamicLimit(void *, int64_t) override {
+    return {"", CL_SUCCESS};
+  }
+  DriverResult queueLaunch(void *function,
+                           const LaunchRequest &request) override;
+  /// OpenCL does not tell.
+  DriverResult occupancy(int *workgroups, void *, int64_t, int64_t) override {
+    *workgroups = -1;
+    return {"", CL_SUCCESS};
+  }
+
+  std::string describe(DriverResult result) const override {
+    return OpenCLDriver::describe(result.call, result.code);
+  }
+  DriverFailure classify(int code) const override;
+  Status checkOwnLimits(const LaunchRequest &request) const override;
+  LoadedKernel describeKernel(void *function, void *module,
+                              const char *name) const override;
+  std::vector<std::string> listKernels(void *module) const override;
+
+private:
+  struct Function {
+    cl_kernel handle = nullptr;
+    SpirvKernel kernel;
+  };
+  /// An image: one program for each module of it.
+  struct Module {
+    std::vector<cl_program> programs;
+    std::vector<Function> functions;
+  };
+
+  bool usesUsm() const { return extensions.deviceMemAlloc; }
+  DriverResult queueCopy(void *to, const void *from, size_t bytes);
+  DriverResult mark(cl_event &event);
+  /// Makes kernels of one module of SPIR-V.
+  Status build(const KernelImage &image, const SpirvModule &code,
+               Module &module);
+  Status checkSubgroups(const KernelImage &image, const Function &function);
+  std::string buildLog(cl_program program) const;
+  void release(Module &module);
+
+  const OpenCLDriver &driver;
+  OpenCLExtensions extensions;
+  Abilities abilities;
+  cl_context context = nullptr;
+  cl_command_queue queue = nullptr;
+  cl_event beginEvent = nullptr, endEvent = nullptr;
+  /// By the address handed out, that which the driver gave.
+  std::map<void *, void *> allocations;
+  /// In the order of loading.
+  std::vector<std::unique_ptr<Module>> modules;
+};
+
+} // namespace
+
+Status OpenCLDevice::open() {
+  auto fail = [&](const char *call, cl_int result) {
+    return Status(result == CL_OUT_OF_HOST_MEMORY ? StatusCode::OutOfMemory
+                                                  : StatusCode::NoDevice,
+                  format("opencl device %d (%s) cannot be opened: %s",
+                         info().ordinal, info().name.c_str(),
+                         OpenCLDriver::describe(call, result).c_str()));
+  };
+  cl_int result = CL_SUCCESS;
+  context = driver.createContext(nullptr, 1, &abilities.device, nullptr,
+                                 nullptr, &result);
+  if (!context)
+    return fail("clCreateContext", result);
+  const cl_ulong properties[] = {CL_QUEUE_PROPERTIES, CL_QUEUE_PROFILING_ENABLE,
+                                 0};
+  queue =
+      driver.createCommandQueue(context, abilities.device, properties, &result);
+  if (!queue)
+    return fail("clCreateCommandQueueWithProperties", result);
+  if (abilities.hasUsm()) {
+    extensions.find(driver, abilities.platform);
+    if (!extensions.deviceMemAlloc || !extensions.memBlockingFree ||
+        !extensions.setKernelArgMem || !extensions.enqueueMemcpy ||
+        !extensions.enqueueMemFill)
+      return Status(StatusCode::NoDevice,
+                    info().name + " has cl_intel_unified_shared_memory "
+                                  "without its functions");
+  }
+  int64_t block[3];
+  for (int dim = 0; dim < 3; ++dim)
+    block[dim] = static_cast<int64_t>(abilities.maxBlock[dim]);
+  // Of workgroups, as many as there are threads that can be counted.
+  const int64_t grid[3] = {INT32_MAX, INT32_MAX, INT32_MAX};
+  setLimits(grid, block, static_cast<int64_t>(abilities.maxThreads));
+  return Status::success();
+}
+
+OpenCLDevice::~OpenCLDevice() {
+  if (queue) {
+    releaseAll();
+    for (cl_event event : {beginEvent, endEvent})
+      if (event)
+        driver.releaseEvent(event);
+    driver.releaseCommandQueue(queue);
+  }
+  if (context)
+    driver.releaseContext(context);
+}
+
+DriverFailure OpenCLDevice::classify(int code) const {
+  switch (code) {
+  case CL_MEM_OBJECT_ALLOCATION_FAILURE:
+  case CL_OUT_OF_HOST_MEMORY:
+  case CL_INVALID_BUFFER_SIZE:
+    return DriverFailure::OutOfMemory;
+  case CL_INVALID_KERNEL_NAME:
+    return DriverFailure::NotFound;
+  default:
+    return DriverFailure::Other;
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+DriverResult OpenCLDevice::memAlloc(void **ptr, size_t bytes) {
+  // Drivers need not align to more than a long16.
+  constexpr size_t alignment = 256;
+  void *base = nullptr;
+  cl_int result = CL_SUCCESS;
+  size_t whole = std::max<size_t>(bytes, 1) + alignment - 1;
+  if (usesUsm()) {
+    base = extensions.deviceMemAlloc(context, abilities.device, nullptr, whole,
+                                     0, &result);
+  } else {
+    base = driver.svmAlloc(context, CL_MEM_READ_WRITE, whole, 0);
+    result = base ? CL_SUCCESS : CL_MEM_OBJECT_ALLOCATION_FAILURE;
+  }
+  if (!base)
+    return {usesUsm() ? "clDeviceMemAllocINTEL" : "clSVMAlloc", result};
+  auto address = reinterpret_cast<uintptr_t>(base);
+  *ptr = static_cast<char *>(base) + (-address & (alignment - 1));
+  allocations[*ptr] = base;
+  return {"", CL_SUCCESS};
+}
+
+DriverResult OpenCLDevice::memFree(void *ptr) {
+  auto found = allocations.find(ptr);
+  if (found == allocations.end())
+    return {"", CL_SUCCESS};
+  void *base = found->second;
+  allocations.erase(found);
+  if (usesUsm())
+    return {"clMemBlockingFreeINTEL",
+            extensions.memBlockingFree(context, base)};
+  // What is queued may still use it.
+  DriverResult result = waitForStream();
+  driver.svmFree(context, base);
+  return result;
+}
+
+DriverResult OpenCLDevice::queueCopy(void *to, const void *from, size_t bytes) {
+  if (usesUsm())
+    return {"clEnqueueMemcpyINTEL",
+            extensions.enqueueMemcpy(queue, clFalse, to, from, bytes, 0,
+                                     nullptr, nullptr)};
+  return {"clEnqueueSVMMemcpy",
+          driver.enqueueSVMMemcpy(queue, clFalse, to, from, bytes, 0, nullptr,
+                                  nullptr)};
+}
+
+//===----------------------------------------------------------------------===//
+// Time
+//===----------------------------------------------------------------------===//
+
+DriverResult OpenCLDevice::mark(cl_event &event) {
+  if (event)
+    driver.releaseEvent(event);
+  event = nullptr;
+  return {"clEnqueueMarkerWithWaitList",
+          driver.enqueueMarker(queue, 0, nullptr, &event)};
+}
+
+DriverResult OpenCLDevice::elapsed(float *milliseconds) {
+  cl_ulong begin = 0, end = 0;
+  for (auto [event, time] : {std::pair(beginEvent, &begin), {endEvent, &end}})
+    if (cl_int result = driver.getEventProfilingInfo(
+            event, CL_PROFILING_COMMAND_END, sizeof(*time), time, nullptr))
+      return {"clGetEventProfilingInfo", result};
+  *milliseconds = static_cast<float>(static_cast<double>(end - begin) * 1e-6);
+  return {"", CL_SUCCESS};
+}
+
+//===----------------------------------------------------------------------===//
+// Kernels
+//===----------------------------------------------------------------------===//
+
+std::string OpenCLDevice::buildLog(cl_program program) const {
+  std::string log = getText([&](size_t size, void *value, size_t *needed) {
+    return driver.getProgramBuildInfo(
+        program, abilities.device, CL_PROGRAM_BUILD_LOG, size, value, needed);
+  });
+  log.erase(log.find_last_not_of(" \r\n\t") + 1);
+  return log.empty() ? "; its build log is empty"
+                     : "; its build log says:\n" + log;
+}
+
+void OpenCLDevice::release(Module &module) {
+  for (Function &function : module.functions)
+    driver.releaseKernel(function.handle);
+  for (cl_program program : module.programs)
+    driver.releaseProgram(program);
+}
+
+Status OpenCLDevice::checkSubgroups(const KernelImage &image,
+                                    const Function &function) {
+  const SpirvKernel &kernel = function.kernel;
+  if (kernel.subgroupSize == 0)
+    return Status::success();
+  size_t block[3], lanes = 0;
+  for (int dim = 0; dim < 3; ++dim)
+    block[dim] = static_cast<size_t>(kernel.block[dim]);
+  cl_int result = driver.getKernelSubGroupInfo(
+      function.handle, abilities.device,
+      CL_KERNEL_MAX_SUB_GROUP_SIZE_FOR_NDRANGE, sizeof(block), block,
+      sizeof(lanes), &lanes, nullptr);
+  if (result == CL_SUCCESS && lanes == static_cast<size_t>(kernel.subgroupSize))
+    return Status::success();
+  return Status(
+      StatusCode::Rejected,
+      format("kernel '%s' of image '%s' is compiled for subgroups of %lld "
+             "lanes, but %s ",
+             kernel.name.c_str(), image.name.c_str(),
+             static_cast<long long>(kernel.subgroupSize), info().name.c_str()) +
+          (result
+               ? "does not tell how many it makes (" +
+                     OpenCLDriver::describe("clGetKernelSubGroupInfo", result) +
+                     ")"
+               : format("makes them of %zu", lanes)));
+}
+
+Status OpenCLDevice::build(const KernelImage &image, const SpirvModule &code,
+                           Module &module) {
+  cl_int result = CL_SUCCESS;
+  cl_program program =
+      driver.createProgramWithIL(context, code.words.data(),
+                                 code.words.size() * sizeof(uint32_t), &result);
+  if (!program)
+    return refuseImage(image, {"clCreateProgramWithIL", result});
+  module.programs.push_back(program);
+  result =
+      driver.buildProgram(program, 1, &abilities.device, "", nullptr, nullptr);
+  if (result)
+    return refuseImage(image, {"clBuildProgram", result}, buildLog(program));
+  for (const SpirvKernel &kernel : code.kernels) {
+    Function function;
+    function.kernel = kernel;
+    function.handle =
+        driver.createKernel(program, kernel.name.c_str(), &result);
+    if (!function.handle)
+      return refuseImage(image, {"clCreateKernel", result},
+                         " (kernel '" + kernel.name + "')" + buildLog(program));
+    module.functions.push_back(function);
+    if (Status status = checkSubgroups(image, function); !status.ok())
+      return status;
+  }
+  return Status::success();
+}
+
+Status OpenCLDevice::loadImage(const KernelImage &image) {
+  if (image.kind != KernelImage::SPIRV)
+    return Status(StatusCode::InvalidArgument,
+                  "image '" + image.name +
+                      "' is no SPIR-V, and an opencl device takes nothing "
+                      "else");
+  if (Status status = enter(); !status.ok())
+    return status;
+  Expected<std::vector<SpirvModule>> code = readSpirv(image.bytes);
+  if (!code.ok())
+    return Status(StatusCode::InvalidArgument,
+                  "image '" + image.name + "': " + code.status().message());
+  auto module = std::make_unique<Module>();
+  for (const SpirvModule &part : *code)
+    if (Status status = build(image, part, *module); !status.ok()) {
+      release(*module);
+      return status;
+    }
+  Module *loaded = module.get();
+  modules.push_back(std::move(module));
+  return addModule(image.name, loaded);
+}
+
+DriverResult OpenCLDevice::moduleUnload(void *module) {
+  auto found = std::find_if(modules.begin(), modules.end(),
+                            [&](const auto &m) { return m.get() == module; });
+  if (found != modules.end()) {
+    release(**found);
+    modules.erase(found);
+  }
+  return {"", CL_SUCCESS};
+}
+
+DriverResult OpenCLDevice::moduleGetFunction(void **function, void *module,
+                                             const char *name) {
+  for (Function &candidate : static_cast<Module *>(module)->functions)
+    if (candidate.kernel.name == name) {
+      *function = &candidate;
+      return {"", CL_SUCCESS};
+    }
+  return {"clCreateKernel", CL_INVALID_KERNEL_NAME};
+}
+
+std::vector<std::string> OpenCLDevice::listKernels(void *module) const {
+  std::vector<std::string> names;
+  for (const Function &function : static_cast<Module *>(module)->functions)
+    names.push_back(function.kernel.name);
+  return names;
+}
+
+LoadedKernel OpenCLDevice::describeKernel(void *loaded, void *,
+                                          const char *) const {
+  auto *function = static_cast<Function *>(loaded);
+  const SpirvKernel &kernel = function->kernel;
+  LoadedKernel result;
+  result.handle = function;
+  result.dynamicLimit = static_cast<int64_t>(info().workgroupMemoryBytes);
+  cl_ulong privateBytes = 0;
+  if (driver.getKernelWorkGroupInfo(
+          function->handle, abilities.device, CL_KERNEL_PRIVATE_MEM_SIZE,
+          sizeof(privateBytes), &privateBytes, nullptr) == CL_SUCCESS)
+    result.resources.spillBytes = static_cast<int64_t>(privateBytes);
+  result.resources.maxThreads =
+      static_cast<int>(kernel.block[0] * kernel.block[1] * kernel.block[2]);
+  result.threadLimit = "it was compiled for workgroups of that size";
+  result.parametersKnown = true;
+  for (const SpirvParameter &parameter : kernel.parameters)
+    result.parameters.push_back(parameter.bytes);
+  return result;
+}
+
+Status OpenCLDevice::checkOwnLimits(const LaunchRequest &request) const {
+  for (auto module = modules.rbegin(); module != modules.rend(); ++module)
+    for (const Function &function : (*module)->functions) {
+      if (function.kernel.name != request.kernel)
+        continue;
+      const std::array<int64_t, 3> &block = function.kernel.block;
+      if (std::equal(block.begin(), block.end(), request.block))
+        return Status::success();
+      const int64_t own[3] = {block[0], block[1], block[2]};
+      return refuse(request, "a block of " + formatDims(request.block) +
+                                 " threads, but this kernel is compiled for " +
+                                 formatDims(own));
+    }
+  return Status::success();
+}
+
+DriverResult OpenCLDevice::queueLaunch(void *handle,
+                                       const LaunchRequest &request) {
+  auto *function = static_cast<Function *>(handle);
+  for (int64_t i = 0; i < request.numArgs; ++i) {
+    const SpirvParameter &parameter = function->kernel.parameters[i];
+    auto index = static_cast<cl_uint>(i);
+    DriverResult result = {"clSetKernelArg", CL_SUCCESS};
+    if (!parameter.isPointer)
+      result.code = driver.setKernelArg(function->handle, index,
+                                        static_cast<size_t>(parameter.bytes),
+                                        request.args[i]);
+    else if (void *pointer = *static_cast<void **>(request.args[i]); usesUsm())
+      result = {"clSetKernelArgMemPointerINTEL",
+                extensions.setKernelArgMem(function->handle, index, pointer)};
+    else
+      result = {"clSetKernelArgSVMPointer",
+                driver.setKernelArgSVM(function->handle, index, pointer)};
+    if (result.failed())
+      return result;
+  }
+  size_t global[3], local[3];
+  for (int dim = 0; dim < 3; ++dim) {
+    local[dim] = static_cast<size_t>(request.block[dim]);
+    global[dim] = static_cast<size_t>(request.grid[dim]) * local[dim];
+  }
+  return {"clEnqueueNDRangeKernel",
+          driver.enqueueNDRangeKernel(queue, function->handle, 3, nullptr,
+                                      global, local, 0, nullptr, nullptr)};
+}
+
+//===----------------------------------------------------------------------===//
+// Listing
+//===----------------------------------------------------------------------===//
+
+std::string
+tessera::runtime::listOpenCLDevices(const OpenCLDriver &driver,
+                                    std::vector<DeviceInfo> &devices) {
+  int next = 0;
+  return forEachDevice(driver, [&](const Abilities &abilities) {
+    devices.push_back(describe(abilities));
+    devices.back().ordinal = next++;
+    return true;
+  });
+}
+
+Expected<std::unique_ptr<Device>>
+tessera::runtime::openOpenCLDevice(const OpenCLDriver &driver, int ordinal) {
+  int next = 0;
+  std::unique_ptr<OpenCLDevice> device;
+  std::string reason = forEachDevice(driver, [&](const Abilities &abilities) {
+    if (next++ != ordinal)
+      return true;
+    DeviceInfo info = describe(abilities);
+    info.ordinal = ordinal;
+    device = std::make_unique<OpenCLDevice>(driver, abilities, std::move(info));
+    return false;
+  });
+  if (!device)
+    return Status(
+        StatusCode::NoDevice,
+        format("no opencl device %d: this machine has %d", ordinal, next) +
+            (reason.empty() ? "" : " (" + reason + ")"));
+  if (Status status = device->open(); !status.ok())
+    return status;
+  return std::unique_ptr<Device>(std::move(device));
+}

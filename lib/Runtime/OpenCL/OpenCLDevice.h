@@ -1,0 +1,23 @@
+//===- OpenCLDevice.h - Any vendor's device by OpenCL -----------*- C++ -*-===//
+
+#ifndef TESSERA_LIB_RUNTIME_OPENCL_OPENCLDEVICE_H
+#define TESSERA_LIB_RUNTIME_OPENCL_OPENCLDEVICE_H
+
+#include "OpenCLDriver.h"
+#include "Runtime/Device.h"
+
+namespace tessera::runtime {
+
+/// Adds the devices of all platforms that kernels of Tessera can run on. Gives
+/// the reason, on one line, for those that they cannot, or when there is none;
+/// empty otherwise.
+std::string listOpenCLDevices(const OpenCLDriver &driver,
+                              std::vector<DeviceInfo> &devices);
+
+/// Opens a device. `driver` outlives it.
+Expected<std::unique_ptr<Device>> openOpenCLDevice(const OpenCLDriver &driver,
+                                                   int ordinal);
+
+} // namespace tessera::runtime
+
+#endif // TESSERA_LIB_RUNTIME_OPENCL_OPENCLDEVICE_H

@@ -1,0 +1,133 @@
+//===- SpirvModule.cpp - What SPIR-V says of its kernels ------------------===//
+//
+// Numbers are those of the SPIR-V Specification, sections 2.3 ("Physical Layout
+// of a SPIR-V Module"), 3.3 (instructions) and 3.6 (execution modes).
+//
+//===----------------------------------------------------------------------===//
+
+#include "SpirvModule.h"
+
+#include <algorithm>
+#include <cstring>
+#include <unordered_map>
+
+using namespace tessera::runtime;
+
+namespace {
+enum : uint32_t {
+  spirvMagic = 0x07230203,
+  headerWords = 5,
+  opEntryPoint = 15,
+  opExecutionMode = 16,
+  opTypeInt = 21,
+  opTypeFloat = 22,
+  opTypePointer = 32,
+  opFunction = 54,
+  opFunctionParameter = 55,
+  modeLocalSize = 17,
+  modeSubgroupSize = 35,
+};
+} // namespace
+
+/// The words of the first module in `words`: up to the next one. 0 where an
+/// instruction ends beyond the last word.
+static size_t getModuleLength(const uint32_t *words, size_t count) {
+  if (count < headerWords || words[0] != spirvMagic)
+    return 0;
+  size_t at = headerWords;
+  while (at < count && words[at] != spirvMagic) {
+    uint32_t length = words[at] >> 16;
+    if (length == 0 || at + length > count)
+      return 0;
+    at += length;
+  }
+  return std::min(at, count);
+}
+
+/// The text from word `at` on, which ends before word `end`.
+static std::string readText(const std::vector<uint32_t> &words, size_t at,
+                            size_t end) {
+  std::string text;
+  for (; at < end; ++at)
+    for (int byte = 0; byte < 4; ++byte) {
+      char letter = static_cast<char>(words[at] >> (8 * byte) & 0xff);
+      if (!letter)
+        return text;
+      text += letter;
+    }
+  return text;
+}
+
+static std::vector<SpirvKernel>
+readKernels(const std::vector<uint32_t> &words) {
+  std::vector<std::pair<uint32_t, SpirvKernel>> kernels;
+  std::unordered_map<uint32_t, SpirvParameter> types;
+  auto find = [&](uint32_t id) -> SpirvKernel * {
+    for (auto &[function, kernel] : kernels)
+      if (function == id)
+        return &kernel;
+    return nullptr;
+  };
+  SpirvKernel *function = nullptr;
+  uint32_t length = 0;
+  for (size_t at = headerWords; at < words.size(); at += length) {
+    length = words[at] >> 16;
+    auto word = [&](uint32_t i) { return i < length ? words[at + i] : 0; };
+    switch (words[at] & 0xffff) {
+    case opEntryPoint:
+      kernels.emplace_back(word(2), SpirvKernel());
+      kernels.back().second.name = readText(words, at + 3, at + length);
+      break;
+    case opExecutionMode:
+      if (SpirvKernel *kernel = find(word(1))) {
+        if (word(2) == modeLocalSize)
+          kernel->block = {word(3), word(4), word(5)};
+        else if (word(2) == modeSubgroupSize)
+          kernel->subgroupSize = word(3);
+      }
+      break;
+    case opTypeInt:
+    case opTypeFloat:
+      types[word(1)] = {false, word(2) / 8};
+      break;
+    case opTypePointer:
+      types[word(1)] = {true, 8};
+      break;
+    case opFunction:
+      function = find(word(2));
+      break;
+    case opFunctionParameter:
+      if (function)
+        function->parameters.push_back(types[word(1)]);
+      break;
+    default:
+      break;
+    }
+  }
+  std::vector<SpirvKernel> result;
+  result.reserve(kernels.size());
+  for (auto &[id, kernel] : kernels)
+    result.push_back(std::move(kernel));
+  return result;
+}
+
+Expected<std::vector<SpirvModule>>
+tessera::runtime::readSpirv(std::string_view bytes) {
+  std::vector<uint32_t> words(bytes.size() / sizeof(uint32_t));
+  std::memcpy(words.data(), bytes.data(), words.size() * sizeof(uint32_t));
+  std::vector<SpirvModule> modules;
+  for (size_t at = 0; at < words.size();) {
+    size_t length = getModuleLength(words.data() + at, words.size() - at);
+    if (length == 0)
+      break;
+    SpirvModule module;
+    module.words.assign(words.begin() + static_cast<ptrdiff_t>(at),
+                        words.begin() + static_cast<ptrdiff_t>(at + length));
+    module.kernels = readKernels(module.words);
+    modules.push_back(std::move(module));
+    at += length;
+    if (at == words.size() && bytes.size() % sizeof(uint32_t) == 0)
+      return modules;
+  }
+  return Status(StatusCode::InvalidArgument, "it is no SPIR-V, or cut short");
+}

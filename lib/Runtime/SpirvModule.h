@@ -1,0 +1,45 @@
+//===- SpirvModule.h - What SPIR-V says of its kernels ----------*- C++ -*-===//
+
+#ifndef TESSERA_LIB_RUNTIME_SPIRVMODULE_H
+#define TESSERA_LIB_RUNTIME_SPIRVMODULE_H
+
+#include "Runtime/Status.h"
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tessera::runtime {
+
+/// A parameter of an entry point of OpenCL's.
+struct SpirvParameter {
+  bool isPointer = false;
+  int64_t bytes = 8;
+};
+
+/// An entry point.
+struct SpirvKernel {
+  std::string name;
+  /// Threads of a workgroup (execution mode LocalSize); zeros where none is
+  /// said.
+  std::array<int64_t, 3> block = {0, 0, 0};
+  /// Lanes of a subgroup (execution mode SubgroupSize), or 0.
+  int64_t subgroupSize = 0;
+  /// None for Vulkan, whose entry points have no parameters.
+  std::vector<SpirvParameter> parameters;
+};
+
+/// One module of several that stand one behind the other.
+struct SpirvModule {
+  std::vector<uint32_t> words;
+  std::vector<SpirvKernel> kernels;
+};
+
+/// Takes `bytes` apart. `InvalidArgument` where they are no SPIR-V.
+Expected<std::vector<SpirvModule>> readSpirv(std::string_view bytes);
+
+} // namespace tessera::runtime
+
+#endif // TESSERA_LIB_RUNTIME_SPIRVMODULE_H

@@ -168,6 +168,8 @@ void mlir::tessera::addIntelChips(std::vector<Chip> &chips) {
     chip.matrixDefaults = {{128, 128}, {32, wide ? 32 : 16}, 64, 1};
     chip.scalarDefaults = {{64, 64}, {16, wide ? 32 : 16}, 64, 1};
     chip.simt = {256, 1, 8 * entry.processors, 4};
+    // Xe-HPG has neither arithmetic nor atomics of f64.
+    chip.hasF64 = chip.hasAtomicF64 = wide;
     addDpas(chip);
     addScalarInstructions(chip);
     chips.push_back(std::move(chip));

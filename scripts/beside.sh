@@ -11,7 +11,8 @@ mirror() {
 }
 
 # unpack_beside NAME ROOT "SUITE.." PACKAGE...: the packages of the last suite, and all that they
-# depend on, below ROOT/root. ROOT is there when it is complete; until then ROOT.part is.
+# depend on, below ROOT/root. ROOT is there when it is complete; until then ROOT.part is. LEAVE_OUT:
+# packages whose file matches it stay packed.
 unpack_beside() {
   local name=$1 part=$2.part suites=($3) uri suite
   shift 3
@@ -35,7 +36,7 @@ unpack_beside() {
     >>"$part/log" 2>&1 || { tail -5 "$part/log" >&2; die "cannot fetch $name"; }
   local package
   for package in "$part"/apt/archives/*.deb; do
-    dpkg -x "$package" "$part/root"
+    [[ ${LEAVE_OUT-} && $package =~ $LEAVE_OUT ]] || dpkg -x "$package" "$part/root"
   done
   rm -rf "$part/apt"
 }

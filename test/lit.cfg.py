@@ -7,6 +7,7 @@
 #   can-run-vulkan-lavapipe  Mesa's lavapipe with cooperative matrices was fetched (%software lavapipe
 #                       starts a program with it), can-run-vulkan-stock the distribution's without
 #   can-compile-ptx     there is a ptxas (substitution %ptxas)
+#   can-run-opencl-pocl  PoCL was fetched (%software pocl), can-run-opencl-rusticl Mesa's rusticl
 #   can-validate-spirv  there is a spirv-val
 #   has-ocloc           there is Intel's offline compiler (%ocloc FILE.spv CHIP prints assembly);
 #                       `scripts/intel-compiler.sh --fetch` gets it
@@ -101,9 +102,14 @@ store = os.environ.get("TESSERA_DEVICES") or os.path.join(
 )
 config.environment["TESSERA_DEVICES"] = store
 config.substitutions.append(("%software", software))
-for name in ("lavapipe", "stock"):
+for target, name in (
+    ("vulkan", "lavapipe"),
+    ("vulkan", "stock"),
+    ("opencl", "pocl"),
+    ("opencl", "rusticl"),
+):
     if os.path.exists(os.path.join(store, name, "complete")):
-        config.available_features.add("can-run-vulkan-" + name)
+        config.available_features.add(f"can-run-{target}-{name}")
 
 # The suite's spirv-val comes with it.
 config.environment["PATH"] += os.pathsep + os.path.join(store, "lavapipe", "bin")

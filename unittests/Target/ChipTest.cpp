@@ -100,6 +100,36 @@ TEST_F(ChipTest, FindsVulkanChipsByWhatTheyReport) {
     EXPECT_FALSE(findChip("vulkan", name)) << name;
 }
 
+TEST_F(ChipTest, FindsOpenCLChipsByWhatTheyReport) {
+  const Chip *chip = findChip("opencl", "s16-w65536-t512-f64-a32");
+  ASSERT_TRUE(chip);
+  EXPECT_EQ(chip->subgroupSize, 16);
+  EXPECT_EQ(chip->workgroupMemoryBytes, 65536);
+  EXPECT_FALSE(chip->hasF16);
+  EXPECT_TRUE(chip->hasF64);
+  EXPECT_TRUE(chip->hasAtomicF32);
+  EXPECT_FALSE(chip->hasAtomicF64);
+  EXPECT_TRUE(chip->findInstruction("fma16.m1n1k1.f32.f16"));
+  EXPECT_EQ(findChip("opencl", chip->name), chip);
+  // The same text is another chip of another target.
+  EXPECT_TRUE(findChip("vulkan", "s16-w65536-t512")->hasF16);
+  EXPECT_NE(findChip("vulkan", "s16-w65536-t512"),
+            findChip("opencl", "s16-w65536-t512"));
+  // A thread that is a subgroup of its own.
+  const Chip *single = findChip("opencl", "s1-w65536-t512");
+  ASSERT_TRUE(single);
+  EXPECT_FALSE(single->hasLanes());
+  EXPECT_TRUE(single->findInstruction("fma.m1n8k1.f32.f32"));
+  // A matrix unit that is known to be there.
+  EXPECT_TRUE(findChip("opencl", "s16-w65536-t512-f16-m8n16k16.f32.f16")
+                  ->findInstruction("coop.m8n16k16.f32.f16")
+                  ->opaque);
+  EXPECT_EQ(findChip("opencl", "s16-w65536-t1024-f64-f16")->name, "simt");
+  for (const char *name : {"", "s16", "s16-w65536", "s4-w65536-t512",
+                           "s16-w65536-t512-f15", "s16-w65536-t512-"})
+    EXPECT_FALSE(findChip("opencl", name)) << name;
+}
+
 TEST_F(ChipTest, NamesKnownChipsNearestFirst) {
   EXPECT_EQ(getKnownChips("cuda", "sm_90b").front(), "sm_90");
   EXPECT_EQ(getKnownChips("cuda", "sm90a").front(), "sm_90a");

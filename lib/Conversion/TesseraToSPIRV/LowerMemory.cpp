@@ -129,6 +129,9 @@ private:
   LogicalResult lowerVariables();
   LogicalResult lower(Operation *op);
   LogicalResult lowerAtomic(memref::AtomicRMWOp op);
+  /// Adds `value`, a float, to memory by comparing and exchanging; gives what
+  /// was there.
+  Value addByExchange(Value pointer, Value value, spirv::Scope scope);
 
   Value index(int64_t value) {
     return arith::ConstantIndexOp::create(b, value);
@@ -612,6 +615,35 @@ void MemoryLowering::storeVector(const Memory &memory, Value element,
   }
 }
 
+Value MemoryLowering::addByExchange(Value pointer, Value value,
+                                    spirv::Scope scope) {
+  Type type = value.getType(),
+       bits = b.getIntegerType(type.getIntOrFloatBitWidth());
+  auto storage =
+      cast<spirv::PointerType>(pointer.getType()).getStorageClass();
+  pointer = spirv::BitcastOp::create(
+      b, spirv::PointerType::get(bits, storage), pointer);
+  auto none = spirv::MemorySemantics::None;
+  Value first = spirv::LoadOp::create(b, pointer);
+  auto loop = scf::WhileOp::create(
+      b, TypeRange{bits}, ValueRange{first},
+      [&](OpBuilder &, Location, ValueRange seen) {
+        Value sum = arith::AddFOp::create(
+            b, arith::BitcastOp::create(b, type, seen[0]), value);
+        Value found = spirv::AtomicCompareExchangeOp::create(
+            b, bits, pointer, scope, none, none,
+            arith::BitcastOp::create(b, bits, sum), seen[0]);
+        Value another = arith::CmpIOp::create(b, arith::CmpIPredicate::ne,
+                                              found, seen[0]);
+        scf::ConditionOp::create(b, another, found);
+      },
+      [&](OpBuilder &, Location, ValueRange found) {
+        scf::YieldOp::create(b, found);
+      });
+  b.setInsertionPointAfter(loop);
+  return arith::BitcastOp::create(b, type, loop.getResult(0));
+}
+
 LogicalResult MemoryLowering::lowerAtomic(memref::AtomicRMWOp op) {
   const Memory &memory = memories[op.getMemref()];
   Type type = memory.element;
@@ -624,7 +656,10 @@ LogicalResult MemoryLowering::lowerAtomic(memref::AtomicRMWOp op) {
   Value value = op.getValue(), result;
   switch (op.getKind()) {
   case arith::AtomicRMWKind::addf:
-    if (type.isF32() || type.isF64())
+    if ((type.isF32() && !chip.hasAtomicF32) ||
+        (type.isF64() && !chip.hasAtomicF64))
+      result = addByExchange(pointer, value, scope);
+    else if (type.isF32() || type.isF64())
       result = spirv::EXTAtomicFAddOp::create(b, type, pointer, scope,
                                               semantics, value);
     break;

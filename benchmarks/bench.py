@@ -8,7 +8,7 @@
 Writes results.md, results.json and results.html (the roofline, and a bar for each ratio). Peers on
 CUDA are PyTorch (cuBLAS, cuDNN), its compiler (`compile`, for fused cases) and Triton (`triton`);
 on the CPU, OpenBLAS. Both sides get random data and start each timed run with cold caches; they take
-turns, --rounds times. Ours is verified in the run that times it: numbers that are wrong are a failure
+turns, --rounds times, with equally many runs. Ours is verified in the run that times it: numbers that are wrong are a failure
 of the case, and of the command. Cases that a library refuses say why.
 """
 
@@ -55,7 +55,7 @@ class Ours:
         self.path = os.path.join(folder, "case.mlir")
         with open(self.path, "w") as file:
             file.write(case.program)
-        self.times, self.report = [], None
+        self.times, self.report, self.runs = [], None, 0
 
     def run(self):
         options = [f"--arg=random:{i + 1}" for i in range(self.case.arguments)]
@@ -65,6 +65,7 @@ class Ours:
         got = self.client.run(self.path, options)
         self.report = self.report or got
         self.times.append(got["bench"]["median_ms"])
+        self.runs = got["bench"]["runs"]
 
 
 def measure(case, client, sides, rounds, folder):
@@ -85,7 +86,8 @@ def measure(case, client, sides, rounds, folder):
         for _ in range(rounds):
             ours.run()
             for name, once in calls.items():
-                row["peers"][name]["times"].append(peers.measure(once, 20))
+                # As many as ours: a device that has been busy for longer is slower.
+                row["peers"][name]["times"].append(peers.measure(once, ours.runs))
     except Failed as failure:
         row["error"] = str(failure)
         return row

@@ -277,8 +277,8 @@ static void addWarpgroups(Chip &chip) {
   // Measured on an H200, in f16 and bf16: docs/benchmarks/h200-schedules.md.
   chip.groupDefaults = {{{128, 256}, {64, 256}, 128, 8, 4, 1.00},
                         {{256, 128}, {128, 128}, 128, 8, 4, 0.97},
-                        {{192, 128}, {64, 128}, 128, 8, 4, 0.90},
-                        {{128, 128}, {64, 128}, 128, 8, 4, 0.95},
+                        {{192, 128}, {64, 128}, 128, 8, 4, 0.95},
+                        {{128, 128}, {64, 128}, 128, 8, 4, 0.93},
                         {{64, 256}, {64, 256}, 128, 8, 4, 0.82},
                         {{64, 128}, {64, 128}, 256, 8, 4, 0.75},
                         {{256, 64}, {64, 64}, 128, 8, 4, 0.70},
@@ -318,8 +318,8 @@ static void addWarpgroups(Chip &chip) {
   // those above, for want of others; fewer stages than four make ptxas spill.
   for (ScheduleDefaults tiling :
        std::vector<ScheduleDefaults>({{{128, 128}, {64, 128}, 128, 8, 4, 0.90},
-                                      {{64, 128}, {64, 128}, 128, 8, 4, 0.67},
-                                      {{64, 64}, {64, 64}, 256, 8, 4, 0.33}})) {
+                                      {{64, 128}, {64, 128}, 256, 8, 4, 0.60},
+                                      {{64, 64}, {64, 64}, 256, 8, 4, 0.42}})) {
     tiling.sumsApart = true;
     chip.groupDefaults.push_back(tiling);
   }

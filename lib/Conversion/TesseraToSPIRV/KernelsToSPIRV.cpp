@@ -68,9 +68,9 @@ static spirv::TargetEnvAttr getTargetEnv(MLIRContext *context,
                                E::SPV_EXT_shader_atomic_float_add,
                                E::SPV_KHR_bfloat16};
   if (flavour.isKernel) {
-    capabilities.append(
-        {C::Kernel, C::Addresses, C::Vector16, C::SubgroupDispatch, C::Linkage,
-         C::TensorFloat32RoundingINTEL});
+    capabilities.append({C::Kernel, C::Addresses, C::Vector16,
+                         C::SubgroupDispatch, C::Linkage,
+                         C::TensorFloat32RoundingINTEL});
     extensions.push_back(E::SPV_INTEL_tensor_float32_conversion);
   } else {
     capabilities.append(

@@ -2,13 +2,13 @@
 // function, whose name holds the operands of the instruction that it becomes
 // when the module is written.
 //
-// RUN: gpu-runner %s --entry=half --target=opencl:pvc --emit=spirv-asm --require-mma | FileCheck %s --check-prefix=HALF
-// RUN: gpu-runner %s --entry=half --target=opencl:dg2 --emit=spirv-asm --require-mma | FileCheck %s --check-prefix=NARROW
-// RUN: gpu-runner %s --entry=bfloat --target=opencl:bmg --emit=spirv-asm --require-mma | FileCheck %s --check-prefix=BFLOAT
+// RUN: gpu-runner %s --entry=half --target=opencl:pvc --emit=spirv-asm | FileCheck %s --check-prefix=HALF
+// RUN: gpu-runner %s --entry=half --target=opencl:dg2 --emit=spirv-asm | FileCheck %s --check-prefix=NARROW
+// RUN: gpu-runner %s --entry=bfloat --target=opencl:bmg --emit=spirv-asm | FileCheck %s --check-prefix=BFLOAT
 // RUN: gpu-runner %s --entry=rounded --target=opencl:pvc --emit=spirv-asm --require-mma --allow-tf32 | FileCheck %s --check-prefix=ROUNDED
-// RUN: gpu-runner %s --entry=bytes --target=opencl:pvc --emit=spirv-asm --require-mma | FileCheck %s --check-prefix=BYTES
-// RUN: gpu-runner %s --entry=unsigned --target=opencl:pvc --emit=spirv-asm --require-mma | FileCheck %s --check-prefix=UNSIGNED
-// RUN: gpu-runner %s --entry=row --target=opencl:pvc --emit=spirv-asm --require-mma | FileCheck %s --check-prefix=ROW
+// RUN: gpu-runner %s --entry=bytes --target=opencl:pvc --emit=spirv-asm | FileCheck %s --check-prefix=BYTES
+// RUN: gpu-runner %s --entry=unsigned --target=opencl:pvc --emit=spirv-asm | FileCheck %s --check-prefix=UNSIGNED
+// RUN: gpu-runner %s --entry=rows --target=opencl:pvc --emit=spirv-asm | FileCheck %s --check-prefix=ROWS
 //
 // Xe-HPG has no tf32.
 // RUN: not gpu-runner %s --entry=rounded --target=opencl:dg2 --emit=spirv-asm --require-mma --allow-tf32 2>&1 | FileCheck %s --check-prefix=NO-TF32
@@ -71,12 +71,12 @@ func.func @unsigned(%a: tensor<256x256xi8>, %b: tensor<256x256xi8>) -> tensor<25
   return %r : tensor<256x256xi32>
 }
 
-// One row of a: scalars.
-// ROW: spirv.FunctionCall @__tessera_subgroup_matrix.3072.dpas.m1n16k16.f32.f16({{.*}}) : (i32, i16, vector<8xi32>, f32) -> f32
-func.func @row(%a: tensor<1x256xf16>, %b: tensor<256x256xf16>) -> tensor<1x256xf32> {
+// Two rows of a.
+// ROWS: spirv.FunctionCall @__tessera_subgroup_matrix.3072.dpas.m2n16k16.f32.f16({{.*}}) : (i32, vector<2xi16>, vector<8xi32>, vector<2xf32>) -> vector<2xf32>
+func.func @rows(%a: tensor<2x256xf16>, %b: tensor<256x256xf16>) -> tensor<2x256xf32> {
   %zero = arith.constant 0.0 : f32
-  %e = tensor.empty() : tensor<1x256xf32>
-  %i = linalg.fill ins(%zero : f32) outs(%e : tensor<1x256xf32>) -> tensor<1x256xf32>
-  %r = linalg.matmul ins(%a, %b : tensor<1x256xf16>, tensor<256x256xf16>) outs(%i : tensor<1x256xf32>) -> tensor<1x256xf32>
-  return %r : tensor<1x256xf32>
+  %e = tensor.empty() : tensor<2x256xf32>
+  %i = linalg.fill ins(%zero : f32) outs(%e : tensor<2x256xf32>) -> tensor<2x256xf32>
+  %r = linalg.matmul ins(%a, %b : tensor<2x256xf16>, tensor<256x256xf16>) outs(%i : tensor<2x256xf32>) -> tensor<2x256xf32>
+  return %r : tensor<2x256xf32>
 }

@@ -162,10 +162,12 @@ void mlir::tessera::addIntelChips(std::vector<Chip> &chips) {
     chip.registersPerThread = 128;
     chip.registersPerWorkgroup = 128 * 1024;
     chip.processors = entry.processors;
-    // None of it is measured. 32x32 accumulators of 16 lanes take 64 registers,
-    // 32x16 of 8 as many.
+    // None of it is measured on a device: the largest tiles of which Intel's
+    // compiler spills no register (docs/Intel.md). 32x32 accumulators of 16
+    // lanes take 64 registers, 16x16 of 8 take 32.
     bool wide = entry.lanes == 16;
-    chip.matrixDefaults = {{128, 128}, {32, wide ? 32 : 16}, 64, 1};
+    chip.matrixDefaults = wide ? ScheduleDefaults{{128, 128}, {32, 32}, 32, 1}
+                               : ScheduleDefaults{{64, 64}, {16, 16}, 64, 1};
     chip.scalarDefaults = {{64, 64}, {16, wide ? 32 : 16}, 64, 1};
     chip.simt = {256, 1, 8 * entry.processors, 4};
     // Xe-HPG has neither arithmetic nor atomics of f64.

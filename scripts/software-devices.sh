@@ -17,6 +17,7 @@
 # PROGRAM is started by their own loader, with their libraries before the system's.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+source "$ROOT/scripts/beside.sh"
 
 STORE=${TESSERA_DEVICES-${XDG_CACHE_HOME:-$HOME/.cache}/tessera/devices}
 declare -A SUITES=([lavapipe]="trixie trixie-backports" [stock]="bookworm" [pocl]="forky"
@@ -24,42 +25,15 @@ declare -A SUITES=([lavapipe]="trixie trixie-backports" [stock]="bookworm" [pocl
 declare -A WANTED=([lavapipe]="mesa-vulkan-drivers libvulkan1 spirv-tools" [stock]="mesa-vulkan-drivers libvulkan1 spirv-tools"
   [pocl]="pocl-opencl-icd ocl-icd-libopencl1" [rusticl]="mesa-opencl-icd ocl-icd-libopencl1")
 
-# mirror: where this machine's apt finds the distribution.
-mirror() {
-  apt-get indextargets --format '$(REPO_URI) $(RELEASE) $(COMPONENT)' 'Created-By: Packages' |
-    awk '$1 ~ /debian\/?$/ && $3 == "main" { print $1; exit }'
-}
-
 fetch() {
-  local name=$1 root=$STORE/$1 suites=(${SUITES[$1]}) uri part
+  local name=$1 root=$STORE/$1 part machine leave_out=
   [[ -e $root/complete ]] && return
-  command -v apt-get >/dev/null || die "not a Debian system: fetch $name by hand"
-  uri=$(mirror)
-  [[ $uri ]] || die "apt knows no Debian mirror: run apt-get update first"
-  say "fetching $name (Debian ${suites[*]})"
-  rm -rf "$root.part"
+  # PoCL depends on a compiler and what that compiles against; it takes the linker alone.
+  [[ $name == pocl ]] &&
+    leave_out='/(lib(c6|gcc|stdc++|objc|asan|tsan|lsan|hwasan|ubsan)[^/]*-dev|linux-libc-dev|lib[a-z]*san)'
+  LEAVE_OUT=$leave_out unpack_beside "$name" "$root" "${SUITES[$name]}" ${WANTED[$name]}
   part=$root.part
-  mkdir -p "$part"/apt/{lists/partial,archives/partial,etc}
-  : >"$part/apt/status"
-  local suite
-  for suite in "${suites[@]}"; do
-    echo "deb $uri $suite main"
-  done >"$part/apt/sources.list"
-  # A state of its own, in which nothing is installed: so every dependency comes along.
-  local apt=(apt-get -qq -o "Dir::State::lists=$part/apt/lists" -o "Dir::State::status=$part/apt/status"
-    -o "Dir::Cache=$part/apt" -o "Dir::Cache::archives=$part/apt/archives"
-    -o "Dir::Etc::sourcelist=$part/apt/sources.list" -o Dir::Etc::sourceparts=- -o APT::Sandbox::User=root
-    -o APT::Install-Recommends=false -o Debug::NoLocking=true)
-  "${apt[@]}" update >"$part/log" 2>&1 || { cat "$part/log" >&2; die "cannot read the package lists"; }
-  "${apt[@]}" -y --download-only -t "${suites[-1]}" install ${WANTED[$name]} libc6 libstdc++6 \
-    >>"$part/log" 2>&1 || { tail -5 "$part/log" >&2; die "cannot fetch $name"; }
-  local package
-  for package in "$part"/apt/archives/*.deb; do
-    # PoCL depends on a compiler and what that compiles against; it takes the linker alone.
-    [[ $name == pocl && $package =~ /(lib(c6|gcc|stdc++|objc|asan|tsan|lsan|hwasan|ubsan)[^/]*-dev|linux-libc-dev|lib[a-z]*san) ]] ||
-      dpkg -x "$package" "$part/root"
-  done
-  local machine; machine=$(uname -m)-linux-gnu
+  machine=$(uname -m)-linux-gnu
   case $name in
   pocl)
     mkdir -p "$part/vendors"
@@ -72,22 +46,12 @@ fetch() {
     mkdir -p "$part/vendors"
     echo "$root/root/usr/lib/$machine/libRusticlOpenCL.so.1" >"$part/vendors/rusticl.icd" ;;
   esac
-  rm -rf "$part/apt"
   # Other programs start these by their names.
   local program
   for program in "$part"/root/usr/bin/{spirv-val,llvm-spirv-*}; do
-    [[ -e $program ]] || continue
-    program=${program##*/}
-    mkdir -p "$part/bin"
-    cat >"$part/bin/$program" <<END
-#!/bin/sh
-exec $(cd "$part" && find root -name 'ld-linux-*.so.*' -print -quit | sed "s|^|$root/|") \\
-  --library-path $root/root/usr/lib/$machine:$root/root/lib/$machine $root/root/usr/bin/$program "\$@"
-END
-    chmod +x "$part/bin/$program"
+    [[ -e $program ]] && write_starter "$root" "${program##*/}"
   done
-  touch "$part/complete"
-  mv "$part" "$root"
+  finish_beside "$root"
 }
 
 # use_vulkan ROOT: lets the loader find the lavapipe below ROOT and nothing else.

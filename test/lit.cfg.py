@@ -10,6 +10,8 @@
 #   can-disassemble-cubin  there is an nvdisasm (substitution %nvdisasm)
 #   can-run-opencl-pocl  PoCL was fetched (%software pocl), can-run-opencl-rusticl Mesa's rusticl
 #   can-validate-spirv  there is a spirv-val
+#   has-ocloc           there is Intel's offline compiler (%ocloc FILE.spv CHIP prints assembly);
+#                       `scripts/intel-compiler.sh --fetch` gets it
 #   host-avx512         this machine's CPU has AVX-512
 #   asan                the tools under test were built with the address sanitizer
 #
@@ -112,6 +114,15 @@ for target, name in (
 
 # The suite's spirv-val comes with it.
 config.environment["PATH"] += os.pathsep + os.path.join(store, "lavapipe", "bin")
+
+compiler = os.path.join(config.tessera_source_dir, "scripts", "intel-compiler.sh")
+config.substitutions.append(("%ocloc", compiler))
+if os.path.exists(os.path.join(store, "intel-compiler", "complete")) or shutil.which("ocloc"):
+    config.available_features.add("has-ocloc")
+    # Its suite's tools, which know the extensions that Intel's modules use.
+    config.environment["PATH"] = os.pathsep.join(
+        [os.path.join(store, "intel-compiler", "bin"), config.environment["PATH"]]
+    )
 
 path = config.environment["PATH"] + os.pathsep + "/usr/local/cuda/bin"
 ptxas = shutil.which("ptxas", path=path)

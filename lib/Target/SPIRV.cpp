@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Target/SubgroupMatrix.h"
 #include "Target/Target.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -33,6 +34,7 @@ FailureOr<std::string> mlir::tessera::emitSPIRV(ModuleOp module) {
     options.emitSymbolName = true;
     if (failed(spirv::serialize(code, words, options)))
       return WalkResult::interrupt();
+    subgroup_matrix::useInstructions(words);
     bytes.append(reinterpret_cast<const char *>(words.data()),
                  words.size() * sizeof(uint32_t));
     return WalkResult::skip();

@@ -180,7 +180,7 @@ TEST_F(ChipTest, InstructionsHaveNamesOfTheirOwn) {
       EXPECT_EQ(chip.findInstruction(row.name), &row);
       StringRef family = StringRef(row.name).split('.').first;
       bool isUnit = llvm::is_contained(
-          {"mma", "wgmma", "tcgen05", "mfma", "wmma", "wmma12", "coop"},
+          {"mma", "wgmma", "tcgen05", "mfma", "wmma", "wmma12", "dpas", "coop"},
           family);
       EXPECT_EQ(isUnit, row.matrixUnit) << row.name;
       EXPECT_EQ(family == "coop", row.opaque) << row.name;

@@ -68,8 +68,10 @@ static spirv::TargetEnvAttr getTargetEnv(MLIRContext *context,
                                E::SPV_EXT_shader_atomic_float_add,
                                E::SPV_KHR_bfloat16};
   if (flavour.isKernel) {
-    capabilities.append(
-        {C::Kernel, C::Addresses, C::Vector16, C::SubgroupDispatch});
+    capabilities.append({C::Kernel, C::Addresses, C::Vector16,
+                         C::SubgroupDispatch, C::Linkage,
+                         C::TensorFloat32RoundingINTEL});
+    extensions.push_back(E::SPV_INTEL_tensor_float32_conversion);
   } else {
     capabilities.append(
         {C::Shader, C::StorageBuffer16BitAccess, C::StorageBuffer8BitAccess,
@@ -315,7 +317,8 @@ struct ConvertKernelsToSPIRVPass
     spirv::TargetEnvAttr env = getTargetEnv(&getContext(), flavour);
     result->setAttr(spirv::getTargetEnvAttrName(), env);
     for (Operation &op : llvm::make_early_inc_range(*module.getBody())) {
-      if (isa<spirv::GlobalVariableOp>(op))
+      // A function here is one that is imported.
+      if (isa<spirv::GlobalVariableOp, spirv::FuncOp>(op))
         op.moveBefore(result.getBody(), result.getBody()->end());
       else if (&op != result.getOperation() && !isa<gpu::GPUFuncOp>(op)) {
         op.emitError() << "the target " << target << " has no " << op.getName()
@@ -513,6 +516,8 @@ struct ConvertKernelsToSPIRVPass
   static void addInterfaces(spirv::ModuleOp module, const Flavour &flavour) {
     OpBuilder b(module.getContext());
     for (auto function : llvm::to_vector(module.getOps<spirv::FuncOp>())) {
+      if (function.isExternal())
+        continue;
       llvm::SetVector<Attribute> variables;
       function.walk([&](spirv::AddressOfOp op) {
         auto type = cast<spirv::PointerType>(op.getType());

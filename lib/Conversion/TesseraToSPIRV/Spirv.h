@@ -89,6 +89,11 @@ public:
       scratch;
 };
 
+/// A product of SPV_INTEL_subgroup_matrix_multiply_accumulate, of what the
+/// lanes hold by the row's maps (Dpas.cpp).
+Value emitDpas(OpBuilder &builder, Location loc, const MatrixInstruction &row,
+               MmaOp op, Value a, Value b, Value acc);
+
 /// Adds patterns for what OpenCL.std has and upstream's dialect lacks: exp2,
 /// log2 (KernelMath.cpp).
 void populateKernelMath(TypeConverter &converter, RewritePatternSet &patterns);

@@ -24,6 +24,7 @@ const std::vector<Chip> &mlir::tessera::getAllChips() {
     addNvidiaChips(chips);
     addAmdChips(chips);
     addVulkanChips(chips);
+    addIntelChips(chips);
     addOpenCLChips(chips);
     return chips;
   }();

@@ -81,7 +81,8 @@ void mlir::tessera::addScalarInstructions(Chip &chip) {
   };
   // A row or a column of elements, for fragments of odd shapes; half of them in
   // 64 lanes, for fragments that have no more.
-  for (int64_t length = lanes; length >= 32; length /= 2) {
+  for (int64_t length = lanes; length >= std::min<int64_t>(lanes, 32);
+       length /= 2) {
     shapes.push_back(makeBlocks(lanes, 1, length, 1, length));
     shapes.push_back(makeBlocks(lanes, length, 1, length, 1));
   }

@@ -15,6 +15,7 @@ void addCpuChips(std::vector<Chip> &chips);
 void addNvidiaChips(std::vector<Chip> &chips);
 void addAmdChips(std::vector<Chip> &chips);
 void addVulkanChips(std::vector<Chip> &chips);
+void addIntelChips(std::vector<Chip> &chips);
 void addOpenCLChips(std::vector<Chip> &chips);
 
 /// The chip that a device of Vulkan reports (VulkanTable.cpp), or null where

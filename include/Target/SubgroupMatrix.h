@@ -1,0 +1,55 @@
+//===- SubgroupMatrix.h - Matrix products of Intel's extension --*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// SPV_INTEL_subgroup_matrix_multiply_accumulate, which upstream's dialect does
+// not have. Until a module is written, a product is a call of an imported
+// function `(K, a, b, c) -> sums`, whose name holds the operands' literal.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TARGET_SUBGROUPMATRIX_H
+#define TARGET_SUBGROUPMATRIX_H
+
+#include "mlir/Support/LLVM.h"
+
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/ADT/Twine.h"
+#include <string>
+
+namespace mlir::tessera::subgroup_matrix {
+
+/// "Matrix Multiply Accumulate Operands" of the extension, section 3.
+enum Operands : uint32_t {
+  ASigned = 0x1,
+  BSigned = 0x2,
+  APackedInt8 = 0x10,
+  BPackedInt8 = 0x20,
+  ATF32 = 0x100,
+  BTF32 = 0x200,
+  APackedFloat16 = 0x400,
+  BPackedFloat16 = 0x800,
+  APackedBFloat16 = 0x1000,
+  BPackedBFloat16 = 0x2000,
+};
+
+/// What the functions' names begin with; then the literal and the instruction.
+constexpr llvm::StringLiteral functionPrefix = "__tessera_subgroup_matrix.";
+
+/// The function that stands for the instruction named `instruction` with the
+/// literal `operands`.
+inline std::string getFunctionName(StringRef instruction, uint32_t operands) {
+  return (functionPrefix + llvm::Twine(operands) + "." + instruction).str();
+}
+
+/// Makes instructions of the calls in a serialized module, drops the functions,
+/// and declares the capability and the extension. Nothing changes where there
+/// are no such calls.
+void useInstructions(SmallVectorImpl<uint32_t> &words);
+
+} // namespace mlir::tessera::subgroup_matrix
+
+#endif // TARGET_SUBGROUPMATRIX_H

@@ -123,12 +123,17 @@ Status DriverDevice::flushCaches() {
   if (Status status = enter(); !status.ok())
     return status;
   if (!scratch) {
-    // Also for as long as it takes to launch what is timed, of which the
-    // device's time is meant: 0.08 ms on an H200.
-    scratchBytes = std::max<size_t>(2 * lastCacheBytes(), 256 << 20);
-    Status status =
-        check(memAlloc(&scratch, scratchBytes),
-              format(" (%zu bytes to flush the cache with)", scratchBytes));
+    // Twice the cache, and where there is memory for it so much that the fill
+    // lasts until what is timed has been launched: 0.08 ms on an H200.
+    size_t least = std::max<size_t>(2 * lastCacheBytes(), 32 << 20);
+    scratchBytes = std::max<size_t>(least, 256 << 20);
+    DriverResult result = memAlloc(&scratch, scratchBytes);
+    if (!check(result).ok() && scratchBytes > least) {
+      scratchBytes = least;
+      result = memAlloc(&scratch, scratchBytes);
+    }
+    Status status = check(
+        result, format(" (%zu bytes to flush the cache with)", scratchBytes));
     if (!status.ok()) {
       scratch = nullptr;
       return status;

@@ -171,18 +171,27 @@ TEST_F(FakeHipTest, Memory) {
   EXPECT_EQ(status.message(),
             "out of memory on AMD Instinct MI210: 1073741824 bytes asked for, "
             "268435200 of 268435456 free");
-  // Twice the last cache, or 32 MiB.
+  // Twice the last cache, or 32 MiB: more is not there.
   ASSERT_TRUE(device->flushCaches().ok());
   EXPECT_EQ(state.usedBytes, (size_t(32) << 20) + 256);
 }
 
 TEST_F(FakeHipTest, FlushesTheCacheBehindTheL2) {
   state.targetId = "gfx1100";
+  state.totalBytes = 200 << 20;
   Expected<std::unique_ptr<Device>> opened = openHipDevice(driver, 0);
   ASSERT_TRUE(opened.ok());
   device = opened.take();
   ASSERT_TRUE(device->flushCaches().ok());
   EXPECT_EQ(state.usedBytes, size_t(192) << 20);
+}
+
+TEST_F(FakeHipTest, FlushesForAsLongAsALaunchTakes) {
+  Expected<std::unique_ptr<Device>> opened = openHipDevice(driver, 0);
+  ASSERT_TRUE(opened.ok());
+  device = opened.take();
+  ASSERT_TRUE(device->flushCaches().ok());
+  EXPECT_EQ(state.usedBytes, size_t(256) << 20);
 }
 
 //===----------------------------------------------------------------------===//

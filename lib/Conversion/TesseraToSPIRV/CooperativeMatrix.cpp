@@ -465,7 +465,8 @@ Value SpirvTarget::emitMma(OpBuilder &builder, Location loc,
                            const MatrixInstruction &row, MmaOp op, Value a,
                            Value b, Value acc) const {
   if (!row.opaque)
-    return emitDpas(builder, loc, row, op, a, b, acc);
+    return row.matrixUnit ? emitDpas(builder, loc, row, op, a, b, acc)
+                          : Value();
   using O = spirv::CooperativeMatrixOperandsKHR;
   auto multiply = [&](Value x, Value y, Value sum, O operands) -> Value {
     spirv::CooperativeMatrixOperandsKHRAttr attr;

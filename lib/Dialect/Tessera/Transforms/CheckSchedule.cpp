@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Dialect/Tessera/Target/Emulation.h"
 #include "Dialect/Tessera/Transforms/BulkCopies.h"
 #include "Dialect/Tessera/Transforms/ScheduleCheck.h"
 #include "Dialect/Tessera/Transforms/Utils.h"
@@ -117,7 +118,7 @@ mlir::tessera::getPermittedInstructions(ContractOp op, const MatrixForm &form,
         (!row.tf32 || op.getPrecision() == Precision::Tf32) &&
         (!row.signedOnly || !(op.getUnsignedA() || op.getUnsignedB())) &&
         longest % row.k == 0 && row.subgroups == group &&
-        (group == 1 || row.aInMemory))
+        (group == 1 || row.aInMemory || isEmulated(chip)))
       rows.push_back(&row);
   auto onUnit = [](const MatrixInstruction *row) { return row->matrixUnit; };
   if (llvm::any_of(rows, onUnit))

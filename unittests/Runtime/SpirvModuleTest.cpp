@@ -28,20 +28,20 @@ struct Words {
 Words makeKernels() {
   Words m;
   uint32_t k1 = 'k' | '1' << 8, k2 = 'k' | '2' << 8;
-  m.add(15, {6, 10, k1});           // OpEntryPoint Kernel
+  m.add(15, {6, 10, k1}); // OpEntryPoint Kernel
   m.add(15, {6, 11, k2});
-  m.add(16, {10, 17, 16, 2, 1});    // OpExecutionMode LocalSize
-  m.add(16, {10, 35, 16});          // SubgroupSize
+  m.add(16, {10, 17, 16, 2, 1}); // OpExecutionMode LocalSize
+  m.add(16, {10, 35, 16});       // SubgroupSize
   m.add(16, {11, 17, 64, 1, 1});
-  m.add(21, {1, 8, 0});             // OpTypeInt
+  m.add(21, {1, 8, 0}); // OpTypeInt
   m.add(21, {2, 64, 0});
-  m.add(22, {3, 16});               // OpTypeFloat
-  m.add(32, {4, 5, 1});             // OpTypePointer CrossWorkgroup
-  m.add(54, {20, 10, 0, 21});       // OpFunction
-  m.add(55, {4, 30});               // OpFunctionParameter
+  m.add(22, {3, 16});         // OpTypeFloat
+  m.add(32, {4, 5, 1});       // OpTypePointer CrossWorkgroup
+  m.add(54, {20, 10, 0, 21}); // OpFunction
+  m.add(55, {4, 30});         // OpFunctionParameter
   m.add(55, {2, 31});
   m.add(55, {3, 32});
-  m.add(54, {20, 12, 0, 21});       // Not an entry point.
+  m.add(54, {20, 12, 0, 21}); // Not an entry point.
   m.add(55, {2, 33});
   m.add(54, {20, 11, 0, 22});
   return m;

@@ -362,20 +362,19 @@ struct ConvertKernelsToSPIRVPass
              << ": take a smaller block tile, or fewer stages";
     if (failed(checkTypes(kernel, chip)))
       return failure();
-    SmallVector<UnrealizedConversionCastOp> fields = takeFields(kernel);
-    SmallVector<Type> types;
-    for (UnrealizedConversionCastOp field : fields)
-      types.push_back(field.getResult(0).getType());
+    SmallVector<Value> fields = takeFields(kernel);
+    SmallVector<Type> types = llvm::to_vector(TypeRange(ValueRange(fields)));
     auto function =
         spirv::FuncOp::create(b, kernel.getLoc(), kernel.getName(),
                               FunctionType::get(&getContext(), types, {}));
     function.getBody().takeBody(kernel.getBody());
     Block &body = function.getBody().front();
     unsigned unused = body.getNumArguments();
-    for (UnrealizedConversionCastOp field : fields) {
-      field.getResult(0).replaceAllUsesWith(
-          body.addArgument(field.getResult(0).getType(), field.getLoc()));
-      field.erase();
+    for (Value field : fields) {
+      field.replaceAllUsesWith(
+          body.addArgument(field.getType(), field.getLoc()));
+      if (Operation *cast = field.getDefiningOp())
+        cast->erase();
     }
     body.eraseArguments(0, unused);
     // Launches are checked against it, and find what the kernel needs.
@@ -415,28 +414,43 @@ struct ConvertKernelsToSPIRVPass
     return failure(result.wasInterrupted());
   }
 
-  /// The stand-ins for the parameters that the kernel reads, in the launch's
-  /// order, of which the kernel keeps a list.
-  SmallVector<UnrealizedConversionCastOp> takeFields(gpu::GPUFuncOp kernel) {
-    SmallVector<UnrealizedConversionCastOp> fields;
+  /// What the kernel reads of a launch's arguments, in their order: stand-ins
+  /// for fields, and scalars that need none. The kernel keeps a list of which
+  /// these are.
+  SmallVector<Value> takeFields(gpu::GPUFuncOp kernel) {
+    SmallVector<std::pair<int64_t, Value>> fields;
     kernel.walk([&](UnrealizedConversionCastOp op) {
-      if (!op->hasAttr(fieldAttrName))
+      auto place = op->getAttrOfType<IntegerAttr>(fieldAttrName);
+      if (!place)
         return;
       if (op->use_empty())
         op.erase();
       else
-        fields.push_back(op);
+        fields.emplace_back(place.getInt(), op.getResult(0));
     });
-    auto getPlace = [](UnrealizedConversionCastOp op) {
-      return op->getAttrOfType<IntegerAttr>(fieldAttrName).getInt();
-    };
+    // A cast from a type to itself is folded away.
+    int64_t next = 0;
+    for (BlockArgument argument : kernel.getBody().getArguments().take_front(
+             kernel.getFunctionType().getNumInputs())) {
+      auto memory = dyn_cast<MemRefType>(argument.getType());
+      bool isRead = llvm::any_of(argument.getUsers(), [](Operation *user) {
+        return !user->hasAttr(fieldAttrName);
+      });
+      if (!memory && isRead)
+        fields.emplace_back(next, argument);
+      next += memory ? 3 + 2 * memory.getRank() : 1;
+    }
     llvm::stable_sort(
-        fields, [&](auto l, auto r) { return getPlace(l) < getPlace(r); });
-    SmallVector<int64_t> places = llvm::map_to_vector(fields, getPlace);
+        fields, [](const auto &l, const auto &r) { return l.first < r.first; });
     if (getFlavour(target)->isKernel)
-      kernel->setAttr(getTakenArgumentsAttrName(),
-                      DenseI64ArrayAttr::get(&getContext(), places));
-    return fields;
+      kernel->setAttr(
+          getTakenArgumentsAttrName(),
+          DenseI64ArrayAttr::get(
+              &getContext(), llvm::map_to_vector(fields, [](const auto &field) {
+                return field.first;
+              })));
+    return llvm::map_to_vector(fields,
+                               [](const auto &field) { return field.second; });
   }
 
   /// Upstream's loops leave their results unset if they never run: those that

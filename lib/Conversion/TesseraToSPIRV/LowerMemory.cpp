@@ -619,10 +619,9 @@ Value MemoryLowering::addByExchange(Value pointer, Value value,
                                     spirv::Scope scope) {
   Type type = value.getType(),
        bits = b.getIntegerType(type.getIntOrFloatBitWidth());
-  auto storage =
-      cast<spirv::PointerType>(pointer.getType()).getStorageClass();
-  pointer = spirv::BitcastOp::create(
-      b, spirv::PointerType::get(bits, storage), pointer);
+  auto storage = cast<spirv::PointerType>(pointer.getType()).getStorageClass();
+  pointer = spirv::BitcastOp::create(b, spirv::PointerType::get(bits, storage),
+                                     pointer);
   auto none = spirv::MemorySemantics::None;
   Value first = spirv::LoadOp::create(b, pointer);
   auto loop = scf::WhileOp::create(
@@ -633,8 +632,8 @@ Value MemoryLowering::addByExchange(Value pointer, Value value,
         Value found = spirv::AtomicCompareExchangeOp::create(
             b, bits, pointer, scope, none, none,
             arith::BitcastOp::create(b, bits, sum), seen[0]);
-        Value another = arith::CmpIOp::create(b, arith::CmpIPredicate::ne,
-                                              found, seen[0]);
+        Value another =
+            arith::CmpIOp::create(b, arith::CmpIPredicate::ne, found, seen[0]);
         scf::ConditionOp::create(b, another, found);
       },
       [&](OpBuilder &, Location, ValueRange found) {

@@ -7,11 +7,11 @@
 // offset and the stride that are not known; scalars as they are. Which of the
 // launch's arguments these are stays with the kernel.
 // CHECK: gpu.func @copy
-// CHECK-SAME: tessera.taken_arguments = array<i64: 1, 2, 6, 8, 11>
+// CHECK-SAME: tessera.taken_arguments = array<i64: 1, 2, 5, 8, 12>
 // CHECK: spirv.module Physical64 OpenCL requires #spirv.vce<v1.2,
 // CHECK-DAG: Kernel
 // CHECK-DAG: Float16
-// CHECK: spirv.GlobalVariable @{{.*}} built_in("LocalInvocationId") : !spirv.ptr<vector<3xi64>, Input>
+// CHECK: spirv.GlobalVariable @{{.*}} built_in("SubgroupLocalInvocationId") : !spirv.ptr<i32, Input>
 // CHECK: spirv.func @copy(%[[FROM:.*]]: !spirv.ptr<i8, CrossWorkgroup>, %[[OFFSET:.*]]: i64, %{{.*}}: i64, %[[TO:.*]]: !spirv.ptr<i8, CrossWorkgroup>, %[[FACTOR:.*]]: f16)
 // CHECK: %[[PLACE:.*]] = spirv.PtrAccessChain %[[FROM]]
 // CHECK: %[[CAST:.*]] = spirv.Bitcast %[[PLACE]] : !spirv.ptr<i8, CrossWorkgroup> to !spirv.ptr<f16, CrossWorkgroup>
@@ -27,6 +27,7 @@
 // Without f16: by its bits, in f32. Without subgroups nothing is said of them.
 // BITS: spirv.module Physical64 OpenCL
 // BITS-NOT: Float16
+// BITS: spirv.GlobalVariable @{{.*}} built_in("LocalInvocationId") : !spirv.ptr<vector<3xi64>, Input>
 // BITS: spirv.func @copy({{.*}}: i16)
 // BITS: spirv.Load "CrossWorkgroup" %{{.*}} ["Aligned", 2] : i16
 // BITS: spirv.FMul %{{.*}} : f32

@@ -65,7 +65,7 @@ static std::unique_ptr<Chip> parse(llvm::StringRef name,
       return nullptr;
   }
   if (!chip->hasLanes()) {
-    chip->matrixDefaults = chip->scalarDefaults = {{32, 64}, {8, 16}, 32, 1};
+    chip->matrixDefaults = chip->scalarDefaults = {{16, 32}, {4, 8}, 32, 1};
     chip->simt = {16, 1, 16, 4};
   }
   return chip;

@@ -443,19 +443,17 @@ struct ConvertKernelsToSPIRVPass
         fields.emplace_back(next, argument);
       next += memory ? 3 + 2 * memory.getRank() : 1;
     }
-    llvm::stable_sort(fields, [](const auto &l, const auto &r) {
-      return l.first < r.first;
-    });
+    llvm::stable_sort(
+        fields, [](const auto &l, const auto &r) { return l.first < r.first; });
     if (getFlavour(target)->isKernel)
       kernel->setAttr(
           getTakenArgumentsAttrName(),
           DenseI64ArrayAttr::get(
-              &getContext(),
-              llvm::map_to_vector(fields, [](const auto &field) {
+              &getContext(), llvm::map_to_vector(fields, [](const auto &field) {
                 return field.first;
               })));
-    return llvm::map_to_vector(
-        fields, [](const auto &field) { return field.second; });
+    return llvm::map_to_vector(fields,
+                               [](const auto &field) { return field.second; });
   }
 
   /// Upstream's loops leave their results unset if they never run: those that

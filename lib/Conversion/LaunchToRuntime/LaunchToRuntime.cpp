@@ -66,8 +66,8 @@ struct LaunchPattern : ConvertOpToLLVMPattern<gpu::LaunchFuncOp> {
         /*useBarePtrCallConv=*/false);
     if (auto taken =
             op->getAttrOfType<DenseI64ArrayAttr>(getTakenArgumentsAttrName())) {
-      SmallVector<Value> all = std::move(arguments);
-      arguments.clear();
+      SmallVector<Value> all;
+      all.swap(arguments);
       for (int64_t place : taken.asArrayRef()) {
         if (place < 0 || place >= static_cast<int64_t>(all.size()))
           return op.emitError() << getTakenArgumentsAttrName() << " names "

@@ -114,7 +114,8 @@ readKernels(const std::vector<uint32_t> &words) {
 Expected<std::vector<SpirvModule>>
 tessera::runtime::readSpirv(std::string_view bytes) {
   std::vector<uint32_t> words(bytes.size() / sizeof(uint32_t));
-  std::memcpy(words.data(), bytes.data(), words.size() * sizeof(uint32_t));
+  if (!words.empty())
+    std::memcpy(words.data(), bytes.data(), words.size() * sizeof(uint32_t));
   std::vector<SpirvModule> modules;
   for (size_t at = 0; at < words.size();) {
     size_t length = getModuleLength(words.data() + at, words.size() - at);

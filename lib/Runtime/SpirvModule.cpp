@@ -116,19 +116,22 @@ tessera::runtime::readSpirv(std::string_view bytes) {
   std::vector<uint32_t> words(bytes.size() / sizeof(uint32_t));
   if (!words.empty())
     std::memcpy(words.data(), bytes.data(), words.size() * sizeof(uint32_t));
+  auto refuse = [] {
+    return Status(StatusCode::InvalidArgument, "it is no SPIR-V, or cut short");
+  };
+  if (bytes.size() % sizeof(uint32_t))
+    return refuse();
   std::vector<SpirvModule> modules;
-  for (size_t at = 0; at < words.size();) {
-    size_t length = getModuleLength(words.data() + at, words.size() - at);
+  size_t length = 0;
+  for (size_t at = 0; at < words.size(); at += length) {
+    length = getModuleLength(words.data() + at, words.size() - at);
     if (length == 0)
-      break;
+      return refuse();
     SpirvModule module;
     module.words.assign(words.begin() + static_cast<ptrdiff_t>(at),
                         words.begin() + static_cast<ptrdiff_t>(at + length));
     module.kernels = readKernels(module.words);
     modules.push_back(std::move(module));
-    at += length;
-    if (at == words.size() && bytes.size() % sizeof(uint32_t) == 0)
-      return modules;
   }
-  return Status(StatusCode::InvalidArgument, "it is no SPIR-V, or cut short");
+  return modules;
 }

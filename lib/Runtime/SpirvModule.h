@@ -37,7 +37,8 @@ struct SpirvModule {
   std::vector<SpirvKernel> kernels;
 };
 
-/// Takes `bytes` apart. `InvalidArgument` where they are no SPIR-V.
+/// Takes `bytes` apart; a program without kernels has none. `InvalidArgument`
+/// where they are no SPIR-V.
 Expected<std::vector<SpirvModule>> readSpirv(std::string_view bytes);
 
 } // namespace tessera::runtime

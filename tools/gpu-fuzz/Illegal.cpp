@@ -32,7 +32,7 @@ static const Mistake mistakes[] = {
     {"workgroup = [64], subgroup = [32, 32], k = 16", "error: "},
     {"workgroup = [64, 64], subgroup = [32, 32], depth = 16",
      "unknown schedule entry 'depth': expected workgroup"},
-    {"workgroup = [1024, 1024], subgroup = [16, 16], k = 16",
+    {"workgroup = [4096, 4096], subgroup = [16, 16], k = 16",
      "the nearest legal is workgroup"},
     {"workgroup = [128, 128], subgroup = [64, 64], k = 1024, stages = 16",
      " bytes of workgroup memory, "},

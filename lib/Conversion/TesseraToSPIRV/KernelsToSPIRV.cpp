@@ -411,7 +411,8 @@ struct ConvertKernelsToSPIRVPass
     WalkResult result = kernel.walk([&](Operation *op) {
       if (llvm::none_of(op->getResultTypes(), isMissing))
         return WalkResult::advance();
-      op->emitError() << chip.name << " does not compute in f64: use f32";
+      op->emitError() << chip.name
+                      << " has no arithmetic of f64; compute it in f32";
       return WalkResult::interrupt();
     });
     return failure(result.wasInterrupted());
@@ -629,6 +630,13 @@ struct ConvertKernelsToSPIRVPass
       if (mode.getExecutionMode() == spirv::ExecutionMode::SubgroupSize)
         capabilities.insert(C::SubgroupDispatch);
     });
+    // Upstream says what arithmetic does not wrap, which takes SPIR-V 1.4 or
+    // an extension that a driver may not have.
+    if (flavour.isKernel)
+      module.walk([](Operation *op) {
+        op->removeAttr("no_signed_wrap");
+        op->removeAttr("no_unsigned_wrap");
+      });
     // Implied by it, and nothing that drivers would know by itself.
     capabilities.remove(C::DeviceEnqueue);
     if (capabilities.contains(C::StorageBuffer8BitAccess))

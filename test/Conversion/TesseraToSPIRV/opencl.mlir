@@ -92,3 +92,19 @@ gpu.module @m {
     gpu.return
   }
 }
+
+// -----
+
+// What does not wrap is not said: that takes SPIR-V 1.4.
+// CHECK: spirv.func @wraps
+// CHECK: spirv.IAdd %{{.*}}, %{{.*}} : i32
+// CHECK-NOT: no_signed_wrap
+// CHECK: spirv.EntryPoint
+gpu.module @m {
+  gpu.func @wraps(%x: i32, %y: i32, %to: memref<1xi32>) kernel attributes {known_block_size = array<i32: 1, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %z = arith.addi %x, %y overflow<nsw, nuw> : i32
+    memref.store %z, %to[%c0] : memref<1xi32>
+    gpu.return
+  }
+}

@@ -194,7 +194,9 @@ public:
   /// takes without compiling anything, on a device of the same chip with the
   /// same driver. `Rejected` with the driver's log when the driver refuses it,
   /// `InvalidArgument` for another kind of image, and for a device or a driver
-  /// that cannot do it.
+  /// that cannot do it. Gives the PTX back where machine code of it would be
+  /// slower than what `loadImage` has made of it: that of kernels whose
+  /// subgroups trade registers.
   virtual Expected<KernelImage> assemble(const KernelImage &image);
 
   /// Takes what the driver compiles from a file of the folder `directory`,

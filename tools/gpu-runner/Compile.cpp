@@ -52,8 +52,8 @@ static void noteOnce(const std::string &text) {
 }
 
 /// Replaces PTX by machine code, which is then loaded now and later. PTX stays
-/// where the driver cannot: whatever is wrong with it comes out when it is
-/// loaded.
+/// where the driver cannot, or would make worse code than it does when it loads
+/// PTX: whatever is wrong with it comes out when it is loaded.
 static void assemble(compiler::CompiledProgram &program,
                      runtime::Device &device) {
   if (program.image.kind != runtime::KernelImage::PTX)
@@ -67,6 +67,8 @@ static void assemble(compiler::CompiledProgram &program,
     return;
   }
   program.image = assembled.take();
+  if (program.image.kind == runtime::KernelImage::PTX)
+    return;
   std::chrono::duration<double, std::milli> elapsed =
       std::chrono::steady_clock::now() - start;
   program.times.push_back({"assemble", elapsed.count()});

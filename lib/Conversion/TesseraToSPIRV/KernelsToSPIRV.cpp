@@ -328,9 +328,11 @@ struct ConvertKernelsToSPIRVPass
         return signalPassFailure();
       }
     }
-    for (auto kernel : llvm::to_vector(module.getOps<gpu::GPUFuncOp>()))
+    for (auto kernel : llvm::to_vector(module.getOps<gpu::GPUFuncOp>())) {
+      narrowDivisions(kernel);
       if (failed(addKernel(kernel, result, **found)))
         return signalPassFailure();
+    }
     guardLoops(result);
     if (failed(convertBodies(result, env, flavour)))
       return signalPassFailure();

@@ -117,6 +117,10 @@ int64_t getScratchBytes(const Chip &chip);
 /// memory as pointers of SPIR-V, and barriers as gpu.barrier.
 void prefetchCopies(gpu::GPUFuncOp kernel);
 
+/// Divisions and remainders of indices and i64 become those of 32 bits for
+/// operands that have no more; for others they stay (NarrowDivisions.cpp).
+void narrowDivisions(gpu::GPUFuncOp kernel);
+
 /// Leaves to fragments of opaque instructions of `chip` only what cooperative
 /// matrices can do. For all else they are converted to and from fragments of
 /// known lane maps.

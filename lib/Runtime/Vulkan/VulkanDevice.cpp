@@ -42,6 +42,7 @@ struct Abilities {
   VkPhysicalDeviceVulkan13Features features13 = {};
   VkPhysicalDeviceShaderAtomicFloatFeaturesEXT atomicFloat = {};
   VkPhysicalDeviceCooperativeMatrixFeaturesKHR cooperativeMatrix = {};
+  VkPhysicalDeviceCooperativeMatrix2FeaturesNV workgroupMatrix = {};
   VkPhysicalDeviceShaderBfloat16FeaturesKHR bfloat16 = {};
   VkPhysicalDevicePipelineExecutablePropertiesFeaturesKHR executables = {};
   std::vector<VkCooperativeMatrixPropertiesKHR> matrices;
@@ -105,6 +106,12 @@ static void query(const VulkanDriver &driver, VkPhysicalDevice handle,
         VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_FEATURES_KHR;
     *end = &abilities.cooperativeMatrix;
     end = &abilities.cooperativeMatrix.pNext;
+  }
+  if (abilities.hasExtension(VK_NV_COOPERATIVE_MATRIX_2_EXTENSION_NAME)) {
+    abilities.workgroupMatrix.sType =
+        VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_2_FEATURES_NV;
+    *end = &abilities.workgroupMatrix;
+    end = &abilities.workgroupMatrix.pNext;
   }
   if (abilities.hasExtension(VK_KHR_SHADER_BFLOAT16_EXTENSION_NAME)) {
     abilities.bfloat16.sType =
@@ -481,6 +488,15 @@ Status VulkanDevice::open() {
     matrix.cooperativeMatrix = VK_TRUE;
     *end = &matrix;
     end = &matrix.pNext;
+  }
+  // All of it that there is: kernels that --kernels brings may use it.
+  VkPhysicalDeviceCooperativeMatrix2FeaturesNV workgroupMatrix =
+      abilities.workgroupMatrix;
+  if (workgroupMatrix.sType) {
+    extensions.push_back(VK_NV_COOPERATIVE_MATRIX_2_EXTENSION_NAME);
+    workgroupMatrix.pNext = nullptr;
+    *end = &workgroupMatrix;
+    end = &workgroupMatrix.pNext;
   }
   auto bfloat16 = make<VkPhysicalDeviceShaderBfloat16FeaturesKHR>(
       VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_BFLOAT16_FEATURES_KHR);

@@ -253,6 +253,9 @@ struct Chip {
   int64_t maxRow = 256;
   /// Default tilings with a matrix unit, and with scalar FMAs.
   ScheduleDefaults matrixDefaults, scalarDefaults;
+  /// Rows and columns of a workgroup's tile, of subgroup tiles as in
+  /// `matrixDefaults`, where there are as many as processors; 0: there is none.
+  std::array<int64_t, 2> largeWorkgroup = {0, 0};
   BatchDefaults batchDefaults;
   AttentionDefaults attentionDefaults;
   /// Tilings for instructions of several subgroups together, where the chip has

@@ -135,10 +135,12 @@ mlir::tessera::parseReportedChip(llvm::StringRef target, llvm::StringRef name,
   // workgroup memory; where lanes are few, so is everything else. With rows of
   // 128 bytes, products took 1.2 times as long on an H200
   // (docs/benchmarks/h200-vulkan.md).
-  if (wide)
+  if (wide) {
     chip->matrixDefaults = {{128, 128}, {64, 64}, 64, 1};
-  else
+    chip->largeWorkgroup = {128, 256};
+  } else {
     chip->matrixDefaults = {{32, 32}, {16, 16}, 32, 1};
+  }
   chip->scalarDefaults = wide ? ScheduleDefaults{{64, 64}, {32, 32}, 64, 1}
                               : ScheduleDefaults{{32, 64}, {16, 32}, 32, 1};
   chip->processors = wide ? 128 : 4;

@@ -359,6 +359,13 @@ static ScheduleAttr makeDefaultSchedule(ContractOp op, const Chip &chip,
         break;
     }
   }
+  // Processors have enough to do with larger tiles.
+  if (!wholeRows && matrixUnit && chip.largeWorkgroup[0] > 0 &&
+      workgroup == defaults.workgroup && subgroup == defaults.subgroup) {
+    auto tiles = countTiles(op, form, extents, chip.largeWorkgroup);
+    if (tiles && (*tiles)[0] * (*tiles)[1] * (*tiles)[2] >= chip.processors)
+      workgroup = chip.largeWorkgroup;
+  }
   while (ShapedType::isStatic(extents[2]) && k / 2 >= extents[2] &&
          (k / 2) % kFragment == 0)
     k /= 2;

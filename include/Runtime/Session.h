@@ -20,6 +20,7 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -33,6 +34,18 @@ struct LaunchRecord {
   int64_t grid[3];
   int64_t block[3];
   int64_t workgroupBytes;
+};
+
+/// Bytes that a program changed beside memory it had asked for.
+struct GuardDamage {
+  /// The memory, as `allocate` gave it.
+  void *ptr;
+  /// Its size in bytes.
+  size_t size;
+  /// Behind the end, or before the beginning.
+  bool isBehind;
+  /// How many bytes changed, and how far the nearest is off.
+  size_t bytes, distance;
 };
 
 /// The state of one run of compiled host code.
@@ -70,6 +83,13 @@ public:
   using LaunchHook = std::function<Status(const LaunchRequest &)>;
   void setLaunchHook(LaunchHook hook) { launchHook = std::move(hook); }
 
+  /// Surrounds all memory that is asked for from now on by so many bytes on
+  /// either side (a multiple of 256, or 0), which are looked at when it is
+  /// freed and by `finish`. Freeing then waits for the device.
+  void setGuard(size_t bytes) { guard = bytes; }
+  /// The first damage that was found.
+  const std::optional<GuardDamage> &damage() const { return firstDamage; }
+
   /// Takes `ptr`, which host code allocated and returned, out of the session's
   /// care. Gives the pointer to hand to `Device::free` later, which differs
   /// from `ptr` for alignments above 256 bytes; null when the session does not
@@ -92,15 +112,25 @@ public:
   void fail(Status status);
 
 private:
+  struct Block {
+    /// What the device gave.
+    void *base;
+    size_t bytes, guard;
+  };
+
+  Status checkGuard(void *ptr, const Block &block);
+
   Device &target;
+  size_t guard = 0;
+  std::optional<GuardDamage> firstDamage;
   Status firstError;
   /// Why a tensor map of the next launch could not be made.
   Status mapError;
   std::vector<LaunchRecord> records;
   bool recording = true;
   LaunchHook launchHook;
-  /// From the pointer handed out to the one the device gave.
-  std::unordered_map<void *, void *> owned;
+  /// By the pointer handed out.
+  std::unordered_map<void *, Block> owned;
   /// Copies of constants, by the constant's address and size. `owned` does not
   /// list them: host code cannot free them.
   std::map<std::pair<const void *, int64_t>, void *> constants;

@@ -224,7 +224,48 @@ LogicalResult Execution::finish(Report &report) {
   FaultGuard guard;
   if (const runtime::Status &status = session.finish(); !status.ok())
     return report.fail(status);
-  return checkCanaries(report);
+  if (failed(checkCanaries(report)))
+    return failure();
+  return session.damage() ? reportDamage(*session.damage(), report) : success();
+}
+
+LogicalResult Execution::rerun(Report &report) {
+  releaseResults();
+  for (auto [i, slot] : llvm::enumerate(entry.arguments)) {
+    const HostArray &array = arguments[i];
+    if (!slot.mayWrite || array.data.empty())
+      continue;
+    runtime::Status status = device.copyToDevice(
+        buffers[i] + canaryBytes, array.data.data(), array.data.size());
+    if (!status.ok())
+      return report.fail(status);
+  }
+  call();
+  return finish(report);
+}
+
+/// "wrote behind the end of WHAT: ..."; the mend.
+static std::string describeDamage(const Twine &what, bool isBehind,
+                                  size_t bytes, size_t distance) {
+  return ("the program wrote " +
+          Twine(isBehind ? "behind the end" : "before the beginning") + " of " +
+          what + ": " + Twine(bytes) +
+          " bytes changed, the nearest at a distance of " + Twine(distance) +
+          "; an index is out of bounds")
+      .str();
+}
+
+LogicalResult Execution::reportDamage(const runtime::GuardDamage &damage,
+                                      Report &report) const {
+  std::string what = "memory of " + std::to_string(damage.size) +
+                     " bytes that it asked for itself";
+  for (auto [i, slot] : llvm::enumerate(entry.results))
+    if (slot.isBuffer() &&
+        readPointer(&results[resultOffsets[i] / 8]) == damage.ptr)
+      what = "result " + std::to_string(i) + " (" + slot.str() + ")";
+  return report.fail(Exit::WrongNumbers,
+                     describeDamage(what, damage.isBehind, damage.bytes,
+                                    damage.distance));
 }
 
 LogicalResult Execution::checkCanaries(Report &report) {
@@ -248,12 +289,9 @@ LogicalResult Execution::checkCanaries(Report &report) {
         continue;
       return report.fail(
           Exit::WrongNumbers,
-          Twine("the program wrote ") +
-              (isBehind ? "behind the end" : "before the beginning") +
-              " of argument " + Twine(i) + " (" + slot.str() +
-              "): " + Twine(llvm::count_if(found, isWritten)) +
-              " bytes changed, the nearest at a distance of " +
-              Twine(nearest - found) + "; an index is out of bounds");
+          describeDamage("argument " + Twine(i) + " (" + slot.str() + ")",
+                         isBehind, llvm::count_if(found, isWritten),
+                         nearest - found));
     }
   }
   return success();
@@ -338,9 +376,11 @@ LogicalResult Execution::readOutputs(std::vector<Output> &outputs,
     output.type = slot.type;
     if (failed(readResult(i, output.array, report)))
       return failure();
-    traffic += static_cast<double>(output.array.data.size());
+    if (!hasResultTraffic)
+      traffic += static_cast<double>(output.array.data.size());
     outputs.push_back(std::move(output));
   }
+  hasResultTraffic = true;
   for (auto [i, slot] : llvm::enumerate(entry.arguments)) {
     if (!slot.mayWrite)
       continue;

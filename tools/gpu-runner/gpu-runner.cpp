@@ -14,6 +14,10 @@
 //   Execution    buffers, the call, the outputs
 //   Explain      what was compiled, and how
 //   Verify       outputs against the reference
+//   Diff         targets against each other
+//   Bisect       the first op whose result differs
+//   Repeat       runs against each other, and what none of them wrote
+//   Statistics   how far outputs are off
 //   Bench        times
 //   Report       what is said, and the exit status
 //
@@ -24,11 +28,13 @@
 #include "Bench.h"
 #include "Compile.h"
 #include "Devices.h"
+#include "Diff.h"
 #include "Emit.h"
 #include "Execution.h"
 #include "Explain.h"
 #include "Options.h"
 #include "Program.h"
+#include "Repeat.h"
 #include "Verify.h"
 
 #include "Driver/ProgramCache.h"
@@ -145,6 +151,18 @@ static void corrupt(HostArray &array) {
     array.setInt(place, array.getInt(place) ^ 1);
 }
 
+/// --out.
+static LogicalResult saveOutputs(const Options &options,
+                                 const std::vector<Output> &outputs,
+                                 Report &report) {
+  for (const auto &[number, file] : options.outputs) {
+    runtime::Status status = runtime::saveNpy(file, outputs[number].array);
+    if (!status.ok())
+      return report.fail(status);
+  }
+  return success();
+}
+
 static LogicalResult handleOutputs(const Options &options,
                                    std::vector<Output> &outputs,
                                    Report &report) {
@@ -159,12 +177,7 @@ static LogicalResult handleOutputs(const Options &options,
   for (auto [i, output] : llvm::enumerate(outputs))
     printOutput(i, output, report, list);
   report.root["outputs"] = std::move(list);
-  for (const auto &[number, file] : options.outputs) {
-    runtime::Status status = runtime::saveNpy(file, outputs[number].array);
-    if (!status.ok())
-      return report.fail(status);
-  }
-  return success();
+  return saveOutputs(options, outputs, report);
 }
 
 /// Checks what --out names before anything is run.
@@ -234,8 +247,11 @@ static LogicalResult runProgram(const Options &options, const Target &target,
   runtime::Device &device = *target.device;
   const compiler::Chip &chip = *compiler::findChip(target.name, target.chip);
   // What no kernel wrote is then NaN.
-  device.setChecking(options.verify);
+  bool isChecked = options.verify || options.repeat;
+  device.setChecking(isChecked, firstPoison);
   Execution execution(device, program, entry, arguments);
+  if (isChecked)
+    execution.getSession().setGuard(canaryBytes);
   if (failed(execution.prepare(report))) {
     if (cache.kind == CacheUse::Hit)
       Report::note("the program is from the cache (" + cache.key +
@@ -256,8 +272,22 @@ static LogicalResult runProgram(const Options &options, const Target &target,
   clock.report(execution.getFirstLaunch(), options.explain, report);
   if (failed(handleOutputs(options, outputs, report)))
     return failure();
+  if (options.repeat) {
+    CompareRun compareRun;
+    if (options.verify)
+      compareRun = [&](const std::vector<Output> &again) {
+        return isAsReference(options, chip, entry, arguments, again, report);
+      };
+    // Wrong numbers are told of all the same.
+    if (failed(repeat(options, device, program, entry, execution, outputs,
+                      compareRun, report)) &&
+        report.exit() != Exit::WrongNumbers)
+      return failure();
+  }
   if (options.verify && failed(verify(options, chip, entry, arguments, outputs,
-                                      execution, report)))
+                                      device, execution, report)))
+    return failure();
+  if (report.exit() != Exit::Done)
     return failure();
   if (!options.bench)
     return success();
@@ -266,6 +296,21 @@ static LogicalResult runProgram(const Options &options, const Target &target,
   if (!options.explain)
     printTimes(program.times, cache, report.text());
   return success();
+}
+
+/// All but the target and the entry.
+static compiler::CompileOptions getCompileOptions(const Options &options) {
+  compiler::CompileOptions compileOptions;
+  compileOptions.allowTf32 = options.allowTf32;
+  compileOptions.allowFastF8 = options.allowFastF8;
+  compileOptions.fuseAttention = !options.noFuseAttention;
+  compileOptions.requireMatrixUnit = options.requireMatrixUnit;
+  compileOptions.vthreadOrder = options.vthreadOrder;
+  compileOptions.testShareFragments = options.testShareFragments;
+  compileOptions.usePtxas = options.usePtxas;
+  compileOptions.validate = options.validate;
+  compileOptions.printIRAfterAll = options.printIRAfterAll;
+  return compileOptions;
 }
 
 static LogicalResult compileAndRun(const Options &options, KeptDevices &kept,
@@ -292,23 +337,26 @@ static LogicalResult compileAndRun(const Options &options, KeptDevices &kept,
     return failure();
   clock.done("read");
 
+  compiler::CompileOptions compileOptions = getCompileOptions(options);
+  if (!options.diff.empty()) {
+    std::vector<Output> outputs;
+    LogicalResult result =
+        diff(options, kept, *module, compileOptions, outputs, report);
+    for (const auto &[number, file] : options.outputs)
+      if (failed(checkOutputNumber("--out", number, outputs.size(), report)))
+        return failure();
+    if (!outputs.empty() && failed(saveOutputs(options, outputs, report)))
+      return failure();
+    return result;
+  }
+
   Target target;
   if (failed(
           chooseTarget(options, /*run=*/!options.emit, kept, target, report)) ||
       (options.emit && failed(checkStage(*options.emit, target.name, report))))
     return failure();
-  compiler::CompileOptions compileOptions;
   compileOptions.target = target.name;
   compileOptions.chip = target.chip;
-  compileOptions.allowTf32 = options.allowTf32;
-  compileOptions.allowFastF8 = options.allowFastF8;
-  compileOptions.fuseAttention = !options.noFuseAttention;
-  compileOptions.requireMatrixUnit = options.requireMatrixUnit;
-  compileOptions.vthreadOrder = options.vthreadOrder;
-  compileOptions.testShareFragments = options.testShareFragments;
-  compileOptions.usePtxas = options.usePtxas;
-  compileOptions.validate = options.validate;
-  compileOptions.printIRAfterAll = options.printIRAfterAll;
   clock.done("device");
   report.root["target"] = target.name;
   report.root["chip"] = target.chip;

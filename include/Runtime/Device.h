@@ -172,9 +172,9 @@ public:
   virtual size_t freeMemory() = 0;
 
   /// The checking mode: every allocation is filled with `pattern` (0xFF bytes
-  /// are a NaN in each floating-point type but the FNUZ ones), so that memory no
-  /// kernel wrote shows. The CPU fills workgroup memory with 0xFF before each
-  /// workgroup too, and reports writes just past its end.
+  /// are a NaN in each floating-point type but the FNUZ ones), so that memory
+  /// no kernel wrote shows. The CPU fills workgroup memory with 0xFF before
+  /// each workgroup too, and reports writes just past its end.
   void setChecking(bool enable, uint8_t pattern = 0xFF) {
     checking = enable;
     poison = pattern;

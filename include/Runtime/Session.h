@@ -17,6 +17,7 @@
 #define TESSERA_RUNTIME_SESSION_H
 
 #include "Runtime/Device.h"
+#include "Runtime/Trace.h"
 
 #include <functional>
 #include <map>
@@ -78,6 +79,10 @@ public:
   /// Off for benchmark loops, whose list would only grow. On at first.
   void setRecording(bool enable) { recording = enable; }
 
+  /// Records launches and copies of constants. Each launch is then waited for,
+  /// so that the time that the device took for it is its own.
+  void setTrace(Trace *newTrace) { trace = newTrace; }
+
   /// Called before each launch; a failure becomes the session's error, and
   /// nothing is launched.
   using LaunchHook = std::function<Status(const LaunchRequest &)>;
@@ -120,7 +125,10 @@ private:
 
   Status checkGuard(void *ptr, const Block &block);
 
+  Status launchTraced(const LaunchRequest &request);
+
   Device &target;
+  Trace *trace = nullptr;
   size_t guard = 0;
   std::optional<GuardDamage> firstDamage;
   Status firstError;

@@ -113,8 +113,8 @@ double Format::ulps(double a, double b) const {
     if (magnitude == 0)
       return int64_t(0);
     int exponent = std::max(std::ilogb(magnitude), minExponent);
-    auto steps = static_cast<int64_t>(
-        std::ldexp(magnitude, precision - 1 - exponent));
+    auto steps =
+        static_cast<int64_t>(std::ldexp(magnitude, precision - 1 - exponent));
     int64_t place = (int64_t(exponent - minExponent) << (precision - 1)) +
                     steps + std::isinf(value);
     return value < 0 ? -place : place;

@@ -49,11 +49,10 @@ Status Session::checkGuard(void *ptr, const Block &block) {
     auto nearest = std::find_if(found.begin(), found.end(), isChanged);
     if (nearest == found.end())
       continue;
-    firstDamage = GuardDamage{
-        ptr, block.bytes, isBehind,
-        static_cast<size_t>(
-            std::count_if(found.begin(), found.end(), isChanged)),
-        static_cast<size_t>(nearest - found.begin())};
+    firstDamage = GuardDamage{ptr, block.bytes, isBehind,
+                              static_cast<size_t>(std::count_if(
+                                  found.begin(), found.end(), isChanged)),
+                              static_cast<size_t>(nearest - found.begin())};
     return Status::success();
   }
   return Status::success();
@@ -85,7 +84,7 @@ void Session::launch(const LaunchRequest &request) {
     fail(launchHook(request));
   if (!firstError.ok())
     return;
-  fail(target.launch(request));
+  fail(trace ? launchTraced(request) : target.launch(request));
   if (!firstError.ok() || !recording)
     return;
   LaunchRecord record;
@@ -94,6 +93,38 @@ void Session::launch(const LaunchRequest &request) {
   std::copy(request.block, request.block + 3, record.block);
   record.workgroupBytes = request.workgroupBytes;
   records.push_back(std::move(record));
+}
+
+/// "4x2x1".
+static std::string spellDims(const int64_t (&dims)[3]) {
+  return std::to_string(dims[0]) + "x" + std::to_string(dims[1]) + "x" +
+         std::to_string(dims[2]);
+}
+
+Status Session::launchTraced(const LaunchRequest &request) {
+  TraceScope scope(trace, "launch", std::string("launch ") + request.kernel);
+  double begin = trace->now(), milliseconds = 0;
+  Status status = target.timeBegin();
+  if (status.ok())
+    status = target.launch(request);
+  if (status.ok())
+    status = target.timeEnd(&milliseconds);
+  if (!status.ok())
+    return status;
+  if (isEmptyGrid(request))
+    return Status::success();
+  TraceEvent event;
+  event.name = request.kernel;
+  event.category = "kernel";
+  event.track = Trace::deviceTrack;
+  event.duration = 1e3 * milliseconds;
+  // The device has its own clock: the kernel ended before this.
+  event.start = std::max(begin, trace->now() - event.duration);
+  event.details = {{"grid", spellDims(request.grid)},
+                   {"workgroup", spellDims(request.block)},
+                   {"workgroup bytes", request.workgroupBytes}};
+  trace->add(std::move(event));
+  return Status::success();
 }
 
 void *Session::allocate(int64_t alignment, int64_t bytes) {
@@ -167,8 +198,11 @@ void *Session::constant(const void *host, int64_t bytes) {
     return copy;
   size_t size = static_cast<size_t>(bytes);
   fail(target.allocate(size, &copy));
-  if (firstError.ok() && size != 0)
+  if (firstError.ok() && size != 0) {
+    TraceScope scope(trace, "copy", "constant to the device");
+    scope.add("bytes", bytes);
     fail(target.copyToDevice(copy, host, size));
+  }
   return firstError.ok() ? copy : nullptr;
 }
 

@@ -220,6 +220,7 @@ LogicalResult runner::benchmark(const Options &options, const Entry &entry,
   // Recorded are the launches of the first run.
   execution.getSession().setRecording(false);
   execution.getSession().setGuard(0);
+  execution.getSession().setTrace(nullptr);
   device.setChecking(false);
   Timer timer(device, execution);
 

@@ -59,7 +59,8 @@ static llvm::SmallVector<Value> getWritten(Operation *op) {
         !llvm::is_contained(buffers, getBuffer(value)))
       buffers.push_back(getBuffer(value));
   };
-  if (auto destination = mlir::dyn_cast<mlir::DestinationStyleOpInterface>(op)) {
+  if (auto destination =
+          mlir::dyn_cast<mlir::DestinationStyleOpInterface>(op)) {
     for (Value init : destination.getDpsInits())
       add(init);
     return buffers;
@@ -163,8 +164,8 @@ static std::string spellArgument(const Options &options, size_t index) {
 /// Gives the function another return, of `values`.
 static void returnValues(mlir::func::FuncOp function,
                          llvm::ArrayRef<Value> values) {
-  mlir::OpBuilder builder = mlir::OpBuilder::atBlockEnd(
-      &function.getBody().front());
+  mlir::OpBuilder builder =
+      mlir::OpBuilder::atBlockEnd(&function.getBody().front());
   mlir::func::ReturnOp::create(builder, function.getLoc(), values);
   function.removeResAttrsAttr();
   function.setFunctionType(builder.getFunctionType(
@@ -199,10 +200,10 @@ std::optional<Cut> Bisection::cut(size_t number, bool isAlone) {
                                          operand.get().getLoc())))
         return std::nullopt;
       operand.set(function.getArgument(position));
-      cut.arguments.push_back(
-          (mlir::isa<mlir::FloatType>(type.getElementType()) ? "random:"
-                                                             : "int:") +
-          std::to_string(position));
+      cut.arguments.push_back((mlir::isa<mlir::FloatType>(type.getElementType())
+                                   ? "random:"
+                                   : "int:") +
+                              std::to_string(position));
       cut.program.arguments.emplace_back();
     }
 
@@ -241,9 +242,8 @@ std::optional<Cut> Bisection::cut(size_t number, bool isAlone) {
   cut.program.module = *cut.module;
   if (failed(findEntry(*cut.module, options.entry, cut.program.entry, quiet)))
     return std::nullopt;
-  for (auto [array, slot, text] :
-       llvm::zip_equal(cut.program.arguments, cut.program.entry.arguments,
-                       cut.arguments)) {
+  for (auto [array, slot, text] : llvm::zip_equal(
+           cut.program.arguments, cut.program.entry.arguments, cut.arguments)) {
     // Those that were there before have their contents.
     if (!array.data.empty() || !array.shape.empty())
       continue;
@@ -315,9 +315,8 @@ std::vector<size_t> Bisection::getProducers(size_t number) const {
   std::vector<size_t> numbers;
   for (size_t i = 0; i < number; ++i)
     if (producers.contains(ops[i]) ||
-        llvm::any_of(getWritten(ops[i]), [&](Value buffer) {
-          return buffers.contains(buffer);
-        }))
+        llvm::any_of(getWritten(ops[i]),
+                     [&](Value buffer) { return buffers.contains(buffer); }))
       numbers.push_back(i);
   return numbers;
 }
@@ -465,11 +464,11 @@ LogicalResult runner::bisect(const Options &options, DiffSide &base,
   if (file.has_error()) {
     std::string why = file.error().message();
     file.clear_error();
-    return report.fail(Exit::Failed, "cannot write '" + options.bisectFile +
-                                         "': " + why);
+    return report.fail(Exit::Failed,
+                       "cannot write '" + options.bisectFile + "': " + why);
   }
-  os << "bisect: " << describe(op)
-     << " is the first op whose result differs (" << tally() << ")\n"
+  os << "bisect: " << describe(op) << " is the first op whose result differs ("
+     << tally() << ")\n"
      << "bisect: " << command << "\n";
   object["op"] = op->getName().getStringRef();
   object["place"] = describe(op);

@@ -26,10 +26,14 @@ bool Difference::ok() const {
 
 LogicalResult runner::runOn(DiffSide &side, const DiffProgram &program,
                             std::vector<Output> &outputs, Report &report) {
-  std::unique_ptr<compiler::CompiledProgram> compiled =
-      compiler::compileProgram(program.module, side.compileOptions);
+  std::unique_ptr<compiler::CompiledProgram> compiled;
+  {
+    runtime::TraceScope scope(report.trace, "step", "compile for " + side.name);
+    compiled = compiler::compileProgram(program.module, side.compileOptions);
+  }
   if (!compiled)
     return report.failDiagnosed("compiling for " + side.name);
+  runtime::TraceScope running(report.trace, "step", "run on " + side.name);
   runtime::Device &device = *side.target.device;
   device.setChecking(true, firstPoison);
   Execution execution(device, *compiled, program.entry, program.arguments);

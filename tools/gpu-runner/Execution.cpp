@@ -122,8 +122,13 @@ LogicalResult Execution::prepare(Report &report) {
     return report.fail(Exit::Failed, "the compiled program lacks its entry '" +
                                          source.getName() +
                                          "'; this is a defect of the compiler");
-  if (runtime::Status status = device.loadImage(program.image); !status.ok())
-    return report.fail(status);
+  session.setTrace(report.trace);
+  {
+    runtime::TraceScope scope(report.trace, "load", "load the kernels");
+    scope.add("bytes", static_cast<int64_t>(program.image.bytes.size()));
+    if (runtime::Status status = device.loadImage(program.image); !status.ok())
+      return report.fail(status);
+  }
   for (const auto &[slot, array] :
        llvm::zip_equal(entry.arguments, arguments)) {
     traffic += static_cast<double>(array.data.size());
@@ -138,9 +143,14 @@ LogicalResult Execution::prepare(Report &report) {
       buffers.push_back(static_cast<char *>(buffer));
       status = device.fill(buffer, canaryByte, bytes + 2 * canaryBytes);
     }
-    if (status.ok() && bytes != 0)
+    if (status.ok() && bytes != 0) {
+      runtime::TraceScope scope(
+          report.trace, "copy",
+          "argument " + std::to_string(buffers.size() - 1) + " to the device");
+      scope.add("bytes", static_cast<int64_t>(bytes));
       status = device.copyToDevice(buffers.back() + canaryBytes,
                                    array.data.data(), bytes);
+    }
     if (!status.ok())
       return report.fail(status);
   }
@@ -263,9 +273,9 @@ LogicalResult Execution::reportDamage(const runtime::GuardDamage &damage,
     if (slot.isBuffer() &&
         readPointer(&results[resultOffsets[i] / 8]) == damage.ptr)
       what = "result " + std::to_string(i) + " (" + slot.str() + ")";
-  return report.fail(Exit::WrongNumbers,
-                     describeDamage(what, damage.isBehind, damage.bytes,
-                                    damage.distance));
+  return report.fail(
+      Exit::WrongNumbers,
+      describeDamage(what, damage.isBehind, damage.bytes, damage.distance));
 }
 
 LogicalResult Execution::checkCanaries(Report &report) {
@@ -306,6 +316,10 @@ LogicalResult Execution::readArgument(size_t index, HostArray &array,
   array = arguments[index];
   if (array.data.empty() || !buffers[index])
     return success();
+  runtime::TraceScope scope(report.trace, "copy",
+                            "argument " + std::to_string(index) +
+                                " from the device");
+  scope.add("bytes", static_cast<int64_t>(array.data.size()));
   runtime::Status status = device.copyToHost(
       array.data.data(), buffers[index] + canaryBytes, array.data.size());
   return status.ok() ? success() : report.fail(status);
@@ -356,6 +370,10 @@ LogicalResult Execution::readResult(size_t index, HostArray &array,
   array = made.take();
   if (array.data.empty())
     return success();
+  runtime::TraceScope scope(report.trace, "copy",
+                            "result " + std::to_string(index) +
+                                " from the device");
+  scope.add("bytes", static_cast<int64_t>(array.data.size()));
   const auto *from = static_cast<const char *>(readPointer(&words[1])) +
                      words[2] * runtime::elementBits(slot.element) / 8;
   runtime::Status status =

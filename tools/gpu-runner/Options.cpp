@@ -264,6 +264,11 @@ static const OptionInfo infos[] = {
        options.bisectFile = value.str();
        return success();
      }},
+    {"--trace", OptionInfo::NeedsValue, nullptr,
+     [](StringRef value, Options &options, Report &) {
+       options.traceFile = value.str();
+       return success();
+     }},
     {"--stats", OptionInfo::Flag, &Options::stats},
     {"--repeat", OptionInfo::NeedsValue, nullptr, parseRepeat},
     {"--bench", OptionInfo::OptionalValue, &Options::bench, parseRuns},
@@ -395,25 +400,24 @@ LogicalResult runner::parseOptions(ArrayRef<const char *> arguments,
                        "bundles their code; name one chip, or none to run on "
                        "the device at hand");
   if (!options.diff.empty()) {
-    StringRef wrong = options.hasTarget           ? "--target"
-                      : !options.device.empty()   ? "--device"
-                      : options.verify            ? "--verify"
-                      : options.repeat            ? "--repeat"
-                      : options.bench             ? "--bench"
-                      : options.explain           ? "--explain"
-                      : options.emit              ? "--emit"
-                      : !options.kernels.empty()  ? "--kernels"
-                                                  : "";
+    StringRef wrong = options.hasTarget          ? "--target"
+                      : !options.device.empty()  ? "--device"
+                      : options.verify           ? "--verify"
+                      : options.repeat           ? "--repeat"
+                      : options.bench            ? "--bench"
+                      : options.explain          ? "--explain"
+                      : options.emit             ? "--emit"
+                      : !options.kernels.empty() ? "--kernels"
+                                                 : "";
     if (!wrong.empty())
       return report.fail(Exit::Usage,
                          "--diff runs the program on the targets that it "
                          "names and compares them, no more: leave out " +
                              wrong);
   } else if (options.tolerance || !options.bisectFile.empty()) {
-    return report.fail(Exit::Usage,
-                       StringRef(options.tolerance ? "--tolerance"
-                                                   : "--bisect") +
-                           " is for --diff");
+    return report.fail(
+        Exit::Usage, StringRef(options.tolerance ? "--tolerance" : "--bisect") +
+                         " is for --diff");
   }
   if (!options.outputFile.empty() && !options.emit)
     return report.fail(Exit::Usage, "-o is for --emit; --out=N=FILE.npy writes "
@@ -504,6 +508,11 @@ Checks and measurements
                       and writes a program to FILE that ends with it
   --bench[=N]         times N runs with cold caches (enough for 0.3 s if not
                       given, 20 to 200)
+  --trace=FILE.json   writes a timeline in Chrome's trace event format, which
+                      Perfetto and chrome://tracing show: compile stages and
+                      passes, loading, copies, launches, and each kernel with
+                      its grid and the device's time. Launches are then waited
+                      for, one by one; runs of --bench are not in it
   --explain           says for each matrix product which instruction was chosen
                       and which were rejected, and for each kernel its schedule
                       and what it takes of the device

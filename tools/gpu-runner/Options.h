@@ -60,6 +60,8 @@ struct Options {
   std::string toleranceText;
   /// --bisect: the file to write the reduced program to; empty for none.
   std::string bisectFile;
+  /// --trace: the file to write the timeline to; empty for none.
+  std::string traceFile;
   bool bench = false;
   /// Timed runs; absent for as many as it takes.
   std::optional<unsigned> benchRuns;

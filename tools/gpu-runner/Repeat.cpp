@@ -70,7 +70,8 @@ LogicalResult runner::findUnwritten(runtime::Device &device,
 // --repeat
 //===----------------------------------------------------------------------===//
 
-/// What makes the order of additions another in each run; empty if nothing does.
+/// What makes the order of additions another in each run; empty if nothing
+/// does.
 static std::string findUnordered(const compiler::CompiledProgram &program,
                                  const Entry &entry) {
   for (const compiler::KernelReport &kernel : program.kernels)
@@ -103,14 +104,12 @@ static BitDifference compareBits(const Output &firstOutput,
   size_t bits = runtime::elementBits(first.type), size = bits / 8;
   int64_t count = std::min(first.size(), second.size());
   for (int64_t i = 0; i < count; ++i) {
-    bool isSame =
-        bits == 4 ? first.getInt(i) == second.getInt(i)
-                  : std::memcmp(&first.data[i * size], &second.data[i * size],
-                                size) == 0;
+    bool isSame = bits == 4 ? first.getInt(i) == second.getInt(i)
+                            : std::memcmp(&first.data[i * size],
+                                          &second.data[i * size], size) == 0;
     // What nobody writes of a result is what it was filled with.
-    if (isSame ||
-        (firstOutput.isResult && holdsPoison(first, i, firstPoison) &&
-         holdsPoison(second, i, secondPoison)))
+    if (isSame || (firstOutput.isResult && holdsPoison(first, i, firstPoison) &&
+                   holdsPoison(second, i, secondPoison)))
       continue;
     ++difference.count;
     if (difference.first < 0)
@@ -158,10 +157,9 @@ LogicalResult runner::repeat(const Options &options, runtime::Device &device,
       return report.fail(
           Exit::WrongNumbers,
           "run " + Twine(run) + " of " + Twine(runs) +
-              " gives other bits than the first: " +
-              Twine(difference.count) + " of " + Twine(first.size()) +
-              " elements of out " + Twine(i) + ", the first at " +
-              getPlace(first, difference.first) + ": " +
+              " gives other bits than the first: " + Twine(difference.count) +
+              " of " + Twine(first.size()) + " elements of out " + Twine(i) +
+              ", the first at " + getPlace(first, difference.first) + ": " +
               formatValue(second.getDouble(difference.first)) + ", before " +
               formatValue(first.getDouble(difference.first)) +
               "; threads race, or read memory that none has written");
@@ -191,10 +189,9 @@ LogicalResult runner::repeat(const Options &options, runtime::Device &device,
        << ", in any order; "
        << (compareRun ? "all within the tolerance of the reference\n"
                       : "nothing else was compared: --verify does\n");
-  report.root["repeat"] =
-      llvm::json::Object{{"runs", runs},
-                         {"passed", true},
-                         {"other_bits", differing},
-                         {"unordered", unordered}};
+  report.root["repeat"] = llvm::json::Object{{"runs", runs},
+                                             {"passed", true},
+                                             {"other_bits", differing},
+                                             {"unordered", unordered}};
   return success();
 }

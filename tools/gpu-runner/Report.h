@@ -8,6 +8,7 @@
 #define GPU_RUNNER_REPORT_H
 
 #include "Runtime/Status.h"
+#include "Runtime/Trace.h"
 
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Support/LLVM.h"
@@ -66,6 +67,9 @@ public:
   llvm::raw_ostream &text() const {
     return quiet ? llvm::nulls() : json ? llvm::errs() : llvm::outs();
   }
+
+  /// What --trace is to record; null for nothing.
+  runtime::Trace *trace = nullptr;
 
   /// The object that --json prints.
   llvm::json::Object root;

@@ -15,10 +15,9 @@ namespace runner {
 
 /// An output as the reference library takes arrays. `purpose` is the option to
 /// leave out where its type has no numbers there.
-FailureOr<compiler::reference::Array> toReference(const runtime::HostArray &array,
-                                                  mlir::Type type,
-                                                  StringRef purpose,
-                                                  Report &report);
+FailureOr<compiler::reference::Array>
+toReference(const runtime::HostArray &array, mlir::Type type, StringRef purpose,
+            Report &report);
 
 /// What an output is compared with, and what it is called.
 struct Sides {

@@ -19,6 +19,7 @@
 //   Repeat       runs against each other, and what none of them wrote
 //   Statistics   how far outputs are off
 //   Bench        times
+//   TraceFile    a timeline for a viewer
 //   Report       what is said, and the exit status
 //
 //===----------------------------------------------------------------------===//
@@ -35,6 +36,7 @@
 #include "Options.h"
 #include "Program.h"
 #include "Repeat.h"
+#include "TraceFile.h"
 #include "Verify.h"
 
 #include "Driver/ProgramCache.h"
@@ -200,8 +202,19 @@ static LogicalResult checkOutputNumbers(const Options &options,
 namespace {
 class StartClock {
 public:
+  explicit StartClock(runtime::Trace *trace) : trace(trace) {}
+
   void done(const char *step) {
     auto now = std::chrono::steady_clock::now();
+    if (trace) {
+      runtime::TraceEvent event;
+      event.name = step;
+      event.category = "step";
+      event.track = trace->getTrack();
+      event.start = trace->toTime(last);
+      event.duration = trace->toTime(now) - event.start;
+      trace->add(std::move(event));
+    }
     steps.emplace_back(step, milliseconds(last, now));
     last = now;
   }
@@ -233,6 +246,7 @@ private:
     return std::chrono::duration<double, std::milli>(to - from).count();
   }
 
+  runtime::Trace *trace;
   Time begin = std::chrono::steady_clock::now(), last = begin;
   std::vector<std::pair<const char *, double>> steps;
 };
@@ -262,17 +276,21 @@ static LogicalResult runProgram(const Options &options, const Target &target,
   if (cache.kind != CacheUse::Off)
     if (runtime::Status status = device.saveCache(); !status.ok())
       Report::note("what the driver compiles is not kept: " + status.message());
-  execution.call();
   std::vector<Output> outputs;
-  if (failed(execution.finish(report)) ||
-      failed(execution.readOutputs(outputs, report)))
-    return failure();
+  {
+    runtime::TraceScope scope(report.trace, "step", "run");
+    execution.call();
+    if (failed(execution.finish(report)) ||
+        failed(execution.readOutputs(outputs, report)))
+      return failure();
+  }
   explain(program, chip, cache, &device, execution.getSession().launches(),
           options.explain, report.text(), report);
   clock.report(execution.getFirstLaunch(), options.explain, report);
   if (failed(handleOutputs(options, outputs, report)))
     return failure();
   if (options.repeat) {
+    runtime::TraceScope scope(report.trace, "step", "repeat");
     CompareRun compareRun;
     if (options.verify)
       compareRun = [&](const std::vector<Output> &again) {
@@ -284,13 +302,17 @@ static LogicalResult runProgram(const Options &options, const Target &target,
         report.exit() != Exit::WrongNumbers)
       return failure();
   }
-  if (options.verify && failed(verify(options, chip, entry, arguments, outputs,
-                                      device, execution, report)))
-    return failure();
+  if (options.verify) {
+    runtime::TraceScope scope(report.trace, "step", "verify");
+    if (failed(verify(options, chip, entry, arguments, outputs, device,
+                      execution, report)))
+      return failure();
+  }
   if (report.exit() != Exit::Done)
     return failure();
   if (!options.bench)
     return success();
+  runtime::TraceScope scope(report.trace, "step", "bench");
   if (failed(benchmark(options, entry, arguments, device, execution, report)))
     return failure();
   if (!options.explain)
@@ -315,7 +337,7 @@ static compiler::CompileOptions getCompileOptions(const Options &options) {
 
 static LogicalResult compileAndRun(const Options &options, KeptDevices &kept,
                                    Report &report) {
-  StartClock clock;
+  StartClock clock(report.trace);
   mlir::MLIRContext context;
   compiler::prepareContext(context);
   // Errors come with the line of the source; the op's own text is for those
@@ -338,6 +360,7 @@ static LogicalResult compileAndRun(const Options &options, KeptDevices &kept,
   clock.done("read");
 
   compiler::CompileOptions compileOptions = getCompileOptions(options);
+  compileOptions.trace = report.trace;
   if (!options.diff.empty()) {
     std::vector<Output> outputs;
     LogicalResult result =
@@ -422,7 +445,16 @@ static int runCommandLine(ArrayRef<const char *> arguments, KeptDevices &kept,
   }
   report.root["file"] = llvm::json::fixUTF8(options.file);
   report.root["entry"] = llvm::json::fixUTF8(options.entry);
-  (void)compileAndRun(options, kept, report);
+  runtime::Trace trace;
+  if (!options.traceFile.empty())
+    report.trace = &trace;
+  {
+    runtime::TraceScope scope(report.trace, "run", "gpu-runner");
+    scope.add("file", options.file);
+    (void)compileAndRun(options, kept, report);
+  }
+  if (report.trace)
+    (void)writeTrace(options, trace, report);
   if (unsigned errors = runtime::countVulkanValidationErrors())
     (void)report.fail(Exit::Failed, "Vulkan's validation layer has found " +
                                         llvm::Twine(errors) +

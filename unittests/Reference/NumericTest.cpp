@@ -57,8 +57,9 @@ TEST_F(NumericTest, CountsUlps) {
     const Format *format = Format::get(type);
     ASSERT_TRUE(format);
     unsigned width = format->width;
-    uint64_t infinity =
-        llvm::APFloat::getInf(*format->semantics).bitcastToAPInt().getZExtValue();
+    uint64_t infinity = llvm::APFloat::getInf(*format->semantics)
+                            .bitcastToAPInt()
+                            .getZExtValue();
     auto decode = [&](uint64_t bits) {
       llvm::APFloat value(*format->semantics, llvm::APInt(width, bits));
       return value.convertToDouble();

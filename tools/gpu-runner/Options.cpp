@@ -419,6 +419,9 @@ LogicalResult runner::parseOptions(ArrayRef<const char *> arguments,
         Exit::Usage, StringRef(options.tolerance ? "--tolerance" : "--bisect") +
                          " is for --diff");
   }
+  if (options.stats && !options.verify && options.diff.empty())
+    return report.fail(Exit::Usage, "--stats is for --verify and --diff, whose "
+                                    "comparisons it is about");
   if (!options.outputFile.empty() && !options.emit)
     return report.fail(Exit::Usage, "-o is for --emit; --out=N=FILE.npy writes "
                                     "an output");

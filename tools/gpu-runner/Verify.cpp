@@ -49,6 +49,8 @@ static void print(size_t index, const Output &output,
   }
   os << "  " << comparison.mismatchCount << " of " << comparison.count
      << " elements are wrong";
+  if (comparison.mismatchCount == 0)
+    os << ", but some were never written, and are right by what memory held";
   if (comparison.nanCount)
     os << ", " << comparison.nanCount << " of them NaN";
   if (comparison.worstIndex >= 0)

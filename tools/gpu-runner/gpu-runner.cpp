@@ -365,6 +365,9 @@ static LogicalResult compileAndRun(const Options &options, KeptDevices &kept,
     std::vector<Output> outputs;
     LogicalResult result =
         diff(options, kept, *module, compileOptions, outputs, report);
+    // It did not come to them.
+    if (failed(result) && outputs.empty())
+      return failure();
     for (const auto &[number, file] : options.outputs)
       if (failed(checkOutputNumber("--out", number, outputs.size(), report)))
         return failure();

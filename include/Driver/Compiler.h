@@ -16,6 +16,7 @@
 
 #include "Dialect/Tessera/Target/Chip.h"
 #include "Runtime/Device.h"
+#include "Runtime/Trace.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
@@ -55,6 +56,8 @@ struct CompileOptions {
   bool validate = false;
   /// Print the IR after each pass to standard error.
   bool printIRAfterAll = false;
+  /// Gets an event for each stage and each pass; of no influence on the code.
+  runtime::Trace *trace = nullptr;
 };
 
 /// How far to compile.

@@ -26,6 +26,9 @@ struct CompareOptions {
   /// Compare only the elements that the reference wrote (see
   /// `Storage::recordWrites`).
   bool onlyWritten = false;
+  /// What was there before the program ran, of the same type and shape: wrong
+  /// elements that are still the same are counted.
+  const Array *before = nullptr;
 };
 
 /// How a computed array differs from the reference.
@@ -37,13 +40,31 @@ struct Comparison {
   int64_t mismatchCount = 0;
   /// NaNs among the computed elements where the reference has none.
   int64_t nanCount = 0;
+  /// Elements that are wrong, and what they were before the program ran.
+  int64_t unchangedCount = 0;
   /// Elements that had to be equal; and those with no bound at all, about
   /// which the comparison says nothing.
   int64_t exactCount = 0;
   int64_t unboundedCount = 0;
-  /// The largest differences, of all elements.
+  /// The largest differences, of all elements whose difference is finite.
   double maxAbs = 0;
   double maxRel = 0;
+  /// The sum of their absolute differences.
+  double sumAbs = 0;
+  /// The most numbers of the element type that lie between an element and the
+  /// rounded reference, the latter included: 1 for neighbours. Of integers, the
+  /// difference.
+  double maxUlp = 0;
+  /// NaNs and infinities on either side.
+  int64_t gotNaNs = 0, expectedNaNs = 0;
+  int64_t gotInfinities = 0, expectedInfinities = 0;
+  /// The first element that differs by more than it may, in row-major order; an
+  /// empty optional if there is none.
+  struct Place {
+    SmallVector<int64_t> position;
+    double got, expected;
+  };
+  std::optional<Place> first;
   /// The element that is furthest off for what it may be, in row-major order;
   /// -1 if all are equal.
   int64_t worstIndex = -1;
@@ -53,6 +74,11 @@ struct Comparison {
   double allowed = 0;
   /// Such as "exact" or "within 1.2e-05".
   std::string tolerance;
+
+  /// The mean of the absolute differences.
+  double meanAbs() const {
+    return count ? sumAbs / static_cast<double>(count) : 0;
+  }
 
   /// One line: the verdict, and the worst element if there is one.
   std::string describe() const;

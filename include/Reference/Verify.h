@@ -23,6 +23,8 @@
 #include "Reference/Compare.h"
 #include "Reference/Interpreter.h"
 
+#include <vector>
+
 namespace mlir::tessera::reference {
 
 struct VerifyOptions {
@@ -54,7 +56,7 @@ struct Verification {
   /// Whether all that was checked is right.
   bool ok = true;
   /// Per output.
-  SmallVector<Comparison> comparisons;
+  std::vector<Comparison> comparisons;
   /// What was checked: "every element", or "16 rows and 16 columns in full, 4
   /// random projections of everything".
   std::string checked;

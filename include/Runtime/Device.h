@@ -171,11 +171,14 @@ public:
   /// backend cannot tell.
   virtual size_t freeMemory() = 0;
 
-  /// The checking mode: every allocation is filled with 0xFF bytes (a NaN in
-  /// each floating-point type), so that memory no kernel wrote shows. The CPU
-  /// does so with workgroup memory before each workgroup too, and reports
-  /// writes just past its end.
-  void setChecking(bool enable) { checking = enable; }
+  /// The checking mode: every allocation is filled with `pattern` (0xFF bytes
+  /// are a NaN in each floating-point type but the FNUZ ones), so that memory
+  /// no kernel wrote shows. The CPU fills workgroup memory with 0xFF before
+  /// each workgroup too, and reports writes just past its end.
+  void setChecking(bool enable, uint8_t pattern = 0xFF) {
+    checking = enable;
+    poison = pattern;
+  }
 
   /// Copies, in order with what is queued; done when the call returns.
   virtual Status copyToDevice(void *device, const void *host, size_t bytes) = 0;
@@ -267,6 +270,8 @@ protected:
 
   DeviceInfo deviceInfo;
   bool checking = false;
+  /// What the checking mode fills allocations with.
+  uint8_t poison = 0xFF;
 
 private:
   std::unique_ptr<MemoryPool> pool;

@@ -17,9 +17,11 @@
 #define TESSERA_RUNTIME_SESSION_H
 
 #include "Runtime/Device.h"
+#include "Runtime/Trace.h"
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -33,6 +35,18 @@ struct LaunchRecord {
   int64_t grid[3];
   int64_t block[3];
   int64_t workgroupBytes;
+};
+
+/// Bytes that a program changed beside memory it had asked for.
+struct GuardDamage {
+  /// The memory, as `allocate` gave it.
+  void *ptr;
+  /// Its size in bytes.
+  size_t size;
+  /// Behind the end, or before the beginning.
+  bool isBehind;
+  /// How many bytes changed, and how far the nearest is off.
+  size_t bytes, distance;
 };
 
 /// The state of one run of compiled host code.
@@ -65,10 +79,21 @@ public:
   /// Off for benchmark loops, whose list would only grow. On at first.
   void setRecording(bool enable) { recording = enable; }
 
+  /// Records launches and copies of constants. Each launch is then waited for,
+  /// so that the time that the device took for it is its own.
+  void setTrace(Trace *newTrace) { trace = newTrace; }
+
   /// Called before each launch; a failure becomes the session's error, and
   /// nothing is launched.
   using LaunchHook = std::function<Status(const LaunchRequest &)>;
   void setLaunchHook(LaunchHook hook) { launchHook = std::move(hook); }
+
+  /// Surrounds all memory that is asked for from now on by so many bytes on
+  /// either side (a multiple of 256, or 0), which are looked at when it is
+  /// freed and by `finish`. Freeing then waits for the device.
+  void setGuard(size_t bytes) { guard = bytes; }
+  /// The first damage that was found.
+  const std::optional<GuardDamage> &damage() const { return firstDamage; }
 
   /// Takes `ptr`, which host code allocated and returned, out of the session's
   /// care. Gives the pointer to hand to `Device::free` later, which differs
@@ -92,15 +117,28 @@ public:
   void fail(Status status);
 
 private:
+  struct Block {
+    /// What the device gave.
+    void *base;
+    size_t bytes, guard;
+  };
+
+  Status checkGuard(void *ptr, const Block &block);
+
+  Status launchTraced(const LaunchRequest &request);
+
   Device &target;
+  Trace *trace = nullptr;
+  size_t guard = 0;
+  std::optional<GuardDamage> firstDamage;
   Status firstError;
   /// Why a tensor map of the next launch could not be made.
   Status mapError;
   std::vector<LaunchRecord> records;
   bool recording = true;
   LaunchHook launchHook;
-  /// From the pointer handed out to the one the device gave.
-  std::unordered_map<void *, void *> owned;
+  /// By the pointer handed out.
+  std::unordered_map<void *, Block> owned;
   /// Copies of constants, by the constant's address and size. `owned` does not
   /// list them: host code cannot free them.
   std::map<std::pair<const void *, int64_t>, void *> constants;

@@ -13,6 +13,7 @@
 #include "Dialect/Tessera/Transforms/Schedule.h"
 #include "Dialect/Tessera/Transforms/Utils.h"
 #include "HostCode.h"
+#include "PassTrace.h"
 #include "Pipelines/Lowering.h"
 #include "Pipelines/Pipelines.h"
 #include "Runtime/CodeObject.h"
@@ -41,8 +42,10 @@ namespace {
 /// Measures one stage.
 class StageTimer {
 public:
-  StageTimer(std::vector<StageTime> *times, const char *stage)
-      : times(times), stage(stage), start(std::chrono::steady_clock::now()) {}
+  StageTimer(std::vector<StageTime> *times, const char *stage,
+             runtime::Trace *trace)
+      : times(times), stage(stage), start(std::chrono::steady_clock::now()),
+        scope(trace, "stage", stage) {}
   ~StageTimer() {
     std::chrono::duration<double, std::milli> elapsed =
         std::chrono::steady_clock::now() - start;
@@ -54,6 +57,7 @@ private:
   std::vector<StageTime> *times;
   const char *stage;
   std::chrono::steady_clock::time_point start;
+  runtime::TraceScope scope;
 };
 
 } // namespace
@@ -62,8 +66,10 @@ static LogicalResult
 runPipeline(ModuleOp module, const CompileOptions &options,
             std::vector<StageTime> *times, const char *stage,
             llvm::function_ref<void(OpPassManager &)> build) {
-  StageTimer timer(times, stage);
+  StageTimer timer(times, stage, options.trace);
   PassManager pm(module.getContext());
+  if (options.trace)
+    pm.addInstrumentation(createPassTrace(*options.trace));
   if (options.printIRAfterAll)
     pm.enableIRPrinting([](Pass *, Operation *) { return false; },
                         [](Pass *, Operation *) { return true; },
@@ -92,7 +98,7 @@ static LogicalResult lowerToSchedule(ModuleOp module,
                                      const CompileOptions &options,
                                      std::vector<StageTime> *times) {
   if (hasTransformScript(module)) {
-    StageTimer timer(times, "transform");
+    StageTimer timer(times, "transform", options.trace);
     if (failed(runTransformScript(module)))
       return failure();
   }
@@ -449,7 +455,7 @@ mlir::tessera::compileProgram(ModuleOp source, const CompileOptions &options) {
   program->image.name = "program";
   std::vector<std::string> names;
   if (options.target == "cpu") {
-    StageTimer timer(times, "kernels");
+    StageTimer timer(times, "kernels", options.trace);
     // The host's half goes on without its kernels.
     OwningOpRef<ModuleOp> copy(module->clone());
     FailureOr<OwningOpRef<ModuleOp>> kernels = gatherPackedKernels(*copy);
@@ -462,7 +468,7 @@ mlir::tessera::compileProgram(ModuleOp source, const CompileOptions &options) {
       return nullptr;
     program->image.kind = runtime::KernelImage::HostFunctions;
   } else if (options.target == "hip") {
-    StageTimer timer(times, "hsaco");
+    StageTimer timer(times, "hsaco", options.trace);
     OwningOpRef<ModuleOp> copy(module->clone());
     FailureOr<std::string> hsaco = emitHSACO(*copy, chip);
     if (failed(hsaco) ||
@@ -471,7 +477,7 @@ mlir::tessera::compileProgram(ModuleOp source, const CompileOptions &options) {
     program->image.bytes = std::move(*hsaco);
     program->image.kind = runtime::KernelImage::HSACO;
   } else if (options.target == "vulkan" || options.target == "opencl") {
-    StageTimer timer(times, "spirv");
+    StageTimer timer(times, "spirv", options.trace);
     FailureOr<std::string> code = emitSPIRV(*module);
     if (failed(code) ||
         (options.validate && failed(runSpirvVal(source, *code))))
@@ -479,7 +485,7 @@ mlir::tessera::compileProgram(ModuleOp source, const CompileOptions &options) {
     program->image.bytes = std::move(*code);
     program->image.kind = runtime::KernelImage::SPIRV;
   } else {
-    StageTimer timer(times, "ptx");
+    StageTimer timer(times, "ptx", options.trace);
     OwningOpRef<ModuleOp> copy(module->clone());
     FailureOr<std::string> ptx = emitPTX(*copy, chip);
     if (failed(ptx))
@@ -488,7 +494,7 @@ mlir::tessera::compileProgram(ModuleOp source, const CompileOptions &options) {
     program->image.kind = runtime::KernelImage::PTX;
   }
   if (options.usePtxas && options.target == "cuda") {
-    StageTimer timer(times, "cubin");
+    StageTimer timer(times, "cubin", options.trace);
     std::string log;
     FailureOr<std::string> cubin = runPtxas(source, program->ptx, chip, log);
     if (failed(cubin))
@@ -501,7 +507,7 @@ mlir::tessera::compileProgram(ModuleOp source, const CompileOptions &options) {
   if (failed(runLowering(*module, options, times, "host",
                          buildHostToLLVMPipeline)))
     return nullptr;
-  StageTimer timer(times, "jit");
+  StageTimer timer(times, "jit", options.trace);
   if (failed(program->getCode().add(*module)))
     return nullptr;
   if (std::string name = program->findKernels(names); !name.empty()) {

@@ -56,7 +56,8 @@ void ProgramKey::add(const CompileOptions &options) {
   // A field that is added to the options and forgotten here does not compile.
   const auto &[target, chip, entry, allowTf32, allowFastF8, fuseAttention,
                requireMatrixUnit, vthreadOrder, testShareFragments, usePtxas,
-               validate, printIRAfterAll] = options;
+               validate, printIRAfterAll, trace] = options;
+  (void)trace;
   auto flag = [&](StringRef name, bool value) {
     add(name, value ? "on" : "off");
   };

@@ -51,6 +51,17 @@ static std::string formatShort(double value) {
   return text;
 }
 
+/// The coordinates of element `index` in row-major order.
+static SmallVector<int64_t> getPosition(int64_t index,
+                                        ArrayRef<int64_t> shape) {
+  SmallVector<int64_t> position(shape.size());
+  for (size_t dim = shape.size(); dim-- > 0;) {
+    position[dim] = index % shape[dim];
+    index /= shape[dim];
+  }
+  return position;
+}
+
 Comparison tessera::reference::compare(function_ref<double(int64_t)> gotElement,
                                        const Array &reference,
                                        const CompareOptions &options) {
@@ -68,6 +79,10 @@ Comparison tessera::reference::compare(function_ref<double(int64_t)> gotElement,
     double rounded = format.isFloat ? format.round(wanted) : wanted;
     double allowed = getAllowed(format, wanted, reference.getError(i), options);
     bool isUnbounded = !(allowed < unbounded);
+    result.gotNaNs += std::isnan(got);
+    result.expectedNaNs += std::isnan(rounded);
+    result.gotInfinities += std::isinf(got);
+    result.expectedInfinities += std::isinf(rounded);
     result.exactCount += allowed == 0;
     result.unboundedCount += isUnbounded;
     if (!isUnbounded)
@@ -80,6 +95,8 @@ Comparison tessera::reference::compare(function_ref<double(int64_t)> gotElement,
       ++result.nanCount;
     if (isNumber) {
       result.maxAbs = std::max(result.maxAbs, difference);
+      result.sumAbs += difference;
+      result.maxUlp = std::max(result.maxUlp, format.ulps(got, rounded));
       if (wanted != 0)
         result.maxRel = std::max(result.maxRel, difference / std::fabs(wanted));
     }
@@ -95,6 +112,13 @@ Comparison tessera::reference::compare(function_ref<double(int64_t)> gotElement,
     if (!matches) {
       result.ok = false;
       ++result.mismatchCount;
+      if (options.before) {
+        double old = options.before->getDouble(i);
+        result.unchangedCount +=
+            got == old || (std::isnan(got) && std::isnan(old));
+      }
+      if (!result.first)
+        result.first = {getPosition(i, reference.shape), got, wanted};
     }
     if (ratio > worstRatio || result.worstIndex < 0) {
       worstRatio = ratio;
@@ -104,14 +128,8 @@ Comparison tessera::reference::compare(function_ref<double(int64_t)> gotElement,
       result.allowed = allowed;
     }
   }
-  if (result.worstIndex >= 0) {
-    result.worstPosition.resize(reference.shape.size());
-    int64_t rest = result.worstIndex;
-    for (size_t dim = reference.shape.size(); dim-- > 0;) {
-      result.worstPosition[dim] = rest % reference.shape[dim];
-      rest /= reference.shape[dim];
-    }
-  }
+  if (result.worstIndex >= 0)
+    result.worstPosition = getPosition(result.worstIndex, reference.shape);
   result.tolerance =
       largestAllowed == 0 ? "exact" : "within " + formatShort(largestAllowed);
   if (result.unboundedCount)

@@ -103,6 +103,30 @@ double Format::round(double value) const {
                      : std::numeric_limits<double>::quiet_NaN();
 }
 
+double Format::ulps(double a, double b) const {
+  if (!isFloat)
+    return std::fabs(a - b);
+  // Numbers counted from zero on: those with the smallest exponent, subnormal
+  // ones included, then 2^(precision - 1) for each exponent.
+  auto ordinal = [&](double value) {
+    double magnitude = std::min(std::fabs(value), largest);
+    if (magnitude == 0)
+      return int64_t(0);
+    int exponent = std::max(std::ilogb(magnitude), minExponent);
+    auto steps =
+        static_cast<int64_t>(std::ldexp(magnitude, precision - 1 - exponent));
+    int64_t place = (int64_t(exponent - minExponent) << (precision - 1)) +
+                    steps + std::isinf(value);
+    return value < 0 ? -place : place;
+  };
+  int64_t first = ordinal(a), second = ordinal(b);
+  // Of opposite signs, the difference may be no int64_t.
+  return (first < 0) == (second < 0)
+             ? std::fabs(static_cast<double>(first - second))
+             : std::fabs(static_cast<double>(first) -
+                         static_cast<double>(second));
+}
+
 double tessera::reference::accumulationError(const Format &accumulator,
                                              int64_t length, double magnitude,
                                              double peak) {

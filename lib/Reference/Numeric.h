@@ -95,6 +95,10 @@ struct Format {
   }
   /// `value` rounded to nearest, ties to even.
   double round(double value) const;
+  /// How many steps from one number of the type to the next lead from `a` to
+  /// `b`, which are such numbers and no NaNs; an infinity is the one behind the
+  /// largest number. Of integers, the difference.
+  double ulps(double a, double b) const;
 
   /// An integer wrapped to the width, and as it is kept in a `Number`.
   int64_t wrap(int64_t value) const {

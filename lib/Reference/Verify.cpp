@@ -64,21 +64,36 @@ static void merge(Comparison &total, const Comparison &part,
   total.unboundedCount += part.unboundedCount;
   total.maxAbs = std::max(total.maxAbs, part.maxAbs);
   total.maxRel = std::max(total.maxRel, part.maxRel);
+  total.sumAbs += part.sumAbs;
+  total.maxUlp = std::max(total.maxUlp, part.maxUlp);
+  total.gotNaNs += part.gotNaNs;
+  total.expectedNaNs += part.expectedNaNs;
+  total.gotInfinities += part.gotInfinities;
+  total.expectedInfinities += part.expectedInfinities;
   // "exact" as long as all parts are.
   if (total.tolerance.empty() || total.tolerance == "exact")
     total.tolerance = part.tolerance;
+  auto toWhole = [&](SmallVector<int64_t> position) {
+    for (size_t dim = 0; dim < shape.size(); ++dim)
+      if (indices[dim])
+        position[dim] = (*indices[dim])[position[dim]];
+    return position;
+  };
+  if (part.first) {
+    Comparison::Place place = *part.first;
+    place.position = toWhole(place.position);
+    if (!total.first || place.position < total.first->position)
+      total.first = place;
+  }
   if (!isWorse)
     return;
   total.got = part.got;
   total.expected = part.expected;
   total.allowed = part.allowed;
-  total.worstPosition = part.worstPosition;
+  total.worstPosition = toWhole(part.worstPosition);
   total.worstIndex = 0;
-  for (size_t dim = 0; dim < shape.size(); ++dim) {
-    if (indices[dim])
-      total.worstPosition[dim] = (*indices[dim])[part.worstPosition[dim]];
+  for (size_t dim = 0; dim < shape.size(); ++dim)
     total.worstIndex = total.worstIndex * shape[dim] + total.worstPosition[dim];
-  }
 }
 
 static std::string plural(int64_t count, StringRef noun) {
@@ -388,11 +403,15 @@ Verification tessera::reference::verify(func::FuncOp original,
       return result;
     }
     if (outcome.succeeded()) {
-      for (const ComputedOutput &output : outputs)
+      for (const ComputedOutput &output : outputs) {
+        CompareOptions comparison = options.comparison;
+        if (!output.isResult)
+          comparison.before = &arguments[output.index];
         add(result, compare(output.array,
                             output.isResult ? outcome.results[output.index]
                                             : copies[output.index],
-                            options.comparison));
+                            comparison));
+      }
       result.checked = "every element";
       return result;
     }

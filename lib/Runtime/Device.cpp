@@ -64,7 +64,7 @@ Status Device::allocate(size_t bytes, void **ptr) {
                          info().name.c_str(), bytes, freeMemory(),
                          info().memoryBytes));
   if (status.ok() && checking)
-    return fill(*ptr, 0xFF, sizeClass);
+    return fill(*ptr, poison, sizeClass);
   return status;
 }
 

@@ -16,14 +16,46 @@ using namespace tessera::runtime;
 
 Session::~Session() {
   for (auto &entry : owned)
-    (void)target.free(entry.second);
+    (void)target.free(entry.second.base);
   for (auto &entry : constants)
     (void)target.free(entry.second);
 }
 
 const Status &Session::finish() {
   fail(target.synchronize());
+  for (const auto &[ptr, block] : owned)
+    if (firstError.ok())
+      fail(checkGuard(ptr, block));
   return firstError;
+}
+
+/// What guards hold.
+static constexpr uint8_t guardByte = 0xA5;
+
+Status Session::checkGuard(void *ptr, const Block &block) {
+  if (block.guard == 0 || firstDamage)
+    return Status::success();
+  std::vector<uint8_t> found(block.guard);
+  for (bool isBehind : {false, true}) {
+    char *begin = static_cast<char *>(ptr);
+    begin = isBehind ? begin + block.bytes : begin - block.guard;
+    if (Status status = target.copyToHost(found.data(), begin, block.guard);
+        !status.ok())
+      return status;
+    // Bytes by their distance from the memory.
+    if (!isBehind)
+      std::reverse(found.begin(), found.end());
+    auto isChanged = [](uint8_t byte) { return byte != guardByte; };
+    auto nearest = std::find_if(found.begin(), found.end(), isChanged);
+    if (nearest == found.end())
+      continue;
+    firstDamage = GuardDamage{ptr, block.bytes, isBehind,
+                              static_cast<size_t>(std::count_if(
+                                  found.begin(), found.end(), isChanged)),
+                              static_cast<size_t>(nearest - found.begin())};
+    return Status::success();
+  }
+  return Status::success();
 }
 
 void Session::fail(Status status) {
@@ -52,7 +84,7 @@ void Session::launch(const LaunchRequest &request) {
     fail(launchHook(request));
   if (!firstError.ok())
     return;
-  fail(target.launch(request));
+  fail(trace ? launchTraced(request) : target.launch(request));
   if (!firstError.ok() || !recording)
     return;
   LaunchRecord record;
@@ -61,6 +93,38 @@ void Session::launch(const LaunchRequest &request) {
   std::copy(request.block, request.block + 3, record.block);
   record.workgroupBytes = request.workgroupBytes;
   records.push_back(std::move(record));
+}
+
+/// "4x2x1".
+static std::string spellDims(const int64_t (&dims)[3]) {
+  return std::to_string(dims[0]) + "x" + std::to_string(dims[1]) + "x" +
+         std::to_string(dims[2]);
+}
+
+Status Session::launchTraced(const LaunchRequest &request) {
+  TraceScope scope(trace, "launch", std::string("launch ") + request.kernel);
+  double begin = trace->now(), milliseconds = 0;
+  Status status = target.timeBegin();
+  if (status.ok())
+    status = target.launch(request);
+  if (status.ok())
+    status = target.timeEnd(&milliseconds);
+  if (!status.ok())
+    return status;
+  if (isEmptyGrid(request))
+    return Status::success();
+  TraceEvent event;
+  event.name = request.kernel;
+  event.category = "kernel";
+  event.track = Trace::deviceTrack;
+  event.duration = 1e3 * milliseconds;
+  // The device has its own clock: the kernel ended before this.
+  event.start = std::max(begin, trace->now() - event.duration);
+  event.details = {{"grid", spellDims(request.grid)},
+                   {"workgroup", spellDims(request.block)},
+                   {"workgroup bytes", request.workgroupBytes}};
+  trace->add(std::move(event));
+  return Status::success();
 }
 
 void *Session::allocate(int64_t alignment, int64_t bytes) {
@@ -79,18 +143,21 @@ void *Session::allocate(int64_t alignment, int64_t bytes) {
     return nullptr;
   }
   size_t slack = alignment > natural ? static_cast<size_t>(alignment) : 0;
+  size_t size = static_cast<size_t>(bytes);
   void *base = nullptr;
-  Status status = target.allocate(static_cast<size_t>(bytes) + slack, &base);
+  Status status = target.allocate(size + slack + 2 * guard, &base);
   if (!status.ok()) {
     fail(std::move(status));
     return nullptr;
   }
-  void *ptr = base;
-  if (slack != 0) {
-    uintptr_t address = reinterpret_cast<uintptr_t>(base);
-    ptr = static_cast<char *>(base) + (-address & (slack - 1));
+  char *ptr = static_cast<char *>(base) + guard;
+  if (slack != 0)
+    ptr += -reinterpret_cast<uintptr_t>(ptr) & (slack - 1);
+  if (guard != 0) {
+    fail(target.fill(ptr - guard, guardByte, guard));
+    fail(target.fill(ptr + size, guardByte, guard));
   }
-  owned.emplace(ptr, base);
+  owned.emplace(ptr, Block{base, size, guard});
   return ptr;
 }
 
@@ -98,7 +165,7 @@ void *Session::release(void *ptr) {
   auto it = owned.find(ptr);
   if (it == owned.end())
     return nullptr;
-  void *base = it->second;
+  void *base = it->second.base;
   owned.erase(it);
   return base;
 }
@@ -106,6 +173,9 @@ void *Session::release(void *ptr) {
 void Session::free(void *ptr) {
   if (ptr == nullptr)
     return;
+  auto it = owned.find(ptr);
+  if (it != owned.end() && firstError.ok())
+    fail(checkGuard(ptr, it->second));
   void *base = release(ptr);
   if (base)
     fail(target.free(base));
@@ -128,8 +198,11 @@ void *Session::constant(const void *host, int64_t bytes) {
     return copy;
   size_t size = static_cast<size_t>(bytes);
   fail(target.allocate(size, &copy));
-  if (firstError.ok() && size != 0)
+  if (firstError.ok() && size != 0) {
+    TraceScope scope(trace, "copy", "constant to the device");
+    scope.add("bytes", bytes);
     fail(target.copyToDevice(copy, host, size));
+  }
   return firstError.ok() ? copy : nullptr;
 }
 

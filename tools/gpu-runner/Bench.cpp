@@ -219,6 +219,8 @@ LogicalResult runner::benchmark(const Options &options, const Entry &entry,
                                 Report &report) {
   // Recorded are the launches of the first run.
   execution.getSession().setRecording(false);
+  execution.getSession().setGuard(0);
+  execution.getSession().setTrace(nullptr);
   device.setChecking(false);
   Timer timer(device, execution);
 

@@ -122,8 +122,13 @@ LogicalResult Execution::prepare(Report &report) {
     return report.fail(Exit::Failed, "the compiled program lacks its entry '" +
                                          source.getName() +
                                          "'; this is a defect of the compiler");
-  if (runtime::Status status = device.loadImage(program.image); !status.ok())
-    return report.fail(status);
+  session.setTrace(report.trace);
+  {
+    runtime::TraceScope scope(report.trace, "load", "load the kernels");
+    scope.add("bytes", static_cast<int64_t>(program.image.bytes.size()));
+    if (runtime::Status status = device.loadImage(program.image); !status.ok())
+      return report.fail(status);
+  }
   for (const auto &[slot, array] :
        llvm::zip_equal(entry.arguments, arguments)) {
     traffic += static_cast<double>(array.data.size());
@@ -138,9 +143,14 @@ LogicalResult Execution::prepare(Report &report) {
       buffers.push_back(static_cast<char *>(buffer));
       status = device.fill(buffer, canaryByte, bytes + 2 * canaryBytes);
     }
-    if (status.ok() && bytes != 0)
+    if (status.ok() && bytes != 0) {
+      runtime::TraceScope scope(
+          report.trace, "copy",
+          "argument " + std::to_string(buffers.size() - 1) + " to the device");
+      scope.add("bytes", static_cast<int64_t>(bytes));
       status = device.copyToDevice(buffers.back() + canaryBytes,
                                    array.data.data(), bytes);
+    }
     if (!status.ok())
       return report.fail(status);
   }
@@ -224,7 +234,48 @@ LogicalResult Execution::finish(Report &report) {
   FaultGuard guard;
   if (const runtime::Status &status = session.finish(); !status.ok())
     return report.fail(status);
-  return checkCanaries(report);
+  if (failed(checkCanaries(report)))
+    return failure();
+  return session.damage() ? reportDamage(*session.damage(), report) : success();
+}
+
+LogicalResult Execution::rerun(Report &report) {
+  releaseResults();
+  for (auto [i, slot] : llvm::enumerate(entry.arguments)) {
+    const HostArray &array = arguments[i];
+    if (!slot.mayWrite || array.data.empty())
+      continue;
+    runtime::Status status = device.copyToDevice(
+        buffers[i] + canaryBytes, array.data.data(), array.data.size());
+    if (!status.ok())
+      return report.fail(status);
+  }
+  call();
+  return finish(report);
+}
+
+/// "wrote behind the end of WHAT: ..."; the mend.
+static std::string describeDamage(const Twine &what, bool isBehind,
+                                  size_t bytes, size_t distance) {
+  return ("the program wrote " +
+          Twine(isBehind ? "behind the end" : "before the beginning") + " of " +
+          what + ": " + Twine(bytes) +
+          " bytes changed, the nearest at a distance of " + Twine(distance) +
+          "; an index is out of bounds")
+      .str();
+}
+
+LogicalResult Execution::reportDamage(const runtime::GuardDamage &damage,
+                                      Report &report) const {
+  std::string what = "memory of " + std::to_string(damage.size) +
+                     " bytes that it asked for itself";
+  for (auto [i, slot] : llvm::enumerate(entry.results))
+    if (slot.isBuffer() &&
+        readPointer(&results[resultOffsets[i] / 8]) == damage.ptr)
+      what = "result " + std::to_string(i) + " (" + slot.str() + ")";
+  return report.fail(
+      Exit::WrongNumbers,
+      describeDamage(what, damage.isBehind, damage.bytes, damage.distance));
 }
 
 LogicalResult Execution::checkCanaries(Report &report) {
@@ -248,12 +299,9 @@ LogicalResult Execution::checkCanaries(Report &report) {
         continue;
       return report.fail(
           Exit::WrongNumbers,
-          Twine("the program wrote ") +
-              (isBehind ? "behind the end" : "before the beginning") +
-              " of argument " + Twine(i) + " (" + slot.str() +
-              "): " + Twine(llvm::count_if(found, isWritten)) +
-              " bytes changed, the nearest at a distance of " +
-              Twine(nearest - found) + "; an index is out of bounds");
+          describeDamage("argument " + Twine(i) + " (" + slot.str() + ")",
+                         isBehind, llvm::count_if(found, isWritten),
+                         nearest - found));
     }
   }
   return success();
@@ -268,6 +316,10 @@ LogicalResult Execution::readArgument(size_t index, HostArray &array,
   array = arguments[index];
   if (array.data.empty() || !buffers[index])
     return success();
+  runtime::TraceScope scope(report.trace, "copy",
+                            "argument " + std::to_string(index) +
+                                " from the device");
+  scope.add("bytes", static_cast<int64_t>(array.data.size()));
   runtime::Status status = device.copyToHost(
       array.data.data(), buffers[index] + canaryBytes, array.data.size());
   return status.ok() ? success() : report.fail(status);
@@ -318,6 +370,10 @@ LogicalResult Execution::readResult(size_t index, HostArray &array,
   array = made.take();
   if (array.data.empty())
     return success();
+  runtime::TraceScope scope(report.trace, "copy",
+                            "result " + std::to_string(index) +
+                                " from the device");
+  scope.add("bytes", static_cast<int64_t>(array.data.size()));
   const auto *from = static_cast<const char *>(readPointer(&words[1])) +
                      words[2] * runtime::elementBits(slot.element) / 8;
   runtime::Status status =
@@ -338,9 +394,11 @@ LogicalResult Execution::readOutputs(std::vector<Output> &outputs,
     output.type = slot.type;
     if (failed(readResult(i, output.array, report)))
       return failure();
-    traffic += static_cast<double>(output.array.data.size());
+    if (!hasResultTraffic)
+      traffic += static_cast<double>(output.array.data.size());
     outputs.push_back(std::move(output));
   }
+  hasResultTraffic = true;
   for (auto [i, slot] : llvm::enumerate(entry.arguments)) {
     if (!slot.mayWrite)
       continue;

@@ -55,10 +55,16 @@ public:
   /// error is then found by the session's `finish`.
   void call();
 
+  /// Runs again from the same arguments: what the program may have written of
+  /// them is copied to the device anew. Waits, and checks as `finish` does.
+  LogicalResult rerun(Report &report);
+
   /// Gives back the results' buffers of the last call.
   void releaseResults();
 
-  /// Waits, and looks for errors and for overwritten canaries.
+  /// Waits, and looks for errors and for overwritten canaries: around the
+  /// arguments, and where the session has guards around what the program asked
+  /// for, results among it.
   LogicalResult finish(Report &report);
 
   /// Copies the outputs from the device, in the order of their numbers.
@@ -79,6 +85,8 @@ public:
 
 private:
   LogicalResult checkCanaries(Report &report);
+  LogicalResult reportDamage(const runtime::GuardDamage &damage,
+                             Report &report) const;
   LogicalResult readResult(size_t index, runtime::HostArray &array,
                            Report &report);
   void layOut();
@@ -104,6 +112,8 @@ private:
   std::vector<uint64_t> results;
   std::vector<size_t> resultOffsets;
   double traffic = 0;
+  /// The results count in it.
+  bool hasResultTraffic = false;
 };
 
 } // namespace runner

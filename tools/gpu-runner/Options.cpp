@@ -50,8 +50,8 @@ static std::string suggest(StringRef given, ArrayRef<StringRef> known) {
 }
 
 /// TARGET[:ORDINAL][:CHIP[,CHIP]...].
-static LogicalResult parseTarget(StringRef value, Options &options,
-                                 Report &report) {
+LogicalResult runner::parseTarget(StringRef value, Options &options,
+                                  Report &report, StringRef option) {
   auto [name, rest] = value.split(':');
   if (llvm::is_contained(plannedTargets, name))
     return report.fail(Exit::Usage, "target " + name +
@@ -65,7 +65,7 @@ static LogicalResult parseTarget(StringRef value, Options &options,
                          "; known are auto, " + llvm::join(getTargets(), ", "));
   }
   if (name == "auto" && !rest.empty())
-    return report.fail(Exit::Usage, "--target=" + value +
+    return report.fail(Exit::Usage, option + "=" + value +
                                         ": auto takes neither chip nor number; "
                                         "name the target, as in cuda:sm_90a");
   options.target = name.str();
@@ -81,21 +81,61 @@ static LogicalResult parseTarget(StringRef value, Options &options,
   }
   if (first.contains(':') || !second.empty() || value.ends_with(":"))
     return report.fail(Exit::Usage,
-                       "--target=" + value +
+                       option + "=" + value +
                            ": it is TARGET[:NUMBER][:CHIP], as in cuda:sm_90a");
   llvm::SmallVector<StringRef> chips;
   first.split(chips, ',');
   if (chips.size() > 1 && llvm::is_contained(chips, ""))
-    return report.fail(Exit::Usage, "--target=" + value +
+    return report.fail(Exit::Usage, option + "=" + value +
                                         ": between commas stand chips, as in "
                                         "hip:gfx942,gfx1100");
   for (auto [i, chip] : llvm::enumerate(chips))
     if (llvm::is_contained(ArrayRef(chips).take_front(i), chip))
       return report.fail(Exit::Usage,
-                         "chip " + chip + " stands twice in --target");
+                         "chip " + chip + " stands twice in " + option);
   options.chip = chips.front().str();
   for (StringRef chip : ArrayRef(chips).drop_front())
     options.otherChips.push_back(chip.str());
+  return success();
+}
+
+/// TARGET,TARGET[,TARGET]...
+static LogicalResult parseDiff(StringRef value, Options &options,
+                               Report &report) {
+  llvm::SmallVector<StringRef> names;
+  value.split(names, ',');
+  options.diff.clear();
+  for (StringRef name : names) {
+    Options scratch;
+    if (failed(parseTarget(name, scratch, report, "--diff")))
+      return failure();
+    options.diff.push_back(name.str());
+  }
+  if (names.size() < 2)
+    return report.fail(Exit::Usage,
+                       "--diff=" + value +
+                           ": two targets or more, as in "
+                           "--diff=cpu,cuda,cpu:emulate=gfx942; the others are "
+                           "compared with the first");
+  return success();
+}
+
+/// ABS[,REL].
+static LogicalResult parseTolerance(StringRef value, Options &options,
+                                    Report &report) {
+  auto [first, second] = value.split(',');
+  double absolute = 0, relative = 0;
+  bool hasRelative = first.size() != value.size();
+  if (first.getAsDouble(absolute) || !(absolute >= 0) ||
+      (hasRelative && (second.getAsDouble(relative) || !(relative >= 0))))
+    return report.fail(Exit::Usage,
+                       "--tolerance=" + value +
+                           ": it is ABS[,REL], numbers of 0 or more: elements "
+                           "may be off by ABS + REL * |element|");
+  options.tolerance = {absolute, std::nullopt};
+  if (hasRelative)
+    options.tolerance->second = relative;
+  options.toleranceText = value.str();
   return success();
 }
 
@@ -135,6 +175,18 @@ static LogicalResult parseRuns(StringRef value, Options &options,
     return report.fail(Exit::Usage, "--bench=" + value +
                                         ": the number of runs is 1 or more");
   options.benchRuns = runs;
+  return success();
+}
+
+static LogicalResult parseRepeat(StringRef value, Options &options,
+                                 Report &report) {
+  unsigned runs;
+  if (value.getAsInteger(10, runs) || runs < 2)
+    return report.fail(Exit::Usage,
+                       "--repeat=" + value +
+                           ": the number of runs is 2 or more, the first one "
+                           "counted");
+  options.repeat = runs;
   return success();
 }
 
@@ -188,7 +240,11 @@ static const OptionInfo infos[] = {
        options.entry = value.str();
        return success();
      }},
-    {"--target", OptionInfo::NeedsValue, nullptr, parseTarget},
+    {"--target", OptionInfo::NeedsValue, nullptr,
+     [](StringRef value, Options &options, Report &report) {
+       options.hasTarget = true;
+       return parseTarget(value, options, report);
+     }},
     {"--device", OptionInfo::NeedsValue, nullptr,
      [](StringRef value, Options &options, Report &) {
        options.device = value.str();
@@ -201,6 +257,20 @@ static const OptionInfo infos[] = {
      }},
     {"--out", OptionInfo::NeedsValue, nullptr, parseOutput},
     {"--verify", OptionInfo::Flag, &Options::verify},
+    {"--diff", OptionInfo::NeedsValue, nullptr, parseDiff},
+    {"--tolerance", OptionInfo::NeedsValue, nullptr, parseTolerance},
+    {"--bisect", OptionInfo::NeedsValue, nullptr,
+     [](StringRef value, Options &options, Report &) {
+       options.bisectFile = value.str();
+       return success();
+     }},
+    {"--trace", OptionInfo::NeedsValue, nullptr,
+     [](StringRef value, Options &options, Report &) {
+       options.traceFile = value.str();
+       return success();
+     }},
+    {"--stats", OptionInfo::Flag, &Options::stats},
+    {"--repeat", OptionInfo::NeedsValue, nullptr, parseRepeat},
     {"--bench", OptionInfo::OptionalValue, &Options::bench, parseRuns},
     {"--json", OptionInfo::Flag, &Options::json},
     {"--explain", OptionInfo::Flag, &Options::explain},
@@ -329,11 +399,35 @@ LogicalResult runner::parseOptions(ArrayRef<const char *> arguments,
                        "several chips in --target are for --emit=hsaco, which "
                        "bundles their code; name one chip, or none to run on "
                        "the device at hand");
+  if (!options.diff.empty()) {
+    StringRef wrong = options.hasTarget          ? "--target"
+                      : !options.device.empty()  ? "--device"
+                      : options.verify           ? "--verify"
+                      : options.repeat           ? "--repeat"
+                      : options.bench            ? "--bench"
+                      : options.explain          ? "--explain"
+                      : options.emit             ? "--emit"
+                      : !options.kernels.empty() ? "--kernels"
+                                                 : "";
+    if (!wrong.empty())
+      return report.fail(Exit::Usage,
+                         "--diff runs the program on the targets that it "
+                         "names and compares them, no more: leave out " +
+                             wrong);
+  } else if (options.tolerance || !options.bisectFile.empty()) {
+    return report.fail(
+        Exit::Usage, StringRef(options.tolerance ? "--tolerance" : "--bisect") +
+                         " is for --diff");
+  }
+  if (options.stats && !options.verify && options.diff.empty())
+    return report.fail(Exit::Usage, "--stats is for --verify and --diff, whose "
+                                    "comparisons it is about");
   if (!options.outputFile.empty() && !options.emit)
     return report.fail(Exit::Usage, "-o is for --emit; --out=N=FILE.npy writes "
                                     "an output");
   if (options.emit) {
     StringRef wrong = options.verify             ? "--verify"
+                      : options.repeat           ? "--repeat"
                       : options.bench            ? "--bench"
                       : !options.outputs.empty() ? "--out"
                       : !options.kernels.empty() ? "--kernels"
@@ -395,9 +489,33 @@ Arguments and outputs
 
 Checks and measurements
   --verify            compares with a reference computed from the source program,
-                      in higher precision
+                      in higher precision. Memory is poisoned before the run and
+                      guarded on either side. Of an output that is wrong it says
+                      which elements are, and how far off: absolute, relative,
+                      in ulps, NaNs and infinities, elements never written
+  --stats             says so of outputs that are right, too
+  --repeat=N          runs N times in all from the same arguments, and compares
+                      every output with the first run's, bit by bit; memory holds
+                      another poison in every other run. Where a kernel adds
+                      atomically, in any order, other bits are compared with the
+                      reference, given --verify
+  --diff=TARGET,TARGET,...
+                      runs the program on each of these, named as for --target,
+                      with the same arguments, and compares the outputs with
+                      those of the first; exit status 1 where they differ. Each
+                      may be off by what the reference allows it
+  --tolerance=ABS[,REL]
+                      with --diff, an element may be off by ABS + REL * |element|
+                      instead; 0 asks for equal numbers
+  --bisect=FILE       with --diff, looks for the first op whose result differs,
+                      and writes a program to FILE that ends with it
   --bench[=N]         times N runs with cold caches (enough for 0.3 s if not
                       given, 20 to 200)
+  --trace=FILE.json   writes a timeline in Chrome's trace event format, which
+                      Perfetto and chrome://tracing show: compile stages and
+                      passes, loading, copies, launches, and each kernel with
+                      its grid and the device's time. Launches are then waited
+                      for, one by one; runs of --bench are not in it
   --explain           says for each matrix product which instruction was chosen
                       and which were rejected, and for each kernel its schedule
                       and what it takes of the device
@@ -447,7 +565,8 @@ Looking inside
 
   --list-devices, --version, --help
 
-Exit status: 0 done; 1 the program did not compile or run; 2 the command line
-is wrong; 3 the numbers are wrong; 77 the device asked for is not here.
+Exit status: 0 done; 1 the program did not compile or run, or --diff found a
+difference; 2 the command line is wrong; 3 the numbers are wrong; 77 the device
+asked for is not here.
 )";
 }

@@ -36,6 +36,8 @@ struct Options {
   std::string entry = "main";
   /// --target, taken apart: "auto", or a target with what stands behind it.
   std::string target = "auto";
+  /// --target is given.
+  bool hasTarget = false;
   std::string chip;
   /// Further chips, for --emit=hsaco: "hip:gfx942,gfx1100" has one.
   std::vector<std::string> otherChips;
@@ -47,6 +49,19 @@ struct Options {
   /// --out: number of an output, and the file to write it to.
   std::vector<std::pair<unsigned, std::string>> outputs;
   bool verify = false;
+  /// The statistics of outputs that are right, too.
+  bool stats = false;
+  /// --repeat: runs in all, 2 or more.
+  std::optional<unsigned> repeat;
+  /// --diff: the targets, the one to compare with first.
+  std::vector<std::string> diff;
+  /// --tolerance: absolute, and relative; absent for the reference's bounds.
+  std::optional<std::pair<double, std::optional<double>>> tolerance;
+  std::string toleranceText;
+  /// --bisect: the file to write the reduced program to; empty for none.
+  std::string bisectFile;
+  /// --trace: the file to write the timeline to; empty for none.
+  std::string traceFile;
   bool bench = false;
   /// Timed runs; absent for as many as it takes.
   std::optional<unsigned> benchRuns;
@@ -92,6 +107,10 @@ bool wantsJSON(ArrayRef<const char *> arguments);
 /// Reads the command line without the program's name.
 LogicalResult parseOptions(ArrayRef<const char *> arguments, Options &options,
                            Report &report);
+
+/// Reads TARGET[:NUMBER][:CHIP], which `option` was given, into `options`.
+LogicalResult parseTarget(StringRef value, Options &options, Report &report,
+                          StringRef option = "--target");
 
 /// "schedule", "ptx", ...
 StringRef getStageName(EmitStage stage);

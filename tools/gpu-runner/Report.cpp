@@ -26,6 +26,10 @@ void Report::setFailed(Exit failure, StringRef message) {
 LogicalResult Report::fail(Exit failureStatus, const Twine &message) {
   llvm::SmallString<128> storage;
   StringRef whole = message.toStringRef(storage).rtrim();
+  if (quiet) {
+    setFailed(failureStatus, whole);
+    return failure();
+  }
   auto [first, rest] = whole.split('\n');
   text().flush();
   llvm::errs() << "error: " << first << "\n";

@@ -8,6 +8,7 @@
 #define GPU_RUNNER_REPORT_H
 
 #include "Runtime/Status.h"
+#include "Runtime/Trace.h"
 
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Support/LLVM.h"
@@ -53,10 +54,22 @@ public:
   /// output.
   explicit Report(bool json) : json(json) {}
 
+  /// One that says nothing of what it is told.
+  static Report makeQuiet() {
+    Report report(/*json=*/false);
+    report.quiet = true;
+    return report;
+  }
+
   bool isJSON() const { return json; }
 
   /// Where text for people goes.
-  llvm::raw_ostream &text() const { return json ? llvm::errs() : llvm::outs(); }
+  llvm::raw_ostream &text() const {
+    return quiet ? llvm::nulls() : json ? llvm::errs() : llvm::outs();
+  }
+
+  /// What --trace is to record; null for nothing.
+  runtime::Trace *trace = nullptr;
 
   /// The object that --json prints.
   llvm::json::Object root;
@@ -85,6 +98,7 @@ private:
   void setFailed(Exit failure, StringRef message);
 
   bool json;
+  bool quiet = false;
   Exit status = Exit::Done;
   std::string diagnosed;
 };

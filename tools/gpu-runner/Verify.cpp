@@ -5,6 +5,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "Verify.h"
+#include "Repeat.h"
+#include "Statistics.h"
 
 #include "Reference/Verify.h"
 
@@ -22,32 +24,10 @@ namespace reference = compiler::reference;
 /// The work that a reference may be, for each core of the host: some seconds.
 static constexpr int64_t workPerCore = 3'000'000'000;
 
-static FailureOr<reference::Array>
-toReference(const HostArray &array, mlir::Type type, Report &report) {
-  mlir::Type element = mlir::getElementTypeOrSelf(type);
-  ArrayRef<char> bytes(reinterpret_cast<const char *>(array.data.data()),
-                       array.data.size());
-  FailureOr<reference::Array> converted =
-      reference::Array::decode(element, array.shape, bytes);
-  if (failed(converted))
-    (void)report.fail(Exit::Failed,
-                      "the reference has no numbers of type " +
-                          StringRef(runtime::elementTypeName(array.type)) +
-                          "; run without --verify");
-  return converted;
-}
-
-static std::string format(double value) {
-  std::string text;
-  if (std::isnan(value))
-    return "nan";
-  llvm::raw_string_ostream(text) << llvm::format("%.9g", value);
-  return text;
-}
-
 /// One line on an output, and its part of the JSON object.
 static void print(size_t index, const Output &output,
-                  const reference::Comparison &comparison, Report &report,
+                  const reference::Comparison &comparison, int64_t neverWritten,
+                  const Options &options, Report &report,
                   llvm::json::Array &list) {
   llvm::raw_ostream &os = report.text();
   os << "out " << index << ": " << (comparison.ok ? "verified" : "FAILED")
@@ -55,34 +35,35 @@ static void print(size_t index, const Output &output,
      << ", max rel err " << llvm::format("%.3g", comparison.maxRel)
      << ", checked " << comparison.count << ", " << comparison.tolerance
      << ")\n";
-  llvm::json::Object object{{"name", output.name},
-                            {"passed", comparison.ok},
-                            {"max_abs_error", toJSON(comparison.maxAbs)},
-                            {"max_rel_error", toJSON(comparison.maxRel)},
-                            {"checked", comparison.count},
-                            {"mismatches", comparison.mismatchCount},
-                            {"nans", comparison.nanCount},
-                            {"exact", comparison.exactCount},
-                            {"unbounded", comparison.unboundedCount},
-                            {"tolerance", comparison.tolerance}};
-  if (comparison.worstIndex >= 0)
-    object["worst"] =
-        llvm::json::Object{{"at", llvm::json::Array(comparison.worstPosition)},
-                           {"got", toJSON(comparison.got)},
-                           {"expected", toJSON(comparison.expected)},
-                           {"allowed", toJSON(comparison.allowed)}};
-  list.push_back(std::move(object));
-  if (comparison.ok)
+  Sides sides{"computed", "in the reference", neverWritten};
+  list.push_back(describeStatistics(comparison, output, sides));
+  if (comparison.ok) {
+    if (options.stats)
+      printStatistics(comparison, output, sides, os);
+    else if (neverWritten)
+      os << "  " << neverWritten
+         << (neverWritten == 1 ? " element was" : " elements were")
+         << " never written, and " << (neverWritten == 1 ? "has" : "have")
+         << " no value in the reference either\n";
     return;
+  }
   os << "  " << comparison.mismatchCount << " of " << comparison.count
      << " elements are wrong";
+  if (comparison.mismatchCount == 0)
+    os << ", but some were never written, and are right by what memory held";
   if (comparison.nanCount)
     os << ", " << comparison.nanCount << " of them NaN";
-  os << "; the worst is at [";
-  llvm::interleaveComma(comparison.worstPosition, os);
-  os << "]: got " << format(comparison.got) << ", expected "
-     << format(comparison.expected) << ", tolerance "
-     << llvm::format("%.3g", comparison.allowed) << "\n";
+  if (comparison.worstIndex >= 0)
+    os << "; the worst is at " << formatPosition(comparison.worstPosition)
+       << ": got " << formatValue(comparison.got) << ", expected "
+       << formatValue(comparison.expected) << ", tolerance "
+       << llvm::format("%.3g", comparison.allowed);
+  os << "\n";
+  if (comparison.first && comparison.mismatchCount > 1)
+    os << "  the first is at " << formatPosition(comparison.first->position)
+       << ": got " << formatValue(comparison.first->got) << ", expected "
+       << formatValue(comparison.first->expected) << "\n";
+  printStatistics(comparison, output, sides, os);
 }
 
 /// What the program is not to write, it is not to write.
@@ -104,29 +85,32 @@ static LogicalResult checkInputs(const Entry &entry,
   return success();
 }
 
-LogicalResult runner::verify(const Options &options, const compiler::Chip &chip,
-                             const Entry &entry,
-                             const std::vector<HostArray> &arguments,
-                             const std::vector<Output> &outputs,
-                             Execution &execution, Report &report) {
-  if (failed(checkInputs(entry, arguments, execution, report)))
-    return failure();
-
+/// Evaluates the reference and compares. An element of a floating-point output
+/// that `unwritten` marks counts as NaN, whatever it holds.
+static FailureOr<reference::Verification>
+compare(const Options &options, const compiler::Chip &chip, const Entry &entry,
+        const std::vector<HostArray> &arguments,
+        const std::vector<Output> &outputs,
+        const std::vector<std::vector<uint8_t>> &unwritten, Report &report) {
   llvm::SmallVector<reference::Array> arrays;
   for (const auto &[slot, array] :
        llvm::zip_equal(entry.arguments, arguments)) {
     FailureOr<reference::Array> converted =
-        toReference(array, slot.type, report);
+        toReference(array, slot.type, "--verify", report);
     if (failed(converted))
       return failure();
     arrays.push_back(std::move(*converted));
   }
   llvm::SmallVector<reference::ComputedOutput> computed;
-  for (const Output &output : outputs) {
+  for (auto [i, output] : llvm::enumerate(outputs)) {
     FailureOr<reference::Array> converted =
-        toReference(output.array, output.type, report);
+        toReference(output.array, output.type, "--verify", report);
     if (failed(converted))
       return failure();
+    if (i < unwritten.size() && converted->isFloat())
+      for (auto [element, isUnwritten] : llvm::enumerate(unwritten[i]))
+        if (isUnwritten)
+          converted->floats()[element] = NAN;
     computed.push_back({output.isResult, static_cast<unsigned>(output.position),
                         std::move(*converted)});
   }
@@ -144,17 +128,54 @@ LogicalResult runner::verify(const Options &options, const compiler::Chip &chip,
     return report.fail(Exit::Failed,
                        "the reference would take too long: " + result.message +
                            "; verify with smaller sizes");
+  return result;
+}
+
+FailureOr<bool> runner::isAsReference(const Options &options,
+                                      const compiler::Chip &chip,
+                                      const Entry &entry,
+                                      const std::vector<HostArray> &arguments,
+                                      const std::vector<Output> &outputs,
+                                      Report &report) {
+  FailureOr<reference::Verification> result =
+      compare(options, chip, entry, arguments, outputs, {}, report);
+  if (failed(result))
+    return failure();
+  return result->ok;
+}
+
+LogicalResult runner::verify(const Options &options, const compiler::Chip &chip,
+                             const Entry &entry,
+                             const std::vector<HostArray> &arguments,
+                             const std::vector<Output> &outputs,
+                             runtime::Device &device, Execution &execution,
+                             Report &report) {
+  std::vector<std::vector<uint8_t>> unwritten;
+  if (failed(checkInputs(entry, arguments, execution, report)) ||
+      failed(findUnwritten(device, execution, outputs, unwritten, report)))
+    return failure();
+  FailureOr<reference::Verification> result =
+      compare(options, chip, entry, arguments, outputs, unwritten, report);
+  if (failed(result))
+    return failure();
 
   llvm::json::Array list;
-  for (size_t i = 0; i < outputs.size() && i < result.comparisons.size(); ++i)
-    print(i, outputs[i], result.comparisons[i], report, list);
-  if (!result.isComplete)
-    report.text() << "checked: " << result.checked << "\n";
-  report.root["verify"] = llvm::json::Object{{"passed", result.ok},
-                                             {"complete", result.isComplete},
-                                             {"checked", result.checked},
+  for (size_t i = 0; i < outputs.size() && i < result->comparisons.size();
+       ++i) {
+    reference::Comparison &comparison = result->comparisons[i];
+    int64_t neverWritten = llvm::count(unwritten[i], 1);
+    // An integer may be right by what its memory happened to hold.
+    if (neverWritten && !runtime::isFloat(outputs[i].array.type))
+      result->ok = comparison.ok = false;
+    print(i, outputs[i], comparison, neverWritten, options, report, list);
+  }
+  if (!result->isComplete)
+    report.text() << "checked: " << result->checked << "\n";
+  report.root["verify"] = llvm::json::Object{{"passed", result->ok},
+                                             {"complete", result->isComplete},
+                                             {"checked", result->checked},
                                              {"outputs", std::move(list)}};
-  if (!result.ok)
+  if (!result->ok)
     return report.fail(Exit::WrongNumbers,
                        "the outputs are not what the reference says");
   if (outputs.empty())

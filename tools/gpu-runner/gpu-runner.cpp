@@ -14,7 +14,12 @@
 //   Execution    buffers, the call, the outputs
 //   Explain      what was compiled, and how
 //   Verify       outputs against the reference
+//   Diff         targets against each other
+//   Bisect       the first op whose result differs
+//   Repeat       runs against each other, and what none of them wrote
+//   Statistics   how far outputs are off
 //   Bench        times
+//   TraceFile    a timeline for a viewer
 //   Report       what is said, and the exit status
 //
 //===----------------------------------------------------------------------===//
@@ -24,11 +29,14 @@
 #include "Bench.h"
 #include "Compile.h"
 #include "Devices.h"
+#include "Diff.h"
 #include "Emit.h"
 #include "Execution.h"
 #include "Explain.h"
 #include "Options.h"
 #include "Program.h"
+#include "Repeat.h"
+#include "TraceFile.h"
 #include "Verify.h"
 
 #include "Driver/ProgramCache.h"
@@ -145,6 +153,18 @@ static void corrupt(HostArray &array) {
     array.setInt(place, array.getInt(place) ^ 1);
 }
 
+/// --out.
+static LogicalResult saveOutputs(const Options &options,
+                                 const std::vector<Output> &outputs,
+                                 Report &report) {
+  for (const auto &[number, file] : options.outputs) {
+    runtime::Status status = runtime::saveNpy(file, outputs[number].array);
+    if (!status.ok())
+      return report.fail(status);
+  }
+  return success();
+}
+
 static LogicalResult handleOutputs(const Options &options,
                                    std::vector<Output> &outputs,
                                    Report &report) {
@@ -159,12 +179,7 @@ static LogicalResult handleOutputs(const Options &options,
   for (auto [i, output] : llvm::enumerate(outputs))
     printOutput(i, output, report, list);
   report.root["outputs"] = std::move(list);
-  for (const auto &[number, file] : options.outputs) {
-    runtime::Status status = runtime::saveNpy(file, outputs[number].array);
-    if (!status.ok())
-      return report.fail(status);
-  }
-  return success();
+  return saveOutputs(options, outputs, report);
 }
 
 /// Checks what --out names before anything is run.
@@ -187,8 +202,19 @@ static LogicalResult checkOutputNumbers(const Options &options,
 namespace {
 class StartClock {
 public:
+  explicit StartClock(runtime::Trace *trace) : trace(trace) {}
+
   void done(const char *step) {
     auto now = std::chrono::steady_clock::now();
+    if (trace) {
+      runtime::TraceEvent event;
+      event.name = step;
+      event.category = "step";
+      event.track = trace->getTrack();
+      event.start = trace->toTime(last);
+      event.duration = trace->toTime(now) - event.start;
+      trace->add(std::move(event));
+    }
     steps.emplace_back(step, milliseconds(last, now));
     last = now;
   }
@@ -220,6 +246,7 @@ private:
     return std::chrono::duration<double, std::milli>(to - from).count();
   }
 
+  runtime::Trace *trace;
   Time begin = std::chrono::steady_clock::now(), last = begin;
   std::vector<std::pair<const char *, double>> steps;
 };
@@ -234,8 +261,11 @@ static LogicalResult runProgram(const Options &options, const Target &target,
   runtime::Device &device = *target.device;
   const compiler::Chip &chip = *compiler::findChip(target.name, target.chip);
   // What no kernel wrote is then NaN.
-  device.setChecking(options.verify);
+  bool isChecked = options.verify || options.repeat;
+  device.setChecking(isChecked, firstPoison);
   Execution execution(device, program, entry, arguments);
+  if (isChecked)
+    execution.getSession().setGuard(canaryBytes);
   if (failed(execution.prepare(report))) {
     if (cache.kind == CacheUse::Hit)
       Report::note("the program is from the cache (" + cache.key +
@@ -246,21 +276,43 @@ static LogicalResult runProgram(const Options &options, const Target &target,
   if (cache.kind != CacheUse::Off)
     if (runtime::Status status = device.saveCache(); !status.ok())
       Report::note("what the driver compiles is not kept: " + status.message());
-  execution.call();
   std::vector<Output> outputs;
-  if (failed(execution.finish(report)) ||
-      failed(execution.readOutputs(outputs, report)))
-    return failure();
+  {
+    runtime::TraceScope scope(report.trace, "step", "run");
+    execution.call();
+    if (failed(execution.finish(report)) ||
+        failed(execution.readOutputs(outputs, report)))
+      return failure();
+  }
   explain(program, chip, cache, &device, execution.getSession().launches(),
           options.explain, report.text(), report);
   clock.report(execution.getFirstLaunch(), options.explain, report);
   if (failed(handleOutputs(options, outputs, report)))
     return failure();
-  if (options.verify && failed(verify(options, chip, entry, arguments, outputs,
-                                      execution, report)))
+  if (options.repeat) {
+    runtime::TraceScope scope(report.trace, "step", "repeat");
+    CompareRun compareRun;
+    if (options.verify)
+      compareRun = [&](const std::vector<Output> &again) {
+        return isAsReference(options, chip, entry, arguments, again, report);
+      };
+    // Wrong numbers are told of all the same.
+    if (failed(repeat(options, device, program, entry, execution, outputs,
+                      compareRun, report)) &&
+        report.exit() != Exit::WrongNumbers)
+      return failure();
+  }
+  if (options.verify) {
+    runtime::TraceScope scope(report.trace, "step", "verify");
+    if (failed(verify(options, chip, entry, arguments, outputs, device,
+                      execution, report)))
+      return failure();
+  }
+  if (report.exit() != Exit::Done)
     return failure();
   if (!options.bench)
     return success();
+  runtime::TraceScope scope(report.trace, "step", "bench");
   if (failed(benchmark(options, entry, arguments, device, execution, report)))
     return failure();
   if (!options.explain)
@@ -268,9 +320,24 @@ static LogicalResult runProgram(const Options &options, const Target &target,
   return success();
 }
 
+/// All but the target and the entry.
+static compiler::CompileOptions getCompileOptions(const Options &options) {
+  compiler::CompileOptions compileOptions;
+  compileOptions.allowTf32 = options.allowTf32;
+  compileOptions.allowFastF8 = options.allowFastF8;
+  compileOptions.fuseAttention = !options.noFuseAttention;
+  compileOptions.requireMatrixUnit = options.requireMatrixUnit;
+  compileOptions.vthreadOrder = options.vthreadOrder;
+  compileOptions.testShareFragments = options.testShareFragments;
+  compileOptions.usePtxas = options.usePtxas;
+  compileOptions.validate = options.validate;
+  compileOptions.printIRAfterAll = options.printIRAfterAll;
+  return compileOptions;
+}
+
 static LogicalResult compileAndRun(const Options &options, KeptDevices &kept,
                                    Report &report) {
-  StartClock clock;
+  StartClock clock(report.trace);
   mlir::MLIRContext context;
   compiler::prepareContext(context);
   // Errors come with the line of the source; the op's own text is for those
@@ -292,23 +359,30 @@ static LogicalResult compileAndRun(const Options &options, KeptDevices &kept,
     return failure();
   clock.done("read");
 
+  compiler::CompileOptions compileOptions = getCompileOptions(options);
+  compileOptions.trace = report.trace;
+  if (!options.diff.empty()) {
+    std::vector<Output> outputs;
+    LogicalResult result =
+        diff(options, kept, *module, compileOptions, outputs, report);
+    // It did not come to them.
+    if (failed(result) && outputs.empty())
+      return failure();
+    for (const auto &[number, file] : options.outputs)
+      if (failed(checkOutputNumber("--out", number, outputs.size(), report)))
+        return failure();
+    if (!outputs.empty() && failed(saveOutputs(options, outputs, report)))
+      return failure();
+    return result;
+  }
+
   Target target;
   if (failed(
           chooseTarget(options, /*run=*/!options.emit, kept, target, report)) ||
       (options.emit && failed(checkStage(*options.emit, target.name, report))))
     return failure();
-  compiler::CompileOptions compileOptions;
   compileOptions.target = target.name;
   compileOptions.chip = target.chip;
-  compileOptions.allowTf32 = options.allowTf32;
-  compileOptions.allowFastF8 = options.allowFastF8;
-  compileOptions.fuseAttention = !options.noFuseAttention;
-  compileOptions.requireMatrixUnit = options.requireMatrixUnit;
-  compileOptions.vthreadOrder = options.vthreadOrder;
-  compileOptions.testShareFragments = options.testShareFragments;
-  compileOptions.usePtxas = options.usePtxas;
-  compileOptions.validate = options.validate;
-  compileOptions.printIRAfterAll = options.printIRAfterAll;
   clock.done("device");
   report.root["target"] = target.name;
   report.root["chip"] = target.chip;
@@ -374,7 +448,16 @@ static int runCommandLine(ArrayRef<const char *> arguments, KeptDevices &kept,
   }
   report.root["file"] = llvm::json::fixUTF8(options.file);
   report.root["entry"] = llvm::json::fixUTF8(options.entry);
-  (void)compileAndRun(options, kept, report);
+  runtime::Trace trace;
+  if (!options.traceFile.empty())
+    report.trace = &trace;
+  {
+    runtime::TraceScope scope(report.trace, "run", "gpu-runner");
+    scope.add("file", options.file);
+    (void)compileAndRun(options, kept, report);
+  }
+  if (report.trace)
+    (void)writeTrace(options, trace, report);
   if (unsigned errors = runtime::countVulkanValidationErrors())
     (void)report.fail(Exit::Failed, "Vulkan's validation layer has found " +
                                         llvm::Twine(errors) +

@@ -64,6 +64,41 @@ TEST_F(CompareTest, SmallIntegersAreExact) {
   EXPECT_EQ(other.worstPosition, (SmallVector<int64_t>{2, 5}));
 }
 
+TEST_F(CompareTest, Statistics) {
+  Array expected = Array::zeros(f16(), {2, 3}), got = expected.clone();
+  double values[] = {1, 2, -3, INFINITY, NAN, 6};
+  llvm::copy(values, expected.floats().begin());
+  llvm::copy(values, got.floats().begin());
+  Comparison same = compare(got, expected);
+  EXPECT_TRUE(same.ok);
+  EXPECT_FALSE(same.first);
+  EXPECT_EQ(same.gotNaNs, 1);
+  EXPECT_EQ(same.expectedNaNs, 1);
+  EXPECT_EQ(same.gotInfinities, 1);
+  EXPECT_EQ(same.expectedInfinities, 1);
+
+  // The neighbour of 2, another of -3, and an infinity.
+  got.floats()[1] = 2 + 1.0 / 512;
+  got.floats()[2] = -3.5;
+  got.floats()[5] = -INFINITY;
+  Array before = Array::zeros(f16(), {2, 3});
+  before.floats()[2] = -3.5;
+  CompareOptions options;
+  options.before = &before;
+  Comparison other = compare(got, expected, options);
+  EXPECT_FALSE(other.ok);
+  EXPECT_EQ(other.mismatchCount, 3);
+  EXPECT_EQ(other.unchangedCount, 1);
+  EXPECT_EQ(other.maxAbs, 0.5);
+  EXPECT_EQ(other.meanAbs(), (0.5 + 1.0 / 512) / 6);
+  EXPECT_EQ(other.maxUlp, 256);
+  EXPECT_EQ(other.gotInfinities, 2);
+  ASSERT_TRUE(other.first);
+  EXPECT_EQ(other.first->position, (SmallVector<int64_t>{0, 1}));
+  EXPECT_EQ(other.first->got, 2 + 1.0 / 512);
+  EXPECT_EQ(other.worstPosition, (SmallVector<int64_t>{1, 2}));
+}
+
 TEST_F(CompareTest, FractionsAreWithinTheBound) {
   // The bound holds, and is tight enough for a lost product to be noticed.
   for (int64_t length : {16, 300, 2000}) {

@@ -51,6 +51,36 @@ TEST_F(NumericTest, RoundsLikeAPFloat) {
   }
 }
 
+TEST_F(NumericTest, CountsUlps) {
+  // Bits of one sign count the numbers from zero up to the infinity.
+  for (Type type : {f16(), bf16(), Type(Float8E5M2Type::get(&context))}) {
+    const Format *format = Format::get(type);
+    ASSERT_TRUE(format);
+    unsigned width = format->width;
+    uint64_t infinity = llvm::APFloat::getInf(*format->semantics)
+                            .bitcastToAPInt()
+                            .getZExtValue();
+    auto decode = [&](uint64_t bits) {
+      llvm::APFloat value(*format->semantics, llvm::APInt(width, bits));
+      return value.convertToDouble();
+    };
+    for (uint64_t bits = 0; bits <= infinity; ++bits) {
+      double value = decode(bits);
+      EXPECT_EQ(format->ulps(0, value), bits);
+      EXPECT_EQ(format->ulps(-value, value), 2 * bits);
+      if (bits > 0)
+        EXPECT_EQ(format->ulps(-value, -decode(bits - 1)), 1) << value;
+    }
+  }
+  const Format *wide = Format::get(f64());
+  EXPECT_EQ(wide->ulps(1, std::nextafter(1, 2)), 1);
+  EXPECT_EQ(wide->ulps(-1e300, std::nextafter(-1e300, 0)), 1);
+  EXPECT_EQ(wide->ulps(0, 5e-324), 1);
+  EXPECT_EQ(wide->ulps(-1.7e308, 1.7e308),
+            2 * static_cast<double>(0x7FEE42D130773B76));
+  EXPECT_EQ(Format::get(i8())->ulps(-7, 3), 10);
+}
+
 TEST_F(NumericTest, WrapsIntegers) {
   const Format *byte = Format::get(i8());
   EXPECT_EQ(byte->wrap(200), -56);

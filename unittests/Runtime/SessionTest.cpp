@@ -128,6 +128,37 @@ TEST_F(SessionTest, AMissingTensorMapIsItsLaunchsError) {
                 " has no tensor maps");
 }
 
+TEST_F(SessionTest, GuardsMemory) {
+  for (bool isBehind : {false, true})
+    for (int64_t alignment : {1, 4096}) {
+      Session session(*device);
+      session.setGuard(256);
+      SessionScope scope(session);
+      auto *out =
+          static_cast<int32_t *>(tessera_rt_aligned_alloc(alignment, 12));
+      auto *other = static_cast<int32_t *>(tessera_rt_alloc(12));
+      EXPECT_EQ(reinterpret_cast<uintptr_t>(out) % alignment, 0u);
+      store(out, 7, 3);
+      EXPECT_TRUE(session.finish().ok());
+      EXPECT_FALSE(session.damage());
+      // The last element of a guard, and what is next to the memory.
+      store(isBehind ? out + 3 + 63 : out - 1, 7, 1);
+      if (isBehind)
+        EXPECT_TRUE(session.finish().ok());
+      else
+        tessera_rt_free(out);
+      ASSERT_TRUE(session.damage());
+      EXPECT_EQ(session.damage()->ptr, out);
+      EXPECT_EQ(session.damage()->size, 12u);
+      EXPECT_EQ(session.damage()->isBehind, isBehind);
+      EXPECT_EQ(session.damage()->bytes, 4u);
+      EXPECT_EQ(session.damage()->distance, isBehind ? 252u : 0u);
+      tessera_rt_free(other);
+      EXPECT_TRUE(session.status().ok());
+    }
+  EXPECT_EQ(device->memoryStats().liveBytes, 0u);
+}
+
 TEST_F(SessionTest, FreesWhatIsLeft) {
   {
     Session session(*device);

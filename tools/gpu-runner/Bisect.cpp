@@ -1,0 +1,479 @@
+//===- Bisect.cpp - The first op whose result differs ---------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A cut is the program up to one of the entry's ops, whose result it returns:
+//
+//   %1 = linalg.exp ...          %1 = linalg.exp ...
+//   %2 = linalg.matmul ...   ->  %2 = linalg.matmul ...
+//   %3 = linalg.add ...          return %2
+//   return %3
+//
+// Whether a cut's outputs differ is found by running it on both targets. Binary
+// search finds an op whose cut differs where that of the op before does not;
+// ops that do not depend on each other are in no particular order, so that its
+// operands are looked at next, and theirs, until none differs.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Diff.h"
+#include "Statistics.h"
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
+
+using namespace runner;
+using mlir::Operation;
+using mlir::Value;
+
+//===----------------------------------------------------------------------===//
+// Where to cut
+//===----------------------------------------------------------------------===//
+
+/// The buffer that a view is of.
+static Value getBuffer(Value value) {
+  while (auto view = value.getDefiningOp<mlir::ViewLikeOpInterface>())
+    value = view.getViewSource();
+  return value;
+}
+
+/// Buffers that `op` may write.
+static llvm::SmallVector<Value> getWritten(Operation *op) {
+  llvm::SmallVector<Value> buffers;
+  if (mlir::isMemoryEffectFree(op) ||
+      mlir::isa<mlir::ViewLikeOpInterface, mlir::memref::DeallocOp>(op))
+    return buffers;
+  auto add = [&](Value value) {
+    if (mlir::isa<mlir::MemRefType>(value.getType()) &&
+        !llvm::is_contained(buffers, getBuffer(value)))
+      buffers.push_back(getBuffer(value));
+  };
+  if (auto destination =
+          mlir::dyn_cast<mlir::DestinationStyleOpInterface>(op)) {
+    for (Value init : destination.getDpsInits())
+      add(init);
+    return buffers;
+  }
+  // What its regions write, they use.
+  op->walk([&](Operation *inner) {
+    for (Value operand : inner->getOperands())
+      if (operand.getParentBlock() == op->getBlock())
+        add(operand);
+  });
+  return buffers;
+}
+
+/// Whether something can have gone wrong in `op`.
+static bool isCandidate(Operation &op) {
+  if (op.hasTrait<mlir::OpTrait::ConstantLike>() ||
+      op.hasTrait<mlir::OpTrait::IsTerminator>() ||
+      mlir::isa<mlir::tensor::EmptyOp, mlir::memref::AllocOp>(op))
+    return false;
+  return llvm::any_of(op.getResultTypes(),
+                      llvm::IsaPred<mlir::RankedTensorType>) ||
+         !getWritten(&op).empty();
+}
+
+//===----------------------------------------------------------------------===//
+// Cutting
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// The program up to an op.
+struct Cut {
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+  DiffProgram program;
+  /// --arg for each argument.
+  std::vector<std::string> arguments;
+};
+
+class Bisection {
+public:
+  Bisection(const Options &options, DiffSide &base, DiffSide &other,
+            const DiffProgram &program);
+
+  /// The number of the first op whose result differs, among `ops`; absent if
+  /// none of them can be shown to.
+  std::optional<size_t> find();
+  /// A small program in which that op's result differs. Null if none does.
+  std::optional<Cut> reduce(size_t number);
+
+  std::vector<Operation *> ops;
+  /// Programs that were run, on each of the two targets.
+  unsigned runs = 0;
+  /// Ops at which the program cannot be cut.
+  unsigned uncut = 0;
+
+private:
+  std::optional<Cut> cut(size_t number, bool isAlone);
+  /// Whether the outputs of a cut differ; absent if it does not compile or run.
+  std::optional<bool> differs(const Cut &cut);
+  std::optional<bool> differsAt(size_t number);
+  /// The candidates that an op takes its operands from.
+  std::vector<size_t> getProducers(size_t number) const;
+
+  const Options &options;
+  DiffSide &base, &other;
+  const DiffProgram &program;
+  std::vector<std::optional<std::optional<bool>>> known;
+};
+} // namespace
+
+Bisection::Bisection(const Options &options, DiffSide &base, DiffSide &other,
+                     const DiffProgram &program)
+    : options(options), base(base), other(other), program(program) {
+  mlir::func::FuncOp function = program.entry.function;
+  for (Operation &op : function.getBody().front())
+    if (isCandidate(op))
+      ops.push_back(&op);
+  known.resize(ops.size());
+}
+
+/// The text of --arg for argument `index`, with its seed.
+static std::string spellArgument(const Options &options, size_t index) {
+  std::string text =
+      index < options.arguments.size() ? options.arguments[index] : "int";
+  runtime::Expected<runtime::FillSpec> spec = runtime::parseFillSpec(text);
+  bool isSeeded = spec.ok() && (spec->kind == runtime::FillSpec::Int ||
+                                spec->kind == runtime::FillSpec::Random);
+  if (!isSeeded || spec->seed)
+    return text;
+  StringRef kind = StringRef(text).split(':').first;
+  std::string spelled = (kind + ":" + llvm::Twine(index)).str();
+  if (!spec->shape)
+    return spelled;
+  spelled += ":";
+  for (int64_t size : *spec->shape)
+    spelled += std::to_string(size) + "x";
+  if (spec->shape->size() > 1)
+    spelled.pop_back();
+  return spelled;
+}
+
+/// Gives the function another return, of `values`.
+static void returnValues(mlir::func::FuncOp function,
+                         llvm::ArrayRef<Value> values) {
+  mlir::OpBuilder builder =
+      mlir::OpBuilder::atBlockEnd(&function.getBody().front());
+  mlir::func::ReturnOp::create(builder, function.getLoc(), values);
+  function.removeResAttrsAttr();
+  function.setFunctionType(builder.getFunctionType(
+      function.getArgumentTypes(), mlir::ValueRange(values).getTypes()));
+}
+
+std::optional<Cut> Bisection::cut(size_t number, bool isAlone) {
+  Cut cut;
+  mlir::IRMapping mapping;
+  cut.module = mlir::cast<mlir::ModuleOp>(program.module->clone(mapping));
+  auto function = cut.module->lookupSymbol<mlir::func::FuncOp>(options.entry);
+  mlir::Block &block = function.getBody().front();
+  Operation *op = mapping.lookup(ops[number]);
+  while (&block.back() != op)
+    block.back().erase();
+
+  for (size_t i = 0; i < function.getNumArguments(); ++i)
+    cut.arguments.push_back(spellArgument(options, i));
+  cut.program.arguments = program.arguments;
+
+  // What other candidates compute becomes an argument.
+  if (isAlone)
+    for (mlir::OpOperand &operand : op->getOpOperands()) {
+      auto type =
+          mlir::dyn_cast<mlir::RankedTensorType>(operand.get().getType());
+      Operation *producer = operand.get().getDefiningOp();
+      if (!type || !producer || !type.hasStaticShape() ||
+          !isCandidate(*producer) || mlir::isa<mlir::linalg::FillOp>(producer))
+        continue;
+      size_t position = function.getNumArguments();
+      if (failed(function.insertArgument(position, type, /*argAttrs=*/{},
+                                         operand.get().getLoc())))
+        return std::nullopt;
+      operand.set(function.getArgument(position));
+      cut.arguments.push_back((mlir::isa<mlir::FloatType>(type.getElementType())
+                                   ? "random:"
+                                   : "int:") +
+                              std::to_string(position));
+      cut.program.arguments.emplace_back();
+    }
+
+  llvm::SmallVector<Value> values;
+  for (Value result : op->getResults())
+    if (mlir::isa<mlir::RankedTensorType>(result.getType()))
+      values.push_back(result);
+  for (Value buffer : getWritten(op))
+    if (!mlir::isa<mlir::BlockArgument>(buffer))
+      values.push_back(buffer);
+  returnValues(function, values);
+
+  // What nothing needs any more.
+  llvm::SmallVector<Operation *> rest = llvm::map_to_vector(
+      block.without_terminator(), [](Operation &kept) { return &kept; });
+  for (Operation *kept : llvm::reverse(rest))
+    if (mlir::isOpTriviallyDead(kept))
+      kept->erase();
+  for (size_t i = function.getNumArguments(); i-- > 0;) {
+    if (!function.getArgument(i).use_empty())
+      continue;
+    if (failed(function.eraseArgument(i)))
+      return std::nullopt;
+    cut.arguments.erase(cut.arguments.begin() + i);
+    cut.program.arguments.erase(cut.program.arguments.begin() + i);
+  }
+  for (auto other : cut.module->getOps<mlir::func::FuncOp>())
+    if (other != function)
+      other.setPrivate();
+  mlir::PassManager pm(cut.module->getContext());
+  pm.addPass(mlir::createSymbolDCEPass());
+  if (failed(pm.run(*cut.module)))
+    return std::nullopt;
+
+  Report quiet = Report::makeQuiet();
+  cut.program.module = *cut.module;
+  if (failed(findEntry(*cut.module, options.entry, cut.program.entry, quiet)))
+    return std::nullopt;
+  for (auto [array, slot, text] : llvm::zip_equal(
+           cut.program.arguments, cut.program.entry.arguments, cut.arguments)) {
+    // Those that were there before have their contents.
+    if (!array.data.empty() || !array.shape.empty())
+      continue;
+    runtime::Expected<runtime::FillSpec> spec = runtime::parseFillSpec(text);
+    if (!spec.ok())
+      return std::nullopt;
+    runtime::Expected<runtime::HostArray> made =
+        runtime::makeArray(slot.element, slot.shape, *spec);
+    if (!made.ok())
+      return std::nullopt;
+    array = made.take();
+  }
+  return cut;
+}
+
+//===----------------------------------------------------------------------===//
+// Searching
+//===----------------------------------------------------------------------===//
+
+std::optional<bool> Bisection::differs(const Cut &cut) {
+  ++runs;
+  Report quiet = Report::makeQuiet();
+  std::vector<Output> first, second;
+  if (failed(runOn(base, cut.program, first, quiet)) ||
+      failed(runOn(other, cut.program, second, quiet)))
+    return std::nullopt;
+  std::string unbounded;
+  FailureOr<Difference> difference =
+      compareSides(options, cut.program, first, second, unbounded, quiet);
+  if (failed(difference))
+    return std::nullopt;
+  return !difference->ok();
+}
+
+std::optional<bool> Bisection::differsAt(size_t number) {
+  if (!known[number]) {
+    std::optional<Cut> made = cut(number, /*isAlone=*/false);
+    known[number] = made ? differs(*made) : std::nullopt;
+    uncut += !known[number]->has_value();
+  }
+  return *known[number];
+}
+
+std::vector<size_t> Bisection::getProducers(size_t number) const {
+  // Operands, and what the op's regions use from outside.
+  llvm::SmallPtrSet<Operation *, 8> producers;
+  llvm::SmallPtrSet<Value, 8> buffers;
+  llvm::SmallVector<Operation *> pending{ops[number]};
+  llvm::SmallPtrSet<Operation *, 8> seen;
+  while (!pending.empty()) {
+    Operation *consumer = pending.pop_back_val();
+    if (!seen.insert(consumer).second)
+      continue;
+    consumer->walk([&](Operation *inner) {
+      for (Value operand : inner->getOperands()) {
+        if (mlir::isa<mlir::MemRefType>(operand.getType()))
+          buffers.insert(getBuffer(operand));
+        Operation *producer = operand.getDefiningOp();
+        if (!producer || producer->getBlock() != ops[number]->getBlock())
+          continue;
+        // Through what cannot be wrong.
+        if (isCandidate(*producer))
+          producers.insert(producer);
+        else
+          pending.push_back(producer);
+      }
+    });
+  }
+  std::vector<size_t> numbers;
+  for (size_t i = 0; i < number; ++i)
+    if (producers.contains(ops[i]) ||
+        llvm::any_of(getWritten(ops[i]),
+                     [&](Value buffer) { return buffers.contains(buffer); }))
+      numbers.push_back(i);
+  return numbers;
+}
+
+std::optional<size_t> Bisection::find() {
+  llvm::SmallVector<size_t> order = llvm::to_vector(llvm::seq(ops.size()));
+  // What is before `low` does not differ; `high` does, or is the end.
+  size_t low = 0, high = order.size();
+  while (low < high) {
+    size_t middle = low + (high - low) / 2;
+    std::optional<bool> verdict = differsAt(order[middle]);
+    if (!verdict) {
+      order.erase(order.begin() + middle);
+      --high;
+    } else if (*verdict) {
+      high = middle;
+    } else {
+      low = middle + 1;
+    }
+  }
+  std::optional<size_t> found;
+  if (high < order.size())
+    found = order[high];
+  // The last op need not be what differs: one after the other then.
+  for (size_t i = 0; i < ops.size() && !found; ++i)
+    if (differsAt(i).value_or(false))
+      found = i;
+  for (bool isDone = !found; !isDone;) {
+    isDone = true;
+    for (size_t producer : getProducers(*found))
+      if (std::optional<bool> verdict = differsAt(producer);
+          verdict && *verdict) {
+        found = producer;
+        isDone = false;
+        break;
+      }
+  }
+  return found;
+}
+
+std::optional<Cut> Bisection::reduce(size_t number) {
+  for (bool isAlone : {true, false}) {
+    std::optional<Cut> made = cut(number, isAlone);
+    if (made && differs(*made).value_or(false))
+      return made;
+  }
+  return std::nullopt;
+}
+
+//===----------------------------------------------------------------------===//
+// --bisect
+//===----------------------------------------------------------------------===//
+
+/// A word of a command line, for a shell.
+static std::string quote(const std::string &text) {
+  if (StringRef(text).find_first_of(" '\"$()*?;&|<>`\\") == StringRef::npos)
+    return text;
+  std::string quoted = "'";
+  for (char letter : text)
+    quoted += letter == '\'' ? std::string("'\\''") : std::string(1, letter);
+  return quoted + "'";
+}
+
+/// What shows the difference again.
+static std::string spellCommand(const Options &options, const DiffSide &base,
+                                const DiffSide &other, const Cut &cut) {
+  std::string text = "gpu-runner " + quote(options.bisectFile) +
+                     " --diff=" + quote(base.name + "," + other.name);
+  if (options.entry != "main")
+    text += " --entry=" + quote(options.entry);
+  for (const std::string &argument : cut.arguments)
+    text += " --arg=" + quote(argument);
+  if (options.tolerance)
+    text += " --tolerance=" + options.toleranceText;
+  if (options.allowTf32)
+    text += " --allow-tf32";
+  if (options.allowFastF8)
+    text += " --allow-fast-f8";
+  if (options.noFuseAttention)
+    text += " --no-fuse-attention";
+  if (!options.vthreadOrder.empty())
+    text += " --vthread-order=" + quote(options.vthreadOrder);
+  if (options.testShareFragments)
+    text += " --test-share-fragments";
+  return text;
+}
+
+static std::string describe(Operation *op) {
+  std::string text = op->getName().getStringRef().str();
+  if (auto place = op->getLoc()->findInstanceOf<mlir::FileLineColLoc>())
+    text += " (" + place.getFilename().str() + ":" +
+            std::to_string(place.getLine()) + ":" +
+            std::to_string(place.getColumn()) + ")";
+  return text;
+}
+
+LogicalResult runner::bisect(const Options &options, DiffSide &base,
+                             DiffSide &other, const DiffProgram &program,
+                             Report &report) {
+  mlir::func::FuncOp function = program.entry.function;
+  if (!function.getBody().hasOneBlock()) {
+    Report::note("--bisect: the entry has branches, and cannot be cut");
+    return success();
+  }
+  llvm::raw_ostream &os = report.text();
+  Bisection bisection(options, base, other, program);
+  std::optional<size_t> found;
+  std::optional<Cut> cut;
+  {
+    // Cuts that a target does not take are passed over.
+    mlir::ScopedDiagnosticHandler silence(function.getContext(),
+                                          [](mlir::Diagnostic &) {});
+    found = bisection.find();
+    if (found)
+      cut = bisection.reduce(*found);
+  }
+  auto tally = [&] {
+    std::string text = std::to_string(bisection.runs) + " programs run";
+    if (bisection.uncut)
+      text += ", " + std::to_string(bisection.uncut) +
+              " ops at which it could not be cut";
+    return text;
+  };
+  llvm::json::Object object{{"runs", bisection.runs},
+                            {"uncut", bisection.uncut}};
+  if (!cut) {
+    Report::note("--bisect: no single op's result differs (" + tally() +
+                 "): only together, or where the program cannot be cut; "
+                 "nothing is written");
+    report.root["bisect"] = std::move(object);
+    return success();
+  }
+  Operation *op = bisection.ops[*found];
+  std::string command = spellCommand(options, base, other, *cut);
+  std::error_code error;
+  llvm::raw_fd_ostream file(options.bisectFile, error);
+  if (error)
+    return report.fail(Exit::Failed, "cannot write '" + options.bisectFile +
+                                         "': " + error.message());
+  file << "// The result of " << describe(op) << " differs between "
+       << base.name << " and " << other.name
+       << ", those of its operands do not.\n// " << command << "\n"
+       << *cut->module << "\n";
+  file.close();
+  if (file.has_error()) {
+    std::string why = file.error().message();
+    file.clear_error();
+    return report.fail(Exit::Failed,
+                       "cannot write '" + options.bisectFile + "': " + why);
+  }
+  os << "bisect: " << describe(op) << " is the first op whose result differs ("
+     << tally() << ")\n"
+     << "bisect: " << command << "\n";
+  object["op"] = op->getName().getStringRef();
+  object["place"] = describe(op);
+  object["file"] = llvm::json::fixUTF8(options.bisectFile);
+  object["command"] = llvm::json::fixUTF8(command);
+  report.root["bisect"] = std::move(object);
+  return success();
+}

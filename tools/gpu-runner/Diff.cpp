@@ -1,0 +1,242 @@
+//===- Diff.cpp - Targets against each other ------------------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Diff.h"
+#include "Arguments.h"
+#include "Repeat.h"
+#include "Statistics.h"
+
+#include "Reference/Interpreter.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/Format.h"
+
+#include <thread>
+
+using namespace runner;
+
+namespace reference = compiler::reference;
+
+bool Difference::ok() const {
+  return llvm::all_of(outputs, [](const auto &output) { return output.ok; });
+}
+
+LogicalResult runner::runOn(DiffSide &side, const DiffProgram &program,
+                            std::vector<Output> &outputs, Report &report) {
+  std::unique_ptr<compiler::CompiledProgram> compiled;
+  {
+    runtime::TraceScope scope(report.trace, "step", "compile for " + side.name);
+    compiled = compiler::compileProgram(program.module, side.compileOptions);
+  }
+  if (!compiled)
+    return report.failDiagnosed("compiling for " + side.name);
+  runtime::TraceScope running(report.trace, "step", "run on " + side.name);
+  runtime::Device &device = *side.target.device;
+  device.setChecking(true, firstPoison);
+  Execution execution(device, *compiled, program.entry, program.arguments);
+  execution.getSession().setGuard(canaryBytes);
+  if (failed(execution.prepare(report)))
+    return failure();
+  execution.call();
+  if (failed(execution.finish(report)))
+    return failure();
+  return execution.readOutputs(outputs, report);
+}
+
+//===----------------------------------------------------------------------===//
+// Comparing
+//===----------------------------------------------------------------------===//
+
+/// Evaluates the reference for its error bounds: an array for each output, or
+/// none and the reason.
+static std::vector<reference::Array>
+computeBounds(const Options &options, const DiffProgram &program,
+              const std::vector<Output> &outputs, std::string &why,
+              Report &report) {
+  // Of no interest to whoever compares targets.
+  mlir::func::FuncOp function = program.entry.function;
+  mlir::ScopedDiagnosticHandler silence(function.getContext(),
+                                        [](mlir::Diagnostic &) {});
+  llvm::SmallVector<reference::Array> arrays;
+  for (const auto &[slot, array] :
+       llvm::zip_equal(program.entry.arguments, program.arguments)) {
+    FailureOr<reference::Array> converted =
+        toReference(array, slot.type, "--diff", report);
+    if (failed(converted))
+      return {};
+    arrays.push_back(slot.kind == Slot::MemRef ? converted->clone()
+                                               : *converted);
+  }
+  reference::Options evaluation;
+  evaluation.allowTf32 = options.allowTf32;
+  evaluation.maxWork *= std::max(1u, std::thread::hardware_concurrency());
+  reference::Outcome outcome =
+      reference::run(program.entry.function, arrays, evaluation);
+  if (!outcome.succeeded()) {
+    why = outcome.message;
+    return {};
+  }
+  std::vector<reference::Array> bounds;
+  for (const Output &output : outputs)
+    bounds.push_back(output.isResult ? outcome.results[output.position]
+                                     : arrays[output.position]);
+  return bounds;
+}
+
+FailureOr<Difference> runner::compareSides(const Options &options,
+                                           const DiffProgram &program,
+                                           const std::vector<Output> &base,
+                                           const std::vector<Output> &other,
+                                           std::string &unbounded,
+                                           Report &report) {
+  std::vector<reference::Array> bounds;
+  if (!options.tolerance) {
+    bounds = computeBounds(options, program, base, unbounded, report);
+    if (report.exit() != Exit::Done)
+      return failure();
+  }
+  Difference difference;
+  for (auto [i, output] : llvm::enumerate(base)) {
+    FailureOr<reference::Array> expected =
+        toReference(output.array, output.type, "--diff", report);
+    FailureOr<reference::Array> got =
+        toReference(other[i].array, other[i].type, "--diff", report);
+    if (failed(expected) || failed(got))
+      return failure();
+    reference::CompareOptions compareOptions;
+    if (options.tolerance) {
+      compareOptions.absolute = options.tolerance->first;
+      compareOptions.relative = options.tolerance->second;
+    } else if (bounds.empty()) {
+      compareOptions.exact = true;
+    } else if (bounds[i].shape == expected->shape &&
+               bounds[i].storage->errors()) {
+      // Each may be off by its bound, to either side.
+      double *errors = expected->storage->ensureErrors();
+      for (int64_t k = 0; k < expected->getNumElements(); ++k)
+        errors[k] = 2 * bounds[i].getError(k);
+    }
+    difference.outputs.push_back(
+        reference::compare(*got, *expected, compareOptions));
+  }
+  return difference;
+}
+
+//===----------------------------------------------------------------------===//
+// --diff
+//===----------------------------------------------------------------------===//
+
+/// What is said of one target; its part of the JSON object.
+static llvm::json::Object print(const Options &options, const DiffSide &base,
+                                const DiffSide &side,
+                                const std::vector<Output> &outputs,
+                                const Difference &difference, Report &report) {
+  llvm::raw_ostream &os = report.text();
+  Sides sides{"with " + side.name, "with " + base.name, std::nullopt};
+  llvm::json::Array list;
+  for (auto [i, comparison] : llvm::enumerate(difference.outputs)) {
+    os << "out " << i << ": " << side.name
+       << (comparison.ok ? " agrees with " : " DIFFERS from ") << base.name
+       << " (max abs err " << llvm::format("%.3g", comparison.maxAbs)
+       << ", max rel err " << llvm::format("%.3g", comparison.maxRel)
+       << ", checked " << comparison.count << ", " << comparison.tolerance
+       << ")\n";
+    list.push_back(describeStatistics(comparison, outputs[i], sides));
+    if (!comparison.ok) {
+      auto place = [&](StringRef which, ArrayRef<int64_t> position, double got,
+                       double expected) {
+        os << "  the " << which << " at " << formatPosition(position) << ": "
+           << formatValue(got) << " with " << side.name << ", "
+           << formatValue(expected) << " with " << base.name << "\n";
+      };
+      os << "  " << comparison.mismatchCount << " of " << comparison.count
+         << " elements differ\n";
+      if (comparison.first)
+        place("first", comparison.first->position, comparison.first->got,
+              comparison.first->expected);
+      if (comparison.worstIndex >= 0)
+        place("worst", comparison.worstPosition, comparison.got,
+              comparison.expected);
+    }
+    if (!comparison.ok || options.stats)
+      printStatistics(comparison, outputs[i], sides, os);
+  }
+  return llvm::json::Object{{"target", side.name},
+                            {"chip", side.target.chip},
+                            {"passed", difference.ok()},
+                            {"outputs", std::move(list)}};
+}
+
+LogicalResult runner::diff(const Options &options, KeptDevices &kept,
+                           mlir::ModuleOp module,
+                           const compiler::CompileOptions &compileOptions,
+                           std::vector<Output> &base, Report &report) {
+  std::vector<DiffSide> sides;
+  for (const std::string &name : options.diff) {
+    Options own = options;
+    DiffSide side;
+    side.name = name;
+    if (failed(parseTarget(name, own, report, "--diff")) ||
+        failed(chooseTarget(own, /*run=*/true, kept, side.target, report)))
+      return failure();
+    side.compileOptions = compileOptions;
+    side.compileOptions.entry = options.entry;
+    side.compileOptions.target = side.target.name;
+    side.compileOptions.chip = side.target.chip;
+    // For tests: something is wrong with all targets but the first.
+    side.compileOptions.testShareFragments =
+        options.testShareFragments && !sides.empty();
+    sides.push_back(std::move(side));
+  }
+  report.root.erase("device");
+  report.root["target"] = sides.front().target.name;
+  report.root["chip"] = sides.front().target.chip;
+
+  DiffProgram program;
+  program.module = module;
+  if (failed(findEntry(module, options.entry, program.entry, report)) ||
+      failed(makeArguments(options, program.entry, *sides.front().target.device,
+                           program.arguments, report)) ||
+      failed(runOn(sides.front(), program, base, report)))
+    return failure();
+
+  llvm::json::Array list;
+  DiffSide *firstWrong = nullptr;
+  bool hasNoted = false;
+  for (DiffSide &side : llvm::drop_begin(sides)) {
+    std::vector<Output> outputs;
+    if (failed(runOn(side, program, outputs, report)))
+      return failure();
+    std::string unbounded;
+    FailureOr<Difference> difference =
+        compareSides(options, program, base, outputs, unbounded, report);
+    if (failed(difference))
+      return failure();
+    if (!unbounded.empty() && !std::exchange(hasNoted, true))
+      Report::note("there are no error bounds for this program (" + unbounded +
+                   "): outputs are to be equal; --tolerance=ABS[,REL] permits "
+                   "more");
+    list.push_back(
+        print(options, sides.front(), side, base, *difference, report));
+    if (!difference->ok() && !firstWrong)
+      firstWrong = &side;
+  }
+  if (base.empty())
+    Report::note("the program has no outputs: nothing was compared");
+  report.root["diff"] = llvm::json::Object{{"base", sides.front().name},
+                                           {"passed", !firstWrong},
+                                           {"targets", std::move(list)}};
+  if (!firstWrong) {
+    report.text() << "no difference\n";
+    return success();
+  }
+  if (!options.bisectFile.empty() &&
+      failed(bisect(options, sides.front(), *firstWrong, program, report)))
+    return failure();
+  return report.fail(Exit::Failed, "the outputs of " + firstWrong->name +
+                                       " are not those of " +
+                                       sides.front().name);
+}

@@ -1,0 +1,65 @@
+//===- Diff.h - Targets against each other ----------------------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GPU_RUNNER_DIFF_H
+#define GPU_RUNNER_DIFF_H
+
+#include "Devices.h"
+#include "Execution.h"
+
+#include "Reference/Compare.h"
+
+namespace runner {
+
+/// One target of --diff. All of them run in this process.
+struct DiffSide {
+  /// As --diff names it.
+  std::string name;
+  Target target;
+  compiler::CompileOptions compileOptions;
+};
+
+/// A program that is run on several targets, with the same arguments.
+struct DiffProgram {
+  mlir::ModuleOp module;
+  Entry entry;
+  std::vector<runtime::HostArray> arguments;
+};
+
+/// Compiles and runs a program on a target.
+LogicalResult runOn(DiffSide &side, const DiffProgram &program,
+                    std::vector<Output> &outputs, Report &report);
+
+/// How the outputs of two targets differ.
+struct Difference {
+  std::vector<compiler::reference::Comparison> outputs;
+  bool ok() const;
+};
+
+/// Compares outputs of two targets with each other: by --tolerance, else by
+/// what the reference's error bounds allow both together. `unbounded` gets why
+/// there are none, in which case they are to be equal.
+FailureOr<Difference> compareSides(const Options &options,
+                                   const DiffProgram &program,
+                                   const std::vector<Output> &base,
+                                   const std::vector<Output> &other,
+                                   std::string &unbounded, Report &report);
+
+/// --diff: runs the program on each target, and compares with the first.
+/// `base` gets the first one's outputs.
+LogicalResult diff(const Options &options, KeptDevices &kept,
+                   mlir::ModuleOp module,
+                   const compiler::CompileOptions &compileOptions,
+                   std::vector<Output> &base, Report &report);
+
+/// --bisect: looks for the first op whose result differs between two targets,
+/// and writes a program that ends with it. Quietly does its runs.
+LogicalResult bisect(const Options &options, DiffSide &base, DiffSide &other,
+                     const DiffProgram &program, Report &report);
+
+} // namespace runner
+
+#endif // GPU_RUNNER_DIFF_H

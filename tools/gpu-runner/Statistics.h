@@ -1,0 +1,46 @@
+//===- Statistics.h - How far outputs are off -------------------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GPU_RUNNER_STATISTICS_H
+#define GPU_RUNNER_STATISTICS_H
+
+#include "Execution.h"
+
+#include "Reference/Compare.h"
+
+namespace runner {
+
+/// An output as the reference library takes arrays. `purpose` is the option to
+/// leave out where its type has no numbers there.
+FailureOr<compiler::reference::Array>
+toReference(const runtime::HostArray &array, mlir::Type type, StringRef purpose,
+            Report &report);
+
+/// What an output is compared with, and what it is called.
+struct Sides {
+  /// "computed" and "the reference", or two targets.
+  std::string got, expected;
+  /// Elements that no run wrote; absent where nobody looked.
+  std::optional<int64_t> neverWritten;
+};
+
+/// An element with as many digits as tell it apart; a coordinate.
+std::string formatValue(double value);
+std::string formatPosition(ArrayRef<int64_t> position);
+
+/// The statistics of an output, a line each.
+void printStatistics(const compiler::reference::Comparison &comparison,
+                     const Output &output, const Sides &sides,
+                     llvm::raw_ostream &os);
+
+/// The same for --json.
+llvm::json::Object
+describeStatistics(const compiler::reference::Comparison &comparison,
+                   const Output &output, const Sides &sides);
+
+} // namespace runner
+
+#endif // GPU_RUNNER_STATISTICS_H

@@ -92,3 +92,21 @@ func.func @u8(%a: memref<512x512xi8>, %b: memref<512x512xi8>, %c: memref<512x512
   }
   return
 }
+
+// Bytes whose rows begin anywhere are loaded one by one, and held until the next step: half as many where registers
+// are few.
+// CHECK-LABEL: func @bytes_of_unknown_shape(
+// GFX906:  schedule <workgroup = [64, 64], subgroup = [32, 32], k = 64, kFragment = 4, stages = 1, vthread = [1, 1]>
+// GFX908:  schedule <workgroup = [128, 128], subgroup = [64, 64], k = 64, kFragment = 8, stages = 2, vthread = [1, 1]>
+// GFX942:  schedule <workgroup = [128, 128], subgroup = [64, 64], k = 64, kFragment = 16, stages = 2, vthread = [1, 1]>
+// GFX950:  schedule <workgroup = [128, 128], subgroup = [64, 64], k = 64, kFragment = 32, stages = 2, vthread = [1, 1]>
+// GFX1100: schedule <workgroup = [128, 128], subgroup = [64, 32], k = 32, kFragment = 16, stages = 2, vthread = [1, 1]>
+// GFX1201: schedule <workgroup = [128, 128], subgroup = [64, 32], k = 32, kFragment = 16, stages = 2, vthread = [1, 1]>
+func.func @bytes_of_unknown_shape(%a: memref<?x?xi8>, %b: memref<?x?xi8>, %c: memref<?x?xi32>) {
+  tessera.contract ins(%a, %b : memref<?x?xi8>, memref<?x?xi8>) outs(%c : memref<?x?xi32>)
+      maps [#mk, #kn, #mn] accumulate i32 {
+  ^bb0(%s: i32):
+    tessera.yield %s : i32
+  }
+  return
+}

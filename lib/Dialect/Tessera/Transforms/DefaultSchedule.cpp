@@ -196,7 +196,8 @@ static bool isCopiedSingly(ContractOp op, unsigned side, const Chip &chip) {
 /// The registers of a thread, at least, for what it has read for the next
 /// steps, where copies run ahead and are not asynchronous. Rows that may begin
 /// anywhere are read an element at a time; in memory of unknown extents each
-/// such element has an address and a branch of its own until it is written.
+/// such element has a branch of its own until it is written. Of images whose
+/// places are gathered, each element has a place of its own.
 static int64_t estimateHeld(ContractOp op, const MatrixForm &form,
                             ScheduleAttr schedule, const Chip &chip) {
   if (chip.asyncCopy || schedule.getStages() < 2)
@@ -211,8 +212,10 @@ static int64_t estimateHeld(ContractOp op, const MatrixForm &form,
     for (int64_t extent : side == 0 ? tiles.a : tiles.b)
       elements *= extent;
     int64_t ofThread = llvm::divideCeil(elements, threads);
-    if (type.hasStaticShape() || isPacked(type.getElementType()) ||
-        hasRowsOfMultiple(type, 4))
+    if (form.gather[side] && !hasRowsOfMultiple(type, 4))
+      held += 3 * ofThread; // Place and condition besides.
+    else if (type.hasStaticShape() || isPacked(type.getElementType()) ||
+             hasRowsOfMultiple(type, 4))
       held += llvm::divideCeil(ofThread * getElementBits(type.getElementType()),
                                32);
     else
@@ -478,7 +481,7 @@ static ScheduleAttr makeDefaultSchedule(ContractOp op, const Chip &chip,
   if (instruction && matrixUnit && chip.registersPerThread > 0)
     while (k % 2 == 0 && (k / 2) % kFragment == 0 &&
            estimateRegisters(op, make(), chip, *instruction).getTotal() +
-                   estimateHeld(op, form, make(), chip) >
+                   estimateHeld(op, form, make(), chip) >=
                chip.registersPerThread / 4 * 3)
       k /= 2;
   swizzle = chip.preferSwizzle && stages > 0 && hasAlignedRows(op, 0, chip) &&

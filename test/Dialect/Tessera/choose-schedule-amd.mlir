@@ -92,3 +92,40 @@ func.func @u8(%a: memref<512x512xi8>, %b: memref<512x512xi8>, %c: memref<512x512
   }
   return
 }
+
+// Bytes whose rows begin anywhere are loaded one by one, and held until the next step: half as many where registers
+// are few.
+// CHECK-LABEL: func @bytes_of_unknown_shape(
+// GFX906:  schedule <workgroup = [64, 64], subgroup = [32, 32], k = 64, kFragment = 4, stages = 1, vthread = [1, 1]>
+// GFX908:  schedule <workgroup = [128, 128], subgroup = [64, 64], k = 64, kFragment = 8, stages = 2, vthread = [1, 1]>
+// GFX942:  schedule <workgroup = [128, 128], subgroup = [64, 64], k = 64, kFragment = 16, stages = 2, vthread = [1, 1]>
+// GFX950:  schedule <workgroup = [128, 128], subgroup = [64, 64], k = 64, kFragment = 32, stages = 2, vthread = [1, 1]>
+// GFX1100: schedule <workgroup = [128, 128], subgroup = [64, 32], k = 32, kFragment = 16, stages = 2, vthread = [1, 1]>
+// GFX1201: schedule <workgroup = [128, 128], subgroup = [64, 32], k = 32, kFragment = 16, stages = 2, vthread = [1, 1]>
+func.func @bytes_of_unknown_shape(%a: memref<?x?xi8>, %b: memref<?x?xi8>, %c: memref<?x?xi32>) {
+  tessera.contract ins(%a, %b : memref<?x?xi8>, memref<?x?xi8>) outs(%c : memref<?x?xi32>)
+      maps [#mk, #kn, #mn] accumulate i32 {
+  ^bb0(%s: i32):
+    tessera.yield %s : i32
+  }
+  return
+}
+
+// Windows of three channels are gathered element by element, each from a place of its own.
+// CHECK-LABEL: func @gathered(
+// GFX906:  schedule <workgroup = [64, 64], subgroup = [32, 32], k = 32, kFragment = 2, stages = 1, vthread = [1, 1]>
+// GFX908:  schedule <workgroup = [64, 64], subgroup = [32, 64], k = 32, kFragment = 8, stages = 2, vthread = [1, 1]>
+// GFX942:  schedule <workgroup = [64, 64], subgroup = [32, 64], k = 32, kFragment = 8, stages = 2, vthread = [1, 1]>
+// GFX950:  schedule <workgroup = [64, 64], subgroup = [32, 64], k = 32, kFragment = 16, stages = 2, vthread = [1, 1]>
+// GFX1100: schedule <workgroup = [64, 64], subgroup = [32, 32], k = 32, kFragment = 16, stages = 2, vthread = [1, 1]>
+// GFX1201: schedule <workgroup = [128, 64], subgroup = [64, 32], k = 16, kFragment = 16, stages = 2, vthread = [1, 1]>
+func.func @gathered(%image: memref<4x90x94x3xf16>, %filters: memref<7x7x3x64xf16>, %out: memref<4x45x48x64xf32>) {
+  tessera.contract ins(%image, %filters : memref<4x90x94x3xf16>, memref<7x7x3x64xf16>) outs(%out : memref<4x45x48x64xf32>)
+      maps [affine_map<(n, h, w, f, r, s, c) -> (n, h * 2 + r - 3, w * 2 + s - 2, c)>,
+            affine_map<(n, h, w, f, r, s, c) -> (r, s, c, f)>,
+            affine_map<(n, h, w, f, r, s, c) -> (n, h, w, f)>] accumulate f32 {
+  ^bb0(%acc: f32):
+    tessera.yield %acc : f32
+  }
+  return
+}

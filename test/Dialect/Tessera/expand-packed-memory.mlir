@@ -48,7 +48,8 @@ func.func @anywhere(%a: memref<?xi4, strided<[1], offset: ?>>, %i: index) -> vec
 // CHECK-LABEL: func @masked
 // CHECK:         vector.maskedload {{.*}} : memref<4xi8, {{.*}}>, vector<4xi1>, vector<4xi8> into vector<4xi8>
 // CHECK:         scf.if
-// CHECK:         arith.select %{{.*}} : vector<8xi1>, vector<8xi4>
+// CHECK:         arith.select %{{.*}} : vector<8xi1>, vector<8xi8>
+// CHECK:         arith.trunci %{{.*}} : vector<8xi8> to vector<8xi4>
 func.func @masked(%a: memref<?xi4>, %i: index, %mask: vector<8xi1>, %pass: vector<8xi4>) -> vector<8xi4> {
   %x = vector.maskedload %a[%i], %mask, %pass : memref<?xi4>, vector<8xi1>, vector<8xi4> into vector<8xi4>
   return %x : vector<8xi4>
@@ -56,7 +57,40 @@ func.func @masked(%a: memref<?xi4>, %i: index, %mask: vector<8xi1>, %pass: vecto
 
 // -----
 
+// What a branch yields is of bytes: some back ends keep no vectors of i4 from one block to another.
+
+// CHECK-LABEL: func @branches
+// CHECK:         %[[IF:.+]]:2 = scf.if %{{.*}} -> (vector<8xi8>, index) {
+// CHECK:           %[[READ:.+]] = arith.extui %{{.*}} : vector<8xi4> to vector<8xi8>
+// CHECK:           scf.yield %[[READ]], %{{.*}} : vector<8xi8>, index
+// CHECK:         } else {
+// CHECK:           %[[ZERO:.+]] = arith.constant dense<0> : vector<8xi8>
+// CHECK:           scf.yield %[[ZERO]], %{{.*}} : vector<8xi8>, index
+// CHECK:         memref.load
+// CHECK:         %[[FIRST:.+]] = arith.trunci %[[IF]]#0 : vector<8xi8> to vector<8xi4>
+// CHECK:         %[[SECOND:.+]] = arith.trunci %[[IF]]#0 : vector<8xi8> to vector<8xi4>
+// CHECK:         arith.addi %[[SECOND]], %[[FIRST]]
+func.func @branches(%a: memref<?xi4>, %i: index, %some: i1) -> vector<8xi4> {
+  %zero = arith.constant dense<0> : vector<8xi4>
+  %x, %j = scf.if %some -> (vector<8xi4>, index) {
+    %y = vector.load %a[%i] {alignment = 4 : i64} : memref<?xi4>, vector<8xi4>
+    scf.yield %y, %i : vector<8xi4>, index
+  } else {
+    scf.yield %zero, %i : vector<8xi4>, index
+  }
+  %e = memref.load %a[%j] : memref<?xi4>
+  %v = vector.broadcast %e : i4 to vector<8xi4>
+  %s = arith.addi %x, %x : vector<8xi4>
+  %r = arith.addi %s, %v : vector<8xi4>
+  return %r : vector<8xi4>
+}
+
+// -----
+
 // CHECK-LABEL: func @whole_bytes
+// CHECK:         %[[WIDE:.+]] = arith.extui %{{.*}} : vector<2xi4> to vector<2xi8>
+// CHECK:         vector.shuffle %[[WIDE]], %[[WIDE]] [0]
+// CHECK:         vector.shuffle %[[WIDE]], %[[WIDE]] [1]
 // CHECK:         arith.shli
 // CHECK:         vector.store %{{.*}}, %{{.*}} {alignment = 1 : i64} : memref<1xi8, {{.*}}>, vector<1xi8>
 func.func @whole_bytes(%a: memref<16xi4>, %i: index, %x: vector<2xi4>) {

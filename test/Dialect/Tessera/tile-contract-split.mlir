@@ -12,8 +12,7 @@
 // CHECK-SAME:    %{{.+}}: memref<32x64xf16>, %{{.+}}: memref<64x32xf16>, %[[C:.+]]: memref<32x32xf32>
 // CHECK:         %[[W:.+]] = memref.alloc() : memref<2x32x32xf32>
 // CHECK-NOT:     linalg.fill
-// CHECK:         gpu.launch
-// CHECK:           %[[PART:.+]] = arith.remui %{{.+}}, %c2
+// CHECK:         gpu.launch blocks(%{{[a-z0-9]+}}, %{{[a-z0-9]+}}, %[[PART:[a-z0-9]+]]) in
 // CHECK:           tessera.store %{{.+}}, %[[W]][%[[PART]], %c0, %c0] in_bounds : <32x32xf32, acc>, memref<2x32x32xf32>
 // CHECK:         linalg.generic {{.*}} outs(%[[C]] : memref<32x32xf32>)
 // CHECK:         memref.dealloc %[[W]]

@@ -193,6 +193,37 @@ static bool isCopiedSingly(ContractOp op, unsigned side, const Chip &chip) {
   return hasRowsBeside(op, side, chip.asyncCopyBytes);
 }
 
+/// The registers of a thread, at least, for what it has read for the next
+/// steps, where copies run ahead and are not asynchronous. Rows that may begin
+/// anywhere are read an element at a time; in memory of unknown extents each
+/// such element has a branch of its own until it is written. Of images whose
+/// places are gathered, each element has a place of its own.
+static int64_t estimateHeld(ContractOp op, const MatrixForm &form,
+                            ScheduleAttr schedule, const Chip &chip) {
+  if (chip.asyncCopy || schedule.getStages() < 2)
+    return 0;
+  StagedTiles tiles = getStagedTiles(op, form, schedule, chip);
+  int64_t threads = schedule.getNumSubgroups() * chip.subgroupSize, held = 0;
+  for (unsigned side : {0, 1}) {
+    auto type = dyn_cast<MemRefType>(op.getMappedOperands()[side].getType());
+    if (!type)
+      continue;
+    int64_t elements = 1;
+    for (int64_t extent : side == 0 ? tiles.a : tiles.b)
+      elements *= extent;
+    int64_t ofThread = llvm::divideCeil(elements, threads);
+    if (form.gather[side] && !hasRowsOfMultiple(type, 4))
+      held += 3 * ofThread; // Place and condition besides.
+    else if (type.hasStaticShape() || isPacked(type.getElementType()) ||
+             hasRowsOfMultiple(type, 4))
+      held += llvm::divideCeil(ofThread * getElementBits(type.getElementType()),
+                               32);
+    else
+      held += 2 * ofThread;
+  }
+  return held;
+}
+
 /// Whether rows of both staged tiles can be swizzled.
 static bool canSwizzle(ContractOp op, const StagedTiles &tiles) {
   return getSwizzlePhases(MemRefType::get(
@@ -453,6 +484,13 @@ static ScheduleAttr makeDefaultSchedule(ContractOp op, const Chip &chip,
     else if (!halve(0) && !halve(1))
       stages = 0;
   }
+  // A quarter of the registers is for addresses.
+  if (instruction && matrixUnit && chip.registersPerThread > 0)
+    while (k % 2 == 0 && (k / 2) % kFragment == 0 &&
+           estimateRegisters(op, make(), chip, *instruction).getTotal() +
+                   estimateHeld(op, form, make(), chip) >=
+               chip.registersPerThread / 4 * 3)
+      k /= 2;
   swizzle = chip.preferSwizzle && stages > 0 && hasAlignedRows(op, 0, chip) &&
             hasAlignedRows(op, 1, chip) &&
             canSwizzle(op, getStagedTiles(op, form, make(), chip));

@@ -83,8 +83,9 @@ private:
   }
   /// Every other element, from `from` on.
   Value takeHalf(Value vector, int64_t from);
-  /// Two elements from each byte.
-  Value unpack(Value bytes, VectorType type);
+  /// The two elements of each byte, a byte each. What is above an element's
+  /// bits is of no interest.
+  Value unpack(Value bytes);
 
   ImplicitLocOpBuilder &b;
   Value memory, first;
@@ -99,15 +100,21 @@ Value Packed::takeHalf(Value vector, int64_t from) {
   return vector::ShuffleOp::create(b, vector, vector, places);
 }
 
-Value Packed::unpack(Value bytes, VectorType type) {
+/// A vector of i4 as one of i8.
+static Value widen(OpBuilder &builder, Location loc, Value vector) {
+  auto type = cast<VectorType>(vector.getType());
+  return builder.createOrFold<arith::ExtUIOp>(
+      loc, type.cloneWith(std::nullopt, builder.getI8Type()), vector);
+}
+
+Value Packed::unpack(Value bytes) {
   auto bytesType = cast<VectorType>(bytes.getType());
   Value high = arith::ShRUIOp::create(b, bytes, splat(bytesType, 4));
   SmallVector<int64_t> places;
   int64_t size = bytesType.getNumElements();
   for (int64_t i = 0; i < size; ++i)
     places.append({i, size + i});
-  return arith::TruncIOp::create(
-      b, type, vector::ShuffleOp::create(b, bytes, high, places));
+  return vector::ShuffleOp::create(b, bytes, high, places);
 }
 
 Value Packed::loadElement(int64_t distance) {
@@ -127,9 +134,10 @@ Value Packed::loadVector(VectorType type, llvm::MaybeAlign alignment,
   auto bytesType = VectorType::get(size, b.getI8Type());
   Value from = view(first, size), zero = constant(0);
   if (alignment && !mask)
-    return unpack(vector::LoadOp::create(b, bytesType, from, zero,
-                                         /*nontemporal=*/false, alignment),
-                  type);
+    return arith::TruncIOp::create(
+        b, type,
+        unpack(vector::LoadOp::create(b, bytesType, from, zero,
+                                      /*nontemporal=*/false, alignment)));
 
   Value odd = isOdd(first), bytes, behind;
   if (!mask) {
@@ -166,15 +174,19 @@ Value Packed::loadVector(VectorType type, llvm::MaybeAlign alignment,
   Value four = splat(bytesType, 4);
   Value moved = arith::OrIOp::create(b, arith::ShRUIOp::create(b, bytes, four),
                                      arith::ShLIOp::create(b, next, four));
-  Value result = unpack(arith::SelectOp::create(b, odd, moved, bytes), type);
-  return mask ? arith::SelectOp::create(b, mask, result, passThrough) : result;
+  Value result = unpack(arith::SelectOp::create(b, odd, moved, bytes));
+  // Chosen among bytes: some back ends have no registers for vectors of i4.
+  if (mask)
+    result = arith::SelectOp::create(b, mask, result,
+                                     widen(b, b.getLoc(), passThrough));
+  return arith::TruncIOp::create(b, type, result);
 }
 
 void Packed::storeVector(Value vector, llvm::MaybeAlign alignment) {
   int64_t size = cast<VectorType>(vector.getType()).getNumElements() / 2;
   auto bytesType = VectorType::get(size, b.getI8Type());
-  Value low = arith::ExtUIOp::create(b, bytesType, takeHalf(vector, 0));
-  Value high = arith::ExtUIOp::create(b, bytesType, takeHalf(vector, 1));
+  vector = widen(b, b.getLoc(), vector);
+  Value low = takeHalf(vector, 0), high = takeHalf(vector, 1);
   Value bytes = arith::OrIOp::create(
       b, low, arith::ShLIOp::create(b, high, splat(bytesType, 4)));
   vector::StoreOp::create(b, bytes, view(first, size), constant(0),
@@ -231,6 +243,40 @@ static bool expand(Operation *op) {
     op->replaceAllUsesWith(ValueRange(result));
   op->erase();
   return true;
+}
+
+/// Whether values of the type are vectors of elements that share bytes.
+static bool isPackedVector(Type type) {
+  auto vector = dyn_cast<VectorType>(type);
+  return vector && isPacked(vector.getElementType());
+}
+
+/// Makes the branches of `op` yield vectors of i4 as bytes. AMD's back end has
+/// no registers that would hold the former from one block to another, and takes
+/// them through memory.
+static void widenResults(scf::IfOp op) {
+  if (llvm::none_of(op.getResultTypes(), isPackedVector))
+    return;
+  Type i8 = IntegerType::get(op.getContext(), 8);
+  for (Region &region : op->getRegions()) {
+    auto yield = cast<scf::YieldOp>(region.front().getTerminator());
+    OpBuilder builder(yield);
+    for (OpOperand &operand : yield->getOpOperands())
+      if (isPackedVector(operand.get().getType()))
+        operand.set(widen(builder, yield.getLoc(), operand.get()));
+  }
+  // Where they are used, which may be in another block too.
+  for (OpResult result : op->getResults()) {
+    Type type = result.getType();
+    if (!isPackedVector(type))
+      continue;
+    result.setType(cast<VectorType>(type).cloneWith(std::nullopt, i8));
+    for (OpOperand &use : llvm::make_early_inc_range(result.getUses())) {
+      OpBuilder builder(use.getOwner());
+      use.set(arith::TruncIOp::create(builder, use.getOwner()->getLoc(), type,
+                                      result));
+    }
+  }
 }
 
 /// Two elements of a constant to a byte.
@@ -325,6 +371,7 @@ struct ExpandPackedMemoryPass
                            "vector.load";
       return signalPassFailure();
     }
+    getOperation()->walk(widenResults);
     for (memref::GlobalOp global : globals)
       if (failed(packGlobal(global)))
         return signalPassFailure();

@@ -82,7 +82,8 @@ struct KernelImage {
     /// stays where it is and has to outlive the image.
     HostFunctions,
     /// SPIR-V modules for Vulkan, or for OpenCL and Level Zero, in `bytes`, one
-    /// behind the other. The names of the kernels and the threads of their workgroups are
+    /// behind the other. The names of the kernels and the threads of their
+    /// workgroups are
     /// theirs.
     SPIRV,
   };
@@ -297,8 +298,9 @@ void requestVulkanValidation();
 unsigned countVulkanValidationErrors();
 
 /// Opens a device. `target` is "cpu", "cuda", "hip", "vulkan", "opencl",
-/// "level-zero", or "auto" for the first device that `listDevices` names. `NoDevice` when there
-/// is no such device here, `InvalidArgument` for an unknown target.
+/// "level-zero", or "auto" for the first device that `listDevices` names.
+/// `NoDevice` when there is no such device here, `InvalidArgument` for an
+/// unknown target.
 ///
 /// The CPU device runs workgroups on as many threads as the machine has; the
 /// environment variable TESSERA_CPU_THREADS overrides that number.

@@ -247,8 +247,8 @@ tessera::runtime::openDevice(const std::string &target, int ordinal) {
                            devices.size()));
     return openDevice(devices[ordinal].target, devices[ordinal].ordinal);
   }
-  return Status(
-      StatusCode::InvalidArgument,
-      "unknown target '" + target +
-          "': the runtime knows auto, cpu, cuda, hip, vulkan, level-zero and opencl");
+  return Status(StatusCode::InvalidArgument,
+                "unknown target '" + target +
+                    "': the runtime knows auto, cpu, cuda, hip, vulkan, "
+                    "level-zero and opencl");
 }

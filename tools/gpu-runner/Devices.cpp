@@ -282,7 +282,7 @@ void runner::listDevices(Report &report) {
     std::string chip = getChipFor(device);
     if (chip.empty())
       chip = device.chip;
-    report.text() << llvm::left_justify(place, 9)
+    report.text() << llvm::left_justify(place, 13)
                   << llvm::left_justify(chip, 14) << " " << device.name;
     if (!device.targetId.empty() && device.targetId != chip)
       report.text() << " (" << device.targetId << ")";

@@ -87,9 +87,9 @@ protected:
     add(21, {1, 8, 0});                           // OpTypeInt
     add(21, {2, 64, 0});
     add(21, {3, 32, 0});
-    add(32, {4, 5, 1});         // OpTypePointer CrossWorkgroup
-    add(54, {20, 10, 0, 21});   // OpFunction
-    add(55, {4, 30});           // OpFunctionParameter
+    add(32, {4, 5, 1});       // OpTypePointer CrossWorkgroup
+    add(54, {20, 10, 0, 21}); // OpFunction
+    add(55, {4, 30});         // OpFunctionParameter
     add(55, {2, 31});
     add(55, {3, 32});
     return {reinterpret_cast<const char *>(words.data()),
@@ -323,8 +323,7 @@ TEST_F(FakeLevelZeroTest, AFailedOpeningCleansUp) {
   fake->failures = {{"zeEventCreate", ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY}};
   fake->failAfter = {{"zeEventCreate", 1}};
   EXPECT_EQ(tryOpen().code(), StatusCode::OutOfMemory);
-  EXPECT_EQ(tryOpen(3).message(),
-            "no level-zero device 3: this machine has 1");
+  EXPECT_EQ(tryOpen(3).message(), "no level-zero device 3: this machine has 1");
 }
 
 //===----------------------------------------------------------------------===//
@@ -367,9 +366,9 @@ TEST_F(FakeLevelZeroTest, SaysThatMemoryIsOut) {
   // More than the device gives at once.
   Status status = device->allocate(size_t(5) << 30, &ptr);
   EXPECT_EQ(status.code(), StatusCode::OutOfMemory);
-  EXPECT_TRUE(has(status.message(),
-                  "out of memory on Intel(R) Data Center GPU Max 1550: "
-                  "5368709120 bytes asked for"));
+  EXPECT_TRUE(contains(status.message(),
+                       "out of memory on Intel(R) Data Center GPU Max 1550: "
+                       "5368709120 bytes asked for"));
   fake->failures = {{"zeMemAllocDevice", ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY}};
   EXPECT_EQ(device->allocate(100, &ptr).code(), StatusCode::OutOfMemory);
   fake->failures = {{"zeMemAllocDevice", ZE_RESULT_ERROR_INVALID_ARGUMENT}};
@@ -457,7 +456,7 @@ TEST_F(FakeLevelZeroTest, RefusesLaunches) {
   open();
   auto refuse = [&](const Status &status, const char *text) {
     EXPECT_EQ(status.code(), StatusCode::InvalidArgument);
-    EXPECT_TRUE(has(status.message(), text));
+    EXPECT_TRUE(contains(status.message(), text));
   };
   refuse(launch(nullptr, 0, 0, {{1, 1, 1}, {8, 2, 1}}),
          "a block of 8x2x1 threads, but this kernel is compiled for 16x1x1");
@@ -474,9 +473,10 @@ TEST_F(FakeLevelZeroTest, RefusesLaunches) {
     fake->failures = {{call, ZE_RESULT_ERROR_INVALID_ARGUMENT}};
     Status status = launch(nullptr);
     EXPECT_EQ(status.code(), StatusCode::LaunchFailed);
-    EXPECT_TRUE(has(status.message(),
-                    std::string(call) + ": ZE_RESULT_ERROR_INVALID_ARGUMENT "
-                                        "(kernel 'add', grid 1x1x1"));
+    EXPECT_TRUE(
+        contains(status.message(), std::string(call) +
+                                       ": ZE_RESULT_ERROR_INVALID_ARGUMENT "
+                                       "(kernel 'add', grid 1x1x1"));
   }
   EXPECT_TRUE(fake->launches.empty());
 }
@@ -503,8 +503,7 @@ TEST_F(FakeLevelZeroTest, RefusesImages) {
   };
   const std::string begin = "the driver refuses image 'kernels' on "
                             "s16-w131072-t1024-f16-f64-a32-a64-dpas: ";
-  fake->failures = {
-      {"zeModuleCreate", ZE_RESULT_ERROR_MODULE_BUILD_FAILURE}};
+  fake->failures = {{"zeModuleCreate", ZE_RESULT_ERROR_MODULE_BUILD_FAILURE}};
   fake->buildLog = "error: undefined reference to `f'\nin kernel: 'add'\n";
   refuse(begin + "zeModuleCreate: ZE_RESULT_ERROR_MODULE_BUILD_FAILURE; its "
                  "build log says:\nerror: undefined reference to `f'\nin "
@@ -625,7 +624,7 @@ TEST_F(FakeLevelZeroTest, SeesMisuse) {
   auto expect = [&](ze_result_t result, const char *text) {
     EXPECT_NE(result, ZE_RESULT_SUCCESS);
     ASSERT_FALSE(fake->violations.empty());
-    EXPECT_TRUE(has(fake->violations.back(), text));
+    EXPECT_TRUE(contains(fake->violations.back(), text));
   };
   uint32_t count = 0;
   expect(driver.driverGet(&count, nullptr), "zeDriverGet before zeInit");
@@ -638,7 +637,7 @@ TEST_F(FakeLevelZeroTest, SeesMisuse) {
          "zeCommandListAppendBarrier: no such handle");
   // Memory that is none of the device's.
   ASSERT_TRUE(launch(foreign).code() == StatusCode::LaunchFailed);
-  EXPECT_TRUE(has(fake->violations.back(), "bytesFrom(pointer) > 0"));
+  EXPECT_TRUE(contains(fake->violations.back(), "bytesFrom(pointer) > 0"));
 }
 
 } // namespace

@@ -62,8 +62,9 @@ const Flavour *mlir::tessera::getFlavour(StringRef target) {
 FailureOr<const Chip *>
 mlir::tessera::getSpirvChip(Operation *op, StringRef target, StringRef chip) {
   if (!getFlavour(target))
-    return op->emitError() << "the target " << target
-                           << " takes no SPIR-V: vulkan, opencl and level-zero do";
+    return op->emitError()
+           << "the target " << target
+           << " takes no SPIR-V: vulkan, opencl and level-zero do";
   return getChip(op, target, chip);
 }
 

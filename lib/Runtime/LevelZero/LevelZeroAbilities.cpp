@@ -35,12 +35,9 @@ struct Family {
 } // namespace
 
 static const Family families[] = {
-    {"dg2", 12, 55, 57, 0x4f80, 0x4f88},
-    {"dg2", 12, 55, 57, 0x5690, 0x56c2},
-    {"pvc", 12, 60, 61, 0x0b69, 0x0b69},
-    {"pvc", 12, 60, 61, 0x0b6e, 0x0b6e},
-    {"pvc", 12, 60, 61, 0x0bd0, 0x0bdb},
-    {"bmg", 20, 1, 2, 0xe202, 0xe223},
+    {"dg2", 12, 55, 57, 0x4f80, 0x4f88}, {"dg2", 12, 55, 57, 0x5690, 0x56c2},
+    {"pvc", 12, 60, 61, 0x0b69, 0x0b69}, {"pvc", 12, 60, 61, 0x0b6e, 0x0b6e},
+    {"pvc", 12, 60, 61, 0x0bd0, 0x0bdb}, {"bmg", 20, 1, 2, 0xe202, 0xe223},
 };
 
 static constexpr uint32_t intelVendor = 0x8086;
@@ -68,10 +65,9 @@ static void findFamily(LevelZeroAbilities &abilities, uint32_t ipVersion,
     abilities.hasDpas = !abilities.family.empty();
   abilities.source +=
       std::string(abilities.hasDpas ? "; it has" : "; it has no") + " dpas, " +
-      (tellsDpas ? "says the driver"
-       : abilities.hasDpas
-           ? "as all of them"
-           : "as far as is known: the driver does not tell");
+      (tellsDpas           ? "says the driver"
+       : abilities.hasDpas ? "as all of them"
+                           : "as far as is known: the driver does not tell");
 }
 
 //===----------------------------------------------------------------------===//
@@ -256,11 +252,10 @@ tessera::runtime::describeDevice(const LevelZeroAbilities &abilities) {
   info.family = abilities.family;
   info.chipSource = abilities.source;
   info.name = properties.name;
-  info.driver = format("Level Zero %u.%u, driver %u.%u.%u",
-                       abilities.apiVersion >> 16, abilities.apiVersion & 0xffff,
-                       abilities.driverVersion >> 24,
-                       abilities.driverVersion >> 16 & 0xff,
-                       abilities.driverVersion & 0xffff);
+  info.driver = format(
+      "Level Zero %u.%u, driver %u.%u.%u", abilities.apiVersion >> 16,
+      abilities.apiVersion & 0xffff, abilities.driverVersion >> 24,
+      abilities.driverVersion >> 16 & 0xff, abilities.driverVersion & 0xffff);
   info.subgroupSize = chooseSubgroupSize(abilities);
   info.memoryBytes = abilities.memoryBytes;
   info.workgroupMemoryBytes = abilities.compute.maxSharedLocalMemory;
@@ -276,11 +271,12 @@ tessera::runtime::describeDevice(const LevelZeroAbilities &abilities) {
   return info;
 }
 
-double tessera::runtime::getElapsedMilliseconds(
-    const LevelZeroAbilities &abilities, uint64_t begin, uint64_t end) {
+double
+tessera::runtime::getElapsedMilliseconds(const LevelZeroAbilities &abilities,
+                                         uint64_t begin, uint64_t end) {
   uint32_t bits = abilities.properties.kernelTimestampValidBits;
-  uint64_t mask = bits == 0 || bits >= 64 ? UINT64_MAX
-                                          : (uint64_t(1) << bits) - 1;
+  uint64_t mask =
+      bits == 0 || bits >= 64 ? UINT64_MAX : (uint64_t(1) << bits) - 1;
   uint64_t ticks = (end - begin) & mask;
   return static_cast<double>(ticks) * 1e3 / abilities.ticksPerSecond;
 }

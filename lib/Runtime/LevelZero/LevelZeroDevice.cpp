@@ -116,6 +116,8 @@ private:
   ze_event_pool_handle_t pool = nullptr;
   ze_event_handle_t events[EventCount] = {};
   void *staging = nullptr;
+  /// Nothing that is queued will ever have run.
+  bool isLost = false;
   /// In the order of loading.
   std::vector<std::unique_ptr<Module>> modules;
 };
@@ -124,12 +126,11 @@ private:
 
 Status LevelZeroDevice::open() {
   auto fail = [&](const char *call, ze_result_t result) {
-    return Status(classify(result) == DriverFailure::OutOfMemory
-                      ? StatusCode::OutOfMemory
-                      : StatusCode::NoDevice,
-                  format("level-zero device %d (%s) cannot be opened: %s",
-                         info().ordinal, info().name.c_str(),
-                         describe({call, result}).c_str()));
+    return Status(
+        classify(result) == DriverFailure::OutOfMemory ? StatusCode::OutOfMemory
+                                                       : StatusCode::NoDevice,
+        format("level-zero device %d (%s) cannot be opened: %s", info().ordinal,
+               info().name.c_str(), describe({call, result}).c_str()));
   };
   ze_context_desc_t contextDesc;
   if (ze_result_t result =
@@ -156,9 +157,8 @@ Status LevelZeroDevice::open() {
       return fail("zeEventCreate", result);
   }
   ze_host_mem_alloc_desc_t hostDesc;
-  if (ze_result_t result =
-          driver.memAllocHost(context, &hostDesc, stagingBytes,
-                              allocationAlignment, &staging))
+  if (ze_result_t result = driver.memAllocHost(context, &hostDesc, stagingBytes,
+                                               allocationAlignment, &staging))
     return fail("zeMemAllocHost", result);
   const ze_device_compute_properties_t &limits = abilities.compute;
   const int64_t grid[3] = {limits.maxGroupCountX, limits.maxGroupCountY,
@@ -233,11 +233,17 @@ DriverResult LevelZeroDevice::mark(Event event) {
 }
 
 DriverResult LevelZeroDevice::waitFor(Event event) {
-  return {"zeEventHostSynchronize",
-          driver.eventHostSynchronize(events[event], UINT64_MAX)};
+  DriverResult result = {
+      "zeEventHostSynchronize",
+      driver.eventHostSynchronize(events[event], UINT64_MAX)};
+  isLost |= result.failed() && classify(result.code) == DriverFailure::Fault;
+  return result;
 }
 
 DriverResult LevelZeroDevice::waitForStream() {
+  // An event that will never be signalled must not be reset.
+  if (isLost)
+    return {"zeEventHostSynchronize", ZE_RESULT_ERROR_DEVICE_LOST};
   DriverResult result = mark(Done);
   return result.failed() ? result : waitFor(Done);
 }
@@ -295,11 +301,11 @@ DriverResult LevelZeroDevice::queueCopyOut(void *to, const void *from,
                                            size_t bytes) {
   for (size_t at = 0; at < bytes; at += stagingBytes) {
     size_t size = std::min(stagingBytes, bytes - at);
-    DriverResult result = queued(
-        "zeCommandListAppendMemoryCopy",
-        driver.appendMemoryCopy(list, staging,
-                                static_cast<const char *>(from) + at, size,
-                                nullptr, 0, nullptr));
+    DriverResult result =
+        queued("zeCommandListAppendMemoryCopy",
+               driver.appendMemoryCopy(list, staging,
+                                       static_cast<const char *>(from) + at,
+                                       size, nullptr, 0, nullptr));
     if (!result.failed())
       result = waitForStream();
     if (result.failed())
@@ -354,17 +360,15 @@ Status LevelZeroDevice::addFunction(const KernelImage &image,
   ze_kernel_desc_t desc;
   desc.pKernelName = kernel.name.c_str();
   std::string note = " (kernel '" + kernel.name + "')";
-  if (ze_result_t result =
-          driver.kernelCreate(handle, &desc, &function.handle))
+  if (ze_result_t result = driver.kernelCreate(handle, &desc, &function.handle))
     return refuseImage(image, {"zeKernelCreate", result}, note);
   module.functions.push_back(function);
   ze_kernel_properties_t &properties = module.functions.back().properties;
   if (ze_result_t result =
           driver.kernelGetProperties(function.handle, &properties))
     return refuseImage(image, {"zeKernelGetProperties", result}, note);
-  std::string what =
-      format("kernel '%s' of image '%s' ", kernel.name.c_str(),
-             image.name.c_str());
+  std::string what = format("kernel '%s' of image '%s' ", kernel.name.c_str(),
+                            image.name.c_str());
   if (kernel.subgroupSize &&
       properties.maxSubgroupSize != static_cast<uint32_t>(kernel.subgroupSize))
     return Status(StatusCode::Rejected,
@@ -403,8 +407,8 @@ Status LevelZeroDevice::build(const KernelImage &image, const SpirvModule &code,
   desc.pBuildFlags = "";
   ze_module_handle_t handle = nullptr;
   ze_module_build_log_handle_t log = nullptr;
-  ze_result_t result = driver.moduleCreate(context, abilities.device, &desc,
-                                           &handle, &log);
+  ze_result_t result =
+      driver.moduleCreate(context, abilities.device, &desc, &handle, &log);
   std::string text = takeBuildLog(log);
   if (result)
     return refuseImage(image, {"zeModuleCreate", result}, text);

@@ -281,17 +281,16 @@ struct ze_group_count_t {
 /// give a ze_result_t.
 #define TESSERA_LEVELZERO_FUNCTIONS(X)                                         \
   X(init, zeInit, (uint32_t flags))                                            \
-  X(driverGet, zeDriverGet, (uint32_t * count, ze_driver_handle_t * drivers))  \
+  X(driverGet, zeDriverGet, (uint32_t *count, ze_driver_handle_t *drivers))    \
   X(driverGetApiVersion, zeDriverGetApiVersion,                                \
-    (ze_driver_handle_t driver, uint32_t * version))                           \
+    (ze_driver_handle_t driver, uint32_t *version))                            \
   X(driverGetProperties, zeDriverGetProperties,                                \
     (ze_driver_handle_t driver, ze_driver_properties_t * properties))          \
   X(driverGetExtensions, zeDriverGetExtensionProperties,                       \
-    (ze_driver_handle_t driver, uint32_t * count,                              \
-     ze_driver_extension_properties_t * extensions))                           \
+    (ze_driver_handle_t driver, uint32_t *count,                               \
+     ze_driver_extension_properties_t *extensions))                            \
   X(deviceGet, zeDeviceGet,                                                    \
-    (ze_driver_handle_t driver, uint32_t * count,                              \
-     ze_device_handle_t * devices))                                            \
+    (ze_driver_handle_t driver, uint32_t *count, ze_device_handle_t *devices)) \
   X(deviceGetProperties, zeDeviceGetProperties,                                \
     (ze_device_handle_t device, ze_device_properties_t * properties))          \
   X(deviceGetComputeProperties, zeDeviceGetComputeProperties,                  \
@@ -299,14 +298,14 @@ struct ze_group_count_t {
   X(deviceGetModuleProperties, zeDeviceGetModuleProperties,                    \
     (ze_device_handle_t device, ze_device_module_properties_t * properties))   \
   X(deviceGetMemoryProperties, zeDeviceGetMemoryProperties,                    \
-    (ze_device_handle_t device, uint32_t * count,                              \
-     ze_device_memory_properties_t * properties))                              \
+    (ze_device_handle_t device, uint32_t *count,                               \
+     ze_device_memory_properties_t *properties))                               \
   X(deviceGetCacheProperties, zeDeviceGetCacheProperties,                      \
-    (ze_device_handle_t device, uint32_t * count,                              \
-     ze_device_cache_properties_t * properties))                               \
+    (ze_device_handle_t device, uint32_t *count,                               \
+     ze_device_cache_properties_t *properties))                                \
   X(deviceGetQueueGroups, zeDeviceGetCommandQueueGroupProperties,              \
-    (ze_device_handle_t device, uint32_t * count,                              \
-     ze_command_queue_group_properties_t * properties))                        \
+    (ze_device_handle_t device, uint32_t *count,                               \
+     ze_command_queue_group_properties_t *properties))                         \
   X(contextCreate, zeContextCreate,                                            \
     (ze_driver_handle_t driver, const ze_context_desc_t *desc,                 \
      ze_context_handle_t *context))                                            \
@@ -317,7 +316,7 @@ struct ze_group_count_t {
   X(commandListDestroy, zeCommandListDestroy, (ze_command_list_handle_t list)) \
   X(appendBarrier, zeCommandListAppendBarrier,                                 \
     (ze_command_list_handle_t list, ze_event_handle_t signal, uint32_t waits,  \
-     ze_event_handle_t * waitFor))                                             \
+     ze_event_handle_t *waitFor))                                              \
   X(appendMemoryCopy, zeCommandListAppendMemoryCopy,                           \
     (ze_command_list_handle_t list, void *to, const void *from, size_t size,   \
      ze_event_handle_t signal, uint32_t waits, ze_event_handle_t *waitFor))    \
@@ -374,8 +373,8 @@ struct ze_group_count_t {
 /// Functions that older loaders lack; null there.
 #define TESSERA_LEVELZERO_OPTIONAL(X)                                          \
   X(initDrivers, zeInitDrivers,                                                \
-    (uint32_t * count, ze_driver_handle_t * drivers,                           \
-     ze_init_driver_type_desc_t * desc))                                       \
+    (uint32_t *count, ze_driver_handle_t *drivers,                             \
+     ze_init_driver_type_desc_t *desc))                                        \
   X(driverGetLastErrorDescription, zeDriverGetLastErrorDescription,            \
     (ze_driver_handle_t driver, const char **text))
 

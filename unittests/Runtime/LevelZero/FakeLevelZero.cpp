@@ -140,8 +140,9 @@ struct Reporter {
 } reporter;
 } // namespace
 
-static ze_result_t violate(const std::string &text,
-                           ze_result_t result = ZE_RESULT_ERROR_INVALID_ARGUMENT) {
+static ze_result_t
+violate(const std::string &text,
+        ze_result_t result = ZE_RESULT_ERROR_INVALID_ARGUMENT) {
   state().violations.push_back(text);
   return result;
 }
@@ -384,8 +385,8 @@ zeDeviceGetModuleProperties(ze_device_handle_t handle,
   *properties = from.module;
   properties->pNext = next;
   // Each structure begins with its type and the next one.
-  for (auto *at = static_cast<ze_intel_device_module_dp_exp_properties_t *>(
-           next);
+  for (auto *at =
+           static_cast<ze_intel_device_module_dp_exp_properties_t *>(next);
        at; at = static_cast<ze_intel_device_module_dp_exp_properties_t *>(
                at->pNext)) {
     if (at->stype == ZE_STRUCTURE_INTEL_DEVICE_MODULE_DP_EXP_PROPERTIES) {
@@ -543,7 +544,14 @@ ze_result_t zeEventHostReset(ze_event_handle_t handle) {
   return ZE_RESULT_SUCCESS;
 }
 ze_result_t zeEventHostSynchronize(ze_event_handle_t handle, uint64_t timeout) {
-  ENTER();
+  if (ze_result_t entered = enter(__func__)) {
+    // What is queued is lost as well.
+    if (entered == ZE_RESULT_ERROR_DEVICE_LOST)
+      for (auto &object : world->objects)
+        if (auto *list = dynamic_cast<List *>(object.get()))
+          list->commands.clear();
+    return entered;
+  }
   FIND(Event, event, handle);
   CHECK(event->pool->flags & ZE_EVENT_POOL_FLAG_HOST_VISIBLE);
   CHECK(timeout == UINT64_MAX);
@@ -688,9 +696,8 @@ ze_result_t zeModuleCreate(ze_context_handle_t handle,
   CHECK(desc->stype == ZE_STRUCTURE_TYPE_MODULE_DESC);
   CHECK(desc->format == ZE_MODULE_FORMAT_IL_SPIRV && desc->pInputModule);
   state().lastBuildFlags = desc->pBuildFlags ? desc->pBuildFlags : "";
-  Expected<std::vector<SpirvModule>> code =
-      readSpirv({reinterpret_cast<const char *>(desc->pInputModule),
-                 desc->inputSize});
+  Expected<std::vector<SpirvModule>> code = readSpirv(
+      {reinterpret_cast<const char *>(desc->pInputModule), desc->inputSize});
   CHECK(code.ok() && code->size() == 1);
   auto made = std::make_unique<Module>();
   std::string problem;
@@ -714,8 +721,7 @@ ze_result_t zeModuleBuildLogGetString(ze_module_build_log_handle_t handle,
   ENTER();
   FIND(Log, log, handle);
   if (text)
-    std::memcpy(text, log->text.c_str(),
-                std::min(*size, log->text.size() + 1));
+    std::memcpy(text, log->text.c_str(), std::min(*size, log->text.size() + 1));
   *size = log->text.size() + 1;
   return ZE_RESULT_SUCCESS;
 }
@@ -796,22 +802,77 @@ static FakeZeDevice makeFakeZeDevice(const std::string &name) {
     bool f64, dpas;
   };
   const Known all[] = {
-      {"pvc", "Intel(R) Data Center GPU Max 1550", 0x0bd5, 12, 60, {16, 32},
-       128, 1, 64, true, true},
-      {"bmg", "Intel(R) Arc(TM) B580 Graphics", 0xe20b, 20, 1, {16, 32}, 128, 5,
-       4, true, true},
-      {"dg2", "Intel(R) Arc(TM) A770 Graphics", 0x56a0, 12, 55, {8, 16, 32}, 64,
-       8, 4, false, true},
-      {"lnl", "Intel(R) Arc(TM) 140V GPU", 0x64a0, 20, 4, {16, 32}, 128, 2, 4,
-       true, true},
-      {"simt", "Intel(R) Arc(TM) Graphics", 0x7d55, 12, 71, {8, 16, 32}, 64, 2,
-       4, true, false},
-      {"pocl", "PoCL, by a Level Zero of tests", 1, 0, 0, {}, 32, 1, 4, true,
+      {"pvc",
+       "Intel(R) Data Center GPU Max 1550",
+       0x0bd5,
+       12,
+       60,
+       {16, 32},
+       128,
+       1,
+       64,
+       true,
+       true},
+      {"bmg",
+       "Intel(R) Arc(TM) B580 Graphics",
+       0xe20b,
+       20,
+       1,
+       {16, 32},
+       128,
+       5,
+       4,
+       true,
+       true},
+      {"dg2",
+       "Intel(R) Arc(TM) A770 Graphics",
+       0x56a0,
+       12,
+       55,
+       {8, 16, 32},
+       64,
+       8,
+       4,
+       false,
+       true},
+      {"lnl",
+       "Intel(R) Arc(TM) 140V GPU",
+       0x64a0,
+       20,
+       4,
+       {16, 32},
+       128,
+       2,
+       4,
+       true,
+       true},
+      {"simt",
+       "Intel(R) Arc(TM) Graphics",
+       0x7d55,
+       12,
+       71,
+       {8, 16, 32},
+       64,
+       2,
+       4,
+       true,
+       false},
+      {"pocl",
+       "PoCL, by a Level Zero of tests",
+       1,
+       0,
+       0,
+       {},
+       32,
+       1,
+       4,
+       true,
        false},
   };
-  const Known *known = std::find_if(
-      std::begin(all), std::end(all),
-      [&](const Known &candidate) { return candidate.name == name; });
+  const Known *known =
+      std::find_if(std::begin(all), std::end(all), [&](const Known &candidate) {
+        return candidate.name == name;
+      });
   if (known == std::end(all)) {
     std::fprintf(stderr, "TESSERA_FAKE_ZE: no device '%s'\n", name.c_str());
     std::abort();
@@ -838,8 +899,8 @@ static FakeZeDevice makeFakeZeDevice(const std::string &name) {
   compute.numSubGroupSizes = static_cast<uint32_t>(known->lanes.size());
   std::copy(known->lanes.begin(), known->lanes.end(), compute.subGroupSizes);
   device.module.spirvVersionSupported = 1 << 16 | 4;
-  device.module.flags =
-      ZE_DEVICE_MODULE_FLAG_FP16 | (known->f64 ? ZE_DEVICE_MODULE_FLAG_FP64 : 0);
+  device.module.flags = ZE_DEVICE_MODULE_FLAG_FP16 |
+                        (known->f64 ? ZE_DEVICE_MODULE_FLAG_FP64 : 0);
   device.hasDpas = known->dpas;
   device.ipVersion = known->major << 22 | known->minor << 14 | 4;
   device.addsF64 = known->f64;

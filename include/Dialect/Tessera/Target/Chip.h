@@ -278,8 +278,8 @@ struct Chip {
   const MatrixInstruction *findInstruction(llvm::StringRef name) const;
 };
 
-/// The target whose chips `target` has. It is its own, but for level-zero, whose
-/// devices run what is compiled for opencl.
+/// The target whose chips `target` has. It is its own, but for level-zero,
+/// whose devices run what is compiled for opencl.
 llvm::StringRef getChipTarget(llvm::StringRef target);
 
 /// Whether the kernels of a target are SPIR-V.

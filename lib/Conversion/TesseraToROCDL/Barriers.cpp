@@ -4,141 +4,36 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A gpu.barrier orders all accesses to memory, so that it waits for loads from
-// global memory that are in flight: those that were issued early because they
-// take long. Where no thread can tell, only workgroup memory is waited for.
+// A gpu.barrier waits for loads from global memory that are in flight. Where
+// workgroup memory is all that it has to order, it waits for that.
 //
 //===----------------------------------------------------------------------===//
 
 #include "AmdTarget.h"
-#include "Dialect/Tessera/Transforms/Utils.h"
+#include "Dialect/Tessera/Transforms/Barriers.h"
 
 #include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
-#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "mlir/Interfaces/SideEffectInterfaces.h"
-#include "mlir/Interfaces/ViewLikeInterface.h"
 
 using namespace mlir;
 using namespace mlir::tessera;
 
-namespace {
-
-/// An access to a buffer in global memory.
-struct Access {
-  /// The argument of the kernel; null where it is not known.
-  Value buffer;
-  bool writes;
-  /// Its place in the kernel, in the order of the text.
-  unsigned place;
-};
-
-/// Part of the kernel, by places.
-struct Span {
-  unsigned first, last;
-};
-
-} // namespace
-
-/// What a view shows, if that is an argument of the kernel; else null.
-static Value getBuffer(Value memory, Operation *kernel) {
-  while (auto view = memory.getDefiningOp<ViewLikeOpInterface>()) {
-    if (view.getViewDest() != memory)
-      return {};
-    memory = view.getViewSource();
-  }
-  auto argument = dyn_cast<BlockArgument>(memory);
-  return argument && argument.getOwner() == &kernel->getRegion(0).front()
-             ? memory
-             : Value();
-}
-
-/// Appends the accesses of `op` to global memory.
-static void collect(Operation *op, Operation *kernel, unsigned place,
-                    SmallVectorImpl<Access> &accesses) {
-  // Those of the scheduler touch no memory, and do not say so.
-  if (isa<gpu::BarrierOp, amdgpu::SchedBarrierOp>(op) ||
-      op->hasTrait<OpTrait::IsTerminator>() ||
-      op->hasTrait<OpTrait::HasRecursiveMemoryEffects>())
-    return;
-  auto effects = dyn_cast<MemoryEffectOpInterface>(op);
-  if (!effects) {
-    // Instructions that exchange values say nothing of memory; without an
-    // address they touch none.
-    bool isIntrinsic = isa<ROCDL::ROCDLDialect>(op->getDialect()) ||
-                       isa<LLVM::CallIntrinsicOp>(op);
-    if (!isIntrinsic ||
-        llvm::any_of(op->getOperandTypes(),
-                     llvm::IsaPred<MemRefType, LLVM::LLVMPointerType>))
-      accesses.push_back({Value(), /*writes=*/true, place});
-    return;
-  }
-  SmallVector<MemoryEffects::EffectInstance> instances;
-  effects.getEffects(instances);
-  for (const MemoryEffects::EffectInstance &effect : instances) {
-    bool writes = isa<MemoryEffects::Write>(effect.getEffect());
-    if (!writes && !isa<MemoryEffects::Read>(effect.getEffect()))
-      continue;
-    Value memory = effect.getValue();
-    auto type = memory ? dyn_cast<MemRefType>(memory.getType()) : MemRefType();
-    if (type && isWorkgroupMemory(type))
-      continue;
-    if (memory && memory.getDefiningOp<memref::AllocaOp>())
-      continue; // The thread's own.
-    accesses.push_back(
-        {memory ? getBuffer(memory, kernel) : Value(), writes, place});
-  }
+/// Ops that do not say what memory they access and access none: those of the
+/// scheduler, and instructions that exchange values, which have no address.
+static bool touchesNoMemory(Operation *op) {
+  if (isa<amdgpu::SchedBarrierOp>(op))
+    return true;
+  bool isIntrinsic = isa<ROCDL::ROCDLDialect>(op->getDialect()) ||
+                     isa<LLVM::CallIntrinsicOp>(op);
+  return isIntrinsic && !isa<MemoryEffectOpInterface>(op) &&
+         llvm::none_of(op->getOperandTypes(),
+                       llvm::IsaPred<MemRefType, LLVM::LLVMPointerType>);
 }
 
 void mlir::tessera::relaxBarriers(Operation *kernel) {
-  SmallVector<Access> accesses;
-  SmallVector<std::pair<gpu::BarrierOp, Span>> barriers;
-  llvm::DenseMap<Operation *, Span> spans;
-  unsigned place = 0;
-  // Places are given before an op's regions and after them.
-  std::function<void(Operation *)> number = [&](Operation *op) {
-    unsigned first = place++;
-    if (op != kernel)
-      collect(op, kernel, first, accesses);
-    for (Region &region : op->getRegions())
-      for (Operation &inner : region.getOps())
-        number(&inner);
-    spans[op] = {first, place};
-  };
-  number(kernel);
-  kernel->walk([&](gpu::BarrierOp barrier) {
-    // The outermost loop around it comes back: what is in it is before the
-    // barrier as well as behind it.
-    Operation *outermost = barrier;
-    for (Operation *parent = barrier->getParentOp(); parent != kernel;
-         parent = parent->getParentOp())
-      outermost = parent;
-    barriers.push_back({barrier, spans[outermost]});
-  });
-
-  for (auto &[barrier, around] : barriers) {
-    auto isBefore = [&, last = around.last](const Access &access) {
-      return access.place < last;
-    };
-    auto isBehind = [&, first = around.first](const Access &access) {
-      return access.place >= first;
-    };
-    // Loads reach memory in the order in which they are issued, as far as the
-    // threads of a workgroup can tell, so that a later write is a danger only
-    // to what comes from the very same buffer.
-    bool matters = llvm::any_of(accesses, [&](const Access &before) {
-      return isBefore(before) &&
-             llvm::any_of(accesses, [&](const Access &behind) {
-               if (!isBehind(behind) || (!before.writes && !behind.writes))
-                 return false;
-               return before.writes || !before.buffer || !behind.buffer ||
-                      before.buffer == behind.buffer;
-             });
-    });
-    if (matters)
-      continue;
+  for (gpu::BarrierOp barrier :
+       findWorkgroupBarriers(kernel, touchesNoMemory)) {
     OpBuilder builder(barrier);
     amdgpu::LDSBarrierOp::create(builder, barrier.getLoc());
     barrier.erase();

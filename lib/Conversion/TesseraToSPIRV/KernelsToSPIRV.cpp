@@ -248,10 +248,12 @@ LogicalResult Builtins::run() {
 }
 
 void mlir::tessera::emitBarrier(OpBuilder &builder, Location loc,
-                                spirv::Scope scope, const Flavour &flavour) {
+                                spirv::Scope scope, const Flavour &flavour,
+                                bool ordersGlobal) {
   using S = spirv::MemorySemantics;
-  auto semantics =
-      S::AcquireRelease | S::WorkgroupMemory | flavour.globalSemantics;
+  auto semantics = S::AcquireRelease | S::WorkgroupMemory;
+  if (ordersGlobal)
+    semantics = semantics | flavour.globalSemantics;
   if (flavour.saysVisible)
     semantics = semantics | S::MakeAvailable | S::MakeVisible;
   spirv::ControlBarrierOp::create(builder, loc, scope, scope, semantics);

@@ -65,6 +65,14 @@ static bool isRepeatable(Operation *op) {
           !op->hasTrait<OpTrait::IsTerminator>());
 }
 
+/// Whether all threads of the workgroup meet at `op`.
+static bool isBarrier(Operation *op) {
+  auto barrier = dyn_cast<spirv::ControlBarrierOp>(op);
+  return isa<gpu::BarrierOp>(op) ||
+         (barrier &&
+          barrier.getExecutionScope() == spirv::Scope::Workgroup);
+}
+
 /// Whether something in `root` may write to global memory.
 static bool writesGlobal(Operation *root) {
   WalkResult result = root->walk([&](Operation *op) {
@@ -134,7 +142,7 @@ bool Prefetcher::match() {
   bool multiplies = false;
   for (Operation &op : loop.getBody()->without_terminator()) {
     multiplies |= isa<spirv::KHRCooperativeMatrixMulAddOp>(op);
-    if (isa<gpu::BarrierOp>(op)) {
+    if (isBarrier(&op)) {
       if (last)
         return false;
       (first ? last : first) = &op;

@@ -62,9 +62,9 @@ FailureOr<const Chip *> getSpirvChip(Operation *op, llvm::StringRef target,
 inline constexpr llvm::StringLiteral fieldAttrName = "tessera.field";
 
 /// A barrier for the threads of `scope`, behind which they see what the others
-/// wrote before it.
+/// wrote before it, to workgroup memory and, with `ordersGlobal`, to any.
 void emitBarrier(OpBuilder &builder, Location loc, spirv::Scope scope,
-                 const Flavour &flavour);
+                 const Flavour &flavour, bool ordersGlobal = true);
 
 /// A device of SPIR-V: fragments of its matrix unit are cooperative matrices
 /// (CooperativeMatrix.cpp), or vectors by a lane map.

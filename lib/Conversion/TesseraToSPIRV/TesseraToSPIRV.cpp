@@ -7,6 +7,8 @@
 //   fragments of the       spirv.coopmatrix values, a tile each
 //   matrix unit            (SeparateOpaque.cpp, CooperativeMatrix.cpp)
 //   other fragments        vectors, by the lane maps     (FragmentToVector)
+//   gpu.barrier            spirv.ControlBarrier of workgroup memory, where that
+//                          is all it has to order
 //
 // then, each a pass of its own,
 //
@@ -17,6 +19,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Conversion/Passes.h"
+#include "Dialect/Tessera/Transforms/Barriers.h"
 #include "Dialect/Tessera/Transforms/Utils.h"
 #include "Spirv.h"
 
@@ -68,6 +71,19 @@ mlir::tessera::getSpirvChip(Operation *op, StringRef target, StringRef chip) {
   return getChip(op, target, chip);
 }
 
+/// Barriers that need not order accesses to global memory become such.
+static void relaxBarriers(gpu::GPUFuncOp kernel, const Flavour &flavour) {
+  // Copies are done where they stand: waiting for them accesses nothing.
+  auto touchesNoMemory = [](Operation *op) { return isa<WaitOp, AwaitOp>(op); };
+  for (gpu::BarrierOp barrier :
+       findWorkgroupBarriers(kernel, touchesNoMemory)) {
+    OpBuilder builder(barrier);
+    emitBarrier(builder, barrier.getLoc(), spirv::Scope::Workgroup, flavour,
+                /*ordersGlobal=*/false);
+    barrier.erase();
+  }
+}
+
 namespace {
 
 struct ConvertTesseraToSPIRVPass
@@ -78,7 +94,11 @@ struct ConvertTesseraToSPIRVPass
   void runOnOperation() override {
     gpu::GPUModuleOp module = getOperation();
     FailureOr<const Chip *> found = getSpirvChip(module, target, chip);
-    if (failed(found) || failed(separateOpaque(module, **found)))
+    if (failed(found))
+      return signalPassFailure();
+    for (auto kernel : module.getOps<gpu::GPUFuncOp>())
+      relaxBarriers(kernel, *getFlavour(target));
+    if (failed(separateOpaque(module, **found)))
       return signalPassFailure();
     SpirvTarget device(**found);
     if (failed(device.addScratch(module)) ||

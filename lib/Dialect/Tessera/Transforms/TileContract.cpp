@@ -695,8 +695,9 @@ void Tiler::emitWorkgroupTile(Value x, Value y, Value z) {
   if (schedule.getSplitK() > 1) {
     // The parts of one tile are neighbours.
     Value parts = math.constant(schedule.getSplitK());
-    part = math.rem(z, parts);
-    batch = math.div(z, parts);
+    bool one = getConstantIntValue(operands.getNumBatches()) == int64_t(1);
+    part = one ? z : math.rem(z, parts);
+    batch = one ? math.constant(0) : math.div(z, parts);
     operands.setSlice(schedule.leavesParts() && !schedule.addsAtomically()
                           ? part
                           : math.constant(0));
@@ -769,11 +770,14 @@ void Tiler::emitTiles() {
   auto emitLinear = [&](Value linear) {
     Value perBatch = math.mul(numUnits[0], numUnits[1]);
     Value z = math.div(linear, perBatch), rest = math.rem(linear, perBatch);
-    Value band = raster == 0 ? numUnits[0] : math.constant(raster / cluster[0]);
-    Value perBand = math.mul(band, numUnits[1]);
-    Value first = math.mul(math.div(rest, perBand), band);
-    Value rows = math.min(math.sub(numUnits[0], first), band);
-    Value inBand = math.rem(rest, perBand);
+    Value first = math.constant(0), rows = numUnits[0], inBand = rest;
+    if (raster > 0) {
+      Value band = math.constant(raster / cluster[0]);
+      Value perBand = math.mul(band, numUnits[1]);
+      first = math.mul(math.div(rest, perBand), band);
+      rows = math.min(math.sub(numUnits[0], first), band);
+      inBand = math.rem(rest, perBand);
+    }
     Value x = math.add(first, math.rem(inBand, rows)),
           y = math.div(inBand, rows);
     if (clustered > 1) {

@@ -1,0 +1,129 @@
+//===- Barriers.cpp - What a barrier waits for ----------------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+#include "Dialect/Tessera/Transforms/Barriers.h"
+
+#include "Dialect/Tessera/IR/Tessera.h"
+#include "Dialect/Tessera/Transforms/Utils.h"
+
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
+
+using namespace mlir;
+using namespace mlir::tessera;
+
+namespace {
+
+/// An access to a buffer in global memory.
+struct Access {
+  /// The argument of the kernel; null where it is not known.
+  Value buffer;
+  bool writes;
+  /// Its place in the kernel, in the order of the text.
+  unsigned place;
+};
+
+/// Part of the kernel, by places.
+struct Span {
+  unsigned first, last;
+};
+
+} // namespace
+
+/// What a view shows, if that is an argument of the kernel; else null.
+static Value getBuffer(Value memory, Operation *kernel) {
+  while (auto view = memory.getDefiningOp<ViewLikeOpInterface>()) {
+    if (view.getViewDest() != memory)
+      return {};
+    memory = view.getViewSource();
+  }
+  auto argument = dyn_cast<BlockArgument>(memory);
+  return argument && argument.getOwner() == &kernel->getRegion(0).front()
+             ? memory
+             : Value();
+}
+
+/// Appends the accesses of `op` to global memory.
+static void collect(Operation *op, Operation *kernel, unsigned place,
+                    SmallVectorImpl<Access> &accesses) {
+  if (isa<gpu::BarrierOp>(op) || op->hasTrait<OpTrait::IsTerminator>() ||
+      op->hasTrait<OpTrait::HasRecursiveMemoryEffects>())
+    return;
+  auto effects = dyn_cast<MemoryEffectOpInterface>(op);
+  if (!effects) {
+    accesses.push_back({Value(), /*writes=*/true, place});
+    return;
+  }
+  SmallVector<MemoryEffects::EffectInstance> instances;
+  effects.getEffects(instances);
+  for (const MemoryEffects::EffectInstance &effect : instances) {
+    bool writes = isa<MemoryEffects::Write>(effect.getEffect());
+    if (!writes && !isa<MemoryEffects::Read>(effect.getEffect()))
+      continue;
+    Value memory = effect.getValue();
+    auto type = memory ? dyn_cast<MemRefType>(memory.getType()) : MemRefType();
+    if (type && isWorkgroupMemory(type))
+      continue;
+    if (memory && memory.getDefiningOp<memref::AllocaOp>())
+      continue; // The thread's own.
+    accesses.push_back(
+        {memory ? getBuffer(memory, kernel) : Value(), writes, place});
+  }
+}
+
+SmallVector<gpu::BarrierOp> mlir::tessera::findWorkgroupBarriers(
+    Operation *kernel, function_ref<bool(Operation *)> touchesNoMemory) {
+  SmallVector<Access> accesses;
+  SmallVector<std::pair<gpu::BarrierOp, Span>> barriers;
+  llvm::DenseMap<Operation *, Span> spans;
+  unsigned place = 0;
+  // Places are given before an op's regions and after them.
+  std::function<void(Operation *)> number = [&](Operation *op) {
+    unsigned first = place++;
+    if (op != kernel && !touchesNoMemory(op))
+      collect(op, kernel, first, accesses);
+    for (Region &region : op->getRegions())
+      for (Operation &inner : region.getOps())
+        number(&inner);
+    spans[op] = {first, place};
+  };
+  number(kernel);
+  kernel->walk([&](gpu::BarrierOp barrier) {
+    // The outermost loop around it comes back: what is in it is before the
+    // barrier as well as behind it.
+    Operation *outermost = barrier;
+    for (Operation *parent = barrier->getParentOp(); parent != kernel;
+         parent = parent->getParentOp())
+      outermost = parent;
+    barriers.push_back({barrier, spans[outermost]});
+  });
+
+  SmallVector<gpu::BarrierOp> found;
+  for (auto &[barrier, around] : barriers) {
+    auto isBefore = [&, last = around.last](const Access &access) {
+      return access.place < last;
+    };
+    auto isBehind = [&, first = around.first](const Access &access) {
+      return access.place >= first;
+    };
+    // Loads reach memory in the order in which they are issued, as far as the
+    // threads of a workgroup can tell, so that a later write is a danger only
+    // to what comes from the very same buffer.
+    bool matters = llvm::any_of(accesses, [&](const Access &before) {
+      return isBefore(before) &&
+             llvm::any_of(accesses, [&](const Access &behind) {
+               if (!isBehind(behind) || (!before.writes && !behind.writes))
+                 return false;
+               return before.writes || !before.buffer || !behind.buffer ||
+                      before.buffer == behind.buffer;
+             });
+    });
+    if (!matters)
+      found.push_back(barrier);
+  }
+  return found;
+}

@@ -95,10 +95,6 @@ struct World {
   Driver driver;
   std::vector<std::unique_ptr<DeviceObject>> devices;
 
-  World() {
-    const char *name = std::getenv("TESSERA_FAKE_ZE");
-    state.devices.push_back(makeFakeZeDevice(name ? name : "pvc"));
-  }
   ~World() {
     for (auto &[ptr, size] : memory)
       freeFakeMemory(ptr);
@@ -118,6 +114,15 @@ static FakeLevelZero &state() { return world->state; }
 extern "C" FakeLevelZero *tesseraFakeLevelZero() { return &world->state; }
 extern "C" void tesseraResetFakeLevelZero() {
   world = std::make_unique<World>();
+  state().devices.push_back(makeFakeZeDevice("pvc"));
+}
+
+/// In a program, which may be one that asks for no device.
+static void initialize() {
+  if (const char *name = std::getenv("TESSERA_FAKE_ZE");
+      name && !world->isInitialized)
+    state().devices.push_back(makeFakeZeDevice(name));
+  world->isInitialized = true;
 }
 
 namespace {
@@ -276,14 +281,14 @@ static ze_result_t giveDrivers(uint32_t *count, ze_driver_handle_t *drivers) {
 extern "C" {
 
 ze_result_t zeInit(uint32_t flags) {
-  world->isInitialized = true;
+  initialize();
   ENTER();
   CHECK(flags == ZE_INIT_FLAG_GPU_ONLY);
   return ZE_RESULT_SUCCESS;
 }
 ze_result_t zeInitDrivers(uint32_t *count, ze_driver_handle_t *drivers,
                           ze_init_driver_type_desc_t *desc) {
-  world->isInitialized = true;
+  initialize();
   ENTER();
   CHECK(desc->stype == ZE_STRUCTURE_TYPE_INIT_DRIVER_TYPE_DESC && desc->flags);
   return giveDrivers(count, drivers);

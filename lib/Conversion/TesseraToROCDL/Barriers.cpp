@@ -9,8 +9,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "AmdTarget.h"
 #include "Dialect/Tessera/Transforms/Barriers.h"
+#include "AmdTarget.h"
 
 #include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"

@@ -69,8 +69,7 @@ static bool isRepeatable(Operation *op) {
 static bool isBarrier(Operation *op) {
   auto barrier = dyn_cast<spirv::ControlBarrierOp>(op);
   return isa<gpu::BarrierOp>(op) ||
-         (barrier &&
-          barrier.getExecutionScope() == spirv::Scope::Workgroup);
+         (barrier && barrier.getExecutionScope() == spirv::Scope::Workgroup);
 }
 
 /// Whether something in `root` may write to global memory.

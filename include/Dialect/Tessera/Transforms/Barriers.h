@@ -21,8 +21,8 @@ namespace mlir::tessera {
 /// only: no thread reads in global memory what another may have written before,
 /// and none writes what another may have read before from the same argument of
 /// the kernel. Different arguments are different buffers. An op that does not
-/// say what memory it accesses may write all; `touchesNoMemory` knows those that
-/// access none.
+/// say what memory it accesses may write all; `touchesNoMemory` knows those
+/// that access none.
 SmallVector<gpu::BarrierOp>
 findWorkgroupBarriers(Operation *kernel,
                       function_ref<bool(Operation *)> touchesNoMemory);

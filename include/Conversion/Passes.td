@@ -582,7 +582,7 @@ def ConvertTesseraToSPIRV
   let summary = "fragments to cooperative matrices, or to vectors by lane maps";
   let description = [{
     Expects kernels whose fragments `tessera-legalize-fragments` has distributed
-    for a chip of the target `vulkan` or `opencl`. Leaves no `tessera` op. A fragment of an
+    for a chip of the target `vulkan` or `opencl` (`level-zero` has the chips of `opencl`). Leaves no `tessera` op. A fragment of an
     instruction on the matrix unit becomes one `!spirv.coopmatrix` for each of its
     tiles; of these, only the device knows which lane holds which element. Other
     fragments become vectors by their lane maps.
@@ -610,7 +610,7 @@ def ConvertTesseraToSPIRV
   }];
   let options = [
     Option<"target", "target", "std::string", /*default=*/"\"vulkan\"",
-           "Target to compile for: vulkan or opencl">,
+           "Target to compile for: vulkan, opencl or level-zero">,
     Option<"chip", "chip", "std::string", /*default=*/"\"lavapipe\"",
            "Chip to compile for">];
   let dependentDialects = [
@@ -655,7 +655,7 @@ def LowerMemoryToSPIRV
   }];
   let options = [
     Option<"target", "target", "std::string", /*default=*/"\"vulkan\"",
-           "Target to compile for: vulkan or opencl">,
+           "Target to compile for: vulkan, opencl or level-zero">,
     Option<"chip", "chip", "std::string", /*default=*/"\"lavapipe\"",
            "Chip to compile for">];
   let dependentDialects = [
@@ -689,7 +689,7 @@ def ScalarizeVectors
   }];
   let options = [
     Option<"target", "target", "std::string", /*default=*/"\"vulkan\"",
-           "Target to compile for: vulkan or opencl">,
+           "Target to compile for: vulkan, opencl or level-zero">,
     Option<"chip", "chip", "std::string", /*default=*/"\"lavapipe\"",
            "Chip to compile for">];
   let dependentDialects = [
@@ -732,7 +732,7 @@ def ConvertKernelsToSPIRV
   }];
   let options = [
     Option<"target", "target", "std::string", /*default=*/"\"vulkan\"",
-           "Target to compile for: vulkan or opencl">,
+           "Target to compile for: vulkan, opencl or level-zero">,
     Option<"chip", "chip", "std::string", /*default=*/"\"lavapipe\"",
            "Chip to compile for">];
   let dependentDialects = [

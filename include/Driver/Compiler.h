@@ -30,7 +30,7 @@ namespace runtime = ::tessera::runtime;
 
 /// What to compile for, and what is permitted.
 struct CompileOptions {
-  /// "cpu", "cuda", "hip", "vulkan" or "opencl".
+  /// "cpu", "cuda", "hip", "vulkan", "opencl" or "level-zero".
   std::string target = "cpu";
   /// A chip of the target; empty is the host's, for "cpu".
   std::string chip;
@@ -52,7 +52,8 @@ struct CompileOptions {
   bool testShareFragments = false;
   /// Assemble PTX by ptxas, where it is found, instead of the driver.
   bool usePtxas = false;
-  /// Have spirv-val look at the kernels (targets vulkan, opencl).
+  /// Have spirv-val look at the kernels (targets vulkan, opencl,
+  /// level-zero).
   bool validate = false;
   /// Print the IR after each pass to standard error.
   bool printIRAfterAll = false;

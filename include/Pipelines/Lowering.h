@@ -20,7 +20,8 @@ namespace mlir::tessera {
 struct LoweringOptions : public PassPipelineOptions<LoweringOptions> {
   PassOptions::Option<std::string> target{
       *this, "target",
-      llvm::cl::desc("Target: cpu, cuda, hip, vulkan or opencl"),
+      llvm::cl::desc("Target: cpu, cuda, hip, vulkan, opencl or "
+                     "level-zero"),
       llvm::cl::init("cpu")};
   PassOptions::Option<std::string> chip{
       *this, "chip", llvm::cl::desc("Chip (cpu: empty is the host's)"),

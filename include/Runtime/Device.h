@@ -25,7 +25,7 @@ class MemoryPool;
 
 /// What is known of a device. Numbers that a backend cannot tell are 0.
 struct DeviceInfo {
-  /// "cpu", "cuda", "hip", "vulkan" or "opencl".
+  /// "cpu", "cuda", "hip", "vulkan", "opencl" or "level-zero".
   std::string target;
   /// What to compile for: "sm_90a", "gfx942"; on the CPU "x86-64-avx512",
   /// "x86-64-avx2", "x86-64", "aarch64", or the machine's name.
@@ -33,6 +33,13 @@ struct DeviceInfo {
   /// The chip with what it is set to, by which it takes code or not:
   /// "gfx90a:sramecc+:xnack-" (HIP). Empty for other targets.
   std::string targetId;
+  /// The name of a chip that the device is said to be ("pvc", by Level Zero),
+  /// where `chip` is what it reports. Whether its code runs there is for the
+  /// compiler to see. Empty for other targets.
+  std::string family;
+  /// By what `chip` and `family` are known, in words: "hardware 12.60.7 is pvc;
+  /// it has dpas, says the driver". Empty where the driver names the chip.
+  std::string chipSource;
   /// The vendor's name for the device.
   std::string name;
   /// Version of the driver, as text: "CUDA 13.0, driver 580.159.03".
@@ -56,7 +63,7 @@ struct DeviceInfo {
   /// Highest clock in MHz.
   int clockMHz = 0;
   /// "discrete", "integrated", "virtual" or "software" where the driver tells
-  /// (Vulkan), else empty.
+  /// (Vulkan, Level Zero), else empty.
   std::string kind;
   /// A program that stands for a device: it runs on the CPU.
   bool isSoftware = false;
@@ -74,8 +81,9 @@ struct KernelImage {
     /// Addresses of type `tessera_cpu_kernel` in `functions` (CPU). The code
     /// stays where it is and has to outlive the image.
     HostFunctions,
-    /// SPIR-V modules for Vulkan or for OpenCL in `bytes`, one behind the
-    /// other. The names of the kernels and the threads of their workgroups are
+    /// SPIR-V modules for Vulkan, or for OpenCL and Level Zero, in `bytes`, one
+    /// behind the other. The names of the kernels and the threads of their
+    /// workgroups are
     /// theirs.
     SPIRV,
   };
@@ -296,9 +304,10 @@ void requestVulkanValidation();
 /// How many errors the layer has found so far.
 unsigned countVulkanValidationErrors();
 
-/// Opens a device. `target` is "cpu", "cuda", "hip", "vulkan", "opencl", or
-/// "auto" for the first device that `listDevices` names. `NoDevice` when there
-/// is no such device here, `InvalidArgument` for an unknown target.
+/// Opens a device. `target` is "cpu", "cuda", "hip", "vulkan", "opencl",
+/// "level-zero", or "auto" for the first device that `listDevices` names.
+/// `NoDevice` when there is no such device here, `InvalidArgument` for an
+/// unknown target.
 ///
 /// The CPU device runs workgroups on as many threads as the machine has; the
 /// environment variable TESSERA_CPU_THREADS overrides that number.

@@ -476,7 +476,7 @@ mlir::tessera::compileProgram(ModuleOp source, const CompileOptions &options) {
       return nullptr;
     program->image.bytes = std::move(*hsaco);
     program->image.kind = runtime::KernelImage::HSACO;
-  } else if (options.target == "vulkan" || options.target == "opencl") {
+  } else if (isSpirvTarget(options.target)) {
     StageTimer timer(times, "spirv", options.trace);
     FailureOr<std::string> code = emitSPIRV(*module);
     if (failed(code) ||

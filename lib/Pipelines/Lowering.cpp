@@ -7,6 +7,7 @@
 #include "Pipelines/Lowering.h"
 
 #include "Conversion/Passes.h"
+#include "Dialect/Tessera/Target/Chip.h"
 #include "Dialect/Tessera/Transforms/Passes.h"
 
 #include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
@@ -63,7 +64,7 @@ void mlir::tessera::buildLegalizationPipeline(OpPassManager &pm,
 
 /// Whether kernels go to SPIR-V, rather than to LLVM.
 static bool takesSpirv(const LoweringOptions &options) {
-  return options.target == "vulkan" || options.target == "opencl";
+  return isSpirvTarget(options.target);
 }
 
 void mlir::tessera::buildVendorPipeline(OpPassManager &pm,

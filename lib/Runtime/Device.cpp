@@ -6,6 +6,7 @@
 #include "CUDA/CudaDevice.h"
 #include "Format.h"
 #include "HIP/HipDevice.h"
+#include "LevelZero/LevelZeroDevice.h"
 #include "MemoryPool.h"
 #include "OpenCL/OpenCLDevice.h"
 #include "Vulkan/VulkanDevice.h"
@@ -171,6 +172,16 @@ tessera::runtime::listDevices(std::string *why, const std::string &target) {
       (device.isSoftware ? software : devices).push_back(std::move(device));
     return reason;
   });
+  add("level-zero", [&] {
+    std::string reason;
+    const LevelZeroDriver *driver = getLevelZeroDriver(&reason);
+    std::vector<DeviceInfo> found;
+    if (driver)
+      reason = listLevelZeroDevices(*driver, found);
+    for (DeviceInfo &device : found)
+      (device.isSoftware ? software : devices).push_back(std::move(device));
+    return reason;
+  });
   add("opencl", [&] {
     std::string reason;
     const OpenCLDriver *driver = getOpenCLDriver(&reason);
@@ -214,6 +225,13 @@ tessera::runtime::openDevice(const std::string &target, int ordinal) {
       return Status(StatusCode::NoDevice, "no Vulkan device: " + reason);
     return openVulkanDevice(*driver, ordinal);
   }
+  if (target == "level-zero") {
+    std::string reason;
+    const LevelZeroDriver *driver = getLevelZeroDriver(&reason);
+    if (!driver)
+      return Status(StatusCode::NoDevice, "no Level Zero device: " + reason);
+    return openLevelZeroDevice(*driver, ordinal);
+  }
   if (target == "opencl") {
     std::string reason;
     const OpenCLDriver *driver = getOpenCLDriver(&reason);
@@ -229,8 +247,8 @@ tessera::runtime::openDevice(const std::string &target, int ordinal) {
                            devices.size()));
     return openDevice(devices[ordinal].target, devices[ordinal].ordinal);
   }
-  return Status(
-      StatusCode::InvalidArgument,
-      "unknown target '" + target +
-          "': the runtime knows auto, cpu, cuda, hip, vulkan and opencl");
+  return Status(StatusCode::InvalidArgument,
+                "unknown target '" + target +
+                    "': the runtime knows auto, cpu, cuda, hip, vulkan, "
+                    "level-zero and opencl");
 }

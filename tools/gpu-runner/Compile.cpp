@@ -76,7 +76,7 @@ static void assemble(compiler::CompiledProgram &program,
 
 /// The kind of code that a file holds, by how it begins; none for the CPU's.
 static runtime::KernelImage::Kind guessKind(StringRef code, StringRef target) {
-  if (target == "vulkan" || target == "opencl")
+  if (compiler::isSpirvTarget(target))
     return runtime::KernelImage::SPIRV;
   if (target == "hip")
     return runtime::KernelImage::HSACO;

@@ -65,7 +65,7 @@ static bool runsOn(StringRef target, StringRef chip, StringRef host,
     return code->level <= device->level &&
            (!isCubin || code->level / 10 == device->level / 10);
   }
-  if (target == "vulkan" || target == "opencl") {
+  if (compiler::isSpirvTarget(target)) {
     const Chip *code = findChip(target, chip);
     const Chip *device = findChip(target, host);
     // A kernel that takes too much of what both have is refused by itself.
@@ -92,7 +92,14 @@ static bool runsOn(StringRef target, StringRef chip, StringRef host,
 static std::string getChipFor(const runtime::DeviceInfo &device) {
   if (device.target == "cpu")
     return compiler::getHostChip().str();
-  // What a device of Vulkan or OpenCL reports may have a name.
+  // Of a family that the compiler knows, the device may have less than that.
+  if (!device.family.empty())
+    if (const Chip *chip = findChip(device.target, device.family))
+      if (chip->workgroupMemoryBytes <=
+              static_cast<int64_t>(device.workgroupMemoryBytes) &&
+          runsOn(device.target, chip->name, device.chip, /*isCubin=*/false))
+        return chip->name;
+  // What a device of a target of SPIR-V reports may have a name.
   if (const Chip *chip = findChip(device.target, device.chip))
     return chip->name;
   std::string best;
@@ -253,6 +260,7 @@ LogicalResult runner::chooseTarget(const Options &options, bool run,
       {"number", info.ordinal},
       {"chip", info.chip},
       {"target_id", info.targetId},
+      {"chip_source", info.chipSource},
       {"name", llvm::json::fixUTF8(info.name)},
       {"driver", llvm::json::fixUTF8(info.driver)},
       {"memory_bytes", static_cast<int64_t>(info.memoryBytes)},
@@ -274,7 +282,7 @@ void runner::listDevices(Report &report) {
     std::string chip = getChipFor(device);
     if (chip.empty())
       chip = device.chip;
-    report.text() << llvm::left_justify(place, 9)
+    report.text() << llvm::left_justify(place, 13)
                   << llvm::left_justify(chip, 14) << " " << device.name;
     if (!device.targetId.empty() && device.targetId != chip)
       report.text() << " (" << device.targetId << ")";
@@ -288,6 +296,8 @@ void runner::listDevices(Report &report) {
                     << formatBytes(static_cast<double>(device.memoryBytes));
     if (!device.driver.empty())
       report.text() << ", " << device.driver;
+    if (!device.chipSource.empty())
+      report.text() << ", " << device.chipSource;
     report.text() << "\n";
     list.push_back(llvm::json::Object{
         {"target", device.target},
@@ -297,6 +307,7 @@ void runner::listDevices(Report &report) {
         {"name", llvm::json::fixUTF8(device.name)},
         {"kind", device.kind},
         {"driver", llvm::json::fixUTF8(device.driver)},
+        {"chip_source", device.chipSource},
         {"memory_bytes", static_cast<int64_t>(device.memoryBytes)},
         {"units", device.computeUnits}});
   }

@@ -18,7 +18,7 @@ namespace runner {
 
 /// What a program is compiled for, and the device that is to run it.
 struct Target {
-  /// "cpu", "cuda", "hip", "vulkan" or "opencl".
+  /// "cpu", "cuda", "hip", "vulkan", "opencl" or "level-zero".
   std::string name;
   /// A chip that the compiler knows.
   std::string chip;

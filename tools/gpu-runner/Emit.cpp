@@ -42,11 +42,11 @@ LogicalResult runner::checkStage(EmitStage stage, StringRef target,
                                  Report &report) {
   StringRef owner = getTargetOf(stage);
   if (owner.empty() || owner == target ||
-      (owner == "vulkan" && target == "opencl"))
+      (owner == "vulkan" && compiler::isSpirvTarget(target)))
     return success();
   return report.fail(
       Exit::Usage, "--emit=" + getStageName(stage) + " is for target " + owner +
-                       (owner == "vulkan" ? " or opencl" : "") +
+                       (owner == "vulkan" ? ", opencl or level-zero" : "") +
                        ", but the target is " + target + "; say " +
                        (owner == "cpu" ? "--target=cpu"
                                        : "--target=" + owner.str() + ":CHIP"));

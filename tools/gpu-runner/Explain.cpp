@@ -146,6 +146,8 @@ void runner::explain(const compiler::CompiledProgram &program,
   }
   if (program.products.empty())
     os << "no matrix products\n";
+  if (device && !device->info().chipSource.empty())
+    os << "chip " << chip.name << ": " << device->info().chipSource << "\n";
   for (const compiler::KernelReport &kernel : program.kernels) {
     llvm::json::Object object{{"name", kernel.name},
                               {"schedule", kernel.schedule},

@@ -16,10 +16,8 @@ using namespace runner;
 // Targets and stages
 //===----------------------------------------------------------------------===//
 
-static constexpr StringRef targets[] = {"cpu", "cuda", "hip", "vulkan",
-                                        "opencl"};
-/// Designed, and not there.
-static constexpr StringRef plannedTargets[] = {"level-zero"};
+static constexpr StringRef targets[] = {"cpu",    "cuda",   "hip",
+                                        "vulkan", "opencl", "level-zero"};
 
 ArrayRef<StringRef> runner::getTargets() { return targets; }
 
@@ -53,10 +51,6 @@ static std::string suggest(StringRef given, ArrayRef<StringRef> known) {
 LogicalResult runner::parseTarget(StringRef value, Options &options,
                                   Report &report, StringRef option) {
   auto [name, rest] = value.split(':');
-  if (llvm::is_contained(plannedTargets, name))
-    return report.fail(Exit::Usage, "target " + name +
-                                        " is not built yet; known are " +
-                                        llvm::join(getTargets(), ", "));
   if (!llvm::is_contained(targets, name) && name != "auto") {
     llvm::SmallVector<StringRef> known(getTargets());
     known.push_back("auto");
@@ -459,15 +453,16 @@ What is run, and where
   --entry=NAME        the function to run (main)
   --target=auto       the best device of this machine; the CPU if it has no other
   --target=TARGET[:NUMBER][:CHIP]
-                      TARGET is cpu, cuda, hip, vulkan or opencl; NUMBER as
-                      --list-devices counts; CHIP is what to compile for (cuda:sm_80,
-                      hip:gfx942). With --emit=hsaco several chips, divided by
+                      TARGET is cpu, cuda, hip, vulkan, opencl or level-zero;
+                      NUMBER as --list-devices counts; CHIP is what to compile
+                      for (cuda:sm_80, hip:gfx942). With --emit=hsaco several chips, divided by
                       commas, give one bundle (hip:gfx942,gfx1100). With
                       cpu:emulate=CHIP the CPU runs the code of a chip of
                       another target, each of its lanes by itself
   --device=WHICH      the first device of the target, as --list-devices has them,
                       that is WHICH (discrete, integrated, virtual or software,
-                      which Vulkan tells) or has WHICH in its name, in upper or
+                      which Vulkan and
+                      Level Zero tell) or has WHICH in its name, in upper or
                       lower case
 
 Arguments and outputs
@@ -549,8 +544,8 @@ Looking inside
   --emit=STAGE        prints the program at a stage instead of running it:
                       schedule, tessera, vendor, llvm, ptx, cubin (cuda),
                       amdgcn, hsaco (hip), object, asm (cpu), spirv, spirv-asm
-                      (vulkan, opencl). With a chip in
-                      --target it needs no device
+                      (vulkan, opencl, level-zero). With a chip in --target it
+                      needs no device
   -o FILE             where --emit writes
   --kernels=FILE      runs the kernels of FILE rather than those compiled, which
                       it was made from by hand: what --emit=ptx, cubin, hsaco
@@ -559,7 +554,7 @@ Looking inside
                       prints the program after each pass
   --ptxas             assembles PTX by ptxas rather than by the driver
   --validate          has spirv-val look at the kernels first (vulkan,
-                      opencl)
+                      opencl, level-zero)
   --vulkan-validation has Vulkan's validation layer look at the calls of the
                       driver; an error makes the exit status 1
 

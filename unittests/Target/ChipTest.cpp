@@ -125,6 +125,23 @@ TEST_F(ChipTest, FindsOpenCLChipsByWhatTheyReport) {
                   ->findInstruction("coop.m8n16k16.f32.f16")
                   ->opaque);
   EXPECT_EQ(findChip("opencl", "s16-w65536-t1024-f64-f16")->name, "simt");
+  // Intel's matrix unit, which is that of the chips that have a name.
+  for (auto [text, name] : {std::pair("s16-w131072-t1024-f16-f64-dpas", "bmg"),
+                            {"s8-w65536-t1024-f16-dpas", "dg2"}}) {
+    const Chip *device = findChip("level-zero", text);
+    const Chip *named = findChip("level-zero", name);
+    ASSERT_TRUE(device && named) << text;
+    ASSERT_EQ(device->instructions.size(), named->instructions.size());
+    for (size_t i = 0; i < named->instructions.size(); ++i)
+      EXPECT_EQ(device->instructions[i].name, named->instructions[i].name);
+    EXPECT_TRUE(device->instructions.front().matrixUnit);
+    EXPECT_EQ(device->registersPerThread, named->registersPerThread);
+  }
+  // Level Zero's devices are OpenCL's.
+  EXPECT_EQ(findChip("level-zero", "pvc"), findChip("opencl", "pvc"));
+  EXPECT_EQ(getKnownChips("level-zero"), getKnownChips("opencl"));
+  for (const char *name : {"s32-w65536-t512-dpas", "s1-w65536-t512-dpas"})
+    EXPECT_FALSE(findChip("level-zero", name)) << name;
   for (const char *name : {"", "s16", "s16-w65536", "s4-w65536-t512",
                            "s16-w65536-t512-f15", "s16-w65536-t512-"})
     EXPECT_FALSE(findChip("opencl", name)) << name;

@@ -49,7 +49,8 @@ struct Flavour {
   bool isKernel;
 };
 
-/// That of the target `vulkan`, or of `opencl`; null for another.
+/// That of the target `vulkan`, or of `opencl`, which is that of `level-zero`
+/// as well; null for another.
 const Flavour *getFlavour(llvm::StringRef target);
 
 /// A chip of one of the two; an error at `op` where there is none.

@@ -57,7 +57,7 @@ static const Flavour flavours[] = {
 
 const Flavour *mlir::tessera::getFlavour(StringRef target) {
   for (const Flavour &flavour : flavours)
-    if (flavour.target == target)
+    if (flavour.target == getChipTarget(target))
       return &flavour;
   return nullptr;
 }
@@ -65,8 +65,9 @@ const Flavour *mlir::tessera::getFlavour(StringRef target) {
 FailureOr<const Chip *>
 mlir::tessera::getSpirvChip(Operation *op, StringRef target, StringRef chip) {
   if (!getFlavour(target))
-    return op->emitError() << "the target " << target
-                           << " takes no SPIR-V: vulkan and opencl do";
+    return op->emitError()
+           << "the target " << target
+           << " takes no SPIR-V: vulkan, opencl and level-zero do";
   return getChip(op, target, chip);
 }
 

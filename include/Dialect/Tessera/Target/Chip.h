@@ -281,6 +281,13 @@ struct Chip {
   const MatrixInstruction *findInstruction(llvm::StringRef name) const;
 };
 
+/// The target whose chips `target` has. It is its own, but for level-zero,
+/// whose devices run what is compiled for opencl.
+llvm::StringRef getChipTarget(llvm::StringRef target);
+
+/// Whether the kernels of a target are SPIR-V.
+bool isSpirvTarget(llvm::StringRef target);
+
 /// A chip by name, or null. Chips live as long as the program.
 const Chip *findChip(llvm::StringRef target, llvm::StringRef name);
 

@@ -11,7 +11,7 @@ include "mlir/Pass/PassBase.td"
 
 defvar targetOptions = [
   Option<"target", "target", "std::string", /*default=*/"\"cpu\"",
-         "Target to compile for: cpu, cuda, hip, vulkan or opencl">,
+         "Target to compile for: cpu, cuda, hip, vulkan, opencl or level-zero">,
   Option<"chip", "chip", "std::string", /*default=*/"\"\"",
          "Chip of the target (cpu: empty is the host's)">];
 

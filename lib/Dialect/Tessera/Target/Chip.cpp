@@ -38,8 +38,18 @@ const MatrixInstruction *Chip::findInstruction(llvm::StringRef name) const {
   return nullptr;
 }
 
+llvm::StringRef mlir::tessera::getChipTarget(llvm::StringRef target) {
+  return target == "level-zero" ? "opencl" : target;
+}
+
+bool mlir::tessera::isSpirvTarget(llvm::StringRef target) {
+  llvm::StringRef of = getChipTarget(target);
+  return of == "vulkan" || of == "opencl";
+}
+
 const Chip *mlir::tessera::findChip(llvm::StringRef target,
                                     llvm::StringRef name) {
+  target = getChipTarget(target);
   for (const Chip &chip : getAllChips())
     if (chip.target == target && chip.name == name)
       return &chip;
@@ -54,6 +64,7 @@ const Chip *mlir::tessera::findChip(llvm::StringRef target,
 
 std::vector<std::string> mlir::tessera::getKnownChips(llvm::StringRef target,
                                                       llvm::StringRef name) {
+  target = getChipTarget(target);
   std::vector<std::string> names;
   bool emulated = target == "cpu" && name.starts_with(emulationPrefix);
   for (const Chip &chip : emulated ? getEmulatedChips() : getAllChips())

@@ -36,6 +36,7 @@
 
 #include "Tables.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace mlir::tessera;
@@ -123,6 +124,31 @@ static void addDpas(Chip &chip) {
   }
 }
 
+void mlir::tessera::addIntelMatrixUnit(Chip &chip) {
+  chip.accessBytes = 16;
+  chip.alignedAccess = true;
+  chip.rowPaddingBytes = 16;
+  chip.asyncCopy = false;
+  // A hardware thread runs a subgroup and has 128 registers, each of 4 bytes
+  // for each lane ("oneAPI GPU Optimization Guide", "Small Register Mode vs.
+  // Large Register Mode"; that of 256, with half the threads, is not used).
+  // An Xe-core has 64 of them, or with subgroups of 8 lanes 128.
+  chip.registersPerThread = 128;
+  chip.registersPerWorkgroup = 128 * 1024;
+  // None of it is measured on a device: the largest tiles of which Intel's
+  // compiler spills no register (docs/Intel.md). 32x32 accumulators of 16
+  // lanes take 64 registers, 16x16 of 8 take 32.
+  bool wide = chip.subgroupSize == 16;
+  chip.matrixDefaults = wide ? ScheduleDefaults{{128, 128}, {32, 32}, 32, 1}
+                             : ScheduleDefaults{{64, 64}, {16, 16}, 64, 1};
+  chip.scalarDefaults = {{64, 64}, {16, wide ? 32 : 16}, 64, 1};
+  chip.simt = {256, 1, 8 * chip.processors, 4};
+  std::vector<MatrixInstruction> others = std::move(chip.instructions);
+  chip.instructions.clear();
+  addDpas(chip);
+  llvm::append_range(chip.instructions, others);
+}
+
 void mlir::tessera::addIntelChips(std::vector<Chip> &chips) {
   struct Entry {
     const char *name;
@@ -151,28 +177,10 @@ void mlir::tessera::addIntelChips(std::vector<Chip> &chips) {
     chip.workgroupMemoryBytes = entry.workgroupKiB * 1024;
     // "Max_Work_Group_Size", ibidem.
     chip.maxThreads = 1024;
-    chip.accessBytes = 16;
-    chip.alignedAccess = true;
-    chip.rowPaddingBytes = 16;
-    chip.asyncCopy = false;
-    // A hardware thread runs a subgroup and has 128 registers, each of 4 bytes
-    // for each lane ("oneAPI GPU Optimization Guide", "Small Register Mode vs.
-    // Large Register Mode"; that of 256, with half the threads, is not used).
-    // An Xe-core has 64 of them, or on dg2 128 of half the lanes.
-    chip.registersPerThread = 128;
-    chip.registersPerWorkgroup = 128 * 1024;
     chip.processors = entry.processors;
-    // None of it is measured on a device: the largest tiles of which Intel's
-    // compiler spills no register (docs/Intel.md). 32x32 accumulators of 16
-    // lanes take 64 registers, 16x16 of 8 take 32.
-    bool wide = entry.lanes == 16;
-    chip.matrixDefaults = wide ? ScheduleDefaults{{128, 128}, {32, 32}, 32, 1}
-                               : ScheduleDefaults{{64, 64}, {16, 16}, 64, 1};
-    chip.scalarDefaults = {{64, 64}, {16, wide ? 32 : 16}, 64, 1};
-    chip.simt = {256, 1, 8 * entry.processors, 4};
     // Xe-HPG has neither arithmetic nor atomics of f64.
-    chip.hasF64 = chip.hasAtomicF64 = wide;
-    addDpas(chip);
+    chip.hasF64 = chip.hasAtomicF64 = entry.lanes == 16;
+    addIntelMatrixUnit(chip);
     addScalarInstructions(chip);
     chips.push_back(std::move(chip));
   }

@@ -16,9 +16,12 @@
 //     f16, f64   arithmetic in them              cl_khr_fp16, cl_khr_fp64
 //     a32, a64   atomic sums of f32, of f64      cl_ext_float_atomics
 //
-// and products of a matrix unit, spelt as Vulkan's. OpenCL cannot be asked for
-// those: a device never reports any, but kernels of cooperative matrices can be
-// compiled for one that is known to have them.
+//     dpas       Intel's matrix unit (IntelTable.cpp), for subgroups of 8 or of
+//                16 lanes. Level Zero tells (lib/Runtime/LevelZero); OpenCL
+//                cannot be asked for it
+//
+// and products of cooperative matrices, spelt as Vulkan's: no device reports
+// any, but kernels of them can be compiled for one that is known to have them.
 //
 // A device without subgroups has "s1": each thread is a subgroup of its own,
 // and fragments are one thread's. Threads then share by workgroup memory alone.
@@ -50,7 +53,9 @@ static std::unique_ptr<Chip> parse(llvm::StringRef name,
   chip->hasAtomicF32 = chip->hasAtomicF64 = false;
   llvm::SmallVector<llvm::StringRef> fields;
   description.split(fields, '-');
+  bool dpas = false;
   const std::pair<const char *, bool *> options[] = {
+      {"dpas", &dpas},
       {"f16", &chip->hasF16},
       {"f64", &chip->hasF64},
       {"a32", &chip->hasAtomicF32},
@@ -63,6 +68,13 @@ static std::unique_ptr<Chip> parse(llvm::StringRef name,
       *option->second = true;
     else if (!field.starts_with("m"))
       return nullptr;
+  }
+  if (dpas) {
+    if (chip->subgroupSize != 8 && chip->subgroupSize != 16)
+      return nullptr;
+    // As many as one of the smaller products has (bmg).
+    chip->processors = 20;
+    addIntelMatrixUnit(*chip);
   }
   if (!chip->hasLanes()) {
     chip->matrixDefaults = chip->scalarDefaults = {{16, 32}, {4, 8}, 32, 1};

@@ -18,6 +18,11 @@ void addVulkanChips(std::vector<Chip> &chips);
 void addIntelChips(std::vector<Chip> &chips);
 void addOpenCLChips(std::vector<Chip> &chips);
 
+/// Gives a chip with subgroups of 8 or 16 lanes Intel's matrix unit: its rows
+/// before those there are, and the registers and default tilings that go with
+/// it (IntelTable.cpp).
+void addIntelMatrixUnit(Chip &chip);
+
 /// The chip that a device of Vulkan reports (VulkanTable.cpp), or null where
 /// the text describes none. It lives as long as the program.
 const Chip *findReportedChip(llvm::StringRef description);

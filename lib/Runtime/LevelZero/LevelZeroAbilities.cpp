@@ -1,0 +1,282 @@
+//===- LevelZeroAbilities.cpp - What a device of Level Zero is ------------===//
+//
+// Whether a device has a matrix unit is told by Intel's driver since 24.05
+// (ZE_intel_experimental_device_module_dp_properties). Which family it is of,
+// and with older drivers the matrix unit as well, is told by the version of its
+// hardware (ZE_extension_device_ip_version), else by its PCI number.
+//
+//===----------------------------------------------------------------------===//
+
+#include "LevelZeroAbilities.h"
+
+#include "../Format.h"
+
+#include <algorithm>
+#include <cstring>
+
+using namespace tessera::runtime;
+
+//===----------------------------------------------------------------------===//
+// Families
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// A family that the compiler has a table of, all of whose devices have `dpas`.
+struct Family {
+  const char *name;
+  /// Versions of its hardware: major, least and greatest minor. Intel's driver
+  /// counts them as (major << 22 | minor << 14 | revision), PRODUCT_CONFIG of
+  /// its platforms.h.
+  uint32_t major, firstMinor, lastMinor;
+  /// PCI numbers, from the first one to the last (igfxfmid.h of its
+  /// compiler).
+  uint32_t firstDevice, lastDevice;
+};
+} // namespace
+
+static const Family families[] = {
+    {"dg2", 12, 55, 57, 0x4f80, 0x4f88}, {"dg2", 12, 55, 57, 0x5690, 0x56c2},
+    {"pvc", 12, 60, 61, 0x0b69, 0x0b69}, {"pvc", 12, 60, 61, 0x0b6e, 0x0b6e},
+    {"pvc", 12, 60, 61, 0x0bd0, 0x0bdb}, {"bmg", 20, 1, 2, 0xe202, 0xe223},
+};
+
+static constexpr uint32_t intelVendor = 0x8086;
+
+static void findFamily(LevelZeroAbilities &abilities, uint32_t ipVersion,
+                       bool tellsDpas) {
+  uint32_t major = ipVersion >> 22, minor = ipVersion >> 14 & 0xff,
+           revision = ipVersion & 0x3fff;
+  const ze_device_properties_t &properties = abilities.properties;
+  if (properties.vendorId == intelVendor)
+    for (const Family &family : families)
+      if (ipVersion ? family.major == major && family.firstMinor <= minor &&
+                          minor <= family.lastMinor
+                    : family.firstDevice <= properties.deviceId &&
+                          properties.deviceId <= family.lastDevice)
+        abilities.family = family.name;
+  std::string hardware =
+      ipVersion ? format("hardware %u.%u.%u", major, minor, revision)
+                : format("PCI number %04x:%04x", properties.vendorId,
+                         properties.deviceId);
+  abilities.source =
+      hardware + (abilities.family.empty() ? ", of no known family"
+                                           : " is " + abilities.family);
+  if (!tellsDpas)
+    abilities.hasDpas = !abilities.family.empty();
+  abilities.source +=
+      std::string(abilities.hasDpas ? "; it has" : "; it has no") + " dpas, " +
+      (tellsDpas           ? "says the driver"
+       : abilities.hasDpas ? "as all of them"
+                           : "as far as is known: the driver does not tell");
+}
+
+//===----------------------------------------------------------------------===//
+// Queries
+//===----------------------------------------------------------------------===//
+
+/// A list that `get` fills in, which is called like zeDeviceGet.
+template <typename Element, typename Get>
+static ze_result_t getList(std::vector<Element> &list, Get get) {
+  uint32_t count = 0;
+  if (ze_result_t result = get(&count, static_cast<Element *>(nullptr)))
+    return result;
+  list.resize(count);
+  ze_result_t result = count ? get(&count, list.data()) : ZE_RESULT_SUCCESS;
+  list.resize(std::min<size_t>(count, list.size()));
+  return result;
+}
+
+LevelZeroAbilities
+tessera::runtime::queryLevelZeroDevice(const LevelZeroDriver &driver,
+                                       ze_driver_handle_t handle,
+                                       ze_device_handle_t device) {
+  LevelZeroAbilities result;
+  result.driver = handle;
+  result.device = device;
+  // The first failure stays; what is not needed to run may be unknown.
+  auto need = [&](const char *call, ze_result_t code) {
+    if (code && result.failure.empty())
+      result.failure = LevelZeroDriver::describe(call, code);
+    return code == ZE_RESULT_SUCCESS;
+  };
+  need("zeDriverGetApiVersion",
+       driver.driverGetApiVersion(handle, &result.apiVersion));
+  ze_driver_properties_t ofDriver;
+  if (driver.driverGetProperties(handle, &ofDriver) == ZE_RESULT_SUCCESS)
+    result.driverVersion = ofDriver.driverVersion;
+  std::vector<ze_driver_extension_properties_t> extensions;
+  getList(extensions, [&](uint32_t *count, auto *list) {
+    return driver.driverGetExtensions(handle, count, list);
+  });
+  auto has = [&](const char *name) {
+    return std::any_of(
+        extensions.begin(), extensions.end(), [&](const auto &extension) {
+          return std::string(extension.name,
+                             strnlen(extension.name, sizeof(extension.name))) ==
+                 name;
+        });
+  };
+
+  bool inTicks = result.apiVersion >= (1 << 16 | 2);
+  ze_device_ip_version_ext_t version;
+  ze_device_properties_t &properties = result.properties;
+  properties.stype = inTicks ? ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES_1_2
+                             : ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES;
+  if (has("ZE_extension_device_ip_version"))
+    properties.pNext = &version;
+  need("zeDeviceGetProperties",
+       driver.deviceGetProperties(device, &properties));
+  properties.pNext = nullptr;
+  properties.name[sizeof(properties.name) - 1] = '\0';
+  auto resolution = static_cast<double>(properties.timerResolution);
+  if (resolution > 0)
+    result.ticksPerSecond = inTicks ? resolution : 1e9 / resolution;
+
+  need("zeDeviceGetComputeProperties",
+       driver.deviceGetComputeProperties(device, &result.compute));
+  result.compute.numSubGroupSizes =
+      std::min<uint32_t>(result.compute.numSubGroupSizes, 8);
+
+  ze_float_atomic_ext_properties_t atomics;
+  ze_intel_device_module_dp_exp_properties_t products;
+  bool tellsDpas = has("ZE_intel_experimental_device_module_dp_properties");
+  if (has("ZE_extension_float_atomics"))
+    result.module.pNext = &atomics;
+  if (tellsDpas) {
+    products.pNext = result.module.pNext;
+    result.module.pNext = &products;
+  }
+  need("zeDeviceGetModuleProperties",
+       driver.deviceGetModuleProperties(device, &result.module));
+  result.module.pNext = nullptr;
+  result.addsF32 = atomics.fp32Flags & ZE_DEVICE_FP_ATOMIC_EXT_FLAG_GLOBAL_ADD;
+  result.addsF64 = atomics.fp64Flags & ZE_DEVICE_FP_ATOMIC_EXT_FLAG_GLOBAL_ADD;
+  result.hasDpas = products.flags & ZE_INTEL_DEVICE_MODULE_EXP_FLAG_DPAS;
+  findFamily(result, version.ipVersion, tellsDpas);
+
+  std::vector<ze_device_memory_properties_t> memories;
+  getList(memories, [&](uint32_t *count, auto *list) {
+    return driver.deviceGetMemoryProperties(device, count, list);
+  });
+  for (const ze_device_memory_properties_t &memory : memories)
+    result.memoryBytes += memory.totalSize;
+  std::vector<ze_device_cache_properties_t> caches;
+  getList(caches, [&](uint32_t *count, auto *list) {
+    return driver.deviceGetCacheProperties(device, count, list);
+  });
+  for (const ze_device_cache_properties_t &cache : caches)
+    result.cacheBytes = std::max<uint64_t>(result.cacheBytes, cache.cacheSize);
+  std::vector<ze_command_queue_group_properties_t> groups;
+  need("zeDeviceGetCommandQueueGroupProperties",
+       getList(groups, [&](uint32_t *count, auto *list) {
+         return driver.deviceGetQueueGroups(device, count, list);
+       }));
+  for (size_t i = 0; i < groups.size() && result.queueGroup < 0; ++i)
+    if (groups[i].flags & ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COMPUTE &&
+        groups[i].numQueues > 0)
+      result.queueGroup = static_cast<int>(i);
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// Conclusions
+//===----------------------------------------------------------------------===//
+
+std::string
+tessera::runtime::explainUnfit(const LevelZeroAbilities &abilities) {
+  if (!abilities.failure.empty())
+    return abilities.failure;
+  if (abilities.properties.type != ZE_DEVICE_TYPE_GPU &&
+      abilities.properties.type != ZE_DEVICE_TYPE_CPU)
+    return format("it is neither a GPU nor a CPU (type %u)",
+                  abilities.properties.type);
+  uint32_t spirv = abilities.module.spirvVersionSupported;
+  if (spirv == 0)
+    return "it takes no SPIR-V";
+  if (spirv < (1 << 16 | 2))
+    return format("it takes SPIR-V %u.%u, and 1.2 is needed", spirv >> 16,
+                  spirv & 0xffff);
+  if (abilities.queueGroup < 0)
+    return "none of its queues takes kernels";
+  if (abilities.compute.maxTotalGroupSize == 0 ||
+      abilities.compute.maxSharedLocalMemory == 0)
+    return "it has no workgroups, or no memory for them";
+  return "";
+}
+
+/// The lanes that a subgroup is asked to have; 1 where the device has none.
+static int chooseSubgroupSize(const LevelZeroAbilities &abilities) {
+  const uint32_t *sizes = abilities.compute.subGroupSizes;
+  const uint32_t *end = sizes + abilities.compute.numSubGroupSizes;
+  // Lanes exchange values from SPIR-V 1.3 on.
+  if (abilities.module.spirvVersionSupported < (1 << 16 | 3))
+    return 1;
+  // The matrix unit works for the smallest ones. Without it 16 leaves most
+  // registers to a thread without wasting lanes.
+  if (abilities.hasDpas && sizes != end)
+    if (uint32_t least = *std::min_element(sizes, end);
+        least == 8 || least == 16)
+      return static_cast<int>(least);
+  for (uint32_t size : {16, 32, 8, 64, 128})
+    if (std::find(sizes, end, size) != end)
+      return static_cast<int>(size);
+  return 1;
+}
+
+/// What there is to know of the device for a compiler, as the compiler's table
+/// reads it (OpenCLTable.cpp).
+static std::string describeChip(const LevelZeroAbilities &abilities) {
+  int lanes = chooseSubgroupSize(abilities);
+  std::string text =
+      format("s%d-w%u-t%u", lanes, abilities.compute.maxSharedLocalMemory,
+             abilities.compute.maxTotalGroupSize);
+  if (abilities.module.flags & ZE_DEVICE_MODULE_FLAG_FP16)
+    text += "-f16";
+  if (abilities.module.flags & ZE_DEVICE_MODULE_FLAG_FP64)
+    text += "-f64";
+  if (abilities.addsF32)
+    text += "-a32";
+  if (abilities.addsF64)
+    text += "-a64";
+  if (abilities.hasDpas && (lanes == 8 || lanes == 16))
+    text += "-dpas";
+  return text;
+}
+
+DeviceInfo
+tessera::runtime::describeDevice(const LevelZeroAbilities &abilities) {
+  const ze_device_properties_t &properties = abilities.properties;
+  DeviceInfo info;
+  info.target = "level-zero";
+  info.chip = describeChip(abilities);
+  info.family = abilities.family;
+  info.chipSource = abilities.source;
+  info.name = properties.name;
+  info.driver = format(
+      "Level Zero %u.%u, driver %u.%u.%u", abilities.apiVersion >> 16,
+      abilities.apiVersion & 0xffff, abilities.driverVersion >> 24,
+      abilities.driverVersion >> 16 & 0xff, abilities.driverVersion & 0xffff);
+  info.subgroupSize = chooseSubgroupSize(abilities);
+  info.memoryBytes = abilities.memoryBytes;
+  info.workgroupMemoryBytes = abilities.compute.maxSharedLocalMemory;
+  info.l2Bytes = abilities.cacheBytes;
+  info.computeUnits =
+      static_cast<int>(properties.numSlices * properties.numSubslicesPerSlice);
+  info.clockMHz = static_cast<int>(properties.coreClockRate);
+  info.isSoftware = properties.type == ZE_DEVICE_TYPE_CPU;
+  info.kind = info.isSoftware ? "software"
+              : properties.flags & ZE_DEVICE_PROPERTY_FLAG_INTEGRATED
+                  ? "integrated"
+                  : "discrete";
+  return info;
+}
+
+double
+tessera::runtime::getElapsedMilliseconds(const LevelZeroAbilities &abilities,
+                                         uint64_t begin, uint64_t end) {
+  uint32_t bits = abilities.properties.kernelTimestampValidBits;
+  uint64_t mask =
+      bits == 0 || bits >= 64 ? UINT64_MAX : (uint64_t(1) << bits) - 1;
+  uint64_t ticks = (end - begin) & mask;
+  return static_cast<double>(ticks) * 1e3 / abilities.ticksPerSecond;
+}

@@ -1,0 +1,59 @@
+//===- LevelZeroAbilities.h - What a device of Level Zero is ----*- C++ -*-===//
+
+#ifndef TESSERA_LIB_RUNTIME_LEVELZERO_LEVELZEROABILITIES_H
+#define TESSERA_LIB_RUNTIME_LEVELZERO_LEVELZEROABILITIES_H
+
+#include "LevelZeroDriver.h"
+
+#include "Runtime/Device.h"
+
+#include <string>
+#include <vector>
+
+namespace tessera::runtime {
+
+/// What there is to know of a device.
+struct LevelZeroAbilities {
+  ze_driver_handle_t driver = nullptr;
+  ze_device_handle_t device = nullptr;
+  /// Of the driver: 1.3 as (1 << 16 | 3).
+  uint32_t apiVersion = 0;
+  uint32_t driverVersion = 0;
+  ze_device_properties_t properties;
+  ze_device_compute_properties_t compute;
+  ze_device_module_properties_t module;
+  uint64_t memoryBytes = 0, cacheBytes = 0;
+  /// Ticks of a kernel's timestamps in a second.
+  double ticksPerSecond = 0;
+  /// The first group of queues that takes kernels; -1 if there is none.
+  int queueGroup = -1;
+  bool addsF32 = false, addsF64 = false;
+  /// Whether the device has `dpas`.
+  bool hasDpas = false;
+  /// By what that, and the family, are known; in messages.
+  std::string source;
+  /// "pvc", "bmg" or "dg2"; empty for others.
+  std::string family;
+  /// What could not be asked for, as a status: the device is of no use then.
+  std::string failure;
+};
+
+/// Asks the driver for all of it.
+LevelZeroAbilities queryLevelZeroDevice(const LevelZeroDriver &driver,
+                                        ze_driver_handle_t handle,
+                                        ze_device_handle_t device);
+
+/// Why Tessera's kernels cannot run on a device; empty if they can.
+std::string explainUnfit(const LevelZeroAbilities &abilities);
+
+DeviceInfo describeDevice(const LevelZeroAbilities &abilities);
+
+/// Milliseconds from one timestamp of a device to a later one. Of a counter
+/// only `kernelTimestampValidBits` count, and it may have started again from 0
+/// once in between.
+double getElapsedMilliseconds(const LevelZeroAbilities &abilities,
+                              uint64_t begin, uint64_t end);
+
+} // namespace tessera::runtime
+
+#endif // TESSERA_LIB_RUNTIME_LEVELZERO_LEVELZEROABILITIES_H

@@ -1,0 +1,639 @@
+//===- LevelZeroDevice.cpp - Intel's GPUs by Level Zero -------------------===//
+//
+// The stream is an immediate command list, in which each command is followed by
+// a barrier: lists that order commands by themselves are of later versions.
+// Memory is the device's own (zeMemAllocDevice). Host memory that a device may
+// read has to come from the driver, so copies go through a buffer of that kind.
+//
+//     copy, fill, kernel     append, barrier
+//     wait                   barrier that signals an event, wait for the event
+//     begin, end of a time   barrier that signals an event with a timestamp
+//
+//===----------------------------------------------------------------------===//
+
+#include "LevelZeroDevice.h"
+
+#include "../DriverDevice.h"
+#include "../Format.h"
+#include "../SpirvModule.h"
+#include "LevelZeroAbilities.h"
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+
+using namespace tessera::runtime;
+
+//===----------------------------------------------------------------------===//
+// The device
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+constexpr size_t stagingBytes = 4 << 20;
+constexpr size_t allocationAlignment = 256;
+
+class LevelZeroDevice final : public DriverDevice {
+public:
+  LevelZeroDevice(const LevelZeroDriver &driver, LevelZeroAbilities abilities,
+                  DeviceInfo info)
+      : DriverDevice(std::move(info)), driver(driver),
+        abilities(std::move(abilities)) {}
+  ~LevelZeroDevice() override;
+
+  /// Second half of construction.
+  Status open();
+
+  Status loadImage(const KernelImage &image) override;
+
+protected:
+  DriverResult makeCurrent() override { return success(); }
+  /// Level Zero does not tell what is free.
+  DriverResult memInfo(size_t *, size_t *) override {
+    return {"", ZE_RESULT_ERROR_UNSUPPORTED_FEATURE};
+  }
+  DriverResult memAlloc(void **ptr, size_t bytes) override;
+  DriverResult memFree(void *ptr) override;
+  DriverResult queueCopyIn(void *to, const void *from, size_t bytes) override;
+  DriverResult queueCopyOut(void *to, const void *from, size_t bytes) override;
+  DriverResult queueFill(void *ptr, uint8_t pattern, size_t bytes) override;
+  DriverResult waitForStream() override;
+  DriverResult recordBegin() override { return mark(Begin); }
+  DriverResult recordEnd() override { return mark(End); }
+  DriverResult waitForEnd() override { return waitFor(End); }
+  DriverResult elapsed(float *milliseconds) override;
+  DriverResult moduleUnload(void *module) override;
+  DriverResult moduleGetFunction(void **function, void *module,
+                                 const char *name) override;
+  /// A kernel's workgroup memory is its own, and launches say how much.
+  DriverResult setDynamicLimit(void *, int64_t) override { return success(); }
+  DriverResult queueLaunch(void *function,
+                           const LaunchRequest &request) override;
+  /// Level Zero does not tell.
+  DriverResult occupancy(int *workgroups, void *, int64_t, int64_t) override {
+    *workgroups = -1;
+    return success();
+  }
+
+  std::string describe(DriverResult result) const override;
+  DriverFailure classify(int code) const override;
+  Status checkOwnLimits(const LaunchRequest &request) const override;
+  LoadedKernel describeKernel(void *function, void *module,
+                              const char *name) const override;
+  std::vector<std::string> listKernels(void *module) const override;
+
+private:
+  struct Function {
+    ze_kernel_handle_t handle = nullptr;
+    SpirvKernel kernel;
+    ze_kernel_properties_t properties;
+  };
+  /// An image: one module of Level Zero for each module of it.
+  struct Module {
+    std::vector<ze_module_handle_t> handles;
+    std::vector<Function> functions;
+  };
+  enum Event { Done, Begin, End, EventCount };
+
+  static DriverResult success() { return {"", ZE_RESULT_SUCCESS}; }
+  /// Puts a barrier behind a command that was appended.
+  DriverResult queued(const char *call, ze_result_t result);
+  /// Appends a barrier that signals the event, which nobody waits for any more.
+  DriverResult mark(Event event);
+  DriverResult waitFor(Event event);
+  Status build(const KernelImage &image, const SpirvModule &code,
+               Module &module);
+  Status addFunction(const KernelImage &image, const SpirvKernel &kernel,
+                     ze_module_handle_t handle, Module &module);
+  /// Reads the log, which it hands back to the driver.
+  std::string takeBuildLog(ze_module_build_log_handle_t log) const;
+  void release(Module &module);
+
+  const LevelZeroDriver &driver;
+  LevelZeroAbilities abilities;
+  ze_context_handle_t context = nullptr;
+  ze_command_list_handle_t list = nullptr;
+  ze_event_pool_handle_t pool = nullptr;
+  ze_event_handle_t events[EventCount] = {};
+  void *staging = nullptr;
+  /// Nothing that is queued will ever have run.
+  bool isLost = false;
+  /// In the order of loading.
+  std::vector<std::unique_ptr<Module>> modules;
+};
+
+} // namespace
+
+Status LevelZeroDevice::open() {
+  auto fail = [&](const char *call, ze_result_t result) {
+    return Status(
+        classify(result) == DriverFailure::OutOfMemory ? StatusCode::OutOfMemory
+                                                       : StatusCode::NoDevice,
+        format("level-zero device %d (%s) cannot be opened: %s", info().ordinal,
+               info().name.c_str(), describe({call, result}).c_str()));
+  };
+  ze_context_desc_t contextDesc;
+  if (ze_result_t result =
+          driver.contextCreate(abilities.driver, &contextDesc, &context))
+    return fail("zeContextCreate", result);
+  ze_command_queue_desc_t queueDesc;
+  queueDesc.ordinal = static_cast<uint32_t>(abilities.queueGroup);
+  if (ze_result_t result = driver.commandListCreateImmediate(
+          context, abilities.device, &queueDesc, &list))
+    return fail("zeCommandListCreateImmediate", result);
+  ze_event_pool_desc_t poolDesc;
+  poolDesc.flags =
+      ZE_EVENT_POOL_FLAG_HOST_VISIBLE | ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP;
+  poolDesc.count = EventCount;
+  if (ze_result_t result = driver.eventPoolCreate(context, &poolDesc, 1,
+                                                  &abilities.device, &pool))
+    return fail("zeEventPoolCreate", result);
+  for (uint32_t index = 0; index < EventCount; ++index) {
+    ze_event_desc_t eventDesc;
+    eventDesc.index = index;
+    eventDesc.signal = eventDesc.wait = ZE_EVENT_SCOPE_FLAG_HOST;
+    if (ze_result_t result =
+            driver.eventCreate(pool, &eventDesc, &events[index]))
+      return fail("zeEventCreate", result);
+  }
+  ze_host_mem_alloc_desc_t hostDesc;
+  if (ze_result_t result = driver.memAllocHost(context, &hostDesc, stagingBytes,
+                                               allocationAlignment, &staging))
+    return fail("zeMemAllocHost", result);
+  const ze_device_compute_properties_t &limits = abilities.compute;
+  const int64_t grid[3] = {limits.maxGroupCountX, limits.maxGroupCountY,
+                           limits.maxGroupCountZ};
+  const int64_t block[3] = {limits.maxGroupSizeX, limits.maxGroupSizeY,
+                            limits.maxGroupSizeZ};
+  setLimits(grid, block, limits.maxTotalGroupSize);
+  return Status::success();
+}
+
+LevelZeroDevice::~LevelZeroDevice() {
+  // What was not opened to its end has neither memory nor modules.
+  if (events[EventCount - 1])
+    releaseAll();
+  if (staging)
+    driver.memFree(context, staging);
+  for (ze_event_handle_t event : events)
+    if (event)
+      driver.eventDestroy(event);
+  if (pool)
+    driver.eventPoolDestroy(pool);
+  if (list)
+    driver.commandListDestroy(list);
+  if (context)
+    driver.contextDestroy(context);
+}
+
+std::string LevelZeroDevice::describe(DriverResult result) const {
+  std::string text = LevelZeroDriver::describe(result.call, result.code);
+  const char *more = nullptr;
+  if (driver.driverGetLastErrorDescription &&
+      driver.driverGetLastErrorDescription(abilities.driver, &more) ==
+          ZE_RESULT_SUCCESS &&
+      more && *more)
+    text += std::string(": ") + more;
+  return text;
+}
+
+DriverFailure LevelZeroDevice::classify(int code) const {
+  switch (code) {
+  case ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY:
+  case ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY:
+  // What is larger than maxMemAllocSize.
+  case ZE_RESULT_ERROR_UNSUPPORTED_SIZE:
+    return DriverFailure::OutOfMemory;
+  case ZE_RESULT_ERROR_DEVICE_LOST:
+  case ZE_RESULT_ERROR_DEVICE_REQUIRES_RESET:
+    return DriverFailure::Fault;
+  case ZE_RESULT_ERROR_INVALID_KERNEL_NAME:
+    return DriverFailure::NotFound;
+  default:
+    return DriverFailure::Other;
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// The stream
+//===----------------------------------------------------------------------===//
+
+DriverResult LevelZeroDevice::queued(const char *call, ze_result_t result) {
+  if (result)
+    return {call, result};
+  return {"zeCommandListAppendBarrier",
+          driver.appendBarrier(list, nullptr, 0, nullptr)};
+}
+
+DriverResult LevelZeroDevice::mark(Event event) {
+  if (ze_result_t result = driver.eventHostReset(events[event]))
+    return {"zeEventHostReset", result};
+  return {"zeCommandListAppendBarrier",
+          driver.appendBarrier(list, events[event], 0, nullptr)};
+}
+
+DriverResult LevelZeroDevice::waitFor(Event event) {
+  DriverResult result = {
+      "zeEventHostSynchronize",
+      driver.eventHostSynchronize(events[event], UINT64_MAX)};
+  isLost |= result.failed() && classify(result.code) == DriverFailure::Fault;
+  return result;
+}
+
+DriverResult LevelZeroDevice::waitForStream() {
+  // An event that will never be signalled must not be reset.
+  if (isLost)
+    return {"zeEventHostSynchronize", ZE_RESULT_ERROR_DEVICE_LOST};
+  DriverResult result = mark(Done);
+  return result.failed() ? result : waitFor(Done);
+}
+
+DriverResult LevelZeroDevice::elapsed(float *milliseconds) {
+  // A barrier has ended when all that stands before it has.
+  ze_kernel_timestamp_result_t begin, end;
+  for (auto [event, time] : {std::pair(Begin, &begin), {End, &end}})
+    if (ze_result_t result =
+            driver.eventQueryKernelTimestamp(events[event], time))
+      return {"zeEventQueryKernelTimestamp", result};
+  if (abilities.ticksPerSecond <= 0)
+    return {"zeDeviceGetProperties (timerResolution is 0)",
+            ZE_RESULT_ERROR_UNSUPPORTED_FEATURE};
+  *milliseconds = static_cast<float>(getElapsedMilliseconds(
+      abilities, begin.global.kernelEnd, end.global.kernelEnd));
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+DriverResult LevelZeroDevice::memAlloc(void **ptr, size_t bytes) {
+  ze_device_mem_alloc_desc_t desc;
+  return {"zeMemAllocDevice",
+          driver.memAllocDevice(context, &desc, std::max<size_t>(bytes, 1),
+                                allocationAlignment, abilities.device, ptr)};
+}
+
+DriverResult LevelZeroDevice::memFree(void *ptr) {
+  // What is queued may still use it.
+  waitForStream();
+  return {"zeMemFree", driver.memFree(context, ptr)};
+}
+
+DriverResult LevelZeroDevice::queueCopyIn(void *to, const void *from,
+                                          size_t bytes) {
+  for (size_t at = 0; at < bytes; at += stagingBytes) {
+    size_t size = std::min(stagingBytes, bytes - at);
+    std::memcpy(staging, static_cast<const char *>(from) + at, size);
+    DriverResult result =
+        queued("zeCommandListAppendMemoryCopy",
+               driver.appendMemoryCopy(list, static_cast<char *>(to) + at,
+                                       staging, size, nullptr, 0, nullptr));
+    if (!result.failed())
+      result = waitForStream();
+    if (result.failed())
+      return result;
+  }
+  return success();
+}
+
+DriverResult LevelZeroDevice::queueCopyOut(void *to, const void *from,
+                                           size_t bytes) {
+  for (size_t at = 0; at < bytes; at += stagingBytes) {
+    size_t size = std::min(stagingBytes, bytes - at);
+    DriverResult result =
+        queued("zeCommandListAppendMemoryCopy",
+               driver.appendMemoryCopy(list, staging,
+                                       static_cast<const char *>(from) + at,
+                                       size, nullptr, 0, nullptr));
+    if (!result.failed())
+      result = waitForStream();
+    if (result.failed())
+      return result;
+    std::memcpy(static_cast<char *>(to) + at, staging, size);
+  }
+  return success();
+}
+
+DriverResult LevelZeroDevice::queueFill(void *ptr, uint8_t pattern,
+                                        size_t bytes) {
+  return queued("zeCommandListAppendMemoryFill",
+                driver.appendMemoryFill(list, ptr, &pattern, 1, bytes, nullptr,
+                                        0, nullptr));
+}
+
+//===----------------------------------------------------------------------===//
+// Kernels
+//===----------------------------------------------------------------------===//
+
+std::string
+LevelZeroDevice::takeBuildLog(ze_module_build_log_handle_t log) const {
+  if (!log)
+    return "";
+  size_t size = 0;
+  std::string text;
+  if (driver.buildLogGetString(log, &size, nullptr) == ZE_RESULT_SUCCESS &&
+      size > 0) {
+    text.resize(size);
+    if (driver.buildLogGetString(log, &size, text.data()) != ZE_RESULT_SUCCESS)
+      text.clear();
+  }
+  driver.buildLogDestroy(log);
+  text.resize(std::min(text.find('\0'), text.size()));
+  text.erase(text.find_last_not_of(" \r\n\t") + 1);
+  return text.empty() ? "; its build log is empty"
+                      : "; its build log says:\n" + text;
+}
+
+void LevelZeroDevice::release(Module &module) {
+  for (Function &function : module.functions)
+    driver.kernelDestroy(function.handle);
+  for (ze_module_handle_t handle : module.handles)
+    driver.moduleDestroy(handle);
+}
+
+Status LevelZeroDevice::addFunction(const KernelImage &image,
+                                    const SpirvKernel &kernel,
+                                    ze_module_handle_t handle, Module &module) {
+  Function function;
+  function.kernel = kernel;
+  ze_kernel_desc_t desc;
+  desc.pKernelName = kernel.name.c_str();
+  std::string note = " (kernel '" + kernel.name + "')";
+  if (ze_result_t result = driver.kernelCreate(handle, &desc, &function.handle))
+    return refuseImage(image, {"zeKernelCreate", result}, note);
+  module.functions.push_back(function);
+  ze_kernel_properties_t &properties = module.functions.back().properties;
+  if (ze_result_t result =
+          driver.kernelGetProperties(function.handle, &properties))
+    return refuseImage(image, {"zeKernelGetProperties", result}, note);
+  std::string what = format("kernel '%s' of image '%s' ", kernel.name.c_str(),
+                            image.name.c_str());
+  if (kernel.subgroupSize &&
+      properties.maxSubgroupSize != static_cast<uint32_t>(kernel.subgroupSize))
+    return Status(StatusCode::Rejected,
+                  what + format("is compiled for subgroups of %lld lanes, but "
+                                "%s makes them of %u",
+                                static_cast<long long>(kernel.subgroupSize),
+                                info().name.c_str(),
+                                properties.maxSubgroupSize));
+  if (properties.numKernelArgs != kernel.parameters.size())
+    return Status(StatusCode::Rejected,
+                  what + format("has %zu parameters, but the driver has made "
+                                "%u of them",
+                                kernel.parameters.size(),
+                                properties.numKernelArgs));
+  // No other size fits, so that a launch need not set it.
+  const std::array<int64_t, 3> &block = kernel.block;
+  if (block[0] == 0)
+    return Status::success();
+  ze_result_t result = driver.kernelSetGroupSize(
+      function.handle, static_cast<uint32_t>(block[0]),
+      static_cast<uint32_t>(block[1]), static_cast<uint32_t>(block[2]));
+  if (result) {
+    const int64_t dims[3] = {block[0], block[1], block[2]};
+    return refuseImage(image, {"zeKernelSetGroupSize", result},
+                       " (kernel '" + kernel.name + "', " + formatDims(dims) +
+                           " threads)");
+  }
+  return Status::success();
+}
+
+Status LevelZeroDevice::build(const KernelImage &image, const SpirvModule &code,
+                              Module &module) {
+  ze_module_desc_t desc;
+  desc.inputSize = code.words.size() * sizeof(uint32_t);
+  desc.pInputModule = reinterpret_cast<const uint8_t *>(code.words.data());
+  desc.pBuildFlags = "";
+  ze_module_handle_t handle = nullptr;
+  ze_module_build_log_handle_t log = nullptr;
+  ze_result_t result =
+      driver.moduleCreate(context, abilities.device, &desc, &handle, &log);
+  std::string text = takeBuildLog(log);
+  if (result)
+    return refuseImage(image, {"zeModuleCreate", result}, text);
+  module.handles.push_back(handle);
+  for (const SpirvKernel &kernel : code.kernels)
+    if (Status status = addFunction(image, kernel, handle, module);
+        !status.ok())
+      return status;
+  return Status::success();
+}
+
+Status LevelZeroDevice::loadImage(const KernelImage &image) {
+  if (image.kind != KernelImage::SPIRV)
+    return Status(StatusCode::InvalidArgument,
+                  "image '" + image.name +
+                      "' is no SPIR-V, and a level-zero device takes nothing "
+                      "else");
+  if (Status status = enter(); !status.ok())
+    return status;
+  Expected<std::vector<SpirvModule>> code = readSpirv(image.bytes);
+  if (!code.ok())
+    return Status(StatusCode::InvalidArgument,
+                  "image '" + image.name + "': " + code.status().message());
+  auto module = std::make_unique<Module>();
+  for (const SpirvModule &part : *code)
+    if (Status status = build(image, part, *module); !status.ok()) {
+      release(*module);
+      return status;
+    }
+  Module *loaded = module.get();
+  modules.push_back(std::move(module));
+  return addModule(image.name, loaded);
+}
+
+DriverResult LevelZeroDevice::moduleUnload(void *module) {
+  auto found = std::find_if(modules.begin(), modules.end(),
+                            [&](const auto &m) { return m.get() == module; });
+  if (found != modules.end()) {
+    release(**found);
+    modules.erase(found);
+  }
+  return success();
+}
+
+DriverResult LevelZeroDevice::moduleGetFunction(void **function, void *module,
+                                                const char *name) {
+  for (Function &candidate : static_cast<Module *>(module)->functions)
+    if (candidate.kernel.name == name) {
+      *function = &candidate;
+      return success();
+    }
+  return {"zeKernelCreate", ZE_RESULT_ERROR_INVALID_KERNEL_NAME};
+}
+
+std::vector<std::string> LevelZeroDevice::listKernels(void *module) const {
+  std::vector<std::string> names;
+  for (const Function &function : static_cast<Module *>(module)->functions)
+    names.push_back(function.kernel.name);
+  return names;
+}
+
+LoadedKernel LevelZeroDevice::describeKernel(void *loaded, void *,
+                                             const char *) const {
+  auto *function = static_cast<Function *>(loaded);
+  const SpirvKernel &kernel = function->kernel;
+  LoadedKernel result;
+  result.handle = function;
+  result.dynamicLimit = static_cast<int64_t>(info().workgroupMemoryBytes);
+  result.resources.spillBytes = function->properties.spillMemSize;
+  result.resources.maxThreads =
+      static_cast<int>(kernel.block[0] * kernel.block[1] * kernel.block[2]);
+  result.threadLimit = "it was compiled for workgroups of that size";
+  result.parametersKnown = true;
+  for (const SpirvParameter &parameter : kernel.parameters)
+    result.parameters.push_back(parameter.bytes);
+  return result;
+}
+
+Status LevelZeroDevice::checkOwnLimits(const LaunchRequest &request) const {
+  for (auto module = modules.rbegin(); module != modules.rend(); ++module)
+    for (const Function &function : (*module)->functions) {
+      if (function.kernel.name != request.kernel)
+        continue;
+      const std::array<int64_t, 3> &block = function.kernel.block;
+      if (std::equal(block.begin(), block.end(), request.block))
+        return Status::success();
+      const int64_t own[3] = {block[0], block[1], block[2]};
+      return refuse(request, "a block of " + formatDims(request.block) +
+                                 " threads, but this kernel is compiled for " +
+                                 formatDims(own));
+    }
+  return Status::success();
+}
+
+DriverResult LevelZeroDevice::queueLaunch(void *handle,
+                                          const LaunchRequest &request) {
+  auto *function = static_cast<Function *>(handle);
+  for (int64_t i = 0; i < request.numArgs; ++i) {
+    const SpirvParameter &parameter = function->kernel.parameters[i];
+    if (ze_result_t result = driver.kernelSetArgument(
+            function->handle, static_cast<uint32_t>(i),
+            static_cast<size_t>(parameter.bytes), request.args[i]))
+      return {"zeKernelSetArgumentValue", result};
+  }
+  ze_group_count_t groups;
+  groups.groupCountX = static_cast<uint32_t>(request.grid[0]);
+  groups.groupCountY = static_cast<uint32_t>(request.grid[1]);
+  groups.groupCountZ = static_cast<uint32_t>(request.grid[2]);
+  return queued("zeCommandListAppendLaunchKernel",
+                driver.appendLaunchKernel(list, function->handle, &groups,
+                                          nullptr, 0, nullptr));
+}
+
+//===----------------------------------------------------------------------===//
+// Listing
+//===----------------------------------------------------------------------===//
+
+/// The drivers of GPUs. A status in words where there is none.
+static std::string getDrivers(const LevelZeroDriver &driver,
+                              std::vector<ze_driver_handle_t> &drivers) {
+  uint32_t count = 0;
+  ze_result_t result = ZE_RESULT_SUCCESS;
+  const char *call = "zeInitDrivers";
+  ze_init_driver_type_desc_t desc;
+  desc.flags = ZE_INIT_DRIVER_TYPE_FLAG_GPU;
+  auto get = [&](ze_driver_handle_t *list) {
+    return driver.initDrivers ? driver.initDrivers(&count, list, &desc)
+                              : driver.driverGet(&count, list);
+  };
+  if (!driver.initDrivers) {
+    call = "zeInit";
+    result = driver.init(ZE_INIT_FLAG_GPU_ONLY);
+  }
+  if (result == ZE_RESULT_SUCCESS) {
+    if (!driver.initDrivers)
+      call = "zeDriverGet";
+    result = get(nullptr);
+  }
+  if (result == ZE_RESULT_SUCCESS && count > 0) {
+    drivers.resize(count);
+    result = get(drivers.data());
+    drivers.resize(std::min<size_t>(count, drivers.size()));
+  }
+  // That is what the loader says when it has no driver.
+  if (result == ZE_RESULT_ERROR_UNINITIALIZED ||
+      (result == ZE_RESULT_SUCCESS && drivers.empty()))
+    return "the loader finds no driver of a GPU (Intel's is "
+           "libze_intel_gpu.so.1)";
+  if (result)
+    return LevelZeroDriver::describe(call, result);
+  return "";
+}
+
+/// Calls `visit` with each device that is fit until it gives false. Gives the
+/// reason for those that are not, or that there is none.
+template <typename Visit>
+static std::string forEachDevice(const LevelZeroDriver &driver, Visit visit) {
+  std::vector<ze_driver_handle_t> drivers;
+  if (std::string reason = getDrivers(driver, drivers); !reason.empty())
+    return reason;
+  std::string reason;
+  auto add = [&](const std::string &text) {
+    reason += (reason.empty() ? "" : "; ") + text;
+  };
+  bool found = false;
+  for (ze_driver_handle_t handle : drivers) {
+    uint32_t count = 0;
+    ze_result_t result = driver.deviceGet(handle, &count, nullptr);
+    std::vector<ze_device_handle_t> devices(count);
+    if (!result && count)
+      result = driver.deviceGet(handle, &count, devices.data());
+    if (result) {
+      add(LevelZeroDriver::describe("zeDeviceGet", result));
+      continue;
+    }
+    devices.resize(std::min<size_t>(count, devices.size()));
+    for (ze_device_handle_t device : devices) {
+      LevelZeroAbilities abilities =
+          queryLevelZeroDevice(driver, handle, device);
+      found = true;
+      std::string unfit = explainUnfit(abilities);
+      std::string name = abilities.properties.name;
+      if (!unfit.empty())
+        add((name.empty() ? "a device" : name) + " is of no use: " + unfit);
+      else if (!visit(abilities))
+        return reason;
+    }
+  }
+  if (!found && reason.empty())
+    return "the drivers have no device";
+  return reason;
+}
+
+std::string
+tessera::runtime::listLevelZeroDevices(const LevelZeroDriver &driver,
+                                       std::vector<DeviceInfo> &devices) {
+  int next = 0;
+  return forEachDevice(driver, [&](const LevelZeroAbilities &abilities) {
+    devices.push_back(describeDevice(abilities));
+    devices.back().ordinal = next++;
+    return true;
+  });
+}
+
+Expected<std::unique_ptr<Device>>
+tessera::runtime::openLevelZeroDevice(const LevelZeroDriver &driver,
+                                      int ordinal) {
+  int next = 0;
+  std::unique_ptr<LevelZeroDevice> device;
+  std::string reason =
+      forEachDevice(driver, [&](const LevelZeroAbilities &abilities) {
+        if (next++ != ordinal)
+          return true;
+        DeviceInfo info = describeDevice(abilities);
+        info.ordinal = ordinal;
+        device = std::make_unique<LevelZeroDevice>(driver, abilities,
+                                                   std::move(info));
+        return false;
+      });
+  if (!device)
+    return Status(
+        StatusCode::NoDevice,
+        format("no level-zero device %d: this machine has %d", ordinal, next) +
+            (reason.empty() ? "" : " (" + reason + ")"));
+  if (Status status = device->open(); !status.ok())
+    return status;
+  return std::unique_ptr<Device>(std::move(device));
+}

@@ -1,0 +1,24 @@
+//===- LevelZeroDevice.h - Intel's GPUs by Level Zero -----------*- C++ -*-===//
+
+#ifndef TESSERA_LIB_RUNTIME_LEVELZERO_LEVELZERODEVICE_H
+#define TESSERA_LIB_RUNTIME_LEVELZERO_LEVELZERODEVICE_H
+
+#include "LevelZeroDriver.h"
+
+#include "Runtime/Device.h"
+
+namespace tessera::runtime {
+
+/// Adds the devices of all drivers that kernels of Tessera can run on. Gives
+/// the reason, on one line, for those that they cannot, or when there is none;
+/// empty otherwise.
+std::string listLevelZeroDevices(const LevelZeroDriver &driver,
+                                 std::vector<DeviceInfo> &devices);
+
+/// Opens a device. `driver` outlives it.
+Expected<std::unique_ptr<Device>>
+openLevelZeroDevice(const LevelZeroDriver &driver, int ordinal);
+
+} // namespace tessera::runtime
+
+#endif // TESSERA_LIB_RUNTIME_LEVELZERO_LEVELZERODEVICE_H

@@ -1,0 +1,90 @@
+//===- FakeLevelZero.h - A Level Zero for tests -----------------*- C++ -*-===//
+//
+// What a library that plays Level Zero's loader was told, and what it is to
+// answer. Memory is the host's. What is appended to a command list runs when
+// an event is waited for; commands that no barrier divides run the last one
+// first, so that who forgets a barrier reads wrong numbers. Each handle is
+// looked at in each call: misuse makes a line of `violations`.
+//
+// Programs may run on it as well (LD_PRELOAD): TESSERA_FAKE_ZE names the device
+// that it plays, pvc, bmg, dg2, lnl or simt; pocl is one whose kernels are run
+// by PoCL. At the program's end misuse is printed, and is the exit status 70.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TESSERA_UNITTESTS_RUNTIME_LEVELZERO_FAKELEVELZERO_H
+#define TESSERA_UNITTESTS_RUNTIME_LEVELZERO_FAKELEVELZERO_H
+
+#include "LevelZero/LevelZeroDriver.h"
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace tessera::runtime {
+
+struct FakeZeDevice {
+  ze_device_properties_t properties;
+  ze_device_compute_properties_t compute;
+  ze_device_module_properties_t module;
+  /// Extensions of the driver, and what they tell of the device.
+  bool tellsDpas = true, hasDpas = true;
+  bool tellsVersion = true;
+  uint32_t ipVersion = 0;
+  bool tellsAtomics = true, addsF32 = true, addsF64 = true;
+  uint64_t memoryBytes = uint64_t(48) << 30, cacheBytes = 64 << 20;
+  std::vector<ze_command_queue_group_properties_t> queueGroups;
+};
+
+/// A launch that was run.
+struct FakeZeLaunch {
+  std::string kernel;
+  uint32_t grid[3], block[3];
+  /// The bytes of each argument.
+  std::vector<std::string> arguments;
+};
+
+struct FakeLevelZero {
+  std::vector<FakeZeDevice> devices;
+  uint32_t apiVersion = 1 << 16 | 6;
+  uint32_t driverVersion = 1 << 24 | 6 << 16 | 32224;
+  /// What a function gives, by its symbol, once it was called as often as
+  /// `failAfter` says; until the entry is taken away.
+  std::map<std::string, ze_result_t> failures;
+  std::map<std::string, int> failAfter;
+  std::string buildLog, lastError;
+  /// Of kernels, what they differ in from what their module says; 0: nothing.
+  uint32_t lanes = 0, parameterCount = 0, spillBytes = 0;
+  /// The device's counter, and what a kernel adds to it.
+  uint64_t clock = 1000, ticksOfKernel = 0;
+
+  std::vector<std::string> calls, violations;
+  std::vector<FakeZeLaunch> launches;
+  std::function<void(const FakeZeLaunch &)> onLaunch;
+  /// Objects and allocations that are there, by kind: "context", "memory".
+  std::map<std::string, int> live;
+  /// What the last call said.
+  std::string lastBuildFlags;
+  uint32_t lastQueueGroup = 0, lastEventPoolFlags = 0;
+
+  size_t count(const std::string &symbol) const {
+    size_t times = 0;
+    for (const std::string &call : calls)
+      times += call == symbol;
+    return times;
+  }
+};
+
+} // namespace tessera::runtime
+
+/// The state, which lives as long as the library.
+extern "C" tessera::runtime::FakeLevelZero *tesseraFakeLevelZero();
+/// One of `pvc`, `bmg`, `dg2`, `lnl` (a matrix unit, of no family that the
+/// compiler has) and `simt` (none).
+extern "C" void tesseraMakeFakeZeDevice(const char *name,
+                                        tessera::runtime::FakeZeDevice *device);
+/// Forgets everything: one device, a pvc.
+extern "C" void tesseraResetFakeLevelZero();
+
+#endif // TESSERA_UNITTESTS_RUNTIME_LEVELZERO_FAKELEVELZERO_H

@@ -97,7 +97,7 @@ struct ConvertTesseraToSPIRVPass
     if (failed(found))
       return signalPassFailure();
     for (auto kernel : module.getOps<gpu::GPUFuncOp>())
-      relaxBarriers(kernel, *getFlavour(target));
+      relaxBarriers(kernel, *getFlavour((*found)->target));
     if (failed(separateOpaque(module, **found)))
       return signalPassFailure();
     SpirvTarget device(**found);

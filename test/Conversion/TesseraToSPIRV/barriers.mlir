@@ -1,0 +1,73 @@
+// Barriers order accesses to global memory only where some thread could tell.
+// RUN: gpu-opt %s --pass-pipeline="builtin.module(gpu.module(convert-tessera-to-spirv{target=vulkan chip=nvidia-hopper}))" | FileCheck %s
+
+#shared = #gpu.address_space<workgroup>
+gpu.module @barriers {
+  // What is loaded before the barrier is another buffer than what is written behind it.
+  // CHECK-LABEL: gpu.func @staged(
+  // CHECK:         scf.for
+  // CHECK:           spirv.ControlBarrier <Workgroup>, <Workgroup>, <AcquireRelease|WorkgroupMemory|MakeAvailable|MakeVisible>
+  // CHECK:           spirv.ControlBarrier <Workgroup>, <Workgroup>, <AcquireRelease|WorkgroupMemory|MakeAvailable|MakeVisible>
+  // CHECK-NOT:     gpu.barrier
+  gpu.func @staged(%A: memref<256xf32>, %C: memref<256xf32>) workgroup(%s: memref<256xf32, #shared>) kernel {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c8 = arith.constant 8 : index
+    %x = gpu.thread_id x
+    scf.for %i = %c0 to %c8 step %c1 {
+      gpu.barrier
+      %v = memref.load %A[%x] : memref<256xf32>
+      memref.store %v, %s[%x] : memref<256xf32, #shared>
+      gpu.barrier
+    }
+    %w = memref.load %s[%c0] : memref<256xf32, #shared>
+    memref.store %w, %C[%x] : memref<256xf32>
+    gpu.return
+  }
+
+  // One thread reads what another wrote.
+  // CHECK-LABEL: gpu.func @written_before(
+  // CHECK:         gpu.barrier
+  // CHECK-NOT:     spirv.ControlBarrier <Workgroup>, <Workgroup>, <AcquireRelease|WorkgroupMemory|MakeAvailable|MakeVisible>
+  gpu.func @written_before(%A: memref<256xf32>, %C: memref<256xf32>) kernel {
+    %c0 = arith.constant 0 : index
+    %x = gpu.thread_id x
+    %zero = arith.constant 0.0 : f32
+    memref.store %zero, %A[%x] : memref<256xf32>
+    gpu.barrier
+    %w = memref.load %A[%c0] : memref<256xf32>
+    memref.store %w, %C[%x] : memref<256xf32>
+    gpu.return
+  }
+
+  // One thread writes what another read; seen through a view.
+  // CHECK-LABEL: gpu.func @read_before(
+  // CHECK:         gpu.barrier
+  // CHECK-NOT:     spirv.ControlBarrier <Workgroup>, <Workgroup>, <AcquireRelease|WorkgroupMemory|MakeAvailable|MakeVisible>
+  gpu.func @read_before(%A: memref<256xf32>) kernel {
+    %c0 = arith.constant 0 : index
+    %x = gpu.thread_id x
+    %view = memref.subview %A[0] [128] [1] : memref<256xf32> to memref<128xf32>
+    %w = memref.load %view[%c0] : memref<128xf32>
+    gpu.barrier
+    memref.store %w, %A[%x] : memref<256xf32>
+    gpu.return
+  }
+
+  // The next round of the loop is behind the barrier too.
+  // CHECK-LABEL: gpu.func @in_a_loop(
+  // CHECK:         gpu.barrier
+  // CHECK-NOT:     spirv.ControlBarrier <Workgroup>, <Workgroup>, <AcquireRelease|WorkgroupMemory|MakeAvailable|MakeVisible>
+  gpu.func @in_a_loop(%A: memref<256xf32>) kernel {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c8 = arith.constant 8 : index
+    %x = gpu.thread_id x
+    scf.for %i = %c0 to %c8 step %c1 {
+      %w = memref.load %A[%i] : memref<256xf32>
+      memref.store %w, %A[%x] : memref<256xf32>
+      gpu.barrier
+    }
+    gpu.return
+  }
+}

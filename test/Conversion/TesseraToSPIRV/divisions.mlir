@@ -1,0 +1,79 @@
+// RUN: gpu-opt %s --tessera-convert-kernels-to-spirv="chip=lavapipe" | FileCheck %s
+// RUN: gpu-opt %s --tessera-convert-kernels-to-spirv="target=opencl chip=pvc" | FileCheck %s
+
+// Indices that have 32 bits are divided as such, whatever the divisor is; a
+// remainder has the quotient of a division that is there. Powers of two need
+// none.
+gpu.module @m {
+  // CHECK-LABEL: spirv.func @divide
+  // CHECK-DAG:   %[[LIMIT:.*]] = spirv.Constant 4294967296 : i64
+  // CHECK:       %[[BOTH:.*]] = spirv.BitwiseOr %[[X:.*]], %[[Y:.*]] : i64
+  // CHECK:       %[[FITS:.*]] = spirv.ULessThan %[[BOTH]], %[[LIMIT]] : i64
+  // CHECK:       spirv.BranchConditional %[[FITS]]
+  // CHECK:       spirv.UDiv %{{.*}}, %{{.*}} : i32
+  // CHECK:       spirv.UDiv %[[X]], %[[Y]] : i64
+  // CHECK:       spirv.mlir.merge
+  // CHECK-NOT:   spirv.UDiv
+  // CHECK:       %[[PRODUCT:.*]] = spirv.IMul %{{.*}}, %[[Y]] : i64
+  // CHECK:       spirv.ISub %[[X]], %[[PRODUCT]] : i64
+  // CHECK-NOT:   spirv.UMod
+  // CHECK:       spirv.ReturnValue {{.*}}|spirv.Return
+  gpu.func @divide() kernel attributes {known_block_size = array<i32: 16, 1, 1>} {
+    %x = gpu.block_id x
+    %y = gpu.grid_dim x
+    %q = arith.divui %x, %y : index
+    %r = arith.remui %x, %y : index
+    %sum = arith.addi %q, %r : index
+    %zero = arith.constant 0 : index
+    %more = arith.cmpi eq, %sum, %zero : index
+    scf.if %more {
+      gpu.barrier
+    }
+    gpu.return
+  }
+
+  // A constant that has 32 bits need not be looked at; one of 2^n is a shift.
+  // CHECK-LABEL: spirv.func @constants
+  // CHECK-NOT:   spirv.BitwiseOr
+  // CHECK:       spirv.ULessThan %{{.*}}, %{{.*}} : i64
+  // CHECK:       spirv.UDiv %{{.*}}, %{{.*}} : i32
+  // CHECK:       spirv.mlir.merge
+  // CHECK:       spirv.BitwiseAnd %{{.*}}, %{{.*}} : i64
+  // CHECK:       spirv.ShiftRightLogical %{{.*}}, %{{.*}} : i64
+  // CHECK-NOT:   spirv.UMod
+  gpu.func @constants() kernel attributes {known_block_size = array<i32: 16, 1, 1>} {
+    %x = gpu.block_id x
+    %c27 = arith.constant 27 : index
+    %c2 = arith.constant 2 : index
+    %c8 = arith.constant 8 : index
+    %q = arith.divui %x, %c27 : index
+    %r = arith.remui %q, %c2 : index
+    %s = arith.divui %q, %c8 : index
+    %sum = arith.addi %r, %s : index
+    %zero = arith.constant 0 : index
+    %more = arith.cmpi eq, %sum, %zero : index
+    scf.if %more {
+      gpu.barrier
+    }
+    gpu.return
+  }
+
+  // Signed ones that fit are not negative.
+  // CHECK-LABEL: spirv.func @signed
+  // CHECK:       spirv.ULessThan
+  // CHECK:       spirv.UDiv %{{.*}}, %{{.*}} : i32
+  // CHECK:       spirv.SDiv %{{.*}}, %{{.*}} : i64
+  gpu.func @signed() kernel attributes {known_block_size = array<i32: 16, 1, 1>} {
+    %x = gpu.block_id x
+    %y = gpu.grid_dim x
+    %a = arith.index_cast %x : index to i64
+    %b = arith.index_cast %y : index to i64
+    %q = arith.divsi %a, %b : i64
+    %zero = arith.constant 0 : i64
+    %more = arith.cmpi eq, %q, %zero : i64
+    scf.if %more {
+      gpu.barrier
+    }
+    gpu.return
+  }
+}

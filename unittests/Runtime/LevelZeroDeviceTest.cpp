@@ -433,7 +433,7 @@ TEST_F(FakeLevelZeroTest, Launches) {
             (std::vector<uint32_t>{16, 1, 1}));
   auto read = [](const std::string &bytes, auto value) {
     EXPECT_EQ(bytes.size(), sizeof(value));
-    std::memcpy(&value, bytes.data(), sizeof(value));
+    std::memcpy(static_cast<void *>(&value), bytes.data(), sizeof(value));
     return value;
   };
   // Each launch has the arguments of its time.

@@ -85,7 +85,8 @@ public:
     for (cl_uint i = 0; i < arguments.size(); ++i) {
       void *pointer = nullptr;
       if (kernel.parameters[i].isPointer) {
-        std::memcpy(&pointer, arguments[i].data(), sizeof(pointer));
+        std::memcpy(static_cast<void *>(&pointer), arguments[i].data(),
+                    sizeof(pointer));
         check("clSetKernelArgSVMPointer",
               driver.setKernelArgSVM(handle, i, pointer));
       } else {

@@ -108,6 +108,8 @@ extern "C" void tesseraMakeFakeZeDevice(const char *name,
   *device = makeFakeZeDevice(name);
 }
 
+// Without memory for it there is no test.
+// NOLINTNEXTLINE(bugprone-throwing-static-initialization)
 static std::unique_ptr<World> world = std::make_unique<World>();
 static FakeLevelZero &state() { return world->state; }
 
@@ -188,6 +190,8 @@ static const FakeZeDevice &spec(const DeviceObject *device) {
   return state().devices[device->index];
 }
 
+// A type and a name cannot stand in parentheses.
+// NOLINTBEGIN(bugprone-macro-parentheses)
 #define FIND(type, variable, handle)                                           \
   auto *variable = find<type>(__func__, handle);                               \
   if (!variable)                                                               \
@@ -196,6 +200,7 @@ static const FakeZeDevice &spec(const DeviceObject *device) {
   auto *variable = findDevice(__func__, handle);                               \
   if (!variable)                                                               \
   return ZE_RESULT_ERROR_INVALID_NULL_HANDLE
+// NOLINTEND(bugprone-macro-parentheses)
 #define CHECK(condition)                                                       \
   if (!(condition))                                                            \
   return violate(std::string(__func__) + ": " #condition)
@@ -206,7 +211,7 @@ static T *make(Handle *handle, Args &&...args) {
   T *result = object.get();
   ++state().live[result->kind];
   world->objects.push_back(std::move(object));
-  *handle = reinterpret_cast<Handle>(static_cast<void *>(result));
+  *handle = reinterpret_cast<Handle>(result);
   return result;
 }
 static ze_result_t destroy(Object *object) {
@@ -664,7 +669,8 @@ ze_result_t zeCommandListAppendLaunchKernel(ze_command_list_handle_t handle,
     CHECK(!launch.arguments[i].empty());
     void *pointer = nullptr;
     if (kernel->code.parameters[i].isPointer) {
-      std::memcpy(&pointer, launch.arguments[i].data(), sizeof(pointer));
+      std::memcpy(static_cast<void *>(&pointer), launch.arguments[i].data(),
+                  sizeof(pointer));
       CHECK(!pointer || bytesFrom(pointer) > 0);
     }
   }

@@ -630,6 +630,10 @@ def LowerMemoryToSPIRV
     from memory, 8 bytes each and in the order of a launch (a memref as the fields
     of its descriptor), whose address is the only push constant.
 
+    For the target `vulkan`, loops that copy tiles to workgroup memory and multiply
+    them as cooperative matrices load the next step's tiles before this step's
+    products.
+
     For the target `opencl` a buffer is a pointer to bytes (CrossWorkgroup). The
     pointer and the descriptor's fields are casts of the parameter, each with its
     number in the launch (`tessera.field`), which tessera-convert-kernels-to-spirv
@@ -707,6 +711,9 @@ def ConvertKernelsToSPIRV
     the signature is left, which launches are checked against; for the target
     `opencl` also a list of those of the launch's arguments that the function has
     parameters for (`tessera.taken_arguments`).
+
+    Divisions and remainders of indices and i64 are done in 32 bits where the
+    numbers have no more, told when the kernel runs.
 
     A thread's number in a workgroup of one dimension is taken from its subgroup's
     number and its own within it, so that what the compiler takes for a subgroup

@@ -83,8 +83,7 @@ struct KernelImage {
     HostFunctions,
     /// SPIR-V modules for Vulkan, or for OpenCL and Level Zero, in `bytes`, one
     /// behind the other. The names of the kernels and the threads of their
-    /// workgroups are
-    /// theirs.
+    /// workgroups are theirs.
     SPIRV,
   };
   Kind kind = HostFunctions;
@@ -206,7 +205,7 @@ public:
   /// same driver. `Rejected` with the driver's log when the driver refuses it,
   /// `InvalidArgument` for another kind of image, and for a device or a driver
   /// that cannot do it. Gives the PTX back where machine code of it would be
-  /// slower than what `loadImage` has made of it: that of kernels whose
+  /// slower than what the driver makes when it loads PTX: of kernels whose
   /// subgroups trade registers.
   virtual Expected<KernelImage> assemble(const KernelImage &image);
 

@@ -2,7 +2,8 @@
 //
 // A list of events with their times, on the host's threads and on the device.
 // Whoever takes part in running a program adds to it; `gpu-runner --trace`
-// writes it to a file.
+// writes it to a file. LLVM's TimeTraceProfiler has neither a device's track
+// nor times of another clock, and the runtime knows nothing of LLVM.
 //
 //===----------------------------------------------------------------------===//
 

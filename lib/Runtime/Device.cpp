@@ -137,65 +137,75 @@ Status Device::checkRequest(const LaunchRequest &request) const {
   return Status::success();
 }
 
+namespace {
+/// Devices behind a driver that is found when the program runs.
+struct Backend {
+  const char *target;
+  /// Appends the devices. Gives the reason for those that cannot be used.
+  std::string (*list)(std::vector<DeviceInfo> &devices);
+  Expected<std::unique_ptr<Device>> (*open)(int ordinal);
+};
+} // namespace
+
+template <typename Driver>
+static std::string listBackend(const Driver *(*getDriver)(std::string *),
+                               std::string (*list)(const Driver &,
+                                                   std::vector<DeviceInfo> &),
+                               std::vector<DeviceInfo> &devices) {
+  std::string reason;
+  const Driver *driver = getDriver(&reason);
+  return driver ? list(*driver, devices) : reason;
+}
+
+template <typename Driver>
+static Expected<std::unique_ptr<Device>>
+openBackend(const char *name, const Driver *(*getDriver)(std::string *),
+            Expected<std::unique_ptr<Device>> (*open)(const Driver &, int),
+            int ordinal) {
+  std::string reason;
+  const Driver *driver = getDriver(&reason);
+  if (!driver)
+    return Status(StatusCode::NoDevice,
+                  format("no %s device: ", name) + reason);
+  return open(*driver, ordinal);
+}
+
+#define TESSERA_BACKEND(target, name, Name)                                    \
+  {target,                                                                     \
+   [](std::vector<DeviceInfo> &devices) {                                      \
+     return listBackend(get##Name##Driver, list##Name##Devices, devices);      \
+   },                                                                          \
+   [](int ordinal) {                                                           \
+     return openBackend(name, get##Name##Driver, open##Name##Device, ordinal); \
+   }}
+/// The best ones first.
+static const Backend backends[] = {
+    TESSERA_BACKEND("cuda", "CUDA", Cuda),
+    TESSERA_BACKEND("hip", "HIP", Hip),
+    TESSERA_BACKEND("vulkan", "Vulkan", Vulkan),
+    TESSERA_BACKEND("level-zero", "Level Zero", LevelZero),
+    TESSERA_BACKEND("opencl", "OpenCL", OpenCL),
+};
+#undef TESSERA_BACKEND
+
 std::vector<DeviceInfo>
 tessera::runtime::listDevices(std::string *why, const std::string &target) {
-  std::vector<DeviceInfo> devices;
+  // A program that stands for a device is no better than the CPU itself.
+  std::vector<DeviceInfo> devices, software;
   if (why)
     why->clear();
-  // Adds what `list` finds, and keeps the reason that it gives.
-  auto add = [&](const char *name, auto list) {
-    if (target != "auto" && target != name)
-      return;
-    std::string reason = list();
+  for (const Backend &backend : backends) {
+    if (target != "auto" && target != backend.target)
+      continue;
+    std::vector<DeviceInfo> found;
+    std::string reason = backend.list(found);
+    for (DeviceInfo &device : found)
+      (device.isSoftware ? software : devices).push_back(std::move(device));
     if (why && !reason.empty())
-      *why += std::string(name) + ": " + reason + "\n";
-  };
-  add("cuda", [&] {
-    std::string reason;
-    const CudaDriver *driver = getCudaDriver(&reason);
-    return driver ? listCudaDevices(*driver, devices) : reason;
-  });
-  add("hip", [&] {
-    std::string reason;
-    const HipDriver *driver = getHipDriver(&reason);
-    return driver ? listHipDevices(*driver, devices) : reason;
-  });
-  // A program that stands for a device is no better than the CPU itself.
-  std::vector<DeviceInfo> software;
-  add("vulkan", [&] {
-    std::string reason;
-    const VulkanDriver *driver = getVulkanDriver(&reason);
-    std::vector<DeviceInfo> found;
-    if (driver)
-      reason = listVulkanDevices(*driver, found);
-    for (DeviceInfo &device : found)
-      (device.isSoftware ? software : devices).push_back(std::move(device));
-    return reason;
-  });
-  add("level-zero", [&] {
-    std::string reason;
-    const LevelZeroDriver *driver = getLevelZeroDriver(&reason);
-    std::vector<DeviceInfo> found;
-    if (driver)
-      reason = listLevelZeroDevices(*driver, found);
-    for (DeviceInfo &device : found)
-      (device.isSoftware ? software : devices).push_back(std::move(device));
-    return reason;
-  });
-  add("opencl", [&] {
-    std::string reason;
-    const OpenCLDriver *driver = getOpenCLDriver(&reason);
-    std::vector<DeviceInfo> found;
-    if (driver)
-      reason = listOpenCLDevices(*driver, found);
-    for (DeviceInfo &device : found)
-      (device.isSoftware ? software : devices).push_back(std::move(device));
-    return reason;
-  });
-  add("cpu", [&] {
+      *why += std::string(backend.target) + ": " + reason + "\n";
+  }
+  if (target == "auto" || target == "cpu")
     devices.push_back(getCpuInfo());
-    return std::string();
-  });
   std::move(software.begin(), software.end(), std::back_inserter(devices));
   return devices;
 }
@@ -204,40 +214,11 @@ Expected<std::unique_ptr<Device>>
 tessera::runtime::openDevice(const std::string &target, int ordinal) {
   if (target == "cpu")
     return openCpuDevice(ordinal);
-  if (target == "cuda") {
-    std::string reason;
-    const CudaDriver *driver = getCudaDriver(&reason);
-    if (!driver)
-      return Status(StatusCode::NoDevice, "no CUDA device: " + reason);
-    return openCudaDevice(*driver, ordinal);
-  }
-  if (target == "hip") {
-    std::string reason;
-    const HipDriver *driver = getHipDriver(&reason);
-    if (!driver)
-      return Status(StatusCode::NoDevice, "no HIP device: " + reason);
-    return openHipDevice(*driver, ordinal);
-  }
-  if (target == "vulkan") {
-    std::string reason;
-    const VulkanDriver *driver = getVulkanDriver(&reason);
-    if (!driver)
-      return Status(StatusCode::NoDevice, "no Vulkan device: " + reason);
-    return openVulkanDevice(*driver, ordinal);
-  }
-  if (target == "level-zero") {
-    std::string reason;
-    const LevelZeroDriver *driver = getLevelZeroDriver(&reason);
-    if (!driver)
-      return Status(StatusCode::NoDevice, "no Level Zero device: " + reason);
-    return openLevelZeroDevice(*driver, ordinal);
-  }
-  if (target == "opencl") {
-    std::string reason;
-    const OpenCLDriver *driver = getOpenCLDriver(&reason);
-    if (!driver)
-      return Status(StatusCode::NoDevice, "no OpenCL device: " + reason);
-    return openOpenCLDevice(*driver, ordinal);
+  std::string known = "auto, cpu";
+  for (const Backend &backend : backends) {
+    if (target == backend.target)
+      return backend.open(ordinal);
+    known += std::string(", ") + backend.target;
   }
   if (target == "auto") {
     std::vector<DeviceInfo> devices = listDevices();
@@ -248,7 +229,5 @@ tessera::runtime::openDevice(const std::string &target, int ordinal) {
     return openDevice(devices[ordinal].target, devices[ordinal].ordinal);
   }
   return Status(StatusCode::InvalidArgument,
-                "unknown target '" + target +
-                    "': the runtime knows auto, cpu, cuda, hip, vulkan, "
-                    "level-zero and opencl");
+                "unknown target '" + target + "': the runtime knows " + known);
 }

@@ -95,12 +95,6 @@ void Session::launch(const LaunchRequest &request) {
   records.push_back(std::move(record));
 }
 
-/// "4x2x1".
-static std::string spellDims(const int64_t (&dims)[3]) {
-  return std::to_string(dims[0]) + "x" + std::to_string(dims[1]) + "x" +
-         std::to_string(dims[2]);
-}
-
 Status Session::launchTraced(const LaunchRequest &request) {
   TraceScope scope(trace, "launch", std::string("launch ") + request.kernel);
   double begin = trace->now(), milliseconds = 0;
@@ -120,8 +114,8 @@ Status Session::launchTraced(const LaunchRequest &request) {
   event.duration = 1e3 * milliseconds;
   // The device has its own clock: the kernel ended before this.
   event.start = std::max(begin, trace->now() - event.duration);
-  event.details = {{"grid", spellDims(request.grid)},
-                   {"workgroup", spellDims(request.block)},
+  event.details = {{"grid", formatDims(request.grid)},
+                   {"workgroup", formatDims(request.block)},
                    {"workgroup bytes", request.workgroupBytes}};
   trace->add(std::move(event));
   return Status::success();

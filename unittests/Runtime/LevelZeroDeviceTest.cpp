@@ -487,7 +487,7 @@ TEST_F(FakeLevelZeroTest, RefusesImages) {
   image.name = "kernels";
   image.kind = KernelImage::PTX;
   EXPECT_EQ(device->loadImage(image).message(),
-            "image 'kernels' is no SPIR-V, and a level-zero device takes "
+            "image 'kernels' is no SPIR-V, and devices of level-zero take "
             "nothing else");
   image.kind = KernelImage::SPIRV;
   image.bytes = "text";

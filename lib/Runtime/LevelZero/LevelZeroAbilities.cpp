@@ -74,18 +74,6 @@ static void findFamily(LevelZeroAbilities &abilities, uint32_t ipVersion,
 // Queries
 //===----------------------------------------------------------------------===//
 
-/// A list that `get` fills in, which is called like zeDeviceGet.
-template <typename Element, typename Get>
-static ze_result_t getList(std::vector<Element> &list, Get get) {
-  uint32_t count = 0;
-  if (ze_result_t result = get(&count, static_cast<Element *>(nullptr)))
-    return result;
-  list.resize(count);
-  ze_result_t result = count ? get(&count, list.data()) : ZE_RESULT_SUCCESS;
-  list.resize(std::min<size_t>(count, list.size()));
-  return result;
-}
-
 LevelZeroAbilities
 tessera::runtime::queryLevelZeroDevice(const LevelZeroDriver &driver,
                                        ze_driver_handle_t handle,

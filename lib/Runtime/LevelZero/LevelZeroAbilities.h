@@ -7,6 +7,7 @@
 
 #include "Runtime/Device.h"
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -37,6 +38,18 @@ struct LevelZeroAbilities {
   /// What could not be asked for, as a status: the device is of no use then.
   std::string failure;
 };
+
+/// A list that `get` fills in, which is called like zeDeviceGet.
+template <typename Element, typename Get>
+ze_result_t getList(std::vector<Element> &list, Get get) {
+  uint32_t count = 0;
+  if (ze_result_t result = get(&count, static_cast<Element *>(nullptr)))
+    return result;
+  list.resize(count);
+  ze_result_t result = count ? get(&count, list.data()) : ZE_RESULT_SUCCESS;
+  list.resize(std::min<size_t>(count, list.size()));
+  return result;
+}
 
 /// Asks the driver for all of it.
 LevelZeroAbilities queryLevelZeroDevice(const LevelZeroDriver &driver,

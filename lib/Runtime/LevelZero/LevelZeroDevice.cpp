@@ -13,9 +13,9 @@
 
 #include "LevelZeroDevice.h"
 
-#include "../DriverDevice.h"
 #include "../Format.h"
-#include "../SpirvModule.h"
+#include "../OpenOrdinal.h"
+#include "../SpirvDevice.h"
 #include "LevelZeroAbilities.h"
 
 #include <algorithm>
@@ -33,25 +33,19 @@ namespace {
 constexpr size_t stagingBytes = 4 << 20;
 constexpr size_t allocationAlignment = 256;
 
-class LevelZeroDevice final : public DriverDevice {
+class LevelZeroDevice final : public SpirvDevice {
 public:
   LevelZeroDevice(const LevelZeroDriver &driver, LevelZeroAbilities abilities,
                   DeviceInfo info)
-      : DriverDevice(std::move(info)), driver(driver),
-        abilities(std::move(abilities)) {}
+      : SpirvDevice(std::move(info),
+                    {"zeKernelCreate", ZE_RESULT_ERROR_INVALID_KERNEL_NAME}),
+        driver(driver), abilities(std::move(abilities)) {}
   ~LevelZeroDevice() override;
 
   /// Second half of construction.
   Status open();
 
-  Status loadImage(const KernelImage &image) override;
-
 protected:
-  DriverResult makeCurrent() override { return success(); }
-  /// Level Zero does not tell what is free.
-  DriverResult memInfo(size_t *, size_t *) override {
-    return {"", ZE_RESULT_ERROR_UNSUPPORTED_FEATURE};
-  }
   DriverResult memAlloc(void **ptr, size_t bytes) override;
   DriverResult memFree(void *ptr) override;
   DriverResult queueCopyIn(void *to, const void *from, size_t bytes) override;
@@ -62,52 +56,27 @@ protected:
   DriverResult recordEnd() override { return mark(End); }
   DriverResult waitForEnd() override { return waitFor(End); }
   DriverResult elapsed(float *milliseconds) override;
-  DriverResult moduleUnload(void *module) override;
-  DriverResult moduleGetFunction(void **function, void *module,
-                                 const char *name) override;
-  /// A kernel's workgroup memory is its own, and launches say how much.
-  DriverResult setDynamicLimit(void *, int64_t) override { return success(); }
   DriverResult queueLaunch(void *function,
                            const LaunchRequest &request) override;
-  /// Level Zero does not tell.
-  DriverResult occupancy(int *workgroups, void *, int64_t, int64_t) override {
-    *workgroups = -1;
-    return success();
-  }
+  Status build(const KernelImage &image, const SpirvModule &code,
+               Module &module) override;
+  void release(Module &module) override;
 
   std::string describe(DriverResult result) const override;
   DriverFailure classify(int code) const override;
-  Status checkOwnLimits(const LaunchRequest &request) const override;
-  LoadedKernel describeKernel(void *function, void *module,
-                              const char *name) const override;
-  std::vector<std::string> listKernels(void *module) const override;
 
 private:
-  struct Function {
-    ze_kernel_handle_t handle = nullptr;
-    SpirvKernel kernel;
-    ze_kernel_properties_t properties;
-  };
-  /// An image: one module of Level Zero for each module of it.
-  struct Module {
-    std::vector<ze_module_handle_t> handles;
-    std::vector<Function> functions;
-  };
   enum Event { Done, Begin, End, EventCount };
 
-  static DriverResult success() { return {"", ZE_RESULT_SUCCESS}; }
   /// Puts a barrier behind a command that was appended.
   DriverResult queued(const char *call, ze_result_t result);
   /// Appends a barrier that signals the event, which nobody waits for any more.
   DriverResult mark(Event event);
   DriverResult waitFor(Event event);
-  Status build(const KernelImage &image, const SpirvModule &code,
-               Module &module);
   Status addFunction(const KernelImage &image, const SpirvKernel &kernel,
                      ze_module_handle_t handle, Module &module);
   /// Reads the log, which it hands back to the driver.
   std::string takeBuildLog(ze_module_build_log_handle_t log) const;
-  void release(Module &module);
 
   const LevelZeroDriver &driver;
   LevelZeroAbilities abilities;
@@ -118,8 +87,6 @@ private:
   void *staging = nullptr;
   /// Nothing that is queued will ever have run.
   bool isLost = false;
-  /// In the order of loading.
-  std::vector<std::unique_ptr<Module>> modules;
 };
 
 } // namespace
@@ -347,26 +314,25 @@ LevelZeroDevice::takeBuildLog(ze_module_build_log_handle_t log) const {
 
 void LevelZeroDevice::release(Module &module) {
   for (Function &function : module.functions)
-    driver.kernelDestroy(function.handle);
-  for (ze_module_handle_t handle : module.handles)
-    driver.moduleDestroy(handle);
+    driver.kernelDestroy(static_cast<ze_kernel_handle_t>(function.handle));
+  for (void *handle : module.handles)
+    driver.moduleDestroy(static_cast<ze_module_handle_t>(handle));
 }
 
 Status LevelZeroDevice::addFunction(const KernelImage &image,
                                     const SpirvKernel &kernel,
                                     ze_module_handle_t handle, Module &module) {
-  Function function;
-  function.kernel = kernel;
   ze_kernel_desc_t desc;
   desc.pKernelName = kernel.name.c_str();
   std::string note = " (kernel '" + kernel.name + "')";
-  if (ze_result_t result = driver.kernelCreate(handle, &desc, &function.handle))
+  ze_kernel_handle_t made = nullptr;
+  if (ze_result_t result = driver.kernelCreate(handle, &desc, &made))
     return refuseImage(image, {"zeKernelCreate", result}, note);
-  module.functions.push_back(function);
-  ze_kernel_properties_t &properties = module.functions.back().properties;
-  if (ze_result_t result =
-          driver.kernelGetProperties(function.handle, &properties))
+  module.functions.push_back({made, kernel});
+  ze_kernel_properties_t properties;
+  if (ze_result_t result = driver.kernelGetProperties(made, &properties))
     return refuseImage(image, {"zeKernelGetProperties", result}, note);
+  module.functions.back().spillBytes = properties.spillMemSize;
   std::string what = format("kernel '%s' of image '%s' ", kernel.name.c_str(),
                             image.name.c_str());
   if (kernel.subgroupSize &&
@@ -387,15 +353,12 @@ Status LevelZeroDevice::addFunction(const KernelImage &image,
   const std::array<int64_t, 3> &block = kernel.block;
   if (block[0] == 0)
     return Status::success();
-  ze_result_t result = driver.kernelSetGroupSize(
-      function.handle, static_cast<uint32_t>(block[0]),
-      static_cast<uint32_t>(block[1]), static_cast<uint32_t>(block[2]));
-  if (result) {
-    const int64_t dims[3] = {block[0], block[1], block[2]};
+  if (ze_result_t result = driver.kernelSetGroupSize(
+          made, static_cast<uint32_t>(block[0]),
+          static_cast<uint32_t>(block[1]), static_cast<uint32_t>(block[2])))
     return refuseImage(image, {"zeKernelSetGroupSize", result},
-                       " (kernel '" + kernel.name + "', " + formatDims(dims) +
-                           " threads)");
-  }
+                       " (kernel '" + kernel.name + "', " +
+                           formatDims(block.data()) + " threads)");
   return Status::success();
 }
 
@@ -420,96 +383,14 @@ Status LevelZeroDevice::build(const KernelImage &image, const SpirvModule &code,
   return Status::success();
 }
 
-Status LevelZeroDevice::loadImage(const KernelImage &image) {
-  if (image.kind != KernelImage::SPIRV)
-    return Status(StatusCode::InvalidArgument,
-                  "image '" + image.name +
-                      "' is no SPIR-V, and a level-zero device takes nothing "
-                      "else");
-  if (Status status = enter(); !status.ok())
-    return status;
-  Expected<std::vector<SpirvModule>> code = readSpirv(image.bytes);
-  if (!code.ok())
-    return Status(StatusCode::InvalidArgument,
-                  "image '" + image.name + "': " + code.status().message());
-  auto module = std::make_unique<Module>();
-  for (const SpirvModule &part : *code)
-    if (Status status = build(image, part, *module); !status.ok()) {
-      release(*module);
-      return status;
-    }
-  Module *loaded = module.get();
-  modules.push_back(std::move(module));
-  return addModule(image.name, loaded);
-}
-
-DriverResult LevelZeroDevice::moduleUnload(void *module) {
-  auto found = std::find_if(modules.begin(), modules.end(),
-                            [&](const auto &m) { return m.get() == module; });
-  if (found != modules.end()) {
-    release(**found);
-    modules.erase(found);
-  }
-  return success();
-}
-
-DriverResult LevelZeroDevice::moduleGetFunction(void **function, void *module,
-                                                const char *name) {
-  for (Function &candidate : static_cast<Module *>(module)->functions)
-    if (candidate.kernel.name == name) {
-      *function = &candidate;
-      return success();
-    }
-  return {"zeKernelCreate", ZE_RESULT_ERROR_INVALID_KERNEL_NAME};
-}
-
-std::vector<std::string> LevelZeroDevice::listKernels(void *module) const {
-  std::vector<std::string> names;
-  for (const Function &function : static_cast<Module *>(module)->functions)
-    names.push_back(function.kernel.name);
-  return names;
-}
-
-LoadedKernel LevelZeroDevice::describeKernel(void *loaded, void *,
-                                             const char *) const {
-  auto *function = static_cast<Function *>(loaded);
-  const SpirvKernel &kernel = function->kernel;
-  LoadedKernel result;
-  result.handle = function;
-  result.dynamicLimit = static_cast<int64_t>(info().workgroupMemoryBytes);
-  result.resources.spillBytes = function->properties.spillMemSize;
-  result.resources.maxThreads =
-      static_cast<int>(kernel.block[0] * kernel.block[1] * kernel.block[2]);
-  result.threadLimit = "it was compiled for workgroups of that size";
-  result.parametersKnown = true;
-  for (const SpirvParameter &parameter : kernel.parameters)
-    result.parameters.push_back(parameter.bytes);
-  return result;
-}
-
-Status LevelZeroDevice::checkOwnLimits(const LaunchRequest &request) const {
-  for (auto module = modules.rbegin(); module != modules.rend(); ++module)
-    for (const Function &function : (*module)->functions) {
-      if (function.kernel.name != request.kernel)
-        continue;
-      const std::array<int64_t, 3> &block = function.kernel.block;
-      if (std::equal(block.begin(), block.end(), request.block))
-        return Status::success();
-      const int64_t own[3] = {block[0], block[1], block[2]};
-      return refuse(request, "a block of " + formatDims(request.block) +
-                                 " threads, but this kernel is compiled for " +
-                                 formatDims(own));
-    }
-  return Status::success();
-}
-
 DriverResult LevelZeroDevice::queueLaunch(void *handle,
                                           const LaunchRequest &request) {
   auto *function = static_cast<Function *>(handle);
+  auto kernel = static_cast<ze_kernel_handle_t>(function->handle);
   for (int64_t i = 0; i < request.numArgs; ++i) {
     const SpirvParameter &parameter = function->kernel.parameters[i];
     if (ze_result_t result = driver.kernelSetArgument(
-            function->handle, static_cast<uint32_t>(i),
+            kernel, static_cast<uint32_t>(i),
             static_cast<size_t>(parameter.bytes), request.args[i]))
       return {"zeKernelSetArgumentValue", result};
   }
@@ -517,9 +398,9 @@ DriverResult LevelZeroDevice::queueLaunch(void *handle,
   groups.groupCountX = static_cast<uint32_t>(request.grid[0]);
   groups.groupCountY = static_cast<uint32_t>(request.grid[1]);
   groups.groupCountZ = static_cast<uint32_t>(request.grid[2]);
-  return queued("zeCommandListAppendLaunchKernel",
-                driver.appendLaunchKernel(list, function->handle, &groups,
-                                          nullptr, 0, nullptr));
+  return queued(
+      "zeCommandListAppendLaunchKernel",
+      driver.appendLaunchKernel(list, kernel, &groups, nullptr, 0, nullptr));
 }
 
 //===----------------------------------------------------------------------===//
@@ -529,28 +410,23 @@ DriverResult LevelZeroDevice::queueLaunch(void *handle,
 /// The drivers of GPUs. A status in words where there is none.
 static std::string getDrivers(const LevelZeroDriver &driver,
                               std::vector<ze_driver_handle_t> &drivers) {
-  uint32_t count = 0;
   ze_result_t result = ZE_RESULT_SUCCESS;
   const char *call = "zeInitDrivers";
-  ze_init_driver_type_desc_t desc;
-  desc.flags = ZE_INIT_DRIVER_TYPE_FLAG_GPU;
-  auto get = [&](ze_driver_handle_t *list) {
-    return driver.initDrivers ? driver.initDrivers(&count, list, &desc)
-                              : driver.driverGet(&count, list);
-  };
-  if (!driver.initDrivers) {
+  if (driver.initDrivers) {
+    ze_init_driver_type_desc_t desc;
+    desc.flags = ZE_INIT_DRIVER_TYPE_FLAG_GPU;
+    result = getList(drivers, [&](uint32_t *count, auto *list) {
+      return driver.initDrivers(count, list, &desc);
+    });
+  } else {
     call = "zeInit";
     result = driver.init(ZE_INIT_FLAG_GPU_ONLY);
-  }
-  if (result == ZE_RESULT_SUCCESS) {
-    if (!driver.initDrivers)
+    if (result == ZE_RESULT_SUCCESS) {
       call = "zeDriverGet";
-    result = get(nullptr);
-  }
-  if (result == ZE_RESULT_SUCCESS && count > 0) {
-    drivers.resize(count);
-    result = get(drivers.data());
-    drivers.resize(std::min<size_t>(count, drivers.size()));
+      result = getList(drivers, [&](uint32_t *count, auto *list) {
+        return driver.driverGet(count, list);
+      });
+    }
   }
   // That is what the loader says when it has no driver.
   if (result == ZE_RESULT_ERROR_UNINITIALIZED ||
@@ -575,16 +451,13 @@ static std::string forEachDevice(const LevelZeroDriver &driver, Visit visit) {
   };
   bool found = false;
   for (ze_driver_handle_t handle : drivers) {
-    uint32_t count = 0;
-    ze_result_t result = driver.deviceGet(handle, &count, nullptr);
-    std::vector<ze_device_handle_t> devices(count);
-    if (!result && count)
-      result = driver.deviceGet(handle, &count, devices.data());
-    if (result) {
+    std::vector<ze_device_handle_t> devices;
+    if (ze_result_t result = getList(devices, [&](uint32_t *count, auto *list) {
+          return driver.deviceGet(handle, count, list);
+        })) {
       add(LevelZeroDriver::describe("zeDeviceGet", result));
       continue;
     }
-    devices.resize(std::min<size_t>(count, devices.size()));
     for (ze_device_handle_t device : devices) {
       LevelZeroAbilities abilities =
           queryLevelZeroDevice(driver, handle, device);
@@ -616,24 +489,13 @@ tessera::runtime::listLevelZeroDevices(const LevelZeroDriver &driver,
 Expected<std::unique_ptr<Device>>
 tessera::runtime::openLevelZeroDevice(const LevelZeroDriver &driver,
                                       int ordinal) {
-  int next = 0;
-  std::unique_ptr<LevelZeroDevice> device;
-  std::string reason =
-      forEachDevice(driver, [&](const LevelZeroAbilities &abilities) {
-        if (next++ != ordinal)
-          return true;
+  return openOrdinal<LevelZeroDevice>(
+      "level-zero", ordinal,
+      [&](auto visit) { return forEachDevice(driver, visit); },
+      [&](const LevelZeroAbilities &abilities) {
         DeviceInfo info = describeDevice(abilities);
         info.ordinal = ordinal;
-        device = std::make_unique<LevelZeroDevice>(driver, abilities,
-                                                   std::move(info));
-        return false;
+        return std::make_unique<LevelZeroDevice>(driver, abilities,
+                                                 std::move(info));
       });
-  if (!device)
-    return Status(
-        StatusCode::NoDevice,
-        format("no level-zero device %d: this machine has %d", ordinal, next) +
-            (reason.empty() ? "" : " (" + reason + ")"));
-  if (Status status = device->open(); !status.ok())
-    return status;
-  return std::unique_ptr<Device>(std::move(device));
 }

@@ -9,9 +9,9 @@
 
 #include "OpenCLDevice.h"
 
-#include "../DriverDevice.h"
 #include "../Format.h"
-#include "../SpirvModule.h"
+#include "../OpenOrdinal.h"
+#include "../SpirvDevice.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -256,24 +256,18 @@ static std::string forEachDevice(const OpenCLDriver &driver, Visit visit) {
 
 namespace {
 
-class OpenCLDevice final : public DriverDevice {
+class OpenCLDevice final : public SpirvDevice {
 public:
   OpenCLDevice(const OpenCLDriver &driver, Abilities abilities, DeviceInfo info)
-      : DriverDevice(std::move(info)), driver(driver),
-        abilities(std::move(abilities)) {}
+      : SpirvDevice(std::move(info),
+                    {"clCreateKernel", CL_INVALID_KERNEL_NAME}),
+        driver(driver), abilities(std::move(abilities)) {}
   ~OpenCLDevice() override;
 
   /// Second half of construction.
   Status open();
 
-  Status loadImage(const KernelImage &image) override;
-
 protected:
-  DriverResult makeCurrent() override { return {"", CL_SUCCESS}; }
-  /// OpenCL does not tell what is free.
-  DriverResult memInfo(size_t *, size_t *) override {
-    return {"clGetDeviceInfo", CL_INVALID_VALUE};
-  }
   DriverResult memAlloc(void **ptr, size_t bytes) override;
   DriverResult memFree(void *ptr) override;
   DriverResult queueCopyIn(void *to, const void *from, size_t bytes) override {
@@ -300,50 +294,24 @@ protected:
     return {"clWaitForEvents", driver.waitForEvents(1, &endEvent)};
   }
   DriverResult elapsed(float *milliseconds) override;
-  DriverResult moduleUnload(void *module) override;
-  DriverResult moduleGetFunction(void **function, void *module,
-                                 const char *name) override;
-  /// A kernel's workgroup memory is its own, and launches say how much.
-  DriverResult setDynamicLimit(void *, int64_t) override {
-    return {"", CL_SUCCESS};
-  }
   DriverResult queueLaunch(void *function,
                            const LaunchRequest &request) override;
-  /// OpenCL does not tell.
-  DriverResult occupancy(int *workgroups, void *, int64_t, int64_t) override {
-    *workgroups = -1;
-    return {"", CL_SUCCESS};
-  }
+  Status build(const KernelImage &image, const SpirvModule &code,
+               Module &module) override;
+  void release(Module &module) override;
 
   std::string describe(DriverResult result) const override {
     return OpenCLDriver::describe(result.call, result.code);
   }
   DriverFailure classify(int code) const override;
-  Status checkOwnLimits(const LaunchRequest &request) const override;
-  LoadedKernel describeKernel(void *function, void *module,
-                              const char *name) const override;
-  std::vector<std::string> listKernels(void *module) const override;
 
 private:
-  struct Function {
-    cl_kernel handle = nullptr;
-    SpirvKernel kernel;
-  };
-  /// An image: one program for each module of it.
-  struct Module {
-    std::vector<cl_program> programs;
-    std::vector<Function> functions;
-  };
-
   bool usesUsm() const { return extensions.deviceMemAlloc; }
   DriverResult queueCopy(void *to, const void *from, size_t bytes);
   DriverResult mark(cl_event &event);
-  /// Makes kernels of one module of SPIR-V.
-  Status build(const KernelImage &image, const SpirvModule &code,
-               Module &module);
-  Status checkSubgroups(const KernelImage &image, const Function &function);
+  Status checkSubgroups(const KernelImage &image, const SpirvKernel &kernel,
+                        cl_kernel handle);
   std::string buildLog(cl_program program) const;
-  void release(Module &module);
 
   const OpenCLDriver &driver;
   OpenCLExtensions extensions;
@@ -353,8 +321,6 @@ private:
   cl_event beginEvent = nullptr, endEvent = nullptr;
   /// By the address handed out, that which the driver gave.
   std::map<void *, void *> allocations;
-  /// In the order of loading.
-  std::vector<std::unique_ptr<Module>> modules;
 };
 
 } // namespace
@@ -509,23 +475,22 @@ std::string OpenCLDevice::buildLog(cl_program program) const {
 
 void OpenCLDevice::release(Module &module) {
   for (Function &function : module.functions)
-    driver.releaseKernel(function.handle);
-  for (cl_program program : module.programs)
-    driver.releaseProgram(program);
+    driver.releaseKernel(static_cast<cl_kernel>(function.handle));
+  for (void *program : module.handles)
+    driver.releaseProgram(static_cast<cl_program>(program));
 }
 
 Status OpenCLDevice::checkSubgroups(const KernelImage &image,
-                                    const Function &function) {
-  const SpirvKernel &kernel = function.kernel;
+                                    const SpirvKernel &kernel,
+                                    cl_kernel handle) {
   if (kernel.subgroupSize == 0)
     return Status::success();
   size_t block[3], lanes = 0;
   for (int dim = 0; dim < 3; ++dim)
     block[dim] = static_cast<size_t>(kernel.block[dim]);
   cl_int result = driver.getKernelSubGroupInfo(
-      function.handle, abilities.device,
-      CL_KERNEL_MAX_SUB_GROUP_SIZE_FOR_NDRANGE, sizeof(block), block,
-      sizeof(lanes), &lanes, nullptr);
+      handle, abilities.device, CL_KERNEL_MAX_SUB_GROUP_SIZE_FOR_NDRANGE,
+      sizeof(block), block, sizeof(lanes), &lanes, nullptr);
   if (result == CL_SUCCESS && lanes == static_cast<size_t>(kernel.subgroupSize))
     return Status::success();
   return Status(
@@ -549,130 +514,46 @@ Status OpenCLDevice::build(const KernelImage &image, const SpirvModule &code,
                                  code.words.size() * sizeof(uint32_t), &result);
   if (!program)
     return refuseImage(image, {"clCreateProgramWithIL", result});
-  module.programs.push_back(program);
+  module.handles.push_back(program);
   result =
       driver.buildProgram(program, 1, &abilities.device, "", nullptr, nullptr);
   if (result)
     return refuseImage(image, {"clBuildProgram", result}, buildLog(program));
   for (const SpirvKernel &kernel : code.kernels) {
-    Function function;
-    function.kernel = kernel;
-    function.handle =
+    cl_kernel handle =
         driver.createKernel(program, kernel.name.c_str(), &result);
-    if (!function.handle)
+    if (!handle)
       return refuseImage(image, {"clCreateKernel", result},
                          " (kernel '" + kernel.name + "')" + buildLog(program));
-    module.functions.push_back(function);
-    if (Status status = checkSubgroups(image, function); !status.ok())
+    module.functions.push_back({handle, kernel});
+    if (Status status = checkSubgroups(image, kernel, handle); !status.ok())
       return status;
+    cl_ulong privateBytes = 0;
+    if (driver.getKernelWorkGroupInfo(
+            handle, abilities.device, CL_KERNEL_PRIVATE_MEM_SIZE,
+            sizeof(privateBytes), &privateBytes, nullptr) == CL_SUCCESS)
+      module.functions.back().spillBytes = static_cast<int64_t>(privateBytes);
   }
-  return Status::success();
-}
-
-Status OpenCLDevice::loadImage(const KernelImage &image) {
-  if (image.kind != KernelImage::SPIRV)
-    return Status(StatusCode::InvalidArgument,
-                  "image '" + image.name +
-                      "' is no SPIR-V, and an opencl device takes nothing "
-                      "else");
-  if (Status status = enter(); !status.ok())
-    return status;
-  Expected<std::vector<SpirvModule>> code = readSpirv(image.bytes);
-  if (!code.ok())
-    return Status(StatusCode::InvalidArgument,
-                  "image '" + image.name + "': " + code.status().message());
-  auto module = std::make_unique<Module>();
-  for (const SpirvModule &part : *code)
-    if (Status status = build(image, part, *module); !status.ok()) {
-      release(*module);
-      return status;
-    }
-  Module *loaded = module.get();
-  modules.push_back(std::move(module));
-  return addModule(image.name, loaded);
-}
-
-DriverResult OpenCLDevice::moduleUnload(void *module) {
-  auto found = std::find_if(modules.begin(), modules.end(),
-                            [&](const auto &m) { return m.get() == module; });
-  if (found != modules.end()) {
-    release(**found);
-    modules.erase(found);
-  }
-  return {"", CL_SUCCESS};
-}
-
-DriverResult OpenCLDevice::moduleGetFunction(void **function, void *module,
-                                             const char *name) {
-  for (Function &candidate : static_cast<Module *>(module)->functions)
-    if (candidate.kernel.name == name) {
-      *function = &candidate;
-      return {"", CL_SUCCESS};
-    }
-  return {"clCreateKernel", CL_INVALID_KERNEL_NAME};
-}
-
-std::vector<std::string> OpenCLDevice::listKernels(void *module) const {
-  std::vector<std::string> names;
-  for (const Function &function : static_cast<Module *>(module)->functions)
-    names.push_back(function.kernel.name);
-  return names;
-}
-
-LoadedKernel OpenCLDevice::describeKernel(void *loaded, void *,
-                                          const char *) const {
-  auto *function = static_cast<Function *>(loaded);
-  const SpirvKernel &kernel = function->kernel;
-  LoadedKernel result;
-  result.handle = function;
-  result.dynamicLimit = static_cast<int64_t>(info().workgroupMemoryBytes);
-  cl_ulong privateBytes = 0;
-  if (driver.getKernelWorkGroupInfo(
-          function->handle, abilities.device, CL_KERNEL_PRIVATE_MEM_SIZE,
-          sizeof(privateBytes), &privateBytes, nullptr) == CL_SUCCESS)
-    result.resources.spillBytes = static_cast<int64_t>(privateBytes);
-  result.resources.maxThreads =
-      static_cast<int>(kernel.block[0] * kernel.block[1] * kernel.block[2]);
-  result.threadLimit = "it was compiled for workgroups of that size";
-  result.parametersKnown = true;
-  for (const SpirvParameter &parameter : kernel.parameters)
-    result.parameters.push_back(parameter.bytes);
-  return result;
-}
-
-Status OpenCLDevice::checkOwnLimits(const LaunchRequest &request) const {
-  for (auto module = modules.rbegin(); module != modules.rend(); ++module)
-    for (const Function &function : (*module)->functions) {
-      if (function.kernel.name != request.kernel)
-        continue;
-      const std::array<int64_t, 3> &block = function.kernel.block;
-      if (std::equal(block.begin(), block.end(), request.block))
-        return Status::success();
-      const int64_t own[3] = {block[0], block[1], block[2]};
-      return refuse(request, "a block of " + formatDims(request.block) +
-                                 " threads, but this kernel is compiled for " +
-                                 formatDims(own));
-    }
   return Status::success();
 }
 
 DriverResult OpenCLDevice::queueLaunch(void *handle,
                                        const LaunchRequest &request) {
   auto *function = static_cast<Function *>(handle);
+  auto kernel = static_cast<cl_kernel>(function->handle);
   for (int64_t i = 0; i < request.numArgs; ++i) {
     const SpirvParameter &parameter = function->kernel.parameters[i];
     auto index = static_cast<cl_uint>(i);
     DriverResult result = {"clSetKernelArg", CL_SUCCESS};
     if (!parameter.isPointer)
-      result.code = driver.setKernelArg(function->handle, index,
-                                        static_cast<size_t>(parameter.bytes),
-                                        request.args[i]);
+      result.code = driver.setKernelArg(
+          kernel, index, static_cast<size_t>(parameter.bytes), request.args[i]);
     else if (void *pointer = *static_cast<void **>(request.args[i]); usesUsm())
       result = {"clSetKernelArgMemPointerINTEL",
-                extensions.setKernelArgMem(function->handle, index, pointer)};
+                extensions.setKernelArgMem(kernel, index, pointer)};
     else
       result = {"clSetKernelArgSVMPointer",
-                driver.setKernelArgSVM(function->handle, index, pointer)};
+                driver.setKernelArgSVM(kernel, index, pointer)};
     if (result.failed())
       return result;
   }
@@ -682,8 +563,8 @@ DriverResult OpenCLDevice::queueLaunch(void *handle,
     global[dim] = static_cast<size_t>(request.grid[dim]) * local[dim];
   }
   return {"clEnqueueNDRangeKernel",
-          driver.enqueueNDRangeKernel(queue, function->handle, 3, nullptr,
-                                      global, local, 0, nullptr, nullptr)};
+          driver.enqueueNDRangeKernel(queue, kernel, 3, nullptr, global, local,
+                                      0, nullptr, nullptr)};
 }
 
 //===----------------------------------------------------------------------===//
@@ -703,22 +584,13 @@ tessera::runtime::listOpenCLDevices(const OpenCLDriver &driver,
 
 Expected<std::unique_ptr<Device>>
 tessera::runtime::openOpenCLDevice(const OpenCLDriver &driver, int ordinal) {
-  int next = 0;
-  std::unique_ptr<OpenCLDevice> device;
-  std::string reason = forEachDevice(driver, [&](const Abilities &abilities) {
-    if (next++ != ordinal)
-      return true;
-    DeviceInfo info = describe(abilities);
-    info.ordinal = ordinal;
-    device = std::make_unique<OpenCLDevice>(driver, abilities, std::move(info));
-    return false;
-  });
-  if (!device)
-    return Status(
-        StatusCode::NoDevice,
-        format("no opencl device %d: this machine has %d", ordinal, next) +
-            (reason.empty() ? "" : " (" + reason + ")"));
-  if (Status status = device->open(); !status.ok())
-    return status;
-  return std::unique_ptr<Device>(std::move(device));
+  return openOrdinal<OpenCLDevice>(
+      "opencl", ordinal,
+      [&](auto visit) { return forEachDevice(driver, visit); },
+      [&](const Abilities &abilities) {
+        DeviceInfo info = describe(abilities);
+        info.ordinal = ordinal;
+        return std::make_unique<OpenCLDevice>(driver, abilities,
+                                              std::move(info));
+      });
 }

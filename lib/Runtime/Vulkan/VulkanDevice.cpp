@@ -12,6 +12,7 @@
 #include "VulkanDevice.h"
 
 #include "../Format.h"
+#include "../OpenOrdinal.h"
 #include "VulkanDriver.h"
 #include "VulkanPipelineCache.h"
 #include "VulkanStatistics.h"
@@ -42,7 +43,6 @@ struct Abilities {
   VkPhysicalDeviceVulkan13Features features13 = {};
   VkPhysicalDeviceShaderAtomicFloatFeaturesEXT atomicFloat = {};
   VkPhysicalDeviceCooperativeMatrixFeaturesKHR cooperativeMatrix = {};
-  VkPhysicalDeviceCooperativeMatrix2FeaturesNV workgroupMatrix = {};
   VkPhysicalDeviceShaderBfloat16FeaturesKHR bfloat16 = {};
   VkPhysicalDevicePipelineExecutablePropertiesFeaturesKHR executables = {};
   std::vector<VkCooperativeMatrixPropertiesKHR> matrices;
@@ -106,12 +106,6 @@ static void query(const VulkanDriver &driver, VkPhysicalDevice handle,
         VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_FEATURES_KHR;
     *end = &abilities.cooperativeMatrix;
     end = &abilities.cooperativeMatrix.pNext;
-  }
-  if (abilities.hasExtension(VK_NV_COOPERATIVE_MATRIX_2_EXTENSION_NAME)) {
-    abilities.workgroupMatrix.sType =
-        VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_2_FEATURES_NV;
-    *end = &abilities.workgroupMatrix;
-    end = &abilities.workgroupMatrix.pNext;
   }
   if (abilities.hasExtension(VK_KHR_SHADER_BFLOAT16_EXTENSION_NAME)) {
     abilities.bfloat16.sType =
@@ -488,15 +482,6 @@ Status VulkanDevice::open() {
     matrix.cooperativeMatrix = VK_TRUE;
     *end = &matrix;
     end = &matrix.pNext;
-  }
-  // All of it that there is: kernels that --kernels brings may use it.
-  VkPhysicalDeviceCooperativeMatrix2FeaturesNV workgroupMatrix =
-      abilities.workgroupMatrix;
-  if (workgroupMatrix.sType) {
-    extensions.push_back(VK_NV_COOPERATIVE_MATRIX_2_EXTENSION_NAME);
-    workgroupMatrix.pNext = nullptr;
-    *end = &workgroupMatrix;
-    end = &workgroupMatrix.pNext;
   }
   auto bfloat16 = make<VkPhysicalDeviceShaderBfloat16FeaturesKHR>(
       VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_BFLOAT16_FEATURES_KHR);
@@ -1267,23 +1252,13 @@ Expected<KernelResources> VulkanDevice::resources(const char *kernel, int64_t,
 
 Expected<std::unique_ptr<Device>>
 tessera::runtime::openVulkanDevice(const VulkanDriver &driver, int ordinal) {
-  int next = 0;
-  std::unique_ptr<VulkanDevice> device;
-  std::string reason = forEachDevice(driver, [&](const Abilities &abilities) {
-    if (next++ != ordinal)
-      return true;
-    DeviceInfo info = describe(driver, abilities);
-    info.ordinal = ordinal;
-    device = std::make_unique<VulkanDevice>(driver, abilities.handle,
-                                            std::move(info));
-    return false;
-  });
-  if (!device)
-    return Status(
-        StatusCode::NoDevice,
-        format("no vulkan device %d: this machine has %d", ordinal, next) +
-            (reason.empty() ? "" : " (" + reason + ")"));
-  if (Status status = device->open(); !status.ok())
-    return status;
-  return std::unique_ptr<Device>(std::move(device));
+  return openOrdinal<VulkanDevice>(
+      "vulkan", ordinal,
+      [&](auto visit) { return forEachDevice(driver, visit); },
+      [&](const Abilities &abilities) {
+        DeviceInfo info = describe(driver, abilities);
+        info.ordinal = ordinal;
+        return std::make_unique<VulkanDevice>(driver, abilities.handle,
+                                              std::move(info));
+      });
 }

@@ -1,0 +1,38 @@
+//===- OpenOrdinal.h - One device of those that a driver lists --*- C++ -*-===//
+
+#ifndef TESSERA_LIB_RUNTIME_OPENORDINAL_H
+#define TESSERA_LIB_RUNTIME_OPENORDINAL_H
+
+#include "Format.h"
+#include "Runtime/Device.h"
+
+namespace tessera::runtime {
+
+/// Opens device `ordinal`, counted from 0, of those that `forEach(visit)`
+/// visits until the visit gives false; what `forEach` gives is why others
+/// cannot be used. `make(abilities)` makes a `DeviceT`, which `open()` then
+/// opens. `NoDevice` where there are not so many.
+template <typename DeviceT, typename ForEach, typename Make>
+Expected<std::unique_ptr<Device>> openOrdinal(const char *target, int ordinal,
+                                              ForEach forEach, Make make) {
+  int next = 0;
+  std::unique_ptr<DeviceT> device;
+  std::string reason = forEach([&](const auto &abilities) {
+    if (next++ != ordinal)
+      return true;
+    device = make(abilities);
+    return false;
+  });
+  if (!device)
+    return Status(
+        StatusCode::NoDevice,
+        format("no %s device %d: this machine has %d", target, ordinal, next) +
+            (reason.empty() ? "" : " (" + reason + ")"));
+  if (Status status = device->open(); !status.ok())
+    return status;
+  return std::unique_ptr<Device>(std::move(device));
+}
+
+} // namespace tessera::runtime
+
+#endif // TESSERA_LIB_RUNTIME_OPENORDINAL_H

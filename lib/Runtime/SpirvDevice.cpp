@@ -1,0 +1,90 @@
+//===- SpirvDevice.cpp - Kernels of SPIR-V with parameters ----------------===//
+
+#include "SpirvDevice.h"
+
+#include "Format.h"
+
+#include <algorithm>
+
+using namespace tessera::runtime;
+
+Status SpirvDevice::loadImage(const KernelImage &image) {
+  if (image.kind != KernelImage::SPIRV)
+    return Status(StatusCode::InvalidArgument,
+                  "image '" + image.name + "' is no SPIR-V, and devices of " +
+                      info().target + " take nothing else");
+  if (Status status = enter(); !status.ok())
+    return status;
+  Expected<std::vector<SpirvModule>> code = readSpirv(image.bytes);
+  if (!code.ok())
+    return Status(StatusCode::InvalidArgument,
+                  "image '" + image.name + "': " + code.status().message());
+  auto module = std::make_unique<Module>();
+  for (const SpirvModule &part : *code)
+    if (Status status = build(image, part, *module); !status.ok()) {
+      release(*module);
+      return status;
+    }
+  Module *loaded = module.get();
+  modules.push_back(std::move(module));
+  return addModule(image.name, loaded);
+}
+
+DriverResult SpirvDevice::moduleUnload(void *module) {
+  auto found = std::find_if(modules.begin(), modules.end(),
+                            [&](const auto &m) { return m.get() == module; });
+  if (found != modules.end()) {
+    release(**found);
+    modules.erase(found);
+  }
+  return success();
+}
+
+DriverResult SpirvDevice::moduleGetFunction(void **function, void *module,
+                                            const char *name) {
+  for (Function &candidate : static_cast<Module *>(module)->functions)
+    if (candidate.kernel.name == name) {
+      *function = &candidate;
+      return success();
+    }
+  return unknownKernel;
+}
+
+std::vector<std::string> SpirvDevice::listKernels(void *module) const {
+  std::vector<std::string> names;
+  for (const Function &function : static_cast<Module *>(module)->functions)
+    names.push_back(function.kernel.name);
+  return names;
+}
+
+LoadedKernel SpirvDevice::describeKernel(void *loaded, void *,
+                                         const char *) const {
+  auto *function = static_cast<Function *>(loaded);
+  const SpirvKernel &kernel = function->kernel;
+  LoadedKernel result;
+  result.handle = function;
+  result.dynamicLimit = static_cast<int64_t>(info().workgroupMemoryBytes);
+  result.resources.spillBytes = function->spillBytes;
+  result.resources.maxThreads =
+      static_cast<int>(kernel.block[0] * kernel.block[1] * kernel.block[2]);
+  result.threadLimit = "it was compiled for workgroups of that size";
+  result.parametersKnown = true;
+  for (const SpirvParameter &parameter : kernel.parameters)
+    result.parameters.push_back(parameter.bytes);
+  return result;
+}
+
+Status SpirvDevice::checkOwnLimits(const LaunchRequest &request) const {
+  for (auto module = modules.rbegin(); module != modules.rend(); ++module)
+    for (const Function &function : (*module)->functions) {
+      if (function.kernel.name != request.kernel)
+        continue;
+      const std::array<int64_t, 3> &block = function.kernel.block;
+      if (std::equal(block.begin(), block.end(), request.block))
+        return Status::success();
+      return refuse(request, "a block of " + formatDims(request.block) +
+                                 " threads, but this kernel is compiled for " +
+                                 formatDims(block.data()));
+    }
+  return Status::success();
+}

@@ -1,0 +1,77 @@
+//===- SpirvDevice.h - Kernels of SPIR-V with parameters --------*- C++ -*-===//
+//
+// OpenCL and Level Zero take the same SPIR-V, whose entry points have
+// parameters and say of how many threads a workgroup is. What a device makes of
+// images stands here once; making kernels of a module is up to the driver.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TESSERA_LIB_RUNTIME_SPIRVDEVICE_H
+#define TESSERA_LIB_RUNTIME_SPIRVDEVICE_H
+
+#include "DriverDevice.h"
+#include "SpirvModule.h"
+
+#include <memory>
+
+namespace tessera::runtime {
+
+class SpirvDevice : public DriverDevice {
+public:
+  Status loadImage(const KernelImage &image) override;
+
+protected:
+  struct Function {
+    /// The driver's kernel.
+    void *handle = nullptr;
+    SpirvKernel kernel;
+    /// As in `KernelResources`.
+    int64_t spillBytes = -1;
+  };
+  /// An image: one module of the driver's for each module of SPIR-V in it.
+  struct Module {
+    std::vector<void *> handles;
+    std::vector<Function> functions;
+  };
+
+  /// `unknownKernel` is what the driver gives for a kernel that a module has
+  /// not.
+  SpirvDevice(DeviceInfo info, DriverResult unknownKernel)
+      : DriverDevice(std::move(info)), unknownKernel(unknownKernel) {}
+
+  static DriverResult success() { return {"", 0}; }
+
+  /// Adds what the driver makes of one module of `image`. What was added before
+  /// a failure is released by the caller.
+  virtual Status build(const KernelImage &image, const SpirvModule &code,
+                       Module &module) = 0;
+  /// Gives kernels and modules back to the driver.
+  virtual void release(Module &module) = 0;
+
+  DriverResult makeCurrent() override { return success(); }
+  /// Neither driver tells what is free.
+  DriverResult memInfo(size_t *, size_t *) override { return {"", -1}; }
+  DriverResult moduleUnload(void *module) override;
+  DriverResult moduleGetFunction(void **function, void *module,
+                                 const char *name) override;
+  /// A kernel's workgroup memory is its own, and launches say how much.
+  DriverResult setDynamicLimit(void *, int64_t) override { return success(); }
+  /// Neither driver tells.
+  DriverResult occupancy(int *workgroups, void *, int64_t, int64_t) override {
+    *workgroups = -1;
+    return success();
+  }
+  Status checkOwnLimits(const LaunchRequest &request) const override;
+  LoadedKernel describeKernel(void *function, void *module,
+                              const char *name) const override;
+  std::vector<std::string> listKernels(void *module) const override;
+
+private:
+  DriverResult unknownKernel;
+  /// In the order of loading.
+  std::vector<std::unique_ptr<Module>> modules;
+};
+
+} // namespace tessera::runtime
+
+#endif // TESSERA_LIB_RUNTIME_SPIRVDEVICE_H

@@ -3,7 +3,7 @@
 #
 #   scripts/tidy.sh                 over all files of the tree
 #   scripts/tidy.sh lib/Conversion  over those whose path matches one of these regular expressions
-#   scripts/tidy.sh --recent=40     over the 40 that were changed last, by the repository's history
+#   scripts/tidy.sh --hours=6       over those changed by commits of the last 6 hours before the newest one
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
@@ -17,14 +17,16 @@ sed -E 's/ -Winvalid-pch//; s/ -Xclang -include(-pch)? -Xclang [^ ]+//g' \
   "$(build_dir)/compile_commands.json" >"$database/compile_commands.json"
 
 cd "$ROOT"
-if [[ ${1-} == --recent=* ]]; then
-  count=${1#*=}
-  mapfile -t files < <(git log --format= --name-only -- '*.cpp' | awk '!seen[$0]++' |
+if [[ ${1-} == --hours=* ]]; then
+  hours=${1#*=}
+  [[ $hours =~ ^[0-9]+$ ]] || die "$1: a number of hours is wanted, as in --hours=6"
+  since=$(($(git log -1 --format=%ct) - hours * 3600))
+  mapfile -t files < <(git log --since="@$since" --format= --name-only -- '*.cpp' | sort -u |
     while read -r file; do [[ ! -e $file ]] || echo "$file"; done)
-  [[ ${#files[@]} -gt $count ]] && say "looking at $count of ${#files[@]} files, those changed last"
-  set -- "${files[@]:0:count}"
+  say "looking at ${#files[@]} of $(git ls-files '*.cpp' | wc -l) files, those changed in $hours hours"
+  [[ ${#files[@]} == 0 ]] && exit
   # They are regular expressions, of the whole path's end.
-  set -- "${@/%/\$}"
+  set -- "${files[@]/%/\$}"
 elif [[ $# == 0 ]]; then
   set -- "$ROOT/(lib|tools|unittests)/"
 fi

@@ -98,6 +98,9 @@ Comparison compare(const Array &got, const Array &reference,
 Comparison compare(function_ref<double(int64_t)> got, const Array &reference,
                    const CompareOptions &options = {});
 
+/// An element with as many digits as tell it apart.
+std::string formatNumber(double value);
+
 } // namespace mlir::tessera::reference
 
 #endif // REFERENCE_COMPARE_H

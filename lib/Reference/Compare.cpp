@@ -7,6 +7,8 @@
 #include "Reference/Compare.h"
 
 #include "Numeric.h"
+
+#include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
@@ -35,7 +37,9 @@ static double getAllowed(const Format &format, double expected, double error,
   return allowed;
 }
 
-static std::string formatNumber(double value) {
+std::string tessera::reference::formatNumber(double value) {
+  if (std::isnan(value))
+    return "nan";
   std::string text;
   llvm::raw_string_ostream os(text);
   if (std::trunc(value) == value && std::fabs(value) < 1e15)
@@ -51,17 +55,6 @@ static std::string formatShort(double value) {
   return text;
 }
 
-/// The coordinates of element `index` in row-major order.
-static SmallVector<int64_t> getPosition(int64_t index,
-                                        ArrayRef<int64_t> shape) {
-  SmallVector<int64_t> position(shape.size());
-  for (size_t dim = shape.size(); dim-- > 0;) {
-    position[dim] = index % shape[dim];
-    index /= shape[dim];
-  }
-  return position;
-}
-
 Comparison tessera::reference::compare(function_ref<double(int64_t)> gotElement,
                                        const Array &reference,
                                        const CompareOptions &options) {
@@ -70,6 +63,7 @@ Comparison tessera::reference::compare(function_ref<double(int64_t)> gotElement,
   const uint8_t *written =
       options.onlyWritten ? reference.storage->written() : nullptr;
   double worstRatio = 0, largestAllowed = 0;
+  SmallVector<int64_t> strides = computeSuffixProduct(reference.shape);
   for (int64_t i = 0, e = reference.getNumElements(); i < e; ++i) {
     if (written && !written[i])
       continue;
@@ -118,7 +112,7 @@ Comparison tessera::reference::compare(function_ref<double(int64_t)> gotElement,
             got == old || (std::isnan(got) && std::isnan(old));
       }
       if (!result.first)
-        result.first = {getPosition(i, reference.shape), got, wanted};
+        result.first = {delinearize(i, strides), got, wanted};
     }
     if (ratio > worstRatio || result.worstIndex < 0) {
       worstRatio = ratio;
@@ -129,7 +123,7 @@ Comparison tessera::reference::compare(function_ref<double(int64_t)> gotElement,
     }
   }
   if (result.worstIndex >= 0)
-    result.worstPosition = getPosition(result.worstIndex, reference.shape);
+    result.worstPosition = delinearize(result.worstIndex, strides);
   result.tolerance =
       largestAllowed == 0 ? "exact" : "within " + formatShort(largestAllowed);
   if (result.unboundedCount)

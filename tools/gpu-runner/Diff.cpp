@@ -149,8 +149,9 @@ static llvm::json::Object print(const Options &options, const DiffSide &base,
       auto place = [&](StringRef which, ArrayRef<int64_t> position, double got,
                        double expected) {
         os << "  the " << which << " at " << formatPosition(position) << ": "
-           << formatValue(got) << " with " << side.name << ", "
-           << formatValue(expected) << " with " << base.name << "\n";
+           << reference::formatNumber(got) << " with " << side.name << ", "
+           << reference::formatNumber(expected) << " with " << base.name
+           << "\n";
       };
       os << "  " << comparison.mismatchCount << " of " << comparison.count
          << " elements differ\n";

@@ -455,15 +455,15 @@ What is run, and where
   --target=TARGET[:NUMBER][:CHIP]
                       TARGET is cpu, cuda, hip, vulkan, opencl or level-zero;
                       NUMBER as --list-devices counts; CHIP is what to compile
-                      for (cuda:sm_80, hip:gfx942). With --emit=hsaco several chips, divided by
-                      commas, give one bundle (hip:gfx942,gfx1100). With
-                      cpu:emulate=CHIP the CPU runs the code of a chip of
-                      another target, each of its lanes by itself
+                      for (cuda:sm_80, hip:gfx942). With --emit=hsaco several
+                      chips, divided by commas, give one bundle
+                      (hip:gfx942,gfx1100). With cpu:emulate=CHIP the CPU runs
+                      the code of a chip of another target, each of its lanes by
+                      itself
   --device=WHICH      the first device of the target, as --list-devices has them,
                       that is WHICH (discrete, integrated, virtual or software,
-                      which Vulkan and
-                      Level Zero tell) or has WHICH in its name, in upper or
-                      lower case
+                      which Vulkan and Level Zero tell) or has WHICH in its
+                      name, in upper or lower case
 
 Arguments and outputs
   --arg=SPEC          contents of the next argument of the entry, in order:

@@ -8,12 +8,15 @@
 #include "Statistics.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "llvm/ADT/STLExtras.h"
 
 #include <cstring>
 
 using namespace runner;
 using runtime::HostArray;
+
+namespace reference = compiler::reference;
 
 //===----------------------------------------------------------------------===//
 // What is never written
@@ -119,12 +122,8 @@ static BitDifference compareBits(const Output &firstOutput,
 }
 
 static std::string getPlace(const HostArray &array, int64_t index) {
-  std::vector<int64_t> position(array.shape.size());
-  for (size_t dim = position.size(); dim-- > 0;) {
-    position[dim] = index % array.shape[dim];
-    index /= array.shape[dim];
-  }
-  return formatPosition(position);
+  return formatPosition(
+      mlir::delinearize(index, mlir::computeSuffixProduct(array.shape)));
 }
 
 LogicalResult runner::repeat(const Options &options, runtime::Device &device,
@@ -160,8 +159,9 @@ LogicalResult runner::repeat(const Options &options, runtime::Device &device,
               " gives other bits than the first: " + Twine(difference.count) +
               " of " + Twine(first.size()) + " elements of out " + Twine(i) +
               ", the first at " + getPlace(first, difference.first) + ": " +
-              formatValue(second.getDouble(difference.first)) + ", before " +
-              formatValue(first.getDouble(difference.first)) +
+              reference::formatNumber(second.getDouble(difference.first)) +
+              ", before " +
+              reference::formatNumber(first.getDouble(difference.first)) +
               "; threads race, or read memory that none has written");
     }
     differing += differs;

@@ -33,16 +33,6 @@ FailureOr<reference::Array> runner::toReference(const runtime::HostArray &array,
   return converted;
 }
 
-std::string runner::formatValue(double value) {
-  std::string text;
-  if (std::isnan(value))
-    return "nan";
-  if (std::trunc(value) == value && std::fabs(value) < 1e15)
-    return std::to_string(static_cast<int64_t>(value));
-  llvm::raw_string_ostream(text) << llvm::format("%.9g", value);
-  return text;
-}
-
 std::string runner::formatPosition(ArrayRef<int64_t> position) {
   std::string text;
   llvm::raw_string_ostream os(text);

@@ -27,8 +27,7 @@ struct Sides {
   std::optional<int64_t> neverWritten;
 };
 
-/// An element with as many digits as tell it apart; a coordinate.
-std::string formatValue(double value);
+/// "[3, 0]".
 std::string formatPosition(ArrayRef<int64_t> position);
 
 /// The statistics of an output, a line each.

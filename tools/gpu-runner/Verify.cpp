@@ -55,14 +55,15 @@ static void print(size_t index, const Output &output,
     os << ", " << comparison.nanCount << " of them NaN";
   if (comparison.worstIndex >= 0)
     os << "; the worst is at " << formatPosition(comparison.worstPosition)
-       << ": got " << formatValue(comparison.got) << ", expected "
-       << formatValue(comparison.expected) << ", tolerance "
+       << ": got " << reference::formatNumber(comparison.got) << ", expected "
+       << reference::formatNumber(comparison.expected) << ", tolerance "
        << llvm::format("%.3g", comparison.allowed);
   os << "\n";
   if (comparison.first && comparison.mismatchCount > 1)
     os << "  the first is at " << formatPosition(comparison.first->position)
-       << ": got " << formatValue(comparison.first->got) << ", expected "
-       << formatValue(comparison.first->expected) << "\n";
+       << ": got " << reference::formatNumber(comparison.first->got)
+       << ", expected " << reference::formatNumber(comparison.first->expected)
+       << "\n";
   printStatistics(comparison, output, sides, os);
 }
 

@@ -13,6 +13,8 @@
 //   64 x % y                  x - x / y * y
 //
 // and signed ones the same but for the first: those that fit are not negative.
+// Upstream's narrowing (arith-int-range-narrowing) is for bounds that are known
+// when a kernel is compiled, which those of dynamic shapes are not.
 //
 //===----------------------------------------------------------------------===//
 

@@ -132,9 +132,9 @@ mlir::tessera::parseReportedChip(llvm::StringRef target, llvm::StringRef name,
   chip->asyncCopy = false;
   bool wide = chip->subgroupSize >= 32;
   // Four subgroups of 64x64 tiles keep a large GPU's matrix unit fed from
-  // workgroup memory; where lanes are few, so is everything else. With rows of
-  // 128 bytes, products took 1.2 times as long on an H200
-  // (docs/benchmarks/h200-vulkan.md).
+  // workgroup memory, and eight a little better; where lanes are few, so is
+  // everything else. With rows of 128 bytes, products took 1.2 times as long on
+  // an H200 (docs/benchmarks/h200-vulkan.md).
   if (wide) {
     chip->matrixDefaults = {{128, 128}, {64, 64}, 64, 1};
     chip->largeWorkgroup = {128, 256};

@@ -3,10 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-//
+
 #include "Dialect/Tessera/Transforms/Barriers.h"
 
-#include "Dialect/Tessera/IR/Tessera.h"
 #include "Dialect/Tessera/Transforms/Utils.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -110,9 +109,8 @@ SmallVector<gpu::BarrierOp> mlir::tessera::findWorkgroupBarriers(
     auto isBehind = [&, first = around.first](const Access &access) {
       return access.place >= first;
     };
-    // Loads reach memory in the order in which they are issued, as far as the
-    // threads of a workgroup can tell, so that a later write is a danger only
-    // to what comes from the very same buffer.
+    // Whatever comes behind a write may be to see it; a write itself is a
+    // danger only to what was read from the same buffer.
     bool matters = llvm::any_of(accesses, [&](const Access &before) {
       return isBefore(before) &&
              llvm::any_of(accesses, [&](const Access &behind) {

@@ -179,7 +179,7 @@ openBackend(const char *name, const Driver *(*getDriver)(std::string *),
      return openBackend(name, get##Name##Driver, open##Name##Device, ordinal); \
    }}
 /// The best ones first.
-static const Backend backends[] = {
+static constexpr Backend backends[] = {
     TESSERA_BACKEND("cuda", "CUDA", Cuda),
     TESSERA_BACKEND("hip", "HIP", Hip),
     TESSERA_BACKEND("vulkan", "Vulkan", Vulkan),

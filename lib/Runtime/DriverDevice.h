@@ -1,8 +1,9 @@
-//===- DriverDevice.h - A GPU behind CUDA's or HIP's driver -----*- C++ -*-===//
+//===- DriverDevice.h - A device behind a vendor's driver -------*- C++ -*-===//
 //
 // CUDA and HIP drive a GPU by the same calls under different names: memory,
-// modules of kernels, a stream, two events. What a device makes of them stands
-// here once, over a few calls that each driver fills in.
+// modules of kernels, a stream, two events; OpenCL and Level Zero have as much
+// (SpirvDevice.h). What a device makes of them stands here once, over a few
+// calls that each driver fills in.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,7 +16,7 @@
 
 namespace tessera::runtime {
 
-/// What a call of the driver gave. 0 is success with either driver.
+/// What a call of the driver gave. 0 is success with each of them.
 struct DriverResult {
   /// The function's own name: "cuMemAlloc".
   const char *call;

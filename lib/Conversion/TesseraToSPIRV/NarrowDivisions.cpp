@@ -8,9 +8,9 @@
 // of instructions, and NVIDIA's driver (580.159) gets some of them wrong: of
 // `(x / 27) % 2` it made 0 for all x. So, of unsigned numbers,
 //
-//   x / 2^n, x % 2^n       a shift, a mask
-//   x / y                  if x and y have 32 bits: a division of 32, else of
-//   64 x % y                  x - x / y * y
+//   x / 2^n, x % 2^n    a shift, a mask
+//   x / y               of 32 bits if x and y have no more, else of 64
+//   x % y               x - x / y * y
 //
 // and signed ones the same but for the first: those that fit are not negative.
 // Upstream's narrowing (arith-int-range-narrowing) is for bounds that are known

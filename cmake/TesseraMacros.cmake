@@ -86,6 +86,8 @@ function(_tessera_setup target)
   target_sources(${target} PRIVATE ${ARG_UNPARSED_ARGUMENTS})
   if(ARG_STANDALONE)
     target_link_libraries(${target} PUBLIC tessera-flags ${ARG_LINK_LIBS})
+    # Its thread-local variables go into shared libraries.
+    set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON)
   else()
     target_link_libraries(${target} PUBLIC tessera-mlir ${ARG_LINK_LIBS})
     if(TESSERA_PCH)
@@ -110,9 +112,19 @@ function(_tessera_add_executable name)
   endif()
 endfunction()
 
+# Has `cmake --install` take the target where it was built. It finds LLVM where the build did.
+function(tessera_install target)
+  if(NOT TESSERA_STATIC_LLVM)
+    set_target_properties(${target} PROPERTIES INSTALL_RPATH ${LLVM_LIBRARY_DIR})
+  endif()
+  set_target_properties(${target} PROPERTIES BUILD_WITH_INSTALL_RPATH ON)
+  install(TARGETS ${target} OPTIONAL)
+endfunction()
+
 function(tessera_add_tool name)
   _tessera_add_executable(${name})
   _tessera_setup(${name} ${ARGN})
+  tessera_install(${name})
   set_property(GLOBAL APPEND PROPERTY TESSERA_TEST_DEPENDS ${name})
 endfunction()
 

@@ -51,8 +51,9 @@ def rows():
                 yield f"mfma.m{m}n{m}k{k}.f32.{types}", mfma(m, k, "f32", f"{a}_{b}", CDNA[2:])
     for family, chip in (("wmma", "rdna3"), ("wmma12", "rdna4")):
         for acc, a, name in (("f32", "f16", "f16"), ("f16", "f16", "f16"), ("f32", "bf16", "bf16"),
-                             ("i32", "i8", "iu8")):
+                             ("i32", "i8", "iu8"), ("i32", "i4", "iu4")):
             yield f"{family}.m16n16k16.{acc}.{a}", [(chip, f"v_wmma_{acc}_16x16x16_{name}")]
+    yield "wmma12.m16n16k32.i32.i4", [("rdna4", "v_wmma_i32_16x16x32_iu4")]
     ocp = {"fp8": "f8E4M3FN", "bf8": "f8E5M2"}
     for a in ocp:
         for b in ocp:

@@ -44,6 +44,7 @@ config.environment["TESSERA_CACHE_DIR"] = "off"
 config.substitutions += [
     ("%tessera_src", config.tessera_source_dir),
     ("%tessera_obj", config.tessera_binary_dir),
+    ("%cc", config.c_compiler),
 ]
 
 # A test that hangs fails by itself. lit needs psutil for this (package python3-psutil).

@@ -41,9 +41,11 @@ void fuseAttention(Operation *root, const Chip &chip);
 /// linalg contractions to `tessera.contract`. `allowTf32` permits tf32 for all
 /// f32 products, not only those marked `tessera.allow_tf32`, and `allowFastF8`
 /// sums in few bits for all of 8-bit floats, not only those marked
-/// `tessera.allow_fast_f8`.
+/// `tessera.allow_fast_f8`. Products of i4 are left alone where `chip` has
+/// none.
 void populateLinalgToTesseraPatterns(RewritePatternSet &patterns,
-                                     bool allowTf32, bool allowFastF8);
+                                     const Chip &chip, bool allowTf32,
+                                     bool allowFastF8);
 
 /// Element-wise consumers on tensors into the epilogue of `tessera.contract`.
 void populateFuseEpiloguePatterns(RewritePatternSet &patterns);
@@ -58,8 +60,10 @@ void populateFuseRowsPatterns(RewritePatternSet &patterns, const Chip &chip);
 void populateMoveReshapePatterns(RewritePatternSet &patterns);
 
 /// The element-wise parts of a generic product's body, which make its factors,
-/// to ops of their own.
-void populateSplitProducerPatterns(RewritePatternSet &patterns);
+/// to ops of their own; operands of i4 to i8, unless both are and `chip` has
+/// products of them.
+void populateSplitProducerPatterns(RewritePatternSet &patterns,
+                                   const Chip &chip);
 
 /// Products of bytes less their zero points to products of bytes, and an
 /// element-wise consumer that corrects them by sums of rows and columns.

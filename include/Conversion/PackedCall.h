@@ -8,6 +8,8 @@
 #ifndef CONVERSION_PACKEDCALL_H
 #define CONVERSION_PACKEDCALL_H
 
+#include "Runtime/HostImports.h"
+
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/Builders.h"
 
@@ -15,7 +17,7 @@ namespace mlir::tessera {
 
 /// What a packed function of `name` is called.
 inline std::string getPackedName(StringRef name) {
-  return ("__tessera_" + name).str();
+  return (::tessera::runtime::packedPrefix + name).str();
 }
 
 /// Loads the first `count` arguments of `function` from an array of pointers to

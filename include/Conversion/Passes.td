@@ -46,7 +46,7 @@ def ConvertLinalgToTessera : Pass<"convert-linalg-to-tessera"> {
       and their other operands its `inputs`, where they cost little and feed
       nothing else: the dequantization of weights, with a scale for the tensor,
       a channel, or a group of rows. Reshapes in between are looked through.
-      An operand of i4 in a product of integers is cast to i8 by a producer.
+      An operand of i4 is cast to i8 by a producer, unless the chip multiplies i4.
     - A product of bytes less their zero points, which are scalars or vary along
       the output only, becomes one of bytes: the epilogue subtracts sums of lhs
       and rhs, times the zero points. Not where lhs or rhs has one row or column.
@@ -483,7 +483,7 @@ def ConvertTesseraToROCDL
     for an AMD chip, and whose workgroup memory is packed. Leaves no `tessera`
     op: a fragment becomes one vector for each tile of its instruction, a product
     `amdgpu.mfma` on chips with subgroups of 64 lanes and `amdgpu.wmma` on those
-    with 32, an exchange between lanes `rocdl.ds_bpermute`.
+    with 32 (`rocdl.wmma.i32.16x16x16.iu4` of i4), an exchange between lanes `rocdl.ds_bpermute`.
 
     A `gpu.barrier` that orders accesses to workgroup memory only becomes
     `amdgpu.lds_barrier`, which does not wait for loads from global memory. It

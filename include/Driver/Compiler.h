@@ -24,6 +24,10 @@
 #include <string>
 #include <vector>
 
+namespace mlir {
+class OpPassManager;
+} // namespace mlir
+
 namespace mlir::tessera {
 
 namespace runtime = ::tessera::runtime;
@@ -52,6 +56,10 @@ struct CompileOptions {
   bool testShareFragments = false;
   /// Assemble PTX by ptxas, where it is found, instead of the driver.
   bool usePtxas = false;
+  /// Make the host's code for every processor of its kind, not for this one:
+  /// for the levels of x86-64 that the CPU's chips are named by, and for plain
+  /// x86-64 where the kernels are a GPU's.
+  bool portableHost = false;
   /// Have spirv-val look at the kernels (targets vulkan, opencl,
   /// level-zero).
   bool validate = false;
@@ -67,6 +75,8 @@ enum class Stage {
   Schedule,
   /// Kernels of portable fragments, virtual threads expanded.
   Tessera,
+  /// The same, of fragments as instructions have them.
+  Legalized,
   /// Per-lane vectors and the vendor's intrinsics.
   Vendor,
   /// LLVM dialect (kernels), before translation.
@@ -92,6 +102,13 @@ struct ProductReport {
   /// "file:line:column" of the product.
   std::string location;
   std::vector<std::string> rejected;
+  /// The type that its rate goes by, as `findRoof` takes it: "f16", "tf32".
+  std::string rateType;
+  /// A better instruction ("the matrix unit" where plain threads compute), and
+  /// all that would have to be otherwise for it to
+  /// take the product (`findNearestProduct`); empty if there is none.
+  std::string nearest;
+  std::vector<std::string> nearestNeeds;
 };
 
 /// What a kernel's machine code takes, by its own account. Registers are those
@@ -151,6 +168,11 @@ public:
   /// `runtime::SessionScope`. Null if there is no such function.
   virtual void (*getEntry(llvm::StringRef name))(void **) = 0;
 
+  /// The host's code as a shared library (`linkHostLibrary`). Errors are
+  /// diagnostics of `op`.
+  virtual FailureOr<std::string>
+  linkHost(Operation *op, std::vector<std::string> &imports) = 0;
+
   // What is added here is added to `save` and `loadProgram` as well.
 
   /// What a device loads before the entry runs.
@@ -192,9 +214,15 @@ FailureOr<std::string> assemblePTX(Operation *op, llvm::StringRef ptx,
                                    const Chip &chip, std::string &log);
 
 /// The kernels of a module at stage LLVM for the target cpu, as an object file
-/// (`assembly`: as text).
+/// (`assembly`: as text; `lineTable`: with lines of the source).
 FailureOr<std::string> translateToObject(ModuleOp module, const Chip &chip,
-                                         bool assembly = false);
+                                         bool assembly = false,
+                                         bool lineTable = false);
+
+/// Gives functions of the LLVM dialect the scopes that a table of lines is made
+/// from: with it, a module at stage LLVM is translated to code that has one
+/// (targets cuda, hip).
+void addLineTable(OpPassManager &pm);
 
 /// The kernels of a module at stage LLVM for the target hip, as assembly.
 FailureOr<std::string> translateToAMDGCN(ModuleOp module, const Chip &chip);
@@ -206,6 +234,10 @@ FailureOr<std::string> translateToHSACO(ModuleOp module, const Chip &chip);
 /// modules one behind the other (`assembly`: as text, by the spirv dialect).
 FailureOr<std::string> translateToSPIRV(ModuleOp module, const Chip &chip,
                                         bool assembly = false);
+
+/// "file:line:column" of the innermost place in a file that `loc` knows; empty
+/// if it knows none.
+std::string describePlace(Location loc);
 
 /// The products of the legalized kernels in `module`.
 std::vector<ProductReport> collectProducts(ModuleOp module, const Chip &chip);

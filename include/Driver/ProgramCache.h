@@ -15,6 +15,7 @@
 
 #include "llvm/ADT/StringRef.h"
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -47,6 +48,14 @@ public:
   void addEnvironment(const CompileOptions &options,
                       const runtime::DeviceInfo &device);
 
+  /// Says of the source what it consists of: the parts that `describe` gives
+  /// are kept in entries, and tell why one was missed, but decide over nothing.
+  /// Called once, on a miss.
+  void setSourceParts(std::function<std::vector<Part>()> describe) {
+    describeSource = std::move(describe);
+  }
+  const std::vector<Part> &getSourceParts() const;
+
   const std::vector<Part> &getParts() const { return parts; }
   /// 16 digits: what people are shown, and what the entry's file begins with.
   std::string getName() const { return getDigest().substr(0, 16); }
@@ -58,7 +67,13 @@ private:
 
   /// The first two are the source and the file.
   std::vector<Part> parts;
+  mutable std::function<std::vector<Part>()> describeSource;
+  mutable std::vector<Part> sourceParts;
 };
+
+/// What a program consists of, for `ProgramKey::setSourceParts`: "IR", a digest
+/// of it without its places and schedules, and "schedule", those schedules.
+std::vector<ProgramKey::Part> describeSourceParts(ModuleOp module);
 
 /// Names this build of the compiler: the build ids of the program and of the
 /// libraries that it was started with. They are taken at the first call, which
@@ -75,11 +90,19 @@ public:
   explicit ProgramCache(std::string directory, uint64_t limit = defaultLimit)
       : directory(std::move(directory)), limit(limit) {}
 
+  /// A part of a key in which the nearest entry differs, with its value there
+  /// and here. Digests are their first 16 digits.
+  struct Difference {
+    std::string name, there, here;
+  };
+
   struct Lookup {
     /// What was stored; absent on a miss.
     std::optional<std::string> payload;
     /// Of a miss: what the nearest entry differs in, or that there is none.
     std::string why;
+    /// The same part by part.
+    std::vector<Difference> differences;
     /// An entry that is there and cannot be used; empty if there is none.
     std::string defect;
   };
@@ -92,7 +115,7 @@ public:
   const std::string &getDirectory() const { return directory; }
 
 private:
-  std::string explainMiss(const ProgramKey &key) const;
+  void explainMiss(const ProgramKey &key, Lookup &result) const;
   void prune() const;
 
   std::string directory;

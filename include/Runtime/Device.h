@@ -97,6 +97,9 @@ struct KernelImage {
 /// One launch of a kernel.
 struct LaunchRequest {
   const char *kernel = nullptr;
+  /// The image that the kernel is of; null for the one that was loaded last of
+  /// those that have it.
+  const char *image = nullptr;
   /// Workgroups in x, y, z. A zero in any of them makes the launch a no-op.
   int64_t grid[3] = {1, 1, 1};
   /// Threads of a workgroup in x, y, z; each at least 1.
@@ -190,6 +193,33 @@ public:
   /// Copies, in order with what is queued; done when the call returns.
   virtual Status copyToDevice(void *device, const void *host, size_t bytes) = 0;
   virtual Status copyToHost(void *host, const void *device, size_t bytes) = 0;
+
+  /// Copies from device memory to device memory, in order with what is queued.
+  /// By way of the host, and then done when the call returns, unless the
+  /// backend does better. The ranges do not overlap.
+  virtual Status copyOnDevice(void *to, const void *from, size_t bytes);
+
+  /// From here to `leaveQueue` work goes to the caller's queue: a CUstream
+  /// (CUDA; null is the default stream) or a hipStream_t (HIP). What the device
+  /// was given before comes first, as far as it shares memory of the device's
+  /// pool. `InvalidArgument` for devices that take no queue, and for a queue of
+  /// another context.
+  virtual Status enterQueue(void *queue);
+
+  /// Back to the device's own queue, in which memory of the pool that was in
+  /// use in between is not handed out before the caller's queue is done with
+  /// it.
+  virtual Status leaveQueue();
+
+  /// The same as `free` for memory that work in the caller's queue may still
+  /// use: it is not handed out before that queue is done with what it has now.
+  virtual Status freeInQueue(void *ptr, void *queue);
+
+  /// What a driver keeps for the calling thread (the current context of CUDA,
+  /// the current device of HIP), and putting it back: for libraries, which must
+  /// not change it under their callers.
+  virtual void *saveCaller() { return nullptr; }
+  virtual void restoreCaller(void *state) { (void)state; }
 
   /// Queues setting `bytes` bytes to `pattern`.
   virtual Status fill(void *ptr, uint8_t pattern, size_t bytes) = 0;
@@ -302,6 +332,10 @@ void requestVulkanValidation();
 
 /// How many errors the layer has found so far.
 unsigned countVulkanValidationErrors();
+
+/// For tests: from now on the self-tests of matrix products (docs/Vulkan.md,
+/// "Self-tests") read an operand the wrong way, so that they fail.
+void turnVulkanSelfTests();
 
 /// Opens a device. `target` is "cpu", "cuda", "hip", "vulkan", "opencl",
 /// "level-zero", or "auto" for the first device that `listDevices` names.

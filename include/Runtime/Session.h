@@ -83,6 +83,9 @@ public:
   /// so that the time that the device took for it is its own.
   void setTrace(Trace *newTrace) { trace = newTrace; }
 
+  /// Kernels that are launched from now on are those of this image.
+  void setImage(std::string name) { image = std::move(name); }
+
   /// Called before each launch; a failure becomes the session's error, and
   /// nothing is launched.
   using LaunchHook = std::function<Status(const LaunchRequest &)>;
@@ -105,7 +108,7 @@ public:
   bool owns(void *ptr) const { return owned.count(ptr) != 0; }
 
   /// What the C functions below do.
-  void launch(const LaunchRequest &request);
+  void launch(LaunchRequest request);
   void encodeTensorMap(const TensorMapRequest &request, void *map);
   void *allocate(int64_t alignment, int64_t bytes);
   void free(void *ptr);
@@ -136,6 +139,8 @@ private:
   Status mapError;
   std::vector<LaunchRecord> records;
   bool recording = true;
+  /// Empty for any.
+  std::string image;
   LaunchHook launchHook;
   /// By the pointer handed out.
   std::unordered_map<void *, Block> owned;

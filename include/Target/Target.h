@@ -40,9 +40,23 @@ FailureOr<std::string> emitFile(Operation *op, llvm::Module &module,
                                 llvm::TargetMachine &machine,
                                 llvm::CodeGenFileType type);
 
+/// Registers a back end of LLVM's by `initialize`, the first time. LLVM's list
+/// of back ends has no lock of its own, and threads compile at the same time.
+void registerBackEnd(bool &isRegistered, llvm::function_ref<void()> initialize);
+
 /// The machine for a chip of the target `cpu`; the host's own processor if the
-/// chip is the host's.
-std::unique_ptr<llvm::TargetMachine> createCPUMachine(const Chip &chip);
+/// chip is the host's, unless `isPortable` asks for what all processors of that
+/// chip have.
+std::unique_ptr<llvm::TargetMachine> createCPUMachine(const Chip &chip,
+                                                      bool isPortable = false);
+
+/// Links objects for the host to a shared library that depends on nothing: what
+/// it calls is named in `imports`, and called through its table
+/// `tessera_imports`, whose entries stand in the same order.
+FailureOr<std::string> linkHostLibrary(Operation *op,
+                                       ArrayRef<std::string> objects,
+                                       llvm::TargetMachine &machine,
+                                       std::vector<std::string> &imports);
 
 /// The kernels in `module` (the LLVM dialect within `gpu.module`s) as PTX.
 FailureOr<std::string> emitPTX(ModuleOp module, const Chip &chip);
@@ -63,8 +77,9 @@ FailureOr<std::string> emitAMDGCN(ModuleOp module, const Chip &chip);
 /// The same as a code object (HSACO), which HIP loads.
 FailureOr<std::string> emitHSACO(ModuleOp module, const Chip &chip);
 
-/// Links one relocatable object for AMD's chips to a code object.
-FailureOr<std::string> linkCodeObject(Operation *op, llvm::StringRef object);
+/// Links relocatable objects to a shared library (an AMD code object is one),
+/// by lld. All that they refer to is in them.
+FailureOr<std::string> linkShared(Operation *op, ArrayRef<StringRef> objects);
 
 /// How many workgroups of `threads` threads, each with `vectorRegisters`, are
 /// at the same time on four SIMD units that run workgroups together (a compute

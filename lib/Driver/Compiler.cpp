@@ -10,6 +10,7 @@
 #include "Conversion/Passes.h"
 #include "Conversion/TensorMaps.h"
 #include "Dialect/Tessera/Target/Emulation.h"
+#include "Dialect/Tessera/Target/Nearest.h"
 #include "Dialect/Tessera/Transforms/Schedule.h"
 #include "Dialect/Tessera/Transforms/Utils.h"
 #include "HostCode.h"
@@ -23,6 +24,7 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/Transforms/Passes.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
 #include "llvm/Support/raw_ostream.h"
@@ -130,8 +132,11 @@ LogicalResult mlir::tessera::lowerToStage(ModuleOp module, Stage stage,
   if (stage == Stage::Tessera)
     return success();
   if (failed(runLowering(module, options, times, "legalize",
-                         buildLegalizationPipeline)) ||
-      failed(
+                         buildLegalizationPipeline)))
+    return failure();
+  if (stage == Stage::Legalized)
+    return success();
+  if (failed(
           runLowering(module, options, times, "vendor", buildVendorPipeline)))
     return failure();
   if (stage == Stage::Vendor)
@@ -143,8 +148,7 @@ LogicalResult mlir::tessera::lowerToStage(ModuleOp module, Stage stage,
 // Reports
 //===----------------------------------------------------------------------===//
 
-/// "file:line:column" of the innermost place in a file that `loc` knows.
-static std::string describe(Location loc) {
+std::string mlir::tessera::describePlace(Location loc) {
   std::string text;
   if (auto file = loc->findInstanceOf<FileLineColLoc>())
     text = (file.getFilename().getValue() + ":" + Twine(file.getLine()) + ":" +
@@ -163,7 +167,7 @@ std::string mlir::tessera::spellSchedules(ModuleOp module) {
     os << "//";
     if (auto function = op->getParentOfType<func::FuncOp>())
       os << " " << function.getName();
-    if (std::string place = describe(op->getLoc()); !place.empty())
+    if (std::string place = describePlace(op->getLoc()); !place.empty())
       os << ", " << place;
     os << ": " << getScheduleAttrName() << " = " << schedule << "\n";
     if (schedule.addsAtomically())
@@ -173,9 +177,35 @@ std::string mlir::tessera::spellSchedules(ModuleOp module) {
   return text;
 }
 
+static std::string spell(Type type) {
+  std::string text;
+  llvm::raw_string_ostream(text) << type;
+  return text;
+}
+
+/// Says what a better instruction than `row` would need.
+static void reportNearest(const Chip &chip, const ProductForm &form,
+                          const MatrixInstruction *row, bool isScheduled,
+                          ProductReport &report) {
+  std::optional<NearestProduct> nearest = findNearestProduct(chip, form, row);
+  if (!nearest)
+    return;
+  report.nearest = nearest->row->name;
+  report.nearestNeeds = nearest->changes;
+  if (nearest->shape.empty())
+    return;
+  std::string shape = nearest->shape;
+  // Fragments are the schedule's, and chosen for the instruction.
+  if (isScheduled && !nearest->changes.empty() &&
+      nearest->form.subgroups == form.subgroups)
+    shape += ", as the default schedule then has them";
+  report.nearestNeeds.push_back(std::move(shape));
+}
+
 std::vector<ProductReport> mlir::tessera::collectProducts(ModuleOp module,
                                                           const Chip &chip) {
   std::vector<ProductReport> reports;
+  auto schedules = module->getAttrOfType<DictionaryAttr>("tessera.schedules");
   module.walk([&](MmaOp op) {
     FragmentType a = op.getA().getType(), b = op.getB().getType(),
                  acc = op.getAcc().getType();
@@ -186,7 +216,7 @@ std::vector<ProductReport> mlir::tessera::collectProducts(ModuleOp module,
         << acc.getRows() << "x" << acc.getCols() << "x" << a.getCols() << " "
         << a.getElementType() << " x " << b.getElementType() << " -> "
         << acc.getElementType();
-    report.location = describe(op.getLoc());
+    report.location = describePlace(op.getLoc());
     llvm::SmallVector<std::string> rejected;
     const MatrixInstruction *row = selectInstruction(
         chip, a.getElementType(), b.getElementType(), acc.getElementType(),
@@ -199,6 +229,18 @@ std::vector<ProductReport> mlir::tessera::collectProducts(ModuleOp module,
     report.instruction = row ? row->name : "none";
     report.matrixUnit = row && row->matrixUnit;
     report.rejected.assign(rejected.begin(), rejected.end());
+    if (op->hasAttr(getWidenedAttrName()))
+      report.rejected.push_back("i4 x i4: no instruction of " + chip.name +
+                                " takes these fragments, which were widened "
+                                "to i8 in registers");
+    report.rateType = row && row->tf32 ? "tf32" : spell(a.getElementType());
+    reportNearest(chip,
+                  {spell(a.getElementType()), spell(b.getElementType()),
+                   spell(acc.getElementType()), op.getPrecision(),
+                   acc.getRows(), acc.getCols(), a.getCols(),
+                   getFragmentGroup(op), isSwizzledTile(op.getA()),
+                   op.getUnsignedA() || op.getUnsignedB()},
+                  row, schedules && schedules.contains(report.kernel), report);
     // Virtual threads and unrolling repeat a product; one line each will do.
     for (const ProductReport &other : reports)
       if (other.kernel == report.kernel && other.product == report.product &&
@@ -221,9 +263,25 @@ std::vector<ProductReport> mlir::tessera::collectProducts(ModuleOp module,
     report.instruction = why.str();
     report.matrixUnit = false;
     report.plainThreads = true;
+    // "1x256x4096 f16 x f16 -> f32".
+    SmallVector<StringRef> words;
+    what.getValue().split(words, ' ');
+    if (words.size() == 6) {
+      report.rateType = words[1].str();
+      auto isOfType = [&](const MatrixInstruction &row) {
+        return row.matrixUnit && !row.tf32 && row.aType == words[1] &&
+               row.bType == words[3] && row.accType == words[5];
+      };
+      // Which one, the schedule decides.
+      if (llvm::any_of(chip.instructions, isOfType)) {
+        report.nearest = "the matrix unit";
+        report.nearestNeeds = {"--require-mma, with rows or columns that are "
+                               "not there"};
+      }
+    }
     module.walk([&](gpu::GPUFuncOp kernel) {
       if (kernel.getName() == entry.getName().getValue())
-        report.location = describe(kernel.getLoc());
+        report.location = describePlace(kernel.getLoc());
     });
     reports.push_back(std::move(report));
   }
@@ -261,13 +319,22 @@ mlir::tessera::translateToSPIRV(ModuleOp module, const Chip &, bool assembly) {
   return assembly ? printSPIRV(module) : emitSPIRV(module);
 }
 
+void mlir::tessera::addLineTable(OpPassManager &pm) {
+  LLVM::DIScopeForLLVMFuncOpPassOptions options;
+  options.emissionKind = LLVM::DIEmissionKind::LineTablesOnly;
+  pm.addPass(LLVM::createDIScopeForLLVMFuncOpPass(options));
+}
+
 /// The CPU's kernels, with the wrappers by which the runtime calls them.
-static FailureOr<OwningOpRef<ModuleOp>> gatherPackedKernels(ModuleOp module) {
+static FailureOr<OwningOpRef<ModuleOp>>
+gatherPackedKernels(ModuleOp module, bool lineTable = false) {
   FailureOr<OwningOpRef<ModuleOp>> kernels = gatherKernels(module);
   if (failed(kernels))
     return failure();
   PassManager pm(module.getContext());
   pm.addPass(createPackKernelArguments());
+  if (lineTable)
+    addLineTable(pm);
   if (failed(pm.run(**kernels)))
     return failure();
   return kernels;
@@ -275,12 +342,14 @@ static FailureOr<OwningOpRef<ModuleOp>> gatherPackedKernels(ModuleOp module) {
 
 FailureOr<std::string> mlir::tessera::translateToObject(ModuleOp module,
                                                         const Chip &chip,
-                                                        bool assembly) {
+                                                        bool assembly,
+                                                        bool lineTable) {
   std::unique_ptr<llvm::TargetMachine> machine = createCPUMachine(chip);
   if (!machine)
     return module.emitError()
            << "cannot generate code for " << chip.name << " on this processor";
-  FailureOr<OwningOpRef<ModuleOp>> kernels = gatherPackedKernels(module);
+  FailureOr<OwningOpRef<ModuleOp>> kernels =
+      gatherPackedKernels(module, lineTable);
   if (failed(kernels))
     return failure();
   llvm::LLVMContext context;
@@ -326,6 +395,11 @@ public:
     return writeProgram(saved);
   }
 
+  FailureOr<std::string> linkHost(Operation *op,
+                                  std::vector<std::string> &imports) override {
+    return linkHostLibrary(op, code->getObjects(), code->getMachine(), imports);
+  }
+
   /// Fills in the addresses of the CPU's kernels. Gives the name of one that
   /// has none, else nothing.
   std::string findKernels(ArrayRef<std::string> names) {
@@ -349,7 +423,9 @@ static const Chip *getHostChipFor(const CompileOptions &options,
                                   const Chip *chip) {
   if (options.target == "cpu" && (!chip || !isEmulated(*chip)))
     return chip;
-  return findChip("cpu", getHostChip());
+  return findChip("cpu", options.portableHost && options.target != "cpu"
+                             ? "generic"
+                             : getHostChip());
 }
 
 /// Erases the functions that `entry` does not reach.
@@ -392,8 +468,8 @@ mlir::tessera::compileProgram(ModuleOp source, const CompileOptions &options) {
     return nullptr;
   const Chip &chip = **found;
   std::string why;
-  std::unique_ptr<HostCode> code =
-      HostCode::create(*getHostChipFor(options, &chip), why);
+  std::unique_ptr<HostCode> code = HostCode::create(
+      *getHostChipFor(options, &chip), options.portableHost, why);
   if (!code) {
     source.emitError() << why;
     return nullptr;
@@ -533,7 +609,8 @@ mlir::tessera::loadProgram(StringRef bytes, const CompileOptions &options,
     why = "there is no chip '" + options.chip + "'";
     return nullptr;
   }
-  std::unique_ptr<HostCode> code = HostCode::create(*hostChip, why);
+  std::unique_ptr<HostCode> code =
+      HostCode::create(*hostChip, options.portableHost, why);
   if (!code)
     return nullptr;
   for (std::string &object : saved.objects)

@@ -6,94 +6,22 @@
 
 #include "HostCode.h"
 
-#include "Runtime/CpuKernel.h"
-#include "Runtime/Session.h"
+#include "Runtime/HostImports.h"
 #include "Target/Target.h"
 
 #include "llvm/ExecutionEngine/Orc/AbsoluteSymbols.h"
 #include "llvm/ExecutionEngine/Orc/JITTargetMachineBuilder.h"
 #include "llvm/Support/MemoryBuffer.h"
-#include <cstring>
 
 using namespace mlir;
 using namespace mlir::tessera;
 
-//===----------------------------------------------------------------------===//
-// What compiled code calls
-//===----------------------------------------------------------------------===//
-//
-// The back end calls these for conversions that the processor lacks; the C
-// library of the system may be too old to have them.
-
-#if defined(__x86_64__)
-/// f32 to bf16, to nearest even.
-static __bf16 truncateToBF16(float value) {
-  uint32_t bits;
-  std::memcpy(&bits, &value, sizeof(bits));
-  if ((bits & 0x7fffffff) > 0x7f800000)
-    bits |= 0x00400000;
-  else
-    bits += 0x7fff + (bits >> 16 & 1);
-  uint16_t high = bits >> 16;
-  __bf16 result;
-  std::memcpy(&result, &high, sizeof(result));
-  return result;
-}
-
-/// f64 to bf16, rounding once: to f32 toward odd, then to nearest.
-static __bf16 truncateDoubleToBF16(double value) {
-  float narrow = static_cast<float>(value);
-  if (static_cast<double>(narrow) != value && value == value) {
-    uint32_t bits;
-    std::memcpy(&bits, &narrow, sizeof(bits));
-    // Toward zero, then set the last bit.
-    if ((static_cast<double>(narrow) > value) == (value > 0))
-      --bits;
-    bits |= 1;
-    std::memcpy(&narrow, &bits, sizeof(bits));
-  }
-  return truncateToBF16(narrow);
-}
-
-// The compiler's own, which a program that is linked statically does not show.
-static _Float16 truncateToF16(float value) {
-  return static_cast<_Float16>(value);
-}
-static _Float16 truncateDoubleToF16(double value) {
-  return static_cast<_Float16>(value);
-}
-static float extendF16(_Float16 value) { return static_cast<float>(value); }
-#endif
-
 static llvm::orc::SymbolMap getRuntimeSymbols(llvm::orc::ExecutionSession &es) {
   llvm::orc::SymbolMap symbols;
-  auto add = [&](const char *name, auto *function) {
-    symbols[es.intern(name)] = {llvm::orc::ExecutorAddr::fromPtr(function),
+  for (const auto &[name, address] : ::tessera::runtime::listHostImports())
+    symbols[es.intern(name)] = {llvm::orc::ExecutorAddr::fromPtr(address),
                                 llvm::JITSymbolFlags::Exported |
                                     llvm::JITSymbolFlags::Callable};
-  };
-  add("tessera_rt_launch", &tessera_rt_launch);
-  add("tessera_rt_tensor_map", &tessera_rt_tensor_map);
-  add("tessera_rt_window_map", &tessera_rt_window_map);
-  add("tessera_rt_constant", &tessera_rt_constant);
-  add("tessera_rt_report", &tessera_rt_report);
-  add("_mlir_memref_to_llvm_alloc", &tessera_rt_alloc);
-  add("_mlir_memref_to_llvm_aligned_alloc", &tessera_rt_aligned_alloc);
-  add("_mlir_memref_to_llvm_free", &tessera_rt_free);
-  add("tessera_cpu_barrier", &tessera_cpu_barrier);
-  add("tessera_cpu_mma", &tessera_cpu_mma);
-  add("tessera_cpu_shuffle", &tessera_cpu_shuffle);
-  add("tessera_cpu_async_copy", &tessera_cpu_async_copy);
-  add("tessera_cpu_async_commit", &tessera_cpu_async_commit);
-  add("tessera_cpu_async_wait", &tessera_cpu_async_wait);
-  add("tessera_cpu_access", &tessera_cpu_access);
-#if defined(__x86_64__)
-  add("__truncsfbf2", &truncateToBF16);
-  add("__truncdfbf2", &truncateDoubleToBF16);
-  add("__truncsfhf2", &truncateToF16);
-  add("__truncdfhf2", &truncateDoubleToF16);
-  add("__extendhfsf2", &extendF16);
-#endif
   return symbols;
 }
 
@@ -101,9 +29,10 @@ static llvm::orc::SymbolMap getRuntimeSymbols(llvm::orc::ExecutionSession &es) {
 // HostCode
 //===----------------------------------------------------------------------===//
 
-std::unique_ptr<HostCode> HostCode::create(const Chip &chip, std::string &why) {
+std::unique_ptr<HostCode> HostCode::create(const Chip &chip, bool isPortable,
+                                           std::string &why) {
   auto result = std::make_unique<HostCode>();
-  result->machine = createCPUMachine(chip);
+  result->machine = createCPUMachine(chip, isPortable);
   if (!result->machine) {
     why = "cannot generate code for " + chip.name + " on this processor";
     return nullptr;

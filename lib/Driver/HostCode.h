@@ -22,7 +22,9 @@ namespace mlir::tessera {
 class HostCode {
 public:
   /// Null, and the reason in `why`, if there is no code for `chip` here.
-  static std::unique_ptr<HostCode> create(const Chip &chip, std::string &why);
+  /// `isPortable`: for every processor that `chip` stands for.
+  static std::unique_ptr<HostCode> create(const Chip &chip, bool isPortable,
+                                          std::string &why);
   LogicalResult add(ModuleOp module);
   /// Adds an object file that `getObjects` gave before. False, and the reason
   /// in `why`, if it is none.
@@ -31,6 +33,7 @@ public:
   const std::vector<std::string> &getObjects() const { return objects; }
   /// The address of a function, or null.
   void *lookup(llvm::StringRef name);
+  llvm::TargetMachine &getMachine() { return *machine; }
 
 private:
   std::vector<std::string> objects;

@@ -10,6 +10,7 @@
 //   magic      16 bytes, with the version of this format
 //   checksum   32 bytes: BLAKE3 of all that follows
 //   parts      their number; of each its name and its value
+//   source     the same of what the source consists of, which is no key
 //   payload
 //
 // where numbers are 8 bytes, little-endian, and texts stand behind their
@@ -18,10 +19,12 @@
 //===----------------------------------------------------------------------===//
 
 #include "Driver/ProgramCache.h"
+#include "Runtime/OutputFile.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/BLAKE3.h"
 #include "llvm/Support/Endian.h"
 #include "llvm/Support/Errno.h"
@@ -40,10 +43,9 @@ using namespace mlir::tessera;
 
 namespace fs = llvm::sys::fs;
 
-static constexpr StringRef magic("tessera cache 1\n", 16);
+static constexpr StringRef magic("tessera cache 2\n", 16);
 static constexpr size_t checksumBytes = 32;
 static constexpr StringRef entrySuffix = ".tessera";
-static constexpr StringRef unfinishedSuffix = ".unfinished";
 
 //===----------------------------------------------------------------------===//
 // Entries
@@ -84,32 +86,50 @@ static std::string getChecksum(StringRef bytes) {
   return std::string(digest.begin(), digest.end());
 }
 
+static void writeParts(std::string &bytes, ArrayRef<ProgramKey::Part> parts) {
+  writeNumber(bytes, parts.size());
+  for (const ProgramKey::Part &part : parts) {
+    writeText(bytes, part.name);
+    writeText(bytes, part.value);
+  }
+}
+
 static std::string writeEntry(const ProgramKey &key, StringRef payload) {
   std::string body;
-  writeNumber(body, key.getParts().size());
-  for (const ProgramKey::Part &part : key.getParts()) {
-    writeText(body, part.name);
-    writeText(body, part.value);
-  }
+  writeParts(body, key.getParts());
+  writeParts(body, key.getSourceParts());
   writeText(body, payload);
   return magic.str() + getChecksum(body) + body;
 }
 
-/// Reads an entry. False if it is not whole.
-static bool readEntry(StringRef bytes, std::vector<ProgramKey::Part> &parts,
-                      std::string &payload) {
-  if (!bytes.consume_front(magic) || bytes.size() < checksumBytes)
-    return false;
-  StringRef checksum = bytes.take_front(checksumBytes);
-  bytes = bytes.drop_front(checksumBytes);
+namespace {
+/// What an entry holds.
+struct Entry {
+  std::vector<ProgramKey::Part> parts, sourceParts;
+  std::string payload;
+};
+} // namespace
+
+static bool readParts(StringRef &bytes, std::vector<ProgramKey::Part> &parts) {
   uint64_t count = 0;
-  if (checksum != getChecksum(bytes) || !readNumber(bytes, count))
+  if (!readNumber(bytes, count))
     return false;
   for (; count != 0; --count)
     if (ProgramKey::Part &part = parts.emplace_back();
         !readText(bytes, part.name) || !readText(bytes, part.value))
       return false;
-  return readText(bytes, payload) && bytes.empty();
+  return true;
+}
+
+/// Reads an entry. False if it is not whole.
+static bool readEntry(StringRef bytes, Entry &entry) {
+  if (!bytes.consume_front(magic) || bytes.size() < checksumBytes)
+    return false;
+  StringRef checksum = bytes.take_front(checksumBytes);
+  bytes = bytes.drop_front(checksumBytes);
+  return checksum == getChecksum(bytes) && readParts(bytes, entry.parts) &&
+         readParts(bytes, entry.sourceParts) &&
+         readText(bytes, entry.payload) && bytes.empty();
 }
 
 //===----------------------------------------------------------------------===//
@@ -173,24 +193,66 @@ static std::string join(const std::string &directory, StringRef name) {
   return std::string(path);
 }
 
+/// "+avx512f -sse4a": the processor's features that are in one list alone.
+static std::string listFeatures(StringRef list, StringRef other) {
+  SmallVector<StringRef> features, others, own;
+  list.split(features, ',');
+  other.split(others, ',');
+  llvm::StringSet<> known;
+  for (StringRef feature : others)
+    known.insert(feature);
+  for (StringRef feature : features)
+    if (!known.contains(feature))
+      own.push_back(feature);
+  return llvm::join(own, " ");
+}
+
+/// A part that is not the same there and here, for people.
+static ProgramCache::Difference describe(const ProgramKey::Part &there,
+                                         const ProgramKey::Part &here) {
+  auto shorten = [](const std::string &digest) { return digest.substr(0, 16); };
+  if (here.name == "source" || here.name == "IR" ||
+      here.name == "build of the compiler")
+    return {here.name, shorten(there.value), shorten(here.value)};
+  if (here.name == "processor") {
+    auto [otherName, otherFeatures] = StringRef(there.value).split(' ');
+    auto [name, features] = StringRef(here.value).split(' ');
+    auto join = [](StringRef name, const std::string &features) {
+      return features.empty() ? name.str() : name.str() + " " + features;
+    };
+    return {here.name, join(otherName, listFeatures(otherFeatures, features)),
+            join(name, listFeatures(features, otherFeatures))};
+  }
+  return {here.name, there.value, here.value};
+}
+
+/// The differences of two lists of parts, by name.
+static std::vector<ProgramCache::Difference>
+compare(ArrayRef<ProgramKey::Part> there, ArrayRef<ProgramKey::Part> here) {
+  std::vector<ProgramCache::Difference> differences;
+  for (const ProgramKey::Part &part : here) {
+    auto *other = llvm::find_if(
+        there, [&](const auto &other) { return other.name == part.name; });
+    if (other != there.end() && !(*other == part))
+      differences.push_back(describe(*other, part));
+  }
+  return differences;
+}
+
 /// "--allow-tf32 (there on, here off)".
-static std::string describeDifference(const ProgramKey::Part &there,
-                                      const ProgramKey::Part &here) {
-  if (here.name == "source" || here.name == "build of the compiler")
-    return here.name;
+static std::string spell(const ProgramCache::Difference &difference) {
+  // Digests say nothing.
+  if (difference.name == "source" || difference.name == "IR" ||
+      difference.name == "build of the compiler")
+    return difference.name;
   auto quote = [](const std::string &value) {
     return value.empty() ? std::string("nothing") : value;
   };
-  // Features stand there as a digest, which says nothing.
-  if (here.name == "processor")
-    return here.name + " (there " +
-           StringRef(there.value).split(' ').first.str() + ", here " +
-           StringRef(here.value).split(' ').first.str() + ")";
-  return here.name + " (there " + quote(there.value) + ", here " +
-         quote(here.value) + ")";
+  return difference.name + " (there " + quote(difference.there) + ", here " +
+         quote(difference.here) + ")";
 }
 
-std::string ProgramCache::explainMiss(const ProgramKey &key) const {
+void ProgramCache::explainMiss(const ProgramKey &key, Lookup &result) const {
   // KEY-SOURCE-FILE.tessera.
   auto split = [](StringRef name) {
     name.consume_back(entrySuffix);
@@ -204,53 +266,68 @@ std::string ProgramCache::explainMiss(const ProgramKey &key) const {
   constexpr size_t most = 32;
   for (bool bySource : {true, false}) {
     size_t seen = 0, least = ~size_t(0);
-    std::string text;
+    std::vector<Difference> nearest;
+    bool isDescribed = false;
     for (const std::string &name : names) {
       auto [otherSource, otherFile] = split(name);
       if ((bySource ? otherSource != source : otherFile != file) ||
           name == own || seen == most)
         continue;
-      std::string bytes, payload, why;
-      std::vector<ProgramKey::Part> parts;
+      std::string bytes, why;
+      Entry entry;
       // Another build's may have other parts, and says so as another build's.
       if (readFile(join(directory, name), /*use=*/false, bytes, why) !=
               Read::Done ||
-          !readEntry(bytes, parts, payload))
+          !readEntry(bytes, entry))
         continue;
       ++seen;
-      std::vector<std::string> differences;
-      for (const ProgramKey::Part &here : key.getParts()) {
-        auto there = llvm::find_if(
-            parts, [&](const auto &part) { return part.name == here.name; });
-        if (there != parts.end() && !(*there == here))
-          differences.push_back(describeDifference(*there, here));
-      }
-      if (differences.empty() || differences.size() >= least)
+      std::vector<Difference> differences =
+          compare(entry.parts, key.getParts());
+      if (differences.empty())
+        continue;
+      // Another source is told by what it consists of.
+      if (differences.front().name == "source")
+        llvm::append_range(differences,
+                           compare(entry.sourceParts, key.getSourceParts()));
+      if (differences.size() >= least)
         continue;
       least = differences.size();
-      text = llvm::join(differences, ", ");
+      isDescribed = !entry.sourceParts.empty() && !key.getSourceParts().empty();
+      nearest = std::move(differences);
     }
-    if (!text.empty())
-      return (bySource ? "an entry of this source has another "
-                       : "an entry of this file has another ") +
-             text;
+    if (nearest.empty())
+      continue;
+    std::vector<std::string> texts;
+    for (const Difference &difference : nearest)
+      texts.push_back(spell(difference));
+    bool isTextAlone = isDescribed && nearest.front().name == "source" &&
+                       llvm::none_of(nearest, [](const Difference &other) {
+                         return other.name == "IR" || other.name == "schedule";
+                       });
+    if (isTextAlone)
+      texts.front() = "source (its text alone: comments, blanks or names)";
+    result.why = (bySource ? "an entry of this source has another "
+                           : "an entry of this file has another ") +
+                 llvm::join(texts, ", ");
+    result.differences = std::move(nearest);
+    return;
   }
-  return "no entry of this source";
+  result.why = "no entry of this source";
 }
 
 ProgramCache::Lookup ProgramCache::find(const ProgramKey &key) const {
   Lookup result;
   std::string path = join(directory, key.getFileName());
-  std::string bytes, payload, why;
-  std::vector<ProgramKey::Part> parts;
+  std::string bytes, why;
+  Entry entry;
   Read read = readFile(path, /*use=*/true, bytes, why);
   if (read == Read::Absent) {
-    result.why = explainMiss(key);
+    explainMiss(key, result);
     return result;
   }
   if (read == Read::Done) {
-    if (readEntry(bytes, parts, payload) && parts == key.getParts()) {
-      result.payload = std::move(payload);
+    if (readEntry(bytes, entry) && entry.parts == key.getParts()) {
+      result.payload = std::move(entry.payload);
       return result;
     }
     why = "is damaged";
@@ -270,24 +347,24 @@ static void removeFile(const Twine &path) {
 }
 
 void ProgramCache::prune() const {
-  struct Entry {
+  struct File {
     std::string path;
     fs::file_status status;
   };
-  std::vector<Entry> entries;
+  std::vector<File> entries;
   uint64_t total = 0;
   for (const std::string &name : listEntries(directory, entrySuffix)) {
-    Entry entry{join(directory, name), {}};
+    File entry{join(directory, name), {}};
     if (fs::status(entry.path, entry.status))
       continue;
     total += entry.status.getSize();
     entries.push_back(std::move(entry));
   }
-  llvm::sort(entries, [](const Entry &a, const Entry &b) {
+  llvm::sort(entries, [](const File &a, const File &b) {
     return a.status.getLastModificationTime() <
            b.status.getLastModificationTime();
   });
-  for (const Entry &entry : entries) {
+  for (const File &entry : entries) {
     if (total <= limit)
       break;
     total -= entry.status.getSize();
@@ -295,7 +372,8 @@ void ProgramCache::prune() const {
   }
   // What processes that were killed have left.
   auto now = std::chrono::system_clock::now();
-  for (const std::string &name : listEntries(directory, unfinishedSuffix)) {
+  for (const std::string &name :
+       listEntries(directory, runtime::unfinishedSuffix)) {
     std::string path = join(directory, name);
     fs::file_status status;
     if (!fs::status(path, status) &&
@@ -314,26 +392,10 @@ std::string ProgramCache::store(const ProgramKey &key,
   if (std::error_code error = fs::create_directories(
           directory, /*IgnoreExisting=*/true, fs::owner_all))
     return "cannot make the folder " + directory + ": " + error.message();
-  int file = -1;
-  llvm::SmallString<128> path;
-  if (std::error_code error = fs::createUniqueFile(
-          join(directory, "%%%%%%%%%%%%") + unfinishedSuffix, file, path,
-          fs::OF_None, fs::owner_read | fs::owner_write))
-    return "cannot write to " + directory + ": " + error.message();
-  std::error_code error;
-  {
-    llvm::raw_fd_ostream stream(file, /*shouldClose=*/true);
-    stream << bytes;
-    stream.close();
-    error = stream.error();
-    stream.clear_error();
-  }
-  if (!error)
-    error = fs::rename(path, join(directory, key.getFileName()));
-  if (error) {
-    removeFile(path);
-    return "cannot write to " + directory + ": " + error.message();
-  }
+  runtime::Status status = runtime::writeFile(
+      join(directory, key.getFileName()), {bytes}, S_IRUSR | S_IWUSR);
+  if (!status.ok())
+    return status.message();
   prune();
   return "";
 }

@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Dialect/Tessera/IR/Tessera.h"
 #include "Driver/ProgramCache.h"
 #include "Target/Target.h"
 
@@ -36,6 +37,34 @@ ProgramKey::ProgramKey(StringRef source, StringRef file) {
   add("file", file);
 }
 
+const std::vector<ProgramKey::Part> &ProgramKey::getSourceParts() const {
+  if (auto describe = std::exchange(describeSource, nullptr))
+    sourceParts = describe();
+  return sourceParts;
+}
+
+std::vector<ProgramKey::Part>
+mlir::tessera::describeSourceParts(ModuleOp module) {
+  OwningOpRef<ModuleOp> copy(module.clone());
+  std::vector<std::string> schedules;
+  copy->walk([&](Operation *op) {
+    std::vector<StringAttr> names;
+    for (NamedAttribute attribute : op->getAttrs())
+      if (isa<ScheduleAttr>(attribute.getValue())) {
+        names.push_back(attribute.getName());
+        llvm::raw_string_ostream(schedules.emplace_back())
+            << attribute.getValue();
+      }
+    for (StringAttr name : names)
+      op->removeAttr(name);
+  });
+  // Places are not printed where nobody asks for them.
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  copy->print(os, OpPrintingFlags().useLocalScope());
+  return {{"IR", hash(text)}, {"schedule", llvm::join(schedules, "; ")}};
+}
+
 std::string ProgramKey::getDigest() const {
   llvm::BLAKE3 hasher;
   for (const Part &part : parts)
@@ -56,7 +85,7 @@ void ProgramKey::add(const CompileOptions &options) {
   // A field that is added to the options and forgotten here does not compile.
   const auto &[target, chip, entry, allowTf32, allowFastF8, fuseAttention,
                requireMatrixUnit, vthreadOrder, testShareFragments, usePtxas,
-               validate, printIRAfterAll, trace] = options;
+               portableHost, validate, printIRAfterAll, trace] = options;
   (void)trace;
   auto flag = [&](StringRef name, bool value) {
     add(name, value ? "on" : "off");
@@ -71,6 +100,7 @@ void ProgramKey::add(const CompileOptions &options) {
   add("--vthread-order", vthreadOrder);
   flag("--test-share-fragments", testShareFragments);
   flag("--ptxas", usePtxas);
+  flag("portable host code", portableHost);
   flag("--validate", validate);
   flag("--print-ir-after-all", printIRAfterAll);
 }
@@ -83,7 +113,7 @@ void ProgramKey::addEnvironment(const CompileOptions &options,
   for (const auto &feature : llvm::sys::getHostCPUFeatures())
     features.push_back((feature.second ? "+" : "-") + feature.first().str());
   std::sort(features.begin(), features.end());
-  add("processor", processor + " " + hash(llvm::join(features, ",")));
+  add("processor", processor + " " + llvm::join(features, ","));
   // What machine code of a GPU depends on. The CPU's is the processor's.
   bool isGpu = device.target != "cpu";
   add("device", isGpu ? device.chip : "");

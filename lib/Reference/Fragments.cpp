@@ -313,10 +313,14 @@ static InstrPtr compileMma(MmaOp op, Scope &scope) {
   bool isF32 = op.getA().getType().getElementType().isF32();
   bool precise = op.getPrecision() == Precision::Ieee;
   Conversion convertA, convertB;
+  // i8 or i4.
+  auto getWidth = [](FragmentType type) {
+    return type.getElementType().getIntOrFloatBitWidth();
+  };
   if (op.getUnsignedA())
-    convertA.unsignedWidth = 8;
+    convertA.unsignedWidth = getWidth(op.getA().getType());
   if (op.getUnsignedB())
-    convertB.unsignedWidth = 8;
+    convertB.unsignedWidth = getWidth(op.getB().getType());
   Operation *operation = op;
   return makeShared({a, b, c}, {}, result, [=](Frame &frame) {
     MatrixProduct product;

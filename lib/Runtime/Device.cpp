@@ -92,6 +92,24 @@ Status Device::encodeTensorMap(const TensorMapRequest &, void *) {
                 info().name + " has no tensor maps");
 }
 
+Status Device::copyOnDevice(void *to, const void *from, size_t bytes) {
+  std::vector<char> copy(bytes);
+  if (Status status = copyToHost(copy.data(), from, bytes); !status.ok())
+    return status;
+  return copyToDevice(to, copy.data(), bytes);
+}
+
+Status Device::enterQueue(void *) {
+  return Status(StatusCode::InvalidArgument,
+                "target " + info().target +
+                    " takes no queue of the caller's; pass none, and work goes "
+                    "to the device's own");
+}
+
+Status Device::leaveQueue() { return Status::success(); }
+
+Status Device::freeInQueue(void *ptr, void *) { return free(ptr); }
+
 Expected<KernelImage> Device::assemble(const KernelImage &) {
   return Status(StatusCode::InvalidArgument,
                 info().name + " assembles nothing");

@@ -113,10 +113,80 @@ Status DriverDevice::copyToHost(void *host, const void *device, size_t bytes) {
   return status.ok() ? synchronize() : status;
 }
 
+Status DriverDevice::copyOnDevice(void *to, const void *from, size_t bytes) {
+  if (Status status = enter(); !status.ok() || bytes == 0)
+    return status;
+  isOwnQueueBusy |= !isInQueue;
+  return check(queueCopy(to, from, bytes), format(" (%zu bytes)", bytes));
+}
+
 Status DriverDevice::fill(void *ptr, uint8_t pattern, size_t bytes) {
   if (Status status = enter(); !status.ok() || bytes == 0)
     return status;
+  isOwnQueueBusy |= !isInQueue;
   return check(queueFill(ptr, pattern, bytes), format(" (%zu bytes)", bytes));
+}
+
+//===----------------------------------------------------------------------===//
+// Queues of the caller's
+//===----------------------------------------------------------------------===//
+//
+// Memory of the pool is handed out again while work that uses it is queued,
+// which is right within one queue. Between the device's own and the caller's
+// queues the own one keeps the order: it waits for each of the caller's that
+// used such memory, and each of the caller's waits for it.
+
+uint64_t DriverDevice::countAllocations() const {
+  MemoryStats stats = memoryStats();
+  return stats.backendAllocations + stats.reuses;
+}
+
+Status DriverDevice::enterQueue(void *queue) {
+  if (!takesQueues())
+    return Device::enterQueue(queue);
+  if (Status status = enter(); !status.ok())
+    return status;
+  if (Status status = checkQueue(queue); !status.ok())
+    return status;
+  bool waits = isOwnQueueBusy;
+  if (waits)
+    if (Status status = check(noteQueue()); !status.ok())
+      return status;
+  setQueue(queue);
+  if (waits)
+    if (Status status = check(waitForNote()); !status.ok()) {
+      setOwnQueue();
+      return status;
+    }
+  isInQueue = true;
+  usesPool = false;
+  allocationsBefore = countAllocations();
+  return Status::success();
+}
+
+Status DriverDevice::leaveQueue() {
+  if (!isInQueue)
+    return Status::success();
+  isInQueue = false;
+  Status status = enter();
+  usesPool |= countAllocations() != allocationsBefore;
+  bool waits = status.ok() && usesPool;
+  if (waits)
+    status = check(noteQueue());
+  setOwnQueue();
+  if (waits && status.ok()) {
+    isOwnQueueBusy = true;
+    status = check(waitForNote());
+  }
+  return status;
+}
+
+Status DriverDevice::freeInQueue(void *ptr, void *queue) {
+  Status entered = enterQueue(queue);
+  usesPool = true;
+  Status status = free(ptr);
+  Status left = leaveQueue();
+  return !entered.ok() ? entered : status.ok() ? left : status;
 }
 
 Status DriverDevice::flushCaches() {
@@ -167,8 +237,7 @@ Status DriverDevice::addModule(const std::string &name, void *module) {
       moduleUnload(module);
       return status;
     }
-  functions.clear();
-  images.push_back({name, module});
+  images.push_back({name, module, {}});
   return Status::success();
 }
 
@@ -183,7 +252,6 @@ Status DriverDevice::unloadImage(const std::string &name) {
     return status;
   void *module = it->module;
   images.erase(it);
-  functions.clear();
   return check(moduleUnload(module));
 }
 
@@ -200,11 +268,14 @@ std::string DriverDevice::kernelNames() const {
   return names.empty() ? "nothing is loaded" : "loaded images: " + names;
 }
 
-Expected<LoadedKernel *> DriverDevice::find(const char *kernel) {
-  auto known = functions.find(kernel);
-  if (known != functions.end())
-    return &known->second;
+Expected<LoadedKernel *> DriverDevice::find(const char *kernel,
+                                            const char *imageName) {
   for (auto image = images.rbegin(); image != images.rend(); ++image) {
+    if (imageName && image->name != imageName)
+      continue;
+    auto known = image->kernels.find(kernel);
+    if (known != image->kernels.end())
+      return &known->second;
     void *handle = nullptr;
     DriverResult result = moduleGetFunction(&handle, image->module, kernel);
     if (result.failed() && classify(result.code) == DriverFailure::NotFound)
@@ -218,7 +289,7 @@ Expected<LoadedKernel *> DriverDevice::find(const char *kernel) {
                            info().chip.c_str(), status.message().c_str()));
     if (!status.ok())
       return status;
-    return &functions
+    return &image->kernels
                 .emplace(kernel, describeKernel(handle, image->module, kernel))
                 .first->second;
   }
@@ -306,7 +377,7 @@ Status DriverDevice::launch(const LaunchRequest &request) {
     return status;
   if (Status status = enter(); !status.ok())
     return status;
-  Expected<LoadedKernel *> found = find(request.kernel);
+  Expected<LoadedKernel *> found = find(request.kernel, request.image);
   if (!found.ok())
     return found.status();
   if (isEmptyGrid(request))
@@ -320,6 +391,7 @@ Status DriverDevice::launch(const LaunchRequest &request) {
     return status;
   DriverResult result = queueLaunch(function.handle, request);
   if (!result.failed()) {
+    isOwnQueueBusy |= !isInQueue;
     notePending(request.kernel);
     return Status::success();
   }
@@ -341,7 +413,7 @@ Expected<KernelResources> DriverDevice::resources(const char *kernel,
                                                   int64_t workgroupBytes) {
   if (Status status = enter(); !status.ok())
     return status;
-  Expected<LoadedKernel *> found = find(kernel);
+  Expected<LoadedKernel *> found = find(kernel, /*imageName=*/nullptr);
   if (!found.ok())
     return found.status();
   LoadedKernel &function = **found;
@@ -375,6 +447,8 @@ Status DriverDevice::synchronize() {
   Status status = check(waitForStream());
   if (status.ok())
     pending.clear();
+  if (status.ok() && !isInQueue)
+    isOwnQueueBusy = false;
   return status;
 }
 

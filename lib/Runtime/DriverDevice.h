@@ -53,6 +53,10 @@ public:
   size_t freeMemory() override;
   Status copyToDevice(void *device, const void *host, size_t bytes) override;
   Status copyToHost(void *host, const void *device, size_t bytes) override;
+  Status copyOnDevice(void *to, const void *from, size_t bytes) override;
+  Status enterQueue(void *queue) override;
+  Status leaveQueue() override;
+  Status freeInQueue(void *ptr, void *queue) override;
   Status fill(void *ptr, uint8_t pattern, size_t bytes) override;
   Status unloadImage(const std::string &name) override;
   Status launch(const LaunchRequest &request) override;
@@ -81,6 +85,7 @@ protected:
                                    size_t bytes) = 0;
   virtual DriverResult queueCopyOut(void *to, const void *from,
                                     size_t bytes) = 0;
+  virtual DriverResult queueCopy(void *to, const void *from, size_t bytes) = 0;
   virtual DriverResult queueFill(void *ptr, uint8_t pattern, size_t bytes) = 0;
   virtual DriverResult waitForStream() = 0;
   virtual DriverResult recordBegin() = 0;
@@ -97,6 +102,19 @@ protected:
   virtual DriverResult occupancy(int *workgroups, void *function,
                                  int64_t blockThreads,
                                  int64_t workgroupBytes) = 0;
+
+  // Queues of the caller's, for drivers that take them.
+
+  virtual bool takesQueues() const { return false; }
+  /// Whether work may go to the queue; `InvalidArgument` if it may not.
+  virtual Status checkQueue(void *queue) { return Status::success(); }
+  /// Work goes to the queue from now on, or to the device's own.
+  virtual void setQueue(void *queue) {}
+  virtual void setOwnQueue() {}
+  /// Notes what is in the current queue, and has the current queue wait for
+  /// what was noted last.
+  virtual DriverResult noteQueue() { return {"", 0}; }
+  virtual DriverResult waitForNote() { return {"", 0}; }
 
   /// "cuInit: CUDA_ERROR_NO_DEVICE: no CUDA-capable device is detected".
   virtual std::string describe(DriverResult result) const = 0;
@@ -139,9 +157,11 @@ private:
   struct Image {
     std::string name;
     void *module;
+    /// Kernels used so far.
+    std::unordered_map<std::string, LoadedKernel> kernels;
   };
 
-  Expected<LoadedKernel *> find(const char *kernel);
+  Expected<LoadedKernel *> find(const char *kernel, const char *imageName);
   Status raiseDynamicLimit(const char *kernel, LoadedKernel &function,
                            int64_t bytes);
   Status checkLaunch(const LaunchRequest &request,
@@ -150,6 +170,15 @@ private:
   void notePending(const char *kernel);
   std::string pendingKernels() const;
 
+  uint64_t countAllocations() const;
+
+  /// Work goes to a queue of the caller's; it uses memory of the pool; and how
+  /// many allocations there had been when that began.
+  bool isInQueue = false;
+  bool usesPool = false;
+  uint64_t allocationsBefore = 0;
+  /// The device's own queue may have something to do still.
+  bool isOwnQueueBusy = false;
   bool timing = false;
   void *scratch = nullptr;
   size_t scratchBytes = 0;
@@ -159,8 +188,6 @@ private:
   int64_t maxBlockThreads = 0;
   /// In the order of loading; the last one wins.
   std::vector<Image> images;
-  /// Kernels used so far.
-  std::unordered_map<std::string, LoadedKernel> functions;
   /// Kernels launched since the last wait, and how often.
   std::vector<std::pair<std::string, uint64_t>> pending;
   Status fault;

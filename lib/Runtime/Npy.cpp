@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Runtime/Npy.h"
+#include "Runtime/OutputFile.h"
 
 #include "Format.h"
 
@@ -319,19 +320,6 @@ Status tessera::runtime::writeNpy(const std::string &path,
   start += {'\x01', '\x00', static_cast<char>(header.size() & 0xFF),
             static_cast<char>(header.size() >> 8)};
   start += header;
-  std::FILE *file = std::fopen(path.c_str(), "wb");
-  bool written =
-      file && std::fwrite(start.data(), 1, start.size(), file) == start.size();
-  if (written && bytes != 0)
-    written = std::fwrite(data, 1, bytes, file) == bytes;
-  int error = errno;
-  // What is still buffered may fail too.
-  if (file && std::fclose(file) != 0 && written) {
-    error = errno;
-    written = false;
-  }
-  if (!written)
-    return Status(StatusCode::Internal,
-                  path + ": cannot be written: " + std::strerror(error));
-  return Status::success();
+  return writeFile(
+      path, {start, std::string_view(static_cast<const char *>(data), bytes)});
 }

@@ -73,7 +73,9 @@ void Session::encodeTensorMap(const TensorMapRequest &request, void *map) {
   mapError = target.encodeTensorMap(request, map);
 }
 
-void Session::launch(const LaunchRequest &request) {
+void Session::launch(LaunchRequest request) {
+  if (!image.empty())
+    request.image = image.c_str();
   Status maps = std::exchange(mapError, Status::success());
   if (!maps.ok() && !isEmptyGrid(request))
     fail(Status(maps.code(), format("launch of '%s': %s", request.kernel,

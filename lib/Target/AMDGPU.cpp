@@ -23,12 +23,15 @@ static constexpr int codeObjectVersion = 500;
 
 static std::unique_ptr<llvm::TargetMachine> createMachine(ModuleOp module,
                                                           const Chip &chip) {
-  LLVMInitializeAMDGPUTargetInfo();
-  LLVMInitializeAMDGPUTarget();
-  LLVMInitializeAMDGPUTargetMC();
-  LLVMInitializeAMDGPUAsmPrinter();
-  // Barriers of chips before CDNA2 are inline assembly.
-  LLVMInitializeAMDGPUAsmParser();
+  static bool isRegistered = false;
+  registerBackEnd(isRegistered, [] {
+    LLVMInitializeAMDGPUTargetInfo();
+    LLVMInitializeAMDGPUTarget();
+    LLVMInitializeAMDGPUTargetMC();
+    LLVMInitializeAMDGPUAsmPrinter();
+    // Barriers of chips before CDNA2 are inline assembly.
+    LLVMInitializeAMDGPUAsmParser();
+  });
   llvm::Triple triple("amdgcn-amd-amdhsa");
   std::string error;
   const llvm::Target *target =
@@ -223,5 +226,5 @@ FailureOr<std::string> mlir::tessera::emitHSACO(ModuleOp module,
       emit(module, chip, llvm::CodeGenFileType::ObjectFile);
   if (failed(object))
     return failure();
-  return linkCodeObject(module, *object);
+  return linkShared(module, {*object});
 }

@@ -17,23 +17,27 @@ using namespace mlir;
 using namespace mlir::tessera;
 
 std::unique_ptr<llvm::TargetMachine>
-mlir::tessera::createCPUMachine(const Chip &chip) {
-  llvm::InitializeNativeTarget();
-  llvm::InitializeNativeTargetAsmPrinter();
+mlir::tessera::createCPUMachine(const Chip &chip, bool isPortable) {
+  static bool isRegistered = false;
+  registerBackEnd(isRegistered, [] {
+    llvm::InitializeNativeTarget();
+    llvm::InitializeNativeTargetAsmPrinter();
+  });
   llvm::Triple triple(llvm::sys::getProcessTriple());
   std::string cpu, error;
   llvm::SubtargetFeatures features;
   // What emulates another chip is code for the host.
-  if (chip.name == getHostChip() || isEmulated(chip)) {
+  StringRef level = isEmulated(chip) ? getHostChip() : StringRef(chip.name);
+  if (!isPortable && level == getHostChip()) {
     cpu = llvm::sys::getHostCPUName();
     for (auto &feature : llvm::sys::getHostCPUFeatures())
       features.AddFeature(feature.first(), feature.second);
   } else if (triple.isX86()) {
     // The psABI's levels have the features that the chips are named by.
-    cpu = chip.name == "x86-64-avx512" ? "x86-64-v4"
-          : chip.name == "x86-64-avx2" ? "x86-64-v3"
-                                       : "x86-64";
-  } else if (chip.name != "generic") {
+    cpu = level == "x86-64-avx512" ? "x86-64-v4"
+          : level == "x86-64-avx2" ? "x86-64-v3"
+                                   : "x86-64";
+  } else if (level != "generic") {
     return nullptr;
   }
   const llvm::Target *target =

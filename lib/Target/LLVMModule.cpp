@@ -13,9 +13,21 @@
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/SmallVectorMemoryBuffer.h"
+#include <mutex>
 
 using namespace mlir;
 using namespace mlir::tessera;
+
+// Not by std::call_once, whose thread-local variables of libstdc++'s take room
+// of a kind that a library loaded later may not get ("static TLS").
+void mlir::tessera::registerBackEnd(bool &isRegistered,
+                                    llvm::function_ref<void()> initialize) {
+  static std::mutex one;
+  std::lock_guard<std::mutex> lock(one);
+  if (!isRegistered)
+    initialize();
+  isRegistered = true;
+}
 
 FailureOr<OwningOpRef<ModuleOp>> mlir::tessera::gatherKernels(ModuleOp module) {
   OwningOpRef<ModuleOp> gathered = ModuleOp::create(module.getLoc());

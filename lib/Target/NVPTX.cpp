@@ -91,10 +91,13 @@ static LogicalResult defineDeviceFunctions(ModuleOp module,
 
 FailureOr<std::string> mlir::tessera::emitPTX(ModuleOp module,
                                               const Chip &chip) {
-  LLVMInitializeNVPTXTargetInfo();
-  LLVMInitializeNVPTXTarget();
-  LLVMInitializeNVPTXTargetMC();
-  LLVMInitializeNVPTXAsmPrinter();
+  static bool isRegistered = false;
+  registerBackEnd(isRegistered, [] {
+    LLVMInitializeNVPTXTargetInfo();
+    LLVMInitializeNVPTXTarget();
+    LLVMInitializeNVPTXTargetMC();
+    LLVMInitializeNVPTXAsmPrinter();
+  });
   llvm::Triple triple("nvptx64-nvidia-cuda");
   std::string error;
   const llvm::Target *target =

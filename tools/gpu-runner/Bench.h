@@ -11,13 +11,6 @@
 
 namespace runner {
 
-/// Multiplications and additions of the matrix products that stand in the entry
-/// itself, for arguments of these shapes. Absent if there is none, or one whose
-/// extent is not known beforehand.
-std::optional<double>
-countOperations(const Entry &entry,
-                const std::vector<runtime::HostArray> &arguments);
-
 /// Times warm runs with cold caches.
 LogicalResult benchmark(const Options &options, const Entry &entry,
                         const std::vector<runtime::HostArray> &arguments,

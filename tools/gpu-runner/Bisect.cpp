@@ -21,6 +21,8 @@
 #include "Diff.h"
 #include "Statistics.h"
 
+#include "Runtime/OutputFile.h"
+
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -31,7 +33,6 @@
 #include "mlir/Transforms/Passes.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/FileSystem.h"
 
 using namespace runner;
 using mlir::Operation;
@@ -451,22 +452,15 @@ LogicalResult runner::bisect(const Options &options, DiffSide &base,
   }
   Operation *op = bisection.ops[*found];
   std::string command = spellCommand(options, base, other, *cut);
-  std::error_code error;
-  llvm::raw_fd_ostream file(options.bisectFile, error);
-  if (error)
-    return report.fail(Exit::Failed, "cannot write '" + options.bisectFile +
-                                         "': " + error.message());
-  file << "// The result of " << describe(op) << " differs between "
-       << base.name << " and " << other.name
-       << ", those of its operands do not.\n// " << command << "\n"
-       << *cut->module << "\n";
-  file.close();
-  if (file.has_error()) {
-    std::string why = file.error().message();
-    file.clear_error();
-    return report.fail(Exit::Failed,
-                       "cannot write '" + options.bisectFile + "': " + why);
-  }
+  std::string text;
+  llvm::raw_string_ostream(text)
+      << "// The result of " << describe(op) << " differs between " << base.name
+      << " and " << other.name << ", those of its operands do not.\n// "
+      << command << "\n"
+      << *cut->module << "\n";
+  if (runtime::Status status = runtime::writeFile(options.bisectFile, {text});
+      !status.ok())
+    return report.fail(status);
   os << "bisect: " << describe(op) << " is the first op whose result differs ("
      << tally() << ")\n"
      << "bisect: " << command << "\n";

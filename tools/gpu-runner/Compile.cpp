@@ -6,8 +6,6 @@
 
 #include "Compile.h"
 
-#include "Driver/ProgramCache.h"
-
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
@@ -119,10 +117,13 @@ runner::compile(const Options &options,
 
   if (runtime::Status status = device.useCache(directory); !status.ok())
     noteOnce("what the driver compiles: " + status.message());
-  compiler::ProgramCache cache(directory);
+  compiler::ProgramCache cache(
+      directory,
+      options.cacheLimit.value_or(compiler::ProgramCache::defaultLimit));
   compiler::ProgramKey key(source.getBuffer(), source.getBufferIdentifier());
   key.add(compileOptions);
   key.addEnvironment(compileOptions, device.info());
+  key.setSourceParts([&] { return compiler::describeSourceParts(module); });
   use.key = key.getName();
   compiler::ProgramCache::Lookup found = cache.find(key);
   if (found.payload) {
@@ -137,6 +138,7 @@ runner::compile(const Options &options,
   }
   use.kind = CacheUse::Miss;
   use.why = found.why;
+  use.differences = std::move(found.differences);
   if (!found.defect.empty())
     noteOnce(found.defect + "; it is made anew");
 

@@ -10,6 +10,7 @@
 #include "Options.h"
 
 #include "Driver/Compiler.h"
+#include "Driver/ProgramCache.h"
 #include "Runtime/Device.h"
 
 namespace llvm {
@@ -25,6 +26,7 @@ struct CacheUse {
   std::string key;
   /// Of a miss.
   std::string why;
+  std::vector<compiler::ProgramCache::Difference> differences;
 };
 
 /// Takes the program from the cache that the options name; else compiles it and

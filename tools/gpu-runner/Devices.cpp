@@ -8,112 +8,16 @@
 
 #include "Dialect/Tessera/Target/Chip.h"
 #include "Dialect/Tessera/Target/Emulation.h"
-#include "Runtime/TargetId.h"
+#include "Driver/DeviceChip.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
 
 using namespace runner;
-using compiler::Chip;
 using compiler::findChip;
+using compiler::getChipFor;
 using compiler::getKnownChips;
-
-//===----------------------------------------------------------------------===//
-// Chips
-//===----------------------------------------------------------------------===//
-
-namespace {
-/// "sm_90a", taken apart.
-struct CudaChip {
-  int level = 0;
-  /// Its code runs on chips of this very level alone.
-  bool specific = false;
-
-  static std::optional<CudaChip> parse(StringRef name) {
-    CudaChip chip;
-    if (!name.consume_front("sm_"))
-      return std::nullopt;
-    chip.specific = name.consume_back("a");
-    if (name.getAsInteger(10, chip.level))
-      return std::nullopt;
-    return chip;
-  }
-};
-} // namespace
-
-/// Whether code for `chip` runs on a device of chip `host` (of a target ID for
-/// hip, and not on any other chip). PTX runs on its own level and later ones, a
-/// cubin on those of its generation only.
-static bool runsOn(StringRef target, StringRef chip, StringRef host,
-                   bool isCubin) {
-  if (chip == host)
-    return true;
-  if (target == "hip") {
-    std::optional<runtime::TargetId> code = runtime::parseTargetId(chip.str());
-    std::optional<runtime::TargetId> device =
-        runtime::parseTargetId(host.str());
-    return code && device && runtime::runsOnTarget(*code, *device);
-  }
-  if (target == "cuda") {
-    std::optional<CudaChip> code = CudaChip::parse(chip);
-    std::optional<CudaChip> device = CudaChip::parse(host);
-    if (!code || !device)
-      return false;
-    if (code->specific)
-      return code->level == device->level;
-    return code->level <= device->level &&
-           (!isCubin || code->level / 10 == device->level / 10);
-  }
-  if (compiler::isSpirvTarget(target)) {
-    const Chip *code = findChip(target, chip);
-    const Chip *device = findChip(target, host);
-    // A kernel that takes too much of what both have is refused by itself.
-    return code && device && code->subgroupSize == device->subgroupSize &&
-           code->maxThreads <= device->maxThreads &&
-           code->hasF16 <= device->hasF16 && code->hasF64 <= device->hasF64 &&
-           code->hasAtomicF32 <= device->hasAtomicF32 &&
-           code->hasAtomicF64 <= device->hasAtomicF64 &&
-           llvm::all_of(code->instructions, [&](const auto &row) {
-             return device->findInstruction(row.name);
-           });
-  }
-  // The vector units of one architecture include each other; the chip of no
-  // particular architecture has the narrowest. Any host emulates any chip.
-  const Chip *code = findChip(target, chip);
-  const Chip *device = findChip(target, host);
-  return code && device &&
-         (compiler::isEmulated(*code) ||
-          code->accessBytes <= device->accessBytes);
-}
-
-/// The chip to compile for where the device's own is not given: the device's,
-/// or the best of the known ones whose code runs there. Empty if none does.
-static std::string getChipFor(const runtime::DeviceInfo &device) {
-  if (device.target == "cpu")
-    return compiler::getHostChip().str();
-  // Of a family that the compiler knows, the device may have less than that.
-  if (!device.family.empty())
-    if (const Chip *chip = findChip(device.target, device.family))
-      if (chip->workgroupMemoryBytes <=
-              static_cast<int64_t>(device.workgroupMemoryBytes) &&
-          runsOn(device.target, chip->name, device.chip, /*isCubin=*/false))
-        return chip->name;
-  // What a device of a target of SPIR-V reports may have a name.
-  if (const Chip *chip = findChip(device.target, device.chip))
-    return chip->name;
-  std::string best;
-  int bestLevel = 0;
-  for (const std::string &name : getKnownChips(device.target)) {
-    std::optional<CudaChip> chip = CudaChip::parse(name);
-    if (chip && !chip->specific && chip->level > bestLevel &&
-        runsOn(device.target, name, device.chip, /*isCubin=*/false)) {
-      best = name;
-      bestLevel = chip->level;
-    }
-  }
-  return best;
-}
 
 //===----------------------------------------------------------------------===//
 // Choosing
@@ -242,7 +146,7 @@ LogicalResult runner::chooseTarget(const Options &options, bool run,
   StringRef host = device.target == "cpu"    ? StringRef(natural)
                    : device.targetId.empty() ? StringRef(device.chip)
                                              : StringRef(device.targetId);
-  if (!runsOn(target.name, target.chip, host, options.usePtxas))
+  if (!compiler::runsOn(target.name, target.chip, host, options.usePtxas))
     return report.fail(Exit::NoDevice,
                        device.name + " is " + host +
                            " and does not run code for " + target.chip +
@@ -318,7 +222,7 @@ void runner::listDevices(Report &report) {
     absent.push_back(llvm::json::fixUTF8(line));
   }
   llvm::SmallVector<std::string> emulated;
-  for (const Chip &chip : compiler::getEmulatedChips())
+  for (const compiler::Chip &chip : compiler::getEmulatedChips())
     emulated.push_back(compiler::getEmulatedName(chip).str());
   Report::note("--target=cpu:emulate=CHIP runs the code of a chip lane by lane "
                "on this machine: " +

@@ -6,11 +6,11 @@
 
 #include "Emit.h"
 
+#include "Driver/Bundler.h"
 #include "Runtime/OffloadBundle.h"
+#include "Runtime/OutputFile.h"
 
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/Support/FileSystem.h"
-#include "llvm/Support/ToolOutputFile.h"
 
 using namespace runner;
 
@@ -33,6 +33,7 @@ static StringRef getTargetOf(EmitStage stage) {
   case EmitStage::Tessera:
   case EmitStage::Vendor:
   case EmitStage::LLVM:
+  case EmitStage::Bundle:
     break;
   }
   return "";
@@ -139,36 +140,63 @@ emitBundle(const Options &options, compiler::CompileOptions compileOptions,
   return bundle.take();
 }
 
+/// Refuses to write what is no text to a terminal.
+static LogicalResult checkOutput(const Options &options, Report &report) {
+  EmitStage stage = *options.emit;
+  bool isBinary = stage == EmitStage::Cubin || stage == EmitStage::HSACO ||
+                  stage == EmitStage::Object || stage == EmitStage::SPIRV ||
+                  stage == EmitStage::Bundle;
+  if (isBinary && options.outputFile.empty() && llvm::outs().is_displayed())
+    return report.fail(Exit::Usage, "--emit=" + getStageName(stage) +
+                                        " is not text: add -o FILE");
+  return success();
+}
+
+/// Where -o says.
+static LogicalResult write(const Options &options, StringRef text,
+                           Report &report) {
+  if (options.outputFile.empty() || options.outputFile == "-") {
+    llvm::outs() << text;
+    llvm::outs().flush();
+    if (std::error_code error = llvm::outs().error()) {
+      llvm::outs().clear_error();
+      return report.fail(Exit::Failed,
+                         "cannot write to standard output: " + error.message());
+    }
+    return success();
+  }
+  runtime::Status status = runtime::writeFile(options.outputFile, {text});
+  return status.ok() ? success() : report.fail(status);
+}
+
+LogicalResult runner::emitProgram(
+    const Options &options, const compiler::CompileOptions &compileOptions,
+    mlir::ModuleOp module, StringRef source, StringRef file, Report &report) {
+  if (failed(checkOutput(options, report)))
+    return failure();
+  std::string why;
+  std::vector<compiler::TargetChip> targets = compiler::parseTargetList(
+      options.targetText.empty() ? "cpu" : options.targetText, why);
+  if (!why.empty())
+    return report.fail(Exit::Usage, why);
+  FailureOr<runtime::Bundle> bundle =
+      compiler::compileBundle(module, compileOptions, targets, source, file);
+  if (failed(bundle))
+    return report.failDiagnosed("compiling");
+  return write(options, runtime::writeBundle(*bundle), report);
+}
+
 LogicalResult runner::emitStage(const Options &options,
                                 const compiler::CompileOptions &compileOptions,
                                 mlir::ModuleOp module, Report &report) {
   EmitStage stage = *options.emit;
-  bool isBinary = stage == EmitStage::Cubin || stage == EmitStage::HSACO ||
-                  stage == EmitStage::Object || stage == EmitStage::SPIRV;
-  if (isBinary && options.outputFile.empty() && llvm::outs().is_displayed())
-    return report.fail(Exit::Usage, "--emit=" + getStageName(stage) +
-                                        " is not text: add -o FILE");
+  if (failed(checkOutput(options, report)))
+    return failure();
   FailureOr<std::string> text =
       options.otherChips.empty()
           ? emitForChip(stage, compileOptions, module, report)
           : emitBundle(options, compileOptions, module, report);
   if (failed(text))
     return failure();
-
-  // Nothing is left behind if writing fails.
-  std::error_code error;
-  llvm::ToolOutputFile file(options.outputFile.empty() ? "-"
-                                                       : options.outputFile,
-                            error, llvm::sys::fs::OF_None);
-  if (!error) {
-    file.os() << *text;
-    file.os().flush();
-    error = file.os().error();
-    file.os().clear_error();
-  }
-  if (error)
-    return report.fail(Exit::Failed, "cannot write '" + options.outputFile +
-                                         "': " + error.message());
-  file.keep();
-  return success();
+  return write(options, *text, report);
 }

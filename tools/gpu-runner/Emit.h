@@ -16,6 +16,13 @@ namespace runner {
 /// Refuses stages that a target does not have.
 LogicalResult checkStage(EmitStage stage, StringRef target, Report &report);
 
+/// Writes the bundle of the program for the targets that --target lists.
+/// `source` and `file` are what `module` was read from.
+LogicalResult emitProgram(const Options &options,
+                          const compiler::CompileOptions &compileOptions,
+                          mlir::ModuleOp module, StringRef source,
+                          StringRef file, Report &report);
+
 /// Brings `module` to the stage that --emit names, and writes it.
 LogicalResult emitStage(const Options &options,
                         const compiler::CompileOptions &compileOptions,

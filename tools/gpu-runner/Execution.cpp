@@ -5,6 +5,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "Execution.h"
+#include "Ending.h"
+
+#include "Runtime/OutputFile.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
@@ -25,12 +28,6 @@ static void *readPointer(const void *word) {
   return pointer;
 }
 
-/// Words of a memref's descriptor: allocated and aligned pointer, offset, sizes
-/// and strides.
-static size_t getNumWords(const Slot &slot) {
-  return 3 + 2 * slot.shape.size();
-}
-
 //===----------------------------------------------------------------------===//
 // Faults
 //===----------------------------------------------------------------------===//
@@ -43,7 +40,7 @@ static const char *describeFault(int signal) {
     return "the program came to a place that it says it never comes to "
            "(undefined behaviour)";
   case SIGABRT:
-    return "the program ended itself; an assertion of its own failed";
+    return "the program ended itself (abort)";
   default:
     return "the program accessed memory that it does not have; an index is out "
            "of bounds, or a recursion does not end";
@@ -59,6 +56,7 @@ static void writeText(int file, const char *text) {
 /// What a program does wrong on the CPU ends the process: this says what it
 /// was. Only what a signal handler may call is called here.
 static void reportFault(int signal) {
+  runtime::removeUnfinishedFiles();
   const char *text = describeFault(signal);
   writeText(STDERR_FILENO, "error: ");
   writeText(STDERR_FILENO, text);
@@ -109,6 +107,7 @@ private:
 //===----------------------------------------------------------------------===//
 
 Execution::~Execution() {
+  endTimedRun();
   releaseResults();
   for (char *buffer : buffers)
     (void)device.free(buffer);
@@ -172,7 +171,7 @@ void Execution::layOut() {
     }
     size_t rank = slot.shape.size();
     std::vector<int64_t> &words = descriptors[i];
-    words.resize(getNumWords(slot));
+    words.resize(runtime::countWords(slot));
     words[0] = words[1] = reinterpret_cast<intptr_t>(buffers[i] + canaryBytes);
     int64_t stride = 1;
     for (size_t dim = rank; dim-- > 0;) {
@@ -184,15 +183,9 @@ void Execution::layOut() {
       pointers.push_back(&word);
   }
 
-  size_t offset = 0;
-  for (const Slot &slot : entry.results) {
-    size_t size = slot.isBuffer() ? 8 * getNumWords(slot)
-                                  : runtime::elementBytes(slot.element);
-    offset = llvm::alignTo(offset, slot.isBuffer() ? 8 : size);
-    resultOffsets.push_back(offset);
-    offset += size;
-  }
-  results.resize(llvm::divideCeil(offset, 8));
+  runtime::ResultLayout layout({entry.results.begin(), entry.results.end()});
+  resultOffsets = layout.offsets;
+  results.resize(llvm::divideCeil(layout.bytes, 8));
   pointers.push_back(results.data());
 }
 
@@ -205,11 +198,15 @@ void Execution::call() {
   FaultGuard guard;
   runtime::SessionScope scope(session);
   if (!hasRun)
-    session.setLaunchHook([&](const runtime::LaunchRequest &) {
+    session.setLaunchHook([&](const runtime::LaunchRequest &request) {
       if (!firstLaunch)
         firstLaunch = std::chrono::steady_clock::now();
+      noteLaunch(request.kernel);
       return runtime::Status::success();
     });
+  // Should it not return, what was said is to be seen.
+  llvm::outs().flush();
+  beginTimedRun();
   function(pointers.data());
   if (!hasRun)
     session.setLaunchHook(nullptr);
@@ -232,7 +229,9 @@ void Execution::releaseResults() {
 
 LogicalResult Execution::finish(Report &report) {
   FaultGuard guard;
-  if (const runtime::Status &status = session.finish(); !status.ok())
+  const runtime::Status &status = session.finish();
+  endTimedRun();
+  if (!status.ok())
     return report.fail(status);
   if (failed(checkCanaries(report)))
     return failure();
@@ -341,7 +340,7 @@ LogicalResult Execution::readResult(size_t index, HostArray &array,
   }
 
   size_t rank = slot.shape.size();
-  std::vector<int64_t> words(getNumWords(slot));
+  std::vector<int64_t> words(runtime::countWords(slot));
   std::memcpy(words.data(), place, 8 * words.size());
   std::vector<int64_t> shape(words.begin() + 3, words.begin() + 3 + rank);
   std::vector<int64_t> strides(words.begin() + 3 + rank, words.end());

@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Explain.h"
+#include "Roofline.h"
 
 #include "Dialect/Tessera/Target/Emulation.h"
 
@@ -38,18 +39,27 @@ static void explainProduct(const compiler::ProductReport &product,
                : ": computed by scalar FMAs, no matrix unit\n");
   for (StringRef line : product.rejected)
     os << "  rejected: " << line << "\n";
+  if (!product.nearest.empty())
+    os << "  nearest: " << product.nearest << ", which needs "
+       << llvm::join(product.nearestNeeds, " and ") << "\n";
 }
 
 static llvm::json::Object describe(const compiler::ProductReport &product) {
   llvm::json::Array rejected;
   for (StringRef line : product.rejected)
     rejected.push_back(llvm::json::fixUTF8(line));
+  llvm::json::Value nearest = nullptr;
+  if (!product.nearest.empty())
+    nearest =
+        llvm::json::Object{{"instruction", product.nearest},
+                           {"needs", llvm::json::Array(product.nearestNeeds)}};
   return llvm::json::Object{{"kernel", product.kernel},
                             {"product", product.product},
                             {"instruction", product.instruction},
                             {"matrix_unit", product.matrixUnit},
                             {"location", llvm::json::fixUTF8(product.location)},
-                            {"rejected", std::move(rejected)}};
+                            {"rejected", std::move(rejected)},
+                            {"nearest", std::move(nearest)}};
 }
 
 /// How a launch of the kernel uses the device.
@@ -133,14 +143,21 @@ static void explainCode(const compiler::CodeReport &code, llvm::raw_ostream &os,
 void runner::explain(const compiler::CompiledProgram &program,
                      const compiler::Chip &chip, const CacheUse &cache,
                      runtime::Device *device,
-                     ArrayRef<runtime::LaunchRecord> launches, bool print,
+                     ArrayRef<runtime::LaunchRecord> launches,
+                     ArrayRef<ProductWork> work, bool print,
                      llvm::raw_ostream &stream, Report &report) {
   llvm::raw_ostream &os = print ? stream : llvm::nulls();
   llvm::json::Array products, kernels, stages;
   unsigned fallbacks = 0;
   for (const compiler::ProductReport &product : program.products) {
     explainProduct(product, chip, os);
-    products.push_back(describe(product));
+    llvm::json::Object object = describe(product);
+    auto *own = llvm::find_if(work, [&](const ProductWork &other) {
+      return !product.location.empty() && other.place == product.location;
+    });
+    explainRoof(product, own == work.end() ? nullptr : own, chip,
+                device ? &device->info() : nullptr, os, object);
+    products.push_back(std::move(object));
     fallbacks +=
         !product.matrixUnit && !product.plainThreads && chip.hasLanes();
   }
@@ -182,6 +199,9 @@ void runner::explain(const compiler::CompiledProgram &program,
       os << "  " << kernel.workgroupBytes << " bytes of workgroup memory\n";
     }
     explainCode(kernel.code, os, object);
+    if (!device && kernel.code.vectorRegisters < 0 && chip.target != "cpu")
+      os << "  registers, spills and occupancy unknown: the driver of a device "
+            "tells them\n";
     kernels.push_back(std::move(object));
   }
   // A device that runs it is the hardware.
@@ -198,6 +218,7 @@ void runner::explain(const compiler::CompiledProgram &program,
     Report::note(Twine(fallbacks) + " of " + Twine(program.products.size()) +
                  " matrix products computed without a matrix unit; --explain "
                  "says why, --require-mma makes it an error");
+  report.root["explain_version"] = explainVersion;
   report.root["products"] = std::move(products);
   report.root["kernels"] = std::move(kernels);
   if (!device && !compiler::isEmulated(chip))
@@ -208,8 +229,16 @@ void runner::explain(const compiler::CompiledProgram &program,
                                                         : "off";
   if (cache.kind != CacheUse::Off)
     report.root["cache_key"] = cache.key;
-  if (cache.kind == CacheUse::Miss)
-    report.root["cache_miss"] = llvm::json::fixUTF8(cache.why);
+  if (cache.kind != CacheUse::Miss)
+    return;
+  report.root["cache_miss"] = llvm::json::fixUTF8(cache.why);
+  llvm::json::Array differences;
+  for (const auto &[name, there, here] : cache.differences)
+    differences.push_back(
+        llvm::json::Object{{"name", name},
+                           {"there", llvm::json::fixUTF8(there)},
+                           {"here", llvm::json::fixUTF8(here)}});
+  report.root["cache_differences"] = std::move(differences);
 }
 
 void runner::printTimes(ArrayRef<compiler::StageTime> times,
@@ -229,4 +258,24 @@ void runner::printTimes(ArrayRef<compiler::StageTime> times,
   os << "\n";
   if (cache.kind == CacheUse::Miss)
     os << "cache: not from it (" << cache.key << "): " << cache.why << "\n";
+}
+
+void runner::printCacheUse(const CacheUse &cache, llvm::raw_ostream &os) {
+  if (cache.kind == CacheUse::Off) {
+    os << "cache: off\n";
+    return;
+  }
+  if (cache.kind == CacheUse::Hit) {
+    os << "cache: hit (" << cache.key << ")\n";
+    return;
+  }
+  os << "cache: miss (" << cache.key << ")";
+  if (cache.differences.empty()) {
+    os << ": " << cache.why << "\n";
+    return;
+  }
+  os << "; in the nearest program that is there, other than here:\n";
+  for (const auto &[name, there, here] : cache.differences)
+    os << "  " << name << "\n    there: " << there << "\n    here:  " << here
+       << "\n";
 }

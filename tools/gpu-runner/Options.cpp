@@ -28,6 +28,7 @@ static constexpr std::pair<StringRef, EmitStage> stages[] = {
     {"amdgcn", EmitStage::AMDGCN},     {"hsaco", EmitStage::HSACO},
     {"object", EmitStage::Object},     {"asm", EmitStage::Assembly},
     {"spirv", EmitStage::SPIRV},       {"spirv-asm", EmitStage::SPIRVAssembly},
+    {"bundle", EmitStage::Bundle},
 };
 
 StringRef runner::getStageName(EmitStage stage) {
@@ -51,6 +52,11 @@ static std::string suggest(StringRef given, ArrayRef<StringRef> known) {
 LogicalResult runner::parseTarget(StringRef value, Options &options,
                                   Report &report, StringRef option) {
   auto [name, rest] = value.split(':');
+  if (llvm::is_contained(targets, name.split(',').first) && name.contains(','))
+    return report.fail(Exit::Usage,
+                       option + "=" + value +
+                           ": several targets are for --emit=bundle, and for "
+                           "--diff, which compares them; name one");
   if (!llvm::is_contained(targets, name) && name != "auto") {
     llvm::SmallVector<StringRef> known(getTargets());
     known.push_back("auto");
@@ -172,6 +178,51 @@ static LogicalResult parseRuns(StringRef value, Options &options,
   return success();
 }
 
+/// --explain, --explain=text, --explain=json.
+static LogicalResult parseExplain(StringRef value, Options &options,
+                                  Report &report) {
+  if (value == "json")
+    options.json = options.explainAsJSON = true;
+  else if (value.empty() || value == "text")
+    options.explain = true;
+  else
+    return report.fail(Exit::Usage, "--explain=" + value +
+                                        ": it is --explain, which prints text, "
+                                        "or --explain=json");
+  return success();
+}
+
+/// SECONDS.
+static LogicalResult parseTimeout(StringRef value, Options &options,
+                                  Report &report) {
+  double seconds;
+  // A day, beyond which nobody means it.
+  if (value.getAsDouble(seconds) || !(seconds > 0) || seconds > 86400)
+    return report.fail(Exit::Usage,
+                       "--timeout=" + value +
+                           ": it is a number of seconds, more than 0 and no "
+                           "more than 86400, as in --timeout=2.5");
+  options.timeout = seconds;
+  return success();
+}
+
+/// BYTES, or a number with KiB, MiB or GiB behind it.
+static LogicalResult parseCacheLimit(StringRef value, Options &options,
+                                     Report &report) {
+  StringRef number = value;
+  unsigned shift = number.consume_back("KiB")   ? 10
+                   : number.consume_back("MiB") ? 20
+                   : number.consume_back("GiB") ? 30
+                                                : 0;
+  uint64_t size;
+  if (number.getAsInteger(10, size) || size == 0 || size >> (63 - shift))
+    return report.fail(Exit::Usage, "--cache-limit=" + value +
+                                        ": it is a number of bytes, as in "
+                                        "--cache-limit=64MiB");
+  options.cacheLimit = size << shift;
+  return success();
+}
+
 static LogicalResult parseRepeat(StringRef value, Options &options,
                                  Report &report) {
   unsigned runs;
@@ -232,12 +283,13 @@ static const OptionInfo infos[] = {
      [](StringRef value, Options &options, Report &) {
        value.consume_front("@");
        options.entry = value.str();
+       options.hasEntry = true;
        return success();
      }},
     {"--target", OptionInfo::NeedsValue, nullptr,
      [](StringRef value, Options &options, Report &report) {
-       options.hasTarget = true;
-       return parseTarget(value, options, report);
+       options.targetText = value.str();
+       return success();
      }},
     {"--device", OptionInfo::NeedsValue, nullptr,
      [](StringRef value, Options &options, Report &) {
@@ -263,11 +315,17 @@ static const OptionInfo infos[] = {
        options.traceFile = value.str();
        return success();
      }},
+    {"--report", OptionInfo::NeedsValue, nullptr,
+     [](StringRef value, Options &options, Report &) {
+       options.reportFile = value.str();
+       return success();
+     }},
     {"--stats", OptionInfo::Flag, &Options::stats},
     {"--repeat", OptionInfo::NeedsValue, nullptr, parseRepeat},
+    {"--timeout", OptionInfo::NeedsValue, nullptr, parseTimeout},
     {"--bench", OptionInfo::OptionalValue, &Options::bench, parseRuns},
     {"--json", OptionInfo::Flag, &Options::json},
-    {"--explain", OptionInfo::Flag, &Options::explain},
+    {"--explain", OptionInfo::OptionalValue, nullptr, parseExplain},
     {"--require-mma", OptionInfo::Flag, &Options::requireMatrixUnit},
     {"--allow-tf32", OptionInfo::Flag, &Options::allowTf32},
     {"--allow-fast-f8", OptionInfo::Flag, &Options::allowFastF8},
@@ -293,6 +351,8 @@ static const OptionInfo infos[] = {
        options.cache = value.str();
        return success();
      }},
+    {"--cache-limit", OptionInfo::NeedsValue, nullptr, parseCacheLimit},
+    {"--cache-why-miss", OptionInfo::Flag, &Options::cacheWhyMiss},
     {"--batch", OptionInfo::NeedsValue, nullptr,
      [](StringRef value, Options &options, Report &report) {
        if (options.isOneOfMany)
@@ -307,13 +367,14 @@ static const OptionInfo infos[] = {
      /*hidden=*/true},
     {"--test-share-fragments", OptionInfo::Flag, &Options::testShareFragments,
      /*parse=*/nullptr, /*hidden=*/true},
+    {"--test-turn-self-tests", OptionInfo::Flag, &Options::turnSelfTests,
+     /*parse=*/nullptr, /*hidden=*/true},
 };
 
 bool runner::wantsJSON(ArrayRef<const char *> arguments) {
-  return llvm::is_contained(
-      llvm::map_range(arguments,
-                      [](const char *text) { return StringRef(text); }),
-      "--json");
+  return llvm::any_of(arguments, [](StringRef text) {
+    return text == "--json" || text == "--explain=json";
+  });
 }
 
 /// An option, at `position` of the command line.
@@ -351,7 +412,8 @@ static LogicalResult parseOption(ArrayRef<const char *> arguments,
     return report.fail(Exit::Usage, name + " needs a value; see --help");
   if (info->flag)
     options.*info->flag = true;
-  if (hasValue && info->parse)
+  // Without a flag, one that may have a value reads that it has none.
+  if (info->parse && (hasValue || !info->flag))
     return info->parse(value, options, report);
   return success();
 }
@@ -371,6 +433,9 @@ LogicalResult runner::parseOptions(ArrayRef<const char *> arguments,
                                           "' are given");
     }
   }
+  if (!options.targetText.empty() && options.emit != EmitStage::Bundle &&
+      failed(parseTarget(options.targetText, options, report)))
+    return failure();
   if (!options.batch.empty() && arguments.size() != 1)
     return report.fail(Exit::Usage, "--batch stands alone: each line of its "
                                     "file has its own options");
@@ -391,18 +456,21 @@ LogicalResult runner::parseOptions(ArrayRef<const char *> arguments,
   if (!options.otherChips.empty() && options.emit != EmitStage::HSACO)
     return report.fail(Exit::Usage,
                        "several chips in --target are for --emit=hsaco, which "
-                       "bundles their code; name one chip, or none to run on "
-                       "the device at hand");
+                       "bundles their code, and for --emit=bundle; name one "
+                       "chip, or none to run on the device at hand");
   if (!options.diff.empty()) {
-    StringRef wrong = options.hasTarget          ? "--target"
-                      : !options.device.empty()  ? "--device"
-                      : options.verify           ? "--verify"
-                      : options.repeat           ? "--repeat"
-                      : options.bench            ? "--bench"
-                      : options.explain          ? "--explain"
-                      : options.emit             ? "--emit"
-                      : !options.kernels.empty() ? "--kernels"
-                                                 : "";
+    StringRef wrong = !options.targetText.empty()   ? "--target"
+                      : !options.device.empty()     ? "--device"
+                      : options.verify              ? "--verify"
+                      : options.repeat              ? "--repeat"
+                      : options.bench               ? "--bench"
+                      : options.explain             ? "--explain"
+                      : options.explainAsJSON       ? "--explain=json"
+                      : options.emit                ? "--emit"
+                      : options.cacheWhyMiss        ? "--cache-why-miss"
+                      : !options.reportFile.empty() ? "--report"
+                      : !options.kernels.empty()    ? "--kernels"
+                                                    : "";
     if (!wrong.empty())
       return report.fail(Exit::Usage,
                          "--diff runs the program on the targets that it "
@@ -429,6 +497,14 @@ LogicalResult runner::parseOptions(ArrayRef<const char *> arguments,
     if (!wrong.empty())
       return report.fail(Exit::Usage, wrong + " runs the program, and --emit "
                                               "does not: leave one out");
+    if (options.emit == EmitStage::Bundle && !options.reportFile.empty())
+      return report.fail(Exit::Usage, "--report shows the program for one "
+                                      "target, and --emit=bundle has several: "
+                                      "name another stage");
+    if (options.cacheWhyMiss)
+      return report.fail(Exit::Usage, "--emit compiles always and looks for "
+                                      "nothing in the cache: leave out "
+                                      "--cache-why-miss");
     if (options.json && options.outputFile.empty())
       return report.fail(Exit::Usage,
                          "--emit and --json both write to standard "
@@ -447,6 +523,7 @@ void runner::printHelp(llvm::raw_ostream &os) {
 
   gpu-runner FILE.mlir [options]        FILE may be -, which is standard input
   gpu-runner --batch=FILE               runs each line of FILE
+  gpu-runner FILE.bundle [options]      runs what --emit=bundle wrote
   gpu-runner --list-devices
 
 What is run, and where
@@ -456,8 +533,9 @@ What is run, and where
                       TARGET is cpu, cuda, hip, vulkan, opencl or level-zero;
                       NUMBER as --list-devices counts; CHIP is what to compile
                       for (cuda:sm_80, hip:gfx942). With --emit=hsaco several
-                      chips, divided by commas, give one bundle
-                      (hip:gfx942,gfx1100). With cpu:emulate=CHIP the CPU runs
+                      chips, divided by commas, give one offload
+                      bundle (hip:gfx942,gfx1100), and with --emit=bundle
+                      several targets (cuda:sm_80,sm_90a,cpu). With cpu:emulate=CHIP the CPU runs
                       the code of a chip of another target, each of its lanes by
                       itself
   --device=WHICH      the first device of the target, as --list-devices has them,
@@ -504,6 +582,9 @@ Checks and measurements
                       instead; 0 asks for equal numbers
   --bisect=FILE       with --diff, looks for the first op whose result differs,
                       and writes a program to FILE that ends with it
+  --timeout=SECONDS   ends the process with status 1 when one run of the program
+                      takes longer, and says which kernel it launched last.
+                      Compiling has any time
   --bench[=N]         times N runs with cold caches (enough for 0.3 s if not
                       given, 20 to 200)
   --trace=FILE.json   writes a timeline in Chrome's trace event format, which
@@ -511,9 +592,17 @@ Checks and measurements
                       passes, loading, copies, launches, and each kernel with
                       its grid and the device's time. Launches are then waited
                       for, one by one; runs of --bench are not in it
-  --explain           says for each matrix product which instruction was chosen
-                      and which were rejected, and for each kernel its schedule
-                      and what it takes of the device
+  --explain           says for each matrix product which instruction was chosen,
+                      which were rejected and why, what a better one would need,
+                      and what the device could reach with it; and for each
+                      kernel its schedule and what it takes of the device
+                      (docs/Explain.md)
+  --explain=json      the same as one JSON object on standard output, which --json
+                      prints as well
+  --report=FILE.html  writes one page with the program at each stage side by side,
+                      lines of which are linked by the source's, with its
+                      assembly, what --explain says, and the times; of a run, or
+                      with --emit without a device
   --require-mma       refuses a product that no matrix unit computes
   --allow-tf32        permits tf32 for products of f32
   --allow-fast-f8     permits sums of about 14 bits for products of 8-bit floats
@@ -539,13 +628,19 @@ Compiled programs
                       $TESSERA_CACHE_DIR, else $XDG_CACHE_HOME/tessera, else
                       ~/.cache/tessera. --emit and --print-ir-after-all compile
                       always
+  --cache-limit=SIZE  what it may hold (512MiB): a number of bytes, or of KiB, MiB
+                      or GiB. What was used longest ago goes first
+  --cache-why-miss    says whether the program was there, and if not, which parts
+                      of its key are not those of the nearest program that is
 
 Looking inside
   --emit=STAGE        prints the program at a stage instead of running it:
                       schedule, tessera, vendor, llvm, ptx, cubin (cuda),
                       amdgcn, hsaco (hip), object, asm (cpu), spirv, spirv-asm
                       (vulkan, opencl, level-zero). With a chip in --target it
-                      needs no device
+                      needs no device. bundle: all public functions, compiled,
+                      in one file that gpu-runner FILE.bundle and libtessera run
+                      without compiling (docs/Library.md)
   -o FILE             where --emit writes
   --kernels=FILE      runs the kernels of FILE rather than those compiled, which
                       it was made from by hand: what --emit=ptx, cubin, hsaco

@@ -28,16 +28,20 @@ enum class EmitStage {
   Assembly,
   SPIRV,
   SPIRVAssembly,
+  Bundle,
 };
 
 struct Options {
   /// The program; "-" is standard input.
   std::string file;
   std::string entry = "main";
+  /// --entry is given.
+  bool hasEntry = false;
   /// --target, taken apart: "auto", or a target with what stands behind it.
   std::string target = "auto";
-  /// --target is given.
-  bool hasTarget = false;
+  /// --target as it is given; empty if it is not. With --emit=bundle it may
+  /// list several targets, and nothing of it stands in the other fields.
+  std::string targetText;
   std::string chip;
   /// Further chips, for --emit=hsaco: "hip:gfx942,gfx1100" has one.
   std::vector<std::string> otherChips;
@@ -62,11 +66,17 @@ struct Options {
   std::string bisectFile;
   /// --trace: the file to write the timeline to; empty for none.
   std::string traceFile;
+  /// --timeout: seconds that a run may take; absent for any time.
+  std::optional<double> timeout;
+  /// --report: the page to write; empty for none.
+  std::string reportFile;
   bool bench = false;
   /// Timed runs; absent for as many as it takes.
   std::optional<unsigned> benchRuns;
   bool json = false;
   bool explain = false;
+  /// --explain=json: what is explained is in the JSON object alone.
+  bool explainAsJSON = false;
   bool requireMatrixUnit = false;
   bool allowTf32 = false;
   bool allowFastF8 = false;
@@ -80,6 +90,10 @@ struct Options {
   std::string kernels;
   /// --cache: a folder, or "off"; empty for the usual folder.
   std::string cache;
+  /// --cache-limit: bytes of the folder; absent for the usual number.
+  std::optional<uint64_t> cacheLimit;
+  /// --cache-why-miss.
+  bool cacheWhyMiss = false;
   std::optional<EmitStage> emit;
   /// -o; empty for standard output.
   std::string outputFile;
@@ -98,10 +112,12 @@ struct Options {
   /// For tests only: all vthreads share one fragment, to show that --verify
   /// finds it.
   bool testShareFragments = false;
+  /// For tests only: Vulkan's self-tests read an operand the wrong way.
+  bool turnSelfTests = false;
 };
 
-/// True when --json is among the arguments: it decides where everything goes,
-/// complaints about the other options included.
+/// True when --json or --explain=json is among the arguments: it decides where
+/// everything goes, complaints about the other options included.
 bool wantsJSON(ArrayRef<const char *> arguments);
 
 /// Reads the command line without the program's name.

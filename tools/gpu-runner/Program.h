@@ -9,7 +9,8 @@
 
 #include "Options.h"
 
-#include "Runtime/HostArray.h"
+#include "Runtime/Bundle.h"
+#include "Runtime/Signature.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -22,19 +23,8 @@ class SourceMgr;
 namespace runner {
 
 /// An argument or a result of an entry.
-struct Slot {
-  enum Kind { Scalar, Tensor, MemRef };
-  Kind kind = Scalar;
+struct Slot : runtime::Slot {
   mlir::Type type;
-  runtime::ElementType element = runtime::ElementType::F32;
-  /// -1 for dynamic dimensions; empty for a scalar.
-  std::vector<int64_t> shape;
-  /// A memref argument that the program may write: an output.
-  bool mayWrite = false;
-
-  bool isBuffer() const { return kind != Scalar; }
-  /// The type as the program spells it.
-  std::string str() const;
 };
 
 /// The function that is run.
@@ -43,11 +33,13 @@ struct Entry {
   std::vector<Slot> arguments, results;
 };
 
-/// Reads the program into `sources`, which diagnostics show lines of.
-mlir::OwningOpRef<mlir::ModuleOp> readProgram(const Options &options,
-                                              llvm::SourceMgr &sources,
-                                              mlir::MLIRContext &context,
-                                              Report &report);
+/// Reads the program into `sources`, which diagnostics show lines of. From a
+/// bundle, it is the text that the bundle was made of; see `openBundle` for
+/// what becomes of `options`.
+mlir::OwningOpRef<mlir::ModuleOp>
+readProgram(Options &options, std::optional<runtime::Bundle> &bundle,
+            llvm::SourceMgr &sources, mlir::MLIRContext &context,
+            Report &report);
 
 /// Looks up the entry and what it takes.
 LogicalResult findEntry(mlir::ModuleOp module, StringRef name, Entry &entry,

@@ -6,7 +6,7 @@
 
 #include "TraceFile.h"
 
-#include "llvm/Support/FileSystem.h"
+#include "Runtime/OutputFile.h"
 
 #include <set>
 
@@ -26,14 +26,6 @@ static llvm::json::Object nameTrack(int track, std::string name) {
 
 LogicalResult runner::writeTrace(const Options &options, const Trace &trace,
                                  Report &report) {
-  std::error_code error;
-  llvm::raw_fd_ostream file(options.traceFile, error);
-  auto fail = [&](std::error_code why) {
-    return report.fail(Exit::Failed, "cannot write '" + options.traceFile +
-                                         "': " + why.message());
-  };
-  if (error)
-    return fail(error);
   std::set<int> tracks;
   llvm::json::Array events;
   for (const TraceEvent &event : trace.getEvents()) {
@@ -59,14 +51,11 @@ LogicalResult runner::writeTrace(const Options &options, const Trace &trace,
                                       : track == 1
                                           ? "gpu-runner"
                                           : "thread " + std::to_string(track)));
-  file << llvm::json::Value(llvm::json::Object{
-              {"displayTimeUnit", "ms"}, {"traceEvents", std::move(events)}})
-       << "\n";
-  file.close();
-  if (file.has_error()) {
-    error = file.error();
-    file.clear_error();
-    return fail(error);
-  }
-  return success();
+  std::string text;
+  llvm::raw_string_ostream(text)
+      << llvm::json::Value(llvm::json::Object{
+             {"displayTimeUnit", "ms"}, {"traceEvents", std::move(events)}})
+      << "\n";
+  runtime::Status status = runtime::writeFile(options.traceFile, {text});
+  return status.ok() ? success() : report.fail(status);
 }

@@ -11,6 +11,7 @@
 //   Emit         --emit: stop at a stage
 //   Arguments    what the arguments hold
 //   Compile      from the cache, or by the compiler
+//   Ending       signals, and runs that take too long
 //   Execution    buffers, the call, the outputs
 //   Explain      what was compiled, and how
 //   Verify       outputs against the reference
@@ -19,7 +20,11 @@
 //   Repeat       runs against each other, and what none of them wrote
 //   Statistics   how far outputs are off
 //   Bench        times
+//   Stages       the program at each stage
+//   HtmlReport   all of it on a page
+//   Roofline     what a product could reach at most
 //   TraceFile    a timeline for a viewer
+//   Work         what the products come to
 //   Report       what is said, and the exit status
 //
 //===----------------------------------------------------------------------===//
@@ -27,12 +32,15 @@
 #include "Arguments.h"
 #include "Batch.h"
 #include "Bench.h"
+#include "BundledProgram.h"
 #include "Compile.h"
 #include "Devices.h"
 #include "Diff.h"
 #include "Emit.h"
+#include "Ending.h"
 #include "Execution.h"
 #include "Explain.h"
+#include "HtmlReport.h"
 #include "Options.h"
 #include "Program.h"
 #include "Repeat.h"
@@ -257,7 +265,7 @@ static LogicalResult runProgram(const Options &options, const Target &target,
                                 const CacheUse &cache, StartClock &clock,
                                 const Entry &entry,
                                 const std::vector<HostArray> &arguments,
-                                Report &report) {
+                                std::string &explained, Report &report) {
   runtime::Device &device = *target.device;
   const compiler::Chip &chip = *compiler::findChip(target.name, target.chip);
   // What no kernel wrote is then NaN.
@@ -285,7 +293,14 @@ static LogicalResult runProgram(const Options &options, const Target &target,
       return failure();
   }
   explain(program, chip, cache, &device, execution.getSession().launches(),
-          options.explain, report.text(), report);
+          collectWork(entry, arguments), options.explain, report.text(),
+          report);
+  if (!options.reportFile.empty()) {
+    Report quiet = Report::makeQuiet();
+    llvm::raw_string_ostream os(explained);
+    explain(program, chip, cache, &device, execution.getSession().launches(),
+            collectWork(entry, arguments), /*print=*/true, os, quiet);
+  }
   clock.report(execution.getFirstLaunch(), options.explain, report);
   if (failed(handleOutputs(options, outputs, report)))
     return failure();
@@ -335,7 +350,21 @@ static compiler::CompileOptions getCompileOptions(const Options &options) {
   return compileOptions;
 }
 
-static LogicalResult compileAndRun(const Options &options, KeptDevices &kept,
+/// --report.
+static LogicalResult
+makeHtmlReport(const Options &options,
+               const compiler::CompileOptions &compileOptions,
+               mlir::ModuleOp module, const llvm::MemoryBuffer &source,
+               StringRef explained, Report &report) {
+  // What was compiled for the run, without its being told once more.
+  FailureOr<std::vector<StageText>> stages = collectStages(
+      module, source.getBufferIdentifier(), source.getBuffer(), compileOptions);
+  if (failed(stages))
+    return report.failDiagnosed("--report");
+  return writeHtmlReport(options, *stages, explained, report);
+}
+
+static LogicalResult compileAndRun(Options &options, KeptDevices &kept,
                                    Report &report) {
   StartClock clock(report.trace);
   mlir::MLIRContext context;
@@ -353,12 +382,15 @@ static LogicalResult compileAndRun(const Options &options, KeptDevices &kept,
         return failure(); // The printer is next.
       });
 
+  std::optional<runtime::Bundle> bundle;
   mlir::OwningOpRef<mlir::ModuleOp> module =
-      readProgram(options, sources, context, report);
+      readProgram(options, bundle, sources, context, report);
   if (!module)
     return failure();
   clock.done("read");
 
+  const llvm::MemoryBuffer &source =
+      *sources.getMemoryBuffer(sources.getMainFileID());
   compiler::CompileOptions compileOptions = getCompileOptions(options);
   compileOptions.trace = report.trace;
   if (!options.diff.empty()) {
@@ -376,6 +408,14 @@ static LogicalResult compileAndRun(const Options &options, KeptDevices &kept,
     return result;
   }
 
+  if (options.emit == EmitStage::Bundle) {
+    // All of them, unless one is asked for.
+    if (options.hasEntry)
+      compileOptions.entry = options.entry;
+    return emitProgram(options, compileOptions, *module, source.getBuffer(),
+                       source.getBufferIdentifier(), report);
+  }
+
   Target target;
   if (failed(
           chooseTarget(options, /*run=*/!options.emit, kept, target, report)) ||
@@ -388,15 +428,30 @@ static LogicalResult compileAndRun(const Options &options, KeptDevices &kept,
   report.root["chip"] = target.chip;
 
   if (options.emit) {
-    if (options.explain) {
+    bool hasReport = !options.reportFile.empty();
+    std::string explained;
+    if (options.explain || options.explainAsJSON || hasReport) {
       std::unique_ptr<compiler::CompiledProgram> program =
           compiler::compileProgram(*module, compileOptions);
       if (!program)
         return report.failDiagnosed("compiling");
+      // Sizes are those of the program alone.
+      Report quiet = Report::makeQuiet();
+      Entry entry;
+      std::vector<ProductWork> work;
+      if (succeeded(findEntry(*module, options.entry, entry, quiet)))
+        work = collectWork(entry, {});
+      llvm::raw_string_ostream os(explained);
       explain(*program, *compiler::findChip(target.name, target.chip),
-              CacheUse(), /*device=*/nullptr, {},
-              /*print=*/true, llvm::errs(), report);
+              CacheUse(), /*device=*/nullptr, {}, work,
+              options.explain || hasReport, os, report);
+      if (options.explain)
+        llvm::errs() << explained;
     }
+    // The module is at a stage from here on.
+    if (hasReport && failed(makeHtmlReport(options, compileOptions, *module,
+                                           source, explained, report)))
+      return failure();
     return emitStage(options, compileOptions, *module, report);
   }
 
@@ -410,17 +465,27 @@ static LogicalResult compileAndRun(const Options &options, KeptDevices &kept,
   compileOptions.entry = options.entry;
   CacheUse cache;
   std::unique_ptr<compiler::CompiledProgram> program =
-      compile(options, compileOptions, *module,
-              *sources.getMemoryBuffer(sources.getMainFileID()), *target.device,
-              cache, report);
+      bundle ? loadBundled(*bundle, target.device->info(), report)
+             : compile(options, compileOptions, *module, source, *target.device,
+                       cache, report);
   if (!program)
     return failure();
+  if (options.cacheWhyMiss)
+    printCacheUse(cache, report.text());
   if (!options.kernels.empty() &&
       failed(replaceKernels(options, target.name, *program, report)))
     return failure();
   clock.done("compile");
-  return runProgram(options, target, *program, cache, clock, entry, arguments,
-                    report);
+  std::string explained;
+  LogicalResult result = runProgram(options, target, *program, cache, clock,
+                                    entry, arguments, explained, report);
+  // Wrong numbers are no reason to have none.
+  if (options.reportFile.empty() || explained.empty())
+    return result;
+  if (failed(makeHtmlReport(options, compileOptions, *module, source, explained,
+                            report)))
+    return failure();
+  return result;
 }
 
 /// Runs one command line. With `batch`, it may ask for a batch, whose file is
@@ -442,12 +507,15 @@ static int runCommandLine(ArrayRef<const char *> arguments, KeptDevices &kept,
   }
   if (options.vulkanValidation)
     runtime::requestVulkanValidation();
+  if (options.turnSelfTests)
+    runtime::turnVulkanSelfTests();
   if (options.listDevices) {
     listDevices(report);
     return report.finish();
   }
   report.root["file"] = llvm::json::fixUTF8(options.file);
   report.root["entry"] = llvm::json::fixUTF8(options.entry);
+  setTimeLimit(options.timeout, options.json);
   runtime::Trace trace;
   if (!options.traceFile.empty())
     report.trace = &trace;
@@ -468,6 +536,7 @@ static int runCommandLine(ArrayRef<const char *> arguments, KeptDevices &kept,
 int main(int argc, char **argv) {
   // Before any driver is loaded.
   (void)compiler::getCompilerIdentity();
+  handleEndingSignals();
   KeptDevices kept;
   std::string batch;
   int status = runCommandLine(

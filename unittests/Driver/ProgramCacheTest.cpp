@@ -184,6 +184,36 @@ TEST_F(ProgramCacheTest, SaysWhatTheNearestEntryDiffersIn) {
             "no entry of this source");
 }
 
+TEST_F(ProgramCacheTest, SaysWhatOfTheSourceDiffers) {
+  ProgramCache cache(directory);
+  unsigned described = 0;
+  auto make = [&](StringRef source, StringRef ir, StringRef schedule) {
+    ProgramKey key = makeKey(source);
+    key.setSourceParts([&described, ir = ir.str(), schedule = schedule.str()] {
+      ++described;
+      return std::vector<ProgramKey::Part>{{"IR", ir}, {"schedule", schedule}};
+    });
+    return key;
+  };
+  ASSERT_EQ(cache.store(make("a", "1", "s"), "x"), "");
+  EXPECT_EQ(described, 1u);
+  // A hit needs none of it.
+  EXPECT_TRUE(cache.find(make("a", "other", "other")).payload);
+  EXPECT_EQ(described, 1u);
+  EXPECT_EQ(cache.find(make("b", "1", "s")).why,
+            "an entry of this file has another source (its text alone: "
+            "comments, blanks or names)");
+  EXPECT_EQ(cache.find(make("b", "1", "t")).why,
+            "an entry of this file has another source, schedule (there s, here "
+            "t)");
+  ProgramCache::Lookup found = cache.find(make("b", "2", "s"));
+  EXPECT_EQ(found.why, "an entry of this file has another source, IR");
+  ASSERT_EQ(found.differences.size(), 2u);
+  EXPECT_EQ(found.differences[1].name, "IR");
+  EXPECT_EQ(found.differences[1].there, "1");
+  EXPECT_EQ(found.differences[1].here, "2");
+}
+
 TEST_F(ProgramCacheTest, NoticesDamage) {
   ProgramCache cache(directory);
   ProgramKey key = makeKey("x");
@@ -229,8 +259,9 @@ TEST_F(ProgramCacheTest, TakesNothingFromOtherUsers) {
 }
 
 TEST_F(ProgramCacheTest, RemovesWhatWasUsedLongestAgo) {
-  ProgramCache cache(directory, /*limit=*/40000);
-  std::string payload(4000, 'p');
+  // The key, which has the processor's features, takes up to 2000 bytes.
+  ProgramCache cache(directory, /*limit=*/200000);
+  std::string payload(22000, 'p');
   std::vector<ProgramKey> keys;
   for (int i = 0; i < 8; ++i)
     keys.push_back(makeKey("source " + std::to_string(i)));
@@ -243,7 +274,7 @@ TEST_F(ProgramCacheTest, RemovesWhatWasUsedLongestAgo) {
   EXPECT_TRUE(cache.find(keys[0]).payload);
   for (int i = 6; i < 8; ++i)
     ASSERT_EQ(cache.store(keys[i], payload), "");
-  // 40000 bytes hold 8 of 4000 and their heads, or fewer.
+  // 200000 bytes hold 8 of 22000 and their heads, or fewer.
   ProgramKey last = makeKey("last");
   ASSERT_EQ(cache.store(last, payload), "");
   EXPECT_TRUE(fs::exists(getPath(keys[0])));
@@ -254,11 +285,11 @@ TEST_F(ProgramCacheTest, RemovesWhatWasUsedLongestAgo) {
   for (fs::directory_iterator it(directory, error), end; it != end && !error;
        it.increment(error))
     total += fs::file_size(it->path(), size) ? 0 : size;
-  EXPECT_LE(total, 40000u);
+  EXPECT_LE(total, 200000u);
 
   // Too large to be kept at all.
   ProgramKey large = makeKey("large");
-  std::string problem = cache.store(large, std::string(6000, 'p'));
+  std::string problem = cache.store(large, std::string(26000, 'p'));
   EXPECT_NE(problem.find("more than an eighth of the cache"), std::string::npos)
       << problem;
   EXPECT_FALSE(fs::exists(getPath(large)));

@@ -81,9 +81,23 @@ struct FakeDriver {
   CUresult encodeResult = CUDA_SUCCESS;
   unsigned long long lastAddress = 0, lastSize = 0, lastStride = 0;
   unsigned lastBox = 0;
+  /// What was done in which stream: "launch own", "note caller".
+  std::vector<std::string> log;
+  CUcontext current = nullptr;
+
+  static std::string nameStream(CUstream stream) {
+    return reinterpret_cast<int *>(stream) == &fakeCallersStream ? "caller"
+           : stream                                              ? "own"
+                                                                 : "default";
+  }
+  void note(const char *what, CUstream stream) {
+    log.push_back(std::string(what) + " " + nameStream(stream));
+  }
+  static int fakeCallersStream, fakeForeignStream;
 
   CUresult state() const { return faulted ? fault : CUDA_SUCCESS; }
 };
+int FakeDriver::fakeCallersStream, FakeDriver::fakeForeignStream;
 FakeDriver *fake = nullptr;
 
 /// "Device" memory is the host's.
@@ -158,7 +172,12 @@ CudaDriver makeFakeDriver() {
     return CUDA_SUCCESS + 0;
   };
   driver.ctxSetCurrent = [](CUcontext context) {
-    return context ? CUDA_SUCCESS + 0 : CUDA_ERROR_INVALID_VALUE + 0;
+    fake->current = context;
+    return CUDA_SUCCESS + 0;
+  };
+  driver.ctxGetCurrent = [](CUcontext *context) {
+    *context = fake->current;
+    return CUDA_SUCCESS + 0;
   };
   driver.memGetInfo = [](size_t *freeBytes, size_t *totalBytes) {
     *totalBytes = fake->totalBytes;
@@ -194,6 +213,12 @@ CudaDriver makeFakeDriver() {
   driver.memcpyDtoHAsync = [](void *to, CUdeviceptr from, size_t bytes,
                               CUstream) {
     std::memcpy(to, toHost(from), bytes);
+    return fake->state();
+  };
+  driver.memcpyDtoDAsync = [](CUdeviceptr to, CUdeviceptr from, size_t bytes,
+                              CUstream stream) {
+    fake->note("copy", stream);
+    std::memcpy(toHost(to), toHost(from), bytes);
     return fake->state();
   };
   driver.memsetD8Async = [](CUdeviceptr ptr, unsigned char value, size_t bytes,
@@ -286,8 +311,9 @@ CudaDriver makeFakeDriver() {
   };
   driver.launchKernel = [](CUfunction function, unsigned gridX, unsigned gridY,
                            unsigned gridZ, unsigned blockX, unsigned blockY,
-                           unsigned blockZ, unsigned sharedBytes, CUstream,
-                           void **args, void **) {
+                           unsigned blockZ, unsigned sharedBytes,
+                           CUstream stream, void **args, void **) {
+    fake->note("launch", stream);
     auto *kernel = reinterpret_cast<FakeKernel *>(function);
     EXPECT_LE(
         static_cast<int>(sharedBytes),
@@ -346,12 +372,26 @@ CudaDriver makeFakeDriver() {
   };
   driver.streamDestroy = [](CUstream) { return fake->state(); };
   driver.streamSynchronize = [](CUstream) { return fakeWait(); };
+  driver.streamGetCtx = [](CUstream stream, CUcontext *context) {
+    bool isForeign =
+        reinterpret_cast<int *>(stream) == &FakeDriver::fakeForeignStream;
+    *context = isForeign ? reinterpret_cast<CUcontext>(stream)
+                         : reinterpret_cast<CUcontext>(fake);
+    return CUDA_SUCCESS + 0;
+  };
+  driver.streamWaitEvent = [](CUstream stream, CUevent, unsigned) {
+    fake->note("wait", stream);
+    return fake->state();
+  };
   driver.eventCreate = [](CUevent *event, unsigned) {
     *event = reinterpret_cast<CUevent>(&fake->launches);
     return fake->state();
   };
   driver.eventDestroy = [](CUevent) { return fake->state(); };
-  driver.eventRecord = [](CUevent, CUstream) { return fake->state(); };
+  driver.eventRecord = [](CUevent, CUstream stream) {
+    fake->note("note", stream);
+    return fake->state();
+  };
   driver.eventSynchronize = [](CUevent) { return fakeWait(); };
   driver.eventElapsedTime = [](float *milliseconds, CUevent, CUevent) {
     *milliseconds = 1.5f;
@@ -405,6 +445,113 @@ protected:
   CudaDriver driver;
   std::unique_ptr<Device> device;
 };
+
+TEST_F(FakeCudaTest, WorkGoesToTheCallersQueue) {
+  open();
+  void *queue = &FakeDriver::fakeCallersStream;
+  ASSERT_TRUE(device->enterQueue(queue).ok());
+  EXPECT_TRUE(launchSmall({{1, 1, 1}, {32, 1, 1}}).ok());
+  ASSERT_TRUE(device->leaveQueue().ok());
+  // Nothing of the pool was in use: there is nothing to wait for.
+  EXPECT_EQ(state.log, std::vector<std::string>{"launch caller"});
+
+  state.log.clear();
+  ASSERT_TRUE(device->enterQueue(nullptr).ok());
+  EXPECT_TRUE(launchSmall({{1, 1, 1}, {32, 1, 1}}).ok());
+  ASSERT_TRUE(device->leaveQueue().ok());
+  EXPECT_TRUE(launchSmall({{1, 1, 1}, {32, 1, 1}}).ok());
+  EXPECT_EQ(state.log,
+            (std::vector<std::string>{"launch default", "launch own"}));
+
+  // What the own queue has to do comes first, until it was waited for.
+  state.log.clear();
+  ASSERT_TRUE(device->enterQueue(queue).ok());
+  ASSERT_TRUE(device->leaveQueue().ok());
+  EXPECT_EQ(state.log, (std::vector<std::string>{"note own", "wait caller"}));
+  state.log.clear();
+  ASSERT_TRUE(device->synchronize().ok());
+  ASSERT_TRUE(device->enterQueue(queue).ok());
+  ASSERT_TRUE(device->leaveQueue().ok());
+  EXPECT_TRUE(state.log.empty());
+}
+
+TEST_F(FakeCudaTest, MemoryOfThePoolIsHandedOutInOrder) {
+  open();
+  ASSERT_TRUE(device->synchronize().ok());
+  ASSERT_TRUE(device->enterQueue(&FakeDriver::fakeCallersStream).ok());
+  void *memory = nullptr;
+  ASSERT_TRUE(device->allocate(100, &memory).ok());
+  EXPECT_TRUE(launchSmall({{1, 1, 1}, {32, 1, 1}}).ok());
+  ASSERT_TRUE(device->free(memory).ok());
+  ASSERT_TRUE(device->leaveQueue().ok());
+  EXPECT_EQ(state.log, (std::vector<std::string>{"launch caller", "note caller",
+                                                 "wait own"}));
+  // Another queue gets it after that.
+  state.log.clear();
+  ASSERT_TRUE(device->enterQueue(nullptr).ok());
+  ASSERT_TRUE(device->leaveQueue().ok());
+  EXPECT_EQ(state.log, (std::vector<std::string>{"note own", "wait default"}));
+}
+
+TEST_F(FakeCudaTest, MemoryIsFreedInTheOrderOfAQueue) {
+  open();
+  void *memory = nullptr;
+  ASSERT_TRUE(device->allocate(100, &memory).ok());
+  ASSERT_TRUE(device->synchronize().ok());
+  void *queue = &FakeDriver::fakeCallersStream;
+  ASSERT_TRUE(device->freeInQueue(memory, queue).ok());
+  EXPECT_EQ(state.log, (std::vector<std::string>{"note caller", "wait own"}));
+  EXPECT_FALSE(device->freeInQueue(memory, queue).ok());
+}
+
+TEST_F(FakeCudaTest, AQueueOfAnotherContextIsRefused) {
+  open();
+  Status status = device->enterQueue(&FakeDriver::fakeForeignStream);
+  EXPECT_EQ(status.code(), StatusCode::InvalidArgument);
+  EXPECT_NE(status.message().find("another context"), std::string::npos);
+  EXPECT_TRUE(launchSmall({{1, 1, 1}, {32, 1, 1}}).ok());
+  EXPECT_EQ(state.log, std::vector<std::string>{"launch own"});
+}
+
+TEST_F(FakeCudaTest, TheCallersContextIsPutBack) {
+  open();
+  auto *callers = reinterpret_cast<CUcontext>(&FakeDriver::fakeCallersStream);
+  state.current = callers;
+  void *kept = device->saveCaller();
+  EXPECT_TRUE(launchSmall({{1, 1, 1}, {32, 1, 1}}).ok());
+  EXPECT_EQ(state.current, reinterpret_cast<CUcontext>(&state));
+  device->restoreCaller(kept);
+  EXPECT_EQ(state.current, callers);
+  device.reset();
+  EXPECT_EQ(state.current, callers);
+}
+
+TEST_F(FakeCudaTest, KernelsAreThoseOfTheirImage) {
+  open();
+  ASSERT_TRUE(load("others").ok());
+  LaunchRequest request;
+  request.kernel = "small";
+  int64_t pointer = 0;
+  int32_t number = 0;
+  void *args[] = {&pointer, &number};
+  request.args = args;
+  request.numArgs = 2;
+  request.image = "kernels";
+  EXPECT_TRUE(device->launch(request).ok());
+  request.image = "none";
+  EXPECT_EQ(device->launch(request).code(), StatusCode::InvalidArgument);
+}
+
+TEST_F(FakeCudaTest, CopiesOnTheDevice) {
+  open();
+  void *from = nullptr, *to = nullptr;
+  ASSERT_TRUE(device->allocate(4, &from).ok());
+  ASSERT_TRUE(device->allocate(4, &to).ok());
+  std::memcpy(from, "abc", 4);
+  ASSERT_TRUE(device->copyOnDevice(to, from, 4).ok());
+  EXPECT_STREQ(static_cast<char *>(to), "abc");
+  EXPECT_EQ(state.log, std::vector<std::string>{"copy own"});
+}
 
 TEST_F(FakeCudaTest, Lists) {
   state.deviceCount = 2;

@@ -140,6 +140,10 @@ inline HipDriver makeFakeDriver() {
     fake->current = ordinal;
     return hipSuccess + 0;
   };
+  driver.getDevice = [](int *ordinal) {
+    *ordinal = fake->current;
+    return hipSuccess + 0;
+  };
   driver.deviceReset = [] {
     ++fake->resets;
     fake->fault = hipSuccess;
@@ -246,6 +250,9 @@ inline HipDriver makeFakeDriver() {
     return fake->state();
   };
   driver.streamSynchronize = [](hipStream_t) { return fakeWait(); };
+  driver.streamWaitEvent = [](hipStream_t, hipEvent_t, unsigned) {
+    return fake->state();
+  };
   driver.eventCreate = [](hipEvent_t *event, unsigned) {
     ++fake->events;
     *event = reinterpret_cast<hipEvent_t>(&fake->launches);

@@ -273,10 +273,10 @@ TEST(AmdLayoutTest, ChipsHaveWhatTheirGuidesList) {
       {"gfx90a", 2 + 4 + 2 + 1 + 2},         // and bf16 with more of K, f64
       {"gfx942", 2 + 2 + 2 + 2 + 1 + 2 + 8}, // xf32, f64, fp8
       {"gfx950", 4 + 4 + 2 + 1 + 4 + 8 + 8}, // no xf32; twice K; f8f6f4
-      {"gfx1100", 4},                        // f16 twice, bf16, i8
-      {"gfx1151", 4},
-      {"gfx1200", 8}, // and fp8
-      {"gfx1201", 8}};
+      {"gfx1100", 5},                        // f16 twice, bf16, i8, i4
+      {"gfx1151", 5},
+      {"gfx1200", 10}, // and fp8, twice K of i4
+      {"gfx1201", 10}};
   for (auto [name, count] : counts) {
     const Chip *chip = findChip("hip", name);
     ASSERT_TRUE(chip) << name;

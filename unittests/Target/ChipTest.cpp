@@ -5,12 +5,15 @@
 //===----------------------------------------------------------------------===//
 
 #include "Dialect/Tessera/Target/Chip.h"
+#include "Dialect/Tessera/Target/Nearest.h"
+#include "Dialect/Tessera/Target/Peaks.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/MLIRContext.h"
 #include "llvm/ADT/StringExtras.h"
 #include "gtest/gtest.h"
 
+#include <cmath>
 #include <set>
 
 using namespace mlir;
@@ -74,14 +77,24 @@ TEST_F(ChipTest, FindsVulkanChipsByWhatTheyReport) {
   EXPECT_TRUE(row->opaque && row->matrixUnit);
   EXPECT_EQ(std::make_tuple(row->m, row->n, row->k),
             std::make_tuple(16, 8, 32));
-  // One row for both signs, where the device has both.
+  // One row for both signs, whichever of them the device has.
+  using Signs = MatrixInstruction::Signs;
   row = chip->findInstruction("coop.m8n8k8.i32.i8");
   ASSERT_TRUE(row);
-  EXPECT_TRUE(row->signedOnly);
+  EXPECT_EQ(row->signs, Signs::Signed);
   const Chip *both = findChip(
       "vulkan", "s16-w65536-t512-m8n8k8.u32.u8-m8n8k8.s32.s8-m8n8k8.f32.bf16");
   ASSERT_TRUE(both);
-  EXPECT_FALSE(both->findInstruction("coop.m8n8k8.i32.i8")->signedOnly);
+  EXPECT_EQ(both->findInstruction("coop.m8n8k8.i32.i8")->signs, Signs::Both);
+  EXPECT_EQ(llvm::count_if(both->instructions,
+                           [](const MatrixInstruction &other) {
+                             return other.name == "coop.m8n8k8.i32.i8";
+                           }),
+            1);
+  row = findChip("vulkan", "s16-w65536-t512-m8n8k8.u32.u8")
+            ->findInstruction("coop.m8n8k8.i32.i8");
+  ASSERT_TRUE(row);
+  EXPECT_EQ(row->signs, Signs::Unsigned);
   EXPECT_TRUE(both->findInstruction("coop.m8n8k8.f32.bf16"));
   // Operands and sums of types that make no product of the dialect's.
   EXPECT_FALSE(findChip("vulkan", "s8-w32768-t1024-m8n8k8.bf16.bf16")
@@ -226,6 +239,7 @@ TEST_F(ChipTest, EveryProductOfMmaCanBeComputed) {
                   bf16,
                   f32,
                   f64,
+                  builder.getIntegerType(4),
                   i8,
                   i32,
                   e4m3,
@@ -294,6 +308,36 @@ TEST_F(ChipTest, UnsignedOperandsNeedRowsThatReadThem) {
   EXPECT_EQ(select("gfx1100", true), "wmma.m16n16k16.i32.i8");
 }
 
+TEST_F(ChipTest, WidensI4WhereNoRowTakesIt) {
+  Type i4 = builder.getIntegerType(4);
+  auto select = [&](StringRef name, int64_t m, int64_t k, bool anyUnsigned) {
+    why.clear();
+    return selectInstruction(*findChip("hip", name), i4, i4, i32,
+                             Precision::Ieee, m, 64, k, &why, /*subgroups=*/1,
+                             /*aInMemory=*/true, anyUnsigned)
+        ->name;
+  };
+  EXPECT_EQ(select("gfx1100", 64, 64, true), "wmma.m16n16k16.i32.i4");
+  EXPECT_EQ(select("gfx1201", 64, 64, false), "wmma12.m16n16k32.i32.i4");
+  EXPECT_EQ(select("gfx1201", 64, 16, false), "wmma12.m16n16k16.i32.i4");
+  EXPECT_EQ(select("gfx1100", 8, 64, false), "fma.m8n8k1.i32.i8");
+  EXPECT_TRUE(isReason("wmma.m16n16k16.i32.i4: the fragment, 8x64x64, is no "
+                       "multiple of 16x16x16"));
+  EXPECT_TRUE(isReason("gfx1100 has no instruction for this product of i4: "
+                       "operands are widened to i8 in registers"));
+  EXPECT_EQ(select("gfx942", 64, 64, false), "mfma.m32n32k16.i32.i8");
+  // As i8, none of them has a sign to be read wrongly.
+  EXPECT_EQ(select("gfx906", 64, 64, true), "dot4.m32n32k4.i32.i8");
+  EXPECT_TRUE(hasMatrixProduct(*findChip("hip", "gfx1103"), i4, i4, i32));
+  EXPECT_FALSE(hasMatrixProduct(*findChip("hip", "gfx1103"), i4, i8, i32));
+  EXPECT_FALSE(hasMatrixProduct(*findChip("hip", "gfx942"), i4, i4, i32));
+  // Several subgroups read b from memory, where it is still of i4.
+  EXPECT_EQ(selectInstruction(*findChip("cuda", "sm_90a"), i4, i4, i32,
+                              Precision::Ieee, 64, 64, 64, nullptr,
+                              /*subgroups=*/4),
+            nullptr);
+}
+
 TEST_F(ChipTest, SaysWhyRowsWerePassedOver) {
   select("sm_80", f16, f16, f32, 16, 8, 8);
   EXPECT_TRUE(isReason("mma.m16n8k16.f32.f16: the fragment, 16x8x8, is no "
@@ -349,6 +393,129 @@ TEST_F(ChipTest, PlainLayoutIsTheMatrixUnitsWhereItHasOne) {
   EXPECT_EQ(
       selectPlainLayout(*chip, FragmentType::get(16, 16, i8, Role::A))->name,
       "mma.m16n8k16.i32.i8");
+}
+
+/// What stands there as nearest is taken, with all of it at once: for each
+/// chip, types of all kinds, and shapes that fit and do not.
+TEST_F(ChipTest, NearestProductsAreTaken) {
+  const char *floats[] = {"f16", "bf16", "f32", "f64", "f8E4M3FN", "f8E5M2"};
+  size_t found = 0;
+  auto check = [&](const Chip &chip, const ProductForm &form) {
+    const MatrixInstruction *chosen = selectInstruction(chip, form);
+    std::optional<NearestProduct> nearest =
+        findNearestProduct(chip, form, chosen);
+    bool hasMatrixRow = llvm::any_of(chip.instructions, [&](const auto &row) {
+      return row.matrixUnit && (row.aType == "i8") == (form.a == "i8");
+    });
+    // Whoever has no matrix unit is told of the nearest, if the chip has one.
+    if (!chosen || !chosen->matrixUnit) {
+      EXPECT_EQ(nearest.has_value(), hasMatrixRow)
+          << chip.name << " " << form.a << " " << form.acc;
+    }
+    if (!nearest)
+      return;
+    ++found;
+    const MatrixInstruction *taken = selectInstruction(chip, nearest->form);
+    ASSERT_TRUE(taken) << chip.name;
+    EXPECT_EQ(taken, nearest->row);
+    EXPECT_TRUE(taken->matrixUnit);
+    EXPECT_NE(taken, chosen);
+    EXPECT_TRUE(!nearest->changes.empty() || !nearest->shape.empty());
+  };
+  for (const Chip &chip : getAllChips())
+    for (int64_t subgroups : {1, 4})
+      for (auto [m, n, k] : {std::array<int64_t, 3>{1, 1, 1},
+                             {16, 16, 1},
+                             {8, 24, 40},
+                             {64, 256, 64}}) {
+        for (const char *a : floats)
+          for (const char *b : floats)
+            for (const char *acc : {"f16", "f32", "f64"})
+              for (bool inMemory : {false, true})
+                check(chip, {a, b, acc, Precision::Ieee, m, n, k, subgroups,
+                             inMemory, false});
+        for (bool anyUnsigned : {false, true})
+          check(chip, {"i8", "i8", "i32", Precision::Ieee, m, n, k, subgroups,
+                       true, anyUnsigned});
+      }
+  EXPECT_GT(found, 1000u);
+}
+
+TEST_F(ChipTest, NearestProductsAreNear) {
+  auto find = [&](StringRef chipName, const ProductForm &form) {
+    const Chip &chip = *findChip("cuda", chipName);
+    std::optional<NearestProduct> nearest =
+        findNearestProduct(chip, form, selectInstruction(chip, form));
+    return nearest
+               ? nearest->row->name + ": " +
+                     llvm::join(nearest->changes, ", ") + "; " + nearest->shape
+               : std::string("none");
+  };
+  EXPECT_EQ(find("sm_80", {"f32", "f32", "f32", Precision::Ieee, 16, 16, 8}),
+            "mma.m16n8k8.f32.tf32: --allow-tf32; ");
+  EXPECT_EQ(find("sm_75", {"bf16", "bf16", "f32", Precision::Ieee, 16, 8, 4}),
+            "mma.m16n8k8.f32.f16: operands of f16 (bf16 here); fragments of a "
+            "multiple of 16x8x8 (16x8x4 here)");
+  EXPECT_EQ(find("sm_80", {"f16", "f16", "f32", Precision::Ieee, 16, 8, 8}),
+            "mma.m16n8k16.f32.f16: ; fragments of a multiple of 16x8x16 "
+            "(16x8x8 here)");
+  EXPECT_EQ(find("sm_80", {"f16", "f16", "f32", Precision::Ieee, 16, 8, 16}),
+            "none");
+  EXPECT_EQ(
+      find("sm_90a", {"f16", "f16", "f32", Precision::Ieee, 64, 8, 16}),
+      "wgmma.m64n8k16.f32.f16: fragments of 4 subgroups together (group = "
+      "4 in a schedule); ");
+}
+
+TEST(PeaksTest, SheetsAreOfOneMind) {
+  for (const DeviceSheet &sheet : getDeviceSheets()) {
+    bool isKnown = findChip("cuda", sheet.chip) || findChip("hip", sheet.chip);
+    EXPECT_TRUE(isKnown) << sheet.chip.str();
+    // Operations of a unit in a clock are a power of two.
+    double perClock = sheet.f16 * 1e12 / (sheet.units * sheet.clockMHz * 1e6);
+    double exponent = std::log2(perClock);
+    EXPECT_NEAR(exponent, std::round(exponent), 0.03) << sheet.name.str();
+    for (double rate : {sheet.bf16, sheet.tf32, sheet.i8, sheet.f8})
+      if (rate != 0) {
+        double factor = std::log2(rate / sheet.f16);
+        EXPECT_NEAR(factor, std::round(factor), 0.01) << sheet.name.str();
+      }
+    EXPECT_GT(sheet.memory, 0.1);
+    EXPECT_LT(sheet.memory, 10);
+  }
+}
+
+TEST(PeaksTest, RoofsAreOfTheDevice) {
+  std::string why;
+  auto find = [&](StringRef chip, StringRef device, int64_t units, int64_t mhz,
+                  StringRef type) {
+    why.clear();
+    return findRoof(chip, device, units, mhz, type, why);
+  };
+  auto roof = find("sm_90a", "NVIDIA H200", 132, 1980, "f16");
+  ASSERT_TRUE(roof);
+  EXPECT_EQ(roof->operations, 989.4e12);
+  EXPECT_EQ(roof->bytes, 4.8e12);
+  EXPECT_EQ(find("sm_90a", "NVIDIA H100 80GB HBM3", 0, 0, "bf16")->bytes,
+            3.35e12);
+  // Without a device, what stands for the chip; by Vulkan, by its name.
+  EXPECT_EQ(find("sm_90a", "", 0, 0, "f8E5M2")->operations, 1978.9e12);
+  EXPECT_EQ(find("nvidia-hopper", "NVIDIA H200", 0, 0, "i8")->bytes, 4.8e12);
+  // Half the units of an A100 at its clock do half of it.
+  roof = find("sm_80", "NVIDIA A30X", 54, 1410, "tf32");
+  ASSERT_TRUE(roof);
+  EXPECT_EQ(roof->operations, 78e12);
+  EXPECT_EQ(roof->bytes, 0);
+  EXPECT_TRUE(StringRef(roof->source).starts_with("54 units at 1410 MHz, as"));
+  EXPECT_FALSE(find("sm_80", "NVIDIA A30X", 0, 0, "f16"));
+  EXPECT_EQ(why, "no data sheet of NVIDIA A30X is known here, and its driver "
+                 "does not tell units and clock");
+  EXPECT_FALSE(find("pvc", "", 0, 0, "f16"));
+  EXPECT_EQ(why, "no data sheet of a device of pvc is known here");
+  EXPECT_FALSE(find("sm_70", "", 0, 0, "bf16"));
+  EXPECT_EQ(why, "NVIDIA V100 data sheet has no rate for bf16");
+  // Names are whole words: an A400 is no A40.
+  EXPECT_FALSE(find("sm_86", "NVIDIA A400", 0, 0, "f16"));
 }
 
 } // namespace

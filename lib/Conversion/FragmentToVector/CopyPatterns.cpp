@@ -93,8 +93,9 @@ public:
         op.getInBounds() ||
         isProvablyInBounds(op.getTargetType(), op.getTargetIndices(), shape);
     numThreads = getNumThreads(op);
-    // Within a line, and all threads are to have something to do.
-    while (interleaving && width > 1 &&
+    // Within a line, and all threads are to have something to do. Packed
+    // elements are read by bytes at least.
+    while (interleaving && width > (packed ? 2 : 1) &&
            (interleaving->columns % width ||
             getKnownDivisor(op.getTargetIndices().back()) % width ||
             (numThreads &&
@@ -104,8 +105,9 @@ public:
 
   /// Whether what is copied can be written by several threads.
   LogicalResult check() {
-    if (!packed || (width > 1 && targetInside && targetAlignment > 0 &&
-                    isInnerContiguous(op.getTargetType())))
+    if (!packed || interleaving ||
+        (width > 1 && targetInside && targetAlignment > 0 &&
+         isInnerContiguous(op.getTargetType())))
       return success();
     return op.emitOpError()
            << "writes elements of i4, of which two share a byte: the rows of a "
@@ -462,12 +464,83 @@ private:
     return chunks.front();
   }
 
+  /// The same of packed elements, eight rows, in words of four bytes.
+  ///
+  /// Where a row's chunk fills a word, that is an 8x8 matrix to be transposed:
+  /// words whose numbers differ in one bit exchange those of their elements
+  /// whose places differ in it. Shorter chunks share a word with those of the
+  /// rows a chunk's width further down, which then are where they are to be.
+  Value emitPackedInterleaving(OpBuilder &builder, ArrayRef<Value> chunks) {
+    constexpr int64_t ofWord = 8;
+    Type i32 = builder.getI32Type();
+    auto constant = [&](uint32_t value) -> Value {
+      return arith::ConstantIntOp::create(builder, loc,
+                                          static_cast<int32_t>(value), 32);
+    };
+    auto shift = [&](Value word, int64_t places, bool up) -> Value {
+      if (places == 0)
+        return word;
+      Value by = constant(static_cast<uint32_t>(4 * places));
+      return up ? arith::ShLIOp::create(builder, loc, word, by).getResult()
+                : arith::ShRUIOp::create(builder, loc, word, by).getResult();
+    };
+    auto merge = [&](Value low, Value high) -> Value {
+      return arith::OrIOp::create(builder, loc, low, high);
+    };
+    auto mask = [&](Value word, uint32_t bits) -> Value {
+      return arith::AndIOp::create(builder, loc, word, constant(bits));
+    };
+    // As many columns as fill a word at once.
+    int64_t atOnce = std::min(width, ofWord);
+    Type part = builder.getIntegerType(static_cast<unsigned>(4 * atOnce));
+    SmallVector<Value> all;
+    for (int64_t first = 0; first < width; first += atOnce) {
+      SmallVector<Value> words;
+      for (auto [i, chunk] : llvm::enumerate(chunks)) {
+        auto row = static_cast<int64_t>(i);
+        Value parts = vector::BitCastOp::create(
+            builder, loc, VectorType::get(width / atOnce, part), chunk);
+        Value word =
+            vector::ExtractOp::create(builder, loc, parts, first / atOnce);
+        if (atOnce < ofWord)
+          word = arith::ExtUIOp::create(builder, loc, i32, word);
+        word = shift(word, row / atOnce * atOnce, /*up=*/true);
+        if (row < atOnce)
+          words.push_back(word);
+        else
+          words[row % atOnce] = merge(words[row % atOnce], word);
+      }
+      for (int64_t bit = 1; bit < atOnce; bit *= 2) {
+        // The places without the bit.
+        uint32_t low = bit == 1   ? 0x0f0f0f0f
+                       : bit == 2 ? 0x00ff00ff
+                                  : 0x0000ffff;
+        for (int64_t i = 0; i < atOnce; ++i) {
+          if (i & bit)
+            continue;
+          Value even = words[i], odd = words[i + bit];
+          words[i] =
+              merge(mask(even, low), shift(mask(odd, low), bit, /*up=*/true));
+          words[i + bit] =
+              merge(mask(shift(even, bit, /*up=*/false), low), mask(odd, ~low));
+        }
+      }
+      llvm::append_range(all, words);
+    }
+    return vector::FromElementsOp::create(builder, loc,
+                                          VectorType::get(width, i32), all);
+  }
+
   /// A chunk of each row that fills a word, to a tile that is interleaved.
   void emitInterleavedChunk(OpBuilder &builder, Value row, Value col) {
     IndexMath math(builder, loc);
     SmallVector<Value> chunks;
     for (int64_t i = 0; i < together; ++i) {
       Value at = math.add(row, i);
+      if (single) {
+        chunks.push_back(emitSingleReads(builder, at, col));
+        continue;
+      }
       Origin from = gathers ? emitGatherOrigin(builder, at, col)
                             : emitTileOrigin(builder, at, col);
       chunks.push_back(emitRead(builder, from, width));
@@ -486,22 +559,27 @@ private:
     IndexMath math(builder, loc);
     std::array<Value, 2> into =
         getPlace(builder, op.getTargetIndices(), row, col);
-    Value words = emitInterleaving(builder, std::move(chunks)),
+    Value words = packed ? emitPackedInterleaving(builder, chunks)
+                         : emitInterleaving(builder, std::move(chunks)),
           view = emitInterleavedView(builder, loc, to, *interleaving),
           columns = math.constant(interleaving->columns),
           line = math.div(into[1], columns),
           inLine = math.rem(into[1], columns);
     // Lines are aligned as their length is, and chunks as theirs.
-    int64_t wordBytes = together * getElementBytes(element),
-            each = std::min(width, target.chip.accessBytes / wordBytes);
+    int64_t wordBytes = together * getElementBits(element) / 8,
+            each = std::min(width, target.chip.accessBytes / wordBytes),
+            ofWord = packed ? 1 : together;
     for (int64_t i = 0; i < width; i += each) {
       SmallVector<Value> indices(op.getTargetIndices().drop_back(2));
       indices.append({line, into[0], math.mul(math.add(inLine, i), together)});
       Value part = words;
       if (each < width)
         part = vector::ExtractStridedSliceOp::create(
-            builder, loc, words, ArrayRef<int64_t>{i * together},
-            ArrayRef<int64_t>{each * together}, ArrayRef<int64_t>{1});
+            builder, loc, words, ArrayRef<int64_t>{i * ofWord},
+            ArrayRef<int64_t>{each * ofWord}, ArrayRef<int64_t>{1});
+      if (packed)
+        part = vector::BitCastOp::create(
+            builder, loc, VectorType::get(each * together, element), part);
       vector::StoreOp::create(builder, loc, part, view, indices,
                               /*nontemporal=*/false,
                               llvm::MaybeAlign(each * wordBytes));

@@ -85,6 +85,12 @@ static int64_t getColumns(LoadOp op, int64_t rows, const Chip &chip) {
   FailureOr<TileLayout> layout = getTileLayout(chip, type);
   if (failed(layout) || layout->inMemory)
     return 0;
+  // Eight rows at a time are many registers: only for an instruction that takes
+  // what shares bytes as it is.
+  if (isPacked(type.getElementType()) &&
+      (type.getRole() == Role::A ? layout->instruction->aType
+                                 : layout->instruction->bType) != "i4")
+    return 0;
   unsigned fast = op.getTranspose() ? 0 : 1, slow = 1 - fast;
   std::array<int64_t, 2> shape{type.getRows(), type.getCols()};
   ValueRange from = op.getIndices();
@@ -107,14 +113,13 @@ static std::optional<Interleaving> findInterleaving(Value memory,
                                                     const Chip &chip) {
   auto type = cast<MemRefType>(memory.getType());
   SmallVector<int64_t> strides;
-  int64_t offset, bytes = getElementBytes(type.getElementType());
-  if (isPacked(type.getElementType()) || type.getRank() < 2 ||
-      !type.hasStaticShape() ||
+  int64_t offset, bits = getElementBits(type.getElementType());
+  if (type.getRank() < 2 || !type.hasStaticShape() ||
       failed(type.getStridesAndOffset(strides, offset)) ||
       strides.back() != 1 || offset != 0)
     return std::nullopt;
   ArrayRef<int64_t> shape = type.getShape().take_back(2);
-  Interleaving found{chip.columnWordBytes / bytes, 0};
+  Interleaving found{8 * chip.columnWordBytes / bits, 0};
   if (found.rows < 2 || shape[0] % found.rows)
     return std::nullopt;
   for (Operation *user : memory.getUsers()) {

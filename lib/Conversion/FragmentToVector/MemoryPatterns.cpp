@@ -379,7 +379,7 @@ struct LoadPattern : FragmentPattern<LoadOp> {
               builder, loc, wordType, view,
               access.getInterleavedAddress(i, j, reg, by),
               /*nontemporal=*/false,
-              llvm::MaybeAlign(by.rows * getElementBytes(element))));
+              llvm::MaybeAlign(by.rows * getElementBits(element) / 8)));
         tiles.push_back(joinParts(builder, loc, layout.vectorType, words));
       }
     return tiles;

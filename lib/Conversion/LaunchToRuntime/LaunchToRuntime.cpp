@@ -22,10 +22,13 @@
 #include "mlir/Conversion/MemRefToLLVM/MemRefToLLVM.h"
 #include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
 #include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVM.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/FunctionCallUtils.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 
 namespace mlir::tessera {
 #define GEN_PASS_DEF_CONVERTLAUNCHTORUNTIME
@@ -37,6 +40,25 @@ using namespace mlir::tessera;
 
 static constexpr llvm::StringLiteral launchName = "tessera_rt_launch";
 static constexpr llvm::StringLiteral constantName = "tessera_rt_constant";
+static constexpr llvm::StringLiteral reportName = "tessera_rt_report";
+
+/// The address of `text` as a C string, in a constant of that name.
+static Value getText(Location loc, StringRef symbol, StringRef text,
+                     ModuleOp module, OpBuilder &builder) {
+  auto global = module.lookupSymbol<LLVM::GlobalOp>(symbol);
+  if (!global) {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(module.getBody());
+    std::string bytes = text.str();
+    bytes.push_back('\0');
+    global = LLVM::GlobalOp::create(
+        builder, loc,
+        LLVM::LLVMArrayType::get(builder.getI8Type(), bytes.size()),
+        /*isConstant=*/true, LLVM::Linkage::Internal, symbol,
+        builder.getStringAttr(bytes));
+  }
+  return LLVM::AddressOfOp::create(builder, loc, global);
+}
 
 namespace {
 
@@ -122,7 +144,9 @@ struct LaunchPattern : ConvertOpToLLVMPattern<gpu::LaunchFuncOp> {
             op->getAttrOfType<IntegerAttr>(getProducerThreadsAttrName()))
       threads =
           LLVM::AddOp::create(rewriter, loc, threads, constant(more.getInt()));
-    Value name = getName(op, module, rewriter);
+    std::string kernel = op.getKernelName().getValue().str();
+    Value name =
+        getText(loc, "__tessera_name_" + kernel, kernel, module, rewriter);
     SmallVector<Value> operands{name,
                                 adaptor.getGridSizeX(),
                                 adaptor.getGridSizeY(),
@@ -146,25 +170,6 @@ struct LaunchPattern : ConvertOpToLLVMPattern<gpu::LaunchFuncOp> {
     LLVM::StackRestoreOp::create(rewriter, loc, saved);
     rewriter.eraseOp(op);
     return success();
-  }
-
-  /// The address of the kernel's name as a C string.
-  static Value getName(gpu::LaunchFuncOp op, ModuleOp module,
-                       OpBuilder &builder) {
-    std::string kernel = op.getKernelName().getValue().str();
-    std::string symbol = "__tessera_name_" + kernel;
-    auto global = module.lookupSymbol<LLVM::GlobalOp>(symbol);
-    if (!global) {
-      OpBuilder::InsertionGuard guard(builder);
-      builder.setInsertionPointToStart(module.getBody());
-      StringRef text(kernel.c_str(), kernel.size() + 1);
-      global = LLVM::GlobalOp::create(
-          builder, op.getLoc(),
-          LLVM::LLVMArrayType::get(builder.getI8Type(), text.size()),
-          /*isConstant=*/true, LLVM::Linkage::Internal, symbol,
-          builder.getStringAttr(text));
-    }
-    return LLVM::AddressOfOp::create(builder, op.getLoc(), global);
   }
 };
 
@@ -224,6 +229,8 @@ struct ConvertLaunchToRuntimePass
     });
     for (auto kernels : llvm::to_vector(module.getOps<gpu::GPUModuleOp>()))
       kernels.erase();
+    if (failed(reportAsserts(module)))
+      return signalPassFailure();
     module->removeAttr(gpu::GPUDialect::getContainerModuleAttrName());
 
     LowerToLLVMOptions options(context);
@@ -237,7 +244,6 @@ struct ConvertLaunchToRuntimePass
     populateSCFToControlFlowConversionPatterns(patterns);
     arith::populateArithToLLVMConversionPatterns(converter, patterns);
     cf::populateControlFlowToLLVMConversionPatterns(converter, patterns);
-    cf::populateAssertToLLVMConversionPattern(converter, patterns);
     index::populateIndexToLLVMConversionPatterns(converter, patterns);
     populateMathToLLVMConversionPatterns(converter, patterns);
     populateFuncToLLVMConversionPatterns(converter, patterns);
@@ -251,6 +257,37 @@ struct ConvertLaunchToRuntimePass
     for (auto function : llvm::to_vector(module.getOps<LLVM::LLVMFuncOp>()))
       if (!function.isExternal())
         pack(function);
+  }
+
+  /// A check that fails is the session's error. Host code goes on to its end,
+  /// since it launches nothing and is given no memory from then on.
+  LogicalResult reportAsserts(ModuleOp module) {
+    SmallVector<cf::AssertOp> asserts;
+    module.walk([&](cf::AssertOp op) { asserts.push_back(op); });
+    OpBuilder builder(&getContext());
+    for (auto [i, op] : llvm::enumerate(asserts)) {
+      Location loc = op.getLoc();
+      builder.setInsertionPoint(op);
+      Value holds = op.getArg();
+      Value fails = arith::XOrIOp::create(
+          builder, loc, holds,
+          arith::ConstantOp::create(builder, loc, builder.getBoolAttr(true)));
+      auto branch = scf::IfOp::create(builder, loc, fails);
+      builder.setInsertionPointToStart(branch.thenBlock());
+      FailureOr<LLVM::LLVMFuncOp> callee =
+          LLVM::lookupOrCreateFn(builder, module, reportName,
+                                 {LLVM::LLVMPointerType::get(&getContext())},
+                                 LLVM::LLVMVoidType::get(&getContext()));
+      if (failed(callee))
+        return failure();
+      Value text =
+          getText(loc, "__tessera_check_" + std::to_string(i),
+                  "a check of the program failed: " + op.getMsg().str(), module,
+                  builder);
+      LLVM::CallOp::create(builder, loc, *callee, ValueRange{text});
+      op.erase();
+    }
+    return success();
   }
 
   /// Host code must not touch what is in the device's memory.

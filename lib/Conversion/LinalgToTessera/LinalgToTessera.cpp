@@ -42,16 +42,25 @@ using namespace mlir::tessera;
 // The pattern
 //===----------------------------------------------------------------------===//
 
+/// Whether the product is one of i4, and the matrix unit has none: on tensors,
+/// its operands are widened by producers.
+static bool lacksProduct(const LinalgProduct &product, const Chip &chip) {
+  Type a = getElementTypeOrSelf(product.lhs.getType()),
+       b = getElementTypeOrSelf(product.rhs.getType());
+  return isPacked(a) && !hasMatrixProduct(chip, a, b, product.accumulatorType);
+}
+
 namespace {
 struct ConvertContraction : public OpInterfaceRewritePattern<linalg::LinalgOp> {
-  ConvertContraction(MLIRContext *context, bool allowTf32, bool allowFastF8)
-      : OpInterfaceRewritePattern(context), allowTf32(allowTf32),
+  ConvertContraction(MLIRContext *context, const Chip &chip, bool allowTf32,
+                     bool allowFastF8)
+      : OpInterfaceRewritePattern(context), chip(chip), allowTf32(allowTf32),
         allowFastF8(allowFastF8) {}
 
   LogicalResult matchAndRewrite(linalg::LinalgOp op,
                                 PatternRewriter &rewriter) const override {
     FailureOr<LinalgProduct> product = matchLinalgProduct(op);
-    if (failed(product))
+    if (failed(product) || lacksProduct(*product, chip))
       return failure();
     Location loc = op.getLoc();
     Type acc = product->accumulatorType;
@@ -105,6 +114,7 @@ struct ConvertContraction : public OpInterfaceRewritePattern<linalg::LinalgOp> {
   }
 
 private:
+  const Chip &chip;
   bool allowTf32, allowFastF8;
 };
 
@@ -131,11 +141,11 @@ struct ConvertLinalgToTesseraPass
     if (fuseAttention)
       tessera::fuseAttention(getOperation(), **found);
     RewritePatternSet patterns(&getContext());
-    populateLinalgToTesseraPatterns(patterns, allowTf32, allowFastF8);
+    populateLinalgToTesseraPatterns(patterns, **found, allowTf32, allowFastF8);
     populateFuseEpiloguePatterns(patterns);
     populateFuseRowsPatterns(patterns, **found);
     populateMoveReshapePatterns(patterns);
-    populateSplitProducerPatterns(patterns);
+    populateSplitProducerPatterns(patterns, **found);
     populateSplitZeroPointPatterns(patterns);
     // Behind each reshape, another consumer may come into sight.
     GreedyRewriteConfig config;
@@ -148,9 +158,12 @@ struct ConvertLinalgToTesseraPass
     if (failed(
             applyPatternsGreedily(getOperation(), std::move(producerPatterns))))
       return signalPassFailure();
-    getOperation()->walk([](linalg::LinalgOp op) {
+    getOperation()->walk([&](linalg::LinalgOp op) {
       std::string why;
-      if (failed(matchLinalgProduct(op, &why)) && !why.empty())
+      FailureOr<LinalgProduct> product = matchLinalgProduct(op, &why);
+      if (succeeded(product) && lacksProduct(*product, **found))
+        why = (*found)->name + " has no matrix product of i4 and i4";
+      if (!why.empty())
         op->emitRemark("stays without matrix instructions: ") << why;
     });
     DenseSet<Operation *> told;
@@ -163,8 +176,9 @@ struct ConvertLinalgToTesseraPass
 } // namespace
 
 void mlir::tessera::populateLinalgToTesseraPatterns(RewritePatternSet &patterns,
+                                                    const Chip &chip,
                                                     bool allowTf32,
                                                     bool allowFastF8) {
-  patterns.add<ConvertContraction>(patterns.getContext(), allowTf32,
+  patterns.add<ConvertContraction>(patterns.getContext(), chip, allowTf32,
                                    allowFastF8);
 }

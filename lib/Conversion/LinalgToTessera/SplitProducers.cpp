@@ -12,8 +12,8 @@
 //
 //   x[k, n] = sitofp(w[k, n]) * scale[n]          acc + a[m, k] * x[k, n]
 //
-// FuseProducers.cpp takes the former up as a producer. So does the cast of an
-// operand of i4, of which there is no product, to i8:
+// FuseProducers.cpp takes the former up as a producer. So it does the cast of
+// an operand of i4 to i8, unless the chip multiplies both as they are:
 //
 //   acc + extsi(a[m, k]) * extsi(w[k, n])
 //
@@ -27,6 +27,7 @@
 #include "ProductMaps.h"
 
 #include "Dialect/Tessera/IR/Tessera.h"
+#include "Dialect/Tessera/Target/Chip.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/Utils/Utils.h"
@@ -60,8 +61,11 @@ struct SplitProducers : public OpRewritePattern<linalg::GenericOp> {
 
 namespace {
 struct WidenPacked : public OpInterfaceRewritePattern<linalg::LinalgOp> {
-  using OpInterfaceRewritePattern::OpInterfaceRewritePattern;
+  /// Ahead of the conversion of the product itself.
+  WidenPacked(MLIRContext *context, const Chip &chip)
+      : OpInterfaceRewritePattern(context, /*benefit=*/2), chip(chip) {}
 
+  const Chip &chip;
   LogicalResult matchAndRewrite(linalg::LinalgOp op,
                                 PatternRewriter &rewriter) const override;
 };
@@ -99,6 +103,10 @@ LogicalResult WidenPacked::matchAndRewrite(linalg::LinalgOp op,
   if (!body)
     return failure();
   SmallVector<Value> inputs = op.getDpsInputs();
+  Type i32 = rewriter.getI32Type();
+  if (hasMatrixProduct(chip, body->operands[0].source.getType(),
+                       body->operands[1].source.getType(), i32))
+    return failure();
   bool found = false;
   for (unsigned i : {0, 1}) {
     Value argument = body->operands[i].source;
@@ -307,6 +315,8 @@ LogicalResult SplitProducers::matchAndRewrite(linalg::GenericOp op,
   return success();
 }
 
-void mlir::tessera::populateSplitProducerPatterns(RewritePatternSet &patterns) {
-  patterns.add<SplitProducers, WidenPacked>(patterns.getContext());
+void mlir::tessera::populateSplitProducerPatterns(RewritePatternSet &patterns,
+                                                  const Chip &chip) {
+  patterns.add<SplitProducers>(patterns.getContext());
+  patterns.add<WidenPacked>(patterns.getContext(), chip);
 }

@@ -26,7 +26,8 @@ static constexpr int32_t workgroupMemoryField = 12;
 namespace {
 
 struct PackKernelArgumentsPass
-    : public tessera::impl::PackKernelArgumentsBase<PackKernelArgumentsPass> {
+    : public mlir::tessera::impl::PackKernelArgumentsBase<
+          PackKernelArgumentsPass> {
   void runOnOperation() override {
     for (auto kernel :
          llvm::to_vector(getOperation().getOps<LLVM::LLVMFuncOp>()))

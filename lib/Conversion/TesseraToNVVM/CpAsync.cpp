@@ -37,8 +37,7 @@ bool NvidiaTarget::emitAsyncCopy(OpBuilder &builder, Location loc, Value source,
     Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
     auto view = [&](Value memory, ValueRange indices) {
       return emitByteView(builder, loc, memory,
-                          emitLinearIndex(builder, loc, memory, indices),
-                          bytes);
+                          emitByteIndex(builder, loc, memory, indices), bytes);
     };
     return emitAsyncCopy(builder, loc, view(source, sourceIndices), zero,
                          view(target, targetIndices), zero, bytes, count);

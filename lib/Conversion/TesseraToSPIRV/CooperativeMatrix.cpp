@@ -447,20 +447,33 @@ struct MatrixConvertPattern : MatrixPattern<ConvertOp> {
 
 } // namespace
 
-/// A matrix of the type of `like`, all of whose elements are `value`.
+/// A matrix of the type of `like`, of integers, all of whose elements have the
+/// lower bits of `value`.
 static Value emitSplat(OpBuilder &builder, Location loc, Value like,
                        int64_t value) {
   auto type = cast<spirv::CooperativeMatrixType>(like.getType());
+  unsigned bits = type.getElementType().getIntOrFloatBitWidth();
   Value element = arith::ConstantOp::create(
       builder, loc,
-      builder.getIntegerAttr(type.getElementType(),
-                             APInt(8, value, /*isSigned=*/true)));
+      builder.getIntegerAttr(
+          type.getElementType(),
+          APInt(64, static_cast<uint64_t>(value)).trunc(bits)));
   return spirv::CompositeConstructOp::create(builder, loc, type, element);
 }
 
 /// Signs are the product's: a matrix of i8 has none
 /// (SPV_KHR_cooperative_matrix, Cooperative Matrix Operands). Devices have
-/// products of two signed matrices and of two unsigned ones.
+/// products of two signed matrices, of two unsigned ones, or both.
+///
+/// To a product of the other sign an operand x goes with its first bit turned,
+/// x', and J is what 0x80 stands for there: 128, or -128. Either way x = x' -
+/// J, so that with J for a matrix of nothing else
+///
+///     a b = a' b  - J b                      a alone is turned
+///     a b = a' b' - (a' J + J b' - J J)      both are; J J has 2^14 k
+///     everywhere
+///
+/// modulo 2^32, as sums of i32 are.
 Value SpirvTarget::emitMma(OpBuilder &builder, Location loc,
                            const MatrixInstruction &row, MmaOp op, Value a,
                            Value b, Value acc) const {
@@ -476,23 +489,34 @@ Value SpirvTarget::emitMma(OpBuilder &builder, Location loc,
     return spirv::KHRCooperativeMatrixMulAddOp::create(
         builder, loc, sum.getType(), x, y, sum, attr);
   };
-  if (row.aType != "i8" || (op.getUnsignedA() && op.getUnsignedB()))
+  if (row.aType != "i8")
     return multiply(a, b, acc, O::None);
-  O isSigned = O::ASigned | O::BSigned | O::CSigned | O::ResultSigned;
-  if (!op.getUnsignedA() && !op.getUnsignedB())
-    return multiply(a, b, acc, isSigned);
-  // Of different signs: an unsigned x is (x - 128) + 64 + 64, each of them
-  // signed.
-  bool unsignedA = op.getUnsignedA();
-  Value &turned = unsignedA ? a : b;
-  Value most = emitSplat(builder, loc, turned, 64);
-  turned = spirv::ISubOp::create(builder, loc, turned,
-                                 emitSplat(builder, loc, turned, -128));
-  Value sum = multiply(a, b, acc, isSigned);
-  for (int part = 0; part < 2; ++part)
-    sum = unsignedA ? multiply(most, b, sum, isSigned)
-                    : multiply(a, most, sum, isSigned);
-  return sum;
+  using Signs = MatrixInstruction::Signs;
+  bool unsignedA = op.getUnsignedA(), unsignedB = op.getUnsignedB();
+  // Of two ways, the one that turns less: signed products.
+  bool isSigned = row.signs == Signs::Signed ||
+                  (row.signs == Signs::Both && !(unsignedA && unsignedB));
+  bool turnsA = unsignedA == isSigned, turnsB = unsignedB == isSigned;
+  O operands = isSigned ? O::ASigned | O::BSigned | O::CSigned | O::ResultSigned
+                        : O::None;
+  auto turn = [&](Value x) -> Value {
+    return spirv::ISubOp::create(builder, loc, x,
+                                 emitSplat(builder, loc, x, -128));
+  };
+  if (turnsA)
+    a = turn(a);
+  if (turnsB)
+    b = turn(b);
+  Value product = multiply(a, b, acc, operands);
+  if (!turnsA && !turnsB)
+    return product;
+  Value excess =
+      emitSplat(builder, loc, acc, turnsA && turnsB ? -(row.k << 14) : 0);
+  if (turnsB)
+    excess = multiply(a, emitSplat(builder, loc, b, -128), excess, operands);
+  if (turnsA)
+    excess = multiply(emitSplat(builder, loc, a, -128), b, excess, operands);
+  return spirv::ISubOp::create(builder, loc, product, excess);
 }
 
 void SpirvTarget::populateOpaque(TypeConverter &converter,

@@ -43,7 +43,7 @@ Type mlir::tessera::getStorageType(Type element) {
   Builder builder(element.getContext());
   if (element.isIndex())
     return builder.getI64Type();
-  if (element.isInteger(1))
+  if (element.isInteger(1) || isPacked(element))
     return builder.getI8Type();
   if (auto type = dyn_cast<FloatType>(element);
       type && (type.getWidth() == 8 || type.isBF16()))
@@ -270,7 +270,8 @@ LogicalResult MemoryLowering::lowerParameters(ReadField read) {
     auto type = dyn_cast<MemRefType>(argument.getType());
     if (!type) {
       Type storage = getStorage(argument.getType());
-      if (!storage.isIntOrFloat() || storage.getIntOrFloatBitWidth() < 8)
+      if (!storage.isIntOrFloat() || storage.getIntOrFloatBitWidth() < 8 ||
+          isPacked(argument.getType()))
         return kernel.emitError()
                << "the target " << flavour.target << " takes no parameter of "
                << argument.getType();
@@ -330,6 +331,9 @@ int64_t MemoryLowering::getUnitBytes(Value root, Type element) {
       if (vector) {
         int64_t bytes = vector.getNumElements() * elementBytes;
         narrow(std::min(getAlignment(user, elementBytes), bytes & -bytes));
+      } else if (isa<UnrealizedConversionCastOp>(user) &&
+                 isa<MemRefType>(user->getResult(0).getType())) {
+        values.push_back(user->getResult(0));
       } else if (isa<UnrealizedConversionCastOp>(user)) {
         narrow(getAlignment(user, elementBytes));
       } else if (isa<memref::ReinterpretCastOp,
@@ -376,7 +380,8 @@ LogicalResult MemoryLowering::lowerVariables() {
         memory, type, [] { return Value(); }, [](unsigned) { return Value(); },
         [](unsigned) { return Value(); });
     int64_t elementBytes = getStorageBytes(memory.element);
-    int64_t bytes = type.getNumElements() * elementBytes;
+    int64_t bytes = llvm::divideCeil(type.getNumElements() * elementBytes,
+                                     isPacked(memory.element) ? 2 : 1);
     memory.unitBytes = memory.storage == StorageClass::Workgroup
                            ? getUnitBytes(root, memory.element)
                            : elementBytes;
@@ -800,6 +805,19 @@ LogicalResult MemoryLowering::lower(Operation *op) {
   } else if (auto cast = dyn_cast<UnrealizedConversionCastOp>(op)) {
     if (cast->hasAttr(fieldAttrName))
       return success();
+    // The bytes of memory of i4 (tessera-expand-packed-memory).
+    if (cast.getNumResults() == 1)
+      if (auto type = dyn_cast<MemRefType>(cast.getType(0))) {
+        Memory *source = find(cast.getInputs().front());
+        if (!source || !isPacked(source->element) ||
+            !type.getElementType().isInteger(8))
+          return op->emitError() << "cannot tell which memory this is";
+        Memory memory = *source;
+        memory.element = type.getElementType();
+        memories[cast.getResult(0)] = memory;
+        erased.push_back(op);
+        return success();
+      }
     // The place of a cooperative matrix.
     Memory *memory =
         cast.getInputs().empty() ? nullptr : find(cast.getInputs().front());
@@ -883,12 +901,16 @@ void MemoryLowering::groupCopies() {
 
 LogicalResult MemoryLowering::run() {
   WalkResult packed = kernel.walk([&](Operation *op) {
+    // Accesses are of bytes by now.
+    if (!isa<memref::LoadOp, memref::StoreOp, memref::AtomicRMWOp,
+             vector::LoadOp, vector::StoreOp, vector::MaskedLoadOp,
+             vector::MaskedStoreOp>(op))
+      return WalkResult::advance();
     for (Value value : op->getOperands())
       if (auto type = dyn_cast<MemRefType>(value.getType());
           type && isPacked(type.getElementType())) {
-        op->emitError() << "the target " << flavour.target
-                        << " has no memory of " << type.getElementType()
-                        << ", whose elements share a byte: widen them to i8 "
+        op->emitError() << "elements of " << type.getElementType()
+                        << " share a byte: run tessera-expand-packed-memory "
                            "before";
         return WalkResult::interrupt();
       }

@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Conversion/Passes.h"
+#include "Dialect/Tessera/Transforms/Utils.h"
 #include "Spirv.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -64,6 +65,9 @@ struct ScalarConverter : TypeConverter {
 
   /// What stands for an element while it is computed with.
   Type getScalarType(Type element) const {
+    // In the lower half; the upper one is zero.
+    if (isPacked(element))
+      return IntegerType::get(element.getContext(), 8);
     if (auto type = dyn_cast<FloatType>(element);
         type && (type.getWidth() == 8 || isComputedWide(type, chip)))
       return IntegerType::get(element.getContext(), type.getWidth());
@@ -94,6 +98,30 @@ private:
 };
 
 } // namespace
+
+/// A value of i4, which is carried in i8, from or to another type: as `op` does
+/// it, a truncation or an extension. Null for others.
+static Value castNibble(OpBuilder &b, Operation *op, Value value, Type to) {
+  Location loc = op->getLoc();
+  auto constant = [&](int64_t number) -> Value {
+    return arith::ConstantIntOp::create(b, loc, number, 8);
+  };
+  if (isa<arith::TruncIOp>(op)) {
+    if (to != value.getType())
+      value = arith::TruncIOp::create(b, loc, to, value);
+    return arith::AndIOp::create(b, loc, value, constant(15));
+  }
+  bool isSigned = isa<arith::ExtSIOp>(op);
+  if (!isSigned && !isa<arith::ExtUIOp>(op))
+    return {};
+  if (isSigned)
+    value = arith::ShRSIOp::create(
+        b, loc, arith::ShLIOp::create(b, loc, value, constant(4)), constant(4));
+  if (to == value.getType())
+    return value;
+  return isSigned ? arith::ExtSIOp::create(b, loc, to, value).getResult()
+                  : arith::ExtUIOp::create(b, loc, to, value).getResult();
+}
 
 /// The values' bits, as other scalars.
 static SmallVector<Value> castBits(OpBuilder &b, Location loc,
@@ -148,6 +176,12 @@ ScalarPattern::rewriteElementwise(Operation *op, Operands operands,
     for (ValueRange operand : operands)
       scalars.push_back(operand.size() == 1 ? operand.front()
                                             : operand[static_cast<size_t>(i)]);
+    if (isa<arith::TruncIOp, arith::ExtUIOp, arith::ExtSIOp>(op) &&
+        (isPacked(getElementTypeOrSelf(op->getOperand(0).getType())) ||
+         isPacked(getElementTypeOrSelf(op->getResult(0).getType())))) {
+      results.push_back(castNibble(rewriter, op, scalars.front(), element));
+      continue;
+    }
     // A cast of bits may have become none.
     if (isa<arith::BitcastOp>(op) && scalars.front().getType() == element) {
       results.push_back(scalars.front());
@@ -167,6 +201,9 @@ static Attribute getElementAttr(Attribute value, Type scalar) {
   if (auto number = dyn_cast<FloatAttr>(value);
       number && number.getType() != scalar)
     return IntegerAttr::get(scalar, number.getValue().bitcastToAPInt());
+  if (auto number = dyn_cast<IntegerAttr>(value);
+      number && isPacked(number.getType()))
+    return IntegerAttr::get(scalar, number.getValue().zext(8));
   return value;
 }
 
@@ -381,6 +418,9 @@ struct ScalarizeVectorsPass
     MLIRContext *context = &getContext();
     FailureOr<const Chip *> found = getSpirvChip(getOperation(), target, chip);
     if (failed(found))
+      return signalPassFailure();
+    if (failed(
+            widenNarrowIntegers(getOperation(), *getFlavour((*found)->target))))
       return signalPassFailure();
     widenNarrowFloats(getOperation(), **found);
     ScalarConverter converter(**found);

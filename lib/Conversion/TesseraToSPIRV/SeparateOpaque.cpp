@@ -13,6 +13,7 @@
 #include "Dialect/Tessera/Transforms/Utils.h"
 #include "Spirv.h"
 
+#include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -183,6 +184,36 @@ void Separator::separate(Operation *op) {
   }
 }
 
+/// Whether the subgroups of a workgroup may go different ways at `op`.
+static bool isDivergent(scf::IfOp op) {
+  SetVector<Operation *> slice;
+  BackwardSliceOptions options;
+  options.inclusive = true;
+  options.omitBlockArguments = true;
+  if (failed(getBackwardSlice(op.getCondition(), &slice, options)))
+    return true;
+  return llvm::any_of(slice, [](Operation *from) {
+    return isa<gpu::ThreadIdOp, gpu::SubgroupIdOp, gpu::LaneIdOp>(from);
+  });
+}
+
+/// Moves a conversion before the branches that only some subgroups take: what
+/// it does to scratch has barriers, and Mesa's lavapipe takes a subgroup's
+/// barrier for one of the workgroup. With another way to go (`else`) it stays:
+/// there it would be done for nothing.
+static void hoist(ConvertOp op) {
+  Operation *before = op;
+  while (auto branch = dyn_cast<scf::IfOp>(before->getParentOp())) {
+    Region *defined = op.getSource().getParentRegion();
+    if (branch.elseBlock() || branch->isAncestor(defined->getParentOp()) ||
+        !isDivergent(branch))
+      break;
+    before = branch;
+  }
+  if (before != op)
+    op->moveBefore(before);
+}
+
 LogicalResult Separator::run() {
   SmallVector<Value> matrices;
   SmallVector<Operation *> operations;
@@ -220,6 +251,8 @@ LogicalResult Separator::run() {
   for (ConvertOp op : llvm::reverse(conversions))
     if (op->use_empty())
       op.erase();
+    else if (isMatrix(op.getSource()) || isMatrix(op.getResult()))
+      hoist(op);
   return success();
 }
 

@@ -17,10 +17,10 @@ namespace mlir::tessera {
 /// The push constant: the address of the launch's parameters.
 inline constexpr llvm::StringLiteral paramsName = "__params";
 
-/// What memory holds an element as: i1 in a byte, an index in 8, the floats
-/// that devices have no type for as integers of their size.
+/// What memory holds an element as: i1 in a byte, two of i4 in one, an index in
+/// 8, the floats that devices have no type for as integers of their size.
 Type getStorageType(Type element);
-/// Its size in bytes.
+/// Its size in bytes; of i4 that of the byte that two share.
 int64_t getStorageBytes(Type element);
 
 /// i32, or a vector of so many, for an access of 4, 8 or 16 bytes.
@@ -104,6 +104,11 @@ void populateKernelMath(TypeConverter &converter, RewritePatternSet &patterns);
 bool isComputedWide(Type type, const Chip &chip);
 /// Computes in f32 what `isComputedWide`, and rounds (NarrowFloats.cpp).
 void widenNarrowFloats(Operation *root, const Chip &chip);
+
+/// Computes in i8 what an op does with i4: extensions and truncations of i4
+/// stay. An error for an op whose result depends on the width
+/// (NarrowIntegers.cpp).
+LogicalResult widenNarrowIntegers(Operation *root, const Flavour &flavour);
 
 /// Whether a fragment of an opaque instruction's can be made of cooperative
 /// matrices: whole tiles, of elements for which the device has some product.

@@ -43,6 +43,9 @@ public:
   size_t freeMemory() override { return getCpuInfo().freeBytes; }
   Status copyToDevice(void *device, const void *host, size_t bytes) override;
   Status copyToHost(void *host, const void *device, size_t bytes) override;
+  Status copyOnDevice(void *to, const void *from, size_t bytes) override {
+    return copyToDevice(to, from, bytes);
+  }
   Status fill(void *ptr, uint8_t pattern, size_t bytes) override;
   Status loadImage(const KernelImage &image) override;
   Status unloadImage(const std::string &name) override;
@@ -68,7 +71,8 @@ private:
     std::vector<Kernel> kernels;
   };
 
-  tessera_cpu_kernel find(const char *kernel) const;
+  /// Of any image where none is named.
+  tessera_cpu_kernel find(const char *kernel, const char *imageName) const;
   Status unknownKernel(const char *kernel) const;
   /// How many workers may take part with that many fibers each.
   unsigned reserveFibers(unsigned wanted, size_t threads);
@@ -160,11 +164,15 @@ Status CpuDevice::unloadImage(const std::string &name) {
   return Status::success();
 }
 
-tessera_cpu_kernel CpuDevice::find(const char *kernel) const {
-  for (auto image = images.rbegin(); image != images.rend(); ++image)
+tessera_cpu_kernel CpuDevice::find(const char *kernel,
+                                   const char *imageName) const {
+  for (auto image = images.rbegin(); image != images.rend(); ++image) {
+    if (imageName && image->name != imageName)
+      continue;
     for (const Kernel &candidate : image->kernels)
       if (candidate.name == kernel)
         return candidate.function;
+  }
   return nullptr;
 }
 
@@ -195,7 +203,7 @@ unsigned CpuDevice::reserveFibers(unsigned wanted, size_t threads) {
 Status CpuDevice::launch(const LaunchRequest &request) {
   if (Status status = checkRequest(request); !status.ok())
     return status;
-  tessera_cpu_kernel kernel = find(request.kernel);
+  tessera_cpu_kernel kernel = find(request.kernel, request.image);
   if (!kernel)
     return unknownKernel(request.kernel);
   if (isEmptyGrid(request))
@@ -283,7 +291,7 @@ Status CpuDevice::flushCaches() {
 
 Expected<KernelResources> CpuDevice::resources(const char *kernel,
                                                int64_t blockThreads, int64_t) {
-  if (!find(kernel))
+  if (!find(kernel, /*imageName=*/nullptr))
     return unknownKernel(kernel);
   KernelResources result;
   result.maxThreads = static_cast<int>(maxBlockThreads);

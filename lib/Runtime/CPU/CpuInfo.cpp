@@ -44,9 +44,9 @@ static std::string getChip(const utsname &system) {
 #if defined(__x86_64__)
   (void)system;
   __builtin_cpu_init();
-  if (__builtin_cpu_supports("avx512f"))
+  if (__builtin_cpu_supports("x86-64-v4"))
     return "x86-64-avx512";
-  if (__builtin_cpu_supports("avx2"))
+  if (__builtin_cpu_supports("x86-64-v3"))
     return "x86-64-avx2";
   return "x86-64";
 #else

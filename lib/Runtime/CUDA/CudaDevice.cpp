@@ -91,6 +91,15 @@ public:
   Status loadImage(const KernelImage &image) override;
   Expected<KernelImage> assemble(const KernelImage &image) override;
   Status encodeTensorMap(const TensorMapRequest &request, void *map) override;
+  void *saveCaller() override {
+    CUcontext current = nullptr;
+    driver.ctxGetCurrent(&current);
+    return current;
+  }
+  void restoreCaller(void *state) override {
+    if (state != context)
+      driver.ctxSetCurrent(static_cast<CUcontext>(state));
+  }
 
 protected:
   DriverResult makeCurrent() override {
@@ -115,6 +124,11 @@ protected:
   DriverResult queueCopyOut(void *to, const void *from, size_t bytes) override {
     return {"cuMemcpyDtoHAsync",
             driver.memcpyDtoHAsync(to, toDevicePtr(from), bytes, stream)};
+  }
+  DriverResult queueCopy(void *to, const void *from, size_t bytes) override {
+    return {"cuMemcpyDtoDAsync",
+            driver.memcpyDtoDAsync(toDevicePtr(to), toDevicePtr(from), bytes,
+                                   stream)};
   }
   DriverResult queueFill(void *ptr, uint8_t pattern, size_t bytes) override {
     return {"cuMemsetD8Async",
@@ -165,6 +179,18 @@ protected:
                              static_cast<size_t>(workgroupBytes))};
   }
 
+  bool takesQueues() const override { return true; }
+  Status checkQueue(void *queue) override;
+  void setQueue(void *queue) override { stream = static_cast<CUstream>(queue); }
+  void setOwnQueue() override { stream = ownStream; }
+  DriverResult noteQueue() override {
+    return {"cuEventRecord", driver.eventRecord(orderEvent, stream)};
+  }
+  DriverResult waitForNote() override {
+    return {"cuStreamWaitEvent",
+            driver.streamWaitEvent(stream, orderEvent, /*flags=*/0)};
+  }
+
   std::string describe(DriverResult result) const override {
     return driver.describe(result.call, result.code);
   }
@@ -180,9 +206,12 @@ private:
   const CudaDriver &driver;
   CUdevice handle;
   CUcontext context = nullptr;
+  CUstream ownStream = nullptr;
+  /// Where work goes at present.
   CUstream stream = nullptr;
   CUevent beginEvent = nullptr;
   CUevent endEvent = nullptr;
+  CUevent orderEvent = nullptr;
 };
 
 } // namespace
@@ -218,11 +247,15 @@ Status CudaDevice::open() {
   }
   if (CUresult result = driver.ctxSetCurrent(context))
     return fail("cuCtxSetCurrent", result);
-  if (CUresult result = driver.streamCreate(&stream, CU_STREAM_NON_BLOCKING))
+  if (CUresult result = driver.streamCreate(&ownStream, CU_STREAM_NON_BLOCKING))
     return fail("cuStreamCreate", result);
+  stream = ownStream;
   if (CUresult result = driver.eventCreate(&beginEvent, CU_EVENT_DEFAULT))
     return fail("cuEventCreate", result);
   if (CUresult result = driver.eventCreate(&endEvent, CU_EVENT_DEFAULT))
+    return fail("cuEventCreate", result);
+  if (CUresult result =
+          driver.eventCreate(&orderEvent, CU_EVENT_DISABLE_TIMING))
     return fail("cuEventCreate", result);
   deviceInfo.freeBytes = freeMemory();
   setLimits({attribute(CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X),
@@ -238,20 +271,39 @@ Status CudaDevice::open() {
 CudaDevice::~CudaDevice() {
   if (!context)
     return;
+  CUcontext callers = nullptr;
+  driver.ctxGetCurrent(&callers);
   driver.ctxSetCurrent(context);
   // Without a stream, opening failed, and nothing is held.
-  if (stream)
+  if (ownStream)
     releaseAll();
-  for (CUevent event : {beginEvent, endEvent})
+  for (CUevent event : {beginEvent, endEvent, orderEvent})
     if (event)
       driver.eventDestroy(event);
-  if (stream)
-    driver.streamDestroy(stream);
+  if (ownStream)
+    driver.streamDestroy(ownStream);
+  driver.ctxSetCurrent(callers);
   // The context outlives us where others use it. After a fault it is of no use
   // to anyone: a reset lets the next one start afresh.
   if (hasFault())
     driver.primaryCtxReset(handle);
   driver.primaryCtxRelease(handle);
+}
+
+Status CudaDevice::checkQueue(void *queue) {
+  CUcontext other = nullptr;
+  if (Status status =
+          check({"cuStreamGetCtx",
+                 driver.streamGetCtx(static_cast<CUstream>(queue), &other)});
+      !status.ok())
+    return status;
+  if (other == context)
+    return Status::success();
+  return Status(StatusCode::InvalidArgument,
+                "the stream belongs to another context than the primary one of "
+                "the device, which is where kernels are loaded; make it with "
+                "that context current (cuDevicePrimaryCtxRetain), as CUDA's "
+                "runtime does");
 }
 
 DriverFailure CudaDevice::classify(int code) const {

@@ -113,6 +113,7 @@ enum CUtensorMapFloatOOBfill : int { CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE = 0 };
 
 constexpr unsigned CU_STREAM_NON_BLOCKING = 1;
 constexpr unsigned CU_EVENT_DEFAULT = 0;
+constexpr unsigned CU_EVENT_DISABLE_TIMING = 2;
 
 /// The functions in use: name in the table, symbol, parameters.
 #define TESSERA_CUDA_FUNCTIONS(X)                                              \
@@ -131,6 +132,7 @@ constexpr unsigned CU_EVENT_DEFAULT = 0;
   X(primaryCtxRelease, cuDevicePrimaryCtxRelease_v2, (CUdevice device))        \
   X(primaryCtxReset, cuDevicePrimaryCtxReset_v2, (CUdevice device))            \
   X(ctxSetCurrent, cuCtxSetCurrent, (CUcontext context))                       \
+  X(ctxGetCurrent, cuCtxGetCurrent, (CUcontext * context))                     \
   X(memGetInfo, cuMemGetInfo_v2, (size_t *freeBytes, size_t *totalBytes))      \
   X(memAlloc, cuMemAlloc_v2, (CUdeviceptr * ptr, size_t bytes))                \
   X(memFree, cuMemFree_v2, (CUdeviceptr ptr))                                  \
@@ -138,6 +140,8 @@ constexpr unsigned CU_EVENT_DEFAULT = 0;
     (CUdeviceptr to, const void *from, size_t bytes, CUstream stream))         \
   X(memcpyDtoHAsync, cuMemcpyDtoHAsync_v2,                                     \
     (void *to, CUdeviceptr from, size_t bytes, CUstream stream))               \
+  X(memcpyDtoDAsync, cuMemcpyDtoDAsync_v2,                                     \
+    (CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream))         \
   X(memsetD8Async, cuMemsetD8Async,                                            \
     (CUdeviceptr ptr, unsigned char value, size_t bytes, CUstream stream))     \
   X(moduleLoadDataEx, cuModuleLoadDataEx,                                      \
@@ -159,6 +163,9 @@ constexpr unsigned CU_EVENT_DEFAULT = 0;
   X(streamCreate, cuStreamCreate, (CUstream * stream, unsigned flags))         \
   X(streamDestroy, cuStreamDestroy_v2, (CUstream stream))                      \
   X(streamSynchronize, cuStreamSynchronize, (CUstream stream))                 \
+  X(streamGetCtx, cuStreamGetCtx, (CUstream stream, CUcontext * context))      \
+  X(streamWaitEvent, cuStreamWaitEvent,                                        \
+    (CUstream stream, CUevent event, unsigned flags))                          \
   X(eventCreate, cuEventCreate, (CUevent * event, unsigned flags))             \
   X(eventDestroy, cuEventDestroy_v2, (CUevent event))                          \
   X(eventRecord, cuEventRecord, (CUevent event, CUstream stream))              \

@@ -50,6 +50,14 @@ public:
   Status open();
 
   Status loadImage(const KernelImage &image) override;
+  void *saveCaller() override {
+    driver.getDevice(&callersDevice);
+    return &callersDevice;
+  }
+  void restoreCaller(void *state) override {
+    if (int ordinal = *static_cast<int *>(state); ordinal != info().ordinal)
+      driver.setDevice(ordinal);
+  }
 
 protected:
   DriverResult makeCurrent() override {
@@ -71,6 +79,11 @@ protected:
   DriverResult queueCopyOut(void *to, const void *from, size_t bytes) override {
     return {"hipMemcpyAsync",
             driver.memcpyAsync(to, from, bytes, hipMemcpyDeviceToHost, stream)};
+  }
+  DriverResult queueCopy(void *to, const void *from, size_t bytes) override {
+    return {
+        "hipMemcpyAsync",
+        driver.memcpyAsync(to, from, bytes, hipMemcpyDeviceToDevice, stream)};
   }
   DriverResult queueFill(void *ptr, uint8_t pattern, size_t bytes) override {
     return {"hipMemsetAsync", driver.memsetAsync(ptr, pattern, bytes, stream)};
@@ -120,6 +133,19 @@ protected:
                              static_cast<size_t>(workgroupBytes))};
   }
 
+  bool takesQueues() const override { return true; }
+  void setQueue(void *queue) override {
+    stream = static_cast<hipStream_t>(queue);
+  }
+  void setOwnQueue() override { stream = ownStream; }
+  DriverResult noteQueue() override {
+    return {"hipEventRecord", driver.eventRecord(orderEvent, stream)};
+  }
+  DriverResult waitForNote() override {
+    return {"hipStreamWaitEvent",
+            driver.streamWaitEvent(stream, orderEvent, /*flags=*/0)};
+  }
+
   std::string describe(DriverResult result) const override {
     return driver.describe(result.call, result.code);
   }
@@ -145,9 +171,13 @@ private:
   Expected<Module> chooseCode(const KernelImage &image) const;
 
   const HipDriver &driver;
+  hipStream_t ownStream = nullptr;
+  /// Where work goes at present.
   hipStream_t stream = nullptr;
   hipEvent_t beginEvent = nullptr;
   hipEvent_t endEvent = nullptr;
+  hipEvent_t orderEvent = nullptr;
+  int callersDevice = 0;
   std::map<void *, std::unique_ptr<Module>> modules;
 };
 
@@ -181,11 +211,15 @@ Status HipDevice::open() {
   };
   if (DriverResult result = makeCurrent(); result.failed())
     return fail(result);
-  if (hipError_t result = driver.streamCreate(&stream, hipStreamNonBlocking))
+  if (hipError_t result = driver.streamCreate(&ownStream, hipStreamNonBlocking))
     return fail({"hipStreamCreateWithFlags", result});
+  stream = ownStream;
   for (hipEvent_t *event : {&beginEvent, &endEvent})
     if (hipError_t result = driver.eventCreate(event, hipEventDefault))
       return fail({"hipEventCreateWithFlags", result});
+  if (hipError_t result =
+          driver.eventCreate(&orderEvent, hipEventDisableTiming))
+    return fail({"hipEventCreateWithFlags", result});
   deviceInfo.freeBytes = freeMemory();
   setLimits({attribute(hipDeviceAttributeMaxGridDimX),
              attribute(hipDeviceAttributeMaxGridDimY),
@@ -199,14 +233,14 @@ Status HipDevice::open() {
 
 HipDevice::~HipDevice() {
   // Without a stream, opening failed, and nothing is held.
-  if (!stream)
+  if (!ownStream)
     return;
   makeCurrent();
   releaseAll();
-  for (hipEvent_t event : {beginEvent, endEvent})
+  for (hipEvent_t event : {beginEvent, endEvent, orderEvent})
     if (event)
       driver.eventDestroy(event);
-  driver.streamDestroy(stream);
+  driver.streamDestroy(ownStream);
   // After a fault the device is of no use to anyone: a reset lets the next one
   // start afresh.
   if (hasFault())

@@ -71,12 +71,14 @@ enum hipFunction_attribute : int {
 enum hipMemcpyKind : int {
   hipMemcpyHostToDevice = 1,
   hipMemcpyDeviceToHost = 2,
+  hipMemcpyDeviceToDevice = 3,
 };
 
 // NOLINTEND(readability-identifier-naming)
 
 constexpr unsigned hipStreamNonBlocking = 1;
 constexpr unsigned hipEventDefault = 0;
+constexpr unsigned hipEventDisableTiming = 2;
 
 /// The functions in use: name in the table, symbol, parameters.
 #define TESSERA_HIP_FUNCTIONS(X)                                               \
@@ -90,6 +92,7 @@ constexpr unsigned hipEventDefault = 0;
   X(deviceGetAttribute, hipDeviceGetAttribute,                                 \
     (int *value, hipDeviceAttribute_t attribute, int ordinal))                 \
   X(setDevice, hipSetDevice, (int ordinal))                                    \
+  X(getDevice, hipGetDevice, (int *ordinal))                                   \
   X(deviceReset, hipDeviceReset, ())                                           \
   X(memGetInfo, hipMemGetInfo, (size_t *freeBytes, size_t *totalBytes))        \
   X(malloc, hipMalloc, (void **ptr, size_t bytes))                             \
@@ -117,6 +120,8 @@ constexpr unsigned hipEventDefault = 0;
     (hipStream_t * stream, unsigned flags))                                    \
   X(streamDestroy, hipStreamDestroy, (hipStream_t stream))                     \
   X(streamSynchronize, hipStreamSynchronize, (hipStream_t stream))             \
+  X(streamWaitEvent, hipStreamWaitEvent,                                       \
+    (hipStream_t stream, hipEvent_t event, unsigned flags))                    \
   X(eventCreate, hipEventCreateWithFlags,                                      \
     (hipEvent_t * event, unsigned flags))                                      \
   X(eventDestroy, hipEventDestroy, (hipEvent_t event))                         \

@@ -50,6 +50,11 @@ protected:
   DriverResult memFree(void *ptr) override;
   DriverResult queueCopyIn(void *to, const void *from, size_t bytes) override;
   DriverResult queueCopyOut(void *to, const void *from, size_t bytes) override;
+  DriverResult queueCopy(void *to, const void *from, size_t bytes) override {
+    return queued(
+        "zeCommandListAppendMemoryCopy",
+        driver.appendMemoryCopy(list, to, from, bytes, nullptr, 0, nullptr));
+  }
   DriverResult queueFill(void *ptr, uint8_t pattern, size_t bytes) override;
   DriverResult waitForStream() override;
   DriverResult recordBegin() override { return mark(Begin); }

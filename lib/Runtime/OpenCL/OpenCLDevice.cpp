@@ -276,6 +276,7 @@ protected:
   DriverResult queueCopyOut(void *to, const void *from, size_t bytes) override {
     return queueCopy(to, from, bytes);
   }
+  DriverResult queueCopy(void *to, const void *from, size_t bytes) override;
   DriverResult queueFill(void *ptr, uint8_t pattern, size_t bytes) override {
     if (usesUsm())
       return {"clEnqueueMemFillINTEL",
@@ -307,7 +308,6 @@ protected:
 
 private:
   bool usesUsm() const { return extensions.deviceMemAlloc; }
-  DriverResult queueCopy(void *to, const void *from, size_t bytes);
   DriverResult mark(cl_event &event);
   Status checkSubgroups(const KernelImage &image, const SpirvKernel &kernel,
                         cl_kernel handle);
@@ -380,6 +380,9 @@ DriverFailure OpenCLDevice::classify(int code) const {
   case CL_OUT_OF_HOST_MEMORY:
   case CL_INVALID_BUFFER_SIZE:
     return DriverFailure::OutOfMemory;
+  case CL_DEVICE_NOT_AVAILABLE:
+  case CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST:
+    return DriverFailure::Fault;
   case CL_INVALID_KERNEL_NAME:
     return DriverFailure::NotFound;
   default:

@@ -13,8 +13,10 @@
 
 #include "../Format.h"
 #include "../OpenOrdinal.h"
+#include "TestedProducts.h"
 #include "VulkanDriver.h"
 #include "VulkanPipelineCache.h"
+#include "VulkanSelfTest.h"
 #include "VulkanStatistics.h"
 
 #include <algorithm>
@@ -301,7 +303,6 @@ struct Buffer {
 };
 
 struct Kernel {
-  std::string image;
   /// Its module.
   std::shared_ptr<const std::vector<uint32_t>> code;
   /// Threads of a workgroup, which are compiled in.
@@ -311,8 +312,11 @@ struct Kernel {
 
 struct Image {
   std::string name;
-  std::vector<std::string> kernels;
+  std::unordered_map<std::string, Kernel> kernels;
 };
+
+/// For tests: self-tests read B the wrong way.
+bool turnsSelfTests = false;
 
 class VulkanDevice final : public Device {
 public:
@@ -339,12 +343,12 @@ public:
   Status flushCaches() override;
   Expected<KernelResources> resources(const char *kernel, int64_t blockThreads,
                                       int64_t workgroupBytes) override;
-  Status useCache(const std::string &directory) override {
-    return pipelines.open(vk, device, directory,
-                          abilities.properties.properties,
-                          abilities.properties11);
+  Status useCache(const std::string &directory) override;
+  Status saveCache() override {
+    Status status = pipelines.save(vk, device);
+    Status other = tested.save();
+    return status.ok() ? other : status;
   }
-  Status saveCache() override { return pipelines.save(vk, device); }
 
 protected:
   Status backendAllocate(size_t bytes, void **ptr) override;
@@ -365,15 +369,23 @@ private:
   Status finish();
   Status copy(Buffer &from, VkDeviceSize fromOffset, Buffer &to,
               VkDeviceSize toOffset, VkDeviceSize bytes);
-  Status loadModule(const std::string &image, const uint32_t *words,
-                    size_t count, std::vector<std::string> &names);
+  /// Adds the kernels of a module to `image`, as far as that goes.
+  Status loadModule(Image &image, const uint32_t *words, size_t count);
+  void destroyKernels(const Image &image);
   /// Has the driver compile the kernel of this name of a module.
   VkResult createPipeline(VkShaderModule module, const std::string &name,
                           const Kernel &kernel, VkPipelineCreateFlags flags,
                           VkPipeline &pipeline);
   VkResult createModule(const std::vector<uint32_t> &code,
                         VkShaderModule &module);
-  Expected<Kernel *> findKernel(const char *name);
+  /// Of any image where none is named.
+  Expected<Kernel *> findKernel(const char *name, const char *imageName);
+  /// Has the device compute each product of a module that it has not yet.
+  Status testProducts(const std::string &image,
+                      const std::vector<uint32_t> &code);
+  /// Runs the kernel of a self-test: see `RunSelfTest`.
+  Status runTest(const std::vector<uint32_t> &code,
+                 std::vector<std::vector<uint8_t>> &contents);
 
   const VulkanDriver &driver;
   Abilities abilities;
@@ -398,9 +410,10 @@ private:
   uint8_t scratchPattern = 0;
   /// By their addresses.
   std::map<uint64_t, Buffer> buffers;
+  /// In the order of loading; the last one wins.
   std::vector<Image> images;
-  std::unordered_map<std::string, Kernel> kernels;
   PipelineCache pipelines;
+  TestedProducts tested;
   std::string pending;
   Status fault;
 };
@@ -628,8 +641,8 @@ VulkanDevice::~VulkanDevice() {
   releaseMemory();
   for (Buffer *buffer : {&staging, &parameters, &scratch})
     destroyBuffer(*buffer);
-  for (auto &entry : kernels)
-    vk.DestroyPipeline(device, entry.second.pipeline, nullptr);
+  for (Image &image : images)
+    destroyKernels(image);
   pipelines.close(vk, device);
   if (queries)
     vk.DestroyQueryPool(device, queries, nullptr);
@@ -641,6 +654,15 @@ VulkanDevice::~VulkanDevice() {
     vk.DestroyCommandPool(device, commandPool, nullptr);
   if (vk.DestroyDevice)
     vk.DestroyDevice(device, nullptr);
+}
+
+Status VulkanDevice::useCache(const std::string &directory) {
+  Status status =
+      pipelines.open(vk, device, directory, abilities.properties.properties,
+                     abilities.properties11);
+  Status other = tested.open(directory, abilities.properties.properties,
+                             abilities.properties11);
+  return status.ok() ? other : status;
 }
 
 //===----------------------------------------------------------------------===//
@@ -1050,8 +1072,76 @@ VkResult VulkanDevice::createPipeline(VkShaderModule module,
                                    &pipeline);
 }
 
-Status VulkanDevice::loadModule(const std::string &image, const uint32_t *words,
-                                size_t count, std::vector<std::string> &names) {
+Status VulkanDevice::runTest(const std::vector<uint32_t> &code,
+                             std::vector<std::vector<uint8_t>> &contents) {
+  VkShaderModule module = VK_NULL_HANDLE;
+  if (VkResult result = createModule(code, module))
+    return check("vkCreateShaderModule", result);
+  Kernel kernel;
+  kernel.block[0] = info().subgroupSize;
+  kernel.block[1] = kernel.block[2] = 1;
+  Status status = check("vkCreateComputePipelines",
+                        createPipeline(module, selfTestKernel, kernel,
+                                       /*flags=*/0, kernel.pipeline));
+  vk.DestroyShaderModule(device, module, nullptr);
+  if (!status.ok())
+    return status;
+  // As an image of its own, the last one.
+  images.push_back({selfTestKernel, {{selfTestKernel, kernel}}});
+  std::vector<void *> buffers(contents.size()), arguments(contents.size());
+  for (size_t i = 0; i < contents.size() && status.ok(); ++i) {
+    status = backendAllocate(contents[i].size(), &buffers[i]);
+    if (status.ok())
+      status = copyToDevice(buffers[i], contents[i].data(), contents[i].size());
+    arguments[i] = static_cast<void *>(&buffers[i]);
+  }
+  if (status.ok()) {
+    LaunchRequest request;
+    request.kernel = request.image = selfTestKernel;
+    request.block[0] = info().subgroupSize;
+    request.numArgs = static_cast<int64_t>(arguments.size());
+    request.args = arguments.data();
+    status = launch(request);
+  }
+  for (size_t i = 0; i < contents.size() && status.ok(); ++i)
+    status = copyToHost(contents[i].data(), buffers[i], contents[i].size());
+  if (Status end = finish(); status.ok())
+    status = end;
+  for (void *buffer : buffers)
+    if (buffer)
+      backendFree(buffer);
+  vk.DestroyPipeline(device, kernel.pipeline, nullptr);
+  images.pop_back();
+  return status;
+}
+
+Status VulkanDevice::testProducts(const std::string &image,
+                                  const std::vector<uint32_t> &code) {
+  auto lanes = static_cast<uint32_t>(info().subgroupSize);
+  for (const MatrixProduct &product : readMatrixProducts(code)) {
+    std::string name = product.getName();
+    if (!canTest(product) || (tested.contains(name) && !turnsSelfTests))
+      continue;
+    Status status = runSelfTest(product, lanes, turnsSelfTests,
+                                [this](const auto &test, auto &contents) {
+                                  return runTest(test, contents);
+                                });
+    if (!status.ok())
+      return Status(
+          status.code(),
+          format("image '%s' needs products of matrices, %s, that %s does not "
+                 "do as it should: in a test of one, %s; without its matrix "
+                 "unit the program runs by --target=vulkan:%s",
+                 image.c_str(), name.c_str(), info().name.c_str(),
+                 status.message().c_str(),
+                 getChipWithoutProducts(info().chip).c_str()));
+    tested.add(name);
+  }
+  return Status::success();
+}
+
+Status VulkanDevice::loadModule(Image &image, const uint32_t *words,
+                                size_t count) {
   std::unordered_map<uint32_t, Kernel> entries;
   std::unordered_map<uint32_t, std::string> entryNames;
   for (size_t at = spirvHeaderWords; at < count; at += words[at] >> 16) {
@@ -1065,6 +1155,8 @@ Status VulkanDevice::loadModule(const std::string &image, const uint32_t *words,
   }
   auto code =
       std::make_shared<const std::vector<uint32_t>>(words, words + count);
+  if (Status status = testProducts(image.name, *code); !status.ok())
+    return status;
   VkShaderModule module = VK_NULL_HANDLE;
   auto refuse = [&](const char *call, VkResult result) {
     Status status = check(call, result);
@@ -1072,7 +1164,7 @@ Status VulkanDevice::loadModule(const std::string &image, const uint32_t *words,
       return status;
     return Status(StatusCode::Rejected,
                   format("the driver refuses image '%s' on %s: %s",
-                         image.c_str(), this->info().name.c_str(),
+                         image.name.c_str(), this->info().name.c_str(),
                          status.message().c_str()));
   };
   if (VkResult result = createModule(*code, module))
@@ -1080,7 +1172,6 @@ Status VulkanDevice::loadModule(const std::string &image, const uint32_t *words,
   Status status;
   for (auto &[id, name] : entryNames) {
     Kernel kernel = entries[id];
-    kernel.image = image;
     kernel.code = code;
     VkResult result =
         createPipeline(module, name, kernel, /*flags=*/0, kernel.pipeline);
@@ -1088,14 +1179,18 @@ Status VulkanDevice::loadModule(const std::string &image, const uint32_t *words,
       status = refuse("vkCreateComputePipelines", result);
       break;
     }
-    Kernel &slot = kernels[name];
+    Kernel &slot = image.kernels[name];
     if (slot.pipeline)
       vk.DestroyPipeline(device, slot.pipeline, nullptr);
     slot = kernel;
-    names.push_back(name);
   }
   vk.DestroyShaderModule(device, module, nullptr);
   return status;
+}
+
+void VulkanDevice::destroyKernels(const Image &image) {
+  for (const auto &entry : image.kernels)
+    vk.DestroyPipeline(device, entry.second.pipeline, nullptr);
 }
 
 Status VulkanDevice::loadImage(const KernelImage &image) {
@@ -1124,10 +1219,11 @@ Status VulkanDevice::loadImage(const KernelImage &image) {
     if (length == 0)
       return Status(StatusCode::InvalidArgument,
                     "image '" + image.name + "' is malformed SPIR-V");
-    if (Status status =
-            loadModule(image.name, words.data() + at, length, loaded.kernels);
-        !status.ok())
+    if (Status status = loadModule(loaded, words.data() + at, length);
+        !status.ok()) {
+      destroyKernels(loaded);
       return status;
+    }
     at += length;
   }
   images.push_back(std::move(loaded));
@@ -1143,24 +1239,23 @@ Status VulkanDevice::unloadImage(const std::string &name) {
                   "no image '" + name + "' is loaded");
   if (Status status = finish(); !status.ok())
     return status;
-  for (const std::string &kernel : it->kernels) {
-    auto found = kernels.find(kernel);
-    if (found == kernels.end() || found->second.image != name)
-      continue;
-    vk.DestroyPipeline(device, found->second.pipeline, nullptr);
-    kernels.erase(found);
-  }
+  destroyKernels(*it);
   images.erase(it);
   return Status::success();
 }
 
-Expected<Kernel *> VulkanDevice::findKernel(const char *name) {
-  auto found = kernels.find(name);
-  if (found != kernels.end())
-    return &found->second;
+Expected<Kernel *> VulkanDevice::findKernel(const char *name,
+                                            const char *imageName) {
   std::string names;
-  for (const auto &entry : kernels)
-    names += (names.empty() ? "loaded: " : ", ") + entry.first;
+  for (auto image = images.rbegin(); image != images.rend(); ++image) {
+    if (imageName && image->name != imageName)
+      continue;
+    auto found = image->kernels.find(name);
+    if (found != image->kernels.end())
+      return &found->second;
+    for (const auto &entry : image->kernels)
+      names += (names.empty() ? "loaded: " : ", ") + entry.first;
+  }
   return Status(StatusCode::InvalidArgument,
                 format("no kernel '%s' is loaded; %s", name,
                        names.empty() ? "nothing is loaded" : names.c_str()));
@@ -1169,7 +1264,7 @@ Expected<Kernel *> VulkanDevice::findKernel(const char *name) {
 Status VulkanDevice::launch(const LaunchRequest &request) {
   if (Status status = checkRequest(request); !status.ok())
     return status;
-  Expected<Kernel *> found = findKernel(request.kernel);
+  Expected<Kernel *> found = findKernel(request.kernel, request.image);
   if (!found.ok())
     return found.status();
   if (isEmptyGrid(request))
@@ -1224,7 +1319,7 @@ Status VulkanDevice::launch(const LaunchRequest &request) {
 
 Expected<KernelResources> VulkanDevice::resources(const char *kernel, int64_t,
                                                   int64_t) {
-  Expected<Kernel *> found = findKernel(kernel);
+  Expected<Kernel *> found = findKernel(kernel, /*imageName=*/nullptr);
   if (!found.ok())
     return found.status();
   KernelResources result;
@@ -1249,6 +1344,8 @@ Expected<KernelResources> VulkanDevice::resources(const char *kernel, int64_t,
   vk.DestroyPipeline(device, pipeline, nullptr);
   return result;
 }
+
+void tessera::runtime::turnVulkanSelfTests() { turnsSelfTests = true; }
 
 Expected<std::unique_ptr<Device>>
 tessera::runtime::openVulkanDevice(const VulkanDriver &driver, int ordinal) {

@@ -3,6 +3,7 @@
 #ifndef TESSERA_LIB_RUNTIME_VULKAN_VULKANPIPELINECACHE_H
 #define TESSERA_LIB_RUNTIME_VULKAN_VULKANPIPELINECACHE_H
 
+#include "DriverFile.h"
 #include "VulkanDriver.h"
 
 #include "Runtime/Status.h"
@@ -11,14 +12,11 @@
 
 namespace tessera::runtime {
 
-/// A VkPipelineCache that is kept in a file, one for each device and driver:
-///
-///     tessera pipelines 1\n
-///     8 bytes    FNV-1a (64 bits) of what follows, little-endian
-///     ...        what vkGetPipelineCacheData gave
+/// A VkPipelineCache that is kept in a file, one for each device and driver.
 ///
 /// A driver is to check the data's header only (Vulkan Specification, "Pipeline
-/// Cache Header"), so that whatever was cut off or changed is found out here.
+/// Cache Header"), so that whatever was cut off or changed is found out by the
+/// file's checksum.
 class PipelineCache {
 public:
   /// Reads the file of `directory` for the device and driver that `properties`
@@ -30,9 +28,7 @@ public:
               const VkPhysicalDeviceProperties &properties,
               const VkPhysicalDeviceVulkan11Properties &identity);
 
-  /// Writes the file anew if there is more than it has: to a file of its own
-  /// first, which is then renamed. Files of other drivers for the same device
-  /// are removed.
+  /// Writes the file anew if there is more than it has.
   Status save(const VulkanFunctions &vk, VkDevice device);
 
   void close(const VulkanFunctions &vk, VkDevice device);
@@ -42,9 +38,7 @@ public:
 
 private:
   VkPipelineCache cache = VK_NULL_HANDLE;
-  std::string directory, name;
-  /// How the names of all files of this device begin.
-  std::string prefix;
+  DriverFile file{"tessera pipelines 1\n", ".pipelines"};
   /// What the file holds.
   std::string saved;
 };

@@ -1,4 +1,5 @@
-// RUN: gpu-opt %s --convert-linalg-to-tessera --split-input-file | FileCheck %s
+// RUN: gpu-opt %s --convert-linalg-to-tessera --split-input-file | FileCheck %s --check-prefixes=CHECK,WIDE
+// RUN: gpu-opt %s --convert-linalg-to-tessera="target=hip chip=gfx1100" --split-input-file | FileCheck %s --check-prefixes=CHECK,OWN
 
 #id = affine_map<(g, i, j) -> (g, i, j)>
 #group = affine_map<(g, i, j) -> (g, j)>
@@ -35,7 +36,7 @@ func.func @groups(%a: tensor<64x128xf16>, %w: tensor<128x48xi4>, %scale: tensor<
 
 // -----
 
-// There is no product of i4: as i8 it is one, and still loaded in 4 bits.
+// There is no product of i8 with i4: as i8 it is one, and still loaded in 4 bits.
 
 // CHECK-LABEL: func @integers
 // CHECK-SAME:    %[[A:.+]]: tensor<64x128xi8>, %[[W:.+]]: tensor<128x48xi4>
@@ -47,4 +48,31 @@ func.func @groups(%a: tensor<64x128xf16>, %w: tensor<128x48xi4>, %scale: tensor<
 func.func @integers(%a: tensor<64x128xi8>, %w: tensor<128x48xi4>, %c: tensor<64x48xi32>) -> tensor<64x48xi32> {
   %r = linalg.matmul ins(%a, %w : tensor<64x128xi8>, tensor<128x48xi4>) outs(%c : tensor<64x48xi32>) -> tensor<64x48xi32>
   return %r : tensor<64x48xi32>
+}
+
+// -----
+
+// A product of i4 stays one where the chip's matrix unit has it.
+
+// CHECK-LABEL: func @both
+// CHECK:         tessera.contract ins(%{{.*}}, %{{.*}} : tensor<64x128xi4>, tensor<128x48xi4>)
+// WIDE-SAME:       accumulate i32 lhs_producer {
+// WIDE:            rhs_producer {
+// OWN-NOT:       producer
+// OWN:           return
+func.func @both(%a: tensor<64x128xi4>, %w: tensor<128x48xi4>, %c: tensor<64x48xi32>) -> tensor<64x48xi32> {
+  %r = linalg.matmul ins(%a, %w : tensor<64x128xi4>, tensor<128x48xi4>) outs(%c : tensor<64x48xi32>) -> tensor<64x48xi32>
+  return %r : tensor<64x48xi32>
+}
+
+// -----
+
+// Not on memory: there are no producers, and so no widening either.
+
+// CHECK-LABEL: func @memory
+// WIDE:          linalg.matmul
+// OWN:           tessera.contract ins(%{{.*}}, %{{.*}} : memref<64x128xi4>, memref<128x48xi4>)
+func.func @memory(%a: memref<64x128xi4>, %w: memref<128x48xi4>, %c: memref<64x48xi32>) {
+  linalg.matmul ins(%a, %w : memref<64x128xi4>, memref<128x48xi4>) outs(%c : memref<64x48xi32>)
+  return
 }

@@ -76,4 +76,33 @@ gpu.module @mma {
     tessera.store %d, %C[%c0, %c0] : !tessera.fragment<16x16xi32, acc>, memref<64x64xi32>
     gpu.return
   }
+
+  // CHECK-LABEL: gpu.func @i4(
+  // GFX11:         rocdl.wmma.i32.16x16x16.iu4 {{.+}} {signA = true} : (vector<2xi32>, vector<2xi32>, vector<8xi32>)
+  // GFX12:         rocdl.wmma.i32.16x16x16.iu4 {{.+}} {signA = true} : (i32, i32, vector<8xi32>)
+  gpu.func @i4(%A: memref<64x256xi4>, %B: memref<256x64xi4>, %C: memref<64x64xi32>) kernel {
+    %c0 = arith.constant 0 : index
+    %a = tessera.load %A[%c0, %c0] : memref<64x256xi4> -> !tessera.fragment<16x16xi4, a>
+    %b = tessera.load %B[%c0, %c0] : memref<256x64xi4> -> !tessera.fragment<16x16xi4, b>
+    %c = tessera.load %C[%c0, %c0] : memref<64x64xi32> -> !tessera.fragment<16x16xi32, acc>
+    %d = tessera.mma %a, %b, %c unsigned_b
+        : !tessera.fragment<16x16xi4, a>, !tessera.fragment<16x16xi4, b> -> !tessera.fragment<16x16xi32, acc>
+    tessera.store %d, %C[%c0, %c0] : !tessera.fragment<16x16xi32, acc>, memref<64x64xi32>
+    gpu.return
+  }
+
+  // CHECK-LABEL:   gpu.func @i4_long(
+  // GFX11-COUNT-2:   rocdl.wmma.i32.16x16x16.iu4 {{.+}} {signA = true, signB = true} : (vector<2xi32>, vector<2xi32>, vector<8xi32>)
+  // GFX12-COUNT-1:   rocdl.wmma.i32.16x16x32.iu4 {{.+}} {signA = true, signB = true} : (vector<2xi32>, vector<2xi32>, vector<8xi32>)
+  // CHECK-NOT:       rocdl.wmma
+  gpu.func @i4_long(%A: memref<64x256xi4>, %B: memref<256x64xi4>, %C: memref<64x64xi32>) kernel {
+    %c0 = arith.constant 0 : index
+    %a = tessera.load %A[%c0, %c0] : memref<64x256xi4> -> !tessera.fragment<16x32xi4, a>
+    %b = tessera.load %B[%c0, %c0] : memref<256x64xi4> -> !tessera.fragment<32x16xi4, b>
+    %c = tessera.load %C[%c0, %c0] : memref<64x64xi32> -> !tessera.fragment<16x16xi32, acc>
+    %d = tessera.mma %a, %b, %c
+        : !tessera.fragment<16x32xi4, a>, !tessera.fragment<32x16xi4, b> -> !tessera.fragment<16x16xi32, acc>
+    tessera.store %d, %C[%c0, %c0] : !tessera.fragment<16x16xi32, acc>, memref<64x64xi32>
+    gpu.return
+  }
 }

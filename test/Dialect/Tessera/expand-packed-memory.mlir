@@ -60,15 +60,17 @@ func.func @masked(%a: memref<?xi4>, %i: index, %mask: vector<8xi1>, %pass: vecto
 // What a branch yields is of bytes: some back ends keep no vectors of i4 from one block to another.
 
 // CHECK-LABEL: func @branches
-// CHECK:         %[[IF:.+]]:2 = scf.if %{{.*}} -> (vector<8xi8>, index) {
-// CHECK:           %[[READ:.+]] = arith.extui %{{.*}} : vector<8xi4> to vector<8xi8>
-// CHECK:           scf.yield %[[READ]], %{{.*}} : vector<8xi8>, index
+// CHECK:         %[[IF:.+]]:2 = scf.if %{{.*}} -> (vector<4xi8>, index) {
+// CHECK:           %[[READ:.+]] = vector.load {{.*}} {alignment = 4 : i64} : memref<4xi8, {{.*}}>, vector<4xi8>
+// CHECK:           scf.yield %[[READ]], %{{.*}} : vector<4xi8>, index
 // CHECK:         } else {
-// CHECK:           %[[ZERO:.+]] = arith.constant dense<0> : vector<8xi8>
-// CHECK:           scf.yield %[[ZERO]], %{{.*}} : vector<8xi8>, index
+// CHECK:           %[[ZERO:.+]] = arith.constant dense<0> : vector<4xi8>
+// CHECK:           scf.yield %[[ZERO]], %{{.*}} : vector<4xi8>, index
 // CHECK:         memref.load
-// CHECK:         %[[FIRST:.+]] = arith.trunci %[[IF]]#0 : vector<8xi8> to vector<8xi4>
-// CHECK:         %[[SECOND:.+]] = arith.trunci %[[IF]]#0 : vector<8xi8> to vector<8xi4>
+// CHECK:         arith.shrui %[[IF]]#0, %{{.*}} : vector<4xi8>
+// CHECK:         %[[FIRST:.+]] = arith.trunci %{{.*}} : vector<8xi8> to vector<8xi4>
+// CHECK:         arith.shrui %[[IF]]#0, %{{.*}} : vector<4xi8>
+// CHECK:         %[[SECOND:.+]] = arith.trunci %{{.*}} : vector<8xi8> to vector<8xi4>
 // CHECK:         arith.addi %[[SECOND]], %[[FIRST]]
 func.func @branches(%a: memref<?xi4>, %i: index, %some: i1) -> vector<8xi4> {
   %zero = arith.constant dense<0> : vector<8xi4>
@@ -136,4 +138,29 @@ func.func @gather(%a: memref<16xi4>, %at: vector<4xindex>, %mask: vector<4xi1>, 
   // expected-error @below {{no way to read elements of i4, of which two share a byte, by this op}}
   %x = vector.gather %a[%c0] [%at], %mask, %pass : memref<16xi4>, vector<4xindex>, vector<4xi1>, vector<4xi4> into vector<4xi4>
   return %x : vector<4xi4>
+}
+
+// -----
+
+// What wants bits, or writes them, has the bytes: no element is by itself.
+
+// CHECK-LABEL: func @bits
+// CHECK-SAME:    %[[WORDS:[a-z0-9]+]]: vector<2xi32>
+// CHECK:         %[[WRITTEN:.+]] = vector.bitcast %[[WORDS]] : vector<2xi32> to vector<8xi8>
+// CHECK:         %[[LOW:.+]] = vector.load {{.*}} : memref<4xi8, {{.*}}>, vector<4xi8>
+// CHECK:         %[[HIGH:.+]] = vector.load {{.*}} : memref<4xi8, {{.*}}>, vector<4xi8>
+// CHECK:         vector.store %[[WRITTEN]], %{{.*}} {alignment = 8 : i64} : memref<8xi8, {{.*}}>, vector<8xi8>
+// CHECK:         %[[READ:.+]] = vector.shuffle %[[LOW]], %[[HIGH]] [0, 1, 2, 3, 4, 5, 6, 7] : vector<4xi8>, vector<4xi8>
+// CHECK:         %[[RESULT:.+]] = vector.bitcast %[[READ]] : vector<8xi8> to vector<2xi32>
+// CHECK:         return %[[RESULT]]
+func.func @bits(%a: memref<6x16xi4>, %i: index, %words: vector<2xi32>) -> vector<2xi32> {
+  %c0 = arith.constant 0 : index
+  %c8 = arith.constant 8 : index
+  %written = vector.bitcast %words : vector<2xi32> to vector<16xi4>
+  %low = vector.load %a[%i, %c0] {alignment = 4 : i64} : memref<6x16xi4>, vector<8xi4>
+  %high = vector.load %a[%i, %c8] {alignment = 4 : i64} : memref<6x16xi4>, vector<8xi4>
+  %both = vector.shuffle %low, %high [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15] : vector<8xi4>, vector<8xi4>
+  vector.store %written, %a[%i, %c0] {alignment = 8 : i64} : memref<6x16xi4>, vector<16xi4>
+  %read = vector.bitcast %both : vector<16xi4> to vector<2xi32>
+  return %read : vector<2xi32>
 }

@@ -222,7 +222,7 @@ func.func @mma_c2_accumulator(%a: !tessera.fragment<16x16xf8E4M3FNUZ, a>, %b: !t
 
 func.func @mma_c3(%a: !tessera.fragment<16x16xf16, a>, %b: !tessera.fragment<16x16xf16, b>,
                   %c: !tessera.fragment<16x16xf32, acc>) {
-  // expected-error @+1 {{mma_c3: unsigned_a and unsigned_b need i8 operands, not 'f16'}}
+  // expected-error @+1 {{mma_c3: unsigned_a and unsigned_b need operands of i8 or i4, not 'f16'}}
   %0 = tessera.mma %a, %b, %c unsigned_b : !tessera.fragment<16x16xf16, a>, !tessera.fragment<16x16xf16, b> -> !tessera.fragment<16x16xf32, acc>
   return
 }

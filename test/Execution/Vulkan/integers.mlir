@@ -8,6 +8,16 @@
 // RUN: %{run} --entry=unsigned --arg=random --arg=random:2 2>&1 | FileCheck %s
 // RUN: %{run} --entry=mixed --arg=random --arg=random:2 2>&1 | FileCheck %s
 // RUN: %{run} --entry=scaled --arg=random --arg=random:2 2>&1 | FileCheck %s
+//
+// A device that says to have products of one sign only.
+// DEFINE: %{only} = %software lavapipe gpu-runner %s --verify --validate --require-mma --explain --arg=random --arg=random:2
+// RUN: %{only} --target=vulkan:s8-w32768-t1024-m8n8k8.u32.u8 --entry=signed 2>&1 | FileCheck %s
+// RUN: %{only} --target=vulkan:s8-w32768-t1024-m8n8k8.u32.u8 --entry=unsigned 2>&1 | FileCheck %s
+// RUN: %{only} --target=vulkan:s8-w32768-t1024-m8n8k8.u32.u8 --entry=mixed 2>&1 | FileCheck %s
+// RUN: %{only} --target=vulkan:s8-w32768-t1024-m8n8k8.u32.u8 --entry=scaled 2>&1 | FileCheck %s
+// RUN: %{only} --target=vulkan:s8-w32768-t1024-m8n8k8.s32.s8 --entry=signed 2>&1 | FileCheck %s
+// RUN: %{only} --target=vulkan:s8-w32768-t1024-m8n8k8.s32.s8 --entry=unsigned 2>&1 | FileCheck %s
+// RUN: %{only} --target=vulkan:s8-w32768-t1024-m8n8k8.s32.s8 --entry=mixed 2>&1 | FileCheck %s
 // CHECK: coop.m8n8k8.i32.i8, on the matrix unit
 // CHECK: {{^}}verified
 

@@ -170,7 +170,7 @@ def Tessera_MmaOp : Tessera_Op<"mma",
     | bf16                                   | f32      |
     | f32                                    | f32      |
     | f64                                    | f64      |
-    | i8 (signed, or unsigned by attribute)  | i32      |
+    | i8 or i4 (or unsigned, by attribute)   | i32      |
     | f8E4M3FN, f8E5M2 (mixed too)           | f32, f16 |
     | f8E4M3FNUZ, f8E5M2FNUZ (mixed too)     | f32      |
 
@@ -180,12 +180,12 @@ def Tessera_MmaOp : Tessera_Op<"mma",
     8-bit floats; where the chip's table knows that it does, sums of at most 128
     products are added up in the accumulator's type. `precision fast_f8` permits
     that all of a sum is kept in so few bits.
-    Integers wrap. `unsigned_a`, `unsigned_b` read i8 elements as unsigned.
+    Integers wrap. `unsigned_a`, `unsigned_b` read elements of i8 and i4 as unsigned.
 
     Constraints
     - `mma_c1`: `a` is MxK, `b` is KxN and `acc` is MxN.
     - `mma_c2`: the element types stand in one row of the table.
-    - `mma_c3`: `unsigned_a` and `unsigned_b` need i8 operands.
+    - `mma_c3`: `unsigned_a` and `unsigned_b` need operands of i8 or i4.
     - `mma_c4`: `precision tf32` needs f32 operands, `precision fast_f8` 8-bit
       floats.
 

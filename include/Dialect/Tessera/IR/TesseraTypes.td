@@ -26,8 +26,8 @@ def Tessera_FragmentType : Tessera_Type<"Fragment", "fragment"> {
     `tessera.reduce`, and operands of `tessera.broadcast`.
 
     Element types: f16, bf16, f32, f64, i4, i8, i32, f8E4M3FN, f8E5M2,
-    f8E4M3FNUZ, f8E5M2FNUZ. No product takes i4: it is what a weight is loaded
-    as, and converted from by a `tessera.map`.
+    f8E4M3FNUZ, f8E5M2FNUZ. Few chips have products of i4; elsewhere it is what a
+    weight is loaded as, and converted from by a `tessera.map`.
 
     Once legalized, the type names the instruction whose lane map distributes
     it: `!tessera.fragment<64x64xf32, acc, "mma.m16n8k16.f32.f16">`.

@@ -24,8 +24,8 @@ struct MatrixInstruction {
   /// Unique over all tables; what `!tessera.fragment<..., "name">` says.
   std::string name;
   int64_t m, n, k;
-  /// Element types by their MLIR spelling: "f16", "bf16", "f32", "f64", "i8",
-  /// "i32", "f8E4M3FN", "f8E5M2", "f8E4M3FNUZ", "f8E5M2FNUZ".
+  /// Element types by their MLIR spelling: "f16", "bf16", "f32", "f64", "i4",
+  /// "i8", "i32", "f8E4M3FN", "f8E5M2", "f8E4M3FNUZ", "f8E5M2FNUZ".
   std::string aType, bType, accType;
   /// Rounds or truncates f32 operands to tf32: needs `precision tf32`.
   bool tf32 = false;
@@ -33,9 +33,13 @@ struct MatrixInstruction {
   /// permits that, it adds up at most `maxFewBits` products at a time, to
   /// registers besides the accumulator.
   bool fewBits = false;
-  /// Reads elements of i8 as signed only; others take `unsigned_a` and
+  /// Reads integers as signed only; others take `unsigned_a` and
   /// `unsigned_b`.
   bool signedOnly = false;
+  /// Of an opaque instruction of i8: which products the device has. The
+  /// conversion makes those of other signs of several of these.
+  enum class Signs { Both, Signed, Unsigned };
+  Signs signs = Signs::Both;
   /// Runs on a matrix unit; otherwise it is made of scalar FMAs, or of dot
   /// products that each lane computes by itself.
   bool matrixUnit = true;
@@ -301,9 +305,14 @@ const std::vector<Chip> &getAllChips();
 /// The name of the chip this program runs on, for the target `cpu`.
 llvm::StringRef getHostChip();
 
+/// Whether the matrix unit of `chip` multiplies these types, for some shape.
+bool hasMatrixProduct(const Chip &chip, Type a, Type b, Type acc);
+
 /// The best instruction of `chip` for a product of these types by so many
-/// subgroups together, whose shape divides MxNxK. Null if there is none. `why`
-/// receives a line for each row of these types, or of the matrix unit, that was
+/// subgroups together, whose shape divides MxNxK. Where none takes operands of
+/// i4, it is one of i8, to which they are to be widened in registers, with or
+/// without a sign: i8 has room for both. Null if there is none. `why` receives
+/// a line for each row of these types, or of the matrix unit, that was
 /// passed over, and why. `aInMemory`: a is in swizzled workgroup memory, if the
 /// instruction wants it there; else it is in registers. `anyUnsigned`: elements
 /// of a or of b are unsigned.

@@ -697,7 +697,8 @@ def TesseraExpandPackedMemory : Pass<"tessera-expand-packed-memory"> {
   let description = [{
     Expects loads from memrefs of i4 by `memref.load`, `vector.load` and
     `vector.maskedload`. Leaves loads of bytes, shifts and truncations, and
-    vectors of i4 that branches (`scf.if`) yield as vectors of i8.
+    vectors of i4 that branches (`scf.if`) yield as their bytes. A
+    `vector.bitcast` from vectors of i4, and a store, take these bytes too.
 
     Memory of i4 holds two elements in a byte, the first of them in the low
     bits: element `i` in row-major order is in byte `i / 2`, at bit

@@ -93,6 +93,10 @@ int64_t getFragmentGroup(Operation *op);
 /// a load or store, from the time when it can still be found.
 inline llvm::StringRef getAlignmentAttrName() { return "tessera.alignment"; }
 
+/// The discardable attribute of a `tessera.mma` whose operands of i4 were
+/// widened to i8, since no instruction takes them as they were.
+inline llvm::StringRef getWidenedAttrName() { return "tessera.widened"; }
+
 /// The discardable attribute on a `gpu.launch` that computes a product without
 /// fragments: a dictionary of `product`, its shape and types, and `why`. The
 /// module has a dictionary of these by the kernels' names, `tessera.products`.
@@ -118,10 +122,20 @@ bool isPacked(Type type);
 /// Bytes of one element of `type` in memory, or of what shares a byte with it.
 int64_t getElementBytes(Type type);
 
-/// Element `linear` of memory of packed elements: the byte that it is in
-/// (index) as the first of a view of `count` bytes, which is returned.
-Value emitByteView(OpBuilder &builder, Location loc, Value memory, Value linear,
+/// The byte (index) of memory of packed elements that holds the one at
+/// `indices`. Where rows begin at bytes, only the last index is halved: sums of
+/// the others stay such.
+Value emitByteIndex(OpBuilder &builder, Location loc, Value memory,
+                    ValueRange indices);
+
+/// A view of `count` bytes of memory of packed elements, from byte `first`
+/// (index) on.
+Value emitByteView(OpBuilder &builder, Location loc, Value memory, Value first,
                    int64_t count);
+
+/// A product along K is cut into so many fragments side by side at most; more
+/// of them are a loop.
+inline constexpr int64_t maxUnrolledFragments = 4;
 
 /// The number of the element at `indices` of `memory` in its buffer: from the
 /// strides and the offset.

@@ -346,7 +346,8 @@ bool mlir::tessera::isValidProduct(Type a, Type b, Type acc) {
     return acc.isF32();
   if (a.isF64() && b.isF64())
     return acc.isF64();
-  if (a.isSignlessInteger(8) && b.isSignlessInteger(8))
+  if ((a.isSignlessInteger(8) && b.isSignlessInteger(8)) ||
+      (a.isSignlessInteger(4) && b.isSignlessInteger(4)))
     return acc.isSignlessInteger(32);
   if (isa<Float8E4M3FNType, Float8E5M2Type>(a) &&
       isa<Float8E4M3FNType, Float8E5M2Type>(b))

@@ -189,9 +189,10 @@ LogicalResult MmaOp::verify() {
                          << a.getElementType() << " and " << b.getElementType()
                          << " accumulated in " << acc.getElementType();
   if ((getUnsignedA() || getUnsignedB()) &&
-      !a.getElementType().isSignlessInteger(8))
-    return emitOpError() << "mma_c3: unsigned_a and unsigned_b need i8 "
-                            "operands, not "
+      !a.getElementType().isSignlessInteger(8) &&
+      !a.getElementType().isSignlessInteger(4))
+    return emitOpError() << "mma_c3: unsigned_a and unsigned_b need operands "
+                            "of i8 or i4, not "
                          << a.getElementType();
   auto isFloat8 = [](Type type) {
     return isa<FloatType>(type) && type.getIntOrFloatBitWidth() == 8;

@@ -34,8 +34,8 @@
 // then is a map here not the document's, and its maker says so.
 //
 // Not here: forms of several blocks (4x4x4 of 16 blocks and the like), which
-// are several small products; sparse forms, and scaled ones; products of i4,
-// which the dialect does not have, and those with sums in bf16.
+// are several small products; sparse forms, and scaled ones; those with sums in
+// bf16.
 //
 //===----------------------------------------------------------------------===//
 
@@ -149,19 +149,24 @@ static const Row rows[] = {
     {Family::Mfma, 16, 16, 128, "f8E5M2", "f8E5M2", "f32", Gfx950},
     {Family::Mfma, 32, 32, 16, "f8E5M2", "f8E5M2", "f32", Gfx950},
     {Family::Mfma, 16, 16, 32, "f8E5M2", "f8E5M2", "f32", Gfx950},
-    // V_WMMA_F32_16X16X16_F16, V_WMMA_F16_16X16X16_F16, ..._BF16, and
-    // V_WMMA_I32_16X16X16_IU8. RDNA3 has an element of an f16 accumulator in
-    // one half of a register each (OP_SEL says which); the maps count elements.
+    // V_WMMA_F32_16X16X16_F16, V_WMMA_F16_16X16X16_F16, ..._BF16,
+    // V_WMMA_I32_16X16X16_IU8 and ..._IU4. RDNA3 has an element of an f16
+    // accumulator in one half of a register each (OP_SEL says which); the maps
+    // count elements.
     {Family::Wmma, 16, 16, 16, "f16", "f16", "f32", Gfx11},
     {Family::Wmma, 16, 16, 16, "f16", "f16", "f16", Gfx11},
     {Family::Wmma, 16, 16, 16, "bf16", "bf16", "f32", Gfx11},
     {Family::Wmma, 16, 16, 16, "i8", "i8", "i32", Gfx11},
-    // The same of RDNA4, and V_WMMA_F32_16X16X16_FP8_FP8 and its neighbours, as
-    // the Open Compute Project has these types.
+    {Family::Wmma, 16, 16, 16, "i4", "i4", "i32", Gfx11},
+    // The same of RDNA4, V_WMMA_I32_16X16X32_IU4, and
+    // V_WMMA_F32_16X16X16_FP8_FP8 and its neighbours, as the Open Compute
+    // Project has these types.
     {Family::Wmma12, 16, 16, 16, "f16", "f16", "f32", Gfx12},
     {Family::Wmma12, 16, 16, 16, "f16", "f16", "f16", Gfx12},
     {Family::Wmma12, 16, 16, 16, "bf16", "bf16", "f32", Gfx12},
     {Family::Wmma12, 16, 16, 16, "i8", "i8", "i32", Gfx12},
+    {Family::Wmma12, 16, 16, 32, "i4", "i4", "i32", Gfx12},
+    {Family::Wmma12, 16, 16, 16, "i4", "i4", "i32", Gfx12},
     {Family::Wmma12, 16, 16, 16, "f8E4M3FN", "f8E4M3FN", "f32", Gfx12},
     {Family::Wmma12, 16, 16, 16, "f8E4M3FN", "f8E5M2", "f32", Gfx12},
     {Family::Wmma12, 16, 16, 16, "f8E5M2", "f8E4M3FN", "f32", Gfx12},

@@ -6,6 +6,7 @@
 
 #include "Dialect/Tessera/Target/Chip.h"
 #include "Dialect/Tessera/Target/Emulation.h"
+#include "Dialect/Tessera/Target/Nearest.h"
 #include "Tables.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -93,11 +94,30 @@ static std::string spell(Type type) {
   return text;
 }
 
+bool mlir::tessera::hasMatrixProduct(const Chip &chip, Type a, Type b,
+                                     Type acc) {
+  std::string aName = spell(a), bName = spell(b), accName = spell(acc);
+  return llvm::any_of(chip.instructions, [&](const MatrixInstruction &row) {
+    return row.matrixUnit && row.aType == aName && row.bType == bName &&
+           row.accType == accName;
+  });
+}
+
 const MatrixInstruction *mlir::tessera::selectInstruction(
     const Chip &chip, Type a, Type b, Type acc, Precision precision, int64_t m,
     int64_t n, int64_t k, llvm::SmallVectorImpl<std::string> *why,
     int64_t subgroups, bool aInMemory, bool anyUnsigned) {
-  std::string aName = spell(a), bName = spell(b), accName = spell(acc);
+  return selectInstruction(chip,
+                           {spell(a), spell(b), spell(acc), precision, m, n, k,
+                            subgroups, aInMemory, anyUnsigned},
+                           why);
+}
+
+const MatrixInstruction *
+mlir::tessera::selectInstruction(const Chip &chip, const ProductForm &form,
+                                 llvm::SmallVectorImpl<std::string> *why) {
+  const auto &[aName, bName, accName, precision, m, n, k, subgroups, aInMemory,
+               anyUnsigned] = form;
   bool anyMatrixRow = false;
   const MatrixInstruction *chosen = nullptr;
   for (const MatrixInstruction &row : chip.instructions) {
@@ -126,6 +146,17 @@ const MatrixInstruction *mlir::tessera::selectInstruction(
       chosen = &row;
     else if (why && !reason.empty())
       why->push_back(row.name + ": " + reason);
+  }
+  if (!chosen && aName == "i4" && bName == "i4") {
+    if (why)
+      why->push_back(chip.name + " has no instruction for this product of " +
+                     aName + ": operands are widened to i8 in registers");
+    // What reads memory would find them as they were.
+    ProductForm wide = form;
+    wide.a = wide.b = "i8";
+    wide.aInMemory = wide.anyUnsigned = false;
+    const MatrixInstruction *row = selectInstruction(chip, wide, why);
+    return row && !row->bInMemory ? row : nullptr;
   }
   if (why && !anyMatrixRow) {
     std::string line = chip.name + " has no matrix instruction for " + aName +

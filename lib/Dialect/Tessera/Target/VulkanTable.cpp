@@ -54,10 +54,10 @@ static LaneMap getExtentMap(int64_t rows, int64_t cols, int64_t lanes) {
 
 /// "m16n16k16.f32.f16". None for shapes and types that the dialect has not. The
 /// dialect's i8 has its sign in the op, so that a row of it stands for both
-/// products of a shape, "s32.s8" and "u32.u8": `unsignedToo` where the device
-/// has the second one as well.
+/// products of a shape, "s32.s8" and "u32.u8", of which a device may have one.
 static std::optional<MatrixInstruction>
-parseProduct(llvm::StringRef text, int64_t lanes, bool unsignedToo) {
+parseProduct(llvm::StringRef text, int64_t lanes,
+             llvm::ArrayRef<llvm::StringRef> all) {
   MatrixInstruction row;
   auto [shape, types] = text.split('.');
   llvm::StringRef extents = shape;
@@ -69,10 +69,19 @@ parseProduct(llvm::StringRef text, int64_t lanes, bool unsignedToo) {
   for (int64_t extent : {row.m, row.n, row.k})
     if (extent <= 0 || extent > 256 || !llvm::isPowerOf2_64(extent))
       return std::nullopt;
-  if (types == "s32.s8") {
+  bool isUnsigned = types == "u32.u8";
+  if (types == "s32.s8" || isUnsigned) {
+    bool hasOther = llvm::is_contained(
+        all, (extents + (isUnsigned ? ".s32.s8" : ".u32.u8")).str());
+    // The signed one stands for both.
+    if (isUnsigned && hasOther)
+      return std::nullopt;
     row.accType = "i32";
     row.aType = row.bType = "i8";
-    row.signedOnly = !unsignedToo;
+    using Signs = MatrixInstruction::Signs;
+    row.signs = hasOther     ? Signs::Both
+                : isUnsigned ? Signs::Unsigned
+                             : Signs::Signed;
   } else {
     auto [acc, operand] = types.split('.');
     auto isFloat = [](llvm::StringRef type) {
@@ -111,13 +120,10 @@ mlir::tessera::parseReportedChip(llvm::StringRef target, llvm::StringRef name,
       !llvm::isPowerOf2_64(chip->subgroupSize) || chip->subgroupSize > 128 ||
       (chip->hasLanes() && chip->subgroupSize < 8))
     return nullptr;
-  for (llvm::StringRef field : llvm::ArrayRef(fields).drop_front(3)) {
-    std::string other = (field.split('.').first + ".u32.u8").str();
+  for (llvm::StringRef field : llvm::ArrayRef(fields).drop_front(3))
     if (std::optional<MatrixInstruction> row =
-            parseProduct(field, chip->subgroupSize,
-                         llvm::is_contained(fields, llvm::StringRef(other))))
+            parseProduct(field, chip->subgroupSize, fields))
       chip->instructions.push_back(std::move(*row));
-  }
   // An eighth is for matrices on their way to vectors and back.
   if (!chip->instructions.empty())
     chip->workgroupMemoryBytes -= chip->workgroupMemoryBytes / 8;

@@ -270,9 +270,14 @@ static ScheduleAttr makeDefaultSchedule(ContractOp op, const Chip &chip,
   // What is empty gets the tiles of what is smallest.
   for (int64_t &extent : extents)
     extent = extent == 0 ? 1 : extent;
-  int64_t operandBytes =
-      std::max(getElementBytes(getElementTypeOrSelf(op.getLhs().getType())),
-               getElementBytes(getElementTypeOrSelf(op.getRhs().getType())));
+  // What is widened before it is multiplied fills bytes.
+  auto getBits = [&](unsigned side) {
+    Value operand = side ? op.getRhs() : op.getLhs();
+    return isPacked(op.getProductType(side))
+               ? getElementBits(op.getProductType(side))
+               : 8 * getElementBytes(getElementTypeOrSelf(operand.getType()));
+  };
+  int64_t operandBits = std::max(getBits(0), getBits(1));
 
   // The class of instruction: any K that a step may have will do for the
   // question.
@@ -314,12 +319,16 @@ static ScheduleAttr makeDefaultSchedule(ContractOp op, const Chip &chip,
   }
 
   // Without staging, a step is one fragment: no longer than the default says.
-  int64_t step = std::max(defaults.kBytes / operandBytes, int64_t(1));
+  int64_t step = std::max(8 * defaults.kBytes / operandBits, int64_t(1));
   instruction = select(op, chip, subgroup,
                        stages == 0 ? std::gcd(step, longest) : longest);
   int64_t kFragment = instruction ? instruction->k : 1;
-  int64_t k = std::max(defaults.kBytes / operandBytes / kFragment, int64_t(1)) *
-              kFragment;
+  int64_t k =
+      std::max(8 * defaults.kBytes / operandBits / kFragment, int64_t(1)) *
+      kFragment;
+  // Elements of half a byte have short fragments for so long a step.
+  if (operandBits < 8)
+    k = std::min(k, maxUnrolledFragments * kFragment);
 
   // A producer's inputs may limit the step. kFragment divides the limit.
   while (limit && limit % k)

@@ -15,6 +15,9 @@
 // Byte b2 is read only where the last element is in it: no byte without an
 // element of the vector is touched.
 //
+// What takes a vector as it is in memory, as words of a matrix instruction or
+// to write it again, has its bytes, and no element is ever by itself.
+//
 //===----------------------------------------------------------------------===//
 
 #include "Dialect/Tessera/Transforms/Passes.h"
@@ -25,6 +28,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 namespace mlir::tessera {
@@ -40,13 +44,87 @@ static bool isPackedMemory(Type type) {
   return memory && isPacked(memory.getElementType());
 }
 
+/// A vector of i4 as one of i8.
+static Value widen(OpBuilder &builder, Location loc, Value vector) {
+  auto type = cast<VectorType>(vector.getType());
+  return builder.createOrFold<arith::ExtUIOp>(
+      loc, type.cloneWith(std::nullopt, builder.getI8Type()), vector);
+}
+
+/// The bytes of vectors of i4, where there are any in the program.
+using BytesOf = llvm::DenseMap<Value, Value>;
+
+static Value splat(ImplicitLocOpBuilder &b, VectorType type, int64_t value) {
+  return arith::ConstantOp::create(
+      b, DenseElementsAttr::get(
+             type, b.getIntegerAttr(type.getElementType(), value)));
+}
+
+/// Every other element, from `from` on.
+static Value takeHalf(ImplicitLocOpBuilder &b, Value vector, int64_t from) {
+  SmallVector<int64_t> places;
+  int64_t size = cast<VectorType>(vector.getType()).getNumElements();
+  for (int64_t i = from; i < size; i += 2)
+    places.push_back(i);
+  return vector::ShuffleOp::create(b, vector, vector, places);
+}
+
+/// The two elements of each byte, a byte each. What is above an element's bits
+/// is of no interest.
+static Value unpack(ImplicitLocOpBuilder &b, Value bytes) {
+  auto bytesType = cast<VectorType>(bytes.getType());
+  Value high = arith::ShRUIOp::create(b, bytes, splat(b, bytesType, 4));
+  SmallVector<int64_t> places;
+  int64_t size = bytesType.getNumElements();
+  for (int64_t i = 0; i < size; ++i)
+    places.append({i, size + i});
+  return vector::ShuffleOp::create(b, bytes, high, places);
+}
+
+/// The elements of `bytes` as a vector of i4, which `bytesOf` knows.
+static Value emitElements(ImplicitLocOpBuilder &b, Value bytes, Type i4,
+                          BytesOf &bytesOf) {
+  int64_t size = cast<VectorType>(bytes.getType()).getNumElements();
+  Value result = arith::TruncIOp::create(b, VectorType::get(2 * size, i4),
+                                         unpack(b, bytes));
+  bytesOf[result] = bytes;
+  return result;
+}
+
+/// The bytes of an even number of elements.
+static Value emitBytes(ImplicitLocOpBuilder &b, Value vector,
+                       const BytesOf &bytesOf) {
+  if (Value bytes = bytesOf.lookup(vector))
+    return bytes;
+  int64_t size = cast<VectorType>(vector.getType()).getNumElements() / 2;
+  // Vectors one behind the other.
+  if (auto shuffle = vector.getDefiningOp<vector::ShuffleOp>()) {
+    ArrayRef<int64_t> mask = shuffle.getMask();
+    bool inOrder = llvm::equal(mask, llvm::seq<int64_t>(0, 2 * size));
+    int64_t ofFirst = shuffle.getV1VectorType().getNumElements(),
+            ofSecond = shuffle.getV2VectorType().getNumElements();
+    if (inOrder && ofFirst + ofSecond == 2 * size && ofFirst % 2 == 0)
+      return vector::ShuffleOp::create(
+          b, emitBytes(b, shuffle.getV1(), bytesOf),
+          emitBytes(b, shuffle.getV2(), bytesOf),
+          llvm::to_vector(llvm::seq<int64_t>(0, size)));
+  }
+  auto bytesType = VectorType::get(size, b.getI8Type());
+  if (matchPattern(vector, m_Zero()))
+    return splat(b, bytesType, 0);
+  Value wide = widen(b, b.getLoc(), vector);
+  return arith::OrIOp::create(
+      b, takeHalf(b, wide, 0),
+      arith::ShLIOp::create(b, takeHalf(b, wide, 1), splat(b, bytesType, 4)));
+}
+
 namespace {
 /// Reads and writes elements of one memref.
 class Packed {
 public:
-  Packed(ImplicitLocOpBuilder &builder, Value memory, ValueRange indices)
-      : b(builder), memory(memory),
-        first(emitLinearIndex(b, b.getLoc(), memory, indices)) {}
+  Packed(ImplicitLocOpBuilder &builder, Value memory, ValueRange indices,
+         BytesOf &bytesOf)
+      : b(builder), memory(memory), indices(indices), bytesOf(bytesOf) {}
 
   /// The element `distance` behind the first.
   Value loadElement(int64_t distance = 0);
@@ -62,15 +140,22 @@ private:
     return arith::ConstantIndexOp::create(b, value);
   }
   Value splat(VectorType type, int64_t value) {
-    return arith::ConstantOp::create(
-        b, DenseElementsAttr::get(
-               type, b.getIntegerAttr(type.getElementType(), value)));
+    return ::splat(b, type, value);
   }
+  /// The number of an element in its buffer.
   Value at(int64_t distance) {
+    if (!first)
+      first = emitLinearIndex(b, b.getLoc(), memory, indices);
     return b.createOrFold<arith::AddIOp>(first, constant(distance));
   }
+  /// Bytes from the first element on, which is at one.
+  Value viewAligned(int64_t bytes) {
+    Value byte = emitByteIndex(b, b.getLoc(), memory, indices);
+    return emitByteView(b, b.getLoc(), memory, byte, bytes);
+  }
   Value view(Value linear, int64_t bytes) {
-    return emitByteView(b, b.getLoc(), memory, linear, bytes);
+    Value byte = b.createOrFold<arith::ShRUIOp>(linear, constant(1));
+    return emitByteView(b, b.getLoc(), memory, byte, bytes);
   }
   /// The byte that holds an element.
   Value loadByte(Value linear) {
@@ -81,41 +166,14 @@ private:
                                  arith::AndIOp::create(b, linear, constant(1)),
                                  constant(0));
   }
-  /// Every other element, from `from` on.
-  Value takeHalf(Value vector, int64_t from);
-  /// The two elements of each byte, a byte each. What is above an element's
-  /// bits is of no interest.
-  Value unpack(Value bytes);
 
   ImplicitLocOpBuilder &b;
-  Value memory, first;
+  Value memory;
+  ValueRange indices;
+  Value first;
+  BytesOf &bytesOf;
 };
 } // namespace
-
-Value Packed::takeHalf(Value vector, int64_t from) {
-  SmallVector<int64_t> places;
-  int64_t size = cast<VectorType>(vector.getType()).getNumElements();
-  for (int64_t i = from; i < size; i += 2)
-    places.push_back(i);
-  return vector::ShuffleOp::create(b, vector, vector, places);
-}
-
-/// A vector of i4 as one of i8.
-static Value widen(OpBuilder &builder, Location loc, Value vector) {
-  auto type = cast<VectorType>(vector.getType());
-  return builder.createOrFold<arith::ExtUIOp>(
-      loc, type.cloneWith(std::nullopt, builder.getI8Type()), vector);
-}
-
-Value Packed::unpack(Value bytes) {
-  auto bytesType = cast<VectorType>(bytes.getType());
-  Value high = arith::ShRUIOp::create(b, bytes, splat(bytesType, 4));
-  SmallVector<int64_t> places;
-  int64_t size = bytesType.getNumElements();
-  for (int64_t i = 0; i < size; ++i)
-    places.append({i, size + i});
-  return vector::ShuffleOp::create(b, bytes, high, places);
-}
 
 Value Packed::loadElement(int64_t distance) {
   Value linear = at(distance);
@@ -132,20 +190,21 @@ Value Packed::loadVector(VectorType type, llvm::MaybeAlign alignment,
                          Value mask, Value passThrough) {
   int64_t size = type.getNumElements() / 2;
   auto bytesType = VectorType::get(size, b.getI8Type());
-  Value from = view(first, size), zero = constant(0);
+  Value zero = constant(0);
   if (alignment && !mask)
-    return arith::TruncIOp::create(
-        b, type,
-        unpack(vector::LoadOp::create(b, bytesType, from, zero,
-                                      /*nontemporal=*/false, alignment)));
+    return emitElements(
+        b,
+        vector::LoadOp::create(b, bytesType, viewAligned(size), zero,
+                               /*nontemporal=*/false, alignment),
+        type.getElementType(), bytesOf);
 
-  Value odd = isOdd(first), bytes, behind;
+  Value from = view(at(0), size), odd = isOdd(at(0)), bytes, behind;
   if (!mask) {
     bytes = vector::LoadOp::create(b, bytesType, from, zero);
     behind = loadByte(at(2 * size - 1));
   } else {
     // A byte is read for either of its elements.
-    Value evens = takeHalf(mask, 0), odds = takeHalf(mask, 1);
+    Value evens = takeHalf(b, mask, 0), odds = takeHalf(b, mask, 1);
     auto maskType = cast<VectorType>(evens.getType());
     SmallVector<int64_t> moved{0};
     for (int64_t i = 0; i + 1 < size; ++i)
@@ -174,23 +233,19 @@ Value Packed::loadVector(VectorType type, llvm::MaybeAlign alignment,
   Value four = splat(bytesType, 4);
   Value moved = arith::OrIOp::create(b, arith::ShRUIOp::create(b, bytes, four),
                                      arith::ShLIOp::create(b, next, four));
-  Value result = unpack(arith::SelectOp::create(b, odd, moved, bytes));
+  bytes = arith::SelectOp::create(b, odd, moved, bytes);
+  if (!mask)
+    return emitElements(b, bytes, type.getElementType(), bytesOf);
   // Chosen among bytes: some back ends have no registers for vectors of i4.
-  if (mask)
-    result = arith::SelectOp::create(b, mask, result,
-                                     widen(b, b.getLoc(), passThrough));
+  Value result = arith::SelectOp::create(b, mask, unpack(b, bytes),
+                                         widen(b, b.getLoc(), passThrough));
   return arith::TruncIOp::create(b, type, result);
 }
 
 void Packed::storeVector(Value vector, llvm::MaybeAlign alignment) {
   int64_t size = cast<VectorType>(vector.getType()).getNumElements() / 2;
-  auto bytesType = VectorType::get(size, b.getI8Type());
-  vector = widen(b, b.getLoc(), vector);
-  Value low = takeHalf(vector, 0), high = takeHalf(vector, 1);
-  Value bytes = arith::OrIOp::create(
-      b, low, arith::ShLIOp::create(b, high, splat(bytesType, 4)));
-  vector::StoreOp::create(b, bytes, view(first, size), constant(0),
-                          /*nontemporal=*/false, alignment);
+  vector::StoreOp::create(b, emitBytes(b, vector, bytesOf), viewAligned(size),
+                          constant(0), /*nontemporal=*/false, alignment);
 }
 
 /// Whether vectors of the type are made of bytes.
@@ -208,33 +263,40 @@ static Value loadElements(ImplicitLocOpBuilder &b, Packed &packed,
   return vector::FromElementsOp::create(b, type, elements);
 }
 
+/// Whether values of the type are vectors of elements that share bytes.
+static bool isPackedVector(Type type) {
+  auto vector = dyn_cast<VectorType>(type);
+  return vector && isPacked(vector.getElementType());
+}
+
 /// Rewrites an access that there is a way for; false where there is none.
-static bool expand(Operation *op) {
+static bool expand(Operation *op, BytesOf &bytesOf) {
   ImplicitLocOpBuilder b(op->getLoc(), op);
   auto align = [](std::optional<uint64_t> bytes) {
     return bytes ? llvm::MaybeAlign(*bytes) : llvm::MaybeAlign();
   };
   Value result;
   if (auto load = dyn_cast<memref::LoadOp>(op)) {
-    result = Packed(b, load.getMemRef(), load.getIndices()).loadElement();
+    result =
+        Packed(b, load.getMemRef(), load.getIndices(), bytesOf).loadElement();
   } else if (auto load = dyn_cast<vector::LoadOp>(op)) {
     VectorType type = load.getVectorType();
     if (type.getRank() != 1 || type.isScalable())
       return false;
-    Packed packed(b, load.getBase(), load.getIndices());
+    Packed packed(b, load.getBase(), load.getIndices(), bytesOf);
     result = isOfBytes(type)
                  ? packed.loadVector(type, align(load.getAlignment()))
                  : loadElements(b, packed, type);
   } else if (auto load = dyn_cast<vector::MaskedLoadOp>(op)) {
     if (!isOfBytes(load.getVectorType()))
       return false;
-    result = Packed(b, load.getBase(), load.getIndices())
+    result = Packed(b, load.getBase(), load.getIndices(), bytesOf)
                  .loadVector(load.getVectorType(), llvm::MaybeAlign(),
                              load.getMask(), load.getPassThru());
   } else if (auto store = dyn_cast<vector::StoreOp>(op)) {
     if (!isOfBytes(store.getVectorType()) || !store.getAlignment())
       return false;
-    Packed(b, store.getBase(), store.getIndices())
+    Packed(b, store.getBase(), store.getIndices(), bytesOf)
         .storeVector(store.getValueToStore(), align(store.getAlignment()));
   } else {
     return false;
@@ -245,38 +307,62 @@ static bool expand(Operation *op) {
   return true;
 }
 
-/// Whether values of the type are vectors of elements that share bytes.
-static bool isPackedVector(Type type) {
-  auto vector = dyn_cast<VectorType>(type);
-  return vector && isPacked(vector.getElementType());
-}
-
-/// Makes the branches of `op` yield vectors of i4 as bytes. AMD's back end has
-/// no registers that would hold the former from one block to another, and takes
-/// them through memory.
-static void widenResults(scf::IfOp op) {
+/// Makes the branches of `op` yield vectors of i4 as their bytes, or as a byte
+/// for each where these are not whole. AMD's back end has no registers that
+/// would hold the former from one block to another, and takes them through
+/// memory.
+static void packResults(scf::IfOp op, BytesOf &bytesOf) {
   if (llvm::none_of(op.getResultTypes(), isPackedVector))
     return;
-  Type i8 = IntegerType::get(op.getContext(), 8);
+  auto isWhole = [](Type type) { return isOfBytes(cast<VectorType>(type)); };
   for (Region &region : op->getRegions()) {
     auto yield = cast<scf::YieldOp>(region.front().getTerminator());
-    OpBuilder builder(yield);
-    for (OpOperand &operand : yield->getOpOperands())
-      if (isPackedVector(operand.get().getType()))
-        operand.set(widen(builder, yield.getLoc(), operand.get()));
+    ImplicitLocOpBuilder b(yield.getLoc(), yield);
+    for (OpOperand &operand : yield->getOpOperands()) {
+      Value value = operand.get();
+      if (isPackedVector(value.getType()))
+        operand.set(isWhole(value.getType()) ? emitBytes(b, value, bytesOf)
+                                             : widen(b, yield.getLoc(), value));
+    }
   }
+  auto yield = cast<scf::YieldOp>(op.getThenRegion().front().getTerminator());
   // Where they are used, which may be in another block too.
-  for (OpResult result : op->getResults()) {
+  for (auto [result, yielded] :
+       llvm::zip(op->getResults(), yield.getResults())) {
     Type type = result.getType();
     if (!isPackedVector(type))
       continue;
-    result.setType(cast<VectorType>(type).cloneWith(std::nullopt, i8));
+    result.setType(yielded.getType());
     for (OpOperand &use : llvm::make_early_inc_range(result.getUses())) {
-      OpBuilder builder(use.getOwner());
-      use.set(arith::TruncIOp::create(builder, use.getOwner()->getLoc(), type,
-                                      result));
+      ImplicitLocOpBuilder b(use.getOwner()->getLoc(), use.getOwner());
+      use.set(isWhole(type)
+                  ? emitElements(b, result, getElementTypeOrSelf(type), bytesOf)
+                  : arith::TruncIOp::create(b, type, result).getResult());
     }
   }
+}
+
+/// Makes a vector of i4 that is other bits, or other bits that are one, of its
+/// bytes.
+static void expandBitCast(vector::BitCastOp op, BytesOf &bytesOf) {
+  ImplicitLocOpBuilder b(op.getLoc(), op);
+  VectorType from = op.getSourceVectorType(), to = op.getResultVectorType();
+  bool fromPacked = isPackedVector(from);
+  if (from.getRank() != 1 || fromPacked == isPackedVector(to) ||
+      !isOfBytes(fromPacked ? from : to))
+    return;
+  Value result;
+  if (fromPacked) {
+    result =
+        vector::BitCastOp::create(b, to, emitBytes(b, op.getSource(), bytesOf));
+  } else {
+    auto bytesType = VectorType::get(to.getNumElements() / 2, b.getI8Type());
+    result =
+        emitElements(b, vector::BitCastOp::create(b, bytesType, op.getSource()),
+                     to.getElementType(), bytesOf);
+  }
+  op.replaceAllUsesWith(result);
+  op.erase();
 }
 
 /// Two elements of a constant to a byte.
@@ -347,31 +433,45 @@ struct ExpandPackedMemoryPass
     : public tessera::impl::TesseraExpandPackedMemoryBase<
           ExpandPackedMemoryPass> {
   void runOnOperation() override {
-    SmallVector<Operation *> accessing;
+    // What makes vectors of i4 is rewritten before what takes them.
+    SmallVector<Operation *> reads, writes;
+    SmallVector<vector::BitCastOp> makers, takers;
     SmallVector<memref::GlobalOp> globals;
     getOperation()->walk([&](Operation *op) {
       if (auto global = dyn_cast<memref::GlobalOp>(op)) {
         if (isPackedMemory(global.getType()))
           globals.push_back(global);
-      } else if (accesses<MemoryEffects::Read>(op) ||
-                 accesses<MemoryEffects::Write>(op)) {
-        accessing.push_back(op);
+      } else if (auto cast = dyn_cast<vector::BitCastOp>(op)) {
+        if (isPackedVector(cast.getResultVectorType()))
+          makers.push_back(cast);
+        else if (isPackedVector(cast.getSourceVectorType()))
+          takers.push_back(cast);
+      } else if (accesses<MemoryEffects::Write>(op)) {
+        writes.push_back(op);
+      } else if (accesses<MemoryEffects::Read>(op)) {
+        reads.push_back(op);
       }
     });
-    for (Operation *op : accessing) {
-      if (expand(op))
-        continue;
-      if (accesses<MemoryEffects::Write>(op))
-        op->emitError()
-            << "writes elements of i4, of which two share a byte: "
-               "threads would race for it; i4 is only read, so write i8";
-      else
+    BytesOf bytesOf;
+    for (vector::BitCastOp cast : makers)
+      expandBitCast(cast, bytesOf);
+    for (Operation *op : reads)
+      if (!expand(op, bytesOf)) {
         op->emitError() << "no way to read elements of i4, of which two share "
                            "a byte, by this op: read them by memref.load or "
                            "vector.load";
-      return signalPassFailure();
-    }
-    getOperation()->walk(widenResults);
+        return signalPassFailure();
+      }
+    getOperation()->walk([&](scf::IfOp op) { packResults(op, bytesOf); });
+    for (Operation *op : writes)
+      if (!expand(op, bytesOf)) {
+        op->emitError() << "writes elements of i4, of which two share a byte: "
+                           "threads would race for it; i4 is only read, so "
+                           "write i8";
+        return signalPassFailure();
+      }
+    for (vector::BitCastOp cast : takers)
+      expandBitCast(cast, bytesOf);
     for (memref::GlobalOp global : globals)
       if (failed(packGlobal(global)))
         return signalPassFailure();

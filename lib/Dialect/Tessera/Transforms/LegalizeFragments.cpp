@@ -57,6 +57,9 @@ private:
   }
   LogicalResult chooseForMma(MmaOp op);
   LogicalResult chooseForSum(SumPartsOp op);
+  /// Converts operands of i4 to i8, for a chip without products of them.
+  void widenOperands(OpBuilder &builder, MmaOp op,
+                     const MatrixInstruction &row);
   /// Whether the operands that `row` reads from memory are there.
   static LogicalResult checkMemoryOperands(MmaOp op,
                                            const MatrixInstruction &row);
@@ -222,6 +225,24 @@ LogicalResult Legalizer::chooseForSum(SumPartsOp op) {
                         << op.getValue().getType();
 }
 
+void Legalizer::widenOperands(OpBuilder &builder, MmaOp op,
+                              const MatrixInstruction &row) {
+  auto widen = [&](Value value, bool isUnsigned) {
+    auto type = cast<FragmentType>(value.getType())
+                    .cloneWithElementType(builder.getI8Type());
+    Value wide =
+        ConvertOp::create(builder, op.getLoc(), type, value, isUnsigned);
+    fragments.push_back(wide);
+    chosen[leader(wide)] = &row;
+    return wide;
+  };
+  op.getAMutable().assign(widen(op.getA(), op.getUnsignedA()));
+  op.getBMutable().assign(widen(op.getB(), op.getUnsignedB()));
+  op.setUnsignedA(false);
+  op.setUnsignedB(false);
+  op->setAttr(getWidenedAttrName(), builder.getUnitAttr());
+}
+
 LogicalResult Legalizer::chooseForMma(MmaOp op) {
   FragmentType a = op.getA().getType(), b = op.getB().getType(),
                acc = op.getAcc().getType();
@@ -244,11 +265,13 @@ LogicalResult Legalizer::chooseForMma(MmaOp op) {
   }
   op->setAttr(getInstructionAttrName(),
               StringAttr::get(op.getContext(), row->name));
+  OpBuilder builder(op);
+  if (isPacked(a.getElementType()) && row->aType == "i8")
+    widenOperands(builder, op, *row);
   if (failed(checkMemoryOperands(op, *row)))
     return failure();
 
   // An operand whose class has another map is converted for this product.
-  OpBuilder builder(op);
   auto convert = [&](Value value) {
     Value converted =
         ConvertOp::create(builder, op.getLoc(), value.getType(), value, false);

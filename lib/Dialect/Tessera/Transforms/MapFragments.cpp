@@ -18,6 +18,7 @@
 
 #include "Dialect/Tessera/Transforms/Passes.h"
 #include "Dialect/Tessera/Transforms/Schedule.h"
+#include "Dialect/Tessera/Transforms/Utils.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -32,9 +33,6 @@ namespace mlir::tessera {
 
 using namespace mlir;
 using namespace mlir::tessera;
-
-/// The most parts that are unrolled.
-static constexpr int64_t maxUnroll = 4;
 
 /// Whether `value`, an operand of a product, can be cut along K.
 static bool canCut(Value value) {
@@ -131,7 +129,7 @@ static void cutProduct(MmaOp op, int64_t length) {
                          op.getUnsignedB(), op.getPrecision());
   };
   Value acc = op.getAcc();
-  if (parts <= maxUnroll) {
+  if (parts <= maxUnrolledFragments) {
     for (int64_t i = 0; i < parts; ++i)
       acc = emit(constant(i * length), acc);
   } else {

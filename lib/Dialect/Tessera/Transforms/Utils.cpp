@@ -230,12 +230,43 @@ Value mlir::tessera::emitLinearIndex(OpBuilder &builder, Location loc,
   return linear;
 }
 
+/// Half of `index`, rounded down.
+static Value emitHalf(OpBuilder &builder, Location loc, Value index) {
+  return builder.createOrFold<arith::ShRUIOp>(
+      loc, index, arith::ConstantIndexOp::create(builder, loc, 1));
+}
+
+Value mlir::tessera::emitByteIndex(OpBuilder &builder, Location loc,
+                                   Value memory, ValueRange indices) {
+  auto type = cast<MemRefType>(memory.getType());
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  auto isEven = [](int64_t value) {
+    return ShapedType::isStatic(value) && value % 2 == 0;
+  };
+  if (indices.empty() || failed(type.getStridesAndOffset(strides, offset)) ||
+      strides.back() != 1 || !isEven(offset) ||
+      !llvm::all_of(ArrayRef(strides).drop_back(), isEven))
+    return emitHalf(builder, loc,
+                    emitLinearIndex(builder, loc, memory, indices));
+  auto constant = [&](int64_t value) -> Value {
+    return arith::ConstantIndexOp::create(builder, loc, value);
+  };
+  Value byte = constant(offset / 2);
+  for (auto [index, stride] :
+       llvm::zip(indices.drop_back(), ArrayRef(strides).drop_back())) {
+    Value step =
+        builder.createOrFold<arith::MulIOp>(loc, index, constant(stride / 2));
+    byte = builder.createOrFold<arith::AddIOp>(loc, byte, step);
+  }
+  return builder.createOrFold<arith::AddIOp>(
+      loc, byte, emitHalf(builder, loc, indices.back()));
+}
+
 Value mlir::tessera::emitByteView(OpBuilder &builder, Location loc,
-                                  Value memory, Value linear, int64_t count) {
+                                  Value memory, Value first, int64_t count) {
   auto metadata = memref::ExtractStridedMetadataOp::create(
       builder, loc, viewAsBytes(builder, loc, memory));
-  Value first = builder.createOrFold<arith::ShRUIOp>(
-      loc, linear, arith::ConstantIndexOp::create(builder, loc, 1));
   auto type = MemRefType::get(
       {count}, builder.getI8Type(),
       StridedLayoutAttr::get(builder.getContext(), ShapedType::kDynamic, {1}),

@@ -1,0 +1,131 @@
+//===- Serialize.h - Structures as bytes ------------------------*- C++ -*-===//
+//
+// Numbers are 8 bytes in the order of the host, texts and lists stand behind
+// their length. What is read is never believed: a length beyond the bytes that
+// are left ends the reading.
+//
+// A structure is described once, by a function template that visits its fields:
+//
+//   template <typename Archive> void visit(Archive &archive, Point &point) {
+//     auto &[x, y] = point;   // a field that is forgotten does not compile
+//     visitAll(archive, x, y);
+//   }
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TESSERA_RUNTIME_SERIALIZE_H
+#define TESSERA_RUNTIME_SERIALIZE_H
+
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tessera::runtime {
+
+/// Writes to `bytes`.
+class Writer {
+public:
+  std::string bytes;
+
+  void number(int64_t &value) {
+    bytes.append(reinterpret_cast<const char *>(&value), sizeof(value));
+  }
+  void text(std::string &value) {
+    auto size = static_cast<int64_t>(value.size());
+    number(size);
+    bytes += value;
+  }
+  template <typename T, typename Visit>
+  void list(std::vector<T> &values, Visit visit) {
+    auto size = static_cast<int64_t>(values.size());
+    number(size);
+    for (T &value : values)
+      visit(value);
+  }
+};
+
+/// Reads what a `Writer` wrote. After a failure everything reads as 0 or empty.
+class Reader {
+public:
+  explicit Reader(std::string_view bytes) : bytes(bytes) {}
+
+  /// All was read, and nothing is left.
+  bool isDone() const { return !hasFailed && bytes.empty(); }
+
+  void number(int64_t &value) {
+    value = 0;
+    if (bytes.size() < sizeof(value)) {
+      fail();
+      return;
+    }
+    std::memcpy(&value, bytes.data(), sizeof(value));
+    bytes.remove_prefix(sizeof(value));
+  }
+  void text(std::string &value) {
+    size_t size = length();
+    value.assign(bytes.substr(0, size));
+    bytes.remove_prefix(size);
+  }
+  template <typename T, typename Visit>
+  void list(std::vector<T> &values, Visit visit) {
+    size_t size = length();
+    values.clear();
+    for (size_t i = 0; i < size && !hasFailed; ++i)
+      visit(values.emplace_back());
+  }
+
+private:
+  void fail() {
+    hasFailed = true;
+    bytes = std::string_view();
+  }
+  /// Nothing is longer than the bytes that are left.
+  size_t length() {
+    int64_t size = 0;
+    number(size);
+    if (size >= 0 && static_cast<uint64_t>(size) <= bytes.size())
+      return static_cast<size_t>(size);
+    fail();
+    return 0;
+  }
+
+  std::string_view bytes;
+  bool hasFailed = false;
+};
+
+template <typename Archive> void visit(Archive &archive, std::string &text) {
+  archive.text(text);
+}
+
+template <typename Archive> void visit(Archive &archive, int64_t &value) {
+  archive.number(value);
+}
+
+template <typename Archive> void visit(Archive &archive, bool &value) {
+  int64_t number = value;
+  archive.number(number);
+  value = number != 0;
+}
+
+template <typename Archive> void visit(Archive &archive, int &value) {
+  int64_t number = value;
+  archive.number(number);
+  value = static_cast<int>(number);
+}
+
+/// The visits of the elements are found where they are declared, by their type.
+template <typename Archive, typename T>
+void visit(Archive &archive, std::vector<T> &values) {
+  archive.list(values, [&](T &value) { visit(archive, value); });
+}
+
+template <typename Archive, typename... Fields>
+void visitAll(Archive &archive, Fields &...fields) {
+  (visit(archive, fields), ...);
+}
+
+} // namespace tessera::runtime
+
+#endif // TESSERA_RUNTIME_SERIALIZE_H

@@ -1,0 +1,54 @@
+//===- Signature.h - What an entry takes and gives --------------*- C++ -*-===//
+
+#ifndef TESSERA_RUNTIME_SIGNATURE_H
+#define TESSERA_RUNTIME_SIGNATURE_H
+
+#include "Runtime/HostArray.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace tessera::runtime {
+
+/// An argument or a result of an entry.
+struct Slot {
+  enum Kind { Scalar, Tensor, MemRef };
+  Kind kind = Scalar;
+  ElementType element = ElementType::F32;
+  /// -1 for dynamic dimensions; empty for a scalar, and for an array of rank 0.
+  std::vector<int64_t> shape;
+  /// A memref argument that the program may write: an output.
+  bool mayWrite = false;
+  /// The type as the program spells it: "tensor<?x64xf16>".
+  std::string spelling;
+
+  bool isBuffer() const { return kind != Scalar; }
+  const std::string &str() const { return spelling; }
+};
+
+/// An entry of a program.
+struct Signature {
+  std::string name;
+  std::vector<Slot> arguments, results;
+};
+
+/// Words of 8 bytes of an array's descriptor: allocated and aligned pointer,
+/// offset, sizes and strides.
+inline size_t countWords(const Slot &slot) {
+  return slot.isBuffer() ? 3 + 2 * slot.shape.size() : 1;
+}
+
+/// Where an entry puts its results: one after the other, each at its natural
+/// alignment; an array's descriptor is 8-byte words.
+struct ResultLayout {
+  explicit ResultLayout(const std::vector<Slot> &results);
+  /// Of each result, in bytes.
+  std::vector<size_t> offsets;
+  /// Of all of them.
+  size_t bytes = 0;
+};
+
+} // namespace tessera::runtime
+
+#endif // TESSERA_RUNTIME_SIGNATURE_H

@@ -1,0 +1,603 @@
+//===- Runtime.cpp - The C API of the runtime -----------------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tessera-c/Runtime.h"
+
+#include "Runtime/Device.h"
+#include "Runtime/Executable.h"
+#include "Support.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <mutex>
+#include <new>
+#include <optional>
+#include <vector>
+
+using namespace tessera;
+using namespace tessera::capi;
+
+static_assert(static_cast<int>(runtime::ElementType::Index) == TESSERA_INDEX &&
+                  static_cast<int>(runtime::ElementType::F8E5M2FNUZ) ==
+                      TESSERA_F8E5M2FNUZ &&
+                  static_cast<int>(runtime::ElementType::I4) == TESSERA_I4,
+              "the numbers of element types are part of the ABI");
+static_assert(static_cast<int>(runtime::StatusCode::Internal) ==
+                      TESSERA_INTERNAL &&
+                  static_cast<int>(runtime::StatusCode::NoDevice) ==
+                      TESSERA_NO_DEVICE,
+              "the numbers of errors are part of the ABI");
+
+//===----------------------------------------------------------------------===//
+// Errors
+//===----------------------------------------------------------------------===//
+
+static std::string &lastError() {
+  static thread_local std::string text;
+  return text;
+}
+
+TesseraStatus capi::fail(TesseraStatus code, std::string text) {
+  lastError() = std::move(text);
+  return code;
+}
+
+TesseraStatus capi::fail(const runtime::Status &status) {
+  return fail(static_cast<TesseraStatus>(status.code()), status.message());
+}
+
+/// The code of an outcome, with its text where it is a failure.
+static TesseraStatus finish(const runtime::Status &status) {
+  return status.ok() ? TESSERA_OK : fail(status);
+}
+
+static TesseraStatus failNull(const char *what) {
+  return fail(TESSERA_INVALID_ARGUMENT, std::string(what) + " is null");
+}
+
+/// Runs what may run out of the host's memory, or throw otherwise.
+template <typename Body> static TesseraStatus guarded(Body body) {
+  try {
+    return body();
+  } catch (const std::bad_alloc &) {
+    return fail(TESSERA_OUT_OF_MEMORY, "the host's memory is exhausted");
+  } catch (const std::exception &error) {
+    return fail(TESSERA_INTERNAL, error.what());
+  }
+}
+
+const char *tesseraStatusName(TesseraStatus status) {
+  switch (status) {
+  case TESSERA_OK:
+    return "TESSERA_OK";
+  case TESSERA_NO_DEVICE:
+    return "TESSERA_NO_DEVICE";
+  case TESSERA_OUT_OF_MEMORY:
+    return "TESSERA_OUT_OF_MEMORY";
+  case TESSERA_REJECTED:
+    return "TESSERA_REJECTED";
+  case TESSERA_LAUNCH_FAILED:
+    return "TESSERA_LAUNCH_FAILED";
+  case TESSERA_INVALID_ARGUMENT:
+    return "TESSERA_INVALID_ARGUMENT";
+  case TESSERA_INTERNAL:
+    return "TESSERA_INTERNAL";
+  case TESSERA_COMPILE_ERROR:
+    return "TESSERA_COMPILE_ERROR";
+  }
+  return "unknown status";
+}
+
+const char *tesseraGetLastError(void) { return lastError().c_str(); }
+int tesseraGetAbiVersion(void) { return TESSERA_ABI_VERSION; }
+const char *tesseraGetVersion(void) { return TESSERA_VERSION; }
+
+//===----------------------------------------------------------------------===//
+// Devices
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// A device, which calls have to themselves one at a time.
+struct SharedDevice {
+  std::unique_ptr<runtime::Device> device;
+  std::mutex mutex;
+};
+
+/// A call's turn with a device. What the driver keeps for the calling thread is
+/// as before when it ends.
+class Turn {
+public:
+  explicit Turn(SharedDevice &shared)
+      : lock(shared.mutex), device(*shared.device),
+        callersState(device.saveCaller()) {}
+  ~Turn() { device.restoreCaller(callersState); }
+  Turn(const Turn &) = delete;
+  Turn &operator=(const Turn &) = delete;
+
+private:
+  std::lock_guard<std::mutex> lock;
+  runtime::Device &device;
+  void *callersState;
+};
+} // namespace
+
+struct TesseraDevice {
+  std::shared_ptr<SharedDevice> shared;
+};
+
+static TesseraDeviceInfo describe(const runtime::DeviceInfo &device) {
+  TesseraDeviceInfo info = {};
+  info.structSize = sizeof(info);
+  info.target = device.target.c_str();
+  info.chip = device.chip.c_str();
+  info.name = device.name.c_str();
+  info.driver = device.driver.c_str();
+  info.ordinal = device.ordinal;
+  info.isSoftware = device.isSoftware;
+  info.memoryBytes = device.memoryBytes;
+  info.computeUnits = device.computeUnits;
+  info.subgroupSize = device.subgroupSize;
+  return info;
+}
+
+namespace {
+/// What `tesseraDeviceList` gives is an array behind one of these, whose texts
+/// it points to.
+struct alignas(std::max_align_t) DeviceList {
+  std::vector<runtime::DeviceInfo> devices;
+
+  TesseraDeviceInfo *getArray() {
+    return reinterpret_cast<TesseraDeviceInfo *>(this + 1);
+  }
+  static DeviceList *ofArray(TesseraDeviceInfo *array) {
+    return reinterpret_cast<DeviceList *>(array) - 1;
+  }
+};
+} // namespace
+
+TesseraStatus tesseraDeviceList(const char *target, TesseraDeviceInfo **devices,
+                                size_t *count) {
+  if (!target || !devices || !count)
+    return failNull("an argument of tesseraDeviceList");
+  *devices = nullptr;
+  *count = 0;
+  return guarded([&] {
+    std::vector<runtime::DeviceInfo> found =
+        runtime::listDevices(nullptr, target);
+    size_t size = found.size();
+    void *block =
+        ::operator new(sizeof(DeviceList) + size * sizeof(TesseraDeviceInfo));
+    auto *list = new (block) DeviceList{std::move(found)};
+    for (size_t index = 0; index < size; ++index)
+      list->getArray()[index] = describe(list->devices[index]);
+    *devices = list->getArray();
+    *count = size;
+    return TESSERA_OK;
+  });
+}
+
+void tesseraDeviceListFree(TesseraDeviceInfo *devices) {
+  if (!devices)
+    return;
+  DeviceList *list = DeviceList::ofArray(devices);
+  list->~DeviceList();
+  ::operator delete(list);
+}
+
+TesseraStatus tesseraDeviceOpen(const char *target, int ordinal,
+                                TesseraDevice **device) {
+  if (!target || !device)
+    return failNull("an argument of tesseraDeviceOpen");
+  *device = nullptr;
+  return guarded([&] {
+    auto opened = runtime::openDevice(target, ordinal);
+    if (!opened.ok())
+      return fail(opened.status());
+    auto shared = std::make_shared<SharedDevice>();
+    shared->device = opened.take();
+    *device = new TesseraDevice{std::move(shared)};
+    return TESSERA_OK;
+  });
+}
+
+void tesseraDeviceClose(TesseraDevice *device) { delete device; }
+
+TesseraStatus tesseraDeviceGetInfo(TesseraDevice *device,
+                                   TesseraDeviceInfo *info) {
+  if (!device || !info)
+    return failNull("an argument of tesseraDeviceGetInfo");
+  if (!writeStruct(*info, describe(device->shared->device->info())))
+    return fail(TESSERA_INVALID_ARGUMENT,
+                "info->structSize is not set: sizeof(TesseraDeviceInfo)");
+  return TESSERA_OK;
+}
+
+TesseraStatus tesseraDeviceSynchronize(TesseraDevice *device) {
+  if (!device)
+    return failNull("the device");
+  return guarded([&] {
+    Turn turn(*device->shared);
+    return finish(device->shared->device->synchronize());
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+struct TesseraBuffer {
+  std::shared_ptr<SharedDevice> shared;
+  /// What the device gave, and where the contents begin.
+  void *allocation, *data;
+  size_t bytes;
+  /// The caller's queue that it was made in.
+  std::optional<void *> queue;
+
+  ~TesseraBuffer() {
+    Turn turn(*shared);
+    (void)(queue ? shared->device->freeInQueue(allocation, *queue)
+                 : shared->device->free(allocation));
+  }
+};
+
+TesseraStatus tesseraBufferCreate(TesseraDevice *device, size_t bytes,
+                                  TesseraBuffer **buffer) {
+  if (!device || !buffer)
+    return failNull("an argument of tesseraBufferCreate");
+  *buffer = nullptr;
+  return guarded([&] {
+    Turn turn(*device->shared);
+    void *memory = nullptr;
+    if (runtime::Status status =
+            device->shared->device->allocate(bytes, &memory);
+        !status.ok())
+      return fail(status);
+    *buffer = new TesseraBuffer{device->shared, memory, memory, bytes, {}};
+    return TESSERA_OK;
+  });
+}
+
+void tesseraBufferDestroy(TesseraBuffer *buffer) { delete buffer; }
+
+void *tesseraBufferGetPointer(TesseraBuffer *buffer) {
+  return buffer ? buffer->data : nullptr;
+}
+
+size_t tesseraBufferGetSize(TesseraBuffer *buffer) {
+  return buffer ? buffer->bytes : 0;
+}
+
+/// Copies within a buffer by `copy(device, address)`.
+template <typename Copy>
+static TesseraStatus copyBuffer(TesseraBuffer *buffer, size_t offset,
+                                const void *host, size_t bytes, Copy copy) {
+  if (!buffer || (!host && bytes != 0))
+    return failNull("the buffer or the memory of the host");
+  if (offset > buffer->bytes || bytes > buffer->bytes - offset)
+    return fail(TESSERA_INVALID_ARGUMENT,
+                "bytes " + std::to_string(offset) + " to " +
+                    std::to_string(offset + bytes) +
+                    " are not in a buffer of " + std::to_string(buffer->bytes));
+  return guarded([&] {
+    Turn turn(*buffer->shared);
+    return bytes == 0
+               ? TESSERA_OK
+               : finish(copy(*buffer->shared->device,
+                             static_cast<char *>(buffer->data) + offset));
+  });
+}
+
+TesseraStatus tesseraBufferWrite(TesseraBuffer *buffer, size_t offset,
+                                 const void *from, size_t bytes) {
+  return copyBuffer(buffer, offset, from, bytes,
+                    [&](runtime::Device &device, void *address) {
+                      return device.copyToDevice(address, from, bytes);
+                    });
+}
+
+TesseraStatus tesseraBufferRead(TesseraBuffer *buffer, size_t offset, void *to,
+                                size_t bytes) {
+  return copyBuffer(buffer, offset, to, bytes,
+                    [&](runtime::Device &device, void *address) {
+                      return device.copyToHost(to, address, bytes);
+                    });
+}
+
+//===----------------------------------------------------------------------===//
+// Programs
+//===----------------------------------------------------------------------===//
+
+static std::string describe(const runtime::Bundle &bundle) {
+  std::string text, lines;
+  for (const runtime::ProgramVariant &variant : bundle.variants) {
+    std::string name = variant.target + ":" + variant.chip;
+    text += (text.empty() ? "" : ", ") + name;
+    for (const runtime::KernelRecord &kernel : variant.kernels) {
+      lines += "\n" + name + " " + kernel.name;
+      for (const runtime::ProductRecord &product : kernel.products)
+        lines += "; " + product.product + ": " + product.instruction +
+                 (product.matrixUnit ? "" : ", not on a matrix unit");
+      if (!kernel.schedule.empty())
+        lines += "; " + kernel.schedule;
+    }
+  }
+  return text + lines;
+}
+
+std::unique_ptr<TesseraProgram> capi::makeProgram(runtime::Bundle bundle) {
+  auto program = std::make_unique<TesseraProgram>();
+  program->bytes = runtime::writeBundle(bundle);
+  program->description = describe(bundle);
+  program->bundle = std::move(bundle);
+  return program;
+}
+
+TesseraStatus tesseraProgramLoad(const void *bytes, size_t size,
+                                 TesseraProgram **program) {
+  if (!bytes || !program)
+    return failNull("an argument of tesseraProgramLoad");
+  *program = nullptr;
+  return guarded([&] {
+    auto bundle = runtime::readBundle({static_cast<const char *>(bytes), size});
+    if (!bundle.ok())
+      return fail(bundle.status());
+    *program = makeProgram(bundle.take()).release();
+    return TESSERA_OK;
+  });
+}
+
+void tesseraProgramDestroy(TesseraProgram *program) { delete program; }
+
+TesseraStatus tesseraProgramSave(TesseraProgram *program, const void **bytes,
+                                 size_t *size) {
+  if (!program || !bytes || !size)
+    return failNull("an argument of tesseraProgramSave");
+  *bytes = program->bytes.data();
+  *size = program->bytes.size();
+  return TESSERA_OK;
+}
+
+const char *tesseraProgramDescribe(TesseraProgram *program) {
+  return program ? program->description.c_str() : "";
+}
+
+/// The entries of all variants are the same: they are one program's.
+static const std::vector<runtime::Signature> &
+getEntries(const TesseraProgram &program) {
+  static const std::vector<runtime::Signature> none;
+  return program.bundle.variants.empty() ? none
+                                         : program.bundle.variants[0].entries;
+}
+
+TesseraStatus tesseraProgramGetEntryCount(TesseraProgram *program,
+                                          size_t *count) {
+  if (!program || !count)
+    return failNull("an argument of tesseraProgramGetEntryCount");
+  *count = getEntries(*program).size();
+  return TESSERA_OK;
+}
+
+TesseraStatus tesseraProgramGetEntryName(TesseraProgram *program, size_t index,
+                                         const char **name) {
+  if (!program || !name)
+    return failNull("an argument of tesseraProgramGetEntryName");
+  const std::vector<runtime::Signature> &entries = getEntries(*program);
+  if (index >= entries.size())
+    return fail(TESSERA_INVALID_ARGUMENT, "no entry " + std::to_string(index) +
+                                              ": the program has " +
+                                              std::to_string(entries.size()));
+  *name = entries[index].name.c_str();
+  return TESSERA_OK;
+}
+
+/// Calls `visit(signature)` for an entry by name.
+template <typename Visit>
+static TesseraStatus withEntry(TesseraProgram *program, const char *entry,
+                               Visit visit) {
+  if (!program || !entry)
+    return failNull("the program or the entry's name");
+  std::string names;
+  for (const runtime::Signature &signature : getEntries(*program)) {
+    if (signature.name == entry)
+      return visit(signature);
+    names += (names.empty() ? "" : ", ") + signature.name;
+  }
+  return fail(TESSERA_INVALID_ARGUMENT, std::string("no entry '") + entry +
+                                            "': the program has " +
+                                            (names.empty() ? "none" : names));
+}
+
+TesseraStatus tesseraProgramGetSlotCounts(TesseraProgram *program,
+                                          const char *entry, size_t *arguments,
+                                          size_t *results) {
+  return withEntry(program, entry, [&](const runtime::Signature &signature) {
+    if (arguments)
+      *arguments = signature.arguments.size();
+    if (results)
+      *results = signature.results.size();
+    return TESSERA_OK;
+  });
+}
+
+static TesseraStatus getSlot(const std::vector<runtime::Slot> &slots,
+                             const char *what, size_t index,
+                             TesseraSlotInfo *info) {
+  if (index >= slots.size())
+    return fail(TESSERA_INVALID_ARGUMENT,
+                std::string("no ") + what + " " + std::to_string(index) +
+                    ": the entry has " + std::to_string(slots.size()));
+  if (!info)
+    return failNull("info");
+  const runtime::Slot &slot = slots[index];
+  TesseraSlotInfo own = {};
+  own.kind = static_cast<TesseraSlotKind>(slot.kind);
+  own.element = static_cast<TesseraElementType>(slot.element);
+  own.rank = slot.shape.size();
+  own.sizes = slot.shape.data();
+  own.mayWrite = slot.mayWrite;
+  own.type = slot.spelling.c_str();
+  if (!writeStruct(*info, own))
+    return fail(TESSERA_INVALID_ARGUMENT,
+                "info->structSize is not set: sizeof(TesseraSlotInfo)");
+  return TESSERA_OK;
+}
+
+TesseraStatus tesseraProgramGetArgument(TesseraProgram *program,
+                                        const char *entry, size_t index,
+                                        TesseraSlotInfo *info) {
+  return withEntry(program, entry, [&](const runtime::Signature &signature) {
+    return getSlot(signature.arguments, "argument", index, info);
+  });
+}
+
+TesseraStatus tesseraProgramGetResult(TesseraProgram *program,
+                                      const char *entry, size_t index,
+                                      TesseraSlotInfo *info) {
+  return withEntry(program, entry, [&](const runtime::Signature &signature) {
+    return getSlot(signature.results, "result", index, info);
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Execution
+//===----------------------------------------------------------------------===//
+
+struct TesseraExecutable {
+  std::shared_ptr<SharedDevice> shared;
+  std::unique_ptr<runtime::Executable> executable;
+  /// Kept from call to call, for their memory.
+  std::vector<runtime::Operand> operands;
+  std::vector<runtime::CallResult> results;
+
+  ~TesseraExecutable() {
+    Turn turn(*shared);
+    executable.reset();
+  }
+};
+
+TesseraStatus tesseraExecutableCreate(TesseraProgram *program,
+                                      const char *entry, TesseraDevice *device,
+                                      TesseraExecutable **executable) {
+  if (!program || !entry || !device || !executable)
+    return failNull("an argument of tesseraExecutableCreate");
+  *executable = nullptr;
+  return guarded([&] {
+    auto made = std::make_unique<TesseraExecutable>();
+    made->shared = device->shared;
+    {
+      Turn turn(*device->shared);
+      auto created = runtime::Executable::create(program->bundle, entry,
+                                                 *device->shared->device);
+      if (!created.ok())
+        return fail(created.status());
+      made->executable = created.take();
+    }
+    *executable = made.release();
+    return TESSERA_OK;
+  });
+}
+
+void tesseraExecutableDestroy(TesseraExecutable *executable) {
+  delete executable;
+}
+
+/// Hands results over to the caller. All of `given` is the caller's, or freed.
+static runtime::Status giveResults(TesseraExecutable &executable,
+                                   const std::optional<void *> &queue,
+                                   TesseraResult *results) {
+  runtime::Device &device = *executable.shared->device;
+  const std::vector<runtime::Slot> &slots =
+      executable.executable->getSignature().results;
+  runtime::Status status;
+  for (size_t index = 0; index < slots.size(); ++index) {
+    const runtime::Slot &slot = slots[index];
+    runtime::CallResult &given = executable.results[index];
+    TesseraResult &result = results[index];
+    size_t bytes = runtime::elementBytes(slot.element);
+    if (slot.isBuffer()) {
+      size_t bits = runtime::elementBits(slot.element);
+      for (int64_t size : given.sizes)
+        bits *= static_cast<size_t>(size);
+      bytes = (bits + 7) / 8;
+    }
+    if (result.sizes)
+      std::copy(given.sizes.begin(), given.sizes.end(), result.sizes);
+    if (status.ok() && result.keepOnDevice && slot.isBuffer()) {
+      result.buffer = new TesseraBuffer{executable.shared, given.allocation,
+                                        given.data, bytes, queue};
+      continue;
+    }
+    if (status.ok() && (!result.data || result.bytes < bytes))
+      status = runtime::Status(
+          runtime::StatusCode::InvalidArgument,
+          "result " + std::to_string(index) + " (" + slot.str() + ") takes " +
+              std::to_string(bytes) + " bytes, and there is room for " +
+              std::to_string(result.data ? result.bytes : 0));
+    if (status.ok() && !slot.isBuffer())
+      std::memcpy(result.data, &given.scalar, bytes);
+    else if (status.ok() && bytes != 0)
+      status = device.copyToHost(result.data, given.data, bytes);
+    (void)device.free(given.allocation);
+  }
+  return status;
+}
+
+TesseraStatus tesseraExecutableRun(TesseraExecutable *executable,
+                                   const TesseraArgument *arguments,
+                                   size_t numArguments, TesseraResult *results,
+                                   size_t numResults, const TesseraRun *run) {
+  if (!executable || (!arguments && numArguments != 0) ||
+      (!results && numResults != 0))
+    return failNull("an argument of tesseraExecutableRun");
+  TesseraRun options = {};
+  if (run && !readStruct(options, *run))
+    return fail(TESSERA_INVALID_ARGUMENT,
+                "run->structSize is not set: sizeof(TesseraRun)");
+  runtime::Executable &callee = *executable->executable;
+  size_t expected = callee.getSignature().results.size();
+  if (numResults != expected)
+    return fail(TESSERA_INVALID_ARGUMENT,
+                std::to_string(numResults) + " results, but the entry '" +
+                    callee.getSignature().name + "' gives " +
+                    std::to_string(expected));
+  for (size_t index = 0; index < numResults; ++index)
+    results[index].buffer = nullptr;
+  return guarded([&] {
+    std::vector<TesseraBuffer *> made;
+    runtime::Status status;
+    {
+      Turn turn(*executable->shared);
+      executable->operands.resize(numArguments);
+      for (size_t index = 0; index < numArguments; ++index) {
+        const TesseraArgument &argument = arguments[index];
+        executable->operands[index] = {argument.memory == TESSERA_MEMORY_HOST
+                                           ? runtime::MemoryKind::Host
+                                           : runtime::MemoryKind::Device,
+                                       argument.data, argument.sizes,
+                                       argument.strides};
+        if (argument.memory != TESSERA_MEMORY_HOST &&
+            argument.memory != TESSERA_MEMORY_DEVICE)
+          return fail(TESSERA_INVALID_ARGUMENT,
+                      "argument " + std::to_string(index) +
+                          ": there is no kind of memory " +
+                          std::to_string(static_cast<int>(argument.memory)));
+      }
+      std::optional<void *> queue;
+      if (options.hasQueue)
+        queue = options.queue;
+      status = callee.run(executable->operands, executable->results, queue);
+      if (status.ok() && numResults != 0)
+        status = giveResults(*executable, queue, results);
+    }
+    if (status.ok())
+      return TESSERA_OK;
+    for (size_t index = 0; index < numResults; ++index) {
+      tesseraBufferDestroy(results[index].buffer);
+      results[index].buffer = nullptr;
+    }
+    return fail(status);
+  });
+}

@@ -1,0 +1,54 @@
+//===- Support.h - What both halves of the C API share ----------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LIB_CAPI_SUPPORT_H
+#define LIB_CAPI_SUPPORT_H
+
+#include "Runtime/Bundle.h"
+#include "tessera-c/Runtime.h"
+
+#include <cstring>
+#include <memory>
+#include <string>
+
+/// A program, without a device. It does not change.
+struct TesseraProgram {
+  tessera::runtime::Bundle bundle;
+  std::string bytes, description;
+};
+
+namespace tessera::capi {
+
+/// Keeps the text for `tesseraGetLastError`, and gives the code.
+TesseraStatus fail(TesseraStatus code, std::string text);
+TesseraStatus fail(const runtime::Status &status);
+
+/// A program of a bundle.
+std::unique_ptr<TesseraProgram> makeProgram(runtime::Bundle bundle);
+
+/// The caller's structure as far as both know it: what the caller's header does
+/// not have keeps its value. False for a size that cannot be.
+template <typename T> bool readStruct(T &own, const T &theirs) {
+  size_t size = theirs.structSize;
+  if (size < sizeof(size_t) || size % sizeof(void *) != 0)
+    return false;
+  std::memcpy(&own, &theirs, size < sizeof(T) ? size : sizeof(T));
+  return true;
+}
+
+/// The same the other way round.
+template <typename T> bool writeStruct(T &theirs, T own) {
+  size_t size = theirs.structSize;
+  if (size < sizeof(size_t) || size % sizeof(void *) != 0)
+    return false;
+  own.structSize = size;
+  std::memcpy(&theirs, &own, size < sizeof(T) ? size : sizeof(T));
+  return true;
+}
+
+} // namespace tessera::capi
+
+#endif // LIB_CAPI_SUPPORT_H

@@ -1,0 +1,111 @@
+//===- Bundler.cpp - Programs for bundles ---------------------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Driver/Bundler.h"
+
+#include "Dialect/Tessera/Target/Emulation.h"
+#include "Driver/EntrySignature.h"
+
+#include "llvm/TargetParser/Host.h"
+#include "llvm/TargetParser/Triple.h"
+
+using namespace mlir;
+using namespace mlir::tessera;
+
+/// What the host's code needs of a processor, as `ProgramVariant::host` has it.
+static std::string spellHost(const CompileOptions &options) {
+  llvm::Triple triple(llvm::sys::getProcessTriple());
+  StringRef chip = "generic";
+  if (options.target == "cpu") {
+    const Chip *found = findChip(options.target, options.chip);
+    chip =
+        !found || isEmulated(*found) ? getHostChip() : StringRef(found->name);
+  }
+  if (chip != "generic")
+    return chip.str();
+  return triple.isX86() ? "x86-64" : triple.getArchName().str();
+}
+
+/// The entries, or an error.
+static FailureOr<std::vector<runtime::Signature>> findEntries(ModuleOp module,
+                                                              StringRef name) {
+  std::vector<runtime::Signature> entries;
+  for (auto function : module.getOps<func::FuncOp>()) {
+    if (function.isExternal() ||
+        (name.empty() ? !function.isPublic() : function.getName() != name))
+      continue;
+    if (std::optional<runtime::Signature> signature = describeEntry(function))
+      entries.push_back(std::move(*signature));
+  }
+  if (!entries.empty())
+    return entries;
+  InFlightDiagnostic diagnostic = module.emitError();
+  if (name.empty())
+    diagnostic
+        << "there is no entry: no public func.func with a body takes and "
+           "gives ranked tensors, memrefs and scalars only";
+  else
+    diagnostic << "there is no entry '" << name
+               << "': no func.func of that name with a body takes and gives "
+                  "ranked tensors, memrefs and scalars only";
+  return diagnostic;
+}
+
+/// Compiles a copy of `module` for one chip.
+static FailureOr<runtime::ProgramVariant>
+compileVariant(ModuleOp module, CompileOptions options) {
+  options.portableHost = true;
+  FailureOr<std::vector<runtime::Signature>> entries =
+      findEntries(module, options.entry);
+  if (failed(entries))
+    return failure();
+  std::unique_ptr<CompiledProgram> program = compileProgram(module, options);
+  if (!program)
+    return failure();
+  runtime::ProgramVariant variant;
+  variant.target = options.target;
+  variant.chip = options.chip;
+  variant.host = spellHost(options);
+  variant.entries = std::move(*entries);
+  variant.imageKind = program->image.kind;
+  variant.image = program->image.bytes;
+  for (const auto &function : program->image.functions)
+    variant.functions.push_back(function.first);
+  FailureOr<std::string> library = program->linkHost(module, variant.imports);
+  if (failed(library))
+    return failure();
+  variant.library = std::move(*library);
+  for (const KernelReport &kernel : program->kernels) {
+    runtime::KernelRecord &record = variant.kernels.emplace_back();
+    record.name = kernel.name;
+    record.schedule = kernel.schedule;
+    for (const ProductReport &product : program->products)
+      if (product.kernel == kernel.name)
+        record.products.push_back({product.product, product.instruction,
+                                   product.matrixUnit, product.location});
+  }
+  return variant;
+}
+
+FailureOr<runtime::Bundle>
+mlir::tessera::compileBundle(ModuleOp module, const CompileOptions &options,
+                             ArrayRef<TargetChip> targets, StringRef source,
+                             StringRef file) {
+  runtime::Bundle bundle;
+  bundle.producer = "Tessera " TESSERA_VERSION;
+  bundle.source = source.str();
+  bundle.file = file.str();
+  for (const TargetChip &target : targets) {
+    CompileOptions own = options;
+    own.target = target.name;
+    own.chip = target.chip;
+    FailureOr<runtime::ProgramVariant> variant = compileVariant(module, own);
+    if (failed(variant))
+      return failure();
+    bundle.variants.push_back(std::move(*variant));
+  }
+  return bundle;
+}

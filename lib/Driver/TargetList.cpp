@@ -1,0 +1,87 @@
+//===- TargetList.cpp - What a bundle is compiled for ---------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Driver/TargetList.h"
+
+#include "Dialect/Tessera/Target/Chip.h"
+#include "Driver/DeviceChip.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+using namespace mlir::tessera;
+
+static bool isTarget(StringRef name) {
+  return llvm::is_contained(
+      {"cpu", "cuda", "hip", "vulkan", "opencl", "level-zero"}, name);
+}
+
+/// Without completing them.
+static std::vector<TargetChip> parseTargets(StringRef text, std::string &why) {
+  std::vector<TargetChip> targets;
+  llvm::SmallVector<StringRef> parts;
+  text.split(parts, ',');
+  for (StringRef part : parts) {
+    auto [name, chip] = part.split(':');
+    if (isTarget(name))
+      targets.push_back({name.str(), chip.str()});
+    else if (!targets.empty() && !targets.back().chip.empty() && !part.empty())
+      targets.push_back({targets.back().name, part.str()});
+    else {
+      why = "unknown target '" + part.str() +
+            "'; there are cpu, cuda, hip, vulkan, opencl and level-zero, each "
+            "with a chip behind a colon (cuda:sm_90a) or without one";
+      return {};
+    }
+  }
+  return targets;
+}
+
+/// Completes a target without a chip, and checks one with one. Gives what is
+/// wrong, or nothing.
+static std::string settleChip(TargetChip &target) {
+  if (target.chip.empty() && target.name == "cpu")
+    target.chip = getHostChip().str();
+  if (target.chip.empty()) {
+    std::string why;
+    std::vector<runtime::DeviceInfo> devices =
+        runtime::listDevices(&why, target.name);
+    if (devices.empty())
+      return "no " + target.name + " device on this machine to compile for (" +
+             StringRef(why).trim().str() + "); name a chip: " + target.name +
+             ":CHIP, one of " + llvm::join(getKnownChips(target.name), ", ");
+    target.chip = getChipFor(devices.front());
+    if (target.chip.empty())
+      return "no known chip's code runs on " + devices.front().name + " (" +
+             devices.front().chip + ")";
+  }
+  if (const Chip *chip = findChip(target.name, target.chip)) {
+    target.chip = chip->name;
+    return "";
+  }
+  return "unknown chip '" + target.chip + "' for target " + target.name +
+         "; known, nearest first: " +
+         llvm::join(getKnownChips(target.name, target.chip), ", ");
+}
+
+std::vector<TargetChip> mlir::tessera::parseTargetList(StringRef text,
+                                                       std::string &why) {
+  why.clear();
+  std::vector<TargetChip> targets = parseTargets(text, why);
+  for (auto [i, target] : llvm::enumerate(targets)) {
+    if (why.empty())
+      why = settleChip(target);
+    auto isSame = [&, &target = target](const TargetChip &other) {
+      return other.name == target.name && other.chip == target.chip;
+    };
+    if (why.empty() && llvm::any_of(ArrayRef(targets).take_front(i), isSame))
+      why = target.name + ":" + target.chip + " stands twice in the list";
+  }
+  if (!why.empty())
+    targets.clear();
+  return targets;
+}

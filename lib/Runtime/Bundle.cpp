@@ -1,0 +1,214 @@
+//===- Bundle.cpp - Compiled programs in one file -------------------------===//
+
+#include "Runtime/Bundle.h"
+
+#include "Checksum.h"
+#include "Runtime/CudaChip.h"
+#include "Runtime/Serialize.h"
+#include "Runtime/TargetId.h"
+
+#include <algorithm>
+#include <cstring>
+
+using namespace tessera::runtime;
+
+//===----------------------------------------------------------------------===//
+// Bytes
+//===----------------------------------------------------------------------===//
+
+/// The last character is the version of the format.
+static constexpr std::string_view magic = "\x7fTessera1";
+static constexpr size_t checksumBytes = 8;
+
+namespace tessera::runtime {
+
+template <typename Archive> void visit(Archive &archive, Slot &slot) {
+  auto &[kind, element, shape, mayWrite, spelling] = slot;
+  int kindNumber = kind, elementNumber = static_cast<int>(element);
+  visitAll(archive, kindNumber, elementNumber, shape, mayWrite, spelling);
+  // Numbers that stand for nothing are found by `isSound`.
+  kind = static_cast<Slot::Kind>(kindNumber);
+  element = static_cast<ElementType>(elementNumber);
+}
+
+template <typename Archive> void visit(Archive &archive, Signature &signature) {
+  auto &[name, arguments, results] = signature;
+  visitAll(archive, name, arguments, results);
+}
+
+template <typename Archive>
+void visit(Archive &archive, ProductRecord &record) {
+  auto &[product, instruction, matrixUnit, location] = record;
+  visitAll(archive, product, instruction, matrixUnit, location);
+}
+
+template <typename Archive> void visit(Archive &archive, KernelRecord &record) {
+  auto &[name, schedule, products] = record;
+  visitAll(archive, name, schedule, products);
+}
+
+template <typename Archive>
+void visit(Archive &archive, ProgramVariant &variant) {
+  auto &[target, chip, host, imageKind, image, functions, library, imports,
+         entries, kernels] = variant;
+  int kindNumber = imageKind;
+  visitAll(archive, target, chip, host, kindNumber, image, functions, library,
+           imports, entries, kernels);
+  imageKind = static_cast<KernelImage::Kind>(kindNumber);
+}
+
+template <typename Archive> void visit(Archive &archive, Bundle &bundle) {
+  auto &[producer, source, file, variants] = bundle;
+  visitAll(archive, producer, source, file, variants);
+}
+
+} // namespace tessera::runtime
+
+bool tessera::runtime::isBundle(std::string_view bytes) {
+  return bytes.substr(0, magic.size() - 1) == magic.substr(0, magic.size() - 1);
+}
+
+std::string tessera::runtime::writeBundle(const Bundle &bundle) {
+  Writer writer;
+  // Visits take what they could fill in.
+  Bundle copy = bundle;
+  visit(writer, copy);
+  uint64_t checksum = getChecksum(writer.bytes);
+  std::string bytes(magic);
+  bytes.append(reinterpret_cast<const char *>(&checksum), sizeof(checksum));
+  return bytes + writer.bytes;
+}
+
+static bool isSound(const std::vector<Slot> &slots) {
+  return std::all_of(slots.begin(), slots.end(), [](const Slot &slot) {
+    return slot.kind >= Slot::Scalar && slot.kind <= Slot::MemRef &&
+           slot.element >= ElementType::F16 &&
+           slot.element <= ElementType::Index &&
+           (slot.isBuffer() || slot.shape.empty()) &&
+           std::all_of(slot.shape.begin(), slot.shape.end(),
+                       [](int64_t size) { return size >= -1; });
+  });
+}
+
+static bool isSound(const ProgramVariant &variant) {
+  return variant.imageKind >= KernelImage::PTX &&
+         variant.imageKind <= KernelImage::SPIRV &&
+         std::all_of(variant.entries.begin(), variant.entries.end(),
+                     [](const Signature &entry) {
+                       return isSound(entry.arguments) &&
+                              isSound(entry.results);
+                     });
+}
+
+Expected<Bundle> tessera::runtime::readBundle(std::string_view bytes) {
+  auto fail = [](const std::string &what) {
+    return Status(StatusCode::InvalidArgument, what);
+  };
+  if (!isBundle(bytes))
+    return fail("these bytes are no bundle of Tessera's");
+  if (bytes.substr(0, magic.size()) != magic)
+    return fail("the bundle was written by another version of Tessera, whose "
+                "bundles differ; make it anew");
+  bytes.remove_prefix(magic.size());
+  uint64_t checksum = 0;
+  if (bytes.size() >= checksumBytes)
+    std::memcpy(&checksum, bytes.data(), checksumBytes);
+  bytes.remove_prefix(std::min(checksumBytes, bytes.size()));
+  if (checksum != getChecksum(bytes))
+    return fail("the bundle is damaged or cut short: its checksum is wrong");
+  Bundle bundle;
+  Reader reader(bytes);
+  visit(reader, bundle);
+  if (!reader.isDone() ||
+      !std::all_of(
+          bundle.variants.begin(), bundle.variants.end(),
+          [](const ProgramVariant &variant) { return isSound(variant); }))
+    return fail("the bundle is damaged: what it holds is no program");
+  return bundle;
+}
+
+//===----------------------------------------------------------------------===//
+// Selection
+//===----------------------------------------------------------------------===//
+
+/// How much of the processor code needs: a level of the x86-64 psABI; -1 for
+/// other processors.
+static int getLevel(const std::string &host) {
+  static const char *const levels[] = {"x86-64", "x86-64-avx2",
+                                       "x86-64-avx512"};
+  for (int level = 0; level < 3; ++level)
+    if (host == levels[level])
+      return level;
+  return -1;
+}
+
+/// Whether this processor runs code for `host`.
+static bool runsOnHost(const std::string &host, const std::string &processor) {
+  if (getLevel(host) >= 0 && getLevel(processor) >= 0)
+    return getLevel(host) <= getLevel(processor);
+  return host == processor;
+}
+
+/// How well code for `chip` fits a device of its target: 0 not at all, more is
+/// better.
+static int rateFit(const ProgramVariant &variant, const DeviceInfo &device) {
+  if (variant.target == "cpu")
+    // Emulation is a matter of the program's alone.
+    return getLevel(variant.chip) < 0 && variant.chip != device.chip
+               ? 1
+               : 2 + getLevel(variant.chip);
+  if (variant.target == "cuda") {
+    auto code = CudaChip::parse(variant.chip),
+         own = CudaChip::parse(device.chip);
+    bool isCubin = variant.imageKind == KernelImage::Cubin;
+    if (!code || !own || !runsOnCudaChip(*code, *own, isCubin))
+      return 0;
+    // What one chip alone runs uses all of it.
+    return 2 * code->level + code->isSpecific;
+  }
+  if (variant.target == "hip") {
+    auto code = parseTargetId(variant.chip),
+         own = parseTargetId(device.targetId);
+    return code && own && runsOnTarget(*code, *own)
+               ? 1 + static_cast<int>(code->features.size())
+               : 0;
+  }
+  return variant.chip == device.chip ||
+                 (!device.family.empty() && variant.chip == device.family)
+             ? 1
+             : 0;
+}
+
+/// What the processor runs, as `ProgramVariant::host` has it.
+static const std::string &getProcessor() {
+  static const std::string processor = listDevices(nullptr, "cpu").back().chip;
+  return processor;
+}
+
+Expected<const ProgramVariant *>
+tessera::runtime::selectVariant(const Bundle &bundle,
+                                const DeviceInfo &device) {
+  const ProgramVariant *best = nullptr;
+  int bestFit = 0;
+  std::string held, tooNew;
+  for (const ProgramVariant &variant : bundle.variants) {
+    held += (held.empty() ? "" : ", ") + variant.target + ":" + variant.chip;
+    int fit = variant.target == device.target ? rateFit(variant, device) : 0;
+    if (fit > 0 && !runsOnHost(variant.host, getProcessor())) {
+      tooNew = "; its code for the host is for " + variant.host +
+               ", and this processor is " + getProcessor();
+      continue;
+    }
+    if (fit <= bestFit)
+      continue;
+    best = &variant;
+    bestFit = fit;
+  }
+  if (best)
+    return best;
+  return Status(StatusCode::InvalidArgument,
+                "the bundle has no code for " + device.target + ":" +
+                    (device.targetId.empty() ? device.chip : device.targetId) +
+                    " (" + device.name + "); it holds " +
+                    (held.empty() ? "nothing" : held) + tooNew);
+}

@@ -1,0 +1,150 @@
+//===- OutputFile.cpp - Files that are whole or not there -----------------===//
+
+#include "Runtime/OutputFile.h"
+
+#include <atomic>
+#include <cerrno>
+#include <climits>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+using namespace tessera::runtime;
+
+//===----------------------------------------------------------------------===//
+// Files that are being written
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// The path of a file that is being written, where a signal's handler finds it.
+struct Slot {
+  enum State { Free, Taken, Set };
+  std::atomic<int> state;
+  char path[PATH_MAX];
+};
+} // namespace
+
+/// More are written at the same time, but not removed by a signal.
+static Slot slots[32];
+static std::atomic<bool> isEnding;
+static_assert(std::atomic<int>::is_always_lock_free &&
+                  std::atomic<bool>::is_always_lock_free,
+              "a signal's handler reads them");
+
+void tessera::runtime::removeUnfinishedFiles() {
+  isEnding = true;
+  for (Slot &slot : slots)
+    if (slot.state == Slot::Set)
+      ::unlink(slot.path);
+}
+
+namespace {
+/// Keeps the path of a file where `removeUnfinishedFiles` finds it.
+class Unfinished {
+public:
+  explicit Unfinished(const std::string &path) {
+    if (path.size() >= PATH_MAX)
+      return;
+    for (Slot &candidate : slots) {
+      int expected = Slot::Free;
+      if (!candidate.state.compare_exchange_strong(expected, Slot::Taken))
+        continue;
+      slot = &candidate;
+      std::memcpy(slot->path, path.c_str(), path.size() + 1);
+      slot->state = Slot::Set;
+      return;
+    }
+  }
+  ~Unfinished() {
+    if (slot)
+      slot->state = Slot::Free;
+  }
+  Unfinished(const Unfinished &) = delete;
+  Unfinished &operator=(const Unfinished &) = delete;
+
+private:
+  Slot *slot = nullptr;
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Writing
+//===----------------------------------------------------------------------===//
+
+/// Whether all of it is written; else `errno` says why.
+static bool writeParts(int file,
+                       std::initializer_list<std::string_view> parts) {
+  for (std::string_view part : parts)
+    while (!part.empty()) {
+      ssize_t done = ::write(file, part.data(), part.size());
+      if (done < 0 && errno == EINTR)
+        continue;
+      if (done <= 0) {
+        errno = done == 0 ? EIO : errno;
+        return false;
+      }
+      part.remove_prefix(static_cast<size_t>(done));
+    }
+  return true;
+}
+
+static Status fail(const std::string &path) {
+  return Status(StatusCode::Internal,
+                "cannot write '" + path + "': " + std::strerror(errno));
+}
+
+/// Where `path` leads to, if that is a file or nothing; else empty.
+static std::string getFile(const std::string &path) {
+  struct stat about = {};
+  if (::stat(path.c_str(), &about) == 0 && !S_ISREG(about.st_mode))
+    return "";
+  char resolved[PATH_MAX];
+  // Of what is not there yet, the path is its own.
+  return ::realpath(path.c_str(), resolved) ? resolved : path;
+}
+
+Status
+tessera::runtime::writeFile(const std::string &path,
+                            std::initializer_list<std::string_view> parts,
+                            mode_t mode) {
+  std::string target = getFile(path);
+  if (target.empty()) {
+    int file = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
+    bool isWritten = file >= 0 && writeParts(file, parts);
+    Status status = isWritten ? Status::success() : fail(path);
+    if (file >= 0 && ::close(file) && isWritten)
+      return fail(path);
+    return status;
+  }
+  static std::atomic<unsigned> count;
+  // No other process has such a name, and none of this one.
+  std::string own = target + "." + std::to_string(::getpid()) + "-" +
+                    std::to_string(count++) + unfinishedSuffix;
+  Unfinished unfinished(own);
+  if (isEnding)
+    return Status(StatusCode::Internal,
+                  "cannot write '" + path + "': the process ends");
+  int file = ::open(own.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+  if (file < 0)
+    return fail(path);
+  auto giveUp = [&] {
+    Status status = fail(path);
+    ::unlink(own.c_str());
+    return status;
+  };
+  // One that is there keeps its permissions.
+  struct stat about = {};
+  if (::stat(target.c_str(), &about) == 0)
+    (void)!::fchmod(file, about.st_mode & 07777);
+  bool isWritten = writeParts(file, parts);
+  int error = errno;
+  if (::close(file) != 0 && isWritten)
+    return giveUp();
+  errno = error;
+  if (!isWritten || std::rename(own.c_str(), target.c_str()) != 0)
+    return giveUp();
+  return Status::success();
+}

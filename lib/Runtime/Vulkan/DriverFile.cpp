@@ -1,0 +1,111 @@
+//===- DriverFile.cpp - What is kept of a device and its driver -----------===//
+
+#include "DriverFile.h"
+
+#include "../Checksum.h"
+#include "../Format.h"
+#include "Runtime/OutputFile.h"
+
+#include <cerrno>
+#include <cstring>
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+using namespace tessera::runtime;
+
+static std::string toHex(const uint8_t *bytes, size_t count) {
+  std::string text;
+  for (size_t i = 0; i < count; ++i)
+    text += format("%02x", bytes[i]);
+  return text;
+}
+
+std::string DriverFile::getHead(const std::string &data) const {
+  std::string head = heading;
+  uint64_t sum = getChecksum(data);
+  for (int i = 0; i < 8; ++i)
+    head += static_cast<char>(sum >> (8 * i) & 0xff);
+  return head;
+}
+
+/// All of a file; empty if there is none. `why` says what is wrong with one
+/// that cannot be used.
+static std::string readFile(const std::string &path, std::string &why) {
+  int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) {
+    if (errno != ENOENT)
+      why = std::strerror(errno);
+    return "";
+  }
+  struct stat about = {};
+  std::string text;
+  if (::fstat(file, &about) || !S_ISREG(about.st_mode))
+    why = "it is no file";
+  else if (about.st_uid != ::geteuid())
+    why = "it belongs to another user";
+  else if (about.st_size > static_cast<off_t>(2 * DriverFile::maxBytes))
+    why = "it is too long";
+  if (why.empty()) {
+    text.resize(static_cast<size_t>(about.st_size));
+    size_t done = 0;
+    while (done < text.size()) {
+      ssize_t part = ::read(file, &text[done], text.size() - done);
+      if (part <= 0)
+        break;
+      done += static_cast<size_t>(part);
+    }
+    text.resize(done);
+    if (text.empty())
+      why = "its checksum is not right";
+  }
+  ::close(file);
+  return text;
+}
+
+std::string DriverFile::open(const std::string &where,
+                             const VkPhysicalDeviceProperties &properties,
+                             const VkPhysicalDeviceVulkan11Properties &identity,
+                             std::string &why) {
+  directory = where;
+  prefix = "vulkan-" + toHex(identity.deviceUUID, VK_UUID_SIZE) + "-";
+  name = prefix + format("%x-", properties.driverVersion) +
+         toHex(properties.pipelineCacheUUID, VK_UUID_SIZE) + suffix;
+  std::string text = readFile(getPath(), why);
+  if (text.empty())
+    return "";
+  size_t headBytes = heading.size() + 8;
+  if (text.size() >= headBytes) {
+    std::string data = text.substr(headBytes);
+    if (text.compare(0, headBytes, getHead(data)) == 0)
+      return data;
+  }
+  why = "its checksum is not right";
+  return "";
+}
+
+Status DriverFile::write(const std::string &data) const {
+  if (Status status = writeFile(getPath(), {getHead(data), data}, 0600);
+      !status.ok())
+    return status;
+  removeOlder();
+  return Status::success();
+}
+
+void DriverFile::removeOlder() const {
+  DIR *folder = ::opendir(directory.c_str());
+  if (!folder)
+    return;
+  while (dirent *entry = ::readdir(folder)) {
+    std::string other = entry->d_name;
+    bool isOlder = other.compare(0, prefix.size(), prefix) == 0 &&
+                   other.size() > suffix.size() &&
+                   other.compare(other.size() - suffix.size(),
+                                 std::string::npos, suffix) == 0 &&
+                   other != name;
+    if (isOlder)
+      ::unlink((directory + "/" + other).c_str());
+  }
+  ::closedir(folder);
+}

@@ -1,0 +1,151 @@
+//===- MatrixProduct.cpp - Products of cooperative matrices ---------------===//
+//
+// Numbers are those of the SPIR-V Specification, sections 2.3 ("Physical Layout
+// of a SPIR-V Module") and 3.3 ("Instructions"), and of
+// SPV_KHR_cooperative_matrix.
+//
+//===----------------------------------------------------------------------===//
+
+#include "MatrixProduct.h"
+
+#include "../Format.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+using namespace tessera::runtime;
+
+namespace {
+enum : uint32_t {
+  headerWords = 5,
+  opUndef = 1,
+  opTypeInt = 21,
+  opTypeFloat = 22,
+  opConstant = 43,
+  opConstantComposite = 44,
+  opConstantNull = 46,
+  opFunction = 54,
+  opFunctionEnd = 56,
+  opTypeCooperativeMatrix = 4456,
+  opCooperativeMatrixMulAdd = 4459,
+};
+
+struct MatrixType {
+  ComponentType component;
+  uint32_t scope = 0, rows = 0, cols = 0;
+};
+} // namespace
+
+static std::string getTypeName(ComponentType type, bool isSigned) {
+  const char *letters[] = {isSigned ? "s" : "u", "f", "bf"};
+  return format("%s%u", letters[type.kind], type.bits);
+}
+
+std::string MatrixProduct::getName() const {
+  std::string resultName = getTypeName(result, operands & signedResult),
+              aName = getTypeName(a, operands & signedA),
+              bName = getTypeName(b, operands & signedB),
+              cName = getTypeName(c, operands & signedC);
+  std::string name =
+      format("m%un%uk%u.%s.%s", m, n, k, resultName.c_str(), aName.c_str());
+  if (bName != aName)
+    name += "." + bName;
+  if (cName != resultName)
+    name += "+" + cName;
+  if (operands & saturating)
+    name += "+saturating";
+  if (scope != 3)
+    name += format("+scope%u", scope);
+  return name;
+}
+
+bool MatrixProduct::operator==(const MatrixProduct &other) const {
+  return m == other.m && n == other.n && k == other.k && a == other.a &&
+         b == other.b && c == other.c && result == other.result &&
+         operands == other.operands && scope == other.scope;
+}
+
+std::vector<MatrixProduct>
+tessera::runtime::readMatrixProducts(const std::vector<uint32_t> &words) {
+  std::unordered_map<uint32_t, ComponentType> components;
+  std::unordered_map<uint32_t, uint32_t> constants;
+  std::unordered_map<uint32_t, MatrixType> types;
+  // By value, its type.
+  std::unordered_map<uint32_t, MatrixType> matrices;
+  struct MulAdd {
+    uint32_t result, a, b, c, operands;
+  };
+  std::vector<MulAdd> found;
+  bool inFunction = false;
+  uint32_t length = 0;
+  for (size_t at = headerWords; at < words.size(); at += length) {
+    length = words[at] >> 16;
+    if (length == 0 || at + length > words.size())
+      return {};
+    auto word = [&](uint32_t i) { return i < length ? words[at + i] : 0; };
+    uint32_t code = words[at] & 0xffff;
+    switch (code) {
+    case opTypeInt:
+      components[word(1)] = {ComponentType::Integer, word(2)};
+      break;
+    case opTypeFloat:
+      // A third operand is an encoding of its own: BFloat16KHR is 0, and those
+      // of 8 bits are no components here.
+      if (length == 3)
+        components[word(1)] = {ComponentType::Float, word(2)};
+      else if (word(3) == 0)
+        components[word(1)] = {ComponentType::BFloat, word(2)};
+      break;
+    case opConstant:
+      constants[word(2)] = word(3);
+      break;
+    case opTypeCooperativeMatrix: {
+      auto component = components.find(word(2));
+      auto scope = constants.find(word(3)), rows = constants.find(word(4)),
+           cols = constants.find(word(5));
+      if (component != components.end() && scope != constants.end() &&
+          rows != constants.end() && cols != constants.end())
+        types[word(1)] = {component->second, scope->second, rows->second,
+                          cols->second};
+      break;
+    }
+    case opFunction:
+      inFunction = true;
+      break;
+    case opFunctionEnd:
+      inFunction = false;
+      break;
+    case opCooperativeMatrixMulAdd:
+      found.push_back({word(2), word(3), word(4), word(5), word(6)});
+      break;
+    default:
+      break;
+    }
+    // In a function, what begins with a type has it for its result.
+    if (inFunction || code == opUndef || code == opConstantComposite ||
+        code == opConstantNull)
+      if (auto type = types.find(word(1)); type != types.end())
+        matrices[word(2)] = type->second;
+  }
+  std::vector<MatrixProduct> products;
+  for (const MulAdd &op : found) {
+    auto a = matrices.find(op.a), b = matrices.find(op.b),
+         c = matrices.find(op.c), result = matrices.find(op.result);
+    if (a == matrices.end() || b == matrices.end() || c == matrices.end() ||
+        result == matrices.end())
+      continue;
+    MatrixProduct product;
+    product.m = a->second.rows;
+    product.n = b->second.cols;
+    product.k = a->second.cols;
+    product.a = a->second.component;
+    product.b = b->second.component;
+    product.c = c->second.component;
+    product.result = result->second.component;
+    product.operands = op.operands;
+    product.scope = result->second.scope;
+    if (std::find(products.begin(), products.end(), product) == products.end())
+      products.push_back(product);
+  }
+  return products;
+}

@@ -1,0 +1,64 @@
+//===- MatrixProduct.h - Products of cooperative matrices -------*- C++ -*-===//
+//
+// Which products a module of SPIR-V computes with SPV_KHR_cooperative_matrix.
+// Nothing here needs a driver.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TESSERA_LIB_RUNTIME_VULKAN_MATRIXPRODUCT_H
+#define TESSERA_LIB_RUNTIME_VULKAN_MATRIXPRODUCT_H
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace tessera::runtime {
+
+/// The type of a matrix's elements. An integer's sign is the product's.
+struct ComponentType {
+  enum Kind : uint32_t { Integer, Float, BFloat };
+  Kind kind = Integer;
+  uint32_t bits = 0;
+
+  bool isInteger() const { return kind == Integer; }
+  uint32_t getBytes() const { return bits / 8; }
+  bool operator==(const ComponentType &other) const {
+    return kind == other.kind && bits == other.bits;
+  }
+};
+
+/// Result (m x n) = A (m x k) * B (k x n) + C (m x n), as OpTypeCooperative-
+/// MatrixKHR and OpCooperativeMatrixMulAddKHR have it.
+struct MatrixProduct {
+  /// Cooperative Matrix Operands (SPV_KHR_cooperative_matrix).
+  enum Operand : uint32_t {
+    signedA = 1,
+    signedB = 2,
+    signedC = 4,
+    signedResult = 8,
+    saturating = 16,
+  };
+
+  uint32_t m = 0, n = 0, k = 0;
+  ComponentType a, b, c, result;
+  /// Of `Operand`s.
+  uint32_t operands = 0;
+  /// SPIR-V's number for who has the matrix together: 3 is a subgroup.
+  uint32_t scope = 3;
+
+  /// "m8n8k8.f32.f16" as in the name of a chip, result first; B's type behind
+  /// A's, C's and the scope only where they differ from what is usual:
+  /// "m8n8k8.s32.s8.u8". All that makes two products different is in it.
+  std::string getName() const;
+  bool operator==(const MatrixProduct &other) const;
+};
+
+/// The products in a module of SPIR-V, each once, in the order of their first
+/// use. Those of matrices whose extents are no constants are left out, and so
+/// is everything of a module that is cut short.
+std::vector<MatrixProduct>
+readMatrixProducts(const std::vector<uint32_t> &words);
+
+} // namespace tessera::runtime
+
+#endif // TESSERA_LIB_RUNTIME_VULKAN_MATRIXPRODUCT_H

@@ -1,0 +1,39 @@
+//===- TestedProducts.h - Which products were found right -------*- C++ -*-===//
+
+#ifndef TESSERA_LIB_RUNTIME_VULKAN_TESTEDPRODUCTS_H
+#define TESSERA_LIB_RUNTIME_VULKAN_TESTEDPRODUCTS_H
+
+#include "DriverFile.h"
+
+#include <set>
+#include <string>
+
+namespace tessera::runtime {
+
+/// The products that a device computed rightly, by their names: of this
+/// process, and where there is a folder for it, of all that ran with the same
+/// driver. The file has a name in each line. What is wrong is not kept: it is
+/// tested each time.
+class TestedProducts {
+public:
+  /// Those that are known of the device and driver that `properties` and
+  /// `identity` describe from now on. Reads the file of `directory`; one that
+  /// cannot be used is as if there were none, and the status says why.
+  Status open(const std::string &directory,
+              const VkPhysicalDeviceProperties &properties,
+              const VkPhysicalDeviceVulkan11Properties &identity);
+
+  /// Writes the file anew if there is more than it has.
+  Status save();
+
+  bool contains(const std::string &name) const { return names.count(name); }
+  void add(const std::string &name) { names.insert(name); }
+
+private:
+  DriverFile file{"tessera products 1\n", ".products"};
+  std::set<std::string> names, saved;
+};
+
+} // namespace tessera::runtime
+
+#endif // TESSERA_LIB_RUNTIME_VULKAN_TESTEDPRODUCTS_H

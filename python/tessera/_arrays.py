@@ -1,0 +1,144 @@
+"""Arrays of other packages as arguments, and results as arrays of theirs."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any, Dict, NamedTuple, Optional, Sequence, Tuple
+
+import numpy as np
+
+from . import _core
+
+HOST, DEVICE = 0, 1
+
+# By the numbers of TesseraElementType: the name in MLIR, NumPy's (ml_dtypes' where NumPy has none),
+# and DLPack's code and bits.
+ELEMENTS = [
+    ("f16", "float16", 2, 16),
+    ("bf16", "bfloat16", 4, 16),
+    ("f32", "float32", 2, 32),
+    ("f64", "float64", 2, 64),
+    ("i1", "bool", 6, 8),
+    ("i4", "int4", 0, 4),
+    ("i8", "int8", 0, 8),
+    ("ui8", "uint8", 1, 8),
+    ("i16", "int16", 0, 16),
+    ("i32", "int32", 0, 32),
+    ("i64", "int64", 0, 64),
+    ("f8E4M3FN", "float8_e4m3fn", 10, 8),
+    ("f8E5M2", "float8_e5m2", 12, 8),
+    ("f8E4M3FNUZ", "float8_e4m3fnuz", 11, 8),
+    ("f8E5M2FNUZ", "float8_e5m2fnuz", 13, 8),
+    ("index", "int64", 0, 64),
+]
+
+# DLPack's kinds of devices, with the target that each is.
+DLPACK_CPU, DLPACK_CUDA, DLPACK_CUDA_HOST, DLPACK_ROCM = 1, 2, 3, 10
+TARGETS = {DLPACK_CUDA: "cuda", DLPACK_ROCM: "hip"}
+
+
+class View(NamedTuple):
+    """An array as it is passed: `keep` lives until the call has been made."""
+
+    memory: int
+    pointer: int
+    shape: Tuple[int, ...]
+    strides: Optional[Tuple[int, ...]]
+    dtype: str
+    #: "cuda" or "hip", and the number of the device; "" for the host.
+    target: str
+    ordinal: int
+    keep: Any
+
+
+#: Names of the types of elements that have come by: spelling one takes a microsecond or two.
+_names: Dict[Any, str] = {}
+
+
+def _name(dtype: Any) -> str:
+    """Of NumPy's type, or of PyTorch's: "float32"."""
+    name = _names.get(dtype)
+    if name is None:
+        name = dtype.name if isinstance(dtype, np.dtype) else str(dtype).partition(".")[2]
+        _names[dtype] = name
+    return name
+
+
+def is_torch(value: Any) -> bool:
+    """Without importing it."""
+    torch = sys.modules.get("torch")
+    return torch is not None and isinstance(value, torch.Tensor)
+
+
+def view(value: Any) -> Optional[View]:
+    """What is an array; None for everything else."""
+    if isinstance(value, np.ndarray):
+        # What is read only is so for the caller to be sure of.
+        strides = None
+        if not value.flags.c_contiguous:
+            strides = tuple(stride // max(value.itemsize, 1) for stride in value.strides)
+        return View(HOST, value.ctypes.data, value.shape, strides, _name(value.dtype), "", 0, value)
+    if is_torch(value):
+        if value.requires_grad:
+            raise TypeError("a tensor that requires a gradient cannot be passed: call detach()")
+        # What is contiguous is dense, and no strides need be looked at.
+        strides = None if value.is_contiguous() else tuple(value.stride())
+        shape, name = tuple(value.shape), _name(value.dtype)
+        if value.is_cuda:
+            target = "hip" if sys.modules["torch"].version.hip else "cuda"
+            return View(DEVICE, value.data_ptr(), shape, strides, name, target, value.get_device(),
+                        value)
+        if value.device.type != "cpu":
+            raise TypeError(f"a tensor on {value.device} cannot be passed: move it to cpu or cuda")
+        return View(HOST, value.data_ptr(), shape, strides, name, "", 0, value)
+    if not hasattr(value, "__dlpack__"):
+        return None
+    pointer, shape, strides, code, bits, kind, ordinal, keep = _core.from_array(value)
+    names = [entry[1] for entry in ELEMENTS if entry[2:] == (code, bits)]
+    if kind not in (DLPACK_CPU, DLPACK_CUDA_HOST) and kind not in TARGETS:
+        raise TypeError(f"arrays on DLPack's device {kind} cannot be passed")
+    target = TARGETS.get(kind, "")
+    return View(DEVICE if target else HOST, pointer, tuple(shape), tuple(strides),
+                names[0] if names else f"DLPack's type {code} of {bits} bits", target, ordinal, keep)
+
+
+def current_stream(values: Sequence[Any], target: str, ordinal: int) -> Optional[int]:
+    """The stream that the package of the arguments works in; None if it has none."""
+    torch, cupy = sys.modules.get("torch"), sys.modules.get("cupy")
+    for value in values:
+        if torch is not None and isinstance(value, torch.Tensor) and value.is_cuda:
+            return torch.cuda.current_stream(ordinal).cuda_stream
+        if cupy is not None and target == "cuda" and isinstance(value, cupy.ndarray):
+            return cupy.cuda.get_current_stream().ptr
+    return None
+
+
+def numpy_type(element: int) -> np.dtype:
+    """NumPy's type for an element; ml_dtypes has those that NumPy lacks."""
+    name = ELEMENTS[element][1]
+    if name == "int4":
+        raise TypeError("results of i4 cannot be given as arrays of NumPy's")
+    try:
+        return np.dtype(name)
+    except TypeError:
+        pass
+    try:
+        import ml_dtypes
+    except ImportError:
+        raise TypeError(f"NumPy has no {name}; install the package ml_dtypes, which has") from None
+    return np.dtype(getattr(ml_dtypes, name))
+
+
+def wrap(buffer: Any, element: int, shape: Sequence[int], target: str, ordinal: int,
+         as_torch: bool) -> Any:
+    """A result that was left on the device."""
+    _, name, code, bits = ELEMENTS[element]
+    kind = {"cuda": DLPACK_CUDA, "hip": DLPACK_ROCM}[target]
+    if not as_torch:
+        return _core.to_array(buffer, code, bits, list(shape), kind, ordinal)
+    torch = sys.modules["torch"]
+    if bits == 8 and code >= 10:
+        # PyTorch takes bytes, and its own type for them.
+        raw = torch.from_dlpack(_core.to_array(buffer, 1, 8, list(shape), kind, ordinal))
+        return raw.view(getattr(torch, name))
+    return torch.from_dlpack(_core.to_array(buffer, code, bits, list(shape), kind, ordinal))

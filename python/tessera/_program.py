@@ -1,0 +1,339 @@
+"""Programs, their entries, and the devices that run them."""
+
+from __future__ import annotations
+
+import os
+import struct
+from dataclasses import dataclass
+from threading import Lock
+from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
+
+import numpy as np
+
+from . import _arrays, _core
+
+
+class Error(RuntimeError):
+    """What went wrong, in words; ``code`` is a name of ``TesseraStatus``."""
+
+    code: str = "TESSERA_INTERNAL"
+
+
+class CompileError(Error):
+    """A program that does not compile; the text has all diagnostics, with their places."""
+
+
+_core.set_errors(Error, CompileError)
+
+# Scalars, as struct packs them; the others go by NumPy.
+_FORMATS = {"f32": "f", "f64": "d", "i8": "b", "ui8": "B", "i16": "h", "i32": "i", "i64": "q",
+            "index": "q", "i1": "?", "f16": "e"}
+
+
+@dataclass(frozen=True)
+class Slot:
+    """An argument or a result of an entry."""
+
+    #: "scalar", "tensor" or "memref".
+    kind: str
+    #: The element's type as MLIR has it: "bf16".
+    element: str
+    #: -1 where a size is open.
+    shape: Tuple[int, ...]
+    #: Whether it is a memref that the program may write.
+    may_write: bool
+    #: As the program spells it: "tensor<?x64xf16>".
+    type: str
+
+
+@dataclass(frozen=True)
+class Signature:
+    """What an entry takes and gives."""
+
+    name: str
+    arguments: Tuple[Slot, ...]
+    results: Tuple[Slot, ...]
+
+    def __str__(self) -> str:
+        arguments = ", ".join(slot.type for slot in self.arguments)
+        results = ", ".join(slot.type for slot in self.results)
+        return f"{self.name}({arguments}) -> ({results})"
+
+
+class Device:
+    """An open device: ``Device("cuda")``, ``Device("cuda", 1)``, ``Device("cpu")``.
+
+    ``Device.get`` gives the same object for the same device, which is what calls use.
+    """
+
+    _open: Dict[Tuple[str, int], "Device"] = {}
+    _lock = Lock()
+
+    def __init__(self, target: str = "auto", ordinal: int = 0) -> None:
+        self._device = _core.Device(target, ordinal)
+
+    @classmethod
+    def get(cls, target: str, ordinal: int = 0) -> "Device":
+        with cls._lock:
+            device = cls._open.get((target, ordinal))
+            if device is None:
+                device = cls._open[target, ordinal] = cls(target, ordinal)
+            return device
+
+    @property
+    def target(self) -> str:
+        return self._device.target
+
+    @property
+    def chip(self) -> str:
+        return self._device.chip
+
+    @property
+    def name(self) -> str:
+        return self._device.name
+
+    @property
+    def ordinal(self) -> int:
+        return self._device.ordinal
+
+    def synchronize(self) -> None:
+        """Waits for the work of the device's own queue."""
+        self._device.synchronize()
+
+    def __repr__(self) -> str:
+        return f"<tessera.Device {self.target}:{self.ordinal} {self.chip} ({self.name})>"
+
+
+def _slots(slots: Sequence[Any]) -> Tuple[Slot, ...]:
+    kinds = ("scalar", "tensor", "memref")
+    return tuple(
+        Slot(kinds[slot.kind], _arrays.ELEMENTS[slot.element][0], tuple(slot.shape),
+             slot.may_write, slot.type)
+        for slot in slots
+    )
+
+
+class Entry:
+    """A function of a program on a device; see ``Program.entry``."""
+
+    def __init__(self, program: "Program", name: str, device: Device) -> None:
+        self.signature = program.signatures[name]
+        self.device = device
+        self._executable = _core.Executable(program._program, name, device._device)
+        self._arguments, self._results = program._slots[name]
+        self._expected = [_arrays.ELEMENTS[slot.element][1] for slot in self._arguments]
+        self._is_open = [min(slot.shape, default=0) < 0 for slot in self._results]
+        self._place = (device.target, device.ordinal)
+
+    def _fail(self, index: int, what: str) -> TypeError:
+        return TypeError(f"argument {index} ({self.signature.arguments[index].type}): {what}")
+
+    def _scalar(self, index: int, value: Any) -> Tuple[Any, np.ndarray]:
+        slot = self.signature.arguments[index]
+        try:
+            if slot.element in _FORMATS:
+                data = struct.pack(_FORMATS[slot.element], value)
+            else:
+                data = np.asarray(value, _arrays.numpy_type(self._arguments[index].element)).tobytes()
+        except (struct.error, TypeError, ValueError, OverflowError) as error:
+            raise self._fail(index, f"{value!r} is no such number: {error}") from None
+        keep = np.frombuffer(data, np.uint8)
+        return (_arrays.HOST, keep.ctypes.data, None, None), keep
+
+    def _array(self, index: int, value: Any) -> Tuple[Any, _arrays.View]:
+        slot = self.signature.arguments[index]
+        view = _arrays.view(value)
+        if view is None:
+            raise self._fail(index, f"a {type(value).__name__} is no array")
+        expected = self._expected[index]
+        # i4 comes packed, two to a byte.
+        if view.dtype != expected and not (expected == "int4" and view.dtype == "uint8"):
+            raise self._fail(index, f"its elements are {view.dtype}, and the program takes {expected}")
+        if view.target and (view.target, view.ordinal) != self._place:
+            raise self._fail(index, f"it is on {view.target}:{view.ordinal}, and the program runs on "
+                                    f"{self.device.target}:{self.device.ordinal}")
+        if expected == "int4" and view.dtype == "uint8":
+            elements = int(np.prod(slot.shape)) if min(slot.shape, default=0) >= 0 else -1
+            if elements < 0 or int(np.prod(view.shape)) != (elements + 1) // 2:
+                raise self._fail(index, "packed i4 takes static sizes, and two elements to a byte")
+            return (view.memory, view.pointer, None, None), view
+        if len(view.shape) != len(slot.shape):
+            raise self._fail(index, f"it has {len(view.shape)} dimensions")
+        if slot.may_write and isinstance(value, np.ndarray) and not value.flags.writeable:
+            raise self._fail(index, "the program writes it, and it is read-only")
+        return (view.memory, view.pointer, view.shape, view.strides), view
+
+    def __call__(self, *arguments: Any, stream: Optional[int] = None) -> Any:
+        """Runs the entry.
+
+        ``stream`` is the number of a CUstream or hipStream_t; without it, work goes to the current
+        stream of the package that the arguments are of, else to the device's own queue. Nothing waits
+        unless an argument or a result is on the host. Gives a result, or a tuple of several, or None.
+        """
+        slots = self.signature.arguments
+        if len(arguments) != len(slots):
+            raise TypeError(f"{self.signature} takes {len(slots)} arguments, and {len(arguments)} "
+                            "are given")
+        tuples: List[Any] = []
+        keep: List[Any] = []
+        on_device = False
+        for index, value in enumerate(arguments):
+            if slots[index].kind == "scalar":
+                passed, kept = self._scalar(index, value)
+            else:
+                passed, kept = self._array(index, value)
+                on_device |= kept.memory == _arrays.DEVICE
+            tuples.append(passed)
+            keep.append(kept)
+        target, ordinal = self._place
+        if stream is None and on_device:
+            stream = _arrays.current_stream(arguments, target, ordinal)
+
+        # Results are left on the device where arguments are on it.
+        wanted: List[Tuple[int, int, int]] = []
+        hosts: List[Optional[np.ndarray]] = []
+        for slot, is_open in zip(self._results, self._is_open):
+            rank = len(slot.shape)
+            if slot.kind != 0 and (on_device or is_open):
+                wanted.append((0, 0, rank))
+                hosts.append(None)
+                continue
+            host = np.empty(slot.shape, _arrays.numpy_type(slot.element))
+            pointer = host.ctypes.data
+            wanted.append((pointer, host.nbytes, rank))
+            hosts.append(host)
+        given = self._executable.run(tuples, wanted, stream is not None, stream or 0)
+        del keep
+        if not given:
+            return None
+
+        as_torch = any(_arrays.is_torch(value) for value in arguments)
+        results = []
+        for slot, host, (buffer, sizes) in zip(self._results, hosts, given):
+            if host is None and on_device:
+                results.append(_arrays.wrap(buffer, slot.element, sizes, target, ordinal, as_torch))
+            elif host is None:
+                results.append(self._fetch(buffer, slot, sizes, as_torch))
+            elif slot.kind == 0:
+                results.append(host.item())
+            else:
+                results.append(self._to_package(host, as_torch))
+        return results[0] if len(results) == 1 else tuple(results)
+
+    def _fetch(self, buffer: Any, slot: Any, sizes: Sequence[int], as_torch: bool) -> Any:
+        """A result of open size, which is copied to the host when its size is known."""
+        host = np.empty(tuple(sizes), _arrays.numpy_type(slot.element))
+        _core.read(buffer, host.ctypes.data, host.nbytes)
+        return self._to_package(host, as_torch)
+
+    @staticmethod
+    def _to_package(host: np.ndarray, as_torch: bool) -> Any:
+        if not as_torch:
+            return host
+        import torch
+
+        if host.dtype.kind in "fiub" and host.dtype.name in dir(torch):
+            return torch.from_numpy(host)
+        return torch.from_numpy(host.view(f"u{host.dtype.itemsize}")).view(
+            getattr(torch, host.dtype.name))
+
+
+class Program:
+    """A compiled program, for one or several chips. ``compile`` and ``load`` make one."""
+
+    def __init__(self, program: Any) -> None:
+        self._program = program
+        self._slots: Dict[str, Tuple[Any, Any]] = {}
+        #: By the entries' names.
+        self.signatures: Dict[str, Signature] = {}
+        for name, arguments, results in program.entries():
+            self._slots[name] = arguments, results
+            self.signatures[name] = Signature(name, _slots(arguments), _slots(results))
+        self._entries: Dict[Tuple[str, str, int], Entry] = {}
+        self._lock = Lock()
+        self.targets = [part.partition(":")[0] for part in
+                        program.describe().partition("\n")[0].split(", ") if part]
+
+    def describe(self) -> str:
+        """What it is compiled for, and a line for each kernel: its schedule and instructions."""
+        return self._program.describe()
+
+    def save(self, path: Union[str, "os.PathLike[str]"]) -> None:
+        """Writes it as a bundle, which ``load``, gpu-runner and libtessera-runtime run."""
+        temporary = f"{os.fspath(path)}.{os.getpid()}.part"
+        try:
+            with open(temporary, "wb") as file:
+                file.write(self._program.save())
+            os.replace(temporary, path)
+        finally:
+            if os.path.exists(temporary):
+                os.remove(temporary)
+
+    def _default_entry(self) -> str:
+        if "main" in self.signatures or len(self.signatures) != 1:
+            return "main"
+        return next(iter(self.signatures))
+
+    def entry(self, name: Optional[str] = None, device: Optional[Device] = None) -> Entry:
+        """An entry on a device; without a name ``main`` or the only one, without a device the first
+        that the program is compiled for and that is here."""
+        name = name or self._default_entry()
+        if name not in self.signatures:
+            raise Error(f"no entry '{name}': the program has {', '.join(self.signatures)}")
+        if device is None:
+            device = self._default_device()
+        key = (name, device.target, device.ordinal)
+        with self._lock:
+            entry = self._entries.get(key)
+            if entry is None or entry.device is not device:
+                entry = self._entries[key] = Entry(self, name, device)
+            return entry
+
+    def _default_device(self) -> Device:
+        problem: Optional[Error] = None
+        for target in self.targets:
+            try:
+                return Device.get(target)
+            except Error as error:
+                problem = problem or error
+        raise problem or Error("the program is compiled for nothing")
+
+    def __call__(self, *arguments: Any, entry: Optional[str] = None,
+                 stream: Optional[int] = None) -> Any:
+        """Runs ``main``, or the entry of that name, on the device where the arguments are."""
+        device = None
+        for value in arguments:
+            view = _arrays.view(value)
+            if view is not None and view.target:
+                device = Device.get(view.target, view.ordinal)
+                break
+        return self.entry(entry, device)(*arguments, stream=stream)
+
+    def __repr__(self) -> str:
+        entries = "; ".join(str(signature) for signature in self.signatures.values())
+        return f"<tessera.Program for {', '.join(self.targets)}: {entries}>"
+
+
+def compile(source: Union[str, bytes], target: str = "cpu", *, entry: Optional[str] = None,
+            file: str = "<text>", allow_tf32: bool = False, allow_fast_f8: bool = False,
+            require_mma: bool = False) -> Program:
+    """Compiles a module of MLIR, as text or bytecode.
+
+    ``target`` is what gpu-runner's ``--target`` takes, several divided by commas: "cpu", "cuda" (the
+    chip of this machine's device), "cuda:sm_80,sm_90a,hip:gfx942". ``entry`` leaves but one function;
+    ``file`` is what diagnostics call the source. ``allow_tf32`` permits tf32 for products of f32,
+    ``allow_fast_f8`` sums in few bits for 8-bit floats; ``require_mma`` refuses products that no matrix
+    unit computes. Warnings of the compiler are Python's.
+    """
+    data = source.encode() if isinstance(source, str) else source
+    return Program(_core.Program.compile(data, target, entry, file, allow_tf32, allow_fast_f8,
+                                         require_mma))
+
+
+def load(bundle: Union[str, "os.PathLike[str]", bytes]) -> Program:
+    """A program of a bundle: its bytes, or the path of a file. It has machine code: load what you
+    trust."""
+    if not isinstance(bundle, bytes):
+        with open(bundle, "rb") as file:
+            bundle = file.read()
+    return Program(_core.Program.load(bundle))

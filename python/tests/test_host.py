@@ -1,0 +1,173 @@
+"""The package on arrays of the host, with the CPU as the device."""
+
+import threading
+
+import ml_dtypes
+import numpy as np
+import pytest
+import tessera
+
+MATMUL = """
+func.func @main(%a: tensor<?x?xf32>, %b: tensor<?x?xf32>, %c: tensor<?x?xf32>) -> tensor<?x?xf32> {
+  %d = linalg.matmul ins(%a, %b : tensor<?x?xf32>, tensor<?x?xf32>)
+      outs(%c : tensor<?x?xf32>) -> tensor<?x?xf32>
+  return %d : tensor<?x?xf32>
+}
+"""
+
+IN_PLACE = """
+func.func @scale(%x: memref<4x?xf16>, %factor: f16) -> f16 {
+  linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>],
+                  iterator_types = ["parallel", "parallel"]} outs(%x : memref<4x?xf16>) {
+  ^bb0(%e: f16):
+    %s = arith.mulf %e, %factor : f16
+    linalg.yield %s : f16
+  }
+  %twice = arith.addf %factor, %factor : f16
+  return %twice : f16
+}
+func.func @both(%x: tensor<2x3xbf16>, %n: i32) -> (tensor<2x3xbf16>, i32) {
+  %sum = linalg.add ins(%x, %x : tensor<2x3xbf16>, tensor<2x3xbf16>)
+      outs(%x : tensor<2x3xbf16>) -> tensor<2x3xbf16>
+  %m = arith.addi %n, %n : i32
+  return %sum, %m : tensor<2x3xbf16>, i32
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def matmul():
+    return tessera.compile(MATMUL, target="cpu")
+
+
+@pytest.fixture(scope="module")
+def others():
+    return tessera.compile(IN_PLACE, file="others.mlir")
+
+
+def integers(*shape, seed=0):
+    return np.random.default_rng(seed).integers(-4, 5, shape).astype(np.float32)
+
+
+def test_product(matmul):
+    for m, n, k in [(33, 50, 70), (1, 1, 1), (128, 64, 96)]:
+        a, b, c = integers(m, k), integers(k, n, seed=1), integers(m, n, seed=2)
+        before = c.copy()
+        d = matmul(a, b, c)
+        assert type(d) is np.ndarray and d.dtype == np.float32
+        np.testing.assert_array_equal(d, a @ b + before)
+        np.testing.assert_array_equal(c, before)
+
+
+def test_signature(others):
+    assert list(others.signatures) == ["scale", "both"]
+    assert str(others.signatures["both"]) == "both(tensor<2x3xbf16>, i32) -> (tensor<2x3xbf16>, i32)"
+    slot = others.signatures["scale"].arguments[0]
+    assert (slot.kind, slot.element, slot.shape, slot.may_write) == ("memref", "f16", (4, -1), True)
+    assert others.targets == ["cpu"]
+
+
+def test_memrefs_are_written_in_place(others):
+    x = np.arange(20, dtype=np.float16).reshape(4, 5)
+    expected = x * np.float16(1.5)
+    assert others.entry("scale")(x, 1.5) == 3.0
+    np.testing.assert_array_equal(x, expected)
+    x.flags.writeable = False
+    with pytest.raises(TypeError, match="read-only"):
+        others.entry("scale")(x, 1.5)
+
+
+def test_several_results_and_types_that_numpy_lacks(others):
+    x = np.array([[1, 2, 3], [4, 5, 6]], ml_dtypes.bfloat16)
+    y, m = others.entry("both")(x, -21)
+    assert y.dtype == ml_dtypes.bfloat16 and m == -42
+    np.testing.assert_array_equal(y.astype(np.float32), 2 * x.astype(np.float32))
+
+
+class Exchanged:
+    """Has nothing but DLPack."""
+
+    def __init__(self, array):
+        self.array = array
+
+    def __dlpack__(self, **arguments):
+        return self.array.__dlpack__(**arguments)
+
+    def __dlpack_device__(self):
+        return self.array.__dlpack_device__()
+
+
+def test_dlpack(matmul):
+    a, b, c = integers(5, 6), integers(6, 7), integers(5, 7)
+    np.testing.assert_array_equal(matmul(Exchanged(a), b, Exchanged(c)), a @ b + c)
+
+
+def test_mistakes_are_told(matmul, others):
+    a = integers(8, 8)
+    with pytest.raises(TypeError, match="takes 3 arguments, and 2 are given"):
+        matmul(a, a)
+    with pytest.raises(TypeError, match=r"argument 1 .*float64, and the program takes float32"):
+        matmul(a, a.astype(np.float64), a)
+    with pytest.raises(TypeError, match="argument 0 .*3 dimensions"):
+        matmul(a[None], a, a)
+    with pytest.raises(TypeError, match="argument 2 .*a str is no array"):
+        matmul(a, a, "c")
+    with pytest.raises(tessera.Error, match="pass a dense copy") as caught:
+        matmul(a, a.T, a)
+    assert caught.value.code == "TESSERA_INVALID_ARGUMENT"
+    with pytest.raises(tessera.Error, match="dimension 0 is 5, and the program takes 4"):
+        others.entry("scale")(np.zeros((5, 2), np.float16), 1)
+    with pytest.raises(TypeError, match="argument 1 .*no such number"):
+        others.entry("both")(np.zeros((2, 3), ml_dtypes.bfloat16), 1 << 40)
+    with pytest.raises(tessera.Error, match="no entry 'mane'"):
+        matmul.entry("mane")
+    with pytest.raises(tessera.Error, match="takes no queue"):
+        matmul(a, a, a, stream=1)
+    np.testing.assert_array_equal(matmul(a, a, a), a @ a + a)
+
+
+def test_a_program_that_does_not_compile():
+    with pytest.raises(tessera.CompileError, match=r"^wrong\.mlir:2:10: ") as caught:
+        tessera.compile("func.func @main() {\n  return %x : f32\n}", file="wrong.mlir")
+    assert caught.value.code == "TESSERA_COMPILE_ERROR"
+    with pytest.raises(tessera.Error, match="unknown target"):
+        tessera.compile(MATMUL, target="cudo")
+
+
+def test_bundles(matmul, tmp_path):
+    path = tmp_path / "matmul.bundle"
+    matmul.save(path)
+    a = integers(9, 9)
+    np.testing.assert_array_equal(tessera.load(path)(a, a, a), a @ a + a)
+    data = path.read_bytes()
+    np.testing.assert_array_equal(tessera.load(data)(a, a, a), a @ a + a)
+    with pytest.raises(tessera.Error, match="checksum"):
+        tessera.load(data[:-9])
+    assert [entry.name for entry in tmp_path.iterdir()] == ["matmul.bundle"]
+
+
+def test_code_for_elsewhere():
+    program = tessera.compile(MATMUL, target="hip:gfx942,gfx1100")
+    assert program.targets == ["hip", "hip"]
+    assert "gfx1100" in program.describe()
+    with pytest.raises(tessera.Error):
+        program.entry(device=tessera.Device.get("cpu"))
+
+
+def test_threads(matmul):
+    wrong = []
+
+    def work(seed):
+        own = tessera.compile(MATMUL) if seed % 2 else matmul
+        for i in range(8):
+            a = integers(20 + seed, 30 + i, seed=seed)
+            b, c = integers(30 + i, 10, seed=i), integers(20 + seed, 10)
+            if not np.array_equal(own(a, b, c), a @ b + c):
+                wrong.append((seed, i))
+
+    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong

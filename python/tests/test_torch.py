@@ -1,0 +1,149 @@
+"""The package on PyTorch's tensors, on a GPU where there is one."""
+
+import pathlib
+
+import pytest
+import tessera
+
+torch = pytest.importorskip("torch")
+if not torch.cuda.is_available():
+    pytest.skip("PyTorch sees no GPU", allow_module_level=True)
+
+TARGET = "hip" if torch.version.hip else "cuda"
+
+# Two products, with a tensor between them that the program asks for itself.
+CHAIN = """
+func.func @main(%a: tensor<?x?xf32>, %b: tensor<?x?xf32>) -> tensor<?x?xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0.0 : f32
+  %m = tensor.dim %a, %c0 : tensor<?x?xf32>
+  %n = tensor.dim %b, %c1 : tensor<?x?xf32>
+  %e = tensor.empty(%m, %n) : tensor<?x?xf32>
+  %i = linalg.fill ins(%zero : f32) outs(%e : tensor<?x?xf32>) -> tensor<?x?xf32>
+  %p = linalg.matmul ins(%a, %b : tensor<?x?xf32>, tensor<?x?xf32>) outs(%i : tensor<?x?xf32>)
+      -> tensor<?x?xf32>
+  %q = linalg.matmul ins(%p, %b : tensor<?x?xf32>, tensor<?x?xf32>) outs(%i : tensor<?x?xf32>)
+      -> tensor<?x?xf32>
+  return %q : tensor<?x?xf32>
+}
+"""
+
+F8 = """
+func.func @main(%x: tensor<16x16xf8E4M3FN>) -> tensor<16x16xf8E4M3FN> {
+  %e = tensor.empty() : tensor<16x16xf8E4M3FN>
+  %t = linalg.transpose ins(%x : tensor<16x16xf8E4M3FN>) outs(%e : tensor<16x16xf8E4M3FN>)
+      permutation = [1, 0]
+  return %t : tensor<16x16xf8E4M3FN>
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def chain():
+    return tessera.compile(CHAIN, target=TARGET)
+
+
+def integers(*shape, seed=0):
+    generator = torch.Generator().manual_seed(seed)
+    return torch.randint(-2, 3, shape, generator=generator).float()
+
+
+def expected(a, b):
+    return (a.double() @ b.double() @ b.double()).float()
+
+
+def test_results_stay_on_the_device(chain):
+    a, b = integers(100, 64).cuda(), integers(64, 64, seed=1).cuda()
+    q = chain(a, b)
+    assert isinstance(q, torch.Tensor) and q.is_cuda and q.shape == (100, 64)
+    torch.testing.assert_close(q.cpu(), expected(a.cpu(), b.cpu()), rtol=0, atol=0)
+
+
+def test_tensors_of_the_host_come_back_as_such(chain):
+    a, b = integers(17, 33), integers(33, 33, seed=1)
+    q = chain(a, b)
+    assert isinstance(q, torch.Tensor) and not q.is_cuda
+    torch.testing.assert_close(q, expected(a, b), rtol=0, atol=0)
+
+
+def test_work_is_in_the_order_of_the_current_stream(chain):
+    """What comes before takes long; what comes behind reads the result at once."""
+    stream = torch.cuda.Stream()
+    big = torch.randn(6144, 6144, device="cuda")
+    a, b = integers(256, 128), integers(128, 128, seed=3)
+    torch.cuda.synchronize()
+    with torch.cuda.stream(stream):
+        for _ in range(6):
+            big = big @ big * 1e-4
+        late = torch.zeros(256, 128, device="cuda")
+        late.copy_(a.pin_memory(), non_blocking=True)
+        result = chain(late, b.cuda()) + 1
+        late.zero_()
+    stream.synchronize()
+    torch.testing.assert_close(result.cpu(), expected(a, b) + 1, rtol=0, atol=0)
+
+
+def test_memory_is_not_shared_between_streams(chain):
+    """Temporary memory and results of one stream are not another's at the same time."""
+    streams = [torch.cuda.Stream() for _ in range(3)]
+    inputs = [(integers(512, 256, seed=i), integers(256, 256, seed=i + 9)) for i in range(3)]
+    on_device = [(a.cuda(), b.cuda()) for a, b in inputs]
+    torch.cuda.synchronize()
+    kept = [[] for _ in streams]
+    for _ in range(40):
+        for i, stream in enumerate(streams):
+            with torch.cuda.stream(stream):
+                # Some are dropped while others are still computed.
+                kept[i] = kept[i][-2:] + [chain(*on_device[i])]
+    torch.cuda.synchronize()
+    for (a, b), results in zip(inputs, kept):
+        for result in results:
+            torch.testing.assert_close(result.cpu(), expected(a, b), rtol=0, atol=0)
+
+
+def test_the_example_with_out_parameters():
+    path = pathlib.Path(__file__).parents[2] / "examples" / "04-out-parameters.mlir"
+    program = tessera.compile(path.read_text(), target=TARGET, file=path.name)
+    a, b = integers(64, 128).cuda(), integers(128, 128, seed=1).cuda()
+    out = torch.full((64, 128), float("nan"), device="cuda")
+    assert program(a, b, out) is None
+    torch.testing.assert_close(out.cpu(), (a @ b + a).cpu(), rtol=0, atol=0)
+
+
+def test_a_graph_of_launches():
+    """Without memory of its own a program can be captured."""
+    path = pathlib.Path(__file__).parents[2] / "examples" / "04-out-parameters.mlir"
+    program = tessera.compile(path.read_text(), target=TARGET)
+    a, b = integers(64, 128).cuda(), integers(128, 128, seed=1).cuda()
+    out = torch.zeros(64, 128, device="cuda")
+    program(a, b, out)
+    torch.cuda.synchronize()
+    tessera.Device.get(TARGET).synchronize()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        program(a, b, out)
+    a.copy_(integers(64, 128, seed=5))
+    out.zero_()
+    graph.replay()
+    torch.cuda.synchronize()
+    torch.testing.assert_close(out.cpu(), (a @ b + a).cpu(), rtol=0, atol=0)
+
+
+def test_types():
+    program = tessera.compile(F8, target=TARGET)
+    x = torch.randn(16, 16, device="cuda").to(torch.float8_e4m3fn)
+    y = program(x)
+    assert y.dtype == torch.float8_e4m3fn
+    assert torch.equal(y.view(torch.uint8), x.view(torch.uint8).T.contiguous())
+
+
+def test_mistakes_are_told(chain):
+    a = integers(8, 8).cuda()
+    with pytest.raises(TypeError, match="call detach"):
+        chain(a.requires_grad_(), a)
+    a = a.detach()
+    with pytest.raises(tessera.Error, match="pass a dense copy"):
+        chain(a, a[:, ::2])
+    with pytest.raises(TypeError, match="bfloat16, and the program takes float32"):
+        chain(a.bfloat16(), a)

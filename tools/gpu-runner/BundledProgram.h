@@ -1,0 +1,33 @@
+//===- BundledProgram.h - Running a bundle ----------------------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GPU_RUNNER_BUNDLEDPROGRAM_H
+#define GPU_RUNNER_BUNDLEDPROGRAM_H
+
+#include "Options.h"
+
+#include "Driver/Compiler.h"
+#include "Runtime/Bundle.h"
+
+#include <memory>
+
+namespace runner {
+
+/// Reads a bundle, and refuses options that are about compiling. Sets the
+/// target and the chip of `options` to those of the variant that is run: of the
+/// target that --target names, or on the best device of this machine that the
+/// bundle has code for.
+LogicalResult openBundle(StringRef bytes, Options &options,
+                         runtime::Bundle &bundle, Report &report);
+
+/// The program of the bundle for a device, in place of a compiled one.
+std::unique_ptr<compiler::CompiledProgram>
+loadBundled(const runtime::Bundle &bundle, const runtime::DeviceInfo &device,
+            Report &report);
+
+} // namespace runner
+
+#endif // GPU_RUNNER_BUNDLEDPROGRAM_H

@@ -1,0 +1,522 @@
+//===- CAPITest.cpp - The C API, as another program uses it ---------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tessera-c/Compiler.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstring>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace {
+
+/// C = A * B of any size, into memory of the caller's.
+const char *const multiply = R"(
+func.func @multiply(%a: memref<?x?xf32>, %b: memref<?x?xf32>,
+                    %c: memref<?x?xf32>) {
+  %zero = arith.constant 0.0 : f32
+  linalg.fill ins(%zero : f32) outs(%c : memref<?x?xf32>)
+  linalg.matmul ins(%a, %b : memref<?x?xf32>, memref<?x?xf32>)
+                outs(%c : memref<?x?xf32>)
+  return
+})";
+
+/// Results of its own, and a scalar among the arguments.
+std::string addConstant(const std::string &constant) {
+  return R"(
+func.func @add(%x: tensor<6x5xf32>, %scale: f32) -> (tensor<6x5xf32>, f32) {
+  %c = arith.constant )" +
+         constant + R"( : f32
+  %empty = tensor.empty() : tensor<6x5xf32>
+  %sum = linalg.generic {
+      indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>],
+      iterator_types = ["parallel", "parallel"]}
+      ins(%x : tensor<6x5xf32>) outs(%empty : tensor<6x5xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %scaled = arith.mulf %in, %scale : f32
+    %added = arith.addf %scaled, %c : f32
+    linalg.yield %added : f32
+  } -> tensor<6x5xf32>
+  %twice = arith.addf %scale, %scale : f32
+  return %sum, %twice : tensor<6x5xf32>, f32
+})";
+}
+
+TesseraProgram *compile(const std::string &source, const char *target = "cpu",
+                        const char *entry = nullptr) {
+  TesseraCompileOptions options = {};
+  options.structSize = sizeof(options);
+  options.target = target;
+  options.entry = entry;
+  options.fileName = "test.mlir";
+  TesseraProgram *program = nullptr;
+  EXPECT_EQ(tesseraCompile(source.data(), source.size(), &options, &program),
+            TESSERA_OK)
+      << tesseraGetLastError();
+  return program;
+}
+
+TesseraDevice *openCpu() {
+  TesseraDevice *device = nullptr;
+  EXPECT_EQ(tesseraDeviceOpen("cpu", 0, &device), TESSERA_OK);
+  return device;
+}
+
+TesseraExecutable *load(TesseraProgram *program, const char *entry,
+                        TesseraDevice *device) {
+  TesseraExecutable *executable = nullptr;
+  EXPECT_EQ(tesseraExecutableCreate(program, entry, device, &executable),
+            TESSERA_OK)
+      << tesseraGetLastError();
+  return executable;
+}
+
+/// Multiplies on memory of the host; gives how many elements are wrong.
+int runMultiply(TesseraExecutable *executable, int64_t m, int64_t n, int64_t k,
+                int seed) {
+  std::vector<float> a(m * k), b(k * n), c(m * n, -1);
+  for (size_t i = 0; i < a.size(); ++i)
+    a[i] = static_cast<float>((i * 7 + seed) % 11) - 5;
+  for (size_t i = 0; i < b.size(); ++i)
+    b[i] = static_cast<float>((i * 5 + seed) % 13) - 6;
+  int64_t sizesA[] = {m, k}, sizesB[] = {k, n}, sizesC[] = {m, n};
+  TesseraArgument arguments[] = {
+      {TESSERA_MEMORY_HOST, a.data(), sizesA, nullptr},
+      {TESSERA_MEMORY_HOST, b.data(), sizesB, nullptr},
+      {TESSERA_MEMORY_HOST, c.data(), sizesC, nullptr}};
+  if (tesseraExecutableRun(executable, arguments, 3, nullptr, 0, nullptr))
+    return -1;
+  int wrong = 0;
+  for (int64_t i = 0; i < m; ++i)
+    for (int64_t j = 0; j < n; ++j) {
+      float sum = 0;
+      for (int64_t l = 0; l < k; ++l)
+        sum += a[i * k + l] * b[l * n + j];
+      wrong += c[i * n + j] != sum;
+    }
+  return wrong;
+}
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Compiling
+//===----------------------------------------------------------------------===//
+
+TEST(CAPI, AMistakeIsToldAtItsPlace) {
+  std::vector<std::string> told;
+  TesseraCompileOptions options = {};
+  options.structSize = sizeof(options);
+  options.fileName = "wrong.mlir";
+  options.handlerUser = &told;
+  options.handler = [](void *user, TesseraSeverity severity, const char *text) {
+    EXPECT_EQ(severity, TESSERA_ERROR);
+    static_cast<std::vector<std::string> *>(user)->push_back(text);
+  };
+  const char source[] = "func.func @main() {\n  return %x : f32\n}";
+  TesseraProgram *program = nullptr;
+  EXPECT_EQ(tesseraCompile(source, sizeof(source) - 1, &options, &program),
+            TESSERA_COMPILE_ERROR);
+  EXPECT_EQ(program, nullptr);
+  ASSERT_EQ(told.size(), 1u);
+  EXPECT_EQ(told[0].find("wrong.mlir:2:10: "), 0u) << told[0];
+  EXPECT_EQ(told[0], tesseraGetLastError());
+}
+
+TEST(CAPI, TargetsAreChecked) {
+  TesseraCompileOptions options = {};
+  options.structSize = sizeof(options);
+  TesseraProgram *program = nullptr;
+  auto tryTarget = [&](const char *target) {
+    options.target = target;
+    EXPECT_EQ(
+        tesseraCompile(multiply, std::strlen(multiply), &options, &program),
+        TESSERA_INVALID_ARGUMENT);
+    return std::string(tesseraGetLastError());
+  };
+  EXPECT_NE(tryTarget("cude:sm_80").find("unknown target 'cude:sm_80'"),
+            std::string::npos);
+  EXPECT_NE(tryTarget("cuda:sm_81").find("nearest first: sm_8"),
+            std::string::npos);
+  EXPECT_NE(tryTarget("hip:gfx942,hip:gfx942").find("twice"),
+            std::string::npos);
+  options.structSize = 0;
+  EXPECT_NE(tryTarget("cpu").find("structSize"), std::string::npos);
+}
+
+TEST(CAPI, AModuleWithoutAnEntryIsAnError) {
+  const char source[] = "func.func private @f()";
+  TesseraProgram *program = nullptr;
+  EXPECT_EQ(tesseraCompile(source, sizeof(source) - 1, nullptr, &program),
+            TESSERA_COMPILE_ERROR);
+  EXPECT_NE(std::string(tesseraGetLastError()).find("there is no entry"),
+            std::string::npos);
+}
+
+TEST(CAPI, SignaturesAreTold) {
+  TesseraProgram *program = compile(std::string(multiply) + addConstant("1.0"));
+  size_t count = 0;
+  ASSERT_EQ(tesseraProgramGetEntryCount(program, &count), TESSERA_OK);
+  ASSERT_EQ(count, 2u);
+  const char *name = nullptr;
+  ASSERT_EQ(tesseraProgramGetEntryName(program, 1, &name), TESSERA_OK);
+  EXPECT_STREQ(name, "add");
+  EXPECT_EQ(tesseraProgramGetEntryName(program, 2, &name),
+            TESSERA_INVALID_ARGUMENT);
+  size_t arguments = 0, results = 0;
+  ASSERT_EQ(tesseraProgramGetSlotCounts(program, "add", &arguments, &results),
+            TESSERA_OK);
+  EXPECT_EQ(arguments, 2u);
+  EXPECT_EQ(results, 2u);
+
+  TesseraSlotInfo info = {};
+  EXPECT_EQ(tesseraProgramGetArgument(program, "multiply", 2, &info),
+            TESSERA_INVALID_ARGUMENT);
+  info.structSize = sizeof(info);
+  ASSERT_EQ(tesseraProgramGetArgument(program, "multiply", 2, &info),
+            TESSERA_OK);
+  EXPECT_EQ(info.kind, TESSERA_MEMREF);
+  EXPECT_EQ(info.element, TESSERA_F32);
+  ASSERT_EQ(info.rank, 2u);
+  EXPECT_EQ(info.sizes[0], TESSERA_DYNAMIC);
+  EXPECT_TRUE(info.mayWrite);
+  EXPECT_STREQ(info.type, "memref<?x?xf32>");
+  ASSERT_EQ(tesseraProgramGetArgument(program, "multiply", 0, &info),
+            TESSERA_OK);
+  EXPECT_FALSE(info.mayWrite);
+  ASSERT_EQ(tesseraProgramGetResult(program, "add", 0, &info), TESSERA_OK);
+  EXPECT_EQ(info.kind, TESSERA_TENSOR);
+  EXPECT_EQ(info.sizes[1], 5);
+  ASSERT_EQ(tesseraProgramGetArgument(program, "add", 1, &info), TESSERA_OK);
+  EXPECT_EQ(info.kind, TESSERA_SCALAR);
+  // A caller of an older header has shorter structures.
+  TesseraSlotInfo old = {};
+  old.rank = 77;
+  old.structSize = offsetof(TesseraSlotInfo, rank);
+  ASSERT_EQ(tesseraProgramGetResult(program, "add", 0, &old), TESSERA_OK);
+  EXPECT_EQ(old.kind, TESSERA_TENSOR);
+  EXPECT_EQ(old.rank, 77u);
+  EXPECT_EQ(tesseraProgramGetResult(program, "sub", 0, &info),
+            TESSERA_INVALID_ARGUMENT);
+  EXPECT_STREQ(tesseraGetLastError(),
+               "no entry 'sub': the program has multiply, add");
+  tesseraProgramDestroy(program);
+}
+
+//===----------------------------------------------------------------------===//
+// Running
+//===----------------------------------------------------------------------===//
+
+TEST(CAPI, RunsOnMemoryOfTheHost) {
+  TesseraProgram *program = compile(multiply);
+  TesseraDevice *device = openCpu();
+  TesseraExecutable *executable = load(program, "multiply", device);
+  // Neither is needed any more.
+  tesseraProgramDestroy(program);
+  tesseraDeviceClose(device);
+  EXPECT_EQ(runMultiply(executable, 33, 50, 70, 1), 0);
+  EXPECT_EQ(runMultiply(executable, 1, 1, 1, 2), 0);
+  EXPECT_EQ(runMultiply(executable, 128, 64, 32, 3), 0);
+  EXPECT_EQ(runMultiply(executable, 0, 5, 3, 3), 0);
+  tesseraExecutableDestroy(executable);
+}
+
+TEST(CAPI, RunsOnMemoryOfTheDevice) {
+  TesseraProgram *program = compile(addConstant("0.5"));
+  TesseraDevice *device = openCpu();
+  TesseraExecutable *executable = load(program, "add", device);
+  std::vector<float> x(30), y(30);
+  for (size_t i = 0; i < x.size(); ++i)
+    x[i] = static_cast<float>(i) - 7;
+  TesseraBuffer *input = nullptr;
+  ASSERT_EQ(tesseraBufferCreate(device, 30 * 4, &input), TESSERA_OK);
+  ASSERT_EQ(tesseraBufferWrite(input, 0, x.data(), 30 * 4), TESSERA_OK);
+  EXPECT_EQ(tesseraBufferWrite(input, 8, x.data(), 30 * 4),
+            TESSERA_INVALID_ARGUMENT);
+  float scale = 3, twice = 0;
+  TesseraArgument arguments[] = {
+      {TESSERA_MEMORY_DEVICE, tesseraBufferGetPointer(input), nullptr, nullptr},
+      {TESSERA_MEMORY_HOST, &scale, nullptr, nullptr}};
+  int64_t sizes[2] = {};
+  TesseraResult results[2] = {};
+  results[0].keepOnDevice = 1;
+  results[0].sizes = sizes;
+  results[1].data = &twice;
+  results[1].bytes = sizeof(twice);
+  ASSERT_EQ(tesseraExecutableRun(executable, arguments, 2, results, 2, nullptr),
+            TESSERA_OK)
+      << tesseraGetLastError();
+  EXPECT_EQ(sizes[0], 6);
+  EXPECT_EQ(sizes[1], 5);
+  EXPECT_EQ(twice, 6);
+  ASSERT_NE(results[0].buffer, nullptr);
+  EXPECT_EQ(tesseraBufferGetSize(results[0].buffer), 120u);
+  // The result outlives all that made it.
+  tesseraExecutableDestroy(executable);
+  tesseraProgramDestroy(program);
+  tesseraBufferDestroy(input);
+  tesseraDeviceClose(device);
+  ASSERT_EQ(tesseraBufferRead(results[0].buffer, 0, y.data(), 120), TESSERA_OK);
+  for (size_t i = 0; i < x.size(); ++i)
+    EXPECT_EQ(y[i], x[i] * 3 + 0.5f) << i;
+  tesseraBufferDestroy(results[0].buffer);
+}
+
+TEST(CAPI, ResultsAreCopiedToTheHost) {
+  TesseraProgram *program = compile(addConstant("2.0"));
+  TesseraDevice *device = openCpu();
+  TesseraExecutable *executable = load(program, "add", device);
+  std::vector<float> x(30, 1), y(30);
+  float scale = 4, twice = 0;
+  TesseraArgument arguments[] = {
+      {TESSERA_MEMORY_HOST, x.data(), nullptr, nullptr},
+      {TESSERA_MEMORY_HOST, &scale, nullptr, nullptr}};
+  TesseraResult results[2] = {};
+  results[0].data = y.data();
+  results[0].bytes = 119;
+  results[1].data = &twice;
+  results[1].bytes = 4;
+  EXPECT_EQ(tesseraExecutableRun(executable, arguments, 2, results, 2, nullptr),
+            TESSERA_INVALID_ARGUMENT);
+  EXPECT_STREQ(tesseraGetLastError(),
+               "result 0 (tensor<6x5xf32>) takes 120 bytes, and there is room "
+               "for 119");
+  results[0].bytes = 120;
+  ASSERT_EQ(tesseraExecutableRun(executable, arguments, 2, results, 2, nullptr),
+            TESSERA_OK);
+  for (float value : y)
+    EXPECT_EQ(value, 6);
+  tesseraExecutableDestroy(executable);
+  tesseraProgramDestroy(program);
+  tesseraDeviceClose(device);
+}
+
+TEST(CAPI, MistakesOfACallAreTold) {
+  TesseraProgram *program = compile(multiply);
+  TesseraDevice *device = openCpu();
+  TesseraExecutable *executable = load(program, "multiply", device);
+  float data[64] = {};
+  int64_t sizes[] = {8, 8}, negative[] = {8, -8}, strides[] = {16, 1};
+  TesseraArgument good = {TESSERA_MEMORY_HOST, data, sizes, nullptr};
+  TesseraArgument arguments[] = {good, good, good};
+  auto run = [&](size_t count) {
+    EXPECT_EQ(
+        tesseraExecutableRun(executable, arguments, count, nullptr, 0, nullptr),
+        TESSERA_INVALID_ARGUMENT);
+    return std::string(tesseraGetLastError());
+  };
+  EXPECT_EQ(run(2), "2 arguments, but the entry 'multiply' takes 3");
+  arguments[1].sizes = nullptr;
+  EXPECT_EQ(run(3), "argument 1 (memref<?x?xf32>): dimension 1 is dynamic: its "
+                    "size has to be given");
+  arguments[1].sizes = negative;
+  EXPECT_EQ(run(3), "argument 1 (memref<?x?xf32>): dimension 1 is -8");
+  arguments[1] = good;
+  arguments[1].strides = strides;
+  EXPECT_EQ(run(3),
+            "argument 1 (memref<?x?xf32>): its stride in dimension 0 is 16 "
+            "elements, where a dense row-major array has 8; pass a dense copy "
+            "of it");
+  arguments[1] = good;
+  arguments[2].data = nullptr;
+  EXPECT_EQ(run(3), "argument 2 (memref<?x?xf32>): it is null");
+  arguments[2] = good;
+  TesseraRun options = {sizeof(TesseraRun), 1, data};
+  EXPECT_EQ(
+      tesseraExecutableRun(executable, arguments, 3, nullptr, 0, &options),
+      TESSERA_INVALID_ARGUMENT);
+  EXPECT_EQ(
+      std::string(tesseraGetLastError()).find("target cpu takes no queue"), 0u);
+  // It works all the same.
+  EXPECT_EQ(tesseraExecutableRun(executable, arguments, 3, nullptr, 0, nullptr),
+            TESSERA_OK);
+  TesseraExecutable *none = nullptr;
+  EXPECT_EQ(tesseraExecutableCreate(program, "main", device, &none),
+            TESSERA_INVALID_ARGUMENT);
+  EXPECT_STREQ(tesseraGetLastError(),
+               "no entry 'main': the program has multiply");
+  tesseraExecutableDestroy(executable);
+  tesseraProgramDestroy(program);
+  tesseraDeviceClose(device);
+}
+
+TEST(CAPI, WhatTheProgramChecksIsAnError) {
+  TesseraProgram *program = compile(R"(
+func.func @double(%x: memref<?xf32>) {
+  %c0 = arith.constant 0 : index
+  %c64 = arith.constant 64 : index
+  %size = memref.dim %x, %c0 : memref<?xf32>
+  %fits = arith.cmpi ule, %size, %c64 : index
+  cf.assert %fits, "x has more than 64 elements"
+  linalg.add ins(%x, %x : memref<?xf32>, memref<?xf32>) outs(%x : memref<?xf32>)
+  return
+})");
+  TesseraDevice *device = openCpu();
+  TesseraExecutable *executable = load(program, "double", device);
+  std::vector<float> data(65, 1);
+  int64_t size = 65;
+  TesseraArgument argument = {TESSERA_MEMORY_HOST, data.data(), &size, nullptr};
+  EXPECT_EQ(tesseraExecutableRun(executable, &argument, 1, nullptr, 0, nullptr),
+            TESSERA_INVALID_ARGUMENT);
+  EXPECT_STREQ(tesseraGetLastError(),
+               "a check of the program failed: x has more than 64 elements");
+  // Nothing was launched, and the next call is a new one.
+  EXPECT_EQ(data[0], 1);
+  size = 64;
+  EXPECT_EQ(tesseraExecutableRun(executable, &argument, 1, nullptr, 0, nullptr),
+            TESSERA_OK);
+  EXPECT_EQ(data[63], 2);
+  EXPECT_EQ(data[64], 1);
+  tesseraExecutableDestroy(executable);
+  tesseraProgramDestroy(program);
+  tesseraDeviceClose(device);
+}
+
+//===----------------------------------------------------------------------===//
+// Several at a time
+//===----------------------------------------------------------------------===//
+
+TEST(CAPI, KernelsOfOneNameAreKeptApart) {
+  TesseraDevice *device = openCpu();
+  TesseraProgram *first = compile(addConstant("1.0")),
+                 *second = compile(addConstant("100.0"));
+  TesseraExecutable *one = load(first, "add", device),
+                    *hundred = load(second, "add", device);
+  std::vector<float> x(30, 1), y(30);
+  float scale = 1, twice = 0;
+  TesseraArgument arguments[] = {
+      {TESSERA_MEMORY_HOST, x.data(), nullptr, nullptr},
+      {TESSERA_MEMORY_HOST, &scale, nullptr, nullptr}};
+  TesseraResult results[2] = {};
+  results[0].data = y.data();
+  results[0].bytes = 120;
+  results[1].data = &twice;
+  results[1].bytes = 4;
+  for (auto [executable, expected] :
+       {std::pair<TesseraExecutable *, float>{one, 2},
+        {hundred, 101},
+        {one, 2}}) {
+    ASSERT_EQ(
+        tesseraExecutableRun(executable, arguments, 2, results, 2, nullptr),
+        TESSERA_OK);
+    EXPECT_EQ(y[29], expected);
+  }
+  tesseraExecutableDestroy(one);
+  ASSERT_EQ(tesseraExecutableRun(hundred, arguments, 2, results, 2, nullptr),
+            TESSERA_OK);
+  EXPECT_EQ(y[0], 101);
+  tesseraExecutableDestroy(hundred);
+  tesseraProgramDestroy(first);
+  tesseraProgramDestroy(second);
+  tesseraDeviceClose(device);
+}
+
+TEST(CAPI, ThreadsCompileAndRunAtTheSameTime) {
+  TesseraDevice *shared = openCpu();
+  std::atomic<int> wrong = 0;
+  std::vector<std::thread> threads;
+  for (int number = 0; number < 6; ++number)
+    threads.emplace_back([&, number] {
+      TesseraProgram *program = compile(multiply);
+      TesseraDevice *own = number % 2 ? openCpu() : nullptr;
+      TesseraExecutable *executable =
+          load(program, "multiply", own ? own : shared);
+      for (int run = 0; run < 10; ++run)
+        wrong += runMultiply(executable, 17 + number, 19, 23 + run, run) != 0;
+      // Errors are each thread's own.
+      TesseraExecutable *none = nullptr;
+      std::string name = "e" + std::to_string(number);
+      wrong += tesseraExecutableCreate(program, name.c_str(), shared, &none) !=
+               TESSERA_INVALID_ARGUMENT;
+      wrong += std::string(tesseraGetLastError()).find("'" + name + "'") ==
+               std::string::npos;
+      tesseraExecutableDestroy(executable);
+      tesseraProgramDestroy(program);
+      tesseraDeviceClose(own);
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+  EXPECT_EQ(wrong, 0);
+  tesseraDeviceClose(shared);
+}
+
+//===----------------------------------------------------------------------===//
+// Bundles and devices
+//===----------------------------------------------------------------------===//
+
+TEST(CAPI, AProgramIsSavedAndLoaded) {
+  TesseraProgram *program = compile(multiply, "cpu,cuda:sm_80,hip:gfx942");
+  EXPECT_EQ(std::string(tesseraProgramDescribe(program)).find("cpu:"), 0u);
+  EXPECT_NE(std::string(tesseraProgramDescribe(program)).find("hip:gfx942"),
+            std::string::npos);
+  const void *bytes = nullptr;
+  size_t size = 0;
+  ASSERT_EQ(tesseraProgramSave(program, &bytes, &size), TESSERA_OK);
+  std::string kept(static_cast<const char *>(bytes), size);
+  tesseraProgramDestroy(program);
+  TesseraProgram *loaded = nullptr;
+  ASSERT_EQ(tesseraProgramLoad(kept.data(), kept.size(), &loaded), TESSERA_OK);
+  TesseraDevice *device = openCpu();
+  TesseraExecutable *executable = load(loaded, "multiply", device);
+  EXPECT_EQ(runMultiply(executable, 40, 30, 20, 5), 0);
+  tesseraExecutableDestroy(executable);
+  tesseraProgramDestroy(loaded);
+
+  kept[kept.size() / 2] ^= 1;
+  EXPECT_EQ(tesseraProgramLoad(kept.data(), kept.size(), &loaded),
+            TESSERA_INVALID_ARGUMENT);
+  EXPECT_EQ(loaded, nullptr);
+  EXPECT_NE(std::string(tesseraGetLastError()).find("checksum"),
+            std::string::npos);
+
+  // Nothing for this device.
+  TesseraProgram *other = compile(multiply, "hip:gfx942");
+  TesseraExecutable *none = nullptr;
+  EXPECT_EQ(tesseraExecutableCreate(other, "multiply", device, &none),
+            TESSERA_INVALID_ARGUMENT);
+  EXPECT_NE(std::string(tesseraGetLastError()).find("it holds hip:gfx942"),
+            std::string::npos);
+  tesseraProgramDestroy(other);
+  tesseraDeviceClose(device);
+}
+
+TEST(CAPI, DevicesAreListed) {
+  TesseraDeviceInfo *devices = nullptr;
+  size_t count = 0;
+  ASSERT_EQ(tesseraDeviceList("cpu", &devices, &count), TESSERA_OK);
+  ASSERT_EQ(count, 1u);
+  EXPECT_STREQ(devices[0].target, "cpu");
+  EXPECT_GT(devices[0].memoryBytes, 0u);
+  TesseraDevice *device = openCpu();
+  TesseraDeviceInfo info = {};
+  info.structSize = sizeof(info);
+  ASSERT_EQ(tesseraDeviceGetInfo(device, &info), TESSERA_OK);
+  EXPECT_STREQ(info.chip, devices[0].chip);
+  tesseraDeviceListFree(devices);
+  tesseraDeviceClose(device);
+  EXPECT_EQ(tesseraDeviceOpen("gpu", 0, &device), TESSERA_INVALID_ARGUMENT);
+  EXPECT_EQ(device, nullptr);
+  EXPECT_EQ(tesseraGetAbiVersion(), TESSERA_ABI_VERSION);
+}
+
+TEST(CAPI, NothingIsTakenForGranted) {
+  EXPECT_EQ(tesseraCompile(nullptr, 0, nullptr, nullptr),
+            TESSERA_INVALID_ARGUMENT);
+  EXPECT_EQ(tesseraDeviceOpen(nullptr, 0, nullptr), TESSERA_INVALID_ARGUMENT);
+  EXPECT_EQ(tesseraExecutableRun(nullptr, nullptr, 0, nullptr, 0, nullptr),
+            TESSERA_INVALID_ARGUMENT);
+  EXPECT_EQ(tesseraProgramLoad("x", 1, nullptr), TESSERA_INVALID_ARGUMENT);
+  TesseraProgram *program = nullptr;
+  EXPECT_EQ(tesseraProgramLoad("x", 1, &program), TESSERA_INVALID_ARGUMENT);
+  tesseraProgramDestroy(nullptr);
+  tesseraDeviceClose(nullptr);
+  tesseraBufferDestroy(nullptr);
+  tesseraExecutableDestroy(nullptr);
+  tesseraDeviceListFree(nullptr);
+}

@@ -1,0 +1,134 @@
+//===- BundleTest.cpp - Compiled programs in one file ---------------------===//
+
+#include "Runtime/Bundle.h"
+
+#include <gtest/gtest.h>
+
+using namespace tessera::runtime;
+
+static ProgramVariant makeVariant(const std::string &target,
+                                  const std::string &chip,
+                                  KernelImage::Kind kind) {
+  ProgramVariant variant;
+  variant.target = target;
+  variant.chip = chip;
+  variant.host = listDevices(nullptr, "cpu").back().chip;
+  variant.imageKind = kind;
+  variant.image = "code of " + chip;
+  variant.library = "library";
+  variant.imports = {"f", "g"};
+  Signature entry;
+  entry.name = "main";
+  entry.arguments.resize(2);
+  entry.arguments[0].kind = Slot::MemRef;
+  entry.arguments[0].shape = {-1, 64};
+  entry.arguments[0].element = ElementType::BF16;
+  entry.arguments[0].mayWrite = true;
+  entry.arguments[0].spelling = "memref<?x64xbf16>";
+  entry.results.resize(1);
+  variant.entries = {entry};
+  variant.kernels = {{"k", "#schedule", {{"16x16x16", "mma", true, "a:1:2"}}}};
+  return variant;
+}
+
+static Bundle makeBundle() {
+  Bundle bundle;
+  bundle.producer = "test";
+  bundle.source = "module {}";
+  bundle.file = "a.mlir";
+  bundle.variants = {makeVariant("cuda", "sm_80", KernelImage::PTX),
+                     makeVariant("cuda", "sm_90a", KernelImage::Cubin),
+                     makeVariant("hip", "gfx90a", KernelImage::HSACO),
+                     makeVariant("hip", "gfx90a:xnack-", KernelImage::HSACO)};
+  return bundle;
+}
+
+TEST(Bundle, IsReadAsItWasWritten) {
+  std::string bytes = writeBundle(makeBundle());
+  EXPECT_TRUE(isBundle(bytes));
+  auto read = readBundle(bytes);
+  ASSERT_TRUE(read.ok()) << read.status().message();
+  EXPECT_EQ(writeBundle(*read), bytes);
+  ASSERT_EQ(read->variants.size(), 4u);
+  const ProgramVariant &variant = read->variants[1];
+  EXPECT_EQ(variant.chip, "sm_90a");
+  EXPECT_EQ(variant.imageKind, KernelImage::Cubin);
+  const Slot &slot = variant.entries.at(0).arguments.at(0);
+  EXPECT_EQ(slot.shape, (std::vector<int64_t>{-1, 64}));
+  EXPECT_EQ(slot.element, ElementType::BF16);
+  EXPECT_TRUE(slot.mayWrite);
+  EXPECT_EQ(variant.kernels.at(0).products.at(0).instruction, "mma");
+  EXPECT_TRUE(variant.kernels.at(0).products.at(0).matrixUnit);
+}
+
+TEST(Bundle, EveryDamagedByteIsFound) {
+  const std::string bytes = writeBundle(makeBundle());
+  for (size_t at = 0; at < bytes.size(); ++at) {
+    std::string damaged = bytes;
+    damaged[at] = static_cast<char>(damaged[at] ^ 0x10);
+    auto read = readBundle(damaged);
+    ASSERT_FALSE(read.ok()) << "byte " << at;
+    EXPECT_EQ(read.status().code(), StatusCode::InvalidArgument);
+  }
+}
+
+TEST(Bundle, EveryCutIsFound) {
+  const std::string bytes = writeBundle(makeBundle());
+  for (size_t size = 0; size < bytes.size(); ++size)
+    ASSERT_FALSE(readBundle(std::string_view(bytes).substr(0, size)).ok())
+        << size;
+  EXPECT_FALSE(readBundle(bytes + "x").ok());
+}
+
+TEST(Bundle, AnotherFormatIsNamed) {
+  std::string bytes = writeBundle(makeBundle());
+  ++bytes[8];
+  auto read = readBundle(bytes);
+  ASSERT_FALSE(read.ok());
+  EXPECT_NE(read.status().message().find("another version"), std::string::npos);
+  EXPECT_FALSE(isBundle("module {}"));
+}
+
+/// The chip of the variant that a device gets.
+static std::string select(const Bundle &bundle, const char *target,
+                          const char *chip, const char *targetId = "") {
+  DeviceInfo device;
+  device.target = target;
+  device.chip = chip;
+  device.targetId = targetId;
+  device.name = "the device";
+  auto variant = selectVariant(bundle, device);
+  return variant.ok() ? (*variant)->chip : variant.status().message();
+}
+
+TEST(Bundle, TheBestVariantIsSelected) {
+  Bundle bundle = makeBundle();
+  EXPECT_EQ(select(bundle, "cuda", "sm_90a"), "sm_90a");
+  EXPECT_EQ(select(bundle, "cuda", "sm_80"), "sm_80");
+  // PTX runs on later chips, and code for sm_90a on no other.
+  EXPECT_EQ(select(bundle, "cuda", "sm_89"), "sm_80");
+  EXPECT_EQ(select(bundle, "cuda", "sm_100a"), "sm_80");
+  EXPECT_EQ(select(bundle, "cuda", "sm_75"),
+            "the bundle has no code for cuda:sm_75 (the device); it holds "
+            "cuda:sm_80, cuda:sm_90a, hip:gfx90a, hip:gfx90a:xnack-");
+  // The one that settles more.
+  EXPECT_EQ(select(bundle, "hip", "gfx90a", "gfx90a:sramecc+:xnack-"),
+            "gfx90a:xnack-");
+  EXPECT_EQ(select(bundle, "hip", "gfx90a", "gfx90a:sramecc+:xnack+"),
+            "gfx90a");
+  EXPECT_NE(select(bundle, "vulkan", "s32").find("no code for vulkan:s32"),
+            std::string::npos);
+  // Machine code does not run on later generations.
+  bundle.variants[0].imageKind = KernelImage::Cubin;
+  EXPECT_EQ(select(bundle, "cuda", "sm_86"), "sm_80");
+  EXPECT_NE(select(bundle, "cuda", "sm_100a").find("no code"),
+            std::string::npos);
+}
+
+TEST(Bundle, CodeForAnotherProcessorIsRefused) {
+  Bundle bundle;
+  bundle.variants = {makeVariant("cuda", "sm_80", KernelImage::PTX)};
+  bundle.variants[0].host = "riscv64";
+  EXPECT_NE(select(bundle, "cuda", "sm_80").find("is for riscv64"),
+            std::string::npos);
+}

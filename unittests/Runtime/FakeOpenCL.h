@@ -1,0 +1,72 @@
+//===- FakeOpenCL.h - An OpenCL for tests -----------------------*- C++ -*-===//
+//
+// Functions that play OpenCL's, which count, refuse and fail as told. Memory is
+// the host's. What is queued runs when somebody waits for it, so that who
+// forgets to wait reads what was there before. Each handle is looked at in each
+// call: misuse makes a line of `violations`.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TESSERA_UNITTESTS_RUNTIME_FAKEOPENCL_H
+#define TESSERA_UNITTESTS_RUNTIME_FAKEOPENCL_H
+
+#include "OpenCL/OpenCLDriver.h"
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace tessera::runtime {
+
+/// A launch that was run.
+struct FakeCLLaunch {
+  std::string kernel;
+  size_t global[3], local[3];
+  /// The bytes of each argument.
+  std::map<cl_uint, std::string> arguments;
+};
+
+/// What OpenCL was told, and what it is to answer.
+struct FakeOpenCL {
+  std::string name = "Fake", intermediate = "SPIR-V_1.2 SPIR-V_1.3",
+              extensions =
+                  "cl_khr_fp16 cl_khr_fp64 cl_khr_subgroup_shuffle "
+                  "cl_intel_required_subgroup_size cl_ext_float_atomics "
+                  "cl_intel_unified_shared_memory";
+  cl_bitfield type = CL_DEVICE_TYPE_GPU, svm = 0, usm = 1;
+  cl_bitfield addsF32 = CL_GLOBAL_FP_ATOMIC_ADD_EXT, addsF64 = 0;
+  cl_uint addressBits = 64, maxSubgroups = 64;
+  size_t maxThreads = 512, multiple = 32;
+  std::vector<size_t> maxBlock = {512, 256, 64}, subgroupSizes = {8, 16, 32};
+  /// Of a whole; what is more is CL_INVALID_BUFFER_SIZE.
+  size_t memoryBytes = 1 << 24;
+  unsigned numPlatforms = 1, numDevices = 1;
+  /// Functions of extensions that are not there, by their symbols.
+  std::vector<std::string> missing;
+  /// What a function gives, by its symbol, once it was called as often as
+  /// `failAfter` says; until the entry is taken away.
+  std::map<std::string, cl_int> failures;
+  std::map<std::string, int> failAfter;
+  std::string buildLog;
+  size_t lanes = 16;
+  cl_ulong privateBytes = 0;
+  /// The device's clock in nanoseconds, and what a kernel adds to it.
+  cl_ulong clock = 1000, kernelTime = 0;
+
+  std::vector<std::string> calls, violations;
+  std::vector<FakeCLLaunch> launches;
+  std::map<void *, size_t> memory;
+  /// Handles that are there, and of what kind.
+  std::map<void *, std::string> handles;
+
+  size_t count(const std::string &symbol) const;
+};
+
+/// The state of all the functions. `makeFakeOpenCL` forgets what was before.
+FakeOpenCL &getFakeOpenCL();
+OpenCLDriver makeFakeOpenCL();
+
+} // namespace tessera::runtime
+
+#endif // TESSERA_UNITTESTS_RUNTIME_FAKEOPENCL_H

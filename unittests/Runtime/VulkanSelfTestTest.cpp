@@ -1,0 +1,345 @@
+//===- VulkanSelfTestTest.cpp - Tests of products of matrices -------------===//
+
+#include "Vulkan/VulkanSelfTest.h"
+#include "TestUtils.h"
+#include "Vulkan/TestedProducts.h"
+
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <unistd.h>
+
+using namespace tessera::runtime;
+
+namespace {
+
+constexpr ComponentType f16 = {ComponentType::Float, 16},
+                        f32 = {ComponentType::Float, 32},
+                        f64 = {ComponentType::Float, 64},
+                        bf16 = {ComponentType::BFloat, 16},
+                        i8 = {ComponentType::Integer, 8},
+                        i16 = {ComponentType::Integer, 16},
+                        i32 = {ComponentType::Integer, 32},
+                        i64 = {ComponentType::Integer, 64};
+constexpr uint32_t allSigned = MatrixProduct::signedA | MatrixProduct::signedB |
+                               MatrixProduct::signedC |
+                               MatrixProduct::signedResult;
+
+MatrixProduct make(uint32_t m, uint32_t n, uint32_t k, ComponentType sum,
+                   ComponentType operand, uint32_t operands = 0) {
+  MatrixProduct product;
+  product.m = m;
+  product.n = n;
+  product.k = k;
+  product.a = product.b = operand;
+  product.c = product.result = sum;
+  product.operands = operands;
+  return product;
+}
+
+/// What devices are known to list, and more.
+std::vector<MatrixProduct> makeProducts() {
+  std::vector<MatrixProduct> products = {
+      make(8, 8, 8, f16, f16),
+      make(8, 8, 8, f32, f16),
+      make(16, 8, 16, f16, f16),
+      make(16, 16, 16, f32, bf16),
+      make(16, 16, 16, bf16, bf16),
+      make(8, 16, 8, f32, f32),
+      make(8, 8, 4, f64, f64),
+      make(8, 8, 8, i32, i8),
+      make(8, 8, 8, i32, i8, allSigned),
+      make(16, 8, 32, i32, i8, allSigned | MatrixProduct::saturating),
+      make(16, 16, 16, i16, i8, allSigned),
+      make(16, 16, 16, i64, i16, allSigned),
+      make(64, 32, 128, f16, f16)};
+  MatrixProduct mixed =
+      make(8, 8, 8, i32, i8, allSigned - MatrixProduct::signedB);
+  mixed.c = i16;
+  products.push_back(mixed);
+  MatrixProduct unlike = make(16, 16, 16, f32, f16);
+  unlike.c = f16;
+  products.push_back(unlike);
+  return products;
+}
+
+/// An element's value, apart from the code under test.
+double read(const TestMatrix &matrix, const std::vector<uint8_t> &bytes,
+            size_t row, size_t col) {
+  size_t size = matrix.type.getBytes();
+  const uint8_t *from = bytes.data() + (row * matrix.getStride() + col) * size;
+  auto as = [&](auto value) {
+    std::memcpy(&value, from, sizeof(value));
+    return value;
+  };
+  if (matrix.type == f64)
+    return as(double());
+  if (matrix.type == f32)
+    return static_cast<double>(as(float()));
+  if (matrix.type == bf16) {
+    uint32_t bits = static_cast<uint32_t>(as(uint16_t())) << 16;
+    float value;
+    std::memcpy(&value, &bits, sizeof(value));
+    return static_cast<double>(value);
+  }
+  if (matrix.type == f16) {
+    uint16_t bits = as(uint16_t());
+    int exponent = bits >> 10 & 31;
+    // Integers are zero or normal.
+    double magnitude =
+        exponent ? std::ldexp(1024 + (bits & 1023), exponent - 25) : 0;
+    return bits >> 15 ? -magnitude : magnitude;
+  }
+  switch (matrix.type.bits) {
+  case 8:
+    return matrix.isSigned ? double(as(int8_t())) : double(as(uint8_t()));
+  case 16:
+    return matrix.isSigned ? double(as(int16_t())) : double(as(uint16_t()));
+  case 32:
+    return matrix.isSigned ? double(as(int32_t())) : double(as(uint32_t()));
+  default:
+    return matrix.isSigned ? double(as(int64_t())) : double(as(uint64_t()));
+  }
+}
+
+/// A device: it computes from what is in memory. `turnB` reads B by columns,
+/// `asIfSigned` A of i8 with a sign.
+RunSelfTest makeDevice(const MatrixProduct &product, bool turnB = false,
+                       bool asIfSigned = false) {
+  return [=](const std::vector<uint32_t> &,
+             std::vector<std::vector<uint8_t>> &buffers) {
+    TestOperands shapes = makeTestOperands(product);
+    shapes.a.isSigned |= asIfSigned;
+    for (size_t i = 0; i < product.m; ++i)
+      for (size_t j = 0; j < product.n; ++j) {
+        double sum = read(shapes.c, buffers[2], i, j);
+        for (size_t l = 0; l < product.k; ++l)
+          sum += read(shapes.a, buffers[0], i, l) *
+                 read(shapes.b, buffers[1], turnB ? j : l, turnB ? l : j);
+        shapes.result.values[i * product.n + j] = sum;
+      }
+    buffers[3] = shapes.result.encode();
+    return Status::success();
+  };
+}
+
+TEST(VulkanSelfTestTest, NamesProducts) {
+  EXPECT_EQ(make(16, 8, 16, f32, f16).getName(), "m16n8k16.f32.f16");
+  EXPECT_EQ(make(16, 16, 16, f32, bf16).getName(), "m16n16k16.f32.bf16");
+  EXPECT_EQ(make(8, 8, 8, i32, i8).getName(), "m8n8k8.u32.u8");
+  EXPECT_EQ(make(8, 8, 8, i32, i8, allSigned).getName(), "m8n8k8.s32.s8");
+  // Names are what is remembered: no two products have the same.
+  std::set<std::string> names;
+  for (const MatrixProduct &product : makeProducts())
+    EXPECT_TRUE(names.insert(product.getName()).second) << product.getName();
+}
+
+TEST(VulkanSelfTestTest, ReadsProducts) {
+  for (const MatrixProduct &product : makeProducts()) {
+    std::vector<uint32_t> words = assembleSelfTest(product, 32);
+    std::vector<MatrixProduct> found = readMatrixProducts(words);
+    ASSERT_EQ(found.size(), 1u) << product.getName();
+    EXPECT_EQ(found[0].getName(), product.getName());
+    EXPECT_TRUE(found[0] == product);
+    // A module that ends in the middle of an instruction has none.
+    words.back() = 56 | 2u << 16;
+    EXPECT_TRUE(readMatrixProducts(words).empty());
+    words.back() = 0;
+    EXPECT_TRUE(readMatrixProducts(words).empty());
+  }
+}
+
+TEST(VulkanSelfTestTest, OperandsAreExact) {
+  for (const MatrixProduct &product : makeProducts()) {
+    SCOPED_TRACE(product.getName());
+    ASSERT_TRUE(canTest(product));
+    TestOperands test = makeTestOperands(product);
+    // Of what is encoded, as much is read back.
+    for (const TestMatrix *matrix : {&test.a, &test.b, &test.c, &test.result}) {
+      std::vector<uint8_t> bytes = matrix->encode();
+      TestMatrix again = *matrix;
+      again.values.assign(again.values.size(), -1);
+      again.decode(bytes);
+      EXPECT_EQ(again.values, matrix->values);
+      for (size_t row = 0; row < matrix->rows; ++row)
+        for (size_t col = 0; col < matrix->cols; ++col)
+          ASSERT_EQ(read(*matrix, bytes, row, col),
+                    matrix->values[row * matrix->cols + col]);
+    }
+    // No partial sum leaves what the type holds, in any order.
+    double largest = 0;
+    for (size_t i = 0; i < product.m; ++i)
+      for (size_t j = 0; j < product.n; ++j) {
+        double sum = std::abs(test.c.values[i * product.n + j]);
+        for (size_t l = 0; l < product.k; ++l)
+          sum += std::abs(test.a.values[i * product.k + l] *
+                          test.b.values[l * product.n + j]);
+        largest = std::max(largest, sum);
+      }
+    EXPECT_LE(largest, product.result == f16    ? 2048
+                       : product.result == bf16 ? 256
+                       : product.result == i16  ? 32767
+                                                : 16777216);
+    if (product.a == i8 && product.c == i32) {
+      double most =
+          *std::max_element(test.a.values.begin(), test.a.values.end());
+      // Beyond 127 a sign matters.
+      EXPECT_GT(most, test.a.isSigned ? 100 : 200);
+    }
+  }
+}
+
+TEST(VulkanSelfTestTest, FindsWhatIsWrong) {
+  for (const MatrixProduct &product : makeProducts()) {
+    SCOPED_TRACE(product.getName());
+    Status status = runSelfTest(product, 32, false, makeDevice(product));
+    EXPECT_TRUE(status.ok()) << status.message();
+    // One element, in the last place.
+    status = runSelfTest(product, 32, false, [&](const auto &code, auto &all) {
+      (void)makeDevice(product)(code, all);
+      TestMatrix result = makeTestOperands(product).result;
+      result.decode(all[3]);
+      result.values.back() += result.values.back() > 0 ? -1 : 1;
+      all[3] = result.encode();
+      return Status::success();
+    });
+    EXPECT_EQ(status.code(), StatusCode::Rejected);
+    EXPECT_TRUE(contains(status.message(), "1 of "));
+    EXPECT_TRUE(contains(status.message(),
+                         "row " + std::to_string(product.m - 1) + ", column " +
+                             std::to_string(product.n - 1) + ", "));
+    // Nothing is written.
+    status = runSelfTest(product, 32, false, [](const auto &, auto &) {
+      return Status::success();
+    });
+    EXPECT_EQ(status.code(), StatusCode::Rejected);
+    // B by columns.
+    if (product.n == product.k) {
+      status = runSelfTest(product, 32, false, makeDevice(product, true));
+      EXPECT_EQ(status.code(), StatusCode::Rejected);
+    }
+  }
+  // The sign of A.
+  MatrixProduct bytes = make(8, 8, 8, i32, i8);
+  EXPECT_EQ(runSelfTest(bytes, 8, false, makeDevice(bytes, false, true)).code(),
+            StatusCode::Rejected);
+  // What the device says is passed on.
+  EXPECT_EQ(runSelfTest(bytes, 8, false,
+                        [](const auto &, auto &) {
+                          return Status(StatusCode::OutOfMemory, "full");
+                        })
+                .code(),
+            StatusCode::OutOfMemory);
+}
+
+TEST(VulkanSelfTestTest, TellsTheWorst) {
+  TestMatrix expected = makeTestOperands(make(2, 2, 2, f32, f32)).result;
+  expected.values = {1, 2, 3, 4};
+  TestMatrix result = expected;
+  EXPECT_EQ(describeDifference(result, expected), "");
+  result.values = {2, 2, -30.5, 4};
+  EXPECT_EQ(
+      describeDifference(result, expected),
+      "2 of 4 elements differ, most of all that of row 1, column 0, which "
+      "is -30.5 instead of 3");
+  result.values = {100, NAN, 3, 4};
+  EXPECT_TRUE(contains(describeDifference(result, expected),
+                       "row 0, column 1, which is nan instead of 2"));
+}
+
+TEST(VulkanSelfTestTest, KnowsWhatItCannot) {
+  MatrixProduct product = make(8, 8, 8, f32, f16);
+  EXPECT_TRUE(canTest(product));
+  product.scope = 2;
+  EXPECT_FALSE(canTest(product));
+  EXPECT_FALSE(canTest(make(8, 8, 8, f32, i8)));
+  EXPECT_FALSE(canTest(make(8, 8, 0, f32, f16)));
+  EXPECT_EQ(getChipWithoutProducts("s8-w32768-t1024-m8n8k8.f32.f16-m1"),
+            "s8-w32768-t1024");
+  EXPECT_EQ(getChipWithoutProducts("s8-w32768-t1024"), "s8-w32768-t1024");
+}
+
+TEST(VulkanSelfTestTest, KernelsAreValid) {
+  // NOLINTNEXTLINE(bugprone-command-processor): a path of its own.
+  if (std::system("spirv-val --version >/dev/null 2>&1"))
+    GTEST_SKIP() << "no spirv-val";
+  std::string file =
+      testing::TempDir() + "self-test." + std::to_string(getpid()) + ".spv";
+  for (const MatrixProduct &product : makeProducts())
+    for (bool turnB : {false, true}) {
+      std::vector<uint32_t> words = assembleSelfTest(product, 32, turnB);
+      std::ofstream(file, std::ios::binary)
+          .write(reinterpret_cast<const char *>(words.data()),
+                 static_cast<std::streamsize>(4 * words.size()));
+      // One from before SPV_KHR_bfloat16 cannot tell.
+      // NOLINTNEXTLINE(bugprone-command-processor): a path of its own.
+      FILE *validator = popen(
+          ("spirv-val --target-env vulkan1.3 " + file + " 2>&1").c_str(), "r");
+      ASSERT_TRUE(validator);
+      std::string said;
+      for (int letter; (letter = fgetc(validator)) != EOF;)
+        said += static_cast<char>(letter);
+      int status = pclose(validator);
+      bool isOld =
+          said.find("Invalid capability operand: 5116") != std::string::npos;
+      EXPECT_TRUE(status == 0 || isOld) << product.getName() << ": " << said;
+    }
+  std::remove(file.c_str());
+}
+
+TEST(VulkanSelfTestTest, RemembersProducts) {
+  std::string folder =
+      testing::TempDir() + "products." + std::to_string(getpid());
+  // NOLINTNEXTLINE(bugprone-command-processor): a path of its own.
+  ASSERT_EQ(std::system(("mkdir -p " + folder).c_str()), 0);
+  VkPhysicalDeviceProperties properties = {};
+  VkPhysicalDeviceVulkan11Properties identity = {};
+  auto path = [&](unsigned version) {
+    DriverFile file("tessera products 1\n", ".products");
+    std::string why;
+    properties.driverVersion = version;
+    file.open(folder, properties, identity, why);
+    return file.getPath();
+  };
+  std::string first = path(1);
+  {
+    TestedProducts tested;
+    tested.add("m8n8k8.f32.f16");
+    // Without a folder nothing is written.
+    EXPECT_TRUE(tested.save().ok());
+    EXPECT_TRUE(tested.open(folder, properties, identity).ok());
+    EXPECT_TRUE(tested.contains("m8n8k8.f32.f16"));
+    EXPECT_FALSE(tested.contains("m8n8k8.s32.s8"));
+    EXPECT_TRUE(tested.save().ok());
+    EXPECT_EQ(access(first.c_str(), R_OK), 0);
+  }
+  {
+    TestedProducts tested;
+    EXPECT_TRUE(tested.open(folder, properties, identity).ok());
+    EXPECT_TRUE(tested.contains("m8n8k8.f32.f16"));
+    EXPECT_FALSE(tested.contains("m8n8k8"));
+  }
+  std::ofstream(first, std::ios::app) << "m8n8k8.s32.s8\n";
+  {
+    TestedProducts tested;
+    Status status = tested.open(folder, properties, identity);
+    EXPECT_FALSE(status.ok());
+    EXPECT_TRUE(contains(status.message(), "its checksum is not right"));
+    EXPECT_FALSE(tested.contains("m8n8k8.f32.f16"));
+  }
+  // Another driver begins anew, and its file takes the place of the other's.
+  std::string second = path(2);
+  EXPECT_NE(second, first);
+  TestedProducts tested;
+  EXPECT_TRUE(tested.open(folder, properties, identity).ok());
+  EXPECT_FALSE(tested.contains("m8n8k8.f32.f16"));
+  tested.add("m8n8k8.s32.s8");
+  EXPECT_TRUE(tested.save().ok());
+  EXPECT_EQ(access(second.c_str(), R_OK), 0);
+  EXPECT_NE(access(first.c_str(), R_OK), 0);
+  std::remove(second.c_str());
+  rmdir(folder.c_str());
+}
+
+} // namespace

@@ -37,7 +37,8 @@ include_guard()
 # What every target of ours is compiled with.
 add_library(tessera-flags INTERFACE)
 # Deprecations: std::stable_sort of libstdc++ 12 has one inside, which clang 22 reports at its users.
-target_compile_options(tessera-flags INTERFACE
+# Position-independent: all of it goes into libtessera.so too, and one precompiled header serves all.
+target_compile_options(tessera-flags INTERFACE -fPIC
   -Wall -Wextra -Werror -Wno-unused-parameter -Wno-deprecated-declarations)
 if(TESSERA_SANITIZE)
   target_compile_options(tessera-flags INTERFACE
@@ -86,8 +87,6 @@ function(_tessera_setup target)
   target_sources(${target} PRIVATE ${ARG_UNPARSED_ARGUMENTS})
   if(ARG_STANDALONE)
     target_link_libraries(${target} PUBLIC tessera-flags ${ARG_LINK_LIBS})
-    # Its thread-local variables go into shared libraries.
-    set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON)
   else()
     target_link_libraries(${target} PUBLIC tessera-mlir ${ARG_LINK_LIBS})
     if(TESSERA_PCH)

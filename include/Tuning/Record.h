@@ -1,0 +1,105 @@
+//===- Record.h - What tuning found out about a schedule --------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TUNING_RECORD_H
+#define TUNING_RECORD_H
+
+#include "llvm/ADT/StringRef.h"
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace mlir::tessera::tuning {
+
+/// What became of a candidate.
+enum class Outcome {
+  /// Right, and timed.
+  Measured,
+  /// Right, and so slow that it was not timed with care.
+  Slow,
+  /// It computed other numbers than the reference.
+  Wrong,
+  /// The compiler refused it, or ended.
+  NotCompiled,
+  /// Its code keeps registers in memory.
+  Spills,
+  /// The device refused it, or it failed there.
+  NotRun,
+  /// It did not come back in time.
+  Hung,
+  /// The process that ran it died.
+  Crashed,
+};
+
+/// "measured", "slow", "wrong", "not compiled", "spills", "not run", "hung",
+/// "crashed".
+llvm::StringRef getOutcomeName(Outcome outcome);
+std::optional<Outcome> parseOutcome(llvm::StringRef name);
+
+/// A product or an attention by itself, for one chip: what is tuned.
+struct TaskId {
+  /// `getTaskKey` of the op: 16 digits.
+  std::string key;
+  /// "cuda", "sm_90a".
+  std::string target, chip;
+};
+
+/// Where and by what a time was taken. All of it decides over whether two times
+/// can be compared.
+struct Environment {
+  /// The device's name and its driver's version; empty without a device.
+  std::string device, driver;
+  /// "Tessera 0.1.0", and which build of it (`getCompilerIdentity`).
+  std::string compiler, build;
+  /// The machine's name.
+  std::string host;
+};
+
+/// One candidate, tried.
+struct Record {
+  TaskId task;
+  Environment environment;
+  /// The attribute as text; empty for what the compiler chooses by itself, whose
+  /// choice is `chosen`.
+  std::string schedule, chosen;
+  Outcome outcome = Outcome::Measured;
+  /// Of all but `Measured`: what the compiler, the driver or the comparison said.
+  std::string error;
+  /// Milliseconds of each timed run, in their order; empty if there is none.
+  std::vector<double> times;
+  /// Their median, and the bounds of its 95 % confidence interval.
+  double median = 0, low = 0, high = 0;
+  /// The device's clock in MHz before and after; 0 where it cannot be told.
+  int64_t clockBefore = 0, clockAfter = 0;
+  /// Milliseconds that compiling took.
+  double compileTime = 0;
+  /// What the model of the machine expected, in milliseconds; 0 for nothing.
+  double expected = 0;
+  /// Whether the time is of the final comparison, in which the leaders take
+  /// turns with each other and with the library.
+  bool isFinal = false;
+  /// UTC, "2026-11-23T04:05:06Z".
+  std::string when;
+  /// Of the run that it belongs to; see `Database::beginRun`. 0 for none.
+  int64_t run = 0;
+};
+
+/// A vendor's library on the same task, in the same run.
+struct Baseline {
+  TaskId task;
+  Environment environment;
+  /// "cuBLASLt 13.0.2".
+  std::string library;
+  std::vector<double> times;
+  double median = 0, low = 0, high = 0;
+  std::string when;
+  int64_t run = 0;
+};
+
+} // namespace mlir::tessera::tuning
+
+#endif // TUNING_RECORD_H

@@ -17,12 +17,14 @@ namespace mlir::tessera {
 /// for every processor of the host's kind. Without an entry in the options,
 /// each public function with a body is one, but for those that take or give
 /// what cannot be handed over. `source` and `file` go into the bundle as they
-/// are. Errors are diagnostics of the module's context; it is one that there is
-/// no entry.
+/// are. `kernels` receives the reports of all variants' kernels. Errors are
+/// diagnostics of the module's context; it is one that there is no entry.
 FailureOr<runtime::Bundle> compileBundle(ModuleOp module,
                                          const CompileOptions &options,
                                          ArrayRef<TargetChip> targets,
-                                         StringRef source, StringRef file);
+                                         StringRef source, StringRef file,
+                                         std::vector<KernelReport> *kernels =
+                                             nullptr);
 
 } // namespace mlir::tessera
 

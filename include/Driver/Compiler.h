@@ -15,6 +15,7 @@
 #define DRIVER_COMPILER_H
 
 #include "Dialect/Tessera/Target/Chip.h"
+#include "Driver/TunedSchedules.h"
 #include "Runtime/Device.h"
 #include "Runtime/Trace.h"
 
@@ -65,12 +66,18 @@ struct CompileOptions {
   bool validate = false;
   /// Print the IR after each pass to standard error.
   bool printIRAfterAll = false;
+  /// Where products without a schedule are looked up; null: among those that
+  /// come with the compiler.
+  std::shared_ptr<const TunedSchedules> tuned;
   /// Gets an event for each stage and each pass; of no influence on the code.
   runtime::Trace *trace = nullptr;
 };
 
 /// How far to compile.
 enum class Stage {
+  /// Products as `tessera.contract` and `tessera.attention` on memrefs, with
+  /// the schedules that they have been given.
+  Tasks,
   /// linalg with its schedule: what `tessera.contract` became, and how.
   Schedule,
   /// Kernels of portable fragments, virtual threads expanded.
@@ -130,6 +137,8 @@ struct KernelReport {
   std::string name;
   /// The schedule it was tiled by, as text; empty if it was written by hand.
   std::string schedule;
+  /// Where that is from, if products were looked up among tuned ones.
+  std::string scheduleOrigin;
   /// Whether it adds partial sums in no fixed order, so that a rounded result
   /// may differ from run to run.
   bool addsAtomically = false;

@@ -45,6 +45,11 @@ struct LinalgToTesseraPipelineOptions
       llvm::cl::init(false)};
 };
 
+/// The first part of the next one: to products on memrefs, which have the
+/// schedules that they were given and that tuning found.
+void buildLinalgToTasksPipeline(OpPassManager &pm,
+                                const LinalgToTesseraPipelineOptions &options);
+
 /// Tensors and linalg to memrefs, host code, and `gpu.launch` kernels in the
 /// portable form. What is `gpu.launch` or `gpu.func` already passes through.
 void buildLinalgToTesseraPipeline(

@@ -56,7 +56,8 @@ static FailureOr<std::vector<runtime::Signature>> findEntries(ModuleOp module,
 
 /// Compiles a copy of `module` for one chip.
 static FailureOr<runtime::ProgramVariant>
-compileVariant(ModuleOp module, CompileOptions options) {
+compileVariant(ModuleOp module, CompileOptions options,
+               std::vector<KernelReport> *kernels) {
   options.portableHost = true;
   FailureOr<std::vector<runtime::Signature>> entries =
       findEntries(module, options.entry);
@@ -87,13 +88,16 @@ compileVariant(ModuleOp module, CompileOptions options) {
         record.products.push_back({product.product, product.instruction,
                                    product.matrixUnit, product.location});
   }
+  if (kernels)
+    llvm::append_range(*kernels, program->kernels);
   return variant;
 }
 
 FailureOr<runtime::Bundle>
 mlir::tessera::compileBundle(ModuleOp module, const CompileOptions &options,
                              ArrayRef<TargetChip> targets, StringRef source,
-                             StringRef file) {
+                             StringRef file,
+                             std::vector<KernelReport> *kernels) {
   runtime::Bundle bundle;
   bundle.producer = "Tessera " TESSERA_VERSION;
   bundle.source = source.str();
@@ -102,7 +106,7 @@ mlir::tessera::compileBundle(ModuleOp module, const CompileOptions &options,
     CompileOptions own = options;
     own.target = target.name;
     own.chip = target.chip;
-    FailureOr<runtime::ProgramVariant> variant = compileVariant(module, own);
+    FailureOr<runtime::ProgramVariant> variant = compileVariant(module, own, kernels);
     if (failed(variant))
       return failure();
     bundle.variants.push_back(std::move(*variant));

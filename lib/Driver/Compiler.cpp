@@ -98,7 +98,12 @@ runLowering(ModuleOp module, const CompileOptions &options,
 
 static LogicalResult lowerToSchedule(ModuleOp module,
                                      const CompileOptions &options,
-                                     std::vector<StageTime> *times) {
+                                     std::vector<StageTime> *times,
+                                     bool tasksOnly = false) {
+  attachTunedSchedules(module, options.tuned
+                                   ? *options.tuned
+                                   : getShippedSchedules(options.target,
+                                                         options.chip));
   if (hasTransformScript(module)) {
     StageTimer timer(times, "transform", options.trace);
     if (failed(runTransformScript(module)))
@@ -114,7 +119,10 @@ static LogicalResult lowerToSchedule(ModuleOp module,
   return runPipeline(module, options, times, "schedule",
                      [&](OpPassManager &pm) {
                        pm.addPass(createConvertSubgroupMmaToTessera());
-                       buildLinalgToTesseraPipeline(pm, linalg);
+                       if (tasksOnly)
+                         buildLinalgToTasksPipeline(pm, linalg);
+                       else
+                         buildLinalgToTesseraPipeline(pm, linalg);
                      });
 }
 
@@ -122,9 +130,9 @@ LogicalResult mlir::tessera::lowerToStage(ModuleOp module, Stage stage,
                                           const CompileOptions &options,
                                           std::vector<StageTime> *times) {
   if (failed(getChip(module, options.target, options.chip)) ||
-      failed(lowerToSchedule(module, options, times)))
+      failed(lowerToSchedule(module, options, times, stage == Stage::Tasks)))
     return failure();
-  if (stage == Stage::Schedule)
+  if (stage == Stage::Tasks || stage == Stage::Schedule)
     return success();
   if (failed(runLowering(module, options, times, "tessera",
                          buildOutliningPipeline)))
@@ -497,6 +505,8 @@ mlir::tessera::compileProgram(ModuleOp source, const CompileOptions &options) {
     return nullptr;
   auto schedules =
       (*module)->getAttrOfType<DictionaryAttr>("tessera.schedules");
+  auto origins =
+      (*module)->getAttrOfType<DictionaryAttr>("tessera.schedule_origins");
   auto repacks = (*module)->getAttrOfType<DictionaryAttr>("tessera.repacks");
   module->walk([&](gpu::LaunchFuncOp launch) {
     KernelReport report;
@@ -507,6 +517,9 @@ mlir::tessera::compileProgram(ModuleOp source, const CompileOptions &options) {
       llvm::raw_string_ostream(report.schedule) << schedule;
       report.addsAtomically = schedule.addsAtomically();
     }
+    if (auto origin =
+            origins ? origins.getAs<StringAttr>(report.name) : StringAttr())
+      report.scheduleOrigin = origin.getValue().str();
     if (auto repack =
             repacks ? repacks.getAs<StringAttr>(report.name) : StringAttr())
       report.purpose = repack.getValue().str();

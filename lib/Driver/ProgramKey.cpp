@@ -85,12 +85,14 @@ void ProgramKey::add(const CompileOptions &options) {
   // A field that is added to the options and forgotten here does not compile.
   const auto &[target, chip, entry, allowTf32, allowFastF8, fuseAttention,
                requireMatrixUnit, vthreadOrder, testShareFragments, usePtxas,
-               portableHost, validate, printIRAfterAll, trace] = options;
+               portableHost, validate, printIRAfterAll, tuned, trace] = options;
   (void)trace;
   auto flag = [&](StringRef name, bool value) {
     add(name, value ? "on" : "off");
   };
   add("target", target);
+  // The shipped ones are part of the compiler's build.
+  add("--schedule-db", tuned ? hash(tuned->describe()) : "shipped");
   add("chip", chip);
   add("--entry", entry);
   flag("--allow-tf32", allowTf32);

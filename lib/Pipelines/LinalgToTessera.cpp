@@ -72,7 +72,7 @@ struct DeallocateBuffersPass
 
 } // namespace
 
-void mlir::tessera::buildLinalgToTesseraPipeline(
+void mlir::tessera::buildLinalgToTasksPipeline(
     OpPassManager &pm, const LinalgToTesseraPipelineOptions &options) {
   // TOSA, where there is any.
   tosa::addTosaToLinalgPasses(pm, TosaToLinalgOptions(),
@@ -106,6 +106,14 @@ void mlir::tessera::buildLinalgToTesseraPipeline(
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
   pm.addNestedPass<func::FuncOp>(std::make_unique<DeallocateBuffersPass>());
+
+  // What tuning found comes before what is chosen here.
+  pm.addNestedPass<func::FuncOp>(createTesseraUseTunedSchedules());
+}
+
+void mlir::tessera::buildLinalgToTesseraPipeline(
+    OpPassManager &pm, const LinalgToTesseraPipelineOptions &options) {
+  buildLinalgToTasksPipeline(pm, options);
 
   // Kernels. Where a matrix unit is required, it computes products of one row
   // as well, with rows that are not there.

@@ -174,6 +174,10 @@ void runner::explain(const compiler::CompiledProgram &program,
     if (!kernel.schedule.empty())
       os << ": " << kernel.schedule;
     os << "\n";
+    if (!kernel.scheduleOrigin.empty()) {
+      os << "  schedule: " << kernel.scheduleOrigin << "\n";
+      object["schedule_origin"] = kernel.scheduleOrigin;
+    }
     if (!kernel.purpose.empty()) {
       os << "  " << kernel.purpose << "\n";
       object["purpose"] = kernel.purpose;

@@ -252,6 +252,25 @@ def TesseraRepackOperands : Pass<"tessera-repack-operands"> {
                            "::mlir::scf::SCFDialect"];
 }
 
+def TesseraUseTunedSchedules
+    : Pass<"tessera-use-tuned-schedules", "::mlir::func::FuncOp"> {
+  let summary = "Give products the schedules that tuning found for them";
+  let description = [{
+    Sets the `schedule` of each `tessera.contract` and `tessera.attention` on
+    memrefs that has none and whose task is in the module's dictionary
+    `tessera.tuned`, by its key (`getTaskKey`). What an entry says of its origin,
+    or that there is none in what `tessera.tuned_source` names, stays on the op
+    as `tessera.schedule_origin`, for reports. Modules with neither attribute
+    stay as they are.
+
+    An entry: `"0123456789abcdef" = {schedule = #tessera.schedule<...>,
+    origin = "..."}`.
+
+    A schedule that is not legal on the chip is warned of by
+    `tessera-choose-schedule`, which then takes its own.
+  }];
+}
+
 def TesseraChooseSchedule : Pass<"tessera-choose-schedule"> {
   let summary = "Give every contraction a schedule that the chip can run";
   let description = [{

@@ -6,7 +6,8 @@
 
 #include "Dialect/Tessera/Transforms/AttentionSchedule.h"
 #include "Dialect/Tessera/Transforms/Passes.h"
-#include "Dialect/Tessera/Transforms/Schedule.h"
+#include "Dialect/Tessera/Transforms/ScheduleCheck.h"
+#include "Dialect/Tessera/Transforms/TuningTask.h"
 #include "Dialect/Tessera/Transforms/Utils.h"
 
 namespace mlir::tessera {
@@ -16,6 +17,23 @@ namespace mlir::tessera {
 
 using namespace mlir;
 using namespace mlir::tessera;
+
+static bool isTuned(Operation *op) {
+  return op->hasAttr(getScheduleOriginAttrName());
+}
+
+/// A schedule that tuning found, by another version of the compiler or for
+/// other rows of the chip, is no longer legal.
+static void dropTuned(Operation *op, const Twine &why) {
+  auto origin = op->getAttrOfType<StringAttr>(getScheduleOriginAttrName());
+  op->emitWarning() << "the tuned schedule of this product ("
+                    << origin.getValue() << ") is not used: " << why
+                    << "; tune it again";
+  op->setAttr(getScheduleOriginAttrName(),
+              StringAttr::get(op->getContext(),
+                              "the compiler's choice: a tuned one is no "
+                              "longer legal"));
+}
 
 namespace {
 
@@ -32,11 +50,25 @@ struct TesseraChooseSchedulePass
                              "tessera.contract: the schedule has no effect";
     });
     auto choose = [](ContractOp op, const Chip &chip) {
+      if (op.getScheduleAttr() && isTuned(op))
+        if (auto problems =
+                getScheduleProblems(op, op.getScheduleAttr(), chip);
+            !problems.empty()) {
+          dropTuned(op, problems[0].label + ": " + problems[0].message);
+          op.removeScheduleAttr();
+        }
       if (!op.getScheduleAttr())
         op.setScheduleAttr(getDefaultSchedule(op, chip));
       return checkSchedule(op, op.getScheduleAttr(), chip);
     };
     auto chooseForAttention = [](AttentionOp op, const Chip &chip) {
+      if (op.getScheduleAttr() && isTuned(op))
+        if (std::string why =
+                explainSchedule(op, op.getScheduleAttr(), chip);
+            !why.empty()) {
+          dropTuned(op, why);
+          op.removeScheduleAttr();
+        }
       if (!op.getScheduleAttr())
         op.setScheduleAttr(getDefaultSchedule(op, chip));
       std::string why = "schedule_c24: D and E are to be known";

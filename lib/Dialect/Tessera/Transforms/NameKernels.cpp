@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Dialect/Tessera/Transforms/Passes.h"
+#include "Dialect/Tessera/Transforms/TuningTask.h"
 #include "Dialect/Tessera/Transforms/Utils.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -31,7 +32,7 @@ struct NameKernelsPass
       if (auto name = launch.getFunctionAttr())
         taken.insert(name.getValue());
     });
-    SmallVector<NamedAttribute> schedules, products, repacks;
+    SmallVector<NamedAttribute> schedules, origins, products, repacks;
     getOperation().walk([&](gpu::LaunchOp launch) {
       nameKernel(launch, taken);
       auto keep = [&](StringRef attribute, SmallVector<NamedAttribute> &list) {
@@ -43,6 +44,7 @@ struct NameKernelsPass
               value);
       };
       keep("tessera.schedule", schedules);
+      keep(tessera::getScheduleOriginAttrName(), origins);
       keep(tessera::getProductAttrName(), products);
       keep(tessera::getRepackAttrName(), repacks);
       keep(tessera::getPurposeAttrName(), repacks);
@@ -50,6 +52,9 @@ struct NameKernelsPass
     if (!schedules.empty())
       getOperation()->setAttr("tessera.schedules",
                               DictionaryAttr::get(&getContext(), schedules));
+    if (!origins.empty())
+      getOperation()->setAttr("tessera.schedule_origins",
+                              DictionaryAttr::get(&getContext(), origins));
     if (!products.empty())
       getOperation()->setAttr("tessera.products",
                               DictionaryAttr::get(&getContext(), products));

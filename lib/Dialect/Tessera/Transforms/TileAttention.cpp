@@ -23,6 +23,7 @@
 #include "Dialect/Tessera/Transforms/IndexMath.h"
 #include "Dialect/Tessera/Transforms/Passes.h"
 #include "Dialect/Tessera/Transforms/Schedule.h"
+#include "Dialect/Tessera/Transforms/TuningTask.h"
 #include "Dialect/Tessera/Transforms/Utils.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -540,6 +541,8 @@ void AttentionTiler::run() {
   launch =
       gpu::LaunchOp::create(builder, numTiles, gridY, one, threads, one, one);
   launch->setAttr(getScheduleAttrName(), schedule);
+  if (Attribute origin = op->getAttr(getScheduleOriginAttrName()))
+    launch->setAttr(getScheduleOriginAttrName(), origin);
   launch->setAttr(getPurposeAttrName(),
                   builder.getStringAttr("attention: two products and the "
                                         "softmax between them"));

@@ -38,6 +38,7 @@
 #include "Dialect/Tessera/Transforms/Passes.h"
 #include "Dialect/Tessera/Transforms/Schedule.h"
 #include "Dialect/Tessera/Transforms/ScheduleCheck.h"
+#include "Dialect/Tessera/Transforms/TuningTask.h"
 #include "Dialect/Tessera/Transforms/Utils.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -833,6 +834,8 @@ void Tiler::run() {
   launch = gpu::LaunchOp::create(builder, grid[0], grid[1], grid[2], threads,
                                  one, one);
   launch->setAttr(getScheduleAttrName(), schedule);
+  if (Attribute origin = op->getAttr(getScheduleOriginAttrName()))
+    launch->setAttr(getScheduleOriginAttrName(), origin);
   {
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(&launch.getBody().front());

@@ -1,0 +1,58 @@
+//===- VendorLibrary.h - Products by the vendor's own library ---*- C++ -*-===//
+//
+// What times are compared with. The library is found when it is opened.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TESSERA_RUNTIME_VENDORLIBRARY_H
+#define TESSERA_RUNTIME_VENDORLIBRARY_H
+
+#include "Runtime/Device.h"
+#include "Runtime/HostArray.h"
+
+#include <memory>
+#include <string>
+
+namespace tessera::runtime {
+
+/// A batch of products of dense matrices, `out = lhs * rhs`.
+struct LibraryProduct {
+  int64_t m = 0, n = 0, k = 0, matrices = 1;
+  /// Stored column by column.
+  bool turnedLhs = false, turnedRhs = false;
+  /// Elements from a matrix of the batch to the next one; 0: they share it.
+  int64_t lhsStride = 0, rhsStride = 0, outStride = 0;
+  ElementType lhs = ElementType::F16, rhs = ElementType::F16,
+              out = ElementType::F16, sum = ElementType::F32;
+  /// f32 operands may be rounded to tf32.
+  bool tf32 = false;
+};
+
+/// A product, prepared on a device, which outlives it.
+class VendorLibrary {
+public:
+  virtual ~VendorLibrary();
+  VendorLibrary(const VendorLibrary &) = delete;
+  VendorLibrary &operator=(const VendorLibrary &) = delete;
+
+  /// Finds the library for the device (cuBLASLt for CUDA's) and has it choose
+  /// how to compute the product. `NoDevice`, with what was looked for, where it
+  /// is not there; `InvalidArgument` where it does not take the product.
+  static Expected<std::unique_ptr<VendorLibrary>>
+  prepare(Device &device, const LibraryProduct &product);
+
+  /// "cuBLASLt 13.0.2".
+  const std::string &getName() const { return name; }
+
+  /// Queues the product, in the queue that the device has at the time: the
+  /// default stream (`Device::enterQueue(nullptr)`).
+  virtual Status run(const void *lhs, const void *rhs, void *out) = 0;
+
+protected:
+  VendorLibrary() = default;
+  std::string name;
+};
+
+} // namespace tessera::runtime
+
+#endif // TESSERA_RUNTIME_VENDORLIBRARY_H

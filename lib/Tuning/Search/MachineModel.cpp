@@ -1,0 +1,160 @@
+//===- MachineModel.cpp - What a schedule should take ---------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Tuning/MachineModel.h"
+
+#include "Dialect/Tessera/Target/Peaks.h"
+#include "Dialect/Tessera/Transforms/Utils.h"
+
+#include <cmath>
+
+using namespace mlir;
+using namespace mlir::tessera;
+using namespace mlir::tessera::tuning;
+
+using Entry = ScheduleEntry;
+
+/// A machine of which no data sheet is known: its proportions are those of the
+/// others.
+static constexpr double commonRate = 100e12, commonMemory = 1e12;
+/// What tiles are read by through the cache, as a multiple of the memory's rate.
+static constexpr double cacheFactor = 2.5;
+/// A kernel's launch, and a barrier with its loop, in seconds.
+static constexpr double launch = 3e-6, stepOverhead = 60e-9;
+/// Threads that a processor has room for.
+static constexpr double residentThreads = 2048;
+
+static std::string spell(Type type) {
+  std::string text;
+  llvm::raw_string_ostream(text) << type;
+  return text;
+}
+
+static double countBytes(Operation *op) {
+  double bytes = 0;
+  llvm::SmallPtrSet<Value, 8> seen;
+  for (Value value : op->getOperands())
+    if (auto type = dyn_cast<MemRefType>(value.getType()))
+      if (type.hasStaticShape() && seen.insert(value).second)
+        bytes += static_cast<double>(type.getNumElements()) *
+                 static_cast<double>(getElementBits(type.getElementType())) / 8;
+  return bytes;
+}
+
+MachineModel::MachineModel(Operation *op, const Chip &chip, StringRef device)
+    : chip(chip) {
+  Type operand;
+  if (auto attention = dyn_cast<AttentionOp>(op)) {
+    for (unsigned dim = 0; dim < attention.getNumBatchDims(); ++dim)
+      matrices *= static_cast<double>(attention.getStaticExtent(dim));
+    extents = {static_cast<double>(attention.getStaticExtent(AttentionOp::M)),
+               static_cast<double>(attention.getStaticExtent(AttentionOp::N)),
+               static_cast<double>(attention.getStaticExtent(AttentionOp::D))};
+    operations = 2 * matrices * extents[0] * extents[1] *
+                 (extents[2] + static_cast<double>(
+                                   attention.getStaticExtent(AttentionOp::E)));
+    operand = attention.getOperandType();
+  } else {
+    auto contract = cast<ContractOp>(op);
+    MatrixForm form = getMatrixForm(contract);
+    std::array<int64_t, 3> known = getStaticExtents(contract, form);
+    for (unsigned i = 0; i < 3; ++i)
+      extents[i] = static_cast<double>(known[i]);
+    matrices = static_cast<double>(getLinearExtent(contract, form.batch));
+    operations = 2 * matrices * extents[0] * extents[1] * extents[2];
+    operand = contract.getProductType(0);
+    auto size = [](Type type) {
+      return static_cast<double>(getElementBits(getElementTypeOrSelf(type))) / 8;
+    };
+    lhsBytes = size(contract.getLhs().getType());
+    rhsBytes = size(contract.getRhs().getType());
+    outputBytes = size(contract.getOutput().getType());
+    sumBytes = size(contract.getAccumulatorType());
+  }
+  bytes = countBytes(op);
+  std::string why, type = spell(operand);
+  std::optional<Roof> roof = findRoof(chip.name, device, 0, 0, type, why);
+  rate = roof && roof->operations > 0 ? roof->operations : commonRate;
+  memory = roof && roof->bytes > 0 ? roof->bytes : commonMemory;
+  processors = chip.processors ? static_cast<double>(chip.processors) : 16;
+}
+
+double MachineModel::getRoof() const {
+  return 1e3 * std::max(operations / rate, bytes / memory);
+}
+
+double MachineModel::estimate(const ScheduleNumbers &point) const {
+  auto get = [&](Entry entry) { return static_cast<double>(point[entry]); };
+  double bm = get(Entry::WorkgroupM), bn = get(Entry::WorkgroupN),
+         sm = get(Entry::SubgroupM), sn = get(Entry::SubgroupN),
+         k = get(Entry::K), parts = get(Entry::SplitK);
+  double stages = get(Entry::Stages);
+  double batches = get(Entry::Batches);
+  double tiles = std::ceil(extents[0] / bm) * std::ceil(extents[1] / bn) *
+                 std::ceil(matrices / batches) * parts;
+  // The keys of an attention are walked through by each workgroup.
+  bool isAttention = parts == 1 && k == extents[2] && sn == bn && sumBytes == 4 &&
+                     operations > 2.5 * matrices * extents[0] * extents[1] * k;
+  double steps = std::ceil(extents[2] / (k * parts));
+  if (isAttention) {
+    tiles = std::ceil(extents[0] / bm) * matrices;
+    steps = std::ceil(extents[1] / bn);
+  }
+  double subgroups = std::ceil(bm / sm) * std::ceil(bn / sn) *
+                     get(Entry::Group) *
+                     (batches / get(Entry::SubgroupBatches));
+  double threads = subgroups * static_cast<double>(chip.subgroupSize);
+
+  // How many workgroups a processor has at a time.
+  double stagedBytes =
+      stages * batches * (bm * lhsBytes + bn * rhsBytes) * k +
+      (point[Entry::StageOutput] ? bm * bn * outputBytes : 0);
+  double resident = residentThreads / threads;
+  if (stagedBytes > 0)
+    resident = std::min(
+        resident, static_cast<double>(chip.workgroupMemoryBytes) / stagedBytes);
+  double registers = sm * sn / std::max(1.0, static_cast<double>(
+                                                 chip.subgroupSize) *
+                                                 get(Entry::Group)) +
+                     40;
+  if (chip.registersPerWorkgroup)
+    resident = std::min(resident,
+                        static_cast<double>(chip.registersPerWorkgroup) /
+                            (registers * threads));
+  resident = std::max(1.0, std::floor(resident));
+
+  // What one tile computes, reads and writes, on one processor.
+  double work = (isAttention ? 4.0 : 2.0) * bm * bn * batches * k * steps;
+  // Fragments come to registers through workgroup memory: the less, the larger
+  // the tile of a subgroup; groups read it themselves.
+  double reuse = sm * sn / (sm + sn);
+  double efficiency =
+      point[Entry::Group] > 1 ? 1.0 : std::min(0.75, reuse / (reuse + 24));
+  double compute = work / (rate / processors * efficiency);
+  double traffic = batches * (bm * lhsBytes + bn * rhsBytes) * k * steps;
+  traffic /= std::sqrt(get(Entry::ClusterM) * get(Entry::ClusterN));
+  double perProcessor = memory * cacheFactor / processors;
+  double busy = std::min(tiles, processors * resident);
+  // Few processors have more of it each.
+  perProcessor *= std::min(4.0, std::max(1.0, processors * resident / busy));
+  double load = traffic / perProcessor * resident;
+  double latency = steps * stepOverhead * (stages >= 3 ? 1 : stages == 2 ? 2 : 6);
+  double store = bm * bn * batches * (parts > 1 ? sumBytes : outputBytes) /
+                 (memory / processors) * resident;
+  double waves = std::ceil(tiles / (processors * resident));
+  // The processor's unit is shared by those that are on it.
+  double tilesOfUnit = std::min(resident, std::max(1.0, tiles / processors));
+  double inner = stages >= 2 || resident > 1
+                     ? std::max(compute * tilesOfUnit, load) + latency
+                     : compute + load + latency;
+  double tile = inner + (point[Entry::Persistent] && stages >= 2 ? 0.3 : 1.0) * store;
+  double time = launch + waves * tile;
+  time = std::max(time, launch + bytes / memory);
+  if (parts > 1)
+    time += launch + extents[0] * extents[1] * matrices * parts * sumBytes * 2 /
+                         memory;
+  return 1e3 * time;
+}

@@ -1,0 +1,55 @@
+//===- Channel.h - Messages between processes -------------------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A message is a JSON object and bytes. On the wire: the lengths of both, 8
+// bytes each in the machine's order, and then both.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GPU_TUNE_CHANNEL_H
+#define GPU_TUNE_CHANNEL_H
+
+#include "llvm/Support/JSON.h"
+#include <optional>
+#include <string>
+
+namespace tune {
+
+struct Message {
+  llvm::json::Object head;
+  std::string bytes;
+};
+
+/// One end of a stream socket, which it owns.
+class Channel {
+public:
+  explicit Channel(int file) : file(file) {}
+  ~Channel();
+  Channel(Channel &&other) noexcept;
+  Channel &operator=(Channel &&) = delete;
+
+  int getFile() const { return file; }
+
+  /// False when the other end is gone.
+  bool send(const Message &message);
+
+  /// Waits for a whole message; nothing when the other end is gone, or sends
+  /// what is no message.
+  std::optional<Message> receive();
+
+  /// Takes what has come, without waiting; false when the other end is gone.
+  bool take();
+  /// A whole message among what has come.
+  std::optional<Message> next();
+
+private:
+  int file;
+  std::string buffer;
+};
+
+} // namespace tune
+
+#endif // GPU_TUNE_CHANNEL_H

@@ -1,0 +1,123 @@
+//===- Child.cpp - A process of our own -----------------------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Child.h"
+
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
+
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+using namespace tune;
+
+/// Where a worker finds its channel.
+static constexpr int channelFile = 3;
+
+std::unique_ptr<Child> Child::start(const std::vector<std::string> &arguments,
+                                    std::string &why) {
+  int ends[2];
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
+    why = std::string("socketpair: ") + std::strerror(errno);
+    return nullptr;
+  }
+  llvm::SmallString<128> log;
+  int logFile;
+  if (std::error_code error = llvm::sys::fs::createTemporaryFile(
+          "gpu-tune-worker", "log", logFile, log)) {
+    why = "a temporary file: " + error.message();
+    close(ends[0]);
+    close(ends[1]);
+    return nullptr;
+  }
+  std::vector<std::string> words = {"gpu-tune", "worker"};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  std::vector<char *> pointers;
+  for (std::string &word : words)
+    pointers.push_back(word.data());
+  pointers.push_back(nullptr);
+  pid_t parent = getpid();
+  pid_t pid = fork();
+  if (pid < 0) {
+    why = std::string("fork: ") + std::strerror(errno);
+    close(ends[0]);
+    close(ends[1]);
+    close(logFile);
+    return nullptr;
+  }
+  if (pid == 0) {
+    // Only what may be called between fork and exec.
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent)
+      _exit(127);
+    setpgid(0, 0);
+    int nothing = open("/dev/null", O_RDONLY);
+    dup2(nothing, STDIN_FILENO);
+    dup2(logFile, STDOUT_FILENO);
+    dup2(logFile, STDERR_FILENO);
+    if (ends[1] == channelFile)
+      fcntl(channelFile, F_SETFD, 0);
+    else
+      dup2(ends[1], channelFile);
+    execv("/proc/self/exe", pointers.data());
+    _exit(127);
+  }
+  close(ends[1]);
+  close(logFile);
+  return std::unique_ptr<Child>(
+      new Child(pid, Channel(ends[0]), std::string(log)));
+}
+
+Child::~Child() {
+  if (pid > 0)
+    (void)end();
+}
+
+/// The end of what a worker printed, on one line.
+static std::string readLastWords(const std::string &file) {
+  auto buffer = llvm::MemoryBuffer::getFile(file);
+  if (!buffer)
+    return "";
+  llvm::StringRef text = (*buffer)->getBuffer().trim();
+  text = text.take_back(500);
+  std::string line;
+  for (char letter : text)
+    line += letter == '\n' ? ' ' : letter;
+  return line;
+}
+
+std::string Child::end() {
+  // One that has died by itself says more.
+  int status = 0;
+  pid_t done = waitpid(pid, &status, WNOHANG);
+  bool isOurs = false;
+  if (done == 0) {
+    kill(-pid, SIGKILL);
+    kill(pid, SIGKILL);
+    isOurs = true;
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+      ;
+  }
+  pid = -1;
+  std::string text;
+  if (isOurs)
+    text = "ended";
+  else if (WIFSIGNALED(status))
+    text = "signal " + std::to_string(WTERMSIG(status)) + " (" +
+           strsignal(WTERMSIG(status)) + ")";
+  else
+    text = "exit status " + std::to_string(WEXITSTATUS(status));
+  if (std::string words = readLastWords(log); !words.empty())
+    text += ": " + words;
+  llvm::sys::fs::remove(log);
+  return text;
+}

@@ -1,0 +1,50 @@
+//===- Child.h - A process of our own ---------------------------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GPU_TUNE_CHILD_H
+#define GPU_TUNE_CHILD_H
+
+#include "Channel.h"
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <sys/types.h>
+#include <vector>
+
+namespace tune {
+
+/// This program once more, as a worker: `gpu-tune worker ARGUMENTS`, with a
+/// channel to it. It does not outlive this process. What it prints goes to a
+/// file, of which the last words are told when it dies.
+class Child {
+public:
+  /// Null, and the reason in `why`, if it cannot be started.
+  static std::unique_ptr<Child> start(const std::vector<std::string> &arguments,
+                                      std::string &why);
+  /// Ends it.
+  ~Child();
+  Child(const Child &) = delete;
+  Child &operator=(const Child &) = delete;
+
+  Channel &getChannel() { return channel; }
+  /// Ends it now (SIGKILL), waits for it, and says how it ended: "signal 11
+  /// (Segmentation fault)", with its last words.
+  std::string end();
+
+private:
+  Child(pid_t pid, Channel channel, std::string log)
+      : pid(pid), channel(std::move(channel)), log(std::move(log)) {}
+
+  pid_t pid;
+  Channel channel;
+  /// The file with what it printed.
+  std::string log;
+};
+
+} // namespace tune
+
+#endif // GPU_TUNE_CHILD_H

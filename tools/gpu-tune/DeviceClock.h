@@ -1,0 +1,30 @@
+//===- DeviceClock.h - The clock that a device runs at ----------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GPU_TUNE_DEVICECLOCK_H
+#define GPU_TUNE_DEVICECLOCK_H
+
+#include "Runtime/Device.h"
+
+namespace tune {
+
+/// Reads the clock of a device while it runs (NVML for CUDA's). Where there is
+/// nothing to read it by, it is 0.
+class DeviceClock {
+public:
+  explicit DeviceClock(const tessera::runtime::DeviceInfo &info);
+
+  /// MHz, of the multiprocessors.
+  int64_t read() const;
+
+private:
+  int (*getClock)(void *, int, unsigned *) = nullptr;
+  void *device = nullptr;
+};
+
+} // namespace tune
+
+#endif // GPU_TUNE_DEVICECLOCK_H

@@ -1,0 +1,30 @@
+//===- Workers.h - What a worker process does -------------------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GPU_TUNE_WORKERS_H
+#define GPU_TUNE_WORKERS_H
+
+#include "Channel.h"
+
+#include "mlir/Support/LLVM.h"
+
+namespace tune {
+
+/// Compiles candidates until the channel ends.
+int runCompileWorker(Channel channel);
+
+/// Runs and times candidates on a device. `fault` plants one, for tests:
+/// "hang:TEXT", "crash:TEXT" or "wrong:TEXT" for candidates whose schedule has
+/// the text.
+int runMeasureWorker(Channel channel, const std::string &target, int ordinal,
+                     const std::string &fault);
+
+/// `gpu-tune worker compile|measure ...`: what this program starts by itself.
+int runWorker(mlir::ArrayRef<mlir::StringRef> arguments);
+
+} // namespace tune
+
+#endif // GPU_TUNE_WORKERS_H

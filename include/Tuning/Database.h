@@ -8,6 +8,8 @@
 // nothing that `add` has returned from is lost when a process is killed.
 // docs/Tuning.md describes the tables.
 //
+// Every process opens it for itself: an open one does not survive a fork.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef TUNING_DATABASE_H
@@ -15,8 +17,8 @@
 
 #include "Tuning/Record.h"
 
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/Support/Error.h"
-#include <functional>
 #include <memory>
 
 namespace mlir::tessera::tuning {
@@ -31,10 +33,33 @@ struct TaskText {
   /// Multiplications and additions, and bytes of all arrays, of one run; 0
   /// where unknown.
   double operations = 0, bytes = 0;
+  /// The type whose peak rate is the task's roof, as `findRoof` takes it
+  /// ("bf16", "tf32"); empty where unknown.
+  std::string rateType;
 };
 
+/// A run of the tuner.
+struct Run {
+  /// Its number in this database.
+  int64_t number = 0;
+  /// 32 digits that no other run has, in any database.
+  std::string identity;
+  /// Its command line, and what it decided by (JSON).
+  std::string command, settings;
+  /// When it began: UTC, as `getTimestamp` gives it.
+  std::string when;
+};
+
+/// How many of each were not there before.
+struct Added {
+  size_t tasks = 0, runs = 0, records = 0, baselines = 0;
+};
+
+/// Several threads may call an open one.
 class Database {
 public:
+  /// `Read` changes nothing; but for what a killed process has left unfinished,
+  /// which is taken back.
   enum class Mode { Read, Write };
 
   /// `Write` makes the file if there is none. Errors name the file and say what
@@ -49,16 +74,27 @@ public:
   /// `settings` what it decided by (JSON).
   llvm::Expected<int64_t> beginRun(llvm::StringRef command,
                                    llvm::StringRef settings);
+  /// Adds a run of another database, unless one of its identity is there. Gives
+  /// its number in this one; `run.number` is not looked at.
+  llvm::Expected<int64_t> add(const Run &run);
 
-  /// Each of them is on disk when it returns. A task of a known key is not
-  /// added again.
-  llvm::Error add(const TaskText &task);
-  llvm::Error add(const Record &record);
-  llvm::Error add(const Baseline &baseline);
+  /// Each of them is on disk when it returns, and gives whether it was not
+  /// there before: a task is known by its key, the others by all of their
+  /// fields. The task, and the run unless it is 0, have to be there. A record
+  /// without a `when` gets the present time. Text that is no UTF-8 is mended.
+  llvm::Expected<bool> add(const TaskText &task);
+  llvm::Expected<bool> add(const Record &record);
+  llvm::Expected<bool> add(const Baseline &baseline);
 
+  /// Keeps what `body` adds all together, or none of it if it gives an error.
+  /// What `body` reads is all of the same moment. Others wait meanwhile. Inside
+  /// of another one it is a part of that.
+  llvm::Error transact(llvm::function_ref<llvm::Error()> body);
+
+  llvm::Expected<std::vector<Run>> getRuns();
   llvm::Expected<std::vector<TaskText>> getTasks();
-  /// All of a task, the oldest first; of every task with an empty key, of every
-  /// chip with an empty chip.
+  /// All of a task, the oldest first. An empty key, target or chip stands for
+  /// every one.
   llvm::Expected<std::vector<Record>> getRecords(const TaskId &task);
   llvm::Expected<std::vector<Baseline>> getBaselines(const TaskId &task);
 
@@ -67,9 +103,8 @@ public:
   /// compiler's own choice, which is among the candidates.
   llvm::Expected<std::optional<Record>> getBest(const TaskId &task);
 
-  /// Takes over what `other` has and this one has not; gives how many records
-  /// that were.
-  llvm::Expected<size_t> merge(Database &other);
+  /// Takes over what `other` has and this one has not.
+  llvm::Expected<Added> merge(Database &other);
 
 private:
   class Impl;

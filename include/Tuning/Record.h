@@ -8,6 +8,7 @@
 #define TUNING_RECORD_H
 
 #include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Error.h"
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -57,17 +58,21 @@ struct Environment {
   std::string compiler, build;
   /// The machine's name.
   std::string host;
+  /// What the device has beyond what its chip's name says ("xnack+", a
+  /// processor's features); empty where the name says all.
+  std::string features;
 };
 
 /// One candidate, tried.
 struct Record {
   TaskId task;
   Environment environment;
-  /// The attribute as text; empty for what the compiler chooses by itself, whose
-  /// choice is `chosen`.
+  /// The attribute as text; empty for what the compiler chooses by itself,
+  /// whose choice is `chosen`.
   std::string schedule, chosen;
   Outcome outcome = Outcome::Measured;
-  /// Of all but `Measured`: what the compiler, the driver or the comparison said.
+  /// Of all but `Measured`: what the compiler, the driver or the comparison
+  /// said.
   std::string error;
   /// Milliseconds of each timed run, in their order; empty if there is none.
   std::vector<double> times;
@@ -82,7 +87,7 @@ struct Record {
   /// Whether the time is of the final comparison, in which the leaders take
   /// turns with each other and with the library.
   bool isFinal = false;
-  /// UTC, "2026-11-23T04:05:06Z".
+  /// UTC, "2026-11-23T04:05:06Z"; see `getTimestamp`.
   std::string when;
   /// Of the run that it belongs to; see `Database::beginRun`. 0 for none.
   int64_t run = 0;
@@ -99,6 +104,15 @@ struct Baseline {
   std::string when;
   int64_t run = 0;
 };
+
+/// The present time as records have it.
+std::string getTimestamp();
+
+/// What a database refuses, in the words of a message: a number that is not
+/// finite, a task without a key, a time of `Measured` that is not positive or
+/// not between its bounds. Success if there is nothing.
+llvm::Error validate(const Record &record);
+llvm::Error validate(const Baseline &baseline);
 
 } // namespace mlir::tessera::tuning
 

@@ -1,0 +1,28 @@
+//===- Spelling.h - Names that are nearly right -----------------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TUNING_SPELLING_H
+#define TUNING_SPELLING_H
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
+
+#include <string>
+
+namespace mlir::tessera::tuning {
+
+/// The candidate spelled most like `name`; empty if none comes close.
+llvm::StringRef findNearest(llvm::StringRef name,
+                            llvm::ArrayRef<llvm::StringRef> candidates);
+
+/// The mend for a name that is none of the candidates, to stand behind what is
+/// wrong: "did you mean 'best'?" or "there are best, merge, report".
+std::string suggest(llvm::StringRef name,
+                    llvm::ArrayRef<llvm::StringRef> candidates);
+
+} // namespace mlir::tessera::tuning
+
+#endif // TUNING_SPELLING_H

@@ -1,0 +1,95 @@
+//===- Record.cpp - What tuning found out about a schedule ----------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Tuning/Record.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+#include <cmath>
+#include <ctime>
+
+using namespace mlir::tessera;
+using llvm::StringRef;
+
+static constexpr std::pair<tuning::Outcome, llvm::StringLiteral> names[] = {
+    {tuning::Outcome::Measured, "measured"},
+    {tuning::Outcome::Slow, "slow"},
+    {tuning::Outcome::Wrong, "wrong"},
+    {tuning::Outcome::NotCompiled, "not compiled"},
+    {tuning::Outcome::Spills, "spills"},
+    {tuning::Outcome::NotRun, "not run"},
+    {tuning::Outcome::Hung, "hung"},
+    {tuning::Outcome::Crashed, "crashed"},
+};
+
+StringRef tuning::getOutcomeName(Outcome outcome) {
+  for (auto [value, name] : names)
+    if (value == outcome)
+      return name;
+  llvm_unreachable("an outcome without a name");
+}
+
+std::optional<tuning::Outcome> tuning::parseOutcome(StringRef name) {
+  for (auto [value, text] : names)
+    if (text == name)
+      return value;
+  return std::nullopt;
+}
+
+std::string tuning::getTimestamp() {
+  time_t now = time(nullptr);
+  tm parts = {};
+  gmtime_r(&now, &parts);
+  char text[sizeof("2026-11-23T04:05:06Z") + 8];
+  size_t size = strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &parts);
+  return std::string(text, size);
+}
+
+static llvm::Error fail(const llvm::Twine &message) {
+  return llvm::createStringError(message);
+}
+
+/// What a record and a baseline have in common.
+template <typename T> static llvm::Error validateTimes(const T &entry) {
+  if (entry.task.key.empty())
+    return fail("it has no task");
+  for (auto [name, value] : {std::pair("median", entry.median),
+                             {"low", entry.low},
+                             {"high", entry.high}})
+    if (!std::isfinite(value) || value < 0)
+      return fail(llvm::Twine("'") + name + "' is not a time");
+  for (auto [i, time] : llvm::enumerate(entry.times))
+    if (!std::isfinite(time) || time < 0)
+      return fail("'times[" + llvm::Twine(i) + "]' is not a time");
+  return llvm::Error::success();
+}
+
+/// A time that stands for how fast something is.
+template <typename T> static llvm::Error validateMedian(const T &entry) {
+  if (entry.median <= 0)
+    return fail("'median' is not positive");
+  if (entry.low > entry.median || entry.median > entry.high)
+    return fail("'median' is not between 'low' and 'high'");
+  return llvm::Error::success();
+}
+
+llvm::Error tuning::validate(const Record &record) {
+  if (llvm::Error error = validateTimes(record))
+    return error;
+  for (auto [name, value] : {std::pair("compile_ms", record.compileTime),
+                             {"expected_ms", record.expected}})
+    if (!std::isfinite(value) || value < 0)
+      return fail(llvm::Twine("'") + name + "' is not a time");
+  if (record.outcome != Outcome::Measured)
+    return llvm::Error::success();
+  return validateMedian(record);
+}
+
+llvm::Error tuning::validate(const Baseline &baseline) {
+  if (llvm::Error error = validateTimes(baseline))
+    return error;
+  return validateMedian(baseline);
+}

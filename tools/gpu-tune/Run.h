@@ -1,0 +1,24 @@
+//===- Run.h - gpu-tune run and gpu-tune space ------------------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GPU_TUNE_RUN_H
+#define GPU_TUNE_RUN_H
+
+#include "mlir/Support/LLVM.h"
+
+namespace tune {
+
+/// Tunes, and gives the exit status: 0; 1 after an error that ended the run; 2
+/// for a command line that cannot be right; 3 where a task was given up; 77
+/// without a device.
+int runTune(mlir::ArrayRef<mlir::StringRef> arguments);
+
+/// Says how large the spaces are, and what each constraint removes of them.
+int runSpace(mlir::ArrayRef<mlir::StringRef> arguments);
+
+} // namespace tune
+
+#endif // GPU_TUNE_RUN_H

@@ -1,0 +1,233 @@
+//===- RunOptions.cpp - The command line of gpu-tune run ------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "RunOptions.h"
+#include "Work.h"
+
+#include "Driver/DeviceChip.h"
+#include "Runtime/Device.h"
+
+#include "llvm/Support/raw_ostream.h"
+#include <sched.h>
+#include <thread>
+
+using namespace tune;
+using mlir::ArrayRef;
+using mlir::StringRef;
+
+/// Exit statuses, as those of gpu-runner.
+static constexpr int usage = 2;
+
+void tune::printRunHelp(llvm::raw_ostream &os) {
+  os << "usage: gpu-tune run WORK... --target=TARGET[:CHIP] [options]\n"
+        "       gpu-tune space WORK... --target=TARGET[:CHIP] [options]\n"
+        "\n"
+        "WORK is FILE.mlir, whose products and attentions are tuned, FILE.txt with\n"
+        "a shape on each line, or a shape:\n"
+     << shapeHelp
+     << "\n"
+        "  --target=TARGET[:CHIP]  cuda, hip, vulkan, opencl, level-zero, cpu; the\n"
+        "                          chip is that of the device here\n"
+        "  --db=FILE               the database of records (tune.db)\n"
+        "  --budget=TIME           90s, 10m, 2h for all of it\n"
+        "  --trials=N              candidates of each task\n"
+        "  --config=FILE.json      values of parameters (docs/Tuning.md)\n"
+        "  --jobs=N                processes that compile (one for each core but one)\n"
+        "  --devices=0,1           devices that measure (0)\n"
+        "  --measurers=N           processes for each device (2): one measures, the\n"
+        "                          others load meanwhile\n"
+        "  --timeout=SECONDS       a candidate that takes longer hangs (20)\n"
+        "  --leaders=N             candidates of the final comparison (5)\n"
+        "  --share=time|equal      how tasks share the budget: by the time that they\n"
+        "                          take, or equally (time for programs, equal for\n"
+        "                          shapes)\n"
+        "  --seed=N                of all that is drawn (1)\n"
+        "  --allow-tf32            f32 products may be computed in tf32\n"
+        "  --json                  one object on standard output\n"
+        "  --exact                 space: count all points, however many\n";
+}
+
+/// "90s", "10m", "2h", "45" in seconds.
+static std::optional<double> parseTime(StringRef text) {
+  double factor = 1;
+  if (text.consume_back("h"))
+    factor = 3600;
+  else if (text.consume_back("m"))
+    factor = 60;
+  else
+    text.consume_back("s");
+  double value;
+  if (text.getAsDouble(value) || value <= 0)
+    return std::nullopt;
+  return value * factor;
+}
+
+/// The cores that this process may use.
+static unsigned countCores() {
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof(set), &set) == 0)
+    return static_cast<unsigned>(CPU_COUNT(&set));
+  return std::max(1u, std::thread::hardware_concurrency());
+}
+
+bool tune::parseRunOptions(ArrayRef<StringRef> arguments, bool isRun,
+                           RunOptions &options, int &status) {
+  auto fail = [&](const llvm::Twine &what) {
+    llvm::errs() << "error: " << what << "\n";
+    status = usage;
+    return false;
+  };
+  StringRef target;
+  std::vector<int> devices;
+  std::optional<bool> share;
+  unsigned cores = countCores();
+  options.jobs = cores > 1 ? cores - 1 : 1;
+  options.db = "tune.db";
+  for (StringRef argument : arguments) {
+    auto [name, value] = argument.split('=');
+    auto number = [&](auto &result, int64_t least) {
+      int64_t parsed;
+      if (value.getAsInteger(10, parsed) || parsed < least)
+        return fail(name + "=" + value + ": it takes a number, " +
+                    llvm::Twine(least) + " or more");
+      result = static_cast<std::decay_t<decltype(result)>>(parsed);
+      return true;
+    };
+    if (name == "--help") {
+      printRunHelp(llvm::outs());
+      status = 0;
+      return false;
+    }
+    if (!argument.starts_with("-")) {
+      options.work.push_back(argument.str());
+    } else if (name == "--target") {
+      target = value;
+    } else if (name == "--db") {
+      options.db = value.str();
+    } else if (name == "--config") {
+      options.config = value.str();
+    } else if (name == "--budget") {
+      options.budget = parseTime(value);
+      if (!options.budget)
+        return fail("--budget=" + value + ": a time is 90s, 10m or 2h");
+    } else if (name == "--trials") {
+      size_t trials = 0;
+      if (!number(trials, 1))
+        return false;
+      options.trials = trials;
+    } else if (name == "--jobs") {
+      if (!number(options.jobs, 1))
+        return false;
+    } else if (name == "--measurers") {
+      if (!number(options.measurers, 1))
+        return false;
+    } else if (name == "--leaders") {
+      if (!number(options.leaders, 1))
+        return false;
+    } else if (name == "--seed") {
+      if (!number(options.seed, 0))
+        return false;
+    } else if (name == "--timeout") {
+      std::optional<double> time = parseTime(value);
+      if (!time)
+        return fail("--timeout=" + value + ": it takes seconds");
+      options.timeout = *time;
+    } else if (name == "--share") {
+      if (value != "time" && value != "equal")
+        return fail("--share=" + value + ": it is time or equal");
+      share = value == "time";
+    } else if (name == "--devices") {
+      mlir::SmallVector<StringRef> parts;
+      value.split(parts, ',');
+      for (StringRef part : parts) {
+        int ordinal;
+        if (part.getAsInteger(10, ordinal) || ordinal < 0)
+          return fail("--devices=" + value + ": numbers, divided by ','");
+        devices.push_back(ordinal);
+      }
+    } else if (argument == "--allow-tf32") {
+      options.compile.allowTf32 = true;
+    } else if (argument == "--json") {
+      options.json = true;
+    } else if (argument == "--exact" && !isRun) {
+      options.exact = true;
+    } else if (name == "--test-fault" && isRun) {
+      options.fault = value.str();
+    } else {
+      return fail("unknown option '" + argument + "'; gpu-tune run --help lists "
+                                                  "them");
+    }
+  }
+  if (options.work.empty())
+    return fail("what is to be tuned? Name FILE.mlir, or a shape such as "
+                "4096x4096x4096:bf16");
+  if (target.empty())
+    return fail("--target is missing: cuda, hip, vulkan, opencl, level-zero or "
+                "cpu, with a chip behind ':' where there is no device");
+  auto [kind, chip] = target.split(':');
+  options.compile.target = kind.str();
+  // A number stands for a device.
+  int ordinal = 0;
+  if (!chip.empty() && !chip.getAsInteger(10, ordinal)) {
+    devices = {ordinal};
+    chip = "";
+  }
+  if (compiler::getKnownChips(compiler::getChipTarget(kind)).empty())
+    return fail("unknown target '" + kind +
+                "': it is cuda, hip, vulkan, opencl, level-zero or cpu");
+  if (devices.empty())
+    devices = {0};
+  bool isEmulated = kind == "cpu" && !chip.empty() && chip.contains("=");
+  if (isEmulated)
+    return fail("emulated chips have no time of their own: name the chip's own "
+                "target");
+  std::string why;
+  std::vector<runtime::DeviceInfo> known = runtime::listDevices(&why, kind.str());
+  for (int wanted : devices) {
+    const runtime::DeviceInfo *found = nullptr;
+    for (const runtime::DeviceInfo &info : known)
+      if (info.target == kind && info.ordinal == wanted)
+        found = &info;
+    std::string own = found ? compiler::getChipFor(*found) : "";
+    if (!found)
+      options.noDevice = "no device " + kind.str() + ":" +
+                         std::to_string(wanted) + " here" +
+                         (why.empty() ? "" : " (" + why + ")");
+    else if (!chip.empty() && own != chip &&
+             !compiler::runsOn(kind, chip, found->chip, /*isCubin=*/false))
+      options.noDevice = found->name + " (" + own + ") does not run code for " +
+                         chip.str();
+    else if (chip.empty() && options.compile.chip.empty())
+      options.compile.chip = own;
+    if (!options.noDevice.empty())
+      break;
+    options.devices.push_back(wanted);
+  }
+  while (!options.noDevice.empty() &&
+         (options.noDevice.back() == '\n' || options.noDevice.back() == ' '))
+    options.noDevice.pop_back();
+  if (!options.noDevice.empty())
+    options.devices.clear();
+  if (!chip.empty())
+    options.compile.chip = chip.str();
+  if (options.compile.chip.empty())
+    return fail(options.noDevice +
+                "; with a chip behind ':', everything but measuring is done");
+  if (!compiler::findChip(compiler::getChipTarget(kind), options.compile.chip))
+    return fail("unknown chip '" + options.compile.chip + "' of " + kind +
+                "; known are " +
+                llvm::join(compiler::getKnownChips(compiler::getChipTarget(kind),
+                                                   options.compile.chip),
+                           ", "));
+  if (isRun && !options.budget && !options.trials)
+    return fail("how long? --budget=10m, or --trials=200 for each task");
+  bool isShapes = llvm::none_of(options.work, [](const std::string &item) {
+    return StringRef(item).ends_with(".mlir");
+  });
+  options.weighByTime = share.value_or(!isShapes);
+  options.compile.tuned = std::make_shared<compiler::TunedSchedules>();
+  return true;
+}

@@ -1,0 +1,57 @@
+//===- RunOptions.h - The command line of gpu-tune run ----------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GPU_TUNE_RUNOPTIONS_H
+#define GPU_TUNE_RUNOPTIONS_H
+
+#include "Driver/Compiler.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tune {
+
+/// `gpu-tune run` and `gpu-tune space`.
+struct RunOptions {
+  std::vector<std::string> work;
+  /// Target and chip; the other fields as they are by default.
+  mlir::tessera::CompileOptions compile;
+  /// The numbers of the devices that measure. Empty where there is none.
+  std::vector<int> devices;
+  /// Why there is none.
+  std::string noDevice;
+  std::string config, db;
+  /// Seconds, or candidates of each task; at least one of them is there.
+  std::optional<double> budget;
+  std::optional<size_t> trials;
+  /// Processes that compile, and for each device those that load and measure.
+  unsigned jobs = 1, measurers = 2;
+  /// Seconds after which a candidate is taken to hang.
+  double timeout = 20;
+  uint64_t seed = 1;
+  /// Leaders that are measured again together.
+  unsigned leaders = 5;
+  /// What the budget is shared by: each task's part of the time of all, or the
+  /// same for all.
+  bool weighByTime = true;
+  bool json = false;
+  /// `space --exact`.
+  bool exact = false;
+  /// For tests: a planted fault, see `runMeasureWorker`.
+  std::string fault;
+};
+
+/// Reads the command line; after an error, which is printed, the exit status in
+/// `status`. `isRun`: of `run`, else of `space`.
+bool parseRunOptions(mlir::ArrayRef<mlir::StringRef> arguments, bool isRun,
+                     RunOptions &options, int &status);
+
+void printRunHelp(llvm::raw_ostream &os);
+
+} // namespace tune
+
+#endif // GPU_TUNE_RUNOPTIONS_H

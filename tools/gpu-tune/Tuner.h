@@ -1,0 +1,172 @@
+//===- Tuner.h - A run of the tuner -----------------------------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// One thread that waits for its workers: proposes candidates, has them compiled,
+// loaded, checked and timed, writes down what became of each, and in the end has
+// the leaders compared with each other, with the compiler's own choice and with
+// the vendor's library.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GPU_TUNE_TUNER_H
+#define GPU_TUNE_TUNER_H
+
+#include "Child.h"
+#include "Progress.h"
+#include "RunOptions.h"
+#include "Work.h"
+
+#include "Tuning/Search.h"
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+
+namespace tune {
+
+namespace tuning = mlir::tessera::tuning;
+
+/// Narrows and widens the values of a task, as a configuration says.
+using SpaceEditor = std::function<void(tuning::SpaceValues &)>;
+
+/// One candidate on its way.
+struct Pending {
+  int64_t id = 0;
+  size_t task = 0;
+  /// Absent for the compiler's own choice.
+  std::optional<mlir::tessera::ScheduleNumbers> point;
+  /// As text; empty likewise.
+  std::string schedule;
+  /// What the compiler made of it.
+  std::string chosen, bundle;
+  double compileTime = 0, expected = 0;
+};
+
+/// One task and how far it is.
+struct TaskState {
+  Task *task = nullptr;
+  std::unique_ptr<tuning::ScheduleSpace> space;
+  std::unique_ptr<tuning::MachineModel> machine;
+  std::unique_ptr<tuning::TaskSearch> search;
+  /// The bundle of the compiler's own choice, with which workers open the task.
+  std::string ownBundle, ownChoice;
+  double ownTime = 0;
+  /// Of its outputs, as the first worker computed them.
+  std::string checksum;
+  /// The reference has been asked, and agreed.
+  bool isAsked = false, isChecked = false;
+  /// Why the task is given up; empty if it is not.
+  std::string failure;
+  /// Compiled, and waiting for a worker.
+  std::deque<Pending> ready;
+  /// The fastest, with their bundles.
+  struct Leader {
+    std::string schedule, chosen, bundle;
+    double time;
+    std::optional<mlir::tessera::ScheduleNumbers> point;
+  };
+  std::vector<Leader> leaders;
+  /// Candidates begun, and those in hand.
+  size_t begun = 0, inHand = 0;
+  bool isOwnBegun = false, isFinalBegun = false, isDone = false;
+  /// Schedules that earlier builds measured, to be tried first.
+  std::deque<mlir::tessera::ScheduleNumbers> hints;
+  /// What came out.
+  std::optional<tuning::Record> winner, own;
+  std::optional<tuning::Baseline> baseline;
+  std::string libraryError;
+};
+
+class Tuner {
+public:
+  /// All of them outlive it.
+  Tuner(const RunOptions &options, std::vector<Task> &tasks,
+        const SpaceEditor &edit, tuning::Database &database, int64_t run);
+  ~Tuner();
+
+  /// False after an error that ends the run, which was said. An interrupt ends
+  /// the search, and has the leaders compared.
+  bool run();
+
+  const std::vector<TaskState> &getStates() const { return states; }
+  const Counts &getCounts() const { return counts; }
+  /// Candidates compiled in a second, by all workers while they had work.
+  double getCompileRate() const;
+  const tuning::Environment &getEnvironment() const { return environment; }
+
+private:
+  using Clock = std::chrono::steady_clock;
+  struct Compiler {
+    std::unique_ptr<Child> child;
+    std::optional<Pending> work;
+    Clock::time_point since;
+    /// Tasks whose programs it has.
+    std::set<size_t> known;
+  };
+  struct Measurer {
+    enum State { Starting, Idle, Opening, Loading, Loaded, Going, Comparing };
+    int ordinal = 0;
+    std::unique_ptr<Child> child;
+    State state = Starting;
+    std::optional<Pending> work;
+    Clock::time_point since;
+    std::set<size_t> open;
+    /// Of which it has been asked for the reference's word.
+    std::set<size_t> checking;
+    /// What it is doing it for (`Opening`, `Comparing`).
+    size_t task = 0;
+    /// How often it was started without coming to be of use.
+    unsigned failures = 0;
+  };
+
+  bool isOver() const;
+  double getSecondsLeft() const;
+  bool startCompiler(Compiler &compiler);
+  bool startMeasurer(Measurer &measurer);
+  void feedCompilers();
+  void feedMeasurers();
+  void compareLeaders();
+  std::optional<Pending> propose();
+  std::optional<Pending> proposeFor(size_t task);
+  void give(Measurer &measurer, Pending work);
+  void openTask(Measurer &measurer, size_t task);
+  bool isDeviceBusy(int ordinal) const;
+  void handle(Compiler &compiler, Message message);
+  void handle(Measurer &measurer, Message message);
+  void takeResult(Measurer &measurer, const llvm::json::Object &head);
+  void takeFinal(Measurer &measurer, const llvm::json::Object &head);
+  void lose(Compiler &compiler, bool isLate);
+  void lose(Measurer &measurer, bool isLate);
+  void checkTimes();
+  void finish(Pending work, tuning::Record record);
+  tuning::Record makeRecord(const Pending &work, tuning::Outcome outcome,
+                            std::string error) const;
+  void giveUp(size_t task, const std::string &why);
+  void resume();
+  void waitForChecks();
+  void store(const tuning::Record &record);
+  std::string describeBest() const;
+
+  const RunOptions &options;
+  tuning::Database &database;
+  int64_t runNumber;
+  std::vector<TaskState> states;
+  std::vector<Compiler> compilers;
+  std::vector<Measurer> measurers;
+  tuning::Environment environment;
+  Counts counts;
+  Progress progress;
+  Clock::time_point start;
+  double compileSeconds = 0;
+  int64_t nextId = 1;
+  bool isBroken = false, isSearchOver = false, isResumed = false;
+};
+
+} // namespace tune
+
+#endif // GPU_TUNE_TUNER_H

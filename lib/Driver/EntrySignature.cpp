@@ -15,6 +15,7 @@
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Interfaces/DestinationStyleOpInterface.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
 #include "llvm/ADT/DenseSet.h"
 
@@ -84,8 +85,10 @@ bool WriteSearch::mayWriteThrough(OpOperand &use) {
       llvm::any_of(op->getResultTypes(), llvm::IsaPred<BaseMemRefType>))
     return true;
   auto effects = dyn_cast<MemoryEffectOpInterface>(op);
+  // The regions of an op on whole arrays see elements only.
   if (!effects ||
-      (op->getNumRegions() != 0 && isa<RegionBranchOpInterface>(op)))
+      (op->getNumRegions() != 0 && isa<RegionBranchOpInterface>(op) &&
+       !isa<DestinationStyleOpInterface>(op)))
     return !isMemoryEffectFree(op);
   llvm::SmallVector<MemoryEffects::EffectInstance> instances;
   effects.getEffects(instances);

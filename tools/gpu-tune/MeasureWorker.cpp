@@ -192,7 +192,7 @@ void MeasureWorker::open(Message message) {
   std::string key = getText(message.head, "task");
   auto fail = [&](const std::string &why) {
     tasks.erase(key);
-    answer({{"op", "opened"}, {"task", key}, {"error", why}});
+    answer(json::Object{{"op", "opened"}, {"task", key}, {"error", why}});
   };
   runtime::Expected<Candidate> own = makeCandidate(key, message.bytes);
   if (!own.ok())
@@ -215,7 +215,7 @@ void MeasureWorker::open(Message message) {
   if (!status.ok())
     return fail(status.message());
   own->executable.reset();
-  answer({{"op", "opened"},
+  answer(json::Object{{"op", "opened"},
           {"task", key},
           {"checksum", llvm::utohexstr(getChecksum(task.expected))}});
   if (!message.head.getBoolean("check").value_or(false))
@@ -226,7 +226,7 @@ void MeasureWorker::open(Message message) {
                        outputs = task.expected,
                        signature = task.data->getSignature()] {
     std::string wrong = checkByReference(program, inputs, outputs, signature);
-    answer({{"op", "checked"}, {"task", key}, {"error", wrong}});
+    answer(json::Object{{"op", "checked"}, {"task", key}, {"error", wrong}});
   });
 }
 
@@ -234,7 +234,7 @@ void MeasureWorker::answerTrial(int64_t id, const Trial &trial) {
   json::Array times;
   for (double time : trial.times)
     times.push_back(time);
-  answer({{"op", "result"},
+  answer(json::Object{{"op", "result"},
           {"id", id},
           {"outcome",
            compiler::tuning::getOutcomeName(trial.outcome).str()},
@@ -256,7 +256,7 @@ void MeasureWorker::load(Message message) {
     return;
   }
   candidates[id] = candidate.take();
-  answer({{"op", "loaded"}, {"id", id}});
+  answer(json::Object{{"op", "loaded"}, {"id", id}});
 }
 
 void MeasureWorker::go(const json::Object &head) {
@@ -274,7 +274,8 @@ void MeasureWorker::go(const json::Object &head) {
   runtime::Expected<const runtime::ProgramVariant *> variant =
       runtime::selectVariant(candidate.bundle, device->info());
   // Planted for tests.
-  auto [kind, pattern] = llvm::StringRef(fault).split(':');
+  llvm::StringRef kind, pattern;
+  std::tie(kind, pattern) = llvm::StringRef(fault).split(':');
   bool isFaulty =
       !kind.empty() && variant.ok() &&
       llvm::any_of((*variant)->kernels, [&](const runtime::KernelRecord &kernel) {
@@ -330,7 +331,7 @@ void MeasureWorker::runFinal(Message message) {
   std::string key = getText(message.head, "task");
   auto found = tasks.find(key);
   if (found == tasks.end()) {
-    answer({{"op", "final"}, {"task", key}, {"error", "it is not open"}});
+    answer(json::Object{{"op", "final"}, {"task", key}, {"error", "it is not open"}});
     return;
   }
   TaskData &data = *found->second.data;
@@ -448,7 +449,7 @@ void MeasureWorker::runFinal(Message message) {
     results.push_back(json::Object{{"id", runner.id},
                                    {"error", runner.error},
                                    {"times", json::Array(runner.times)}});
-  answer({{"op", "final"},
+  answer(json::Object{{"op", "final"},
           {"task", key},
           {"results", std::move(results)},
           {"library", library ? library->getName() : ""},
@@ -460,7 +461,7 @@ void MeasureWorker::runFinal(Message message) {
 
 int MeasureWorker::run() {
   const runtime::DeviceInfo &info = device->info();
-  answer({{"op", "ready"},
+  answer(json::Object{{"op", "ready"},
           {"device", info.name},
           {"driver", info.driver},
           {"chip", info.chip},

@@ -87,7 +87,8 @@ bool tune::parseRunOptions(ArrayRef<StringRef> arguments, bool isRun,
   options.jobs = cores > 1 ? cores - 1 : 1;
   options.db = "tune.db";
   for (StringRef argument : arguments) {
-    auto [name, value] = argument.split('=');
+    StringRef name, value;
+    std::tie(name, value) = argument.split('=');
     auto number = [&](auto &result, int64_t least) {
       int64_t parsed;
       if (value.getAsInteger(10, parsed) || parsed < least)

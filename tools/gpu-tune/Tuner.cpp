@@ -260,7 +260,7 @@ tuning::Record Tuner::makeRecord(const Pending &work, Outcome outcome,
 }
 
 void Tuner::store(const tuning::Record &record) {
-  if (llvm::Error error = database.add(record)) {
+  if (llvm::Error error = database.add(record).takeError()) {
     // What cannot be kept is not worth the device's time.
     progress.say("error: " + llvm::toString(std::move(error)));
     isBroken = true;
@@ -311,8 +311,7 @@ void Tuner::giveUp(size_t task, const std::string &why) {
   state.failure = why;
   progress.say("error: " + state.task->text.description +
                " is given up: " + why);
-  for (Pending &work : state.ready)
-    --state.inHand;
+  state.inHand -= state.ready.size();
   state.ready.clear();
 }
 
@@ -321,7 +320,7 @@ void Tuner::resume() {
   isResumed = true;
   size_t resumed = 0;
   for (TaskState &state : states) {
-    if (llvm::Error error = database.add(state.task->text)) {
+    if (llvm::Error error = database.add(state.task->text).takeError()) {
       progress.say("error: " + llvm::toString(std::move(error)));
       isBroken = true;
       return;
@@ -462,7 +461,7 @@ void Tuner::feedCompilers() {
       return;
     Message message;
     const TaskState &state = states[work->task];
-    message.head = {{"op", "compile"},
+    message.head = json::Object{{"op", "compile"},
                     {"id", work->id},
                     {"task", state.task->text.key},
                     {"target", options.compile.target},
@@ -542,7 +541,7 @@ bool Tuner::isDeviceBusy(int ordinal) const {
 void Tuner::openTask(Measurer &measurer, size_t index) {
   TaskState &state = states[index];
   Message message;
-  message.head = {{"op", "open"},
+  message.head = json::Object{{"op", "open"},
                   {"task", state.task->text.key},
                   {"program", state.task->text.text},
                   {"added", state.task->isAdded},
@@ -561,7 +560,7 @@ void Tuner::openTask(Measurer &measurer, size_t index) {
 
 void Tuner::give(Measurer &measurer, Pending work) {
   Message message;
-  message.head = {{"op", "load"},
+  message.head = json::Object{{"op", "load"},
                   {"id", work.id},
                   {"task", states[work.task].task->text.key}};
   message.bytes = work.bundle;
@@ -603,7 +602,7 @@ void Tuner::feedMeasurers() {
       const TaskState &state = states[measurer.work->task];
       Message message;
       double best = state.leaders.empty() ? 0 : state.leaders.front().time;
-      message.head = {
+      message.head = json::Object{
           {"op", "go"}, {"id", measurer.work->id}, {"best", best}};
       measurer.state = Measurer::Going;
       measurer.since = Clock::now();
@@ -729,7 +728,8 @@ static int countRunning() {
 }
 
 void Tuner::compareLeaders() {
-  for (auto [i, state] : llvm::enumerate(states)) {
+  for (size_t i = 0; i < states.size(); ++i) {
+    TaskState &state = states[i];
     if (state.isFinalBegun || state.isDone || !state.failure.empty())
       continue;
     if (measurers.empty() || state.leaders.empty()) {
@@ -764,7 +764,7 @@ void Tuner::compareLeaders() {
         ++count;
         add(static_cast<int64_t>(place), leader.bundle);
       }
-      message.head = {{"op", "final"},
+      message.head = json::Object{{"op", "final"},
                       {"task", state.task->text.key},
                       {"candidates", std::move(list)},
                       {"rounds", 400},
@@ -867,7 +867,7 @@ void Tuner::takeFinal(Measurer &measurer, const json::Object &head) {
   baseline.high = summary.high;
   baseline.when = getTime();
   baseline.run = runNumber;
-  if (llvm::Error error = database.add(baseline)) {
+  if (llvm::Error error = database.add(baseline).takeError()) {
     progress.say("error: " + llvm::toString(std::move(error)));
     isBroken = true;
   }

@@ -251,9 +251,11 @@ static std::optional<runtime::ElementType> getElement(mlir::Type type) {
 static std::optional<runtime::LibraryProduct>
 describeProduct(mlir::Operation *task) {
   auto op = mlir::dyn_cast<compiler::ContractOp>(task);
-  if (!op || !op.getInit() || !mlir::matchPattern(op.getInit(), mlir::m_Zero()) &&
-                                  !mlir::matchPattern(op.getInit(),
-                                                      mlir::m_AnyZeroFloat()))
+  if (!op || !op.getInit())
+    return std::nullopt;
+  bool isZero = mlir::matchPattern(op.getInit(), mlir::m_Zero()) ||
+                mlir::matchPattern(op.getInit(), mlir::m_AnyZeroFloat());
+  if (!isZero)
     return std::nullopt;
   if (!op.getLhsProducer().empty() || !op.getRhsProducer().empty() ||
       !op.getExtras().empty() || !isPlain(op.getEpilogue()) ||
@@ -300,7 +302,7 @@ describeProduct(mlir::Operation *task) {
   product.rhs = *rhs;
   product.out = *out;
   product.sum = *sum;
-  product.tf32 = op.getPrecision() == compiler::Precision::TF32;
+  product.tf32 = op.getPrecision() == compiler::Precision::Tf32;
   return product;
 }
 

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "CublasLt.h"
-#include "Format.h"
+#include "../Format.h"
 
 #include <dlfcn.h>
 

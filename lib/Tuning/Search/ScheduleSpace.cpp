@@ -299,17 +299,16 @@ static std::string explainWaste(const ScheduleNumbers &point,
     return "same as another: one virtual thread";
   if (isAttention)
     return "";
-  int64_t m = llvm::divideCeil(extents[0], point[Entry::WorkgroupM]),
-          n = llvm::divideCeil(extents[1], point[Entry::WorkgroupN]);
-  int64_t tiles = m * n * llvm::divideCeil(matrices, point[Entry::Batches]) *
+  int64_t m = llvm::divideCeilSigned(extents[0], point[Entry::WorkgroupM]),
+          n = llvm::divideCeilSigned(extents[1], point[Entry::WorkgroupN]);
+  int64_t tiles = m * n * llvm::divideCeilSigned(matrices, point[Entry::Batches]) *
                   point[Entry::SplitK];
   if (point[Entry::Raster] >= m && point[Entry::Raster] != 0)
     return "same as another: one band has all tiles";
   if (point[Entry::Persistent] >= tiles && point[Entry::Persistent] != 0)
     return "same as another: a workgroup for each tile";
-  if (point[Entry::Stages] >
-          llvm::divideCeil(llvm::divideCeil(extents[2], point[Entry::K]),
-                           point[Entry::SplitK]) &&
+  int64_t steps = llvm::divideCeilSigned(extents[2], point[Entry::K]);
+  if (point[Entry::Stages] > llvm::divideCeilSigned(steps, point[Entry::SplitK]) &&
       point[Entry::Stages] > 1 && point[Entry::Persistent] == 0)
     return "more stages than steps";
   return "";

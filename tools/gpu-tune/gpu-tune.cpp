@@ -1,0 +1,84 @@
+//===- gpu-tune.cpp - Finds schedules by measuring ------------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+//   Arguments     the command line of a subcommand
+//   Summary       the best of each task, and what it is compared with
+//   Best          best
+//   Transfer      export, import, merge
+//   HtmlReport    report
+//   Chart         drawings for it
+//   ScheduleText  a schedule's entries, for it
+//
+// What is kept, and where, is in lib/Tuning.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Arguments.h"
+#include "Commands.h"
+
+#include "Tuning/Spelling.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace tune;
+
+namespace {
+struct Subcommand {
+  llvm::StringLiteral name;
+  int (*run)(ArrayRef<StringRef> args);
+  /// What --help says of it, in a line.
+  llvm::StringLiteral summary;
+};
+} // namespace
+
+/// A new subcommand is a line here.
+static constexpr Subcommand subcommands[] = {
+    {"best", runBest, "prints the best schedule of each task"},
+    {"report", runReport, "writes a page with all there is to see"},
+    {"export", runExport, "writes a database as lines of JSON"},
+    {"import", runImport, "adds such lines to a database"},
+    {"merge", runMerge, "adds databases to a database"},
+};
+
+static void printHelp(llvm::raw_ostream &os) {
+  os << "gpu-tune SUBCOMMAND ...\n\n"
+        "Finds schedules by measuring, and keeps what it found in a database "
+        "(docs/Tuning.md).\n\n";
+  for (const Subcommand &subcommand : subcommands)
+    os << "  " << llvm::left_justify(subcommand.name, 10) << subcommand.summary
+       << "\n";
+  os << "\ngpu-tune SUBCOMMAND --help says what it takes. gpu-tune --version "
+        "says which this is.\n\n"
+        "Exit status: 0 done; 1 it failed; 2 the command line is wrong.\n";
+}
+
+int main(int argc, char **argv) {
+  llvm::SmallVector<StringRef> args(argv + 1, argv + argc);
+  if (args.empty()) {
+    printHelp(llvm::errs());
+    return int(Exit::Usage);
+  }
+  StringRef name = args.front();
+  if (name == "--help" || name == "-h" || name == "help") {
+    printHelp(llvm::outs());
+    return int(Exit::Done);
+  }
+  if (name == "--version") {
+    llvm::outs() << "gpu-tune (Tessera) " TESSERA_VERSION "\n";
+    return int(Exit::Done);
+  }
+  llvm::SmallVector<StringRef> names;
+  for (const Subcommand &subcommand : subcommands) {
+    if (subcommand.name == name)
+      return subcommand.run(ArrayRef<StringRef>(args).drop_front());
+    names.push_back(subcommand.name);
+  }
+  return fail(Exit::Usage, "unknown subcommand '" + name + "': " +
+                               mlir::tessera::tuning::suggest(name, names));
+}

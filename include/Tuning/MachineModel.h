@@ -26,6 +26,8 @@ public:
   /// Multiplications and additions of one run, and the bytes of all arrays.
   double getOperations() const { return operations; }
   double getBytes() const { return bytes; }
+  /// The type that its rate goes by, as `findRoof` takes it.
+  const std::string &getRateType() const { return rateType; }
   /// The least time by the roofline, in milliseconds.
   double getRoof() const;
 
@@ -39,6 +41,7 @@ private:
   /// Of all processors together, in a second.
   double rate, memory;
   double processors;
+  std::string rateType;
 };
 
 } // namespace mlir::tessera::tuning

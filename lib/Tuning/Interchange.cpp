@@ -12,8 +12,10 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Format.h"
 #include "llvm/Support/JSON.h"
 
+#include <cstdlib>
 #include <map>
 
 using namespace mlir::tessera;
@@ -111,6 +113,19 @@ static void visitRun(Fields &field, T &run) {
 // Writing
 //===----------------------------------------------------------------------===//
 
+/// With as few digits as it comes back from. JSON has no others than finite
+/// ones, and neither has a database.
+static std::string spellNumber(double number) {
+  std::string text;
+  for (int digits = 15; digits <= 17; ++digits) {
+    text.clear();
+    llvm::raw_string_ostream(text) << llvm::format("%.*g", digits, number);
+    if (strtod(text.c_str(), nullptr) == number)
+      break;
+  }
+  return text;
+}
+
 namespace {
 class Writer {
 public:
@@ -122,7 +137,11 @@ public:
   void operator()(StringRef name, Required<const std::string> text) {
     os.attribute(name, text.text);
   }
-  void operator()(StringRef name, double number) { os.attribute(name, number); }
+  void operator()(StringRef name, double number) {
+    os.attributeBegin(name);
+    os.rawValue(spellNumber(number));
+    os.attributeEnd();
+  }
   void operator()(StringRef name, int64_t number) {
     os.attribute(name, number);
   }
@@ -133,7 +152,7 @@ public:
   void operator()(StringRef name, const std::vector<double> &numbers) {
     os.attributeArray(name, [&] {
       for (double number : numbers)
-        os.value(number);
+        os.rawValue(spellNumber(number));
     });
   }
 

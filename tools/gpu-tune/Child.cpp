@@ -79,7 +79,7 @@ std::unique_ptr<Child> Child::start(const std::vector<std::string> &arguments,
 
 Child::~Child() {
   if (pid > 0)
-    (void)end();
+    (void)end(/*isGone=*/false);
 }
 
 /// The end of what a worker printed, on one line.
@@ -95,10 +95,14 @@ static std::string readLastWords(const std::string &file) {
   return line;
 }
 
-std::string Child::end() {
-  // One that has died by itself says more.
+std::string Child::end(bool isGone) {
+  // One that has died by itself says more; it may still be about to.
   int status = 0;
   pid_t done = waitpid(pid, &status, WNOHANG);
+  for (int i = 0; isGone && done == 0 && i < 200; ++i) {
+    usleep(10'000);
+    done = waitpid(pid, &status, WNOHANG);
+  }
   bool isOurs = false;
   if (done == 0) {
     kill(-pid, SIGKILL);

@@ -143,7 +143,7 @@ bool Tuner::startMeasurer(Measurer &measurer) {
 }
 
 void Tuner::lose(Compiler &compiler, bool isLate) {
-  std::string how = compiler.child->end();
+  std::string how = compiler.child->end(/*isGone=*/!isLate);
   if (compiler.work) {
     Pending work = std::move(*compiler.work);
     compiler.work.reset();
@@ -163,7 +163,7 @@ void Tuner::lose(Compiler &compiler, bool isLate) {
 }
 
 void Tuner::lose(Measurer &measurer, bool isLate) {
-  std::string how = measurer.child->end();
+  std::string how = measurer.child->end(/*isGone=*/!isLate);
   Measurer::State state = measurer.state;
   if (measurer.work) {
     Pending work = std::move(*measurer.work);
@@ -699,9 +699,8 @@ void Tuner::takeResult(Measurer &measurer, const json::Object &head) {
   size_t task = work.task;
   finish(std::move(work), record);
   // After an error of a kernel the device is of no more use to that process.
-  if (outcome == Outcome::NotRun &&
-      !llvm::StringRef(record.error).contains("InvalidArgument"))
-    lose(measurer, /*isLate=*/false);
+  if (outcome == Outcome::NotRun)
+    startMeasurer(measurer);
   if (isOwn && outcome != Outcome::Measured && outcome != Outcome::Spills)
     giveUp(task, "the compiler's own choice: " + record.error);
 }

@@ -328,6 +328,7 @@ static Task makeTask(mlir::Operation *op, const compiler::Chip &chip) {
   compiler::tuning::MachineModel model(op, chip);
   task.text.operations = model.getOperations();
   task.text.bytes = model.getBytes();
+  task.text.rateType = model.getRateType();
   return task;
 }
 

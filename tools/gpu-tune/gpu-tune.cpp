@@ -1,14 +1,107 @@
+//===- gpu-tune.cpp - Finds schedules by measuring ------------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+//   Run           run and space
+//   RunOptions    their command line
+//   Work          what is to be tuned
+//   Values        a configuration, applied to a space
+//   Tuner         the process that has it all done, by
+//   CompileWorker  those that compile, and
+//   MeasureWorker  those that measure, on a
+//   Workbench     device with the tasks' data; they are a
+//   Child         process each, with a
+//   Channel       line to it
+//   DeviceClock   the clock that a device runs at
+//   Progress      what is told meanwhile
+//   Interrupt     the first Ctrl-C
+//   Arguments     the command line of a subcommand
+//   Summary       the best of each task, and what it is compared with
+//   Best          best
+//   Transfer      export, import, merge
+//   HtmlReport    report
+//   Chart         drawings for it
+//   ScheduleText  a schedule's entries, for it
+//
+// What is kept, and where, is in lib/Tuning.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Arguments.h"
+#include "Commands.h"
 #include "Run.h"
 #include "Workers.h"
+
+#include "Tuning/Spelling.h"
+
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
+#include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
+
+using namespace tune;
+
+namespace {
+struct Subcommand {
+  llvm::StringLiteral name;
+  int (*run)(ArrayRef<StringRef> args);
+  /// What --help says of it, in a line.
+  llvm::StringLiteral summary;
+};
+} // namespace
+
+/// A new subcommand is a line here.
+static constexpr Subcommand subcommands[] = {
+    {"run", runTune, "tunes programs and shapes (the word may be left out)"},
+    {"space", runSpace, "says how many schedules there are, and what removes "
+                        "others"},
+    {"best", runBest, "prints the best schedule of each task"},
+    {"report", runReport, "writes a page with all there is to see"},
+    {"export", runExport, "writes a database as lines of JSON"},
+    {"import", runImport, "adds such lines to a database"},
+    {"merge", runMerge, "adds databases to a database"},
+};
+
+/// Whether it is something to tune, rather than a word.
+static bool isWork(StringRef word) {
+  return word.contains('.') || word.contains(':') || word.contains('/');
+}
+
+static void printHelp(llvm::raw_ostream &os) {
+  os << "gpu-tune SUBCOMMAND ...\n\n"
+        "Finds schedules by measuring, and keeps what it found in a database "
+        "(docs/Tuning.md).\n\n";
+  for (const Subcommand &subcommand : subcommands)
+    os << "  " << llvm::left_justify(subcommand.name, 10) << subcommand.summary
+       << "\n";
+  os << "\ngpu-tune SUBCOMMAND --help says what it takes. gpu-tune --version "
+        "says which this is.\n\n"
+        "Exit status: 0 done; 1 it failed; 2 the command line is wrong.\n";
+}
+
 int main(int argc, char **argv) {
-  llvm::SmallVector<llvm::StringRef> args(argv + 1, argv + argc);
-  if (args.empty()) return 2;
-  llvm::StringRef n = args[0];
-  auto rest = llvm::ArrayRef<llvm::StringRef>(args).drop_front();
-  if (n == "run") return tune::runTune(rest);
-  if (n == "space") return tune::runSpace(rest);
-  if (n == "worker") return tune::runWorker(rest);
-  return 2;
+  llvm::SmallVector<StringRef> args(argv + 1, argv + argc);
+  if (args.empty()) {
+    printHelp(llvm::errs());
+    return int(Exit::Usage);
+  }
+  StringRef name = args.front();
+  if (name == "--help" || name == "-h" || name == "help") {
+    printHelp(llvm::outs());
+    return int(Exit::Done);
+  }
+  if (name == "--version") {
+    llvm::outs() << "gpu-tune (Tessera) " TESSERA_VERSION "\n";
+    return int(Exit::Done);
+  }
+  llvm::SmallVector<StringRef> names;
+  for (const Subcommand &subcommand : subcommands) {
+    if (subcommand.name == name)
+      return subcommand.run(ArrayRef<StringRef>(args).drop_front());
+    names.push_back(subcommand.name);
+  }
+  return fail(Exit::Usage, "unknown subcommand '" + name + "': " +
+                               mlir::tessera::tuning::suggest(name, names));
 }

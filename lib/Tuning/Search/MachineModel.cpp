@@ -76,6 +76,10 @@ MachineModel::MachineModel(Operation *op, const Chip &chip, StringRef device)
   }
   bytes = countBytes(op);
   std::string why, type = spell(operand);
+  if (auto contract = dyn_cast<ContractOp>(op);
+      contract && contract.getPrecision() == Precision::Tf32 && type == "f32")
+    type = "tf32";
+  rateType = type;
   std::optional<Roof> roof = findRoof(chip.name, device, 0, 0, type, why);
   rate = roof && roof->operations > 0 ? roof->operations : commonRate;
   memory = roof && roof->bytes > 0 ? roof->bytes : commonMemory;

@@ -1,0 +1,134 @@
+//===- Transfer.cpp - Databases to and from elsewhere ---------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Arguments.h"
+#include "Commands.h"
+
+#include "Runtime/OutputFile.h"
+#include "Tuning/Interchange.h"
+
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace tune;
+using namespace mlir::tessera::tuning;
+
+static void printAdded(StringRef name, const Added &added) {
+  auto count = [](size_t number, StringRef what) {
+    return (llvm::Twine(number) + " " + what + (number == 1 ? "" : "s")).str();
+  };
+  llvm::outs() << name << ": new are " << count(added.tasks, "task") << ", "
+               << count(added.runs, "run") << ", "
+               << count(added.records, "record") << ", "
+               << count(added.baselines, "baseline") << "\n";
+}
+
+static constexpr const char exportHelp[] =
+    R"(gpu-tune export --db=FILE [-o OUT.jsonl]
+
+Writes all that is in a database as lines of JSON (docs/Tuning.md), to standard
+output without -o.
+)";
+
+int tune::runExport(ArrayRef<StringRef> args) {
+  std::string path, output = "-";
+  Arguments arguments(exportHelp);
+  arguments.addRequiredText("--db", path);
+  arguments.addText("-o", output);
+  if (std::optional<int> status = arguments.parse(args))
+    return *status;
+  if (!arguments.getFiles().empty())
+    return fail(Exit::Usage, "export takes no file but --db and -o, and '" +
+                                 arguments.getFiles().front() + "' is given");
+  auto database = Database::open(path, Database::Mode::Read);
+  if (!database)
+    return fail(database.takeError());
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  if (llvm::Error error = exportLines(**database, os))
+    return fail(std::move(error));
+  if (output == "-") {
+    llvm::outs() << text;
+    return int(Exit::Done);
+  }
+  auto status = tessera::runtime::writeFile(output, {text});
+  return status.ok() ? int(Exit::Done) : fail(Exit::Failed, status.message());
+}
+
+static constexpr const char importHelp[] =
+    R"(gpu-tune import --db=FILE IN.jsonl...
+
+Adds what gpu-tune export wrote to a database, which is made if it is not there;
+'-' is standard input. What the database has already is not added again. Of a
+file with a malformed line nothing is added.
+)";
+
+int tune::runImport(ArrayRef<StringRef> args) {
+  std::string path;
+  Arguments arguments(importHelp);
+  arguments.addRequiredText("--db", path);
+  if (std::optional<int> status = arguments.parse(args))
+    return *status;
+  if (arguments.getFiles().empty())
+    return fail(Exit::Usage,
+                "no file is given: gpu-tune import --db=FILE IN.jsonl");
+  // All of them are read before a database is made.
+  std::vector<std::unique_ptr<llvm::MemoryBuffer>> buffers;
+  for (const std::string &file : arguments.getFiles()) {
+    auto buffer = llvm::MemoryBuffer::getFileOrSTDIN(file, /*IsText=*/true);
+    if (!buffer)
+      return fail(Exit::Failed,
+                  "cannot read '" + file + "': " + buffer.getError().message());
+    buffers.push_back(std::move(*buffer));
+  }
+  auto database = Database::open(path, Database::Mode::Write);
+  if (!database)
+    return fail(database.takeError());
+  for (auto [file, buffer] : llvm::zip(arguments.getFiles(), buffers)) {
+    llvm::Expected<Added> added =
+        importLines(**database, buffer->getBuffer(), file);
+    if (!added)
+      return fail(added.takeError());
+    printAdded(file, *added);
+  }
+  return int(Exit::Done);
+}
+
+static constexpr const char mergeHelp[] =
+    R"(gpu-tune merge OUT IN...
+
+Adds all that is in the databases IN to the database OUT, which is made if it is
+not there. What OUT has already is not added again.
+)";
+
+int tune::runMerge(ArrayRef<StringRef> args) {
+  Arguments arguments(mergeHelp);
+  if (std::optional<int> status = arguments.parse(args))
+    return *status;
+  const std::vector<std::string> &files = arguments.getFiles();
+  if (files.size() < 2)
+    return fail(Exit::Usage,
+                "merge takes the database that is written, and one or "
+                "more that are read: gpu-tune merge OUT IN...");
+  // None is merged if one cannot be.
+  std::vector<std::unique_ptr<Database>> databases;
+  for (const std::string &file : llvm::drop_begin(files)) {
+    auto database = Database::open(file, Database::Mode::Read);
+    if (!database)
+      return fail(database.takeError());
+    databases.push_back(std::move(*database));
+  }
+  auto out = Database::open(files.front(), Database::Mode::Write);
+  if (!out)
+    return fail(out.takeError());
+  for (auto [file, database] : llvm::zip(llvm::drop_begin(files), databases)) {
+    llvm::Expected<Added> added = (*out)->merge(*database);
+    if (!added)
+      return fail(added.takeError());
+    printAdded(file, *added);
+  }
+  return int(Exit::Done);
+}

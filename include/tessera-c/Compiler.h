@@ -51,6 +51,10 @@ typedef struct TesseraCompileOptions {
   /* Gets warnings and remarks, and errors too; may be null. */
   TesseraDiagnosticHandler handler;
   void *handlerUser;
+  /* A database of gpu-tune's, where products without a schedule are looked up;
+     "off" for the compiler's choices alone. Null: the records that come with
+     the compiler. */
+  const char *scheduleDb;
 } TesseraCompileOptions;
 
 /* Compiles a module of MLIR, as text or as bytecode. `options` may be null.

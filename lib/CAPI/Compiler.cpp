@@ -114,6 +114,10 @@ TesseraStatus tesseraCompile(const char *source, size_t size,
   compileOptions.allowTf32 = options.allowTf32;
   compileOptions.allowFastF8 = options.allowFastF8;
   compileOptions.requireMatrixUnit = options.requireMatrixUnit;
+  compileOptions.tuned = compiler::findTunedSchedules(
+      options.scheduleDb ? options.scheduleDb : "", why);
+  if (!why.empty())
+    return fail(TESSERA_INVALID_ARGUMENT, "scheduleDb: " + why);
   FailureOr<runtime::Bundle> bundle = compiler::compileBundle(
       *module, compileOptions, targets, options.omitSource ? "" : text,
       options.omitSource ? "" : file);

@@ -100,10 +100,11 @@ static LogicalResult lowerToSchedule(ModuleOp module,
                                      const CompileOptions &options,
                                      std::vector<StageTime> *times,
                                      bool tasksOnly = false) {
-  attachTunedSchedules(module, options.tuned
-                                   ? *options.tuned
-                                   : getShippedSchedules(options.target,
-                                                         options.chip));
+  attachTunedSchedules(module, options.tuned.get(),
+                       getChipTarget(options.target),
+                       options.chip.empty() && options.target == "cpu"
+                           ? getHostChip()
+                           : StringRef(options.chip));
   if (hasTransformScript(module)) {
     StageTimer timer(times, "transform", options.trace);
     if (failed(runTransformScript(module)))

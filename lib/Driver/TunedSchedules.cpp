@@ -8,11 +8,17 @@
 
 #include "Dialect/Tessera/IR/Tessera.h"
 #include "Dialect/Tessera/Transforms/TuningTask.h"
+#include "Tuning/Database.h"
 
 #include "mlir/AsmParser/AsmParser.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Diagnostics.h"
-#include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/Support/Format.h"
+
+#include <array>
+#include <set>
 
 using namespace mlir;
 using namespace mlir::tessera;
@@ -20,7 +26,8 @@ using namespace mlir::tessera;
 std::string TunedSchedules::describe() const {
   std::string text = source;
   for (const TunedSchedule &one : schedules)
-    text += "\n" + one.key + " " + one.schedule + " " + one.origin;
+    text += "\n" + one.target + ":" + one.chip + " " + one.key + " " +
+            one.schedule + " " + one.origin;
   return text;
 }
 
@@ -36,9 +43,8 @@ struct ShippedFile {
 
 /// Lines of three columns, divided by tabs: the key, the schedule (empty for
 /// the compiler's choice), the origin. Lines that begin with '#' are comments.
-static TunedSchedules readShipped(const ShippedFile &file) {
-  TunedSchedules tuned;
-  tuned.source = ("the shipped records for " + file.name.split('-').second).str();
+static void readShipped(const ShippedFile &file, TunedSchedules &tuned) {
+  auto [target, chip] = file.name.split('-');
   SmallVector<StringRef> lines;
   file.text.split(lines, '\n', /*MaxSplit=*/-1, /*KeepEmpty=*/false);
   for (StringRef line : lines) {
@@ -46,52 +52,153 @@ static TunedSchedules readShipped(const ShippedFile &file) {
       continue;
     auto [key, rest] = line.split('\t');
     auto [schedule, origin] = rest.split('\t');
-    tuned.schedules.push_back({key.str(), schedule.str(), origin.str()});
+    tuned.schedules.push_back({target.str(), chip.str(), key.str(),
+                               schedule.str(), origin.str()});
+  }
+}
+
+const TunedSchedules &mlir::tessera::getShippedSchedules() {
+  static const TunedSchedules all = [] {
+    TunedSchedules read;
+    read.source = "the shipped records";
+    for (const ShippedFile &file : shippedFiles)
+      readShipped(file, read);
+    return read;
+  }();
+  return all;
+}
+
+static std::string formatMilliseconds(double time) {
+  std::string text;
+  llvm::raw_string_ostream(text) << llvm::format("%.4g ms", time);
+  return text;
+}
+
+/// Where a record is from, for people.
+static std::string describeOrigin(const tuning::Record &record,
+                                  const tuning::Record *own, StringRef path) {
+  std::string text =
+      (record.schedule.empty()
+           ? "the compiler's choice, than which tuning found none faster ("
+           : "tuned (") +
+      formatMilliseconds(record.median) + " on " + record.environment.device;
+  if (own && !record.schedule.empty())
+    text += ", where the compiler's choice took " +
+            formatMilliseconds(own->median);
+  return text + "; " + record.when.substr(0, 10) + ", " +
+         record.environment.compiler + "; " + path.str() + ")";
+}
+
+std::shared_ptr<const TunedSchedules>
+mlir::tessera::readScheduleDatabase(StringRef path, std::string &why) {
+  auto fail = [&](llvm::Error error) {
+    why = llvm::toString(std::move(error));
+    return nullptr;
+  };
+  auto database =
+      tuning::Database::open(path, tuning::Database::Mode::Read);
+  if (!database)
+    return fail(database.takeError());
+  llvm::Expected<std::vector<tuning::Record>> records =
+      (*database)->getRecords({});
+  if (!records)
+    return fail(records.takeError());
+  auto tuned = std::make_shared<TunedSchedules>();
+  tuned->source = path.str();
+  std::set<std::array<std::string, 3>> seen;
+  for (const tuning::Record &record : *records) {
+    const tuning::TaskId &task = record.task;
+    if (!seen.insert({task.target, task.chip, task.key}).second)
+      continue;
+    llvm::Expected<std::optional<tuning::Record>> best =
+        (*database)->getBest(task);
+    if (!best)
+      return fail(best.takeError());
+    if (!*best)
+      continue;
+    // What it was compared with.
+    const tuning::Record *own = nullptr;
+    for (const tuning::Record &other : *records)
+      if (other.task.key == task.key && other.task.target == task.target &&
+          other.task.chip == task.chip && other.schedule.empty() &&
+          other.outcome == tuning::Outcome::Measured &&
+          other.isFinal == (*best)->isFinal && other.run == (*best)->run)
+        own = &other;
+    tuned->schedules.push_back({task.target, task.chip, task.key,
+                                (*best)->schedule,
+                                describeOrigin(**best, own, path)});
   }
   return tuned;
 }
 
-const TunedSchedules &
-mlir::tessera::getShippedSchedules(StringRef target, StringRef chip) {
-  static const llvm::StringMap<TunedSchedules> all = [] {
-    llvm::StringMap<TunedSchedules> read;
-    for (const ShippedFile &file : shippedFiles)
-      read[file.name] = readShipped(file);
-    return read;
-  }();
-  static const TunedSchedules none;
-  auto found = all.find((target + "-" + chip).str());
-  return found == all.end() ? none : found->second;
+std::shared_ptr<const TunedSchedules>
+mlir::tessera::findTunedSchedules(StringRef option, std::string &why) {
+  if (option.empty())
+    return nullptr;
+  if (option == "off")
+    return std::make_shared<TunedSchedules>();
+  return readScheduleDatabase(option, why);
+}
+
+/// An entry of the module's dictionary.
+static NamedAttribute makeEntry(const TunedSchedule &one, Builder &builder) {
+  SmallVector<NamedAttribute> fields;
+  std::string origin = one.origin;
+  if (!one.schedule.empty()) {
+    // Records of another version may spell it otherwise: that is said where the
+    // record would have been used.
+    ScopedDiagnosticHandler quiet(builder.getContext(),
+                                  [](Diagnostic &) { return success(); });
+    auto schedule = dyn_cast_or_null<ScheduleAttr>(
+        parseAttribute(one.schedule, builder.getContext()));
+    if (schedule)
+      fields.push_back(builder.getNamedAttr("schedule", schedule));
+    else
+      origin = "the compiler's choice: the schedule of a record is none of this "
+               "version's: " +
+               one.schedule;
+  }
+  fields.push_back(
+      builder.getNamedAttr("origin", builder.getStringAttr(origin)));
+  return builder.getNamedAttr(one.key, builder.getDictionaryAttr(fields));
 }
 
 void mlir::tessera::attachTunedSchedules(ModuleOp module,
-                                         const TunedSchedules &tuned) {
-  if (tuned.source.empty())
+                                         const TunedSchedules *tuned,
+                                         StringRef target, StringRef chip) {
+  if (tuned && tuned->source.empty())
     return;
   Builder builder(module.getContext());
   SmallVector<NamedAttribute> entries;
-  for (const TunedSchedule &one : tuned.schedules) {
-    SmallVector<NamedAttribute> fields;
-    std::string origin = one.origin;
-    if (!one.schedule.empty()) {
-      // Records of another version may spell it otherwise: that is said where
-      // the record would have been used.
-      ScopedDiagnosticHandler quiet(module.getContext(),
-                                    [](Diagnostic &) { return success(); });
-      auto schedule = dyn_cast_or_null<ScheduleAttr>(
-          parseAttribute(one.schedule, module.getContext()));
-      if (schedule)
-        fields.push_back(builder.getNamedAttr("schedule", schedule));
-      else
-        origin = "the compiler's choice: the schedule of a record is not one: " +
-                 one.schedule;
+  llvm::StringSet<> known;
+  // Tasks that are known for other chips only, with these.
+  llvm::MapVector<StringRef, std::string> elsewhere;
+  const TunedSchedules &shipped = getShippedSchedules();
+  for (const TunedSchedules *from : {tuned, &shipped}) {
+    if (!from)
+      continue;
+    for (const TunedSchedule &one : from->schedules) {
+      if (one.target == target && one.chip == chip) {
+        if (known.insert(one.key).second)
+          entries.push_back(makeEntry(one, builder));
+        continue;
+      }
+      std::string &chips = elsewhere[one.key];
+      chips += (chips.empty() ? "" : ", ") + one.target + ":" + one.chip;
     }
-    fields.push_back(
-        builder.getNamedAttr("origin", builder.getStringAttr(origin)));
-    entries.push_back(
-        builder.getNamedAttr(one.key, builder.getDictionaryAttr(fields)));
   }
+  // Who asks for nothing is told nothing where nothing is known.
+  if (!tuned && entries.empty())
+    return;
+  for (const auto &[key, chips] : elsewhere)
+    if (tuned && known.insert(key).second)
+      entries.push_back(makeEntry(
+          {"", "", key.str(), "",
+           "the compiler's choice: " + tuned->source + " has records of it for " +
+               chips + ", none for " + target.str() + ":" + chip.str()},
+          builder));
   module->setAttr(getTunedAttrName(), builder.getDictionaryAttr(entries));
-  module->setAttr(getTunedSourceAttrName(),
-                  builder.getStringAttr(tuned.source));
+  if (tuned)
+    module->setAttr(getTunedSourceAttrName(),
+                    builder.getStringAttr(tuned->source));
 }

@@ -352,6 +352,11 @@ static const OptionInfo infos[] = {
        return success();
      }},
     {"--cache-limit", OptionInfo::NeedsValue, nullptr, parseCacheLimit},
+    {"--schedule-db", OptionInfo::NeedsValue, nullptr,
+     [](StringRef value, Options &options, Report &) {
+       options.scheduleDb = value.str();
+       return success();
+     }},
     {"--cache-why-miss", OptionInfo::Flag, &Options::cacheWhyMiss},
     {"--batch", OptionInfo::NeedsValue, nullptr,
      [](StringRef value, Options &options, Report &report) {
@@ -628,6 +633,9 @@ Compiled programs
                       $TESSERA_CACHE_DIR, else $XDG_CACHE_HOME/tessera, else
                       ~/.cache/tessera. --emit and --print-ir-after-all compile
                       always
+  --schedule-db=FILE  schedules that gpu-tune found, for products that have none by
+                      hand; off: the compiler's choices alone. Not given: those
+                      that come with the compiler
   --cache-limit=SIZE  what it may hold (512MiB): a number of bytes, or of KiB, MiB
                       or GiB. What was used longest ago goes first
   --cache-why-miss    says whether the program was there, and if not, which parts

@@ -92,6 +92,8 @@ struct Options {
   std::string cache;
   /// --cache-limit: bytes of the folder; absent for the usual number.
   std::optional<uint64_t> cacheLimit;
+  /// --schedule-db: a file, or "off"; empty for what is shipped.
+  std::string scheduleDb;
   /// --cache-why-miss.
   bool cacheWhyMiss = false;
   std::optional<EmitStage> emit;

@@ -393,6 +393,10 @@ static LogicalResult compileAndRun(Options &options, KeptDevices &kept,
       *sources.getMemoryBuffer(sources.getMainFileID());
   compiler::CompileOptions compileOptions = getCompileOptions(options);
   compileOptions.trace = report.trace;
+  std::string why;
+  compileOptions.tuned = compiler::findTunedSchedules(options.scheduleDb, why);
+  if (!why.empty())
+    return report.fail(Exit::Usage, "--schedule-db: " + why);
   if (!options.diff.empty()) {
     std::vector<Output> outputs;
     LogicalResult result =

@@ -84,6 +84,7 @@ Tuner::Tuner(const RunOptions &options, std::vector<Task> &tasks,
     state.search = std::make_unique<tuning::TaskSearch>(
         *state.space, *state.machine, search);
   }
+  chipTarget = chip.target;
   environment.compiler = "Tessera " TESSERA_VERSION;
   environment.build = compiler::getCompilerIdentity().str();
   char name[256] = {};
@@ -245,7 +246,7 @@ void Tuner::checkTimes() {
 tuning::Record Tuner::makeRecord(const Pending &work, Outcome outcome,
                                  std::string error) const {
   tuning::Record record;
-  record.task = {states[work.task].task->text.key, options.compile.target,
+  record.task = {states[work.task].task->text.key, chipTarget,
                  options.compile.chip};
   record.environment = environment;
   record.schedule = work.schedule;
@@ -325,7 +326,7 @@ void Tuner::resume() {
       isBroken = true;
       return;
     }
-    tuning::TaskId id = {state.task->text.key, options.compile.target,
+    tuning::TaskId id = {state.task->text.key, chipTarget,
                          options.compile.chip};
     llvm::Expected<std::vector<tuning::Record>> records =
         database.getRecords(id);
@@ -855,7 +856,7 @@ void Tuner::takeFinal(Measurer &measurer, const json::Object &head) {
   if (times.empty())
     return;
   tuning::Baseline baseline;
-  baseline.task = {state.task->text.key, options.compile.target,
+  baseline.task = {state.task->text.key, chipTarget,
                    options.compile.chip};
   baseline.environment = environment;
   baseline.library = getText(head, "library");

@@ -155,6 +155,8 @@ private:
   const RunOptions &options;
   tuning::Database &database;
   int64_t runNumber;
+  /// The target by which chips are known ("opencl" for level-zero).
+  std::string chipTarget;
   std::vector<TaskState> states;
   std::vector<Compiler> compilers;
   std::vector<Measurer> measurers;

@@ -58,7 +58,6 @@ static constexpr Subcommand subcommands[] = {
     {"space", runSpace, "says how many schedules there are, and what removes "
                         "others"},
     {"best", runBest, "prints the best schedule of each task"},
-    {"report", runReport, "writes a page with all there is to see"},
     {"export", runExport, "writes a database as lines of JSON"},
     {"import", runImport, "adds such lines to a database"},
     {"merge", runMerge, "adds databases to a database"},
@@ -78,7 +77,8 @@ static void printHelp(llvm::raw_ostream &os) {
        << "\n";
   os << "\ngpu-tune SUBCOMMAND --help says what it takes. gpu-tune --version "
         "says which this is.\n\n"
-        "Exit status: 0 done; 1 it failed; 2 the command line is wrong.\n";
+        "Exit status: 0 done; 1 it failed; 2 the command line is wrong; of "
+        "run also 3: a task was given up; 77: there is no device.\n";
 }
 
 int main(int argc, char **argv) {
@@ -102,6 +102,12 @@ int main(int argc, char **argv) {
       return subcommand.run(ArrayRef<StringRef>(args).drop_front());
     names.push_back(subcommand.name);
   }
+  // Its own processes.
+  if (name == "worker")
+    return runWorker(ArrayRef<StringRef>(args).drop_front());
+  // `gpu-tune WORK ...`.
+  if (isWork(name))
+    return runTune(args);
   return fail(Exit::Usage, "unknown subcommand '" + name + "': " +
                                mlir::tessera::tuning::suggest(name, names));
 }

@@ -170,7 +170,8 @@ void Chart::addLevel(double value, StringRef style, StringRef label) {
      << llvm::format(" x1=\"%d\" x2=\"%d\" y1=\"%.1f\" y2=\"%.1f\"/>", left,
                      width - right, place, place)
      << llvm::format("<text x=\"%d\" y=\"%.1f\" class=\"level\">",
-                     width - right - 4, std::max(place - 3, double(top)))
+                     width - right - 4 - 190 * levels++,
+                     std::max(place - 3, double(top)))
      << escapeHtml(label) << "</text>\n";
 }
 

@@ -136,6 +136,12 @@ for number, (task, of) in enumerate(sections, 1):
             for time, place in places.items():
                 share = math.log(time / low) / math.log(high / low)
                 assert near(place, places[low] + share * (places[high] - places[low])), (time, place)
+        # And along the candidates those of a linear one.
+        across = {i: float(v["cx"]) for (v, _), (i, _) in zip(dots, timed)}
+        first, last = min(across), max(across)
+        for i, place in across.items():
+            share = (i - first) / max(last - first, 1)
+            assert near(place, across[first] + share * (across[last] - across[first])), (i, place)
         measured = [r["median"] for _, r in timed if r["outcome"] == "measured"]
         curve = next(v for tag, v, _ in shapes if tag == "polyline")["points"].split()
         heights = [float(point.split(",")[1]) for point in curve]

@@ -80,8 +80,9 @@ static std::vector<double> getTicks(const Axis &axis) {
   std::vector<double> ticks;
   if (axis.isLog) {
     bool isWide = axis.high / axis.low > 1e3;
-    for (double decade = std::floor(std::log10(axis.low));
-         decade <= std::log10(axis.high); ++decade)
+    for (int decade = int(std::floor(std::log10(axis.low))),
+             last = int(std::floor(std::log10(axis.high)));
+         decade <= last; ++decade)
       for (double digit : {1.0, 2.0, 5.0}) {
         double value = digit * std::pow(10, decade);
         if (value >= axis.low && value <= axis.high && (digit == 1 || !isWide))
@@ -92,13 +93,14 @@ static std::vector<double> getTicks(const Axis &axis) {
     ticks.clear();
   }
   double rough = (axis.high - axis.low) / 6,
-         power = std::pow(10, std::floor(std::log10(rough))), step = power;
-  for (double digit : {1.0, 2.0, 5.0, 10.0})
-    if ((step = digit * power) >= rough)
-      break;
-  for (double value = std::ceil(axis.low / step) * step; value <= axis.high;
-       value += step)
-    ticks.push_back(std::abs(value) < step / 1e6 ? 0 : value);
+         power = std::pow(10, std::floor(std::log10(rough))), step = 10 * power;
+  for (double digit : {5.0, 2.0, 1.0})
+    if (digit * power >= rough)
+      step = digit * power;
+  int64_t first = int64_t(std::ceil(axis.low / step)),
+          last = int64_t(std::floor(axis.high / step));
+  for (int64_t i = first; i <= last; ++i)
+    ticks.push_back(double(i) * step);
   return ticks;
 }
 
@@ -170,7 +172,8 @@ void Chart::addLevel(double value, StringRef style, StringRef label) {
      << llvm::format(" x1=\"%d\" x2=\"%d\" y1=\"%.1f\" y2=\"%.1f\"/>", left,
                      width - right, place, place)
      << llvm::format("<text x=\"%d\" y=\"%.1f\" class=\"level\">",
-                     width - right - 4, std::max(place - 3, double(top)))
+                     width - right - 4 - 190 * levels++,
+                     std::max(place - 3, double(top)))
      << escapeHtml(label) << "</text>\n";
 }
 

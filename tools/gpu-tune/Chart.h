@@ -66,6 +66,8 @@ private:
   std::string title;
   Axis x, y;
   int width, height;
+  /// How many there are: their names stand beside each other.
+  int levels = 0;
   /// What is drawn, in its order.
   std::string body;
 };

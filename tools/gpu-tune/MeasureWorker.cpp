@@ -294,9 +294,12 @@ void MeasureWorker::go(const json::Object &head) {
   }
   trial = tryOnce(*device, *candidate.executable, **variant, *task.data,
                   task.isAdded, task.isExact, *expected);
-  if (trial.outcome == Outcome::Measured)
+  if (trial.outcome == Outcome::Measured) {
+    TimingOptions timing;
+    timing.slow = head.getNumber("slow").value_or(timing.slow);
     timeCandidate(*device, *candidate.executable, *task.data, clock,
-                  head.getNumber("best").value_or(0), TimingOptions(), trial);
+                  head.getNumber("best").value_or(0), timing, trial);
+  }
   candidates.erase(found);
   answerTrial(id, trial);
 }

@@ -144,6 +144,10 @@ int tune::runTune(ArrayRef<StringRef> arguments) {
   tuning::SpaceConfig config;
   if (std::optional<int> end = prepare(options, context, tasks, config))
     return *end;
+  if (config.points)
+    options.trials = std::min(options.trials.value_or(SIZE_MAX),
+                              static_cast<size_t>(*config.points));
+  options.slowest = config.slowest.value_or(options.slowest);
   auto database =
       tuning::Database::open(options.db, tuning::Database::Mode::Write);
   if (!database)

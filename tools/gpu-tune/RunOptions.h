@@ -30,6 +30,9 @@ struct RunOptions {
   std::optional<size_t> trials;
   /// Processes that compile, and for each device those that load and measure.
   unsigned jobs = 1, measurers = 2;
+  /// A candidate that takes so many times the best so far is not timed with
+  /// care.
+  double slowest = 2;
   /// Seconds after which a candidate is taken to hang.
   double timeout = 20;
   uint64_t seed = 1;

@@ -604,7 +604,7 @@ void Tuner::feedMeasurers() {
       Message message;
       double best = state.leaders.empty() ? 0 : state.leaders.front().time;
       message.head = json::Object{
-          {"op", "go"}, {"id", measurer.work->id}, {"best", best}};
+          {"op", "go"}, {"id", measurer.work->id}, {"best", best}, {"slow", options.slowest}};
       measurer.state = Measurer::Going;
       measurer.since = Clock::now();
       if (!measurer.child->getChannel().send(message))

@@ -7,6 +7,7 @@
 #include "Workbench.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
 #include <algorithm>
 #include <cmath>
@@ -261,7 +262,9 @@ void tune::timeCandidate(runtime::Device &device,
   double least = *std::min_element(trial.times.begin(), trial.times.end());
   if (best > 0 && least > options.slow * best) {
     trial.outcome = Outcome::Slow;
-    trial.error = "not timed with care: more than twice the best so far";
+    llvm::raw_string_ostream(trial.error)
+        << "not timed with care: more than " << llvm::format("%g", options.slow)
+        << " times the best so far";
   } else {
     double mean = std::max(total / 3, 1e-4);
     auto wanted = static_cast<unsigned>(

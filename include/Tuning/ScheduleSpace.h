@@ -47,7 +47,11 @@ public:
   using Point = ScheduleNumbers;
 
   /// `task` is a program of one task (`makeTaskProgram`), for a known chip.
-  ScheduleSpace(ModuleOp task, const Chip &chip, SpaceValues values);
+  /// `enumerate` is to be called before anything else, if it is not here.
+  ScheduleSpace(ModuleOp task, const Chip &chip, SpaceValues values,
+                bool isEnumerated = true);
+  /// Finds the cores. Of several spaces each may do it in a thread of its own.
+  void enumerate() { enumerateCores(); }
   ~ScheduleSpace();
 
   /// The task's op.

@@ -11,6 +11,7 @@
 #include "Driver/ProgramCache.h"
 
 #include "mlir/AsmParser/AsmParser.h"
+#include "mlir/IR/Threading.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Format.h"
 
@@ -77,13 +78,16 @@ Tuner::Tuner(const RunOptions &options, std::vector<Task> &tasks,
     tuning::SpaceValues values = tuning::getDefaultValues(op, chip);
     edit(values);
     state.space =
-        std::make_unique<tuning::ScheduleSpace>(*task.program, chip, values);
+        std::make_unique<tuning::ScheduleSpace>(*task.program, chip, values,
+                                                /*isEnumerated=*/false);
     state.machine = std::make_unique<tuning::MachineModel>(op, chip);
     tuning::SearchOptions search;
     search.seed = options.seed * 1000003 + states.size();
     state.search = std::make_unique<tuning::TaskSearch>(
         *state.space, *state.machine, search);
   }
+  mlir::parallelForEach(tasks.front().program->getContext(), states,
+                        [](TaskState &state) { state.space->enumerate(); });
   chipTarget = chip.target;
   environment.compiler = "Tessera " TESSERA_VERSION;
   environment.build = compiler::getCompilerIdentity().str();

@@ -251,7 +251,7 @@ SpaceValues tuning::getDefaultValues(Operation *task, const Chip &chip) {
 //===----------------------------------------------------------------------===//
 
 ScheduleSpace::ScheduleSpace(ModuleOp task, const Chip &chip,
-                             SpaceValues values)
+                             SpaceValues values, bool isEnumerated)
     : task(task), op(findTask(task)), chip(chip), values(std::move(values)) {
   std::tie(extents, matrices) = getExtents(op);
   if (isa<ContractOp>(op) && !chip.groupDefaults.empty()) {
@@ -264,7 +264,8 @@ ScheduleSpace::ScheduleSpace(ModuleOp task, const Chip &chip,
     if (succeeded(pm.run(*repacked)))
       repackedOp = findTask(*repacked);
   }
-  enumerateCores();
+  if (isEnumerated)
+    enumerateCores();
 }
 
 ScheduleSpace::~ScheduleSpace() = default;

@@ -100,8 +100,11 @@ public:
 
   /// The measured record of the least median, or none. One of a final
   /// comparison comes before all others: its time is comparable with the
-  /// compiler's own choice, which is among the candidates.
-  llvm::Expected<std::optional<Record>> getBest(const TaskId &task);
+  /// compiler's own choice, which is among the candidates. Of one device, as
+  /// its driver names it, unless `device` is empty: those of one chip differ in
+  /// how fast they are.
+  llvm::Expected<std::optional<Record>> getBest(const TaskId &task,
+                                                llvm::StringRef device = "");
 
   /// Takes over what `other` has and this one has not.
   llvm::Expected<Added> merge(Database &other);

@@ -689,14 +689,16 @@ Database::getBaselines(const TaskId &task) {
       });
 }
 
-llvm::Expected<std::optional<Record>> Database::getBest(const TaskId &task) {
+llvm::Expected<std::optional<Record>> Database::getBest(const TaskId &task,
+                                                        StringRef device) {
   std::lock_guard<std::recursive_mutex> lock(impl->mutex);
   std::string text = (llvm::Twine(recordColumns) + ofTask +
-                      " AND outcome = 'measured' ORDER BY final DESC, median, "
+                      " AND outcome = 'measured' AND (?4 = '' OR device = ?4) "
+                      "ORDER BY final DESC, median, "
                       "\"when\", records.number LIMIT 1")
                          .str();
   Statement statement(impl->connection, text);
-  statement.bind(task.key).bind(task.target).bind(task.chip);
+  statement.bind(task.key).bind(task.target).bind(task.chip).bind(device);
   llvm::Expected<std::vector<Record>> all =
       readAll<Record>(statement, [&](Statement &row, Record &record) {
         return readRecord(row, record, impl->connection);

@@ -20,7 +20,7 @@ using namespace mlir::tessera::tuning;
 static constexpr const char help[] =
     R"(gpu-tune best --db=FILE [--chip=CHIP] [--task=KEY] [--json]
 
-Prints of each task and chip the best schedule, as the attribute that a linalg
+Prints of each task, chip and device the best schedule, as the attribute that a linalg
 op takes; its time with its 95 % confidence interval and its rate; and how many
 times as fast it is as the compiler's own choice and as the vendor's library,
 as measured on the same device, driver and host.
@@ -60,8 +60,7 @@ static void printOutcomes(const Summary &summary) {
 
 static void print(const Summary &summary) {
   llvm::outs() << summary.text.description << " (" << summary.task.key
-               << ") on " << summary.task.target << ":" << summary.task.chip
-               << "\n";
+               << ") on " << spellPlace(summary) << "\n";
   if (!summary.best) {
     llvm::outs() << "  no schedule: none was measured\n";
     printOutcomes(summary);
@@ -92,9 +91,7 @@ static void print(const Summary &summary) {
   else
     llvm::outs() << "  no library was measured there\n";
   const Environment &environment = best.environment;
-  llvm::outs() << "  " << best.when << ", "
-               << (environment.device.empty() ? "no device named"
-                                              : environment.device);
+  llvm::outs() << "  " << best.when;
   if (!environment.driver.empty())
     llvm::outs() << ", driver " << environment.driver;
   if (!environment.compiler.empty())
@@ -118,6 +115,7 @@ static void write(llvm::json::OStream &os, const Summary &summary) {
   os.attribute("description", summary.text.description);
   os.attribute("target", summary.task.target);
   os.attribute("chip", summary.task.chip);
+  os.attribute("device", summary.device);
   os.attributeObject("outcomes", [&] {
     for (auto [outcome, count] : summary.outcomes)
       os.attribute(getOutcomeName(outcome), int64_t(count));

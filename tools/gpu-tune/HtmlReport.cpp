@@ -4,9 +4,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The page loads nothing and runs nothing. It has a section for each task and
-// chip, with a part for each question: writeBest, writeCurve, writeParameters,
-// writeRoofline, writeFailures, writeClocks, writeEnvironments.
+// The page loads nothing and runs nothing. It has a section for each task, chip
+// and device, with a part for each question: writeBest, writeCurve,
+// writeParameters, writeRoofline, writeFailures, writeClocks,
+// writeEnvironments.
 //
 //===----------------------------------------------------------------------===//
 
@@ -377,9 +378,9 @@ static void writeRoofline(const Summary &summary, raw_ostream &os) {
   if (text.rateType.empty())
     return none("the type whose rate the task has was not recorded");
   std::string why;
-  std::optional<mlir::tessera::Roof> roof = mlir::tessera::findRoof(
-      summary.task.chip, summary.best->environment.device, /*units=*/0,
-      /*clockMHz=*/0, text.rateType, why);
+  std::optional<mlir::tessera::Roof> roof =
+      mlir::tessera::findRoof(summary.task.chip, summary.device, /*units=*/0,
+                              /*clockMHz=*/0, text.rateType, why);
   if (!roof)
     return none(why);
   double intensity = text.operations / text.bytes;
@@ -537,7 +538,7 @@ static std::string writePage(StringRef title, ArrayRef<Summary> summaries,
     os << "<a href=\"#task-" << i + 1 << "\">"
        << escape(summary.text.description.empty() ? summary.task.key
                                                   : summary.text.description)
-       << " on " << escape(summary.task.chip) << "</a><br>\n";
+       << " on " << escape(spellPlace(summary)) << "</a><br>\n";
   os << "</nav>\n";
   for (auto [i, summary] : llvm::enumerate(summaries))
     writeTask(summary, i + 1, os);
@@ -549,7 +550,7 @@ static std::string writePage(StringRef title, ArrayRef<Summary> summaries,
 static constexpr const char help[] =
     R"(gpu-tune report --db=FILE -o PAGE.html [--run=N] [--chip=CHIP] [--task=KEY]
 
-Writes one page that needs nothing else. Of each task and chip it has the best
+Writes one page that needs nothing else. Of each task, chip and device it has the best
 schedule beside the compiler's own choice and the library, the best time so far
 over the candidates, the times along each parameter of the schedules, the
 roofline, what failed and why, the device's clocks, and where it was measured.

@@ -15,6 +15,7 @@
 #include "llvm/Support/raw_ostream.h"
 
 #include <set>
+#include <tuple>
 
 using namespace tune;
 using namespace mlir::tessera::tuning;
@@ -103,17 +104,20 @@ tune::summarize(Database &database, const TaskId &task, int64_t run) {
 
   std::vector<Summary> summaries;
   for (const TaskText &text : tasks) {
-    // By target and chip.
-    std::map<std::pair<std::string, std::string>, Summary> chips;
-    auto get = [&](const TaskId &id) -> Summary & {
-      Summary &summary = chips[{id.target, id.chip}];
+    // By target, chip and device.
+    std::map<std::tuple<std::string, std::string, std::string>, Summary> places;
+    auto get = [&](const auto &entry) -> Summary & {
+      const TaskId &id = entry.task;
+      const std::string &device = entry.environment.device;
+      Summary &summary = places[{id.target, id.chip, device}];
       summary.text = text;
       summary.task = id;
+      summary.device = device;
       return summary;
     };
     for (const Record &record : records)
       if (record.task.key == text.key && (run == 0 || record.run == run)) {
-        Summary &summary = get(record.task);
+        Summary &summary = get(record);
         summary.records.push_back(record);
         ++summary.outcomes[record.outcome];
         if (record.outcome != Outcome::Measured)
@@ -126,8 +130,8 @@ tune::summarize(Database &database, const TaskId &task, int64_t run) {
       }
     for (const Baseline &baseline : baselines)
       if (baseline.task.key == text.key && (run == 0 || baseline.run == run))
-        get(baseline.task).baselines.push_back(baseline);
-    for (auto &[chip, summary] : chips) {
+        get(baseline).baselines.push_back(baseline);
+    for (auto &[place, summary] : places) {
       if (summary.best)
         findOthers(summary);
       summaries.push_back(std::move(summary));
@@ -173,6 +177,11 @@ llvm::Error tune::resolve(Database &database, StringRef path, TaskId &task) {
     }
   }
   return llvm::Error::success();
+}
+
+std::string tune::spellPlace(const Summary &summary) {
+  std::string text = summary.task.target + ":" + summary.task.chip;
+  return summary.device.empty() ? text : text + ", " + summary.device;
 }
 
 double tune::getRate(const TaskText &text, double time) {

@@ -35,10 +35,12 @@ enum class Nearness {
 /// "in the same comparison", "in the same run", "in another run".
 StringRef describe(Nearness nearness);
 
-/// What is known of a task on a chip.
+/// What is known of a task on a device.
 struct Summary {
   tuning::TaskText text;
   tuning::TaskId task;
+  /// As its driver names it; empty where none did.
+  std::string device;
   /// The oldest first.
   std::vector<tuning::Record> records;
   std::vector<tuning::Baseline> baselines;
@@ -62,9 +64,9 @@ struct Summary {
 bool areComparable(const tuning::Environment &a, const tuning::Environment &b,
                    bool withBuild);
 
-/// One for each task and chip with records, in the order of the tasks; of one
-/// task where `task.key` is not empty, and of one target and chip likewise. Of
-/// one run if `run` is not 0.
+/// One for each task, chip and device with records, in the order of the tasks;
+/// of one task where `task.key` is not empty, and of one target and chip
+/// likewise. Of one run if `run` is not 0.
 llvm::Expected<std::vector<Summary>>
 summarize(tuning::Database &database, const tuning::TaskId &task, int64_t run);
 
@@ -82,6 +84,8 @@ double getRate(const tuning::TaskText &text, double time);
 std::string formatRate(double rate);
 /// Four digits: "0.1725 ms".
 std::string formatTime(double milliseconds);
+/// "cuda:sm_90a, NVIDIA H200".
+std::string spellPlace(const Summary &summary);
 /// The schedule of a record: what it was given, or what the compiler chose.
 StringRef getSchedule(const tuning::Record &record);
 

@@ -167,6 +167,17 @@ TEST_F(DatabaseTest, TheBestIsOfAFinalComparison) {
   EXPECT_EQ(take(database->getBest(task))->schedule, makeRecord(6).schedule);
   EXPECT_FALSE(
       take(database->getBest({task.key, task.target, "sm_80"})).has_value());
+  // Another device of the same chip.
+  Record record = makeRecord(7);
+  record.environment.device = "NVIDIA H100 PCIe";
+  record.isFinal = false;
+  take(database->add(record));
+  EXPECT_EQ(take(database->getBest(task, "NVIDIA H100 PCIe"))->schedule,
+            record.schedule);
+  EXPECT_EQ(take(database->getBest(task, "NVIDIA H200"))->schedule,
+            makeRecord(6).schedule);
+  EXPECT_EQ(take(database->getBest(task))->schedule, makeRecord(6).schedule);
+  EXPECT_FALSE(take(database->getBest(task, "NVIDIA A40")).has_value());
 }
 
 TEST_F(DatabaseTest, WhatCannotBeIsRefused) {

@@ -10,9 +10,10 @@ with open(os.path.join(folder, "tuning.jsonl")) as file:
     lines = [json.loads(line) for line in file]
 records = [line for line in lines if line.get("kind") == "record"]
 
-places = [(task["task"][0:2], task["target"], task["chip"]) for task in tasks]
-assert places == [("00", "cpu", "x86-64-avx512"), ("00", "cuda", "sm_90a"), ("0f", "cuda", "sm_90a")], places
-cpu, cuda, nothing = tasks
+places = [(task["task"][0:2], task["target"], task["device"]) for task in tasks]
+assert places == [("00", "cpu", ""), ("00", "cuda", "NVIDIA H100 PCIe"), ("00", "cuda", "NVIDIA H200"), ("0f", "cuda", "NVIDIA H200")], places
+cpu, other, cuda, nothing = tasks
+assert other["own"] is None and other["library"] is None and other["best"]["median"] == 0.31
 assert cpu["own"] is None and cpu["library"] is None
 assert nothing["best"] is None and nothing["outcomes"] == {"crashed": 1, "not run": 1}, nothing
 

@@ -23,6 +23,34 @@ using namespace tune;
 /// Where a worker finds its channel.
 static constexpr int channelFile = 3;
 
+/// What stands before the arguments of a command line that starts this program.
+static std::vector<std::string> &getProgram() {
+  static std::vector<std::string> program;
+  return program;
+}
+
+void Child::setProgram(int argc, char **argv) {
+  std::vector<std::string> &program = getProgram();
+  program.assign({"/proc/self/exe"});
+  // The loader's own words, if it was started as a program, come before ours.
+  auto words = llvm::MemoryBuffer::getFileAsStream("/proc/self/cmdline");
+  if (!words)
+    return;
+  llvm::SmallVector<llvm::StringRef> list;
+  llvm::StringRef text = (*words)->getBuffer();
+  text.consume_back(llvm::StringRef("\0", 1));
+  text.split(list, '\0');
+  auto own = static_cast<size_t>(argc);
+  if (list.size() <= own)
+    return;
+  program.clear();
+  for (llvm::StringRef word : llvm::ArrayRef(list).drop_back(own - 1))
+    program.push_back(word.str());
+  // The last one is the program itself, as the loader takes it.
+  if (program.empty())
+    program.push_back(argv[0]);
+}
+
 std::unique_ptr<Child> Child::start(const std::vector<std::string> &arguments,
                                     std::string &why) {
   int ends[2];
@@ -39,7 +67,11 @@ std::unique_ptr<Child> Child::start(const std::vector<std::string> &arguments,
     close(ends[1]);
     return nullptr;
   }
-  std::vector<std::string> words = {"gpu-tune", "worker"};
+  std::vector<std::string> words = getProgram();
+  std::string file = words.front();
+  if (words.size() == 1)
+    words.front() = "gpu-tune";
+  words.push_back("worker");
   words.insert(words.end(), arguments.begin(), arguments.end());
   std::vector<char *> pointers;
   for (std::string &word : words)
@@ -68,7 +100,7 @@ std::unique_ptr<Child> Child::start(const std::vector<std::string> &arguments,
       fcntl(channelFile, F_SETFD, 0);
     else
       dup2(ends[1], channelFile);
-    execv("/proc/self/exe", pointers.data());
+    execv(file.c_str(), pointers.data());
     _exit(127);
   }
   close(ends[1]);

@@ -22,6 +22,10 @@ namespace tune {
 /// file, of which the last words are told when it dies.
 class Child {
 public:
+  /// What `main` was given, for `start`: a program that was started by way of
+  /// the dynamic loader starts itself in the same way.
+  static void setProgram(int argc, char **argv);
+
   /// Null, and the reason in `why`, if it cannot be started.
   static std::unique_ptr<Child> start(const std::vector<std::string> &arguments,
                                       std::string &why);

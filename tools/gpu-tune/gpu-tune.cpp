@@ -30,6 +30,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Arguments.h"
+#include "Child.h"
 #include "Commands.h"
 #include "Run.h"
 #include "Workers.h"
@@ -83,6 +84,7 @@ static void printHelp(llvm::raw_ostream &os) {
 }
 
 int main(int argc, char **argv) {
+  Child::setProgram(argc, argv);
   llvm::SmallVector<StringRef> args(argv + 1, argv + argc);
   if (args.empty()) {
     printHelp(llvm::errs());

@@ -86,8 +86,10 @@ private:
   std::mutex sending;
   std::unique_ptr<runtime::Device> device;
   DeviceClock clock;
-  /// A planted fault, for tests: "hang", "crash" or "wrong" for candidates whose
-  /// schedule contains the text behind the colon.
+  /// The kind of fault that is planted in a program; empty for none.
+  llvm::StringRef findFault(const runtime::ProgramVariant &variant) const;
+
+  /// Planted faults, for tests; see `runMeasureWorker`.
   std::string fault;
   std::map<std::string, OpenTask> tasks;
   std::map<int64_t, Candidate> candidates;
@@ -259,6 +261,21 @@ void MeasureWorker::load(Message message) {
   answer(json::Object{{"op", "loaded"}, {"id", id}});
 }
 
+llvm::StringRef
+MeasureWorker::findFault(const runtime::ProgramVariant &variant) const {
+  llvm::SmallVector<llvm::StringRef> faults;
+  llvm::StringRef(fault).split(faults, '|', /*MaxSplit=*/-1,
+                               /*KeepEmpty=*/false);
+  for (llvm::StringRef one : faults) {
+    llvm::StringRef kind, pattern;
+    std::tie(kind, pattern) = one.split(':');
+    for (const runtime::KernelRecord &kernel : variant.kernels)
+      if (llvm::StringRef(kernel.schedule).contains(pattern))
+        return kind;
+  }
+  return "";
+}
+
 void MeasureWorker::go(const json::Object &head) {
   int64_t id = head.getInteger("id").value_or(0);
   auto found = candidates.find(id);
@@ -273,24 +290,29 @@ void MeasureWorker::go(const json::Object &head) {
   OpenTask &task = tasks[candidate.task];
   runtime::Expected<const runtime::ProgramVariant *> variant =
       runtime::selectVariant(candidate.bundle, device->info());
-  // Planted for tests.
-  llvm::StringRef kind, pattern;
-  std::tie(kind, pattern) = llvm::StringRef(fault).split(':');
-  bool isFaulty =
-      !kind.empty() && variant.ok() &&
-      llvm::any_of((*variant)->kernels, [&](const runtime::KernelRecord &kernel) {
-        return llvm::StringRef(kernel.schedule).contains(pattern);
-      });
-  if (isFaulty && kind == "crash")
+  llvm::StringRef planted = variant.ok() ? findFault(**variant) : "";
+  if (planted == "crash")
     abort();
-  while (isFaulty && kind == "hang")
+  while (planted == "hang")
     std::this_thread::sleep_for(std::chrono::seconds(1));
   std::vector<HostArray> *expected = &task.expected;
   std::vector<HostArray> other;
-  if (isFaulty && kind == "wrong") {
+  if (planted == "wrong") {
     other = task.expected;
     other.front().setDouble(0, other.front().getDouble(0) + 1);
     expected = &other;
+  }
+  if (planted == "resources") {
+    // What the device says of it is its own.
+    runtime::LaunchRequest request;
+    request.kernel = (*variant)->kernels.front().name.c_str();
+    request.block[0] = int64_t(1) << 20;
+    Status refused = device->launch(request);
+    trial.outcome = Outcome::NotRun;
+    trial.error = refused.message();
+    candidates.erase(found);
+    answerTrial(id, trial);
+    return;
   }
   trial = tryOnce(*device, *candidate.executable, **variant, *task.data,
                   task.isAdded, task.isExact, *expected);

@@ -137,7 +137,7 @@ static json::Object report(const TaskState &state, llvm::raw_ostream &os,
 int tune::runTune(ArrayRef<StringRef> arguments) {
   RunOptions options;
   int status = 0;
-  if (!parseRunOptions(arguments, /*isRun=*/true, options, status))
+  if (!parseRunOptions(arguments, RunCommand::Run, options, status))
     return status;
   mlir::MLIRContext context;
   std::vector<Task> tasks;
@@ -233,6 +233,100 @@ int tune::runTune(ArrayRef<StringRef> arguments) {
 }
 
 //===----------------------------------------------------------------------===//
+// replay
+//===----------------------------------------------------------------------===//
+
+int tune::runReplay(ArrayRef<StringRef> arguments) {
+  RunOptions options;
+  int status = 0;
+  if (!parseRunOptions(arguments, RunCommand::Replay, options, status))
+    return status;
+  mlir::MLIRContext context;
+  compiler::prepareContext(context);
+  context.printOpOnDiagnostic(false);
+  auto database =
+      tuning::Database::open(options.db, tuning::Database::Mode::Write);
+  if (!database)
+    return fail(database.takeError(), failedStatus);
+  mlir::FailureOr<std::vector<Task>> tasks =
+      readTasks(**database, options.task, options.compile, context);
+  if (failed(tasks))
+    return failedStatus;
+  if (tasks->empty()) {
+    llvm::errs() << "error: " << options.db << " has no records for "
+                 << options.compile.target << ":" << options.compile.chip
+                 << (options.task.empty() ? "" : " of task " + options.task)
+                 << "; gpu-tune best --db=" << options.db
+                 << " says what it has\n";
+    return failedStatus;
+  }
+  std::string command = "gpu-tune replay";
+  for (StringRef argument : arguments)
+    command += " " + argument.str();
+  llvm::Expected<int64_t> run = (*database)->beginRun(command, "{}");
+  if (!run)
+    return fail(run.takeError(), failedStatus);
+  Tuner tuner(
+      options, *tasks, [](tuning::SpaceValues &) {}, **database, *run);
+  bool isGood = tuner.run();
+
+  llvm::raw_ostream &os = options.json ? llvm::errs() : llvm::outs();
+  json::Array list;
+  unsigned lost = 0, slower = 0;
+  for (const TaskState &state : tuner.getStates()) {
+    os << state.task->text.description << "\n";
+    json::Object object{{"task", state.task->text.key},
+                        {"description", state.task->text.description},
+                        {"error", state.failure}};
+    if (!state.failure.empty()) {
+      os << "  given up: " << state.failure << "\n";
+      ++lost;
+    }
+    json::Array schedules;
+    for (const tuning::Record &record : state.compared) {
+      auto recorded = state.recorded.find(record.schedule);
+      double before =
+          recorded == state.recorded.end() ? 0 : recorded->second;
+      bool isSlower = before > 0 && record.low > 1.1 * before;
+      slower += isSlower;
+      os << "  " << formatTime(record.median, record.low, record.high);
+      if (before > 0)
+        os << llvm::format(", %.3f times the recorded %.4f ms%s",
+                           record.median / before, before,
+                           isSlower ? ": SLOWER" : "");
+      os << " by "
+         << (record.schedule.empty() ? "the compiler's own choice: " + record.chosen
+                                     : record.schedule)
+         << "\n";
+      schedules.push_back(json::Object{{"schedule", record.schedule},
+                                       {"median_ms", record.median},
+                                       {"recorded_ms", before}});
+    }
+    object["schedules"] = std::move(schedules);
+    list.push_back(std::move(object));
+  }
+  const Counts &counts = tuner.getCounts();
+  os << counts.made << " candidates, " << counts.measured
+     << " right and measured, " << counts.failed << " failed";
+  if (slower)
+    os << "; " << slower << " more than a tenth slower than recorded";
+  os << "\nrecords: run " << *run << " in " << options.db << "\n";
+  if (options.json)
+    llvm::outs() << llvm::formatv(
+                        "{0:2}",
+                        json::Value(json::Object{
+                            {"tasks", std::move(list)},
+                            {"run", *run},
+                            {"measured", static_cast<int64_t>(counts.measured)},
+                            {"failed", static_cast<int64_t>(counts.failed)},
+                            {"slower", slower}}))
+                 << "\n";
+  if (!isGood)
+    return failedStatus;
+  return lost || counts.failed ? wrongStatus : 0;
+}
+
+//===----------------------------------------------------------------------===//
 // space
 //===----------------------------------------------------------------------===//
 
@@ -242,7 +336,7 @@ static constexpr size_t mostCounted = 300'000;
 int tune::runSpace(ArrayRef<StringRef> arguments) {
   RunOptions options;
   int status = 0;
-  if (!parseRunOptions(arguments, /*isRun=*/false, options, status))
+  if (!parseRunOptions(arguments, RunCommand::Space, options, status))
     return status;
   mlir::MLIRContext context;
   std::vector<Task> tasks;

@@ -16,6 +16,11 @@ namespace tune {
 /// without a device.
 int runTune(mlir::ArrayRef<mlir::StringRef> arguments);
 
+/// Compiles, checks and times the fastest recorded schedules of a database's
+/// tasks again, with the compiler's own choice. Exit statuses as `runTune`; 3
+/// where one of them failed.
+int runReplay(mlir::ArrayRef<mlir::StringRef> arguments);
+
 /// Says how large the spaces are, and what each constraint removes of them.
 int runSpace(mlir::ArrayRef<mlir::StringRef> arguments);
 

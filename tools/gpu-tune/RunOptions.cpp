@@ -19,11 +19,12 @@ using mlir::ArrayRef;
 using mlir::StringRef;
 
 /// Exit statuses, as those of gpu-runner.
-static constexpr int usage = 2;
+static constexpr int usage = 2, noDevice = 77;
 
 void tune::printRunHelp(llvm::raw_ostream &os) {
   os << "usage: gpu-tune run WORK... --target=TARGET[:CHIP] [options]\n"
         "       gpu-tune space WORK... --target=TARGET[:CHIP] [options]\n"
+        "       gpu-tune replay --db=FILE --target=TARGET [options]\n"
         "\n"
         "WORK is FILE.mlir, whose products and attentions are tuned, FILE.txt with\n"
         "a shape on each line, or a shape:\n"
@@ -47,7 +48,9 @@ void tune::printRunHelp(llvm::raw_ostream &os) {
         "  --seed=N                of all that is drawn (1)\n"
         "  --allow-tf32            f32 products may be computed in tf32\n"
         "  --json                  one object on standard output\n"
-        "  --exact                 space: count all points, however many\n";
+        "  --exact                 space: count all points, however many\n"
+        "  --top=N                 replay: so many schedules of each task (5)\n"
+        "  --task=KEY              replay: of one task\n";
 }
 
 /// "90s", "10m", "2h", "45" in seconds.
@@ -73,8 +76,12 @@ static unsigned countCores() {
   return std::max(1u, std::thread::hardware_concurrency());
 }
 
-bool tune::parseRunOptions(ArrayRef<StringRef> arguments, bool isRun,
+bool tune::parseRunOptions(ArrayRef<StringRef> arguments, RunCommand command,
                            RunOptions &options, int &status) {
+  bool isRun = command == RunCommand::Run,
+       isReplay = command == RunCommand::Replay;
+  if (isReplay)
+    options.replay = 5;
   auto fail = [&](const llvm::Twine &what) {
     llvm::errs() << "error: " << what << "\n";
     status = usage;
@@ -153,16 +160,26 @@ bool tune::parseRunOptions(ArrayRef<StringRef> arguments, bool isRun,
       options.compile.allowTf32 = true;
     } else if (argument == "--json") {
       options.json = true;
-    } else if (argument == "--exact" && !isRun) {
+    } else if (argument == "--exact" && command == RunCommand::Space) {
       options.exact = true;
-    } else if (name == "--test-fault" && isRun) {
-      options.fault = value.str();
+    } else if (name == "--top" && isReplay) {
+      size_t top = 0;
+      if (!number(top, 1))
+        return false;
+      options.replay = top;
+    } else if (name == "--task" && isReplay) {
+      options.task = value.str();
+    } else if (name == "--test-fault" && command != RunCommand::Space) {
+      options.fault += (options.fault.empty() ? "" : "|") +
+                       argument.split('=').second.str();
     } else {
       return fail("unknown option '" + argument + "'; gpu-tune run --help lists "
                                                   "them");
     }
   }
-  if (options.work.empty())
+  if (isReplay && !options.work.empty())
+    return fail("replay takes no work: the tasks are those of the database");
+  if (options.work.empty() && !isReplay)
     return fail("what is to be tuned? Name FILE.mlir, or a shape such as "
                 "4096x4096x4096:bf16");
   if (target.empty())
@@ -187,6 +204,7 @@ bool tune::parseRunOptions(ArrayRef<StringRef> arguments, bool isRun,
                 "target");
   std::string why;
   std::vector<runtime::DeviceInfo> known = runtime::listDevices(&why, kind.str());
+  std::string trimmed = StringRef(why).trim().str();
   for (int wanted : devices) {
     const runtime::DeviceInfo *found = nullptr;
     for (const runtime::DeviceInfo &info : known)
@@ -199,7 +217,7 @@ bool tune::parseRunOptions(ArrayRef<StringRef> arguments, bool isRun,
     if (!found)
       options.noDevice = "no device " + kind.str() + ":" +
                          std::to_string(wanted) + " here" +
-                         (why.empty() ? "" : " (" + why + ")");
+                         (why.empty() ? "" : " (" + trimmed + ")");
     else if (!chip.empty() && own != chip &&
              !compiler::runsOn(kind, chip, found->chip, /*isCubin=*/false))
       options.noDevice = found->name + " (" + own + ") does not run code for " +
@@ -210,9 +228,6 @@ bool tune::parseRunOptions(ArrayRef<StringRef> arguments, bool isRun,
       break;
     options.devices.push_back(wanted);
   }
-  while (!options.noDevice.empty() &&
-         (options.noDevice.back() == '\n' || options.noDevice.back() == ' '))
-    options.noDevice.pop_back();
   if (!options.noDevice.empty())
     options.devices.clear();
   if (!chip.empty())
@@ -231,6 +246,14 @@ bool tune::parseRunOptions(ArrayRef<StringRef> arguments, bool isRun,
   bool isShapes = llvm::none_of(options.work, [](const std::string &item) {
     return StringRef(item).ends_with(".mlir");
   });
+  if (isReplay && options.devices.empty()) {
+    llvm::errs() << "error: " << options.noDevice
+                 << ": there is nothing to measure by\n";
+    status = noDevice;
+    return false;
+  }
+  options.leaders =
+      std::max(options.leaders, static_cast<unsigned>(options.replay.value_or(0)));
   options.weighByTime = share.value_or(!isShapes);
   options.compile.tuned = std::make_shared<compiler::TunedSchedules>();
   return true;

@@ -15,7 +15,10 @@
 
 namespace tune {
 
-/// `gpu-tune run` and `gpu-tune space`.
+/// Whose command line it is.
+enum class RunCommand { Run, Space, Replay };
+
+/// `gpu-tune run`, `gpu-tune space` and `gpu-tune replay`.
 struct RunOptions {
   std::vector<std::string> work;
   /// Target and chip; the other fields as they are by default.
@@ -44,14 +47,18 @@ struct RunOptions {
   bool json = false;
   /// `space --exact`.
   bool exact = false;
+  /// `replay`: recorded schedules of each task, the fastest, that are measured
+  /// again, and nothing else; and the task, if it is one.
+  std::optional<size_t> replay;
+  std::string task;
   /// For tests: a planted fault, see `runMeasureWorker`.
   std::string fault;
 };
 
 /// Reads the command line; after an error, which is printed, the exit status in
-/// `status`. `isRun`: of `run`, else of `space`.
-bool parseRunOptions(mlir::ArrayRef<mlir::StringRef> arguments, bool isRun,
-                     RunOptions &options, int &status);
+/// `status`.
+bool parseRunOptions(mlir::ArrayRef<mlir::StringRef> arguments,
+                     RunCommand command, RunOptions &options, int &status);
 
 void printRunHelp(llvm::raw_ostream &os);
 

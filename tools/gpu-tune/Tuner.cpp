@@ -342,6 +342,11 @@ void Tuner::resume() {
     mlir::MLIRContext *context = state.task->program->getContext();
     std::vector<std::pair<double, mlir::tessera::ScheduleNumbers>> fastest;
     for (const tuning::Record &record : *records) {
+      if (record.outcome == Outcome::Measured) {
+        auto [place, isNew] =
+            state.recorded.try_emplace(record.schedule, record.median);
+        place->second = std::min(place->second, record.median);
+      }
       if (record.isFinal || record.schedule.empty())
         continue;
       mlir::ScopedDiagnosticHandler quiet(
@@ -358,7 +363,7 @@ void Tuner::resume() {
                     record.environment.device == environment.device &&
                     record.environment.driver == environment.driver;
       // Without a device nothing but whether it compiles is found out.
-      if (!isSame)
+      if (!isSame || options.replay)
         continue;
       state.search->tell(point, hasTime || record.outcome == Outcome::Slow
                                     ? std::optional<double>(record.median)
@@ -371,7 +376,7 @@ void Tuner::resume() {
       return a.first < b.first;
     });
     for (const auto &[time, point] : fastest) {
-      if (state.hints.size() == options.leaders)
+      if (state.hints.size() == options.replay.value_or(options.leaders))
         break;
       std::string text = tuning::spellPoint(point);
       if (llvm::none_of(state.hints, [&](const auto &other) {
@@ -403,7 +408,7 @@ std::optional<Pending> Tuner::proposeFor(size_t index) {
     if (!state.hints.empty()) {
       point = state.hints.front();
       state.hints.pop_front();
-    } else {
+    } else if (!options.replay) {
       point = state.search->propose();
     }
     if (!point)
@@ -850,6 +855,7 @@ void Tuner::takeFinal(Measurer &measurer, const json::Object &head) {
       store(record);
       if (!error.empty() || record.times.empty())
         continue;
+      state.compared.push_back(record);
       if (id < 0)
         state.own = record;
       if (!state.winner || record.median < state.winner->median)

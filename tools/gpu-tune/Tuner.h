@@ -80,6 +80,10 @@ struct TaskState {
   std::optional<tuning::Record> winner, own;
   std::optional<tuning::Baseline> baseline;
   std::string libraryError;
+  /// All of the final comparison; and by the schedule what earlier runs
+  /// recorded.
+  std::vector<tuning::Record> compared;
+  std::map<std::string, double> recorded;
 };
 
 class Tuner {

@@ -423,3 +423,48 @@ tune::collectTasks(ArrayRef<std::string> work,
   }
   return tasks;
 }
+
+mlir::FailureOr<std::vector<Task>>
+tune::readTasks(compiler::tuning::Database &database, const std::string &key,
+                const compiler::CompileOptions &options,
+                mlir::MLIRContext &context) {
+  auto fail = [](const llvm::Twine &what) {
+    llvm::errs() << "error: " << what << "\n";
+    return mlir::failure();
+  };
+  const compiler::Chip &chip =
+      *compiler::findChip(compiler::getChipTarget(options.target), options.chip);
+  llvm::Expected<std::vector<compiler::tuning::TaskText>> texts =
+      database.getTasks();
+  if (!texts)
+    return fail(llvm::toString(texts.takeError()));
+  std::vector<Task> tasks;
+  for (const compiler::tuning::TaskText &text : *texts) {
+    if (!key.empty() && text.key != key)
+      continue;
+    auto records = database.getRecords({text.key, chip.target, chip.name});
+    if (!records)
+      return fail(llvm::toString(records.takeError()));
+    if (records->empty())
+      continue;
+    mlir::OwningOpRef<mlir::ModuleOp> module =
+        mlir::parseSourceString<mlir::ModuleOp>(text.text, &context);
+    mlir::Operation *op = nullptr;
+    if (module)
+      module->walk([&](mlir::Operation *one) {
+        if (compiler::isTuningTask(one))
+          op = one;
+      });
+    if (!op) {
+      llvm::errs() << "note: " << text.description
+                   << " is left out: this version does not read its program\n";
+      continue;
+    }
+    Task task = makeTask(op, chip);
+    task.place.clear();
+    // Another version may spell the program otherwise.
+    task.text.key = text.key;
+    tasks.push_back(std::move(task));
+  }
+  return tasks;
+}

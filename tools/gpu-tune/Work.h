@@ -55,6 +55,11 @@ collectTasks(mlir::ArrayRef<std::string> work,
              const compiler::CompileOptions &options,
              mlir::MLIRContext &context);
 
+/// The tasks of a database that have records for a chip, or the one with a key.
+mlir::FailureOr<std::vector<Task>>
+readTasks(compiler::tuning::Database &database, const std::string &key,
+          const compiler::CompileOptions &options, mlir::MLIRContext &context);
+
 /// What `work` knows of shapes, for --help.
 extern const char *const shapeHelp;
 

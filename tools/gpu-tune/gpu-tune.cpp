@@ -58,6 +58,7 @@ static constexpr Subcommand subcommands[] = {
     {"run", runTune, "tunes programs and shapes (the word may be left out)"},
     {"space", runSpace, "says how many schedules there are, and what removes "
                         "others"},
+    {"replay", runReplay, "measures what a database has again"},
     {"report", runReport, "writes a page with all there is to see"},
     {"best", runBest, "prints the best schedule of each task"},
     {"export", runExport, "writes a database as lines of JSON"},

@@ -106,7 +106,8 @@ mlir::tessera::compileBundle(ModuleOp module, const CompileOptions &options,
     CompileOptions own = options;
     own.target = target.name;
     own.chip = target.chip;
-    FailureOr<runtime::ProgramVariant> variant = compileVariant(module, own, kernels);
+    FailureOr<runtime::ProgramVariant> variant =
+        compileVariant(module, own, kernels);
     if (failed(variant))
       return failure();
     bundle.variants.push_back(std::move(*variant));

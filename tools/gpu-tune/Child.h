@@ -36,8 +36,8 @@ public:
 
   Channel &getChannel() { return channel; }
   /// Ends it now (SIGKILL), waits for it, and says how it ended: "signal 11
-  /// (Segmentation fault)", with its last words. `isGone`: the channel has ended,
-  /// so that it is dying by itself.
+  /// (Segmentation fault)", with its last words. `isGone`: the channel has
+  /// ended, so that it is dying by itself.
   std::string end(bool isGone);
 
 private:

@@ -4,10 +4,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// One thread that waits for its workers: proposes candidates, has them compiled,
-// loaded, checked and timed, writes down what became of each, and in the end has
-// the leaders compared with each other, with the compiler's own choice and with
-// the vendor's library.
+// One thread that waits for its workers: proposes candidates, has them
+// compiled, loaded, checked and timed, writes down what became of each, and in
+// the end has the leaders compared with each other, with the compiler's own
+// choice and with the vendor's library.
 //
 //===----------------------------------------------------------------------===//
 

@@ -26,7 +26,8 @@ TaskData::~TaskData() {
     (void)device.free(buffer);
 }
 
-static Status copyTo(runtime::Device &device, char *to, const HostArray &array) {
+static Status copyTo(runtime::Device &device, char *to,
+                     const HostArray &array) {
   return array.data.empty()
              ? Status::success()
              : device.copyToDevice(to, array.data.data(), array.data.size());
@@ -86,9 +87,8 @@ Status TaskData::readOutputs(std::vector<HostArray> &outputs) {
       continue;
     HostArray output = arrays[i];
     if (!output.data.empty())
-      if (Status status =
-              device.copyToHost(output.data.data(), buffers[i] + guardBytes,
-                                output.data.size());
+      if (Status status = device.copyToHost(
+              output.data.data(), buffers[i] + guardBytes, output.data.size());
           !status.ok())
         return status;
     outputs.push_back(std::move(output));
@@ -173,8 +173,8 @@ static Trial makeFailed(Outcome outcome, std::string error) {
   return trial;
 }
 
-static Status callOnce(runtime::Device &device,
-                       runtime::Executable &executable, TaskData &data) {
+static Status callOnce(runtime::Device &device, runtime::Executable &executable,
+                       TaskData &data) {
   std::vector<runtime::CallResult> results;
   Status status = executable.run(data.getOperands(), results);
   for (runtime::CallResult &result : results)

@@ -20,7 +20,8 @@ using Entry = ScheduleEntry;
 /// A machine of which no data sheet is known: its proportions are those of the
 /// others.
 static constexpr double commonRate = 100e12, commonMemory = 1e12;
-/// What tiles are read by through the cache, as a multiple of the memory's rate.
+/// What tiles are read by through the cache, as a multiple of the memory's
+/// rate.
 static constexpr double cacheFactor = 2.5;
 /// A kernel's launch, and a barrier with its loop, in seconds.
 static constexpr double launch = 3e-6, stepOverhead = 60e-9;
@@ -67,7 +68,8 @@ MachineModel::MachineModel(Operation *op, const Chip &chip, StringRef device)
     operations = 2 * matrices * extents[0] * extents[1] * extents[2];
     operand = contract.getProductType(0);
     auto size = [](Type type) {
-      return static_cast<double>(getElementBits(getElementTypeOrSelf(type))) / 8;
+      return static_cast<double>(getElementBits(getElementTypeOrSelf(type))) /
+             8;
     };
     lhsBytes = size(contract.getLhs().getType());
     rhsBytes = size(contract.getRhs().getType());
@@ -100,7 +102,8 @@ double MachineModel::estimate(const ScheduleNumbers &point) const {
   double tiles = std::ceil(extents[0] / bm) * std::ceil(extents[1] / bn) *
                  std::ceil(matrices / batches) * parts;
   // The keys of an attention are walked through by each workgroup.
-  bool isAttention = parts == 1 && k == extents[2] && sn == bn && sumBytes == 4 &&
+  bool isAttention = parts == 1 && k == extents[2] && sn == bn &&
+                     sumBytes == 4 &&
                      operations > 2.5 * matrices * extents[0] * extents[1] * k;
   double steps = std::ceil(extents[2] / (k * parts));
   if (isAttention) {
@@ -113,21 +116,20 @@ double MachineModel::estimate(const ScheduleNumbers &point) const {
   double threads = subgroups * static_cast<double>(chip.subgroupSize);
 
   // How many workgroups a processor has at a time.
-  double stagedBytes =
-      stages * batches * (bm * lhsBytes + bn * rhsBytes) * k +
-      (point[Entry::StageOutput] ? bm * bn * outputBytes : 0);
+  double stagedBytes = stages * batches * (bm * lhsBytes + bn * rhsBytes) * k +
+                       (point[Entry::StageOutput] ? bm * bn * outputBytes : 0);
   double resident = residentThreads / threads;
   if (stagedBytes > 0)
     resident = std::min(
         resident, static_cast<double>(chip.workgroupMemoryBytes) / stagedBytes);
-  double registers = sm * sn / std::max(1.0, static_cast<double>(
-                                                 chip.subgroupSize) *
-                                                 get(Entry::Group)) +
+  double registers = sm * sn /
+                         std::max(1.0, static_cast<double>(chip.subgroupSize) *
+                                           get(Entry::Group)) +
                      40;
   if (chip.registersPerWorkgroup)
-    resident = std::min(resident,
-                        static_cast<double>(chip.registersPerWorkgroup) /
-                            (registers * threads));
+    resident =
+        std::min(resident, static_cast<double>(chip.registersPerWorkgroup) /
+                               (registers * threads));
   resident = std::max(1.0, std::floor(resident));
 
   // What one tile computes, reads and writes, on one processor.
@@ -145,7 +147,10 @@ double MachineModel::estimate(const ScheduleNumbers &point) const {
   // Few processors have more of it each.
   perProcessor *= std::min(4.0, std::max(1.0, processors * resident / busy));
   double load = traffic / perProcessor * resident;
-  double latency = steps * stepOverhead * (stages >= 3 ? 1 : stages == 2 ? 2 : 6);
+  double latency = steps * stepOverhead *
+                   (stages >= 3   ? 1
+                    : stages == 2 ? 2
+                                  : 6);
   double store = bm * bn * batches * (parts > 1 ? sumBytes : outputBytes) /
                  (memory / processors) * resident;
   double waves = std::ceil(tiles / (processors * resident));
@@ -154,11 +159,12 @@ double MachineModel::estimate(const ScheduleNumbers &point) const {
   double inner = stages >= 2 || resident > 1
                      ? std::max(compute * tilesOfUnit, load) + latency
                      : compute + load + latency;
-  double tile = inner + (point[Entry::Persistent] && stages >= 2 ? 0.3 : 1.0) * store;
+  double tile =
+      inner + (point[Entry::Persistent] && stages >= 2 ? 0.3 : 1.0) * store;
   double time = launch + waves * tile;
   time = std::max(time, launch + bytes / memory);
   if (parts > 1)
-    time += launch + extents[0] * extents[1] * matrices * parts * sumBytes * 2 /
-                         memory;
+    time += launch +
+            extents[0] * extents[1] * matrices * parts * sumBytes * 2 / memory;
   return 1e3 * time;
 }

@@ -126,6 +126,25 @@ TESSERA_API void tesseraDeviceListFree(TesseraDeviceInfo *devices);
    primary context of the device, which CUDA's runtime and PyTorch use too. */
 TESSERA_API TesseraStatus tesseraDeviceOpen(const char *target, int ordinal,
                                             TesseraDevice **device);
+/* What a device is opened on, where its context is to be the caller's. Which
+   fields there are for a target:
+     "opencl"      context: cl_context; device: cl_device_id of it.
+   What a target does not name stays null. */
+typedef struct TesseraNativeDevice {
+  size_t structSize;
+  const char *target;
+  void *context;
+  void *device;
+} TesseraNativeDevice;
+
+/* Opens a device on objects of the caller's, which live as long as anything
+   uses it. Memory and queues of that context may then be passed to runs. The
+   device's own queue is one that is made there.
+   TESSERA_INVALID_ARGUMENT for what does not belong together, and for targets
+   that need none of this: the text has the mend. */
+TESSERA_API TesseraStatus tesseraDeviceOpenNative(
+    const TesseraNativeDevice *native, TesseraDevice **device);
+
 /* It is closed when nothing uses it any more: executables and buffers do. Null
    is ignored, here and in all functions that give something back. */
 TESSERA_API void tesseraDeviceClose(TesseraDevice *device);
@@ -274,13 +293,18 @@ typedef enum TesseraMemory {
   /* A pointer that kernels of the device can use: of cuMemAlloc, hipMalloc, USM
      or SVM of the very context, a Vulkan device address, a `TesseraBuffer`'s.
      It is used in place. */
-  TESSERA_MEMORY_DEVICE = 1
+  TESSERA_MEMORY_DEVICE = 1,
+  /* A buffer object of OpenCL's, of the device's context, from its beginning;
+     `data` is the cl_mem itself. It is used in place. A part of one is a
+     sub-buffer (clCreateSubBuffer). */
+  TESSERA_MEMORY_CL_MEM = 2
 } TesseraMemory;
 
 typedef struct TesseraArgument {
   /* Of an array; a scalar's value is always the host's. */
   TesseraMemory memory;
-  /* The first element, or the scalar's value. */
+  /* The first element, the object that the array lies in, or the scalar's
+     value. */
   void *data;
   /* Of an array, as many as its rank. Null: those of its type, which then are
      all given there. */
@@ -310,8 +334,8 @@ typedef struct TesseraRun {
   size_t structSize;
   /* 1: work goes to `queue`. 0: to the device's own. */
   int hasQueue;
-  /* A CUstream or cudaStream_t, null being the default stream; or a
-     hipStream_t. It is of the device's context. */
+  /* A CUstream or cudaStream_t, null being the default stream; a hipStream_t;
+     a cl_command_queue, which is in order. It is of the device's context. */
   void *queue;
 } TesseraRun;
 

@@ -173,6 +173,8 @@ Status DriverDevice::leaveQueue() {
   bool waits = status.ok() && usesPool;
   if (waits)
     status = check(noteQueue());
+  if (status.ok())
+    status = check(flushQueue());
   setOwnQueue();
   if (waits && status.ok()) {
     isOwnQueueBusy = true;

@@ -225,6 +225,12 @@ TesseraStatus tesseraDeviceOpenNative(const TesseraNativeDevice *native,
     objects.target = own.target;
     objects.context = own.context;
     objects.device = own.device;
+    objects.instance = own.instance;
+    objects.physicalDevice = own.physicalDevice;
+    objects.createInfo = own.createInfo;
+    objects.queueFamily = own.queueFamily;
+    objects.queueIndex = own.queueIndex;
+    objects.getInstanceProcAddr = own.getInstanceProcAddr;
     return give(runtime::openNativeDevice(objects), device);
   });
 }
@@ -579,6 +585,8 @@ static std::optional<runtime::MemoryKind> getMemoryKind(TesseraMemory memory) {
     return runtime::MemoryKind::Device;
   case TESSERA_MEMORY_CL_MEM:
     return runtime::MemoryKind::ClMem;
+  case TESSERA_MEMORY_VK_BUFFER:
+    return runtime::MemoryKind::VkBuffer;
   }
   return std::nullopt;
 }

@@ -3,6 +3,7 @@
 #include "Runtime/NativeDevice.h"
 
 #include "OpenCL/OpenCLDevice.h"
+#include "Vulkan/VulkanDevice.h"
 
 using namespace tessera::runtime;
 
@@ -16,13 +17,31 @@ openNativeOpenCL(const NativeDevice &native) {
                             static_cast<cl_device_id>(native.device));
 }
 
+static Expected<std::unique_ptr<Device>>
+openNativeVulkan(const NativeDevice &native) {
+  VulkanObjects objects;
+  objects.instance = static_cast<VkInstance>(native.instance);
+  objects.physicalDevice = static_cast<VkPhysicalDevice>(native.physicalDevice);
+  objects.device = static_cast<VkDevice>(native.device);
+  objects.createInfo =
+      static_cast<const VkDeviceCreateInfo *>(native.createInfo);
+  objects.queueFamily = native.queueFamily;
+  objects.queueIndex = native.queueIndex;
+  objects.getInstanceProcAddr =
+      reinterpret_cast<PFN_vkGetInstanceProcAddr>(native.getInstanceProcAddr);
+  return openVulkanDeviceOn(objects);
+}
+
 Expected<std::unique_ptr<Device>>
 tessera::runtime::openNativeDevice(const NativeDevice &native) {
   if (native.target == "opencl")
     return openNativeOpenCL(native);
-  return Status(StatusCode::InvalidArgument,
-                "no device of target '" + native.target +
-                    "' is opened on objects of the caller's: those of opencl "
-                    "are; on cuda the primary context is used, and hip has "
-                    "one for each device");
+  if (native.target == "vulkan")
+    return openNativeVulkan(native);
+  return Status(
+      StatusCode::InvalidArgument,
+      "no device of target '" + native.target +
+          "' is opened on objects of the caller's: those of opencl "
+          "and vulkan are; on cuda the primary context is used, and hip has "
+          "one for each device");
 }

@@ -129,6 +129,8 @@ TESSERA_API TesseraStatus tesseraDeviceOpen(const char *target, int ordinal,
 /* What a device is opened on, where its context is to be the caller's. Which
    fields there are for a target:
      "opencl"      context: cl_context; device: cl_device_id of it.
+     "level-zero"  context: ze_context_handle_t; device: ze_device_handle_t of
+                   it, as zeDeviceGet lists it.
      "vulkan"      instance: VkInstance, for Vulkan 1.3; physicalDevice:
                    VkPhysicalDevice; device: VkDevice; createInfo: the
                    VkDeviceCreateInfo that it was made with, which need not live
@@ -355,8 +357,9 @@ typedef struct TesseraRun {
   /* 1: work goes to `queue`. 0: to the device's own. */
   int hasQueue;
   /* A CUstream or cudaStream_t, null being the default stream; a hipStream_t;
-     a cl_command_queue, which is in order; a VkQueue of the family that the
-     device was opened with. It is of the device's context. */
+     a cl_command_queue, which is in order; an immediate
+     ze_command_list_handle_t; a VkQueue of the family that the device was
+     opened with. It is of the device's context. */
   void *queue;
 } TesseraRun;
 

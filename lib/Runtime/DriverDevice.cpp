@@ -153,11 +153,13 @@ Status DriverDevice::enterQueue(void *queue) {
     if (Status status = check(noteQueue()); !status.ok())
       return status;
   setQueue(queue);
-  if (waits)
-    if (Status status = check(waitForNote()); !status.ok()) {
-      setOwnQueue();
-      return status;
-    }
+  DriverResult result = waits ? waitForNote() : DriverResult{"", 0};
+  if (!result.failed())
+    result = beginQueue();
+  if (result.failed()) {
+    setOwnQueue();
+    return check(result);
+  }
   isInQueue = true;
   usesPool = false;
   allocationsBefore = countAllocations();

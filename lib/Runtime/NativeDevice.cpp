@@ -2,6 +2,7 @@
 
 #include "Runtime/NativeDevice.h"
 
+#include "LevelZero/LevelZeroDevice.h"
 #include "OpenCL/OpenCLDevice.h"
 #include "Vulkan/VulkanDevice.h"
 
@@ -15,6 +16,17 @@ openNativeOpenCL(const NativeDevice &native) {
     return Status(StatusCode::NoDevice, "no OpenCL device: " + reason);
   return openOpenCLDeviceOn(*driver, static_cast<cl_context>(native.context),
                             static_cast<cl_device_id>(native.device));
+}
+
+static Expected<std::unique_ptr<Device>>
+openNativeLevelZero(const NativeDevice &native) {
+  std::string reason;
+  const LevelZeroDriver *driver = getLevelZeroDriver(&reason);
+  if (!driver)
+    return Status(StatusCode::NoDevice, "no Level Zero device: " + reason);
+  return openLevelZeroDeviceOn(*driver,
+                               static_cast<ze_context_handle_t>(native.context),
+                               static_cast<ze_device_handle_t>(native.device));
 }
 
 static Expected<std::unique_ptr<Device>>
@@ -36,12 +48,13 @@ Expected<std::unique_ptr<Device>>
 tessera::runtime::openNativeDevice(const NativeDevice &native) {
   if (native.target == "opencl")
     return openNativeOpenCL(native);
+  if (native.target == "level-zero")
+    return openNativeLevelZero(native);
   if (native.target == "vulkan")
     return openNativeVulkan(native);
-  return Status(
-      StatusCode::InvalidArgument,
-      "no device of target '" + native.target +
-          "' is opened on objects of the caller's: those of opencl "
-          "and vulkan are; on cuda the primary context is used, and hip has "
-          "one for each device");
+  return Status(StatusCode::InvalidArgument,
+                "no device of target '" + native.target +
+                    "' is opened on objects of the caller's: those of opencl, "
+                    "level-zero and vulkan are; on cuda the primary context is "
+                    "used, and hip has one for each device");
 }

@@ -54,6 +54,8 @@ struct FakeLevelZero {
   std::map<std::string, ze_result_t> failures;
   std::map<std::string, int> failAfter;
   std::string buildLog, lastError;
+  /// What is said of command lists.
+  bool listsAreImmediate = true;
   /// Of kernels, what they differ in from what their module says; 0: nothing.
   uint32_t lanes = 0, parameterCount = 0, spillBytes = 0;
   /// The device's counter, and what a kernel adds to it.

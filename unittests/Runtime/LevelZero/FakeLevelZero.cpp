@@ -130,6 +130,11 @@ static void initialize() {
   if (const char *name = std::getenv("TESSERA_FAKE_ZE");
       name && !world->isInitialized)
     state().devices.push_back(makeFakeZeDevice(name));
+  if (const char *waits = std::getenv("TESSERA_FAKE_ZE_LOSE");
+      waits && !world->isInitialized) {
+    state().failures["zeEventHostSynchronize"] = ZE_RESULT_ERROR_DEVICE_LOST;
+    state().failAfter["zeEventHostSynchronize"] = std::atoi(waits);
+  }
   world->isInitialized = true;
 }
 

@@ -8,7 +8,8 @@
 //
 // Programs may run on it as well (LD_PRELOAD): TESSERA_FAKE_ZE names the device
 // that it plays, pvc, bmg, dg2, lnl or simt; pocl is one whose kernels are run
-// by PoCL. At the program's end misuse is printed, and is the exit status 70.
+// by PoCL. TESSERA_FAKE_ZE_LOSE=N has it lost at the wait behind N others. At
+// the program's end misuse is printed, and is the exit status 70.
 //
 //===----------------------------------------------------------------------===//
 

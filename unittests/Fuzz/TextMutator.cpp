@@ -45,7 +45,7 @@ public:
       case 6:
         moveLine(/*keep=*/true);
         break;
-      case 7:
+      default:
         eraseLine();
         break;
       }

@@ -182,7 +182,7 @@ static cl_int answer(const T *values, size_t count, size_t size, void *value,
     return CL_SUCCESS;
   if (size < bytes)
     return CL_INVALID_VALUE;
-  std::memcpy(value, values, bytes);
+  std::memcpy(value, static_cast<const void *>(values), bytes);
   return CL_SUCCESS;
 }
 static cl_int answer(const std::string &text, size_t size, void *value,

@@ -444,9 +444,9 @@ TEST_P(OpenCLCallersTest, KernelsGetBuffersOfTheCallers) {
   ASSERT_EQ(fake().launches.size(), 2u);
   auto given = [&](size_t index) {
     cl_mem mem = nullptr;
-    EXPECT_EQ(fake().launches[index].arguments[0].size(), sizeof(mem));
+    EXPECT_EQ(fake().launches[index].arguments[0].size(), sizeof(cl_mem));
     std::memcpy(static_cast<void *>(&mem),
-                fake().launches[index].arguments[0].data(), sizeof(mem));
+                fake().launches[index].arguments[0].data(), sizeof(cl_mem));
     return mem;
   };
   EXPECT_EQ(given(0), buffer);

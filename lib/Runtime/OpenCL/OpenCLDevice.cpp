@@ -67,6 +67,14 @@ template <typename Get> static std::string getText(Get get) {
   return text;
 }
 
+/// One value, by a function that is called like clGetMemObjectInfo.
+template <typename Function, typename Handle, typename T>
+static cl_int getOne(Function function, Handle handle, cl_uint which,
+                     T &value) {
+  return function(handle, which, sizeof(T), static_cast<void *>(&value),
+                  nullptr);
+}
+
 static Abilities query(const OpenCLDriver &driver, cl_platform_id platform,
                        cl_device_id device) {
   Abilities result;
@@ -376,7 +384,8 @@ Status OpenCLDevice::open(cl_context callers) {
   };
   cl_int result = CL_SUCCESS;
   if (callers) {
-    if ((result = driver.retainContext(callers)))
+    result = driver.retainContext(callers);
+    if (result)
       return fail("clRetainContext", result);
     context = callers;
   } else {
@@ -526,8 +535,7 @@ Status OpenCLDevice::bindObject(MemoryObject kind, void *object, size_t bytes,
   size_t size = 0;
   cl_context other = nullptr;
   auto get = [&](cl_uint which, auto &value) {
-    return driver.getMemObjectInfo(buffer, which, sizeof(value), &value,
-                                   nullptr);
+    return getOne(driver.getMemObjectInfo, buffer, which, value);
   };
   for (cl_int result : {get(CL_MEM_TYPE, type), get(CL_MEM_FLAGS, flags),
                         get(CL_MEM_SIZE, size), get(CL_MEM_CONTEXT, other)})
@@ -579,8 +587,7 @@ Status OpenCLDevice::checkQueue(void *other) {
   cl_device_id itsDevice = nullptr;
   cl_bitfield properties = 0;
   auto get = [&](cl_uint which, auto &value) {
-    return driver.getCommandQueueInfo(theirs, which, sizeof(value), &value,
-                                      nullptr);
+    return getOne(driver.getCommandQueueInfo, theirs, which, value);
   };
   if (!theirs)
     return Status(StatusCode::InvalidArgument,
@@ -731,7 +738,7 @@ DriverResult OpenCLDevice::setArgument(cl_kernel kernel, cl_uint index,
       return {"clSetKernelArg (within a cl_mem)",
               CL_MISALIGNED_SUB_BUFFER_OFFSET};
     return {"clSetKernelArg",
-            driver.setKernelArg(kernel, index, sizeof(object->buffer),
+            driver.setKernelArg(kernel, index, sizeof(cl_mem),
                                 static_cast<const void *>(&object->buffer))};
   }
   if (usesUsm())
@@ -813,9 +820,8 @@ tessera::runtime::openOpenCLDeviceOn(const OpenCLDriver &driver,
   if (std::find(devices.begin(), devices.end(), device) == devices.end())
     return invalid("the cl_device_id is none of the cl_context's");
   cl_platform_id platform = nullptr;
-  if ((result =
-           driver.getDeviceInfo(device, CL_DEVICE_PLATFORM, sizeof(platform),
-                                static_cast<void *>(&platform), nullptr)))
+  result = getOne(driver.getDeviceInfo, device, CL_DEVICE_PLATFORM, platform);
+  if (result)
     return invalid("it is no cl_device_id: " +
                    OpenCLDriver::describe("clGetDeviceInfo", result));
   Abilities abilities = query(driver, platform, device);

@@ -133,7 +133,8 @@ static void initialize() {
   if (const char *waits = std::getenv("TESSERA_FAKE_ZE_LOSE");
       waits && !world->isInitialized) {
     state().failures["zeEventHostSynchronize"] = ZE_RESULT_ERROR_DEVICE_LOST;
-    state().failAfter["zeEventHostSynchronize"] = std::atoi(waits);
+    state().failAfter["zeEventHostSynchronize"] =
+        static_cast<int>(std::strtol(waits, nullptr, 10));
   }
   world->isInitialized = true;
 }

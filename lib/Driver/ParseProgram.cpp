@@ -9,38 +9,55 @@
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Parser/Parser.h"
 #include "llvm/ADT/StringExtras.h"
+#include <optional>
 
 using namespace mlir;
 using namespace mlir::tessera;
 
 namespace {
 
-/// Looks for lists of integers behind `permutation =` and `dimensions =` of
-/// linalg.transpose, linalg.broadcast and linalg.reduce that are none: MLIR
-/// 22's parser of these dereferences a null attribute then.
-class ListCheck {
-public:
-  explicit ListCheck(StringRef text) : rest(text) {}
+/// A mistake of a text.
+struct Mistake {
+  const char *place;
+  const char *message;
+};
 
-  /// Where something else stands in a list; null if nothing does.
-  const char *find() {
-    bool isOfInterest = false;
+/// Looks for what MLIR 22's parser does not survive: it dereferences null or
+/// asks for memory without end. All else is left to it.
+class TextCheck {
+public:
+  explicit TextCheck(StringRef text) : rest(text) {}
+
+  std::optional<Mistake> find() {
+    bool hasList = false;
     while (!rest.empty()) {
       skipBlanks();
+      if (rest.consume_front("%")) {
+        if (const char *wrong = checkValue())
+          return Mistake{wrong, "no op has so many results"};
+        continue;
+      }
       StringRef word = rest.take_while(isPartOfName);
       if (word.empty()) {
         skipOther();
         continue;
       }
       rest = rest.drop_front(word.size());
+      const char *wrong = nullptr;
+      if (word == "array")
+        wrong = checkArray();
+      if (wrong)
+        return Mistake{wrong, "an array's elements are integers or floats of a "
+                              "fixed width, as in array<i64: 1, 2>"};
       if (word.starts_with("linalg."))
-        isOfInterest = word == "linalg.transpose" ||
-                       word == "linalg.broadcast" || word == "linalg.reduce";
-      else if (isOfInterest && (word == "permutation" || word == "dimensions"))
-        if (const char *wrong = checkList())
-          return wrong;
+        hasList = word == "linalg.transpose" || word == "linalg.broadcast" ||
+                  word == "linalg.reduce";
+      else if (hasList && (word == "permutation" || word == "dimensions"))
+        wrong = checkList();
+      if (wrong)
+        return Mistake{wrong, "expected a list of integers, as in [1, 0]"};
     }
-    return nullptr;
+    return std::nullopt;
   }
 
 private:
@@ -78,7 +95,31 @@ private:
     return rest.consume_front(StringRef(&c, 1));
   }
 
-  /// Behind the name: where it is no list of integers.
+  /// Behind the %: where the number of an op's result is one that no op has.
+  /// The parser makes room for as many when it comes first.
+  const char *checkValue() {
+    constexpr uint64_t most = 1 << 20;
+    rest = rest.drop_while([](char c) { return isPartOfName(c) || c == '-'; });
+    if (!rest.consume_front("#"))
+      return nullptr;
+    StringRef digits = rest.take_while(llvm::isDigit);
+    uint64_t number = 0;
+    // No number is an error that the parser tells of.
+    if (!digits.empty() && (digits.getAsInteger(10, number) || number > most))
+      return digits.data();
+    return nullptr;
+  }
+
+  /// Behind `array`: the element type, where it is `index`.
+  const char *checkArray() {
+    if (!consume('<'))
+      return nullptr;
+    skipBlanks();
+    return rest.take_while(isPartOfName) == "index" ? rest.data() : nullptr;
+  }
+
+  /// Behind the name: where it is no list of integers, of which these ops' own
+  /// parsers make null.
   const char *checkList() {
     // It is a name only, or an error that the parser tells of.
     if (!consume('='))
@@ -114,12 +155,12 @@ OwningOpRef<ModuleOp> mlir::tessera::parseProgram(llvm::SourceMgr &sources,
                                                   MLIRContext &context) {
   const llvm::MemoryBuffer &buffer =
       *sources.getMemoryBuffer(sources.getMainFileID());
-  if (const char *wrong = ListCheck(buffer.getBuffer()).find()) {
+  if (std::optional<Mistake> found = TextCheck(buffer.getBuffer()).find()) {
     auto [line, column] = sources.getLineAndColumn(
-        llvm::SMLoc::getFromPointer(wrong), sources.getMainFileID());
+        llvm::SMLoc::getFromPointer(found->place), sources.getMainFileID());
     emitError(FileLineColLoc::get(&context, buffer.getBufferIdentifier(), line,
                                   column))
-        << "expected a list of integers, as in [1, 0]";
+        << found->message;
     return nullptr;
   }
   return parseSourceFile<ModuleOp>(sources, ParserConfig(&context));

@@ -7,6 +7,7 @@
 #include "Driver/Bundler.h"
 
 #include "Dialect/Tessera/Target/Emulation.h"
+#include "Dialect/Tessera/Target/ReportedChip.h"
 #include "Driver/EntrySignature.h"
 
 #include "llvm/TargetParser/Host.h"
@@ -68,7 +69,9 @@ compileVariant(ModuleOp module, CompileOptions options,
     return failure();
   runtime::ProgramVariant variant;
   variant.target = options.target;
-  variant.chip = options.chip;
+  // The runtime, which has no table of chips, compares it with what a device
+  // reports.
+  variant.chip = getReportedDescription(options.target, options.chip).str();
   variant.host = spellHost(options);
   variant.entries = std::move(*entries);
   variant.imageKind = program->image.kind;

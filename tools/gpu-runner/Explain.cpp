@@ -228,9 +228,7 @@ void runner::explain(const compiler::CompiledProgram &program,
   if (!device && !compiler::isEmulated(chip))
     report.root["executed_on"] = chip.executedOn;
   report.root["compile"] = std::move(stages);
-  report.root["cache"] = cache.kind == CacheUse::Hit    ? "hit"
-                         : cache.kind == CacheUse::Miss ? "miss"
-                                                        : "off";
+  report.root["cache"] = getCacheKind(cache);
   if (cache.kind != CacheUse::Off)
     report.root["cache_key"] = cache.key;
   if (cache.kind != CacheUse::Miss)
@@ -262,6 +260,12 @@ void runner::printTimes(ArrayRef<compiler::StageTime> times,
   os << "\n";
   if (cache.kind == CacheUse::Miss)
     os << "cache: not from it (" << cache.key << "): " << cache.why << "\n";
+}
+
+StringRef runner::getCacheKind(const CacheUse &cache) {
+  return cache.kind == CacheUse::Hit    ? "hit"
+         : cache.kind == CacheUse::Miss ? "miss"
+                                        : "off";
 }
 
 void runner::printCacheUse(const CacheUse &cache, llvm::raw_ostream &os) {

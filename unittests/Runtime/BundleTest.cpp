@@ -125,6 +125,17 @@ TEST(Bundle, TheBestVariantIsSelected) {
             std::string::npos);
 }
 
+TEST(Bundle, ProductsOfADeviceHaveNoOrder) {
+  Bundle bundle;
+  bundle.variants = {makeVariant(
+      "vulkan", "s8-w32-t64-m8n8k8.f32.f16-m8n8k8.s32.s8", KernelImage::SPIRV)};
+  EXPECT_EQ(select(bundle, "vulkan", "s8-w32-t64-m8n8k8.s32.s8-m8n8k8.f32.f16"),
+            bundle.variants[0].chip);
+  EXPECT_NE(
+      select(bundle, "vulkan", "s8-w32-t64-m8n8k8.s32.s8").find("no code"),
+      std::string::npos);
+}
+
 TEST(Bundle, CodeForAnotherProcessorIsRefused) {
   Bundle bundle;
   bundle.variants = {makeVariant("cuda", "sm_80", KernelImage::PTX)};

@@ -354,6 +354,8 @@ static std::string describe(const runtime::Bundle &bundle) {
                  (product.matrixUnit ? "" : ", not on a matrix unit");
       if (!kernel.schedule.empty())
         lines += "; " + kernel.schedule;
+      if (!kernel.scheduleOrigin.empty())
+        lines += "; " + kernel.scheduleOrigin;
     }
   }
   return text + lines;

@@ -86,6 +86,7 @@ compileVariant(ModuleOp module, CompileOptions options,
     runtime::KernelRecord &record = variant.kernels.emplace_back();
     record.name = kernel.name;
     record.schedule = kernel.schedule;
+    record.scheduleOrigin = kernel.scheduleOrigin;
     for (const ProductReport &product : program->products)
       if (product.kernel == kernel.name)
         record.products.push_back({product.product, product.instruction,

@@ -43,8 +43,8 @@ void visit(Archive &archive, ProductRecord &record) {
 }
 
 template <typename Archive> void visit(Archive &archive, KernelRecord &record) {
-  auto &[name, schedule, products] = record;
-  visitAll(archive, name, schedule, products);
+  auto &[name, schedule, scheduleOrigin, products] = record;
+  visitAll(archive, name, schedule, scheduleOrigin, products);
 }
 
 template <typename Archive>

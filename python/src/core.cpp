@@ -128,8 +128,7 @@ void *toPointer(uint64_t number) {
 Program compile(nb::bytes source, const std::string &target,
                 const std::optional<std::string> &entry,
                 const std::string &file, bool allowTf32, bool allowFastF8,
-                bool requireMma,
-                const std::optional<std::string> &scheduleDb) {
+                bool requireMma, const std::optional<std::string> &scheduleDb) {
   // Warnings are kept until Python's lock is held again.
   std::vector<std::string> warnings;
   TesseraCompileOptions options = {};

@@ -27,7 +27,8 @@ static ProgramVariant makeVariant(const std::string &target,
   entry.arguments[0].spelling = "memref<?x64xbf16>";
   entry.results.resize(1);
   variant.entries = {entry};
-  variant.kernels = {{"k", "#schedule", {{"16x16x16", "mma", true, "a:1:2"}}}};
+  variant.kernels = {
+      {"k", "#schedule", "tuned", {{"16x16x16", "mma", true, "a:1:2"}}}};
   return variant;
 }
 

@@ -47,6 +47,8 @@ namespace {
 struct OpenTask {
   std::unique_ptr<TaskData> data;
   std::vector<HostArray> expected;
+  /// What the last candidate computed.
+  std::vector<HostArray> outputs;
   bool isAdded = false, isExact = true;
 };
 
@@ -313,7 +315,7 @@ void MeasureWorker::go(const json::Object &head) {
     return;
   }
   trial = tryOnce(*device, *candidate.executable, **variant, *task.data,
-                  task.isAdded, task.isExact, *expected);
+                  task.isAdded, task.isExact, *expected, task.outputs);
   if (trial.outcome == Outcome::Measured) {
     TimingOptions timing;
     timing.slow = head.getNumber("slow").value_or(timing.slow);

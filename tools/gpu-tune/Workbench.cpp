@@ -81,17 +81,20 @@ Status TaskData::prepareOutputs(bool isAdded) {
 }
 
 Status TaskData::readOutputs(std::vector<HostArray> &outputs) {
-  outputs.clear();
+  size_t number = 0;
   for (auto [i, slot] : llvm::enumerate(signature.arguments)) {
     if (!slot.isBuffer() || !slot.mayWrite)
       continue;
-    HostArray output = arrays[i];
+    // New memory costs more than the copy.
+    if (number == outputs.size())
+      outputs.push_back(arrays[i]);
+    HostArray &output = outputs[number++];
     if (!output.data.empty())
-      if (Status status = device.copyToHost(
-              output.data.data(), buffers[i] + guardBytes, output.data.size());
+      if (Status status =
+              device.copyToHost(output.data.data(), buffers[i] + guardBytes,
+                                output.data.size());
           !status.ok())
         return status;
-    outputs.push_back(std::move(output));
   }
   return Status::success();
 }
@@ -186,7 +189,8 @@ static Status callOnce(runtime::Device &device, runtime::Executable &executable,
 Trial tune::tryOnce(runtime::Device &device, runtime::Executable &executable,
                     const runtime::ProgramVariant &variant, TaskData &data,
                     bool isAdded, bool isExact,
-                    const std::vector<HostArray> &expected) {
+                    const std::vector<HostArray> &expected,
+                    std::vector<HostArray> &outputs) {
   for (const runtime::KernelRecord &kernel : variant.kernels) {
     runtime::Expected<runtime::KernelResources> resources =
         device.resources(kernel.name.c_str());
@@ -201,7 +205,6 @@ Trial tune::tryOnce(runtime::Device &device, runtime::Executable &executable,
     status = callOnce(device, executable, data);
   if (status.ok())
     status = device.synchronize();
-  std::vector<HostArray> outputs;
   if (status.ok())
     status = data.readOutputs(outputs);
   std::string damage;

@@ -474,7 +474,8 @@ void Tuner::feedCompilers() {
                                 {"task", state.task->text.key},
                                 {"target", options.compile.target},
                                 {"chip", options.compile.chip},
-                                {"schedule", work->schedule}};
+                                {"schedule", work->schedule},
+                    {"ptxas", measurers.empty()}};
     if (compiler.known.insert(work->task).second)
       message.head["program"] = state.task->text.text;
     compiler.since = Clock::now();

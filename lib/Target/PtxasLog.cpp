@@ -46,7 +46,9 @@ static int64_t getThreads(StringRef ptx, StringRef kernel) {
     int64_t threads = 1;
     SmallVector<StringRef> sizes;
     head.drop_front(found + name.size())
-        .take_while([](char c) { return llvm::isDigit(c) || c == ',' || c == ' ' || c == '\t'; })
+        .take_while([](char c) {
+          return llvm::isDigit(c) || c == ',' || c == ' ' || c == '\t';
+        })
         .split(sizes, ',');
     for (StringRef size : sizes) {
       int64_t number;

@@ -118,7 +118,8 @@ static void explainCode(const compiler::CodeReport &code, bool hasScalars,
   if (code.vectorRegisters < 0)
     return;
   os << "  "
-     << count(code.vectorRegisters, hasScalars ? "vector register" : "register");
+     << count(code.vectorRegisters,
+              hasScalars ? "vector register" : "register");
   if (code.accumulationRegisters)
     os << " (" << code.accumulationRegisters << " for accumulation)";
   if (hasScalars)

@@ -72,8 +72,8 @@ public:
   int run();
 
 private:
-  void open(Message message);
-  void load(Message message);
+  void open(const Message &message);
+  void load(const Message &message);
   void go(const json::Object &head);
   void runFinal(Message message);
   bool answer(json::Object head) {
@@ -190,7 +190,7 @@ MeasureWorker::makeCandidate(const std::string &task, llvm::StringRef bytes) {
   return candidate;
 }
 
-void MeasureWorker::open(Message message) {
+void MeasureWorker::open(const Message &message) {
   std::string key = getText(message.head, "task");
   auto fail = [&](const std::string &why) {
     tasks.erase(key);
@@ -246,7 +246,7 @@ void MeasureWorker::answerTrial(int64_t id, const Trial &trial) {
       {"clockAfter", trial.clockAfter}});
 }
 
-void MeasureWorker::load(Message message) {
+void MeasureWorker::load(const Message &message) {
   int64_t id = message.head.getInteger("id").value_or(0);
   runtime::Expected<Candidate> candidate =
       makeCandidate(getText(message.head, "task"), message.bytes);
@@ -495,9 +495,9 @@ int MeasureWorker::run() {
   while (std::optional<Message> message = channel.receive()) {
     std::string op = getText(message->head, "op");
     if (op == "open")
-      open(std::move(*message));
+      open(*message);
     else if (op == "load")
-      load(std::move(*message));
+      load(*message);
     else if (op == "go")
       go(message->head);
     else if (op == "final")

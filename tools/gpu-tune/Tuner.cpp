@@ -475,7 +475,7 @@ void Tuner::feedCompilers() {
                                 {"target", options.compile.target},
                                 {"chip", options.compile.chip},
                                 {"schedule", work->schedule},
-                    {"ptxas", measurers.empty()}};
+                                {"ptxas", measurers.empty()}};
     if (compiler.known.insert(work->task).second)
       message.head["program"] = state.task->text.text;
     compiler.since = Clock::now();

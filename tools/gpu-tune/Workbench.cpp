@@ -90,9 +90,8 @@ Status TaskData::readOutputs(std::vector<HostArray> &outputs) {
       outputs.push_back(arrays[i]);
     HostArray &output = outputs[number++];
     if (!output.data.empty())
-      if (Status status =
-              device.copyToHost(output.data.data(), buffers[i] + guardBytes,
-                                output.data.size());
+      if (Status status = device.copyToHost(
+              output.data.data(), buffers[i] + guardBytes, output.data.size());
           !status.ok())
         return status;
   }

@@ -17,7 +17,8 @@ TEST(OccupancyTest, WorkgroupsOfAMultiprocessor) {
                                bytes);
   };
   // Figures of CUDA's occupancy calculator: bound by warps, by registers (which
-  // come by 8 to a thread), by workgroups, by memory with what the system keeps.
+  // come by 8 to a thread), by workgroups, by memory with what the system
+  // keeps.
   EXPECT_EQ(count("sm_90a", 32, 256, 0), 8);
   EXPECT_EQ(count("sm_90a", 168, 384, 0), 1);
   EXPECT_EQ(count("sm_80", 33, 256, 0), 6);

@@ -25,6 +25,9 @@ static constexpr double commonRate = 100e12, commonMemory = 1e12;
 static constexpr double cacheFactor = 2.5;
 /// A kernel's launch, and a barrier with its loop, in seconds.
 static constexpr double launch = 3e-6, stepOverhead = 60e-9;
+/// Of a thread that is a subgroup by itself: accumulators that fit its vector
+/// registers, and bytes from its caches for each operation that it could do.
+static constexpr double threadAccumulatorBytes = 1536, threadCacheBytes = 0.25;
 /// Threads that a processor has room for.
 static constexpr double residentThreads = 2048;
 
@@ -139,6 +142,11 @@ double MachineModel::estimate(const ScheduleNumbers &point) const {
   double reuse = sm * sn / (sm + sn);
   double efficiency =
       point[Entry::Group] > 1 ? 1.0 : std::min(0.75, reuse / (reuse + 24));
+  // A thread that is a subgroup by itself reads operands from its first cache,
+  // and has accumulators in registers as far as these go.
+  if (!chip.hasLanes())
+    efficiency = reuse / (reuse + 3) *
+                 std::min(1.0, threadAccumulatorBytes / (sm * sn * sumBytes));
   double compute = work / (rate / processors * efficiency);
   double traffic = batches * (bm * lhsBytes + bn * rhsBytes) * k * steps;
   traffic /= std::sqrt(get(Entry::ClusterM) * get(Entry::ClusterN));
@@ -146,6 +154,8 @@ double MachineModel::estimate(const ScheduleNumbers &point) const {
   double busy = std::min(tiles, processors * resident);
   // Few processors have more of it each.
   perProcessor *= std::min(4.0, std::max(1.0, processors * resident / busy));
+  if (!chip.hasLanes())
+    perProcessor = rate / processors * threadCacheBytes;
   double load = traffic / perProcessor * resident;
   double latency = steps * stepOverhead *
                    (stages >= 3   ? 1
@@ -159,6 +169,9 @@ double MachineModel::estimate(const ScheduleNumbers &point) const {
   double inner = stages >= 2 || resident > 1
                      ? std::max(compute * tilesOfUnit, load) + latency
                      : compute + load + latency;
+  // Who copies does not compute; without copies nobody waits.
+  if (!chip.hasLanes())
+    inner = compute * tilesOfUnit + (stages > 0 ? 2 * load + latency : load);
   double tile =
       inner + (point[Entry::Persistent] && stages >= 2 ? 0.3 : 1.0) * store;
   double time = launch + waves * tile;

@@ -23,8 +23,15 @@ Channel::~Channel() {
 }
 
 Channel::Channel(Channel &&other) noexcept
-    : file(other.file), buffer(std::move(other.buffer)) {
+    : file(other.file), buffer(std::move(other.buffer)), limit(other.limit) {
   other.file = -1;
+}
+
+Channel &Channel::operator=(Channel &&other) noexcept {
+  std::swap(file, other.file);
+  std::swap(buffer, other.buffer);
+  std::swap(limit, other.limit);
+  return *this;
 }
 
 static bool sendAll(int file, const char *data, size_t size) {
@@ -63,6 +70,8 @@ bool Channel::take() {
     ssize_t got = recv(file, block, sizeof(block), MSG_DONTWAIT);
     if (got > 0) {
       buffer.append(block, static_cast<size_t>(got));
+      if (limit && buffer.size() > limit)
+        return false;
       continue;
     }
     if (got < 0 && errno == EINTR)

@@ -5,12 +5,15 @@
 //===----------------------------------------------------------------------===//
 
 #include "Run.h"
+#include "Cluster.h"
 #include "RunOptions.h"
 #include "Tuner.h"
 #include "Values.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Format.h"
+#include "llvm/Support/raw_ostream.h"
 
 #include <random>
 
@@ -134,6 +137,32 @@ static json::Object report(const TaskState &state, llvm::raw_ostream &os,
   return object;
 }
 
+/// Prints where other hosts find the run, and leaves it in a file.
+static llvm::Expected<std::unique_ptr<Cluster>>
+listenForHosts(const RunOptions &options) {
+  llvm::Expected<std::unique_ptr<Cluster>> cluster =
+      Cluster::create(*options.listen);
+  if (!cluster)
+    return cluster.takeError();
+  llvm::errs() << "other hosts join by: gpu-tune join "
+               << (*cluster)->getPlaces()
+               << " --token=" << (*cluster)->getToken() << "\n";
+  if (options.joinFile.empty())
+    return cluster;
+  // Whole or not there, and for nobody else.
+  llvm::Error error = llvm::writeToOutput(
+      options.joinFile, [&](llvm::raw_ostream &os) -> llvm::Error {
+        os << (*cluster)->getPlaces() << "\n" << (*cluster)->getToken() << "\n";
+        return llvm::Error::success();
+      });
+  if (error)
+    return std::move(error);
+  llvm::sys::fs::setPermissions(options.joinFile,
+                                llvm::sys::fs::owner_read |
+                                    llvm::sys::fs::owner_write);
+  return cluster;
+}
+
 int tune::runTune(ArrayRef<StringRef> arguments) {
   RunOptions options;
   int status = 0;
@@ -172,12 +201,22 @@ int tune::runTune(ArrayRef<StringRef> arguments) {
                << (options.jobs == 1 ? " process that compiles"
                                      : " processes that compile");
   if (options.devices.empty())
-    llvm::errs() << "; nothing is measured: " << options.noDevice;
+    llvm::errs() << "; nothing is measured"
+                 << (options.listen ? " here: " : ": ") << options.noDevice;
   llvm::errs() << "\n";
+  std::unique_ptr<Cluster> cluster;
+  if (options.listen) {
+    llvm::Expected<std::unique_ptr<Cluster>> made = listenForHosts(options);
+    if (!made)
+      return fail(made.takeError(), failedStatus);
+    cluster = std::move(*made);
+  }
   Tuner tuner(
       options, tasks,
       [&](tuning::SpaceValues &values) { applyConfig(config, values); },
       **database, *run);
+  if (cluster)
+    tuner.setCluster(*cluster);
   bool isGood = tuner.run();
 
   llvm::raw_ostream &os = options.json ? llvm::errs() : llvm::outs();
@@ -225,8 +264,10 @@ int tune::runTune(ArrayRef<StringRef> arguments) {
     llvm::outs() << llvm::formatv("{0:2}", json::Value(std::move(root))) << "\n";
   if (!isGood)
     return failedStatus;
-  if (options.devices.empty()) {
-    llvm::errs() << "note: nothing was measured: " << options.noDevice << "\n";
+  if (!tuner.hasMeasured()) {
+    llvm::errs() << "note: nothing was measured: " << options.noDevice
+                 << (cluster ? ", and no host that measures has joined" : "")
+                 << "\n";
     return noDeviceStatus;
   }
   return lost > 0 ? wrongStatus : 0;

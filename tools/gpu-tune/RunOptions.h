@@ -51,6 +51,10 @@ struct RunOptions {
   /// again, and nothing else; and the task, if it is one.
   std::optional<size_t> replay;
   std::string task;
+  /// Where other hosts are listened for; absent: they are not.
+  std::optional<std::string> listen;
+  /// The file in which the addresses and the token are left.
+  std::string joinFile;
   /// For tests: a planted fault, see `runMeasureWorker`.
   std::string fault;
 };

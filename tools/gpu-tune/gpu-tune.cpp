@@ -15,6 +15,10 @@
 //   Child         process each, with a
 //   Channel       line to it
 //   DeviceClock   the clock that a device runs at
+//   Process       one of them, here or on another host
+//   Cluster       the other hosts of a run, each with an agent,
+//   Join          which starts its processes there
+//   Socket        TCP between them
 //   Progress      what is told meanwhile
 //   Interrupt     the first Ctrl-C
 //   Arguments     the command line of a subcommand
@@ -32,6 +36,7 @@
 #include "Arguments.h"
 #include "Child.h"
 #include "Commands.h"
+#include "Join.h"
 #include "Run.h"
 #include "Workers.h"
 
@@ -58,6 +63,7 @@ static constexpr Subcommand subcommands[] = {
     {"run", runTune, "tunes programs and shapes (the word may be left out)"},
     {"space", runSpace, "says how many schedules there are, and what removes "
                         "others"},
+    {"join", runJoin, "works for a run on another host"},
     {"replay", runReplay, "measures what a database has again"},
     {"report", runReport, "writes a page with all there is to see"},
     {"best", runBest, "prints the best schedule of each task"},

@@ -38,7 +38,7 @@ namespace json = llvm::json;
 namespace runtime = ::tessera::runtime;
 
 /// Seconds for each address, and for the run to answer.
-static constexpr double connectLimit = 3, answerLimit = 10;
+static constexpr double connectLimit = 3, answerLimit = 60;
 
 static std::string getText(const json::Object &head, StringRef name) {
   auto text = head.getString(name);

@@ -6,6 +6,8 @@
 
 #include "Run.h"
 #include "Cluster.h"
+#include "Join.h"
+#include "Mpi.h"
 #include "RunOptions.h"
 #include "Tuner.h"
 #include "Values.h"
@@ -163,11 +165,23 @@ listenForHosts(const RunOptions &options) {
   return cluster;
 }
 
-int tune::runTune(ArrayRef<StringRef> arguments) {
-  RunOptions options;
+/// Rank 0, or the only process.
+static int tuneFirst(ArrayRef<StringRef> arguments, RunOptions options,
+                     std::optional<Ranks> ranks) {
   int status = 0;
   if (!parseRunOptions(arguments, RunCommand::Run, options, status))
     return status;
+  if (ranks && !options.listen)
+    options.listen = "";
+  std::unique_ptr<Cluster> cluster;
+  if (options.listen) {
+    llvm::Expected<std::unique_ptr<Cluster>> made = listenForHosts(options);
+    if (!made)
+      return fail(made.takeError(), failedStatus);
+    cluster = std::move(*made);
+  }
+  if (ranks)
+    ranks->tell(cluster->getPlaces() + "\n" + cluster->getToken());
   mlir::MLIRContext context;
   std::vector<Task> tasks;
   tuning::SpaceConfig config;
@@ -204,13 +218,6 @@ int tune::runTune(ArrayRef<StringRef> arguments) {
     llvm::errs() << "; nothing is measured"
                  << (options.listen ? " here: " : ": ") << options.noDevice;
   llvm::errs() << "\n";
-  std::unique_ptr<Cluster> cluster;
-  if (options.listen) {
-    llvm::Expected<std::unique_ptr<Cluster>> made = listenForHosts(options);
-    if (!made)
-      return fail(made.takeError(), failedStatus);
-    cluster = std::move(*made);
-  }
   Tuner tuner(
       options, tasks,
       [&](tuning::SpaceValues &values) { applyConfig(config, values); },
@@ -271,6 +278,52 @@ int tune::runTune(ArrayRef<StringRef> arguments) {
     return noDeviceStatus;
   }
   return lost > 0 ? wrongStatus : 0;
+}
+
+/// Any other rank: an agent, with what of the command line is for one. Rank 0
+/// judges the rest of it.
+static int tuneAsAgent(ArrayRef<StringRef> arguments, const Launch &launch,
+                       Ranks ranks) {
+  JoinOptions options;
+  options.jobs = countCoresOf(launch);
+  // Rank 0 may have to read programs first.
+  options.wait = 60;
+  options.ignoresInterrupt = true;
+  bool isWrong = false;
+  for (StringRef argument : arguments) {
+    auto [name, value] = argument.split('=');
+    if (name == "--jobs")
+      isWrong |= value.getAsInteger(10, options.jobs);
+    else if (name == "--measurers")
+      isWrong |= value.getAsInteger(10, options.measurers);
+    else if (name == "--devices")
+      isWrong |= !parseDevices(value, options);
+  }
+  std::string heard = ranks.hear();
+  auto [places, token] = StringRef(heard).split('\n');
+  // It has said why there is no run.
+  if (isWrong || places.empty())
+    return 0;
+  llvm::SmallVector<StringRef> list;
+  places.split(list, ',');
+  for (StringRef place : list)
+    options.places.push_back(place.str());
+  options.token = token.str();
+  return joinRun(options);
+}
+
+int tune::runTune(ArrayRef<StringRef> arguments) {
+  RunOptions options;
+  std::optional<Launch> launch = findLaunch();
+  if (!launch)
+    return tuneFirst(arguments, options, std::nullopt);
+  llvm::Expected<std::optional<Ranks>> ranks = Ranks::create(*launch);
+  if (!ranks)
+    return fail(ranks.takeError(), failedStatus);
+  if (*ranks && (*ranks)->getRank() > 0)
+    return tuneAsAgent(arguments, *launch, std::move(**ranks));
+  options.cores = countCoresOf(*launch);
+  return tuneFirst(arguments, options, std::move(*ranks));
 }
 
 //===----------------------------------------------------------------------===//

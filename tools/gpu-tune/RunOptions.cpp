@@ -87,7 +87,7 @@ bool tune::parseRunOptions(ArrayRef<StringRef> arguments, RunCommand command,
   std::vector<int> devices;
   std::optional<bool> share;
   bool isNone = false;
-  unsigned cores = countCores();
+  unsigned cores = options.cores ? options.cores : countCores();
   options.jobs = cores > 1 ? cores - 1 : 1;
   options.db = "tune.db";
   for (StringRef argument : arguments) {

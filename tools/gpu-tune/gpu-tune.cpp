@@ -19,6 +19,7 @@
 //   Cluster       the other hosts of a run, each with an agent,
 //   Join          which starts its processes there
 //   Socket        TCP between them
+//   Mpi           where a launcher starts them all
 //   Progress      what is told meanwhile
 //   Interrupt     the first Ctrl-C
 //   Arguments     the command line of a subcommand
@@ -40,6 +41,7 @@
 #include "Run.h"
 #include "Workers.h"
 
+#include "Driver/ProgramCache.h"
 #include "Tuning/Spelling.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -92,6 +94,8 @@ static void printHelp(llvm::raw_ostream &os) {
 
 int main(int argc, char **argv) {
   Child::setProgram(argc, argv);
+  // Before any driver is loaded: it is to be the same on all hosts.
+  (void)mlir::tessera::getCompilerIdentity();
   llvm::SmallVector<StringRef> args(argv + 1, argv + argc);
   if (args.empty()) {
     printHelp(llvm::errs());

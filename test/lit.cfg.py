@@ -153,7 +153,7 @@ if shutil.which("ip") and os.geteuid() == 0:
     # A link is made too: some sandboxes have namespaces and no veth.
     commands = (
         ["ip", "netns", "add", name],
-        ["ip", "-n", name, "link", "add", "a", "type", "veth", "peer", "name", "b"],
+        ["ip", "-n", name, "link", "add", "name", "a0", "type", "veth", "peer", "name", "b0"],
     )
     if all(subprocess.run(command, capture_output=True).returncode == 0 for command in commands):
         config.available_features.add("can-make-namespaces")

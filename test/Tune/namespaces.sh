@@ -18,7 +18,7 @@ trap finish EXIT
 # connect NAME NUMBER: a host with a link to the run's.
 connect() {
   ip netns add "$id-$1"
-  ip -n "$id-$1" link add up0 type veth peer name "$1" netns "$id-run"
+  ip -n "$id-$1" link add name up0 type veth peer name "$1" netns "$id-run"
   ip -n "$id-$1" address add "10.77.$2.2/24" dev up0
   ip -n "$id-$1" link set up0 up
   ip -n "$id-run" address add "10.77.$2.1/24" dev "$1"

@@ -64,13 +64,24 @@ bool Channel::send(const Message &message) {
          sendAll(file, message.bytes.data(), message.bytes.size());
 }
 
+/// Whether what has come may be the beginning of a message.
+bool Channel::isSound() const {
+  uint64_t sizes[2];
+  if (buffer.size() < sizeof(sizes))
+    return true;
+  std::memcpy(sizes, buffer.data(), sizeof(sizes));
+  uint64_t most = limit ? limit : mostBytes;
+  return sizes[0] <= most && sizes[1] <= most &&
+         (!limit || buffer.size() <= limit);
+}
+
 bool Channel::take() {
   char block[1 << 16];
   while (true) {
     ssize_t got = recv(file, block, sizeof(block), MSG_DONTWAIT);
     if (got > 0) {
       buffer.append(block, static_cast<size_t>(got));
-      if (limit && buffer.size() > limit)
+      if (!isSound())
         return false;
       continue;
     }

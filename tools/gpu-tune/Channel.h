@@ -53,6 +53,8 @@ public:
   std::optional<Message> next();
 
 private:
+  bool isSound() const;
+
   int file;
   std::string buffer;
   size_t limit = 0;

@@ -146,7 +146,7 @@ def killed_worker():
 
 def hung_worker():
     """One that hangs on another host is ended there, and the next candidate is tried."""
-    run = start_run("--trials=12", "--timeout=2", "--test-fault=hang:k = 64,")
+    run = start_run("--trials=6", "--timeout=2", "--test-fault=hang:k = 64,")
     agent = start_agent("--jobs=1")
     finish(run)
     finish(agent)

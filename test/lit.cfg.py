@@ -12,12 +12,15 @@
 #   can-validate-spirv  there is a spirv-val
 #   has-ocloc           there is Intel's offline compiler (%ocloc FILE.spv CHIP prints assembly);
 #                       `scripts/intel-compiler.sh --fetch` gets it
+#   can-run-mpi         there is an mpirun of Open MPI, and its libmpi.so.40
+#   can-make-namespaces network namespaces can be made here (root, and iproute2's ip)
 #   host-avx512         this machine's CPU has AVX-512
 #   asan                the tools under test were built with the address sanitizer
 #
 # A folder whose tests run on a device says `config.parallelism_group = "device"` in its
 # lit.local.cfg: they then run one at a time, since they would measure and starve each other.
 
+import ctypes
 import os
 import shlex
 import shutil
@@ -136,6 +139,25 @@ if nvdisasm:
     config.substitutions.append(("%nvdisasm", nvdisasm))
 if shutil.which("spirv-val", path=path):
     config.available_features.add("can-validate-spirv")
+
+if shutil.which("mpirun"):
+    version = subprocess.run(["mpirun", "--version"], capture_output=True, text=True).stdout
+    try:
+        ctypes.CDLL("libmpi.so.40", mode=os.RTLD_LAZY)
+        if "Open MPI" in version:
+            config.available_features.add("can-run-mpi")
+    except OSError:
+        pass
+if shutil.which("ip") and os.geteuid() == 0:
+    name = f"lit{os.getpid()}"
+    # A link is made too: some sandboxes have namespaces and no veth.
+    commands = (
+        ["ip", "netns", "add", name],
+        ["ip", "-n", name, "link", "add", "name", "a0", "type", "veth", "peer", "name", "b0"],
+    )
+    if all(subprocess.run(command, capture_output=True).returncode == 0 for command in commands):
+        config.available_features.add("can-make-namespaces")
+    subprocess.run(["ip", "netns", "delete", name], capture_output=True)
 
 try:
     with open("/proc/cpuinfo") as cpuinfo:

@@ -23,8 +23,15 @@ Channel::~Channel() {
 }
 
 Channel::Channel(Channel &&other) noexcept
-    : file(other.file), buffer(std::move(other.buffer)) {
+    : file(other.file), buffer(std::move(other.buffer)), limit(other.limit) {
   other.file = -1;
+}
+
+Channel &Channel::operator=(Channel &&other) noexcept {
+  std::swap(file, other.file);
+  std::swap(buffer, other.buffer);
+  std::swap(limit, other.limit);
+  return *this;
 }
 
 static bool sendAll(int file, const char *data, size_t size) {
@@ -57,12 +64,25 @@ bool Channel::send(const Message &message) {
          sendAll(file, message.bytes.data(), message.bytes.size());
 }
 
+/// Whether what has come may be the beginning of a message.
+bool Channel::isSound() const {
+  uint64_t sizes[2];
+  if (buffer.size() < sizeof(sizes))
+    return true;
+  std::memcpy(sizes, buffer.data(), sizeof(sizes));
+  uint64_t most = limit ? limit : mostBytes;
+  return sizes[0] <= most && sizes[1] <= most &&
+         (!limit || buffer.size() <= limit);
+}
+
 bool Channel::take() {
   char block[1 << 16];
   while (true) {
     ssize_t got = recv(file, block, sizeof(block), MSG_DONTWAIT);
     if (got > 0) {
       buffer.append(block, static_cast<size_t>(got));
+      if (!isSound())
+        return false;
       continue;
     }
     if (got < 0 && errno == EINTR)

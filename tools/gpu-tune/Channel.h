@@ -15,6 +15,7 @@
 #include "llvm/Support/JSON.h"
 #include <optional>
 #include <string>
+#include <utility>
 
 namespace tune {
 
@@ -29,9 +30,15 @@ public:
   explicit Channel(int file) : file(file) {}
   ~Channel();
   Channel(Channel &&other) noexcept;
-  Channel &operator=(Channel &&) = delete;
+  Channel &operator=(Channel &&other) noexcept;
 
   int getFile() const { return file; }
+  /// Gives the socket away.
+  int release() { return std::exchange(file, -1); }
+
+  /// From now on the other end is taken for gone when more bytes than these
+  /// wait: for one that nobody knows yet. 0: no limit.
+  void setLimit(size_t bytes) { limit = bytes; }
 
   /// False when the other end is gone.
   bool send(const Message &message);
@@ -46,8 +53,11 @@ public:
   std::optional<Message> next();
 
 private:
+  bool isSound() const;
+
   int file;
   std::string buffer;
+  size_t limit = 0;
 };
 
 } // namespace tune

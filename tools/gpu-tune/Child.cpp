@@ -58,13 +58,22 @@ std::unique_ptr<Child> Child::start(const std::vector<std::string> &arguments,
     why = std::string("socketpair: ") + std::strerror(errno);
     return nullptr;
   }
+  Channel own(ends[0]);
+  std::unique_ptr<Child> child = start(arguments, ends[1], why);
+  if (!child)
+    return nullptr;
+  child->channel = std::move(own);
+  return child;
+}
+
+std::unique_ptr<Child> Child::start(const std::vector<std::string> &arguments,
+                                    int line, std::string &why) {
   llvm::SmallString<128> log;
   int logFile;
   if (std::error_code error = llvm::sys::fs::createTemporaryFile(
           "gpu-tune-worker", "log", logFile, log)) {
     why = "a temporary file: " + error.message();
-    close(ends[0]);
-    close(ends[1]);
+    close(line);
     return nullptr;
   }
   std::vector<std::string> words = getProgram();
@@ -81,8 +90,7 @@ std::unique_ptr<Child> Child::start(const std::vector<std::string> &arguments,
   pid_t pid = fork();
   if (pid < 0) {
     why = std::string("fork: ") + std::strerror(errno);
-    close(ends[0]);
-    close(ends[1]);
+    close(line);
     close(logFile);
     return nullptr;
   }
@@ -96,22 +104,28 @@ std::unique_ptr<Child> Child::start(const std::vector<std::string> &arguments,
     dup2(nothing, STDIN_FILENO);
     dup2(logFile, STDOUT_FILENO);
     dup2(logFile, STDERR_FILENO);
-    if (ends[1] == channelFile)
+    if (line == channelFile)
       fcntl(channelFile, F_SETFD, 0);
     else
-      dup2(ends[1], channelFile);
+      dup2(line, channelFile);
     execv(file.c_str(), pointers.data());
     _exit(127);
   }
-  close(ends[1]);
+  close(line);
   close(logFile);
-  return std::unique_ptr<Child>(
-      new Child(pid, Channel(ends[0]), std::string(log)));
+  return std::unique_ptr<Child>(new Child(pid, std::string(log)));
 }
 
 Child::~Child() {
   if (pid > 0)
     (void)end(/*isGone=*/false);
+}
+
+bool Child::hasEnded() const {
+  siginfo_t info = {};
+  return waitid(P_PID, static_cast<id_t>(pid), &info,
+                WEXITED | WNOHANG | WNOWAIT) == 0 &&
+         info.si_pid == pid;
 }
 
 /// The end of what a worker printed, on one line.

@@ -7,7 +7,7 @@
 #ifndef GPU_TUNE_CHILD_H
 #define GPU_TUNE_CHILD_H
 
-#include "Channel.h"
+#include "Process.h"
 
 #include <chrono>
 #include <memory>
@@ -20,7 +20,7 @@ namespace tune {
 /// This program once more, as a worker: `gpu-tune worker ARGUMENTS`, with a
 /// channel to it. It does not outlive this process. What it prints goes to a
 /// file, of which the last words are told when it dies.
-class Child {
+class Child : public WorkerProcess {
 public:
   /// What `main` was given, for `start`: a program that was started by way of
   /// the dynamic loader starts itself in the same way.
@@ -29,20 +29,28 @@ public:
   /// Null, and the reason in `why`, if it cannot be started.
   static std::unique_ptr<Child> start(const std::vector<std::string> &arguments,
                                       std::string &why);
+  /// The same with `line`, a connected socket, as the channel: another process
+  /// is at its other end, and `getChannel` gives null. It is closed here.
+  static std::unique_ptr<Child> start(const std::vector<std::string> &arguments,
+                                      int line, std::string &why);
   /// Ends it.
-  ~Child();
+  ~Child() override;
   Child(const Child &) = delete;
   Child &operator=(const Child &) = delete;
 
-  Channel &getChannel() { return channel; }
+  Channel *getChannel() override {
+    return channel.getFile() < 0 ? nullptr : &channel;
+  }
+  /// Whether it has ended by itself.
+  bool hasEnded() const;
   /// Ends it now (SIGKILL), waits for it, and says how it ended: "signal 11
   /// (Segmentation fault)", with its last words. `isGone`: the channel has
   /// ended, so that it is dying by itself.
-  std::string end(bool isGone);
+  std::string end(bool isGone) override;
 
 private:
-  Child(pid_t pid, Channel channel, std::string log)
-      : pid(pid), channel(std::move(channel)), log(std::move(log)) {}
+  Child(pid_t pid, std::string log)
+      : pid(pid), channel(-1), log(std::move(log)) {}
 
   pid_t pid;
   Channel channel;

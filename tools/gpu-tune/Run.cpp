@@ -5,12 +5,17 @@
 //===----------------------------------------------------------------------===//
 
 #include "Run.h"
+#include "Cluster.h"
+#include "Join.h"
+#include "Mpi.h"
 #include "RunOptions.h"
 #include "Tuner.h"
 #include "Values.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Format.h"
+#include "llvm/Support/raw_ostream.h"
 
 #include <random>
 
@@ -134,11 +139,48 @@ static json::Object report(const TaskState &state, llvm::raw_ostream &os,
   return object;
 }
 
-int tune::runTune(ArrayRef<StringRef> arguments) {
-  RunOptions options;
+/// Prints where other hosts find the run, and leaves it in a file.
+static llvm::Expected<std::unique_ptr<Cluster>>
+listenForHosts(const RunOptions &options) {
+  llvm::Expected<std::unique_ptr<Cluster>> cluster =
+      Cluster::create(*options.listen);
+  if (!cluster)
+    return cluster.takeError();
+  llvm::errs() << "other hosts join by: gpu-tune join "
+               << (*cluster)->getPlaces()
+               << " --token=" << (*cluster)->getToken() << "\n";
+  if (options.joinFile.empty())
+    return cluster;
+  // Whole or not there, and for nobody else.
+  llvm::Error error = llvm::writeToOutput(
+      options.joinFile, [&](llvm::raw_ostream &os) -> llvm::Error {
+        os << (*cluster)->getPlaces() << "\n" << (*cluster)->getToken() << "\n";
+        return llvm::Error::success();
+      });
+  if (error)
+    return std::move(error);
+  llvm::sys::fs::setPermissions(
+      options.joinFile, llvm::sys::fs::owner_read | llvm::sys::fs::owner_write);
+  return cluster;
+}
+
+/// Rank 0, or the only process.
+static int tuneFirst(ArrayRef<StringRef> arguments, RunOptions options,
+                     std::optional<Ranks> ranks) {
   int status = 0;
   if (!parseRunOptions(arguments, RunCommand::Run, options, status))
     return status;
+  if (ranks && !options.listen)
+    options.listen = "";
+  std::unique_ptr<Cluster> cluster;
+  if (options.listen) {
+    llvm::Expected<std::unique_ptr<Cluster>> made = listenForHosts(options);
+    if (!made)
+      return fail(made.takeError(), failedStatus);
+    cluster = std::move(*made);
+  }
+  if (ranks)
+    ranks->tell(cluster->getPlaces() + "\n" + cluster->getToken());
   mlir::MLIRContext context;
   std::vector<Task> tasks;
   tuning::SpaceConfig config;
@@ -172,12 +214,15 @@ int tune::runTune(ArrayRef<StringRef> arguments) {
                << (options.jobs == 1 ? " process that compiles"
                                      : " processes that compile");
   if (options.devices.empty())
-    llvm::errs() << "; nothing is measured: " << options.noDevice;
+    llvm::errs() << "; nothing is measured"
+                 << (options.listen ? " here: " : ": ") << options.noDevice;
   llvm::errs() << "\n";
   Tuner tuner(
       options, tasks,
       [&](tuning::SpaceValues &values) { applyConfig(config, values); },
       **database, *run);
+  if (cluster)
+    tuner.setCluster(*cluster);
   bool isGood = tuner.run();
 
   llvm::raw_ostream &os = options.json ? llvm::errs() : llvm::outs();
@@ -225,11 +270,59 @@ int tune::runTune(ArrayRef<StringRef> arguments) {
                  << "\n";
   if (!isGood)
     return failedStatus;
-  if (options.devices.empty()) {
-    llvm::errs() << "note: nothing was measured: " << options.noDevice << "\n";
+  if (!tuner.hasMeasured()) {
+    llvm::errs() << "note: nothing was measured: " << options.noDevice
+                 << (cluster ? ", and no host that measures has joined" : "")
+                 << "\n";
     return noDeviceStatus;
   }
   return lost > 0 ? wrongStatus : 0;
+}
+
+/// Any other rank: an agent, with what of the command line is for one. Rank 0
+/// judges the rest of it.
+static int tuneAsAgent(ArrayRef<StringRef> arguments, const Launch &launch,
+                       Ranks ranks) {
+  JoinOptions options;
+  options.jobs = countCoresOf(launch);
+  // Rank 0 may have to read programs first.
+  options.wait = 60;
+  options.ignoresInterrupt = true;
+  bool isWrong = false;
+  for (StringRef argument : arguments) {
+    auto [name, value] = argument.split('=');
+    if (name == "--jobs")
+      isWrong |= value.getAsInteger(10, options.jobs);
+    else if (name == "--measurers")
+      isWrong |= value.getAsInteger(10, options.measurers);
+    else if (name == "--devices")
+      isWrong |= !parseDevices(value, options);
+  }
+  std::string heard = ranks.hear();
+  auto [places, token] = StringRef(heard).split('\n');
+  // It has said why there is no run.
+  if (isWrong || places.empty())
+    return 0;
+  llvm::SmallVector<StringRef> list;
+  places.split(list, ',');
+  for (StringRef place : list)
+    options.places.push_back(place.str());
+  options.token = token.str();
+  return joinRun(options);
+}
+
+int tune::runTune(ArrayRef<StringRef> arguments) {
+  RunOptions options;
+  std::optional<Launch> launch = findLaunch();
+  if (!launch)
+    return tuneFirst(arguments, options, std::nullopt);
+  llvm::Expected<std::optional<Ranks>> ranks = Ranks::create(*launch);
+  if (!ranks)
+    return fail(ranks.takeError(), failedStatus);
+  if (*ranks && (*ranks)->getRank() > 0)
+    return tuneAsAgent(arguments, *launch, std::move(**ranks));
+  options.cores = countCoresOf(*launch);
+  return tuneFirst(arguments, options, std::move(*ranks));
 }
 
 //===----------------------------------------------------------------------===//

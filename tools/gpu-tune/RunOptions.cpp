@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "RunOptions.h"
+#include "Join.h"
 #include "Work.h"
 
 #include "Driver/DeviceChip.h"
@@ -44,6 +45,11 @@ void tune::printRunHelp(llvm::raw_ostream &os) {
         "  --measurers=N           processes for each device (2): one "
         "measures, the\n"
         "                          others load meanwhile\n"
+        "  --listen[=ADDRESS:PORT] other hosts may join (gpu-tune join "
+        "--help); then\n"
+        "                          --jobs=0 and --devices=none are possible\n"
+        "  --join-file=FILE        the addresses and the token for them, "
+        "written there\n"
         "  --timeout=SECONDS       a candidate that takes longer hangs (20)\n"
         "  --leaders=N             candidates of the final comparison (5)\n"
         "  --share=time|equal      how tasks share the budget: by the time "
@@ -74,14 +80,6 @@ static std::optional<double> parseTime(StringRef text) {
   return value * factor;
 }
 
-/// The cores that this process may use.
-static unsigned countCores() {
-  cpu_set_t set;
-  if (sched_getaffinity(0, sizeof(set), &set) == 0)
-    return static_cast<unsigned>(CPU_COUNT(&set));
-  return std::max(1u, std::thread::hardware_concurrency());
-}
-
 bool tune::parseRunOptions(ArrayRef<StringRef> arguments, RunCommand command,
                            RunOptions &options, int &status) {
   bool isRun = command == RunCommand::Run,
@@ -96,7 +94,8 @@ bool tune::parseRunOptions(ArrayRef<StringRef> arguments, RunCommand command,
   StringRef target;
   std::vector<int> devices;
   std::optional<bool> share;
-  unsigned cores = countCores();
+  bool isNone = false;
+  unsigned cores = options.cores ? options.cores : countCores();
   options.jobs = cores > 1 ? cores - 1 : 1;
   options.db = "tune.db";
   for (StringRef argument : arguments) {
@@ -133,7 +132,7 @@ bool tune::parseRunOptions(ArrayRef<StringRef> arguments, RunCommand command,
         return false;
       options.trials = trials;
     } else if (name == "--jobs") {
-      if (!number(options.jobs, 1))
+      if (!number(options.jobs, 0))
         return false;
     } else if (name == "--measurers") {
       if (!number(options.measurers, 1))
@@ -153,6 +152,12 @@ bool tune::parseRunOptions(ArrayRef<StringRef> arguments, RunCommand command,
       if (value != "time" && value != "equal")
         return fail("--share=" + value + ": it is time or equal");
       share = value == "time";
+    } else if (name == "--listen" && command == RunCommand::Run) {
+      options.listen = value.str();
+    } else if (name == "--join-file" && command == RunCommand::Run) {
+      options.joinFile = value.str();
+    } else if (argument == "--devices=none") {
+      isNone = true;
     } else if (name == "--devices") {
       mlir::SmallVector<StringRef> parts;
       value.split(parts, ',');
@@ -236,6 +241,9 @@ bool tune::parseRunOptions(ArrayRef<StringRef> arguments, RunCommand command,
       break;
     options.devices.push_back(wanted);
   }
+  // The one here, if it is there, has said what its chip is.
+  if (isNone)
+    options.noDevice = "--devices=none";
   if (!options.noDevice.empty())
     options.devices.clear();
   if (!chip.empty())
@@ -250,6 +258,10 @@ bool tune::parseRunOptions(ArrayRef<StringRef> arguments, RunCommand command,
         llvm::join(compiler::getKnownChips(compiler::getChipTarget(kind),
                                            options.compile.chip),
                    ", "));
+  if (!options.joinFile.empty() && !options.listen)
+    options.listen = "";
+  if (options.jobs == 0 && !options.listen)
+    return fail("--jobs=0: nobody compiles; with --listen, other hosts may");
   if (isRun && !options.budget && !options.trials)
     return fail("how long? --budget=10m, or --trials=200 for each task");
   bool isShapes = llvm::none_of(options.work, [](const std::string &item) {

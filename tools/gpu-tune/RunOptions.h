@@ -51,6 +51,13 @@ struct RunOptions {
   /// again, and nothing else; and the task, if it is one.
   std::optional<size_t> replay;
   std::string task;
+  /// The cores that `jobs` is made of where it is not given; 0: those that this
+  /// process may use.
+  unsigned cores = 0;
+  /// Where other hosts are listened for; absent: they are not.
+  std::optional<std::string> listen;
+  /// The file in which the addresses and the token are left.
+  std::string joinFile;
   /// For tests: a planted fault, see `runMeasureWorker`.
   std::string fault;
 };

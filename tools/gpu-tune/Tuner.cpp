@@ -36,6 +36,11 @@ static constexpr double finalSeconds = 2.0, finalReserve = 3.5,
 static constexpr size_t firstCandidates = 24;
 /// Workers that die one after the other before any was of use.
 static constexpr unsigned mostFailures = 4;
+/// Seconds that a host has to say how a process of it ended; that nobody works
+/// before it is said, and before the final comparison is left out; and hosts
+/// that may go away with a candidate.
+static constexpr double dyingLimit = 30, waitLimit = 10, finalWait = 30;
+static constexpr unsigned mostHostsLost = 2;
 
 static std::string getText(const json::Object &head, llvm::StringRef name) {
   auto text = head.getString(name);
@@ -118,7 +123,12 @@ double Tuner::getSecondsLeft() const {
 bool Tuner::startCompiler(Compiler &compiler) {
   std::string why;
   compiler.known.clear();
-  compiler.child = Child::start({"compile"}, why);
+  compiler.dying.reset();
+  compiler.since = Clock::now();
+  if (compiler.host)
+    compiler.child = cluster->start(compiler.host, {"compile"});
+  else
+    compiler.child = Child::start({"compile"}, why);
   if (compiler.child)
     return true;
   progress.say("error: a worker that compiles cannot be started: " + why);
@@ -129,6 +139,7 @@ bool Tuner::startCompiler(Compiler &compiler) {
 bool Tuner::startMeasurer(Measurer &measurer) {
   std::string why;
   measurer.open.clear();
+  measurer.dying.reset();
   // Another one is to be asked.
   for (size_t task : measurer.checking)
     states[task].isAsked = false;
@@ -139,12 +150,22 @@ bool Tuner::startMeasurer(Measurer &measurer) {
                                         std::to_string(measurer.ordinal)};
   if (!options.fault.empty())
     arguments.push_back(options.fault);
-  measurer.child = Child::start(arguments, why);
+  if (measurer.host)
+    measurer.child = cluster->start(measurer.host, arguments);
+  else
+    measurer.child = Child::start(arguments, why);
   if (measurer.child)
     return true;
   progress.say("error: a worker that measures cannot be started: " + why);
   isBroken = true;
   return false;
+}
+
+std::string Tuner::describeDevice(const Measurer &measurer) const {
+  std::string text =
+      options.compile.target + ":" + std::to_string(measurer.ordinal);
+  return measurer.host ? text + " of host " + hostNames.at(measurer.host)
+                       : text;
 }
 
 void Tuner::lose(Compiler &compiler, bool isLate) {
@@ -160,9 +181,20 @@ void Tuner::lose(Compiler &compiler, bool isLate) {
     ++counts.failed;
     bool isOwn = !work.point;
     size_t task = work.task;
-    finish(work, makeRecord(work, Outcome::NotCompiled, error));
+    finish(work, makeRecord(work, Outcome::NotCompiled, error,
+                            getEnvironment(compiler)));
     if (isOwn)
       giveUp(task, error);
+  } else if (++compiler.failures >= mostFailures) {
+    if (compiler.host) {
+      progress.say("error: no process comes to compile on host " +
+                   hostNames[compiler.host] + ": " + how);
+      compiler.isRemoved = true;
+    } else {
+      progress.say("error: no process comes to compile: " + how);
+      isBroken = true;
+    }
+    return;
   }
   startCompiler(compiler);
 }
@@ -177,8 +209,8 @@ void Tuner::lose(Measurer &measurer, bool isLate) {
         isLate ? llvm::formatv("no end after {0} s", options.timeout).str()
                : "the process that ran it died: " + how;
     ++counts.failed;
-    finish(work,
-           makeRecord(work, isLate ? Outcome::Hung : Outcome::Crashed, error));
+    finish(work, makeRecord(work, isLate ? Outcome::Hung : Outcome::Crashed,
+                            error, measurer.environment));
   } else if (state == Measurer::Opening) {
     if (++measurer.failures >= 2) {
       giveUp(measurer.task, "its arrays cannot be set up: " +
@@ -200,12 +232,220 @@ void Tuner::lose(Measurer &measurer, bool isLate) {
     }
   } else if (state == Measurer::Starting &&
              ++measurer.failures >= mostFailures) {
-    progress.say("error: no process comes to use " + options.compile.target +
-                 ":" + std::to_string(measurer.ordinal) + ": " + how);
-    isBroken = true;
+    progress.say("error: no process comes to use " + describeDevice(measurer) +
+                 ": " + how);
+    if (measurer.host) {
+      uselessDevices.emplace(measurer.host, measurer.identity);
+      measurer.isRemoved = true;
+    } else {
+      isBroken = true;
+    }
     return;
   }
   startMeasurer(measurer);
+}
+
+template <typename Worker> void Tuner::hangUp(Worker &worker) {
+  if (worker.host)
+    worker.dying = Clock::now();
+  else
+    lose(worker, /*isLate=*/false);
+}
+
+/// Takes what workers have sent.
+template <typename Worker> void Tuner::serve(std::list<Worker> &workers) {
+  for (Worker &worker : workers) {
+    if (Channel *channel = worker.getChannel()) {
+      bool isThere = channel->take();
+      WorkerProcess *child = worker.child.get();
+      while (worker.child.get() == child && !worker.isRemoved) {
+        std::optional<Message> message = channel->next();
+        if (!message)
+          break;
+        handle(worker, std::move(*message));
+      }
+      if (!isThere && worker.child.get() == child && !worker.isRemoved &&
+          !isBroken)
+        hangUp(worker);
+    } else if (worker.child && !worker.isRemoved && worker.child->getEnd()) {
+      lose(worker, /*isLate=*/false);
+    }
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Other hosts
+//===----------------------------------------------------------------------===//
+
+void Tuner::setCluster(Cluster &hosts) {
+  cluster = &hosts;
+  cluster->setWork(options.compile.target, options.compile.chip);
+  cluster->setReport([this](const std::string &line) { progress.say(line); });
+}
+
+void Tuner::handleHosts() {
+  if (!cluster)
+    return;
+  for (const ClusterEvent &event : cluster->take()) {
+    if (event.kind == ClusterEvent::Gone) {
+      loseHost(event);
+      continue;
+    }
+    const Cluster::Host &host = *cluster->getHost(event.host);
+    hostNames[event.host] = host.name;
+    std::string line;
+    llvm::raw_string_ostream(line)
+        << "host " << host.name << " (" << host.address
+        << ") has joined: " << host.jobs
+        << (host.jobs == 1 ? " process that compiles, "
+                           : " processes that compile, ")
+        << host.devices.size()
+        << (host.devices.size() == 1 ? " device" : " devices");
+    progress.say(line);
+    for (const std::string &note : host.notes)
+      progress.say("note: host " + host.name + ": " + note);
+    for (const Cluster::Device &device : host.devices)
+      if (llvm::any_of(measurers, [&](const Measurer &measurer) {
+            return measurer.identity == device.identity;
+          }))
+        progress.say("note: host " + host.name + ": " + device.name +
+                     " is measured on by another process of that machine");
+    for (unsigned i = 0; i < host.jobs && !isSearchOver; ++i) {
+      Compiler &compiler = compilers.emplace_back();
+      compiler.host = event.host;
+      startCompiler(compiler);
+    }
+  }
+  assignDevices();
+}
+
+/// Each device is measured on by the processes of one host's agent, however
+/// many agents see it.
+void Tuner::assignDevices() {
+  for (const auto &[number, name] : hostNames) {
+    const Cluster::Host *host = cluster->getHost(number);
+    if (!host)
+      continue;
+    for (const Cluster::Device &device : host->devices) {
+      if (uselessDevices.count({number, device.identity}) ||
+          llvm::any_of(measurers, [&](const Measurer &measurer) {
+            return measurer.identity == device.identity;
+          }))
+        continue;
+      for (unsigned i = 0; i < host->measurers; ++i) {
+        Measurer &measurer = measurers.emplace_back();
+        measurer.host = number;
+        measurer.ordinal = device.ordinal;
+        measurer.identity = device.identity;
+        measurer.environment = environment;
+        measurer.environment.host = name;
+        startMeasurer(measurer);
+      }
+    }
+  }
+}
+
+/// What a host had in hand is tried again by another one.
+void Tuner::putBack(Pending work) {
+  TaskState &state = states[work.task];
+  if (!state.failure.empty() || getInterrupt()) {
+    --state.inHand;
+    return;
+  }
+  if (++work.hostsLost >= mostHostsLost) {
+    // It may be its doing; the other hosts are not to follow.
+    std::string error =
+        llvm::formatv("{0} hosts went away while they had it in "
+                      "hand",
+                      work.hostsLost)
+            .str();
+    ++counts.failed;
+    bool isOwn = !work.point;
+    size_t task = work.task;
+    finish(work, makeRecord(work, Outcome::Crashed, error, environment));
+    if (isOwn)
+      giveUp(task, error);
+    return;
+  }
+  if (!work.bundle.empty())
+    state.ready.push_front(std::move(work));
+  else if (!isSearchOver)
+    returned.push_back(std::move(work));
+  else
+    --state.inHand;
+}
+
+void Tuner::loseHost(const ClusterEvent &event) {
+  size_t count = 0;
+  auto take = [&](Seat &seat) {
+    if (seat.isRemoved || seat.host != event.host)
+      return false;
+    seat.isRemoved = true;
+    if (seat.work) {
+      ++count;
+      Pending work = std::move(*seat.work);
+      seat.work.reset();
+      putBack(std::move(work));
+    }
+    return true;
+  };
+  for (Compiler &compiler : compilers)
+    (void)take(compiler);
+  for (Measurer &measurer : measurers) {
+    if (!take(measurer))
+      continue;
+    for (size_t task : measurer.checking)
+      states[task].isAsked = false;
+    measurer.checking.clear();
+    if (measurer.state == Measurer::Comparing) {
+      ++count;
+      states[measurer.task].isFinalBegun = false;
+    }
+  }
+  std::string line;
+  llvm::raw_string_ostream(line)
+      << "warning: host " << hostNames[event.host] << " is gone (" << event.why
+      << "): " << count
+      << (count == 1 ? " candidate that it had in hand is tried again"
+                     : " candidates that it had in hand are tried again");
+  progress.say(line);
+  hostNames.erase(event.host);
+  compilers.remove_if([](const Compiler &one) { return one.isRemoved; });
+  measurers.remove_if([](const Measurer &one) { return one.isRemoved; });
+}
+
+/// Says when the run waits for hosts; leaves the final comparison out when
+/// nobody is left for it.
+void Tuner::noteWaiting() {
+  if (!cluster)
+    return;
+  bool isWaiting = measurers.empty() || (compilers.empty() && !isSearchOver);
+  if (!isWaiting) {
+    idleSince.reset();
+    isWaitSaid = false;
+    return;
+  }
+  Clock::time_point now = Clock::now();
+  if (!idleSince)
+    idleSince = now;
+  double waited = std::chrono::duration<double>(now - *idleSince).count();
+  if (isSearchOver && (waited > finalWait || getInterrupt())) {
+    for (TaskState &state : states) {
+      if (state.isDone || !state.failure.empty())
+        continue;
+      state.isDone = true;
+      progress.say("warning: " + state.task->text.description +
+                   ": no host is left that measures: the leaders are not "
+                   "compared");
+    }
+    return;
+  }
+  if (isWaitSaid || waited < waitLimit)
+    return;
+  isWaitSaid = true;
+  progress.say(std::string("note: no host ") +
+               (measurers.empty() ? "measures" : "compiles") +
+               "; the run waits for one to join");
 }
 
 void Tuner::checkTimes() {
@@ -213,10 +453,22 @@ void Tuner::checkTimes() {
   auto isLate = [&](Clock::time_point since, double limit) {
     return std::chrono::duration<double>(now - since).count() > limit;
   };
-  for (Compiler &compiler : compilers)
-    if (compiler.child && compiler.work && isLate(compiler.since, compileLimit))
+  auto isDying = [&](Seat &seat) {
+    if (seat.dying && isLate(*seat.dying, dyingLimit))
+      cluster->drop(seat.host, "it does not say how a process of it ended");
+    return seat.isRemoved || seat.dying.has_value();
+  };
+  for (Compiler &compiler : compilers) {
+    if (isDying(compiler) || !compiler.child)
+      continue;
+    bool isStarting = !compiler.child->getChannel();
+    if ((compiler.work && isLate(compiler.since, compileLimit)) ||
+        (isStarting && isLate(compiler.since, startLimit)))
       lose(compiler, /*isLate=*/true);
+  }
   for (Measurer &measurer : measurers) {
+    if (isDying(measurer) || !measurer.child)
+      continue;
     double limit = 0;
     switch (measurer.state) {
     case Measurer::Starting:
@@ -247,8 +499,16 @@ void Tuner::checkTimes() {
 // Records
 //===----------------------------------------------------------------------===//
 
+tuning::Environment Tuner::getEnvironment(const Compiler &compiler) const {
+  tuning::Environment where = environment;
+  if (compiler.host)
+    where.host = hostNames.at(compiler.host);
+  return where;
+}
+
 tuning::Record Tuner::makeRecord(const Pending &work, Outcome outcome,
-                                 std::string error) const {
+                                 std::string error,
+                                 const tuning::Environment &environment) const {
   tuning::Record record;
   record.task = {states[work.task].task->text.key, chipTarget,
                  options.compile.chip};
@@ -428,7 +688,7 @@ std::optional<Pending> Tuner::propose() {
   size_t waiting = 0;
   for (const TaskState &state : states)
     waiting += state.ready.size();
-  if (!measurers.empty() && waiting >= 2 * measurers.size() + compilers.size())
+  if (isMeasured && waiting >= 2 * measurers.size() + compilers.size())
     return std::nullopt;
   std::vector<std::pair<double, size_t>> order;
   for (auto [i, state] : llvm::enumerate(states)) {
@@ -459,14 +719,24 @@ std::optional<Pending> Tuner::propose() {
 }
 
 void Tuner::feedCompilers() {
+  isExhausted = false;
   if (!isResumed || isSearchOver)
     return;
   for (Compiler &compiler : compilers) {
-    if (!compiler.child || compiler.work)
+    Channel *channel = compiler.getChannel();
+    if (!channel || compiler.work)
       continue;
-    std::optional<Pending> work = propose();
-    if (!work)
+    std::optional<Pending> work;
+    if (returned.empty()) {
+      work = propose();
+    } else {
+      work = std::move(returned.front());
+      returned.pop_front();
+    }
+    if (!work) {
+      isExhausted = true;
       return;
+    }
     Message message;
     const TaskState &state = states[work->task];
     message.head = json::Object{{"op", "compile"},
@@ -480,8 +750,8 @@ void Tuner::feedCompilers() {
       message.head["program"] = state.task->text.text;
     compiler.since = Clock::now();
     compiler.work = std::move(work);
-    if (!compiler.child->getChannel().send(message))
-      lose(compiler, /*isLate=*/false);
+    if (!channel->send(message))
+      hangUp(compiler);
   }
 }
 
@@ -490,6 +760,7 @@ void Tuner::handle(Compiler &compiler, Message message) {
     return;
   Pending work = std::move(*compiler.work);
   compiler.work.reset();
+  compiler.failures = 0;
   TaskState &state = states[work.task];
   std::string error = getText(message.head, "error");
   work.chosen = getText(message.head, "chosen");
@@ -499,7 +770,8 @@ void Tuner::handle(Compiler &compiler, Message message) {
     ++counts.failed;
     bool isOwn = !work.point;
     size_t task = work.task;
-    finish(work, makeRecord(work, Outcome::NotCompiled, error));
+    finish(work, makeRecord(work, Outcome::NotCompiled, error,
+                            getEnvironment(compiler)));
     if (isOwn)
       giveUp(task, "it does not compile: " + error);
     return;
@@ -517,11 +789,13 @@ void Tuner::handle(Compiler &compiler, Message message) {
   std::string spills = getText(message.head, "spills");
   if (work.point && !spills.empty()) {
     ++counts.failed;
-    finish(work, makeRecord(work, Outcome::Spills, spills));
+    finish(work,
+           makeRecord(work, Outcome::Spills, spills, getEnvironment(compiler)));
     return;
   }
-  if (measurers.empty()) {
-    finish(work, makeRecord(work, Outcome::NotRun, options.noDevice));
+  if (!isMeasured) {
+    finish(work, makeRecord(work, Outcome::NotRun, options.noDevice,
+                            getEnvironment(compiler)));
     return;
   }
   if (!state.failure.empty()) {
@@ -538,9 +812,9 @@ void Tuner::handle(Compiler &compiler, Message message) {
 // Measuring
 //===----------------------------------------------------------------------===//
 
-bool Tuner::isDeviceBusy(int ordinal) const {
+bool Tuner::isDeviceBusy(const std::string &identity) const {
   return llvm::any_of(measurers, [&](const Measurer &measurer) {
-    return measurer.ordinal == ordinal &&
+    return measurer.identity == identity && !measurer.isRemoved &&
            (measurer.state == Measurer::Going ||
             measurer.state == Measurer::Comparing);
   });
@@ -562,8 +836,8 @@ void Tuner::openTask(Measurer &measurer, size_t index) {
   measurer.state = Measurer::Opening;
   measurer.task = index;
   measurer.since = Clock::now();
-  if (!measurer.child->getChannel().send(message))
-    lose(measurer, /*isLate=*/false);
+  if (!measurer.getChannel()->send(message))
+    hangUp(measurer);
 }
 
 void Tuner::give(Measurer &measurer, Pending work) {
@@ -575,13 +849,13 @@ void Tuner::give(Measurer &measurer, Pending work) {
   measurer.work = std::move(work);
   measurer.state = Measurer::Loading;
   measurer.since = Clock::now();
-  if (!measurer.child->getChannel().send(message))
-    lose(measurer, /*isLate=*/false);
+  if (!measurer.getChannel()->send(message))
+    hangUp(measurer);
 }
 
 void Tuner::feedMeasurers() {
   for (Measurer &measurer : measurers) {
-    if (!measurer.child)
+    if (!measurer.getChannel())
       continue;
     if (measurer.state == Measurer::Idle) {
       // Of the fullest queue, those of open tasks first.
@@ -606,7 +880,8 @@ void Tuner::feedMeasurers() {
       states[best].ready.pop_front();
       give(measurer, std::move(work));
     }
-    if (measurer.state == Measurer::Loaded && !isDeviceBusy(measurer.ordinal)) {
+    if (measurer.getChannel() && measurer.state == Measurer::Loaded &&
+        !isDeviceBusy(measurer.identity)) {
       const TaskState &state = states[measurer.work->task];
       Message message;
       double best = state.leaders.empty() ? 0 : state.leaders.front().time;
@@ -616,8 +891,8 @@ void Tuner::feedMeasurers() {
                                   {"slow", options.slowest}};
       measurer.state = Measurer::Going;
       measurer.since = Clock::now();
-      if (!measurer.child->getChannel().send(message))
-        lose(measurer, /*isLate=*/false);
+      if (!measurer.getChannel()->send(message))
+        hangUp(measurer);
     }
   }
 }
@@ -627,13 +902,25 @@ void Tuner::handle(Measurer &measurer, Message message) {
               error = getText(message.head, "error"),
               key = getText(message.head, "task");
   if (op == "ready") {
+    if (!error.empty() && measurer.host) {
+      progress.say("error: " + describeDevice(measurer) + ": " + error);
+      uselessDevices.emplace(measurer.host, measurer.identity);
+      measurer.isRemoved = true;
+      return;
+    }
     if (!error.empty()) {
       progress.say("error: " + error);
       isBroken = true;
       return;
     }
-    environment.device = getText(message.head, "device");
-    environment.driver = getText(message.head, "driver");
+    measurer.environment.device = getText(message.head, "device");
+    measurer.environment.driver = getText(message.head, "driver");
+    if (!isDeviceSeen) {
+      // What is resumed is of the first one's kind.
+      environment.device = measurer.environment.device;
+      environment.driver = measurer.environment.driver;
+    }
+    isDeviceSeen = true;
     measurer.state = Measurer::Idle;
     measurer.failures = 0;
     if (!isResumed)
@@ -693,7 +980,8 @@ void Tuner::takeResult(Measurer &measurer, const json::Object &head) {
   measurer.work.reset();
   Outcome outcome =
       tuning::parseOutcome(getText(head, "outcome")).value_or(Outcome::NotRun);
-  tuning::Record record = makeRecord(work, outcome, getText(head, "error"));
+  tuning::Record record =
+      makeRecord(work, outcome, getText(head, "error"), measurer.environment);
   record.times = getTimes(head.getArray("times"));
   Summary summary = summarize(record.times);
   record.median = summary.median;
@@ -741,13 +1029,13 @@ void Tuner::compareLeaders() {
     TaskState &state = states[i];
     if (state.isFinalBegun || state.isDone || !state.failure.empty())
       continue;
-    if (measurers.empty() || state.leaders.empty()) {
+    if (!isMeasured || state.leaders.empty()) {
       state.isDone = true;
       continue;
     }
     for (Measurer &measurer : measurers) {
-      if (!measurer.child || measurer.state != Measurer::Idle ||
-          isDeviceBusy(measurer.ordinal))
+      if (!measurer.getChannel() || measurer.state != Measurer::Idle ||
+          isDeviceBusy(measurer.identity))
         continue;
       if (!measurer.open.count(i)) {
         // Nobody else has it open either, or will not be free.
@@ -798,7 +1086,7 @@ void Tuner::compareLeaders() {
                                                {"sum", type(product.sum)},
                                                {"tf32", product.tf32}};
       }
-      if (int others = countRunning() - 2;
+      if (int others = measurer.host ? 0 : countRunning() - 2;
           others > static_cast<int>(options.jobs) / 2 + 1)
         progress.say("warning: " + std::to_string(others) +
                      " other processes of this machine are running while times "
@@ -807,8 +1095,8 @@ void Tuner::compareLeaders() {
       measurer.state = Measurer::Comparing;
       measurer.task = i;
       measurer.since = Clock::now();
-      if (!measurer.child->getChannel().send(message))
-        lose(measurer, /*isLate=*/false);
+      if (!measurer.getChannel()->send(message))
+        hangUp(measurer);
       break;
     }
   }
@@ -841,8 +1129,9 @@ void Tuner::takeFinal(Measurer &measurer, const json::Object &head) {
         work.chosen = leader.chosen;
       }
       std::string error = getText(*object, "error");
-      tuning::Record record = makeRecord(
-          work, error.empty() ? Outcome::Measured : Outcome::NotRun, error);
+      tuning::Record record =
+          makeRecord(work, error.empty() ? Outcome::Measured : Outcome::NotRun,
+                     error, measurer.environment);
       record.times = getTimes(object->getArray("times"));
       Summary summary = summarize(record.times);
       record.median = summary.median;
@@ -866,7 +1155,7 @@ void Tuner::takeFinal(Measurer &measurer, const json::Object &head) {
     return;
   tuning::Baseline baseline;
   baseline.task = {state.task->text.key, chipTarget, options.compile.chip};
-  baseline.environment = environment;
+  baseline.environment = measurer.environment;
   baseline.library = getText(head, "library");
   baseline.times = times;
   Summary summary = summarize(times);
@@ -906,16 +1195,22 @@ bool Tuner::run() {
     if (!startCompiler(compiler))
       return false;
   for (int ordinal : options.devices)
-    for (unsigned i = 0; i < options.measurers; ++i)
-      measurers.emplace_back().ordinal = ordinal;
+    for (unsigned i = 0; i < options.measurers; ++i) {
+      Measurer &measurer = measurers.emplace_back();
+      measurer.ordinal = ordinal;
+      measurer.identity = getMachineIdentity() + " " +
+                          getDeviceIdentity(options.compile.target, ordinal);
+      measurer.environment = environment;
+    }
   for (Measurer &measurer : measurers)
     if (!startMeasurer(measurer))
       return false;
-  if (measurers.empty())
+  isMeasured = cluster || !measurers.empty();
+  if (!isMeasured)
     resume();
 
   double reserve =
-      options.budget && !measurers.empty()
+      options.budget && isMeasured
           ? std::min(mostReserved * *options.budget,
                      finalReserve * static_cast<double>(states.size()))
           : 0;
@@ -925,11 +1220,8 @@ bool Tuner::run() {
     size_t inHand = 0;
     for (const TaskState &state : states)
       inHand += state.inHand;
-    if (!isSearchOver && isResumed) {
-      bool isIdle =
-          inHand == 0 && llvm::none_of(compilers, [](const auto &one) {
-            return one.work.has_value();
-          });
+    if (!isSearchOver && (isResumed || cluster)) {
+      bool isIdle = inHand == 0 && isExhausted;
       if (getInterrupt() || (options.budget && getSecondsLeft() <= reserve) ||
           isIdle) {
         isSearchOver = true;
@@ -948,6 +1240,9 @@ bool Tuner::run() {
           compiler.work.reset();
           compiler.child.reset();
         }
+        for (const Pending &work : returned)
+          --states[work.task].inHand;
+        returned.clear();
         continue;
       }
     }
@@ -959,37 +1254,22 @@ bool Tuner::run() {
 
     std::vector<pollfd> files;
     for (Compiler &compiler : compilers)
-      if (compiler.child)
-        files.push_back({compiler.child->getChannel().getFile(), POLLIN, 0});
+      if (Channel *channel = compiler.getChannel())
+        files.push_back({channel->getFile(), POLLIN, 0});
     for (Measurer &measurer : measurers)
-      if (measurer.child)
-        files.push_back({measurer.child->getChannel().getFile(), POLLIN, 0});
+      if (Channel *channel = measurer.getChannel())
+        files.push_back({channel->getFile(), POLLIN, 0});
+    if (cluster)
+      cluster->addFiles(files);
     poll(files.data(), files.size(), 100);
-    for (Compiler &compiler : compilers) {
-      if (!compiler.child)
-        continue;
-      bool isThere = compiler.child->getChannel().take();
-      while (compiler.child) {
-        std::optional<Message> message = compiler.child->getChannel().next();
-        if (!message)
-          break;
-        handle(compiler, std::move(*message));
-      }
-      if (!isThere && !isBroken)
-        lose(compiler, /*isLate=*/false);
-    }
-    for (Measurer &measurer : measurers) {
-      bool isThere = measurer.child->getChannel().take();
-      Child *child = measurer.child.get();
-      while (measurer.child.get() == child) {
-        std::optional<Message> message = child->getChannel().next();
-        if (!message)
-          break;
-        handle(measurer, std::move(*message));
-      }
-      if (!isThere && measurer.child.get() == child && !isBroken)
-        lose(measurer, /*isLate=*/false);
-    }
+    // What workers have sent comes before the news of how they, or their hosts,
+    // ended.
+    serve(compilers);
+    serve(measurers);
+    handleHosts();
+    noteWaiting();
+    compilers.remove_if([](const Compiler &one) { return one.isRemoved; });
+    measurers.remove_if([](const Measurer &one) { return one.isRemoved; });
     checkTimes();
     counts.pruned = 0;
     for (const TaskState &state : states)
@@ -1011,16 +1291,16 @@ void Tuner::waitForChecks() {
   while (isWaiting() && !measurers.empty() && !getInterrupt()) {
     std::vector<pollfd> files;
     for (Measurer &measurer : measurers)
-      if (measurer.child)
-        files.push_back({measurer.child->getChannel().getFile(), POLLIN, 0});
+      if (Channel *channel = measurer.getChannel())
+        files.push_back({channel->getFile(), POLLIN, 0});
     poll(files.data(), files.size(), 200);
     bool isAnyone = false;
     for (Measurer &measurer : measurers) {
-      if (!measurer.child)
+      Channel *channel = measurer.getChannel();
+      if (!channel)
         continue;
-      bool isThere = measurer.child->getChannel().take();
-      while (std::optional<Message> message =
-                 measurer.child->getChannel().next())
+      bool isThere = channel->take();
+      while (std::optional<Message> message = channel->next())
         handle(measurer, std::move(*message));
       if (!isThere)
         measurer.child.reset();

@@ -15,6 +15,7 @@
 #define GPU_TUNE_TUNER_H
 
 #include "Child.h"
+#include "Cluster.h"
 #include "Progress.h"
 #include "RunOptions.h"
 #include "Work.h"
@@ -23,6 +24,7 @@
 
 #include <deque>
 #include <functional>
+#include <list>
 #include <map>
 #include <memory>
 #include <set>
@@ -45,6 +47,8 @@ struct Pending {
   /// What the compiler made of it.
   std::string chosen, bundle;
   double compileTime = 0, expected = 0;
+  /// Hosts that went away while they had it in hand.
+  unsigned hostsLost = 0;
 };
 
 /// One task and how far it is.
@@ -93,6 +97,9 @@ public:
         const SpaceEditor &edit, tuning::Database &database, int64_t run);
   ~Tuner();
 
+  /// Has other hosts take part, which may come and go. It outlives the tuner.
+  void setCluster(Cluster &hosts);
+
   /// False after an error that ends the run, which was said. An interrupt ends
   /// the search, and has the leaders compared.
   bool run();
@@ -102,30 +109,45 @@ public:
   /// Candidates compiled in a second, by all workers while they had work.
   double getCompileRate() const;
   const tuning::Environment &getEnvironment() const { return environment; }
+  /// Whether any device came to be of use.
+  bool hasMeasured() const { return isDeviceSeen; }
 
 private:
   using Clock = std::chrono::steady_clock;
-  struct Compiler {
-    std::unique_ptr<Child> child;
+  /// What workers have in common.
+  struct Seat {
+    /// The host's number in the cluster; 0 is this one.
+    int host = 0;
+    std::unique_ptr<WorkerProcess> child;
     std::optional<Pending> work;
     Clock::time_point since;
+    /// Since when its connection has ended without its host saying how it died.
+    std::optional<Clock::time_point> dying;
+    /// How often it was started without coming to be of use.
+    unsigned failures = 0;
+    bool isRemoved = false;
+
+    /// Null while it is not to be talked to.
+    Channel *getChannel() {
+      return child && !dying && !isRemoved ? child->getChannel() : nullptr;
+    }
+  };
+  struct Compiler : Seat {
     /// Tasks whose programs it has.
     std::set<size_t> known;
   };
-  struct Measurer {
+  struct Measurer : Seat {
     enum State { Starting, Idle, Opening, Loading, Loaded, Going, Comparing };
     int ordinal = 0;
-    std::unique_ptr<Child> child;
+    /// By which its device is known among all hosts.
+    std::string identity;
+    tuning::Environment environment;
     State state = Starting;
-    std::optional<Pending> work;
-    Clock::time_point since;
     std::set<size_t> open;
     /// Of which it has been asked for the reference's word.
     std::set<size_t> checking;
     /// What it is doing it for (`Opening`, `Comparing`).
     size_t task = 0;
-    /// How often it was started without coming to be of use.
-    unsigned failures = 0;
   };
 
   bool isOver() const;
@@ -139,17 +161,29 @@ private:
   std::optional<Pending> proposeFor(size_t task);
   void give(Measurer &measurer, Pending work);
   void openTask(Measurer &measurer, size_t task);
-  bool isDeviceBusy(int ordinal) const;
+  bool isDeviceBusy(const std::string &identity) const;
   void handle(Compiler &compiler, Message message);
   void handle(Measurer &measurer, Message message);
   void takeResult(Measurer &measurer, const llvm::json::Object &head);
   void takeFinal(Measurer &measurer, const llvm::json::Object &head);
   void lose(Compiler &compiler, bool isLate);
   void lose(Measurer &measurer, bool isLate);
+  /// What a connection that has ended, or cannot be sent to, leads to.
+  template <typename Worker> void hangUp(Worker &worker);
+  template <typename Worker> void serve(std::list<Worker> &workers);
+  void handleHosts();
+  void loseHost(const ClusterEvent &event);
+  void assignDevices();
+  void putBack(Pending work);
+  void noteWaiting();
+  std::string describeDevice(const Measurer &measurer) const;
   void checkTimes();
   void finish(Pending work, tuning::Record record);
   tuning::Record makeRecord(const Pending &work, tuning::Outcome outcome,
-                            std::string error) const;
+                            std::string error,
+                            const tuning::Environment &environment) const;
+  /// Of a worker that compiles.
+  tuning::Environment getEnvironment(const Compiler &compiler) const;
   void giveUp(size_t task, const std::string &why);
   void resume();
   void waitForChecks();
@@ -162,8 +196,14 @@ private:
   /// The target by which chips are known ("opencl" for level-zero).
   std::string chipTarget;
   std::vector<TaskState> states;
-  std::vector<Compiler> compilers;
-  std::vector<Measurer> measurers;
+  std::list<Compiler> compilers;
+  std::list<Measurer> measurers;
+  /// Compiled by hosts that went away before they were done.
+  std::deque<Pending> returned;
+  Cluster *cluster = nullptr;
+  std::map<int, std::string> hostNames;
+  /// Devices of hosts on which no process came to be of use.
+  std::set<std::pair<int, std::string>> uselessDevices;
   tuning::Environment environment;
   Counts counts;
   Progress progress;
@@ -171,6 +211,14 @@ private:
   double compileSeconds = 0;
   int64_t nextId = 1;
   bool isBroken = false, isSearchOver = false, isResumed = false;
+  /// There are devices, or hosts that may have some.
+  bool isMeasured = false;
+  bool isDeviceSeen = false;
+  /// A worker that had nothing to do was given nothing.
+  bool isExhausted = false;
+  /// Since when nobody compiles or measures, and whether that was said.
+  std::optional<Clock::time_point> idleSince;
+  bool isWaitSaid = false;
 };
 
 } // namespace tune

@@ -15,6 +15,11 @@
 //   Child         process each, with a
 //   Channel       line to it
 //   DeviceClock   the clock that a device runs at
+//   Process       one of them, here or on another host
+//   Cluster       the other hosts of a run, each with an agent,
+//   Join          which starts its processes there
+//   Socket        TCP between them
+//   Mpi           where a launcher starts them all
 //   Progress      what is told meanwhile
 //   Interrupt     the first Ctrl-C
 //   Arguments     the command line of a subcommand
@@ -32,9 +37,11 @@
 #include "Arguments.h"
 #include "Child.h"
 #include "Commands.h"
+#include "Join.h"
 #include "Run.h"
 #include "Workers.h"
 
+#include "Driver/ProgramCache.h"
 #include "Tuning/Spelling.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -59,6 +66,7 @@ static constexpr Subcommand subcommands[] = {
     {"space", runSpace,
      "says how many schedules there are, and what removes "
      "others"},
+    {"join", runJoin, "works for a run on another host"},
     {"replay", runReplay, "measures what a database has again"},
     {"report", runReport, "writes a page with all there is to see"},
     {"best", runBest, "prints the best schedule of each task"},
@@ -87,6 +95,8 @@ static void printHelp(llvm::raw_ostream &os) {
 
 int main(int argc, char **argv) {
   Child::setProgram(argc, argv);
+  // Before any driver is loaded: it is to be the same on all hosts.
+  (void)mlir::tessera::getCompilerIdentity();
   llvm::SmallVector<StringRef> args(argv + 1, argv + argc);
   if (args.empty()) {
     printHelp(llvm::errs());

@@ -1,0 +1,271 @@
+//===- Cluster.cpp - Other hosts that take part in a run ------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Cluster.h"
+#include "Socket.h"
+
+#include "Driver/ProgramCache.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringExtras.h"
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+using namespace tune;
+namespace json = llvm::json;
+
+/// Seconds that a caller has to say who it is, and the bytes of it at most.
+static constexpr double greetingLimit = 10;
+static constexpr size_t greetingBytes = 1 << 16;
+/// Callers that have not said it yet, at most.
+static constexpr size_t mostGuests = 256;
+
+static std::string getText(const json::Object &head, llvm::StringRef name) {
+  auto text = head.getString(name);
+  return text ? text->str() : "";
+}
+
+std::string tune::getMachineIdentity() {
+  std::ifstream file("/proc/sys/kernel/random/boot_id");
+  std::string text;
+  file >> text;
+  return text;
+}
+
+std::string tune::getDeviceIdentity(const std::string &target, int ordinal) {
+  std::string text = target + ":";
+  llvm::SmallVector<const char *, 2> names;
+  if (target == "cuda")
+    names = {"CUDA_VISIBLE_DEVICES"};
+  else if (target == "hip")
+    names = {"ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES"};
+  for (const char *name : names) {
+    const char *value = std::getenv(name);
+    if (!value)
+      continue;
+    llvm::SmallVector<llvm::StringRef> list;
+    llvm::StringRef(value).split(list, ',');
+    if (static_cast<size_t>(ordinal) < list.size())
+      return text + list[static_cast<size_t>(ordinal)].trim().str();
+  }
+  return text + std::to_string(ordinal);
+}
+
+//===----------------------------------------------------------------------===//
+// RemoteWorker
+//===----------------------------------------------------------------------===//
+
+RemoteWorker::~RemoteWorker() { cluster.forget(*this); }
+
+std::string RemoteWorker::end(bool) { return how.value_or("ended"); }
+
+void Cluster::forget(const RemoteWorker &worker) {
+  workers.erase(worker.number);
+  auto found = members.find(worker.host);
+  // Whether it comes there is seen by the agent's own connection.
+  if (!worker.how && found != members.end())
+    (void)found->second.control.send(
+        {json::Object{{"op", "end"}, {"worker", worker.number}}, ""});
+}
+
+//===----------------------------------------------------------------------===//
+// Cluster
+//===----------------------------------------------------------------------===//
+
+llvm::Expected<std::unique_ptr<Cluster>>
+Cluster::create(const std::string &place) {
+  uint16_t port = 0;
+  llvm::Expected<int> listener = listenOn(place, port);
+  if (!listener)
+    return listener.takeError();
+  uint8_t random[16];
+  if (getrandom(random, sizeof(random), 0) != sizeof(random)) {
+    close(*listener);
+    return llvm::createStringError(llvm::inconvertibleErrorCode(),
+                                   "no random numbers for a token");
+  }
+  return std::unique_ptr<Cluster>(
+      new Cluster(*listener, llvm::join(getOwnPlaces(place, port), ","),
+                  llvm::toHex(random, /*LowerCase=*/true)));
+}
+
+Cluster::~Cluster() {
+  for (auto &[number, member] : members)
+    (void)member.control.send({json::Object{{"op", "done"}}, ""});
+  close(listener);
+}
+
+const Cluster::Host *Cluster::getHost(int host) const {
+  auto found = members.find(host);
+  return found == members.end() || !found->second.isReady ? nullptr
+                                                          : &found->second;
+}
+
+void Cluster::addFiles(std::vector<pollfd> &files) const {
+  files.push_back({listener, POLLIN, 0});
+  for (const Guest &guest : guests)
+    files.push_back({guest.channel.getFile(), POLLIN, 0});
+  for (const auto &[number, member] : members)
+    files.push_back({member.control.getFile(), POLLIN, 0});
+}
+
+void Cluster::accept() {
+  while (guests.size() < mostGuests) {
+    int file = accept4(listener, nullptr, nullptr, SOCK_CLOEXEC);
+    if (file < 0 && (errno == EINTR || errno == ECONNABORTED))
+      continue;
+    if (file < 0)
+      return;
+    watchConnection(file);
+    Guest &guest = guests.emplace_back(
+        Guest{Channel(file), getPeerAddress(file), Clock::now()});
+    guest.channel.setLimit(greetingBytes);
+  }
+}
+
+void Cluster::refuse(Guest &guest, const std::string &why) {
+  (void)guest.channel.send(
+      {json::Object{{"op", "refused"}, {"error", why}}, ""});
+  if (report)
+    report("note: a caller from " + guest.address + " was refused: " + why);
+}
+
+/// Compares without telling by the time how much of it is right.
+static bool isSame(const std::string &a, const std::string &b) {
+  if (a.size() != b.size())
+    return false;
+  int difference = 0;
+  for (auto [x, y] : llvm::zip_equal(a, b))
+    difference |= x ^ y;
+  return difference == 0;
+}
+
+void Cluster::greet(Guest &guest, const Message &message) {
+  const json::Object &head = message.head;
+  if (getText(head, "op") != "hello")
+    return refuse(guest, "it did not say hello");
+  if (head.getInteger("protocol").value_or(0) != clusterProtocol)
+    return refuse(guest, "it speaks another version of the protocol: start the "
+                         "same build of gpu-tune on all hosts");
+  if (!isSame(getText(head, "token"), token))
+    return refuse(guest, "its token is not this run's");
+  std::string build = mlir::tessera::getCompilerIdentity().str(),
+              other = getText(head, "build");
+  if (build != other)
+    return refuse(guest, "it is another build of gpu-tune (" + other +
+                             ", and the run is one of " + build +
+                             "): start the same build on all hosts");
+  guest.channel.setLimit(0);
+  if (getText(head, "kind") == "worker") {
+    auto found = workers.find(head.getInteger("worker").value_or(0));
+    // One that was ended meanwhile is not waited for any more.
+    if (found != workers.end() && !found->second->channel)
+      found->second->channel.emplace(std::move(guest.channel));
+    return;
+  }
+  Member member(std::move(guest.channel));
+  member.name = getText(head, "host");
+  member.address = guest.address;
+  if (member.control.send(
+          {json::Object{{"op", "welcome"}, {"target", target}, {"chip", chip}},
+           ""}))
+    members.emplace(nextHost++, std::move(member));
+}
+
+/// Whether it is to be told that the host has joined.
+bool Cluster::handle(Member &member, const Message &message) {
+  std::string op = getText(message.head, "op");
+  if (op == "died") {
+    auto found = workers.find(message.head.getInteger("worker").value_or(0));
+    if (found != workers.end())
+      found->second->how = getText(message.head, "how");
+    return false;
+  }
+  if (op != "offer" || member.isReady)
+    return false;
+  member.isReady = true;
+  member.jobs = static_cast<unsigned>(std::clamp<int64_t>(
+      message.head.getInteger("jobs").value_or(0), 0, 4096));
+  member.measurers = static_cast<unsigned>(std::clamp<int64_t>(
+      message.head.getInteger("measurers").value_or(0), 0, 64));
+  if (const json::Array *list = message.head.getArray("devices"))
+    for (const json::Value &value : *list)
+      if (const json::Object *object = value.getAsObject())
+        member.devices.push_back(
+            {static_cast<int>(object->getInteger("number").value_or(0)),
+             getText(*object, "identity"), getText(*object, "name")});
+  if (const json::Array *list = message.head.getArray("notes"))
+    for (const json::Value &value : *list)
+      if (auto text = value.getAsString())
+        member.notes.push_back(text->str());
+  return true;
+}
+
+std::vector<ClusterEvent> Cluster::take() {
+  std::vector<ClusterEvent> events;
+  accept();
+  for (auto guest = guests.begin(); guest != guests.end();) {
+    bool isThere = guest->channel.take();
+    std::chrono::duration<double> waited = Clock::now() - guest->since;
+    if (std::optional<Message> message = guest->channel.next())
+      greet(*guest, *message);
+    else if (isThere && waited.count() < greetingLimit) {
+      ++guest;
+      continue;
+    }
+    guest = guests.erase(guest);
+  }
+  for (auto place = members.begin(); place != members.end();) {
+    auto &[number, member] = *place;
+    bool isThere = member.whyDropped.empty() && member.control.take();
+    while (std::optional<Message> message = member.control.next())
+      if (handle(member, *message))
+        events.push_back({ClusterEvent::Joined, number, ""});
+    if (isThere) {
+      ++place;
+      continue;
+    }
+    if (member.isReady)
+      events.push_back({ClusterEvent::Gone, number,
+                        member.whyDropped.empty() ? "its connection ended"
+                                                  : member.whyDropped});
+    place = members.erase(place);
+  }
+  return events;
+}
+
+std::unique_ptr<RemoteWorker>
+Cluster::start(int host, const std::vector<std::string> &arguments) {
+  int64_t number = nextWorker++;
+  std::unique_ptr<RemoteWorker> worker(new RemoteWorker(*this, host, number));
+  workers[number] = worker.get();
+  auto found = members.find(host);
+  if (found != members.end()) {
+    json::Array list;
+    for (const std::string &argument : arguments)
+      list.push_back(argument);
+    // A host that is gone is seen by the end of its connection.
+    (void)found->second.control.send(
+        {json::Object{{"op", "start"},
+                      {"worker", number},
+                      {"arguments", std::move(list)}},
+         ""});
+  }
+  return worker;
+}
+
+void Cluster::drop(int host, const std::string &why) {
+  auto found = members.find(host);
+  if (found != members.end())
+    found->second.whyDropped = why;
+}

@@ -1,0 +1,168 @@
+//===- Cluster.h - Other hosts that take part in a run ----------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The run's process listens; on each other host an agent (`gpu-tune join`)
+// calls. All of it are messages of a channel. The agent's own connection, which
+// lasts as long as the host takes part:
+//
+//   agent   hello    kind "agent", protocol, token, build, host
+//   run     welcome  target, chip; or refused, with an error
+//   agent   offer    jobs, measurers, devices (number, identity, name), notes
+//   run     start    worker (its number), arguments
+//   run     end      worker
+//   agent   died     worker, how
+//   run     done     the run is over
+//
+// A worker that is started has a connection of its own, which the agent opens
+// with hello (kind "worker", worker, token, build) and hands to it; from there
+// on it is what a worker on this host has.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GPU_TUNE_CLUSTER_H
+#define GPU_TUNE_CLUSTER_H
+
+#include "Process.h"
+
+#include "llvm/Support/Error.h"
+
+#include <chrono>
+#include <functional>
+#include <list>
+#include <map>
+#include <memory>
+#include <poll.h>
+#include <vector>
+
+namespace tune {
+
+class Cluster;
+
+/// Of the messages between hosts.
+constexpr int64_t clusterProtocol = 1;
+
+/// By what hosts with the same memory are known: one that is restarted is
+/// another.
+std::string getMachineIdentity();
+
+/// By what a device is known among all processes of its machine: what the
+/// variables that choose devices make of its number.
+std::string getDeviceIdentity(const std::string &target, int ordinal);
+
+/// A process on another host.
+class RemoteWorker : public WorkerProcess {
+public:
+  ~RemoteWorker() override;
+  Channel *getChannel() override { return channel ? &*channel : nullptr; }
+  std::string end(bool isGone) override;
+  std::optional<std::string> getEnd() const override { return how; }
+
+private:
+  friend class Cluster;
+  RemoteWorker(Cluster &cluster, int host, int64_t number)
+      : cluster(cluster), host(host), number(number) {}
+
+  Cluster &cluster;
+  int host;
+  int64_t number;
+  std::optional<Channel> channel;
+  std::optional<std::string> how;
+};
+
+/// What came of a host since the last time.
+struct ClusterEvent {
+  enum Kind { Joined, Gone } kind;
+  int host;
+  /// Of one that is gone: why.
+  std::string why;
+};
+
+/// The hosts of a run. It outlives their workers.
+class Cluster {
+public:
+  struct Device {
+    int ordinal;
+    std::string identity, name;
+  };
+  struct Host {
+    std::string name, address;
+    unsigned jobs = 0, measurers = 0;
+    std::vector<Device> devices;
+    /// What it left out, and why.
+    std::vector<std::string> notes;
+  };
+
+  /// Listens where `--listen=PLACE` says.
+  static llvm::Expected<std::unique_ptr<Cluster>>
+  create(const std::string &place);
+  /// Tells the hosts that the run is over.
+  ~Cluster();
+
+  /// Where to call, as `gpu-tune join` takes it: "ADDRESS:PORT,ADDRESS:PORT".
+  const std::string &getPlaces() const { return places; }
+  /// What a caller has to know: 32 digits.
+  const std::string &getToken() const { return token; }
+
+  /// What the hosts work for; before the first `take`.
+  void setWork(std::string target, std::string chip) {
+    this->target = std::move(target);
+    this->chip = std::move(chip);
+  }
+  /// Where lines about callers that are refused go.
+  void setReport(std::function<void(const std::string &)> function) {
+    report = std::move(function);
+  }
+
+  void addFiles(std::vector<pollfd> &files) const;
+  /// Answers who calls, and takes what the hosts say, without waiting.
+  std::vector<ClusterEvent> take();
+
+  /// Of a host that has joined and is not gone; null otherwise.
+  const Host *getHost(int host) const;
+  /// Starts `gpu-tune worker ARGUMENTS` on a host. It connects later; if it
+  /// cannot, it is one that has ended.
+  std::unique_ptr<RemoteWorker>
+  start(int host, const std::vector<std::string> &arguments);
+  /// Ends the connection to a host that does not answer.
+  void drop(int host, const std::string &why);
+
+private:
+  friend class RemoteWorker;
+  using Clock = std::chrono::steady_clock;
+  struct Member : Host {
+    explicit Member(Channel control) : control(std::move(control)) {}
+    Channel control;
+    bool isReady = false;
+    std::string whyDropped;
+  };
+  struct Guest {
+    Channel channel;
+    std::string address;
+    Clock::time_point since;
+  };
+
+  Cluster(int listener, std::string places, std::string token)
+      : listener(listener), places(std::move(places)), token(std::move(token)) {
+  }
+  void accept();
+  void greet(Guest &guest, const Message &message);
+  void refuse(Guest &guest, const std::string &why);
+  bool handle(Member &member, const Message &message);
+  void forget(const RemoteWorker &worker);
+
+  int listener;
+  std::string places, token, target, chip;
+  std::function<void(const std::string &)> report;
+  std::list<Guest> guests;
+  std::map<int, Member> members;
+  std::map<int64_t, RemoteWorker *> workers;
+  int nextHost = 1;
+  int64_t nextWorker = 1;
+};
+
+} // namespace tune
+
+#endif // GPU_TUNE_CLUSTER_H

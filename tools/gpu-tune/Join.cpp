@@ -1,0 +1,404 @@
+//===- Join.cpp - A host that works for a run elsewhere -------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The agent decides nothing: it starts the workers that the run asks for, hands
+// each a connection of its own to the run, and tells how those ended that did
+// so by themselves. The messages are described in Cluster.h.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Join.h"
+#include "Child.h"
+#include "Cluster.h"
+#include "Interrupt.h"
+#include "Socket.h"
+
+#include "Driver/DeviceChip.h"
+#include "Driver/ProgramCache.h"
+#include "Runtime/Device.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <chrono>
+#include <map>
+#include <poll.h>
+#include <sched.h>
+#include <thread>
+#include <unistd.h>
+
+using namespace tune;
+using llvm::StringRef;
+namespace json = llvm::json;
+namespace runtime = ::tessera::runtime;
+
+/// Seconds for each address, and for the run to answer.
+static constexpr double connectLimit = 3, answerLimit = 60;
+
+static std::string getText(const json::Object &head, StringRef name) {
+  auto text = head.getString(name);
+  return text ? text->str() : "";
+}
+
+unsigned tune::countCores() {
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof(set), &set) == 0)
+    return static_cast<unsigned>(CPU_COUNT(&set));
+  return std::max(1u, std::thread::hardware_concurrency());
+}
+
+bool tune::parseDevices(StringRef value, JoinOptions &options) {
+  options.devices.reset();
+  options.isOwn = value == "own";
+  if (value == "all" || value == "own")
+    return true;
+  options.devices.emplace();
+  if (value == "none")
+    return true;
+  llvm::SmallVector<StringRef> parts;
+  value.split(parts, ',');
+  for (StringRef part : parts) {
+    int ordinal;
+    if (part.getAsInteger(10, ordinal) || ordinal < 0)
+      return false;
+    options.devices->push_back(ordinal);
+  }
+  return true;
+}
+
+//===----------------------------------------------------------------------===//
+// The agent
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+class Agent {
+public:
+  explicit Agent(const JoinOptions &options) : options(options), control(-1) {}
+  int run();
+
+private:
+  bool connect();
+  json::Object makeHello(StringRef kind) const;
+  void offer(const std::string &target, const std::string &chip);
+  void start(int64_t number, const json::Array *list);
+  void tellEnd(int64_t number, const std::string &how) {
+    (void)control.send(
+        {json::Object{{"op", "died"}, {"worker", number}, {"how", how}}, ""});
+  }
+
+  const JoinOptions &options;
+  Channel control;
+  /// The one that answered.
+  std::string place;
+  std::map<int64_t, std::unique_ptr<Child>> workers;
+};
+
+} // namespace
+
+json::Object Agent::makeHello(StringRef kind) const {
+  return json::Object{{"op", "hello"},
+                      {"kind", kind.str()},
+                      {"protocol", clusterProtocol},
+                      {"token", options.token},
+                      {"build", mlir::tessera::getCompilerIdentity().str()}};
+}
+
+/// Waits for a message, `seconds` at most.
+static std::optional<Message> receiveWithin(Channel &channel, double seconds) {
+  auto end =
+      std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
+  while (std::chrono::steady_clock::now() < end) {
+    pollfd wait = {channel.getFile(), POLLIN, 0};
+    poll(&wait, 1, 100);
+    bool isThere = channel.take();
+    if (std::optional<Message> message = channel.next())
+      return message;
+    if (!isThere)
+      break;
+  }
+  return std::nullopt;
+}
+
+/// Reaches the run, and tells what there is here. False after an error, which
+/// was said.
+bool Agent::connect() {
+  char name[256] = {};
+  gethostname(name, sizeof(name) - 1);
+  auto end = std::chrono::steady_clock::now() +
+             std::chrono::duration<double>(options.wait);
+  while (true) {
+    std::string why;
+    for (const std::string &one : options.places) {
+      llvm::Expected<int> file = connectTo(one, connectLimit);
+      if (!file) {
+        why += (why.empty() ? "" : "; ") + llvm::toString(file.takeError());
+        continue;
+      }
+      control = Channel(*file);
+      json::Object hello = makeHello("agent");
+      hello["host"] = name;
+      std::optional<Message> answer;
+      if (control.send({std::move(hello), ""}))
+        answer = receiveWithin(control, answerLimit);
+      std::string op = answer ? getText(answer->head, "op") : "";
+      if (op == "refused") {
+        llvm::errs() << "error: the run at " << one
+                     << " refuses this host: " << getText(answer->head, "error")
+                     << "\n";
+        return false;
+      }
+      if (op == "welcome") {
+        place = one;
+        offer(getText(answer->head, "target"), getText(answer->head, "chip"));
+        return true;
+      }
+      why += (why.empty() ? "" : "; ") + one +
+             ": what listens there is no run "
+             "of gpu-tune, or ended";
+    }
+    if (std::chrono::steady_clock::now() >= end || getInterrupt()) {
+      llvm::errs() << "error: the run cannot be reached: " << why << "\n";
+      return false;
+    }
+    usleep(500'000);
+  }
+}
+
+void Agent::offer(const std::string &target, const std::string &chip) {
+  namespace compiler = mlir::tessera;
+  json::Array devices, notes;
+  auto leaveOut = [&](const std::string &why) {
+    llvm::errs() << "note: " << why << "\n";
+    notes.push_back(why);
+  };
+  bool isNone = options.devices && options.devices->empty();
+  std::string why;
+  std::vector<runtime::DeviceInfo> known;
+  if (!isNone)
+    known = runtime::listDevices(&why, target);
+  std::vector<int> wanted;
+  if (options.devices)
+    wanted = *options.devices;
+  else
+    for (const runtime::DeviceInfo &info : known)
+      if (info.target == target)
+        wanted.push_back(info.ordinal);
+  if (wanted.empty() && !isNone)
+    leaveOut("no device of " + target + " is here" +
+             (why.empty() ? "" : " (" + StringRef(why).trim().str() + ")"));
+  for (int ordinal : wanted) {
+    std::string word = target + ":" + std::to_string(ordinal);
+    const runtime::DeviceInfo *info = nullptr;
+    for (const runtime::DeviceInfo &one : known)
+      if (one.target == target && one.ordinal == ordinal)
+        info = &one;
+    if (!info) {
+      leaveOut("no device " + word + " is here");
+      continue;
+    }
+    std::string own = compiler::getChipFor(*info);
+    if (own != chip && info->chip != chip &&
+        !compiler::runsOn(target, chip, info->chip, /*isCubin=*/false)) {
+      leaveOut(word + " (" + info->name + ", " + own +
+               ") does not run code for " + chip + ": it is left out");
+      continue;
+    }
+    std::string identity =
+        getMachineIdentity() + " " + getDeviceIdentity(target, ordinal);
+    if (options.isOwn)
+      identity += " of process " + std::to_string(getpid());
+    devices.push_back(json::Object{
+        {"number", ordinal}, {"identity", identity}, {"name", info->name}});
+  }
+  llvm::errs() << "joined the run at " << place << " for " << target << ":"
+               << chip << ": " << options.jobs
+               << (options.jobs == 1 ? " process that compiles, "
+                                     : " processes that compile, ")
+               << devices.size()
+               << (devices.size() == 1 ? " device" : " devices") << "\n";
+  (void)control.send({json::Object{{"op", "offer"},
+                                   {"jobs", options.jobs},
+                                   {"measurers", options.measurers},
+                                   {"devices", std::move(devices)},
+                                   {"notes", std::move(notes)}},
+                      ""});
+}
+
+void Agent::start(int64_t number, const json::Array *list) {
+  std::vector<std::string> arguments;
+  if (list)
+    for (const json::Value &value : *list)
+      arguments.push_back(value.getAsString().value_or("").str());
+  // Nothing but a worker is started for anyone.
+  if (arguments.empty() ||
+      (arguments.front() != "compile" && arguments.front() != "measure"))
+    return tellEnd(number, "it is no worker");
+  llvm::Expected<int> file = connectTo(place, connectLimit);
+  if (!file)
+    return tellEnd(number, llvm::toString(file.takeError()));
+  {
+    Channel line(*file);
+    json::Object hello = makeHello("worker");
+    hello["worker"] = number;
+    if (!line.send({std::move(hello), ""}))
+      return tellEnd(number, "its connection ended");
+    std::string why;
+    std::unique_ptr<Child> child = Child::start(arguments, line.release(), why);
+    if (!child)
+      return tellEnd(number, "it cannot be started: " + why);
+    workers[number] = std::move(child);
+  }
+}
+
+int Agent::run() {
+  if (!connect())
+    return 1;
+  while (true) {
+    pollfd wait = {control.getFile(), POLLIN, 0};
+    poll(&wait, 1, 50);
+    bool isThere = control.take();
+    while (std::optional<Message> message = control.next()) {
+      std::string op = getText(message->head, "op");
+      int64_t number = message->head.getInteger("worker").value_or(0);
+      if (op == "start") {
+        start(number, message->head.getArray("arguments"));
+      } else if (op == "end") {
+        workers.erase(number);
+      } else if (op == "done") {
+        workers.clear();
+        return 0;
+      }
+    }
+    if (!isThere) {
+      llvm::errs()
+          << "error: the run at " << place
+          << " is gone before its end; started again, it goes on where "
+             "it was\n";
+      return 1;
+    }
+    for (auto worker = workers.begin(); worker != workers.end();) {
+      if (!worker->second->hasEnded()) {
+        ++worker;
+        continue;
+      }
+      tellEnd(worker->first, worker->second->end(/*isGone=*/true));
+      worker = workers.erase(worker);
+    }
+    if (getInterrupt() && !options.ignoresInterrupt) {
+      llvm::errs() << "note: this host leaves the run\n";
+      return 0;
+    }
+  }
+}
+
+int tune::joinRun(const JoinOptions &options) {
+  handleInterrupts();
+  return Agent(options).run();
+}
+
+//===----------------------------------------------------------------------===//
+// The command line
+//===----------------------------------------------------------------------===//
+
+static void printHelp(llvm::raw_ostream &os) {
+  os << "usage: gpu-tune join ADDRESS:PORT[,...] --token=TOKEN [options]\n"
+        "       gpu-tune join --join-file=FILE [options]\n"
+        "\n"
+        "Works for `gpu-tune run --listen` on another host: what it compiles "
+        "and\n"
+        "measures for is the run's to say.\n"
+        "\n"
+        "  --token=TOKEN         what the run has printed beside its "
+        "addresses\n"
+        "  --join-file=FILE      both, as `gpu-tune run --join-file` wrote "
+        "them\n"
+        "  --jobs=N              processes that compile, or 0 (one for each "
+        "core\n"
+        "                        but one)\n"
+        "  --devices=0,1         devices that measure; all: those that run "
+        "the\n"
+        "                        chip's code and on which nobody else of this "
+        "run\n"
+        "                        measures (the default); own: those that are\n"
+        "                        seen, each process of the host being shown "
+        "its\n"
+        "                        own; none\n"
+        "  --measurers=N         processes for each device (2)\n"
+        "  --wait=SECONDS        how long to try to reach the run (10)\n";
+}
+
+int tune::runJoin(llvm::ArrayRef<StringRef> arguments) {
+  JoinOptions options;
+  unsigned cores = countCores();
+  options.jobs = cores > 1 ? cores - 1 : 1;
+  std::string file;
+  auto fail = [](const llvm::Twine &what) {
+    llvm::errs() << "error: " << what << "\n";
+    return 2;
+  };
+  auto addPlaces = [&](StringRef text) {
+    llvm::SmallVector<StringRef> parts;
+    text.split(parts, ',');
+    for (StringRef part : parts)
+      options.places.push_back(part.str());
+  };
+  for (StringRef argument : arguments) {
+    auto [name, value] = argument.split('=');
+    auto number = [value = value](auto &result, int least) {
+      return !value.getAsInteger(10, result) &&
+             result >= static_cast<std::decay_t<decltype(result)>>(least);
+    };
+    if (name == "--help") {
+      printHelp(llvm::outs());
+      return 0;
+    }
+    if (!argument.starts_with("-")) {
+      addPlaces(argument);
+    } else if (name == "--token") {
+      options.token = value.str();
+    } else if (name == "--join-file") {
+      file = value.str();
+    } else if (name == "--jobs") {
+      if (!number(options.jobs, 0))
+        return fail("--jobs=" + value + ": it takes a number, 0 or more");
+    } else if (name == "--measurers") {
+      if (!number(options.measurers, 1))
+        return fail("--measurers=" + value + ": it takes a number, 1 or more");
+    } else if (name == "--devices") {
+      if (!parseDevices(value, options))
+        return fail("--devices=" + value +
+                    ": numbers, divided by ',', or all, own, none");
+    } else if (name == "--wait") {
+      if (value.getAsDouble(options.wait) || options.wait < 0)
+        return fail("--wait=" + value + ": it takes seconds");
+    } else {
+      return fail("unknown option '" + argument +
+                  "'; gpu-tune join --help lists them");
+    }
+  }
+  if (!file.empty()) {
+    auto buffer = llvm::MemoryBuffer::getFile(file);
+    if (!buffer)
+      return fail("--join-file=" + file + ": " + buffer.getError().message());
+    auto [places, token] = (*buffer)->getBuffer().trim().split('\n');
+    addPlaces(places.trim());
+    options.token = token.trim().str();
+  }
+  if (options.places.empty())
+    return fail("where is the run? Name ADDRESS:PORT, as gpu-tune run --listen "
+                "prints it");
+  for (const std::string &place : options.places)
+    if (!isPlace(place))
+      return fail("'" + place + "' is not ADDRESS:PORT");
+  if (options.token.empty())
+    return fail("--token is missing: gpu-tune run --listen prints it");
+  if (options.jobs == 0 && options.devices && options.devices->empty())
+    return fail("--jobs=0 and --devices=none: nothing is left to do");
+  return joinRun(options);
+}

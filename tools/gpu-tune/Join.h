@@ -1,0 +1,52 @@
+//===- Join.h - A host that works for a run elsewhere -----------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GPU_TUNE_JOIN_H
+#define GPU_TUNE_JOIN_H
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tune {
+
+/// What an agent is asked to do.
+struct JoinOptions {
+  /// Where the run listens, each "ADDRESS:PORT", to be tried in turn.
+  std::vector<std::string> places;
+  std::string token;
+  /// Processes that compile, and for each device those that measure.
+  unsigned jobs = 1, measurers = 2;
+  /// The numbers of the devices that measure; absent: all that run the chip.
+  std::optional<std::vector<int>> devices;
+  /// Nobody else on this host measures on them: each process is shown its own.
+  bool isOwn = false;
+  /// Seconds to go on trying to reach the run.
+  double wait = 10;
+  /// An interrupt is for the run, which then ends this.
+  bool ignoresInterrupt = false;
+};
+
+/// The cores that this process may use.
+unsigned countCores();
+
+/// Reads the value of `--devices` ("all", "none", "own", "0,1"); false if it is
+/// none.
+bool parseDevices(llvm::StringRef value, JoinOptions &options);
+
+/// Works for the run until it is over; gives the exit status: 0; 1 if it cannot
+/// be reached, refuses, or is gone before its end.
+int joinRun(const JoinOptions &options);
+
+/// `gpu-tune join`.
+int runJoin(llvm::ArrayRef<llvm::StringRef> arguments);
+
+} // namespace tune
+
+#endif // GPU_TUNE_JOIN_H

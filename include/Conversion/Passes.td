@@ -626,7 +626,8 @@ def LowerMemoryToSPIRV
     Expects kernels without subviews (`expand-strided-metadata`). Leaves no memref
     in them, and does not use their parameters: a buffer is an address of the device's
     (PhysicalStorageBuffer), workgroup memory a variable for each buffer of it,
-    private memory a variable of the function. The kernel reads its parameters
+    private memory a variable of the function. Elements of i4 share bytes, as in
+    the memref: they come out of and go into bytes. The kernel reads its parameters
     from memory, 8 bytes each and in the order of a launch (a memref as the fields
     of its descriptor), whose address is the only push constant.
 
@@ -675,7 +676,7 @@ def ScalarizeVectors
     only: leaves none but those that wide accesses to memory read and write. Types
     that devices have no arithmetic of become integers of their size: bf16 and
     the 8-bit floats, and f16 where the chip lacks it, which is then computed with
-    in f32.
+    in f32. A value of i4 is carried as one of i8 whose upper half is zero.
 
     Before
 

@@ -19,12 +19,10 @@ namespace mlir::tessera {
 /// what cannot be handed over. `source` and `file` go into the bundle as they
 /// are. `kernels` receives the reports of all variants' kernels. Errors are
 /// diagnostics of the module's context; it is one that there is no entry.
-FailureOr<runtime::Bundle> compileBundle(ModuleOp module,
-                                         const CompileOptions &options,
-                                         ArrayRef<TargetChip> targets,
-                                         StringRef source, StringRef file,
-                                         std::vector<KernelReport> *kernels =
-                                             nullptr);
+FailureOr<runtime::Bundle>
+compileBundle(ModuleOp module, const CompileOptions &options,
+              ArrayRef<TargetChip> targets, StringRef source, StringRef file,
+              std::vector<KernelReport> *kernels = nullptr);
 
 } // namespace mlir::tessera
 

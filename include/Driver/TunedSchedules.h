@@ -42,18 +42,18 @@ const TunedSchedules &getShippedSchedules();
 
 /// The best of each task in a database of `gpu-tune`, for every chip. Null, and
 /// the reason in `why`, if it cannot be read.
-std::shared_ptr<const TunedSchedules>
-readScheduleDatabase(llvm::StringRef path, std::string &why);
+std::shared_ptr<const TunedSchedules> readScheduleDatabase(llvm::StringRef path,
+                                                           std::string &why);
 
 /// What an option `--schedule-db` says: a database, "off" for no schedules but
 /// the compiler's choice and those by hand, and nothing for the shipped ones,
 /// which is null here. The reason in `why` if a database cannot be read.
-std::shared_ptr<const TunedSchedules>
-findTunedSchedules(llvm::StringRef option, std::string &why);
+std::shared_ptr<const TunedSchedules> findTunedSchedules(llvm::StringRef option,
+                                                         std::string &why);
 
-/// Makes those for a chip known to the pass `tessera-use-tuned-schedules`; where
-/// they do not know a task, the shipped ones do. Null: these alone. Nothing
-/// where `tuned` has no source, or nothing is known of the chip.
+/// Makes those for a chip known to the pass `tessera-use-tuned-schedules`;
+/// where they do not know a task, the shipped ones do. Null: these alone.
+/// Nothing where `tuned` has no source, or nothing is known of the chip.
 void attachTunedSchedules(ModuleOp module, const TunedSchedules *tuned,
                           llvm::StringRef target, llvm::StringRef chip);
 

@@ -34,6 +34,9 @@ struct KernelRecord {
   /// The schedule that it was tiled by, as the attribute is spelled; empty for
   /// one written by hand.
   std::string schedule;
+  /// Where that is from: the record of a tuned one with its time, or why there
+  /// is none; empty if products were not looked up.
+  std::string scheduleOrigin;
   std::vector<ProductRecord> products;
 };
 

@@ -94,6 +94,14 @@ struct KernelImage {
   std::vector<std::pair<std::string, void *>> functions;
 };
 
+/// Objects of a driver by which its callers name memory, where it has them.
+enum class MemoryObject {
+  /// A cl_mem (OpenCL).
+  ClMem,
+  /// A VkBuffer (Vulkan).
+  VkBuffer,
+};
+
 /// One launch of a kernel.
 struct LaunchRequest {
   const char *kernel = nullptr;
@@ -200,9 +208,11 @@ public:
   virtual Status copyOnDevice(void *to, const void *from, size_t bytes);
 
   /// From here to `leaveQueue` work goes to the caller's queue: a CUstream
-  /// (CUDA; null is the default stream) or a hipStream_t (HIP). What the device
-  /// was given before comes first, as far as it shares memory of the device's
-  /// pool. `InvalidArgument` for devices that take no queue, and for a queue of
+  /// (CUDA; null is the default stream), a hipStream_t (HIP), a
+  /// cl_command_queue (OpenCL), a VkQueue (Vulkan) or an immediate
+  /// ze_command_list_handle_t (Level Zero). What the device was given before
+  /// comes first, as far as it shares memory of the device's pool.
+  /// `InvalidArgument` for devices that take no queue, and for a queue of
   /// another context.
   virtual Status enterQueue(void *queue);
 
@@ -214,6 +224,16 @@ public:
   /// The same as `free` for memory that work in the caller's queue may still
   /// use: it is not handed out before that queue is done with what it has now.
   virtual Status freeInQueue(void *ptr, void *queue);
+
+  /// Gives the address by which the memory of an object of the driver's is
+  /// known to all other calls, until `releaseObjects`. It need not be one that
+  /// kernels use. `InvalidArgument` for an object that the device does not
+  /// take, that has less than `bytes` bytes, or that `mayWrite` is too much
+  /// for.
+  virtual Status bindObject(MemoryObject kind, void *object, size_t bytes,
+                            bool mayWrite, void **address);
+  /// Forgets all that were bound. What is queued may still use them.
+  virtual void releaseObjects() {}
 
   /// What a driver keeps for the calling thread (the current context of CUDA,
   /// the current device of HIP), and putting it back: for libraries, which must

@@ -53,13 +53,17 @@ enum class MemoryKind {
   Host,
   /// The device's, by a pointer that its kernels use: used as it is.
   Device,
+  /// The device's, by an object of its driver's (`Device::bindObject`): used as
+  /// it is, from its beginning.
+  ClMem,
+  VkBuffer,
 };
 
 /// One argument of a call.
 struct Operand {
   MemoryKind kind = MemoryKind::Device;
-  /// The first element of an array, or a scalar's value (on the host, whatever
-  /// `kind` says).
+  /// The first element of an array, the object that it lies in, or a scalar's
+  /// value (on the host, whatever `kind` says).
   void *data = nullptr;
   /// Of an array; null stands for the sizes of its type, which are then all
   /// static.
@@ -105,6 +109,7 @@ public:
 
 private:
   class Copies;
+  class Objects;
 
   Executable(Device &device, const Signature &signature);
 

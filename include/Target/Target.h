@@ -88,6 +88,27 @@ FailureOr<std::string> linkShared(Operation *op, ArrayRef<StringRef> objects);
 int64_t countResidentWorkgroups(const Chip &chip, int64_t vectorRegisters,
                                 int64_t threads, int64_t workgroupBytes);
 
+/// The same of an NVIDIA chip, on one multiprocessor.
+int64_t countResidentBlocks(const Chip &chip, int64_t registers,
+                            int64_t threads, int64_t workgroupBytes);
+
+/// What ptxas said of a kernel.
+struct PtxasKernel {
+  std::string name;
+  /// Of a thread.
+  int64_t registers = 0;
+  /// Of a thread, in bytes: what is kept in memory, and all memory of its own.
+  int64_t spillBytes = 0, stackBytes = 0;
+  /// Workgroup memory that the kernel itself declares, in bytes.
+  int64_t staticBytes = 0;
+  /// The most that a workgroup may have; 0 where the PTX does not say.
+  int64_t threads = 0;
+};
+
+/// Reads what `runPtxas` gives as its log, and `.maxntid` or `.reqntid` of the
+/// PTX.
+std::vector<PtxasKernel> readPtxasLog(llvm::StringRef log, llvm::StringRef ptx);
+
 /// The `spirv.module`s in `module` as binaries, one behind the other.
 FailureOr<std::string> emitSPIRV(ModuleOp module);
 

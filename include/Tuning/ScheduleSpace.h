@@ -60,7 +60,8 @@ public:
   const SpaceValues &getValues() const { return values; }
 
   /// Whether the point is legal and not the same program as another one that
-  /// is; `why` receives what is in the way: a constraint's label or a few words.
+  /// is; `why` receives what is in the way: a constraint's label or a few
+  /// words.
   bool isLegal(const Point &point, std::string *why = nullptr) const;
 
   /// The cores that are legal with the simplest options.

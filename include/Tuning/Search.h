@@ -79,6 +79,7 @@ private:
   std::unordered_set<std::string> tried;
   std::optional<ScheduleNumbers> own;
   std::vector<CostModel::Sample> samples;
+  std::vector<ScheduleNumbers> failures;
   double best = 0, gain = 1;
 };
 

@@ -126,6 +126,40 @@ TESSERA_API void tesseraDeviceListFree(TesseraDeviceInfo *devices);
    primary context of the device, which CUDA's runtime and PyTorch use too. */
 TESSERA_API TesseraStatus tesseraDeviceOpen(const char *target, int ordinal,
                                             TesseraDevice **device);
+/* What a device is opened on, where its context is to be the caller's. Which
+   fields there are for a target:
+     "opencl"      context: cl_context; device: cl_device_id of it.
+     "level-zero"  context: ze_context_handle_t; device: ze_device_handle_t of
+                   it, as zeDeviceGet lists it.
+     "vulkan"      instance: VkInstance, for Vulkan 1.3; physicalDevice:
+                   VkPhysicalDevice; device: VkDevice; createInfo: the
+                   VkDeviceCreateInfo that it was made with, which need not live
+                   on; queueFamily, queueIndex: the device's own queue, which
+                   computes. While a call runs, nobody else uses that queue or
+                   the one of the run. getInstanceProcAddr: the loader's
+                   vkGetInstanceProcAddr, or null for libvulkan.so.1's.
+   What a target does not name stays null. */
+typedef struct TesseraNativeDevice {
+  size_t structSize;
+  const char *target;
+  void *context;
+  void *device;
+  void *instance;
+  void *physicalDevice;
+  const void *createInfo;
+  uint32_t queueFamily;
+  uint32_t queueIndex;
+  void *getInstanceProcAddr;
+} TesseraNativeDevice;
+
+/* Opens a device on objects of the caller's, which live as long as anything
+   uses it. Memory and queues of that context may then be passed to runs. The
+   device's own queue is one that is made there, but on Vulkan.
+   TESSERA_INVALID_ARGUMENT for what does not belong together, and for targets
+   that need none of this: the text has the mend. */
+TESSERA_API TesseraStatus tesseraDeviceOpenNative(
+    const TesseraNativeDevice *native, TesseraDevice **device);
+
 /* It is closed when nothing uses it any more: executables and buffers do. Null
    is ignored, here and in all functions that give something back. */
 TESSERA_API void tesseraDeviceClose(TesseraDevice *device);
@@ -274,13 +308,25 @@ typedef enum TesseraMemory {
   /* A pointer that kernels of the device can use: of cuMemAlloc, hipMalloc, USM
      or SVM of the very context, a Vulkan device address, a `TesseraBuffer`'s.
      It is used in place. */
-  TESSERA_MEMORY_DEVICE = 1
+  TESSERA_MEMORY_DEVICE = 1,
+  /* A buffer object of OpenCL's, of the device's context, from its beginning;
+     `data` is the cl_mem itself. It is used in place. A part of one is a
+     sub-buffer (clCreateSubBuffer). */
+  TESSERA_MEMORY_CL_MEM = 2,
+  /* A buffer of Vulkan's, of the device's VkDevice, from its beginning; `data`
+     is the VkBuffer itself. Its usage has
+     VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT and STORAGE_BUFFER_BIT, and
+     TRANSFER_SRC_BIT where the program gives it back as a result; its memory
+     was allocated with VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT. It is used in
+     place. */
+  TESSERA_MEMORY_VK_BUFFER = 3
 } TesseraMemory;
 
 typedef struct TesseraArgument {
   /* Of an array; a scalar's value is always the host's. */
   TesseraMemory memory;
-  /* The first element, or the scalar's value. */
+  /* The first element, the object that the array lies in, or the scalar's
+     value. */
   void *data;
   /* Of an array, as many as its rank. Null: those of its type, which then are
      all given there. */
@@ -310,8 +356,10 @@ typedef struct TesseraRun {
   size_t structSize;
   /* 1: work goes to `queue`. 0: to the device's own. */
   int hasQueue;
-  /* A CUstream or cudaStream_t, null being the default stream; or a
-     hipStream_t. It is of the device's context. */
+  /* A CUstream or cudaStream_t, null being the default stream; a hipStream_t;
+     a cl_command_queue, which is in order; an immediate
+     ze_command_list_handle_t; a VkQueue of the family that the device was
+     opened with. It is of the device's context. */
   void *queue;
 } TesseraRun;
 

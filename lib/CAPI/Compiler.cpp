@@ -7,12 +7,12 @@
 #include "tessera-c/Compiler.h"
 
 #include "Driver/Bundler.h"
+#include "Driver/ParseProgram.h"
 #include "Driver/TargetList.h"
 #include "Support.h"
 
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/MLIRContext.h"
-#include "mlir/Parser/Parser.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/SourceMgr.h"
 
@@ -104,8 +104,7 @@ TesseraStatus tesseraCompile(const char *source, size_t size,
   llvm::SourceMgr sources;
   sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBufferCopy(text, file),
                              llvm::SMLoc());
-  OwningOpRef<ModuleOp> module =
-      parseSourceFile<ModuleOp>(sources, ParserConfig(&context));
+  OwningOpRef<ModuleOp> module = compiler::parseProgram(sources, context);
   if (!module)
     return fail(TESSERA_COMPILE_ERROR, diagnostics.text);
 

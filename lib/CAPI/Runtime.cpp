@@ -8,6 +8,7 @@
 
 #include "Runtime/Device.h"
 #include "Runtime/Executable.h"
+#include "Runtime/NativeDevice.h"
 #include "Support.h"
 
 #include <algorithm>
@@ -187,19 +188,50 @@ void tesseraDeviceListFree(TesseraDeviceInfo *devices) {
   ::operator delete(list);
 }
 
+/// Hands an open device to the caller.
+static TesseraStatus
+give(runtime::Expected<std::unique_ptr<runtime::Device>> opened,
+     TesseraDevice **device) {
+  if (!opened.ok())
+    return fail(opened.status());
+  auto shared = std::make_shared<SharedDevice>();
+  shared->device = opened.take();
+  *device = new TesseraDevice{std::move(shared)};
+  return TESSERA_OK;
+}
+
 TesseraStatus tesseraDeviceOpen(const char *target, int ordinal,
                                 TesseraDevice **device) {
   if (!target || !device)
     return failNull("an argument of tesseraDeviceOpen");
   *device = nullptr;
+  return guarded(
+      [&] { return give(runtime::openDevice(target, ordinal), device); });
+}
+
+TesseraStatus tesseraDeviceOpenNative(const TesseraNativeDevice *native,
+                                      TesseraDevice **device) {
+  if (!native || !device)
+    return failNull("an argument of tesseraDeviceOpenNative");
+  *device = nullptr;
+  TesseraNativeDevice own = {};
+  if (!readStruct(own, *native))
+    return fail(TESSERA_INVALID_ARGUMENT,
+                "native->structSize is not set: sizeof(TesseraNativeDevice)");
+  if (!own.target)
+    return failNull("native->target");
   return guarded([&] {
-    auto opened = runtime::openDevice(target, ordinal);
-    if (!opened.ok())
-      return fail(opened.status());
-    auto shared = std::make_shared<SharedDevice>();
-    shared->device = opened.take();
-    *device = new TesseraDevice{std::move(shared)};
-    return TESSERA_OK;
+    runtime::NativeDevice objects;
+    objects.target = own.target;
+    objects.context = own.context;
+    objects.device = own.device;
+    objects.instance = own.instance;
+    objects.physicalDevice = own.physicalDevice;
+    objects.createInfo = own.createInfo;
+    objects.queueFamily = own.queueFamily;
+    objects.queueIndex = own.queueIndex;
+    objects.getInstanceProcAddr = own.getInstanceProcAddr;
+    return give(runtime::openNativeDevice(objects), device);
   });
 }
 
@@ -322,6 +354,8 @@ static std::string describe(const runtime::Bundle &bundle) {
                  (product.matrixUnit ? "" : ", not on a matrix unit");
       if (!kernel.schedule.empty())
         lines += "; " + kernel.schedule;
+      if (!kernel.scheduleOrigin.empty())
+        lines += "; " + kernel.scheduleOrigin;
     }
   }
   return text + lines;
@@ -545,6 +579,20 @@ static runtime::Status giveResults(TesseraExecutable &executable,
   return status;
 }
 
+static std::optional<runtime::MemoryKind> getMemoryKind(TesseraMemory memory) {
+  switch (memory) {
+  case TESSERA_MEMORY_HOST:
+    return runtime::MemoryKind::Host;
+  case TESSERA_MEMORY_DEVICE:
+    return runtime::MemoryKind::Device;
+  case TESSERA_MEMORY_CL_MEM:
+    return runtime::MemoryKind::ClMem;
+  case TESSERA_MEMORY_VK_BUFFER:
+    return runtime::MemoryKind::VkBuffer;
+  }
+  return std::nullopt;
+}
+
 TesseraStatus tesseraExecutableRun(TesseraExecutable *executable,
                                    const TesseraArgument *arguments,
                                    size_t numArguments, TesseraResult *results,
@@ -573,17 +621,15 @@ TesseraStatus tesseraExecutableRun(TesseraExecutable *executable,
       executable->operands.resize(numArguments);
       for (size_t index = 0; index < numArguments; ++index) {
         const TesseraArgument &argument = arguments[index];
-        executable->operands[index] = {argument.memory == TESSERA_MEMORY_HOST
-                                           ? runtime::MemoryKind::Host
-                                           : runtime::MemoryKind::Device,
-                                       argument.data, argument.sizes,
-                                       argument.strides};
-        if (argument.memory != TESSERA_MEMORY_HOST &&
-            argument.memory != TESSERA_MEMORY_DEVICE)
+        std::optional<runtime::MemoryKind> kind =
+            getMemoryKind(argument.memory);
+        if (!kind)
           return fail(TESSERA_INVALID_ARGUMENT,
                       "argument " + std::to_string(index) +
                           ": there is no kind of memory " +
                           std::to_string(static_cast<int>(argument.memory)));
+        executable->operands[index] = {*kind, argument.data, argument.sizes,
+                                       argument.strides};
       }
       std::optional<void *> queue;
       if (options.hasQueue)

@@ -7,6 +7,7 @@
 #include "Driver/Bundler.h"
 
 #include "Dialect/Tessera/Target/Emulation.h"
+#include "Dialect/Tessera/Target/ReportedChip.h"
 #include "Driver/EntrySignature.h"
 
 #include "llvm/TargetParser/Host.h"
@@ -68,7 +69,9 @@ compileVariant(ModuleOp module, CompileOptions options,
     return failure();
   runtime::ProgramVariant variant;
   variant.target = options.target;
-  variant.chip = options.chip;
+  // The runtime, which has no table of chips, compares it with what a device
+  // reports.
+  variant.chip = getReportedDescription(options.target, options.chip).str();
   variant.host = spellHost(options);
   variant.entries = std::move(*entries);
   variant.imageKind = program->image.kind;
@@ -83,6 +86,7 @@ compileVariant(ModuleOp module, CompileOptions options,
     runtime::KernelRecord &record = variant.kernels.emplace_back();
     record.name = kernel.name;
     record.schedule = kernel.schedule;
+    record.scheduleOrigin = kernel.scheduleOrigin;
     for (const ProductReport &product : program->products)
       if (product.kernel == kernel.name)
         record.products.push_back({product.product, product.instruction,
@@ -106,7 +110,8 @@ mlir::tessera::compileBundle(ModuleOp module, const CompileOptions &options,
     CompileOptions own = options;
     own.target = target.name;
     own.chip = target.chip;
-    FailureOr<runtime::ProgramVariant> variant = compileVariant(module, own, kernels);
+    FailureOr<runtime::ProgramVariant> variant =
+        compileVariant(module, own, kernels);
     if (failed(variant))
       return failure();
     bundle.variants.push_back(std::move(*variant));

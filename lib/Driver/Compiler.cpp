@@ -589,6 +589,19 @@ mlir::tessera::compileProgram(ModuleOp source, const CompileOptions &options) {
     FailureOr<std::string> cubin = runPtxas(source, program->ptx, chip, log);
     if (failed(cubin))
       return nullptr;
+    for (const PtxasKernel &kernel : readPtxasLog(log, program->ptx))
+      for (KernelReport &report : program->kernels)
+        if (report.name == kernel.name)
+          report.code = {
+              kernel.registers,
+              /*accumulationRegisters=*/0,
+              /*scalarRegisters=*/0,
+              kernel.spillBytes / 4,
+              /*scalarSpills=*/0,
+              kernel.stackBytes,
+              kernel.threads,
+              countResidentBlocks(chip, kernel.registers, kernel.threads,
+                                  kernel.staticBytes + report.workgroupBytes)};
     program->image.bytes = std::move(*cubin);
     program->image.kind = runtime::KernelImage::Cubin;
   }

@@ -52,8 +52,8 @@ static void readShipped(const ShippedFile &file, TunedSchedules &tuned) {
       continue;
     auto [key, rest] = line.split('\t');
     auto [schedule, origin] = rest.split('\t');
-    tuned.schedules.push_back({target.str(), chip.str(), key.str(),
-                               schedule.str(), origin.str()});
+    tuned.schedules.push_back(
+        {target.str(), chip.str(), key.str(), schedule.str(), origin.str()});
   }
 }
 
@@ -83,8 +83,8 @@ static std::string describeOrigin(const tuning::Record &record,
            : "tuned (") +
       formatMilliseconds(record.median) + " on " + record.environment.device;
   if (own && !record.schedule.empty())
-    text += ", where the compiler's choice took " +
-            formatMilliseconds(own->median);
+    text +=
+        ", where the compiler's choice took " + formatMilliseconds(own->median);
   return text + "; " + record.when.substr(0, 10) + ", " +
          record.environment.compiler + "; " + path.str() + ")";
 }
@@ -95,8 +95,7 @@ mlir::tessera::readScheduleDatabase(StringRef path, std::string &why) {
     why = llvm::toString(std::move(error));
     return nullptr;
   };
-  auto database =
-      tuning::Database::open(path, tuning::Database::Mode::Read);
+  auto database = tuning::Database::open(path, tuning::Database::Mode::Read);
   if (!database)
     return fail(database.takeError());
   llvm::Expected<std::vector<tuning::Record>> records =
@@ -154,9 +153,10 @@ static NamedAttribute makeEntry(const TunedSchedule &one, Builder &builder) {
     if (schedule)
       fields.push_back(builder.getNamedAttr("schedule", schedule));
     else
-      origin = "the compiler's choice: the schedule of a record is none of this "
-               "version's: " +
-               one.schedule;
+      origin =
+          "the compiler's choice: the schedule of a record is none of this "
+          "version's: " +
+          one.schedule;
   }
   fields.push_back(
       builder.getNamedAttr("origin", builder.getStringAttr(origin)));
@@ -192,11 +192,12 @@ void mlir::tessera::attachTunedSchedules(ModuleOp module,
     return;
   for (const auto &[key, chips] : elsewhere)
     if (tuned && known.insert(key).second)
-      entries.push_back(makeEntry(
-          {"", "", key.str(), "",
-           "the compiler's choice: " + tuned->source + " has records of it for " +
-               chips + ", none for " + target.str() + ":" + chip.str()},
-          builder));
+      entries.push_back(
+          makeEntry({"", "", key.str(), "",
+                     "the compiler's choice: " + tuned->source +
+                         " has records of it for " + chips + ", none for " +
+                         target.str() + ":" + chip.str()},
+                    builder));
   module->setAttr(getTunedAttrName(), builder.getDictionaryAttr(entries));
   if (tuned)
     module->setAttr(getTunedSourceAttrName(),

@@ -43,8 +43,8 @@ void visit(Archive &archive, ProductRecord &record) {
 }
 
 template <typename Archive> void visit(Archive &archive, KernelRecord &record) {
-  auto &[name, schedule, products] = record;
-  visitAll(archive, name, schedule, products);
+  auto &[name, schedule, scheduleOrigin, products] = record;
+  visitAll(archive, name, schedule, scheduleOrigin, products);
 }
 
 template <typename Archive>
@@ -149,6 +149,19 @@ static bool runsOnHost(const std::string &host, const std::string &processor) {
   return host == processor;
 }
 
+/// The fields of what a device of SPIR-V reports; drivers list its products in
+/// any order.
+static std::vector<std::string> getSortedFields(const std::string &chip) {
+  std::vector<std::string> fields;
+  for (size_t at = 0; at <= chip.size();) {
+    size_t end = std::min(chip.find('-', at), chip.size());
+    fields.push_back(chip.substr(at, end - at));
+    at = end + 1;
+  }
+  std::sort(fields.begin(), fields.end());
+  return fields;
+}
+
 /// How well code for `chip` fits a device of its target: 0 not at all, more is
 /// better.
 static int rateFit(const ProgramVariant &variant, const DeviceInfo &device) {
@@ -173,7 +186,7 @@ static int rateFit(const ProgramVariant &variant, const DeviceInfo &device) {
                ? 1 + static_cast<int>(code->features.size())
                : 0;
   }
-  return variant.chip == device.chip ||
+  return getSortedFields(variant.chip) == getSortedFields(device.chip) ||
                  (!device.family.empty() && variant.chip == device.family)
              ? 1
              : 0;

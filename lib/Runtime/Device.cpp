@@ -106,6 +106,14 @@ Status Device::enterQueue(void *) {
                     "to the device's own");
 }
 
+Status Device::bindObject(MemoryObject kind, void *, size_t, bool, void **) {
+  bool isClMem = kind == MemoryObject::ClMem;
+  return Status(StatusCode::InvalidArgument,
+                format("target %s takes no %s: those are of target %s",
+                       info().target.c_str(), isClMem ? "cl_mem" : "VkBuffer",
+                       isClMem ? "opencl" : "vulkan"));
+}
+
 Status Device::leaveQueue() { return Status::success(); }
 
 Status Device::freeInQueue(void *ptr, void *) { return free(ptr); }

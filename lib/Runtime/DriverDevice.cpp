@@ -153,11 +153,13 @@ Status DriverDevice::enterQueue(void *queue) {
     if (Status status = check(noteQueue()); !status.ok())
       return status;
   setQueue(queue);
-  if (waits)
-    if (Status status = check(waitForNote()); !status.ok()) {
-      setOwnQueue();
-      return status;
-    }
+  DriverResult result = waits ? waitForNote() : DriverResult{"", 0};
+  if (!result.failed())
+    result = beginQueue();
+  if (result.failed()) {
+    setOwnQueue();
+    return check(result);
+  }
   isInQueue = true;
   usesPool = false;
   allocationsBefore = countAllocations();
@@ -173,6 +175,8 @@ Status DriverDevice::leaveQueue() {
   bool waits = status.ok() && usesPool;
   if (waits)
     status = check(noteQueue());
+  if (status.ok())
+    status = check(flushQueue());
   setOwnQueue();
   if (waits && status.ok()) {
     isOwnQueueBusy = true;

@@ -115,6 +115,10 @@ protected:
   /// what was noted last.
   virtual DriverResult noteQueue() { return {"", 0}; }
   virtual DriverResult waitForNote() { return {"", 0}; }
+  /// What stands before the work of a run in a queue of the caller's.
+  virtual DriverResult beginQueue() { return {"", 0}; }
+  /// Has the current queue begin with what it was given.
+  virtual DriverResult flushQueue() { return {"", 0}; }
 
   /// "cuInit: CUDA_ERROR_NO_DEVICE: no CUDA-capable device is detected".
   virtual std::string describe(DriverResult result) const = 0;

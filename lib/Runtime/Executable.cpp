@@ -234,6 +234,46 @@ private:
   std::vector<Copy> copies;
 };
 
+/// Objects of the driver's that operands of a run lie in.
+class Executable::Objects {
+public:
+  explicit Objects(Executable &executable) : executable(executable) {}
+  ~Objects() {
+    if (!isEmpty)
+      executable.device.releaseObjects();
+  }
+  Objects(const Objects &) = delete;
+  Objects &operator=(const Objects &) = delete;
+
+  /// Replaces an operand that has been bound.
+  Status use(size_t index, const Operand &operand) {
+    const Slot &slot = executable.signature.arguments[index];
+    uint64_t *first = &executable.words[executable.firstWords[index]];
+    Expected<size_t> bytes =
+        countBytes(slot, reinterpret_cast<const int64_t *>(first + 3));
+    if (!bytes.ok())
+      return refuse(index, slot, bytes.status().message());
+    if (*bytes == 0)
+      return Status::success();
+    MemoryObject kind = operand.kind == MemoryKind::ClMem
+                            ? MemoryObject::ClMem
+                            : MemoryObject::VkBuffer;
+    void *address = nullptr;
+    isEmpty = false;
+    Status status = executable.device.bindObject(kind, operand.data, *bytes,
+                                                 slot.mayWrite, &address);
+    if (!status.ok())
+      return Status(status.code(),
+                    refuse(index, slot, status.message()).message());
+    first[0] = first[1] = reinterpret_cast<uintptr_t>(address);
+    return Status::success();
+  }
+
+private:
+  Executable &executable;
+  bool isEmpty = true;
+};
+
 //===----------------------------------------------------------------------===//
 // Running
 //===----------------------------------------------------------------------===//
@@ -258,6 +298,7 @@ Status Executable::runInQueue(const std::vector<Operand> &operands,
                          operands.size(), signature.name.c_str(),
                          signature.arguments.size()));
   Copies copies(*this);
+  Objects objects(*this);
   for (size_t index = 0; index < operands.size(); ++index) {
     const Operand &operand = operands[index];
     const Slot &slot = signature.arguments[index];
@@ -266,6 +307,10 @@ Status Executable::runInQueue(const std::vector<Operand> &operands,
     Status status = bind(index, operand);
     if (status.ok() && slot.isBuffer() && operand.kind == MemoryKind::Host)
       status = copies.copyIn(index, operand);
+    if (status.ok() && slot.isBuffer() &&
+        (operand.kind == MemoryKind::ClMem ||
+         operand.kind == MemoryKind::VkBuffer))
+      status = objects.use(index, operand);
     if (!status.ok())
       return status;
   }

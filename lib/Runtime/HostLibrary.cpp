@@ -9,6 +9,7 @@
 #include <cstring>
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <mutex>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -61,6 +62,14 @@ std::string NamelessFile::getPath() const {
 // HostLibrary
 //===----------------------------------------------------------------------===//
 
+/// The loader has a lock of its own, which ThreadSanitizer does not see: it
+/// would take what one thread writes to a library for a race with what another
+/// has written to one that was unloaded before, at the same place.
+static std::mutex &getLoaderMutex() {
+  static std::mutex mutex;
+  return mutex;
+}
+
 Expected<std::unique_ptr<HostLibrary>>
 HostLibrary::load(const std::string &bytes,
                   const std::vector<std::string> &imports) {
@@ -72,8 +81,11 @@ HostLibrary::load(const std::string &bytes,
     return fail(std::string("it cannot be written to memory or to a temporary "
                             "file: ") +
                 std::strerror(errno));
-  library->handle =
-      dlopen(library->file.getPath().c_str(), RTLD_NOW | RTLD_LOCAL);
+  {
+    std::lock_guard<std::mutex> lock(getLoaderMutex());
+    library->handle =
+        dlopen(library->file.getPath().c_str(), RTLD_NOW | RTLD_LOCAL);
+  }
   if (!library->handle) {
     const char *why = dlerror();
     return fail(why ? why : "it cannot be loaded");
@@ -94,8 +106,10 @@ HostLibrary::load(const std::string &bytes,
 }
 
 HostLibrary::~HostLibrary() {
-  if (handle)
-    dlclose(handle);
+  if (!handle)
+    return;
+  std::lock_guard<std::mutex> lock(getLoaderMutex());
+  dlclose(handle);
 }
 
 void *HostLibrary::find(const std::string &name) const {

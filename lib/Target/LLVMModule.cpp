@@ -13,6 +13,7 @@
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/SmallVectorMemoryBuffer.h"
+#include "llvm/TargetParser/Triple.h"
 #include <mutex>
 
 using namespace mlir;
@@ -58,6 +59,20 @@ FailureOr<OwningOpRef<ModuleOp>> mlir::tessera::gatherKernels(ModuleOp module) {
   return gathered;
 }
 
+/// An intrinsic that back ends of this kind do not have, at which LLVM would
+/// end the process; empty if there is none.
+static llvm::StringRef findForeignIntrinsic(const llvm::Module &module,
+                                            const llvm::Triple &triple) {
+  llvm::StringRef own = llvm::Triple::getArchTypePrefix(triple.getArch());
+  for (const llvm::Function &function : module) {
+    llvm::StringRef name = function.getName();
+    if (function.isTargetIntrinsic() && name.consume_front("llvm.") &&
+        name.take_until([](char c) { return c == '.'; }) != own)
+      return function.getName();
+  }
+  return "";
+}
+
 std::unique_ptr<llvm::Module>
 mlir::tessera::translate(ModuleOp module, llvm::LLVMContext &context,
                          llvm::TargetMachine &machine) {
@@ -65,6 +80,17 @@ mlir::tessera::translate(ModuleOp module, llvm::LLVMContext &context,
       translateModuleToLLVMIR(module, context, "tessera");
   if (!result)
     return nullptr;
+  llvm::StringRef foreign =
+      findForeignIntrinsic(*result, machine.getTargetTriple());
+  if (!foreign.empty()) {
+    module.emitError() << "the program has an instruction of another target "
+                          "than "
+                       << machine.getTargetTriple().getArchName() << ", '"
+                       << foreign
+                       << "'; compile it for the target that it was written "
+                          "for";
+    return nullptr;
+  }
   result->setDataLayout(machine.createDataLayout());
   result->setTargetTriple(machine.getTargetTriple());
   return result;

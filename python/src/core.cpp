@@ -128,7 +128,7 @@ void *toPointer(uint64_t number) {
 Program compile(nb::bytes source, const std::string &target,
                 const std::optional<std::string> &entry,
                 const std::string &file, bool allowTf32, bool allowFastF8,
-                bool requireMma) {
+                bool requireMma, const std::optional<std::string> &scheduleDb) {
   // Warnings are kept until Python's lock is held again.
   std::vector<std::string> warnings;
   TesseraCompileOptions options = {};
@@ -139,6 +139,7 @@ Program compile(nb::bytes source, const std::string &target,
   options.allowTf32 = allowTf32;
   options.allowFastF8 = allowFastF8;
   options.requireMatrixUnit = requireMma;
+  options.scheduleDb = scheduleDb ? scheduleDb->c_str() : nullptr;
   options.handlerUser = &warnings;
   options.handler = [](void *user, TesseraSeverity severity, const char *text) {
     if (severity == TESSERA_WARNING)
@@ -286,7 +287,8 @@ NB_MODULE(_core, module) {
 
   nb::class_<Program>(module, "Program")
       .def_static("compile", &compile, "source"_a, "target"_a, "entry"_a.none(),
-                  "file"_a, "allow_tf32"_a, "allow_fast_f8"_a, "require_mma"_a)
+                  "file"_a, "allow_tf32"_a, "allow_fast_f8"_a, "require_mma"_a,
+                  "schedule_db"_a.none())
       .def_static("load",
                   [](nb::bytes bytes) {
                     Program program;

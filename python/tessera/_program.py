@@ -316,18 +316,21 @@ class Program:
 
 def compile(source: Union[str, bytes], target: str = "cpu", *, entry: Optional[str] = None,
             file: str = "<text>", allow_tf32: bool = False, allow_fast_f8: bool = False,
-            require_mma: bool = False) -> Program:
+            require_mma: bool = False,
+            schedule_db: Union[str, "os.PathLike[str]", None] = None) -> Program:
     """Compiles a module of MLIR, as text or bytecode.
 
     ``target`` is what gpu-runner's ``--target`` takes, several divided by commas: "cpu", "cuda" (the
     chip of this machine's device), "cuda:sm_80,sm_90a,hip:gfx942". ``entry`` leaves but one function;
     ``file`` is what diagnostics call the source. ``allow_tf32`` permits tf32 for products of f32,
     ``allow_fast_f8`` sums in few bits for 8-bit floats; ``require_mma`` refuses products that no matrix
-    unit computes. Warnings of the compiler are Python's.
+    unit computes. ``schedule_db`` is a database of gpu-tune's, where products are looked up, or "off"
+    for the compiler's own choices alone. Warnings of the compiler are Python's.
     """
     data = source.encode() if isinstance(source, str) else source
     return Program(_core.Program.compile(data, target, entry, file, allow_tf32, allow_fast_f8,
-                                         require_mma))
+                                         require_mma,
+                                         None if schedule_db is None else os.fspath(schedule_db)))
 
 
 def load(bundle: Union[str, "os.PathLike[str]", bytes]) -> Program:

@@ -171,3 +171,13 @@ def test_threads(matmul):
     for thread in threads:
         thread.join()
     assert not wrong
+
+
+def test_schedule_database(tmp_path):
+    with pytest.raises(tessera.Error, match="scheduleDb: .*nothing.db' is not there"):
+        tessera.compile(MATMUL, schedule_db=tmp_path / "nothing.db")
+    (tmp_path / "other.db").write_bytes(b"no database")
+    with pytest.raises(tessera.Error, match="scheduleDb: .*other.db"):
+        tessera.compile(MATMUL, schedule_db=tmp_path / "other.db")
+    a, b, c = integers(5, 6), integers(6, 7, seed=1), integers(5, 7, seed=2)
+    np.testing.assert_array_equal(tessera.compile(MATMUL, schedule_db="off")(a, b, c), a @ b + c)

@@ -5,10 +5,10 @@
 // RUN: gpu-opt %s --tessera-repack-operands="target=cuda chip=sm_90a" -o %t.freed.mlir
 // RUN: grep -v memref.dealloc %t.freed.mlir > %t.mlir
 // RUN: FileCheck %s --input-file=%t.mlir --check-prefix=REPACKED
-// RUN: gpu-runner %s --target=cpu --verify --entry=steps --out=2=%t.steps.npy | FileCheck %s
+// RUN: gpu-runner %s --target=cpu --verify --entry=steps --out=0=%t.steps.npy | FileCheck %s
 // RUN: gpu-runner %t.mlir --target=cpu --entry=steps --out=0=%t.repacked.npy
 // RUN: cmp %t.steps.npy %t.repacked.npy
-// RUN: gpu-runner %s --target=cpu --verify --entry=dense --out=2=%t.dense.npy | FileCheck %s
+// RUN: gpu-runner %s --target=cpu --verify --entry=dense --out=0=%t.dense.npy | FileCheck %s
 // RUN: gpu-runner %t.mlir --target=cpu --entry=dense --out=0=%t.repacked.npy
 // RUN: cmp %t.dense.npy %t.repacked.npy
 // CHECK: {{^}}verified

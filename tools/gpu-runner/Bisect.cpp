@@ -268,8 +268,8 @@ std::optional<bool> Bisection::differs(const Cut &cut) {
   ++runs;
   Report quiet = Report::makeQuiet();
   std::vector<Output> first, second;
-  if (failed(runOn(base, cut.program, first, quiet)) ||
-      failed(runOn(other, cut.program, second, quiet)))
+  if (failed(runOn(options, base, cut.program, first, quiet)) ||
+      failed(runOn(options, other, cut.program, second, quiet)))
     return std::nullopt;
   std::string unbounded;
   FailureOr<Difference> difference =

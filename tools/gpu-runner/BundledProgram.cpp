@@ -120,6 +120,7 @@ runner::loadBundled(const runtime::Bundle &bundle,
     compiler::KernelReport kernel;
     kernel.name = record.name;
     kernel.schedule = record.schedule;
+    kernel.scheduleOrigin = record.scheduleOrigin;
     program->kernels.push_back(std::move(kernel));
     for (const runtime::ProductRecord &made : record.products) {
       compiler::ProductReport product;

@@ -6,6 +6,7 @@
 
 #include "Diff.h"
 #include "Arguments.h"
+#include "Explain.h"
 #include "Repeat.h"
 #include "Statistics.h"
 
@@ -24,15 +25,24 @@ bool Difference::ok() const {
   return llvm::all_of(outputs, [](const auto &output) { return output.ok; });
 }
 
-LogicalResult runner::runOn(DiffSide &side, const DiffProgram &program,
+LogicalResult runner::runOn(const Options &options, DiffSide &side,
+                            const DiffProgram &program,
                             std::vector<Output> &outputs, Report &report) {
   std::unique_ptr<compiler::CompiledProgram> compiled;
   {
     runtime::TraceScope scope(report.trace, "step", "compile for " + side.name);
-    compiled = compiler::compileProgram(program.module, side.compileOptions);
+    compiled =
+        program.source
+            ? compile(options, side.compileOptions, program.module,
+                      *program.source, *side.target.device, side.cache, report)
+            : compiler::compileProgram(program.module, side.compileOptions);
   }
   if (!compiled)
     return report.failDiagnosed("compiling for " + side.name);
+  if (program.source && options.cacheWhyMiss) {
+    report.text() << side.name << ": ";
+    printCacheUse(side.cache, report.text());
+  }
   runtime::TraceScope running(report.trace, "step", "run on " + side.name);
   runtime::Device &device = *side.target.device;
   device.setChecking(true, firstPoison);
@@ -167,12 +177,14 @@ static llvm::json::Object print(const Options &options, const DiffSide &base,
   }
   return llvm::json::Object{{"target", side.name},
                             {"chip", side.target.chip},
+                            {"cache", getCacheKind(side.cache)},
                             {"passed", difference.ok()},
                             {"outputs", std::move(list)}};
 }
 
 LogicalResult runner::diff(const Options &options, KeptDevices &kept,
                            mlir::ModuleOp module,
+                           const llvm::MemoryBuffer &source,
                            const compiler::CompileOptions &compileOptions,
                            std::vector<Output> &base, Report &report) {
   std::vector<DiffSide> sides;
@@ -198,10 +210,11 @@ LogicalResult runner::diff(const Options &options, KeptDevices &kept,
 
   DiffProgram program;
   program.module = module;
+  program.source = &source;
   if (failed(findEntry(module, options.entry, program.entry, report)) ||
       failed(makeArguments(options, program.entry, *sides.front().target.device,
                            program.arguments, report)) ||
-      failed(runOn(sides.front(), program, base, report)))
+      failed(runOn(options, sides.front(), program, base, report)))
     return failure();
 
   llvm::json::Array list;
@@ -209,7 +222,7 @@ LogicalResult runner::diff(const Options &options, KeptDevices &kept,
   bool hasNoted = false;
   for (DiffSide &side : llvm::drop_begin(sides)) {
     std::vector<Output> outputs;
-    if (failed(runOn(side, program, outputs, report)))
+    if (failed(runOn(options, side, program, outputs, report)))
       return failure();
     std::string unbounded;
     FailureOr<Difference> difference =
@@ -227,9 +240,11 @@ LogicalResult runner::diff(const Options &options, KeptDevices &kept,
   }
   if (base.empty())
     Report::note("the program has no outputs: nothing was compared");
-  report.root["diff"] = llvm::json::Object{{"base", sides.front().name},
-                                           {"passed", !firstWrong},
-                                           {"targets", std::move(list)}};
+  report.root["diff"] =
+      llvm::json::Object{{"base", sides.front().name},
+                         {"cache", getCacheKind(sides.front().cache)},
+                         {"passed", !firstWrong},
+                         {"targets", std::move(list)}};
   if (!firstWrong) {
     report.text() << "no difference\n";
     return success();

@@ -7,6 +7,7 @@
 #ifndef GPU_RUNNER_DIFF_H
 #define GPU_RUNNER_DIFF_H
 
+#include "Compile.h"
 #include "Devices.h"
 #include "Execution.h"
 
@@ -20,18 +21,23 @@ struct DiffSide {
   std::string name;
   Target target;
   compiler::CompileOptions compileOptions;
+  CacheUse cache;
 };
 
 /// A program that is run on several targets, with the same arguments.
 struct DiffProgram {
   mlir::ModuleOp module;
+  /// The text that it was read from; null for one that is made of another,
+  /// which is not kept.
+  const llvm::MemoryBuffer *source = nullptr;
   Entry entry;
   std::vector<runtime::HostArray> arguments;
 };
 
-/// Compiles and runs a program on a target.
-LogicalResult runOn(DiffSide &side, const DiffProgram &program,
-                    std::vector<Output> &outputs, Report &report);
+/// Compiles a program, or takes it from the cache, and runs it on a target.
+LogicalResult runOn(const Options &options, DiffSide &side,
+                    const DiffProgram &program, std::vector<Output> &outputs,
+                    Report &report);
 
 /// How the outputs of two targets differ.
 struct Difference {
@@ -51,7 +57,7 @@ FailureOr<Difference> compareSides(const Options &options,
 /// --diff: runs the program on each target, and compares with the first.
 /// `base` gets the first one's outputs.
 LogicalResult diff(const Options &options, KeptDevices &kept,
-                   mlir::ModuleOp module,
+                   mlir::ModuleOp module, const llvm::MemoryBuffer &source,
                    const compiler::CompileOptions &compileOptions,
                    std::vector<Output> &base, Report &report);
 

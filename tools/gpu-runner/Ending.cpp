@@ -67,6 +67,10 @@ public:
     if (limit && !std::exchange(isWatching, true))
       std::thread([this] { watch(); }).detach();
   }
+  bool hasLimit() {
+    std::lock_guard<std::mutex> lock(mutex);
+    return limit.has_value();
+  }
   void begin() {
     std::lock_guard<std::mutex> lock(mutex);
     if (!limit)
@@ -143,6 +147,7 @@ static Watch &getWatch() {
 void runner::setTimeLimit(std::optional<double> seconds, bool json) {
   getWatch().setLimit(seconds, json);
 }
+bool runner::hasTimeLimit() { return getWatch().hasLimit(); }
 void runner::beginTimedRun() { getWatch().begin(); }
 void runner::endTimedRun() { getWatch().end(); }
 void runner::noteLaunch(const char *kernel) { getWatch().launch(kernel); }

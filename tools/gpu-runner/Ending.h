@@ -22,6 +22,7 @@ void handleEndingSignals();
 /// longer ends the process with status 1: nothing else stops a kernel that does
 /// not return. With `json`, an object says so as well.
 void setTimeLimit(std::optional<double> seconds, bool json);
+bool hasTimeLimit();
 
 /// Between these two, the program runs; beginning again begins anew.
 void beginTimedRun();

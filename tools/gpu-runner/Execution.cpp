@@ -197,7 +197,9 @@ void Execution::call() {
   std::fill(results.begin(), results.end(), 0);
   FaultGuard guard;
   runtime::SessionScope scope(session);
-  if (!hasRun)
+  // Later runs are to cost no more than what is asked for.
+  bool hooks = !hasRun || hasTimeLimit();
+  if (hooks)
     session.setLaunchHook([&](const runtime::LaunchRequest &request) {
       if (!firstLaunch)
         firstLaunch = std::chrono::steady_clock::now();
@@ -208,7 +210,7 @@ void Execution::call() {
   llvm::outs().flush();
   beginTimedRun();
   function(pointers.data());
-  if (!hasRun)
+  if (hooks)
     session.setLaunchHook(nullptr);
   hasRun = true;
 }

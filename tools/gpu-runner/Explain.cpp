@@ -113,16 +113,21 @@ static std::string count(int64_t number, StringRef what) {
 }
 
 /// What the code of a kernel takes, by its own account.
-static void explainCode(const compiler::CodeReport &code, llvm::raw_ostream &os,
-                        llvm::json::Object &object) {
+static void explainCode(const compiler::CodeReport &code, bool hasScalars,
+                        llvm::raw_ostream &os, llvm::json::Object &object) {
   if (code.vectorRegisters < 0)
     return;
-  os << "  " << count(code.vectorRegisters, "vector register");
+  os << "  "
+     << count(code.vectorRegisters,
+              hasScalars ? "vector register" : "register");
   if (code.accumulationRegisters)
     os << " (" << code.accumulationRegisters << " for accumulation)";
-  os << ", " << count(code.scalarRegisters, "scalar register");
+  if (hasScalars)
+    os << ", " << count(code.scalarRegisters, "scalar register");
   if (code.vectorSpills == 0 && code.scalarSpills == 0)
     os << ", no spills";
+  else if (!hasScalars)
+    os << ", " << count(code.vectorSpills, "register") << " spilled";
   else
     os << ", " << code.vectorSpills << " vector and " << code.scalarSpills
        << " scalar registers spilled";
@@ -202,10 +207,13 @@ void runner::explain(const compiler::CompiledProgram &program,
     } else {
       os << "  " << kernel.workgroupBytes << " bytes of workgroup memory\n";
     }
-    explainCode(kernel.code, os, object);
+    // A device's driver has told them above.
+    if (!device || chip.target == "hip")
+      explainCode(kernel.code, /*hasScalars=*/chip.target == "hip", os, object);
     if (!device && kernel.code.vectorRegisters < 0 && chip.target != "cpu")
       os << "  registers, spills and occupancy unknown: the driver of a device "
-            "tells them\n";
+            "tells them"
+         << (chip.target == "cuda" ? ", and --ptxas\n" : "\n");
     kernels.push_back(std::move(object));
   }
   // A device that runs it is the hardware.
@@ -228,9 +236,7 @@ void runner::explain(const compiler::CompiledProgram &program,
   if (!device && !compiler::isEmulated(chip))
     report.root["executed_on"] = chip.executedOn;
   report.root["compile"] = std::move(stages);
-  report.root["cache"] = cache.kind == CacheUse::Hit    ? "hit"
-                         : cache.kind == CacheUse::Miss ? "miss"
-                                                        : "off";
+  report.root["cache"] = getCacheKind(cache);
   if (cache.kind != CacheUse::Off)
     report.root["cache_key"] = cache.key;
   if (cache.kind != CacheUse::Miss)
@@ -262,6 +268,12 @@ void runner::printTimes(ArrayRef<compiler::StageTime> times,
   os << "\n";
   if (cache.kind == CacheUse::Miss)
     os << "cache: not from it (" << cache.key << "): " << cache.why << "\n";
+}
+
+StringRef runner::getCacheKind(const CacheUse &cache) {
+  return cache.kind == CacheUse::Hit    ? "hit"
+         : cache.kind == CacheUse::Miss ? "miss"
+                                        : "off";
 }
 
 void runner::printCacheUse(const CacheUse &cache, llvm::raw_ostream &os) {

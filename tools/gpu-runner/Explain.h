@@ -30,6 +30,9 @@ void explain(const compiler::CompiledProgram &program,
              ArrayRef<ProductWork> work, bool print, llvm::raw_ostream &os,
              Report &report);
 
+/// "hit", "miss" or "off".
+StringRef getCacheKind(const CacheUse &cache);
+
 /// --cache-why-miss.
 void printCacheUse(const CacheUse &cache, llvm::raw_ostream &os);
 

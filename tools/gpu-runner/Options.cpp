@@ -472,7 +472,6 @@ LogicalResult runner::parseOptions(ArrayRef<const char *> arguments,
                       : options.explain             ? "--explain"
                       : options.explainAsJSON       ? "--explain=json"
                       : options.emit                ? "--emit"
-                      : options.cacheWhyMiss        ? "--cache-why-miss"
                       : !options.reportFile.empty() ? "--report"
                       : !options.kernels.empty()    ? "--kernels"
                                                     : "";

@@ -8,8 +8,8 @@
 
 #include "BundledProgram.h"
 #include "Driver/EntrySignature.h"
+#include "Driver/ParseProgram.h"
 
-#include "mlir/Parser/Parser.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/SourceMgr.h"
 
@@ -37,8 +37,8 @@ runner::readProgram(Options &options, std::optional<runtime::Bundle> &bundle,
     buffer = llvm::MemoryBuffer::getMemBufferCopy(bundle->source, bundle->file);
   }
   sources.AddNewSourceBuffer(std::move(*buffer), llvm::SMLoc());
-  mlir::ParserConfig config(&context);
-  auto module = mlir::parseSourceFile<mlir::ModuleOp>(sources, config);
+  mlir::OwningOpRef<mlir::ModuleOp> module =
+      compiler::parseProgram(sources, context);
   if (!module)
     (void)report.failDiagnosed("reading the program");
   return module;

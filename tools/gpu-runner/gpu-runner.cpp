@@ -400,7 +400,7 @@ static LogicalResult compileAndRun(Options &options, KeptDevices &kept,
   if (!options.diff.empty()) {
     std::vector<Output> outputs;
     LogicalResult result =
-        diff(options, kept, *module, compileOptions, outputs, report);
+        diff(options, kept, *module, source, compileOptions, outputs, report);
     // It did not come to them.
     if (failed(result) && outputs.empty())
       return failure();

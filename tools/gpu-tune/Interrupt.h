@@ -9,8 +9,8 @@
 
 namespace tune {
 
-/// From now on the first SIGINT or SIGTERM is noted, and the second one ends the
-/// process.
+/// From now on the first SIGINT or SIGTERM is noted, and the second one ends
+/// the process.
 void handleInterrupts();
 /// The signal that came; 0 for none.
 int getInterrupt();

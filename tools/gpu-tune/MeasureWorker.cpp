@@ -47,6 +47,8 @@ namespace {
 struct OpenTask {
   std::unique_ptr<TaskData> data;
   std::vector<HostArray> expected;
+  /// What the last candidate computed.
+  std::vector<HostArray> outputs;
   bool isAdded = false, isExact = true;
 };
 
@@ -70,8 +72,8 @@ public:
   int run();
 
 private:
-  void open(Message message);
-  void load(Message message);
+  void open(const Message &message);
+  void load(const Message &message);
   void go(const json::Object &head);
   void runFinal(Message message);
   bool answer(json::Object head) {
@@ -106,10 +108,9 @@ static std::string getText(const json::Object &head, llvm::StringRef name) {
 static uint64_t getChecksum(const std::vector<HostArray> &arrays) {
   uint64_t sum = 0;
   for (const HostArray &array : arrays)
-    sum = sum * 31 +
-          runtime::getChecksum(
-              {reinterpret_cast<const char *>(array.data.data()),
-               array.data.size()});
+    sum = sum * 31 + runtime::getChecksum(
+                         {reinterpret_cast<const char *>(array.data.data()),
+                          array.data.size()});
   return sum;
 }
 
@@ -131,12 +132,12 @@ static std::string checkByReference(const std::string &program,
   mlir::MLIRContext context;
   compiler::prepareContext(context);
   std::string said;
-  mlir::ScopedDiagnosticHandler handler(
-      &context, [&](mlir::Diagnostic &diagnostic) {
-        if (said.empty())
-          said = diagnostic.str();
-        return mlir::success();
-      });
+  mlir::ScopedDiagnosticHandler handler(&context,
+                                        [&](mlir::Diagnostic &diagnostic) {
+                                          if (said.empty())
+                                            said = diagnostic.str();
+                                          return mlir::success();
+                                        });
   mlir::OwningOpRef<mlir::ModuleOp> module =
       mlir::parseSourceString<mlir::ModuleOp>(program, &context);
   auto function =
@@ -157,16 +158,15 @@ static std::string checkByReference(const std::string &program,
     auto result = toReference(outputs[output++], type);
     if (failed(result))
       return "the reference has no such element type";
-    computed.push_back({/*isResult=*/false, static_cast<unsigned>(i),
-                        std::move(*result)});
+    computed.push_back(
+        {/*isResult=*/false, static_cast<unsigned>(i), std::move(*result)});
   }
   reference::VerifyOptions options;
   options.evaluation.maxWork = 20'000'000'000;
   reference::Verification verified =
       reference::verify(function, arguments, computed, options);
   if (verified.status != reference::Status::Done)
-    return "not checked: " +
-           (said.empty() ? verified.message : said);
+    return "not checked: " + (said.empty() ? verified.message : said);
   for (const reference::Comparison &comparison : verified.comparisons)
     if (!comparison.ok)
       return comparison.describe();
@@ -190,7 +190,7 @@ MeasureWorker::makeCandidate(const std::string &task, llvm::StringRef bytes) {
   return candidate;
 }
 
-void MeasureWorker::open(Message message) {
+void MeasureWorker::open(const Message &message) {
   std::string key = getText(message.head, "task");
   auto fail = [&](const std::string &why) {
     tasks.erase(key);
@@ -202,8 +202,8 @@ void MeasureWorker::open(Message message) {
   OpenTask &task = tasks[key];
   task.isAdded = message.head.getBoolean("added").value_or(false);
   task.isExact = message.head.getBoolean("exact").value_or(true);
-  task.data = std::make_unique<TaskData>(*device,
-                                         own->executable->getSignature());
+  task.data =
+      std::make_unique<TaskData>(*device, own->executable->getSignature());
   std::vector<runtime::CallResult> results;
   Status status = task.data->create();
   if (status.ok())
@@ -217,15 +217,15 @@ void MeasureWorker::open(Message message) {
   if (!status.ok())
     return fail(status.message());
   own->executable.reset();
-  answer(json::Object{{"op", "opened"},
-          {"task", key},
-          {"checksum", llvm::utohexstr(getChecksum(task.expected))}});
+  answer(
+      json::Object{{"op", "opened"},
+                   {"task", key},
+                   {"checksum", llvm::utohexstr(getChecksum(task.expected))}});
   if (!message.head.getBoolean("check").value_or(false))
     return;
   // While the device goes on.
   checks.emplace_back([this, key, program = getText(message.head, "program"),
-                       inputs = task.data->getArrays(),
-                       outputs = task.expected,
+                       inputs = task.data->getArrays(), outputs = task.expected,
                        signature = task.data->getSignature()] {
     std::string wrong = checkByReference(program, inputs, outputs, signature);
     answer(json::Object{{"op", "checked"}, {"task", key}, {"error", wrong}});
@@ -236,17 +236,17 @@ void MeasureWorker::answerTrial(int64_t id, const Trial &trial) {
   json::Array times;
   for (double time : trial.times)
     times.push_back(time);
-  answer(json::Object{{"op", "result"},
-          {"id", id},
-          {"outcome",
-           compiler::tuning::getOutcomeName(trial.outcome).str()},
-          {"error", trial.error},
-          {"times", std::move(times)},
-          {"clockBefore", trial.clockBefore},
-          {"clockAfter", trial.clockAfter}});
+  answer(json::Object{
+      {"op", "result"},
+      {"id", id},
+      {"outcome", compiler::tuning::getOutcomeName(trial.outcome).str()},
+      {"error", trial.error},
+      {"times", std::move(times)},
+      {"clockBefore", trial.clockBefore},
+      {"clockAfter", trial.clockAfter}});
 }
 
-void MeasureWorker::load(Message message) {
+void MeasureWorker::load(const Message &message) {
   int64_t id = message.head.getInteger("id").value_or(0);
   runtime::Expected<Candidate> candidate =
       makeCandidate(getText(message.head, "task"), message.bytes);
@@ -315,7 +315,7 @@ void MeasureWorker::go(const json::Object &head) {
     return;
   }
   trial = tryOnce(*device, *candidate.executable, **variant, *task.data,
-                  task.isAdded, task.isExact, *expected);
+                  task.isAdded, task.isExact, *expected, task.outputs);
   if (trial.outcome == Outcome::Measured) {
     TimingOptions timing;
     timing.slow = head.getNumber("slow").value_or(timing.slow);
@@ -356,7 +356,8 @@ void MeasureWorker::runFinal(Message message) {
   std::string key = getText(message.head, "task");
   auto found = tasks.find(key);
   if (found == tasks.end()) {
-    answer(json::Object{{"op", "final"}, {"task", key}, {"error", "it is not open"}});
+    answer(json::Object{
+        {"op", "final"}, {"task", key}, {"error", "it is not open"}});
     return;
   }
   TaskData &data = *found->second.data;
@@ -430,9 +431,9 @@ void MeasureWorker::runFinal(Message message) {
       status = time.ok() ? device->synchronize() : time.status();
     if (status.ok())
       status = data.readOutputs(outputs);
-    libraryError =
-        status.ok() ? compareOutputs(outputs, found->second.expected, true)
-                    : status.message();
+    libraryError = status.ok()
+                       ? compareOutputs(outputs, found->second.expected, true)
+                       : status.message();
     if (!libraryError.empty()) {
       libraryError = library->getName() + ": " + libraryError;
       library.reset();
@@ -475,28 +476,28 @@ void MeasureWorker::runFinal(Message message) {
                                    {"error", runner.error},
                                    {"times", json::Array(runner.times)}});
   answer(json::Object{{"op", "final"},
-          {"task", key},
-          {"results", std::move(results)},
-          {"library", library ? library->getName() : ""},
-          {"libraryError", libraryError},
-          {"libraryTimes", json::Array(libraryTimes)},
-          {"clockBefore", clockBefore},
-          {"clockAfter", clock.read()}});
+                      {"task", key},
+                      {"results", std::move(results)},
+                      {"library", library ? library->getName() : ""},
+                      {"libraryError", libraryError},
+                      {"libraryTimes", json::Array(libraryTimes)},
+                      {"clockBefore", clockBefore},
+                      {"clockAfter", clock.read()}});
 }
 
 int MeasureWorker::run() {
   const runtime::DeviceInfo &info = device->info();
   answer(json::Object{{"op", "ready"},
-          {"device", info.name},
-          {"driver", info.driver},
-          {"chip", info.chip},
-          {"target", info.target}});
+                      {"device", info.name},
+                      {"driver", info.driver},
+                      {"chip", info.chip},
+                      {"target", info.target}});
   while (std::optional<Message> message = channel.receive()) {
     std::string op = getText(message->head, "op");
     if (op == "open")
-      open(std::move(*message));
+      open(*message);
     else if (op == "load")
-      load(std::move(*message));
+      load(*message);
     else if (op == "go")
       go(message->head);
     else if (op == "final")
@@ -511,9 +512,9 @@ int tune::runMeasureWorker(Channel channel, const std::string &target,
                            int ordinal, const std::string &fault) {
   auto device = runtime::openDevice(target, ordinal);
   if (!device.ok()) {
-    channel.send({json::Object{{"op", "ready"},
-                               {"error", device.status().message()}},
-                  ""});
+    channel.send(
+        {json::Object{{"op", "ready"}, {"error", device.status().message()}},
+         ""});
     return 1;
   }
   MeasureWorker worker(std::move(channel), device.take(), fault);

@@ -19,8 +19,8 @@ struct Counts {
   size_t made = 0, pruned = 0, compiled = 0, failed = 0, measured = 0;
 };
 
-/// On a terminal one line that changes; elsewhere a line now and then. All of it
-/// on standard error.
+/// On a terminal one line that changes; elsewhere a line now and then. All of
+/// it on standard error.
 class Progress {
 public:
   Progress();

@@ -159,9 +159,8 @@ listenForHosts(const RunOptions &options) {
       });
   if (error)
     return std::move(error);
-  llvm::sys::fs::setPermissions(options.joinFile,
-                                llvm::sys::fs::owner_read |
-                                    llvm::sys::fs::owner_write);
+  llvm::sys::fs::setPermissions(
+      options.joinFile, llvm::sys::fs::owner_read | llvm::sys::fs::owner_write);
   return cluster;
 }
 
@@ -199,12 +198,12 @@ static int tuneFirst(ArrayRef<StringRef> arguments, RunOptions options,
   for (StringRef argument : arguments)
     command += " " + argument.str();
   std::string settings;
-  llvm::raw_string_ostream(settings) << json::Value(json::Object{
-      {"seed", static_cast<int64_t>(options.seed)},
-      {"budget", options.budget.value_or(0)},
-      {"trials", static_cast<int64_t>(options.trials.value_or(0))},
-      {"jobs", options.jobs},
-      {"timeout", options.timeout}});
+  llvm::raw_string_ostream(settings) << json::Value(
+      json::Object{{"seed", static_cast<int64_t>(options.seed)},
+                   {"budget", options.budget.value_or(0)},
+                   {"trials", static_cast<int64_t>(options.trials.value_or(0))},
+                   {"jobs", options.jobs},
+                   {"timeout", options.timeout}});
   llvm::Expected<int64_t> run = (*database)->beginRun(command, settings);
   if (!run)
     return fail(run.takeError(), failedStatus);
@@ -236,9 +235,8 @@ static int tuneFirst(ArrayRef<StringRef> arguments, RunOptions options,
   }
   const Counts &counts = tuner.getCounts();
   const tuning::Environment &environment = tuner.getEnvironment();
-  os << counts.made << " candidates, " << counts.compiled
-     << " compiled, " << counts.measured << " measured, " << counts.failed
-     << " failed";
+  os << counts.made << " candidates, " << counts.compiled << " compiled, "
+     << counts.measured << " measured, " << counts.failed << " failed";
   if (tuner.getCompileRate() > 0)
     os << llvm::format("; %.1f compiled a second", tuner.getCompileRate());
   os << "\n";
@@ -268,7 +266,8 @@ static int tuneFirst(ArrayRef<StringRef> arguments, RunOptions options,
   }
   os << "records: run " << *run << " in " << options.db << "\n";
   if (options.json)
-    llvm::outs() << llvm::formatv("{0:2}", json::Value(std::move(root))) << "\n";
+    llvm::outs() << llvm::formatv("{0:2}", json::Value(std::move(root)))
+                 << "\n";
   if (!isGood)
     return failedStatus;
   if (!tuner.hasMeasured()) {
@@ -360,8 +359,7 @@ int tune::runReplay(ArrayRef<StringRef> arguments) {
   llvm::Expected<int64_t> run = (*database)->beginRun(command, "{}");
   if (!run)
     return fail(run.takeError(), failedStatus);
-  Tuner tuner(
-      options, *tasks, [](tuning::SpaceValues &) {}, **database, *run);
+  Tuner tuner(options, *tasks, [](tuning::SpaceValues &) {}, **database, *run);
   bool isGood = tuner.run();
 
   llvm::raw_ostream &os = options.json ? llvm::errs() : llvm::outs();
@@ -379,8 +377,7 @@ int tune::runReplay(ArrayRef<StringRef> arguments) {
     json::Array schedules;
     for (const tuning::Record &record : state.compared) {
       auto recorded = state.recorded.find(record.schedule);
-      double before =
-          recorded == state.recorded.end() ? 0 : recorded->second;
+      double before = recorded == state.recorded.end() ? 0 : recorded->second;
       bool isSlower = before > 0 && record.low > 1.1 * before;
       slower += isSlower;
       os << "  " << formatTime(record.median, record.low, record.high);
@@ -389,8 +386,9 @@ int tune::runReplay(ArrayRef<StringRef> arguments) {
                            record.median / before, before,
                            isSlower ? ": SLOWER" : "");
       os << " by "
-         << (record.schedule.empty() ? "the compiler's own choice: " + record.chosen
-                                     : record.schedule)
+         << (record.schedule.empty()
+                 ? "the compiler's own choice: " + record.chosen
+                 : record.schedule)
          << "\n";
       schedules.push_back(json::Object{{"schedule", record.schedule},
                                        {"median_ms", record.median},
@@ -463,8 +461,8 @@ int tune::runSpace(ArrayRef<StringRef> arguments) {
       ++looked;
       promising += estimate <= search.slowest * least;
     }
-    os << task.text.description << " (" << task.text.key << ") on "
-       << chip.name << "\n"
+    os << task.text.description << " (" << task.text.key << ") on " << chip.name
+       << "\n"
        << llvm::format("  %14.0f combinations\n", count.all);
     json::Object removed;
     for (const auto &[why, points] : count.removed) {
@@ -481,15 +479,15 @@ int tune::runSpace(ArrayRef<StringRef> arguments) {
                          count.legal * static_cast<double>(promising) /
                              static_cast<double>(looked),
                          search.slowest);
-    list.push_back(json::Object{
-        {"task", task.text.key},
-        {"description", task.text.description},
-        {"combinations", count.all},
-        {"removed", std::move(removed)},
-        {"legal", count.legal},
-        {"tilings", static_cast<int64_t>(space.getCores().size())},
-        {"promising_tilings", static_cast<int64_t>(promising)},
-        {"is_estimate", count.isEstimate}});
+    list.push_back(
+        json::Object{{"task", task.text.key},
+                     {"description", task.text.description},
+                     {"combinations", count.all},
+                     {"removed", std::move(removed)},
+                     {"legal", count.legal},
+                     {"tilings", static_cast<int64_t>(space.getCores().size())},
+                     {"promising_tilings", static_cast<int64_t>(promising)},
+                     {"is_estimate", count.isEstimate}});
   }
   if (options.json)
     llvm::outs() << llvm::formatv("{0:2}", json::Value(json::Object{

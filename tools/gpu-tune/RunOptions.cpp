@@ -27,28 +27,37 @@ void tune::printRunHelp(llvm::raw_ostream &os) {
         "       gpu-tune space WORK... --target=TARGET[:CHIP] [options]\n"
         "       gpu-tune replay --db=FILE --target=TARGET [options]\n"
         "\n"
-        "WORK is FILE.mlir, whose products and attentions are tuned, FILE.txt with\n"
+        "WORK is FILE.mlir, whose products and attentions are tuned, FILE.txt "
+        "with\n"
         "a shape on each line, or a shape:\n"
      << shapeHelp
      << "\n"
-        "  --target=TARGET[:CHIP]  cuda, hip, vulkan, opencl, level-zero, cpu; the\n"
+        "  --target=TARGET[:CHIP]  cuda, hip, vulkan, opencl, level-zero, cpu; "
+        "the\n"
         "                          chip is that of the device here\n"
         "  --db=FILE               the database of records (tune.db)\n"
         "  --budget=TIME           90s, 10m, 2h for all of it\n"
         "  --trials=N              candidates of each task\n"
         "  --config=FILE.json      values of parameters (docs/Tuning.md)\n"
-        "  --jobs=N                processes that compile (one for each core but one)\n"
-        "  --devices=0,1|all|none  devices that measure (0); own: all, each process\n"
+        "  --jobs=N                processes that compile (one for each core "
+        "but one)\n"
+        "  --devices=0,1|all|none  devices that measure (0); own: all, each "
+        "process\n"
         "                          of a host being shown its own\n"
-        "  --measurers=N           processes for each device (2): one measures, the\n"
+        "  --measurers=N           processes for each device (2): one "
+        "measures, the\n"
         "                          others load meanwhile\n"
-        "  --listen[=ADDRESS:PORT] other hosts may join (gpu-tune join --help); then\n"
+        "  --listen[=ADDRESS:PORT] other hosts may join (gpu-tune join "
+        "--help); then\n"
         "                          --jobs=0 and --devices=none are possible\n"
-        "  --join-file=FILE        the addresses and the token for them, written there\n"
+        "  --join-file=FILE        the addresses and the token for them, "
+        "written there\n"
         "  --timeout=SECONDS       a candidate that takes longer hangs (20)\n"
         "  --leaders=N             candidates of the final comparison (5)\n"
-        "  --share=time|equal      how tasks share the budget: by the time that they\n"
-        "                          take, or equally (time for programs, equal for\n"
+        "  --share=time|equal      how tasks share the budget: by the time "
+        "that they\n"
+        "                          take, or equally (time for programs, equal "
+        "for\n"
         "                          shapes)\n"
         "  --seed=N                of all that is drawn (1)\n"
         "  --allow-tf32            f32 products may be computed in tf32\n"
@@ -177,11 +186,12 @@ bool tune::parseRunOptions(ArrayRef<StringRef> arguments, RunCommand command,
     } else if (name == "--task" && isReplay) {
       options.task = value.str();
     } else if (name == "--test-fault" && command != RunCommand::Space) {
-      options.fault += (options.fault.empty() ? "" : "|") +
-                       argument.split('=').second.str();
+      options.fault +=
+          (options.fault.empty() ? "" : "|") + argument.split('=').second.str();
     } else {
-      return fail("unknown option '" + argument + "'; gpu-tune run --help lists "
-                                                  "them");
+      return fail("unknown option '" + argument +
+                  "'; gpu-tune run --help lists "
+                  "them");
     }
   }
   if (isReplay && !options.work.empty())
@@ -210,7 +220,8 @@ bool tune::parseRunOptions(ArrayRef<StringRef> arguments, RunCommand command,
     return fail("emulated chips have no time of their own: name the chip's own "
                 "target");
   std::string why;
-  std::vector<runtime::DeviceInfo> known = runtime::listDevices(&why, kind.str());
+  std::vector<runtime::DeviceInfo> known =
+      runtime::listDevices(&why, kind.str());
   if (isAll) {
     devices.clear();
     for (const runtime::DeviceInfo &info : known)
@@ -235,8 +246,8 @@ bool tune::parseRunOptions(ArrayRef<StringRef> arguments, RunCommand command,
                          (why.empty() ? "" : " (" + trimmed + ")");
     else if (!chip.empty() && own != chip &&
              !compiler::runsOn(kind, chip, found->chip, /*isCubin=*/false))
-      options.noDevice = found->name + " (" + own + ") does not run code for " +
-                         chip.str();
+      options.noDevice =
+          found->name + " (" + own + ") does not run code for " + chip.str();
     else if (chip.empty() && options.compile.chip.empty())
       options.compile.chip = own;
     if (!options.noDevice.empty())
@@ -254,11 +265,12 @@ bool tune::parseRunOptions(ArrayRef<StringRef> arguments, RunCommand command,
     return fail(options.noDevice +
                 "; with a chip behind ':', everything but measuring is done");
   if (!compiler::findChip(compiler::getChipTarget(kind), options.compile.chip))
-    return fail("unknown chip '" + options.compile.chip + "' of " + kind +
-                "; known are " +
-                llvm::join(compiler::getKnownChips(compiler::getChipTarget(kind),
-                                                   options.compile.chip),
-                           ", "));
+    return fail(
+        "unknown chip '" + options.compile.chip + "' of " + kind +
+        "; known are " +
+        llvm::join(compiler::getKnownChips(compiler::getChipTarget(kind),
+                                           options.compile.chip),
+                   ", "));
   if (!options.joinFile.empty() && !options.listen)
     options.listen = "";
   if (options.jobs == 0 && !options.listen)
@@ -274,8 +286,8 @@ bool tune::parseRunOptions(ArrayRef<StringRef> arguments, RunCommand command,
     status = noDevice;
     return false;
   }
-  options.leaders =
-      std::max(options.leaders, static_cast<unsigned>(options.replay.value_or(0)));
+  options.leaders = std::max(options.leaders,
+                             static_cast<unsigned>(options.replay.value_or(0)));
   options.weighByTime = share.value_or(!isShapes);
   options.compile.tuned = std::make_shared<compiler::TunedSchedules>();
   return true;

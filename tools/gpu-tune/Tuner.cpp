@@ -27,18 +27,18 @@ namespace json = llvm::json;
 /// Seconds that a worker has to start, to compile, to load, to open a task.
 static constexpr double startLimit = 90, compileLimit = 90, loadLimit = 60,
                         openLimit = 300;
-/// Seconds for the final comparison of a task, and a part of the budget that all
-/// of them take at most.
+/// Seconds for the final comparison of a task, and a part of the budget that
+/// all of them take at most.
 static constexpr double finalSeconds = 2.0, finalReserve = 3.5,
                         mostReserved = 0.3;
-/// Candidates of each task that are tried before the budget is shared by what is
-/// expected of them.
+/// Candidates of each task that are tried before the budget is shared by what
+/// is expected of them.
 static constexpr size_t firstCandidates = 24;
 /// Workers that die one after the other before any was of use.
 static constexpr unsigned mostFailures = 4;
 /// Seconds that a host has to say how a process of it ended; that nobody works
-/// before it is said, and before the final comparison is left out; and hosts that
-/// may go away with a candidate.
+/// before it is said, and before the final comparison is left out; and hosts
+/// that may go away with a candidate.
 static constexpr double dyingLimit = 30, waitLimit = 10, finalWait = 30;
 static constexpr unsigned mostHostsLost = 2;
 
@@ -88,8 +88,8 @@ Tuner::Tuner(const RunOptions &options, std::vector<Task> &tasks,
     state.machine = std::make_unique<tuning::MachineModel>(op, chip);
     tuning::SearchOptions search;
     search.seed = options.seed * 1000003 + states.size();
-    state.search = std::make_unique<tuning::TaskSearch>(
-        *state.space, *state.machine, search);
+    state.search = std::make_unique<tuning::TaskSearch>(*state.space,
+                                                        *state.machine, search);
   }
   mlir::parallelForEach(tasks.front().program->getContext(), states,
                         [](TaskState &state) { state.space->enumerate(); });
@@ -164,7 +164,8 @@ bool Tuner::startMeasurer(Measurer &measurer) {
 std::string Tuner::describeDevice(const Measurer &measurer) const {
   std::string text =
       options.compile.target + ":" + std::to_string(measurer.ordinal);
-  return measurer.host ? text + " of host " + hostNames.at(measurer.host) : text;
+  return measurer.host ? text + " of host " + hostNames.at(measurer.host)
+                       : text;
 }
 
 void Tuner::lose(Compiler &compiler, bool isLate) {
@@ -173,10 +174,10 @@ void Tuner::lose(Compiler &compiler, bool isLate) {
     Pending work = std::move(*compiler.work);
     compiler.work.reset();
     std::string error =
-        isLate ? llvm::formatv("the compiler did not end in {0} s",
-                               compileLimit)
-                     .str()
-               : "the compiler died: " + how;
+        isLate
+            ? llvm::formatv("the compiler did not end in {0} s", compileLimit)
+                  .str()
+            : "the compiler died: " + how;
     ++counts.failed;
     bool isOwn = !work.point;
     size_t task = work.task;
@@ -218,11 +219,11 @@ void Tuner::lose(Measurer &measurer, bool isLate) {
     }
   } else if (state == Measurer::Comparing) {
     TaskState &task = states[measurer.task];
-    progress.say("note: " + task.task->text.description +
-                 ": the final comparison failed (" +
-                 (isLate ? std::string("no end") : how) +
-                 (task.leaders.size() > 2 ? "); once more with two candidates"
-                                          : ")"));
+    progress.say(
+        "note: " + task.task->text.description +
+        ": the final comparison failed (" +
+        (isLate ? std::string("no end") : how) +
+        (task.leaders.size() > 2 ? "); once more with two candidates" : ")"));
     if (task.leaders.size() > 2) {
       task.leaders.resize(2);
       task.isFinalBegun = false;
@@ -294,8 +295,8 @@ void Tuner::handleHosts() {
     hostNames[event.host] = host.name;
     std::string line;
     llvm::raw_string_ostream(line)
-        << "host " << host.name << " (" << host.address << ") has joined: "
-        << host.jobs
+        << "host " << host.name << " (" << host.address
+        << ") has joined: " << host.jobs
         << (host.jobs == 1 ? " process that compiles, "
                            : " processes that compile, ")
         << host.devices.size()
@@ -318,8 +319,8 @@ void Tuner::handleHosts() {
   assignDevices();
 }
 
-/// Each device is measured on by the processes of one host's agent, however many
-/// agents see it.
+/// Each device is measured on by the processes of one host's agent, however
+/// many agents see it.
 void Tuner::assignDevices() {
   for (const auto &[number, name] : hostNames) {
     const Cluster::Host *host = cluster->getHost(number);
@@ -353,10 +354,11 @@ void Tuner::putBack(Pending work) {
   }
   if (++work.hostsLost >= mostHostsLost) {
     // It may be its doing; the other hosts are not to follow.
-    std::string error = llvm::formatv("{0} hosts went away while they had it in "
-                                      "hand",
-                                      work.hostsLost)
-                            .str();
+    std::string error =
+        llvm::formatv("{0} hosts went away while they had it in "
+                      "hand",
+                      work.hostsLost)
+            .str();
     ++counts.failed;
     bool isOwn = !work.point;
     size_t task = work.task;
@@ -412,8 +414,8 @@ void Tuner::loseHost(const ClusterEvent &event) {
   measurers.remove_if([](const Measurer &one) { return one.isRemoved; });
 }
 
-/// Says when the run waits for hosts; leaves the final comparison out when nobody
-/// is left for it.
+/// Says when the run waits for hosts; leaves the final comparison out when
+/// nobody is left for it.
 void Tuner::noteWaiting() {
   if (!cluster)
     return;
@@ -504,9 +506,9 @@ tuning::Environment Tuner::getEnvironment(const Compiler &compiler) const {
   return where;
 }
 
-tuning::Record
-Tuner::makeRecord(const Pending &work, Outcome outcome, std::string error,
-                  const tuning::Environment &environment) const {
+tuning::Record Tuner::makeRecord(const Pending &work, Outcome outcome,
+                                 std::string error,
+                                 const tuning::Environment &environment) const {
   tuning::Record record;
   record.task = {states[work.task].task->text.key, chipTarget,
                  options.compile.chip};
@@ -545,10 +547,9 @@ void Tuner::finish(Pending work, tuning::Record record) {
     return;
   if (!work.point)
     state.ownTime = record.median;
-  double best =
-      state.leaders.empty() ? INFINITY : state.leaders.front().time;
-  state.leaders.push_back({work.schedule, record.chosen,
-                           std::move(work.bundle), record.median, work.point});
+  double best = state.leaders.empty() ? INFINITY : state.leaders.front().time;
+  state.leaders.push_back({work.schedule, record.chosen, std::move(work.bundle),
+                           record.median, work.point});
   llvm::stable_sort(state.leaders,
                     [](const TaskState::Leader &a, const TaskState::Leader &b) {
                       return a.time < b.time;
@@ -691,8 +692,8 @@ std::optional<Pending> Tuner::propose() {
     return std::nullopt;
   std::vector<std::pair<double, size_t>> order;
   for (auto [i, state] : llvm::enumerate(states)) {
-    if (!state.failure.empty() || (options.trials && state.begun >
-                                                         *options.trials))
+    if (!state.failure.empty() ||
+        (options.trials && state.begun > *options.trials))
       continue;
     double rank;
     if (!state.isOwnBegun)
@@ -702,9 +703,8 @@ std::optional<Pending> Tuner::propose() {
     else if (state.begun < firstCandidates)
       rank = 1e6 - static_cast<double>(state.begun);
     else {
-      double weight = options.weighByTime
-                          ? state.task->count * state.search->getBest()
-                          : 1;
+      double weight =
+          options.weighByTime ? state.task->count * state.search->getBest() : 1;
       // Those in hand take from what is expected of the next one.
       rank = state.search->getExpectedGain() * weight /
              static_cast<double>(1 + state.inHand);
@@ -740,11 +740,12 @@ void Tuner::feedCompilers() {
     Message message;
     const TaskState &state = states[work->task];
     message.head = json::Object{{"op", "compile"},
-                    {"id", work->id},
-                    {"task", state.task->text.key},
-                    {"target", options.compile.target},
-                    {"chip", options.compile.chip},
-                    {"schedule", work->schedule}};
+                                {"id", work->id},
+                                {"task", state.task->text.key},
+                                {"target", options.compile.target},
+                                {"chip", options.compile.chip},
+                                {"schedule", work->schedule},
+                                {"ptxas", measurers.empty()}};
     if (compiler.known.insert(work->task).second)
       message.head["program"] = state.task->text.text;
     compiler.since = Clock::now();
@@ -781,16 +782,15 @@ void Tuner::handle(Compiler &compiler, Message message) {
     state.ownChoice = work.chosen.empty() ? "none" : work.chosen;
     mlir::MLIRContext *context = state.task->program->getContext();
     if (auto schedule = mlir::dyn_cast_or_null<compiler::ScheduleAttr>(
-            work.chosen.empty()
-                ? mlir::Attribute()
-                : mlir::parseAttribute(work.chosen, context)))
+            work.chosen.empty() ? mlir::Attribute()
+                                : mlir::parseAttribute(work.chosen, context)))
       state.search->setOwnChoice(schedule);
   }
   std::string spills = getText(message.head, "spills");
   if (work.point && !spills.empty()) {
     ++counts.failed;
-    finish(work, makeRecord(work, Outcome::Spills, spills,
-                            getEnvironment(compiler)));
+    finish(work,
+           makeRecord(work, Outcome::Spills, spills, getEnvironment(compiler)));
     return;
   }
   if (!isMeasured) {
@@ -824,11 +824,11 @@ void Tuner::openTask(Measurer &measurer, size_t index) {
   TaskState &state = states[index];
   Message message;
   message.head = json::Object{{"op", "open"},
-                  {"task", state.task->text.key},
-                  {"program", state.task->text.text},
-                  {"added", state.task->isAdded},
-                  {"exact", state.task->isExact},
-                  {"check", !state.isAsked}};
+                              {"task", state.task->text.key},
+                              {"program", state.task->text.text},
+                              {"added", state.task->isAdded},
+                              {"exact", state.task->isExact},
+                              {"check", !state.isAsked}};
   message.bytes = state.ownBundle;
   if (!state.isAsked)
     measurer.checking.insert(index);
@@ -843,8 +843,8 @@ void Tuner::openTask(Measurer &measurer, size_t index) {
 void Tuner::give(Measurer &measurer, Pending work) {
   Message message;
   message.head = json::Object{{"op", "load"},
-                  {"id", work.id},
-                  {"task", states[work.task].task->text.key}};
+                              {"id", work.id},
+                              {"task", states[work.task].task->text.key}};
   message.bytes = work.bundle;
   measurer.work = std::move(work);
   measurer.state = Measurer::Loading;
@@ -885,8 +885,10 @@ void Tuner::feedMeasurers() {
       const TaskState &state = states[measurer.work->task];
       Message message;
       double best = state.leaders.empty() ? 0 : state.leaders.front().time;
-      message.head = json::Object{
-          {"op", "go"}, {"id", measurer.work->id}, {"best", best}, {"slow", options.slowest}};
+      message.head = json::Object{{"op", "go"},
+                                  {"id", measurer.work->id},
+                                  {"best", best},
+                                  {"slow", options.slowest}};
       measurer.state = Measurer::Going;
       measurer.since = Clock::now();
       if (!measurer.getChannel()->send(message))
@@ -976,10 +978,10 @@ void Tuner::takeResult(Measurer &measurer, const json::Object &head) {
     return;
   Pending work = std::move(*measurer.work);
   measurer.work.reset();
-  Outcome outcome = tuning::parseOutcome(getText(head, "outcome"))
-                        .value_or(Outcome::NotRun);
-  tuning::Record record = makeRecord(work, outcome, getText(head, "error"),
-                                     measurer.environment);
+  Outcome outcome =
+      tuning::parseOutcome(getText(head, "outcome")).value_or(Outcome::NotRun);
+  tuning::Record record =
+      makeRecord(work, outcome, getText(head, "error"), measurer.environment);
   record.times = getTimes(head.getArray("times"));
   Summary summary = summarize(record.times);
   record.median = summary.median;
@@ -1060,30 +1062,29 @@ void Tuner::compareLeaders() {
         add(static_cast<int64_t>(place), leader.bundle);
       }
       message.head = json::Object{{"op", "final"},
-                      {"task", state.task->text.key},
-                      {"candidates", std::move(list)},
-                      {"rounds", 400},
-                      {"seconds", finalSeconds}};
+                                  {"task", state.task->text.key},
+                                  {"candidates", std::move(list)},
+                                  {"rounds", 400},
+                                  {"seconds", finalSeconds}};
       if (state.task->product) {
         const runtime::LibraryProduct &product = *state.task->product;
         auto type = [](runtime::ElementType element) {
           return runtime::elementTypeName(element);
         };
-        message.head["product"] =
-            json::Object{{"m", product.m},
-                         {"n", product.n},
-                         {"k", product.k},
-                         {"matrices", product.matrices},
-                         {"turnedLhs", product.turnedLhs},
-                         {"turnedRhs", product.turnedRhs},
-                         {"lhsStride", product.lhsStride},
-                         {"rhsStride", product.rhsStride},
-                         {"outStride", product.outStride},
-                         {"lhs", type(product.lhs)},
-                         {"rhs", type(product.rhs)},
-                         {"out", type(product.out)},
-                         {"sum", type(product.sum)},
-                         {"tf32", product.tf32}};
+        message.head["product"] = json::Object{{"m", product.m},
+                                               {"n", product.n},
+                                               {"k", product.k},
+                                               {"matrices", product.matrices},
+                                               {"turnedLhs", product.turnedLhs},
+                                               {"turnedRhs", product.turnedRhs},
+                                               {"lhsStride", product.lhsStride},
+                                               {"rhsStride", product.rhsStride},
+                                               {"outStride", product.outStride},
+                                               {"lhs", type(product.lhs)},
+                                               {"rhs", type(product.rhs)},
+                                               {"out", type(product.out)},
+                                               {"sum", type(product.sum)},
+                                               {"tf32", product.tf32}};
       }
       if (int others = measurer.host ? 0 : countRunning() - 2;
           others > static_cast<int>(options.jobs) / 2 + 1)
@@ -1128,9 +1129,9 @@ void Tuner::takeFinal(Measurer &measurer, const json::Object &head) {
         work.chosen = leader.chosen;
       }
       std::string error = getText(*object, "error");
-      tuning::Record record = makeRecord(
-          work, error.empty() ? Outcome::Measured : Outcome::NotRun, error,
-          measurer.environment);
+      tuning::Record record =
+          makeRecord(work, error.empty() ? Outcome::Measured : Outcome::NotRun,
+                     error, measurer.environment);
       record.times = getTimes(object->getArray("times"));
       Summary summary = summarize(record.times);
       record.median = summary.median;
@@ -1153,8 +1154,7 @@ void Tuner::takeFinal(Measurer &measurer, const json::Object &head) {
   if (times.empty())
     return;
   tuning::Baseline baseline;
-  baseline.task = {state.task->text.key, chipTarget,
-                   options.compile.chip};
+  baseline.task = {state.task->text.key, chipTarget, options.compile.chip};
   baseline.environment = measurer.environment;
   baseline.library = getText(head, "library");
   baseline.times = times;

@@ -40,7 +40,8 @@ const char *const tune::shapeHelp =
     "  MxNxK:TYPE[:OUT]            a product\n"
     "  batch:BxMxNxK:TYPE[:OUT]    B of them\n"
     "  conv:NxHxWxCxFxRxS[/STRIDE]:TYPE\n"
-    "                              a convolution, NHWC, F filters of RxS, padded\n"
+    "                              a convolution, NHWC, F filters of RxS, "
+    "padded\n"
     "  attention:BxQxKxD:TYPE[:causal]\n"
     "                              B heads, Q queries, K keys of D\n";
 
@@ -83,18 +84,17 @@ static std::string makeFunction(const Types &types, ArrayRef<int64_t> a,
   std::string aType = spell(a, types.operand), bType = spell(b, types.operand),
               sumType = spell(out, types.sum), outType = spell(out, types.out);
   bool isFloat = !types.sum.starts_with("i");
-  std::string text = "func.func @main(%a: " + aType + ", %b: " + bType +
-                     ") -> " + outType + " {\n  %zero = arith.constant " +
-                     (isFloat ? "0.0" : "0") + " : " + types.sum.str() +
-                     "\n  %e = tensor.empty() : " + sumType +
-                     "\n  %z = linalg.fill ins(%zero : " + types.sum.str() +
-                     ") outs(%e : " + sumType + ") -> " + sumType + "\n" +
-                     before.str() + "  %r = " + op.str() + " outs(%z : " +
-                     sumType + ") -> " + sumType + "\n";
+  std::string text =
+      "func.func @main(%a: " + aType + ", %b: " + bType + ") -> " + outType +
+      " {\n  %zero = arith.constant " + (isFloat ? "0.0" : "0") + " : " +
+      types.sum.str() + "\n  %e = tensor.empty() : " + sumType +
+      "\n  %z = linalg.fill ins(%zero : " + types.sum.str() +
+      ") outs(%e : " + sumType + ") -> " + sumType + "\n" + before.str() +
+      "  %r = " + op.str() + " outs(%z : " + sumType + ") -> " + sumType + "\n";
   if (types.sum != types.out)
-    text += "  %t = arith." +
-            std::string(isFloat ? "truncf" : "trunci") + " %r : " + sumType +
-            " to " + outType + "\n  return %t : " + outType + "\n}\n";
+    text += "  %t = arith." + std::string(isFloat ? "truncf" : "trunci") +
+            " %r : " + sumType + " to " + outType +
+            "\n  return %t : " + outType + "\n}\n";
   else
     text += "  return %r : " + outType + "\n}\n";
   return text;
@@ -139,8 +139,8 @@ static std::string makeAttention(ArrayRef<int64_t> d, StringRef type,
     scale /= 2;
   std::string text;
   llvm::raw_string_ostream os(text);
-  os << "func.func @main(%q: " << q << ", %k: " << k << ", %v: " << k
-     << ") -> " << q << " {\n  %e = tensor.empty() : " << q
+  os << "func.func @main(%q: " << q << ", %k: " << k << ", %v: " << k << ") -> "
+     << q << " {\n  %e = tensor.empty() : " << q
      << "\n  %r = tessera.attention ins(%q, %k, %v : " << q << ", " << k << ", "
      << k << ") outs(%e : " << q
      << ")\n      maps [affine_map<(h, m, n, d, e) -> (h, m, d)>, "
@@ -182,10 +182,9 @@ std::optional<std::string> tune::makeProgram(StringRef shape,
       return refuse("'" + word + "' is no size");
     sizes.push_back(size);
   }
-  size_t wanted = llvm::StringSwitch<size_t>(kind)
-                      .Case("gemm", 3)
-                      .Case("conv", 7)
-                      .Default(4);
+  size_t wanted =
+      llvm::StringSwitch<size_t>(kind).Case("gemm", 3).Case("conv", 7).Default(
+          4);
   if (sizes.size() != wanted)
     return refuse(kind + " has " + llvm::Twine(wanted) + " sizes");
   if (kind == "attention") {
@@ -219,9 +218,10 @@ std::optional<std::string> tune::makeProgram(StringRef shape,
   int64_t m = sizes[isBatch], n = sizes[isBatch + 1], k = sizes[isBatch + 2];
   mlir::SmallVector<int64_t> a = shapeOf(m, k), b = shapeOf(k, n),
                              out = shapeOf(m, n);
-  std::string op = std::string(isBatch ? "linalg.batch_matmul" : "linalg.matmul") +
-                   " ins(%a, %b : " + spell(a, types->operand) + ", " +
-                   spell(b, types->operand) + ")";
+  std::string op =
+      std::string(isBatch ? "linalg.batch_matmul" : "linalg.matmul") +
+      " ins(%a, %b : " + spell(a, types->operand) + ", " +
+      spell(b, types->operand) + ")";
   return makeFunction(*types, a, b, out, "", op);
 }
 
@@ -333,10 +333,10 @@ static Task makeTask(mlir::Operation *op, const compiler::Chip &chip) {
 }
 
 /// Reads one program and adds its tasks.
-static mlir::LogicalResult
-addTasks(std::unique_ptr<llvm::MemoryBuffer> source,
-         const compiler::CompileOptions &options, mlir::MLIRContext &context,
-         std::vector<Task> &tasks) {
+static mlir::LogicalResult addTasks(std::unique_ptr<llvm::MemoryBuffer> source,
+                                    const compiler::CompileOptions &options,
+                                    mlir::MLIRContext &context,
+                                    std::vector<Task> &tasks) {
   llvm::SourceMgr sources;
   std::string name = source->getBufferIdentifier().str();
   sources.AddNewSourceBuffer(std::move(source), llvm::SMLoc());
@@ -344,11 +344,11 @@ addTasks(std::unique_ptr<llvm::MemoryBuffer> source,
   mlir::OwningOpRef<mlir::ModuleOp> module =
       mlir::parseSourceFile<mlir::ModuleOp>(sources,
                                             mlir::ParserConfig(&context));
-  if (!module || failed(compiler::lowerToStage(
-                     *module, compiler::Stage::Tasks, options)))
+  if (!module ||
+      failed(compiler::lowerToStage(*module, compiler::Stage::Tasks, options)))
     return mlir::failure();
-  const compiler::Chip &chip =
-      *compiler::findChip(compiler::getChipTarget(options.target), options.chip);
+  const compiler::Chip &chip = *compiler::findChip(
+      compiler::getChipTarget(options.target), options.chip);
   bool isAny = false;
   module->walk([&](mlir::Operation *op) {
     if (!compiler::isTuningTask(op))
@@ -362,8 +362,8 @@ addTasks(std::unique_ptr<llvm::MemoryBuffer> source,
     };
     auto contract = mlir::dyn_cast<compiler::ContractOp>(op);
     if (contract ? static_cast<bool>(contract.getScheduleAttr())
-                 : static_cast<bool>(mlir::cast<compiler::AttentionOp>(op)
-                                         .getScheduleAttr()))
+                 : static_cast<bool>(
+                       mlir::cast<compiler::AttentionOp>(op).getScheduleAttr()))
       return leave("it has a schedule by hand");
     if (std::string why = compiler::explainUntunable(op); !why.empty())
       return leave(why);
@@ -432,8 +432,8 @@ tune::readTasks(compiler::tuning::Database &database, const std::string &key,
     llvm::errs() << "error: " << what << "\n";
     return mlir::failure();
   };
-  const compiler::Chip &chip =
-      *compiler::findChip(compiler::getChipTarget(options.target), options.chip);
+  const compiler::Chip &chip = *compiler::findChip(
+      compiler::getChipTarget(options.target), options.chip);
   llvm::Expected<std::vector<compiler::tuning::TaskText>> texts =
       database.getTasks();
   if (!texts)

@@ -26,7 +26,8 @@ TaskData::~TaskData() {
     (void)device.free(buffer);
 }
 
-static Status copyTo(runtime::Device &device, char *to, const HostArray &array) {
+static Status copyTo(runtime::Device &device, char *to,
+                     const HostArray &array) {
   return array.data.empty()
              ? Status::success()
              : device.copyToDevice(to, array.data.data(), array.data.size());
@@ -80,18 +81,19 @@ Status TaskData::prepareOutputs(bool isAdded) {
 }
 
 Status TaskData::readOutputs(std::vector<HostArray> &outputs) {
-  outputs.clear();
+  size_t number = 0;
   for (auto [i, slot] : llvm::enumerate(signature.arguments)) {
     if (!slot.isBuffer() || !slot.mayWrite)
       continue;
-    HostArray output = arrays[i];
+    // New memory costs more than the copy.
+    if (number == outputs.size())
+      outputs.push_back(arrays[i]);
+    HostArray &output = outputs[number++];
     if (!output.data.empty())
-      if (Status status =
-              device.copyToHost(output.data.data(), buffers[i] + guardBytes,
-                                output.data.size());
+      if (Status status = device.copyToHost(
+              output.data.data(), buffers[i] + guardBytes, output.data.size());
           !status.ok())
         return status;
-    outputs.push_back(std::move(output));
   }
   return Status::success();
 }
@@ -173,8 +175,8 @@ static Trial makeFailed(Outcome outcome, std::string error) {
   return trial;
 }
 
-static Status callOnce(runtime::Device &device,
-                       runtime::Executable &executable, TaskData &data) {
+static Status callOnce(runtime::Device &device, runtime::Executable &executable,
+                       TaskData &data) {
   std::vector<runtime::CallResult> results;
   Status status = executable.run(data.getOperands(), results);
   for (runtime::CallResult &result : results)
@@ -186,7 +188,8 @@ static Status callOnce(runtime::Device &device,
 Trial tune::tryOnce(runtime::Device &device, runtime::Executable &executable,
                     const runtime::ProgramVariant &variant, TaskData &data,
                     bool isAdded, bool isExact,
-                    const std::vector<HostArray> &expected) {
+                    const std::vector<HostArray> &expected,
+                    std::vector<HostArray> &outputs) {
   for (const runtime::KernelRecord &kernel : variant.kernels) {
     runtime::Expected<runtime::KernelResources> resources =
         device.resources(kernel.name.c_str());
@@ -201,7 +204,6 @@ Trial tune::tryOnce(runtime::Device &device, runtime::Executable &executable,
     status = callOnce(device, executable, data);
   if (status.ok())
     status = device.synchronize();
-  std::vector<HostArray> outputs;
   if (status.ok())
     status = data.readOutputs(outputs);
   std::string damage;

@@ -38,7 +38,8 @@ public:
   /// Before a candidate's first run: outputs get what no kernel writes, or,
   /// where the task adds to them (`isAdded`), their first contents.
   runtime::Status prepareOutputs(bool isAdded);
-  /// Copies the outputs to the host.
+  /// Copies the outputs to the host, to arrays of an earlier call where
+  /// `outputs` has them.
   runtime::Status readOutputs(std::vector<runtime::HostArray> &outputs);
 
   /// What a call takes.
@@ -81,11 +82,13 @@ std::string compareOutputs(const std::vector<runtime::HostArray> &got,
                            const std::vector<runtime::HostArray> &expected,
                            bool isExact);
 
-/// Runs a candidate once and compares, and looks for spills.
+/// Runs a candidate once and compares, and looks for spills. `outputs` is for
+/// what it computes; see `readOutputs`.
 Trial tryOnce(runtime::Device &device, runtime::Executable &executable,
               const runtime::ProgramVariant &variant, TaskData &data,
               bool isAdded, bool isExact,
-              const std::vector<runtime::HostArray> &expected);
+              const std::vector<runtime::HostArray> &expected,
+              std::vector<runtime::HostArray> &outputs);
 
 /// One timed run with cold caches, in milliseconds.
 runtime::Expected<double> timeOnce(runtime::Device &device,

@@ -16,9 +16,9 @@ namespace tune {
 /// Compiles candidates until the channel ends.
 int runCompileWorker(Channel channel);
 
-/// Runs and times candidates on a device. `fault` plants some, for tests, divided
-/// by '|': "hang:TEXT", "crash:TEXT", "wrong:TEXT" or "resources:TEXT" for
-/// candidates whose schedule has the text.
+/// Runs and times candidates on a device. `fault` plants some, for tests,
+/// divided by '|': "hang:TEXT", "crash:TEXT", "wrong:TEXT" or "resources:TEXT"
+/// for candidates whose schedule has the text.
 int runMeasureWorker(Channel channel, const std::string &target, int ordinal,
                      const std::string &fault);
 

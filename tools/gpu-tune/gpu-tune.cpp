@@ -63,8 +63,9 @@ struct Subcommand {
 /// A new subcommand is a line here.
 static constexpr Subcommand subcommands[] = {
     {"run", runTune, "tunes programs and shapes (the word may be left out)"},
-    {"space", runSpace, "says how many schedules there are, and what removes "
-                        "others"},
+    {"space", runSpace,
+     "says how many schedules there are, and what removes "
+     "others"},
     {"join", runJoin, "works for a run on another host"},
     {"replay", runReplay, "measures what a database has again"},
     {"report", runReport, "writes a page with all there is to see"},

@@ -346,6 +346,59 @@ TEST(CAPI, MistakesOfACallAreTold) {
   tesseraDeviceClose(device);
 }
 
+TEST(CAPI, MemoryOfAnotherKindIsRefused) {
+  TesseraProgram *program = compile(multiply);
+  TesseraDevice *device = openCpu();
+  TesseraExecutable *executable = load(program, "multiply", device);
+  float data[64] = {};
+  int64_t sizes[] = {8, 8};
+  TesseraArgument good = {TESSERA_MEMORY_HOST, data, sizes, nullptr};
+  TesseraArgument arguments[] = {good, good, good};
+  auto run = [&](TesseraMemory memory) {
+    arguments[1].memory = memory;
+    EXPECT_EQ(
+        tesseraExecutableRun(executable, arguments, 3, nullptr, 0, nullptr),
+        TESSERA_INVALID_ARGUMENT);
+    return std::string(tesseraGetLastError());
+  };
+  EXPECT_EQ(run(TESSERA_MEMORY_CL_MEM),
+            "argument 1 (memref<?x?xf32>): target cpu takes no cl_mem: those "
+            "are of target opencl");
+  EXPECT_EQ(run(TESSERA_MEMORY_VK_BUFFER),
+            "argument 1 (memref<?x?xf32>): target cpu takes no VkBuffer: those "
+            "are of target vulkan");
+  EXPECT_EQ(run(static_cast<TesseraMemory>(4)),
+            "argument 1: there is no kind of memory 4");
+  tesseraExecutableDestroy(executable);
+  tesseraProgramDestroy(program);
+  tesseraDeviceClose(device);
+}
+
+TEST(CAPI, ADeviceOnObjectsOfTheCallersIsCheckedFirst) {
+  TesseraNativeDevice native = {};
+  TesseraDevice *device = nullptr;
+  auto tryOpen = [&] {
+    EXPECT_EQ(tesseraDeviceOpenNative(&native, &device),
+              TESSERA_INVALID_ARGUMENT);
+    EXPECT_EQ(device, nullptr);
+    return std::string(tesseraGetLastError());
+  };
+  EXPECT_EQ(tryOpen(),
+            "native->structSize is not set: sizeof(TesseraNativeDevice)");
+  native.structSize = sizeof(native);
+  EXPECT_EQ(tryOpen(), "native->target is null");
+  native.target = "cuda";
+  EXPECT_NE(tryOpen().find("on cuda the primary context is used"),
+            std::string::npos);
+  // It needs no driver to see that.
+  native.target = "vulkan";
+  EXPECT_NE(tryOpen().find("one is null"), std::string::npos);
+  EXPECT_EQ(tesseraDeviceOpenNative(nullptr, &device),
+            TESSERA_INVALID_ARGUMENT);
+  EXPECT_EQ(tesseraDeviceOpenNative(&native, nullptr),
+            TESSERA_INVALID_ARGUMENT);
+}
+
 TEST(CAPI, WhatTheProgramChecksIsAnError) {
   TesseraProgram *program = compile(R"(
 func.func @double(%x: memref<?xf32>) {

@@ -27,7 +27,8 @@ static ProgramVariant makeVariant(const std::string &target,
   entry.arguments[0].spelling = "memref<?x64xbf16>";
   entry.results.resize(1);
   variant.entries = {entry};
-  variant.kernels = {{"k", "#schedule", {{"16x16x16", "mma", true, "a:1:2"}}}};
+  variant.kernels = {
+      {"k", "#schedule", "tuned", {{"16x16x16", "mma", true, "a:1:2"}}}};
   return variant;
 }
 
@@ -123,6 +124,17 @@ TEST(Bundle, TheBestVariantIsSelected) {
   EXPECT_EQ(select(bundle, "cuda", "sm_86"), "sm_80");
   EXPECT_NE(select(bundle, "cuda", "sm_100a").find("no code"),
             std::string::npos);
+}
+
+TEST(Bundle, ProductsOfADeviceHaveNoOrder) {
+  Bundle bundle;
+  bundle.variants = {makeVariant(
+      "vulkan", "s8-w32-t64-m8n8k8.f32.f16-m8n8k8.s32.s8", KernelImage::SPIRV)};
+  EXPECT_EQ(select(bundle, "vulkan", "s8-w32-t64-m8n8k8.s32.s8-m8n8k8.f32.f16"),
+            bundle.variants[0].chip);
+  EXPECT_NE(
+      select(bundle, "vulkan", "s8-w32-t64-m8n8k8.s32.s8").find("no code"),
+      std::string::npos);
 }
 
 TEST(Bundle, CodeForAnotherProcessorIsRefused) {

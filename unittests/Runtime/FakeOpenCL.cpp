@@ -18,12 +18,34 @@ struct Kernel {
 struct Event {
   bool isDone = false;
   cl_ulong time = 0;
+  void *queue = nullptr;
+  /// Its queue was flushed since.
+  bool isFlushed = false;
+};
+struct Command {
+  std::function<void()> run;
+  /// What has to be done before.
+  std::vector<cl_event> waits;
+};
+struct Queue {
+  void *context = nullptr;
+  cl_device_id device = nullptr;
+  cl_bitfield properties = 0;
+};
+struct Buffer {
+  void *context = nullptr;
+  cl_uint type = 0;
+  cl_bitfield flags = 0;
+  std::string bytes;
 };
 
 /// What tests do not see.
 struct World {
   FakeOpenCL state;
-  std::vector<std::function<void()>> queued;
+  /// By their queues.
+  std::map<void *, std::vector<Command>> queued;
+  std::map<void *, Queue> queues;
+  std::map<void *, Buffer> buffers;
   std::map<void *, std::unique_ptr<Kernel>> kernels;
   std::map<void *, std::unique_ptr<Event>> events;
   uintptr_t nextHandle = 0x1000;
@@ -85,8 +107,10 @@ static bool is(const char *call, const void *handle, const std::string &kind) {
 }
 static cl_int release(const char *call, void *handle, const char *kind) {
   getFakeOpenCL().calls.push_back(call);
-  if (is(call, handle, kind))
+  if (is(call, handle, kind) && getFakeOpenCL().retained[handle]-- == 0) {
     getFakeOpenCL().handles.erase(handle);
+    getFakeOpenCL().retained.erase(handle);
+  }
   return CL_SUCCESS;
 }
 
@@ -118,11 +142,34 @@ static void give(const char *call, void *ptr) {
     std::free(ptr);
 }
 
-static void runQueued() {
-  std::vector<std::function<void()>> commands = std::move(getWorld()->queued);
-  getWorld()->queued.clear();
-  for (auto &command : commands)
-    command();
+/// Runs what a queue has, and of others what that waits for.
+static void runQueue(void *queue) {
+  std::vector<Command> commands = std::move(getWorld()->queued[queue]);
+  getWorld()->queued[queue].clear();
+  for (Command &command : commands) {
+    for (cl_event event : command.waits) {
+      Event &awaited = *getWorld()->events[event];
+      if (!awaited.isDone)
+        runQueue(awaited.queue);
+      if (!awaited.isDone)
+        violate("clEnqueueBarrierWithWaitList", "it never ends");
+    }
+    command.run();
+  }
+}
+static void runAll() {
+  for (auto &[queue, commands] : getWorld()->queued)
+    runQueue(queue);
+}
+static bool isIdle() {
+  for (auto &[queue, commands] : getWorld()->queued)
+    if (!commands.empty())
+      return false;
+  return true;
+}
+static void add(void *queue, std::function<void()> run,
+                std::vector<cl_event> waits = {}) {
+  getWorld()->queued[queue].push_back({std::move(run), std::move(waits)});
 }
 
 template <typename T>
@@ -135,7 +182,7 @@ static cl_int answer(const T *values, size_t count, size_t size, void *value,
     return CL_SUCCESS;
   if (size < bytes)
     return CL_INVALID_VALUE;
-  std::memcpy(value, values, bytes);
+  std::memcpy(value, static_cast<const void *>(values), bytes);
   return CL_SUCCESS;
 }
 static cl_int answer(const std::string &text, size_t size, void *value,
@@ -194,6 +241,8 @@ static cl_int getDeviceInfo(cl_device_id, cl_uint which, size_t size,
     return answer(values.data(), values.size(), size, value, needed);
   };
   switch (which) {
+  case CL_DEVICE_PLATFORM:
+    return one(getPlatform(0));
   case CL_DEVICE_NAME:
     return answer(fake.name, size, value, needed);
   case CL_DEVICE_VERSION:
@@ -254,6 +303,41 @@ createContext(const intptr_t *, cl_uint count, const cl_device_id *,
 static cl_int releaseContext(cl_context context) {
   return release("clReleaseContext", context, "context");
 }
+static cl_int retainContext(cl_context context) {
+  ENTER(clRetainContext);
+  if (is("clRetainContext", context, "context"))
+    ++getFakeOpenCL().retained[context];
+  return CL_SUCCESS;
+}
+static cl_int getContextInfo(cl_context context, cl_uint which, size_t size,
+                             void *value, size_t *needed) {
+  ENTER(clGetContextInfo);
+  if (which != CL_CONTEXT_DEVICES)
+    return CL_INVALID_VALUE;
+  // What a program passes may be anything.
+  if (getFakeOpenCL().handles[context] != "context")
+    return -34; // CL_INVALID_CONTEXT
+  cl_device_id device = getDevice(0);
+  return answer(&device, 1, size, value, needed);
+}
+static cl_int getCommandQueueInfo(cl_command_queue queue, cl_uint which,
+                                  size_t size, void *value, size_t *needed) {
+  ENTER(clGetCommandQueueInfo);
+  auto found = getWorld()->queues.find(queue);
+  if (found == getWorld()->queues.end())
+    return -36; // CL_INVALID_COMMAND_QUEUE
+  const Queue &known = found->second;
+  switch (which) {
+  case CL_QUEUE_CONTEXT:
+    return answer(&known.context, 1, size, value, needed);
+  case CL_QUEUE_DEVICE:
+    return answer(&known.device, 1, size, value, needed);
+  case CL_QUEUE_PROPERTIES:
+    return answer(&known.properties, 1, size, value, needed);
+  default:
+    return CL_INVALID_VALUE;
+  }
+}
 static cl_command_queue createCommandQueue(cl_context context, cl_device_id,
                                            const cl_ulong *properties,
                                            cl_int *error) {
@@ -266,18 +350,20 @@ static cl_command_queue createCommandQueue(cl_context context, cl_device_id,
   return make<cl_command_queue>("queue");
 }
 static cl_int releaseCommandQueue(cl_command_queue queue) {
-  runQueued();
+  runQueue(queue);
   return release("clReleaseCommandQueue", queue, "queue");
 }
 static cl_int flush(cl_command_queue queue) {
   ENTER(clFlush);
   is("clFlush", queue, "queue");
+  for (auto &[handle, event] : getWorld()->events)
+    event->isFlushed |= event->queue == queue;
   return CL_SUCCESS;
 }
 static cl_int finish(cl_command_queue queue) {
   ENTER(clFinish);
   is("clFinish", queue, "queue");
-  runQueued();
+  runQueue(queue);
   return CL_SUCCESS;
 }
 
@@ -394,7 +480,7 @@ static cl_int enqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel,
     if (local[dim] == 0 || global[dim] % local[dim])
       violate("clEnqueueNDRangeKernel", "workgroups that are not whole");
   }
-  getWorld()->queued.push_back([launch] {
+  add(queue, [launch] {
     getFakeOpenCL().launches.push_back(launch);
     getFakeOpenCL().clock += getFakeOpenCL().kernelTime;
   });
@@ -411,17 +497,29 @@ static cl_int enqueueMarker(cl_command_queue queue, cl_uint, const cl_event *,
   is("clEnqueueMarkerWithWaitList", queue, "queue");
   *event = make<cl_event>("event");
   auto &made = getWorld()->events[*event] = std::make_unique<Event>();
-  getWorld()->queued.push_back([marker = made.get()] {
+  made->queue = queue;
+  add(queue, [marker = made.get()] {
     marker->isDone = true;
     marker->time = getFakeOpenCL().clock;
   });
   return CL_SUCCESS;
 }
+static cl_int enqueueBarrier(cl_command_queue queue, cl_uint waits,
+                             const cl_event *waitFor, cl_event *) {
+  ENTER(clEnqueueBarrierWithWaitList);
+  is("clEnqueueBarrierWithWaitList", queue, "queue");
+  for (cl_uint i = 0; i < waits; ++i)
+    if (is("clEnqueueBarrierWithWaitList", waitFor[i], "event") &&
+        !getWorld()->events[waitFor[i]]->isFlushed)
+      violate("clEnqueueBarrierWithWaitList", "its queue is not flushed");
+  add(queue, [] {}, {waitFor, waitFor + waits});
+  return CL_SUCCESS;
+}
 static cl_int waitForEvents(cl_uint count, const cl_event *events) {
   ENTER(clWaitForEvents);
   for (cl_uint i = 0; i < count; ++i)
-    is("clWaitForEvents", events[i], "event");
-  runQueued();
+    if (is("clWaitForEvents", events[i], "event"))
+      runQueue(getWorld()->events[events[i]]->queue);
   return CL_SUCCESS;
 }
 static cl_int releaseEvent(cl_event event) {
@@ -450,7 +548,7 @@ static void svmFree(cl_context context, void *ptr) {
   getFakeOpenCL().calls.push_back("clSVMFree");
   is("clSVMFree", context, "context");
   // It waits for nothing.
-  if (!getWorld()->queued.empty())
+  if (!isIdle())
     violate("clSVMFree", "commands are queued");
   give("clSVMFree", ptr);
 }
@@ -465,31 +563,33 @@ static void *deviceMemAlloc(cl_context context, cl_device_id, const cl_ulong *,
 static cl_int memBlockingFree(cl_context context, void *ptr) {
   ENTER(clMemBlockingFreeINTEL);
   is("clMemBlockingFreeINTEL", context, "context");
-  runQueued();
+  runAll();
   give("clMemBlockingFreeINTEL", ptr);
   return CL_SUCCESS;
 }
 
 static cl_int queueCopy(const char *call, cl_command_queue queue, void *to,
-                        const void *from, size_t size) {
+                        const void *from, size_t size, cl_uint blocking) {
   is(call, queue, "queue");
   // One side at least is the device's.
   if (bytesFrom(to) < size && bytesFrom(from) < size)
     violate(call, "beyond memory of the device's");
-  getWorld()->queued.push_back([=] { std::memmove(to, from, size); });
+  add(queue, [=] { std::memmove(to, from, size); });
+  if (blocking)
+    runQueue(queue);
   return CL_SUCCESS;
 }
-static cl_int enqueueSVMMemcpy(cl_command_queue queue, cl_uint, void *to,
-                               const void *from, size_t size, cl_uint,
+static cl_int enqueueSVMMemcpy(cl_command_queue queue, cl_uint blocking,
+                               void *to, const void *from, size_t size, cl_uint,
                                const cl_event *, cl_event *) {
   ENTER(clEnqueueSVMMemcpy);
-  return queueCopy("clEnqueueSVMMemcpy", queue, to, from, size);
+  return queueCopy("clEnqueueSVMMemcpy", queue, to, from, size, blocking);
 }
-static cl_int enqueueMemcpy(cl_command_queue queue, cl_uint, void *to,
+static cl_int enqueueMemcpy(cl_command_queue queue, cl_uint blocking, void *to,
                             const void *from, size_t size, cl_uint,
                             const cl_event *, cl_event *) {
   ENTER(clEnqueueMemcpyINTEL);
-  return queueCopy("clEnqueueMemcpyINTEL", queue, to, from, size);
+  return queueCopy("clEnqueueMemcpyINTEL", queue, to, from, size, blocking);
 }
 static cl_int queueFill(const char *call, cl_command_queue queue, void *ptr,
                         const void *pattern, size_t patternSize, size_t size) {
@@ -497,7 +597,7 @@ static cl_int queueFill(const char *call, cl_command_queue queue, void *ptr,
   if (patternSize != 1 || bytesFrom(ptr) < size)
     violate(call, "beyond memory of the device's");
   int value = *static_cast<const unsigned char *>(pattern);
-  getWorld()->queued.push_back([=] { std::memset(ptr, value, size); });
+  add(queue, [=] { std::memset(ptr, value, size); });
   return CL_SUCCESS;
 }
 static cl_int enqueueSVMMemFill(cl_command_queue queue, void *ptr,
@@ -515,6 +615,90 @@ static cl_int enqueueMemFill(cl_command_queue queue, void *ptr,
   ENTER(clEnqueueMemFillINTEL);
   return queueFill("clEnqueueMemFillINTEL", queue, ptr, pattern, patternSize,
                    size);
+}
+
+//===----------------------------------------------------------------------===//
+// Buffers
+//===----------------------------------------------------------------------===//
+
+static cl_int getMemObjectInfo(cl_mem object, cl_uint which, size_t size,
+                               void *value, size_t *needed) {
+  ENTER(clGetMemObjectInfo);
+  auto found = getWorld()->buffers.find(object);
+  if (found == getWorld()->buffers.end())
+    return -38; // CL_INVALID_MEM_OBJECT
+  const Buffer &buffer = found->second;
+  size_t bytes = buffer.bytes.size();
+  switch (which) {
+  case CL_MEM_TYPE:
+    return answer(&buffer.type, 1, size, value, needed);
+  case CL_MEM_FLAGS:
+    return answer(&buffer.flags, 1, size, value, needed);
+  case CL_MEM_SIZE:
+    return answer(&bytes, 1, size, value, needed);
+  case CL_MEM_CONTEXT:
+    return answer(&buffer.context, 1, size, value, needed);
+  default:
+    return CL_INVALID_VALUE;
+  }
+}
+/// The place in a buffer; null, and a violation, where there is none.
+static char *place(const char *call, cl_mem object, size_t offset,
+                   size_t size) {
+  if (!is(call, object, "buffer"))
+    return nullptr;
+  std::string &bytes = getWorld()->buffers[object].bytes;
+  if (offset + size <= bytes.size())
+    return bytes.data() + offset;
+  violate(call, "beyond the buffer");
+  return nullptr;
+}
+static cl_int enqueueReadBuffer(cl_command_queue queue, cl_mem buffer,
+                                cl_uint blocking, size_t offset, size_t size,
+                                void *to, cl_uint, const cl_event *,
+                                cl_event *) {
+  ENTER(clEnqueueReadBuffer);
+  is("clEnqueueReadBuffer", queue, "queue");
+  if (char *from = place("clEnqueueReadBuffer", buffer, offset, size))
+    add(queue, [=] { std::memcpy(to, from, size); });
+  if (blocking)
+    runQueue(queue);
+  return CL_SUCCESS;
+}
+static cl_int enqueueWriteBuffer(cl_command_queue queue, cl_mem buffer,
+                                 cl_uint blocking, size_t offset, size_t size,
+                                 const void *from, cl_uint, const cl_event *,
+                                 cl_event *) {
+  ENTER(clEnqueueWriteBuffer);
+  is("clEnqueueWriteBuffer", queue, "queue");
+  if (char *to = place("clEnqueueWriteBuffer", buffer, offset, size))
+    add(queue, [=] { std::memcpy(to, from, size); });
+  if (blocking)
+    runQueue(queue);
+  return CL_SUCCESS;
+}
+
+cl_context tessera::runtime::makeFakeContext() {
+  return make<cl_context>("context");
+}
+cl_command_queue tessera::runtime::makeFakeQueue(cl_context context,
+                                                 cl_bitfield properties) {
+  auto queue = make<cl_command_queue>("queue");
+  getWorld()->queues[queue] = {context, getDevice(0), properties};
+  return queue;
+}
+cl_mem tessera::runtime::makeFakeBuffer(cl_context context, size_t bytes,
+                                        cl_bitfield flags, cl_uint type) {
+  auto buffer = make<cl_mem>("buffer");
+  getWorld()->buffers[buffer] = {context, type, flags, std::string(bytes, 0)};
+  return buffer;
+}
+std::string &tessera::runtime::getFakeBuffer(cl_mem buffer) {
+  return getWorld()->buffers[buffer].bytes;
+}
+void tessera::runtime::releaseFake(void *handle) {
+  runAll();
+  getFakeOpenCL().handles.erase(handle);
 }
 
 static void *getExtension(cl_platform_id, const char *name) {

@@ -1,9 +1,10 @@
 //===- FakeOpenCL.h - An OpenCL for tests -----------------------*- C++ -*-===//
 //
 // Functions that play OpenCL's, which count, refuse and fail as told. Memory is
-// the host's. What is queued runs when somebody waits for it, so that who
-// forgets to wait reads what was there before. Each handle is looked at in each
-// call: misuse makes a line of `violations`.
+// the host's. What is queued runs when somebody waits for its queue, and then
+// no other queue does but for what was told to come first, so that who forgets
+// to wait reads what was there before. Each handle is looked at in each call:
+// misuse makes a line of `violations`.
 //
 //===----------------------------------------------------------------------===//
 
@@ -59,9 +60,22 @@ struct FakeOpenCL {
   std::map<void *, size_t> memory;
   /// Handles that are there, and of what kind.
   std::map<void *, std::string> handles;
+  /// How often a context was retained, beyond once.
+  std::map<void *, int> retained;
 
   size_t count(const std::string &symbol) const;
 };
+
+/// What only programs that call OpenCL themselves do: a context of the first
+/// device, a queue of it, a buffer. All are given back by `releaseFake`.
+cl_context makeFakeContext();
+cl_command_queue makeFakeQueue(cl_context context, cl_bitfield properties = 0);
+cl_mem makeFakeBuffer(cl_context context, size_t bytes,
+                      cl_bitfield flags = CL_MEM_READ_WRITE,
+                      cl_uint type = CL_MEM_OBJECT_BUFFER);
+/// The bytes of a buffer.
+std::string &getFakeBuffer(cl_mem buffer);
+void releaseFake(void *handle);
 
 /// The state of all the functions. `makeFakeOpenCL` forgets what was before.
 FakeOpenCL &getFakeOpenCL();

@@ -389,6 +389,153 @@ TEST_F(FakeLevelZeroTest, ReportsFailuresOfTheStream) {
 }
 
 //===----------------------------------------------------------------------===//
+// What is the caller's
+//===----------------------------------------------------------------------===//
+
+/// A device in a context of a program that calls Level Zero itself. That has
+/// lists from before the device's and from after it, of which the earlier ones
+/// run first.
+class LevelZeroCallersTest : public FakeLevelZeroTest {
+protected:
+  void SetUp() override {
+    FakeLevelZeroTest::SetUp();
+    ASSERT_EQ(driver.init(ZE_INIT_FLAG_GPU_ONLY), ZE_RESULT_SUCCESS);
+    uint32_t one = 1;
+    ASSERT_EQ(driver.driverGet(&one, &handle), ZE_RESULT_SUCCESS);
+    ASSERT_EQ(driver.deviceGet(handle, &one, &id), ZE_RESULT_SUCCESS);
+    context = makeContext();
+    before = makeList(context);
+    Expected<std::unique_ptr<Device>> opened =
+        openLevelZeroDeviceOn(driver, context, id);
+    ASSERT_TRUE(opened.ok()) << opened.status().message();
+    device = opened.take();
+    ASSERT_TRUE(load().ok());
+    after = makeList(context);
+  }
+  void TearDown() override {
+    device.reset();
+    for (ze_command_list_handle_t list : lists)
+      EXPECT_EQ(driver.commandListDestroy(list), ZE_RESULT_SUCCESS);
+    // The caller's are still there.
+    for (ze_context_handle_t made : contexts)
+      EXPECT_EQ(driver.contextDestroy(made), ZE_RESULT_SUCCESS);
+    FakeLevelZeroTest::TearDown();
+  }
+  ze_context_handle_t makeContext() {
+    ze_context_desc_t desc;
+    contexts.push_back(nullptr);
+    EXPECT_EQ(driver.contextCreate(handle, &desc, &contexts.back()),
+              ZE_RESULT_SUCCESS);
+    return contexts.back();
+  }
+  ze_command_list_handle_t makeList(ze_context_handle_t context) {
+    ze_command_queue_desc_t desc;
+    desc.ordinal = 1;
+    lists.push_back(nullptr);
+    EXPECT_EQ(
+        driver.commandListCreateImmediate(context, id, &desc, &lists.back()),
+        ZE_RESULT_SUCCESS);
+    return lists.back();
+  }
+  uint8_t readFirst(void *ptr) {
+    uint8_t byte = 0;
+    EXPECT_TRUE(device->copyToHost(&byte, ptr, 1).ok());
+    return byte;
+  }
+
+  ze_driver_handle_t handle = nullptr;
+  ze_device_handle_t id = nullptr;
+  ze_context_handle_t context = nullptr;
+  ze_command_list_handle_t before = nullptr, after = nullptr;
+  std::vector<ze_context_handle_t> contexts;
+  std::vector<ze_command_list_handle_t> lists;
+};
+
+TEST_F(LevelZeroCallersTest, IsInTheContext) {
+  EXPECT_EQ(fake->live["context"], 1);
+  EXPECT_EQ(device->info().ordinal, 0);
+  auto refuse = [&](ze_context_handle_t context, ze_device_handle_t id,
+                    const char *text) {
+    Status status = openLevelZeroDeviceOn(driver, context, id).status();
+    EXPECT_EQ(status.code(), StatusCode::InvalidArgument);
+    EXPECT_TRUE(contains(status.message(), text));
+  };
+  refuse(nullptr, id, "one is null");
+  int foreign = 0;
+  refuse(context, reinterpret_cast<ze_device_handle_t>(&foreign),
+         "is none of the GPUs that zeDeviceGet lists");
+}
+
+TEST_F(LevelZeroCallersTest, ListsRunInOrder) {
+  for (ze_command_list_handle_t list : {before, after}) {
+    void *ptr = nullptr, *other = nullptr;
+    ASSERT_TRUE(device->allocate(64, &ptr).ok());
+    // More often than there are notes.
+    for (uint8_t value = 0; value < 100; value += 3) {
+      ASSERT_TRUE(device->fill(ptr, value, 64).ok());
+      ASSERT_TRUE(device->enterQueue(list).ok());
+      // Memory of the pool, by which the lists meet.
+      ASSERT_TRUE(device->allocate(64, &other).ok());
+      ASSERT_TRUE(device->copyOnDevice(other, ptr, 64).ok());
+      ASSERT_TRUE(device->fill(ptr, 200, 64).ok());
+      ASSERT_TRUE(device->leaveQueue().ok());
+      ASSERT_TRUE(device->copyOnDevice(ptr, other, 1).ok());
+      if (value % 2) {
+        EXPECT_EQ(readFirst(ptr), value);
+        EXPECT_EQ(readFirst(static_cast<char *>(ptr) + 1), 200);
+      }
+      ASSERT_TRUE(device->freeInQueue(other, list).ok());
+    }
+    ASSERT_TRUE(device->free(ptr).ok());
+  }
+  EXPECT_GT(fake->count("zeEventHostReset"), 16u);
+}
+
+TEST_F(LevelZeroCallersTest, ARunComesAfterWhatIsThere) {
+  void *ptr = nullptr;
+  ASSERT_TRUE(device->allocate(64, &ptr).ok());
+  ASSERT_TRUE(device->synchronize().ok());
+  // Of what no barrier divides the last one runs first.
+  uint8_t pattern = 5;
+  ASSERT_EQ(driver.appendMemoryFill(before, ptr, &pattern, 1, 64, nullptr, 0,
+                                    nullptr),
+            ZE_RESULT_SUCCESS);
+  size_t waits = fake->count("zeEventHostSynchronize");
+  ASSERT_TRUE(device->enterQueue(before).ok());
+  ASSERT_TRUE(device->fill(ptr, 6, 64).ok());
+  ASSERT_TRUE(launch(ptr).ok());
+  ASSERT_TRUE(device->leaveQueue().ok());
+  EXPECT_TRUE(fake->launches.empty());
+  EXPECT_EQ(fake->count("zeEventHostSynchronize"), waits);
+  EXPECT_EQ(readFirst(ptr), 6);
+  EXPECT_EQ(fake->launches.size(), 1u);
+}
+
+TEST_F(LevelZeroCallersTest, WrongListsAreRefused) {
+  auto refuse = [&](void *list, const char *text) {
+    Status status = device->enterQueue(list);
+    EXPECT_EQ(status.code(), StatusCode::InvalidArgument);
+    EXPECT_TRUE(contains(status.message(), text));
+  };
+  refuse(nullptr, "the command list is null");
+  refuse(makeList(makeContext()), "another ze_context_handle_t");
+  fake->listsAreImmediate = false;
+  refuse(before, "pass an immediate one (zeCommandListCreateImmediate)");
+  fake->failures = {
+      {"zeCommandListGetDeviceHandle", ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY}};
+  refuse(before, "zeCommandListGetDeviceHandle: "
+                 "ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY");
+  fake->failures.clear();
+  EXPECT_TRUE(launch(nullptr).ok());
+  EXPECT_TRUE(device->synchronize().ok());
+  // A loader that does not tell.
+  device.reset();
+  driver.commandListIsImmediate = nullptr;
+  device = openLevelZeroDeviceOn(driver, context, id).take();
+  refuse(before, "the loader is older than Level Zero 1.9");
+}
+
+//===----------------------------------------------------------------------===//
 // Kernels
 //===----------------------------------------------------------------------===//
 

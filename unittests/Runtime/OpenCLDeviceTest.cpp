@@ -294,14 +294,212 @@ TEST_P(OpenCLDeviceTest, ALostDeviceIsOfNoUse) {
   }
 }
 
-TEST_P(OpenCLDeviceTest, TakesNoQueueOfTheCallers) {
-  open();
-  int queue = 0;
-  Status status = device->enterQueue(&queue);
-  EXPECT_EQ(status.code(), StatusCode::InvalidArgument);
-  EXPECT_EQ(status.message(), "target opencl takes no queue of the caller's; "
-                              "pass none, and work goes to the device's own");
+//===----------------------------------------------------------------------===//
+// What is the caller's
+//===----------------------------------------------------------------------===//
+
+/// A device in a context of a program that calls OpenCL itself.
+class OpenCLCallersTest : public OpenCLDeviceTest {
+protected:
+  void SetUp() override {
+    OpenCLDeviceTest::SetUp();
+    context = makeFakeContext();
+    queue = makeFakeQueue(context);
+    buffer = makeFakeBuffer(context, 256);
+    Expected<std::unique_ptr<Device>> opened =
+        openOpenCLDeviceOn(driver, context, getDevice());
+    ASSERT_TRUE(opened.ok()) << opened.status().message();
+    device = opened.take();
+    ASSERT_TRUE(load().ok());
+  }
+  void TearDown() override {
+    device.reset();
+    for (void *handle : callers)
+      releaseFake(handle);
+    releaseFake(buffer);
+    releaseFake(queue);
+    // Nothing of the caller's was given back but by the caller.
+    EXPECT_EQ(fake().retained[context], 0);
+    releaseFake(context);
+    OpenCLDeviceTest::TearDown();
+  }
+  cl_device_id getDevice() {
+    cl_device_id id = nullptr;
+    driver.getDeviceIDs(nullptr, CL_DEVICE_TYPE_ALL, 1, &id, nullptr);
+    return id;
+  }
+  template <typename Handle> Handle keep(Handle handle) {
+    callers.push_back(handle);
+    return handle;
+  }
+  uint8_t readFirst(void *ptr) {
+    uint8_t byte = 0;
+    EXPECT_TRUE(device->copyToHost(&byte, ptr, 1).ok());
+    return byte;
+  }
+
+  cl_context context = nullptr;
+  cl_command_queue queue = nullptr;
+  cl_mem buffer = nullptr;
+  std::vector<void *> callers;
+};
+
+INSTANTIATE_TEST_SUITE_P(Memory, OpenCLCallersTest, testing::Bool(),
+                         [](const auto &info) {
+                           return std::string(info.param ? "Usm" : "Svm");
+                         });
+
+TEST_P(OpenCLCallersTest, IsInTheContext) {
+  EXPECT_EQ(fake().count("clCreateContext"), 0u);
+  EXPECT_EQ(device->info().ordinal, 0);
+  EXPECT_EQ(device->info().chip, "s16-w65536-t512-f16-f64-a32");
+  auto refuse = [&](cl_context context, cl_device_id id, const char *text) {
+    Status status = openOpenCLDeviceOn(driver, context, id).status();
+    EXPECT_EQ(status.code(), StatusCode::InvalidArgument);
+    EXPECT_TRUE(contains(status.message(), text));
+  };
+  refuse(nullptr, getDevice(), "one is null");
+  int foreign = 0;
+  refuse(reinterpret_cast<cl_context>(&foreign), getDevice(),
+         "it is no cl_context: clGetContextInfo: CL_INVALID_CONTEXT");
+  fake().handles.erase(&foreign);
+  refuse(context, reinterpret_cast<cl_device_id>(&foreign),
+         "the cl_device_id is none of the cl_context's");
+  fake().intermediate = "";
+  Status status = openOpenCLDeviceOn(driver, context, getDevice()).status();
+  EXPECT_EQ(status.code(), StatusCode::NoDevice);
+  EXPECT_EQ(status.message(), "Fake is of no use: it takes no SPIR-V");
+}
+
+TEST_P(OpenCLCallersTest, WorkGoesToTheQueueInOrder) {
+  void *ptr = nullptr, *other = nullptr;
+  ASSERT_TRUE(device->allocate(64, &ptr).ok());
+  ASSERT_TRUE(device->fill(ptr, 1, 64).ok());
+  ASSERT_TRUE(device->enterQueue(queue).ok());
+  ASSERT_TRUE(launch(ptr).ok());
+  ASSERT_TRUE(device->fill(ptr, 2, 64).ok());
+  // Memory of the pool, by which the queues meet.
+  ASSERT_TRUE(device->allocate(64, &other).ok());
+  ASSERT_TRUE(device->leaveQueue().ok());
+  // Nothing has waited, but all has been handed to the driver.
+  EXPECT_TRUE(fake().launches.empty());
+  EXPECT_EQ(fake().calls.back(), "clEnqueueBarrierWithWaitList");
+  EXPECT_GE(fake().count("clFlush"), 2u);
+  // The own queue comes after the caller's, which came after what was there.
+  EXPECT_EQ(readFirst(ptr), 2);
+  EXPECT_EQ(fake().launches.size(), 1u);
+  // The other way round: the caller waits for its queue alone.
+  ASSERT_TRUE(device->fill(ptr, 3, 64).ok());
+  ASSERT_TRUE(device->enterQueue(queue).ok());
+  ASSERT_TRUE(launch(ptr).ok());
+  ASSERT_TRUE(device->leaveQueue().ok());
+  driver.finish(queue);
+  EXPECT_EQ(fake().launches.size(), 2u);
+  EXPECT_EQ(*static_cast<uint8_t *>(ptr), 3);
+  // A queue that shares nothing is waited for by nobody.
+  ASSERT_TRUE(device->synchronize().ok());
+  size_t barriers = fake().count("clEnqueueBarrierWithWaitList");
+  ASSERT_TRUE(device->enterQueue(queue).ok());
+  ASSERT_TRUE(launch(nullptr).ok());
+  ASSERT_TRUE(device->leaveQueue().ok());
+  EXPECT_EQ(fake().count("clEnqueueBarrierWithWaitList"), barriers);
+  EXPECT_EQ(fake().calls.back(), "clFlush");
+  // Memory that the queue may still use.
+  ASSERT_TRUE(device->freeInQueue(other, queue).ok());
+  EXPECT_EQ(fake().count("clEnqueueBarrierWithWaitList"), barriers + 1);
+}
+
+TEST_P(OpenCLCallersTest, WrongQueuesAreRefused) {
+  auto refuse = [&](void *queue, const char *text) {
+    Status status = device->enterQueue(queue);
+    EXPECT_EQ(status.code(), StatusCode::InvalidArgument);
+    EXPECT_TRUE(contains(status.message(), text));
+  };
+  int foreign = 0;
+  refuse(nullptr, "OpenCL has no default queue");
+  refuse(&foreign, "the queue is no cl_command_queue: clGetCommandQueueInfo: "
+                   "CL_INVALID_COMMAND_QUEUE");
+  refuse(keep(makeFakeQueue(context, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE)),
+         "make one without CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE");
+  cl_context another = keep(makeFakeContext());
+  refuse(keep(makeFakeQueue(another)), "another cl_context than the device");
   EXPECT_TRUE(launch(nullptr).ok());
+  EXPECT_TRUE(device->synchronize().ok());
+}
+
+TEST_P(OpenCLCallersTest, KernelsGetBuffersOfTheCallers) {
+  void *first = nullptr, *second = nullptr, *memory = nullptr;
+  cl_mem small = keep(makeFakeBuffer(context, 8));
+  ASSERT_TRUE(
+      device->bindObject(MemoryObject::ClMem, buffer, 256, true, &first).ok());
+  ASSERT_TRUE(
+      device->bindObject(MemoryObject::ClMem, small, 8, false, &second).ok());
+  EXPECT_NE(first, second);
+  ASSERT_TRUE(launch(first).ok());
+  ASSERT_TRUE(launch(second).ok());
+  // Within an array nobody passes.
+  EXPECT_TRUE(contains(launch(static_cast<char *>(first) + 4).message(),
+                       "clSetKernelArg (within a cl_mem)"));
+  ASSERT_TRUE(device->synchronize().ok());
+  ASSERT_EQ(fake().launches.size(), 2u);
+  auto given = [&](size_t index) {
+    cl_mem mem = nullptr;
+    EXPECT_EQ(fake().launches[index].arguments[0].size(), sizeof(cl_mem));
+    std::memcpy(static_cast<void *>(&mem),
+                fake().launches[index].arguments[0].data(), sizeof(cl_mem));
+    return mem;
+  };
+  EXPECT_EQ(given(0), buffer);
+  EXPECT_EQ(given(1), small);
+
+  // Copies, in order with what is queued.
+  ASSERT_TRUE(device->allocate(256, &memory).ok());
+  getFakeBuffer(buffer).assign(256, '\7');
+  ASSERT_TRUE(device->fill(memory, 1, 256).ok());
+  ASSERT_TRUE(
+      device->copyOnDevice(memory, static_cast<char *>(first) + 8, 16).ok());
+  EXPECT_EQ(readFirst(memory), 7);
+  EXPECT_EQ(readFirst(static_cast<char *>(memory) + 16), 1);
+  ASSERT_TRUE(device->fill(memory, 9, 8).ok());
+  ASSERT_TRUE(device->copyOnDevice(second, memory, 8).ok());
+  EXPECT_EQ(getFakeBuffer(small), std::string(8, '\11'));
+  ASSERT_TRUE(device->copyOnDevice(first, second, 8).ok());
+  EXPECT_EQ(getFakeBuffer(buffer)[0], 9);
+  EXPECT_EQ(getFakeBuffer(buffer)[8], 7);
+
+  // They are forgotten with the run.
+  device->releaseObjects();
+  mayMisuse = true;
+  EXPECT_EQ(launch(first).code(), StatusCode::LaunchFailed);
+}
+
+TEST_P(OpenCLCallersTest, WrongBuffersAreRefused) {
+  auto refuse = [&](void *object, const char *text, bool mayWrite = false) {
+    void *address = nullptr;
+    Status status =
+        device->bindObject(MemoryObject::ClMem, object, 64, mayWrite, &address);
+    EXPECT_EQ(status.code(), StatusCode::InvalidArgument);
+    EXPECT_TRUE(contains(status.message(), text));
+  };
+  int foreign = 0;
+  refuse(&foreign,
+         "it is no cl_mem: clGetMemObjectInfo: CL_INVALID_MEM_OBJECT");
+  refuse(keep(makeFakeBuffer(context, 60)),
+         "the cl_mem has 60 bytes, and the array 64");
+  refuse(keep(makeFakeBuffer(context, 64, CL_MEM_READ_ONLY)),
+         "the program may write it, and the cl_mem was made with "
+         "CL_MEM_READ_ONLY",
+         /*mayWrite=*/true);
+  refuse(keep(makeFakeBuffer(context, 64, CL_MEM_READ_WRITE, 0x10F1)),
+         "the cl_mem is no buffer");
+  cl_context another = keep(makeFakeContext());
+  refuse(keep(makeFakeBuffer(another, 64)),
+         "the cl_mem belongs to another cl_context");
+  void *address = nullptr;
+  EXPECT_EQ(
+      device->bindObject(MemoryObject::VkBuffer, buffer, 1, false, &address)
+          .message(),
+      "target opencl takes no VkBuffer: those are of target vulkan");
 }
 
 //===----------------------------------------------------------------------===//

@@ -64,9 +64,10 @@ protected:
 } // namespace
 
 TEST_F(SearchTest, KeysAreOfWhatIsComputed) {
-  OwningOpRef<ModuleOp> task = makeTask(256, 128, 64), same = makeTask(
-      256, 128, 64, "  %unused = arith.constant 7 : i32\n"), other =
-      makeTask(256, 128, 32);
+  OwningOpRef<ModuleOp> task = makeTask(256, 128, 64),
+                        same = makeTask(256, 128, 64,
+                                        "  %unused = arith.constant 7 : i32\n"),
+                        other = makeTask(256, 128, 32);
   ASSERT_TRUE(task && same && other);
   Operation *op = findTask(*task);
   EXPECT_EQ(getTaskKey(op).size(), 16u);
@@ -106,8 +107,7 @@ TEST_F(SearchTest, PointsAreLegalWherever) {
       ASSERT_TRUE(schedule) << name;
       auto problems = getScheduleProblems(op, schedule, chip);
       EXPECT_TRUE(problems.empty())
-          << name << ": " << problems.front().label << " "
-          << spellPoint(point);
+          << name << ": " << problems.front().label << " " << spellPoint(point);
     }
     EXPECT_GT(seen.size(), 60u) << name;
   }
@@ -158,9 +158,8 @@ static double getTime(const ScheduleNumbers &point, const MachineModel &model) {
   double m = std::log2(static_cast<double>(point[Entry::WorkgroupM])) - 6,
          n = std::log2(static_cast<double>(point[Entry::WorkgroupN])) - 7,
          s = static_cast<double>(point[Entry::Stages]) - 3;
-  return model.estimate(point) *
-         (1 + 0.5 * (m * m + n * n) + 0.2 * s * s +
-          0.3 * (point[Entry::Raster] != 8));
+  return model.estimate(point) * (1 + 0.5 * (m * m + n * n) + 0.2 * s * s +
+                                  0.3 * (point[Entry::Raster] != 8));
 }
 
 TEST_F(SearchTest, ModelLearns) {
@@ -173,14 +172,14 @@ TEST_F(SearchTest, ModelLearns) {
   std::vector<CostModel::Sample> samples;
   for (int i = 0; i < 120; ++i) {
     ScheduleNumbers point = space.draw(random);
-    samples.push_back({point, getTime(point, machine), machine.estimate(point)});
+    samples.push_back(
+        {point, getTime(point, machine), machine.estimate(point)});
   }
   CostModel model;
   model.fit(samples);
   ASSERT_TRUE(model.isFitted());
   // What it has seen it knows, and of two others it mostly knows the faster.
-  CostModel::Guess seen =
-      model.predict(samples[0].point, samples[0].expected);
+  CostModel::Guess seen = model.predict(samples[0].point, samples[0].expected);
   EXPECT_NEAR(seen.mean, std::log(samples[0].time), 0.2);
   int right = 0, pairs = 200;
   for (int i = 0; i < pairs; ++i) {
@@ -219,6 +218,35 @@ TEST_F(SearchTest, SearchBeatsChance) {
     wins += search.getBest() < chance;
   }
   EXPECT_EQ(wins, 3);
+}
+
+TEST_F(SearchTest, FailuresAreLearntFrom) {
+  OwningOpRef<ModuleOp> task = makeTask(1024, 1024, 1024);
+  Operation *op = findTask(*task);
+  const Chip &chip = *findChip("cuda", "sm_80");
+  ScheduleSpace space(*task, chip, getDefaultValues(op, chip));
+  MachineModel machine(op, chip);
+  // Most points fail, and for a reason.
+  auto fails = [](const ScheduleNumbers &point) {
+    return point[Entry::Swizzle] == 1 || point[Entry::Stages] >= 4;
+  };
+  TaskSearch search(space, machine, SearchOptions());
+  int failed = 0;
+  constexpr int trials = 200;
+  for (int i = 0; i < trials; ++i) {
+    std::optional<ScheduleNumbers> point = search.propose();
+    ASSERT_TRUE(point);
+    failed += fails(*point);
+    search.tell(*point, fails(*point)
+                            ? std::nullopt
+                            : std::optional(getTime(*point, machine)));
+  }
+  std::mt19937_64 random(1);
+  int byChance = 0;
+  for (int i = 0; i < trials; ++i)
+    byChance += fails(space.draw(random));
+  EXPECT_GT(byChance, trials / 2);
+  EXPECT_LT(failed, trials / 4);
 }
 
 TEST_F(SearchTest, SmallSpacesAreGoneThrough) {

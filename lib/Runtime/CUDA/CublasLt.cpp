@@ -1,7 +1,8 @@
 //===- CublasLt.cpp - Products by cuBLASLt --------------------------------===//
 //
 // Own declarations of the library's functions, found with dlopen. Types and
-// numbers are those of its ABI (cuBLAS documentation, "Using the cuBLASLt API").
+// numbers are those of its ABI (cuBLAS documentation, "Using the cuBLASLt
+// API").
 //
 //===----------------------------------------------------------------------===//
 
@@ -217,8 +218,8 @@ Status CublasLt::prepare(const LibraryProduct &product) {
     one[3] = 0x3F, one[2] = 0x80;
     break;
   }
-  if (Status status =
-          check("cublasLtMatmulDescCreate", call.descCreate(&desc, compute, scale));
+  if (Status status = check("cublasLtMatmulDescCreate",
+                            call.descCreate(&desc, compute, scale));
       !status.ok())
     return status;
   // It counts by columns: a row-major product is that of the turned operands in
@@ -240,10 +241,9 @@ Status CublasLt::prepare(const LibraryProduct &product) {
     }
     return status;
   };
-  Status status =
-      product.turnedRhs
-          ? layout(a, rhs, product.k, product.n, product.rhsStride)
-          : layout(a, rhs, product.n, product.k, product.rhsStride);
+  Status status = product.turnedRhs
+                      ? layout(a, rhs, product.k, product.n, product.rhsStride)
+                      : layout(a, rhs, product.n, product.k, product.rhsStride);
   if (status.ok())
     status = product.turnedLhs
                  ? layout(b, lhs, product.m, product.k, product.lhsStride)
@@ -275,8 +275,8 @@ Status CublasLt::prepare(const LibraryProduct &product) {
 Status CublasLt::run(const void *lhs, const void *rhs, void *out) {
   return check("cublasLtMatmul",
                call.matmul(handle, desc, one, rhs, a, lhs, b, zero, out, d, out,
-                           d, heuristic.algorithm, workspace,
-                           workspaceBytes, nullptr));
+                           d, heuristic.algorithm, workspace, workspaceBytes,
+                           nullptr));
 }
 
 Expected<std::unique_ptr<VendorLibrary>>

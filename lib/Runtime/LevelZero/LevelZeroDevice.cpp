@@ -8,6 +8,8 @@
 //     copy, fill, kernel     append, barrier
 //     wait                   barrier that signals an event, wait for the event
 //     begin, end of a time   barrier that signals an event with a timestamp
+//     one list after another barrier that signals an event in the one, barrier
+//                            that waits for it in the other
 //
 //===----------------------------------------------------------------------===//
 
@@ -32,6 +34,8 @@ namespace {
 
 constexpr size_t stagingBytes = 4 << 20;
 constexpr size_t allocationAlignment = 256;
+/// How often one list may have been told to wait for another, and not have.
+constexpr uint32_t maxNotes = 16;
 
 class LevelZeroDevice final : public SpirvDevice {
 public:
@@ -42,8 +46,8 @@ public:
         driver(driver), abilities(std::move(abilities)) {}
   ~LevelZeroDevice() override;
 
-  /// Second half of construction.
-  Status open();
+  /// Second half of construction. With a context of the caller's, in that.
+  Status open(ze_context_handle_t callers = nullptr);
 
 protected:
   DriverResult memAlloc(void **ptr, size_t bytes) override;
@@ -61,6 +65,16 @@ protected:
   DriverResult recordEnd() override { return mark(End); }
   DriverResult waitForEnd() override { return waitFor(End); }
   DriverResult elapsed(float *milliseconds) override;
+  bool takesQueues() const override { return true; }
+  Status checkQueue(void *other) override;
+  void setQueue(void *other) override {
+    list = static_cast<ze_command_list_handle_t>(other);
+  }
+  void setOwnQueue() override { list = ownList; }
+  DriverResult noteQueue() override;
+  DriverResult waitForNote() override;
+  /// What the caller has appended need not be in order.
+  DriverResult beginQueue() override { return queued("", ZE_RESULT_SUCCESS); }
   DriverResult queueLaunch(void *function,
                            const LaunchRequest &request) override;
   Status build(const KernelImage &image, const SpirvModule &code,
@@ -72,12 +86,21 @@ protected:
 
 private:
   enum Event { Done, Begin, End, EventCount };
+  /// That one list waits for another.
+  struct Note {
+    /// What is waited for is done; who waits has seen it.
+    ze_event_handle_t noted = nullptr, seen = nullptr;
+    bool isNoted = false, isSeen = false;
+  };
 
   /// Puts a barrier behind a command that was appended.
   DriverResult queued(const char *call, ze_result_t result);
   /// Appends a barrier that signals the event, which nobody waits for any more.
   DriverResult mark(Event event);
   DriverResult waitFor(Event event);
+  DriverResult createEvent(uint32_t index, ze_event_handle_t &event);
+  /// Waits until nobody needs the note's events.
+  DriverResult clear(Note &note);
   Status addFunction(const KernelImage &image, const SpirvKernel &kernel,
                      ze_module_handle_t handle, Module &module);
   /// Reads the log, which it hands back to the driver.
@@ -86,9 +109,15 @@ private:
   const LevelZeroDriver &driver;
   LevelZeroAbilities abilities;
   ze_context_handle_t context = nullptr;
+  bool ownsContext = false;
+  ze_command_list_handle_t ownList = nullptr;
+  /// Which work goes to: `ownList`, or the caller's.
   ze_command_list_handle_t list = nullptr;
   ze_event_pool_handle_t pool = nullptr;
   ze_event_handle_t events[EventCount] = {};
+  Note notes[maxNotes];
+  /// The one in use.
+  uint32_t note = 0;
   void *staging = nullptr;
   /// Nothing that is queued will ever have run.
   bool isLost = false;
@@ -96,7 +125,7 @@ private:
 
 } // namespace
 
-Status LevelZeroDevice::open() {
+Status LevelZeroDevice::open(ze_context_handle_t callers) {
   auto fail = [&](const char *call, ze_result_t result) {
     return Status(
         classify(result) == DriverFailure::OutOfMemory ? StatusCode::OutOfMemory
@@ -104,30 +133,31 @@ Status LevelZeroDevice::open() {
         format("level-zero device %d (%s) cannot be opened: %s", info().ordinal,
                info().name.c_str(), describe({call, result}).c_str()));
   };
-  ze_context_desc_t contextDesc;
-  if (ze_result_t result =
-          driver.contextCreate(abilities.driver, &contextDesc, &context))
-    return fail("zeContextCreate", result);
+  context = callers;
+  if (!callers) {
+    ze_context_desc_t contextDesc;
+    if (ze_result_t result =
+            driver.contextCreate(abilities.driver, &contextDesc, &context))
+      return fail("zeContextCreate", result);
+    ownsContext = true;
+  }
   ze_command_queue_desc_t queueDesc;
   queueDesc.ordinal = static_cast<uint32_t>(abilities.queueGroup);
   if (ze_result_t result = driver.commandListCreateImmediate(
-          context, abilities.device, &queueDesc, &list))
+          context, abilities.device, &queueDesc, &ownList))
     return fail("zeCommandListCreateImmediate", result);
+  list = ownList;
   ze_event_pool_desc_t poolDesc;
   poolDesc.flags =
       ZE_EVENT_POOL_FLAG_HOST_VISIBLE | ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP;
-  poolDesc.count = EventCount;
+  poolDesc.count = EventCount + 2 * maxNotes;
   if (ze_result_t result = driver.eventPoolCreate(context, &poolDesc, 1,
                                                   &abilities.device, &pool))
     return fail("zeEventPoolCreate", result);
-  for (uint32_t index = 0; index < EventCount; ++index) {
-    ze_event_desc_t eventDesc;
-    eventDesc.index = index;
-    eventDesc.signal = eventDesc.wait = ZE_EVENT_SCOPE_FLAG_HOST;
-    if (ze_result_t result =
-            driver.eventCreate(pool, &eventDesc, &events[index]))
-      return fail("zeEventCreate", result);
-  }
+  for (uint32_t index = 0; index < EventCount; ++index)
+    if (DriverResult result = createEvent(index, events[index]);
+        result.failed())
+      return fail(result.call, static_cast<ze_result_t>(result.code));
   ze_host_mem_alloc_desc_t hostDesc;
   if (ze_result_t result = driver.memAllocHost(context, &hostDesc, stagingBytes,
                                                allocationAlignment, &staging))
@@ -145,6 +175,13 @@ LevelZeroDevice::~LevelZeroDevice() {
   // What was not opened to its end has neither memory nor modules.
   if (events[EventCount - 1])
     releaseAll();
+  for (Note &used : notes) {
+    if (used.noted)
+      clear(used);
+    for (ze_event_handle_t event : {used.noted, used.seen})
+      if (event)
+        driver.eventDestroy(event);
+  }
   if (staging)
     driver.memFree(context, staging);
   for (ze_event_handle_t event : events)
@@ -152,9 +189,9 @@ LevelZeroDevice::~LevelZeroDevice() {
       driver.eventDestroy(event);
   if (pool)
     driver.eventPoolDestroy(pool);
-  if (list)
-    driver.commandListDestroy(list);
-  if (context)
+  if (ownList)
+    driver.commandListDestroy(ownList);
+  if (ownsContext)
     driver.contextDestroy(context);
 }
 
@@ -233,6 +270,102 @@ DriverResult LevelZeroDevice::elapsed(float *milliseconds) {
   *milliseconds = static_cast<float>(getElapsedMilliseconds(
       abilities, begin.global.kernelEnd, end.global.kernelEnd));
   return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Lists of the caller's
+//===----------------------------------------------------------------------===//
+
+Status LevelZeroDevice::checkQueue(void *other) {
+  auto theirs = static_cast<ze_command_list_handle_t>(other);
+  auto invalid = [](const std::string &text) {
+    return Status(StatusCode::InvalidArgument, text);
+  };
+  if (!theirs)
+    return invalid("the command list is null: Level Zero has no default one");
+  if (!driver.commandListIsImmediate || !driver.commandListGetContext ||
+      !driver.commandListGetDevice)
+    return invalid("the loader is older than Level Zero 1.9, and does not tell "
+                   "what a command list is; with a newer one a list of the "
+                   "caller's can be used");
+  uint8_t isImmediate = 0;
+  ze_context_handle_t itsContext = nullptr;
+  ze_device_handle_t itsDevice = nullptr;
+  auto failed = [&](const char *call, ze_result_t result) {
+    return invalid("the driver does not tell what the command list is: " +
+                   describe({call, result}));
+  };
+  if (ze_result_t result = driver.commandListIsImmediate(theirs, &isImmediate))
+    return failed("zeCommandListIsImmediate", result);
+  if (ze_result_t result = driver.commandListGetContext(theirs, &itsContext))
+    return failed("zeCommandListGetContextHandle", result);
+  if (ze_result_t result = driver.commandListGetDevice(theirs, &itsDevice))
+    return failed("zeCommandListGetDeviceHandle", result);
+  if (!isImmediate)
+    return invalid("the command list is a regular one, which runs when its "
+                   "caller says, and memory of a program's own is used again "
+                   "before that; pass an immediate one "
+                   "(zeCommandListCreateImmediate)");
+  if (itsContext != context)
+    return invalid("the command list belongs to another ze_context_handle_t "
+                   "than the device; open the device on that one "
+                   "(tesseraDeviceOpenNative)");
+  if (itsDevice != abilities.device)
+    return invalid("the command list is of another device than " + info().name);
+  return Status::success();
+}
+
+DriverResult LevelZeroDevice::createEvent(uint32_t index,
+                                          ze_event_handle_t &event) {
+  ze_event_desc_t desc;
+  desc.index = index;
+  desc.signal = desc.wait = ZE_EVENT_SCOPE_FLAG_HOST;
+  return {"zeEventCreate", driver.eventCreate(pool, &desc, &event)};
+}
+
+DriverResult LevelZeroDevice::clear(Note &used) {
+  if (isLost)
+    return {"zeEventHostSynchronize", ZE_RESULT_ERROR_DEVICE_LOST};
+  // Who has seen the one has no need of it any more.
+  for (auto [event, isUsed] :
+       {std::pair(used.seen, &used.isSeen), {used.noted, &used.isNoted}}) {
+    if (!*isUsed)
+      continue;
+    if (ze_result_t result = driver.eventHostSynchronize(event, UINT64_MAX)) {
+      isLost |= classify(result) == DriverFailure::Fault;
+      return {"zeEventHostSynchronize", result};
+    }
+    if (ze_result_t result = driver.eventHostReset(event))
+      return {"zeEventHostReset", result};
+    *isUsed = false;
+  }
+  return success();
+}
+
+DriverResult LevelZeroDevice::noteQueue() {
+  note = (note + 1) % maxNotes;
+  Note &used = notes[note];
+  DriverResult result = success();
+  if (!used.noted)
+    result = createEvent(EventCount + 2 * note, used.noted);
+  if (!result.failed() && !used.seen)
+    result = createEvent(EventCount + 2 * note + 1, used.seen);
+  if (!result.failed())
+    result = clear(used);
+  if (result.failed())
+    return result;
+  result = {"zeCommandListAppendBarrier",
+            driver.appendBarrier(list, used.noted, 0, nullptr)};
+  used.isNoted = !result.failed();
+  return result;
+}
+
+DriverResult LevelZeroDevice::waitForNote() {
+  Note &used = notes[note];
+  DriverResult result = {"zeCommandListAppendBarrier",
+                         driver.appendBarrier(list, used.seen, 1, &used.noted)};
+  used.isSeen = !result.failed();
+  return result;
 }
 
 //===----------------------------------------------------------------------===//
@@ -503,4 +636,36 @@ tessera::runtime::openLevelZeroDevice(const LevelZeroDriver &driver,
         return std::make_unique<LevelZeroDevice>(driver, abilities,
                                                  std::move(info));
       });
+}
+
+Expected<std::unique_ptr<Device>>
+tessera::runtime::openLevelZeroDeviceOn(const LevelZeroDriver &driver,
+                                        ze_context_handle_t context,
+                                        ze_device_handle_t device) {
+  if (!context || !device)
+    return Status(StatusCode::InvalidArgument,
+                  "a device of Level Zero is opened on a ze_context_handle_t "
+                  "and a ze_device_handle_t; one is null");
+  int next = 0;
+  std::unique_ptr<LevelZeroDevice> made;
+  std::string reason =
+      forEachDevice(driver, [&](const LevelZeroAbilities &abilities) {
+        if (abilities.device != device) {
+          ++next;
+          return true;
+        }
+        DeviceInfo info = describeDevice(abilities);
+        info.ordinal = next;
+        made = std::make_unique<LevelZeroDevice>(driver, abilities,
+                                                 std::move(info));
+        return false;
+      });
+  if (!made)
+    return Status(StatusCode::InvalidArgument,
+                  "the ze_device_handle_t is none of the GPUs that zeDeviceGet "
+                  "lists and that are of use" +
+                      (reason.empty() ? "" : " (" + reason + ")"));
+  if (Status status = made->open(context); !status.ok())
+    return status;
+  return std::unique_ptr<Device>(std::move(made));
 }

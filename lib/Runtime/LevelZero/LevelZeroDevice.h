@@ -19,6 +19,12 @@ std::string listLevelZeroDevices(const LevelZeroDriver &driver,
 Expected<std::unique_ptr<Device>>
 openLevelZeroDevice(const LevelZeroDriver &driver, int ordinal);
 
+/// The same in a context of the caller's, which outlives it, for a device of
+/// that. `InvalidArgument` for a device that is not listed.
+Expected<std::unique_ptr<Device>>
+openLevelZeroDeviceOn(const LevelZeroDriver &driver,
+                      ze_context_handle_t context, ze_device_handle_t device);
+
 } // namespace tessera::runtime
 
 #endif // TESSERA_LIB_RUNTIME_LEVELZERO_LEVELZERODEVICE_H

@@ -378,7 +378,13 @@ struct ze_group_count_t {
     (uint32_t *count, ze_driver_handle_t *drivers,                             \
      ze_init_driver_type_desc_t *desc))                                        \
   X(driverGetLastErrorDescription, zeDriverGetLastErrorDescription,            \
-    (ze_driver_handle_t driver, const char **text))
+    (ze_driver_handle_t driver, const char **text))                            \
+  X(commandListIsImmediate, zeCommandListIsImmediate,                          \
+    (ze_command_list_handle_t list, uint8_t *isImmediate))                     \
+  X(commandListGetContext, zeCommandListGetContextHandle,                      \
+    (ze_command_list_handle_t list, ze_context_handle_t * context))            \
+  X(commandListGetDevice, zeCommandListGetDeviceHandle,                        \
+    (ze_command_list_handle_t list, ze_device_handle_t * device))
 
 // NOLINTBEGIN(bugprone-macro-parentheses)
 #define TESSERA_DECLARE(member, symbol, parameters)                            \

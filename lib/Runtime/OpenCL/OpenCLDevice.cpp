@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
 #include <map>
 #include <memory>
 
@@ -64,6 +65,14 @@ template <typename Get> static std::string getText(Get get) {
   get(size, text.data(), nullptr);
   text.resize(text.find('\0') == std::string::npos ? size : text.find('\0'));
   return text;
+}
+
+/// One value, by a function that is called like clGetMemObjectInfo.
+template <typename Function, typename Handle, typename T>
+static cl_int getOne(Function function, Handle handle, cl_uint which,
+                     T &value) {
+  return function(handle, which, sizeof(T), static_cast<void *>(&value),
+                  nullptr);
 }
 
 static Abilities query(const OpenCLDriver &driver, cl_platform_id platform,
@@ -264,8 +273,15 @@ public:
         driver(driver), abilities(std::move(abilities)) {}
   ~OpenCLDevice() override;
 
-  /// Second half of construction.
-  Status open();
+  /// Second half of construction. With a context of the caller's, in that.
+  Status open(cl_context callers = nullptr);
+
+  Status bindObject(MemoryObject kind, void *object, size_t bytes,
+                    bool mayWrite, void **address) override;
+  void releaseObjects() override {
+    objects.clear();
+    nextObject = firstObject;
+  }
 
 protected:
   DriverResult memAlloc(void **ptr, size_t bytes) override;
@@ -295,6 +311,20 @@ protected:
     return {"clWaitForEvents", driver.waitForEvents(1, &endEvent)};
   }
   DriverResult elapsed(float *milliseconds) override;
+  bool takesQueues() const override { return true; }
+  Status checkQueue(void *other) override;
+  void setQueue(void *other) override {
+    queue = static_cast<cl_command_queue>(other);
+  }
+  void setOwnQueue() override { queue = ownQueue; }
+  DriverResult noteQueue() override;
+  DriverResult waitForNote() override {
+    return {"clEnqueueBarrierWithWaitList",
+            driver.enqueueBarrier(queue, 1, &orderEvent, nullptr)};
+  }
+  DriverResult flushQueue() override {
+    return {"clFlush", driver.flush(queue)};
+  }
   DriverResult queueLaunch(void *function,
                            const LaunchRequest &request) override;
   Status build(const KernelImage &image, const SpirvModule &code,
@@ -307,8 +337,22 @@ protected:
   DriverFailure classify(int code) const override;
 
 private:
+  /// A buffer of the caller's, by an address that stands for it: no pointer of
+  /// a driver is so high. Kernels get the buffer itself.
+  struct Object {
+    cl_mem buffer;
+    size_t bytes;
+  };
+  static constexpr uint64_t firstObject = uint64_t(1) << 62;
+
   bool usesUsm() const { return extensions.deviceMemAlloc; }
+  /// The object that an address is in, and how far; null if it is in none.
+  const Object *findObject(const void *address, size_t &offset) const;
+  DriverResult copyPointers(void *to, const void *from, size_t bytes,
+                            cl_uint blocking);
   DriverResult mark(cl_event &event);
+  DriverResult setArgument(cl_kernel kernel, cl_uint index,
+                           const SpirvParameter &parameter, const void *value);
   Status checkSubgroups(const KernelImage &image, const SpirvKernel &kernel,
                         cl_kernel handle);
   std::string buildLog(cl_program program) const;
@@ -317,15 +361,20 @@ private:
   OpenCLExtensions extensions;
   Abilities abilities;
   cl_context context = nullptr;
+  cl_command_queue ownQueue = nullptr;
+  /// Which work goes to: `ownQueue`, or the caller's.
   cl_command_queue queue = nullptr;
-  cl_event beginEvent = nullptr, endEvent = nullptr;
+  cl_event beginEvent = nullptr, endEvent = nullptr, orderEvent = nullptr;
+  /// By the addresses that stand for them.
+  std::map<uint64_t, Object> objects;
+  uint64_t nextObject = firstObject;
   /// By the address handed out, that which the driver gave.
   std::map<void *, void *> allocations;
 };
 
 } // namespace
 
-Status OpenCLDevice::open() {
+Status OpenCLDevice::open(cl_context callers) {
   auto fail = [&](const char *call, cl_int result) {
     return Status(result == CL_OUT_OF_HOST_MEMORY ? StatusCode::OutOfMemory
                                                   : StatusCode::NoDevice,
@@ -334,15 +383,22 @@ Status OpenCLDevice::open() {
                          OpenCLDriver::describe(call, result).c_str()));
   };
   cl_int result = CL_SUCCESS;
-  context = driver.createContext(nullptr, 1, &abilities.device, nullptr,
-                                 nullptr, &result);
-  if (!context)
-    return fail("clCreateContext", result);
+  if (callers) {
+    result = driver.retainContext(callers);
+    if (result)
+      return fail("clRetainContext", result);
+    context = callers;
+  } else {
+    context = driver.createContext(nullptr, 1, &abilities.device, nullptr,
+                                   nullptr, &result);
+    if (!context)
+      return fail("clCreateContext", result);
+  }
   const cl_ulong properties[] = {CL_QUEUE_PROPERTIES, CL_QUEUE_PROFILING_ENABLE,
                                  0};
-  queue =
+  queue = ownQueue =
       driver.createCommandQueue(context, abilities.device, properties, &result);
-  if (!queue)
+  if (!ownQueue)
     return fail("clCreateCommandQueueWithProperties", result);
   if (abilities.hasUsm()) {
     extensions.find(driver, abilities.platform);
@@ -363,12 +419,12 @@ Status OpenCLDevice::open() {
 }
 
 OpenCLDevice::~OpenCLDevice() {
-  if (queue) {
+  if (ownQueue) {
     releaseAll();
-    for (cl_event event : {beginEvent, endEvent})
+    for (cl_event event : {beginEvent, endEvent, orderEvent})
       if (event)
         driver.releaseEvent(event);
-    driver.releaseCommandQueue(queue);
+    driver.releaseCommandQueue(ownQueue);
   }
   if (context)
     driver.releaseContext(context);
@@ -430,14 +486,140 @@ DriverResult OpenCLDevice::memFree(void *ptr) {
   return result;
 }
 
-DriverResult OpenCLDevice::queueCopy(void *to, const void *from, size_t bytes) {
+DriverResult OpenCLDevice::copyPointers(void *to, const void *from,
+                                        size_t bytes, cl_uint blocking) {
   if (usesUsm())
     return {"clEnqueueMemcpyINTEL",
-            extensions.enqueueMemcpy(queue, clFalse, to, from, bytes, 0,
+            extensions.enqueueMemcpy(queue, blocking, to, from, bytes, 0,
                                      nullptr, nullptr)};
   return {"clEnqueueSVMMemcpy",
-          driver.enqueueSVMMemcpy(queue, clFalse, to, from, bytes, 0, nullptr,
+          driver.enqueueSVMMemcpy(queue, blocking, to, from, bytes, 0, nullptr,
                                   nullptr)};
+}
+
+DriverResult OpenCLDevice::queueCopy(void *to, const void *from, size_t bytes) {
+  size_t fromOffset = 0, toOffset = 0;
+  const Object *source = findObject(from, fromOffset),
+               *target = findObject(to, toOffset);
+  if (!source && !target)
+    return copyPointers(to, from, bytes, clFalse);
+  // No command copies between a buffer and a pointer of the device's: by way of
+  // the host, which waits.
+  std::vector<char> copy(bytes);
+  DriverResult result =
+      source ? DriverResult{"clEnqueueReadBuffer",
+                            driver.enqueueReadBuffer(
+                                queue, source->buffer, clTrue, fromOffset,
+                                bytes, copy.data(), 0, nullptr, nullptr)}
+             : copyPointers(copy.data(), from, bytes, clTrue);
+  if (result.failed())
+    return result;
+  if (target)
+    return {"clEnqueueWriteBuffer",
+            driver.enqueueWriteBuffer(queue, target->buffer, clTrue, toOffset,
+                                      bytes, copy.data(), 0, nullptr, nullptr)};
+  return copyPointers(to, copy.data(), bytes, clTrue);
+}
+
+//===----------------------------------------------------------------------===//
+// Objects of the caller's
+//===----------------------------------------------------------------------===//
+
+Status OpenCLDevice::bindObject(MemoryObject kind, void *object, size_t bytes,
+                                bool mayWrite, void **address) {
+  if (kind != MemoryObject::ClMem)
+    return Device::bindObject(kind, object, bytes, mayWrite, address);
+  auto buffer = static_cast<cl_mem>(object);
+  cl_uint type = 0;
+  cl_bitfield flags = 0;
+  size_t size = 0;
+  cl_context other = nullptr;
+  auto get = [&](cl_uint which, auto &value) {
+    return getOne(driver.getMemObjectInfo, buffer, which, value);
+  };
+  for (cl_int result : {get(CL_MEM_TYPE, type), get(CL_MEM_FLAGS, flags),
+                        get(CL_MEM_SIZE, size), get(CL_MEM_CONTEXT, other)})
+    if (result)
+      return Status(StatusCode::InvalidArgument,
+                    "it is no cl_mem: " +
+                        OpenCLDriver::describe("clGetMemObjectInfo", result));
+  if (type != CL_MEM_OBJECT_BUFFER)
+    return Status(StatusCode::InvalidArgument,
+                  "the cl_mem is no buffer, but an image or a pipe");
+  if (other != context)
+    return Status(StatusCode::InvalidArgument,
+                  "the cl_mem belongs to another cl_context than the device; "
+                  "open the device on that one (tesseraDeviceOpenNative)");
+  if (size < bytes)
+    return Status(
+        StatusCode::InvalidArgument,
+        format("the cl_mem has %zu bytes, and the array %zu", size, bytes));
+  if (mayWrite && (flags & CL_MEM_READ_ONLY))
+    return Status(StatusCode::InvalidArgument,
+                  "the program may write it, and the cl_mem was made with "
+                  "CL_MEM_READ_ONLY");
+  objects[nextObject] = {buffer, size};
+  // NOLINTNEXTLINE(performance-no-int-to-ptr)
+  *address = reinterpret_cast<void *>(static_cast<uintptr_t>(nextObject));
+  constexpr uint64_t page = 4096;
+  nextObject += (size / page + 1) * page;
+  return Status::success();
+}
+
+const OpenCLDevice::Object *OpenCLDevice::findObject(const void *address,
+                                                     size_t &offset) const {
+  uint64_t number = reinterpret_cast<uintptr_t>(address);
+  auto after = objects.upper_bound(number);
+  if (after == objects.begin())
+    return nullptr;
+  auto found = std::prev(after);
+  offset = number - found->first;
+  return offset < found->second.bytes ? &found->second : nullptr;
+}
+
+//===----------------------------------------------------------------------===//
+// Queues of the caller's
+//===----------------------------------------------------------------------===//
+
+Status OpenCLDevice::checkQueue(void *other) {
+  auto theirs = static_cast<cl_command_queue>(other);
+  cl_context itsContext = nullptr;
+  cl_device_id itsDevice = nullptr;
+  cl_bitfield properties = 0;
+  auto get = [&](cl_uint which, auto &value) {
+    return getOne(driver.getCommandQueueInfo, theirs, which, value);
+  };
+  if (!theirs)
+    return Status(StatusCode::InvalidArgument,
+                  "the queue is null: OpenCL has no default queue");
+  for (cl_int result :
+       {get(CL_QUEUE_CONTEXT, itsContext), get(CL_QUEUE_DEVICE, itsDevice),
+        get(CL_QUEUE_PROPERTIES, properties)})
+    if (result)
+      return Status(
+          StatusCode::InvalidArgument,
+          "the queue is no cl_command_queue: " +
+              OpenCLDriver::describe("clGetCommandQueueInfo", result));
+  if (itsContext != context)
+    return Status(StatusCode::InvalidArgument,
+                  "the queue belongs to another cl_context than the device; "
+                  "open the device on that one (tesseraDeviceOpenNative)");
+  if (itsDevice != abilities.device)
+    return Status(StatusCode::InvalidArgument,
+                  "the queue is of another device than " + info().name);
+  if (properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE)
+    return Status(StatusCode::InvalidArgument,
+                  "the queue is out of order, and a program's kernels run one "
+                  "after the other; make one without "
+                  "CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE");
+  return Status::success();
+}
+
+DriverResult OpenCLDevice::noteQueue() {
+  if (DriverResult result = mark(orderEvent); result.failed())
+    return result;
+  // Who waits for an event waits for ever where its queue does not begin.
+  return flushQueue();
 }
 
 //===----------------------------------------------------------------------===//
@@ -540,26 +722,43 @@ Status OpenCLDevice::build(const KernelImage &image, const SpirvModule &code,
   return Status::success();
 }
 
+DriverResult OpenCLDevice::setArgument(cl_kernel kernel, cl_uint index,
+                                       const SpirvParameter &parameter,
+                                       const void *value) {
+  if (!parameter.isPointer)
+    return {"clSetKernelArg",
+            driver.setKernelArg(kernel, index,
+                                static_cast<size_t>(parameter.bytes), value)};
+  void *pointer = nullptr;
+  std::memcpy(static_cast<void *>(&pointer), value, sizeof(pointer));
+  size_t offset = 0;
+  if (const Object *object = findObject(pointer, offset)) {
+    // Host code passes where arrays begin, and offsets beside that.
+    if (offset != 0)
+      return {"clSetKernelArg (within a cl_mem)",
+              CL_MISALIGNED_SUB_BUFFER_OFFSET};
+    return {"clSetKernelArg",
+            driver.setKernelArg(kernel, index, sizeof(cl_mem),
+                                static_cast<const void *>(&object->buffer))};
+  }
+  if (usesUsm())
+    return {"clSetKernelArgMemPointerINTEL",
+            extensions.setKernelArgMem(kernel, index, pointer)};
+  return {"clSetKernelArgSVMPointer",
+          driver.setKernelArgSVM(kernel, index, pointer)};
+}
+
 DriverResult OpenCLDevice::queueLaunch(void *handle,
                                        const LaunchRequest &request) {
   auto *function = static_cast<Function *>(handle);
   auto kernel = static_cast<cl_kernel>(function->handle);
-  for (int64_t i = 0; i < request.numArgs; ++i) {
-    const SpirvParameter &parameter = function->kernel.parameters[i];
-    auto index = static_cast<cl_uint>(i);
-    DriverResult result = {"clSetKernelArg", CL_SUCCESS};
-    if (!parameter.isPointer)
-      result.code = driver.setKernelArg(
-          kernel, index, static_cast<size_t>(parameter.bytes), request.args[i]);
-    else if (void *pointer = *static_cast<void **>(request.args[i]); usesUsm())
-      result = {"clSetKernelArgMemPointerINTEL",
-                extensions.setKernelArgMem(kernel, index, pointer)};
-    else
-      result = {"clSetKernelArgSVMPointer",
-                driver.setKernelArgSVM(kernel, index, pointer)};
-    if (result.failed())
+  for (int64_t i = 0; i < request.numArgs; ++i)
+    if (DriverResult result =
+            setArgument(kernel, static_cast<cl_uint>(i),
+                        function->kernel.parameters[static_cast<size_t>(i)],
+                        request.args[i]);
+        result.failed())
       return result;
-  }
   size_t global[3], local[3];
   for (int dim = 0; dim < 3; ++dim) {
     local[dim] = static_cast<size_t>(request.block[dim]);
@@ -596,4 +795,51 @@ tessera::runtime::openOpenCLDevice(const OpenCLDriver &driver, int ordinal) {
         return std::make_unique<OpenCLDevice>(driver, abilities,
                                               std::move(info));
       });
+}
+
+Expected<std::unique_ptr<Device>>
+tessera::runtime::openOpenCLDeviceOn(const OpenCLDriver &driver,
+                                     cl_context context, cl_device_id device) {
+  auto invalid = [](const std::string &text) {
+    return Status(StatusCode::InvalidArgument, text);
+  };
+  if (!context || !device)
+    return invalid("a device of OpenCL is opened on a cl_context and a "
+                   "cl_device_id of it; one is null");
+  size_t size = 0;
+  cl_int result =
+      driver.getContextInfo(context, CL_CONTEXT_DEVICES, 0, nullptr, &size);
+  std::vector<cl_device_id> devices(size / sizeof(cl_device_id));
+  if (result == CL_SUCCESS)
+    result =
+        driver.getContextInfo(context, CL_CONTEXT_DEVICES, size,
+                              static_cast<void *>(devices.data()), nullptr);
+  if (result)
+    return invalid("it is no cl_context: " +
+                   OpenCLDriver::describe("clGetContextInfo", result));
+  if (std::find(devices.begin(), devices.end(), device) == devices.end())
+    return invalid("the cl_device_id is none of the cl_context's");
+  cl_platform_id platform = nullptr;
+  result = getOne(driver.getDeviceInfo, device, CL_DEVICE_PLATFORM, platform);
+  if (result)
+    return invalid("it is no cl_device_id: " +
+                   OpenCLDriver::describe("clGetDeviceInfo", result));
+  Abilities abilities = query(driver, platform, device);
+  if (std::string unfit = explainUnfit(abilities); !unfit.empty())
+    return Status(StatusCode::NoDevice,
+                  abilities.name + " is of no use: " + unfit);
+  DeviceInfo info = describe(abilities);
+  // By its place among all; a part of a device has none.
+  info.ordinal = -1;
+  int next = 0;
+  (void)forEachDevice(driver, [&](const Abilities &other) {
+    if (other.device == device)
+      info.ordinal = next;
+    return other.device != device && ++next;
+  });
+  auto opened = std::make_unique<OpenCLDevice>(driver, std::move(abilities),
+                                               std::move(info));
+  if (Status status = opened->open(context); !status.ok())
+    return status;
+  return std::unique_ptr<Device>(std::move(opened));
 }

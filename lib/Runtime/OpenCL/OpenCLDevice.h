@@ -18,6 +18,12 @@ std::string listOpenCLDevices(const OpenCLDriver &driver,
 Expected<std::unique_ptr<Device>> openOpenCLDevice(const OpenCLDriver &driver,
                                                    int ordinal);
 
+/// The same on a context of the caller's, and one of its devices.
+/// `InvalidArgument` where the two do not belong together.
+Expected<std::unique_ptr<Device>> openOpenCLDeviceOn(const OpenCLDriver &driver,
+                                                     cl_context context,
+                                                     cl_device_id device);
+
 } // namespace tessera::runtime
 
 #endif // TESSERA_LIB_RUNTIME_OPENCL_OPENCLDEVICE_H

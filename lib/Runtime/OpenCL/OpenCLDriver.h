@@ -33,6 +33,7 @@ using cl_command_queue = struct _cl_command_queue *;
 using cl_program = struct _cl_program *;
 using cl_kernel = struct _cl_kernel *;
 using cl_event = struct _cl_event *;
+using cl_mem = struct _cl_mem *;
 
 /// Results that are told apart.
 enum : cl_int {
@@ -43,6 +44,7 @@ enum : cl_int {
   CL_OUT_OF_RESOURCES = -5,
   CL_OUT_OF_HOST_MEMORY = -6,
   CL_BUILD_PROGRAM_FAILURE = -11,
+  CL_MISALIGNED_SUB_BUFFER_OFFSET = -13,
   CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST = -14,
   CL_INVALID_VALUE = -30,
   CL_INVALID_KERNEL_NAME = -46,
@@ -65,11 +67,20 @@ enum : cl_uint {
   CL_DRIVER_VERSION = 0x102D,
   CL_DEVICE_VERSION = 0x102F,
   CL_DEVICE_EXTENSIONS = 0x1030,
+  CL_DEVICE_PLATFORM = 0x1031,
   CL_DEVICE_SVM_CAPABILITIES = 0x1053,
   CL_DEVICE_IL_VERSION = 0x105B,
   CL_DEVICE_MAX_NUM_SUB_GROUPS = 0x105C,
   CL_DEVICE_PREFERRED_WORK_GROUP_SIZE_MULTIPLE = 0x1067,
+  CL_CONTEXT_DEVICES = 0x1081,
+  CL_QUEUE_CONTEXT = 0x1090,
+  CL_QUEUE_DEVICE = 0x1091,
   CL_QUEUE_PROPERTIES = 0x1093,
+  CL_MEM_TYPE = 0x1100,
+  CL_MEM_FLAGS = 0x1101,
+  CL_MEM_SIZE = 0x1102,
+  CL_MEM_CONTEXT = 0x1106,
+  CL_MEM_OBJECT_BUFFER = 0x10F0,
   CL_PROGRAM_BUILD_LOG = 0x1183,
   CL_KERNEL_PRIVATE_MEM_SIZE = 0x11B4,
   CL_PROFILING_COMMAND_START = 0x1282,
@@ -88,8 +99,10 @@ enum : cl_bitfield {
   CL_DEVICE_TYPE_CPU = 1 << 1,
   CL_DEVICE_TYPE_GPU = 1 << 2,
   CL_DEVICE_TYPE_ALL = 0xFFFFFFFF,
+  CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE = 1 << 0,
   CL_QUEUE_PROFILING_ENABLE = 1 << 1,
   CL_MEM_READ_WRITE = 1 << 0,
+  CL_MEM_READ_ONLY = 1 << 2,
   CL_DEVICE_SVM_COARSE_GRAIN_BUFFER = 1 << 0,
   CL_GLOBAL_FP_ATOMIC_ADD_EXT = 1 << 1,
 };
@@ -115,7 +128,27 @@ constexpr cl_uint clTrue = 1, clFalse = 0;
     (const intptr_t *properties, cl_uint count, const cl_device_id *devices,   \
      void (*notify)(const char *, const void *, size_t, void *), void *data,   \
      cl_int *error))                                                           \
+  X(retainContext, clRetainContext, cl_int, (cl_context context))              \
   X(releaseContext, clReleaseContext, cl_int, (cl_context context))            \
+  X(getContextInfo, clGetContextInfo, cl_int,                                  \
+    (cl_context context, cl_uint which, size_t size, void *value,              \
+     size_t *needed))                                                          \
+  X(getCommandQueueInfo, clGetCommandQueueInfo, cl_int,                        \
+    (cl_command_queue queue, cl_uint which, size_t size, void *value,          \
+     size_t *needed))                                                          \
+  X(getMemObjectInfo, clGetMemObjectInfo, cl_int,                              \
+    (cl_mem object, cl_uint which, size_t size, void *value, size_t *needed))  \
+  X(enqueueReadBuffer, clEnqueueReadBuffer, cl_int,                            \
+    (cl_command_queue queue, cl_mem buffer, cl_uint blocking, size_t offset,   \
+     size_t size, void *to, cl_uint waits, const cl_event *waitFor,            \
+     cl_event *event))                                                         \
+  X(enqueueWriteBuffer, clEnqueueWriteBuffer, cl_int,                          \
+    (cl_command_queue queue, cl_mem buffer, cl_uint blocking, size_t offset,   \
+     size_t size, const void *from, cl_uint waits, const cl_event *waitFor,    \
+     cl_event *event))                                                         \
+  X(enqueueBarrier, clEnqueueBarrierWithWaitList, cl_int,                      \
+    (cl_command_queue queue, cl_uint waits, const cl_event *waitFor,           \
+     cl_event *event))                                                         \
   X(createCommandQueue, clCreateCommandQueueWithProperties, cl_command_queue,  \
     (cl_context context, cl_device_id device, const cl_ulong *properties,      \
      cl_int *error))                                                           \

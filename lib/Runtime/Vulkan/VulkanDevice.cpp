@@ -5,7 +5,8 @@
 // their own, 8 bytes each, and its address is the kernel's only push constant.
 //
 // Work is recorded to a command buffer, with a barrier behind each step, and
-// submitted when somebody waits or when it is long.
+// submitted when somebody waits or when it is long. Work for a queue of the
+// caller's has command buffers of its own, and is submitted when the call ends.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,6 +14,7 @@
 
 #include "../Format.h"
 #include "../OpenOrdinal.h"
+#include "EnabledFeatures.h"
 #include "TestedProducts.h"
 #include "VulkanDriver.h"
 #include "VulkanPipelineCache.h"
@@ -302,6 +304,19 @@ struct Buffer {
   char *mapped = nullptr;
 };
 
+/// A command buffer and what is needed until it has run.
+struct Submission {
+  VkCommandBuffer commands = VK_NULL_HANDLE;
+  VkFence fence = VK_NULL_HANDLE;
+  /// Parameters of the launches that are recorded.
+  Buffer parameters;
+  VkDeviceSize used = 0;
+  /// Where it was submitted, if nobody has seen it done yet.
+  VkQueue queue = VK_NULL_HANDLE;
+  /// Memory of the pool may be in use until it is done.
+  bool usesPool = false;
+};
+
 struct Kernel {
   /// Its module.
   std::shared_ptr<const std::vector<uint32_t>> code;
@@ -318,7 +333,7 @@ struct Image {
 /// For tests: self-tests read B the wrong way.
 bool turnsSelfTests = false;
 
-class VulkanDevice final : public Device {
+class VulkanDevice : public Device {
 public:
   VulkanDevice(const VulkanDriver &driver, VkPhysicalDevice handle,
                DeviceInfo info)
@@ -327,8 +342,16 @@ public:
   }
   ~VulkanDevice() override;
 
-  /// Second half of construction.
+  /// Second half of construction: with a device of its own, or the caller's.
   Status open();
+  Status open(const VulkanObjects &objects, const EnabledFeatures &enabled);
+
+  Status enterQueue(void *queue) override;
+  Status leaveQueue() override;
+  Status freeInQueue(void *ptr, void *queue) override;
+  Status bindObject(MemoryObject kind, void *object, size_t bytes,
+                    bool mayWrite, void **address) override;
+  void releaseObjects() override { objects.clear(); }
 
   size_t freeMemory() override;
   Status copyToDevice(void *device, const void *host, size_t bytes) override;
@@ -359,6 +382,24 @@ private:
   Status createBuffer(VkDeviceSize bytes, VkMemoryPropertyFlags wanted,
                       Buffer &buffer);
   void destroyBuffer(Buffer &buffer);
+  /// Finds the functions of the device, and makes what it needs.
+  Status prepare();
+  Status createSubmission(VkDeviceSize parameterBytes, Submission &submission);
+  void destroySubmission(Submission &submission);
+  /// A submission for a queue of the caller's; waits for one where there are
+  /// too many under way.
+  Expected<Submission *> takeSubmission();
+  /// Waits for a submission that is under way.
+  Status await(Submission &submission);
+  /// Waits for what queues but this one do with memory of the pool; null stands
+  /// for no queue.
+  Status awaitOthers(VkQueue queue);
+  /// Hands what is recorded to the current queue.
+  Status submit();
+  uint64_t countAllocations() const {
+    MemoryStats stats = memoryStats();
+    return stats.backendAllocations + stats.reuses;
+  }
   /// The buffer that holds so many bytes at an address.
   Expected<Buffer *> find(const void *ptr, size_t bytes);
   /// Makes the command buffer take commands.
@@ -391,11 +432,20 @@ private:
   Abilities abilities;
   VulkanFunctions vk;
   VkDevice device = VK_NULL_HANDLE;
+  bool isCallers = false;
+  VkQueue ownQueue = VK_NULL_HANDLE;
+  /// Which work goes to: `ownQueue`, or the caller's.
   VkQueue queue = VK_NULL_HANDLE;
   uint32_t queueFamily = 0;
   VkCommandPool commandPool = VK_NULL_HANDLE;
-  VkCommandBuffer commands = VK_NULL_HANDLE;
-  VkFence fence = VK_NULL_HANDLE;
+  /// Of the own queue, and of the caller's, the one of the last run last.
+  Submission own;
+  std::vector<std::unique_ptr<Submission>> callers;
+  Submission *current = &own;
+  /// As in `DriverDevice`.
+  bool isInQueue = false;
+  bool usesPool = false;
+  uint64_t allocationsBefore = 0;
   VkPipelineLayout layout = VK_NULL_HANDLE;
   VkQueryPool queries = VK_NULL_HANDLE;
   uint32_t timestampBits = 0;
@@ -403,13 +453,10 @@ private:
   unsigned numRecorded = 0;
   /// Between the host and the device.
   Buffer staging;
-  /// Parameters of the launches that are recorded.
-  Buffer parameters;
-  VkDeviceSize parametersUsed = 0;
   Buffer scratch;
   uint8_t scratchPattern = 0;
-  /// By their addresses.
-  std::map<uint64_t, Buffer> buffers;
+  /// By their addresses; and buffers of the caller's that are bound.
+  std::map<uint64_t, Buffer> buffers, objects;
   /// In the order of loading; the last one wins.
   std::vector<Image> images;
   PipelineCache pipelines;
@@ -420,6 +467,10 @@ private:
 
 constexpr VkDeviceSize stagingBytes = 32 << 20;
 constexpr VkDeviceSize parameterBytes = 1 << 20;
+/// The same for queues of the caller's, and how many submissions to those may
+/// be under way.
+constexpr VkDeviceSize callersParameterBytes = 1 << 18;
+constexpr size_t maxSubmissions = 32;
 /// Commands of one submission.
 constexpr unsigned maxRecorded = 4096;
 
@@ -549,6 +600,40 @@ Status VulkanDevice::open() {
                   format("vulkan device %d (%s) cannot be opened: %s",
                          info().ordinal, info().name.c_str(),
                          describeVulkan("vkCreateDevice", result).c_str()));
+  if (Status status = prepare(); !status.ok())
+    return status;
+  vk.GetDeviceQueue(device, queueFamily, 0, &ownQueue);
+  queue = ownQueue;
+  return Status::success();
+}
+
+Status VulkanDevice::open(const VulkanObjects &objects,
+                          const EnabledFeatures &enabled) {
+  isCallers = true;
+  device = objects.device;
+  queueFamily = objects.queueFamily;
+  abilities.cooperativeMatrix.cooperativeMatrix &= enabled.cooperativeMatrix;
+  abilities.executables.pipelineExecutableInfo &= enabled.executables;
+  uint32_t count = 0;
+  driver.GetPhysicalDeviceQueueFamilyProperties(abilities.handle, &count,
+                                                nullptr);
+  std::vector<VkQueueFamilyProperties> families(count);
+  driver.GetPhysicalDeviceQueueFamilyProperties(abilities.handle, &count,
+                                                families.data());
+  if (queueFamily >= count ||
+      !(families[queueFamily].queueFlags & VK_QUEUE_COMPUTE_BIT))
+    return Status(StatusCode::InvalidArgument,
+                  format("queue family %u of %s does not compute", queueFamily,
+                         info().name.c_str()));
+  timestampBits = families[queueFamily].timestampValidBits;
+  if (Status status = prepare(); !status.ok())
+    return status;
+  vk.GetDeviceQueue(device, queueFamily, objects.queueIndex, &ownQueue);
+  queue = ownQueue;
+  return Status::success();
+}
+
+Status VulkanDevice::prepare() {
   std::string missing;
 #define TESSERA_FIND(name)                                                     \
   vk.name = reinterpret_cast<PFN_vk##name>(                                    \
@@ -569,7 +654,6 @@ Status VulkanDevice::open() {
             driver.GetDeviceProcAddr(device,
                                      "vkGetPipelineExecutableStatisticsKHR"));
   }
-  vk.GetDeviceQueue(device, queueFamily, 0, &queue);
 
   auto poolInfo =
       make<VkCommandPoolCreateInfo>(VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO);
@@ -578,21 +662,6 @@ Status VulkanDevice::open() {
   if (Status status =
           check("vkCreateCommandPool",
                 vk.CreateCommandPool(device, &poolInfo, nullptr, &commandPool));
-      !status.ok())
-    return status;
-  auto commandInfo = make<VkCommandBufferAllocateInfo>(
-      VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO);
-  commandInfo.commandPool = commandPool;
-  commandInfo.level = VK_COMMAND_BUFFER_LEVEL_PRIMARY;
-  commandInfo.commandBufferCount = 1;
-  if (Status status =
-          check("vkAllocateCommandBuffers",
-                vk.AllocateCommandBuffers(device, &commandInfo, &commands));
-      !status.ok())
-    return status;
-  auto fenceInfo = make<VkFenceCreateInfo>(VK_STRUCTURE_TYPE_FENCE_CREATE_INFO);
-  if (Status status = check(
-          "vkCreateFence", vk.CreateFence(device, &fenceInfo, nullptr, &fence));
       !status.ok())
     return status;
   VkPushConstantRange range = {VK_SHADER_STAGE_COMPUTE_BIT, 0,
@@ -624,23 +693,64 @@ Status VulkanDevice::open() {
     status = createBuffer(stagingBytes, host, staging);
   if (!status.ok())
     return status;
-  status = createBuffer(parameterBytes,
-                        host | VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT, parameters);
-  if (!status.ok())
-    status = createBuffer(parameterBytes, host, parameters);
+  if (status.ok())
+    status = createSubmission(parameterBytes, own);
   Device::deviceInfo.freeBytes = freeMemory();
   return status;
+}
+
+Status VulkanDevice::createSubmission(VkDeviceSize bytes,
+                                      Submission &submission) {
+  auto commandInfo = make<VkCommandBufferAllocateInfo>(
+      VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO);
+  commandInfo.commandPool = commandPool;
+  commandInfo.level = VK_COMMAND_BUFFER_LEVEL_PRIMARY;
+  commandInfo.commandBufferCount = 1;
+  if (Status status = check("vkAllocateCommandBuffers",
+                            vk.AllocateCommandBuffers(device, &commandInfo,
+                                                      &submission.commands));
+      !status.ok())
+    return status;
+  auto fenceInfo = make<VkFenceCreateInfo>(VK_STRUCTURE_TYPE_FENCE_CREATE_INFO);
+  if (Status status =
+          check("vkCreateFence",
+                vk.CreateFence(device, &fenceInfo, nullptr, &submission.fence));
+      !status.ok())
+    return status;
+  VkMemoryPropertyFlags host = VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT |
+                               VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
+  Status status = createBuffer(
+      bytes, host | VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT, submission.parameters);
+  if (!status.ok())
+    status = createBuffer(bytes, host, submission.parameters);
+  return status;
+}
+
+void VulkanDevice::destroySubmission(Submission &submission) {
+  // The command buffer goes with its pool.
+  destroyBuffer(submission.parameters);
+  if (submission.fence)
+    vk.DestroyFence(device, submission.fence, nullptr);
 }
 
 VulkanDevice::~VulkanDevice() {
   if (!device)
     return;
-  if (vk.DeviceWaitIdle)
+  // Waiting for the whole device is up to who has all its queues.
+  if (isCallers) {
+    (void)finish();
+    (void)awaitOthers(VK_NULL_HANDLE);
+  } else if (vk.DeviceWaitIdle) {
     vk.DeviceWaitIdle(device);
+  }
   recording = false;
   releaseMemory();
-  for (Buffer *buffer : {&staging, &parameters, &scratch})
-    destroyBuffer(*buffer);
+  for (Buffer *buffer : {&staging, &scratch})
+    if (buffer->buffer)
+      destroyBuffer(*buffer);
+  destroySubmission(own);
+  for (auto &submission : callers)
+    destroySubmission(*submission);
   for (Image &image : images)
     destroyKernels(image);
   pipelines.close(vk, device);
@@ -648,11 +758,9 @@ VulkanDevice::~VulkanDevice() {
     vk.DestroyQueryPool(device, queries, nullptr);
   if (layout)
     vk.DestroyPipelineLayout(device, layout, nullptr);
-  if (fence)
-    vk.DestroyFence(device, fence, nullptr);
   if (commandPool)
     vk.DestroyCommandPool(device, commandPool, nullptr);
-  if (vk.DestroyDevice)
+  if (vk.DestroyDevice && !isCallers)
     vk.DestroyDevice(device, nullptr);
 }
 
@@ -776,6 +884,7 @@ void VulkanDevice::backendFree(void *ptr) {
   // Nothing that is recorded may use it any more; an error shows at the next
   // call.
   (void)finish();
+  (void)awaitOthers(VK_NULL_HANDLE);
   auto found = buffers.find(reinterpret_cast<uintptr_t>(ptr));
   if (found == buffers.end())
     return;
@@ -785,8 +894,10 @@ void VulkanDevice::backendFree(void *ptr) {
 
 Expected<Buffer *> VulkanDevice::find(const void *ptr, size_t bytes) {
   uint64_t address = reinterpret_cast<uintptr_t>(ptr);
-  auto after = buffers.upper_bound(address);
-  if (after != buffers.begin()) {
+  for (std::map<uint64_t, Buffer> *known : {&buffers, &objects}) {
+    auto after = known->upper_bound(address);
+    if (after == known->begin())
+      continue;
     Buffer &buffer = std::prev(after)->second;
     if (address + bytes <= buffer.address + buffer.bytes)
       return &buffer;
@@ -801,7 +912,7 @@ Status VulkanDevice::copy(Buffer &from, VkDeviceSize fromOffset, Buffer &to,
   if (Status status = begin(); !status.ok())
     return status;
   VkBufferCopy region = {fromOffset, toOffset, bytes};
-  vk.CmdCopyBuffer(commands, from.buffer, to.buffer, 1, &region);
+  vk.CmdCopyBuffer(current->commands, from.buffer, to.buffer, 1, &region);
   addBarrier();
   return Status::success();
 }
@@ -859,7 +970,7 @@ Status VulkanDevice::fill(void *ptr, uint8_t pattern, size_t bytes) {
   if (first < last) {
     if (Status status = begin(); !status.ok())
       return status;
-    vk.CmdFillBuffer(commands, (*found)->buffer, first, last - first,
+    vk.CmdFillBuffer(current->commands, (*found)->buffer, first, last - first,
                      0x01010101u * pattern);
     addBarrier();
   } else {
@@ -876,7 +987,9 @@ Status VulkanDevice::fill(void *ptr, uint8_t pattern, size_t bytes) {
         !status.ok())
       return status;
   }
-  return Status::success();
+  // Nobody else waits for what a queue of the caller's does with the staging
+  // buffer.
+  return isInQueue ? finish() : Status::success();
 }
 
 Status VulkanDevice::flushCaches() {
@@ -891,7 +1004,7 @@ Status VulkanDevice::flushCaches() {
       return status;
   if (Status status = begin(); !status.ok())
     return status;
-  vk.CmdFillBuffer(commands, scratch.buffer, 0, bytes,
+  vk.CmdFillBuffer(current->commands, scratch.buffer, 0, bytes,
                    0x01010101u * ++scratchPattern);
   addBarrier();
   return Status::success();
@@ -911,15 +1024,18 @@ Status VulkanDevice::begin() {
   if (recording)
     return Status::success();
   numRecorded = 1;
+  if (!isInQueue)
+    if (Status status = awaitOthers(ownQueue); !status.ok())
+      return status;
   auto info = make<VkCommandBufferBeginInfo>(
       VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO);
   info.flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT;
-  if (Status status =
-          check("vkResetCommandBuffer", vk.ResetCommandBuffer(commands, 0));
+  if (Status status = check("vkResetCommandBuffer",
+                            vk.ResetCommandBuffer(current->commands, 0));
       !status.ok())
     return status;
-  Status status =
-      check("vkBeginCommandBuffer", vk.BeginCommandBuffer(commands, &info));
+  Status status = check("vkBeginCommandBuffer",
+                        vk.BeginCommandBuffer(current->commands, &info));
   recording = status.ok();
   // What the host wrote to the buffers that it sees.
   if (recording)
@@ -932,10 +1048,41 @@ void VulkanDevice::addBarrier() {
   barrier.srcAccessMask = VK_ACCESS_MEMORY_WRITE_BIT;
   barrier.dstAccessMask =
       VK_ACCESS_MEMORY_READ_BIT | VK_ACCESS_MEMORY_WRITE_BIT;
-  vk.CmdPipelineBarrier(commands, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT,
+  vk.CmdPipelineBarrier(current->commands, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT,
                         VK_PIPELINE_STAGE_ALL_COMMANDS_BIT |
                             VK_PIPELINE_STAGE_HOST_BIT,
                         0, 1, &barrier, 0, nullptr, 0, nullptr);
+}
+
+Status VulkanDevice::submit() {
+  recording = false;
+  if (Status status =
+          check("vkEndCommandBuffer", vk.EndCommandBuffer(current->commands));
+      !status.ok())
+    return status;
+  auto submit = make<VkSubmitInfo>(VK_STRUCTURE_TYPE_SUBMIT_INFO);
+  submit.commandBufferCount = 1;
+  submit.pCommandBuffers = &current->commands;
+  if (Status status = check("vkQueueSubmit",
+                            vk.QueueSubmit(queue, 1, &submit, current->fence));
+      !status.ok())
+    return status;
+  current->queue = queue;
+  return Status::success();
+}
+
+Status VulkanDevice::await(Submission &submission) {
+  if (!submission.queue)
+    return Status::success();
+  submission.queue = VK_NULL_HANDLE;
+  submission.usesPool = false;
+  if (Status status = check(
+          "vkWaitForFences",
+          vk.WaitForFences(device, 1, &submission.fence, VK_TRUE, UINT64_MAX));
+      !status.ok())
+    return status;
+  submission.used = 0;
+  return check("vkResetFences", vk.ResetFences(device, 1, &submission.fence));
 }
 
 Status VulkanDevice::finish() {
@@ -943,27 +1090,151 @@ Status VulkanDevice::finish() {
     return fault;
   if (!recording)
     return Status::success();
-  recording = false;
-  if (Status status =
-          check("vkEndCommandBuffer", vk.EndCommandBuffer(commands));
-      !status.ok())
+  if (Status status = submit(); !status.ok())
     return status;
-  auto submit = make<VkSubmitInfo>(VK_STRUCTURE_TYPE_SUBMIT_INFO);
-  submit.commandBufferCount = 1;
-  submit.pCommandBuffers = &commands;
-  if (Status status =
-          check("vkQueueSubmit", vk.QueueSubmit(queue, 1, &submit, fence));
-      !status.ok())
+  if (Status status = await(*current); !status.ok())
     return status;
-  if (Status status =
-          check("vkWaitForFences",
-                vk.WaitForFences(device, 1, &fence, VK_TRUE, UINT64_MAX));
-      !status.ok())
-    return status;
-  parametersUsed = 0;
   pending.clear();
-  return check("vkResetFences", vk.ResetFences(device, 1, &fence));
+  return Status::success();
 }
+
+//===----------------------------------------------------------------------===//
+// What is the caller's
+//===----------------------------------------------------------------------===//
+//
+// Memory of the pool is handed out again while work that uses it is under way,
+// which is right within one queue. Where another one gets it, the host waits
+// first: semaphores that count are a feature that a caller's device need not
+// have.
+
+Status VulkanDevice::awaitOthers(VkQueue queue) {
+  for (auto &submission : callers)
+    if (submission->queue && submission->queue != queue &&
+        (submission->usesPool || !queue))
+      if (Status status = await(*submission); !status.ok())
+        return status;
+  return Status::success();
+}
+
+Expected<Submission *> VulkanDevice::takeSubmission() {
+  auto take = [&](size_t index) {
+    // The last one is the last to be done.
+    std::rotate(callers.begin() + static_cast<ptrdiff_t>(index),
+                callers.begin() + static_cast<ptrdiff_t>(index) + 1,
+                callers.end());
+    return callers.back().get();
+  };
+  for (size_t index = 0; index < callers.size(); ++index) {
+    Submission &submission = *callers[index];
+    if (submission.queue &&
+        vk.GetFenceStatus(device, submission.fence) == VK_SUCCESS)
+      if (Status status = await(submission); !status.ok())
+        return status;
+    if (!submission.queue)
+      return take(index);
+  }
+  if (callers.size() >= maxSubmissions) {
+    if (Status status = await(*callers.front()); !status.ok())
+      return status;
+    return take(0);
+  }
+  auto made = std::make_unique<Submission>();
+  Status status = createSubmission(callersParameterBytes, *made);
+  if (!status.ok()) {
+    destroySubmission(*made);
+    return status;
+  }
+  callers.push_back(std::move(made));
+  return callers.back().get();
+}
+
+Status VulkanDevice::enterQueue(void *other) {
+  if (!other)
+    return Status(StatusCode::InvalidArgument,
+                  "the queue is null: Vulkan has no default queue");
+  auto theirs = static_cast<VkQueue>(other);
+  if (Status status = finish(); !status.ok())
+    return status;
+  if (Status status = awaitOthers(theirs); !status.ok())
+    return status;
+  Expected<Submission *> taken = takeSubmission();
+  if (!taken.ok())
+    return taken.status();
+  current = *taken;
+  queue = theirs;
+  isInQueue = true;
+  usesPool = false;
+  allocationsBefore = countAllocations();
+  return Status::success();
+}
+
+Status VulkanDevice::leaveQueue() {
+  if (!isInQueue)
+    return Status::success();
+  Status status = fault;
+  if (status.ok() && recording) {
+    status = submit();
+    current->usesPool = usesPool || countAllocations() != allocationsBefore;
+  }
+  isInQueue = recording = false;
+  queue = ownQueue;
+  current = &own;
+  return status;
+}
+
+Status VulkanDevice::freeInQueue(void *ptr, void *other) {
+  auto theirs = static_cast<VkQueue>(other);
+  Expected<Submission *> taken = takeSubmission();
+  Status status = taken.ok() ? fault : taken.status();
+  if (status.ok()) {
+    // Nothing but a fence, behind what the queue has by now.
+    status = check("vkQueueSubmit",
+                   vk.QueueSubmit(theirs, 0, nullptr, (*taken)->fence));
+    if (status.ok()) {
+      (*taken)->queue = theirs;
+      (*taken)->usesPool = true;
+    }
+  }
+  Status freed = free(ptr);
+  return status.ok() ? freed : status;
+}
+
+Status VulkanDevice::bindObject(MemoryObject kind, void *object, size_t bytes,
+                                bool mayWrite, void **address) {
+  if (kind != MemoryObject::VkBuffer)
+    return Device::bindObject(kind, object, bytes, mayWrite, address);
+  Buffer bound;
+  bound.buffer = reinterpret_cast<VkBuffer>(object);
+  bound.bytes = bytes;
+  // What it needs is no less than its size, which cannot be asked for.
+  VkMemoryRequirements needs;
+  vk.GetBufferMemoryRequirements(device, bound.buffer, &needs);
+  if (needs.size < bytes)
+    return Status(StatusCode::InvalidArgument,
+                  format("the VkBuffer has %llu bytes at most, and the array "
+                         "%zu",
+                         static_cast<unsigned long long>(needs.size), bytes));
+  auto info = make<VkBufferDeviceAddressInfo>(
+      VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO);
+  info.buffer = bound.buffer;
+  bound.address = vk.GetBufferDeviceAddress(device, &info);
+  if (bound.address == 0)
+    return Status(StatusCode::InvalidArgument,
+                  "the VkBuffer has no address: make it with "
+                  "VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT, and its memory "
+                  "with VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT");
+  // NOLINTNEXTLINE(performance-no-int-to-ptr)
+  *address = reinterpret_cast<void *>(static_cast<uintptr_t>(bound.address));
+  // The same buffer may be bound more than once.
+  Buffer &known = objects[bound.address];
+  bound.bytes = std::max(bound.bytes, known.bytes);
+  known = bound;
+  return Status::success();
+}
+
+//===----------------------------------------------------------------------===//
+// Waiting and time
+//===----------------------------------------------------------------------===//
 
 Status VulkanDevice::synchronize() { return finish(); }
 
@@ -974,9 +1245,9 @@ Status VulkanDevice::timeBegin() {
     return status;
   if (Status status = begin(); !status.ok())
     return status;
-  vk.CmdResetQueryPool(commands, queries, 0, 2);
-  vk.CmdWriteTimestamp(commands, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, queries,
-                       0);
+  vk.CmdResetQueryPool(current->commands, queries, 0, 2);
+  vk.CmdWriteTimestamp(current->commands, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT,
+                       queries, 0);
   timing = true;
   return Status::success();
 }
@@ -987,8 +1258,8 @@ Status VulkanDevice::timeEnd(double *milliseconds) {
   timing = false;
   if (Status status = begin(); !status.ok())
     return status;
-  vk.CmdWriteTimestamp(commands, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, queries,
-                       1);
+  vk.CmdWriteTimestamp(current->commands, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT,
+                       queries, 1);
   if (Status status = finish(); !status.ok())
     return status;
   uint64_t ticks[2] = {0, 0};
@@ -1239,6 +1510,8 @@ Status VulkanDevice::unloadImage(const std::string &name) {
                   "no image '" + name + "' is loaded");
   if (Status status = finish(); !status.ok())
     return status;
+  if (Status status = awaitOthers(VK_NULL_HANDLE); !status.ok())
+    return status;
   destroyKernels(*it);
   images.erase(it);
   return Status::success();
@@ -1285,14 +1558,14 @@ Status VulkanDevice::launch(const LaunchRequest &request) {
                           limits.maxComputeWorkGroupCount[dim], "xyz"[dim]));
   }
   auto bytes = static_cast<VkDeviceSize>(8 * request.numArgs);
-  if (bytes > parameterBytes)
+  if (bytes > current->parameters.bytes)
     return refuse(request, "too many arguments");
-  if (parametersUsed + bytes > parameterBytes)
+  if (current->used + bytes > current->parameters.bytes)
     if (Status status = finish(); !status.ok())
       return status;
   if (Status status = begin(); !status.ok())
     return status;
-  char *block = parameters.mapped + parametersUsed;
+  char *block = current->parameters.mapped + current->used;
   std::memset(block, 0, bytes);
   for (int64_t i = 0; i < request.numArgs; ++i) {
     int64_t size = request.argSizes ? request.argSizes[i] : 8;
@@ -1303,12 +1576,13 @@ Status VulkanDevice::launch(const LaunchRequest &request) {
                                     static_cast<long long>(size)));
     std::memcpy(block + 8 * i, request.args[i], static_cast<size_t>(size));
   }
-  uint64_t address = parameters.address + parametersUsed;
-  parametersUsed += bytes;
-  vk.CmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE, kernel.pipeline);
-  vk.CmdPushConstants(commands, layout, VK_SHADER_STAGE_COMPUTE_BIT, 0,
+  uint64_t address = current->parameters.address + current->used;
+  current->used += bytes;
+  vk.CmdBindPipeline(current->commands, VK_PIPELINE_BIND_POINT_COMPUTE,
+                     kernel.pipeline);
+  vk.CmdPushConstants(current->commands, layout, VK_SHADER_STAGE_COMPUTE_BIT, 0,
                       sizeof(address), &address);
-  vk.CmdDispatch(commands, static_cast<uint32_t>(request.grid[0]),
+  vk.CmdDispatch(current->commands, static_cast<uint32_t>(request.grid[0]),
                  static_cast<uint32_t>(request.grid[1]),
                  static_cast<uint32_t>(request.grid[2]));
   addBarrier();
@@ -1358,4 +1632,100 @@ tessera::runtime::openVulkanDevice(const VulkanDriver &driver, int ordinal) {
         return std::make_unique<VulkanDevice>(driver, abilities.handle,
                                               std::move(info));
       });
+}
+
+//===----------------------------------------------------------------------===//
+// Devices of the caller's
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// A device with the functions of the caller's instance.
+struct CallersInstance {
+  VulkanDriver driver;
+};
+class CallersVulkanDevice final : private CallersInstance, public VulkanDevice {
+public:
+  CallersVulkanDevice(const VulkanDriver &driver, VkPhysicalDevice handle,
+                      DeviceInfo info)
+      : CallersInstance{driver},
+        VulkanDevice(CallersInstance::driver, handle, std::move(info)) {}
+};
+} // namespace
+
+/// The features of a device, as far as kernels may use them.
+static EnabledFeatures getFeatures(const Abilities &abilities) {
+  EnabledFeatures has;
+  has.core = abilities.features.features;
+  has.vulkan11 = abilities.features11;
+  has.vulkan12 = abilities.features12;
+  has.vulkan13 = abilities.features13;
+  // They are of use together with an extension only.
+  if (abilities.atomicFloat.shaderBufferFloat32AtomicAdd)
+    has.atomicFloat = abilities.atomicFloat;
+  return has;
+}
+
+/// Whether a device was made with that queue.
+static bool hasQueue(const VkDeviceCreateInfo &info, uint32_t family,
+                     uint32_t index) {
+  for (uint32_t i = 0; i < info.queueCreateInfoCount; ++i) {
+    const VkDeviceQueueCreateInfo &queues = info.pQueueCreateInfos[i];
+    if (queues.queueFamilyIndex == family && queues.flags == 0 &&
+        index < queues.queueCount)
+      return true;
+  }
+  return false;
+}
+
+Expected<std::unique_ptr<Device>>
+tessera::runtime::openVulkanDeviceOn(const VulkanObjects &objects) {
+  auto invalid = [](const std::string &text) {
+    return Status(StatusCode::InvalidArgument, text);
+  };
+  if (!objects.instance || !objects.physicalDevice || !objects.device ||
+      !objects.createInfo)
+    return invalid("a device of Vulkan is opened on a VkInstance, a "
+                   "VkPhysicalDevice, a VkDevice and the VkDeviceCreateInfo "
+                   "that it was made with; one is null");
+  if (objects.createInfo->sType != VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO)
+    return invalid("createInfo is no VkDeviceCreateInfo");
+  VulkanDriver driver;
+  std::string missing = findVulkanFunctions(objects.getInstanceProcAddr,
+                                            objects.instance, driver);
+  if (!missing.empty())
+    return invalid("the VkInstance has no " + missing +
+                   ": make it for Vulkan 1.3 (VkApplicationInfo::apiVersion)");
+  Abilities abilities;
+  query(driver, objects.physicalDevice, abilities);
+  std::string name = abilities.properties.properties.deviceName;
+  if (std::string unfit = explainUnfit(abilities); !unfit.empty())
+    return Status(StatusCode::NoDevice, name + " is of no use: " + unfit);
+  EnabledFeatures enabled = readEnabledFeatures(*objects.createInfo);
+  missing = listMissingFeatures(getFeatures(abilities), enabled);
+  if (!missing.empty())
+    return invalid("the VkDevice was made without features that programs may "
+                   "use and " +
+                   name + " has: " + missing);
+  if (!hasQueue(*objects.createInfo, objects.queueFamily, objects.queueIndex))
+    return invalid(format("the VkDevice was made without queue %u of family "
+                          "%u, or that is a protected one",
+                          objects.queueIndex, objects.queueFamily));
+  // Products are those of the features that it has.
+  if (!enabled.cooperativeMatrix)
+    abilities.matrices.clear();
+  if (!enabled.bfloat16Matrix)
+    abilities.bfloat16.shaderBFloat16CooperativeMatrix = VK_FALSE;
+  DeviceInfo info = describe(driver, abilities);
+  info.ordinal = -1;
+  int next = 0;
+  (void)forEachDevice(driver, [&](const Abilities &other) {
+    if (other.handle == objects.physicalDevice)
+      info.ordinal = next;
+    return other.handle != objects.physicalDevice && ++next;
+  });
+  auto opened = std::make_unique<CallersVulkanDevice>(
+      driver, objects.physicalDevice, std::move(info));
+  if (Status status = opened->open(objects, enabled); !status.ok())
+    return status;
+  return std::unique_ptr<Device>(std::move(opened));
 }

@@ -4,10 +4,9 @@
 #define TESSERA_LIB_RUNTIME_VULKAN_VULKANDEVICE_H
 
 #include "Runtime/Device.h"
+#include "VulkanDriver.h"
 
 namespace tessera::runtime {
-
-struct VulkanDriver;
 
 /// Adds the devices that can run Tessera's kernels: Vulkan 1.3, buffer device
 /// addresses, the Vulkan memory model, 64-bit integers. Gives the reason, on
@@ -18,6 +17,21 @@ std::string listVulkanDevices(const VulkanDriver &driver,
 /// Opens a device, by its place among those listed.
 Expected<std::unique_ptr<Device>> openVulkanDevice(const VulkanDriver &driver,
                                                    int ordinal);
+
+/// What a device of the caller's is made of; see `NativeDevice`.
+struct VulkanObjects {
+  VkInstance instance = VK_NULL_HANDLE;
+  VkPhysicalDevice physicalDevice = VK_NULL_HANDLE;
+  VkDevice device = VK_NULL_HANDLE;
+  const VkDeviceCreateInfo *createInfo = nullptr;
+  uint32_t queueFamily = 0, queueIndex = 0;
+  PFN_vkGetInstanceProcAddr getInstanceProcAddr = nullptr;
+};
+
+/// Opens a device of the caller's, which outlives it. `InvalidArgument` names
+/// what it was made without.
+Expected<std::unique_ptr<Device>>
+openVulkanDeviceOn(const VulkanObjects &objects);
 
 } // namespace tessera::runtime
 

@@ -67,6 +67,32 @@ report(VkDebugUtilsMessageSeverityFlagBitsEXT severity,
   return VK_FALSE;
 }
 
+std::string tessera::runtime::findVulkanFunctions(PFN_vkGetInstanceProcAddr get,
+                                                  VkInstance instance,
+                                                  VulkanDriver &driver) {
+  if (!get) {
+    // Where the caller has made an instance, it is loaded.
+    void *library = dlopen("libvulkan.so.1", RTLD_NOW | RTLD_LOCAL);
+    get = library ? reinterpret_cast<PFN_vkGetInstanceProcAddr>(
+                        dlsym(library, "vkGetInstanceProcAddr"))
+                  : nullptr;
+    if (!get)
+      return "libvulkan.so.1 behind it (pass getInstanceProcAddr)";
+  }
+  driver.instance = instance;
+  std::string missing;
+#define TESSERA_FIND(name)                                                     \
+  driver.name = reinterpret_cast<PFN_vk##name>(get(instance, "vk" #name));     \
+  if (!driver.name && missing.empty())                                         \
+    missing = "vk" #name;
+  TESSERA_VULKAN_INSTANCE_FUNCTIONS(TESSERA_FIND)
+#undef TESSERA_FIND
+  driver.GetCooperativeMatrixProperties =
+      reinterpret_cast<PFN_vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR>(
+          get(instance, "vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR"));
+  return missing;
+}
+
 namespace {
 struct LoadedDriver {
   VulkanDriver driver;
@@ -124,17 +150,10 @@ struct LoadedDriver {
             ": libvulkan.so.1 finds no driver (VK_DRIVER_FILES names one)";
       return;
     }
-#define TESSERA_FIND(name)                                                     \
-  driver.name =                                                                \
-      reinterpret_cast<PFN_vk##name>(get(driver.instance, "vk" #name));        \
-  if (!driver.name && reason.empty())                                          \
-    reason = "libvulkan.so.1 has no vk" #name ": it is older than Vulkan 1.3";
-    TESSERA_VULKAN_INSTANCE_FUNCTIONS(TESSERA_FIND)
-#undef TESSERA_FIND
-    driver.GetCooperativeMatrixProperties =
-        reinterpret_cast<PFN_vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR>(
-            get(driver.instance,
-                "vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR"));
+    std::string missing = findVulkanFunctions(get, driver.instance, driver);
+    if (!missing.empty())
+      reason =
+          "libvulkan.so.1 has no " + missing + ": it is older than Vulkan 1.3";
     if (!wantsValidation)
       return;
     auto createMessenger = reinterpret_cast<PFN_vkCreateDebugUtilsMessengerEXT>(

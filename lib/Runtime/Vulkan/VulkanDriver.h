@@ -124,6 +124,7 @@ namespace tessera::runtime {
   X(GetQueryPoolResults)                                                       \
   X(CreateFence)                                                               \
   X(DestroyFence)                                                              \
+  X(GetFenceStatus)                                                            \
   X(ResetFences)                                                               \
   X(WaitForFences)                                                             \
   X(QueueSubmit)
@@ -160,6 +161,12 @@ template <typename Structure> Structure make(VkStructureType type) {
 
 /// "vkCreateDevice: VK_ERROR_DEVICE_LOST".
 std::string describeVulkan(const char *call, VkResult result);
+
+/// Sets what the functions of an instance are, by the loader's own function;
+/// null stands for that of libvulkan.so.1. Gives the name of the first one that
+/// is not there.
+std::string findVulkanFunctions(PFN_vkGetInstanceProcAddr get,
+                                VkInstance instance, VulkanDriver &driver);
 
 /// The loader of this machine, with an instance; null, and the reason in
 /// `why`, when there is none.

@@ -20,10 +20,14 @@ using Entry = ScheduleEntry;
 /// A machine of which no data sheet is known: its proportions are those of the
 /// others.
 static constexpr double commonRate = 100e12, commonMemory = 1e12;
-/// What tiles are read by through the cache, as a multiple of the memory's rate.
+/// What tiles are read by through the cache, as a multiple of the memory's
+/// rate.
 static constexpr double cacheFactor = 2.5;
 /// A kernel's launch, and a barrier with its loop, in seconds.
 static constexpr double launch = 3e-6, stepOverhead = 60e-9;
+/// Of a thread that is a subgroup by itself: accumulators that fit its vector
+/// registers, and bytes from its caches for each operation that it could do.
+static constexpr double threadAccumulatorBytes = 1536, threadCacheBytes = 0.25;
 /// Threads that a processor has room for.
 static constexpr double residentThreads = 2048;
 
@@ -67,7 +71,8 @@ MachineModel::MachineModel(Operation *op, const Chip &chip, StringRef device)
     operations = 2 * matrices * extents[0] * extents[1] * extents[2];
     operand = contract.getProductType(0);
     auto size = [](Type type) {
-      return static_cast<double>(getElementBits(getElementTypeOrSelf(type))) / 8;
+      return static_cast<double>(getElementBits(getElementTypeOrSelf(type))) /
+             8;
     };
     lhsBytes = size(contract.getLhs().getType());
     rhsBytes = size(contract.getRhs().getType());
@@ -100,7 +105,8 @@ double MachineModel::estimate(const ScheduleNumbers &point) const {
   double tiles = std::ceil(extents[0] / bm) * std::ceil(extents[1] / bn) *
                  std::ceil(matrices / batches) * parts;
   // The keys of an attention are walked through by each workgroup.
-  bool isAttention = parts == 1 && k == extents[2] && sn == bn && sumBytes == 4 &&
+  bool isAttention = parts == 1 && k == extents[2] && sn == bn &&
+                     sumBytes == 4 &&
                      operations > 2.5 * matrices * extents[0] * extents[1] * k;
   double steps = std::ceil(extents[2] / (k * parts));
   if (isAttention) {
@@ -113,21 +119,20 @@ double MachineModel::estimate(const ScheduleNumbers &point) const {
   double threads = subgroups * static_cast<double>(chip.subgroupSize);
 
   // How many workgroups a processor has at a time.
-  double stagedBytes =
-      stages * batches * (bm * lhsBytes + bn * rhsBytes) * k +
-      (point[Entry::StageOutput] ? bm * bn * outputBytes : 0);
+  double stagedBytes = stages * batches * (bm * lhsBytes + bn * rhsBytes) * k +
+                       (point[Entry::StageOutput] ? bm * bn * outputBytes : 0);
   double resident = residentThreads / threads;
   if (stagedBytes > 0)
     resident = std::min(
         resident, static_cast<double>(chip.workgroupMemoryBytes) / stagedBytes);
-  double registers = sm * sn / std::max(1.0, static_cast<double>(
-                                                 chip.subgroupSize) *
-                                                 get(Entry::Group)) +
+  double registers = sm * sn /
+                         std::max(1.0, static_cast<double>(chip.subgroupSize) *
+                                           get(Entry::Group)) +
                      40;
   if (chip.registersPerWorkgroup)
-    resident = std::min(resident,
-                        static_cast<double>(chip.registersPerWorkgroup) /
-                            (registers * threads));
+    resident =
+        std::min(resident, static_cast<double>(chip.registersPerWorkgroup) /
+                               (registers * threads));
   resident = std::max(1.0, std::floor(resident));
 
   // What one tile computes, reads and writes, on one processor.
@@ -137,6 +142,11 @@ double MachineModel::estimate(const ScheduleNumbers &point) const {
   double reuse = sm * sn / (sm + sn);
   double efficiency =
       point[Entry::Group] > 1 ? 1.0 : std::min(0.75, reuse / (reuse + 24));
+  // A thread that is a subgroup by itself reads operands from its first cache,
+  // and has accumulators in registers as far as these go.
+  if (!chip.hasLanes())
+    efficiency = reuse / (reuse + 3) *
+                 std::min(1.0, threadAccumulatorBytes / (sm * sn * sumBytes));
   double compute = work / (rate / processors * efficiency);
   double traffic = batches * (bm * lhsBytes + bn * rhsBytes) * k * steps;
   traffic /= std::sqrt(get(Entry::ClusterM) * get(Entry::ClusterN));
@@ -144,8 +154,13 @@ double MachineModel::estimate(const ScheduleNumbers &point) const {
   double busy = std::min(tiles, processors * resident);
   // Few processors have more of it each.
   perProcessor *= std::min(4.0, std::max(1.0, processors * resident / busy));
+  if (!chip.hasLanes())
+    perProcessor = rate / processors * threadCacheBytes;
   double load = traffic / perProcessor * resident;
-  double latency = steps * stepOverhead * (stages >= 3 ? 1 : stages == 2 ? 2 : 6);
+  double latency = steps * stepOverhead *
+                   (stages >= 3   ? 1
+                    : stages == 2 ? 2
+                                  : 6);
   double store = bm * bn * batches * (parts > 1 ? sumBytes : outputBytes) /
                  (memory / processors) * resident;
   double waves = std::ceil(tiles / (processors * resident));
@@ -154,11 +169,15 @@ double MachineModel::estimate(const ScheduleNumbers &point) const {
   double inner = stages >= 2 || resident > 1
                      ? std::max(compute * tilesOfUnit, load) + latency
                      : compute + load + latency;
-  double tile = inner + (point[Entry::Persistent] && stages >= 2 ? 0.3 : 1.0) * store;
+  // Who copies does not compute; without copies nobody waits.
+  if (!chip.hasLanes())
+    inner = compute * tilesOfUnit + (stages > 0 ? 2 * load + latency : load);
+  double tile =
+      inner + (point[Entry::Persistent] && stages >= 2 ? 0.3 : 1.0) * store;
   double time = launch + waves * tile;
   time = std::max(time, launch + bytes / memory);
   if (parts > 1)
-    time += launch + extents[0] * extents[1] * matrices * parts * sumBytes * 2 /
-                         memory;
+    time += launch +
+            extents[0] * extents[1] * matrices * parts * sumBytes * 2 / memory;
   return 1e3 * time;
 }

@@ -126,7 +126,8 @@ static SpaceValues getAttentionValues(AttentionOp op, const Chip &chip) {
   SpaceValues values;
   auto [extents, matrices] = getExtents(op);
   for (int64_t queries : getTiles({16, 32, 64, 128, 192, 256}, extents[0]))
-    for (int64_t keys : getTiles({16, 32, 48, 64, 96, 128, 192, 256}, extents[1]))
+    for (int64_t keys :
+         getTiles({16, 32, 48, 64, 96, 128, 192, 256}, extents[1]))
       values.workgroup.push_back({queries, keys});
   values.subgroup = values.workgroup;
   for (int64_t keys : getTiles({16, 32, 48, 64, 96, 128, 192, 256}, extents[1]))
@@ -172,11 +173,11 @@ SpaceValues tuning::getDefaultValues(Operation *task, const Chip &chip) {
     values.group.push_back(row.subgroups);
   values.group = sorted(values.group);
   values.group.erase(
-      std::remove_if(values.group.begin(), values.group.end(),
-                     [&](int64_t group) {
-                       return getPermittedInstructions(op, form, chip, group)
-                           .empty();
-                     }),
+      std::remove_if(
+          values.group.begin(), values.group.end(),
+          [&](int64_t group) {
+            return getPermittedInstructions(op, form, chip, group).empty();
+          }),
       values.group.end());
   int64_t leastM = 16, leastN = 16;
   for (int64_t group : values.group)
@@ -186,9 +187,9 @@ SpaceValues tuning::getDefaultValues(Operation *task, const Chip &chip) {
       leastM = std::min(leastM, row->m);
       leastN = std::min(leastN, row->n);
     }
-  bool isMatrix = hasMatrixProduct(chip, op.getProductType(0),
-                                   op.getProductType(1),
-                                   op.getAccumulatorType());
+  bool isMatrix =
+      hasMatrixProduct(chip, op.getProductType(0), op.getProductType(1),
+                       op.getAccumulatorType());
   std::vector<int64_t> all = {16, 32, 64, 96, 128, 192, 256};
   if (leastM < 16 || leastN < 16)
     all.insert(all.begin(), 8);
@@ -302,14 +303,16 @@ static std::string explainWaste(const ScheduleNumbers &point,
     return "";
   int64_t m = llvm::divideCeilSigned(extents[0], point[Entry::WorkgroupM]),
           n = llvm::divideCeilSigned(extents[1], point[Entry::WorkgroupN]);
-  int64_t tiles = m * n * llvm::divideCeilSigned(matrices, point[Entry::Batches]) *
+  int64_t tiles = m * n *
+                  llvm::divideCeilSigned(matrices, point[Entry::Batches]) *
                   point[Entry::SplitK];
   if (point[Entry::Raster] >= m && point[Entry::Raster] != 0)
     return "same as another: one band has all tiles";
   if (point[Entry::Persistent] >= tiles && point[Entry::Persistent] != 0)
     return "same as another: a workgroup for each tile";
   int64_t steps = llvm::divideCeilSigned(extents[2], point[Entry::K]);
-  if (point[Entry::Stages] > llvm::divideCeilSigned(steps, point[Entry::SplitK]) &&
+  if (point[Entry::Stages] >
+          llvm::divideCeilSigned(steps, point[Entry::SplitK]) &&
       point[Entry::Stages] > 1 && point[Entry::Persistent] == 0)
     return "more stages than steps";
   return "";
@@ -343,9 +346,9 @@ void ScheduleSpace::enumerateCores() {
   MLIRContext *context = op->getContext();
   auto size = [](const auto &list) { return static_cast<double>(list.size()); };
   // Combinations of what is chosen later.
-  double perStages = size(values.swizzle), perK = perStages * size(values.stages),
-         perFragment = perK, perTile = perFragment * size(values.k) *
-                                       size(values.kFragment),
+  double perStages = size(values.swizzle),
+         perK = perStages * size(values.stages), perFragment = perK,
+         perTile = perFragment * size(values.k) * size(values.kFragment),
          perSubgroup = perTile * size(values.vthread);
   auto contract = dyn_cast<ContractOp>(op);
   Point start(ScheduleAttr::get(context, {1, 1}, {1, 1}, 1, 1, 0, {1, 1}, 0,
@@ -364,8 +367,8 @@ void ScheduleSpace::enumerateCores() {
           removeCores("schedule_c2", perSubgroup);
           continue;
         }
-        int64_t subgroups = workgroup[0] / subgroup[0] * workgroup[1] /
-                            subgroup[1] * group;
+        int64_t subgroups =
+            workgroup[0] / subgroup[0] * workgroup[1] / subgroup[1] * group;
         if (subgroups * chip.subgroupSize > chip.maxThreads) {
           removeCores("schedule_c8", perSubgroup);
           continue;

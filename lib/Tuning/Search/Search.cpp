@@ -21,6 +21,8 @@ static constexpr size_t favourites = 14, neighbours = 12, drawn = 8;
 /// Of the following ones: how many are looked at, and taken, before what became
 /// of them is looked at.
 static constexpr size_t looked = 600, taken = 12;
+/// What a candidate counts as that failed, as a multiple of the best time.
+static constexpr double failedTimes = 4;
 /// So many of the best are changed and crossed.
 static constexpr size_t parents = 10;
 
@@ -61,9 +63,8 @@ void TaskSearch::begin() {
   std::vector<std::pair<double, Point>> ranked;
   for (const Point &core : cores)
     ranked.emplace_back(machine.estimate(core), core);
-  llvm::stable_sort(ranked, [](const auto &a, const auto &b) {
-    return a.first < b.first;
-  });
+  llvm::stable_sort(
+      ranked, [](const auto &a, const auto &b) { return a.first < b.first; });
   leastExpected = ranked.front().first;
 
   // All of a small space.
@@ -78,9 +79,8 @@ void TaskSearch::begin() {
   }
   if (whole.size() <= options.exhaustive) {
     isWhole = true;
-    llvm::stable_sort(whole, [](const auto &a, const auto &b) {
-      return a.first < b.first;
-    });
+    llvm::stable_sort(
+        whole, [](const auto &a, const auto &b) { return a.first < b.first; });
     for (const auto &[expected, point] : whole)
       if (isPromising(point))
         add(point);
@@ -118,15 +118,19 @@ void TaskSearch::refill() {
   if (isWhole || space.getCores().empty())
     return;
   if (isStale) {
-    model.fit(samples);
+    // Where one has failed others will: as if it were slow.
+    std::vector<CostModel::Sample> all = samples;
+    for (const Point &point : failures)
+      if (best > 0)
+        all.push_back({point, failedTimes * best, machine.estimate(point)});
+    model.fit(std::move(all));
     isStale = false;
   }
   std::vector<const CostModel::Sample *> ranked;
   for (const CostModel::Sample &sample : samples)
     ranked.push_back(&sample);
-  llvm::stable_sort(ranked, [](const auto *a, const auto *b) {
-    return a->time < b->time;
-  });
+  llvm::stable_sort(
+      ranked, [](const auto *a, const auto *b) { return a->time < b->time; });
   if (ranked.size() > parents)
     ranked.resize(parents);
   struct Choice {
@@ -152,8 +156,8 @@ void TaskSearch::refill() {
     }
     const Point &parent = ranked[random() % ranked.size()]->point;
     if (i % 6 == 1)
-      look(space.cross(parent, ranked[random() % ranked.size()]->point,
-                       random));
+      look(
+          space.cross(parent, ranked[random() % ranked.size()]->point, random));
     else
       look(space.mutate(parent, random));
   }
@@ -193,15 +197,19 @@ std::optional<Point> TaskSearch::propose() {
 
 void TaskSearch::tell(const Point &point, std::optional<double> time) {
   tried.insert(spellPoint(point));
-  if (!time)
+  isStale = true;
+  if (!time) {
+    failures.push_back(point);
+    if (samples.size() + failures.size() > favourites + neighbours)
+      ++told;
     return;
+  }
   samples.push_back({point, *time, machine.estimate(point)});
   if (best == 0 || *time < best)
     best = *time;
   // The first points are tried as they are.
-  if (samples.size() > favourites + neighbours)
+  if (samples.size() + failures.size() > favourites + neighbours)
     ++told;
-  isStale = true;
 }
 
 double TaskSearch::getExpectedGain() {

@@ -45,10 +45,16 @@ struct List : Object {
     std::function<void()> run;
     bool isBarrier = false;
     Event *signal = nullptr;
+    std::vector<Event *> waits = {};
   };
   std::vector<Command> commands;
   size_t device;
-  explicit List(size_t device) : Object("list"), device(device) {}
+  ze_context_handle_t context;
+  ze_device_handle_t deviceHandle;
+  List(size_t device, ze_context_handle_t context,
+       ze_device_handle_t deviceHandle)
+      : Object("list"), device(device), context(context),
+        deviceHandle(deviceHandle) {}
 };
 struct Pool : Object {
   uint32_t count, flags;
@@ -124,6 +130,12 @@ static void initialize() {
   if (const char *name = std::getenv("TESSERA_FAKE_ZE");
       name && !world->isInitialized)
     state().devices.push_back(makeFakeZeDevice(name));
+  if (const char *waits = std::getenv("TESSERA_FAKE_ZE_LOSE");
+      waits && !world->isInitialized) {
+    state().failures["zeEventHostSynchronize"] = ZE_RESULT_ERROR_DEVICE_LOST;
+    state().failAfter["zeEventHostSynchronize"] =
+        static_cast<int>(std::strtol(waits, nullptr, 10));
+  }
   world->isInitialized = true;
 }
 
@@ -245,10 +257,20 @@ static size_t bytesFrom(const void *ptr) {
   return 0;
 }
 
-/// Runs all that is appended: what stands between two barriers, backwards.
-static void runCommands(List &list) {
-  std::vector<List::Command> commands = std::move(list.commands);
-  list.commands.clear();
+/// Runs what is appended, up to a barrier that waits for what is not signalled:
+/// what stands between two barriers, backwards. Whether it has run anything.
+static bool runCommands(List &list) {
+  auto isBlocked = [](const List::Command &command) {
+    return std::any_of(command.waits.begin(), command.waits.end(),
+                       [](Event *event) { return !event->isSignalled; });
+  };
+  // An event that is signalled on the way counts from the next round on.
+  auto blocked =
+      std::find_if(list.commands.begin(), list.commands.end(), isBlocked);
+  if (blocked == list.commands.begin())
+    return false;
+  std::vector<List::Command> commands(list.commands.begin(), blocked);
+  list.commands.erase(list.commands.begin(), blocked);
   uint32_t bits =
       state().devices[list.device].properties.kernelTimestampValidBits;
   uint64_t mask = bits >= 64 ? UINT64_MAX : (uint64_t(1) << bits) - 1;
@@ -272,6 +294,16 @@ static void runCommands(List &list) {
     }
   }
   flush();
+  return true;
+}
+
+static void runAll() {
+  for (bool hasRun = true; hasRun;) {
+    hasRun = false;
+    for (auto &object : world->objects)
+      if (auto *list = dynamic_cast<List *>(object.get()))
+        hasRun |= runCommands(*list);
+  }
 }
 
 //===----------------------------------------------------------------------===//
@@ -548,8 +580,11 @@ ze_result_t zeEventHostReset(ze_event_handle_t handle) {
   FIND(Event, event, handle);
   for (auto &object : world->objects)
     if (auto *list = dynamic_cast<List *>(object.get()))
-      for (List::Command &command : list->commands)
+      for (List::Command &command : list->commands) {
         CHECK(command.signal != event);
+        CHECK(std::count(command.waits.begin(), command.waits.end(), event) ==
+              0);
+      }
   event->isSignalled = false;
   return ZE_RESULT_SUCCESS;
 }
@@ -565,9 +600,7 @@ ze_result_t zeEventHostSynchronize(ze_event_handle_t handle, uint64_t timeout) {
   FIND(Event, event, handle);
   CHECK(event->pool->flags & ZE_EVENT_POOL_FLAG_HOST_VISIBLE);
   CHECK(timeout == UINT64_MAX);
-  for (auto &object : world->objects)
-    if (auto *list = dynamic_cast<List *>(object.get()))
-      runCommands(*list);
+  runAll();
   CHECK(event->isSignalled);
   return ZE_RESULT_SUCCESS;
 }
@@ -599,7 +632,7 @@ ze_result_t zeCommandListCreateImmediate(ze_context_handle_t handle,
   CHECK(spec(device).queueGroups[desc->ordinal].flags &
         ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COMPUTE);
   state().lastQueueGroup = desc->ordinal;
-  make<List>(list, device->index);
+  make<List>(list, device->index, handle, deviceHandle);
   return ZE_RESULT_SUCCESS;
 }
 ze_result_t zeCommandListDestroy(ze_command_list_handle_t handle) {
@@ -608,14 +641,39 @@ ze_result_t zeCommandListDestroy(ze_command_list_handle_t handle) {
   CHECK(list->commands.empty());
   return destroy(list);
 }
-ze_result_t zeCommandListAppendBarrier(ze_command_list_handle_t handle,
-                                       ze_event_handle_t signal, uint32_t waits,
-                                       ze_event_handle_t *) {
+ze_result_t zeCommandListIsImmediate(ze_command_list_handle_t handle,
+                                     uint8_t *isImmediate) {
   ENTER();
   FIND(List, list, handle);
-  CHECK(waits == 0);
+  (void)list;
+  *isImmediate = state().listsAreImmediate;
+  return ZE_RESULT_SUCCESS;
+}
+ze_result_t zeCommandListGetContextHandle(ze_command_list_handle_t handle,
+                                          ze_context_handle_t *context) {
+  ENTER();
+  FIND(List, list, handle);
+  *context = list->context;
+  return ZE_RESULT_SUCCESS;
+}
+ze_result_t zeCommandListGetDeviceHandle(ze_command_list_handle_t handle,
+                                         ze_device_handle_t *device) {
+  ENTER();
+  FIND(List, list, handle);
+  *device = list->deviceHandle;
+  return ZE_RESULT_SUCCESS;
+}
+ze_result_t zeCommandListAppendBarrier(ze_command_list_handle_t handle,
+                                       ze_event_handle_t signal, uint32_t waits,
+                                       ze_event_handle_t *waitFor) {
+  ENTER();
+  FIND(List, list, handle);
   List::Command command;
   command.isBarrier = true;
+  for (uint32_t i = 0; i < waits; ++i) {
+    FIND(Event, event, waitFor[i]);
+    command.waits.push_back(event);
+  }
   if (signal) {
     FIND(Event, event, signal);
     CHECK(!event->isSignalled);

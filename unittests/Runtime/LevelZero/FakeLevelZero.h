@@ -8,7 +8,8 @@
 //
 // Programs may run on it as well (LD_PRELOAD): TESSERA_FAKE_ZE names the device
 // that it plays, pvc, bmg, dg2, lnl or simt; pocl is one whose kernels are run
-// by PoCL. At the program's end misuse is printed, and is the exit status 70.
+// by PoCL. TESSERA_FAKE_ZE_LOSE=N has it lost at the wait behind N others. At
+// the program's end misuse is printed, and is the exit status 70.
 //
 //===----------------------------------------------------------------------===//
 
@@ -54,6 +55,8 @@ struct FakeLevelZero {
   std::map<std::string, ze_result_t> failures;
   std::map<std::string, int> failAfter;
   std::string buildLog, lastError;
+  /// What is said of command lists.
+  bool listsAreImmediate = true;
   /// Of kernels, what they differ in from what their module says; 0: nothing.
   uint32_t lanes = 0, parameterCount = 0, spillBytes = 0;
   /// The device's counter, and what a kernel adds to it.

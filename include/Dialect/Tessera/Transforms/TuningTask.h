@@ -49,8 +49,8 @@ std::string describeTask(Operation *op);
 std::string explainUntunable(Operation *op);
 
 /// The attribute of a module that holds schedules by the keys of their tasks: a
-/// dictionary of dictionaries of `schedule` and `origin`, a text that says where
-/// it is from. Without `schedule`, `origin` says why there is none.
+/// dictionary of dictionaries of `schedule` and `origin`, a text that says
+/// where it is from. Without `schedule`, `origin` says why there is none.
 inline llvm::StringRef getTunedAttrName() { return "tessera.tuned"; }
 /// The attribute of a module that says in words where these are from.
 inline llvm::StringRef getTunedSourceAttrName() {

@@ -44,6 +44,10 @@ static const ReportedProfile profiles[] = {
     {"rusticl", "s8-w32768-t1024-f16"},
 };
 
+llvm::ArrayRef<ReportedProfile> mlir::tessera::getOpenCLProfiles() {
+  return profiles;
+}
+
 static std::unique_ptr<Chip> parse(llvm::StringRef name,
                                    llvm::StringRef description) {
   std::unique_ptr<Chip> chip = parseReportedChip("opencl", name, description);

@@ -36,6 +36,9 @@ struct ReportedProfile {
   const char *description;
 };
 
+/// Those of OpenCL (OpenCLTable.cpp).
+llvm::ArrayRef<ReportedProfile> getOpenCLProfiles();
+
 /// The chip of a description: lanes, workgroup memory and threads, then
 /// products, and fields that stand for nothing here. Null where it is none.
 std::unique_ptr<Chip> parseReportedChip(llvm::StringRef target,

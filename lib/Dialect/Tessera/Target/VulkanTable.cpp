@@ -17,6 +17,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Dialect/Tessera/Target/ReportedChip.h"
 #include "Tables.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -201,4 +202,15 @@ const Chip *mlir::tessera::findReportedChip(
 
 const Chip *mlir::tessera::findReportedChip(llvm::StringRef description) {
   return findReportedChip("vulkan", description, profiles, parse);
+}
+
+llvm::StringRef mlir::tessera::getReportedDescription(llvm::StringRef target,
+                                                      llvm::StringRef name) {
+  for (const ReportedProfile &profile :
+       target == "vulkan"   ? llvm::ArrayRef(profiles)
+       : target == "opencl" ? getOpenCLProfiles()
+                            : llvm::ArrayRef<ReportedProfile>())
+    if (name == profile.name)
+      return profile.description;
+  return name;
 }

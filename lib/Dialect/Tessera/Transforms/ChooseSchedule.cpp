@@ -51,8 +51,7 @@ struct TesseraChooseSchedulePass
     });
     auto choose = [](ContractOp op, const Chip &chip) {
       if (op.getScheduleAttr() && isTuned(op))
-        if (auto problems =
-                getScheduleProblems(op, op.getScheduleAttr(), chip);
+        if (auto problems = getScheduleProblems(op, op.getScheduleAttr(), chip);
             !problems.empty()) {
           dropTuned(op, problems[0].label + ": " + problems[0].message);
           op.removeScheduleAttr();
@@ -63,8 +62,7 @@ struct TesseraChooseSchedulePass
     };
     auto chooseForAttention = [](AttentionOp op, const Chip &chip) {
       if (op.getScheduleAttr() && isTuned(op))
-        if (std::string why =
-                explainSchedule(op, op.getScheduleAttr(), chip);
+        if (std::string why = explainSchedule(op, op.getScheduleAttr(), chip);
             !why.empty()) {
           dropTuned(op, why);
           op.removeScheduleAttr();

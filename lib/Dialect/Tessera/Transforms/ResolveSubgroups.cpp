@@ -46,6 +46,8 @@ struct ResolveSubgroupsPass
       replace(op, arith::ConstantIndexOp::create(builder, op->getLoc(), lanes));
     }
     getOperation()->walk([](gpu::LaunchOp launch) { foldSizes(launch); });
+    if (failed(checkSizes()))
+      return signalPassFailure();
     for (Operation *op : queries) {
       OpBuilder builder(op);
       Location loc = op->getLoc();
@@ -66,6 +68,36 @@ struct ResolveSubgroupsPass
       replace(op, value);
     }
     lowerReductions(lanes);
+  }
+
+  /// An error for a workgroup without threads: nobody divides by their number
+  /// then.
+  LogicalResult checkSizes() {
+    auto check = [](Operation *op, unsigned dim, int64_t size) {
+      if (size >= 1)
+        return WalkResult::advance();
+      op->emitError() << "a workgroup has at least one thread in each "
+                         "dimension, and here "
+                      << size << " in " << "xyz"[dim];
+      return WalkResult::interrupt();
+    };
+    WalkResult result = getOperation()->walk([&](Operation *op) {
+      if (auto launch = dyn_cast<gpu::LaunchOp>(op)) {
+        gpu::KernelDim3 sizes = launch.getBlockSizeOperandValues();
+        const Value values[] = {sizes.x, sizes.y, sizes.z};
+        for (auto [dim, size] : llvm::enumerate(values))
+          if (std::optional<int64_t> constant = getConstantIntValue(size))
+            if (check(op, dim, *constant).wasInterrupted())
+              return WalkResult::interrupt();
+      }
+      if (auto kernel = dyn_cast<gpu::GPUFuncOp>(op))
+        if (std::optional<ArrayRef<int32_t>> known = kernel.getKnownBlockSize())
+          for (auto [dim, size] : llvm::enumerate(*known))
+            if (check(op, dim, size).wasInterrupted())
+              return WalkResult::interrupt();
+      return WalkResult::advance();
+    });
+    return failure(result.wasInterrupted());
   }
 
   void lowerReductions(int64_t lanes) {
@@ -116,7 +148,11 @@ struct ResolveSubgroupsPass
     std::optional<int64_t> r = evaluate(op->getOperand(1), depth - 1);
     if (!l || !r)
       return std::nullopt;
-    return isa<arith::MulIOp>(op) ? *l * *r : *l + *r;
+    int64_t folded;
+    bool overflows = isa<arith::MulIOp>(op)
+                         ? __builtin_mul_overflow(*l, *r, &folded)
+                         : __builtin_add_overflow(*l, *r, &folded);
+    return overflows ? std::nullopt : std::optional<int64_t>(folded);
   }
 };
 

@@ -44,13 +44,13 @@ struct UseTunedSchedulesPass
     auto attention = dyn_cast<AttentionOp>(op);
     if (contract ? contract.getScheduleAttr() : attention.getScheduleAttr())
       return;
-    auto entry = tuned ? tuned.getAs<DictionaryAttr>(getTaskKey(op))
-                       : DictionaryAttr();
+    auto entry =
+        tuned ? tuned.getAs<DictionaryAttr>(getTaskKey(op)) : DictionaryAttr();
     auto origin = entry ? entry.getAs<StringAttr>("origin") : StringAttr();
     if (!origin && source)
-      origin = builder.getStringAttr("the compiler's choice: " +
-                                     source.getValue() + " has no record of " +
-                                     describeTask(op));
+      origin =
+          builder.getStringAttr("the compiler's choice: " + source.getValue() +
+                                " has no record of " + describeTask(op));
     if (origin)
       op->setDiscardableAttr(getScheduleOriginAttrName(), origin);
     auto schedule =

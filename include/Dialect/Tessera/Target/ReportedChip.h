@@ -1,0 +1,22 @@
+//===- ReportedChip.h - Chips by what devices report ------------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DIALECT_TESSERA_TARGET_REPORTEDCHIP_H
+#define DIALECT_TESSERA_TARGET_REPORTEDCHIP_H
+
+#include "llvm/ADT/StringRef.h"
+
+namespace mlir::tessera {
+
+/// What a device of the chip `name` reports ("s8-w32768-t1024" for
+/// "lavapipe-simt"), where that is not the name itself; else `name`. For those
+/// who have no table of chips, such as the runtime.
+llvm::StringRef getReportedDescription(llvm::StringRef target,
+                                       llvm::StringRef name);
+
+} // namespace mlir::tessera
+
+#endif // DIALECT_TESSERA_TARGET_REPORTEDCHIP_H

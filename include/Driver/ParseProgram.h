@@ -1,0 +1,24 @@
+//===- ParseProgram.h - A module of a text ----------------------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DRIVER_PARSEPROGRAM_H
+#define DRIVER_PARSEPROGRAM_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
+#include "llvm/Support/SourceMgr.h"
+
+namespace mlir::tessera {
+
+/// Parses and verifies the main buffer of `sources`. Null where it is no
+/// module; errors are diagnostics of the context, those included at which
+/// upstream's parser would fault.
+OwningOpRef<ModuleOp> parseProgram(llvm::SourceMgr &sources,
+                                   MLIRContext &context);
+
+} // namespace mlir::tessera
+
+#endif // DRIVER_PARSEPROGRAM_H

@@ -1,0 +1,60 @@
+/* What the programs with a queue of their own share: reading a bundle, and the
+   numbers that come out. */
+#include "tessera-c/Runtime.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { N = 40, BYTES = N * N * 4 };
+
+static void check(int failed, const char *what) {
+  if (!failed)
+    return;
+  fprintf(stderr, "%s: %d: %s\n", what, failed, tesseraGetLastError());
+  exit(1);
+}
+
+static TesseraProgram *load(const char *path) {
+  FILE *file = fopen(path, "rb");
+  check(!file, path);
+  static char bytes[4 << 20];
+  size_t size = fread(bytes, 1, sizeof(bytes), file);
+  fclose(file);
+  TesseraProgram *program;
+  check(tesseraProgramLoad(bytes, size, &program), "tesseraProgramLoad");
+  return program;
+}
+
+static TesseraExecutable *prepare(TesseraProgram *program, const char *entry,
+                                  TesseraDevice *device) {
+  TesseraExecutable *executable;
+  check(tesseraExecutableCreate(program, entry, device, &executable), entry);
+  return executable;
+}
+
+/* Small integers, so that all sums are exact in f32. */
+static float element(int matrix, int i, int j) {
+  return (float)((i * 3 + j * 5 + matrix) % 5) - 2;
+}
+static void fillMatrix(int matrix, float *to) {
+  for (int i = 0; i < N * N; ++i)
+    to[i] = element(matrix, i / N, i % N);
+}
+static void multiplyOnHost(const float *a, const float *b, float *c) {
+  for (int i = 0; i < N; ++i)
+    for (int j = 0; j < N; ++j) {
+      c[i * N + j] = 0;
+      for (int k = 0; k < N; ++k)
+        c[i * N + j] += a[i * N + k] * b[k * N + j];
+    }
+}
+/* How many elements differ. */
+static int compare(const char *what, const float *found,
+                   const float *expected) {
+  int wrong = 0;
+  for (int i = 0; i < N * N; ++i)
+    wrong += found[i] != expected[i];
+  printf("%s: %d of %d elements wrong\n", what, wrong, N * N);
+  return wrong;
+}

@@ -1,0 +1,17 @@
+// Found by unittests/Fuzz/ProgramFuzzer.cpp: LLVM ended the process at an instruction that its back end does not have.
+// RUN: not gpu-runner --target=cpu %s 2>&1 | FileCheck %s
+// CHECK: error: the program has an instruction of another target than {{.+}}, 'llvm.nvvm.prefetch.tensormap.p0'; compile it for the target that it was written for
+
+module attributes {gpu.container_module} {
+  gpu.module @kernels {
+    llvm.mlir.global external constant @map() {addr_space = 0 : i32} : !llvm.array<128 x i8>
+    gpu.func @prefetch() kernel {
+      %a = llvm.mlir.addressof @map : !llvm.ptr
+      nvvm.prefetch tensormap, %a : !llvm.ptr
+      gpu.return
+    }
+  }
+  func.func @main() {
+    return
+  }
+}

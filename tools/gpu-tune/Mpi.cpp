@@ -117,6 +117,10 @@ llvm::Expected<std::optional<Ranks>> Ranks::create(const Launch &launch) {
   std::string several = "this process is one of several (" + launch.source +
                         (launch.size ? "=" + std::to_string(launch.size) : "") +
                         "), ";
+  // Open MPI would end the process, at length.
+  if (StringRef(launch.source).starts_with("SLURM") && !getNumber("PMIX_RANK"))
+    return fail(several + "and srun has not told them of each other: say srun "
+                          "--mpi=pmix (docs/Tuning.md)");
   // The library loads parts of its own, which look for it among all symbols.
   void *handle = dlopen(library, RTLD_NOW | RTLD_GLOBAL);
   if (!handle)

@@ -41,7 +41,9 @@ void tune::printRunHelp(llvm::raw_ostream &os) {
         "  --config=FILE.json      values of parameters (docs/Tuning.md)\n"
         "  --jobs=N                processes that compile (one for each core "
         "but one)\n"
-        "  --devices=0,1           devices that measure (0)\n"
+        "  --devices=0,1|all|none  devices that measure (0); own: all, each "
+        "process\n"
+        "                          of a host being shown its own\n"
         "  --measurers=N           processes for each device (2): one "
         "measures, the\n"
         "                          others load meanwhile\n"
@@ -94,7 +96,7 @@ bool tune::parseRunOptions(ArrayRef<StringRef> arguments, RunCommand command,
   StringRef target;
   std::vector<int> devices;
   std::optional<bool> share;
-  bool isNone = false;
+  bool isNone = false, isAll = false;
   unsigned cores = options.cores ? options.cores : countCores();
   options.jobs = cores > 1 ? cores - 1 : 1;
   options.db = "tune.db";
@@ -158,6 +160,9 @@ bool tune::parseRunOptions(ArrayRef<StringRef> arguments, RunCommand command,
       options.joinFile = value.str();
     } else if (argument == "--devices=none") {
       isNone = true;
+    } else if (argument == "--devices=all" || argument == "--devices=own") {
+      isAll = true;
+      options.isOwn = value == "own";
     } else if (name == "--devices") {
       mlir::SmallVector<StringRef> parts;
       value.split(parts, ',');
@@ -217,6 +222,14 @@ bool tune::parseRunOptions(ArrayRef<StringRef> arguments, RunCommand command,
   std::string why;
   std::vector<runtime::DeviceInfo> known =
       runtime::listDevices(&why, kind.str());
+  if (isAll) {
+    devices.clear();
+    for (const runtime::DeviceInfo &info : known)
+      if (info.target == kind)
+        devices.push_back(info.ordinal);
+    if (devices.empty())
+      devices = {0};
+  }
   std::string trimmed = StringRef(why).trim().str();
   for (int wanted : devices) {
     const runtime::DeviceInfo *found = nullptr;

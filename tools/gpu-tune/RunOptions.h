@@ -25,6 +25,8 @@ struct RunOptions {
   mlir::tessera::CompileOptions compile;
   /// The numbers of the devices that measure. Empty where there is none.
   std::vector<int> devices;
+  /// No process of another host's agent measures on them (`--devices=own`).
+  bool isOwn = false;
   /// Why there is none.
   std::string noDevice;
   std::string config, db;

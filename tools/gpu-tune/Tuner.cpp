@@ -1200,6 +1200,8 @@ bool Tuner::run() {
       measurer.ordinal = ordinal;
       measurer.identity = getMachineIdentity() + " " +
                           getDeviceIdentity(options.compile.target, ordinal);
+      if (options.isOwn)
+        measurer.identity += " of process " + std::to_string(getpid());
       measurer.environment = environment;
     }
   for (Measurer &measurer : measurers)

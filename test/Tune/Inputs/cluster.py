@@ -200,6 +200,18 @@ def refused():
     assert "was refused: it is another build of gpu-tune" in text, text
 
 
+def nobody_measures():
+    """A run ends with its budget where no host comes that measures, and says so; the host says why it does not."""
+    run = start_run("--target=cuda:sm_80", "--budget=3s")
+    agent = start_agent("--jobs=1", "--devices=1000")
+    finish(run, 77)
+    assert "no device cuda:1000 is here" in finish(agent)
+    text = read_log()
+    assert re.search(r"note: host \S+: no device cuda:1000 is here", text), text
+    assert "nothing was measured: --devices=none, and no host that measures has joined" in text, text
+    assert read_records() == [], read_records()
+
+
 def left_alone():
     """An agent whose run is killed says so, and its workers end with it."""
     run = start_run("--trials=1000")

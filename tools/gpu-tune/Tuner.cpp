@@ -897,7 +897,7 @@ void Tuner::feedMeasurers() {
   }
 }
 
-void Tuner::handle(Measurer &measurer, Message message) {
+void Tuner::handle(Measurer &measurer, const Message &message) {
   std::string op = getText(message.head, "op"),
               error = getText(message.head, "error"),
               key = getText(message.head, "task");
@@ -1303,7 +1303,7 @@ void Tuner::waitForChecks() {
         continue;
       bool isThere = channel->take();
       while (std::optional<Message> message = channel->next())
-        handle(measurer, std::move(*message));
+        handle(measurer, *message);
       if (!isThere)
         measurer.child.reset();
       else if (!measurer.checking.empty())

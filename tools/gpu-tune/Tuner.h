@@ -163,7 +163,7 @@ private:
   void openTask(Measurer &measurer, size_t task);
   bool isDeviceBusy(const std::string &identity) const;
   void handle(Compiler &compiler, Message message);
-  void handle(Measurer &measurer, Message message);
+  void handle(Measurer &measurer, const Message &message);
   void takeResult(Measurer &measurer, const llvm::json::Object &head);
   void takeFinal(Measurer &measurer, const llvm::json::Object &head);
   void lose(Compiler &compiler, bool isLate);

@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstring>
 #include <mutex>
 #include <new>
 #include <optional>
@@ -579,7 +580,15 @@ static runtime::Status giveResults(TesseraExecutable &executable,
   return status;
 }
 
-static std::optional<runtime::MemoryKind> getMemoryKind(TesseraMemory memory) {
+/// What a caller in C has put there: any number, whatever the enumeration has.
+static int getNumber(const TesseraMemory &memory) {
+  int number;
+  static_assert(sizeof(memory) == sizeof(number));
+  std::memcpy(&number, &memory, sizeof(number));
+  return number;
+}
+
+static std::optional<runtime::MemoryKind> getMemoryKind(int memory) {
   switch (memory) {
   case TESSERA_MEMORY_HOST:
     return runtime::MemoryKind::Host;
@@ -622,12 +631,12 @@ TesseraStatus tesseraExecutableRun(TesseraExecutable *executable,
       for (size_t index = 0; index < numArguments; ++index) {
         const TesseraArgument &argument = arguments[index];
         std::optional<runtime::MemoryKind> kind =
-            getMemoryKind(argument.memory);
+            getMemoryKind(getNumber(argument.memory));
         if (!kind)
           return fail(TESSERA_INVALID_ARGUMENT,
                       "argument " + std::to_string(index) +
                           ": there is no kind of memory " +
-                          std::to_string(static_cast<int>(argument.memory)));
+                          std::to_string(getNumber(argument.memory)));
         executable->operands[index] = {*kind, argument.data, argument.sizes,
                                        argument.strides};
       }

@@ -168,6 +168,6 @@ std::string Child::end(bool isGone) {
     text = "exit status " + std::to_string(WEXITSTATUS(status));
   if (std::string words = readLastWords(log); !words.empty())
     text += ": " + words;
-  (void)llvm::sys::fs::remove(log);
+  [[maybe_unused]] std::error_code error = llvm::sys::fs::remove(log);
   return text;
 }

@@ -18,6 +18,7 @@
 #include "llvm/Support/raw_ostream.h"
 
 #include <random>
+#include <sys/stat.h>
 
 using namespace tune;
 using mlir::ArrayRef;
@@ -151,16 +152,16 @@ listenForHosts(const RunOptions &options) {
                << " --token=" << (*cluster)->getToken() << "\n";
   if (options.joinFile.empty())
     return cluster;
-  // Whole or not there, and for nobody else.
+  // Whole or not there, and never for anybody else.
+  mode_t mask = umask(S_IRWXG | S_IRWXO);
   llvm::Error error = llvm::writeToOutput(
       options.joinFile, [&](llvm::raw_ostream &os) -> llvm::Error {
         os << (*cluster)->getPlaces() << "\n" << (*cluster)->getToken() << "\n";
         return llvm::Error::success();
       });
+  umask(mask);
   if (error)
     return std::move(error);
-  llvm::sys::fs::setPermissions(
-      options.joinFile, llvm::sys::fs::owner_read | llvm::sys::fs::owner_write);
   return cluster;
 }
 

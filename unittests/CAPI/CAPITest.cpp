@@ -354,8 +354,10 @@ TEST(CAPI, MemoryOfAnotherKindIsRefused) {
   int64_t sizes[] = {8, 8};
   TesseraArgument good = {TESSERA_MEMORY_HOST, data, sizes, nullptr};
   TesseraArgument arguments[] = {good, good, good};
-  auto run = [&](TesseraMemory memory) {
-    arguments[1].memory = memory;
+  // As a caller in C may have it, whose enumerations hold any number.
+  auto run = [&](int memory) {
+    static_assert(sizeof(TesseraMemory) == sizeof(memory));
+    std::memcpy(&arguments[1].memory, &memory, sizeof(memory));
     EXPECT_EQ(
         tesseraExecutableRun(executable, arguments, 3, nullptr, 0, nullptr),
         TESSERA_INVALID_ARGUMENT);
@@ -367,8 +369,7 @@ TEST(CAPI, MemoryOfAnotherKindIsRefused) {
   EXPECT_EQ(run(TESSERA_MEMORY_VK_BUFFER),
             "argument 1 (memref<?x?xf32>): target cpu takes no VkBuffer: those "
             "are of target vulkan");
-  EXPECT_EQ(run(static_cast<TesseraMemory>(4)),
-            "argument 1: there is no kind of memory 4");
+  EXPECT_EQ(run(4), "argument 1: there is no kind of memory 4");
   tesseraExecutableDestroy(executable);
   tesseraProgramDestroy(program);
   tesseraDeviceClose(device);

@@ -132,10 +132,6 @@ TEST(MachineModelTest, OrdersWhatWasMeasuredOnAnH200) {
     measured.push_back(one.time);
     double ratio = expected.back() / one.time;
     worst = std::max({worst, ratio, 1 / ratio});
-    RecordProperty((std::to_string(one.m) + "x" + std::to_string(one.n) + "x" +
-                    std::to_string(one.k) + " " + one.schedule)
-                       .c_str(),
-                   std::to_string(ratio).c_str());
     if (std::getenv("TESSERA_SHOW_MODEL"))
       llvm::errs() << one.m << "x" << one.n << "x" << one.k << " "
                    << one.schedule << ": " << expected.back() << " of "

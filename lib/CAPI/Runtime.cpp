@@ -598,8 +598,9 @@ static std::optional<runtime::MemoryKind> getMemoryKind(int memory) {
     return runtime::MemoryKind::ClMem;
   case TESSERA_MEMORY_VK_BUFFER:
     return runtime::MemoryKind::VkBuffer;
+  default:
+    return std::nullopt;
   }
-  return std::nullopt;
 }
 
 TesseraStatus tesseraExecutableRun(TesseraExecutable *executable,

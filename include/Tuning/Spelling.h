@@ -23,6 +23,9 @@ llvm::StringRef findNearest(llvm::StringRef name,
 std::string suggest(llvm::StringRef name,
                     llvm::ArrayRef<llvm::StringRef> candidates);
 
+/// Text for HTML, between tags and in quotes.
+std::string escapeHtml(llvm::StringRef text);
+
 } // namespace mlir::tessera::tuning
 
 #endif // TUNING_SPELLING_H

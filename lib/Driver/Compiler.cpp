@@ -12,6 +12,7 @@
 #include "Dialect/Tessera/Target/Emulation.h"
 #include "Dialect/Tessera/Target/Nearest.h"
 #include "Dialect/Tessera/Transforms/Schedule.h"
+#include "Dialect/Tessera/Transforms/TuningTask.h"
 #include "Dialect/Tessera/Transforms/Utils.h"
 #include "HostCode.h"
 #include "PassTrace.h"
@@ -117,14 +118,18 @@ static LogicalResult lowerToSchedule(ModuleOp module,
   linalg.allowFastF8 = options.allowFastF8;
   linalg.fuseAttention = options.fuseAttention;
   linalg.requireMatrixUnit = options.requireMatrixUnit;
-  return runPipeline(module, options, times, "schedule",
-                     [&](OpPassManager &pm) {
-                       pm.addPass(createConvertSubgroupMmaToTessera());
-                       if (tasksOnly)
-                         buildLinalgToTasksPipeline(pm, linalg);
-                       else
-                         buildLinalgToTesseraPipeline(pm, linalg);
-                     });
+  LogicalResult result =
+      runPipeline(module, options, times, "schedule", [&](OpPassManager &pm) {
+        pm.addPass(createConvertSubgroupMmaToTessera());
+        if (tasksOnly)
+          buildLinalgToTasksPipeline(pm, linalg);
+        else
+          buildLinalgToTesseraPipeline(pm, linalg);
+      });
+  // They have been looked at; what was found stays on the ops.
+  module->removeAttr(getTunedAttrName());
+  module->removeAttr(getTunedSourceAttrName());
+  return result;
 }
 
 LogicalResult mlir::tessera::lowerToStage(ModuleOp module, Stage stage,

@@ -7,6 +7,7 @@
 #include "Tuning/Spelling.h"
 
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/JSON.h"
 
 using namespace mlir::tessera;
 using llvm::StringRef;
@@ -37,4 +38,32 @@ std::string tuning::suggest(StringRef name,
   if (!nearest.empty())
     return "did you mean '" + nearest.str() + "'?";
   return "there are " + llvm::join(candidates, ", ");
+}
+
+std::string tuning::escapeHtml(StringRef text) {
+  std::string escaped;
+  for (char c : llvm::json::fixUTF8(text))
+    switch (c) {
+    case '&':
+      escaped += "&amp;";
+      break;
+    case '<':
+      escaped += "&lt;";
+      break;
+    case '>':
+      escaped += "&gt;";
+      break;
+    case '"':
+      escaped += "&quot;";
+      break;
+    case '\'':
+      escaped += "&#39;";
+      break;
+    default:
+      // HTML knows no other control characters.
+      bool isControl =
+          static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t';
+      escaped += isControl ? '?' : c;
+    }
+  return escaped;
 }

@@ -7,35 +7,14 @@
 #include "HtmlReport.h"
 
 #include "Runtime/OutputFile.h"
+#include "Tuning/Spelling.h"
 
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace runner;
 
-/// Text for HTML, between tags and in quotes.
 static std::string escape(StringRef text) {
-  std::string escaped;
-  for (char c : llvm::json::fixUTF8(text))
-    switch (c) {
-    case '&':
-      escaped += "&amp;";
-      break;
-    case '<':
-      escaped += "&lt;";
-      break;
-    case '>':
-      escaped += "&gt;";
-      break;
-    case '"':
-      escaped += "&quot;";
-      break;
-    default:
-      // HTML knows no other control characters.
-      bool isControl =
-          static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t';
-      escaped += isControl ? '?' : c;
-    }
-  return escaped;
+  return compiler::tuning::escapeHtml(text);
 }
 
 static constexpr const char style[] = R"(

@@ -6,6 +6,8 @@
 
 #include "Options.h"
 
+#include "Tuning/Spelling.h"
+
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Config/llvm-config.h"
@@ -44,7 +46,7 @@ StringRef runner::getStageName(EmitStage stage) {
 
 /// " (did you mean 'x'?)", or nothing.
 static std::string suggest(StringRef given, ArrayRef<StringRef> known) {
-  StringRef nearest = findNearest(given, known);
+  StringRef nearest = compiler::tuning::findNearest(given, known);
   return nearest.empty() ? "" : " (did you mean '" + nearest.str() + "'?)";
 }
 

@@ -9,6 +9,7 @@
 #include "BundledProgram.h"
 #include "Driver/EntrySignature.h"
 #include "Driver/ParseProgram.h"
+#include "Tuning/Spelling.h"
 
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/SourceMgr.h"
@@ -84,7 +85,7 @@ LogicalResult runner::findEntry(mlir::ModuleOp module, StringRef name,
       return report.fail(Exit::Usage,
                          "no entry '" + name +
                              "': the program has no func.func with a body");
-    StringRef nearest = findNearest(name, names);
+    StringRef nearest = compiler::tuning::findNearest(name, names);
     std::string mend = "; choose one by --entry=" +
                        (nearest.empty() ? names.front() : nearest).str();
     (void)report.fail(Exit::Usage, "no entry '" + name + "'" + mend);

@@ -113,19 +113,3 @@ std::string runner::formatBytes(double bytes) {
      << " " << units[unit];
   return text;
 }
-
-StringRef runner::findNearest(StringRef name, ArrayRef<StringRef> candidates) {
-  // A third of the letters may be wrong.
-  unsigned best = (name.size() + 2) / 3 + 1;
-  StringRef nearest;
-  for (StringRef candidate : candidates) {
-    unsigned distance =
-        name.edit_distance(candidate, /*AllowReplacements=*/true,
-                           /*MaxEditDistance=*/best);
-    if (distance < best) {
-      best = distance;
-      nearest = candidate;
-    }
-  }
-  return nearest;
-}

@@ -112,9 +112,6 @@ std::string formatType(ArrayRef<int64_t> shape, StringRef elementType);
 /// A number of bytes for people: "139 GiB", "512 bytes".
 std::string formatBytes(double bytes);
 
-/// The candidate spelled most like `name`; empty if none comes close.
-StringRef findNearest(StringRef name, ArrayRef<StringRef> candidates);
-
 } // namespace runner
 
 #endif // GPU_RUNNER_REPORT_H

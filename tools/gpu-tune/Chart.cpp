@@ -6,41 +6,15 @@
 
 #include "Chart.h"
 
+#include "Tuning/Spelling.h"
+
 #include "llvm/Support/Format.h"
-#include "llvm/Support/JSON.h"
 
 #include <algorithm>
 #include <cmath>
 
 using namespace tune;
-
-std::string tune::escapeHtml(StringRef text) {
-  std::string escaped;
-  for (char c : llvm::json::fixUTF8(text))
-    switch (c) {
-    case '&':
-      escaped += "&amp;";
-      break;
-    case '<':
-      escaped += "&lt;";
-      break;
-    case '>':
-      escaped += "&gt;";
-      break;
-    case '"':
-      escaped += "&quot;";
-      break;
-    case '\'':
-      escaped += "&#39;";
-      break;
-    default:
-      // HTML knows no other control characters.
-      bool isControl =
-          static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t';
-      escaped += isControl ? '?' : c;
-    }
-  return escaped;
-}
+using mlir::tessera::tuning::escapeHtml;
 
 //===----------------------------------------------------------------------===//
 // Axes

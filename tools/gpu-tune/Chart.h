@@ -20,9 +20,6 @@ namespace tune {
 using llvm::ArrayRef;
 using llvm::StringRef;
 
-/// Text for HTML and SVG, between tags and in quotes.
-std::string escapeHtml(StringRef text);
-
 /// One of a drawing's axes.
 struct Axis {
   explicit Axis(std::string title, bool isLog = false)

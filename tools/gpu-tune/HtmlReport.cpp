@@ -16,6 +16,7 @@
 #include "Commands.h"
 #include "ScheduleText.h"
 #include "Summary.h"
+#include "Tuning/Spelling.h"
 
 #include "Dialect/Tessera/Target/Peaks.h"
 #include "Runtime/OutputFile.h"
@@ -83,7 +84,9 @@ static std::string spellHint(size_t number, const Record &record) {
   return "#" + std::to_string(number) + " " + formatTime(record.median);
 }
 
-static std::string escape(StringRef text) { return escapeHtml(text); }
+static std::string escape(StringRef text) {
+  return mlir::tessera::tuning::escapeHtml(text);
+}
 
 //===----------------------------------------------------------------------===//
 // Tables

@@ -26,11 +26,10 @@
 #include "Reference/Verify.h"
 #include "Runtime/VendorLibrary.h"
 
-#include "../../lib/Runtime/Checksum.h"
-
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Parser/Parser.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/xxhash.h"
 
 #include <mutex>
 #include <set>
@@ -108,9 +107,9 @@ static std::string getText(const json::Object &head, llvm::StringRef name) {
 static uint64_t getChecksum(const std::vector<HostArray> &arrays) {
   uint64_t sum = 0;
   for (const HostArray &array : arrays)
-    sum = sum * 31 + runtime::getChecksum(
-                         {reinterpret_cast<const char *>(array.data.data()),
-                          array.data.size()});
+    sum = sum * 31 + llvm::xxh3_64bits(llvm::ArrayRef(
+                         reinterpret_cast<const uint8_t *>(array.data.data()),
+                         array.data.size()));
   return sum;
 }
 

@@ -11,6 +11,7 @@
 #include "Conversion/TensorMaps.h"
 #include "Dialect/Tessera/Target/Emulation.h"
 #include "Dialect/Tessera/Target/Nearest.h"
+#include "Dialect/Tessera/Transforms/Passes.h"
 #include "Dialect/Tessera/Transforms/Schedule.h"
 #include "Dialect/Tessera/Transforms/TuningTask.h"
 #include "Dialect/Tessera/Transforms/Utils.h"
@@ -120,6 +121,7 @@ static LogicalResult lowerToSchedule(ModuleOp module,
   linalg.requireMatrixUnit = options.requireMatrixUnit;
   LogicalResult result =
       runPipeline(module, options, times, "schedule", [&](OpPassManager &pm) {
+        pm.addPass(createTesseraInlineKernels());
         pm.addPass(createConvertSubgroupMmaToTessera());
         if (tasksOnly)
           buildLinalgToTasksPipeline(pm, linalg);

@@ -18,7 +18,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Diff.h"
+#include "Bisect.h"
 #include "Statistics.h"
 
 #include "Runtime/OutputFile.h"
@@ -90,47 +90,6 @@ static bool isCandidate(Operation &op) {
 // Cutting
 //===----------------------------------------------------------------------===//
 
-namespace {
-/// The program up to an op.
-struct Cut {
-  mlir::OwningOpRef<mlir::ModuleOp> module;
-  DiffProgram program;
-  /// --arg for each argument.
-  std::vector<std::string> arguments;
-};
-
-class Bisection {
-public:
-  Bisection(const Options &options, DiffSide &base, DiffSide &other,
-            const DiffProgram &program);
-
-  /// The number of the first op whose result differs, among `ops`; absent if
-  /// none of them can be shown to.
-  std::optional<size_t> find();
-  /// A small program in which that op's result differs. Null if none does.
-  std::optional<Cut> reduce(size_t number);
-
-  std::vector<Operation *> ops;
-  /// Programs that were run, on each of the two targets.
-  unsigned runs = 0;
-  /// Ops at which the program cannot be cut.
-  unsigned uncut = 0;
-
-private:
-  std::optional<Cut> cut(size_t number, bool isAlone);
-  /// Whether the outputs of a cut differ; absent if it does not compile or run.
-  std::optional<bool> differs(const Cut &cut);
-  std::optional<bool> differsAt(size_t number);
-  /// The candidates that an op takes its operands from.
-  std::vector<size_t> getProducers(size_t number) const;
-
-  const Options &options;
-  DiffSide &base, &other;
-  const DiffProgram &program;
-  std::vector<std::optional<std::optional<bool>>> known;
-};
-} // namespace
-
 Bisection::Bisection(const Options &options, DiffSide &base, DiffSide &other,
                      const DiffProgram &program)
     : options(options), base(base), other(other), program(program) {
@@ -162,9 +121,8 @@ static std::string spellArgument(const Options &options, size_t index) {
   return spelled;
 }
 
-/// Gives the function another return, of `values`.
-static void returnValues(mlir::func::FuncOp function,
-                         llvm::ArrayRef<Value> values) {
+void runner::returnValues(mlir::func::FuncOp function,
+                          llvm::ArrayRef<Value> values) {
   mlir::OpBuilder builder =
       mlir::OpBuilder::atBlockEnd(&function.getBody().front());
   mlir::func::ReturnOp::create(builder, function.getLoc(), values);
@@ -217,17 +175,38 @@ std::optional<Cut> Bisection::cut(size_t number, bool isAlone) {
       values.push_back(buffer);
   returnValues(function, values);
 
-  // What nothing needs any more.
-  llvm::SmallVector<Operation *> rest = llvm::map_to_vector(
-      block.without_terminator(), [](Operation &kept) { return &kept; });
-  for (Operation *kept : llvm::reverse(rest))
-    if (mlir::isOpTriviallyDead(kept))
-      kept->erase();
+  if (!finish(cut))
+    return std::nullopt;
+  return cut;
+}
+
+Cut Bisection::copy(const Cut &cut) const {
+  Cut made;
+  made.module = mlir::cast<mlir::ModuleOp>(cut.module.get()->clone());
+  made.program.arguments = cut.program.arguments;
+  made.arguments = cut.arguments;
+  return made;
+}
+
+/// Erases what has no effect, and results that nothing uses.
+static void eraseUnused(mlir::func::FuncOp function) {
+  // In the order in which operands come after their users.
+  llvm::SmallVector<Operation *> rest;
+  function.walk<mlir::WalkOrder::PreOrder>(
+      [&](Operation *op) { rest.push_back(op); });
+  for (Operation *op : llvm::reverse(rest))
+    if (mlir::isOpTriviallyDead(op))
+      op->erase();
+}
+
+bool Bisection::finish(Cut &cut) const {
+  auto function = cut.module->lookupSymbol<mlir::func::FuncOp>(options.entry);
+  eraseUnused(function);
   for (size_t i = function.getNumArguments(); i-- > 0;) {
     if (!function.getArgument(i).use_empty())
       continue;
     if (failed(function.eraseArgument(i)))
-      return std::nullopt;
+      return false;
     cut.arguments.erase(cut.arguments.begin() + i);
     cut.program.arguments.erase(cut.program.arguments.begin() + i);
   }
@@ -237,12 +216,12 @@ std::optional<Cut> Bisection::cut(size_t number, bool isAlone) {
   mlir::PassManager pm(cut.module->getContext());
   pm.addPass(mlir::createSymbolDCEPass());
   if (failed(pm.run(*cut.module)))
-    return std::nullopt;
+    return false;
 
   Report quiet = Report::makeQuiet();
   cut.program.module = *cut.module;
   if (failed(findEntry(*cut.module, options.entry, cut.program.entry, quiet)))
-    return std::nullopt;
+    return false;
   for (auto [array, slot, text] : llvm::zip_equal(
            cut.program.arguments, cut.program.entry.arguments, cut.arguments)) {
     // Those that were there before have their contents.
@@ -250,21 +229,21 @@ std::optional<Cut> Bisection::cut(size_t number, bool isAlone) {
       continue;
     runtime::Expected<runtime::FillSpec> spec = runtime::parseFillSpec(text);
     if (!spec.ok())
-      return std::nullopt;
+      return false;
     runtime::Expected<runtime::HostArray> made =
         runtime::makeArray(slot.element, slot.shape, *spec);
     if (!made.ok())
-      return std::nullopt;
+      return false;
     array = made.take();
   }
-  return cut;
+  return true;
 }
 
 //===----------------------------------------------------------------------===//
 // Searching
 //===----------------------------------------------------------------------===//
 
-std::optional<bool> Bisection::differs(const Cut &cut) {
+std::optional<Difference> Bisection::compare(const Cut &cut) {
   ++runs;
   Report quiet = Report::makeQuiet();
   std::vector<Output> first, second;
@@ -275,6 +254,13 @@ std::optional<bool> Bisection::differs(const Cut &cut) {
   FailureOr<Difference> difference =
       compareSides(options, cut.program, first, second, unbounded, quiet);
   if (failed(difference))
+    return std::nullopt;
+  return std::move(*difference);
+}
+
+std::optional<bool> Bisection::differs(const Cut &cut) {
+  std::optional<Difference> difference = compare(cut);
+  if (!difference)
     return std::nullopt;
   return !difference->ok();
 }
@@ -405,7 +391,7 @@ static std::string spellCommand(const Options &options, const DiffSide &base,
   return text;
 }
 
-static std::string describe(Operation *op) {
+std::string runner::describe(Operation *op) {
   std::string text = op->getName().getStringRef().str();
   if (auto place = op->getLoc()->findInstanceOf<mlir::FileLineColLoc>())
     text += " (" + place.getFilename().str() + ":" +
@@ -426,6 +412,8 @@ LogicalResult runner::bisect(const Options &options, DiffSide &base,
   Bisection bisection(options, base, other, program);
   std::optional<size_t> found;
   std::optional<Cut> cut;
+  std::optional<FragmentDifference> fragment;
+  std::string notFiner;
   {
     // Cuts that a target does not take are passed over.
     mlir::ScopedDiagnosticHandler silence(function.getContext(),
@@ -433,6 +421,8 @@ LogicalResult runner::bisect(const Options &options, DiffSide &base,
     found = bisection.find();
     if (found)
       cut = bisection.reduce(*found);
+    if (cut)
+      fragment = bisection.findFragment(*found, notFiner);
   }
   auto tally = [&] {
     std::string text = std::to_string(bisection.runs) + " programs run";
@@ -451,21 +441,37 @@ LogicalResult runner::bisect(const Options &options, DiffSide &base,
     return success();
   }
   Operation *op = bisection.ops[*found];
+  std::string name = op->getName().getStringRef().str(), place = describe(op);
+  if (fragment) {
+    object["kernel"] = place;
+    object["element"] = fragment->element;
+    name = StringRef(fragment->op).split(' ').first.str();
+    place = fragment->op;
+    cut = std::move(fragment->cut);
+  }
   std::string command = spellCommand(options, base, other, *cut);
   std::string text;
   llvm::raw_string_ostream(text)
-      << "// The result of " << describe(op) << " differs between " << base.name
+      << "// The result of " << place << " differs between " << base.name
       << " and " << other.name << ", those of its operands do not.\n// "
       << command << "\n"
       << *cut->module << "\n";
   if (runtime::Status status = runtime::writeFile(options.bisectFile, {text});
       !status.ok())
     return report.fail(status);
-  os << "bisect: " << describe(op) << " is the first op whose result differs ("
-     << tally() << ")\n"
-     << "bisect: " << command << "\n";
-  object["op"] = op->getName().getStringRef();
-  object["place"] = describe(op);
+  os << "bisect: " << place << " is the first op whose result differs ("
+     << tally() << ")\n";
+  if (fragment)
+    os << "bisect: in " << describe(op) << ", first at " << fragment->element
+       << ": " << compiler::reference::formatNumber(fragment->other)
+       << " with " << other.name << ", "
+       << compiler::reference::formatNumber(fragment->base) << " with "
+       << base.name << "\n";
+  if (!notFiner.empty())
+    Report::note("--bisect: within the kernel nothing is found: " + notFiner);
+  os << "bisect: " << command << "\n";
+  object["op"] = name;
+  object["place"] = place;
   object["file"] = llvm::json::fixUTF8(options.bisectFile);
   object["command"] = llvm::json::fixUTF8(command);
   report.root["bisect"] = std::move(object);

@@ -228,10 +228,10 @@ static LogicalResult parseCacheLimit(StringRef value, Options &options,
 static LogicalResult parseRepeat(StringRef value, Options &options,
                                  Report &report) {
   unsigned runs;
-  if (value.getAsInteger(10, runs) || runs < 2)
+  if (value.getAsInteger(10, runs) || runs == 0)
     return report.fail(Exit::Usage,
                        "--repeat=" + value +
-                           ": the number of runs is 2 or more, the first one "
+                           ": the number of runs is 1 or more, the first one "
                            "counted");
   options.repeat = runs;
   return success();
@@ -571,13 +571,15 @@ Checks and measurements
                       in higher precision. Memory is poisoned before the run and
                       guarded on either side. Of an output that is wrong it says
                       which elements are, and how far off: absolute, relative,
-                      in ulps, NaNs and infinities, elements never written
+                      in ulps, NaNs and infinities, elements never written. Runs
+                      a second time, as --repeat=2 does, to catch races
   --stats             says so of outputs that are right, too
   --repeat=N          runs N times in all from the same arguments, and compares
                       every output with the first run's, bit by bit; memory holds
                       another poison in every other run. Where a kernel adds
                       atomically, in any order, other bits are compared with the
-                      reference, given --verify
+                      reference, given --verify, which repeats 2 runs by itself;
+                      --repeat=1 spares it the second
   --diff=TARGET,TARGET,...
                       runs the program on each of these, named as for --target,
                       with the same arguments, and compares the outputs with

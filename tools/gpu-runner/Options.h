@@ -55,8 +55,10 @@ struct Options {
   bool verify = false;
   /// The statistics of outputs that are right, too.
   bool stats = false;
-  /// --repeat: runs in all, 2 or more.
+  /// --repeat: runs in all, the first one counted.
   std::optional<unsigned> repeat;
+  /// A race needs a second run to show itself.
+  unsigned getRuns() const { return repeat.value_or(verify ? 2 : 1); }
   /// --diff: the targets, the one to compare with first.
   std::vector<std::string> diff;
   /// --tolerance: absolute, and relative; absent for the reference's bounds.

@@ -304,7 +304,7 @@ static LogicalResult runProgram(const Options &options, const Target &target,
   clock.report(execution.getFirstLaunch(), options.explain, report);
   if (failed(handleOutputs(options, outputs, report)))
     return failure();
-  if (options.repeat) {
+  if (options.getRuns() > 1) {
     runtime::TraceScope scope(report.trace, "step", "repeat");
     CompareRun compareRun;
     if (options.verify)

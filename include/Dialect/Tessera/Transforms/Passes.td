@@ -15,6 +15,34 @@ defvar targetOptions = [
   Option<"chip", "chip", "std::string", /*default=*/"\"\"",
          "Chip of the target (cpu: empty is the host's)">];
 
+def TesseraInlineKernels : Pass<"tessera-inline-kernels", "ModuleOp"> {
+  let summary = "Put outlined kernels back in their launches";
+  let description = [{
+    Expects a program whose kernels may be functions of a `gpu.module`, as
+    `gpu-kernel-outlining` and `--emit=tessera` leave them. Leaves a `gpu.launch`
+    with the kernel as its body in the place of each `gpu.launch_func`, and no
+    kernel that nothing launches any more. A launch in a queue of the caller's
+    stays as it is, and so does one of a kernel that is a binary.
+
+    Before
+
+    ```mlir
+    gpu.launch_func @kernels::@scale blocks in (%g, %c1, %c1) threads in (%n, %c1, %c1)
+        args(%a : memref<64xf32>)
+    ```
+
+    After
+
+    ```mlir
+    gpu.launch blocks(...) in (%bx = %g, ...) threads(...) in (%tx = %n, ...) {
+      // The body of @scale, with %a in the place of its argument.
+      gpu.terminator
+    }
+    ```
+  }];
+  let dependentDialects = ["arith::ArithDialect", "gpu::GPUDialect"];
+}
+
 def TesseraResolveSubgroups : Pass<"tessera-resolve-subgroups"> {
   let summary = "Replace subgroup queries by the target's subgroup size";
   let description = [{

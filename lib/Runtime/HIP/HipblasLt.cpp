@@ -10,15 +10,18 @@
 
 #include "HipblasLt.h"
 
-#include <cstdio>
+#include <cstdlib>
 
 using namespace tessera::runtime;
 
 /// Each release is linked with its own libamdhip64, and a second HIP in the
 /// process knows nothing of the first one's memory.
 static const char *getFile(const DeviceInfo &info) {
-  int major = 0;
-  std::sscanf(info.driver.c_str(), "HIP %d", &major);
+  // "HIP 7.0.51831".
+  const std::string prefix = "HIP ";
+  long major = info.driver.compare(0, prefix.size(), prefix) == 0
+                   ? std::strtol(&info.driver[prefix.size()], nullptr, 10)
+                   : 0;
   return major >= 7 ? "libhipblaslt.so.1" : "libhipblaslt.so.0";
 }
 

@@ -27,6 +27,14 @@ bool runsOn(llvm::StringRef target, llvm::StringRef chip, llvm::StringRef host,
 /// or the best of the known ones whose code runs there. Empty if none does.
 std::string getChipFor(const runtime::DeviceInfo &device);
 
+/// What the device has that the name of `chip`, which a bundle's code is for,
+/// does not say, as the device spells it: the target ID (hip:
+/// "gfx90a:sramecc+:xnack-") or what it reports of itself (vulkan, opencl,
+/// level-zero: "s16-w131072-t1024-f16-dpas"). Empty where the name says all, as
+/// it does on CUDA and on the CPU.
+std::string getFeatures(const runtime::DeviceInfo &device,
+                        llvm::StringRef chip);
+
 } // namespace mlir::tessera
 
 #endif // DRIVER_DEVICECHIP_H

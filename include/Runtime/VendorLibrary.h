@@ -35,13 +35,15 @@ public:
   VendorLibrary(const VendorLibrary &) = delete;
   VendorLibrary &operator=(const VendorLibrary &) = delete;
 
-  /// Finds the library for the device (cuBLASLt for CUDA's) and has it choose
-  /// how to compute the product. `NoDevice`, with what was looked for, where it
-  /// is not there; `InvalidArgument` where it does not take the product.
+  /// Finds the library for the device (cuBLASLt for CUDA's, hipBLASLt for
+  /// HIP's) and has it choose how to compute the product. `NoDevice`, with what
+  /// was looked for, where it is not there; `InvalidArgument` where it does not
+  /// take the product. The calling thread is one in which the device was opened
+  /// or used last: the library asks the driver for its current device.
   static Expected<std::unique_ptr<VendorLibrary>>
   prepare(Device &device, const LibraryProduct &product);
 
-  /// "cuBLASLt 13.0.2".
+  /// "cuBLASLt 13.0.2", "hipBLASLt 0.10.0".
   const std::string &getName() const { return name; }
 
   /// Queues the product, in the queue that the device has at the time: the

@@ -58,8 +58,8 @@ struct Environment {
   std::string compiler, build;
   /// The machine's name.
   std::string host;
-  /// What the device has beyond what its chip's name says ("xnack+", a
-  /// processor's features); empty where the name says all.
+  /// What the device has beyond what its chip's name says
+  /// ("gfx90a:sramecc+:xnack-"; `getFeatures`); empty where the name says all.
   std::string features;
 };
 

@@ -77,3 +77,14 @@ std::string mlir::tessera::getChipFor(const runtime::DeviceInfo &device) {
   }
   return best;
 }
+
+std::string mlir::tessera::getFeatures(const runtime::DeviceInfo &device,
+                                       StringRef chip) {
+  // Code of a bundle has what its chip's name says there, whatever else the
+  // device has.
+  if (device.target == "cuda" || device.target == "cpu")
+    return "";
+  const std::string &own =
+      device.targetId.empty() ? device.chip : device.targetId;
+  return own == chip ? "" : own;
+}

@@ -3,6 +3,7 @@
 #include "Runtime/VendorLibrary.h"
 
 #include "CUDA/CublasLt.h"
+#include "HIP/HipblasLt.h"
 
 using namespace tessera::runtime;
 
@@ -10,8 +11,11 @@ VendorLibrary::~VendorLibrary() = default;
 
 Expected<std::unique_ptr<VendorLibrary>>
 VendorLibrary::prepare(Device &device, const LibraryProduct &product) {
-  if (device.info().target == "cuda")
-    return prepareCublasLt(device, product);
-  return Status(StatusCode::NoDevice, "no library of a vendor's is known for " +
-                                          device.info().target);
+  const DeviceInfo &info = device.info();
+  if (info.target == "cuda")
+    return prepareBlasLt(device, product, getCublasLt());
+  if (info.target == "hip")
+    return prepareBlasLt(device, product, getHipblasLt(info));
+  return Status(StatusCode::NoDevice,
+                "no library of a vendor's is known for " + info.target);
 }

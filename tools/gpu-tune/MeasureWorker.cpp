@@ -490,6 +490,7 @@ int MeasureWorker::run() {
                       {"device", info.name},
                       {"driver", info.driver},
                       {"chip", info.chip},
+                      {"targetId", info.targetId},
                       {"target", info.target}});
   while (std::optional<Message> message = channel.receive()) {
     std::string op = getText(message->head, "op");

@@ -64,7 +64,12 @@ void tune::printRunHelp(llvm::raw_ostream &os) {
         "  --json                  one object on standard output\n"
         "  --exact                 space: count all points, however many\n"
         "  --top=N                 replay: so many schedules of each task (5)\n"
-        "  --task=KEY              replay: of one task\n";
+        "  --task=KEY              replay: of one task\n"
+        "\n"
+        "In the end the leaders take turns with the compiler's own choice "
+        "and,\n"
+        "for a plain product, with the vendor's library: cuBLASLt (cuda) or\n"
+        "hipBLASLt (hip), where it can be loaded (LD_LIBRARY_PATH).\n";
 }
 
 /// "90s", "10m", "2h", "45" in seconds.

@@ -8,6 +8,7 @@
 #include "Interrupt.h"
 #include "Statistics.h"
 
+#include "Driver/DeviceChip.h"
 #include "Driver/ProgramCache.h"
 
 #include "mlir/AsmParser/AsmParser.h"
@@ -620,7 +621,8 @@ void Tuner::resume() {
         fastest.emplace_back(record.median, point);
       bool isSame = record.environment.build == environment.build &&
                     record.environment.device == environment.device &&
-                    record.environment.driver == environment.driver;
+                    record.environment.driver == environment.driver &&
+                    record.environment.features == environment.features;
       // Without a device nothing but whether it compiles is found out.
       if (!isSame || options.replay)
         continue;
@@ -915,10 +917,17 @@ void Tuner::handle(Measurer &measurer, const Message &message) {
     }
     measurer.environment.device = getText(message.head, "device");
     measurer.environment.driver = getText(message.head, "driver");
+    runtime::DeviceInfo info;
+    info.target = getText(message.head, "target");
+    info.chip = getText(message.head, "chip");
+    info.targetId = getText(message.head, "targetId");
+    measurer.environment.features =
+        compiler::getFeatures(info, options.compile.chip);
     if (!isDeviceSeen) {
       // What is resumed is of the first one's kind.
       environment.device = measurer.environment.device;
       environment.driver = measurer.environment.driver;
+      environment.features = measurer.environment.features;
     }
     isDeviceSeen = true;
     measurer.state = Measurer::Idle;

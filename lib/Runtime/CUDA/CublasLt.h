@@ -1,15 +1,14 @@
-//===- CublasLt.h - Products by cuBLASLt ------------------------*- C++ -*-===//
+//===- CublasLt.h - cuBLASLt's own numbers ----------------------*- C++ -*-===//
 
 #ifndef TESSERA_LIB_RUNTIME_CUDA_CUBLASLT_H
 #define TESSERA_LIB_RUNTIME_CUDA_CUBLASLT_H
 
-#include "Runtime/VendorLibrary.h"
+#include "../BlasLt.h"
 
 namespace tessera::runtime {
 
-/// See `VendorLibrary::prepare`.
-Expected<std::unique_ptr<VendorLibrary>>
-prepareCublasLt(Device &device, const LibraryProduct &product);
+/// cuBLASLt, for CUDA's devices.
+BlasLtInterface getCublasLt();
 
 } // namespace tessera::runtime
 

@@ -1,0 +1,16 @@
+//===- HipblasLt.h - hipBLASLt's own numbers --------------------*- C++ -*-===//
+
+#ifndef TESSERA_LIB_RUNTIME_HIP_HIPBLASLT_H
+#define TESSERA_LIB_RUNTIME_HIP_HIPBLASLT_H
+
+#include "../BlasLt.h"
+
+namespace tessera::runtime {
+
+/// hipBLASLt, for a device of HIP's: of the same release as the HIP that has
+/// it.
+BlasLtInterface getHipblasLt(const DeviceInfo &info);
+
+} // namespace tessera::runtime
+
+#endif // TESSERA_LIB_RUNTIME_HIP_HIPBLASLT_H

@@ -463,8 +463,8 @@ LogicalResult runner::bisect(const Options &options, DiffSide &base,
      << tally() << ")\n";
   if (fragment)
     os << "bisect: in " << describe(op) << ", first at " << fragment->element
-       << ": " << compiler::reference::formatNumber(fragment->other)
-       << " with " << other.name << ", "
+       << ": " << compiler::reference::formatNumber(fragment->other) << " with "
+       << other.name << ", "
        << compiler::reference::formatNumber(fragment->base) << " with "
        << base.name << "\n";
   if (!notFiner.empty())

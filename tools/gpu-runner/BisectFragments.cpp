@@ -6,8 +6,8 @@
 //
 // All fragment ops of a kernel are probed in one program, and the first element
 // in time that differs tells the op. Where that program does not compile or
-// run, or is too large, each loop's last iteration is looked at, and then one op
-// after the other.
+// run, or is too large, each loop's last iteration is looked at, and then one
+// op after the other.
 //
 //===----------------------------------------------------------------------===//
 
@@ -113,17 +113,15 @@ std::optional<FragmentDifference> Bisection::findFragment(size_t number,
         why = "the targets have other numbers of subgroups in a workgroup";
         continue;
       }
-      llvm::SmallVector<int64_t> time =
-          getTime(fragments[fragment], launch, eachIteration,
-                  output.first->position);
+      llvm::SmallVector<int64_t> time = getTime(
+          fragments[fragment], launch, eachIteration, output.first->position);
       if (!first || time < first->time)
         first = Found{fragment, time, *output.first, eachIteration};
     }
     return true;
   };
   auto all = llvm::to_vector(llvm::seq<size_t>(fragments.size()));
-  if (!look(all, /*eachIteration=*/true) &&
-      !look(all, /*eachIteration=*/false))
+  if (!look(all, /*eachIteration=*/true) && !look(all, /*eachIteration=*/false))
     for (size_t fragment : all)
       if (!look(fragment, /*eachIteration=*/true))
         look(fragment, /*eachIteration=*/false);

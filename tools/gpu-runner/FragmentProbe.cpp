@@ -115,7 +115,8 @@ static Value countIterations(scf::ForOp loop, OpBuilder &builder) {
                ? indices.constant(constant.getSExtValue())
                : value;
   };
-  Value lower = bring(loop.getLowerBound()), upper = bring(loop.getUpperBound());
+  Value lower = bring(loop.getLowerBound()),
+        upper = bring(loop.getUpperBound());
   Value length = indices.make<arith::MaxSIOp>(indices.sub(upper, lower),
                                               indices.constant(0));
   return indices.make<arith::CeilDivSIOp>(length, bring(loop.getStep()));
@@ -130,9 +131,9 @@ static Value numberWorkgroup(OpBuilder &builder, Location loc) {
   auto size = [&](gpu::Dimension dimension) -> Value {
     return gpu::GridDimOp::create(builder, loc, dimension);
   };
-  Value rows = indices.add(
-      indices.mul(id(gpu::Dimension::z), size(gpu::Dimension::y)),
-      id(gpu::Dimension::y));
+  Value rows =
+      indices.add(indices.mul(id(gpu::Dimension::z), size(gpu::Dimension::y)),
+                  id(gpu::Dimension::y));
   return indices.add(indices.mul(rows, size(gpu::Dimension::x)),
                      id(gpu::Dimension::x));
 }
@@ -163,9 +164,9 @@ static Value allocateProbe(OpBuilder &builder, Operation *op,
   shape.append({ShapedType::kDynamic, ShapedType::kDynamic, type.getRows(),
                 type.getCols()});
   sizes.append({workgroups, subgroups});
-  return memref::AllocOp::create(
-      builder, launch.getLoc(),
-      MemRefType::get(shape, type.getElementType()), sizes);
+  return memref::AllocOp::create(builder, launch.getLoc(),
+                                 MemRefType::get(shape, type.getElementType()),
+                                 sizes);
 }
 
 static void storeProbe(Operation *op, Value probe,

@@ -1,4 +1,5 @@
-//===- FragmentProbe.h - What fragments hold while a kernel runs -*- C++ -*-===//
+//===- FragmentProbe.h - What fragments hold while a kernel runs -*- C++
+//-*-===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
@@ -31,7 +32,8 @@ namespace runner {
 
 /// The ops of the kernel whose results are fragments, in the order of the
 /// program. Those of control flow only hand on what others have made.
-llvm::SmallVector<mlir::Operation *> findFragmentOps(mlir::gpu::LaunchOp launch);
+llvm::SmallVector<mlir::Operation *>
+findFragmentOps(mlir::gpu::LaunchOp launch);
 
 /// Elements of the probe of `op`, for one subgroup.
 int64_t countElements(mlir::Operation *op, mlir::gpu::LaunchOp launch,
@@ -47,7 +49,8 @@ llvm::SmallVector<mlir::Value> addProbes(mlir::gpu::LaunchOp launch,
 /// When an element of a probe was computed: places in blocks and iterations,
 /// from the outermost to the op's own. Of two, the lesser one was first.
 llvm::SmallVector<int64_t> getTime(mlir::Operation *op,
-                                   mlir::gpu::LaunchOp launch, bool eachIteration,
+                                   mlir::gpu::LaunchOp launch,
+                                   bool eachIteration,
                                    llvm::ArrayRef<int64_t> position);
 
 /// Such as "iteration 3, workgroup 0, subgroup 1, element [0, 5]".

@@ -33,8 +33,8 @@ using CompareRun =
     std::function<FailureOr<bool>(const std::vector<Output> &outputs)>;
 
 /// --repeat, --verify: runs again and compares every output with the first
-/// run's, bit by bit. Where a kernel adds in no fixed order, bits may differ, and runs are
-/// compared with the reference instead.
+/// run's, bit by bit. Where a kernel adds in no fixed order, bits may differ,
+/// and runs are compared with the reference instead.
 LogicalResult repeat(const Options &options, runtime::Device &device,
                      const compiler::CompiledProgram &program,
                      const Entry &entry, Execution &execution,

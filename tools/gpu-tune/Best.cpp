@@ -8,6 +8,7 @@
 #include "Commands.h"
 #include "Summary.h"
 
+#include "Driver/TunedSchedules.h"
 #include "Tuning/Interchange.h"
 
 #include "llvm/Support/Format.h"
@@ -15,10 +16,11 @@
 #include "llvm/Support/raw_ostream.h"
 
 using namespace tune;
+using namespace mlir::tessera;
 using namespace mlir::tessera::tuning;
 
 static constexpr const char help[] =
-    R"(gpu-tune best --db=FILE [--chip=CHIP] [--task=KEY] [--json]
+    R"(gpu-tune best --db=FILE [--chip=CHIP] [--task=KEY] [--json|--tsv]
 
 Prints of each task, chip and device the best schedule, as the attribute that a linalg
 op takes; its time with its 95 % confidence interval and its rate; and how many
@@ -28,6 +30,9 @@ as measured on the same device, driver and host.
   --chip=CHIP   of this chip alone: sm_90a, or cuda:sm_90a
   --task=KEY    of this task alone
   --json        an object for programs
+  --tsv         lines for lib/Driver/Tuned/TARGET-CHIP.tsv, the records that come
+                with the compiler: key, schedule (empty for the compiler's own
+                choice), where it is from
 )";
 
 /// "0.1725 ms (0.1721 to 0.173)".
@@ -145,15 +150,33 @@ static void write(llvm::json::OStream &os, const Summary &summary) {
     });
 }
 
+/// What --schedule-db would have the compiler use, as the compiler's own files
+/// have it.
+static int printTsv(const std::string &path, const TaskId &task) {
+  std::string why;
+  std::shared_ptr<const TunedSchedules> tuned = readScheduleDatabase(path, why);
+  if (!tuned)
+    return fail(Exit::Failed, why);
+  llvm::outs() << "# Key, schedule, where it is from (gpu-tune best --tsv).\n";
+  for (const TunedSchedule &one : tuned->schedules)
+    if ((task.chip.empty() || one.chip == task.chip) &&
+        (task.target.empty() || one.target == task.target) &&
+        (task.key.empty() || one.key == task.key))
+      llvm::outs() << one.key << "\t" << one.schedule << "\t" << one.origin
+                   << "\n";
+  return int(Exit::Done);
+}
+
 int tune::runBest(ArrayRef<StringRef> args) {
   std::string path;
   TaskId task;
-  bool json = false;
+  bool json = false, tsv = false;
   Arguments arguments(help);
   arguments.addRequiredText("--db", path);
   arguments.addText("--chip", task.chip);
   arguments.addText("--task", task.key);
   arguments.addFlag("--json", json);
+  arguments.addFlag("--tsv", tsv);
   if (std::optional<int> status = arguments.parse(args))
     return *status;
   if (!arguments.getFiles().empty())
@@ -171,6 +194,10 @@ int tune::runBest(ArrayRef<StringRef> args) {
   if (summaries->empty())
     return fail(Exit::Failed, "'" + path + "' has no records of task '" +
                                   task.key + "' on chip '" + task.chip + "'");
+  if (json && tsv)
+    return fail(Exit::Usage, "--json and --tsv are two forms: leave one out");
+  if (tsv)
+    return printTsv(path, task);
   if (!json) {
     for (const Summary &summary : *summaries)
       print(summary);

@@ -337,6 +337,8 @@ struct ConvertKernelsToSPIRVPass
     if (failed(convertBodies(result, env, flavour)))
       return signalPassFailure();
     separateContinues(result);
+    if (!flavour.isKernel)
+      keepArithmetic(result);
     addInterfaces(result, flavour);
     if (failed(setRequirements(result, flavour)))
       return signalPassFailure();
@@ -501,6 +503,20 @@ struct ConvertKernelsToSPIRVPass
       body->splitBlock(body->getTerminator());
       OpBuilder b = OpBuilder::atBlockEnd(body);
       spirv::BranchOp::create(b, loop.getLoc(), body->getNextNode());
+    });
+  }
+
+  /// Vulkan's implementations may rearrange arithmetic by the rules of real
+  /// numbers, sums of products too, unless it says NoContraction (Vulkan
+  /// specification, "Precision and Operation of SPIR-V Instructions"). An
+  /// argument's reduction in two steps is then one, and exp wrong by 100 units
+  /// in the last place. OpenCL allows a multiplication and an addition to be
+  /// one, and no more.
+  static void keepArithmetic(Operation *root) {
+    root->walk([](Operation *op) {
+      if (isa<spirv::FAddOp, spirv::FSubOp, spirv::FMulOp, spirv::FDivOp,
+              spirv::GLFmaOp>(op))
+        op->setAttr("no_contraction", UnitAttr::get(op->getContext()));
     });
   }
 

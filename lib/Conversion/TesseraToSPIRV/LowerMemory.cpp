@@ -338,7 +338,7 @@ int64_t MemoryLowering::getUnitBytes(Value root, Type element) {
         narrow(getAlignment(user, elementBytes));
       } else if (isa<memref::ReinterpretCastOp,
                      memref::ExtractStridedMetadataOp, memref::CastOp,
-                     memref::MemorySpaceCastOp>(user)) {
+                     memref::TransposeOp, memref::MemorySpaceCastOp>(user)) {
         values.push_back(user->getResult(0));
       } else if (!isa<memref::DimOp, memref::DeallocOp>(user)) {
         narrow(elementBytes);
@@ -802,6 +802,18 @@ LogicalResult MemoryLowering::lower(Operation *op) {
       return op->emitError() << "cannot tell which memory this is";
     Memory memory = *source;
     memories[op->getResult(0)] = memory;
+  } else if (auto transpose = dyn_cast<memref::TransposeOp>(op)) {
+    Memory *source = find(transpose.getIn());
+    if (!source)
+      return op->emitError() << "cannot tell which memory this is";
+    Memory memory = *source;
+    for (auto [i, from] :
+         llvm::enumerate(transpose.getPermutation().getResults())) {
+      unsigned dimension = llvm::cast<AffineDimExpr>(from).getPosition();
+      memory.sizes[i] = source->sizes[dimension];
+      memory.strides[i] = source->strides[dimension];
+    }
+    memories[transpose.getResult()] = memory;
   } else if (auto cast = dyn_cast<UnrealizedConversionCastOp>(op)) {
     if (cast->hasAttr(fieldAttrName))
       return success();

@@ -53,8 +53,7 @@ void inlineKernel(gpu::LaunchFuncOp call, gpu::GPUFuncOp kernel) {
               call.getKernelOperands());
   mapping.map(kernel.getWorkgroupAttributions(),
               launch.getWorkgroupAttributions());
-  mapping.map(kernel.getPrivateAttributions(),
-              launch.getPrivateAttributions());
+  mapping.map(kernel.getPrivateAttributions(), launch.getPrivateAttributions());
 
   Region &body = launch.getBody();
   kernel.getBody().cloneInto(&body, mapping);

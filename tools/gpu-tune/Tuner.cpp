@@ -74,7 +74,9 @@ static std::vector<double> getTimes(const json::Array *list) {
 
 Tuner::Tuner(const RunOptions &options, std::vector<Task> &tasks,
              const SpaceEditor &edit, tuning::Database &database, int64_t run)
-    : options(options), database(database), runNumber(run) {
+    : options(options), database(database),
+      keeper(database, [this](const std::string &line) { progress.say(line); }),
+      runNumber(run) {
   const compiler::Chip &chip = *compiler::findChip(
       compiler::getChipTarget(options.compile.target), options.compile.chip);
   for (Task &task : tasks) {
@@ -525,19 +527,11 @@ tuning::Record Tuner::makeRecord(const Pending &work, Outcome outcome,
   return record;
 }
 
-void Tuner::store(const tuning::Record &record) {
-  if (llvm::Error error = database.add(record).takeError()) {
-    // What cannot be kept is not worth the device's time.
-    progress.say("error: " + llvm::toString(std::move(error)));
-    isBroken = true;
-  }
-}
-
 /// Ends a candidate's way.
 void Tuner::finish(Pending work, tuning::Record record) {
   TaskState &state = states[work.task];
   --state.inHand;
-  store(record);
+  keeper.add(record);
   bool hasTime = record.outcome == Outcome::Measured ||
                  (record.outcome == Outcome::Slow && !record.times.empty());
   if (work.point)
@@ -1149,7 +1143,7 @@ void Tuner::takeFinal(Measurer &measurer, const json::Object &head) {
       record.clockBefore = before;
       record.clockAfter = after;
       record.isFinal = true;
-      store(record);
+      keeper.add(record);
       if (!error.empty() || record.times.empty())
         continue;
       state.compared.push_back(record);
@@ -1173,10 +1167,7 @@ void Tuner::takeFinal(Measurer &measurer, const json::Object &head) {
   baseline.high = summary.high;
   baseline.when = getTime();
   baseline.run = runNumber;
-  if (llvm::Error error = database.add(baseline).takeError()) {
-    progress.say("error: " + llvm::toString(std::move(error)));
-    isBroken = true;
-  }
+  keeper.add(baseline);
   state.baseline = baseline;
 }
 
@@ -1289,6 +1280,12 @@ bool Tuner::run() {
   }
   if (!isBroken) // The reference may still be asked about the last ones.
     waitForChecks();
+  if (!keeper.flush()) {
+    progress.say("error: " + std::to_string(keeper.countWaiting()) +
+                 " records of this run could not be written to '" + options.db +
+                 "' and are lost");
+    return false;
+  }
   return !isBroken;
 }
 

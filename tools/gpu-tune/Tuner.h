@@ -17,6 +17,7 @@
 #include "Child.h"
 #include "Cluster.h"
 #include "Progress.h"
+#include "RecordKeeper.h"
 #include "RunOptions.h"
 #include "Work.h"
 
@@ -187,11 +188,11 @@ private:
   void giveUp(size_t task, const std::string &why);
   void resume();
   void waitForChecks();
-  void store(const tuning::Record &record);
   std::string describeBest() const;
 
   const RunOptions &options;
   tuning::Database &database;
+  RecordKeeper keeper;
   int64_t runNumber;
   /// The target by which chips are known ("opencl" for level-zero).
   std::string chipTarget;

@@ -23,11 +23,12 @@ class CostModel {
 public:
   struct Sample {
     ScheduleNumbers point;
-    /// Milliseconds: measured, and by the machine's model.
+    /// Milliseconds: measured, 0 for what failed, and by the machine's model.
     double time, expected;
   };
 
-  /// Of many samples the fastest and the latest are used.
+  /// Of many samples the fastest and the latest are used. What failed counts as
+  /// slow: where one has failed others will.
   void fit(std::vector<Sample> samples);
   bool isFitted() const { return !alpha.empty(); }
 
@@ -42,9 +43,11 @@ public:
   double getExpectedGain(const ScheduleNumbers &point, double expected,
                          double best) const;
 
-private:
+  /// What is seen of a point.
   using Features = std::vector<double>;
   static Features getFeatures(const ScheduleNumbers &point);
+
+private:
   double getCovariance(const Features &a, const Features &b) const;
   /// Gives the logarithm of the marginal likelihood.
   double solve();

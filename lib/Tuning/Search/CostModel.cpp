@@ -18,6 +18,8 @@ using Entry = ScheduleEntry;
 
 /// The work grows with its cube.
 static constexpr size_t mostSamples = 400;
+/// What a candidate counts as that failed, as a multiple of the best time.
+static constexpr double failedTimes = 4;
 
 CostModel::Features CostModel::getFeatures(const ScheduleNumbers &point) {
   Features features;
@@ -88,6 +90,13 @@ double CostModel::solve() {
 }
 
 void CostModel::fit(std::vector<Sample> samples) {
+  double least = INFINITY;
+  for (const Sample &sample : samples)
+    if (sample.time > 0)
+      least = std::min(least, sample.time);
+  for (Sample &sample : samples)
+    if (sample.time == 0)
+      sample.time = failedTimes * least;
   if (samples.size() > mostSamples) {
     // Half of them are the fastest, the others the latest.
     std::vector<size_t> order(samples.size());
@@ -113,7 +122,7 @@ void CostModel::fit(std::vector<Sample> samples) {
   features.clear();
   targets.clear();
   alpha.clear();
-  if (samples.size() < 4)
+  if (samples.size() < 4 || !std::isfinite(least))
     return;
   for (const Sample &sample : samples) {
     features.push_back(getFeatures(sample.point));

@@ -21,8 +21,6 @@ static constexpr size_t favourites = 14, neighbours = 12, drawn = 8;
 /// Of the following ones: how many are looked at, and taken, before what became
 /// of them is looked at.
 static constexpr size_t looked = 600, taken = 12;
-/// What a candidate counts as that failed, as a multiple of the best time.
-static constexpr double failedTimes = 4;
 /// So many of the best are changed and crossed.
 static constexpr size_t parents = 10;
 
@@ -118,11 +116,9 @@ void TaskSearch::refill() {
   if (isWhole || space.getCores().empty())
     return;
   if (isStale) {
-    // Where one has failed others will: as if it were slow.
     std::vector<CostModel::Sample> all = samples;
     for (const Point &point : failures)
-      if (best > 0)
-        all.push_back({point, failedTimes * best, machine.estimate(point)});
+      all.push_back({point, 0, machine.estimate(point)});
     model.fit(std::move(all));
     isStale = false;
   }

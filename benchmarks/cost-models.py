@@ -1,0 +1,300 @@
+#!/usr/bin/env python3
+"""The search's cost model beside libraries, on the same measurements.
+
+    build/release/bin/cost-model-benchmark EXPORT.jsonl ours.json
+    benchmarks/cost-models.py ours.json --output=cost-model.md
+
+cost-model-benchmark has fitted Tessera's model to parts of each task's candidates; here libraries
+are fitted to the same parts, from the same features, and all are judged by what was left out:
+
+- rank: Spearman's coefficient of expected and measured times;
+- pairs: of two candidates of the fastest quarter, how often the faster one is known;
+- regret: the least time of the 12 that are expected to be fastest, over the least of all;
+- fit, predict: seconds, on one core.
+
+What failed counts as four times the best time in training, as in the search; it may be among the 12,
+where it is worth nothing, and is left out of rank and pairs. In a replay each model begins with the
+same 34 candidates at random and then takes 12 at a time, by expected improvement where it knows how
+sure it is and by the least expected time elsewhere, until the best is found.
+
+Needs numpy, scipy, scikit-learn and xgboost. --ours=NAME=FILE, repeated, sets several versions of
+Tessera's model beside each other; --models= picks by name.
+"""
+
+import argparse
+import json
+import math
+import statistics
+import sys
+import time
+import warnings
+
+import numpy as np
+from scipy.stats import norm, spearmanr
+
+FAILED_TIMES = 4
+TAKEN = 12
+REPLAY_FIRST, REPLAY_STEP = 34, 12
+
+
+class Task:
+    def __init__(self, entry):
+        self.name = entry["description"].split()[0]
+        candidates = entry["candidates"]
+        self.features = np.array([c["features"] for c in candidates])
+        self.features = self.features[:, self.features.std(axis=0) > 0]
+        self.times = np.array([c["time"] for c in candidates])
+        self.expected = np.log([c["expected"] for c in candidates])
+        self.own = [i for i, c in enumerate(candidates) if c["own"]]
+        self.splits, self.replays = entry["splits"], entry["replays"]
+
+    def targets(self, training):
+        times = self.times[training]
+        return np.log(np.where(times > 0, times, FAILED_TIMES * times[times > 0].min()))
+
+    def best(self):
+        return self.times[self.times > 0].min()
+
+
+# Each gives means and deviations (or None) of the logarithms of the times of `rest`. ----------------
+
+
+def machine_model(task, training, rest):
+    return task.expected[rest], None
+
+
+class Trees:
+    """Gradient-boosted trees. `use`: what is made of the machine model's estimate."""
+
+    def __init__(self, use, **parameters):
+        self.use, self.parameters = use, parameters
+
+    def __call__(self, task, training, rest):
+        import xgboost
+
+        features = task.features
+        if self.use == "feature":
+            features = np.column_stack([features, task.expected])
+        targets = task.targets(training)
+        offset = task.expected if self.use == "margin" else np.zeros(len(task.expected))
+        mean = (targets - offset[training]).mean()
+        model = xgboost.XGBRegressor(n_jobs=1, random_state=0, **self.parameters)
+        model.fit(features[training], targets, base_margin=offset[training] + mean)
+        return model.predict(features[rest], base_margin=offset[rest] + mean).astype(float), None
+
+
+class Forest:
+    def __init__(self, use):
+        self.use = use
+
+    def __call__(self, task, training, rest):
+        from sklearn.ensemble import RandomForestRegressor
+
+        features = np.column_stack([task.features, task.expected])
+        offset = task.expected if self.use == "margin" else np.zeros(len(task.expected))
+        model = RandomForestRegressor(n_estimators=100, n_jobs=1, random_state=0)
+        model.fit(features[training], task.targets(training) - offset[training])
+        each = np.array([tree.predict(features[rest]) for tree in model.estimators_])
+        return each.mean(axis=0) + offset[rest], each.std(axis=0)
+
+
+class Process:
+    """A Gaussian process; its lengths, variance and noise by the likelihood."""
+
+    def __init__(self, lengths):
+        self.lengths = lengths
+
+    def __call__(self, task, training, rest):
+        from sklearn.gaussian_process import GaussianProcessRegressor
+        from sklearn.gaussian_process.kernels import ConstantKernel, Matern, WhiteKernel
+
+        lengths = np.full(task.features.shape[1], 2.0) if self.lengths == "each" else 2.0
+        kernel = ConstantKernel(0.1, (1e-3, 1e2)) * Matern(lengths, (0.1, 100), nu=2.5) + WhiteKernel(
+            1e-3, (1e-6, 1e-1)
+        )
+        targets = task.targets(training) - task.expected[training]
+        mean = targets.mean()
+        model = GaussianProcessRegressor(kernel)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # Of lengths at their bounds.
+            model.fit(task.features[training], targets - mean)
+            means, deviations = model.predict(task.features[rest], return_std=True)
+        return means + mean + task.expected[rest], deviations
+
+
+BOOSTED = dict(n_estimators=200, max_depth=4, learning_rate=0.1, subsample=0.8)
+MODELS = {
+    "machine model alone": machine_model,
+    "XGBoost": Trees("nothing", **BOOSTED),
+    "XGBoost, estimate as a feature": Trees("feature", **BOOSTED),
+    "XGBoost, estimate as base margin": Trees("margin", **BOOSTED),
+    "XGBoost, its defaults, base margin": Trees("margin"),
+    "random forest, estimate as a feature": Forest("feature"),
+    "random forest of the residual": Forest("margin"),
+    "scikit-learn GP, one length": Process("one"),
+    "scikit-learn GP, a length for each": Process("each"),
+}
+# Minutes a replay.
+NO_REPLAY = {"scikit-learn GP, a length for each"}
+
+# -----------------------------------------------------------------------------------------------------
+
+
+def judge(task, rest, means):
+    rest, means = np.asarray(rest), np.asarray(means)
+    timed = task.times[rest] > 0
+    times, guesses = task.times[rest][timed], means[timed]
+    rank = spearmanr(guesses, times).statistic
+    quarter = np.argsort(times, kind="stable")[: len(times) // 4]
+    a, b = np.triu_indices(len(quarter), 1)
+    faster = np.sign(times[quarter][a] - times[quarter][b])
+    guess = np.sign(guesses[quarter][a] - guesses[quarter][b])
+    # Equal times say nothing; equal guesses are half right.
+    pairs = (np.where(guess == 0, 0.5, guess == faster))[faster != 0].mean()
+    chosen = task.times[rest][np.argsort(means, kind="stable")[:TAKEN]]
+    found = chosen[chosen > 0].min() if (chosen > 0).any() else times.max()
+    return {"rank": rank, "pairs": pairs, "regret": found / times.min()}
+
+
+def replay(task, model, seed_order):
+    order = list(seed_order[:REPLAY_FIRST])
+    fastest = int(np.argmin(np.where(task.times > 0, task.times, np.inf)))
+    while fastest not in order:
+        rest = np.setdiff1d(np.arange(len(task.times)), order)
+        means, deviations = model(task, order, rest)
+        if deviations is not None:
+            known = task.times[order]
+            gap = math.log(known[known > 0].min()) - means
+            deviations = np.maximum(deviations, 1e-9)
+            z = gap / deviations
+            means = -(gap * norm.cdf(z) + deviations * norm.pdf(z))
+        order += [int(i) for i in rest[np.argsort(means, kind="stable")[:REPLAY_STEP]]]
+    return order
+
+
+def tries_until(task, order, factor):
+    """How many candidates until one within `factor` of the best has been tried."""
+    least = task.best()
+    for count, index in enumerate(order, 1):
+        if 0 < task.times[index] <= factor * least:
+            return count
+    raise AssertionError("the best is in every order")
+
+
+def chance_until(task, factor):
+    """The same, as expected of an order at random: (N + 1) / (good + 1)."""
+    good = ((task.times > 0) & (task.times <= factor * task.best())).sum()
+    return (len(task.times) + 1) / (good + 1)
+
+
+def measure(tasks, model, replays):
+    rows = []
+    for task in tasks:
+        for split in task.splits:
+            training, rest = split["training"], np.array(split["rest"])
+            begin = time.perf_counter()
+            means, _ = model(task, training, rest)
+            seconds = time.perf_counter() - begin
+            rows.append(dict(judge(task, rest, means), task=task.name, kind=split["kind"],
+                             n=len(training), seconds=seconds))
+    orders = [(task, replay(task, model, r["order"])) for task in tasks for r in task.replays] if replays else []
+    return rows, orders
+
+
+def measure_ours(tasks):
+    rows = []
+    for task in tasks:
+        for split in task.splits:
+            rows.append(dict(judge(task, split["rest"], split["means"]), task=task.name, kind=split["kind"],
+                             n=len(split["training"]), seconds=split["fit_s"] + split["predict_s"],
+                             fit=split["fit_s"], predict=split["predict_s"],
+                             each=split["predict_s"] / len(split["rest"])))
+    return rows, [(task, r["order"]) for task in tasks for r in task.replays]
+
+
+def geometric(values):
+    return math.exp(statistics.fmean(math.log(v) for v in values))
+
+
+def by_task(rows, key, mean):
+    """A mean for each task, over its parts."""
+    tasks = dict.fromkeys(row["task"] for row in rows)
+    return [mean([row[key] for row in rows if row["task"] == task]) for task in tasks]
+
+
+def summarize(rows):
+    rank, pairs = by_task(rows, "rank", statistics.fmean), by_task(rows, "pairs", statistics.fmean)
+    regret = by_task(rows, "regret", geometric)
+    return (f"{statistics.fmean(rank):.3f} ({min(rank):.2f} to {max(rank):.2f}) | "
+            f"{statistics.fmean(pairs):.3f} ({min(pairs):.2f} to {max(pairs):.2f}) | "
+            f"{geometric(regret):.4f} (at most {max(regret):.3f}) | "
+            f"{1e3 * statistics.median(row['seconds'] for row in rows):.3g}")
+
+
+def write_report(results, tasks, os):
+    for kind, words in (("first", "The first n candidates of the search, in its order"),
+                        ("random", "n candidates at random, five times")):
+        for n in sorted({row["n"] for rows, _ in results.values() for row in rows}):
+            some = {name: [r for r in rows if r["kind"] == kind and r["n"] == n] for name, (rows, _) in results.items()}
+            count = len({r["task"] for r in next(iter(some.values()))})
+            print(f"\n{words}: n = {n}, {count} tasks\n", file=os)
+            print("| model | rank | pairs | regret | ms |\n|---|---|---|---|---|", file=os)
+            for name, rows in some.items():
+                print(f"| {name} | {summarize(rows)} |", file=os)
+    print("\nReplays: candidates until one within 1 %, and the best, had been tried\n", file=os)
+    print("| model | within 1 % | the best |\n|---|---|---|", file=os)
+    for name, (_, orders) in results.items():
+        if orders:
+            cells = [f"{geometric([tries_until(task, order, f) for task, order in orders]):.0f}" for f in (1.01, 1.0)]
+            print(f"| {name} | {' | '.join(cells)} |", file=os)
+    print(f"| chance | {' | '.join(f'{geometric([chance_until(t, f) for t in tasks]):.0f}' for f in (1.01, 1.0))} |",
+          file=os)
+
+
+def write_machine(tasks, os):
+    print("\nThe machine model's estimates beside the times, and the search\n", file=os)
+    print("| task | timed | failed | rank | of the fastest half | estimate / time, median (5 % to 95 %) | own / best | "
+          "within 1 % at | the best at |\n|---|---|---|---|---|---|---|---|---|", file=os)
+    for task in tasks:
+        timed = task.times > 0
+        times, expected = task.times[timed], np.exp(task.expected[timed])
+        half = times <= np.median(times)
+        ratio = np.quantile(expected / times, [0.5, 0.05, 0.95])
+        order = list(range(len(task.times)))
+        own = task.times[task.own[0]] / task.best() if task.own else math.nan
+        print(f"| {task.name} | {timed.sum()} | {(~timed).sum()} | {spearmanr(expected, times).statistic:.3f} | "
+              f"{spearmanr(expected[half], times[half]).statistic:.3f} | "
+              f"{ratio[0]:.2f} ({ratio[1]:.2f} to {ratio[2]:.2f}) | {own:.3f} | "
+              f"{tries_until(task, order, 1.01)} | {tries_until(task, order, 1.0)} |", file=os)
+
+
+def read(path):
+    with open(path) as file:
+        return [Task(entry) for entry in json.load(file)]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("file", help="what cost-model-benchmark has written")
+    parser.add_argument("--ours", action="append", default=[], metavar="NAME=FILE",
+                        help="another version's, of the same export")
+    parser.add_argument("--models", default="", help="a part of the names of libraries to fit; 'none' for none")
+    parser.add_argument("--output", help="tables in Markdown; standard output by default")
+    options = parser.parse_args()
+    tasks = read(options.file)
+    results = {"Tessera": measure_ours(tasks)}
+    for text in options.ours:
+        name, _, path = text.partition("=")
+        results["Tessera, " + name] = measure_ours(read(path))
+    for name, model in MODELS.items():
+        if options.models in name:
+            begin = time.perf_counter()
+            results[name] = measure(tasks, model, name not in NO_REPLAY)
+            print(f"{name}: {time.perf_counter() - begin:.0f} s", file=sys.stderr)
+    with open(options.output, "w") if options.output else sys.stdout as os:
+        write_report(results, tasks, os)
+        write_machine(tasks, os)
+
+
+if __name__ == "__main__":
+    main()

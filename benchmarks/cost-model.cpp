@@ -139,13 +139,9 @@ static void writeSplit(json::OStream &os,
     os.attribute("predict_s", predictSeconds);
     write(os, "training", split.training);
     write(os, "rest", rest);
-    os.attributeArray("means", [&] {
+    os.attributeArray("ranks", [&] {
       for (const CostModel::Guess &guess : guesses)
-        os.value(guess.mean);
-    });
-    os.attributeArray("deviations", [&] {
-      for (const CostModel::Guess &guess : guesses)
-        os.value(guess.deviation);
+        os.value(guess.getRank());
     });
   });
 }
@@ -168,15 +164,14 @@ static std::vector<size_t> replay(const std::vector<Candidate> &candidates,
     for (size_t index : order)
       if (double time = candidates[index].sample.time; time > 0)
         best = std::min(best, time);
-    std::vector<std::pair<double, size_t>> ranked;
-    for (size_t index : getRest(candidates.size(), order)) {
+    std::vector<size_t> rest = getRest(candidates.size(), order);
+    std::vector<CostModel::Guess> guesses;
+    for (size_t index : rest) {
       const CostModel::Sample &sample = candidates[index].sample;
-      ranked.emplace_back(
-          -model.getExpectedGain(sample.point, sample.expected, best), index);
+      guesses.push_back(model.predict(sample.point, sample.expected));
     }
-    llvm::sort(ranked);
-    for (size_t i = 0; i < std::min(replayStep, ranked.size()); ++i)
-      order.push_back(ranked[i].second);
+    for (size_t index : CostModel::choose(guesses, best, replayStep))
+      order.push_back(rest[index]);
   }
   return order;
 }
@@ -254,7 +249,8 @@ static llvm::Error writeTask(json::OStream &os, const TaskText &task,
           os.attribute("time", one.sample.time);
           os.attribute("expected", one.sample.expected);
           os.attributeArray("features", [&] {
-            for (double value : CostModel::getFeatures(one.sample.point))
+            for (double value :
+                 CostModel::getFeatures(one.sample.point, one.sample.expected))
               os.value(value);
           });
         });
@@ -283,8 +279,8 @@ static llvm::Error run(StringRef input, StringRef output) {
           llvm::sys::fs::createUniqueDirectory("cost-model", folder))
     return llvm::createFileError(folder, error);
   auto work = [&]() -> llvm::Error {
-    auto database = Database::open((folder + "/tuning.db").str(),
-                                   Database::Mode::Write);
+    auto database =
+        Database::open((folder + "/tuning.db").str(), Database::Mode::Write);
     if (!database)
       return database.takeError();
     auto added = importLines(**database, (*buffer)->getBuffer(), input);

@@ -129,21 +129,15 @@ void TaskSearch::refill() {
       ranked, [](const auto *a, const auto *b) { return a->time < b->time; });
   if (ranked.size() > parents)
     ranked.resize(parents);
-  struct Choice {
-    double gain;
-    Point point;
-  };
-  std::vector<Choice> choices;
+  std::vector<Point> choices;
+  std::vector<CostModel::Guess> guesses;
   std::unordered_set<std::string> seen;
   auto look = [&](const Point &point) {
     std::string text = spellPoint(point);
     if (tried.count(text) || !seen.insert(text).second || !isPromising(point))
       return;
-    double expected = machine.estimate(point);
-    double value = best > 0 && model.isFitted()
-                       ? model.getExpectedGain(point, expected, best)
-                       : 1 / expected;
-    choices.push_back({value, point});
+    choices.push_back(point);
+    guesses.push_back(model.predict(point, machine.estimate(point)));
   };
   for (size_t i = 0; i < looked; ++i) {
     if (ranked.empty() || i % 6 == 0) {
@@ -157,17 +151,13 @@ void TaskSearch::refill() {
     else
       look(space.mutate(parent, random));
   }
-  llvm::stable_sort(choices, [](const Choice &a, const Choice &b) {
-    return a.gain > b.gain;
-  });
-  if (model.isFitted())
-    gain = choices.empty() ? 0 : std::max(0.0, choices.front().gain);
-  size_t count = 0;
-  for (const Choice &choice : choices) {
-    if (count++ == taken)
-      break;
-    add(choice.point);
+  if (best > 0 && model.isFitted()) {
+    gain = 0;
+    for (const CostModel::Guess &guess : guesses)
+      gain = std::max(gain, CostModel::getExpectedGain(guess, best));
   }
+  for (size_t index : CostModel::choose(guesses, best, taken))
+    add(choices[index]);
 }
 
 std::optional<Point> TaskSearch::propose() {
@@ -189,6 +179,11 @@ std::optional<Point> TaskSearch::propose() {
   Point point = queue.front();
   queue.pop_front();
   return point;
+}
+
+void TaskSearch::tellOwnChoice(double time) {
+  if (own)
+    tell(*own, time);
 }
 
 void TaskSearch::tell(const Point &point, std::optional<double> time) {

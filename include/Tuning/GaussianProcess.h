@@ -1,0 +1,55 @@
+//===- GaussianProcess.h - Regression that knows how sure it is -*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TUNING_GAUSSIANPROCESS_H
+#define TUNING_GAUSSIANPROCESS_H
+
+#include <cstddef>
+#include <vector>
+
+namespace mlir::tessera::tuning {
+
+/// A Gaussian process whose mean is linear in one variable, with a kernel
+/// Matern 5/2 of one length. Constant, slope and variance are those of the
+/// greatest likelihood, length and noise the likeliest of a few (Rasmussen and
+/// Williams, Gaussian Processes for Machine Learning, algorithm 2.1, sections
+/// 2.7 and 5.4.1). The work grows with the cube of the number of points.
+class GaussianProcess {
+public:
+  using Point = std::vector<double>;
+
+  /// `trend` is the variable of the mean at each point; where it is the same
+  /// everywhere the mean is a constant. Without points it is not fitted.
+  void fit(std::vector<Point> atPoints, std::vector<double> values,
+           std::vector<double> trend);
+  bool isFitted() const { return !alpha.empty(); }
+
+  struct Guess {
+    double mean, deviation;
+  };
+  Guess predict(const Point &point, double trend) const;
+
+private:
+  /// Of points whose squared distance is so large.
+  double getCorrelation(double squaredDistance) const;
+  /// The logarithm of the likelihood with these, but for a constant.
+  double solve(double withLength, double withNoise);
+
+  std::vector<Point> points;
+  /// `trends` are less their mean.
+  std::vector<double> targets, trends;
+  /// Squares, of each point from those before it, row by row.
+  std::vector<double> distances;
+  /// The Cholesky factor, row by row, and what it makes of the targets.
+  std::vector<double> factor, alpha;
+  double meanTrend = 0, constant = 0, slope = 0;
+  /// Noise is a part of the variance.
+  double variance = 0, noise = 0, length = 1;
+};
+
+} // namespace mlir::tessera::tuning
+
+#endif // TUNING_GAUSSIANPROCESS_H

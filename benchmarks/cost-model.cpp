@@ -33,7 +33,7 @@
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/MemoryBuffer.h"
 
-#include <chrono>
+#include <ctime>
 #include <numeric>
 #include <random>
 
@@ -65,15 +65,15 @@ struct Split {
   std::vector<size_t> training;
 };
 
+/// Of the processor's time, so that other processes do not count.
 class Stopwatch {
 public:
   double getSeconds() const {
-    return std::chrono::duration<double>(Clock::now() - start).count();
+    return static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
   }
 
 private:
-  using Clock = std::chrono::steady_clock;
-  Clock::time_point start = Clock::now();
+  std::clock_t start = std::clock();
 };
 
 } // namespace

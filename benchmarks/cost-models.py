@@ -10,7 +10,7 @@ are fitted to the same parts, from the same features, and all are judged by what
 - rank: Spearman's coefficient of expected and measured times;
 - pairs: of two candidates of the fastest quarter, how often the faster one is known;
 - regret: the least time of the 12 that are expected to be fastest, over the least of all;
-- fit, predict: seconds, on one core.
+- ms: of a processor, to fit it and to predict the others.
 
 In training, what is slower than twice the least time counts as just that, as in Tessera's model, and
 so does what failed, for which Tessera has a model of its own. What failed may be among the 12, where it
@@ -20,12 +20,14 @@ expectation, and in their place every second time the one of the greatest expect
 knows how sure it is.
 
 Needs numpy, scipy, scikit-learn and xgboost. --ours=NAME=FILE, repeated, sets several versions of
-Tessera's model beside each other; --models= picks by name.
+Tessera's model beside each other; --models= picks libraries by name; --results=FILE keeps what they
+said, for the next time.
 """
 
 import argparse
 import json
 import math
+import os
 import statistics
 import sys
 import time
@@ -201,12 +203,12 @@ def measure(tasks, model, replays):
     for task in tasks:
         for split in task.splits:
             training, rest = split["training"], np.array(split["rest"])
-            begin = time.perf_counter()
+            begin = time.process_time()
             means, _ = model(task, training, rest)
-            seconds = time.perf_counter() - begin
+            seconds = time.process_time() - begin
             rows.append(dict(judge(task, rest, means), task=task.name, kind=split["kind"],
                              n=len(training), seconds=seconds))
-    orders = [(task, replay(task, model, r["order"])) for task in tasks for r in task.replays] if replays else []
+    orders = [[task.name, replay(task, model, r["order"])] for task in tasks for r in task.replays if replays]
     return rows, orders
 
 
@@ -215,10 +217,8 @@ def measure_ours(tasks):
     for task in tasks:
         for split in task.splits:
             rows.append(dict(judge(task, split["rest"], split["ranks"]), task=task.name, kind=split["kind"],
-                             n=len(split["training"]), seconds=split["fit_s"] + split["predict_s"],
-                             fit=split["fit_s"], predict=split["predict_s"],
-                             each=split["predict_s"] / len(split["rest"])))
-    return rows, [(task, r["order"]) for task in tasks for r in task.replays]
+                             n=len(split["training"]), seconds=split["fit_s"] + split["predict_s"]))
+    return rows, [[task.name, r["order"]] for task in tasks for r in task.replays]
 
 
 def geometric(values):
@@ -240,30 +240,32 @@ def summarize(rows):
             f"{1e3 * statistics.median(row['seconds'] for row in rows):.3g}")
 
 
-def write_report(results, tasks, os):
+def write_report(results, tasks, file):
     for kind, words in (("first", "The first n candidates of the search, in its order"),
                         ("random", "n candidates at random, five times")):
         for n in sorted({row["n"] for rows, _ in results.values() for row in rows}):
             some = {name: [r for r in rows if r["kind"] == kind and r["n"] == n] for name, (rows, _) in results.items()}
             count = len({r["task"] for r in next(iter(some.values()))})
-            print(f"\n{words}: n = {n}, {count} tasks\n", file=os)
-            print("| model | rank | pairs | regret | ms |\n|---|---|---|---|---|", file=os)
+            print(f"\n{words}: n = {n}, {count} tasks\n", file=file)
+            print("| model | rank | pairs | regret | ms |\n|---|---|---|---|---|", file=file)
             for name, rows in some.items():
-                print(f"| {name} | {summarize(rows)} |", file=os)
-    print("\nReplays: candidates until one within 1 %, and the best, had been tried\n", file=os)
-    print("| model | within 1 % | the best |\n|---|---|---|", file=os)
+                print(f"| {name} | {summarize(rows)} |", file=file)
+    by_name = {task.name: task for task in tasks}
+    print("\nReplays: candidates until one within 1 %, and the best, had been tried\n", file=file)
+    print("| model | within 1 % | the best |\n|---|---|---|", file=file)
     for name, (_, orders) in results.items():
         if orders:
-            cells = [f"{geometric([tries_until(task, order, f) for task, order in orders]):.0f}" for f in (1.01, 1.0)]
-            print(f"| {name} | {' | '.join(cells)} |", file=os)
-    print(f"| chance | {' | '.join(f'{geometric([chance_until(t, f) for t in tasks]):.0f}' for f in (1.01, 1.0))} |",
-          file=os)
+            cells = [f"{geometric([tries_until(by_name[task], order, f) for task, order in orders]):.1f}"
+                     for f in (1.01, 1.0)]
+            print(f"| {name} | {' | '.join(cells)} |", file=file)
+    print(f"| chance | {' | '.join(f'{geometric([chance_until(t, f) for t in tasks]):.1f}' for f in (1.01, 1.0))} |",
+          file=file)
 
 
-def write_machine(tasks, os):
-    print("\nThe machine model's estimates beside the times, and the search\n", file=os)
+def write_machine(tasks, file):
+    print("\nThe machine model's estimates beside the times, and the search\n", file=file)
     print("| task | timed | failed | rank | of the fastest half | estimate / time, median (5 % to 95 %) | own / best | "
-          "within 1 % at | the best at |\n|---|---|---|---|---|---|---|---|---|", file=os)
+          "within 1 % at | the best at |\n|---|---|---|---|---|---|---|---|---|", file=file)
     for task in tasks:
         timed = task.times > 0
         times, expected = task.times[timed], np.exp(task.expected[timed])
@@ -274,7 +276,7 @@ def write_machine(tasks, os):
         print(f"| {task.name} | {timed.sum()} | {(~timed).sum()} | {spearmanr(expected, times).statistic:.3f} | "
               f"{spearmanr(expected[half], times[half]).statistic:.3f} | "
               f"{ratio[0]:.2f} ({ratio[1]:.2f} to {ratio[2]:.2f}) | {own:.3f} | "
-              f"{tries_until(task, order, 1.01)} | {tries_until(task, order, 1.0)} |", file=os)
+              f"{tries_until(task, order, 1.01)} | {tries_until(task, order, 1.0)} |", file=file)
 
 
 def read(path):
@@ -288,6 +290,7 @@ def main():
     parser.add_argument("--ours", action="append", default=[], metavar="NAME=FILE",
                         help="another version's, of the same export")
     parser.add_argument("--models", default="", help="a part of the names of libraries to fit; 'none' for none")
+    parser.add_argument("--results", help="JSON: libraries that are there are not fitted again")
     parser.add_argument("--output", help="tables in Markdown; standard output by default")
     options = parser.parse_args()
     tasks = read(options.file)
@@ -295,14 +298,24 @@ def main():
     for text in options.ours:
         name, _, path = text.partition("=")
         results["Tessera, " + name] = measure_ours(read(path))
+    kept = {}
+    if options.results and os.path.exists(options.results):
+        with open(options.results) as file:
+            kept = json.load(file)
     for name, model in MODELS.items():
-        if options.models in name:
-            begin = time.perf_counter()
-            results[name] = measure(tasks, model, name not in NO_REPLAY)
-            print(f"{name}: {time.perf_counter() - begin:.0f} s", file=sys.stderr)
-    with open(options.output, "w") if options.output else sys.stdout as os:
-        write_report(results, tasks, os)
-        write_machine(tasks, os)
+        if options.models not in name:
+            continue
+        if name not in kept:
+            begin = time.process_time()
+            kept[name] = measure(tasks, model, name not in NO_REPLAY)
+            print(f"{name}: {time.process_time() - begin:.0f} s", file=sys.stderr)
+        results[name] = kept[name]
+    if options.results:
+        with open(options.results, "w") as file:
+            json.dump(kept, file)
+    with open(options.output, "w") if options.output else sys.stdout as file:
+        write_report(results, tasks, file)
+        write_machine(tasks, file)
 
 
 if __name__ == "__main__":

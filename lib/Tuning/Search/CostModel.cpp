@@ -26,31 +26,70 @@ static constexpr double estimateWeight = 2;
 /// Nothing is given up for good.
 static constexpr double leastSuccess = 0.02;
 
+namespace {
+
+/// An entry as a feature: the logarithm of one more, or a flag as it is, by its
+/// weight. Entries of a group have the same part in the time.
+struct Feature {
+  Entry entry;
+  double weight;
+  enum Group : size_t {
+    Workgroup,
+    Subgroup,
+    Step,
+    Fragment,
+    Order,
+    Cluster,
+    Split,
+    Memory,
+    Estimate
+  } group;
+  bool isFlag = false;
+};
+
+} // namespace
+
+static constexpr Feature entryFeatures[] = {
+    {Entry::WorkgroupM, 1, Feature::Workgroup},
+    {Entry::WorkgroupN, 1, Feature::Workgroup},
+    {Entry::SubgroupM, 1, Feature::Subgroup},
+    {Entry::SubgroupN, 1, Feature::Subgroup},
+    {Entry::SplitK, 1, Feature::Split},
+    {Entry::Batches, 1, Feature::Subgroup},
+    {Entry::SubgroupBatches, 1, Feature::Subgroup},
+    {Entry::VThreadM, 1, Feature::Fragment},
+    {Entry::VThreadN, 1, Feature::Fragment},
+    {Entry::K, 0.8, Feature::Step},
+    {Entry::KFragment, 0.5, Feature::Fragment},
+    {Entry::Stages, 1, Feature::Step},
+    {Entry::Interleave, 0.5, Feature::Fragment},
+    {Entry::Raster, 0.2, Feature::Order},
+    {Entry::Persistent, 0.12, Feature::Order},
+    {Entry::Group, 1, Feature::Subgroup},
+    {Entry::ClusterM, 0.6, Feature::Cluster},
+    {Entry::ClusterN, 0.6, Feature::Cluster},
+    {Entry::Swizzle, 0.8, Feature::Memory, true},
+    {Entry::StageOutput, 0.8, Feature::Memory, true},
+    {Entry::SplitKReduction, 0.8, Feature::Split, true}};
+
 std::vector<double> CostModel::getFeatures(const ScheduleNumbers &point,
                                            double expected) {
   std::vector<double> features;
-  auto log = [&](Entry entry, double weight) {
-    features.push_back(weight *
-                       std::log2(1 + static_cast<double>(point[entry])));
-  };
-  for (Entry entry : {Entry::WorkgroupM, Entry::WorkgroupN, Entry::SubgroupM,
-                      Entry::SubgroupN, Entry::SplitK, Entry::Batches,
-                      Entry::SubgroupBatches, Entry::VThreadM, Entry::VThreadN})
-    log(entry, 1);
-  log(Entry::K, 0.8);
-  log(Entry::KFragment, 0.5);
-  log(Entry::Stages, 1);
-  log(Entry::Interleave, 0.5);
-  log(Entry::Raster, 0.2);
-  log(Entry::Persistent, 0.12);
-  log(Entry::Group, 1);
-  log(Entry::ClusterM, 0.6);
-  log(Entry::ClusterN, 0.6);
-  for (Entry entry :
-       {Entry::Swizzle, Entry::StageOutput, Entry::SplitKReduction})
-    features.push_back(0.8 * static_cast<double>(point[entry]));
+  for (const Feature &feature : entryFeatures) {
+    auto value = static_cast<double>(point[feature.entry]);
+    features.push_back(feature.weight *
+                       (feature.isFlag ? value : std::log2(1 + value)));
+  }
   features.push_back(estimateWeight * std::log(expected));
   return features;
+}
+
+static std::vector<size_t> getGroups() {
+  std::vector<size_t> groups;
+  for (const Feature &feature : entryFeatures)
+    groups.push_back(feature.group);
+  groups.push_back(Feature::Estimate);
+  return groups;
 }
 
 void CostModel::fit(std::vector<Sample> samples) {
@@ -96,7 +135,7 @@ void CostModel::fit(std::vector<Sample> samples) {
     logTimes.push_back(std::log(std::min(sample.time, slowTimes * least)));
     logEstimates.push_back(std::log(sample.expected));
   }
-  times = GaussianProcess();
+  times = GaussianProcess(getGroups());
   successes = GaussianProcess();
   if (timed.size() < 4)
     return;

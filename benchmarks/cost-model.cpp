@@ -143,6 +143,10 @@ static void writeSplit(json::OStream &os,
       for (const CostModel::Guess &guess : guesses)
         os.value(guess.getRank());
     });
+    os.attributeArray("successes", [&] {
+      for (const CostModel::Guess &guess : guesses)
+        os.value(guess.success);
+    });
   });
 }
 

@@ -221,6 +221,20 @@ def measure_ours(tasks):
     return rows, [[task.name, r["order"]] for task in tasks for r in task.replays]
 
 
+def measure_failures(tasks, n):
+    """Of one that failed and one that did not, how often Tessera's model knows which."""
+    right = pairs = 0
+    for task in tasks:
+        for split in task.splits:
+            if split["kind"] != "random" or len(split["training"]) != n:
+                continue
+            success, timed = np.array(split["successes"]), task.times[split["rest"]] > 0
+            difference = success[timed][:, None] - success[~timed][None, :]
+            right += (difference > 0).sum() + 0.5 * (difference == 0).sum()
+            pairs += difference.size
+    return right / pairs
+
+
 def geometric(values):
     return math.exp(statistics.fmean(math.log(v) for v in values))
 
@@ -279,6 +293,13 @@ def write_machine(tasks, file):
               f"{tries_until(task, order, 1.01)} | {tries_until(task, order, 1.0)} |", file=file)
 
 
+def write_failures(tasks, file):
+    sizes = sorted({len(split["training"]) for task in tasks for split in task.splits})
+    print("\nOf a candidate that failed and one that did not, Tessera's model knows which is which in "
+          + ", ".join(f"{100 * measure_failures(tasks, n):.0f} % (n = {n})" for n in sizes)
+          + " of the pairs, candidates at random.", file=file)
+
+
 def read(path):
     with open(path) as file:
         return [Task(entry) for entry in json.load(file)]
@@ -316,6 +337,7 @@ def main():
     with open(options.output, "w") if options.output else sys.stdout as file:
         write_report(results, tasks, file)
         write_machine(tasks, file)
+        write_failures(tasks, file)
 
 
 if __name__ == "__main__":

@@ -136,7 +136,7 @@ void CostModel::fit(std::vector<Sample> samples) {
     logEstimates.push_back(std::log(sample.expected));
   }
   times = GaussianProcess(getGroups());
-  successes = GaussianProcess();
+  successes = GaussianProcess(getGroups());
   if (timed.size() < 4)
     return;
   // Where all went well there is nothing to be learnt.

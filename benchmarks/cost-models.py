@@ -293,6 +293,27 @@ def write_machine(tasks, file):
               f"{tries_until(task, order, 1.01)} | {tries_until(task, order, 1.0)} |", file=file)
 
 
+def write_progress(tasks, file):
+    """How near the best the search had come, with what the compiler chooses and without."""
+    print("\nThe best of the first n candidates over the best of all, and the candidates between these n and the n "
+          "before\n", file=file)
+    print("| n | best | without the compiler's choice | twice the best or slower | failed |\n|---|---|---|---|---|",
+          file=file)
+    before = 0
+    for n in (12, 35, 64, 128, 256, 512):
+        best, without, slow, failed, count = [], [], 0, 0, 0
+        for task in tasks:
+            times = np.where(task.times > 0, task.times, np.inf)
+            best.append(times[:n].min() / task.best())
+            without.append(np.delete(times, task.own)[:n].min() / task.best())
+            some = times[before:n]
+            count, failed = count + len(some), failed + int(np.isinf(some).sum())
+            slow += int((np.isfinite(some) & (some >= 2 * task.best())).sum())
+        print(f"| {n} | {geometric(best):.4f} (at most {max(best):.3f}) | {geometric(without):.4f} (at most "
+              f"{max(without):.3f}) | {100 * slow / count:.1f} % | {100 * failed / count:.1f} % |", file=file)
+        before = n
+
+
 def write_failures(tasks, file):
     sizes = sorted({len(split["training"]) for task in tasks for split in task.splits})
     print("\nOf a candidate that failed and one that did not, Tessera's model knows which is which in "
@@ -337,6 +358,7 @@ def main():
     with open(options.output, "w") if options.output else sys.stdout as file:
         write_report(results, tasks, file)
         write_machine(tasks, file)
+        write_progress(tasks, file)
         write_failures(tasks, file)
 
 

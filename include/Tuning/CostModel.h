@@ -8,50 +8,58 @@
 #define TUNING_COSTMODEL_H
 
 #include "Dialect/Tessera/Transforms/ScheduleCheck.h"
+#include "Tuning/GaussianProcess.h"
 
 #include <vector>
 
 namespace mlir::tessera::tuning {
 
-/// A Gaussian process over the logarithm of the time, whose mean is the
-/// machine's model and a constant: kernel Matern 5/2 over the logarithms of the
-/// entries, with a length for each of a few groups of entries that is fitted by
-/// the likelihood (Rasmussen and Williams, Gaussian Processes for Machine
-/// Learning, algorithm 2.1 and section 5.4.1). It says how sure it is, which is
-/// what a budget is divided by.
+/// Two Gaussian processes over the logarithms of a schedule's entries and of
+/// the machine model's estimate: one of the logarithm of the time, whose mean
+/// is linear in the estimate's, and one of whether there is a time at all. They
+/// say how sure they are, which is what a budget is divided by.
 class CostModel {
 public:
   struct Sample {
     ScheduleNumbers point;
-    /// Milliseconds: measured, and by the machine's model.
+    /// Milliseconds: measured, 0 for what failed, and by the machine's model.
     double time, expected;
   };
 
-  /// Of many samples the fastest and the latest are used.
+  /// Of many samples the fastest and the latest are used. What took more than
+  /// twice the least time counts as just that: by how much one is too slow
+  /// decides nothing.
   void fit(std::vector<Sample> samples);
-  bool isFitted() const { return !alpha.empty(); }
+  bool isFitted() const { return times.isFitted(); }
 
-  /// Mean and standard deviation of the logarithm of the time.
   struct Guess {
+    /// Mean and standard deviation of the logarithm of the time.
     double mean, deviation;
+    /// The probability that there is one.
+    double success;
+    /// What candidates are ordered by: the mean, where a failure counts as
+    /// twice the time.
+    double getRank() const;
   };
   Guess predict(const ScheduleNumbers &point, double expected) const;
 
   /// By how much, as a part of `best`, the time of a point is expected to be
-  /// below it (expected improvement).
-  double getExpectedGain(const ScheduleNumbers &point, double expected,
-                         double best) const;
+  /// below it (expected improvement). `guess` is the point's.
+  static double getExpectedGain(const Guess &guess, double best);
+
+  /// Which `count` points to try next, by their guesses: by turns those that
+  /// are expected to be the fastest, and those that most may be gained by; what
+  /// is more likely to fail than not comes after all others. `best` is the
+  /// least time so far, 0 if there is none.
+  static std::vector<size_t> choose(llvm::ArrayRef<Guess> guesses, double best,
+                                    size_t count);
+
+  /// What is seen of a point; the estimate comes last.
+  static std::vector<double> getFeatures(const ScheduleNumbers &point,
+                                         double expected);
 
 private:
-  using Features = std::vector<double>;
-  static Features getFeatures(const ScheduleNumbers &point);
-  double getCovariance(const Features &a, const Features &b) const;
-  /// Gives the logarithm of the marginal likelihood.
-  double solve();
-
-  std::vector<Features> features;
-  std::vector<double> targets, alpha, factor;
-  double mean = 0, variance = 0.1, noise = 0.0025, length = 2;
+  GaussianProcess times, successes;
 };
 
 } // namespace mlir::tessera::tuning

@@ -44,6 +44,8 @@ public:
 
   /// What became of a point; a failure without a time.
   void tell(const ScheduleNumbers &point, std::optional<double> time);
+  /// The time of what the compiler chooses by itself.
+  void tellOwnChoice(double time);
   /// A point that need not be tried again, which is not known by a time.
   void skip(const ScheduleNumbers &point) { tried.insert(spellPoint(point)); }
 

@@ -538,6 +538,8 @@ void Tuner::finish(Pending work, tuning::Record record) {
     state.search->tell(*work.point, hasTime
                                         ? std::optional<double>(record.median)
                                         : std::nullopt);
+  else if (hasTime)
+    state.search->tellOwnChoice(record.median);
   if (record.outcome != Outcome::Measured)
     return;
   if (!work.point)

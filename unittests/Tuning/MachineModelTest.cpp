@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Tuning/MachineModel.h"
+#include "RankCorrelation.h"
 
 #include "Driver/Compiler.h"
 
@@ -14,7 +15,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 using namespace mlir;
 using namespace mlir::tessera;
@@ -88,17 +88,6 @@ static std::vector<Measured> getMeasured() {
   return list;
 }
 
-static std::vector<double> getRanks(const std::vector<double> &values) {
-  std::vector<size_t> order(values.size());
-  std::iota(order.begin(), order.end(), 0);
-  std::sort(order.begin(), order.end(),
-            [&](size_t a, size_t b) { return values[a] < values[b]; });
-  std::vector<double> ranks(values.size());
-  for (size_t i = 0; i < order.size(); ++i)
-    ranks[order[i]] = static_cast<double>(i);
-  return ranks;
-}
-
 TEST(MachineModelTest, OrdersWhatWasMeasuredOnAnH200) {
   MLIRContext context;
   prepareContext(context);
@@ -137,12 +126,8 @@ TEST(MachineModelTest, OrdersWhatWasMeasuredOnAnH200) {
                    << one.schedule << ": " << expected.back() << " of "
                    << one.time << ", " << ratio << "\n";
   }
-  // Spearman's coefficient over all, and no estimate beyond what is pruned.
-  std::vector<double> a = getRanks(expected), b = getRanks(measured);
-  double n = static_cast<double>(a.size()), sum = 0;
-  for (size_t i = 0; i < a.size(); ++i)
-    sum += (a[i] - b[i]) * (a[i] - b[i]);
-  double correlation = 1 - 6 * sum / (n * (n * n - 1));
+  // No estimate is beyond what is pruned.
+  double correlation = getRankCorrelation(expected, measured);
   if (std::getenv("TESSERA_SHOW_MODEL"))
     llvm::errs() << "rank correlation " << correlation << ", at most " << worst
                  << " times off\n";

@@ -7,6 +7,7 @@
 #include "Tuning/CostModel.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 
@@ -16,75 +17,79 @@ using namespace mlir::tessera::tuning;
 
 using Entry = ScheduleEntry;
 
-/// The work grows with its cube.
 static constexpr size_t mostSamples = 400;
+/// What is slower than so many times the least time counts as just that. It is
+/// not timed with care either (`Outcome::Slow`).
+static constexpr double slowTimes = 2;
+/// Of the feature that is the estimate's.
+static constexpr double estimateWeight = 2;
+/// Nothing is given up for good.
+static constexpr double leastSuccess = 0.02;
 
-CostModel::Features CostModel::getFeatures(const ScheduleNumbers &point) {
-  Features features;
-  auto log = [&](Entry entry, double weight) {
-    features.push_back(weight *
-                       std::log2(1 + static_cast<double>(point[entry])));
-  };
-  for (Entry entry : {Entry::WorkgroupM, Entry::WorkgroupN, Entry::SubgroupM,
-                      Entry::SubgroupN, Entry::SplitK, Entry::Batches,
-                      Entry::SubgroupBatches, Entry::VThreadM, Entry::VThreadN})
-    log(entry, 1);
-  log(Entry::K, 0.8);
-  log(Entry::KFragment, 0.5);
-  log(Entry::Stages, 1);
-  log(Entry::Interleave, 0.5);
-  log(Entry::Raster, 0.2);
-  log(Entry::Persistent, 0.12);
-  log(Entry::Group, 1);
-  log(Entry::ClusterM, 0.6);
-  log(Entry::ClusterN, 0.6);
-  for (Entry entry :
-       {Entry::Swizzle, Entry::StageOutput, Entry::SplitKReduction})
-    features.push_back(0.8 * static_cast<double>(point[entry]));
+namespace {
+
+/// An entry as a feature: the logarithm of one more, or a flag as it is, by its
+/// weight. Entries of a group have the same part in the time.
+struct Feature {
+  Entry entry;
+  double weight;
+  enum Group : size_t {
+    Workgroup,
+    Subgroup,
+    Step,
+    Fragment,
+    Order,
+    Cluster,
+    Split,
+    Memory,
+    Estimate
+  } group;
+  bool isFlag = false;
+};
+
+} // namespace
+
+static constexpr Feature entryFeatures[] = {
+    {Entry::WorkgroupM, 1, Feature::Workgroup},
+    {Entry::WorkgroupN, 1, Feature::Workgroup},
+    {Entry::SubgroupM, 1, Feature::Subgroup},
+    {Entry::SubgroupN, 1, Feature::Subgroup},
+    {Entry::SplitK, 1, Feature::Split},
+    {Entry::Batches, 1, Feature::Subgroup},
+    {Entry::SubgroupBatches, 1, Feature::Subgroup},
+    {Entry::VThreadM, 1, Feature::Fragment},
+    {Entry::VThreadN, 1, Feature::Fragment},
+    {Entry::K, 0.8, Feature::Step},
+    {Entry::KFragment, 0.5, Feature::Fragment},
+    {Entry::Stages, 1, Feature::Step},
+    {Entry::Interleave, 0.5, Feature::Fragment},
+    {Entry::Raster, 0.2, Feature::Order},
+    {Entry::Persistent, 0.12, Feature::Order},
+    {Entry::Group, 1, Feature::Subgroup},
+    {Entry::ClusterM, 0.6, Feature::Cluster},
+    {Entry::ClusterN, 0.6, Feature::Cluster},
+    {Entry::Swizzle, 0.8, Feature::Memory, true},
+    {Entry::StageOutput, 0.8, Feature::Memory, true},
+    {Entry::SplitKReduction, 0.8, Feature::Split, true}};
+
+std::vector<double> CostModel::getFeatures(const ScheduleNumbers &point,
+                                           double expected) {
+  std::vector<double> features;
+  for (const Feature &feature : entryFeatures) {
+    auto value = static_cast<double>(point[feature.entry]);
+    features.push_back(feature.weight *
+                       (feature.isFlag ? value : std::log2(1 + value)));
+  }
+  features.push_back(estimateWeight * std::log(expected));
   return features;
 }
 
-double CostModel::getCovariance(const Features &a, const Features &b) const {
-  double sum = 0;
-  for (size_t i = 0; i < a.size(); ++i)
-    sum += (a[i] - b[i]) * (a[i] - b[i]);
-  double r = std::sqrt(5 * sum) / length;
-  return variance * (1 + r + r * r / 3) * std::exp(-r);
-}
-
-double CostModel::solve() {
-  size_t n = features.size();
-  factor.assign(n * n, 0);
-  double logDeterminant = 0;
-  for (size_t i = 0; i < n; ++i)
-    for (size_t j = 0; j <= i; ++j) {
-      double sum = getCovariance(features[i], features[j]);
-      if (i == j)
-        sum += noise;
-      for (size_t k = 0; k < j; ++k)
-        sum -= factor[i * n + k] * factor[j * n + k];
-      if (i == j) {
-        factor[i * n + i] = std::sqrt(std::max(sum, 1e-10));
-        logDeterminant += std::log(factor[i * n + i]);
-      } else {
-        factor[i * n + j] = sum / factor[j * n + j];
-      }
-    }
-  alpha = targets;
-  for (size_t i = 0; i < n; ++i) {
-    for (size_t k = 0; k < i; ++k)
-      alpha[i] -= factor[i * n + k] * alpha[k];
-    alpha[i] /= factor[i * n + i];
-  }
-  double fit = 0;
-  for (double value : alpha)
-    fit += value * value;
-  for (size_t i = n; i-- > 0;) {
-    for (size_t k = i + 1; k < n; ++k)
-      alpha[i] -= factor[k * n + i] * alpha[k];
-    alpha[i] /= factor[i * n + i];
-  }
-  return -0.5 * fit - logDeterminant;
+static std::vector<size_t> getGroups() {
+  std::vector<size_t> groups;
+  for (const Feature &feature : entryFeatures)
+    groups.push_back(feature.group);
+  groups.push_back(Feature::Estimate);
+  return groups;
 }
 
 void CostModel::fit(std::vector<Sample> samples) {
@@ -92,8 +97,12 @@ void CostModel::fit(std::vector<Sample> samples) {
     // Half of them are the fastest, the others the latest.
     std::vector<size_t> order(samples.size());
     std::iota(order.begin(), order.end(), 0);
+    auto getTime = [&](size_t index) {
+      double time = samples[index].time;
+      return time > 0 ? time : INFINITY;
+    };
     llvm::sort(order, [&](size_t a, size_t b) {
-      return samples[a].time < samples[b].time;
+      return std::pair(getTime(a), a) < std::pair(getTime(b), b);
     });
     std::vector<bool> isKept(samples.size());
     size_t kept = 0;
@@ -110,64 +119,79 @@ void CostModel::fit(std::vector<Sample> samples) {
         few.push_back(samples[i]);
     samples = std::move(few);
   }
-  features.clear();
-  targets.clear();
-  alpha.clear();
-  if (samples.size() < 4)
-    return;
+  double least = INFINITY;
+  for (const Sample &sample : samples)
+    if (sample.time > 0)
+      least = std::min(least, sample.time);
+
+  std::vector<std::vector<double>> all, timed;
+  std::vector<double> isTimed, logTimes, logEstimates;
   for (const Sample &sample : samples) {
-    features.push_back(getFeatures(sample.point));
-    targets.push_back(std::log(sample.time) - std::log(sample.expected));
+    all.push_back(getFeatures(sample.point, sample.expected));
+    isTimed.push_back(sample.time > 0);
+    if (sample.time == 0)
+      continue;
+    timed.push_back(all.back());
+    logTimes.push_back(std::log(std::min(sample.time, slowTimes * least)));
+    logEstimates.push_back(std::log(sample.expected));
   }
-  mean = std::accumulate(targets.begin(), targets.end(), 0.0) /
-         static_cast<double>(targets.size());
-  double spread = 0;
-  for (double &target : targets) {
-    target -= mean;
-    spread += target * target;
-  }
-  variance = std::max(0.01, spread / static_cast<double>(targets.size()));
-  double best = -INFINITY, bestLength = 2;
-  for (double candidate : {1.0, 2.0, 4.0}) {
-    length = candidate;
-    if (double likelihood = solve(); likelihood > best) {
-      best = likelihood;
-      bestLength = candidate;
-    }
-  }
-  length = bestLength;
-  solve();
+  times = GaussianProcess(getGroups());
+  successes = GaussianProcess(getGroups());
+  if (timed.size() < 4)
+    return;
+  // Where all went well there is nothing to be learnt.
+  if (timed.size() < all.size())
+    successes.fit(std::move(all), std::move(isTimed),
+                  std::vector<double>(samples.size()));
+  times.fit(std::move(timed), std::move(logTimes), std::move(logEstimates));
 }
 
 CostModel::Guess CostModel::predict(const ScheduleNumbers &point,
                                     double expected) const {
   if (!isFitted())
-    return {std::log(expected), 1};
-  Features own = getFeatures(point);
-  size_t n = features.size();
-  std::vector<double> v(n);
-  double guess = 0;
-  for (size_t i = 0; i < n; ++i) {
-    v[i] = getCovariance(own, features[i]);
-    guess += v[i] * alpha[i];
-  }
-  double explained = 0;
-  for (size_t i = 0; i < n; ++i) {
-    for (size_t k = 0; k < i; ++k)
-      v[i] -= factor[i * n + k] * v[k];
-    v[i] /= factor[i * n + i];
-    explained += v[i] * v[i];
-  }
-  return {std::log(expected) + mean + guess,
-          std::sqrt(std::max(1e-8, variance - explained))};
+    return {std::log(expected), 1, 1};
+  std::vector<double> features = getFeatures(point, expected);
+  GaussianProcess::Guess time = times.predict(features, std::log(expected));
+  double success = 1;
+  if (successes.isFitted())
+    success =
+        std::clamp(successes.predict(features, 0).mean, leastSuccess, 1.0);
+  return {time.mean, time.deviation, success};
 }
 
-double CostModel::getExpectedGain(const ScheduleNumbers &point, double expected,
-                                  double best) const {
-  Guess guess = predict(point, expected);
+double CostModel::Guess::getRank() const {
+  return mean + (1 - success) * std::log(slowTimes);
+}
+
+double CostModel::getExpectedGain(const Guess &guess, double best) {
   double gap = std::log(best) - guess.mean;
   double z = gap / guess.deviation;
   double density = std::exp(-0.5 * z * z) / std::sqrt(2 * M_PI);
   double below = 0.5 * std::erfc(-z / std::sqrt(2.0));
-  return gap * below + guess.deviation * density;
+  return guess.success * (gap * below + guess.deviation * density);
+}
+
+std::vector<size_t> CostModel::choose(llvm::ArrayRef<Guess> guesses,
+                                      double best, size_t count) {
+  std::vector<std::tuple<bool, double, size_t>> fastest, gainful;
+  for (auto [index, guess] : llvm::enumerate(guesses)) {
+    bool isLikelyToFail = guess.success < 0.5;
+    double rank = guess.getRank();
+    fastest.emplace_back(isLikelyToFail, rank, index);
+    gainful.emplace_back(
+        isLikelyToFail, best > 0 ? -getExpectedGain(guess, best) : rank, index);
+  }
+  llvm::sort(fastest);
+  llvm::sort(gainful);
+  std::vector<size_t> chosen;
+  auto choose = [&](size_t index) {
+    if (chosen.size() < count && !llvm::is_contained(chosen, index))
+      chosen.push_back(index);
+  };
+  for (size_t i = 0; i < guesses.size() && chosen.size() < count; ++i) {
+    if (i < count / 2)
+      choose(std::get<2>(fastest[i]));
+    choose(std::get<2>(gainful[i]));
+  }
+  return chosen;
 }

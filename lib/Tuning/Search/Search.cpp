@@ -21,8 +21,6 @@ static constexpr size_t favourites = 14, neighbours = 12, drawn = 8;
 /// Of the following ones: how many are looked at, and taken, before what became
 /// of them is looked at.
 static constexpr size_t looked = 600, taken = 12;
-/// What a candidate counts as that failed, as a multiple of the best time.
-static constexpr double failedTimes = 4;
 /// So many of the best are changed and crossed.
 static constexpr size_t parents = 10;
 
@@ -118,11 +116,9 @@ void TaskSearch::refill() {
   if (isWhole || space.getCores().empty())
     return;
   if (isStale) {
-    // Where one has failed others will: as if it were slow.
     std::vector<CostModel::Sample> all = samples;
     for (const Point &point : failures)
-      if (best > 0)
-        all.push_back({point, failedTimes * best, machine.estimate(point)});
+      all.push_back({point, 0, machine.estimate(point)});
     model.fit(std::move(all));
     isStale = false;
   }
@@ -133,21 +129,15 @@ void TaskSearch::refill() {
       ranked, [](const auto *a, const auto *b) { return a->time < b->time; });
   if (ranked.size() > parents)
     ranked.resize(parents);
-  struct Choice {
-    double gain;
-    Point point;
-  };
-  std::vector<Choice> choices;
+  std::vector<Point> choices;
+  std::vector<CostModel::Guess> guesses;
   std::unordered_set<std::string> seen;
   auto look = [&](const Point &point) {
     std::string text = spellPoint(point);
     if (tried.count(text) || !seen.insert(text).second || !isPromising(point))
       return;
-    double expected = machine.estimate(point);
-    double value = best > 0 && model.isFitted()
-                       ? model.getExpectedGain(point, expected, best)
-                       : 1 / expected;
-    choices.push_back({value, point});
+    choices.push_back(point);
+    guesses.push_back(model.predict(point, machine.estimate(point)));
   };
   for (size_t i = 0; i < looked; ++i) {
     if (ranked.empty() || i % 6 == 0) {
@@ -161,17 +151,13 @@ void TaskSearch::refill() {
     else
       look(space.mutate(parent, random));
   }
-  llvm::stable_sort(choices, [](const Choice &a, const Choice &b) {
-    return a.gain > b.gain;
-  });
-  if (model.isFitted())
-    gain = choices.empty() ? 0 : std::max(0.0, choices.front().gain);
-  size_t count = 0;
-  for (const Choice &choice : choices) {
-    if (count++ == taken)
-      break;
-    add(choice.point);
+  if (best > 0 && model.isFitted()) {
+    gain = 0;
+    for (const CostModel::Guess &guess : guesses)
+      gain = std::max(gain, CostModel::getExpectedGain(guess, best));
   }
+  for (size_t index : CostModel::choose(guesses, best, taken))
+    add(choices[index]);
 }
 
 std::optional<Point> TaskSearch::propose() {
@@ -193,6 +179,11 @@ std::optional<Point> TaskSearch::propose() {
   Point point = queue.front();
   queue.pop_front();
   return point;
+}
+
+void TaskSearch::tellOwnChoice(double time) {
+  if (own)
+    tell(*own, time);
 }
 
 void TaskSearch::tell(const Point &point, std::optional<double> time) {

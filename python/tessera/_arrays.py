@@ -70,6 +70,12 @@ def is_torch(value: Any) -> bool:
     return torch is not None and isinstance(value, torch.Tensor)
 
 
+def is_cupy(value: Any) -> bool:
+    """Without importing it."""
+    cupy = sys.modules.get("cupy")
+    return cupy is not None and isinstance(value, cupy.ndarray)
+
+
 def view(value: Any) -> Optional[View]:
     """What is an array; None for everything else."""
     if isinstance(value, np.ndarray):
@@ -104,12 +110,11 @@ def view(value: Any) -> Optional[View]:
 
 def current_stream(values: Sequence[Any], target: str, ordinal: int) -> Optional[int]:
     """The stream that the package of the arguments works in; None if it has none."""
-    torch, cupy = sys.modules.get("torch"), sys.modules.get("cupy")
     for value in values:
-        if torch is not None and isinstance(value, torch.Tensor) and value.is_cuda:
-            return torch.cuda.current_stream(ordinal).cuda_stream
-        if cupy is not None and target == "cuda" and isinstance(value, cupy.ndarray):
-            return cupy.cuda.get_current_stream().ptr
+        if is_torch(value) and value.is_cuda:
+            return sys.modules["torch"].cuda.current_stream(ordinal).cuda_stream
+        if target == "cuda" and is_cupy(value):
+            return sys.modules["cupy"].cuda.get_current_stream().ptr
     return None
 
 
@@ -130,12 +135,13 @@ def numpy_type(element: int) -> np.dtype:
 
 
 def wrap(buffer: Any, element: int, shape: Sequence[int], target: str, ordinal: int,
-         as_torch: bool) -> Any:
-    """A result that was left on the device."""
+         as_torch: bool, as_cupy: bool = False) -> Any:
+    """A result that was left on the device: PyTorch's, CuPy's, or an array that has `__dlpack__`."""
     _, name, code, bits = ELEMENTS[element]
     kind = {"cuda": DLPACK_CUDA, "hip": DLPACK_ROCM}[target]
     if not as_torch:
-        return _core.to_array(buffer, code, bits, list(shape), kind, ordinal)
+        array = _core.to_array(buffer, code, bits, list(shape), kind, ordinal)
+        return sys.modules["cupy"].from_dlpack(array) if as_cupy else array
     torch = sys.modules["torch"]
     if bits == 8 and code >= 10:
         # PyTorch takes bytes, and its own type for them.

@@ -208,10 +208,12 @@ class Entry:
             return None
 
         as_torch = any(_arrays.is_torch(value) for value in arguments)
+        as_cupy = not as_torch and any(_arrays.is_cupy(value) for value in arguments)
         results = []
         for slot, host, (buffer, sizes) in zip(self._results, hosts, given):
             if host is None and on_device:
-                results.append(_arrays.wrap(buffer, slot.element, sizes, target, ordinal, as_torch))
+                results.append(_arrays.wrap(buffer, slot.element, sizes, target, ordinal, as_torch,
+                                            as_cupy))
             elif host is None:
                 results.append(self._fetch(buffer, slot, sizes, as_torch))
             elif slot.kind == 0:

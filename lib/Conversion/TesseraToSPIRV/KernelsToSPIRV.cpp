@@ -272,9 +272,6 @@ struct FunctionPattern : OpConversionPattern<Op> {
   LogicalResult
   matchAndRewrite(Op op, typename Op::Adaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
-    if (op.getType().isF64())
-      return op.emitError() << "SPIR-V has no " << op->getName()
-                            << " of f64; compute it in f32";
     rewriter.replaceOpWithNewOp<SpirvOp>(op, adaptor.getOperand());
     return success();
   }
@@ -409,12 +406,30 @@ struct ConvertKernelsToSPIRVPass
     return success();
   }
 
+  /// Functions that GLSL.std.450 has of 16 and 32 bits alone (its
+  /// specification, sections of Sin to Log2).
+  static bool isNarrowFunction(Operation *op) {
+    return isa<math::SinOp, math::CosOp, math::TanOp, math::AsinOp,
+               math::AcosOp, math::AtanOp, math::SinhOp, math::CoshOp,
+               math::TanhOp, math::AsinhOp, math::AcoshOp, math::AtanhOp,
+               math::Atan2Op, math::PowFOp, math::ExpOp, math::Exp2Op,
+               math::ExpM1Op, math::LogOp, math::Log2Op, math::Log10Op,
+               math::Log1pOp>(op);
+  }
+
   /// Without f64 in a device, its driver would refuse the kernel.
   LogicalResult checkTypes(gpu::GPUFuncOp kernel, const Chip &chip) {
+    bool isKernel = getFlavour(chip.target)->isKernel;
     auto isMissing = [&](Type type) {
       return getElementTypeOrSelf(type).isF64() && !chip.hasF64;
     };
     WalkResult result = kernel.walk([&](Operation *op) {
+      if (!isKernel && isNarrowFunction(op) &&
+          getElementTypeOrSelf(op->getResult(0)).isF64()) {
+        op->emitError() << "SPIR-V has no " << op->getName()
+                        << " of f64; compute it in f32";
+        return WalkResult::interrupt();
+      }
       if (llvm::none_of(op->getResultTypes(), isMissing))
         return WalkResult::advance();
       op->emitError() << chip.name

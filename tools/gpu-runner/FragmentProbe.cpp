@@ -89,7 +89,18 @@ static bool isCounted(Operation *op, gpu::LaunchOp launch) {
 int64_t runner::countElements(Operation *op, gpu::LaunchOp launch,
                               bool eachIteration) {
   auto type = cast<tessera::FragmentType>(op->getResult(0).getType());
-  int64_t count = type.getNumElements();
+  // Where the launch's sizes are not known: what kernels mostly have.
+  constexpr int64_t someWorkgroups = 64, someSubgroups = 8;
+  auto getConstant = [](Value value, int64_t other) {
+    APInt constant;
+    return matchPattern(value, m_ConstantInt(&constant))
+               ? constant.getSExtValue()
+               : other;
+  };
+  int64_t count = type.getNumElements() * someSubgroups *
+                  getConstant(launch.getGridSizeX(), someWorkgroups) *
+                  getConstant(launch.getGridSizeY(), 1) *
+                  getConstant(launch.getGridSizeZ(), 1);
   for (Operation *ancestor : getAncestors(op, launch)) {
     if (auto vthreads = dyn_cast<tessera::VThreadOp>(ancestor))
       count *= vthreads.getNumVThreads();

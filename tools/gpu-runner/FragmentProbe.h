@@ -35,7 +35,8 @@ namespace runner {
 llvm::SmallVector<mlir::Operation *>
 findFragmentOps(mlir::gpu::LaunchOp launch);
 
-/// Elements of the probe of `op`, for one subgroup.
+/// Elements of the probe of `op`; an estimate where the launch has no constant
+/// sizes.
 int64_t countElements(mlir::Operation *op, mlir::gpu::LaunchOp launch,
                       bool eachIteration);
 

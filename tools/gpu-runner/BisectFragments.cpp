@@ -24,8 +24,8 @@
 using namespace runner;
 using mlir::Operation;
 
-/// Elements of all probes together. The reference computes them too, in 16 bytes
-/// each.
+/// Elements of all probes together. The reference computes them too, in 16
+/// bytes each.
 static constexpr int64_t maxElements = int64_t(1) << 26;
 
 /// The launch that the program of a cut ends with; null where its kernel is not

@@ -276,6 +276,7 @@ void Campaign::keepFailure(uint64_t index, const Case &testCase,
          << (options.machine.hasWideGroups ? " --wide-groups"
              : options.machine.hasGroups   ? " --groups"
                                            : "")
+         << (options.machine.drawsInt4 ? " --int4" : "")
          << " --target=" << options.target << ", kind " << testCase.kind
          << (testCase.isExact ? ", exact" : "") << "\n"
          << testCase.text;

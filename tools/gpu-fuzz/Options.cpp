@@ -86,6 +86,7 @@ std::optional<Options> fuzz::parseOptions(int argc, char **argv,
                  : name == "--isolate"     ? &options.isolate
                  : name == "--groups"      ? &options.machine.hasGroups
                  : name == "--wide-groups" ? &options.machine.hasWideGroups
+                 : name == "--int4"        ? &options.machine.drawsInt4
                  : name == "--help" || name == "-h" ? &options.help
                                                     : nullptr;
     if (flag) {
@@ -159,12 +160,13 @@ std::string fuzz::getHelp() {
 
 What is generated
   --seed=N        the seed (1); a case is decided by the seed and its number,
-                  and by --groups and --wide-groups
+                  and by --groups, --wide-groups and --int4
   --cases=N       how many cases to run (100), from number 0 upward
   --kinds=K,...   only cases of these kinds (all); it does not change them
   --groups        schedules for groups of four subgroups too, which chips with
                   warpgroups have (cuda:sm_90a); others refuse them
   --wide-groups   the same for chips whose groups have 128 rows (cuda:sm_100a)
+  --int4          products of i4 with i4 too
   --case=N        only case number N
   --print         prints the program of that case instead of running it
 

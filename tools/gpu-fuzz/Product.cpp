@@ -122,6 +122,10 @@ static Shape pickFreeShape(Rng &rng) {
 Value fuzz::makeProduct(Program &program, const ProductOptions &options) {
   Rng &rng = program.rng;
   ProductTypes types = options.types ? *options.types : pickProductTypes(rng);
+  // Without a draw of `rng`, whose other programs stay as they are.
+  if (program.machine.drawsInt4 && !options.types && !options.lhs &&
+      Rng(Rng(rng).next(), 3).chance(40))
+    types = {Element::I4, Element::I4, Element::I32};
   bool isNamed = options.isPlain || rng.chance(50);
   Shape shape =
       isNamed ? pickNamedShape(rng, options.isPlain) : pickFreeShape(rng);
@@ -199,16 +203,17 @@ Value fuzz::makeProduct(Program &program, const ProductOptions &options) {
         output, rng.chance(80) ? 0 : static_cast<double>(rng.between(-5, 5)));
   }
 
-  // Unsigned bytes are extended so in the body, or by the op's attribute.
-  bool isBytes = types.a == Element::I8 && types.b == Element::I8 &&
+  // Unsigned integers are extended so in the body, or by the op's attribute.
+  bool isBytes = types.a == types.b &&
+                 (types.a == Element::I8 || types.a == Element::I4) &&
                  types.accumulator == Element::I32;
   bool isUnsignedA = isBytes && rng.chance(25);
   bool isUnsignedB = isBytes && (isUnsignedA ? rng.chance(70) : rng.chance(10));
   Range a = lhs.range, b = rhs.range;
   if (isUnsignedA)
-    a.bound = 255;
+    a.bound = 2 * getInfo(types.a).largest + 1;
   if (isUnsignedB)
-    b.bound = 255;
+    b.bound = 2 * getInfo(types.b).largest + 1;
   Range sum = fuzz::add(types.accumulator, output.range,
                         getProductSum(types.accumulator, types.a, a, b, terms));
   int64_t matrices = 1;

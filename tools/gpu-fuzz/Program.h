@@ -80,6 +80,8 @@ struct Machine {
   /// With instructions for 128 rows, which four or eight subgroups have, rather
   /// than for the 64 of a warpgroup.
   bool hasWideGroups = false;
+  /// Products of i4 with i4 are drawn.
+  bool drawsInt4 = false;
 };
 
 /// Writes a function `main` op by op.

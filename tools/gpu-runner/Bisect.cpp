@@ -255,7 +255,7 @@ std::optional<Difference> Bisection::compare(const Cut &cut) {
       compareSides(options, cut.program, first, second, unbounded, quiet);
   if (failed(difference))
     return std::nullopt;
-  return std::move(*difference);
+  return *std::move(difference);
 }
 
 std::optional<bool> Bisection::differs(const Cut &cut) {

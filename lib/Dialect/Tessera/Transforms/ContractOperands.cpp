@@ -217,6 +217,15 @@ bool ContractOperands::isQuotient(unsigned operand) {
          });
 }
 
+SmallVector<Value> ContractOperands::getDivisors() const {
+  SmallVector<Value> divisors(sizes);
+  if (form.k.size() > 1)
+    for (unsigned d : form.k)
+      if (getConstantIntValue(sizes[d]).value_or(0) == 0)
+        divisors[d] = math.max(sizes[d], math.constant(1));
+  return divisors;
+}
+
 Value ContractOperands::viewQuotient(unsigned operand, ArrayRef<unsigned> dims,
                                      Value k) {
   Value memory = getOperand(operand);
@@ -225,7 +234,7 @@ Value ContractOperands::viewQuotient(unsigned operand, ArrayRef<unsigned> dims,
       strides(type.getRank(), builder.getIndexAttr(1));
   SmallVector<int64_t> shape;
   SmallVector<Value> at(index);
-  math.delinearize(k, this->sizes, form.k, at);
+  math.delinearize(k, getDivisors(), form.k, at);
   for (auto [r, expr] : llvm::enumerate(op.getMap(operand).getResults())) {
     auto dim = dyn_cast<AffineDimExpr>(expr);
     if (dim && llvm::is_contained(dims, dim.getPosition())) {
@@ -391,8 +400,9 @@ void ContractOperands::buildGather(Region &region, unsigned side,
   }
   row = math.add(row, transposed ? j : i);
   col = math.add(col, transposed ? i : j);
-  math.delinearize(row, sizes, form.getRows(side), at);
-  math.delinearize(col, sizes, form.getCols(side), at);
+  SmallVector<Value> divisors = getDivisors();
+  math.delinearize(row, divisors, form.getRows(side), at);
+  math.delinearize(col, divisors, form.getCols(side), at);
 
   Value inside = arith::ConstantOp::create(builder, builder.getBoolAttr(true));
   auto require = [&](Value below, Value limit) {

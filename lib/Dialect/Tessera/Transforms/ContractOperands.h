@@ -117,6 +117,11 @@ private:
   const MatrixForm &form;
   ImplicitLocOpBuilder &builder;
   IndexMath math;
+  /// The loops' sizes, to divide a place along several of them by. A sum over
+  /// nothing has tiles all the same where they are asked for ahead: of its
+  /// loops none counts as empty.
+  SmallVector<Value> getDivisors() const;
+
   SmallVector<Value> operands, sizes, index;
   Value m, n, k, numBatches, workspace, slice;
   struct {

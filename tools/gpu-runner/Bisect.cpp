@@ -255,7 +255,8 @@ std::optional<Difference> Bisection::compare(const Cut &cut) {
       compareSides(options, cut.program, first, second, unbounded, quiet);
   if (failed(difference))
     return std::nullopt;
-  return *std::move(difference);
+  Difference found = std::move(*difference);
+  return found;
 }
 
 std::optional<bool> Bisection::differs(const Cut &cut) {

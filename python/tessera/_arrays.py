@@ -76,6 +76,13 @@ def is_cupy(value: Any) -> bool:
     return cupy is not None and isinstance(value, cupy.ndarray)
 
 
+def package_of(values: Sequence[Any]) -> str:
+    """Whose arrays results are to be: "torch", "cupy", or "" for NumPy's and DLPack's."""
+    if any(is_torch(value) for value in values):
+        return "torch"
+    return "cupy" if any(is_cupy(value) for value in values) else ""
+
+
 def view(value: Any) -> Optional[View]:
     """What is an array; None for everything else."""
     if isinstance(value, np.ndarray):
@@ -135,13 +142,13 @@ def numpy_type(element: int) -> np.dtype:
 
 
 def wrap(buffer: Any, element: int, shape: Sequence[int], target: str, ordinal: int,
-         as_torch: bool, as_cupy: bool = False) -> Any:
+         package: str) -> Any:
     """A result that was left on the device: PyTorch's, CuPy's, or an array that has `__dlpack__`."""
     _, name, code, bits = ELEMENTS[element]
     kind = {"cuda": DLPACK_CUDA, "hip": DLPACK_ROCM}[target]
-    if not as_torch:
+    if package != "torch":
         array = _core.to_array(buffer, code, bits, list(shape), kind, ordinal)
-        return sys.modules["cupy"].from_dlpack(array) if as_cupy else array
+        return sys.modules["cupy"].from_dlpack(array) if package == "cupy" else array
     torch = sys.modules["torch"]
     if bits == 8 and code >= 10:
         # PyTorch takes bytes, and its own type for them.

@@ -207,30 +207,28 @@ class Entry:
         if not given:
             return None
 
-        as_torch = any(_arrays.is_torch(value) for value in arguments)
-        as_cupy = not as_torch and any(_arrays.is_cupy(value) for value in arguments)
+        package = _arrays.package_of(arguments)
         results = []
         for slot, host, (buffer, sizes) in zip(self._results, hosts, given):
             if host is None and on_device:
-                results.append(_arrays.wrap(buffer, slot.element, sizes, target, ordinal, as_torch,
-                                            as_cupy))
+                results.append(_arrays.wrap(buffer, slot.element, sizes, target, ordinal, package))
             elif host is None:
-                results.append(self._fetch(buffer, slot, sizes, as_torch))
+                results.append(self._fetch(buffer, slot, sizes, package))
             elif slot.kind == 0:
                 results.append(host.item())
             else:
-                results.append(self._to_package(host, as_torch))
+                results.append(self._to_package(host, package))
         return results[0] if len(results) == 1 else tuple(results)
 
-    def _fetch(self, buffer: Any, slot: Any, sizes: Sequence[int], as_torch: bool) -> Any:
+    def _fetch(self, buffer: Any, slot: Any, sizes: Sequence[int], package: str) -> Any:
         """A result of open size, which is copied to the host when its size is known."""
         host = np.empty(tuple(sizes), _arrays.numpy_type(slot.element))
         _core.read(buffer, host.ctypes.data, host.nbytes)
-        return self._to_package(host, as_torch)
+        return self._to_package(host, package)
 
     @staticmethod
-    def _to_package(host: np.ndarray, as_torch: bool) -> Any:
-        if not as_torch:
+    def _to_package(host: np.ndarray, package: str) -> Any:
+        if package != "torch":
             return host
         import torch
 

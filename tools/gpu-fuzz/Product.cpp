@@ -204,11 +204,12 @@ Value fuzz::makeProduct(Program &program, const ProductOptions &options) {
   }
 
   // Unsigned integers are extended so in the body, or by the op's attribute.
-  bool isBytes = types.a == types.b &&
-                 (types.a == Element::I8 || types.a == Element::I4) &&
-                 types.accumulator == Element::I32;
-  bool isUnsignedA = isBytes && rng.chance(25);
-  bool isUnsignedB = isBytes && (isUnsignedA ? rng.chance(70) : rng.chance(10));
+  bool isNarrow = types.a == types.b &&
+                  (types.a == Element::I8 || types.a == Element::I4) &&
+                  types.accumulator == Element::I32;
+  bool isUnsignedA = isNarrow && rng.chance(25);
+  bool isUnsignedB =
+      isNarrow && (isUnsignedA ? rng.chance(70) : rng.chance(10));
   Range a = lhs.range, b = rhs.range;
   if (isUnsignedA)
     a.bound = 2 * getInfo(types.a).largest + 1;

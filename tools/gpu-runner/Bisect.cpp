@@ -188,9 +188,9 @@ Cut Bisection::copy(const Cut &cut) const {
   return made;
 }
 
-/// Erases what has no effect, and results that nothing uses.
+/// Erases ops without effects whose results nothing uses.
 static void eraseUnused(mlir::func::FuncOp function) {
-  // In the order in which operands come after their users.
+  // Users stand behind, or around, what they use: they go first.
   llvm::SmallVector<Operation *> rest;
   function.walk<mlir::WalkOrder::PreOrder>(
       [&](Operation *op) { rest.push_back(op); });

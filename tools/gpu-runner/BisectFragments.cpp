@@ -70,21 +70,27 @@ std::optional<FragmentDifference> Bisection::findFragment(size_t number,
   if (!mlir::isa<mlir::gpu::LaunchOp, mlir::gpu::LaunchFuncOp>(ops[number]))
     return std::nullopt;
   std::optional<Cut> whole = cut(number, /*isAlone=*/false);
-  if (!whole)
+  if (!whole) {
+    why = "the program cannot be cut behind the launch";
     return std::nullopt;
+  }
   mlir::PassManager pm(whole->module->getContext());
   pm.addPass(mlir::tessera::createTesseraInlineKernels());
   pm.addPass(mlir::tessera::createConvertSubgroupMmaToTessera());
-  if (failed(pm.run(*whole->module)))
+  if (failed(pm.run(*whole->module))) {
+    why = "its matrices cannot be raised to fragments";
     return std::nullopt;
+  }
   mlir::gpu::LaunchOp launch = getLaunch(options, *whole);
   if (!launch) {
     why = "its kernel is not in the file";
     return std::nullopt;
   }
   llvm::SmallVector<Operation *> fragments = findFragmentOps(launch);
-  if (fragments.empty())
+  if (fragments.empty()) {
+    why = "it has no fragments";
     return std::nullopt;
+  }
 
   /// What a program of probes has shown.
   struct Found {

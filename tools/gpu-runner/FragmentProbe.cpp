@@ -149,13 +149,14 @@ static Value numberWorkgroup(OpBuilder &builder, Location loc) {
                      id(gpu::Dimension::x));
 }
 
-/// The dimensions before the workgroup's.
-static void getLoops(Operation *op, gpu::LaunchOp launch, bool eachIteration,
-                     llvm::SmallVectorImpl<Operation *> &loops) {
-  for (Operation *ancestor : getAncestors(op, launch))
-    if (isa<tessera::VThreadOp>(ancestor) ||
-        (eachIteration && isCounted(ancestor, launch)))
-      loops.push_back(ancestor);
+/// The ops that a probe has dimensions for before the workgroup's.
+static llvm::SmallVector<Operation *>
+getLoops(Operation *op, gpu::LaunchOp launch, bool eachIteration) {
+  return llvm::filter_to_vector(
+      getAncestors(op, launch), [&](Operation *ancestor) {
+        return isa<tessera::VThreadOp>(ancestor) ||
+               (eachIteration && isCounted(ancestor, launch));
+      });
 }
 
 static Value allocateProbe(OpBuilder &builder, Operation *op,
@@ -218,8 +219,7 @@ llvm::SmallVector<Value> runner::addProbes(gpu::LaunchOp launch,
       indices.product(launch.getBlockSizeOperandValues()), lanes);
   llvm::SmallVector<Value> probes;
   for (Operation *op : ops) {
-    llvm::SmallVector<Operation *> loops;
-    getLoops(op, launch, eachIteration, loops);
+    llvm::SmallVector<Operation *> loops = getLoops(op, launch, eachIteration);
     probes.push_back(
         allocateProbe(builder, op, launch, loops, workgroups, subgroups));
     storeProbe(op, probes.back(), loops);

@@ -157,13 +157,17 @@ static int printTsv(const std::string &path, const TaskId &task) {
   std::shared_ptr<const TunedSchedules> tuned = readScheduleDatabase(path, why);
   if (!tuned)
     return fail(Exit::Failed, why);
-  llvm::outs() << "# Key, schedule, where it is from (gpu-tune best --tsv).\n";
+  std::string lines;
   for (const TunedSchedule &one : tuned->schedules)
     if ((task.chip.empty() || one.chip == task.chip) &&
         (task.target.empty() || one.target == task.target) &&
         (task.key.empty() || one.key == task.key))
-      llvm::outs() << one.key << "\t" << one.schedule << "\t" << one.origin
-                   << "\n";
+      lines += one.key + "\t" + one.schedule + "\t" + one.origin + "\n";
+  if (lines.empty())
+    return fail(Exit::Failed, "'" + path + "' has no times of task '" +
+                                  task.key + "' on chip '" + task.chip + "'");
+  llvm::outs() << "# Key, schedule, where it is from (gpu-tune best --tsv).\n"
+               << lines;
   return int(Exit::Done);
 }
 
@@ -182,11 +186,15 @@ int tune::runBest(ArrayRef<StringRef> args) {
   if (!arguments.getFiles().empty())
     return fail(Exit::Usage, "best takes no file but --db, and '" +
                                  arguments.getFiles().front() + "' is given");
+  if (json && tsv)
+    return fail(Exit::Usage, "--json and --tsv are two forms: leave one out");
   auto database = Database::open(path, Database::Mode::Read);
   if (!database)
     return fail(database.takeError());
   if (llvm::Error error = resolve(**database, path, task))
     return fail(std::move(error));
+  if (tsv)
+    return printTsv(path, task);
   llvm::Expected<std::vector<Summary>> summaries =
       summarize(**database, task, /*run=*/0);
   if (!summaries)
@@ -194,10 +202,6 @@ int tune::runBest(ArrayRef<StringRef> args) {
   if (summaries->empty())
     return fail(Exit::Failed, "'" + path + "' has no records of task '" +
                                   task.key + "' on chip '" + task.chip + "'");
-  if (json && tsv)
-    return fail(Exit::Usage, "--json and --tsv are two forms: leave one out");
-  if (tsv)
-    return printTsv(path, task);
   if (!json) {
     for (const Summary &summary : *summaries)
       print(summary);

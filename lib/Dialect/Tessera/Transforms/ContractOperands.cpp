@@ -37,6 +37,11 @@ ContractOperands::ContractOperands(ContractOp op, const MatrixForm &form,
     sizes.push_back(
         getValueOrCreateConstantIndexOp(builder, op.getLoc(), size));
   index.resize(sizes.size());
+  divisors = sizes;
+  if (form.k.size() > 1)
+    for (unsigned d : form.k)
+      if (getConstantIntValue(sizes[d]).value_or(0) == 0)
+        divisors[d] = math.max(sizes[d], math.constant(1));
   m = math.product(sizes, form.m);
   n = math.product(sizes, form.n);
   k = math.product(sizes, form.k);
@@ -217,15 +222,6 @@ bool ContractOperands::isQuotient(unsigned operand) {
          });
 }
 
-SmallVector<Value> ContractOperands::getDivisors() const {
-  SmallVector<Value> divisors(sizes);
-  if (form.k.size() > 1)
-    for (unsigned d : form.k)
-      if (getConstantIntValue(sizes[d]).value_or(0) == 0)
-        divisors[d] = math.max(sizes[d], math.constant(1));
-  return divisors;
-}
-
 Value ContractOperands::viewQuotient(unsigned operand, ArrayRef<unsigned> dims,
                                      Value k) {
   Value memory = getOperand(operand);
@@ -234,7 +230,7 @@ Value ContractOperands::viewQuotient(unsigned operand, ArrayRef<unsigned> dims,
       strides(type.getRank(), builder.getIndexAttr(1));
   SmallVector<int64_t> shape;
   SmallVector<Value> at(index);
-  math.delinearize(k, getDivisors(), form.k, at);
+  math.delinearize(k, divisors, form.k, at);
   for (auto [r, expr] : llvm::enumerate(op.getMap(operand).getResults())) {
     auto dim = dyn_cast<AffineDimExpr>(expr);
     if (dim && llvm::is_contained(dims, dim.getPosition())) {
@@ -400,7 +396,6 @@ void ContractOperands::buildGather(Region &region, unsigned side,
   }
   row = math.add(row, transposed ? j : i);
   col = math.add(col, transposed ? i : j);
-  SmallVector<Value> divisors = getDivisors();
   math.delinearize(row, divisors, form.getRows(side), at);
   math.delinearize(col, divisors, form.getCols(side), at);
 

@@ -120,7 +120,7 @@ private:
   /// The loops' sizes, to divide a place along several of them by. A sum over
   /// nothing has tiles all the same where they are asked for ahead: of its
   /// loops none counts as empty.
-  SmallVector<Value> getDivisors() const;
+  SmallVector<Value> divisors;
 
   SmallVector<Value> operands, sizes, index;
   Value m, n, k, numBatches, workspace, slice;

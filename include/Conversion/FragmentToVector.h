@@ -123,6 +123,13 @@ public:
   virtual Value emitShuffle(OpBuilder &builder, Location loc, Value value,
                             Value lane) const;
 
+  /// `width` elements of a tile that begins at `origin` for all threads (one: a
+  /// scalar), from row and column `place` on. All lie in the memory. Null
+  /// where the target has nothing better than a load from the sum of the two.
+  virtual Value emitTileRead(OpBuilder &builder, Location loc, Value memory,
+                             ValueRange origin, ValueRange place,
+                             int64_t width) const;
+
   /// `width` elements from `indices` on (one: a scalar) if `whole` (i1), else
   /// zeros without reading anything, by an instruction that needs no branch.
   /// Null where the target has none for this memory.

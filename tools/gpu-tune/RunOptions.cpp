@@ -242,9 +242,6 @@ bool tune::parseRunOptions(ArrayRef<StringRef> arguments, RunCommand command,
       if (info.target == kind && info.ordinal == wanted)
         found = &info;
     std::string own = found ? compiler::getChipFor(*found) : "";
-    // Of a device that describes itself, its own name holds everywhere.
-    if (found && compiler::findChip(compiler::getChipTarget(kind), found->chip))
-      own = found->chip;
     if (!found)
       options.noDevice = "no device " + kind.str() + ":" +
                          std::to_string(wanted) + " here" +

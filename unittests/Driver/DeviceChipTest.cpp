@@ -42,11 +42,17 @@ TEST(DeviceFeaturesTest, AreWhatADeviceReports) {
   EXPECT_EQ(get("opencl", pvc, "pvc"), pvc);
   // By which a chip of no name is known.
   EXPECT_EQ(get("opencl", "s8-w32768-t1024-f64", "s8-w32768-t1024-f64"), "");
-  const char *lavapipe = "s8-w32768-t1024-m8n8k8.f16.f16-m8n8k8.f32.f16-"
-                         "m8n8k8.u32.u8-m8n8k8.s32.s8";
+  const char *lavapipe = "s8-w32768-t1024-n16-n32-n64-m8n8k8.f16.f16-"
+                         "m8n8k8.f32.f16-m8n8k8.u32.u8-m8n8k8.s32.s8";
   EXPECT_EQ(get("vulkan", lavapipe, "lavapipe"), lavapipe);
   EXPECT_EQ(get("vulkan", lavapipe, lavapipe), "");
   EXPECT_EQ(get("vulkan", lavapipe, "lavapipe-simt"), lavapipe);
+}
+
+TEST(RunsOnTest, KeepsNansWhereTheDeviceDoes) {
+  const char *with = "s8-w32768-t1024-n32", *without = "s8-w32768-t1024";
+  EXPECT_TRUE(runsOn("vulkan", without, with, /*isCubin=*/false));
+  EXPECT_FALSE(runsOn("vulkan", with, without, /*isCubin=*/false));
 }
 
 TEST(DeviceFeaturesTest, AreNoneWhereTheChipSaysAll) {

@@ -101,11 +101,18 @@ TEST_F(ChipTest, FindsVulkanChipsByWhatTheyReport) {
                    ->findInstruction("coop.m8n8k8.bf16.bf16"));
   EXPECT_EQ(findChip("vulkan", chip->name), chip);
   // What has a name goes by it.
-  EXPECT_EQ(findChip("vulkan", "s8-w32768-t1024")->name, "lavapipe-simt");
+  EXPECT_EQ(findChip("vulkan", "s8-w32768-t1024-n16-n32-n64")->name,
+            "lavapipe-simt");
   EXPECT_EQ(findChip("vulkan", "s8-w32768-t1024")->workgroupMemoryBytes, 32768);
+  // The floats whose NaNs are kept.
+  EXPECT_EQ(findChip("vulkan", "lavapipe")->keptNans,
+            (llvm::SmallVector<unsigned, 3>{16, 32, 64}));
+  EXPECT_EQ(findChip("vulkan", "s8-w32768-t1024-n32")->keptNans,
+            (llvm::SmallVector<unsigned, 3>{32}));
+  EXPECT_TRUE(findChip("vulkan", "s8-w32768-t1024")->keptNans.empty());
   // In whatever order a driver lists its products.
   EXPECT_EQ(findChip("vulkan", "s8-w32768-t1024-m8n8k8.s32.s8-m8n8k8.f32.f16-"
-                               "m8n8k8.f16.f16-m8n8k8.u32.u8")
+                               "n64-n16-n32-m8n8k8.f16.f16-m8n8k8.u32.u8")
                 ->name,
             "lavapipe");
   for (const char *name : {"", "s8", "s8-w32768", "s12-w32768-t1024",

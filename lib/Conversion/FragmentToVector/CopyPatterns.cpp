@@ -236,6 +236,9 @@ private:
   /// Where a chunk is read.
   struct Origin {
     SmallVector<Value> indices;
+    /// Its row and column in the source's tile; none where that begins at no
+    /// one place.
+    SmallVector<Value, 2> place;
     /// How many of its elements there are (index); null: all.
     Value count;
     /// Whether all are (i1), where `count` is there.
@@ -266,6 +269,8 @@ private:
     Origin origin;
     llvm::append_range(origin.indices, op.getSourceIndices().drop_back(2));
     origin.indices.append({kept[0], kept[1]});
+    if (!op.getFromSwizzled() && op->hasAttr(getUniformAttrName()))
+      origin.place = {row, col};
     if (!sourceInside) {
       int64_t all = single ? 1 : width;
       origin.count = emitCountInBounds(builder, loc, source, place, all);
@@ -321,6 +326,10 @@ private:
   Value emitRead(OpBuilder &builder, const Origin &from, int64_t count) {
     auto type = VectorType::get(count, element);
     auto read = [&](OpBuilder &builder) -> Value {
+      if (!from.place.empty() && !from.count)
+        if (Value elements = target.emitTileRead(
+                builder, loc, source, op.getSourceIndices(), from.place, count))
+          return elements;
       if (count == 1)
         return memref::LoadOp::create(builder, loc, source, from.indices);
       return vector::LoadOp::create(builder, loc, type, source, from.indices,

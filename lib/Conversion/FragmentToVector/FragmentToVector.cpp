@@ -205,6 +205,11 @@ Value FragmentTarget::emitShuffle(OpBuilder &builder, Location loc, Value value,
       .getShuffleResult();
 }
 
+Value FragmentTarget::emitTileRead(OpBuilder &, Location, Value, ValueRange,
+                                   ValueRange, int64_t) const {
+  return {};
+}
+
 Value FragmentTarget::emitGuardedRead(OpBuilder &, Location, Value, ValueRange,
                                       int64_t, Value) const {
   return {};
@@ -313,10 +318,30 @@ template <typename CopyLike> static bool endsAtBytes(CopyLike op) {
          getKnownDivisor(op.getSourceIndices().back()) % 2 == 0;
 }
 
+/// Whether `value` is the same for all threads of a workgroup, as far as it is
+/// made of the workgroup's number, arguments, constants and steps of loops.
+static bool isUniform(Value value) {
+  if (auto argument = dyn_cast<BlockArgument>(value)) {
+    Operation *parent = argument.getOwner()->getParentOp();
+    if (isa<gpu::GPUFuncOp>(parent))
+      return argument.getOwner()->isEntryBlock();
+    auto loop = dyn_cast<scf::ForOp>(parent);
+    return loop && value == loop.getInductionVar() &&
+           isUniform(loop.getLowerBound()) && isUniform(loop.getStep());
+  }
+  Operation *op = value.getDefiningOp();
+  if (isa<gpu::BlockIdOp, gpu::GridDimOp, gpu::BlockDimOp>(op))
+    return true;
+  return isa_and_nonnull<arith::ArithDialect>(op->getDialect()) &&
+         op->getNumRegions() == 0 && llvm::all_of(op->getOperands(), isUniform);
+}
+
 /// What is known beside what the op promises: of source and target, and of the
 /// target alone.
-template <typename CopyLike> static void setAlignment(CopyLike op) {
+template <typename CopyLike> static void describeCopy(CopyLike op) {
   ValueRange from = op.getSourceIndices();
+  if (!op.isGather() && llvm::all_of(from, isUniform))
+    op->setAttr(getUniformAttrName(), UnitAttr::get(op.getContext()));
   if (op.isGather())
     from = op.getGather().front().getTerminator()->getOperands().drop_back();
   int64_t promised = op.getAlignment().value_or(0);
@@ -369,9 +394,9 @@ mlir::tessera::convertFragmentsToVectors(Operation *root,
                     builder.getI64IntegerAttr(getKnownTileAlignment(
                         broadcast.getSource(), broadcast.getIndex())));
     if (auto copy = dyn_cast<CopyOp>(op))
-      setAlignment(copy);
+      describeCopy(copy);
     if (auto copy = dyn_cast<AsyncCopyOp>(op))
-      setAlignment(copy);
+      describeCopy(copy);
   });
 
   TypeConverter converter;

@@ -26,6 +26,9 @@ public:
                      int64_t alignment) const override;
 
   /// BufferAccess.cpp
+  Value emitTileRead(OpBuilder &builder, Location loc, Value memory,
+                     ValueRange origin, ValueRange place,
+                     int64_t width) const override;
   Value emitGuardedRead(OpBuilder &builder, Location loc, Value memory,
                         ValueRange indices, int64_t width,
                         Value whole) const override;

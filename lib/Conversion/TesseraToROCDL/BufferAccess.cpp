@@ -9,6 +9,9 @@
 // Offsets are of 32 bits: only memory whose size is known, and small enough, is
 // such a buffer.
 //
+// Of a tile that all threads copy, each thread's offset stays the same from
+// step to step; where the tile begins is a scalar, which the instruction adds.
+//
 //===----------------------------------------------------------------------===//
 
 #include "AmdTarget.h"
@@ -58,6 +61,36 @@ static SmallVector<Value> emitIndices(OpBuilder &builder, Location loc,
     otherwise = 0;
   }
   return result;
+}
+
+Value AmdTarget::emitTileRead(OpBuilder &builder, Location loc, Value memory,
+                              ValueRange origin, ValueRange place,
+                              int64_t width) const {
+  auto type = cast<MemRefType>(memory.getType());
+  if (!isBuffer(type) || type.getRank() < 2)
+    return {};
+  auto narrow = [&](Value index) -> Value {
+    return arith::IndexCastOp::create(builder, loc, builder.getI32Type(),
+                                      index);
+  };
+  auto constant = [&](int64_t value) -> Value {
+    return arith::ConstantIntOp::create(builder, loc, value, 32);
+  };
+  auto [strides, offset] = type.getStridesAndOffset();
+  Value begin = constant(0);
+  for (auto [index, stride] : llvm::zip(origin, strides)) {
+    Value part =
+        arith::MulIOp::create(builder, loc, narrow(index), constant(stride));
+    begin = arith::AddIOp::create(builder, loc, begin, part);
+  }
+  SmallVector<Value> indices(type.getRank() - 2, constant(0));
+  for (Value index : place)
+    indices.push_back(narrow(index));
+  Type element = type.getElementType();
+  Type result = width == 1 ? element : Type(VectorType::get(width, element));
+  return amdgpu::RawBufferLoadOp::create(
+      builder, loc, result, memory, indices, /*boundsCheck=*/true,
+      /*indexOffset=*/IntegerAttr(), /*sgprOffset=*/begin);
 }
 
 Value AmdTarget::emitGuardedRead(OpBuilder &builder, Location loc, Value memory,

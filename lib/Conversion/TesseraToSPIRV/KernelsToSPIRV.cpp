@@ -77,6 +77,7 @@ static spirv::TargetEnvAttr getTargetEnv(MLIRContext *context,
         {C::Shader, C::StorageBuffer16BitAccess, C::StorageBuffer8BitAccess,
          C::UniformAndStorageBuffer8BitAccess, C::StoragePushConstant8,
          C::StoragePushConstant16, C::StorageUniform16,
+         C::SignedZeroInfNanPreserve,
          C::PhysicalStorageBufferAddresses, C::VulkanMemoryModel,
          C::VulkanMemoryModelDeviceScope});
     extensions.append({E::SPV_KHR_storage_buffer_storage_class,
@@ -336,6 +337,7 @@ struct ConvertKernelsToSPIRVPass
     separateContinues(result);
     if (!flavour.isKernel)
       keepArithmetic(result);
+    keepNans(result, **found);
     addInterfaces(result, flavour);
     if (failed(setRequirements(result, flavour)))
       return signalPassFailure();
@@ -535,6 +537,41 @@ struct ConvertKernelsToSPIRVPass
     });
   }
 
+  /// Whether `function` has arithmetic, comparisons or functions of floats of
+  /// so many bits; products of matrices are none of these.
+  static bool computesWith(spirv::FuncOp function, unsigned bits) {
+    return function
+        .walk([&](Operation *op) {
+          if (!isPure(op) ||
+              isa<spirv::BitcastOp, spirv::CompositeConstructOp,
+                  spirv::CompositeExtractOp, spirv::CompositeInsertOp>(op))
+            return WalkResult::advance();
+          bool found = llvm::any_of(op->getOperandTypes(), [&](Type type) {
+            Type element = getElementTypeOrSelf(type);
+            return isa<FloatType, VectorType>(type) &&
+                   isa<FloatType>(element) &&
+                   element.getIntOrFloatBitWidth() == bits;
+          });
+          return found ? WalkResult::interrupt() : WalkResult::advance();
+        })
+        .wasInterrupted();
+  }
+
+  /// Asks for NaNs, infinities and signed zeros of the floats that a kernel
+  /// computes with, where a device of `chip` can keep them: else its compiler
+  /// may take a comparison and a choice for a maximum that drops NaNs.
+  static void keepNans(spirv::ModuleOp module, const Chip &chip) {
+    OpBuilder b(module.getContext());
+    b.setInsertionPointToEnd(module.getBody());
+    for (auto function : llvm::to_vector(module.getOps<spirv::FuncOp>()))
+      for (unsigned bits : chip.keptNans)
+        if (!function.isExternal() && computesWith(function, bits))
+          spirv::ExecutionModeOp::create(
+              b, function.getLoc(), function,
+              spirv::ExecutionMode::SignedZeroInfNanPreserve,
+              {static_cast<int32_t>(bits)});
+  }
+
   LogicalResult convertBodies(spirv::ModuleOp module, spirv::TargetEnvAttr env,
                               const Flavour &flavour) {
     MLIRContext *context = &getContext();
@@ -664,6 +701,9 @@ struct ConvertKernelsToSPIRVPass
     module.walk([&](spirv::ExecutionModeOp mode) {
       if (mode.getExecutionMode() == spirv::ExecutionMode::SubgroupSize)
         capabilities.insert(C::SubgroupDispatch);
+      if (mode.getExecutionMode() ==
+          spirv::ExecutionMode::SignedZeroInfNanPreserve)
+        capabilities.insert(C::SignedZeroInfNanPreserve);
     });
     // Upstream says what arithmetic does not wrap, which takes SPIR-V 1.4 or
     // an extension that a driver may not have.

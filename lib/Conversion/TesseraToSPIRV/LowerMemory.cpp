@@ -982,6 +982,7 @@ struct LowerMemoryToSPIRVPass
       if (failed(MemoryLowering(kernel, **found).run()))
         return signalPassFailure();
       prefetchCopies(kernel);
+      orderLoads(kernel);
     }
   }
 };

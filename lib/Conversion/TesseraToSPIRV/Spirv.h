@@ -123,6 +123,10 @@ int64_t getScratchBytes(const Chip &chip);
 /// memory as pointers of SPIR-V, and barriers as gpu.barrier.
 void prefetchCopies(gpu::GPUFuncOp kernel);
 
+/// Loads each cooperative matrix of operand a right before its first product,
+/// behind those of b (OrderLoads.cpp). Expects memory as pointers of SPIR-V.
+void orderLoads(gpu::GPUFuncOp kernel);
+
 /// Divisions and remainders of indices and i64 become those of 32 bits for
 /// operands that have no more; for others they stay (NarrowDivisions.cpp).
 void narrowDivisions(gpu::GPUFuncOp kernel);

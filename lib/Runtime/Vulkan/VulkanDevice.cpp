@@ -181,12 +181,20 @@ static const char *getTypeName(VkComponentTypeKHR type) {
 
 /// What there is to know of the device for a compiler, as the compiler's table
 /// reads it: lanes of a subgroup, bytes of workgroup memory, threads of a
-/// workgroup, and the shapes and types of its matrix products.
+/// workgroup, the floats whose NaNs are kept, and the shapes and types of its
+/// matrix products.
 static std::string describeChip(const Abilities &abilities) {
   const VkPhysicalDeviceLimits &limits = abilities.properties.properties.limits;
   std::string text = format("s%u-w%u-t%u", abilities.properties11.subgroupSize,
                             limits.maxComputeSharedMemorySize,
                             limits.maxComputeWorkGroupInvocations);
+  const VkPhysicalDeviceVulkan12Properties &floats = abilities.properties12;
+  if (floats.shaderSignedZeroInfNanPreserveFloat16)
+    text += "-n16";
+  if (floats.shaderSignedZeroInfNanPreserveFloat32)
+    text += "-n32";
+  if (floats.shaderSignedZeroInfNanPreserveFloat64)
+    text += "-n64";
   for (const VkCooperativeMatrixPropertiesKHR &matrix : abilities.matrices) {
     const char *a = getTypeName(matrix.AType), *b = getTypeName(matrix.BType),
                *c = getTypeName(matrix.CType),

@@ -252,6 +252,10 @@ struct Chip {
   int64_t columnWordBytes = 0;
   /// The default schedule swizzles staged tiles instead of padding them.
   bool preferSwizzle = false;
+  /// Pipelined loops are unrolled by their stages, so that each access to a
+  /// staged tile has its slot in the instruction's constant offset rather than
+  /// in an address that is computed anew in each step.
+  bool unrollStages = false;
   /// The longest row, in elements, that the default schedule gives to one
   /// subgroup where an epilogue reduces along N. Code grows with it.
   int64_t maxRow = 256;
@@ -277,6 +281,11 @@ struct Chip {
   bool hasF64 = true;
   /// Adds f32, and f64, to memory atomically; else by comparing and exchanging.
   bool hasAtomicF32 = true, hasAtomicF64 = true;
+
+  /// The floats, by their bits, of which a kernel may ask that NaNs, infinities
+  /// and signed zeros be kept. Of others a compiler may take it that there are
+  /// none (Vulkan, "Precision and Operation of SPIR-V Instructions").
+  llvm::SmallVector<unsigned, 3> keptNans;
 
   /// Whether a subgroup is several lanes, which have numbers and exchange
   /// values; else it is one thread.

@@ -93,6 +93,10 @@ int64_t getFragmentGroup(Operation *op);
 /// a load or store, from the time when it can still be found.
 inline llvm::StringRef getAlignmentAttrName() { return "tessera.alignment"; }
 
+/// On a copy: its source begins at the same place for all threads of the
+/// workgroup, as far as the compiler sees.
+inline llvm::StringRef getUniformAttrName() { return "tessera.uniform"; }
+
 /// The discardable attribute of a `tessera.mma` whose operands of i4 were
 /// widened to i8, since no instruction takes them as they were.
 inline llvm::StringRef getWidenedAttrName() { return "tessera.widened"; }

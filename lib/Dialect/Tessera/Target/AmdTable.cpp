@@ -384,6 +384,7 @@ void mlir::tessera::addAmdChips(std::vector<Chip> &chips) {
     chip.matrixDefaults = {{128, 128}, {64, rdna ? 32 : 64}, 64, 2};
     chip.preferSwizzle = true;
     chip.columnWordBytes = 4;
+    chip.unrollStages = true;
     chip.scalarDefaults = {{64, 64}, {32, 32}, 64, 1};
     // By count, as on NVIDIA: half of the 32 waves of a compute unit.
     chip.batchDefaults = {/*subgroups=*/4, /*resident=*/16, /*perSubgroup=*/4,

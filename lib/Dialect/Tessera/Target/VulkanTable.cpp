@@ -9,11 +9,13 @@
 // made of these. It is described by a text that holds all of them, so that it
 // is the chip's name as well:
 //
-//     s32-w49152-t1024-m16n16k16.f32.f16-m16n8k16.f32.f16
+//     s32-w49152-t1024-n16-n32-m16n16k16.f32.f16-m16n8k16.f32.f16
 //
 // Lanes of a subgroup, bytes of workgroup memory and threads of a workgroup, at
-// most; then the products, accumulator first. Devices that are well known have
-// a short name for theirs, by which they can be compiled for anywhere.
+// most; then the floats of which it keeps NaNs where a kernel asks for it, by
+// their bits (shaderSignedZeroInfNanPreserveFloat32 and the like); then the
+// products, accumulator first. Devices that are well known have a short name
+// for theirs, by which they can be compiled for anywhere.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,12 +30,12 @@ using namespace mlir::tessera;
 
 static const ReportedProfile profiles[] = {
     // Mesa's lavapipe since 26.0, and before that: on the CPU, 8 lanes.
-    {"lavapipe", "s8-w32768-t1024-m8n8k8.f16.f16-m8n8k8.f32.f16-"
+    {"lavapipe", "s8-w32768-t1024-n16-n32-n64-m8n8k8.f16.f16-m8n8k8.f32.f16-"
                  "m8n8k8.u32.u8-m8n8k8.s32.s8"},
-    {"lavapipe-simt", "s8-w32768-t1024"},
+    {"lavapipe-simt", "s8-w32768-t1024-n16-n32-n64"},
     // H100 and H200.
     {"nvidia-hopper",
-     "s32-w49152-t1024-m16n16k16.f16.f16-m16n8k16.f16.f16-m16n8k8.f16.f16-"
+     "s32-w49152-t1024-n16-n32-n64-m16n16k16.f16.f16-m16n8k16.f16.f16-m16n8k8.f16.f16-"
      "m16n16k16.f32.f16-m16n8k16.f32.f16-m16n8k8.f32.f16-m16n16k16.f32.bf16-"
      "m16n16k32.u32.u8-m16n8k32.u32.u8-m16n16k32.s32.s8-m16n8k32.s32.s8"},
 };
@@ -161,7 +163,15 @@ mlir::tessera::parseReportedChip(llvm::StringRef target, llvm::StringRef name,
 
 static std::unique_ptr<Chip> parse(llvm::StringRef name,
                                    llvm::StringRef description) {
-  return parseReportedChip("vulkan", name, description);
+  std::unique_ptr<Chip> chip = parseReportedChip("vulkan", name, description);
+  if (!chip)
+    return nullptr;
+  llvm::SmallVector<llvm::StringRef> fields;
+  description.split(fields, '-');
+  for (unsigned bits : {16, 32, 64})
+    if (llvm::is_contained(fields, "n" + std::to_string(bits)))
+      chip->keptNans.push_back(bits);
+  return chip;
 }
 
 void mlir::tessera::addVulkanChips(std::vector<Chip> &chips) {

@@ -16,6 +16,10 @@
 // past the last step read nothing, since they are beyond the memory, or are not
 // looked at.
 //
+// For a chip with `unrollStages`, the loop has as many steps in its body as
+// there are slots, each with a slot of its own; the steps that are left over
+// stand behind it, in a loop where their number is not known.
+//
 //===----------------------------------------------------------------------===//
 
 #include "Dialect/Tessera/Transforms/BulkCopies.h"
@@ -50,9 +54,11 @@ struct StagedLoop {
 /// Pipelines one loop.
 class Pipeliner {
 public:
-  Pipeliner(const StagedLoop &staged, gpu::LaunchOp launch, int64_t stages)
+  Pipeliner(const StagedLoop &staged, gpu::LaunchOp launch, int64_t stages,
+            bool unroll)
       : loop(staged.loop), copies(staged.copies), end(staged.barrier),
-        launch(launch), stages(stages), builder(loop.getLoc(), loop) {}
+        launch(launch), stages(stages), unroll(unroll),
+        builder(loop.getLoc(), loop) {}
 
   void run();
 
@@ -60,20 +66,33 @@ private:
   Value constant(int64_t value) {
     return arith::ConstantIndexOp::create(builder, value);
   }
-  Value slotOf(Value step) {
-    return arith::RemUIOp::create(builder, step, constant(stages));
+  /// A step of the loop, and its slot where that is known.
+  struct Step {
+    Value number;
+    std::optional<int64_t> slot;
+  };
+  Step step(int64_t number) { return {constant(number), number % stages}; }
+  Step stepAfter(Step step, int64_t distance);
+  Value slotOf(Step step) {
+    return step.slot
+               ? constant(*step.slot)
+               : arith::RemUIOp::create(builder, step.number, constant(stages))
+                     .getResult();
   }
-  void startCopies(Value step, bool inBounds);
-  SmallVector<Value> compute(Value step, ValueRange carried);
-  SmallVector<Value>
-  forSteps(Value begin, Value end, ValueRange first,
-           function_ref<SmallVector<Value>(Value, ValueRange)> body);
+  void startCopies(Step step, bool inBounds);
+  SmallVector<Value> compute(Step step, ValueRange carried);
+  using Body = function_ref<SmallVector<Value>(Step, ValueRange)>;
+  SmallVector<Value> forEach(Value begin, Value end, int64_t stride,
+                             ValueRange first, Body body);
+  SmallVector<Value> forSteps(Value begin, Value end, ValueRange first,
+                              Body body);
 
   scf::ForOp loop;
   SmallVector<CopyOp> copies;
   gpu::BarrierOp end;
   gpu::LaunchOp launch;
   int64_t stages;
+  bool unroll;
   ImplicitLocOpBuilder builder;
   /// The memory of all stages, by that of one.
   DenseMap<Value, Value> buffers;
@@ -119,9 +138,18 @@ static std::optional<StagedLoop> matchLoop(scf::ForOp loop) {
   return staged;
 }
 
-void Pipeliner::startCopies(Value step, bool inBounds) {
+Pipeliner::Step Pipeliner::stepAfter(Step step, int64_t distance) {
+  if (distance == 0)
+    return step;
+  if (step.slot)
+    step.slot = (*step.slot + distance) % stages;
+  step.number = arith::AddIOp::create(builder, step.number, constant(distance));
+  return step;
+}
+
+void Pipeliner::startCopies(Step step, bool inBounds) {
   IRMapping mapping;
-  mapping.map(loop.getInductionVar(), step);
+  mapping.map(loop.getInductionVar(), step.number);
   for (Operation &op : loop.getBody()->without_terminator()) {
     if (&op == end.getOperation())
       break;
@@ -148,9 +176,9 @@ void Pipeliner::startCopies(Value step, bool inBounds) {
   }
 }
 
-SmallVector<Value> Pipeliner::compute(Value step, ValueRange carried) {
+SmallVector<Value> Pipeliner::compute(Step step, ValueRange carried) {
   IRMapping mapping;
-  mapping.map(loop.getInductionVar(), step);
+  mapping.map(loop.getInductionVar(), step.number);
   for (auto [argument, value] : llvm::zip(loop.getRegionIterArgs(), carried))
     mapping.map(argument, value);
   Value slot = slotOf(step);
@@ -179,10 +207,10 @@ SmallVector<Value> Pipeliner::compute(Value step, ValueRange carried) {
   return results;
 }
 
-SmallVector<Value>
-Pipeliner::forSteps(Value begin, Value end, ValueRange first,
-                    function_ref<SmallVector<Value>(Value, ValueRange)> body) {
-  auto steps = scf::ForOp::create(builder, begin, end, constant(1), first);
+/// A loop from `begin`, whose body is given a step of unknown slot.
+SmallVector<Value> Pipeliner::forEach(Value begin, Value end, int64_t stride,
+                                      ValueRange first, Body body) {
+  auto steps = scf::ForOp::create(builder, begin, end, constant(stride), first);
   steps->setDiscardableAttrs(loop->getDiscardableAttrDictionary());
   OpBuilder::InsertionGuard guard(builder);
   if (first.empty())
@@ -190,10 +218,44 @@ Pipeliner::forSteps(Value begin, Value end, ValueRange first,
   else
     builder.setInsertionPointToStart(steps.getBody());
   SmallVector<Value> next =
-      body(steps.getInductionVar(), steps.getRegionIterArgs());
+      body({steps.getInductionVar(), std::nullopt}, steps.getRegionIterArgs());
   if (!first.empty())
     scf::YieldOp::create(builder, next);
   return SmallVector<Value>(steps.getResults());
+}
+
+/// `body` for each step from `begin` to `end`: in a loop, which with `unroll`
+/// and a constant `begin` has a round of all slots in its body.
+SmallVector<Value> Pipeliner::forSteps(Value begin, Value end, ValueRange first,
+                                       Body body) {
+  std::optional<int64_t> from = getConstantIntValue(begin),
+                         to = getConstantIntValue(end);
+  if (!unroll || !from)
+    return forEach(begin, end, 1, first, body);
+  SmallVector<Value> carried(first);
+  // As many whole rounds as there are.
+  Value rest = begin;
+  if (!to) {
+    Value count = arith::SubIOp::create(builder, end, begin);
+    Value extra = arith::RemUIOp::create(builder, count, constant(stages));
+    rest = arith::SubIOp::create(builder, end, extra);
+  } else if (*to - *from >= 2 * stages) {
+    rest = constant(*to - (*to - *from) % stages);
+  }
+  if (rest != begin)
+    carried = forEach(begin, rest, stages, carried,
+                      [&](Step round, ValueRange values) {
+                        SmallVector<Value> next(values);
+                        round.slot = *from % stages;
+                        for (int64_t s = 0; s < stages; ++s)
+                          next = body(stepAfter(round, s), next);
+                        return next;
+                      });
+  if (!to)
+    return forEach(rest, end, 1, carried, body);
+  for (int64_t s = *getConstantIntValue(rest); s < *to; ++s)
+    carried = body(step(s), carried);
+  return carried;
 }
 
 void Pipeliner::run() {
@@ -213,19 +275,18 @@ void Pipeliner::run() {
   std::optional<int64_t> steps = getConstantIntValue(loop.getUpperBound());
   bool peel = steps && *steps >= stages;
   for (int64_t s = 0; s < stages - 1; ++s)
-    startCopies(constant(s), peel);
-  Value zero = constant(0), ahead = constant(stages - 1);
+    startCopies({constant(s), s}, peel);
+  Value zero = constant(0);
   Value lastCopied =
       peel ? constant(*steps - (stages - 1)) : loop.getUpperBound();
   SmallVector<Value> results = forSteps(
-      zero, lastCopied, loop.getInitArgs(),
-      [&](Value step, ValueRange carried) {
+      zero, lastCopied, loop.getInitArgs(), [&](Step step, ValueRange carried) {
         // All but the copies of the last stages - 2 steps are complete. After
         // the barrier, all are done with the slot that the next copies go to.
         WaitOp::create(builder, ValueRange(),
                        static_cast<int64_t>(copies.size()) * (stages - 2));
         gpu::BarrierOp::create(builder);
-        startCopies(arith::AddIOp::create(builder, step, ahead), peel);
+        startCopies(stepAfter(step, stages - 1), peel);
         return compute(step, carried);
       });
   // Copies of steps that there are not, are copies too.
@@ -234,7 +295,7 @@ void Pipeliner::run() {
     gpu::BarrierOp::create(builder);
     results = forSteps(
         lastCopied, loop.getUpperBound(), results,
-        [&](Value step, ValueRange carried) { return compute(step, carried); });
+        [&](Step step, ValueRange carried) { return compute(step, carried); });
   }
   loop.replaceAllUsesWith(results);
   loop.erase();
@@ -280,7 +341,8 @@ struct TesseraPipelineCopiesPass
           loops.push_back(*staged);
       });
       for (StagedLoop &staged : loops)
-        Pipeliner(staged, launch, schedule.getStages()).run();
+        Pipeliner(staged, launch, schedule.getStages(), (*found)->unrollStages)
+            .run();
       if (!loops.empty())
         dropUnusedMemory(launch);
     });

@@ -149,17 +149,37 @@ static bool runsOnHost(const std::string &host, const std::string &processor) {
   return host == processor;
 }
 
-/// The fields of what a device of SPIR-V reports; drivers list its products in
-/// any order.
-static std::vector<std::string> getSortedFields(const std::string &chip) {
+/// The fields of what a device of SPIR-V reports.
+static std::vector<std::string> getFields(const std::string &chip) {
   std::vector<std::string> fields;
   for (size_t at = 0; at <= chip.size();) {
     size_t end = std::min(chip.find('-', at), chip.size());
     fields.push_back(chip.substr(at, end - at));
     at = end + 1;
   }
-  std::sort(fields.begin(), fields.end());
   return fields;
+}
+
+/// How much of what a device of SPIR-V reports code for `chip` uses; 0 if the
+/// device has not all of it. Subgroups have the same lanes, workgroup memory
+/// and threads are no more, and the rest is among the device's, in any order.
+static int rateReported(const std::string &chip, const std::string &device) {
+  std::vector<std::string> code = getFields(chip), own = getFields(device);
+  if (chip == device)
+    return 1 + static_cast<int>(code.size());
+  if (code.size() < 3 || own.size() < 3 || code[0] != own[0])
+    return 0;
+  auto number = [](const std::string &field) {
+    return std::strtoull(field.c_str() + 1, nullptr, 10);
+  };
+  for (size_t i : {1, 2})
+    if (code[i].empty() || own[i].empty() || code[i][0] != own[i][0] ||
+        number(code[i]) > number(own[i]))
+      return 0;
+  for (size_t i = 3; i < code.size(); ++i)
+    if (std::find(own.begin() + 3, own.end(), code[i]) == own.end())
+      return 0;
+  return static_cast<int>(code.size());
 }
 
 /// How well code for `chip` fits a device of its target: 0 not at all, more is
@@ -186,10 +206,10 @@ static int rateFit(const ProgramVariant &variant, const DeviceInfo &device) {
                ? 1 + static_cast<int>(code->features.size())
                : 0;
   }
-  return getSortedFields(variant.chip) == getSortedFields(device.chip) ||
-                 (!device.family.empty() && variant.chip == device.family)
-             ? 1
-             : 0;
+  // A family's code uses what no field tells of.
+  return !device.family.empty() && variant.chip == device.family
+             ? std::numeric_limits<int>::max()
+             : rateReported(variant.chip, device.chip);
 }
 
 /// What the processor runs, as `ProgramVariant::host` has it.

@@ -176,21 +176,6 @@ static void placeVariables(llvm::Module &code) {
     }
 }
 
-/// In kernels of products, what a product waits for is to be under way early:
-/// by default LLVM's scheduler reads a fragment from workgroup memory right
-/// before its product, for the sake of registers that nobody else needs, and
-/// waits for each (docs/benchmarks/amd-static.md).
-static void scheduleProducts(llvm::Module &code) {
-  for (llvm::Function &callee : code) {
-    if (!callee.getName().starts_with("llvm.amdgcn.mfma") &&
-        !callee.getName().starts_with("llvm.amdgcn.wmma"))
-      continue;
-    for (llvm::User *user : callee.users())
-      if (auto *call = llvm::dyn_cast<llvm::CallInst>(user))
-        call->getFunction()->addFnAttr("amdgpu-sched-strategy", "max-ilp");
-  }
-}
-
 /// The kernels as `machine`'s optimized LLVM IR. Null on an error.
 static std::unique_ptr<llvm::Module> makeModule(ModuleOp module,
                                                 llvm::LLVMContext &context,
@@ -212,7 +197,6 @@ static std::unique_ptr<llvm::Module> makeModule(ModuleOp module,
     return nullptr;
   placeVariables(*code);
   relaxAtomics(*code);
-  scheduleProducts(*code);
   code->addModuleFlag(llvm::Module::Error, "amdhsa_code_object_version",
                       codeObjectVersion);
   optimize(*code, machine);

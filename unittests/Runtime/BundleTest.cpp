@@ -137,6 +137,25 @@ TEST(Bundle, ProductsOfADeviceHaveNoOrder) {
       std::string::npos);
 }
 
+TEST(Bundle, ADeviceMayHaveMoreThanTheCodeUses) {
+  Bundle bundle;
+  auto add = [&](const char *chip) {
+    bundle.variants.push_back(makeVariant("vulkan", chip, KernelImage::SPIRV));
+  };
+  add("s8-w32-t64");
+  add("s8-w32-t64-n32-m8n8k8.f32.f16");
+  add("s8-w32-t64-n32");
+  EXPECT_EQ(select(bundle, "vulkan", "s8-w64-t128-n16-n32-m8n8k8.f32.f16"),
+            "s8-w32-t64-n32-m8n8k8.f32.f16");
+  EXPECT_EQ(select(bundle, "vulkan", "s8-w32-t64-n16-n32"), "s8-w32-t64-n32");
+  EXPECT_EQ(select(bundle, "vulkan", "s8-w32-t64-m8n8k8.f32.f16"),
+            "s8-w32-t64");
+  // Less memory, fewer threads, other subgroups.
+  for (const char *chip : {"s8-w16-t64", "s8-w32-t32", "s16-w32-t64"})
+    EXPECT_NE(select(bundle, "vulkan", chip).find("no code"),
+              std::string::npos);
+}
+
 TEST(Bundle, CodeForAnotherProcessorIsRefused) {
   Bundle bundle;
   bundle.variants = {makeVariant("cuda", "sm_80", KernelImage::PTX)};

@@ -83,6 +83,28 @@ static void setWorkgroupSize(gpu::GPUFuncOp kernel, const Chip &chip) {
                       "1," + std::to_string(chip.maxThreads)));
 }
 
+/// Whether all that `kernel` copies ahead of its products lies in bounds, so
+/// that its loops hold little else.
+static bool hasLeanLoops(gpu::GPUFuncOp kernel) {
+  bool ahead = false;
+  WalkResult result = kernel.walk([&](AsyncCopyOp copy) {
+    ahead = true;
+    return copy.getInBounds() && !copy.isGather() ? WalkResult::advance()
+                                                  : WalkResult::interrupt();
+  });
+  return ahead && !result.wasInterrupted();
+}
+
+/// Has LLVM's scheduler look for what can run beside what, rather than for
+/// registers that nobody else needs: by default it reads a fragment from
+/// workgroup memory right before its product and waits for each
+/// (docs/benchmarks/amd-static.md). Elsewhere it would spill.
+static void scheduleForOperands(gpu::GPUFuncOp kernel) {
+  Builder builder(kernel.getContext());
+  kernel->setAttr("passthrough", builder.getArrayAttr(builder.getStrArrayAttr(
+                                     {"amdgpu-sched-strategy", "max-ilp"})));
+}
+
 namespace {
 
 struct ConvertTesseraToROCDLPass
@@ -91,7 +113,14 @@ struct ConvertTesseraToROCDLPass
   using ConvertTesseraToROCDLBase::ConvertTesseraToROCDLBase;
   void runOnOperation() override {
     FailureOr<const Chip *> found = getChip(getOperation(), "hip", chip);
-    if (failed(found) || failed(checkMath(getOperation())) ||
+    if (failed(found))
+      return signalPassFailure();
+    // The products of RDNA, with subgroups of 32, gain nothing.
+    if ((*found)->subgroupSize == 64)
+      for (auto kernel : getOperation().getOps<gpu::GPUFuncOp>())
+        if (hasLeanLoops(kernel))
+          scheduleForOperands(kernel);
+    if (failed(checkMath(getOperation())) ||
         failed(convertFragmentsToVectors(getOperation(), AmdTarget(**found))))
       return signalPassFailure();
     for (auto kernel : getOperation().getOps<gpu::GPUFuncOp>()) {

@@ -6,8 +6,8 @@ gpu.module @tiles {
   // Of f16, two rows. a is read along its rows and stays as it is.
   // CHECK-LABEL: gpu.func @halves(
   // CHECK-SAME:      %[[A:[^:]+]]: memref<64x32xf16>, %[[B:[^:]+]]: memref<32x64xf16>
-  // CHECK:         %[[R0:.+]] = vector.load %[[B]]{{.+}} : memref<32x64xf16>, vector<8xf16>
-  // CHECK:         %[[R1:.+]] = vector.load %[[B]]{{.+}} : memref<32x64xf16>, vector<8xf16>
+  // CHECK:         %[[R0:.+]] = amdgpu.raw_buffer_load {{.*}}%[[B]]{{.+}} : memref<32x64xf16>{{.*}} -> vector<8xf16>
+  // CHECK:         %[[R1:.+]] = amdgpu.raw_buffer_load {{.*}}%[[B]]{{.+}} : memref<32x64xf16>{{.*}} -> vector<8xf16>
   // CHECK:         %[[WORDS:.+]] = vector.shuffle %[[R0]], %[[R1]] [0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6, 14, 7, 15]
   // CHECK:         %[[TO:.+]] = memref.reinterpret_cast %{{.+}} to offset: [0], sizes: [2, 32, 64], strides: [1024, 32, 1]
   // CHECK:         %[[LOW:.+]] = vector.extract_strided_slice %[[WORDS]] {offsets = [0], sizes = [8]
@@ -39,7 +39,7 @@ gpu.module @tiles {
 
   // Of bytes, four rows; chunks are shorter, so that all threads have one.
   // CHECK-LABEL: gpu.func @bytes(
-  // CHECK-COUNT-4: vector.load {{.+}} : memref<32x64xi8>, vector<4xi8>
+  // CHECK-COUNT-4: amdgpu.raw_buffer_load {{.+}} : memref<32x64xi8>{{.*}} -> vector<4xi8>
   // CHECK:         %[[EVEN:.+]] = vector.shuffle {{.+}} [0, 4, 1, 5, 2, 6, 3, 7]
   // CHECK:         %[[ODD:.+]] = vector.shuffle {{.+}} [0, 4, 1, 5, 2, 6, 3, 7]
   // CHECK:         %[[WORDS:.+]] = vector.shuffle %[[EVEN]], %[[ODD]] [0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6, 14, 7, 15]

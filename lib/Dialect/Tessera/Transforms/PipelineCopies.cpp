@@ -18,7 +18,9 @@
 //
 // For a chip with `unrollStages`, the loop has as many steps in its body as
 // there are slots, each with a slot of its own; the steps that are left over
-// stand behind it, in a loop where their number is not known.
+// stand behind it. That is so where their number is known and all copies lie in
+// bounds and are of whole bytes: what else these take, in addresses, conditions
+// and shifts, would be there as often.
 //
 //===----------------------------------------------------------------------===//
 
@@ -224,37 +226,29 @@ SmallVector<Value> Pipeliner::forEach(Value begin, Value end, int64_t stride,
   return SmallVector<Value>(steps.getResults());
 }
 
-/// `body` for each step from `begin` to `end`: in a loop, which with `unroll`
-/// and a constant `begin` has a round of all slots in its body.
+/// `body` for each step from `begin` to `end`, in a loop; with `unroll`, which
+/// takes constants, one that has a round of all slots in its body.
 SmallVector<Value> Pipeliner::forSteps(Value begin, Value end, ValueRange first,
                                        Body body) {
-  std::optional<int64_t> from = getConstantIntValue(begin),
-                         to = getConstantIntValue(end);
-  if (!unroll || !from)
+  if (!unroll)
     return forEach(begin, end, 1, first, body);
+  int64_t from = *getConstantIntValue(begin), to = *getConstantIntValue(end);
   SmallVector<Value> carried(first);
   // As many whole rounds as there are.
-  Value rest = begin;
-  if (!to) {
-    Value count = arith::SubIOp::create(builder, end, begin);
-    Value extra = arith::RemUIOp::create(builder, count, constant(stages));
-    rest = arith::SubIOp::create(builder, end, extra);
-  } else if (*to - *from >= 2 * stages) {
-    rest = constant(*to - (*to - *from) % stages);
-  }
-  if (rest != begin)
-    carried = forEach(begin, rest, stages, carried,
+  if (to - from >= 2 * stages) {
+    int64_t rest = to - (to - from) % stages;
+    carried = forEach(begin, constant(rest), stages, carried,
                       [&](Step round, ValueRange values) {
                         SmallVector<Value> next(values);
-                        round.slot = *from % stages;
+                        round.slot = from % stages;
                         for (int64_t s = 0; s < stages; ++s)
                           next = body(stepAfter(round, s), next);
                         return next;
                       });
-  if (!to)
-    return forEach(rest, end, 1, carried, body);
-  for (int64_t s = *getConstantIntValue(rest); s < *to; ++s)
-    carried = body(step(s), carried);
+    from = rest;
+  }
+  for (; from < to; ++from)
+    carried = body(step(from), carried);
   return carried;
 }
 
@@ -274,6 +268,10 @@ void Pipeliner::run() {
 
   std::optional<int64_t> steps = getConstantIntValue(loop.getUpperBound());
   bool peel = steps && *steps >= stages;
+  unroll &= peel && llvm::all_of(copies, [](CopyOp copy) {
+              return copy.getInBounds() && !copy.isGather() &&
+                     !isPacked(copy.getSourceType().getElementType());
+            });
   for (int64_t s = 0; s < stages - 1; ++s)
     startCopies({constant(s), s}, peel);
   Value zero = constant(0);

@@ -11,6 +11,7 @@
 #include "Conversion/TensorMaps.h"
 #include "Dialect/Tessera/Target/Emulation.h"
 #include "Dialect/Tessera/Target/Nearest.h"
+#include "Dialect/Tessera/Transforms/BlockLoads.h"
 #include "Dialect/Tessera/Transforms/Passes.h"
 #include "Dialect/Tessera/Transforms/Schedule.h"
 #include "Dialect/Tessera/Transforms/TuningTask.h"
@@ -218,6 +219,18 @@ static void reportNearest(const Chip &chip, const ProductForm &form,
   report.nearestNeeds.push_back(std::move(shape));
 }
 
+/// Says how an operand comes: nothing where that is through workgroup memory, as
+/// with other chips, or no load.
+static std::string describeLoad(const Chip &chip, Value operand,
+                                StringRef name) {
+  auto load = operand.getDefiningOp<LoadOp>();
+  if (!load || isWorkgroupMemory(load.getMemRefType()))
+    return "";
+  std::string why = explainNoBlocks(chip, load);
+  return why.empty() ? (name + ": block loads").str()
+                     : (name + ": no block loads: " + why).str();
+}
+
 std::vector<ProductReport> mlir::tessera::collectProducts(ModuleOp module,
                                                           const Chip &chip) {
   std::vector<ProductReport> reports;
@@ -249,6 +262,11 @@ std::vector<ProductReport> mlir::tessera::collectProducts(ModuleOp module,
       report.rejected.push_back("i4 x i4: no instruction of " + chip.name +
                                 " takes these fragments, which were widened "
                                 "to i8 in registers");
+    if (chip.blockLoads && report.matrixUnit)
+      for (auto [operand, name] :
+           {std::pair(op.getA(), "a"), std::pair(op.getB(), "b")})
+        if (std::string text = describeLoad(chip, operand, name); !text.empty())
+          report.loads.push_back(std::move(text));
     report.rateType = row && row->tf32 ? "tf32" : spell(a.getElementType());
     reportNearest(chip,
                   {spell(a.getElementType()), spell(b.getElementType()),

@@ -219,18 +219,6 @@ static void reportNearest(const Chip &chip, const ProductForm &form,
   report.nearestNeeds.push_back(std::move(shape));
 }
 
-/// Says how an operand comes: nothing where that is through workgroup memory, as
-/// with other chips, or no load.
-static std::string describeLoad(const Chip &chip, Value operand,
-                                StringRef name) {
-  auto load = operand.getDefiningOp<LoadOp>();
-  if (!load || isWorkgroupMemory(load.getMemRefType()))
-    return "";
-  std::string why = explainNoBlocks(chip, load);
-  return why.empty() ? (name + ": block loads").str()
-                     : (name + ": no block loads: " + why).str();
-}
-
 std::vector<ProductReport> mlir::tessera::collectProducts(ModuleOp module,
                                                           const Chip &chip) {
   std::vector<ProductReport> reports;
@@ -265,8 +253,9 @@ std::vector<ProductReport> mlir::tessera::collectProducts(ModuleOp module,
     if (chip.blockLoads && report.matrixUnit)
       for (auto [operand, name] :
            {std::pair(op.getA(), "a"), std::pair(op.getB(), "b")})
-        if (std::string text = describeLoad(chip, operand, name); !text.empty())
-          report.loads.push_back(std::move(text));
+        if (auto load = operand.getDefiningOp<LoadOp>())
+          report.loads.push_back((name + Twine(": ") +
+                                  describeLoad(chip, load)).str());
     report.rateType = row && row->tf32 ? "tf32" : spell(a.getElementType());
     reportNearest(chip,
                   {spell(a.getElementType()), spell(b.getElementType()),

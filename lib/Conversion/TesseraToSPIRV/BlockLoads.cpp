@@ -248,7 +248,7 @@ void mlir::tessera::markBlockLoads(gpu::GPUFuncOp kernel, const Chip &chip) {
     if (!explainNoBlocks(chip, op).empty())
       return;
     op->setAttr(getBlockLoadAttrName(), builder.getUnitAttr());
-    arguments.insert(cast<BlockArgument>(findBuffer(op)).getArgNumber());
+    arguments.insert(cast<BlockArgument>(findBuffer(op.getMemory())).getArgNumber());
   });
   if (arguments.empty())
     return;

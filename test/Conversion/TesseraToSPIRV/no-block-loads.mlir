@@ -6,7 +6,10 @@
 //
 // Those of the default schedule go through workgroup memory.
 // RUN: gpu-runner %s --entry=staged --target=cpu:emulate=pvc --verify --explain | FileCheck %s --check-prefix=STAGED
-// STAGED-NOT: block loads
+// STAGED: in kernel staged_kernel
+// STAGED-NOT: product
+// STAGED: a: through workgroup memory, no block loads: its rows are 152 bytes apart, which is no multiple of 16
+// STAGED-NEXT: b: through workgroup memory{{$}}
 // STAGED: kernel staged_kernel: {{.*}}stages = 1
 //
 // Both kinds side by side, lane by lane.

@@ -18,10 +18,6 @@ namespace mlir::tessera {
 /// when a kernel is launched.
 std::string explainNoBlocks(const Chip &chip, MemRefType type);
 
-/// The value that the memory of `op` is a view of, by its type alone: its first
-/// element is where the type's offset says. Null where it is another's.
-Value findBuffer(LoadOp op);
-
 /// The same of `op`, in a kernel, whose fragment has been legalized.
 std::string explainNoBlocks(const Chip &chip, LoadOp op);
 
@@ -30,6 +26,14 @@ std::string explainNoBlocks(const Chip &chip, LoadOp op);
 std::string explainNoBlocks(ContractOp op, const MatrixForm &form,
                             unsigned side, const Chip &chip,
                             const MatrixInstruction &row);
+
+/// The value that `memory` is a view of, by its type alone: its first element is
+/// where the type's offset says.
+Value findBuffer(Value memory);
+
+/// How the fragment of `op`, which has been legalized, comes on a chip that has
+/// block loads: "block loads", or otherwise and why.
+std::string describeLoad(const Chip &chip, LoadOp op);
 
 /// The discardable attribute of a `tessera.load` that block loads do, from the
 /// time when that can still be found out.

@@ -59,37 +59,70 @@ std::string mlir::tessera::explainNoBlocks(const Chip &chip, MemRefType type) {
   return "";
 }
 
-Value mlir::tessera::findBuffer(LoadOp op) {
-  Value memory = op.getMemory();
-  while (Operation *view = memory.getDefiningOp()) {
-    if (!isa<memref::SubViewOp, memref::CastOp, memref::ExpandShapeOp,
-             memref::CollapseShapeOp, memref::TransposeOp,
-             memref::ReinterpretCastOp, memref::MemorySpaceCastOp>(view))
-      return {};
-    memory = view->getOperand(0);
-  }
+Value mlir::tessera::findBuffer(Value memory) {
+  while (isa_and_nonnull<memref::SubViewOp, memref::CastOp,
+                         memref::ExpandShapeOp, memref::CollapseShapeOp,
+                         memref::TransposeOp, memref::ReinterpretCastOp,
+                         memref::MemorySpaceCastOp>(memory.getDefiningOp()))
+    memory = memory.getDefiningOp()->getOperand(0);
   return memory;
 }
 
-std::string mlir::tessera::explainNoBlocks(const Chip &chip, LoadOp op) {
+/// Whether a block load gives the fragment of `op` what its instruction wants.
+static bool hasBlockLoad(const Chip &chip, LoadOp op) {
   FragmentType fragment = op.getResult().getType();
   const MatrixInstruction *row =
       fragment.getInstruction()
           ? chip.findInstruction(fragment.getInstruction().getValue())
           : nullptr;
-  if (!row || getFragmentGroup(op) != 1 ||
-      !findBlockLoad(chip, *row, fragment.getRole(), op.getTranspose()))
+  return row && getFragmentGroup(op) == 1 &&
+         findBlockLoad(chip, *row, fragment.getRole(), op.getTranspose());
+}
+
+/// Why the operand whose fragments `op` loads from workgroup memory could not
+/// have come by blocks, as far as its memory goes. Empty: it could have.
+static std::string explainStaging(const Chip &chip, LoadOp op) {
+  if (!hasBlockLoad(chip, op))
+    return "no block load brings it as it is stored";
+  std::string why;
+  Value buffer = findBuffer(op.getMemory());
+  auto look = [&](auto copy) {
+    if (findBuffer(copy.getTarget()) == buffer)
+      why = copy.isGather() ? "its elements are gathered"
+                            : explainNoBlocks(chip, copy.getSourceType());
+  };
+  op->getParentOfType<gpu::GPUFuncOp>().walk([&](Operation *other) {
+    if (auto copy = dyn_cast<CopyOp>(other))
+      look(copy);
+    else if (auto copy = dyn_cast<AsyncCopyOp>(other))
+      look(copy);
+  });
+  return why;
+}
+
+std::string mlir::tessera::describeLoad(const Chip &chip, LoadOp op) {
+  if (isWorkgroupMemory(op.getMemRefType())) {
+    std::string why = explainStaging(chip, op);
+    return "through workgroup memory" +
+           (why.empty() ? "" : ", no block loads: " + why);
+  }
+  std::string why = explainNoBlocks(chip, op);
+  return why.empty() ? "block loads" : "no block loads: " + why;
+}
+
+std::string mlir::tessera::explainNoBlocks(const Chip &chip, LoadOp op) {
+  if (!hasBlockLoad(chip, op))
     return op.getTranspose() ? "no block load turns it as it is wanted"
                              : "no block load brings it as it is wanted";
   if (isWorkgroupMemory(op.getMemRefType()))
     return "it is in workgroup memory";
-  auto buffer = dyn_cast_if_present<BlockArgument>(findBuffer(op));
+  auto buffer = dyn_cast<BlockArgument>(findBuffer(op.getMemory()));
   if (!buffer || !isa<gpu::GPUFuncOp>(buffer.getOwner()->getParentOp()))
     return "it is no view of an argument of the kernel";
   std::string why = explainNoBlocks(chip, op.getMemRefType());
   if (!why.empty())
     return why;
-  int64_t bytes = getElementBits(fragment.getElementType()) / 8;
+  int64_t bytes = getElementBits(op.getMemRefType().getElementType()) / 8;
   if (getKnownDivisor(op.getIndices().back()) * bytes %
       chip.blockLoads->columnAlignment)
     return "its first column is not known to begin at a multiple of " +

@@ -30,6 +30,8 @@ enum Opcode : uint32_t {
   Load = 6231,
   LoadTransform = 6232,
   LoadTranspose = 6233,
+  /// Without a destination.
+  Prefetch = 6234,
 };
 
 /// What the functions' names begin with; then the opcode and whatever makes
@@ -37,12 +39,14 @@ enum Opcode : uint32_t {
 constexpr llvm::StringLiteral functionPrefix = "__tessera_subgroup_blocks.";
 
 /// The function that stands for the instruction, from elements of so many bits
-/// to ones of so many.
+/// to ones of so many; 0: to none.
 inline std::string getFunctionName(Opcode opcode, unsigned sourceBits,
                                    unsigned targetBits) {
-  return (functionPrefix + llvm::Twine(static_cast<uint32_t>(opcode)) + ".i" +
-          llvm::Twine(sourceBits) + ".i" + llvm::Twine(targetBits))
-      .str();
+  std::string name =
+      (functionPrefix + llvm::Twine(static_cast<uint32_t>(opcode)) + ".i" +
+       llvm::Twine(sourceBits))
+          .str();
+  return targetBits ? name + ".i" + std::to_string(targetBits) : name;
 }
 
 } // namespace mlir::tessera::subgroup_blocks

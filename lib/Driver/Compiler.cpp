@@ -254,8 +254,8 @@ std::vector<ProductReport> mlir::tessera::collectProducts(ModuleOp module,
       for (auto [operand, name] :
            {std::pair(op.getA(), "a"), std::pair(op.getB(), "b")})
         if (auto load = operand.getDefiningOp<LoadOp>())
-          report.loads.push_back((name + Twine(": ") +
-                                  describeLoad(chip, load)).str());
+          report.loads.push_back(
+              (name + Twine(": ") + describeLoad(chip, load)).str());
     report.rateType = row && row->tf32 ? "tf32" : spell(a.getElementType());
     reportNearest(chip,
                   {spell(a.getElementType()), spell(b.getElementType()),

@@ -77,8 +77,8 @@ LoadedKernel SpirvDevice::describeKernel(void *loaded, void *,
 
 Status SpirvDevice::checkAlignment(const SpirvKernel &kernel,
                                    const LaunchRequest &request) const {
-  size_t count = std::min(kernel.parameters.size(),
-                          static_cast<size_t>(request.numArgs));
+  size_t count =
+      std::min(kernel.parameters.size(), static_cast<size_t>(request.numArgs));
   for (size_t i = 0; i < count; ++i) {
     const SpirvParameter &parameter = kernel.parameters[i];
     if (!parameter.isPointer || parameter.alignment <= 1)

@@ -59,9 +59,9 @@ void kernel_facts::writeFacts(spirv::ModuleOp module,
               function->getAttrOfType<IntegerAttr>(registersAttrName))
         appendSpirvInstruction(
             decorations, OpDecorateString, {all[2], DecorationUserSemantic},
-            "num-thread-per-eu " + std::to_string(usualThreads *
-                                                  usualRegisters /
-                                                  registers.getInt()));
+            "num-thread-per-eu " +
+                std::to_string(usualThreads * usualRegisters /
+                               registers.getInt()));
     } else if (opcode == OpFunctionParameter) {
       if (parameter < alignments.size() && alignments[parameter])
         appendSpirvInstruction(decorations, OpDecorate,
@@ -71,8 +71,7 @@ void kernel_facts::writeFacts(spirv::ModuleOp module,
     }
   });
   // Types and all that follows stand behind annotations.
-  SmallVector<uint32_t> result(words.begin(),
-                               words.begin() + spirvHeaderWords);
+  SmallVector<uint32_t> result(words.begin(), words.begin() + spirvHeaderWords);
   bool written = false;
   forEachSpirvInstruction(words, [&](uint32_t opcode, ArrayRef<uint32_t> all) {
     constexpr uint32_t firstType = 19, lastType = 39;

@@ -30,9 +30,8 @@ using namespace mlir::tessera;
 using namespace mlir::tessera::subgroup_matrix;
 
 static constexpr llvm::StringLiteral productExtension =
-                                         "SPV_INTEL_subgroup_matrix_multiply_"
-                                         "accumulate",
-                                     blocksExtension = "SPV_INTEL_2d_block_io";
+    "SPV_INTEL_subgroup_matrix_multiply_accumulate";
+static constexpr llvm::StringLiteral blocksExtension = "SPV_INTEL_2d_block_io";
 
 namespace {
 

@@ -618,8 +618,8 @@ TEST_F(FakeLevelZeroTest, RefusesUnalignedBuffers) {
   EXPECT_TRUE(launch(static_cast<char *>(buffer) + 128).ok());
   Status status = launch(static_cast<char *>(buffer) + 32);
   EXPECT_EQ(status.code(), StatusCode::InvalidArgument);
-  EXPECT_TRUE(contains(status.message(),
-                       "it is to begin at a multiple of 64 bytes"));
+  EXPECT_TRUE(
+      contains(status.message(), "it is to begin at a multiple of 64 bytes"));
   ASSERT_TRUE(device->synchronize().ok());
   EXPECT_EQ(fake->launches.size(), 2u);
   ASSERT_TRUE(device->free(buffer).ok());

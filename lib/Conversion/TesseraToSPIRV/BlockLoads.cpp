@@ -11,7 +11,9 @@
 //   its elements  a variable of the function, which the block is loaded to
 //   a tile        a vector that is read from the variable
 //
-// Intel's compiler keeps these variables in registers.
+// Intel's compiler keeps these variables in registers. In a loop the blocks of
+// a later turn are prefetched: each subgroup asks for its own, and what another
+// has asked for is there already.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,8 +25,10 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/SPIRV/IR/SPIRVOps.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
 using namespace mlir::tessera;
@@ -34,9 +38,12 @@ namespace {
 /// The blocks of one fragment.
 class BlockLoader {
 public:
-  BlockLoader(OpBuilder &builder, const SpirvTarget &target, LoadOp op,
-              const TileLayout &layout, const BlockLoad &block);
+  /// Of the fragment of `op`, or of one at other `indices`.
+  BlockLoader(OpBuilder &builder, const Chip &chip, LoadOp op,
+              ValueRange indices, const TileLayout &layout,
+              const BlockLoad &block);
   SmallVector<Value> emit();
+  void emitPrefetch();
 
 private:
   Value constant(int64_t value) {
@@ -47,6 +54,12 @@ private:
   /// A block of `stack` by `count` tiles, of which the first is tile (row,
   /// col); sets these.
   void emitBlock(int64_t row, int64_t col, MutableArrayRef<Value> tiles);
+  /// What the instructions of the block whose first tile is tile (row, col)
+  /// take alike.
+  SmallVector<Value> emitOperands(int64_t row, int64_t col);
+  void emitCall(subgroup_blocks::Opcode opcode, unsigned targetBits,
+                ValueRange operands);
+  void forEachBlock(llvm::function_ref<void(int64_t row, int64_t col)> visit);
   /// The tile's vector, from element `first` of the variable on.
   Value readTile(Value variable, int64_t first);
   Value emitVariable();
@@ -55,6 +68,7 @@ private:
   Location loc;
   IndexMath math;
   LoadOp op;
+  SmallVector<Value> indices;
   const TileLayout &layout;
   const BlockLoad &block;
   MemRefType memory;
@@ -73,17 +87,17 @@ private:
 
 } // namespace
 
-BlockLoader::BlockLoader(OpBuilder &builder, const SpirvTarget &target,
-                         LoadOp op, const TileLayout &layout,
+BlockLoader::BlockLoader(OpBuilder &builder, const Chip &chip, LoadOp op,
+                         ValueRange indices, const TileLayout &layout,
                          const BlockLoad &block)
     : builder(builder), loc(op.getLoc()), math(builder, loc), op(op),
-      layout(layout), block(block), memory(op.getMemRefType()),
+      indices(indices), layout(layout), block(block),
+      memory(op.getMemRefType()),
       bytes(getElementBits(memory.getElementType()) / 8),
-      pitchMultiple(target.chip.blockLoads->pitchMultiple) {
+      pitchMultiple(chip.blockLoads->pitchMultiple) {
   bool isRows = block.kind == BlockLoad::Kind::Rows;
   rawBytes =
-      isRows ? std::max(bytes, bytes * block.width / target.chip.subgroupSize)
-             : 4;
+      isRows ? std::max(bytes, bytes * block.width / chip.subgroupSize) : 4;
   raw = builder.getIntegerType(static_cast<unsigned>(8 * rawBytes));
   rawCount = layout.map.getNumRegisters() * bytes / rawBytes;
   // Below each other in memory.
@@ -97,9 +111,9 @@ BlockLoader::BlockLoader(OpBuilder &builder, const SpirvTarget &target,
     count *= 2;
 
   SmallVector<Value> inputs{op.getMemory()};
-  llvm::append_range(inputs, op.getIndices().drop_back(2));
+  llvm::append_range(inputs, indices.drop_back(2));
   inputs.append({math.constant(0), math.constant(0)});
-  auto storage = target.getFlavour().global;
+  auto storage = getFlavour(chip.target)->global;
   base = UnrealizedConversionCastOp::create(
              builder, loc,
              TypeRange{spirv::PointerType::get(
@@ -148,17 +162,14 @@ Value BlockLoader::readTile(Value variable, int64_t first) {
   return vector::BitCastOp::create(builder, loc, layout.vectorType, value);
 }
 
-void BlockLoader::emitBlock(int64_t row, int64_t col,
-                            MutableArrayRef<Value> tiles) {
-  namespace blocks = subgroup_blocks;
-  bool transposed = op.getTranspose();
+SmallVector<Value> BlockLoader::emitOperands(int64_t row, int64_t col) {
   std::array<int64_t, 2> first{row * layout.getExtent(0),
                                col * layout.getExtent(1)};
-  if (transposed)
+  if (op.getTranspose())
     std::swap(first[0], first[1]);
-  size_t rank = op.getIndices().size();
-  Value y = math.add(op.getIndices()[rank - 2], first[0]),
-        x = math.add(op.getIndices()[rank - 1], first[1]);
+  size_t rank = indices.size();
+  Value y = math.add(indices[rank - 2], first[0]),
+        x = math.add(indices[rank - 1], first[1]);
   Type word = builder.getI32Type();
   x = arith::IndexCastOp::create(builder, loc, word, x);
   y = arith::IndexCastOp::create(builder, loc, word, y);
@@ -170,7 +181,37 @@ void BlockLoader::emitBlock(int64_t row, int64_t col,
                                      32));
   Value coordinate = spirv::CompositeConstructOp::create(
       builder, loc, VectorType::get(2, word), ValueRange{x, y});
+  auto [strides, offset] = memory.getStridesAndOffset();
+  int64_t rows = memory.getShape().end()[-2],
+          width = memory.getShape().back() * bytes;
+  // Of a single row nothing depends on it, and it may be anything.
+  int64_t pitch =
+      rows == 1 ? static_cast<int64_t>(llvm::alignTo(width, pitchMultiple))
+                : strides.end()[-2] * bytes;
+  return {constant(block.elementBytes),
+          constant(block.width),
+          constant(block.height * stack),
+          constant(count),
+          base,
+          constant(width),
+          constant(rows),
+          constant(pitch),
+          coordinate};
+}
 
+void BlockLoader::emitCall(subgroup_blocks::Opcode opcode, unsigned targetBits,
+                           ValueRange operands) {
+  std::string name = subgroup_blocks::getFunctionName(
+      opcode, static_cast<unsigned>(8 * block.elementBytes), targetBits);
+  FlatSymbolRefAttr function = getImportedFunction(
+      builder, loc, name, builder.getFunctionType(TypeRange(operands), {}));
+  spirv::FunctionCallOp::create(builder, loc, /*returnType=*/Type(), function,
+                                operands);
+}
+
+void BlockLoader::emitBlock(int64_t row, int64_t col,
+                            MutableArrayRef<Value> tiles) {
+  SmallVector<Value> operands = emitOperands(row, col);
   Value variable = emitVariable();
   Value target = spirv::AccessChainOp::create(builder, loc, variable,
                                               ValueRange{constant(0)});
@@ -181,34 +222,13 @@ void BlockLoader::emitBlock(int64_t row, int64_t col,
                                             spirv::StorageClass::Function);
   if (target.getType() != targetType)
     target = spirv::BitcastOp::create(builder, loc, targetType, target);
-  auto [strides, offset] = memory.getStridesAndOffset();
-  int64_t rows = memory.getShape().end()[-2],
-          width = memory.getShape().back() * bytes;
-  // Of a single row nothing depends on it, and it may be anything.
-  int64_t pitch =
-      rows == 1 ? static_cast<int64_t>(llvm::alignTo(width, pitchMultiple))
-                : strides.end()[-2] * bytes;
-  SmallVector<Value> operands{constant(block.elementBytes),
-                              constant(block.width),
-                              constant(block.height * stack),
-                              constant(count),
-                              base,
-                              constant(width),
-                              constant(rows),
-                              constant(pitch),
-                              coordinate,
-                              target};
-  blocks::Opcode opcode = isRows ? blocks::Load
-                          : block.kind == BlockLoad::Kind::Packed
-                              ? blocks::LoadTransform
-                              : blocks::LoadTranspose;
-  FlatSymbolRefAttr function = getImportedFunction(
-      builder, loc,
-      blocks::getFunctionName(
-          opcode, static_cast<unsigned>(8 * block.elementBytes), targetBits),
-      builder.getFunctionType(TypeRange(ValueRange(operands)), {}));
-  spirv::FunctionCallOp::create(builder, loc, /*returnType=*/Type(), function,
-                                operands);
+  operands.push_back(target);
+  emitCall(isRows ? subgroup_blocks::Load
+           : block.kind == BlockLoad::Kind::Packed
+               ? subgroup_blocks::LoadTransform
+               : subgroup_blocks::LoadTranspose,
+           targetBits, operands);
+  bool transposed = op.getTranspose();
   for (int64_t c = 0; c < count; ++c)
     for (int64_t s = 0; s < stack; ++s) {
       int64_t i = row + (transposed ? c : s), j = col + (transposed ? s : c);
@@ -217,15 +237,34 @@ void BlockLoader::emitBlock(int64_t row, int64_t col,
     }
 }
 
-SmallVector<Value> BlockLoader::emit() {
-  SmallVector<Value> tiles(layout.getNumTiles());
+void BlockLoader::forEachBlock(
+    llvm::function_ref<void(int64_t row, int64_t col)> visit) {
   bool transposed = op.getTranspose();
   int64_t rowStep = transposed ? count : stack,
           colStep = transposed ? stack : count;
   for (int64_t i = 0; i < layout.tiles[0]; i += rowStep)
     for (int64_t j = 0; j < layout.tiles[1]; j += colStep)
-      emitBlock(i, j, tiles);
+      visit(i, j);
+}
+
+SmallVector<Value> BlockLoader::emit() {
+  SmallVector<Value> tiles(layout.getNumTiles());
+  forEachBlock([&](int64_t row, int64_t col) { emitBlock(row, col, tiles); });
   return tiles;
+}
+
+void BlockLoader::emitPrefetch() {
+  forEachBlock([&](int64_t row, int64_t col) {
+    emitCall(subgroup_blocks::Prefetch, /*targetBits=*/0,
+             emitOperands(row, col));
+  });
+}
+
+/// The block of `op`, which block loads do.
+static BlockLoad getBlock(const Chip &chip, const TileLayout &layout,
+                          LoadOp op) {
+  return *findBlockLoad(chip, *layout.instruction,
+                        op.getResult().getType().getRole(), op.getTranspose());
 }
 
 SmallVector<Value>
@@ -233,10 +272,60 @@ SpirvTarget::emitFragmentLoad(OpBuilder &builder, LoadOp op,
                               const TileLayout &layout) const {
   if (!op->hasAttr(getBlockLoadAttrName()))
     return {};
-  std::optional<BlockLoad> block =
-      findBlockLoad(chip, *layout.instruction,
-                    op.getResult().getType().getRole(), op.getTranspose());
-  return BlockLoader(builder, *this, op, layout, *block).emit();
+  BlockLoad block = getBlock(chip, layout, op);
+  return BlockLoader(builder, chip, op, op.getIndices(), layout, block).emit();
+}
+
+/// `value` as it is where what `map` has stands for others: copies of what
+/// depends on these in `loop`. Null where other than arithmetic is in between.
+static Value emitWith(OpBuilder &builder, Value value, scf::ForOp loop,
+                      IRMapping &map) {
+  if (Value known = map.lookupOrNull(value))
+    return known;
+  Operation *op = value.getDefiningOp();
+  if (!loop->isAncestor(value.getParentRegion()->getParentOp()))
+    return value;
+  if (!op || op->getNumRegions() || op->getNumResults() != 1 ||
+      !isa<arith::ArithDialect>(op->getDialect()))
+    return {};
+  bool isSame = true;
+  for (Value operand : op->getOperands()) {
+    Value other = emitWith(builder, operand, loop, map);
+    if (!other)
+      return {};
+    isSame &= other == operand;
+    map.map(operand, other);
+  }
+  return isSame ? value : builder.clone(*op, map)->getResult(0);
+}
+
+/// Prefetches what `op` will load some turns of its loop later.
+static void emitPrefetch(LoadOp op, const Chip &chip) {
+  int64_t turns = chip.blockLoads->prefetchTurns;
+  auto loop = dyn_cast<scf::ForOp>(op->getParentOp());
+  if (turns == 0 || !loop)
+    return;
+  if (std::optional<APInt> count = loop.getStaticTripCount();
+      count && count->sle(turns))
+    return;
+  OpBuilder builder(op);
+  Location loc = op.getLoc();
+  IndexMath math(builder, loc);
+  IRMapping map;
+  map.map(loop.getInductionVar(),
+          math.add(loop.getInductionVar(), math.mul(loop.getStep(), turns)));
+  SmallVector<Value> indices;
+  for (Value index : op.getIndices()) {
+    Value later = emitWith(builder, index, loop, map);
+    if (!later)
+      return;
+    indices.push_back(later);
+  }
+  if (llvm::equal(indices, op.getIndices()))
+    return;
+  TileLayout layout = *getTileLayout(chip, op.getResult().getType());
+  BlockLoad block = getBlock(chip, layout, op);
+  BlockLoader(builder, chip, op, indices, layout, block).emitPrefetch();
 }
 
 void mlir::tessera::markBlockLoads(gpu::GPUFuncOp kernel, const Chip &chip) {
@@ -244,14 +333,17 @@ void mlir::tessera::markBlockLoads(gpu::GPUFuncOp kernel, const Chip &chip) {
     return;
   Builder builder(kernel.getContext());
   llvm::SmallSetVector<unsigned, 4> arguments;
+  SmallVector<LoadOp> loads;
   kernel.walk([&](LoadOp op) {
     if (!explainNoBlocks(chip, op).empty())
       return;
     op->setAttr(getBlockLoadAttrName(), builder.getUnitAttr());
-    arguments.insert(cast<BlockArgument>(findBuffer(op.getMemory())).getArgNumber());
+    loads.push_back(op);
+    arguments.insert(
+        cast<BlockArgument>(findBuffer(op.getMemory())).getArgNumber());
   });
-  if (arguments.empty())
-    return;
+  for (LoadOp op : loads)
+    emitPrefetch(op, chip);
   for (unsigned argument : arguments)
     kernel.setArgAttr(argument, argumentAlignmentAttrName,
                       builder.getI32IntegerAttr(

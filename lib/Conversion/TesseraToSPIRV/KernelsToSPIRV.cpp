@@ -463,12 +463,13 @@ struct ConvertKernelsToSPIRVPass
     SmallVector<int64_t> ofParameters;
     for (Value field : fields) {
       Operation *cast = field.getDefiningOp();
-      auto place =
-          cast ? cast->getAttrOfType<IntegerAttr>(fieldAttrName) : IntegerAttr();
+      auto place = cast ? cast->getAttrOfType<IntegerAttr>(fieldAttrName)
+                        : IntegerAttr();
       ofParameters.push_back(place ? alignments.lookup(place.getInt()) : 0);
     }
-    function->setAttr(kernel_facts::alignmentsAttrName,
-                      DenseI64ArrayAttr::get(kernel.getContext(), ofParameters));
+    function->setAttr(
+        kernel_facts::alignmentsAttrName,
+        DenseI64ArrayAttr::get(kernel.getContext(), ofParameters));
   }
 
   /// What the kernel reads of a launch's arguments, in their order: stand-ins
@@ -595,7 +596,8 @@ struct ConvertKernelsToSPIRVPass
 
   /// From SPIR-V 1.4 on, an entry point lists all variables that it uses;
   /// before, which is what OpenCL takes, those of its inputs.
-  /// Whether a kernel asks for registers, which SPIR-V 1.4 has a decoration for.
+  /// Whether a kernel asks for registers, which SPIR-V 1.4 has a decoration
+  /// for.
   static bool hasRequest(spirv::ModuleOp module) {
     return llvm::any_of(
         module.getOps<spirv::FuncOp>(), [](spirv::FuncOp function) {

@@ -37,8 +37,8 @@ static int64_t countLive(const Liveness &liveness, Operation *op,
   // What loops around it leave alone, and is used behind them.
   for (Operation *parent = op->getParentOp();
        parent && !isa<gpu::GPUFuncOp>(parent); parent = parent->getParentOp())
-    for (Value value : liveness.getLiveness(parent->getBlock())
-                           ->currentlyLiveValues(parent))
+    for (Value value :
+         liveness.getLiveness(parent->getBlock())->currentlyLiveValues(parent))
       if (value.getDefiningOp() != parent &&
           !llvm::is_contained(parent->getOperands(), value) &&
           llvm::none_of(value.getUsers(), [&](Operation *user) {
@@ -60,9 +60,8 @@ void mlir::tessera::requestRegisters(gpu::GPUFuncOp kernel, const Chip &chip) {
     return;
   Liveness liveness(kernel);
   int64_t most = 0;
-  kernel.walk([&](MmaOp op) {
-    most = std::max(most, countLive(liveness, op, chip));
-  });
+  kernel.walk(
+      [&](MmaOp op) { most = std::max(most, countLive(liveness, op, chip)); });
   // A quarter of the registers is for addresses.
   if (most > chip.registersPerThread / 4 * 3)
     kernel->setAttr(kernel_facts::registersAttrName,

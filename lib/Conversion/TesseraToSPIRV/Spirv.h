@@ -108,8 +108,9 @@ Value emitDpas(OpBuilder &builder, Location loc, const MatrixInstruction &row,
 FlatSymbolRefAttr getImportedFunction(OpBuilder &builder, Location loc,
                                       StringRef name, FunctionType type);
 
-/// Marks the loads that block loads of `chip` do, and says of each kernel what
-/// they ask of its arguments (BlockLoads.cpp).
+/// Marks the loads that block loads of `chip` do, prefetches what those of a
+/// loop will bring, and says what they ask of the kernel's arguments
+/// (BlockLoads.cpp).
 void markBlockLoads(gpu::GPUFuncOp kernel, const Chip &chip);
 
 /// Has a kernel that keeps more in registers than a thread of `chip` has, by

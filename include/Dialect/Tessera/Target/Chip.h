@@ -178,6 +178,9 @@ struct BlockLoads {
   /// What is a multiple of this: from a row to the next one.
   int64_t pitchMultiple;
   int64_t mostRows;
+  /// Turns of a loop that a block is prefetched before it is loaded. 0: it is
+  /// not.
+  int64_t prefetchTurns;
 };
 
 /// What the default schedule expects of a chip, as measured. Times in

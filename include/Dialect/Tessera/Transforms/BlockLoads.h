@@ -27,8 +27,8 @@ std::string explainNoBlocks(ContractOp op, const MatrixForm &form,
                             unsigned side, const Chip &chip,
                             const MatrixInstruction &row);
 
-/// The value that `memory` is a view of, by its type alone: its first element is
-/// where the type's offset says.
+/// The value that `memory` is a view of, by its type alone: its first element
+/// is where the type's offset says.
 Value findBuffer(Value memory);
 
 /// How the fragment of `op`, which has been legalized, comes on a chip that has

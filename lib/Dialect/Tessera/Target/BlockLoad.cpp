@@ -30,6 +30,8 @@
 
 #include "Dialect/Tessera/Target/BlockLoad.h"
 
+#include "llvm/ADT/StringSwitch.h"
+
 using namespace mlir::tessera;
 
 /// Bytes of an element by the spelling of its type; 0: shares one.

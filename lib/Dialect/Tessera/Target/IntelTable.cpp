@@ -152,7 +152,8 @@ void mlir::tessera::addIntelMatrixUnit(Chip &chip) {
                                  /*mostWidth=*/int64_t(1) << 24,
                                  /*widthMultiple=*/4,
                                  /*pitchMultiple=*/16,
-                                 /*mostRows=*/int64_t(1) << 24};
+                                 /*mostRows=*/int64_t(1) << 24,
+                                 /*prefetchTurns=*/2};
     // 32x64 accumulators take 128 registers, the operands of 64 bytes of K 96.
     chip.blockDefaults = ScheduleDefaults{{256, 256}, {32, 64}, 64, 0};
   }

@@ -21,8 +21,8 @@ std::string mlir::tessera::explainNoBlocks(const Chip &chip, MemRefType type) {
   if (bits % 8)
     return "elements share bytes";
   SmallVector<int64_t> strides;
-  if (type.getRank() < 2 ||
-      failed(type.getStridesAndOffset(strides, offset)) || strides.back() != 1)
+  if (type.getRank() < 2 || failed(type.getStridesAndOffset(strides, offset)) ||
+      strides.back() != 1)
     return "elements of a row do not follow each other";
   if (llvm::any_of(type.getShape().take_back(2), ShapedType::isDynamic))
     return "its extents are not known";
@@ -60,10 +60,11 @@ std::string mlir::tessera::explainNoBlocks(const Chip &chip, MemRefType type) {
 }
 
 Value mlir::tessera::findBuffer(Value memory) {
-  while (isa_and_nonnull<memref::SubViewOp, memref::CastOp,
-                         memref::ExpandShapeOp, memref::CollapseShapeOp,
-                         memref::TransposeOp, memref::ReinterpretCastOp,
-                         memref::MemorySpaceCastOp>(memory.getDefiningOp()))
+  while (
+      isa_and_nonnull<memref::SubViewOp, memref::CastOp, memref::ExpandShapeOp,
+                      memref::CollapseShapeOp, memref::TransposeOp,
+                      memref::ReinterpretCastOp, memref::MemorySpaceCastOp>(
+          memory.getDefiningOp()))
     memory = memory.getDefiningOp()->getOperand(0);
   return memory;
 }
@@ -169,10 +170,9 @@ static MemRefType getMatrixType(ContractOp op, const MatrixForm &form,
     shape.push_back(extent);
     steps.push_back(stride);
   }
-  return MemRefType::get(
-      shape, type.getElementType(),
-      StridedLayoutAttr::get(op.getContext(), offset, steps),
-      type.getMemorySpace());
+  return MemRefType::get(shape, type.getElementType(),
+                         StridedLayoutAttr::get(op.getContext(), offset, steps),
+                         type.getMemorySpace());
 }
 
 std::string mlir::tessera::explainNoBlocks(ContractOp op,

@@ -1,7 +1,7 @@
 // Block loads of Intel's matrix operands (SPV_INTEL_2d_block_io). In the dialect
 // one is a call of an imported function, whose name holds the opcode that it
 // becomes: 6231 loads rows, 6232 packs what they have below each other, 6233
-// turns them.
+// turns them, and 6234 prefetches.
 //
 // RUN: gpu-runner %s --entry=half --target=opencl:pvc --emit=spirv-asm --allow-tf32 -o %t.pvc
 // RUN: FileCheck %s --check-prefix=DECLARED --input-file=%t.pvc
@@ -42,12 +42,35 @@
 // HALF-DAG: spirv.Variable : !spirv.ptr<!spirv.array<32 x i16>, Function>
 // HALF-DAG: spirv.Variable : !spirv.ptr<!spirv.array<32 x i32>, Function>
 // HALF-NOT: spirv.Load "CrossWorkgroup"
-// Two blocks of 16 columns: 16 rows of a, 32 of b.
-// HALF: spirv.FunctionCall @__tessera_subgroup_blocks.6231.i16.i16(%[[TWO]], %[[SIXTEEN]], %[[SIXTEEN]], %[[TWO]], %{{[^,]*}}, %[[WIDTH]], %[[HEIGHT]], %[[WIDTH]], %{{[^,]*}}, %{{[^,]*}})
-// HALF: spirv.Load "Function" %{{.*}} ["Aligned", 2] : vector<8xi16>
-// HALF: spirv.FunctionCall @__tessera_subgroup_blocks.6232.i16.i32(%[[TWO]], %[[SIXTEEN]], %[[THIRTYTWO]], %[[TWO]], %{{[^,]*}}, %[[N]], %[[K]], %[[N]], %{{[^,]*}}, %{{[^,]*}})
-// HALF: spirv.Load "Function" %{{.*}} ["Aligned", 4] : vector<8xi32>
-// HALF: spirv.FunctionCall @__tessera_subgroup_matrix.3072.dpas.m8n16k16.f32.f16
+// What the turn after next will load, 64 columns further, is prefetched.
+// HALF: %[[LATER:.*]] = spirv.IAdd %[[TURN:.*]], %{{cst2_i64.*}} : i64
+// HALF: %[[LATERK:.*]] = spirv.IMul %[[LATER]], %{{cst32_i64.*}} : i64
+// HALF: %[[LATERX:.*]] = spirv.SConvert %[[LATERK]] : i64 to i32
+// HALF: %[[COORDINATE:.*]] = spirv.CompositeConstruct %[[LATERX]], %[[Y:.*]] : (i32, i32) -> vector<2xi32>
+// HALF: spirv.FunctionCall @__tessera_subgroup_blocks.6234.i16(%[[TWO]], %[[SIXTEEN]], %[[SIXTEEN]], %[[TWO]], %[[A:.*]], %[[WIDTH]], %[[HEIGHT]], %[[WIDTH]], %[[COORDINATE]])
+// Two blocks of 16 columns: 16 rows of a, 32 of b. Blocks follow each other, and
+// in a block tiles do.
+// HALF: %[[COORDINATE:.*]] = spirv.CompositeConstruct %[[X:.*]], %[[Y]] : (i32, i32) -> vector<2xi32>
+// HALF: spirv.FunctionCall @__tessera_subgroup_blocks.6231.i16.i16(%[[TWO]], %[[SIXTEEN]], %[[SIXTEEN]], %[[TWO]], %[[A]], %[[WIDTH]], %[[HEIGHT]], %[[WIDTH]], %[[COORDINATE]], %{{[^,]*}})
+// HALF-NEXT: %[[A00:.*]] = spirv.Load "Function" %{{.*}} ["Aligned", 2] : vector<8xi16>
+// HALF-NEXT: %[[A10:.*]] = spirv.Load "Function" %{{.*}} ["Aligned", 2] : vector<8xi16>
+// HALF-NEXT: %[[A01:.*]] = spirv.Load "Function" %{{.*}} ["Aligned", 2] : vector<8xi16>
+// HALF-NEXT: %[[A11:.*]] = spirv.Load "Function" %{{.*}} ["Aligned", 2] : vector<8xi16>
+// HALF: spirv.FunctionCall @__tessera_subgroup_blocks.6234.i16(%[[TWO]], %[[SIXTEEN]], %[[THIRTYTWO]], %[[TWO]], %[[B:.*]], %[[N]], %[[K]], %[[N]], %{{[^,]*}})
+// HALF: %[[COORDINATE:.*]] = spirv.CompositeConstruct %{{.*}}, %[[X]] : (i32, i32) -> vector<2xi32>
+// HALF: spirv.FunctionCall @__tessera_subgroup_blocks.6232.i16.i32(%[[TWO]], %[[SIXTEEN]], %[[THIRTYTWO]], %[[TWO]], %[[B]], %[[N]], %[[K]], %[[N]], %[[COORDINATE]], %{{[^,]*}})
+// HALF-NEXT: %[[B00:.*]] = spirv.Load "Function" %{{.*}} ["Aligned", 4] : vector<8xi32>
+// HALF-NEXT: %[[B10:.*]] = spirv.Load "Function" %{{.*}} ["Aligned", 4] : vector<8xi32>
+// HALF-NEXT: %[[B01:.*]] = spirv.Load "Function" %{{.*}} ["Aligned", 4] : vector<8xi32>
+// HALF-NEXT: %[[B11:.*]] = spirv.Load "Function" %{{.*}} ["Aligned", 4] : vector<8xi32>
+// HALF: %[[C00:.*]] = spirv.FunctionCall @__tessera_subgroup_matrix.3072.dpas.m8n16k16.f32.f16(%[[SIXTEEN]], %[[A00]], %[[B00]], %{{.*}})
+// HALF: %[[C01:.*]] = spirv.FunctionCall @__tessera_subgroup_matrix.3072.dpas.m8n16k16.f32.f16(%[[SIXTEEN]], %[[A00]], %[[B01]], %{{.*}})
+// HALF: %[[C10:.*]] = spirv.FunctionCall @__tessera_subgroup_matrix.3072.dpas.m8n16k16.f32.f16(%[[SIXTEEN]], %[[A10]], %[[B00]], %{{.*}})
+// HALF: %[[C11:.*]] = spirv.FunctionCall @__tessera_subgroup_matrix.3072.dpas.m8n16k16.f32.f16(%[[SIXTEEN]], %[[A10]], %[[B01]], %{{.*}})
+// HALF: spirv.FunctionCall @__tessera_subgroup_matrix.3072.dpas.m8n16k16.f32.f16(%[[SIXTEEN]], %[[A01]], %[[B10]], %[[C00]])
+// HALF: spirv.FunctionCall @__tessera_subgroup_matrix.3072.dpas.m8n16k16.f32.f16(%[[SIXTEEN]], %[[A01]], %[[B11]], %[[C01]])
+// HALF: spirv.FunctionCall @__tessera_subgroup_matrix.3072.dpas.m8n16k16.f32.f16(%[[SIXTEEN]], %[[A11]], %[[B10]], %[[C10]])
+// HALF: spirv.FunctionCall @__tessera_subgroup_matrix.3072.dpas.m8n16k16.f32.f16(%[[SIXTEEN]], %[[A11]], %[[B11]], %[[C11]])
 func.func @half(%a: tensor<100x72xf16>, %b: tensor<72x136xf16>) -> tensor<100x136xf32> {
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<100x136xf32>

@@ -24,7 +24,10 @@ for line in max(parts, key=lambda part: sum("dpas" in line for line in part)):
     if kind.startswith("send"):
         # The disassembler says in a note what a message is.
         note = re.search(r"// .*?((load|store)\w*\.[\w.]+)", line)
-        kind = note.group(1) if note else kind
+        if note:
+            # What is loaded to nowhere is prefetched.
+            isPrefetch = "load" in note.group(2) and words[2] == "null"
+            kind = "prefetch" if isPrefetch else note.group(1)
     elif not kind.startswith("dpas"):
         kind = "others"
     counts[kind] += 1

@@ -54,12 +54,16 @@ private:
   /// A block of `stack` by `count` tiles, of which the first is tile (row,
   /// col); sets these.
   void emitBlock(int64_t row, int64_t col, MutableArrayRef<Value> tiles);
-  /// What the instructions of the block whose first tile is tile (row, col)
-  /// take alike.
-  SmallVector<Value> emitOperands(int64_t row, int64_t col);
-  void emitCall(subgroup_blocks::Opcode opcode, unsigned targetBits,
-                ValueRange operands);
-  void forEachBlock(llvm::function_ref<void(int64_t row, int64_t col)> visit);
+  /// What instructions take alike for blocks of such elements, of which the
+  /// first one is `first` rows and elements of the memory behind the
+  /// fragment's.
+  SmallVector<Value> emitOperands(std::array<int64_t, 2> first,
+                                  int64_t elementBytes, int64_t width,
+                                  int64_t height, int64_t count);
+  void emitCall(subgroup_blocks::Opcode opcode, int64_t elementBytes,
+                unsigned targetBits, ValueRange operands);
+  /// The matrix's first element, as one of so many bytes.
+  Value emitBase(int64_t elementBytes);
   /// The tile's vector, from element `first` of the variable on.
   Value readTile(Value variable, int64_t first);
   Value emitVariable();
@@ -67,6 +71,7 @@ private:
   OpBuilder &builder;
   Location loc;
   IndexMath math;
+  const Flavour &flavour;
   LoadOp op;
   SmallVector<Value> indices;
   const TileLayout &layout;
@@ -81,8 +86,6 @@ private:
   int64_t rawCount;
   /// Tiles of a block, below each other and side by side.
   int64_t stack = 1, count = 1;
-  /// The matrix's first element, as the instruction's elements.
-  Value base;
 };
 
 } // namespace
@@ -90,9 +93,9 @@ private:
 BlockLoader::BlockLoader(OpBuilder &builder, const Chip &chip, LoadOp op,
                          ValueRange indices, const TileLayout &layout,
                          const BlockLoad &block)
-    : builder(builder), loc(op.getLoc()), math(builder, loc), op(op),
-      indices(indices), layout(layout), block(block),
-      memory(op.getMemRefType()),
+    : builder(builder), loc(op.getLoc()), math(builder, loc),
+      flavour(*getFlavour(chip.target)), op(op), indices(indices),
+      layout(layout), block(block), memory(op.getMemRefType()),
       bytes(getElementBits(memory.getElementType()) / 8),
       pitchMultiple(chip.blockLoads->pitchMultiple) {
   bool isRows = block.kind == BlockLoad::Kind::Rows;
@@ -109,22 +112,25 @@ BlockLoader::BlockLoader(OpBuilder &builder, const Chip &chip, LoadOp op,
     stack *= 2;
   while (count * 2 <= block.mostCount && tileCols % (count * 2) == 0)
     count *= 2;
+}
 
+Value BlockLoader::emitBase(int64_t elementBytes) {
   SmallVector<Value> inputs{op.getMemory()};
-  llvm::append_range(inputs, indices.drop_back(2));
+  llvm::append_range(inputs, ArrayRef(indices).drop_back(2));
   inputs.append({math.constant(0), math.constant(0)});
-  auto storage = getFlavour(chip.target)->global;
-  base = UnrealizedConversionCastOp::create(
-             builder, loc,
-             TypeRange{spirv::PointerType::get(
-                 getStorageType(memory.getElementType()), storage)},
-             inputs)
-             .getResult(0);
-  auto elements = spirv::PointerType::get(
-      builder.getIntegerType(static_cast<unsigned>(8 * block.elementBytes)),
-      storage);
-  if (base.getType() != elements)
-    base = spirv::BitcastOp::create(builder, loc, elements, base);
+  auto getType = [&](Type element) {
+    return spirv::PointerType::get(element, flavour.global);
+  };
+  Value base =
+      UnrealizedConversionCastOp::create(
+          builder, loc,
+          TypeRange{getType(getStorageType(memory.getElementType()))}, inputs)
+          .getResult(0);
+  Type elements =
+      getType(builder.getIntegerType(static_cast<unsigned>(8 * elementBytes)));
+  return base.getType() == elements
+             ? base
+             : spirv::BitcastOp::create(builder, loc, elements, base);
 }
 
 Value BlockLoader::emitVariable() {
@@ -162,11 +168,10 @@ Value BlockLoader::readTile(Value variable, int64_t first) {
   return vector::BitCastOp::create(builder, loc, layout.vectorType, value);
 }
 
-SmallVector<Value> BlockLoader::emitOperands(int64_t row, int64_t col) {
-  std::array<int64_t, 2> first{row * layout.getExtent(0),
-                               col * layout.getExtent(1)};
-  if (op.getTranspose())
-    std::swap(first[0], first[1]);
+SmallVector<Value> BlockLoader::emitOperands(std::array<int64_t, 2> first,
+                                             int64_t elementBytes,
+                                             int64_t width, int64_t height,
+                                             int64_t count) {
   size_t rank = indices.size();
   Value y = math.add(indices[rank - 2], first[0]),
         x = math.add(indices[rank - 1], first[1]);
@@ -174,35 +179,28 @@ SmallVector<Value> BlockLoader::emitOperands(int64_t row, int64_t col) {
   x = arith::IndexCastOp::create(builder, loc, word, x);
   y = arith::IndexCastOp::create(builder, loc, word, y);
   // Columns count the instruction's elements.
-  if (block.elementBytes > bytes)
+  if (elementBytes > bytes)
     x = arith::DivUIOp::create(
         builder, loc, x,
-        arith::ConstantIntOp::create(builder, loc, block.elementBytes / bytes,
-                                     32));
+        arith::ConstantIntOp::create(builder, loc, elementBytes / bytes, 32));
   Value coordinate = spirv::CompositeConstructOp::create(
       builder, loc, VectorType::get(2, word), ValueRange{x, y});
   auto [strides, offset] = memory.getStridesAndOffset();
   int64_t rows = memory.getShape().end()[-2],
-          width = memory.getShape().back() * bytes;
+          rowBytes = memory.getShape().back() * bytes;
   // Of a single row nothing depends on it, and it may be anything.
   int64_t pitch =
-      rows == 1 ? static_cast<int64_t>(llvm::alignTo(width, pitchMultiple))
+      rows == 1 ? static_cast<int64_t>(llvm::alignTo(rowBytes, pitchMultiple))
                 : strides.end()[-2] * bytes;
-  return {constant(block.elementBytes),
-          constant(block.width),
-          constant(block.height * stack),
-          constant(count),
-          base,
-          constant(width),
-          constant(rows),
-          constant(pitch),
-          coordinate};
+  return {constant(elementBytes), constant(width),        constant(height),
+          constant(count),        emitBase(elementBytes), constant(rowBytes),
+          constant(rows),         constant(pitch),        coordinate};
 }
 
-void BlockLoader::emitCall(subgroup_blocks::Opcode opcode, unsigned targetBits,
-                           ValueRange operands) {
+void BlockLoader::emitCall(subgroup_blocks::Opcode opcode, int64_t elementBytes,
+                           unsigned targetBits, ValueRange operands) {
   std::string name = subgroup_blocks::getFunctionName(
-      opcode, static_cast<unsigned>(8 * block.elementBytes), targetBits);
+      opcode, static_cast<unsigned>(8 * elementBytes), targetBits);
   FlatSymbolRefAttr function = getImportedFunction(
       builder, loc, name, builder.getFunctionType(TypeRange(operands), {}));
   spirv::FunctionCallOp::create(builder, loc, /*returnType=*/Type(), function,
@@ -211,7 +209,13 @@ void BlockLoader::emitCall(subgroup_blocks::Opcode opcode, unsigned targetBits,
 
 void BlockLoader::emitBlock(int64_t row, int64_t col,
                             MutableArrayRef<Value> tiles) {
-  SmallVector<Value> operands = emitOperands(row, col);
+  bool transposed = op.getTranspose();
+  std::array<int64_t, 2> first{row * layout.getExtent(0),
+                               col * layout.getExtent(1)};
+  if (transposed)
+    std::swap(first[0], first[1]);
+  SmallVector<Value> operands = emitOperands(
+      first, block.elementBytes, block.width, block.height * stack, count);
   Value variable = emitVariable();
   Value target = spirv::AccessChainOp::create(builder, loc, variable,
                                               ValueRange{constant(0)});
@@ -227,8 +231,7 @@ void BlockLoader::emitBlock(int64_t row, int64_t col,
            : block.kind == BlockLoad::Kind::Packed
                ? subgroup_blocks::LoadTransform
                : subgroup_blocks::LoadTranspose,
-           targetBits, operands);
-  bool transposed = op.getTranspose();
+           block.elementBytes, targetBits, operands);
   for (int64_t c = 0; c < count; ++c)
     for (int64_t s = 0; s < stack; ++s) {
       int64_t i = row + (transposed ? c : s), j = col + (transposed ? s : c);
@@ -237,27 +240,35 @@ void BlockLoader::emitBlock(int64_t row, int64_t col,
     }
 }
 
-void BlockLoader::forEachBlock(
-    llvm::function_ref<void(int64_t row, int64_t col)> visit) {
+SmallVector<Value> BlockLoader::emit() {
+  SmallVector<Value> tiles(layout.getNumTiles());
   bool transposed = op.getTranspose();
   int64_t rowStep = transposed ? count : stack,
           colStep = transposed ? stack : count;
   for (int64_t i = 0; i < layout.tiles[0]; i += rowStep)
     for (int64_t j = 0; j < layout.tiles[1]; j += colStep)
-      visit(i, j);
-}
-
-SmallVector<Value> BlockLoader::emit() {
-  SmallVector<Value> tiles(layout.getNumTiles());
-  forEachBlock([&](int64_t row, int64_t col) { emitBlock(row, col, tiles); });
+      emitBlock(i, j, tiles);
   return tiles;
 }
 
 void BlockLoader::emitPrefetch() {
-  forEachBlock([&](int64_t row, int64_t col) {
-    emitCall(subgroup_blocks::Prefetch, /*targetBits=*/0,
-             emitOperands(row, col));
-  });
+  // Of all types there are blocks of 32 bytes, two side by side, and of up to
+  // 32 rows ("cl_intel_subgroup_2d_block_io", section 5.2.X).
+  constexpr int64_t most = 32;
+  std::array<int64_t, 2> shape{layout.tiles[0] * layout.getExtent(0),
+                               layout.tiles[1] * layout.getExtent(1)};
+  if (op.getTranspose())
+    std::swap(shape[0], shape[1]);
+  int64_t width = most / bytes;
+  for (int64_t row = 0; row < shape[0]; row += most)
+    for (int64_t col = 0; col < shape[1]; col += 2 * width) {
+      auto height = static_cast<int64_t>(llvm::PowerOf2Ceil(
+          static_cast<uint64_t>(std::min(most, shape[0] - row))));
+      SmallVector<Value> operands =
+          emitOperands({row, col}, bytes, width, height,
+                       /*count=*/shape[1] - col > width ? 2 : 1);
+      emitCall(subgroup_blocks::Prefetch, bytes, /*targetBits=*/0, operands);
+    }
 }
 
 /// The block of `op`, which block loads do.

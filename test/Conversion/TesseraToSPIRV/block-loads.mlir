@@ -31,6 +31,7 @@
 // Both buffers begin at a multiple of 64 bytes. Rows of a are 144 bytes long,
 // and there are 100: no test for the edges of either.
 // HALF-LABEL: spirv.func @half_kernel
+// HALF-NOT: tessera.registers
 // HALF-SAME: tessera.parameter_alignments = array<i64: 64, 64, 0>
 // HALF-DAG: %[[TWO:.*]] = spirv.Constant 2 : i32
 // HALF-DAG: %[[SIXTEEN:.*]] = spirv.Constant 16 : i32
@@ -123,7 +124,11 @@ func.func @single(%a: tensor<100x36xf32>, %b: tensor<36x68xf32>) -> tensor<100x6
 }
 
 // Each matrix begins where it should, by its number.
+// What it keeps takes more than three quarters of 128 registers: 32x64 sums
+// alone are as many. The decoration for that is one of SPIR-V 1.4.
+// BATCH: requires #spirv.vce<v1.4
 // BATCH-LABEL: spirv.func @batch_kernel
+// BATCH-SAME: tessera.registers = 256
 // BATCH-DAG: %[[ELEMENTS:.*]] = spirv.Constant 4096 : i64
 // BATCH: %[[FIRST:.*]] = spirv.IMul %{{.*}}, %[[ELEMENTS]] : i64
 // BATCH: %[[OFFSET:.*]] = spirv.IMul %[[FIRST]], %{{cst2_i64.*}} : i64

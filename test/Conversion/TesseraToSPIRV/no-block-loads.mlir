@@ -81,6 +81,16 @@ func.func @apart(%a: memref<3x5x72xf16>, %b: memref<3x72x80xf16, strided<[5770, 
   return
 }
 
+// CHECK: in kernel far_kernel
+// CHECK-NOT: product
+// CHECK: a: no block loads: its rows are 33554432 bytes apart, more than 16777216
+// CHECK-NEXT: b: no block loads: it begins 16 bytes behind its buffer's first one, which is no multiple of 64
+func.func @far(%a: memref<5x64xf16, strided<[16777216, 1]>>, %b: memref<64x80xf16, strided<[80, 1], offset: 8>>, %c: memref<5x80xf32>) {
+  linalg.matmul {tessera.schedule = #tessera.schedule<workgroup = [8, 16], subgroup = [8, 16], k = 16, kFragment = 16, stages = 0>}
+      ins(%a, %b : memref<5x64xf16, strided<[16777216, 1]>>, memref<64x80xf16, strided<[80, 1], offset: 8>>) outs(%c : memref<5x80xf32>)
+  return
+}
+
 // The default schedule: a product of which one operand cannot come so.
 func.func @staged(%a: tensor<64x76xf16>, %b: tensor<76x64xf16>) -> tensor<64x64xf32> {
   %zero = arith.constant 0.0 : f32

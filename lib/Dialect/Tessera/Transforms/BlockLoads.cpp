@@ -44,10 +44,17 @@ std::string mlir::tessera::explainNoBlocks(const Chip &chip, MemRefType type) {
     return "its rows have " + text(width) + " bytes, and block loads read " +
            text(limits.leastWidth) + " to " + text(limits.mostWidth) +
            ", a multiple of " + text(limits.widthMultiple);
-  if (pitch < width || pitch % limits.pitchMultiple)
+  if (pitch < width)
+    return "its rows are " + text(width) + " bytes long, and " + text(pitch) +
+           " apart";
+  if (pitch % limits.pitchMultiple)
     return "its rows are " + text(pitch) +
            " bytes apart, which is no multiple of " +
            text(limits.pitchMultiple);
+  // No document says how far they may be: hardly farther than they are long.
+  if (pitch > limits.mostWidth)
+    return "its rows are " + text(pitch) + " bytes apart, more than " +
+           text(limits.mostWidth);
   if (offset * bytes % limits.alignment)
     return "it begins " + text(offset * bytes) +
            " bytes behind its buffer's first one, which is no multiple of " +

@@ -98,6 +98,12 @@ public:
                                   const TileLayout &layout, Value row,
                                   Value col) const;
 
+  /// The tiles of a whole fragment, where instructions of several tiles bring
+  /// them, whatever lies outside of the memory as zeros. Empty where there are
+  /// none.
+  virtual SmallVector<Value> emitFragmentLoad(OpBuilder &builder, LoadOp op,
+                                              const TileLayout &layout) const;
+
   /// A tile's load by an instruction of its own (ldmatrix), or null. `indices`
   /// are the tile's place in the memory, not swizzled; `alignment` is what
   /// every row of the tile is known to have.

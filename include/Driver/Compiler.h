@@ -109,6 +109,9 @@ struct ProductReport {
   /// "file:line:column" of the product.
   std::string location;
   std::vector<std::string> rejected;
+  /// How its operands come, where the chip has block loads: "a: block loads",
+  /// or why it has none for one that comes straight from memory.
+  std::vector<std::string> loads;
   /// The type that its rate goes by, as `findRoof` takes it: "f16", "tf32".
   std::string rateType;
   /// A better instruction ("the matrix unit" where plain threads compute), and

@@ -45,9 +45,9 @@ inline std::string getFunctionName(StringRef instruction, uint32_t operands) {
   return (functionPrefix + llvm::Twine(operands) + "." + instruction).str();
 }
 
-/// Makes instructions of the calls in a serialized module, drops the functions,
-/// and declares the capability and the extension. Nothing changes where there
-/// are no such calls.
+/// Makes instructions of the calls in a serialized module, those of block loads
+/// (SubgroupBlocks.h) as well, drops the functions, and declares capabilities
+/// and extensions. Nothing changes where there are no such calls.
 void useInstructions(SmallVectorImpl<uint32_t> &words);
 
 } // namespace mlir::tessera::subgroup_matrix

@@ -11,6 +11,7 @@
 #include "Conversion/TensorMaps.h"
 #include "Dialect/Tessera/Target/Emulation.h"
 #include "Dialect/Tessera/Target/Nearest.h"
+#include "Dialect/Tessera/Transforms/BlockLoads.h"
 #include "Dialect/Tessera/Transforms/Passes.h"
 #include "Dialect/Tessera/Transforms/Schedule.h"
 #include "Dialect/Tessera/Transforms/TuningTask.h"
@@ -249,6 +250,12 @@ std::vector<ProductReport> mlir::tessera::collectProducts(ModuleOp module,
       report.rejected.push_back("i4 x i4: no instruction of " + chip.name +
                                 " takes these fragments, which were widened "
                                 "to i8 in registers");
+    if (chip.blockLoads && report.matrixUnit)
+      for (auto [operand, name] :
+           {std::pair(op.getA(), "a"), std::pair(op.getB(), "b")})
+        if (auto load = operand.getDefiningOp<LoadOp>())
+          report.loads.push_back(
+              (name + Twine(": ") + describeLoad(chip, load)).str());
     report.rateType = row && row->tf32 ? "tf32" : spell(a.getElementType());
     reportNearest(chip,
                   {spell(a.getElementType()), spell(b.getElementType()),

@@ -40,9 +40,9 @@ template <typename Archive> void visit(Archive &archive, KernelReport &report) {
 template <typename Archive>
 void visit(Archive &archive, ProductReport &report) {
   auto &[kernel, instruction, matrixUnit, plainThreads, product, location,
-         rejected, rateType, nearest, nearestNeeds] = report;
+         rejected, loads, rateType, nearest, nearestNeeds] = report;
   visitAll(archive, kernel, instruction, matrixUnit, plainThreads, product,
-           location, rejected, rateType, nearest, nearestNeeds);
+           location, rejected, loads, rateType, nearest, nearestNeeds);
 }
 
 template <typename Archive>

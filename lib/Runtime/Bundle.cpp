@@ -8,7 +8,9 @@
 #include "Runtime/TargetId.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
+#include <limits>
 
 using namespace tessera::runtime;
 

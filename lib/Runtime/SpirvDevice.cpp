@@ -5,6 +5,7 @@
 #include "Format.h"
 
 #include <algorithm>
+#include <cstring>
 
 using namespace tessera::runtime;
 
@@ -74,6 +75,28 @@ LoadedKernel SpirvDevice::describeKernel(void *loaded, void *,
   return result;
 }
 
+Status SpirvDevice::checkAlignment(const SpirvKernel &kernel,
+                                   const LaunchRequest &request) const {
+  size_t count =
+      std::min(kernel.parameters.size(), static_cast<size_t>(request.numArgs));
+  for (size_t i = 0; i < count; ++i) {
+    const SpirvParameter &parameter = kernel.parameters[i];
+    if (!parameter.isPointer || parameter.alignment <= 1)
+      continue;
+    uintptr_t address = 0;
+    std::memcpy(&address, request.args[i], sizeof(address));
+    if (isAddress(address) &&
+        address % static_cast<uintptr_t>(parameter.alignment) != 0)
+      return refuse(request,
+                    format("a buffer at 0x%llx, whose rows this kernel loads "
+                           "by blocks: it is to begin at a multiple of %lld "
+                           "bytes",
+                           static_cast<unsigned long long>(address),
+                           static_cast<long long>(parameter.alignment)));
+  }
+  return Status::success();
+}
+
 Status SpirvDevice::checkOwnLimits(const LaunchRequest &request) const {
   for (auto module = modules.rbegin(); module != modules.rend(); ++module)
     for (const Function &function : (*module)->functions) {
@@ -81,7 +104,7 @@ Status SpirvDevice::checkOwnLimits(const LaunchRequest &request) const {
         continue;
       const std::array<int64_t, 3> &block = function.kernel.block;
       if (std::equal(block.begin(), block.end(), request.block))
-        return Status::success();
+        return checkAlignment(function.kernel, request);
       return refuse(request, "a block of " + formatDims(request.block) +
                                  " threads, but this kernel is compiled for " +
                                  formatDims(block.data()));

@@ -48,6 +48,10 @@ protected:
   /// Gives kernels and modules back to the driver.
   virtual void release(Module &module) = 0;
 
+  /// Whether an argument of this value is an address, rather than what stands
+  /// for a driver's object.
+  virtual bool isAddress(uintptr_t) const { return true; }
+
   DriverResult makeCurrent() override { return success(); }
   /// Neither driver tells what is free.
   DriverResult memInfo(size_t *, size_t *) override { return {"", -1}; }
@@ -67,6 +71,10 @@ protected:
   std::vector<std::string> listKernels(void *module) const override;
 
 private:
+  /// Whether buffers begin where the kernel's parameters say.
+  Status checkAlignment(const SpirvKernel &kernel,
+                        const LaunchRequest &request) const;
+
   DriverResult unknownKernel;
   /// In the order of loading.
   std::vector<std::unique_ptr<Module>> modules;

@@ -1,7 +1,8 @@
 //===- SpirvModule.cpp - What SPIR-V says of its kernels ------------------===//
 //
 // Numbers are those of the SPIR-V Specification, sections 2.3 ("Physical Layout
-// of a SPIR-V Module"), 3.3 (instructions) and 3.6 (execution modes).
+// of a SPIR-V Module"), 3.3 (instructions), 3.6 (execution modes) and 3.20
+// (decorations).
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,6 +25,8 @@ enum : uint32_t {
   opTypePointer = 32,
   opFunction = 54,
   opFunctionParameter = 55,
+  opDecorate = 71,
+  decorationAlignment = 44,
   modeLocalSize = 17,
   modeSubgroupSize = 35,
 };
@@ -62,6 +65,7 @@ static std::vector<SpirvKernel>
 readKernels(const std::vector<uint32_t> &words) {
   std::vector<std::pair<uint32_t, SpirvKernel>> kernels;
   std::unordered_map<uint32_t, SpirvParameter> types;
+  std::unordered_map<uint32_t, int64_t> alignments;
   auto find = [&](uint32_t id) -> SpirvKernel * {
     for (auto &[function, kernel] : kernels)
       if (function == id)
@@ -97,8 +101,16 @@ readKernels(const std::vector<uint32_t> &words) {
       function = find(word(2));
       break;
     case opFunctionParameter:
-      if (function)
+      if (function) {
         function->parameters.push_back(types[word(1)]);
+        auto alignment = alignments.find(word(2));
+        if (alignment != alignments.end() && alignment->second > 0)
+          function->parameters.back().alignment = alignment->second;
+      }
+      break;
+    case opDecorate:
+      if (word(2) == decorationAlignment)
+        alignments[word(1)] = word(3);
       break;
     default:
       break;

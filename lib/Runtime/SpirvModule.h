@@ -17,6 +17,8 @@ namespace tessera::runtime {
 struct SpirvParameter {
   bool isPointer = false;
   int64_t bytes = 8;
+  /// What the pointer is a multiple of (decoration Alignment), in bytes.
+  int64_t alignment = 1;
 };
 
 /// An entry point.

@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Target/KernelFacts.h"
 #include "Target/SubgroupMatrix.h"
 #include "Target/Target.h"
 
@@ -35,6 +36,7 @@ FailureOr<std::string> mlir::tessera::emitSPIRV(ModuleOp module) {
     if (failed(spirv::serialize(code, words, options)))
       return WalkResult::interrupt();
     subgroup_matrix::useInstructions(words);
+    kernel_facts::writeFacts(code, words);
     bytes.append(reinterpret_cast<const char *>(words.data()),
                  words.size() * sizeof(uint32_t));
     return WalkResult::skip();

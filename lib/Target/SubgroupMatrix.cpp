@@ -1,4 +1,4 @@
-//===- SubgroupMatrix.cpp - Matrix products of Intel's extension ----------===//
+//===- SubgroupMatrix.cpp - Instructions of Intel's extensions ------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
@@ -12,24 +12,30 @@
 //   OpFunction %f .. OpFunctionEnd                    dropped
 //   %r = OpFunctionCall %t %f %k %a %b %c
 //     -> %r = OpSubgroupMatrixMultiplyAccumulateINTEL %t %k %a %b %c literal
+//   OpFunctionCall %void %f %size .. %destination
+//     -> OpSubgroup2DBlockLoadINTEL %size .. %destination
 //
 //===----------------------------------------------------------------------===//
 
 #include "Target/SubgroupMatrix.h"
+#include "SpirvWords.h"
+#include "Target/SubgroupBlocks.h"
 
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/StringExtras.h"
+#include <set>
 
 using namespace mlir;
 using namespace mlir::tessera;
 using namespace mlir::tessera::subgroup_matrix;
 
-static constexpr llvm::StringLiteral extensionName =
+static constexpr llvm::StringLiteral productExtension =
     "SPV_INTEL_subgroup_matrix_multiply_accumulate";
+static constexpr llvm::StringLiteral blocksExtension = "SPV_INTEL_2d_block_io";
 
 namespace {
 
-/// "SPIR-V Specification", section 3.42; the last one is the extension's, as is
+/// "SPIR-V Specification", section 3.42; the last one is its extension's, as is
 /// its capability.
 enum Opcode : uint32_t {
   OpName = 5,
@@ -42,69 +48,81 @@ enum Opcode : uint32_t {
   OpSubgroupMatrixMultiplyAccumulateINTEL = 6237,
 };
 constexpr uint32_t decorationLinkageAttributes = 41;
-constexpr uint32_t capabilitySubgroupMatrixMultiplyAccumulateINTEL = 6236;
-constexpr uint32_t capabilityLinkage = 5;
-/// Words before the first instruction.
-constexpr size_t headerWords = 5;
+constexpr uint32_t capabilityLinkage = 5,
+                   capabilitySubgroup2DBlockIOINTEL = 6228,
+                   capabilitySubgroup2DBlockTransformINTEL = 6229,
+                   capabilitySubgroup2DBlockTransposeINTEL = 6230,
+                   capabilitySubgroupMatrixMultiplyAccumulateINTEL = 6236;
 
 } // namespace
 
-/// The text in the words from `words[0]` on.
-static StringRef readText(ArrayRef<uint32_t> words) {
-  StringRef text(reinterpret_cast<const char *>(words.data()),
-                 words.size() * sizeof(uint32_t));
-  return text.take_until([](char c) { return c == 0; });
+/// What the calls of an imported function become.
+struct Instruction {
+  uint32_t opcode;
+  /// The last operand, of a product.
+  std::optional<uint32_t> literal;
+};
+
+/// The instruction of the function of this name, if it has one.
+static std::optional<Instruction> findInstruction(StringRef name) {
+  uint32_t number;
+  if (name.consume_front(functionPrefix) && !name.consumeInteger(10, number))
+    return Instruction{OpSubgroupMatrixMultiplyAccumulateINTEL, number};
+  if (name.consume_front(subgroup_blocks::functionPrefix) &&
+      !name.consumeInteger(10, number))
+    return Instruction{number, std::nullopt};
+  return std::nullopt;
 }
 
-static void appendText(SmallVectorImpl<uint32_t> &words, StringRef text) {
-  size_t first = words.size();
-  words.resize(first + text.size() / sizeof(uint32_t) + 1);
-  memcpy(&words[first], text.data(), text.size());
-}
-
-/// Calls `visit` for each instruction: its opcode and its words.
-template <typename Visit>
-static void forEachInstruction(ArrayRef<uint32_t> words, Visit visit) {
-  for (size_t at = headerWords; at < words.size();) {
-    size_t length = std::max<size_t>(words[at] >> 16, 1);
-    visit(words[at] & 0xffff,
-          words.slice(at, std::min(length, words.size() - at)));
-    at += length;
+/// The capabilities and the extension of these opcodes.
+static void declare(const std::set<uint32_t> &opcodes,
+                    SmallVectorImpl<uint32_t> &words) {
+  std::set<uint32_t> capabilities;
+  std::set<StringRef> extensions;
+  for (uint32_t opcode : opcodes) {
+    bool isProduct = opcode == OpSubgroupMatrixMultiplyAccumulateINTEL;
+    extensions.insert(isProduct ? productExtension : blocksExtension);
+    if (isProduct)
+      capabilities.insert(capabilitySubgroupMatrixMultiplyAccumulateINTEL);
+    else
+      capabilities.insert(capabilitySubgroup2DBlockIOINTEL);
+    if (opcode == subgroup_blocks::LoadTransform)
+      capabilities.insert(capabilitySubgroup2DBlockTransformINTEL);
+    if (opcode == subgroup_blocks::LoadTranspose)
+      capabilities.insert(capabilitySubgroup2DBlockTransposeINTEL);
   }
+  for (uint32_t capability : capabilities)
+    appendSpirvInstruction(words, OpCapability, {capability});
+  for (StringRef extension : extensions)
+    appendSpirvInstruction(words, OpExtension, {}, extension);
 }
 
 void subgroup_matrix::useInstructions(SmallVectorImpl<uint32_t> &words) {
-  // The functions, and the literals of their calls.
-  llvm::DenseMap<uint32_t, uint32_t> functions;
+  llvm::DenseMap<uint32_t, Instruction> functions;
+  std::set<uint32_t> opcodes;
   bool otherLinkage = false;
-  forEachInstruction(words, [&](uint32_t opcode, ArrayRef<uint32_t> all) {
+  forEachSpirvInstruction(words, [&](uint32_t opcode, ArrayRef<uint32_t> all) {
     if (opcode != OpDecorate || all.size() < 4 ||
         all[2] != decorationLinkageAttributes)
       return;
-    StringRef name = readText(all.drop_front(3));
-    uint32_t operands;
-    if (name.consume_front(functionPrefix) &&
-        !name.consumeInteger(10, operands))
-      functions[all[1]] = operands;
-    else
+    StringRef name = readSpirvText(all.drop_front(3));
+    if (std::optional<Instruction> instruction = findInstruction(name)) {
+      functions.insert({all[1], *instruction});
+      opcodes.insert(instruction->opcode);
+    } else {
       otherLinkage = true;
+    }
   });
   if (functions.empty())
     return;
 
-  SmallVector<uint32_t> result(words.begin(), words.begin() + headerWords);
+  SmallVector<uint32_t> result(words.begin(), words.begin() + spirvHeaderWords);
   bool declared = false, inFunction = false;
-  forEachInstruction(words, [&](uint32_t opcode, ArrayRef<uint32_t> all) {
+  forEachSpirvInstruction(words, [&](uint32_t opcode, ArrayRef<uint32_t> all) {
     if (opcode != OpCapability && !declared) {
       // Capabilities stand first, extensions behind them.
       declared = true;
-      result.append({OpCapability | 2 << 16,
-                     capabilitySubgroupMatrixMultiplyAccumulateINTEL});
-      size_t first = result.size();
-      result.push_back(0);
-      appendText(result, extensionName);
-      result[first] = OpExtension | static_cast<uint32_t>(result.size() - first)
-                                        << 16;
+      declare(opcodes, result);
     }
     // Nothing else is imported or exported.
     if (opcode == OpCapability && all[1] == capabilityLinkage && !otherLinkage)
@@ -123,12 +141,13 @@ void subgroup_matrix::useInstructions(SmallVectorImpl<uint32_t> &words) {
       result.append(all.begin(), all.end());
       return;
     }
-    // The literal stands behind the operands, so that the length is the same.
-    result.push_back(OpSubgroupMatrixMultiplyAccumulateINTEL |
-                     static_cast<uint32_t>(all.size()) << 16);
-    result.append({all[1], all[2]});
-    result.append(all.begin() + 4, all.end());
-    result.push_back(called->second);
+    SmallVector<uint32_t> operands;
+    if (called->second.literal)
+      operands.append({all[1], all[2]});
+    operands.append(all.begin() + 4, all.end());
+    if (called->second.literal)
+      operands.push_back(*called->second.literal);
+    appendSpirvInstruction(result, called->second.opcode, operands);
   });
   words = std::move(result);
 }

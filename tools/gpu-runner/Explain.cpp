@@ -39,6 +39,8 @@ static void explainProduct(const compiler::ProductReport &product,
                : ": computed by scalar FMAs, no matrix unit\n");
   for (StringRef line : product.rejected)
     os << "  rejected: " << line << "\n";
+  for (StringRef line : product.loads)
+    os << "  " << line << "\n";
   if (!product.nearest.empty())
     os << "  nearest: " << product.nearest << ", which needs "
        << llvm::join(product.nearestNeeds, " and ") << "\n";
@@ -48,6 +50,9 @@ static llvm::json::Object describe(const compiler::ProductReport &product) {
   llvm::json::Array rejected;
   for (StringRef line : product.rejected)
     rejected.push_back(llvm::json::fixUTF8(line));
+  llvm::json::Array loads;
+  for (StringRef line : product.loads)
+    loads.push_back(llvm::json::fixUTF8(line));
   llvm::json::Value nearest = nullptr;
   if (!product.nearest.empty())
     nearest =
@@ -59,6 +64,7 @@ static llvm::json::Object describe(const compiler::ProductReport &product) {
                             {"matrix_unit", product.matrixUnit},
                             {"location", llvm::json::fixUTF8(product.location)},
                             {"rejected", std::move(rejected)},
+                            {"loads", std::move(loads)},
                             {"nearest", std::move(nearest)}};
 }
 

@@ -49,7 +49,9 @@ static void printChips(llvm::raw_ostream &os,
        << chip->workgroupMemoryBytes / 1024 << " KiB | ";
     if (chip->registersPerThread)
       os << chip->registersPerThread;
-    else
+    if (chip->largeRegistersPerThread)
+      os << " or " << chip->largeRegistersPerThread;
+    if (!chip->getMostRegisters())
       os << "-";
     os << " | ";
     if (chip->processors)
@@ -58,7 +60,10 @@ static void printChips(llvm::raw_ostream &os,
       os << "-";
     bool hasUnit = llvm::any_of(chip->instructions,
                                 [](const auto &row) { return row.matrixUnit; });
-    os << " | " << (hasUnit ? describe(chip->matrixDefaults) : "-") << " | "
+    os << " | " << (hasUnit ? describe(chip->matrixDefaults) : "-");
+    if (chip->blockDefaults)
+      os << "; by block loads " << describe(*chip->blockDefaults);
+    os << " | "
        << (chip->executedOn.empty() ? "never on hardware" : chip->executedOn)
        << " |\n";
   }

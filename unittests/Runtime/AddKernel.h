@@ -8,9 +8,9 @@
 #include <vector>
 
 /// A module of OpenCL's SPIR-V with kernel "add", of 16x1x1 threads in
-/// subgroups of 16: (pointer, i64, i32). It has no code: who plays a driver
-/// runs none.
-inline std::string makeAddModule() {
+/// subgroups of 16: (pointer, i64, i32). The pointer is a multiple of
+/// `alignment`, if that is given. It has no code: who plays a driver runs none.
+inline std::string makeAddModule(uint32_t alignment = 0) {
   std::vector<uint32_t> words = {0x07230203, 0x00010200, 0, 100, 0};
   auto add = [&](uint32_t code, std::vector<uint32_t> operands) {
     words.push_back(code | static_cast<uint32_t>(operands.size() + 1) << 16);
@@ -19,7 +19,9 @@ inline std::string makeAddModule() {
   add(15, {6, 10, 'a' | 'd' << 8 | 'd' << 16}); // OpEntryPoint Kernel
   add(16, {10, 17, 16, 1, 1});                  // LocalSize
   add(16, {10, 35, 16});                        // SubgroupSize
-  add(21, {1, 8, 0});                           // OpTypeInt
+  if (alignment)
+    add(71, {30, 44, alignment}); // OpDecorate Alignment
+  add(21, {1, 8, 0});             // OpTypeInt
   add(21, {2, 64, 0});
   add(21, {3, 32, 0});
   add(32, {4, 5, 1});       // OpTypePointer CrossWorkgroup

@@ -75,11 +75,11 @@ protected:
     ASSERT_TRUE(status.ok()) << status.message();
   }
 
-  Status load() {
+  Status load(uint32_t alignment = 0) {
     KernelImage image;
     image.kind = KernelImage::SPIRV;
     image.name = "kernels";
-    image.bytes = makeAddModule();
+    image.bytes = makeAddModule(alignment);
     return device->loadImage(image);
   }
   Status launch(void *pointer, int64_t number = 1, int32_t factor = 1,
@@ -606,6 +606,23 @@ TEST_F(FakeLevelZeroTest, RefusesLaunches) {
                                        "(kernel 'add', grid 1x1x1"));
   }
   EXPECT_TRUE(fake->launches.empty());
+}
+
+// What begins elsewhere than block loads want it to.
+TEST_F(FakeLevelZeroTest, RefusesUnalignedBuffers) {
+  open();
+  ASSERT_TRUE(load(/*alignment=*/64).ok());
+  void *buffer = nullptr;
+  ASSERT_TRUE(device->allocate(256, &buffer).ok());
+  EXPECT_TRUE(launch(buffer).ok());
+  EXPECT_TRUE(launch(static_cast<char *>(buffer) + 128).ok());
+  Status status = launch(static_cast<char *>(buffer) + 32);
+  EXPECT_EQ(status.code(), StatusCode::InvalidArgument);
+  EXPECT_TRUE(
+      contains(status.message(), "it is to begin at a multiple of 64 bytes"));
+  ASSERT_TRUE(device->synchronize().ok());
+  EXPECT_EQ(fake->launches.size(), 2u);
+  ASSERT_TRUE(device->free(buffer).ok());
 }
 
 TEST_F(FakeLevelZeroTest, RefusesImages) {

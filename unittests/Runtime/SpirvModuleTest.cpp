@@ -33,7 +33,9 @@ Words makeKernels() {
   m.add(16, {10, 17, 16, 2, 1}); // OpExecutionMode LocalSize
   m.add(16, {10, 35, 16});       // SubgroupSize
   m.add(16, {11, 17, 64, 1, 1});
-  m.add(21, {1, 8, 0}); // OpTypeInt
+  m.add(71, {30, 44, 64}); // OpDecorate Alignment
+  m.add(71, {31, 20});     // Aliased
+  m.add(21, {1, 8, 0});    // OpTypeInt
   m.add(21, {2, 64, 0});
   m.add(22, {3, 16});         // OpTypeFloat
   m.add(32, {4, 5, 1});       // OpTypePointer CrossWorkgroup
@@ -62,7 +64,9 @@ TEST(SpirvModuleTest, ReadsKernels) {
   ASSERT_EQ(kernels[0].parameters.size(), 3u);
   EXPECT_TRUE(kernels[0].parameters[0].isPointer);
   EXPECT_EQ(kernels[0].parameters[0].bytes, 8);
+  EXPECT_EQ(kernels[0].parameters[0].alignment, 64);
   EXPECT_FALSE(kernels[0].parameters[1].isPointer);
+  EXPECT_EQ(kernels[0].parameters[1].alignment, 1);
   EXPECT_EQ(kernels[0].parameters[1].bytes, 8);
   EXPECT_EQ(kernels[0].parameters[2].bytes, 2);
   EXPECT_EQ(kernels[1].name, "k2");

@@ -180,6 +180,11 @@ Value FragmentTarget::emitMma(OpBuilder &, Location, const MatrixInstruction &,
   return {};
 }
 
+SmallVector<Value> FragmentTarget::emitFragmentLoad(OpBuilder &, LoadOp,
+                                                    const TileLayout &) const {
+  return {};
+}
+
 Value FragmentTarget::emitTileLoad(OpBuilder &, Location, LoadOp,
                                    const TileLayout &, Value, ValueRange,
                                    int64_t) const {

@@ -488,10 +488,14 @@ struct LoadPattern : FragmentPattern<LoadOp> {
       return failure();
     if (layout->inMemory)
       return describe(op, *layout, rewriter);
+    SmallVector<Value> tiles = target.emitFragmentLoad(rewriter, op, *layout);
+    if (!tiles.empty()) {
+      rewriter.replaceOpWithMultiple(op, {ValueRange(tiles)});
+      return success();
+    }
     TileAccess access(rewriter, op, target, *layout);
     Value inside =
         access.emitAllInBounds(op.getResult().getType(), op.getInBounds());
-    SmallVector<Value> tiles;
     if (!inside) {
       tiles = emitPlain(rewriter, op, *layout, access);
     } else {

@@ -54,15 +54,17 @@ static Value pack(OpBuilder &builder, Location loc, Value vector,
   return vector::ExtractOp::create(builder, loc, vector, int64_t(0));
 }
 
-/// The imported function of this name, which is declared where it is not.
-static spirv::FuncOp getFunction(OpBuilder &builder, Location loc,
-                                 StringRef name, FunctionType type) {
+FlatSymbolRefAttr mlir::tessera::getImportedFunction(OpBuilder &builder,
+                                                     Location loc,
+                                                     StringRef name,
+                                                     FunctionType type) {
   Operation *at = builder.getInsertionBlock()->getParentOp();
   auto module = isa<gpu::GPUModuleOp>(at)
                     ? cast<gpu::GPUModuleOp>(at)
                     : at->getParentOfType<gpu::GPUModuleOp>();
-  if (auto function = module.lookupSymbol<spirv::FuncOp>(name))
-    return function;
+  auto symbol = FlatSymbolRefAttr::get(builder.getContext(), name);
+  if (module.lookupSymbol(name))
+    return symbol;
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(module.getBody());
   auto function = spirv::FuncOp::create(builder, loc, name, type);
@@ -70,7 +72,7 @@ static spirv::FuncOp getFunction(OpBuilder &builder, Location loc,
       builder.getContext(), builder.getStringAttr(name),
       spirv::LinkageTypeAttr::get(builder.getContext(),
                                   spirv::LinkageType::Import)));
-  return function;
+  return symbol;
 }
 
 Value mlir::tessera::emitDpas(OpBuilder &builder, Location loc,
@@ -99,11 +101,10 @@ Value mlir::tessera::emitDpas(OpBuilder &builder, Location loc,
       builder.getFunctionType(TypeRange(ValueRange(operands)), sums.getType());
   std::string name =
       subgroup_matrix::getFunctionName(row.name, getMatrixOperands(row, op));
-  spirv::FuncOp function = getFunction(builder, loc, name, type);
-  Value product =
-      spirv::FunctionCallOp::create(builder, loc, sums.getType(),
-                                    FlatSymbolRefAttr::get(function), operands)
-          .getResult(0);
+  FlatSymbolRefAttr function = getImportedFunction(builder, loc, name, type);
+  Value product = spirv::FunctionCallOp::create(builder, loc, sums.getType(),
+                                                function, operands)
+                      .getResult(0);
   return single ? Value(vector::FromElementsOp::create(builder, loc, vector,
                                                        product))
                 : product;

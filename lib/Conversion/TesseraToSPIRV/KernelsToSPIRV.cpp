@@ -18,6 +18,7 @@
 #include "Conversion/Passes.h"
 #include "Dialect/Tessera/Transforms/Utils.h"
 #include "Spirv.h"
+#include "Target/KernelFacts.h"
 
 #include "mlir/Conversion/ArithToSPIRV/ArithToSPIRV.h"
 #include "mlir/Conversion/IndexToSPIRV/IndexToSPIRV.h"
@@ -375,6 +376,7 @@ struct ConvertKernelsToSPIRVPass
     auto function =
         spirv::FuncOp::create(b, kernel.getLoc(), kernel.getName(),
                               FunctionType::get(&getContext(), types, {}));
+    setFacts(kernel, function, fields);
     function.getBody().takeBody(kernel.getBody());
     Block &body = function.getBody().front();
     unsigned unused = body.getNumArguments();
@@ -439,6 +441,37 @@ struct ConvertKernelsToSPIRVPass
       return WalkResult::interrupt();
     });
     return failure(result.wasInterrupted());
+  }
+
+  /// What the module is to say of `function`, of which these are the parameters
+  /// (Target/KernelFacts.h).
+  static void setFacts(gpu::GPUFuncOp kernel, spirv::FuncOp function,
+                       ArrayRef<Value> fields) {
+    if (Attribute registers = kernel->getAttr(kernel_facts::registersAttrName))
+      function->setAttr(kernel_facts::registersAttrName, registers);
+    // By the place of a buffer's address among the launch's arguments.
+    llvm::DenseMap<int64_t, int64_t> alignments;
+    int64_t next = 0;
+    for (auto [i, type] :
+         llvm::enumerate(kernel.getFunctionType().getInputs())) {
+      auto memory = dyn_cast<MemRefType>(type);
+      if (auto alignment = kernel.getArgAttrOfType<IntegerAttr>(
+              static_cast<unsigned>(i), argumentAlignmentAttrName))
+        alignments[next + 1] = alignment.getInt();
+      next += memory ? 3 + 2 * memory.getRank() : 1;
+    }
+    if (alignments.empty())
+      return;
+    SmallVector<int64_t> ofParameters;
+    for (Value field : fields) {
+      Operation *cast = field.getDefiningOp();
+      auto place = cast ? cast->getAttrOfType<IntegerAttr>(fieldAttrName)
+                        : IntegerAttr();
+      ofParameters.push_back(place ? alignments.lookup(place.getInt()) : 0);
+    }
+    function->setAttr(
+        kernel_facts::alignmentsAttrName,
+        DenseI64ArrayAttr::get(kernel.getContext(), ofParameters));
   }
 
   /// What the kernel reads of a launch's arguments, in their order: stand-ins
@@ -600,6 +633,15 @@ struct ConvertKernelsToSPIRVPass
 
   /// From SPIR-V 1.4 on, an entry point lists all variables that it uses;
   /// before, which is what OpenCL takes, those of its inputs.
+  /// Whether a kernel asks for registers, which SPIR-V 1.4 has a decoration
+  /// for.
+  static bool hasRequest(spirv::ModuleOp module) {
+    return llvm::any_of(
+        module.getOps<spirv::FuncOp>(), [](spirv::FuncOp function) {
+          return function->hasAttr(kernel_facts::registersAttrName);
+        });
+  }
+
   static void addInterfaces(spirv::ModuleOp module, const Flavour &flavour) {
     OpBuilder b(module.getContext());
     for (auto function : llvm::to_vector(module.getOps<spirv::FuncOp>())) {
@@ -608,7 +650,8 @@ struct ConvertKernelsToSPIRVPass
       llvm::SetVector<Attribute> variables;
       function.walk([&](spirv::AddressOfOp op) {
         auto type = cast<spirv::PointerType>(op.getType());
-        if (flavour.isKernel &&
+        // From SPIR-V 1.4 on all that is used.
+        if (flavour.isKernel && !hasRequest(module) &&
             type.getStorageClass() != spirv::StorageClass::Input)
           return;
         variables.insert(SymbolRefAttr::get(op.getContext(), op.getVariable()));
@@ -722,6 +765,8 @@ struct ConvertKernelsToSPIRVPass
     spirv::Version version =
         flavour.isKernel ? std::max(triple.getVersion(), spirv::Version::V_1_2)
                          : spirv::Version::V_1_6;
+    if (hasRequest(module))
+      version = std::max(version, spirv::Version::V_1_4);
     module.setVceTripleAttr(
         spirv::VerCapExtAttr::get(version, capabilities.getArrayRef(),
                                   extensions.getArrayRef(), &getContext()));

@@ -61,6 +61,11 @@ FailureOr<const Chip *> getSpirvChip(Operation *op, llvm::StringRef target,
 /// is, counting the fields of descriptors (tessera-lower-memory-to-spirv).
 inline constexpr llvm::StringLiteral fieldAttrName = "tessera.field";
 
+/// The discardable attribute of a kernel's argument, a memref, whose buffer
+/// begins at a multiple of so many bytes; launches are checked.
+inline constexpr llvm::StringLiteral argumentAlignmentAttrName =
+    "tessera.alignment";
+
 /// A barrier for the threads of `scope`, behind which they see what the others
 /// wrote before it, to workgroup memory and, with `ordersGlobal`, to any.
 void emitBarrier(OpBuilder &builder, Location loc, spirv::Scope scope,
@@ -82,6 +87,8 @@ public:
 
   Value emitMma(OpBuilder &builder, Location loc, const MatrixInstruction &row,
                 MmaOp op, Value a, Value b, Value acc) const override;
+  SmallVector<Value> emitFragmentLoad(OpBuilder &builder, LoadOp op,
+                                      const TileLayout &layout) const override;
   void populateOpaque(TypeConverter &converter,
                       RewritePatternSet &patterns) const override;
 
@@ -94,6 +101,21 @@ public:
 /// lanes hold by the row's maps (Dpas.cpp).
 Value emitDpas(OpBuilder &builder, Location loc, const MatrixInstruction &row,
                MmaOp op, Value a, Value b, Value acc);
+
+/// The function of this name that is imported, which is declared where it is
+/// not: upstream's dialect lacks the instruction that its calls become
+/// (lib/Target).
+FlatSymbolRefAttr getImportedFunction(OpBuilder &builder, Location loc,
+                                      StringRef name, FunctionType type);
+
+/// Marks the loads that block loads of `chip` do, prefetches what those of a
+/// loop will bring, and says what they ask of the kernel's arguments
+/// (BlockLoads.cpp).
+void markBlockLoads(gpu::GPUFuncOp kernel, const Chip &chip);
+
+/// Has a kernel that keeps more in registers than a thread of `chip` has, by
+/// rights, ask for more (RegisterRequest.cpp).
+void requestRegisters(gpu::GPUFuncOp kernel, const Chip &chip);
 
 /// Adds patterns for what OpenCL.std has and upstream's dialect lacks: exp2,
 /// log2 (KernelMath.cpp).

@@ -100,6 +100,10 @@ struct ConvertTesseraToSPIRVPass
       relaxBarriers(kernel, *getFlavour((*found)->target));
     if (failed(separateOpaque(module, **found)))
       return signalPassFailure();
+    for (auto kernel : module.getOps<gpu::GPUFuncOp>()) {
+      markBlockLoads(kernel, **found);
+      requestRegisters(kernel, **found);
+    }
     SpirvTarget device(**found);
     if (failed(device.addScratch(module)) ||
         failed(convertFragmentsToVectors(module, device)))

@@ -346,6 +346,11 @@ private:
   static constexpr uint64_t firstObject = uint64_t(1) << 62;
 
   bool usesUsm() const { return extensions.deviceMemAlloc; }
+  /// Objects begin at multiples of CL_DEVICE_MEM_BASE_ADDR_ALIGN, 128 bytes at
+  /// least, and are passed whole.
+  bool isAddress(uintptr_t number) const override {
+    return number < firstObject;
+  }
   /// The object that an address is in, and how far; null if it is in none.
   const Object *findObject(const void *address, size_t &offset) const;
   DriverResult copyPointers(void *to, const void *from, size_t bytes,

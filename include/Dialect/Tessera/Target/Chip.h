@@ -165,6 +165,24 @@ struct BulkCopyEngine {
   std::vector<BulkWindowLimits> windows;
 };
 
+/// Loads by which a subgroup brings blocks of a matrix from memory straight to
+/// the registers of its matrix unit, and what they ask of the memory. All in
+/// bytes but `mostRows`.
+struct BlockLoads {
+  /// Of the matrix's first element.
+  int64_t alignment;
+  /// Of the columns that a block begins at, from the first one.
+  int64_t columnAlignment;
+  /// A row's length: at least, at most, and what it is a multiple of.
+  int64_t leastWidth, mostWidth, widthMultiple;
+  /// What is a multiple of this: from a row to the next one.
+  int64_t pitchMultiple;
+  int64_t mostRows;
+  /// Turns of a loop that a block is prefetched before it is loaded. 0: it is
+  /// not.
+  int64_t prefetchTurns;
+};
+
 /// What the default schedule expects of a chip, as measured. Times in
 /// nanoseconds, of one processor where nothing else is said.
 struct ChipRates {
@@ -236,9 +254,14 @@ struct Chip {
   int64_t clusterWorkgroups = 1;
   /// Has bulk copies of tiles, which one thread issues.
   std::optional<BulkCopyEngine> bulkCopies = std::nullopt;
+  /// Has loads of blocks for its matrix unit.
+  std::optional<BlockLoads> blockLoads = std::nullopt;
   /// Registers of 4 bytes: the most that one thread can have, and that the
   /// threads of one workgroup can have together. 0: as many as it takes.
   int64_t registersPerThread = 0, registersPerWorkgroup = 0;
+  /// What a kernel can ask for instead, and then half as many threads run on a
+  /// processor. 0: nothing.
+  int64_t largeRegistersPerThread = 0;
   /// Columns of tensor memory that a processor has, each of 128 words, for the
   /// accumulators of instructions that add to it. 0: none.
   int64_t tensorMemoryColumns = 0;
@@ -261,6 +284,9 @@ struct Chip {
   int64_t maxRow = 256;
   /// Default tilings with a matrix unit, and with scalar FMAs.
   ScheduleDefaults matrixDefaults, scalarDefaults;
+  /// The one with a matrix unit where block loads bring both operands: a step
+  /// is one fragment.
+  std::optional<ScheduleDefaults> blockDefaults = std::nullopt;
   /// Rows and columns of a workgroup's tile, of subgroup tiles as in
   /// `matrixDefaults`, where there are as many as processors; 0: there is none.
   std::array<int64_t, 2> largeWorkgroup = {0, 0};
@@ -286,6 +312,11 @@ struct Chip {
   /// and signed zeros be kept. Of others a compiler may take it that there are
   /// none (Vulkan, "Precision and Operation of SPIR-V Instructions").
   llvm::SmallVector<unsigned, 3> keptNans;
+
+  /// The most registers that one thread can have, if its kernel asks for them.
+  int64_t getMostRegisters() const {
+    return std::max(registersPerThread, largeRegistersPerThread);
+  }
 
   /// Whether a subgroup is several lanes, which have numbers and exchange
   /// values; else it is one thread.

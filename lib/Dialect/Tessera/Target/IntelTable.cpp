@@ -130,10 +130,11 @@ void mlir::tessera::addIntelMatrixUnit(Chip &chip) {
   chip.rowPaddingBytes = 16;
   chip.asyncCopy = false;
   // A hardware thread runs a subgroup and has 128 registers, each of 4 bytes
-  // for each lane ("oneAPI GPU Optimization Guide", "Small Register Mode vs.
-  // Large Register Mode"; that of 256, with half the threads, is not used).
+  // for each lane, or 256 where half as many threads run ("oneAPI GPU
+  // Optimization Guide", "Small Register Mode vs. Large Register Mode").
   // An Xe-core has 64 of them, or with subgroups of 8 lanes 128.
   chip.registersPerThread = 128;
+  chip.largeRegistersPerThread = 256;
   chip.registersPerWorkgroup = 128 * 1024;
   // None of it is measured on a device: the largest tiles of which Intel's
   // compiler spills no register (docs/Intel.md). 32x32 accumulators of 16
@@ -142,6 +143,20 @@ void mlir::tessera::addIntelMatrixUnit(Chip &chip) {
   chip.matrixDefaults = wide ? ScheduleDefaults{{128, 128}, {32, 32}, 32, 1}
                              : ScheduleDefaults{{64, 64}, {16, 16}, 64, 1};
   chip.scalarDefaults = {{64, 64}, {16, wide ? 32 : 16}, 64, 1};
+  // Where the least subgroup has 16 lanes ("cl_intel_subgroup_2d_block_io",
+  // section 6.13.X.6, "Restrictions", and SPV_INTEL_2d_block_io).
+  if (wide) {
+    chip.blockLoads = BlockLoads{/*alignment=*/64,
+                                 /*columnAlignment=*/4,
+                                 /*leastWidth=*/64,
+                                 /*mostWidth=*/int64_t(1) << 24,
+                                 /*widthMultiple=*/4,
+                                 /*pitchMultiple=*/16,
+                                 /*mostRows=*/int64_t(1) << 24,
+                                 /*prefetchTurns=*/2};
+    // 32x64 accumulators take 128 registers, the operands of 64 bytes of K 96.
+    chip.blockDefaults = ScheduleDefaults{{256, 256}, {32, 64}, 64, 0};
+  }
   chip.simt = {256, 1, 8 * chip.processors, 4};
   std::vector<MatrixInstruction> others = std::move(chip.instructions);
   chip.instructions.clear();

@@ -253,15 +253,18 @@ void Checker::checkRegisters() {
                              Entry::WorkgroupM,     Entry::WorkgroupN,
                              Entry::KFragment,      Entry::Interleave,
                              Entry::SubgroupBatches};
-  if (chip.registersPerThread && needed.getTotal() > chip.registersPerThread)
+  if (chip.registersPerThread && needed.getTotal() > chip.getMostRegisters())
     report("schedule_c10",
            "needs " + Twine(needed.getTotal()) + " registers of a thread (" +
                Twine(needed.accumulators) + " for accumulators, " +
                Twine(needed.operands) + " for operands), " + chip.name +
-               " has " + Twine(chip.registersPerThread),
+               " has " + Twine(chip.getMostRegisters()),
            entries);
   int64_t threads = schedule.getNumSubgroups() * chip.subgroupSize,
           ofThread = needed.getTotal();
+  // Its kernel asks for as many.
+  if (chip.registersPerThread && ofThread > chip.registersPerThread)
+    ofThread = std::max(ofThread, chip.largeRegistersPerThread);
   // Their instructions take some that hold no accumulators, and no less will
   // do.
   if (instruction->subgroups > 1)

@@ -6,6 +6,7 @@
 
 #include "GroupTilings.h"
 
+#include "Dialect/Tessera/Transforms/BlockLoads.h"
 #include "Dialect/Tessera/Transforms/ScheduleCheck.h"
 #include "Dialect/Tessera/Transforms/Utils.h"
 
@@ -261,10 +262,19 @@ widenToRows(ContractOp op, const MatrixForm &form, const Chip &chip,
   return {m, n};
 }
 
+/// Whether block loads bring both operands to where `row` wants them.
+static bool canLoadBlocks(ContractOp op, const MatrixForm &form,
+                          const Chip &chip, const MatrixInstruction &row) {
+  return explainNoBlocks(op, form, 0, chip, row).empty() &&
+         explainNoBlocks(op, form, 1, chip, row).empty();
+}
+
 /// The schedule that `op` has when it does not say; with whole rows in the tile
-/// of a subgroup, if wanted and known.
+/// of a subgroup, if wanted and known; by block loads, if these are wanted and
+/// can be.
 static ScheduleAttr makeDefaultSchedule(ContractOp op, const Chip &chip,
-                                        bool wholeRows) {
+                                        bool wholeRows,
+                                        bool wantsBlocks = true) {
   MatrixForm form = getMatrixForm(op);
   std::array<int64_t, 3> extents = getStaticExtents(op, form);
   // What is empty gets the tiles of what is smallest.
@@ -288,8 +298,11 @@ static ScheduleAttr makeDefaultSchedule(ContractOp op, const Chip &chip,
   if (!wholeRows)
     if (ScheduleAttr grouped = chooseGroupSchedule(op, chip, form, extents))
       return grouped;
-  const ScheduleDefaults &defaults =
-      matrixUnit ? chip.matrixDefaults : chip.scalarDefaults;
+  wantsBlocks &= matrixUnit && chip.blockDefaults && !wholeRows &&
+                 canLoadBlocks(op, form, chip, *instruction);
+  const ScheduleDefaults &defaults = wantsBlocks  ? *chip.blockDefaults
+                                     : matrixUnit ? chip.matrixDefaults
+                                                  : chip.scalarDefaults;
   std::array<int64_t, 2> workgroup = defaults.workgroup,
                          subgroup = defaults.subgroup;
   int64_t stages = defaults.stages;
@@ -393,9 +406,17 @@ static ScheduleAttr makeDefaultSchedule(ContractOp op, const Chip &chip,
       auto tiles = countTiles(op, form, extents, workgroup);
       return tiles && (*tiles)[0] * (*tiles)[1] * (*tiles)[2] < chip.processors;
     };
+    // Subgroups that load by blocks share nothing: fewer of them will do.
+    auto leaveOut = [&](unsigned d) {
+      if (!wantsBlocks || workgroup[d] <= 2 * subgroup[d])
+        return false;
+      workgroup[d] /= 2;
+      return true;
+    };
     while (isIdle()) {
       unsigned longer = workgroup[0] >= workgroup[1] ? 0 : 1;
-      if (!shrink(longer) && !shrink(1 - longer))
+      if (!leaveOut(longer) && !leaveOut(1 - longer) && !shrink(longer) &&
+          !shrink(1 - longer))
         break;
     }
   }
@@ -493,13 +514,21 @@ static ScheduleAttr makeDefaultSchedule(ContractOp op, const Chip &chip,
     else if (!halve(0) && !halve(1))
       stages = 0;
   }
-  // A quarter of the registers is for addresses.
-  if (instruction && matrixUnit && chip.registersPerThread > 0)
+  // A quarter of the registers is for addresses, of which blocks have few.
+  if (instruction && matrixUnit && !wantsBlocks && chip.registersPerThread > 0)
     while (k % 2 == 0 && (k / 2) % kFragment == 0 &&
            estimateRegisters(op, make(), chip, *instruction).getTotal() +
                    estimateHeld(op, form, make(), chip) >=
                chip.registersPerThread / 4 * 3)
       k /= 2;
+  if (wantsBlocks) {
+    // A load brings as much of a row as there is. Small tiles may have another
+    // instruction.
+    kFragment = k;
+    instruction = select(op, chip, subgroup, kFragment);
+    if (!instruction || !canLoadBlocks(op, form, chip, *instruction))
+      return makeDefaultSchedule(op, chip, wholeRows, /*wantsBlocks=*/false);
+  }
   swizzle = chip.preferSwizzle && stages > 0 && hasAlignedRows(op, 0, chip) &&
             hasAlignedRows(op, 1, chip) &&
             canSwizzle(op, getStagedTiles(op, form, make(), chip));

@@ -1,0 +1,70 @@
+//===- RegisterRequest.cpp - Kernels that ask for more registers ----------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Dialect/Tessera/Transforms/Utils.h"
+#include "Spirv.h"
+#include "Target/KernelFacts.h"
+
+#include "mlir/Analysis/Liveness.h"
+
+using namespace mlir;
+using namespace mlir::tessera;
+
+/// What a thread keeps of a fragment, in registers of 4 bytes.
+static int64_t countRegisters(Value fragment, const Chip &chip) {
+  auto type = dyn_cast<FragmentType>(fragment.getType());
+  if (!type || isOpaque(chip, type))
+    return 0;
+  FailureOr<TileLayout> layout = getTileLayout(chip, type);
+  if (failed(layout) || layout->inMemory)
+    return 0;
+  int64_t bits = layout->getNumTiles() * layout->map.getNumRegisters() *
+                 getElementBits(type.getElementType());
+  return static_cast<int64_t>(llvm::divideCeil(bits, 32));
+}
+
+/// Those of all fragments that are there when `op` is executed.
+static int64_t countLive(const Liveness &liveness, Operation *op,
+                         const Chip &chip) {
+  int64_t registers = 0;
+  for (Value value :
+       liveness.getLiveness(op->getBlock())->currentlyLiveValues(op))
+    if (value.getDefiningOp() != op)
+      registers += countRegisters(value, chip);
+  // What loops around it leave alone, and is used behind them.
+  for (Operation *parent = op->getParentOp();
+       parent && !isa<gpu::GPUFuncOp>(parent); parent = parent->getParentOp())
+    for (Value value :
+         liveness.getLiveness(parent->getBlock())->currentlyLiveValues(parent))
+      if (value.getDefiningOp() != parent &&
+          !llvm::is_contained(parent->getOperands(), value) &&
+          llvm::none_of(value.getUsers(), [&](Operation *user) {
+            return parent->isProperAncestor(user);
+          }))
+        registers += countRegisters(value, chip);
+  return registers;
+}
+
+void mlir::tessera::requestRegisters(gpu::GPUFuncOp kernel, const Chip &chip) {
+  if (chip.largeRegistersPerThread <= chip.registersPerThread)
+    return;
+  // A processor has them for so many threads, and a workgroup is on one.
+  int64_t threads = 1;
+  for (int32_t extent :
+       kernel.getKnownBlockSize().value_or(ArrayRef<int32_t>()))
+    threads *= extent;
+  if (threads * chip.largeRegistersPerThread > chip.registersPerWorkgroup)
+    return;
+  Liveness liveness(kernel);
+  int64_t most = 0;
+  kernel.walk(
+      [&](MmaOp op) { most = std::max(most, countLive(liveness, op, chip)); });
+  // A quarter of the registers is for addresses.
+  if (most > chip.registersPerThread / 4 * 3)
+    kernel->setAttr(kernel_facts::registersAttrName,
+                    Builder(kernel.getContext())
+                        .getI64IntegerAttr(chip.largeRegistersPerThread));
+}

@@ -328,7 +328,7 @@ struct ConvertKernelsToSPIRVPass
       }
     }
     for (auto kernel : llvm::to_vector(module.getOps<gpu::GPUFuncOp>())) {
-      narrowDivisions(kernel);
+      narrowDivisions(kernel, /*trustsWide=*/flavour.isKernel);
       if (failed(addKernel(kernel, result, **found)))
         return signalPassFailure();
     }

@@ -9,17 +9,24 @@
 // `(x / 27) % 2` it made 0 for all x. So, of unsigned numbers,
 //
 //   x / 2^n, x % 2^n    a shift, a mask
-//   x / y               of 32 bits if x and y have no more, else of 64
+//   x / y               of 32 bits if x and y have no more, else bit by bit
 //   x % y               x - x / y * y
 //
 // and signed ones the same but for the first: those that fit are not negative.
-// Upstream's narrowing (arith-int-range-narrowing) is for bounds that are known
-// when a kernel is compiled, which those of dynamic shapes are not.
+// Bounds that are known when a kernel is compiled (upstream's integer ranges)
+// spare the question, which those of dynamic shapes need. That driver joins the
+// two ways: with a division of 64 bits in the one that was not taken it made
+// `(x / 3) % 2` wrong as well, which is why none is left there. OpenCL's
+// compilers are not known for that, and divide 64 bits.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Spirv.h"
 
+#include "mlir/Analysis/DataFlow/ConstantPropagationAnalysis.h"
+#include "mlir/Analysis/DataFlow/DeadCodeAnalysis.h"
+#include "mlir/Analysis/DataFlow/IntegerRangeAnalysis.h"
+#include "mlir/Analysis/DataFlowFramework.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -51,8 +58,84 @@ static Value cast(OpBuilder &builder, Location loc, Value value, Type type) {
   return arith::ExtUIOp::create(builder, loc, type, value);
 }
 
+/// The quotient of unsigned numbers of 64 bits by subtracting and shifting, a
+/// bit of it in each of 64 turns.
+static Value divideByBits(OpBuilder &builder, Location loc, Value lhs,
+                          Value rhs) {
+  Type type = lhs.getType();
+  Value zero = constant(builder, loc, type, 0),
+        one = constant(builder, loc, type, 1),
+        top = constant(builder, loc, type, 63);
+  auto index = [&](int64_t value) -> Value {
+    return arith::ConstantIndexOp::create(builder, loc, value);
+  };
+  auto loop = scf::ForOp::create(
+      builder, loc, index(0), index(64), index(1), ValueRange{lhs, zero},
+      [&](OpBuilder &b, Location, Value, ValueRange carried) {
+        // What is left of the dividend moves out at the top, and bits of the
+        // quotient in at the bottom.
+        Value value = carried[0], rest = carried[1];
+        auto shift = [&](Value number, Value bit) -> Value {
+          Value twice = arith::ShLIOp::create(b, loc, number, one);
+          return arith::OrIOp::create(b, loc, twice, bit);
+        };
+        auto isTopSet = [&](Value number) -> Value {
+          return arith::ShRUIOp::create(b, loc, number, top);
+        };
+        auto compare = [&](arith::CmpIPredicate predicate, Value x, Value y) {
+          return arith::CmpIOp::create(b, loc, predicate, x, y).getResult();
+        };
+        using P = arith::CmpIPredicate;
+        Value wraps = compare(P::ne, isTopSet(rest), zero);
+        Value next = shift(rest, isTopSet(value));
+        Value fits =
+            arith::OrIOp::create(b, loc, wraps, compare(P::uge, next, rhs));
+        Value less = arith::SubIOp::create(b, loc, next, rhs);
+        Value bit = arith::SelectOp::create(b, loc, fits, one, zero);
+        scf::YieldOp::create(
+            b, loc,
+            ValueRange{shift(value, bit),
+                       arith::SelectOp::create(b, loc, fits, less, next)});
+      });
+  return loop.getResult(0);
+}
+
+/// The same for signed ones, rounded towards zero, and those of 64 bits that a
+/// device's own division is trusted with.
+static Value divideWide(OpBuilder &builder, Location loc, Value lhs, Value rhs,
+                        bool isSigned, bool trusts) {
+  if (trusts)
+    return isSigned
+               ? arith::DivSIOp::create(builder, loc, lhs, rhs).getResult()
+               : arith::DivUIOp::create(builder, loc, lhs, rhs).getResult();
+  if (!isSigned)
+    return divideByBits(builder, loc, lhs, rhs);
+  Value zero = constant(builder, loc, lhs.getType(), 0);
+  auto isNegative = [&](Value value) -> Value {
+    return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, value,
+                                 zero);
+  };
+  auto negateIf = [&](Value condition, Value value) -> Value {
+    Value other = arith::SubIOp::create(builder, loc, zero, value);
+    return arith::SelectOp::create(builder, loc, condition, other, value);
+  };
+  Value ofLhs = isNegative(lhs), ofRhs = isNegative(rhs);
+  Value quotient =
+      divideByBits(builder, loc, negateIf(ofLhs, lhs), negateIf(ofRhs, rhs));
+  return negateIf(arith::XOrIOp::create(builder, loc, ofLhs, ofRhs), quotient);
+}
+
+static Value divideNarrow(OpBuilder &builder, Location loc, Value lhs,
+                          Value rhs) {
+  Type narrow = builder.getI32Type();
+  Value quotient =
+      arith::DivUIOp::create(builder, loc, cast(builder, loc, lhs, narrow),
+                             cast(builder, loc, rhs, narrow));
+  return cast(builder, loc, quotient, lhs.getType());
+}
+
 static Value divide(OpBuilder &builder, Location loc, Value lhs, Value rhs,
-                    bool isSigned) {
+                    bool isSigned, bool trusts) {
   Type type = lhs.getType();
   constexpr int64_t limit = int64_t(1) << 32;
   std::optional<int64_t> known;
@@ -66,21 +149,37 @@ static Value divide(OpBuilder &builder, Location loc, Value lhs, Value rhs,
   auto branch = scf::IfOp::create(
       builder, loc, fits,
       [&](OpBuilder &b, Location) {
-        Type narrow = b.getI32Type();
-        Value quotient = arith::DivUIOp::create(
-            b, loc, cast(b, loc, lhs, narrow), cast(b, loc, rhs, narrow));
-        scf::YieldOp::create(b, loc, cast(b, loc, quotient, type));
+        scf::YieldOp::create(b, loc, divideNarrow(b, loc, lhs, rhs));
       },
       [&](OpBuilder &b, Location) {
-        Value quotient =
-            isSigned ? arith::DivSIOp::create(b, loc, lhs, rhs).getResult()
-                     : arith::DivUIOp::create(b, loc, lhs, rhs).getResult();
-        scf::YieldOp::create(b, loc, quotient);
+        scf::YieldOp::create(b, loc,
+                             divideWide(b, loc, lhs, rhs, isSigned, trusts));
       });
   return branch.getResult(0);
 }
 
-void mlir::tessera::narrowDivisions(gpu::GPUFuncOp kernel) {
+/// Of the values that `ops` divide and divide by, those that have 32 bits.
+static llvm::DenseSet<Value> findNarrow(gpu::GPUFuncOp kernel,
+                                        ArrayRef<Operation *> ops) {
+  llvm::DenseSet<Value> narrow;
+  DataFlowSolver solver;
+  solver.load<dataflow::DeadCodeAnalysis>();
+  solver.load<dataflow::SparseConstantPropagation>();
+  solver.load<dataflow::IntegerRangeAnalysis>();
+  if (failed(solver.initializeAndRun(kernel)))
+    return narrow;
+  for (Operation *op : ops)
+    for (Value value : op->getOperands()) {
+      auto *range =
+          solver.lookupState<dataflow::IntegerValueRangeLattice>(value);
+      if (range && !range->getValue().isUninitialized() &&
+          range->getValue().getValue().umax().isIntN(32))
+        narrow.insert(value);
+    }
+  return narrow;
+}
+
+void mlir::tessera::narrowDivisions(gpu::GPUFuncOp kernel, bool trustsWide) {
   SmallVector<Operation *> ops;
   kernel.walk([&](Operation *op) {
     if (isa<arith::DivUIOp, arith::DivSIOp, arith::RemUIOp, arith::RemSIOp>(
@@ -89,6 +188,9 @@ void mlir::tessera::narrowDivisions(gpu::GPUFuncOp kernel) {
          op->getResult(0).getType().isInteger(64)))
       ops.push_back(op);
   });
+  if (ops.empty())
+    return;
+  llvm::DenseSet<Value> narrow = findNarrow(kernel, ops);
   Quotients quotients;
   for (Operation *op : ops) {
     OpBuilder builder(op);
@@ -113,7 +215,9 @@ void mlir::tessera::narrowDivisions(gpu::GPUFuncOp kernel) {
       Value &quotient =
           quotients[{op->getBlock(), lhs, rhs, isSigned ? 1U : 0U}];
       if (!quotient)
-        quotient = divide(builder, loc, lhs, rhs, isSigned);
+        quotient = narrow.contains(lhs) && narrow.contains(rhs)
+                       ? divideNarrow(builder, loc, lhs, rhs)
+                       : divide(builder, loc, lhs, rhs, isSigned, trustsWide);
       result = isDivision
                    ? quotient
                    : arith::SubIOp::create(
@@ -121,6 +225,8 @@ void mlir::tessera::narrowDivisions(gpu::GPUFuncOp kernel) {
                          arith::MulIOp::create(builder, loc, quotient, rhs))
                          .getResult();
     }
+    if (narrow.contains(op->getResult(0)))
+      narrow.insert(result);
     op->replaceAllUsesWith(ValueRange(result));
     // Those behind it have the result for an operand: only the op goes.
     op->erase();

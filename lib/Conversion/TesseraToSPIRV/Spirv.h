@@ -150,8 +150,9 @@ void prefetchCopies(gpu::GPUFuncOp kernel);
 void orderLoads(gpu::GPUFuncOp kernel);
 
 /// Divisions and remainders of indices and i64 become those of 32 bits for
-/// operands that have no more; for others they stay (NarrowDivisions.cpp).
-void narrowDivisions(gpu::GPUFuncOp kernel);
+/// operands that have no more; others stay if the device `trustsWide`, and are
+/// computed bit by bit if not (NarrowDivisions.cpp).
+void narrowDivisions(gpu::GPUFuncOp kernel, bool trustsWide);
 
 /// Leaves to fragments of opaque instructions of `chip` only what cooperative
 /// matrices can do. For all else they are converted to and from fragments of

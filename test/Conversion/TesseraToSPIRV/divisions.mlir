@@ -1,9 +1,10 @@
-// RUN: gpu-opt %s --tessera-convert-kernels-to-spirv="chip=lavapipe" | FileCheck %s
-// RUN: gpu-opt %s --tessera-convert-kernels-to-spirv="target=opencl chip=pvc" | FileCheck %s
+// RUN: gpu-opt %s --tessera-convert-kernels-to-spirv="chip=lavapipe" | FileCheck %s --check-prefixes=CHECK,VULKAN
+// RUN: gpu-opt %s --tessera-convert-kernels-to-spirv="target=opencl chip=pvc" | FileCheck %s --check-prefixes=CHECK,OPENCL
 
 // Indices that have 32 bits are divided as such, whatever the divisor is; a
 // remainder has the quotient of a division that is there. Powers of two need
-// none.
+// none. Where numbers have more, OpenCL's devices divide 64 bits; for Vulkan's
+// it is done bit by bit.
 gpu.module @m {
   // CHECK-LABEL: spirv.func @divide
   // CHECK:       %[[BOTH:.*]] = spirv.BitwiseOr %[[X:.*]], %[[Y:.*]] : i64
@@ -11,7 +12,11 @@ gpu.module @m {
   // CHECK:       %[[FITS:.*]] = spirv.ULessThan %[[BOTH]], %[[LIMIT]] : i64
   // CHECK:       spirv.BranchConditional %[[FITS]]
   // CHECK:       spirv.UDiv %{{.*}}, %{{.*}} : i32
-  // CHECK:       spirv.UDiv %[[X]], %[[Y]] : i64
+  // OPENCL:      spirv.UDiv %[[X]], %[[Y]] : i64
+  // VULKAN-NOT:  spirv.UDiv
+  // VULKAN:      spirv.mlir.loop
+  // VULKAN:      spirv.UGreaterThanEqual %{{.*}}, %[[Y]] : i64
+  // VULKAN:      spirv.ISub %{{.*}}, %[[Y]] : i64
   // CHECK:       spirv.mlir.merge
   // CHECK-NOT:   spirv.UDiv
   // CHECK:       %[[PRODUCT:.*]] = spirv.IMul %{{.*}}, %[[Y]] : i64
@@ -19,8 +24,10 @@ gpu.module @m {
   // CHECK-NOT:   spirv.UMod
   // CHECK:       spirv.Return
   gpu.func @divide() kernel attributes {known_block_size = array<i32: 16, 1, 1>} {
-    %x = gpu.block_id x
-    %y = gpu.grid_dim x
+    %id = gpu.block_id x
+    %x = arith.muli %id, %id : index
+    %dim = gpu.grid_dim x
+    %y = arith.muli %dim, %dim : index
     %q = arith.divui %x, %y : index
     %r = arith.remui %x, %y : index
     %sum = arith.addi %q, %r : index
@@ -42,7 +49,8 @@ gpu.module @m {
   // CHECK:       spirv.ShiftRightLogical %{{.*}}, %{{.*}} : i64
   // CHECK-NOT:   spirv.UMod
   gpu.func @constants() kernel attributes {known_block_size = array<i32: 16, 1, 1>} {
-    %x = gpu.block_id x
+    %id = gpu.block_id x
+    %x = arith.muli %id, %id : index
     %c27 = arith.constant 27 : index
     %c2 = arith.constant 2 : index
     %c8 = arith.constant 8 : index
@@ -58,14 +66,39 @@ gpu.module @m {
     gpu.return
   }
 
+  // What is known to have 32 bits is not asked.
+  // CHECK-LABEL: spirv.func @known
+  // CHECK-NOT:   spirv.BranchConditional
+  // CHECK:       spirv.UDiv %{{.*}}, %{{.*}} : i32
+  // CHECK-NOT:   spirv.UDiv
+  // CHECK:       spirv.mlir.selection
+  gpu.func @known() kernel attributes {known_block_size = array<i32: 16, 1, 1>} {
+    %x = gpu.block_id x
+    %c27 = arith.constant 27 : index
+    %q = arith.divui %x, %c27 : index
+    %r = arith.remui %x, %c27 : index
+    %sum = arith.addi %q, %r : index
+    %zero = arith.constant 0 : index
+    %more = arith.cmpi eq, %sum, %zero : index
+    scf.if %more {
+      gpu.barrier
+    }
+    gpu.return
+  }
+
   // Signed ones that fit are not negative.
   // CHECK-LABEL: spirv.func @signed
   // CHECK:       spirv.ULessThan
   // CHECK:       spirv.UDiv %{{.*}}, %{{.*}} : i32
-  // CHECK:       spirv.SDiv %{{.*}}, %{{.*}} : i64
+  // OPENCL:      spirv.SDiv %{{.*}}, %{{.*}} : i64
+  // VULKAN-NOT:  spirv.SDiv
+  // VULKAN:      spirv.SLessThan
+  // VULKAN:      spirv.mlir.loop
   gpu.func @signed() kernel attributes {known_block_size = array<i32: 16, 1, 1>} {
-    %x = gpu.block_id x
-    %y = gpu.grid_dim x
+    %id = gpu.block_id x
+    %x = arith.muli %id, %id : index
+    %dim = gpu.grid_dim x
+    %y = arith.muli %dim, %dim : index
     %a = arith.index_cast %x : index to i64
     %b = arith.index_cast %y : index to i64
     %q = arith.divsi %a, %b : i64

@@ -123,10 +123,15 @@ tessera::reference::makeStructuredOp(linalg::LinalgOp op, Scope &scope) {
     structured->readsOutput.push_back(op.payloadUsesValueFromOperand(&output));
   Block &block = *op.getBlock();
   matchContraction(block, *structured);
-  structured->body = scope.compileFunction(block);
-  if (structured->body->code.yields.size() !=
-      structured->maps.size() - structured->numInputs)
+  structured->body = std::make_unique<Function>();
+  Scope inner(scope.program, *structured->body, &scope);
+  structured->body->code = inner.compile(block);
+  unsigned numOutputs = structured->maps.size() - structured->numInputs;
+  if (structured->body->code.yields.size() != numOutputs)
     return nullptr;
+  for (unsigned i = 0; i < numOutputs; ++i)
+    structured->folds.push_back(matchFold(
+        block, i, block.getArgument(structured->numInputs + i), inner));
   if (structured->body->code.instrs.empty() &&
       structured->maps.size() == structured->numInputs + 1) {
     auto argument =
@@ -294,6 +299,17 @@ bool tessera::reference::getPointAddress(Run &run, Operation *op,
 //===----------------------------------------------------------------------===//
 
 namespace {
+/// Where one of the host's threads is in an iteration space.
+struct Walk {
+  Frame &frame;
+  /// The indices in the operands, and what linalg.index sees.
+  SmallVector<int64_t> point, shown;
+  /// Per operand.
+  SmallVector<int64_t, 8> addresses;
+  /// Per output, of the reduction that is under way.
+  SmallVector<FoldBound, 1> bounds;
+};
+
 /// The loops around a body.
 struct Nest {
   const StructuredOp &structured;
@@ -303,74 +319,103 @@ struct Nest {
   ArrayRef<int64_t> extents;
   /// Parallel dimensions first.
   SmallVector<unsigned> order;
+  unsigned numParallel = 0;
   /// Per operand; where its map is not linear, `isLinear` is false.
   SmallVector<Access> accesses;
   SmallVector<bool> isLinear;
   SmallVector<llvm::SmallBitVector> summed;
+  /// Outputs into an element of which all steps of a reduction go.
+  SmallVector<unsigned, 1> folded;
 
-  bool runPoint(Frame &frame, ArrayRef<int64_t> point, ArrayRef<int64_t> shown,
-                MutableArrayRef<int64_t> addresses) const;
+  void findFolds();
+  bool runPoint(Walk &walk) const;
   void moveTo(unsigned dim, int64_t i, ArrayRef<int64_t> start,
-              MutableArrayRef<int64_t> point, MutableArrayRef<int64_t> shown,
-              MutableArrayRef<int64_t> addresses) const;
-  bool runFrom(Frame &frame, unsigned level, MutableArrayRef<int64_t> point,
-               MutableArrayRef<int64_t> shown,
-               MutableArrayRef<int64_t> addresses) const;
+              Walk &walk) const;
+  bool runFrom(Walk &walk, unsigned level) const;
   void copyFrom(unsigned level, int64_t source, int64_t target) const;
 };
 } // namespace
 
-bool Nest::runPoint(Frame &frame, ArrayRef<int64_t> point,
-                    ArrayRef<int64_t> shown,
-                    MutableArrayRef<int64_t> addresses) const {
+void Nest::findFolds() {
+  if (numParallel == order.size())
+    return;
+  for (unsigned i = 0; i < structured.folds.size(); ++i) {
+    unsigned operand = structured.numInputs + i;
+    bool moves = false;
+    for (unsigned dim : ArrayRef(order).drop_front(numParallel))
+      moves |= accesses[operand].uses.test(dim);
+    if (structured.folds[i] && isLinear[operand] && !moves)
+      folded.push_back(i);
+  }
+}
+
+bool Nest::runPoint(Walk &walk) const {
   const Code &code = structured.body->code;
+  Frame &frame = walk.frame;
   for (unsigned i = 0; i < views.size(); ++i) {
     Number &argument = frame.number(code.arguments[i]);
     if (!views[i]) {
       argument = scalars[i];
       continue;
     }
-    if (!isLinear[i] && !getPointAddress(*frame.run, structured.op, *views[i],
-                                         structured.maps[i], summed[i], point,
-                                         shown, addresses[i]))
+    if (!isLinear[i] &&
+        !getPointAddress(*frame.run, structured.op, *views[i],
+                         structured.maps[i], summed[i], walk.point, walk.shown,
+                         walk.addresses[i]))
       return false;
-    argument = views[i]->load(addresses[i]);
+    argument = views[i]->load(walk.addresses[i]);
   }
   if (!code.run(frame))
     return false;
+  for (unsigned i : folded)
+    walk.bounds[i].step(frame.number(structured.folds[i]->term),
+                        frame.number(code.yields[i].slot));
   for (unsigned i = structured.numInputs; i < views.size(); ++i)
-    views[i]->store(addresses[i],
+    views[i]->store(walk.addresses[i],
                     frame.number(code.yields[i - structured.numInputs].slot));
   return true;
 }
 
-/// To point `i` of a dimension, from addresses at its point 0. `point` holds
-/// the indices in the operands, `shown` what linalg.index sees.
+/// To point `i` of a dimension, from addresses at its point 0.
 void Nest::moveTo(unsigned dim, int64_t i, ArrayRef<int64_t> start,
-                  MutableArrayRef<int64_t> point,
-                  MutableArrayRef<int64_t> shown,
-                  MutableArrayRef<int64_t> addresses) const {
-  point[dim] = i;
-  shown[dim] =
+                  Walk &walk) const {
+  walk.point[dim] = i;
+  walk.shown[dim] =
       indexLists.empty() || indexLists[dim].empty() ? i : indexLists[dim][i];
   for (size_t operand = 0; operand < start.size(); ++operand)
     if (views[operand] && isLinear[operand])
-      addresses[operand] = start[operand] + accesses[operand].getOffset(dim, i);
+      walk.addresses[operand] =
+          start[operand] + accesses[operand].getOffset(dim, i);
 }
 
-bool Nest::runFrom(Frame &frame, unsigned level, MutableArrayRef<int64_t> point,
-                   MutableArrayRef<int64_t> shown,
-                   MutableArrayRef<int64_t> addresses) const {
+bool Nest::runFrom(Walk &walk, unsigned level) const {
   if (level == order.size())
-    return runPoint(frame, point, shown, addresses);
+    return runPoint(walk);
+  auto element = [&](unsigned output) {
+    unsigned operand = structured.numInputs + output;
+    return std::make_pair(views[operand].get(), walk.addresses[operand]);
+  };
+  bool isReduction = level == numParallel;
+  if (isReduction)
+    for (unsigned i : folded) {
+      auto [view, address] = element(i);
+      walk.bounds[i] = FoldBound(*structured.folds[i], view->load(address));
+    }
   unsigned dim = order[level];
-  SmallVector<int64_t, 8> start(addresses.begin(), addresses.end());
+  SmallVector<int64_t, 8> start(walk.addresses);
   for (int64_t i = 0; i < extents[dim]; ++i) {
-    moveTo(dim, i, start, point, shown, addresses);
-    if (!runFrom(frame, level + 1, point, shown, addresses))
+    moveTo(dim, i, start, walk);
+    if (!runFrom(walk, level + 1))
       return false;
   }
-  std::copy(start.begin(), start.end(), addresses.begin());
+  walk.addresses = start;
+  if (isReduction)
+    for (unsigned i : folded) {
+      auto [view, address] = element(i);
+      Number result = view->load(address);
+      result.error = walk.bounds[i].finish(result);
+      view->store(address, result);
+    }
   return true;
 }
 
@@ -429,7 +474,7 @@ bool StructuredOp::evaluate(Frame &frame, ArrayRef<ViewRef> views,
   if (llvm::is_contained(extents, 0))
     return true;
 
-  Nest nest{*this, views, scalars, indexLists, extents, {}, {}, {}, {}};
+  Nest nest{*this, views, scalars, indexLists, extents, {}, 0, {}, {}, {}, {}};
   for (auto [map, view] : llvm::zip_equal(maps, views)) {
     Access access;
     nest.isLinear.push_back(!view || getAccess(*view, map, access, indexLists));
@@ -460,6 +505,8 @@ bool StructuredOp::evaluate(Frame &frame, ArrayRef<ViewRef> views,
     for (unsigned dim = 0; dim < extents.size(); ++dim)
       if (isParallel[dim] == parallel)
         nest.order.push_back(dim);
+  nest.numParallel = llvm::count(isParallel, true);
+  nest.findFolds();
   bool copies = handsOn && *handsOn >= 0 && views[*handsOn] &&
                 nest.isLinear[*handsOn] && nest.isLinear.back() &&
                 !nest.order.empty();
@@ -490,13 +537,14 @@ bool StructuredOp::evaluate(Frame &frame, ArrayRef<ViewRef> views,
   for (const Access &access : nest.accesses)
     bases.push_back(access.base);
   return run.parallel(pieces, [&](int64_t piece) {
-    SmallVector<int64_t> point(extents.size(), 0), shown(extents.size(), 0);
-    SmallVector<int64_t, 8> addresses(bases.begin(), bases.end());
     FrameOwner owner(*body, frame);
-    owner.frame.loopIndices = shown.data();
+    Walk walk{owner.frame, SmallVector<int64_t>(extents.size(), 0),
+              SmallVector<int64_t>(extents.size(), 0), bases,
+              SmallVector<FoldBound, 1>(folds.size())};
+    owner.frame.loopIndices = walk.shown.data();
     if (pieces == 1) {
       if (!copies)
-        return nest.runFrom(owner.frame, 0, point, shown, addresses);
+        return nest.runFrom(walk, 0);
       nest.copyFrom(0, bases[*handsOn], bases.back());
       return true;
     }
@@ -504,10 +552,10 @@ bool StructuredOp::evaluate(Frame &frame, ArrayRef<ViewRef> views,
     int64_t first = extents[outer] * piece / pieces;
     int64_t last = extents[outer] * (piece + 1) / pieces;
     for (int64_t i = first; i < last; ++i) {
-      nest.moveTo(outer, i, bases, point, shown, addresses);
+      nest.moveTo(outer, i, bases, walk);
       if (copies)
-        nest.copyFrom(1, addresses[*handsOn], addresses.back());
-      else if (!nest.runFrom(owner.frame, 1, point, shown, addresses))
+        nest.copyFrom(1, walk.addresses[*handsOn], walk.addresses.back());
+      else if (!nest.runFrom(walk, 1))
         return false;
     }
     return true;

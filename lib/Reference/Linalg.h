@@ -8,6 +8,7 @@
 #define LIB_REFERENCE_LINALG_H
 
 #include "Contraction.h"
+#include "Fold.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 
 namespace mlir::tessera::reference {
@@ -22,6 +23,8 @@ struct StructuredOp {
   std::unique_ptr<Function> body;
   /// Per output, whether its old value is read.
   SmallVector<bool> readsOutput;
+  /// Per output, whether and how each step adds to it.
+  SmallVector<std::optional<Fold>> folds;
 
   /// The body is a multiply-add of two of the inputs to the only output.
   bool isContraction = false;

@@ -13,6 +13,7 @@
 #include "Reference/Compare.h"
 #include "ReferenceTest.h"
 
+#include <algorithm>
 #include <cmath>
 
 using namespace mlir;
@@ -326,6 +327,69 @@ TEST_F(ErrorBoundsTest, DequantizedWeights) {
       }
     Comparison comparison = compareTo(result, computed);
     EXPECT_EQ(comparison.ok, shift == 0) << comparison.describe();
+  }
+}
+
+/// Reductions of the rows: in the order in which the reference takes them none
+/// of the first two rows rounds, or at its last step alone; others round more.
+TEST_F(ErrorBoundsTest, AnyOrder) {
+  constexpr int64_t length = 7;
+  struct Case {
+    StringRef step;
+    float start;
+    SmallVector<float> rows;
+    /// The bound that each order stays below, and a mistake does not: 0 where
+    /// no order rounds.
+    float bounds[3];
+  };
+  const float big = 33554426; // 2^25 - 6.
+  const Case cases[] = {
+      {"arith.addf",
+       0,
+       {1,  1,   1, 1,   1,  1,    big, //
+        3,  3,   3, 3,   -5, -big, big, //
+        16, -32, 1, 1e6, 64, -7,   2000},
+       {16, 30, 0}},
+      {"arith.mulf",
+       1,
+       {97, 89, 83, 23, 3,  1,  5,    //
+        -3, 97, 5,  7,  2,  4,  1e7f, //
+        3,  5,  7,  11, 13, 17, 19},
+       {104, 340000, 0}},
+  };
+  for (const Case &c : cases) {
+    std::string source = R"(
+      func.func @main(%x: tensor<3x7xf32>, %o: tensor<3xf32>) -> tensor<3xf32> {
+        %r = linalg.reduce {)" +
+                         c.step.str() + R"(} ins(%x : tensor<3x7xf32>)
+            outs(%o : tensor<3xf32>) dimensions = [1]
+        return %r : tensor<3xf32>
+      })";
+    SmallVector<Array> args = {integers(f32(), {3, length}),
+                               integers(f32(), {3})};
+    for (int64_t i = 0; i < 3 * length; ++i)
+      args[0].floats()[i] = c.rows[i];
+    for (int64_t i = 0; i < 3; ++i)
+      args[1].floats()[i] = c.start;
+    Outcome outcome = runSource(source, args);
+    ASSERT_TRUE(outcome.succeeded()) << diagnostics;
+    const Array &result = outcome.results[0];
+    for (int64_t row = 0; row < 3; ++row) {
+      EXPECT_LE(result.getError(row), c.bounds[row]) << row;
+      EXPECT_EQ(result.getError(row) == 0, c.bounds[row] == 0) << row;
+      SmallVector<float> terms(ArrayRef(c.rows).slice(row * length, length));
+      llvm::sort(terms);
+      double furthest = 0;
+      do {
+        float folded = c.start;
+        for (float term : terms)
+          folded = c.step == "arith.addf" ? folded + term : folded * term;
+        furthest = std::max(furthest,
+                            std::fabs(double(folded) - result.getDouble(row)));
+      } while (std::next_permutation(terms.begin(), terms.end()));
+      EXPECT_LE(furthest, result.getError(row)) << row;
+      EXPECT_EQ(furthest == 0, c.bounds[row] == 0) << row;
+    }
   }
 }
 

@@ -40,9 +40,10 @@ bool mlir::tessera::runsOn(StringRef target, StringRef chip, StringRef host,
            code->hasF16 <= device->hasF16 && code->hasF64 <= device->hasF64 &&
            code->hasAtomicF32 <= device->hasAtomicF32 &&
            code->hasAtomicF64 <= device->hasAtomicF64 &&
-           llvm::all_of(code->keptNans, [&](unsigned bits) {
-             return llvm::is_contained(device->keptNans, bits);
-           }) &&
+           llvm::all_of(code->keptNans,
+                        [&](unsigned bits) {
+                          return llvm::is_contained(device->keptNans, bits);
+                        }) &&
            llvm::all_of(code->instructions, [&](const auto &row) {
              return device->findInstruction(row.name);
            });

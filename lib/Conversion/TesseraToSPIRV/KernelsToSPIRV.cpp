@@ -78,9 +78,8 @@ static spirv::TargetEnvAttr getTargetEnv(MLIRContext *context,
         {C::Shader, C::StorageBuffer16BitAccess, C::StorageBuffer8BitAccess,
          C::UniformAndStorageBuffer8BitAccess, C::StoragePushConstant8,
          C::StoragePushConstant16, C::StorageUniform16,
-         C::SignedZeroInfNanPreserve,
-         C::PhysicalStorageBufferAddresses, C::VulkanMemoryModel,
-         C::VulkanMemoryModelDeviceScope});
+         C::SignedZeroInfNanPreserve, C::PhysicalStorageBufferAddresses,
+         C::VulkanMemoryModel, C::VulkanMemoryModelDeviceScope});
     extensions.append({E::SPV_KHR_storage_buffer_storage_class,
                        E::SPV_KHR_16bit_storage, E::SPV_KHR_8bit_storage,
                        E::SPV_KHR_physical_storage_buffer,

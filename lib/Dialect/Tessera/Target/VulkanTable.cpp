@@ -35,7 +35,8 @@ static const ReportedProfile profiles[] = {
     {"lavapipe-simt", "s8-w32768-t1024-n16-n32-n64"},
     // H100 and H200.
     {"nvidia-hopper",
-     "s32-w49152-t1024-n16-n32-n64-m16n16k16.f16.f16-m16n8k16.f16.f16-m16n8k8.f16.f16-"
+     "s32-w49152-t1024-n16-n32-n64-m16n16k16.f16.f16-m16n8k16.f16.f16-m16n8k8."
+     "f16.f16-"
      "m16n16k16.f32.f16-m16n8k16.f32.f16-m16n8k8.f32.f16-m16n16k16.f32.bf16-"
      "m16n16k32.u32.u8-m16n8k32.u32.u8-m16n16k32.s32.s8-m16n8k32.s32.s8"},
 };

@@ -13,11 +13,12 @@
 //   x % y               x - x / y * y
 //
 // and signed ones the same but for the first: those that fit are not negative.
+// That driver joins the two ways: with a division of 64 bits in the one that
+// was not taken it made `(x / 3) % 2` wrong as well, which is why none is left
+// there. OpenCL's compilers are not known for that, and divide 64 bits.
+//
 // Bounds that are known when a kernel is compiled (upstream's integer ranges)
-// spare the question, which those of dynamic shapes need. That driver joins the
-// two ways: with a division of 64 bits in the one that was not taken it made
-// `(x / 3) % 2` wrong as well, which is why none is left there. OpenCL's
-// compilers are not known for that, and divide 64 bits.
+// spare the question, which those of dynamic shapes need.
 //
 //===----------------------------------------------------------------------===//
 
@@ -144,10 +145,11 @@ static Value divide(OpBuilder &builder, Location loc, Value lhs, Value rhs,
   Value both = lhs;
   if (!known || *known < 0 || *known >= limit)
     both = arith::OrIOp::create(builder, loc, lhs, rhs);
-  Value fits = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult,
-                                     both, constant(builder, loc, type, limit));
+  Value isNarrow =
+      arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, both,
+                            constant(builder, loc, type, limit));
   auto branch = scf::IfOp::create(
-      builder, loc, fits,
+      builder, loc, isNarrow,
       [&](OpBuilder &b, Location) {
         scf::YieldOp::create(b, loc, divideNarrow(b, loc, lhs, rhs));
       },

@@ -11,18 +11,12 @@
 
 using namespace mlir;
 using namespace mlir::tessera;
+using spirv::Decoration;
+using spirv::Opcode;
 
 namespace {
-/// "SPIR-V Specification", sections 3.42, 3.20 ("Decoration").
-enum : uint32_t {
-  OpEntryPoint = 15,
-  OpFunction = 54,
-  OpFunctionParameter = 55,
-  OpDecorate = 71,
-  OpDecorateString = 5632,
-  DecorationAlignment = 44,
-  DecorationUserSemantic = 5635,
-};
+/// "SPIR-V Specification", section 3.42; upstream's opcodes have no such one.
+constexpr uint32_t OpDecorateString = 5632;
 /// Of a hardware thread's usual registers an execution unit runs 8.
 constexpr int64_t usualRegisters = 128, usualThreads = 8;
 } // namespace
@@ -41,12 +35,13 @@ void kernel_facts::writeFacts(spirv::ModuleOp module,
   SmallVector<uint32_t> decorations;
   ArrayRef<int64_t> alignments;
   size_t parameter = 0;
-  forEachSpirvInstruction(words, [&](uint32_t opcode, ArrayRef<uint32_t> all) {
-    if (opcode == OpEntryPoint) {
+  forEachSpirvInstruction(words, [&](uint32_t number, ArrayRef<uint32_t> all) {
+    auto opcode = static_cast<Opcode>(number);
+    if (opcode == Opcode::OpEntryPoint) {
       auto kernel = kernels.find(readSpirvText(all.drop_front(3)));
       if (kernel != kernels.end())
         functions[all[2]] = kernel->second;
-    } else if (opcode == OpFunction) {
+    } else if (opcode == Opcode::OpFunction) {
       alignments = {};
       parameter = 0;
       spirv::FuncOp function = functions.lookup(all[2]);
@@ -58,15 +53,17 @@ void kernel_facts::writeFacts(spirv::ModuleOp module,
       if (auto registers =
               function->getAttrOfType<IntegerAttr>(registersAttrName))
         appendSpirvInstruction(
-            decorations, OpDecorateString, {all[2], DecorationUserSemantic},
+            decorations, OpDecorateString,
+            {all[2], static_cast<uint32_t>(Decoration::UserSemantic)},
             "num-thread-per-eu " +
                 std::to_string(usualThreads * usualRegisters /
                                registers.getInt()));
-    } else if (opcode == OpFunctionParameter) {
+    } else if (opcode == Opcode::OpFunctionParameter) {
       if (parameter < alignments.size() && alignments[parameter])
-        appendSpirvInstruction(decorations, OpDecorate,
-                               {all[2], DecorationAlignment,
-                                static_cast<uint32_t>(alignments[parameter])});
+        appendSpirvInstruction(
+            decorations, static_cast<uint32_t>(Opcode::OpDecorate),
+            {all[2], static_cast<uint32_t>(Decoration::Alignment),
+             static_cast<uint32_t>(alignments[parameter])});
       ++parameter;
     }
   });

@@ -115,8 +115,10 @@ struct ConvertTesseraToROCDLPass
     FailureOr<const Chip *> found = getChip(getOperation(), "hip", chip);
     if (failed(found))
       return signalPassFailure();
-    // The products of RDNA, with subgroups of 32, gain nothing.
-    if ((*found)->subgroupSize == 64)
+    // MFMA gains by it, WMMA, with subgroups of 32, does not.
+    if ((*found)->subgroupSize == 64 &&
+        llvm::any_of((*found)->instructions,
+                     [](const auto &row) { return row.matrixUnit; }))
       for (auto kernel : getOperation().getOps<gpu::GPUFuncOp>())
         if (hasLeanLoops(kernel))
           scheduleForOperands(kernel);

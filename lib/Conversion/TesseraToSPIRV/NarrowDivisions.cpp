@@ -101,8 +101,8 @@ static Value divideByBits(OpBuilder &builder, Location loc, Value lhs,
   return loop.getResult(0);
 }
 
-/// The same for signed ones, rounded towards zero, and those of 64 bits that a
-/// device's own division is trusted with.
+/// The quotient of any numbers of 64 bits, of signed ones rounded towards zero:
+/// by the device's own division if it `trusts` that, else bit by bit.
 static Value divideWide(OpBuilder &builder, Location loc, Value lhs, Value rhs,
                         bool isSigned, bool trusts) {
   if (trusts)
@@ -227,7 +227,8 @@ void mlir::tessera::narrowDivisions(gpu::GPUFuncOp kernel, bool trustsWide) {
                          arith::MulIOp::create(builder, loc, quotient, rhs))
                          .getResult();
     }
-    if (narrow.contains(op->getResult(0)))
+    // Another value may come to be where the op's was.
+    if (narrow.erase(op->getResult(0)))
       narrow.insert(result);
     op->replaceAllUsesWith(ValueRange(result));
     // Those behind it have the result for an operand: only the op goes.

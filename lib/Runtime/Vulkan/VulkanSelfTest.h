@@ -75,7 +75,7 @@ using RunSelfTest =
 Status runSelfTest(const MatrixProduct &product, uint32_t lanes, bool turnB,
                    const RunSelfTest &run);
 
-/// The chip's name without its products: "s8-w32768-t1024".
+/// The chip's name without its products: "s8-w32768-t1024-n32".
 std::string getChipWithoutProducts(const std::string &chip);
 
 } // namespace tessera::runtime

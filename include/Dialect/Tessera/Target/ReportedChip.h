@@ -11,9 +11,9 @@
 
 namespace mlir::tessera {
 
-/// What a device of the chip `name` reports ("s8-w32768-t1024" for
-/// "lavapipe-simt"), where that is not the name itself; else `name`. For those
-/// who have no table of chips, such as the runtime.
+/// What a device of the chip `name` reports ("s8-w32768-t1024-n16-n32-n64"
+/// for "lavapipe-simt"), where that is not the name itself; else `name`. For
+/// those who have no table of chips, such as the runtime.
 llvm::StringRef getReportedDescription(llvm::StringRef target,
                                        llvm::StringRef name);
 

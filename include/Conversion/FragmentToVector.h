@@ -14,6 +14,7 @@
 #ifndef CONVERSION_FRAGMENTTOVECTOR_H
 #define CONVERSION_FRAGMENTTOVECTOR_H
 
+#include "Conversion/DirectCopies.h"
 #include "Dialect/Tessera/Target/Chip.h"
 
 #include "mlir/Transforms/DialectConversion.h"
@@ -53,6 +54,27 @@ FailureOr<TileLayout> getTileLayout(const Chip &chip, FragmentType type);
 /// there as well.
 std::array<Value, 2> emitSwizzledPlace(OpBuilder &builder, Location loc,
                                        MemRefType type, Value row, Value col);
+
+/// Vectors of one type, as many as a power of two, one after the other.
+Value emitConcatenation(OpBuilder &builder, Location loc,
+                        ArrayRef<Value> parts);
+
+/// A copy whose loads bring what they read straight to workgroup memory.
+struct DirectCopy {
+  /// Where the tile begins, and whether that is the same for all threads. All
+  /// of it is there.
+  Value source;
+  ValueRange origin;
+  bool isUniform;
+  /// The tile's rows and columns.
+  ArrayRef<int64_t> shape;
+  /// The workgroup memory, as one row of elements.
+  Value to;
+  /// This thread's number in its workgroup, and how many elements a load
+  /// brings.
+  Value thread;
+  int64_t width;
+};
 
 /// What a vendor does its own way.
 class FragmentTarget {
@@ -155,14 +177,22 @@ public:
                              ValueRange sourceIndices, Value target,
                              ValueRange targetIndices, int64_t width,
                              Value count) const;
+  /// One load of each thread of a `DirectCopy`, to its element `first` (index)
+  /// plus `width` times the thread's number. It reads at row and column `place`
+  /// of the tile.
+  virtual void emitDirectLoad(OpBuilder &builder, Location loc,
+                              const DirectCopy &copy,
+                              std::array<Value, 2> place, Value first) const;
+
   /// Closes the group of asynchronous copies that one async_copy issued.
   virtual void emitAsyncCommit(OpBuilder &builder, Location loc) const;
   /// Stands ahead of the first use of what a copy keeps in registers, where
   /// products are under way meanwhile.
   virtual void emitLateUse(OpBuilder &builder, Location loc) const;
-  /// Waits until at most `pending` groups are in flight.
-  virtual void emitAsyncWait(OpBuilder &builder, Location loc,
-                             int64_t pending) const;
+  /// Waits until at most `op.getPending()` groups are in flight. Where some are
+  /// `emitDirectLoad`, at most `directLoads` loads of this thread then are.
+  virtual void emitAsyncWait(OpBuilder &builder, WaitOp op,
+                             std::optional<int64_t> directLoads) const;
 
   /// Adds what the target does with fragments of instructions whose lane maps
   /// nobody knows (`MatrixInstruction::opaque`): their types, and patterns for
@@ -182,8 +212,9 @@ void populateFragmentToVectorPatterns(const TypeConverter &converter,
                                       const FragmentTarget &target);
 
 /// Converts all fragments under `root`.
-LogicalResult convertFragmentsToVectors(Operation *root,
-                                        const FragmentTarget &target);
+LogicalResult
+convertFragmentsToVectors(Operation *root, const FragmentTarget &target,
+                          DirectCopies directCopies = DirectCopies::Auto);
 
 } // namespace mlir::tessera
 

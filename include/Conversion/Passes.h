@@ -7,6 +7,8 @@
 #ifndef CONVERSION_PASSES_H
 #define CONVERSION_PASSES_H
 
+#include "Conversion/DirectCopies.h"
+
 #include "mlir/Pass/Pass.h"
 
 namespace mlir::tessera {

@@ -9,6 +9,18 @@
 
 include "mlir/Pass/PassBase.td"
 
+def DirectCopiesOption
+    : Option<"directCopies", "direct-copies", "::mlir::tessera::DirectCopies",
+             /*default=*/"::mlir::tessera::DirectCopies::Auto",
+             "Which asynchronous copies go past the registers to LDS",
+             [{::llvm::cl::values(
+               clEnumValN(::mlir::tessera::DirectCopies::Auto, "auto",
+                          "where a load brings as much as one to registers"),
+               clEnumValN(::mlir::tessera::DirectCopies::Always, "always",
+                          "where the chip has a load for it"),
+               clEnumValN(::mlir::tessera::DirectCopies::Never, "never",
+                          "none"))}]>;
+
 //===----------------------------------------------------------------------===//
 // LinalgToTessera
 //===----------------------------------------------------------------------===//
@@ -475,6 +487,32 @@ def PlaceTensorMaps : Pass<"tessera-place-tensor-maps", "gpu::GPUModuleOp"> {
 // TesseraToROCDL
 //===----------------------------------------------------------------------===//
 
+def ScopeDirectLoads : Pass<"tessera-scope-direct-loads", "gpu::GPUModuleOp"> {
+  let summary = "say that LDS is not read where loads to it are under way";
+  let description = [{
+    Expects kernels in the LLVM dialect. Where one has loads straight to LDS
+    (`rocdl.load.to.lds`), these get an alias scope, and the kernel's other
+    accesses to LDS are marked not to alias with it: a program reads what a copy
+    writes behind a wait and a barrier only. Without that, LLVM waits for the
+    copies of the next step ahead of the first read of this one.
+
+    Before
+
+    ```mlir
+    rocdl.load.to.lds %from, %to, 16, 0, 0 : <7>
+    %v = llvm.load %p : !llvm.ptr<3> -> vector<8xf16>
+    ```
+
+    After
+
+    ```mlir
+    rocdl.load.to.lds %from, %to, 16, 0, 0 {alias_scopes = [#scope]} : <7>
+    %v = llvm.load %p {noalias_scopes = [#scope]} : !llvm.ptr<3> -> vector<8xf16>
+    ```
+  }];
+  let dependentDialects = ["LLVM::LLVMDialect"];
+}
+
 def ConvertTesseraToROCDL
     : Pass<"convert-tessera-to-rocdl", "gpu::GPUModuleOp"> {
   let summary = "fragments to AMD's mfma or wmma";
@@ -513,7 +551,8 @@ def ConvertTesseraToROCDL
   }];
   let options = [
     Option<"chip", "chip", "std::string", /*default=*/"\"gfx942\"",
-           "Chip to compile for">];
+           "Chip to compile for">,
+    DirectCopiesOption];
   let dependentDialects = [
     "amdgpu::AMDGPUDialect", "arith::ArithDialect", "gpu::GPUDialect",
     "LLVM::LLVMDialect", "math::MathDialect", "memref::MemRefDialect",
@@ -566,7 +605,8 @@ def ConvertTesseraToCPU
   }];
   let options = [
     Option<"chip", "chip", "std::string", /*default=*/"\"\"",
-           "Chip to compile for (empty: the host's)">];
+           "Chip to compile for (empty: the host's)">,
+    DirectCopiesOption];
   let dependentDialects = [
     "arith::ArithDialect", "func::FuncDialect", "gpu::GPUDialect",
     "LLVM::LLVMDialect", "math::MathDialect", "memref::MemRefDialect",

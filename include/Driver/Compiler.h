@@ -14,6 +14,7 @@
 #ifndef DRIVER_COMPILER_H
 #define DRIVER_COMPILER_H
 
+#include "Conversion/DirectCopies.h"
 #include "Dialect/Tessera/Target/Chip.h"
 #include "Driver/TunedSchedules.h"
 #include "Runtime/Device.h"
@@ -53,6 +54,9 @@ struct CompileOptions {
   /// The order of every vthread op instead of its own: "breadth_first",
   /// "depth_first", "groups(N)"; empty keeps theirs.
   std::string vthreadOrder;
+  /// Which asynchronous copies go past the registers. Anything but `Auto` is an
+  /// error for a chip whose loads cannot.
+  DirectCopies directCopies = DirectCopies::Auto;
   /// For tests only: all vthreads share one fragment, which is wrong.
   bool testShareFragments = false;
   /// Assemble PTX by ptxas, where it is found, instead of the driver.

@@ -7,6 +7,8 @@
 #ifndef PIPELINES_LOWERING_H
 #define PIPELINES_LOWERING_H
 
+#include "Conversion/DirectCopies.h"
+
 #include "mlir/Pass/PassOptions.h"
 #include <string>
 
@@ -34,6 +36,17 @@ struct LoweringOptions : public PassPipelineOptions<LoweringOptions> {
       *this, "vthread-order",
       llvm::cl::desc("Order of every tessera.vthread, instead of its own"),
       llvm::cl::init("")};
+  PassOptions::Option<DirectCopies> directCopies{
+      *this, "direct-copies",
+      llvm::cl::desc("Which asynchronous copies go past the registers to "
+                     "workgroup memory"),
+      llvm::cl::init(DirectCopies::Auto),
+      llvm::cl::values(
+          clEnumValN(DirectCopies::Auto, "auto",
+                     "where a load brings as much as one to registers"),
+          clEnumValN(DirectCopies::Always, "always",
+                     "where the chip has a load for it"),
+          clEnumValN(DirectCopies::Never, "never", "none"))};
   PassOptions::Option<bool> testShareFragments{
       *this, "test-share-fragments",
       llvm::cl::desc("For tests only: all vthreads share one fragment"),

@@ -94,6 +94,7 @@ runLowering(ModuleOp module, const CompileOptions &options,
   lowering.chip = options.chip;
   lowering.requireMatrixUnit = options.requireMatrixUnit;
   lowering.vthreadOrder = options.vthreadOrder;
+  lowering.directCopies = options.directCopies;
   lowering.testShareFragments = options.testShareFragments;
   return runPipeline(module, options, times, stage,
                      [&](OpPassManager &pm) { build(pm, lowering); });
@@ -138,8 +139,16 @@ static LogicalResult lowerToSchedule(ModuleOp module,
 LogicalResult mlir::tessera::lowerToStage(ModuleOp module, Stage stage,
                                           const CompileOptions &options,
                                           std::vector<StageTime> *times) {
-  if (failed(getChip(module, options.target, options.chip)) ||
-      failed(lowerToSchedule(module, options, times, stage == Stage::Tasks)))
+  FailureOr<const Chip *> chip = getChip(module, options.target, options.chip);
+  if (failed(chip))
+    return failure();
+  if (options.directCopies != DirectCopies::Auto &&
+      (*chip)->directCopyBytes.empty())
+    return module.emitError()
+           << "--direct-copies=" << getName(options.directCopies)
+           << ": no load of " << options.target << ":" << (*chip)->name
+           << " goes straight to workgroup memory; leave the option out";
+  if (failed(lowerToSchedule(module, options, times, stage == Stage::Tasks)))
     return failure();
   if (stage == Stage::Tasks || stage == Stage::Schedule)
     return success();

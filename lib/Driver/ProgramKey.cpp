@@ -84,8 +84,9 @@ std::string ProgramKey::getFileName() const {
 void ProgramKey::add(const CompileOptions &options) {
   // A field that is added to the options and forgotten here does not compile.
   const auto &[target, chip, entry, allowTf32, allowFastF8, fuseAttention,
-               requireMatrixUnit, vthreadOrder, testShareFragments, usePtxas,
-               portableHost, validate, printIRAfterAll, tuned, trace] = options;
+               requireMatrixUnit, vthreadOrder, directCopies,
+               testShareFragments, usePtxas, portableHost, validate,
+               printIRAfterAll, tuned, trace] = options;
   (void)trace;
   auto flag = [&](StringRef name, bool value) {
     add(name, value ? "on" : "off");
@@ -100,6 +101,7 @@ void ProgramKey::add(const CompileOptions &options) {
   flag("--fuse-attention", fuseAttention);
   flag("--require-mma", requireMatrixUnit);
   add("--vthread-order", vthreadOrder);
+  add("--direct-copies", tessera::getName(directCopies));
   flag("--test-share-fragments", testShareFragments);
   flag("--ptxas", usePtxas);
   flag("portable host code", portableHost);

@@ -90,10 +90,12 @@ void mlir::tessera::buildVendorPipeline(OpPassManager &pm,
   } else if (options.target == "hip") {
     ConvertTesseraToROCDLOptions convert;
     convert.chip = options.chip;
+    convert.directCopies = options.directCopies;
     kernels.addPass(createConvertTesseraToROCDL(convert));
   } else {
     ConvertTesseraToCPUOptions convert;
     convert.chip = options.chip;
+    convert.directCopies = options.directCopies;
     kernels.addPass(createConvertTesseraToCPU(convert));
   }
   kernels.addPass(createTesseraExpandPackedMemory());
@@ -134,6 +136,7 @@ void mlir::tessera::buildKernelToLLVMPipeline(OpPassManager &pm,
     convert.chipset = options.chip;
     convert.runtime = gpu::amd::Runtime::HIP;
     kernels.addPass(createConvertGpuOpsToROCDLOps(convert));
+    kernels.addPass(createScopeDirectLoads());
   } else {
     kernels.addPass(createConvertToLLVMPass());
   }

@@ -387,6 +387,8 @@ static std::string spellCommand(const Options &options, const DiffSide &base,
     text += " --no-fuse-attention";
   if (!options.vthreadOrder.empty())
     text += " --vthread-order=" + quote(options.vthreadOrder);
+  if (options.directCopies)
+    text += " --direct-copies=" + getName(*options.directCopies).str();
   if (options.testShareFragments)
     text += " --test-share-fragments";
   return text;

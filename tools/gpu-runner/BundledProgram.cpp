@@ -46,6 +46,7 @@ static StringRef findCompilingOption(const Options &options) {
          : options.validate              ? "--validate"
          : options.printIRAfterAll       ? "--print-ir-after-all"
          : !options.vthreadOrder.empty() ? "--vthread-order"
+         : options.directCopies          ? "--direct-copies"
          : !options.cache.empty()        ? "--cache"
          : options.testShareFragments    ? "--test-share-fragments"
                                          : "";

@@ -252,6 +252,16 @@ static LogicalResult parseOrder(StringRef value, Options &options,
   return success();
 }
 
+static LogicalResult parseDirectCopies(StringRef value, Options &options,
+                                       Report &report) {
+  options.directCopies = compiler::findDirectCopies(value);
+  if (!options.directCopies)
+    return report.fail(Exit::Usage, "unknown choice '" + value +
+                                        "' for --direct-copies; known are "
+                                        "auto, always, never");
+  return success();
+}
+
 static LogicalResult parseCorrupt(StringRef value, Options &options,
                                   Report &report) {
   unsigned index;
@@ -333,6 +343,7 @@ static const OptionInfo infos[] = {
     {"--allow-fast-f8", OptionInfo::Flag, &Options::allowFastF8},
     {"--no-fuse-attention", OptionInfo::Flag, &Options::noFuseAttention},
     {"--vthread-order", OptionInfo::NeedsValue, nullptr, parseOrder},
+    {"--direct-copies", OptionInfo::NeedsValue, nullptr, parseDirectCopies},
     {"--emit", OptionInfo::NeedsValue, nullptr, parseStage},
     {"-o", OptionInfo::NeedsValue, nullptr,
      [](StringRef value, Options &options, Report &) {
@@ -619,6 +630,11 @@ Checks and measurements
   --vthread-order=ORDER
                       interleaves all virtual threads alike: breadth_first,
                       depth_first or groups(N)
+  --direct-copies=WHICH
+                      which copies that run ahead go straight to workgroup memory
+                      on chips whose loads can (hip: gfx942, gfx950): auto, where
+                      such a load brings as much as one to registers; always;
+                      never (docs/AMD.md)
 
 Many programs
   --batch=FILE        runs each line of FILE (or of standard input, for -) as a

@@ -7,6 +7,7 @@
 #ifndef GPU_RUNNER_OPTIONS_H
 #define GPU_RUNNER_OPTIONS_H
 
+#include "Conversion/DirectCopies.h"
 #include "Report.h"
 
 #include <optional>
@@ -113,6 +114,8 @@ struct Options {
   std::optional<unsigned> corruptOutput;
   /// The order of every vthread op; empty keeps theirs.
   std::string vthreadOrder;
+  /// --direct-copies, if it is there.
+  std::optional<compiler::DirectCopies> directCopies;
   /// For tests only: all vthreads share one fragment, to show that --verify
   /// finds it.
   bool testShareFragments = false;

@@ -343,6 +343,8 @@ static compiler::CompileOptions getCompileOptions(const Options &options) {
   compileOptions.fuseAttention = !options.noFuseAttention;
   compileOptions.requireMatrixUnit = options.requireMatrixUnit;
   compileOptions.vthreadOrder = options.vthreadOrder;
+  compileOptions.directCopies =
+      options.directCopies.value_or(compiler::DirectCopies::Auto);
   compileOptions.testShareFragments = options.testShareFragments;
   compileOptions.usePtxas = options.usePtxas;
   compileOptions.validate = options.validate;

@@ -90,6 +90,9 @@ TEST(ProgramKeyTest, EachOptionMakesAnotherKey) {
       [](CompileOptions &options) { options.fuseAttention = false; },
       [](CompileOptions &options) { options.requireMatrixUnit = true; },
       [](CompileOptions &options) { options.vthreadOrder = "depth_first"; },
+      [](CompileOptions &options) {
+        options.directCopies = DirectCopies::Never;
+      },
       [](CompileOptions &options) { options.testShareFragments = true; },
       [](CompileOptions &options) { options.usePtxas = true; },
       [](CompileOptions &options) { options.printIRAfterAll = true; },

@@ -25,8 +25,7 @@ using namespace mlir::tessera;
 /// Chunks up to which a thread's share is unrolled.
 static constexpr int64_t maxUnroll = 32;
 
-/// The number of threads that share a copy, if the kernel says.
-static std::optional<int64_t> getNumThreads(Operation *op) {
+std::optional<int64_t> mlir::tessera::getCopyThreads(Operation *op) {
   if (auto some = op->getAttrOfType<IntegerAttr>(getCopyThreadsAttrName()))
     return some.getInt();
   auto kernel = op->getParentOfType<gpu::GPUFuncOp>();
@@ -92,7 +91,7 @@ public:
     targetInside =
         op.getInBounds() ||
         isProvablyInBounds(op.getTargetType(), op.getTargetIndices(), shape);
-    numThreads = getNumThreads(op);
+    numThreads = getCopyThreads(op);
     // Within a line, and all threads are to have something to do. Packed
     // elements are read by bytes at least.
     while (interleaving && width > (packed ? 2 : 1) &&
@@ -690,6 +689,12 @@ struct AsyncCopyPattern : FragmentPattern<AsyncCopyOp> {
   LogicalResult
   matchAndRewrite(AsyncCopyOp op, OneToNOpAdaptor,
                   ConversionPatternRewriter &rewriter) const override {
+    if (getDirectWidth(op)) {
+      emitDirectCopy(rewriter, op, target);
+      target.emitAsyncCommit(rewriter, op.getLoc());
+      rewriter.replaceOpWithMultiple(op, {ValueRange()});
+      return success();
+    }
     CopyEmitter<AsyncCopyOp> emitter(op, target, target.chip.asyncCopy);
     if (failed(emitter.check()))
       return failure();
@@ -708,7 +713,7 @@ struct WaitPattern : FragmentPattern<WaitOp> {
   LogicalResult
   matchAndRewrite(WaitOp op, OneToNOpAdaptor,
                   ConversionPatternRewriter &rewriter) const override {
-    target.emitAsyncWait(rewriter, op.getLoc(), op.getPending());
+    target.emitAsyncWait(rewriter, op, getDirectWidth(op));
     rewriter.eraseOp(op);
     return success();
   }

@@ -228,11 +228,16 @@ bool FragmentTarget::emitAsyncCopy(OpBuilder &, Location, Value, ValueRange,
                                    Value, ValueRange, int64_t, Value) const {
   return false;
 }
+void FragmentTarget::emitDirectLoad(OpBuilder &, Location, const DirectCopy &,
+                                    std::array<Value, 2>, Value) const {
+  llvm_unreachable("a target without such loads marks no copy");
+}
 void FragmentTarget::populateOpaque(TypeConverter &,
                                     RewritePatternSet &) const {}
 void FragmentTarget::emitAsyncCommit(OpBuilder &, Location) const {}
 void FragmentTarget::emitLateUse(OpBuilder &, Location) const {}
-void FragmentTarget::emitAsyncWait(OpBuilder &, Location, int64_t) const {}
+void FragmentTarget::emitAsyncWait(OpBuilder &, WaitOp,
+                                   std::optional<int64_t>) const {}
 
 //===----------------------------------------------------------------------===//
 // Conversion
@@ -362,9 +367,8 @@ template <typename CopyLike> static void describeCopy(CopyLike op) {
     op->setAttr(getWholeBytesAttrName(), builder.getUnitAttr());
 }
 
-LogicalResult
-mlir::tessera::convertFragmentsToVectors(Operation *root,
-                                         const FragmentTarget &target) {
+LogicalResult mlir::tessera::convertFragmentsToVectors(
+    Operation *root, const FragmentTarget &target, DirectCopies directCopies) {
   // Types that no pattern could convert deserve a message of their own.
   WalkResult result = root->walk([&](Operation *op) {
     for (Value value : op->getResults())
@@ -403,6 +407,7 @@ mlir::tessera::convertFragmentsToVectors(Operation *root,
     if (auto copy = dyn_cast<AsyncCopyOp>(op))
       describeCopy(copy);
   });
+  markDirectCopies(root, target.chip, directCopies);
 
   TypeConverter converter;
   converter.addConversion([](Type type) { return type; });

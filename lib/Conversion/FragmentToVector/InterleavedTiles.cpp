@@ -120,7 +120,8 @@ static std::optional<Interleaving> findInterleaving(Value memory,
     return std::nullopt;
   ArrayRef<int64_t> shape = type.getShape().take_back(2);
   Interleaving found{8 * chip.columnWordBytes / bits, 0};
-  if (found.rows < 2 || shape[0] % found.rows)
+  if (found.rows < 2 || shape[0] % found.rows ||
+      bits == chip.transposingReadBits)
     return std::nullopt;
   for (Operation *user : memory.getUsers()) {
     if (auto load = dyn_cast<LoadOp>(user)) {

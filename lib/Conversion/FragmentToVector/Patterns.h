@@ -43,10 +43,6 @@ Value emitShuffleAny(OpBuilder &builder, Location loc,
 /// A mask of `width` bits, of which the first `count` (index) are set.
 Value emitMask(OpBuilder &builder, Location loc, Value count, int64_t width);
 
-/// Vectors of one type, as many as a power of two, one after the other.
-Value emitConcatenation(OpBuilder &builder, Location loc,
-                        ArrayRef<Value> parts);
-
 /// Whether `emitTransposedTiles` can make such tiles.
 bool canTransposeTiles(const TileLayout &layout);
 /// The tiles of a fragment that memory holds column by column, for a subgroup
@@ -94,6 +90,29 @@ void markInterleavedTiles(Operation *root, const Chip &chip);
 /// last three dimensions. (Rows of the view overlap.)
 Value emitInterleavedView(OpBuilder &builder, Location loc, Value memory,
                           Interleaving by);
+
+/// The number of threads that share a copy, if the kernel says.
+std::optional<int64_t> getCopyThreads(Operation *op);
+
+/// The column, within a row or its panel, at which a swizzled memory of `type`
+/// keeps an element of `row` whose column there is `col` (Swizzle.cpp).
+Value emitSwizzledColumn(OpBuilder &builder, Location loc, MemRefType type,
+                         Value row, Value col);
+
+/// The discardable attribute on asynchronous copies that go straight to
+/// workgroup memory: elements that a thread brings at once. On the waits of
+/// such a kernel: loads of one thread that may be in flight behind it.
+inline llvm::StringRef getDirectAttrName() { return "tessera.direct"; }
+
+/// What that attribute of `op` says, if it has it.
+std::optional<int64_t> getDirectWidth(Operation *op);
+
+/// Sets that attribute for the copies under `root` that can be made so.
+void markDirectCopies(Operation *root, const Chip &chip, DirectCopies use);
+
+/// Emits a copy that has it.
+void emitDirectCopy(OpBuilder &builder, AsyncCopyOp op,
+                    const FragmentTarget &target);
 
 /// Whether consecutive elements of the last dimension lie side by side.
 bool isInnerContiguous(MemRefType type);

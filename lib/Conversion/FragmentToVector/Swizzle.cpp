@@ -64,9 +64,8 @@ private:
 };
 } // namespace
 
-/// The column, within a row or its panel, at which the element is kept.
-static Value emitColumn(OpBuilder &builder, Location loc, MemRefType type,
-                        Value row, Value col) {
+Value mlir::tessera::emitSwizzledColumn(OpBuilder &builder, Location loc,
+                                        MemRefType type, Value row, Value col) {
   IndexMath math(builder, loc);
   int64_t bits = getElementBits(type.getElementType());
   int64_t phases = getSwizzlePhases(type), perChunk = 8 * 16 / bits;
@@ -109,7 +108,7 @@ std::array<Value, 2> mlir::tessera::emitSwizzledPlace(OpBuilder &builder,
                                                       Location loc,
                                                       MemRefType type,
                                                       Value row, Value col) {
-  Value kept = emitColumn(builder, loc, type, row, col);
+  Value kept = emitSwizzledColumn(builder, loc, type, row, col);
   int64_t perPanel = 8 * 128 / getElementBits(type.getElementType());
   int64_t panels = type.getShape().back() / perPanel;
   if (panels <= 1)

@@ -60,8 +60,10 @@ public:
                      ValueRange targetIndices, int64_t width,
                      Value count) const override;
   void emitAsyncCommit(OpBuilder &builder, Location loc) const override;
-  void emitAsyncWait(OpBuilder &builder, Location loc,
-                     int64_t pending) const override;
+  void emitDirectLoad(OpBuilder &builder, Location loc, const DirectCopy &copy,
+                      std::array<Value, 2> place, Value first) const override;
+  void emitAsyncWait(OpBuilder &builder, WaitOp op,
+                     std::optional<int64_t> directLoads) const override;
 
   /// `gpu.shuffle` and `gpu.lane_id` of the kernel.
   LogicalResult convertLaneOps() const;

@@ -59,14 +59,13 @@ struct ConvertTesseraToCPUPass
         return signalPassFailure();
   }
 
-  static LogicalResult convertFragments(gpu::GPUModuleOp module,
-                                        const Chip &chip) {
+  LogicalResult convertFragments(gpu::GPUModuleOp module, const Chip &chip) {
     if (!isEmulated(chip))
       return convertFragmentsToVectors(module, FragmentTarget(chip));
     EmulationSymbols symbols;
     for (auto kernel : module.getOps<gpu::GPUFuncOp>()) {
       EmulatedTarget target(chip, kernel, symbols);
-      if (failed(convertFragmentsToVectors(kernel, target)) ||
+      if (failed(convertFragmentsToVectors(kernel, target, directCopies)) ||
           failed(target.convertLaneOps()))
         return failure();
       target.checkAccesses();

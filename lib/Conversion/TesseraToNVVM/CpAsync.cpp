@@ -54,8 +54,8 @@ void NvidiaTarget::emitAsyncCommit(OpBuilder &builder, Location loc) const {
     NVVM::CpAsyncCommitGroupOp::create(builder, loc);
 }
 
-void NvidiaTarget::emitAsyncWait(OpBuilder &builder, Location loc,
-                                 int64_t pending) const {
+void NvidiaTarget::emitAsyncWait(OpBuilder &builder, WaitOp op,
+                                 std::optional<int64_t>) const {
   if (chip.asyncCopy)
-    NVVM::CpAsyncWaitGroupOp::create(builder, loc, pending);
+    NVVM::CpAsyncWaitGroupOp::create(builder, op.getLoc(), op.getPending());
 }

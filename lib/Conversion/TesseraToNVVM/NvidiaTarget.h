@@ -53,8 +53,8 @@ public:
                      ValueRange targetIndices, int64_t width,
                      Value count) const override;
   void emitAsyncCommit(OpBuilder &builder, Location loc) const override;
-  void emitAsyncWait(OpBuilder &builder, Location loc,
-                     int64_t pending) const override;
+  void emitAsyncWait(OpBuilder &builder, WaitOp op,
+                     std::optional<int64_t> directLoads) const override;
 
 private:
   /// Compute capability, as 10 * major + minor.

@@ -20,10 +20,16 @@ public:
   Value emitMma(OpBuilder &builder, Location loc, const MatrixInstruction &row,
                 MmaOp op, Value a, Value b, Value acc) const override;
 
-  /// QuadTranspose.cpp
+  /// TransposingReads.cpp, or else QuadTranspose.cpp
   Value emitTileLoad(OpBuilder &builder, Location loc, LoadOp op,
                      const TileLayout &layout, Value memory, ValueRange indices,
                      int64_t alignment) const override;
+
+  /// DirectLoads.cpp
+  void emitDirectLoad(OpBuilder &builder, Location loc, const DirectCopy &copy,
+                      std::array<Value, 2> place, Value first) const override;
+  void emitAsyncWait(OpBuilder &builder, WaitOp op,
+                     std::optional<int64_t> directLoads) const override;
 
   /// BufferAccess.cpp
   Value emitTileRead(OpBuilder &builder, Location loc, Value memory,
@@ -48,7 +54,24 @@ public:
   /// One ds_bpermute. The lane is one of the subgroup.
   Value emitShuffle(OpBuilder &builder, Location loc, Value value,
                     Value lane) const override;
+
+private:
+  /// A tile of which instructions of the chip turn what they read. Null where
+  /// there are none for it.
+  Value emitTransposingRead(OpBuilder &builder, Location loc, LoadOp op,
+                            const TileLayout &layout, Value memory,
+                            ValueRange indices, int64_t alignment) const;
+  /// The same where lanes exchange what each has read.
+  Value emitQuadTranspose(OpBuilder &builder, Location loc, LoadOp op,
+                          const TileLayout &layout, Value memory,
+                          ValueRange indices, int64_t alignment) const;
 };
+
+/// The place in memory of what is `first` and `step` (row, column) from the
+/// tile of `op` at `indices`, permuted where the memory is swizzled.
+SmallVector<Value> emitTilePlace(OpBuilder &builder, Location loc, LoadOp op,
+                                 ValueRange indices, std::array<Value, 2> first,
+                                 std::pair<int64_t, int64_t> step);
 
 /// A v_mfma instruction.
 Value emitMfma(OpBuilder &builder, Location loc, const MatrixInstruction &row,
@@ -66,6 +89,10 @@ Value emitDot(OpBuilder &builder, Location loc, const MatrixInstruction &row,
 /// that wait for nothing else. Expects memory accesses as ops of other dialects
 /// than Tessera's.
 void relaxBarriers(Operation *kernel);
+
+/// Says in which order products and reads of LDS are to be issued, in each part
+/// of the kernel that LLVM schedules by itself. Of MFMA: WMMA gains nothing.
+void orderProducts(Operation *kernel);
 
 /// An error at each function of f64 under `root` that has no instructions, and
 /// functions of f32 that LLVM's back end lacks made of those that it has.

@@ -5,7 +5,8 @@
 //===----------------------------------------------------------------------===//
 //
 // A gpu.barrier waits for loads from global memory that are in flight. Where
-// workgroup memory is all that it has to order, it waits for that.
+// workgroup memory is all that it has to order, it waits for that; and where
+// some loads that bring data there may stay in flight, for the others.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,7 +23,7 @@ using namespace mlir::tessera;
 /// Ops that do not say what memory they access and access none: those of the
 /// scheduler, and instructions that exchange values, which have no address.
 static bool touchesNoMemory(Operation *op) {
-  if (isa<amdgpu::SchedBarrierOp>(op))
+  if (isa<amdgpu::SchedBarrierOp, amdgpu::MemoryCounterWaitOp>(op))
     return true;
   bool isIntrinsic = isa<ROCDL::ROCDLDialect>(op->getDialect()) ||
                      isa<LLVM::CallIntrinsicOp>(op);
@@ -35,7 +36,15 @@ void mlir::tessera::relaxBarriers(Operation *kernel) {
   for (gpu::BarrierOp barrier :
        findWorkgroupBarriers(kernel, touchesNoMemory)) {
     OpBuilder builder(barrier);
-    amdgpu::LDSBarrierOp::create(builder, barrier.getLoc());
+    // Fences would wait for all loads to LDS.
+    auto wait =
+        dyn_cast_or_null<amdgpu::MemoryCounterWaitOp>(barrier->getPrevNode());
+    if (wait && wait.getLoad().value_or(0) > 0) {
+      wait.setDs(0);
+      ROCDL::SBarrierOp::create(builder, barrier.getLoc());
+    } else {
+      amdgpu::LDSBarrierOp::create(builder, barrier.getLoc());
+    }
     barrier.erase();
   }
 }

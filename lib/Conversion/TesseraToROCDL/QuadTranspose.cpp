@@ -98,9 +98,40 @@ private:
 
 } // namespace
 
+SmallVector<Value>
+mlir::tessera::emitTilePlace(OpBuilder &builder, Location loc, LoadOp op,
+                             ValueRange indices, std::array<Value, 2> first,
+                             std::pair<int64_t, int64_t> step) {
+  IndexMath math(builder, loc);
+  std::array<Value, 2> place{math.add(first[0], step.first),
+                             math.add(first[1], step.second)};
+  if (op.getTranspose())
+    std::swap(place[0], place[1]);
+  SmallVector<Value> result(indices);
+  place = {math.add(result.end()[-2], place[0]),
+           math.add(result.end()[-1], place[1])};
+  if (op.getSwizzled())
+    place =
+        emitSwizzledPlace(builder, loc, op.getMemRefType(), place[0], place[1]);
+  result.end()[-2] = place[0];
+  result.end()[-1] = place[1];
+  return result;
+}
+
 Value AmdTarget::emitTileLoad(OpBuilder &builder, Location loc, LoadOp op,
                               const TileLayout &layout, Value memory,
                               ValueRange indices, int64_t alignment) const {
+  if (Value tile = emitTransposingRead(builder, loc, op, layout, memory,
+                                       indices, alignment))
+    return tile;
+  return emitQuadTranspose(builder, loc, op, layout, memory, indices,
+                           alignment);
+}
+
+Value AmdTarget::emitQuadTranspose(OpBuilder &builder, Location loc, LoadOp op,
+                                   const TileLayout &layout, Value memory,
+                                   ValueRange indices,
+                                   int64_t alignment) const {
   auto type = cast<MemRefType>(memory.getType());
   Type element = type.getElementType();
   SmallVector<int64_t> strides;
@@ -132,18 +163,8 @@ Value AmdTarget::emitTileLoad(OpBuilder &builder, Location loc, LoadOp op,
   auto wordType = VectorType::get(bytes, builder.getI32Type());
   SmallVector<Value> words;
   for (int64_t reg = 0; reg < layout.map.getNumRegisters(); reg += 4) {
-    auto [row, col] = layout.map.at(0, reg);
-    std::array<int64_t, 2> step{row, col};
-    SmallVector<Value> place(indices);
-    Value &slowIndex = place[place.size() - 2], &fastIndex = place.back();
-    slowIndex = math.add(slowIndex, math.add(first[slow], step[slow]));
-    fastIndex = math.add(fastIndex, math.add(first[fast], step[fast]));
-    if (op.getSwizzled()) {
-      auto [swizzledRow, swizzledCol] =
-          emitSwizzledPlace(builder, loc, type, slowIndex, fastIndex);
-      slowIndex = swizzledRow;
-      fastIndex = swizzledCol;
-    }
+    SmallVector<Value> place =
+        emitTilePlace(builder, loc, op, indices, first, layout.map.at(0, reg));
     Value part = vector::LoadOp::create(builder, loc, partType, memory, place,
                                         /*nontemporal=*/false,
                                         llvm::MaybeAlign(4 * bytes));

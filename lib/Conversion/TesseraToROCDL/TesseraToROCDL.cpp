@@ -7,11 +7,16 @@
 //   tessera.mma             amdgpu.mfma, subgroups of 64 lanes   (Mfma.cpp)
 //                           amdgpu.wmma, subgroups of 32 lanes   (Wmma.cpp)
 //                           v_dot2, v_dot4                       (Dot.cpp)
-//   tessera.load            across rows: by quads of lanes (QuadTranspose.cpp)
+//   tessera.load            across rows: by reads that turn a tile
+//                           (TransposingReads.cpp), or by quads of lanes
+//                           (QuadTranspose.cpp)
 //   exchange between lanes  rocdl.ds_bpermute
-//   gpu.barrier             amdgpu.lds_barrier, where that does  (Barriers.cpp)
-//   math functions          those that LLVM has code for (CheckMath.cpp)
-//   everything else         vectors, by the lane maps      (FragmentToVector)
+//   tessera.async_copy      past the registers, where that does
+//   (DirectLoads.cpp) order within a step     rocdl.sched.group.barrier
+//   (SchedulingGroups.cpp) gpu.barrier             amdgpu.lds_barrier, where
+//   that does  (Barriers.cpp) math functions          those that LLVM has code
+//   for (CheckMath.cpp) everything else         vectors, by the lane maps
+//   (FragmentToVector)
 //
 //===----------------------------------------------------------------------===//
 
@@ -95,16 +100,6 @@ static bool hasLeanLoops(gpu::GPUFuncOp kernel) {
   return ahead && !result.wasInterrupted();
 }
 
-/// Has LLVM's scheduler look for what can run beside what, rather than for
-/// registers that nobody else needs: by default it reads a fragment from
-/// workgroup memory right before its product and waits for each
-/// (docs/benchmarks/amd-static.md). Elsewhere it would spill.
-static void scheduleForOperands(gpu::GPUFuncOp kernel) {
-  Builder builder(kernel.getContext());
-  kernel->setAttr("passthrough", builder.getArrayAttr(builder.getStrArrayAttr(
-                                     {"amdgpu-sched-strategy", "max-ilp"})));
-}
-
 namespace {
 
 struct ConvertTesseraToROCDLPass
@@ -115,20 +110,20 @@ struct ConvertTesseraToROCDLPass
     FailureOr<const Chip *> found = getChip(getOperation(), "hip", chip);
     if (failed(found))
       return signalPassFailure();
-    // MFMA gains by it, WMMA, with subgroups of 32, does not.
-    if ((*found)->subgroupSize == 64 &&
-        llvm::any_of((*found)->instructions,
-                     [](const auto &row) { return row.matrixUnit; }))
-      for (auto kernel : getOperation().getOps<gpu::GPUFuncOp>())
-        if (hasLeanLoops(kernel))
-          scheduleForOperands(kernel);
+    SmallVector<gpu::GPUFuncOp> lean;
+    for (auto kernel : getOperation().getOps<gpu::GPUFuncOp>())
+      if (hasLeanLoops(kernel))
+        lean.push_back(kernel);
     if (failed(checkMath(getOperation())) ||
-        failed(convertFragmentsToVectors(getOperation(), AmdTarget(**found))))
+        failed(convertFragmentsToVectors(getOperation(), AmdTarget(**found),
+                                         directCopies)))
       return signalPassFailure();
     for (auto kernel : getOperation().getOps<gpu::GPUFuncOp>()) {
       relaxBarriers(kernel);
       setWorkgroupSize(kernel, **found);
     }
+    for (gpu::GPUFuncOp kernel : lean)
+      orderProducts(kernel);
   }
 };
 

@@ -16,7 +16,7 @@
 // GFX906:  schedule <workgroup = [64, 64], subgroup = [32, 32], k = 32, kFragment = 2, stages = 1, vthread = [1, 1], swizzle = true, raster = 8>
 // GFX908:  schedule <workgroup = [128, 128], subgroup = [64, 64], k = 32, kFragment = 8, stages = 2, vthread = [1, 1], swizzle = true, raster = 8>
 // GFX942:  schedule <workgroup = [128, 128], subgroup = [64, 64], k = 32, kFragment = 8, stages = 2, vthread = [1, 1], swizzle = true>
-// GFX950:  schedule <workgroup = [128, 128], subgroup = [64, 64], k = 32, kFragment = 16, stages = 2, vthread = [1, 1], swizzle = true, raster = 8>
+// GFX950:  schedule <workgroup = [128, 128], subgroup = [64, 64], k = 64, kFragment = 16, stages = 2, vthread = [1, 1], swizzle = true, raster = 8>
 // GFX1100: schedule <workgroup = [128, 128], subgroup = [64, 32], k = 32, kFragment = 16, stages = 2, vthread = [1, 1], swizzle = true, raster = 8>
 // GFX1201: schedule <workgroup = [128, 128], subgroup = [64, 32], k = 32, kFragment = 16, stages = 2, vthread = [1, 1], swizzle = true, raster = 8>
 func.func @f16(%a: memref<4096x4096xf16>, %b: memref<4096x4096xf16>, %c: memref<4096x4096xf32>) {

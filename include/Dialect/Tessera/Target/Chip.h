@@ -249,6 +249,16 @@ struct Chip {
   bool asyncCopy;
   /// The least bytes that one of them moves.
   int64_t asyncCopyBytes = 0;
+  /// Bytes that a load of one lane can bring straight to workgroup memory,
+  /// where lanes of a subgroup write one behind the other. None: there are no
+  /// such loads, or `asyncCopy` is the better way.
+  llvm::SmallVector<int64_t, 2> directCopyBytes = {};
+  /// Bytes of an operand's row in a step of the default schedule where such
+  /// loads of the widest access bring all of both operands. 0: as elsewhere.
+  int64_t directStepBytes = 0;
+  /// Elements of so many bits, of a tile in workgroup memory, that a load turns
+  /// as it reads them: a lane gets runs of a column. 0: none.
+  int64_t transposingReadBits = 0;
   /// Workgroups that can run at the same time, as a cluster, and read each
   /// other's workgroup memory. 1: none.
   int64_t clusterWorkgroups = 1;

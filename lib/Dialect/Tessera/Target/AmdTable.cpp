@@ -385,6 +385,16 @@ void mlir::tessera::addAmdChips(std::vector<Chip> &chips) {
     chip.preferSwizzle = true;
     chip.columnWordBytes = 4;
     chip.unrollStages = true;
+    // CDNA3 and CDNA4 ISA, "Memory buffer load to LDS": a dword, on CDNA4 three
+    // and four of them as well.
+    if (entry.bit & Gfx942)
+      chip.directCopyBytes = {4};
+    if (entry.bit & Gfx950) {
+      chip.directCopyBytes = {4, 16};
+      chip.transposingReadBits = 16;
+      // Nothing is held between steps then, and workgroup memory is 160 KiB.
+      chip.directStepBytes = 128;
+    }
     chip.scalarDefaults = {{64, 64}, {32, 32}, 64, 1};
     // By count, as on NVIDIA: half of the 32 waves of a compute unit.
     chip.batchDefaults = {/*subgroups=*/4, /*resident=*/16, /*perSubgroup=*/4,

@@ -225,6 +225,43 @@ static int64_t estimateHeld(ContractOp op, const MatrixForm &form,
   return held;
 }
 
+/// Whether loads bring all tiles of lhs (0) or rhs (1) straight to workgroup
+/// memory, if these divide it.
+static bool isCopiedDirectly(ContractOp op, const MatrixForm &form,
+                             unsigned side, const Chip &chip) {
+  auto type = dyn_cast<MemRefType>(op.getMappedOperands()[side].getType());
+  if (!type || !type.hasStaticShape() || form.gather[side] ||
+      !op.getProducer(side).empty() || isPacked(type.getElementType()) ||
+      !hasAlignedRows(op, side, chip) ||
+      !llvm::is_contained(chip.directCopyBytes, chip.accessBytes))
+    return false;
+  // Tiles whose columns are read are copied otherwise where nothing turns them.
+  int64_t bits = getElementBits(type.getElementType());
+  bool readsColumns = isStoredTransposed(op, form, side) == (side == 0);
+  return !readsColumns || bits == chip.transposingReadBits ||
+         bits >= 8 * chip.columnWordBytes;
+}
+
+/// The bytes of a row of a staged operand, by default.
+static int64_t chooseStepBytes(ContractOp op, const MatrixForm &form,
+                               const Chip &chip,
+                               const ScheduleDefaults &defaults,
+                               int64_t operandBits) {
+  std::array<int64_t, 3> extents = getStaticExtents(op, form);
+  int64_t step = 8 * chip.directStepBytes / operandBits;
+  auto divides = [](int64_t tile, int64_t extent) {
+    return ShapedType::isStatic(extent) && extent % tile == 0;
+  };
+  bool fits = chip.directStepBytes > defaults.kBytes && defaults.stages > 1 &&
+              divides(defaults.workgroup[0], extents[0]) &&
+              divides(defaults.workgroup[1], extents[1]) &&
+              divides(step, extents[2]);
+  return fits && isCopiedDirectly(op, form, 0, chip) &&
+                 isCopiedDirectly(op, form, 1, chip)
+             ? chip.directStepBytes
+             : defaults.kBytes;
+}
+
 /// Whether rows of both staged tiles can be swizzled.
 static bool canSwizzle(ContractOp op, const StagedTiles &tiles) {
   return getSwizzlePhases(MemRefType::get(
@@ -332,13 +369,15 @@ static ScheduleAttr makeDefaultSchedule(ContractOp op, const Chip &chip,
   }
 
   // Without staging, a step is one fragment: no longer than the default says.
-  int64_t step = std::max(8 * defaults.kBytes / operandBits, int64_t(1));
+  int64_t kBytes = matrixUnit && !wantsBlocks
+                       ? chooseStepBytes(op, form, chip, defaults, operandBits)
+                       : defaults.kBytes;
+  int64_t step = std::max(8 * kBytes / operandBits, int64_t(1));
   instruction = select(op, chip, subgroup,
                        stages == 0 ? std::gcd(step, longest) : longest);
   int64_t kFragment = instruction ? instruction->k : 1;
   int64_t k =
-      std::max(8 * defaults.kBytes / operandBits / kFragment, int64_t(1)) *
-      kFragment;
+      std::max(8 * kBytes / operandBits / kFragment, int64_t(1)) * kFragment;
   // Elements of half a byte have short fragments for so long a step.
   if (operandBits < 8)
     k = std::min(k, maxUnrolledFragments * kFragment);

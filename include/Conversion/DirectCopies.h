@@ -1,0 +1,42 @@
+//===- DirectCopies.h - Copies straight to workgroup memory -----*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CONVERSION_DIRECTCOPIES_H
+#define CONVERSION_DIRECTCOPIES_H
+
+#include "llvm/ADT/StringRef.h"
+#include <optional>
+
+namespace mlir::tessera {
+
+/// Which asynchronous copies are loads that bring what they read straight to
+/// workgroup memory, on chips that have such (`Chip::directCopyBytes`).
+enum class DirectCopies {
+  /// Where a load brings as much as one to registers would.
+  Auto,
+  /// Where there is one for the copy, however little it brings.
+  Always,
+  Never,
+};
+
+/// As it is written in options.
+inline llvm::StringRef getName(DirectCopies use) {
+  return use == DirectCopies::Auto     ? "auto"
+         : use == DirectCopies::Always ? "always"
+                                       : "never";
+}
+
+inline std::optional<DirectCopies> findDirectCopies(llvm::StringRef name) {
+  for (DirectCopies use :
+       {DirectCopies::Auto, DirectCopies::Always, DirectCopies::Never})
+    if (name == getName(use))
+      return use;
+  return std::nullopt;
+}
+
+} // namespace mlir::tessera
+
+#endif // CONVERSION_DIRECTCOPIES_H

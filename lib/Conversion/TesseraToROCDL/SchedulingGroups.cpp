@@ -1,0 +1,108 @@
+//===- SchedulingGroups.cpp - The order of reads and products -------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// By itself, LLVM's scheduler reads a fragment from LDS right before the
+// product that takes it, and waits; or, asked for parallelism, reads much ahead
+// and takes half as many registers again. Groups
+// (`llvm.amdgcn.sched.group.barrier`) say in which order it is to issue what
+// stands ahead of them:
+//
+//   some reads;  a product, a read;  a product, a read;  ...
+//
+// so that each read has some products' time until it is used. The first reads
+// are a quarter, or as many as leave one for each of three quarters of the
+// products (docs/benchmarks/amd-static.md has what that makes of loops).
+//
+//===----------------------------------------------------------------------===//
+
+#include "AmdTarget.h"
+#include "Dialect/Tessera/Transforms/Utils.h"
+
+#include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace mlir::tessera;
+
+/// The kinds of instructions, as the intrinsic has them (LLVM, "User Guide for
+/// AMDGPU Backend", llvm.amdgcn.sched.group.barrier).
+static constexpr int32_t matrixKind = 0x8, ldsReadKind = 0x100;
+
+/// Products below which no order is asked for.
+static constexpr int64_t leastProducts = 4;
+
+/// Whether what stands behind `op` is scheduled by itself.
+static bool endsRegion(Operation *op) {
+  return op->getNumRegions() != 0 ||
+         isa<gpu::BarrierOp, amdgpu::LDSBarrierOp, amdgpu::SchedBarrierOp,
+             ROCDL::SBarrierOp>(op);
+}
+
+/// Twice the instructions that `op` is, if it reads LDS: two reads of a word
+/// each are one (ds_read2_b32).
+static int64_t countHalfReads(Operation *op) {
+  if (isa<amdgpu::TransposeLoadOp>(op))
+    return 2;
+  Value memory;
+  if (auto load = dyn_cast<vector::LoadOp>(op))
+    memory = load.getBase();
+  else if (auto load = dyn_cast<memref::LoadOp>(op))
+    memory = load.getMemRef();
+  if (!memory || !isWorkgroupMemory(cast<MemRefType>(memory.getType())))
+    return 0;
+  Type type = op->getResult(0).getType();
+  int64_t bits = getElementBits(getElementTypeOrSelf(type));
+  if (auto vector = dyn_cast<VectorType>(type))
+    bits *= vector.getNumElements();
+  return bits <= 32 ? 1 : 2;
+}
+
+/// Asks for an order of what stands ahead of `end`, where that pays.
+static void orderRegion(Operation *lastProduct, int64_t products,
+                        int64_t reads) {
+  if (products < leastProducts || reads == 0)
+    return;
+  OpBuilder builder(lastProduct->getContext());
+  builder.setInsertionPointAfter(lastProduct);
+  auto group = [&](int32_t kind, int64_t count) {
+    ROCDL::SchedGroupBarrier::create(builder, lastProduct->getLoc(), kind,
+                                     static_cast<int32_t>(count),
+                                     /*groupId=*/0);
+  };
+  int64_t first = std::max({reads / 4, reads - products * 3 / 4, int64_t(1)});
+  group(ldsReadKind, first);
+  for (int64_t read = first; read < reads; ++read) {
+    group(matrixKind, 1);
+    group(ldsReadKind, 1);
+  }
+  group(matrixKind, products);
+}
+
+void mlir::tessera::orderProducts(Operation *kernel) {
+  kernel->walk([](Block *block) {
+    Operation *lastProduct = nullptr;
+    int64_t products = 0, halfReads = 0;
+    auto finish = [&] {
+      orderRegion(lastProduct, products, llvm::divideCeil(halfReads, 2));
+      lastProduct = nullptr;
+      products = halfReads = 0;
+    };
+    for (Operation &op : llvm::make_early_inc_range(*block)) {
+      if (endsRegion(&op)) {
+        finish();
+      } else if (isa<amdgpu::MFMAOp>(op)) {
+        lastProduct = &op;
+        ++products;
+      } else {
+        halfReads += countHalfReads(&op);
+      }
+    }
+    finish();
+  });
+}

@@ -1,0 +1,64 @@
+//===- ScopeDirectLoads.cpp - What a load to LDS does not write -----------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// LLVM takes a load to LDS that is under way for one that may write what any
+// later access to LDS touches, and waits for it ahead of the first of them: of
+// the step before, which runs beside the load. Between two barriers nothing
+// touches what a copy under way writes (`tessera.async_copy`); alias scopes say
+// so.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Conversion/Passes.h"
+
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
+
+namespace mlir::tessera {
+#define GEN_PASS_DEF_SCOPEDIRECTLOADS
+#include "Conversion/Passes.h.inc"
+} // namespace mlir::tessera
+
+using namespace mlir;
+using namespace mlir::tessera;
+
+/// Whether `op` is an access to workgroup memory by the lanes themselves.
+static bool isAccess(LLVM::AliasAnalysisOpInterface op) {
+  auto isLds = [](Value pointer) {
+    auto type = dyn_cast<LLVM::LLVMPointerType>(pointer.getType());
+    return type && type.getAddressSpace() ==
+                       ROCDL::ROCDLDialect::kSharedMemoryAddressSpace;
+  };
+  return !isa<ROCDL::LoadToLDSOp>(op.getOperation()) &&
+         llvm::any_of(op.getAccessedOperands(), isLds);
+}
+
+namespace {
+struct ScopeDirectLoadsPass
+    : public tessera::impl::ScopeDirectLoadsBase<ScopeDirectLoadsPass> {
+  using ScopeDirectLoadsBase::ScopeDirectLoadsBase;
+  void runOnOperation() override {
+    Builder builder(&getContext());
+    getOperation()->walk([&](LLVM::LLVMFuncOp kernel) {
+      SmallVector<ROCDL::LoadToLDSOp> loads;
+      kernel.walk([&](ROCDL::LoadToLDSOp load) { loads.push_back(load); });
+      if (loads.empty())
+        return;
+      auto domain = LLVM::AliasScopeDomainAttr::get(
+          &getContext(), builder.getStringAttr("workgroup memory"));
+      auto scope = builder.getArrayAttr(LLVM::AliasScopeAttr::get(
+          domain, builder.getStringAttr("copies under way")));
+      for (ROCDL::LoadToLDSOp load : loads)
+        load.setAliasScopesAttr(scope);
+      kernel.walk([&](LLVM::AliasAnalysisOpInterface op) {
+        if (isAccess(op))
+          op.setNoAliasScopes(scope);
+      });
+    });
+  }
+};
+} // namespace

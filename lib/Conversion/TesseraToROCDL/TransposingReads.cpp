@@ -1,0 +1,86 @@
+//===- TransposingReads.cpp - Reads that turn a tile ----------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// ds_read_b64_tr_b16 (CDNA4 ISA, "Matrix transpose loads from LDS"): each lane
+// gives the address of four elements of a row in workgroup memory. Of 16 lanes
+// these are four rows of 16 columns, row l / 4, columns 4 * (l % 4) and
+// following in lane l; and lane l receives the four elements of column l:
+//
+//   lane       gives the address of      receives
+//   0          r0c0  r0c1  r0c2  r0c3    r0c0  r1c0  r2c0  r3c0
+//   1          r0c4  r0c5  r0c6  r0c7    r0c1  r1c1  r2c1  r3c1
+//   4          r1c0  r1c1  r1c2  r1c3    r0c4  r1c4  r2c4  r3c4
+//   15         r3c12 r3c13 r3c14 r3c15   r0c15 r1c15 r2c15 r3c15
+//
+// That is element l % 4 of what lane (l - l % 16) + l % 16 / 4 + 4 * j gave,
+// for j from 0 to 3.
+//
+//===----------------------------------------------------------------------===//
+
+#include "AmdTarget.h"
+#include "Dialect/Tessera/Transforms/IndexMath.h"
+#include "Dialect/Tessera/Transforms/Utils.h"
+
+#include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace mlir::tessera;
+
+/// Lanes that exchange, and elements of each.
+static constexpr int64_t groupLanes = 16, perLane = 4;
+
+/// Whether the first `count` of `steps` are 1, 2, 4, ... along `dimension`.
+static bool runsAlong(ArrayRef<LaneMap::Step> steps, size_t count,
+                      unsigned dimension) {
+  if (steps.size() < count)
+    return false;
+  for (size_t i = 0; i < count; ++i)
+    if (steps[i][dimension] != 1 << i || steps[i][1 - dimension] != 0)
+      return false;
+  return true;
+}
+
+Value AmdTarget::emitTransposingRead(OpBuilder &builder, Location loc,
+                                     LoadOp op, const TileLayout &layout,
+                                     Value memory, ValueRange indices,
+                                     int64_t alignment) const {
+  auto type = cast<MemRefType>(memory.getType());
+  Type element = type.getElementType();
+  SmallVector<int64_t> strides;
+  int64_t offset, bits = getElementBits(element);
+  unsigned fast = op.getTranspose() ? 0 : 1, slow = 1 - fast;
+  if (bits != chip.transposingReadBits || !isWorkgroupMemory(type) ||
+      alignment < perLane * bits / 8 ||
+      failed(type.getStridesAndOffset(strides, offset)) ||
+      strides.back() != 1 || !runsAlong(layout.map.getLanes(), 4, fast) ||
+      !runsAlong(layout.map.getRegisters(), 2, slow))
+    return {};
+
+  // Where this lane's group begins, and what this lane reads for it.
+  IndexMath math(builder, loc);
+  Value lane = getLane(builder, op);
+  Value inGroup =
+      arith::AndIOp::create(builder, loc, lane, math.constant(groupLanes - 1));
+  std::array<Value, 2> first =
+      layout.getLaneOffset(builder, loc, math.sub(lane, inGroup));
+  first[slow] =
+      math.add(first[slow], math.div(inGroup, math.constant(perLane)));
+  first[fast] =
+      math.add(first[fast],
+               math.mul(math.rem(inGroup, math.constant(perLane)), perLane));
+
+  auto partType = VectorType::get(perLane, element);
+  SmallVector<Value> parts;
+  for (int64_t reg = 0; reg < layout.map.getNumRegisters(); reg += perLane) {
+    SmallVector<Value> place =
+        emitTilePlace(builder, loc, op, indices, first, layout.map.at(0, reg));
+    parts.push_back(
+        amdgpu::TransposeLoadOp::create(builder, loc, partType, memory, place));
+  }
+  return emitConcatenation(builder, loc, parts);
+}

@@ -1,0 +1,52 @@
+// Asynchronous copies that go through registers although gfx950 has loads to workgroup memory.
+// RUN: gpu-opt %s --pass-pipeline="builtin.module(gpu.module(tessera-legalize-fragments{target=hip chip=gfx950},convert-tessera-to-rocdl{chip=gfx950 direct-copies=always}))" | FileCheck %s
+// CHECK-NOT: amdgpu.gather_to_lds
+// CHECK-NOT: amdgpu.memory_counter_wait
+
+#shared = #gpu.address_space<workgroup>
+gpu.module @copies {
+  // Of which part may lie outside.
+  gpu.func @bounds(%a: memref<?x?xf16>, %i: index)
+      workgroup(%A: memref<64x32xf16, #shared>) kernel
+      attributes {known_block_size = array<i32: 128, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %t = tessera.async_copy %a[%i, %c0], %A[%c0, %c0] shape [64, 32] alignment 16
+        : memref<?x?xf16>, memref<64x32xf16, #shared>
+    tessera.wait for %t
+    gpu.barrier
+    gpu.return
+  }
+  // Smaller than one load of each thread.
+  gpu.func @small(%a: memref<256x256xf16>, %i: index)
+      workgroup(%A: memref<16x8xf16, #shared>) kernel
+      attributes {known_block_size = array<i32: 128, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %t = tessera.async_copy %a[%i, %c0], %A[%c0, %c0] shape [16, 8] in_bounds alignment 16
+        : memref<256x256xf16>, memref<16x8xf16, #shared>
+    tessera.wait for %t
+    gpu.barrier
+    gpu.return
+  }
+  // Of a workgroup that is no whole number of subgroups.
+  gpu.func @threads(%a: memref<256x256xf16>, %i: index)
+      workgroup(%A: memref<64x24xf16, #shared>) kernel
+      attributes {known_block_size = array<i32: 96, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %t = tessera.async_copy %a[%i, %c0], %A[%c0, %c0] shape [64, 24] in_bounds alignment 16
+        : memref<256x256xf16>, memref<64x24xf16, #shared>
+    tessera.wait for %t
+    gpu.barrier
+    gpu.return
+  }
+  // Elements of which two share a byte.
+  gpu.func @packed(%a: memref<256x256xi4>, %i: index)
+      workgroup(%A: memref<64x64xi4, #shared>) kernel
+      attributes {known_block_size = array<i32: 128, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %t = tessera.async_copy %a[%i, %c0], %A[%c0, %c0] shape [64, 64] in_bounds alignment 16
+        : memref<256x256xi4>, memref<64x64xi4, #shared>
+    tessera.wait for %t
+    gpu.barrier
+    gpu.return
+  }
+}

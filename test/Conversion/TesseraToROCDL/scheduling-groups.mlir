@@ -1,0 +1,66 @@
+// Reads of LDS and products in turn, where copies run ahead and all lie in bounds. MFMA has that, WMMA has not.
+// RUN: gpu-opt %s --pass-pipeline="builtin.module(gpu.module(tessera-legalize-fragments{target=hip chip=gfx942},convert-tessera-to-rocdl{chip=gfx942}))" | FileCheck %s
+// RUN: gpu-opt %s --pass-pipeline="builtin.module(gpu.module(tessera-legalize-fragments{target=hip chip=gfx1100},convert-tessera-to-rocdl{chip=gfx1100}))" | FileCheck %s --check-prefix=NONE
+// NONE-NOT: rocdl.sched.group.barrier
+
+#shared = #gpu.address_space<workgroup>
+gpu.module @products {
+  // Eight products; four reads of a, and eight of a word of b, of which two are one: a quarter of the reads, then a product
+  // and a read six times, then the products that are left.
+  // CHECK-LABEL: gpu.func @step(
+  // CHECK-COUNT-8: amdgpu.mfma
+  // CHECK-NEXT:    rocdl.sched.group.barrier 256, 2, 0
+  // CHECK-NEXT:    rocdl.sched.group.barrier 8, 1, 0
+  // CHECK-NEXT:    rocdl.sched.group.barrier 256, 1, 0
+  // CHECK-NEXT:    rocdl.sched.group.barrier 8, 1, 0
+  // CHECK-NEXT:    rocdl.sched.group.barrier 256, 1, 0
+  // CHECK-NEXT:    rocdl.sched.group.barrier 8, 1, 0
+  // CHECK-NEXT:    rocdl.sched.group.barrier 256, 1, 0
+  // CHECK-NEXT:    rocdl.sched.group.barrier 8, 1, 0
+  // CHECK-NEXT:    rocdl.sched.group.barrier 256, 1, 0
+  // CHECK-NEXT:    rocdl.sched.group.barrier 8, 1, 0
+  // CHECK-NEXT:    rocdl.sched.group.barrier 256, 1, 0
+  // CHECK-NEXT:    rocdl.sched.group.barrier 8, 1, 0
+  // CHECK-NEXT:    rocdl.sched.group.barrier 256, 1, 0
+  // CHECK-NEXT:    rocdl.sched.group.barrier 8, 8, 0
+  // CHECK-NOT:     rocdl.sched.group.barrier
+  // CHECK:         gpu.return
+  gpu.func @step(%a: memref<64x32xf16>, %b: memref<32x64xf16>, %c: memref<64x64xf32>)
+      workgroup(%A: memref<64x32xf16, #shared>, %B: memref<32x64xf16, #shared>) kernel
+      attributes {known_block_size = array<i32: 64, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %zero = arith.constant 0.0 : f32
+    %s = tessera.async_copy %a[%c0, %c0], %A[%c0, %c0] shape [64, 32] in_bounds : memref<64x32xf16>, memref<64x32xf16, #shared>
+    %t = tessera.async_copy %b[%c0, %c0], %B[%c0, %c0] shape [32, 64] in_bounds : memref<32x64xf16>, memref<32x64xf16, #shared>
+    tessera.wait for %s, %t
+    gpu.barrier
+    %x = tessera.load %A[%c0, %c0] : memref<64x32xf16, #shared> -> !tessera.fragment<64x16xf16, a>
+    %y = tessera.load %B[%c0, %c0] : memref<32x64xf16, #shared> -> !tessera.fragment<16x64xf16, b>
+    %z = tessera.fill %zero : !tessera.fragment<64x64xf32, acc>
+    %d = tessera.mma %x, %y, %z
+        : !tessera.fragment<64x16xf16, a>, !tessera.fragment<16x64xf16, b> -> !tessera.fragment<64x64xf32, acc>
+    tessera.store %d, %c[%c0, %c0] : !tessera.fragment<64x64xf32, acc>, memref<64x64xf32>
+    gpu.return
+  }
+
+  // Nothing runs ahead: the order is LLVM's.
+  // CHECK-LABEL: gpu.func @synchronous(
+  // CHECK-NOT:     rocdl.sched.group.barrier
+  // CHECK:         gpu.return
+  gpu.func @synchronous(%a: memref<64x32xf16>, %b: memref<32x64xf16>, %c: memref<64x64xf32>)
+      workgroup(%A: memref<64x32xf16, #shared>, %B: memref<32x64xf16, #shared>) kernel
+      attributes {known_block_size = array<i32: 64, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %zero = arith.constant 0.0 : f32
+    tessera.copy %a[%c0, %c0], %A[%c0, %c0] shape [64, 32] in_bounds : memref<64x32xf16>, memref<64x32xf16, #shared>
+    tessera.copy %b[%c0, %c0], %B[%c0, %c0] shape [32, 64] in_bounds : memref<32x64xf16>, memref<32x64xf16, #shared>
+    gpu.barrier
+    %x = tessera.load %A[%c0, %c0] : memref<64x32xf16, #shared> -> !tessera.fragment<64x16xf16, a>
+    %y = tessera.load %B[%c0, %c0] : memref<32x64xf16, #shared> -> !tessera.fragment<16x64xf16, b>
+    %z = tessera.fill %zero : !tessera.fragment<64x64xf32, acc>
+    %d = tessera.mma %x, %y, %z
+        : !tessera.fragment<64x16xf16, a>, !tessera.fragment<16x64xf16, b> -> !tessera.fragment<64x64xf32, acc>
+    tessera.store %d, %c[%c0, %c0] : !tessera.fragment<64x64xf32, acc>, memref<64x64xf32>
+    gpu.return
+  }
+}

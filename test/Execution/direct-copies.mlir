@@ -1,0 +1,112 @@
+// Copies that loads bring straight to workgroup memory, on chips that have such; elsewhere through registers.
+//
+// RUN: gpu-runner %s --entry=nn --verify | FileCheck %s
+// RUN: gpu-runner %s --entry=nn --target=cpu:emulate=gfx950 --verify | FileCheck %s
+// RUN: gpu-runner %s --entry=nt --target=cpu:emulate=gfx950 --verify | FileCheck %s
+// RUN: gpu-runner %s --entry=tn --target=cpu:emulate=gfx950 --verify | FileCheck %s
+// RUN: gpu-runner %s --entry=padded --target=cpu:emulate=gfx950 --verify | FileCheck %s
+// RUN: gpu-runner %s --entry=words --target=cpu:emulate=gfx942 --verify | FileCheck %s
+// RUN: gpu-runner %s --entry=nn --target=cpu:emulate=gfx942 --direct-copies=always --verify | FileCheck %s
+// RUN: gpu-runner %s --entry=nt --target=cpu:emulate=gfx942 --direct-copies=always --verify | FileCheck %s
+// RUN: gpu-runner %s --entry=tn --target=cpu:emulate=gfx942 --direct-copies=always --verify | FileCheck %s
+// RUN: gpu-runner %s --entry=tn --target=cpu:emulate=gfx950 --direct-copies=never --verify | FileCheck %s
+// CHECK: {{^}}verified
+//
+// Nothing is written to a tile but by such loads, and b is turned as it is read. All threads have their loads under way at three stages.
+// RUN: gpu-runner %s --entry=nn --target=hip:gfx950 --emit=hsaco -o %t.950
+// RUN: llvm-objdump -d %t.950 | FileCheck %s --check-prefix=CODE
+// CODE-LABEL: <nn_kernel>:
+// CODE-NOT:   ds_write
+// CODE:       buffer_load_dwordx4 {{.+}} lds
+// CODE-NOT:   ds_write
+// CODE:       ds_read_b64_tr_b16
+// CODE-NOT:   ds_write
+// CODE:       s_endpgm
+// CODE-LABEL: <nt_kernel>:
+// CODE-NOT:   ds_write
+// CODE-COUNT-8: buffer_load_dwordx4 {{.+}} lds
+// CODE:       s_waitcnt vmcnt(4) lgkmcnt(0)
+// CODE-NEXT:  s_barrier
+// CODE-NOT:   {{ds_write|tr_b16}}
+// CODE:       s_endpgm
+// CODE-LABEL: <tn_kernel>:
+// CODE-NOT:   ds_write
+// CODE:       ds_read_b64_tr_b16
+// CODE-NOT:   {{ds_write|ds_read_b128}}
+// CODE:       s_endpgm
+// Rows that are padded are no run of chunks: these go through registers.
+// CODE-LABEL: <padded_kernel>:
+// CODE-NOT:   {{ lds$}}
+// CODE:       ds_write_b128
+// CODE-NOT:   {{ lds$}}
+// CODE:       s_endpgm
+//
+// On gfx942 a load brings a word: where no more could be read at once, or where it is asked for.
+// RUN: gpu-runner %s --entry=nn --target=hip:gfx942 --emit=amdgcn -o %t.auto
+// RUN: FileCheck %s --check-prefix=AUTO --input-file=%t.auto
+// AUTO-LABEL: nt_kernel:
+// AUTO-NOT:   {{ lds$}}
+// AUTO-LABEL: words_kernel:
+// AUTO-NOT:   ds_write
+// AUTO:       buffer_load_dword {{.+}} lds
+// AUTO-NOT:   ds_write
+// AUTO:       s_endpgm
+// RUN: gpu-runner %s --entry=nn --target=hip:gfx942 --direct-copies=always --emit=amdgcn -o %t.always
+// RUN: FileCheck %s --check-prefix=ALWAYS --input-file=%t.always
+// ALWAYS-LABEL: nt_kernel:
+// ALWAYS-NOT:   ds_write
+// ALWAYS:       buffer_load_dword {{.+}} lds
+// ALWAYS-NOT:   ds_write
+// ALWAYS:       s_endpgm
+// RUN: gpu-runner %s --entry=nn --target=hip:gfx950 --direct-copies=never --emit=amdgcn -o %t.never
+// RUN: FileCheck %s --check-prefix=NEVER --input-file=%t.never
+// NEVER-NOT:  {{ lds$}}
+//
+// RUN: not gpu-runner %s --entry=nn --target=hip:gfx90a --direct-copies=always --emit=amdgcn 2>&1 | FileCheck %s --check-prefix=NONE
+// NONE: error: --direct-copies=always: no load of hip:gfx90a goes straight to workgroup memory; leave the option out
+// RUN: not gpu-runner %s --entry=nn --direct-copies=some 2>&1 | FileCheck %s --check-prefix=UNKNOWN
+// UNKNOWN: unknown choice 'some' for --direct-copies; known are auto, always, never
+
+func.func @nn(%a: tensor<256x192xf16>, %b: tensor<192x256xf16>) -> tensor<256x256xf32> {
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty() : tensor<256x256xf32>
+  %init = linalg.fill ins(%zero : f32) outs(%empty : tensor<256x256xf32>) -> tensor<256x256xf32>
+  %c = linalg.matmul {tessera.schedule = #tessera.schedule<workgroup = [128, 128], subgroup = [64, 64], k = 64, stages = 2, swizzle = true>} ins(%a, %b : tensor<256x192xf16>, tensor<192x256xf16>)
+      outs(%init : tensor<256x256xf32>) -> tensor<256x256xf32>
+  return %c : tensor<256x256xf32>
+}
+func.func @nt(%a: tensor<256x192xf16>, %b: tensor<256x192xf16>) -> tensor<256x256xf32> {
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty() : tensor<256x256xf32>
+  %init = linalg.fill ins(%zero : f32) outs(%empty : tensor<256x256xf32>) -> tensor<256x256xf32>
+  %c = linalg.matmul indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d2)>, affine_map<(d0, d1, d2) -> (d1, d2)>, affine_map<(d0, d1, d2) -> (d0, d1)>] {tessera.schedule = #tessera.schedule<workgroup = [128, 128], subgroup = [64, 64], k = 32, stages = 3, swizzle = true>} ins(%a, %b : tensor<256x192xf16>, tensor<256x192xf16>)
+      outs(%init : tensor<256x256xf32>) -> tensor<256x256xf32>
+  return %c : tensor<256x256xf32>
+}
+func.func @tn(%a: tensor<192x256xf16>, %b: tensor<192x256xf16>) -> tensor<256x256xf32> {
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty() : tensor<256x256xf32>
+  %init = linalg.fill ins(%zero : f32) outs(%empty : tensor<256x256xf32>) -> tensor<256x256xf32>
+  %c = linalg.matmul indexing_maps = [affine_map<(d0, d1, d2) -> (d2, d0)>, affine_map<(d0, d1, d2) -> (d2, d1)>, affine_map<(d0, d1, d2) -> (d0, d1)>] {tessera.schedule = #tessera.schedule<workgroup = [128, 128], subgroup = [64, 64], k = 64, stages = 2, swizzle = true>} ins(%a, %b : tensor<192x256xf16>, tensor<192x256xf16>)
+      outs(%init : tensor<256x256xf32>) -> tensor<256x256xf32>
+  return %c : tensor<256x256xf32>
+}
+func.func @padded(%a: tensor<256x192xf16>, %b: tensor<256x192xf16>) -> tensor<256x256xf32> {
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty() : tensor<256x256xf32>
+  %init = linalg.fill ins(%zero : f32) outs(%empty : tensor<256x256xf32>) -> tensor<256x256xf32>
+  %c = linalg.matmul indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d2)>, affine_map<(d0, d1, d2) -> (d1, d2)>, affine_map<(d0, d1, d2) -> (d0, d1)>] {tessera.schedule = #tessera.schedule<workgroup = [128, 128], subgroup = [64, 64], k = 32, stages = 2>} ins(%a, %b : tensor<256x192xf16>, tensor<256x192xf16>)
+      outs(%init : tensor<256x256xf32>) -> tensor<256x256xf32>
+  return %c : tensor<256x256xf32>
+}
+
+#rows = strided<[65, 1]>
+func.func @words(%x: memref<64x65xf32>, %y: memref<64x65xf32>, %c: memref<64x64xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %a = memref.subview %x[0, 0] [64, 64] [1, 1] : memref<64x65xf32> to memref<64x64xf32, #rows>
+  %b = memref.subview %y[0, 0] [64, 64] [1, 1] : memref<64x65xf32> to memref<64x64xf32, #rows>
+  linalg.fill ins(%zero : f32) outs(%c : memref<64x64xf32>)
+  linalg.matmul {tessera.schedule = #tessera.schedule<workgroup = [64, 64], subgroup = [32, 32], k = 32, stages = 2, swizzle = true>}
+      ins(%a, %b : memref<64x64xf32, #rows>, memref<64x64xf32, #rows>) outs(%c : memref<64x64xf32>)
+  return
+}

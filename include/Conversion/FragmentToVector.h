@@ -151,6 +151,12 @@ public:
   virtual Value emitShuffle(OpBuilder &builder, Location loc, Value value,
                             Value lane) const;
 
+  /// A word (i32) of bytes of two others: byte i is the one whose number is
+  /// byte i of `selector`, from 0 on of `low` and from 4 on of `high`. Null
+  /// where the target has no instruction for it.
+  virtual Value emitBytePermute(OpBuilder &builder, Location loc, Value low,
+                                Value high, uint32_t selector) const;
+
   /// `width` elements of a tile that begins at `origin` for all threads (one: a
   /// scalar), from row and column `place` on. All lie in the memory. Null
   /// where the target has nothing better than a load from the sum of the two.

@@ -455,21 +455,63 @@ private:
     if (width == 1)
       return vector::FromElementsOp::create(
           builder, loc, VectorType::get(together, element), chunks);
-    // The first and the second half of the rows, as a column has them.
-    while (chunks.size() > 1) {
+    if (Value words = emitByteInterleaving(builder, chunks))
+      return words;
+    // Two neighbouring rows at a time, then pairs of what that makes: where an
+    // element is half a register, only the first takes instructions.
+    for (int64_t ofColumn = 1; chunks.size() > 1; ofColumn *= 2) {
       SmallVector<Value> next;
-      for (size_t i = 0; i < chunks.size() / 2; ++i) {
-        Value even = chunks[i], odd = chunks[i + chunks.size() / 2];
-        int64_t n = cast<VectorType>(even.getType()).getNumElements();
+      for (size_t i = 0; i < chunks.size(); i += 2) {
         SmallVector<int64_t> order;
-        for (int64_t j = 0; j < n; ++j)
-          order.append({j, n + j});
-        next.push_back(
-            vector::ShuffleOp::create(builder, loc, even, odd, order));
+        for (int64_t column = 0; column < width; ++column)
+          for (int64_t ofOdd : {int64_t(0), width * ofColumn})
+            for (int64_t j = 0; j < ofColumn; ++j)
+              order.push_back(ofOdd + column * ofColumn + j);
+        next.push_back(vector::ShuffleOp::create(builder, loc, chunks[i],
+                                                 chunks[i + 1], order));
       }
       chunks = std::move(next);
     }
     return chunks.front();
+  }
+
+  /// The same of bytes, four rows, where the target permutes the bytes of
+  /// words: two instructions for each word. Else null.
+  Value emitByteInterleaving(OpBuilder &builder, ArrayRef<Value> chunks) {
+    constexpr uint32_t lowPairs = 0x05010400, highPairs = 0x07030602,
+                       lowHalves = 0x05040100, highHalves = 0x07060302;
+    if (together != 4 || width % 4 || !element.isIntOrFloat() ||
+        element.getIntOrFloatBitWidth() != 8)
+      return {};
+    Type i32 = builder.getI32Type();
+    auto wordsOf = [&](Value chunk) {
+      return vector::BitCastOp::create(builder, loc,
+                                       VectorType::get(width / 4, i32), chunk);
+    };
+    SmallVector<Value> rows = llvm::map_to_vector(
+        chunks, [&](Value chunk) -> Value { return wordsOf(chunk); });
+    SmallVector<Value> all;
+    for (int64_t i = 0; i < width / 4; ++i) {
+      auto row = [&](unsigned r) -> Value {
+        return vector::ExtractOp::create(builder, loc, rows[r], i);
+      };
+      auto permute = [&](Value low, Value high, uint32_t selector) {
+        return target.emitBytePermute(builder, loc, low, high, selector);
+      };
+      // Columns 0 and 1, and 2 and 3, of two rows each.
+      for (uint32_t pairs : {lowPairs, highPairs}) {
+        Value upper = permute(row(0), row(1), pairs);
+        if (!upper)
+          return {};
+        Value lower = permute(row(2), row(3), pairs);
+        for (uint32_t halves : {lowHalves, highHalves})
+          all.push_back(permute(upper, lower, halves));
+      }
+    }
+    Value words = vector::FromElementsOp::create(
+        builder, loc, VectorType::get(width, i32), all);
+    return vector::BitCastOp::create(
+        builder, loc, VectorType::get(width * together, element), words);
   }
 
   /// The same of packed elements, eight rows, in words of four bytes.

@@ -210,6 +210,11 @@ Value FragmentTarget::emitShuffle(OpBuilder &builder, Location loc, Value value,
       .getShuffleResult();
 }
 
+Value FragmentTarget::emitBytePermute(OpBuilder &, Location, Value, Value,
+                                      uint32_t) const {
+  return {};
+}
+
 Value FragmentTarget::emitTileRead(OpBuilder &, Location, Value, ValueRange,
                                    ValueRange, int64_t) const {
   return {};

@@ -108,20 +108,19 @@ static int64_t getColumns(LoadOp op, int64_t rows, const Chip &chip) {
   return fits ? columns : 0;
 }
 
-/// How the tile at `memory` can be kept, if it can.
-static std::optional<Interleaving> findInterleaving(Value memory,
+/// How the tile at `memory` can be kept in words of `rows`, if it can.
+static std::optional<Interleaving> findInterleaving(Value memory, int64_t rows,
                                                     const Chip &chip) {
   auto type = cast<MemRefType>(memory.getType());
   SmallVector<int64_t> strides;
-  int64_t offset, bits = getElementBits(type.getElementType());
+  int64_t offset;
   if (type.getRank() < 2 || !type.hasStaticShape() ||
       failed(type.getStridesAndOffset(strides, offset)) ||
       strides.back() != 1 || offset != 0)
     return std::nullopt;
   ArrayRef<int64_t> shape = type.getShape().take_back(2);
-  Interleaving found{8 * chip.columnWordBytes / bits, 0};
-  if (found.rows < 2 || shape[0] % found.rows ||
-      bits == chip.transposingReadBits)
+  Interleaving found{rows, 0};
+  if (shape[0] % rows)
     return std::nullopt;
   for (Operation *user : memory.getUsers()) {
     if (auto load = dyn_cast<LoadOp>(user)) {
@@ -144,6 +143,22 @@ static std::optional<Interleaving> findInterleaving(Value memory,
   return found;
 }
 
+/// The same in words of as many rows as there can be: four bytes of a column at
+/// least, and four elements.
+static std::optional<Interleaving> findInterleaving(Value memory,
+                                                    const Chip &chip) {
+  int64_t bits =
+      getElementBits(cast<MemRefType>(memory.getType()).getElementType());
+  if (bits == chip.transposingReadBits)
+    return std::nullopt;
+  for (int64_t rows : {8, 4, 2})
+    if (rows * bits == 32 || (rows == 4 && rows * bits > 32 && bits <= 16))
+      if (std::optional<Interleaving> found =
+              findInterleaving(memory, rows, chip))
+        return found;
+  return std::nullopt;
+}
+
 /// Whether `memory` is the kernel's own workgroup memory.
 static bool isAttribution(Value memory) {
   auto argument = dyn_cast<BlockArgument>(memory);
@@ -156,7 +171,7 @@ static bool isAttribution(Value memory) {
 }
 
 void mlir::tessera::markInterleavedTiles(Operation *root, const Chip &chip) {
-  if (chip.columnWordBytes == 0 || chip.asyncCopy)
+  if (!chip.interleavesColumns || chip.asyncCopy)
     return;
   llvm::SetVector<Value> tiles;
   auto collect = [&](Value memory) {

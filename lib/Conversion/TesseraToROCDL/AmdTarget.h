@@ -42,6 +42,10 @@ public:
                         Value memory, ValueRange indices,
                         Value whole) const override;
 
+  /// One v_perm_b32.
+  Value emitBytePermute(OpBuilder &builder, Location loc, Value low, Value high,
+                        uint32_t selector) const override;
+
   /// Keeps the loads of a copy where they are, ahead of the products that they
   /// are to run beside: the scheduler would rather have them where registers
   /// are free again.

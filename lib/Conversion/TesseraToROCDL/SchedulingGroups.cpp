@@ -13,7 +13,7 @@
 //   some reads;  a product, a read;  a product, a read;  ...
 //
 // so that each read has some products' time until it is used. The first reads
-// are a quarter, or as many as leave one for each of three quarters of the
+// are a third, or as many as leave one for each of three quarters of the
 // products (docs/benchmarks/amd-static.md has what that makes of loops).
 //
 //===----------------------------------------------------------------------===//
@@ -44,8 +44,8 @@ static bool endsRegion(Operation *op) {
              ROCDL::SBarrierOp>(op);
 }
 
-/// Twice the instructions that `op` is, if it reads LDS: two reads of a word
-/// each are one (ds_read2_b32).
+/// Twice the instructions that `op` is, if it reads LDS: two reads of a word,
+/// or of two, are one (ds_read2_b32, ds_read2_b64).
 static int64_t countHalfReads(Operation *op) {
   if (isa<amdgpu::TransposeLoadOp>(op))
     return 2;
@@ -60,7 +60,7 @@ static int64_t countHalfReads(Operation *op) {
   int64_t bits = getElementBits(getElementTypeOrSelf(type));
   if (auto vector = dyn_cast<VectorType>(type))
     bits *= vector.getNumElements();
-  return bits <= 32 ? 1 : 2;
+  return bits <= 64 ? 1 : 2;
 }
 
 /// Asks for an order of what stands ahead of `end`, where that pays.
@@ -75,7 +75,7 @@ static void orderRegion(Operation *lastProduct, int64_t products,
                                      static_cast<int32_t>(count),
                                      /*groupId=*/0);
   };
-  int64_t first = std::max({reads / 4, reads - products * 3 / 4, int64_t(1)});
+  int64_t first = std::max({reads / 3, reads - products * 3 / 4, int64_t(1)});
   group(ldsReadKind, first);
   for (int64_t read = first; read < reads; ++read) {
     group(matrixKind, 1);

@@ -60,6 +60,18 @@ Value AmdTarget::emitShuffle(OpBuilder &builder, Location loc, Value value,
   return ROCDL::DsBpermuteOp::create(builder, loc, i32, place, value);
 }
 
+Value AmdTarget::emitBytePermute(OpBuilder &builder, Location loc, Value low,
+                                 Value high, uint32_t selector) const {
+  Value bytes = arith::ConstantIntOp::create(
+      builder, loc, static_cast<int32_t>(selector), 32);
+  // Bytes from 4 on are those of the first operand.
+  return LLVM::CallIntrinsicOp::create(
+             builder, loc, builder.getI32Type(),
+             builder.getStringAttr("llvm.amdgcn.perm"),
+             ValueRange{high, low, bytes})
+      .getResult(0);
+}
+
 void AmdTarget::emitAsyncCommit(OpBuilder &builder, Location loc) const {
   amdgpu::SchedBarrierOp::create(
       builder, loc,

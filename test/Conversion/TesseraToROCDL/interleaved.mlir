@@ -3,21 +3,26 @@
 
 #shared = #gpu.address_space<workgroup>
 gpu.module @tiles {
-  // Of f16, two rows. a is read along its rows and stays as it is.
+  // Of f16, four rows. a is read along its rows and stays as it is.
   // CHECK-LABEL: gpu.func @halves(
   // CHECK-SAME:      %[[A:[^:]+]]: memref<64x32xf16>, %[[B:[^:]+]]: memref<32x64xf16>
-  // CHECK:         %[[R0:.+]] = amdgpu.raw_buffer_load {{.*}}%[[B]]{{.+}} : memref<32x64xf16>{{.*}} -> vector<8xf16>
-  // CHECK:         %[[R1:.+]] = amdgpu.raw_buffer_load {{.*}}%[[B]]{{.+}} : memref<32x64xf16>{{.*}} -> vector<8xf16>
-  // CHECK:         %[[WORDS:.+]] = vector.shuffle %[[R0]], %[[R1]] [0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6, 14, 7, 15]
-  // CHECK:         %[[TO:.+]] = memref.reinterpret_cast %{{.+}} to offset: [0], sizes: [2, 32, 64], strides: [1024, 32, 1]
+  // CHECK-COUNT-2: amdgpu.raw_buffer_load %[[A]]{{.+}} -> vector<8xf16>
+  // CHECK:         %[[R0:.+]] = amdgpu.raw_buffer_load %[[B]]{{.+}} -> vector<4xf16>
+  // CHECK:         %[[R1:.+]] = amdgpu.raw_buffer_load %[[B]]{{.+}} -> vector<4xf16>
+  // CHECK:         %[[R2:.+]] = amdgpu.raw_buffer_load %[[B]]{{.+}} -> vector<4xf16>
+  // CHECK:         %[[R3:.+]] = amdgpu.raw_buffer_load %[[B]]{{.+}} -> vector<4xf16>
+  // CHECK:         %[[UPPER:.+]] = vector.shuffle %[[R0]], %[[R1]] [0, 4, 1, 5, 2, 6, 3, 7]
+  // CHECK:         %[[LOWER:.+]] = vector.shuffle %[[R2]], %[[R3]] [0, 4, 1, 5, 2, 6, 3, 7]
+  // CHECK:         %[[WORDS:.+]] = vector.shuffle %[[UPPER]], %[[LOWER]] [0, 1, 8, 9, 2, 3, 10, 11, 4, 5, 12, 13, 6, 7, 14, 15]
+  // CHECK:         %[[TO:.+]] = memref.reinterpret_cast %{{.+}} to offset: [0], sizes: [2, 32, 128], strides: [1024, 32, 1]
   // CHECK:         %[[LOW:.+]] = vector.extract_strided_slice %[[WORDS]] {offsets = [0], sizes = [8]
   // CHECK:         vector.store %[[LOW]], %[[TO]][{{.+}}] {alignment = 16 : i64} : {{.+}}, vector<8xf16>
   // CHECK:         %[[HIGH:.+]] = vector.extract_strided_slice %[[WORDS]] {offsets = [8], sizes = [8]
   // CHECK:         vector.store %[[HIGH]], %[[TO]][{{.+}}] {alignment = 16 : i64} : {{.+}}, vector<8xf16>
   // CHECK:         amdgpu.lds_barrier
   // CHECK:         vector.load {{.+}} : memref<64x32xf16, #gpu.address_space<workgroup>>, vector<4xf16>
-  // CHECK:         %[[FROM:.+]] = memref.reinterpret_cast %{{.+}} to offset: [0], sizes: [2, 32, 64], strides: [1024, 32, 1]
-  // CHECK-COUNT-2: vector.load %[[FROM]][{{.+}}] {alignment = 4 : i64} : {{.+}}, vector<2xf16>
+  // CHECK:         %[[FROM:.+]] = memref.reinterpret_cast %{{.+}} to offset: [0], sizes: [2, 32, 128], strides: [1024, 32, 1]
+  // CHECK:         vector.load %[[FROM]][{{.+}}] {alignment = 8 : i64} : {{.+}}, vector<4xf16>
   // CHECK-NOT:     rocdl.update.dpp
   // CHECK:         amdgpu.mfma 32x32x8
   gpu.func @halves(%a: memref<64x32xf16>, %b: memref<32x64xf16>, %c: memref<64x64xf32>)
@@ -40,9 +45,17 @@ gpu.module @tiles {
   // Of bytes, four rows; chunks are shorter, so that all threads have one.
   // CHECK-LABEL: gpu.func @bytes(
   // CHECK-COUNT-4: amdgpu.raw_buffer_load {{.+}} : memref<32x64xi8>{{.*}} -> vector<4xi8>
-  // CHECK:         %[[EVEN:.+]] = vector.shuffle {{.+}} [0, 4, 1, 5, 2, 6, 3, 7]
-  // CHECK:         %[[ODD:.+]] = vector.shuffle {{.+}} [0, 4, 1, 5, 2, 6, 3, 7]
-  // CHECK:         %[[WORDS:.+]] = vector.shuffle %[[EVEN]], %[[ODD]] [0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6, 14, 7, 15]
+  // CHECK:         %[[R0:.+]] = vector.extract %{{.+}}[0] : i32 from vector<1xi32>
+  // CHECK:         %[[R1:.+]] = vector.extract %{{.+}}[0] : i32 from vector<1xi32>
+  // CHECK:         %[[PAIRS:.+]] = arith.constant 83952640 : i32
+  // CHECK:         %[[UPPER:.+]] = llvm.call_intrinsic "llvm.amdgcn.perm"(%[[R1]], %[[R0]], %[[PAIRS]])
+  // CHECK:         %[[LOWER:.+]] = llvm.call_intrinsic "llvm.amdgcn.perm"
+  // CHECK:         %[[HALVES:.+]] = arith.constant 84148480 : i32
+  // CHECK:         %[[W0:.+]] = llvm.call_intrinsic "llvm.amdgcn.perm"(%[[LOWER]], %[[UPPER]], %[[HALVES]])
+  // CHECK-COUNT-5: llvm.call_intrinsic "llvm.amdgcn.perm"
+  // CHECK-NOT:     llvm.call_intrinsic
+  // CHECK:         %[[ALL:.+]] = vector.from_elements %[[W0]], {{.+}} : vector<4xi32>
+  // CHECK:         %[[WORDS:.+]] = vector.bitcast %[[ALL]] : vector<4xi32> to vector<16xi8>
   // CHECK:         vector.store %[[WORDS]], {{.+}} {alignment = 16 : i64} : {{.+}}, vector<16xi8>
   // CHECK:         amdgpu.lds_barrier
   // CHECK-COUNT-2: vector.load {{.+}} {alignment = 4 : i64} : {{.+}}, vector<4xi8>

@@ -5,16 +5,10 @@
 
 #shared = #gpu.address_space<workgroup>
 gpu.module @products {
-  // Eight products; four reads of a, and eight of a word of b, of which two are one: a quarter of the reads, then a product
-  // and a read six times, then the products that are left.
+  // Eight products; four reads each of a and of b, of which two are one instruction: a third of the four, then a product and
+  // a read three times, then the products that are left.
   // CHECK-LABEL: gpu.func @step(
   // CHECK-COUNT-8: amdgpu.mfma
-  // CHECK-NEXT:    rocdl.sched.group.barrier 256, 2, 0
-  // CHECK-NEXT:    rocdl.sched.group.barrier 8, 1, 0
-  // CHECK-NEXT:    rocdl.sched.group.barrier 256, 1, 0
-  // CHECK-NEXT:    rocdl.sched.group.barrier 8, 1, 0
-  // CHECK-NEXT:    rocdl.sched.group.barrier 256, 1, 0
-  // CHECK-NEXT:    rocdl.sched.group.barrier 8, 1, 0
   // CHECK-NEXT:    rocdl.sched.group.barrier 256, 1, 0
   // CHECK-NEXT:    rocdl.sched.group.barrier 8, 1, 0
   // CHECK-NEXT:    rocdl.sched.group.barrier 256, 1, 0

@@ -278,11 +278,11 @@ struct Chip {
   /// Units that run workgroups, on the largest device of this chip; the
   /// default schedule wants to keep them busy. 0: known at run time only.
   int64_t processors = 0;
-  /// Staged tiles of which lanes read runs of columns keep so many bytes of a
-  /// column together (lib/Conversion/FragmentToVector/InterleavedTiles.cpp). 0:
-  /// rows stay as they are, since the chip has loads that turn tiles, or lanes
-  /// that are single.
-  int64_t columnWordBytes = 0;
+  /// Staged tiles of which lanes read runs of columns keep words of a column
+  /// together (lib/Conversion/FragmentToVector/InterleavedTiles.cpp). Else rows
+  /// stay as they are, since the chip has loads that turn tiles, or lanes that
+  /// are single.
+  bool interleavesColumns = false;
   /// The default schedule swizzles staged tiles instead of padding them.
   bool preferSwizzle = false;
   /// Pipelined loops are unrolled by their stages, so that each access to a

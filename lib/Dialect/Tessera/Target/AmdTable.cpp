@@ -383,7 +383,7 @@ void mlir::tessera::addAmdChips(std::vector<Chip> &chips) {
     // products of the step before.
     chip.matrixDefaults = {{128, 128}, {64, rdna ? 32 : 64}, 64, 2};
     chip.preferSwizzle = true;
-    chip.columnWordBytes = 4;
+    chip.interleavesColumns = true;
     chip.unrollStages = true;
     // CDNA3 and CDNA4 ISA, "Memory buffer load to LDS": a dword, on CDNA4 three
     // and four of them as well.

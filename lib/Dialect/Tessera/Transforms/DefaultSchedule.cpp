@@ -238,8 +238,8 @@ static bool isCopiedDirectly(ContractOp op, const MatrixForm &form,
   // Tiles whose columns are read are copied otherwise where nothing turns them.
   int64_t bits = getElementBits(type.getElementType());
   bool readsColumns = isStoredTransposed(op, form, side) == (side == 0);
-  return !readsColumns || bits == chip.transposingReadBits ||
-         bits >= 8 * chip.columnWordBytes;
+  return !readsColumns || bits == chip.transposingReadBits || bits > 16 ||
+         !chip.interleavesColumns;
 }
 
 /// The bytes of a row of a staged operand, by default.

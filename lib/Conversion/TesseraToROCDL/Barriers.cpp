@@ -36,7 +36,8 @@ void mlir::tessera::relaxBarriers(Operation *kernel) {
   for (gpu::BarrierOp barrier :
        findWorkgroupBarriers(kernel, touchesNoMemory)) {
     OpBuilder builder(barrier);
-    // Fences would wait for all loads to LDS.
+    // Fences would wait for all loads to LDS. LLVM moves no access to memory
+    // over s_barrier either.
     auto wait =
         dyn_cast_or_null<amdgpu::MemoryCounterWaitOp>(barrier->getPrevNode());
     if (wait && wait.getLoad().value_or(0) > 0) {

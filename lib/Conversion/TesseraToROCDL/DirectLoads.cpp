@@ -38,7 +38,7 @@ static bool isNear(MemRefType type, ArrayRef<int64_t> shape) {
     return false;
   int64_t end = 0;
   for (auto [size, stride] : llvm::zip(shape, ArrayRef(strides).take_back(2))) {
-    if (ShapedType::isDynamic(stride) || stride > mostBytes)
+    if (ShapedType::isDynamic(stride) || stride < 0 || stride > mostBytes)
       return false;
     end += size * stride;
   }

@@ -63,7 +63,8 @@ static int64_t countHalfReads(Operation *op) {
   return bits <= 64 ? 1 : 2;
 }
 
-/// Asks for an order of what stands ahead of `end`, where that pays.
+/// Asks for an order of `lastProduct` and what stands ahead of it, so many
+/// products and reads, where that pays.
 static void orderRegion(Operation *lastProduct, int64_t products,
                         int64_t reads) {
   if (products < leastProducts || reads == 0)

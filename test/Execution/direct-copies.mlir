@@ -24,8 +24,8 @@
 // CODE:       s_endpgm
 // CODE-LABEL: <nt_kernel>:
 // CODE-NOT:   ds_write
-// CODE-COUNT-8: buffer_load_dwordx4 {{.+}} lds
-// CODE:       s_waitcnt vmcnt(4) lgkmcnt(0)
+// CODE-COUNT-4: buffer_load_dwordx4 {{.+}} lds
+// CODE:       s_waitcnt vmcnt(2) lgkmcnt(0)
 // CODE-NEXT:  s_barrier
 // CODE-NOT:   {{ds_write|tr_b16}}
 // CODE:       s_endpgm
@@ -51,7 +51,8 @@
 // AUTO:       buffer_load_dword {{.+}} lds
 // AUTO-NOT:   ds_write
 // AUTO:       s_endpgm
-// RUN: gpu-runner %s --entry=nn --target=hip:gfx942 --direct-copies=always --emit=amdgcn -o %t.always
+// RUN: gpu-runner %s --entry=nn --target=hip:gfx942 --direct-copies=always --emit=amdgcn -o %t.always 2>&1 | FileCheck %s --check-prefix=REMARK
+// REMARK: direct-copies.mlir:[[# @LINE + 20]]:{{[0-9]+}}: remark: a copy goes through registers: words of its columns are kept together
 // RUN: FileCheck %s --check-prefix=ALWAYS --input-file=%t.always
 // ALWAYS-LABEL: nt_kernel:
 // ALWAYS-NOT:   ds_write
@@ -67,37 +68,37 @@
 // RUN: not gpu-runner %s --entry=nn --direct-copies=some 2>&1 | FileCheck %s --check-prefix=UNKNOWN
 // UNKNOWN: unknown choice 'some' for --direct-copies; known are auto, always, never
 
-func.func @nn(%a: tensor<256x192xf16>, %b: tensor<192x256xf16>) -> tensor<256x256xf32> {
+func.func @nn(%a: tensor<128x192xf16>, %b: tensor<192x128xf16>) -> tensor<128x128xf32> {
   %zero = arith.constant 0.0 : f32
-  %empty = tensor.empty() : tensor<256x256xf32>
-  %init = linalg.fill ins(%zero : f32) outs(%empty : tensor<256x256xf32>) -> tensor<256x256xf32>
-  %c = linalg.matmul {tessera.schedule = #tessera.schedule<workgroup = [128, 128], subgroup = [64, 64], k = 64, stages = 2, swizzle = true>} ins(%a, %b : tensor<256x192xf16>, tensor<192x256xf16>)
-      outs(%init : tensor<256x256xf32>) -> tensor<256x256xf32>
-  return %c : tensor<256x256xf32>
+  %empty = tensor.empty() : tensor<128x128xf32>
+  %init = linalg.fill ins(%zero : f32) outs(%empty : tensor<128x128xf32>) -> tensor<128x128xf32>
+  %c = linalg.matmul {tessera.schedule = #tessera.schedule<workgroup = [64, 64], subgroup = [32, 32], k = 64, stages = 2, swizzle = true>} ins(%a, %b : tensor<128x192xf16>, tensor<192x128xf16>)
+      outs(%init : tensor<128x128xf32>) -> tensor<128x128xf32>
+  return %c : tensor<128x128xf32>
 }
-func.func @nt(%a: tensor<256x192xf16>, %b: tensor<256x192xf16>) -> tensor<256x256xf32> {
+func.func @nt(%a: tensor<128x192xf16>, %b: tensor<128x192xf16>) -> tensor<128x128xf32> {
   %zero = arith.constant 0.0 : f32
-  %empty = tensor.empty() : tensor<256x256xf32>
-  %init = linalg.fill ins(%zero : f32) outs(%empty : tensor<256x256xf32>) -> tensor<256x256xf32>
-  %c = linalg.matmul indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d2)>, affine_map<(d0, d1, d2) -> (d1, d2)>, affine_map<(d0, d1, d2) -> (d0, d1)>] {tessera.schedule = #tessera.schedule<workgroup = [128, 128], subgroup = [64, 64], k = 32, stages = 3, swizzle = true>} ins(%a, %b : tensor<256x192xf16>, tensor<256x192xf16>)
-      outs(%init : tensor<256x256xf32>) -> tensor<256x256xf32>
-  return %c : tensor<256x256xf32>
+  %empty = tensor.empty() : tensor<128x128xf32>
+  %init = linalg.fill ins(%zero : f32) outs(%empty : tensor<128x128xf32>) -> tensor<128x128xf32>
+  %c = linalg.matmul indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d2)>, affine_map<(d0, d1, d2) -> (d1, d2)>, affine_map<(d0, d1, d2) -> (d0, d1)>] {tessera.schedule = #tessera.schedule<workgroup = [64, 64], subgroup = [32, 32], k = 32, stages = 3, swizzle = true>} ins(%a, %b : tensor<128x192xf16>, tensor<128x192xf16>)
+      outs(%init : tensor<128x128xf32>) -> tensor<128x128xf32>
+  return %c : tensor<128x128xf32>
 }
-func.func @tn(%a: tensor<192x256xf16>, %b: tensor<192x256xf16>) -> tensor<256x256xf32> {
+func.func @tn(%a: tensor<192x128xf16>, %b: tensor<192x128xf16>) -> tensor<128x128xf32> {
   %zero = arith.constant 0.0 : f32
-  %empty = tensor.empty() : tensor<256x256xf32>
-  %init = linalg.fill ins(%zero : f32) outs(%empty : tensor<256x256xf32>) -> tensor<256x256xf32>
-  %c = linalg.matmul indexing_maps = [affine_map<(d0, d1, d2) -> (d2, d0)>, affine_map<(d0, d1, d2) -> (d2, d1)>, affine_map<(d0, d1, d2) -> (d0, d1)>] {tessera.schedule = #tessera.schedule<workgroup = [128, 128], subgroup = [64, 64], k = 64, stages = 2, swizzle = true>} ins(%a, %b : tensor<192x256xf16>, tensor<192x256xf16>)
-      outs(%init : tensor<256x256xf32>) -> tensor<256x256xf32>
-  return %c : tensor<256x256xf32>
+  %empty = tensor.empty() : tensor<128x128xf32>
+  %init = linalg.fill ins(%zero : f32) outs(%empty : tensor<128x128xf32>) -> tensor<128x128xf32>
+  %c = linalg.matmul indexing_maps = [affine_map<(d0, d1, d2) -> (d2, d0)>, affine_map<(d0, d1, d2) -> (d2, d1)>, affine_map<(d0, d1, d2) -> (d0, d1)>] {tessera.schedule = #tessera.schedule<workgroup = [64, 64], subgroup = [32, 32], k = 64, stages = 2, swizzle = true>} ins(%a, %b : tensor<192x128xf16>, tensor<192x128xf16>)
+      outs(%init : tensor<128x128xf32>) -> tensor<128x128xf32>
+  return %c : tensor<128x128xf32>
 }
-func.func @padded(%a: tensor<256x192xf16>, %b: tensor<256x192xf16>) -> tensor<256x256xf32> {
+func.func @padded(%a: tensor<128x192xf16>, %b: tensor<128x192xf16>) -> tensor<128x128xf32> {
   %zero = arith.constant 0.0 : f32
-  %empty = tensor.empty() : tensor<256x256xf32>
-  %init = linalg.fill ins(%zero : f32) outs(%empty : tensor<256x256xf32>) -> tensor<256x256xf32>
-  %c = linalg.matmul indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d2)>, affine_map<(d0, d1, d2) -> (d1, d2)>, affine_map<(d0, d1, d2) -> (d0, d1)>] {tessera.schedule = #tessera.schedule<workgroup = [128, 128], subgroup = [64, 64], k = 32, stages = 2>} ins(%a, %b : tensor<256x192xf16>, tensor<256x192xf16>)
-      outs(%init : tensor<256x256xf32>) -> tensor<256x256xf32>
-  return %c : tensor<256x256xf32>
+  %empty = tensor.empty() : tensor<128x128xf32>
+  %init = linalg.fill ins(%zero : f32) outs(%empty : tensor<128x128xf32>) -> tensor<128x128xf32>
+  %c = linalg.matmul indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d2)>, affine_map<(d0, d1, d2) -> (d1, d2)>, affine_map<(d0, d1, d2) -> (d0, d1)>] {tessera.schedule = #tessera.schedule<workgroup = [64, 64], subgroup = [32, 32], k = 32, stages = 2>} ins(%a, %b : tensor<128x192xf16>, tensor<128x192xf16>)
+      outs(%init : tensor<128x128xf32>) -> tensor<128x128xf32>
+  return %c : tensor<128x128xf32>
 }
 
 #rows = strided<[65, 1]>

@@ -17,6 +17,7 @@
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "llvm/ADT/SmallSet.h"
 
 using namespace mlir;
 using namespace mlir::tessera;
@@ -40,29 +41,46 @@ static int64_t getDenseSize(MemRefType type) {
   return matrix[0] * matrix[1];
 }
 
-/// The elements of a chunk, if `op` may be cut into chunks that loads bring to
-/// workgroup memory, a whole number for each thread; else 0.
-static int64_t findWidth(AsyncCopyOp op, const Chip &chip, bool always) {
+/// Why loads of no chip could bring what `op` copies to workgroup memory; empty
+/// where some could.
+static StringRef explainNoDirectCopy(AsyncCopyOp op, const Chip &chip) {
   MemRefType from = op.getSourceType(), to = op.getTargetType();
-  Type element = from.getElementType();
   std::optional<int64_t> threads = getCopyThreads(op);
-  if (chip.directCopyBytes.empty() || op.isGather() || op.getFromSwizzled() ||
-      isPacked(element) || isWorkgroupMemory(from) || !isWorkgroupMemory(to) ||
-      !isInnerContiguous(from) || op->hasAttr(getInterleavedAttrName()) ||
-      op->hasAttr(getCopyThreadsAttrName()) || !threads ||
+  if (op.isGather())
+    return "its elements are gathered";
+  if (isPacked(from.getElementType()))
+    return "two of its elements share a byte";
+  if (isWorkgroupMemory(from) || op.getFromSwizzled())
+    return "it comes from workgroup memory";
+  if (!isInnerContiguous(from))
+    return "the elements of its rows are apart";
+  if (op->hasAttr(getInterleavedAttrName()))
+    return "words of its columns are kept together";
+  if (op->hasAttr(getCopyThreadsAttrName()) || !threads ||
       *threads % chip.subgroupSize)
-    return 0;
-  // All of it is there, and is all of a tile.
+    return "not all threads of whole subgroups share it";
   ArrayRef<int64_t> shape = op.getShape();
   ValueRange begin = op.getTargetIndices().take_back(2);
   if (getDenseSize(to) == 0 || to.getShape().take_back(2) != shape ||
       !llvm::all_of(begin, [](Value v) { return getConstantIntValue(v) == 0; }))
-    return 0;
+    return "its rows do not follow each other in workgroup memory: they are "
+           "padded, or part of a tile";
   if (!op.getInBounds() &&
       !isProvablyInBounds(from, op.getSourceIndices(), shape))
+    return "part of it may lie outside of the memory";
+  return {};
+}
+
+/// The elements of a chunk, if `op` may be cut into chunks that loads bring to
+/// workgroup memory, a whole number for each thread; else 0, and why.
+static int64_t findWidth(AsyncCopyOp op, const Chip &chip, bool always,
+                         StringRef &why) {
+  why = explainNoDirectCopy(op, chip);
+  if (!why.empty())
     return 0;
   // What a load to registers would bring at once.
-  int64_t bytes = getElementBytes(element),
+  ArrayRef<int64_t> shape = op.getShape();
+  int64_t bytes = getElementBytes(op.getSourceType().getElementType()),
           widest = std::min<int64_t>(chip.accessBytes,
                                      op.getAlignment().value_or(0));
   if (op.getSwizzled())
@@ -73,9 +91,12 @@ static int64_t findWidth(AsyncCopyOp op, const Chip &chip, bool always) {
   for (int64_t can : chip.directCopyBytes)
     if (can == widest || (always && can <= widest && can >= bytes))
       chosen = std::max(chosen, can);
-  if (chosen == 0 || shape[0] * shape[1] * bytes % (chosen * *threads))
-    return 0;
-  return chosen / bytes;
+  if (chosen == 0)
+    why = "no load of the chip brings as much as one of its elements, or as "
+          "little as its rows are known to be aligned to";
+  else if (shape[0] * shape[1] * bytes % (chosen * *getCopyThreads(op)))
+    why = "it is no whole number of loads of each thread";
+  return why.empty() ? chosen / bytes : 0;
 }
 
 std::optional<int64_t> mlir::tessera::getDirectWidth(Operation *op) {
@@ -85,16 +106,22 @@ std::optional<int64_t> mlir::tessera::getDirectWidth(Operation *op) {
 
 void mlir::tessera::markDirectCopies(Operation *root, const Chip &chip,
                                      DirectCopies use) {
-  if (use == DirectCopies::Never)
+  if (use == DirectCopies::Never || chip.directCopyBytes.empty())
     return;
   OpBuilder builder(root->getContext());
+  // A pipelined loop has the same copy in several places.
+  llvm::SmallSet<std::pair<const void *, StringRef>, 4> said;
   root->walk([&](gpu::GPUFuncOp kernel) {
     // A copy is so many loads of each thread at least.
     std::optional<int64_t> least;
     bool any = false;
     kernel.walk([&](AsyncCopyOp op) {
-      int64_t width = findWidth(op, chip, use == DirectCopies::Always),
-              loads = 0;
+      bool always = use == DirectCopies::Always;
+      StringRef why;
+      int64_t width = findWidth(op, chip, always, why), loads = 0;
+      if (always && !width &&
+          said.insert({op.getLoc().getAsOpaquePointer(), why}).second)
+        op.emitRemark() << "a copy goes through registers: " << why;
       if (width) {
         op->setAttr(getDirectAttrName(), builder.getI64IntegerAttr(width));
         loads =

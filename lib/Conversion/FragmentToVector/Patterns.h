@@ -107,7 +107,8 @@ inline llvm::StringRef getDirectAttrName() { return "tessera.direct"; }
 /// What that attribute of `op` says, if it has it.
 std::optional<int64_t> getDirectWidth(Operation *op);
 
-/// Sets that attribute for the copies under `root` that can be made so.
+/// Sets that attribute for the copies under `root` that can be made so. Of
+/// those that cannot, a remark says why, where all of them are wanted.
 void markDirectCopies(Operation *root, const Chip &chip, DirectCopies use);
 
 /// Emits a copy that has it.

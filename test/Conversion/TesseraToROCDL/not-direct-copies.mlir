@@ -1,5 +1,5 @@
-// Asynchronous copies that go through registers although gfx950 has loads to workgroup memory.
-// RUN: gpu-opt %s --pass-pipeline="builtin.module(gpu.module(tessera-legalize-fragments{target=hip chip=gfx950},convert-tessera-to-rocdl{chip=gfx950 direct-copies=always}))" | FileCheck %s
+// Asynchronous copies that go through registers although gfx950 has loads to workgroup memory, and why.
+// RUN: gpu-opt %s --pass-pipeline="builtin.module(gpu.module(tessera-legalize-fragments{target=hip chip=gfx950},convert-tessera-to-rocdl{chip=gfx950 direct-copies=always}))" --verify-diagnostics | FileCheck %s
 // CHECK-NOT: amdgpu.gather_to_lds
 // CHECK-NOT: amdgpu.memory_counter_wait
 
@@ -10,6 +10,7 @@ gpu.module @copies {
       workgroup(%A: memref<64x32xf16, #shared>) kernel
       attributes {known_block_size = array<i32: 128, 1, 1>} {
     %c0 = arith.constant 0 : index
+    // expected-remark@+1 {{a copy goes through registers: part of it may lie outside of the memory}}
     %t = tessera.async_copy %a[%i, %c0], %A[%c0, %c0] shape [64, 32] alignment 16
         : memref<?x?xf16>, memref<64x32xf16, #shared>
     tessera.wait for %t
@@ -21,6 +22,7 @@ gpu.module @copies {
       workgroup(%A: memref<16x8xf16, #shared>) kernel
       attributes {known_block_size = array<i32: 128, 1, 1>} {
     %c0 = arith.constant 0 : index
+    // expected-remark@+1 {{a copy goes through registers: it is no whole number of loads of each thread}}
     %t = tessera.async_copy %a[%i, %c0], %A[%c0, %c0] shape [16, 8] in_bounds alignment 16
         : memref<256x256xf16>, memref<16x8xf16, #shared>
     tessera.wait for %t
@@ -32,6 +34,7 @@ gpu.module @copies {
       workgroup(%A: memref<64x24xf16, #shared>) kernel
       attributes {known_block_size = array<i32: 96, 1, 1>} {
     %c0 = arith.constant 0 : index
+    // expected-remark@+1 {{a copy goes through registers: not all threads of whole subgroups share it}}
     %t = tessera.async_copy %a[%i, %c0], %A[%c0, %c0] shape [64, 24] in_bounds alignment 16
         : memref<256x256xf16>, memref<64x24xf16, #shared>
     tessera.wait for %t
@@ -43,8 +46,33 @@ gpu.module @copies {
       workgroup(%A: memref<64x64xi4, #shared>) kernel
       attributes {known_block_size = array<i32: 128, 1, 1>} {
     %c0 = arith.constant 0 : index
+    // expected-remark@+1 {{a copy goes through registers: two of its elements share a byte}}
     %t = tessera.async_copy %a[%i, %c0], %A[%c0, %c0] shape [64, 64] in_bounds alignment 16
         : memref<256x256xi4>, memref<64x64xi4, #shared>
+    tessera.wait for %t
+    gpu.barrier
+    gpu.return
+  }
+  // To a tile whose rows are padded.
+  gpu.func @padded(%a: memref<256x256xf16>, %i: index)
+      workgroup(%A: memref<64x40xf16, #shared>) kernel
+      attributes {known_block_size = array<i32: 128, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    // expected-remark@+1 {{a copy goes through registers: its rows do not follow each other in workgroup memory}}
+    %t = tessera.async_copy %a[%i, %c0], %A[%c0, %c0] shape [64, 32] in_bounds alignment 16
+        : memref<256x256xf16>, memref<64x40xf16, #shared>
+    tessera.wait for %t
+    gpu.barrier
+    gpu.return
+  }
+  // Of rows that begin at multiples of two bytes.
+  gpu.func @aligned(%a: memref<256x257xf16>, %i: index, %k: index)
+      workgroup(%A: memref<64x32xf16, #shared>) kernel
+      attributes {known_block_size = array<i32: 128, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    // expected-remark@+1 {{a copy goes through registers: no load of the chip brings as much as one of its elements, or as little as its rows are known to be aligned to}}
+    %t = tessera.async_copy %a[%i, %k], %A[%c0, %c0] shape [64, 32] in_bounds
+        : memref<256x257xf16>, memref<64x32xf16, #shared>
     tessera.wait for %t
     gpu.barrier
     gpu.return

@@ -8,6 +8,7 @@
 #define CONVERSION_DIRECTCOPIES_H
 
 #include "llvm/ADT/StringRef.h"
+#include "llvm/Support/CommandLine.h"
 #include <optional>
 
 namespace mlir::tessera {
@@ -35,6 +36,16 @@ inline std::optional<DirectCopies> findDirectCopies(llvm::StringRef name) {
     if (name == getName(use))
       return use;
   return std::nullopt;
+}
+
+/// The choices, for options of passes and pipelines.
+inline llvm::cl::ValuesClass getDirectCopiesValues() {
+  return llvm::cl::values(
+      clEnumValN(DirectCopies::Auto, "auto",
+                 "where a load brings as much as one to registers"),
+      clEnumValN(DirectCopies::Always, "always",
+                 "where the chip has a load for it"),
+      clEnumValN(DirectCopies::Never, "never", "none"));
 }
 
 } // namespace mlir::tessera

@@ -43,6 +43,11 @@ struct TileLayout {
                                      Value lane) const;
 };
 
+/// Whether `steps` double from `first` on along `dimension`, and go nowhere
+/// else.
+bool runsAlong(ArrayRef<LaneMap::Step> steps, unsigned dimension,
+               int64_t first = 1);
+
 /// Whether the type names an instruction whose lane maps nobody knows.
 bool isOpaque(const Chip &chip, FragmentType type);
 
@@ -74,6 +79,10 @@ struct DirectCopy {
   /// brings.
   Value thread;
   int64_t width;
+
+  /// Row and column `place` of the tile, in the source.
+  SmallVector<Value> emitSourceIndices(OpBuilder &builder, Location loc,
+                                       std::array<Value, 2> place) const;
 };
 
 /// What a vendor does its own way.
@@ -185,8 +194,8 @@ public:
                              Value count) const;
   /// One load of each thread of a `DirectCopy`, to its element `first` (index)
   /// plus `width` times the thread's number. It reads at row and column `place`
-  /// of the tile.
-  virtual void emitDirectLoad(OpBuilder &builder, Location loc,
+  /// of the tile. False where the target has no such load.
+  virtual bool emitDirectLoad(OpBuilder &builder, Location loc,
                               const DirectCopy &copy,
                               std::array<Value, 2> place, Value first) const;
 
@@ -195,9 +204,9 @@ public:
   /// Stands ahead of the first use of what a copy keeps in registers, where
   /// products are under way meanwhile.
   virtual void emitLateUse(OpBuilder &builder, Location loc) const;
-  /// Waits until at most `op.getPending()` groups are in flight. Where some are
+  /// Waits until at most `pending` groups are in flight. Where some are of
   /// `emitDirectLoad`, at most `directLoads` loads of this thread then are.
-  virtual void emitAsyncWait(OpBuilder &builder, WaitOp op,
+  virtual void emitAsyncWait(OpBuilder &builder, Location loc, int64_t pending,
                              std::optional<int64_t> directLoads) const;
 
   /// Adds what the target does with fragments of instructions whose lane maps
@@ -216,6 +225,11 @@ void populateFragmentTypeConversion(TypeConverter &converter, const Chip &chip);
 void populateFragmentToVectorPatterns(const TypeConverter &converter,
                                       RewritePatternSet &patterns,
                                       const FragmentTarget &target);
+
+/// An error at `op` where `use` says anything of copies of a chip whose loads
+/// cannot go straight to workgroup memory.
+LogicalResult checkDirectCopies(Operation *op, const Chip &chip,
+                                DirectCopies use);
 
 /// Converts all fragments under `root`.
 LogicalResult

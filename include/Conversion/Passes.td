@@ -13,13 +13,7 @@ def DirectCopiesOption
     : Option<"directCopies", "direct-copies", "::mlir::tessera::DirectCopies",
              /*default=*/"::mlir::tessera::DirectCopies::Auto",
              "Which asynchronous copies go past the registers to LDS",
-             [{::llvm::cl::values(
-               clEnumValN(::mlir::tessera::DirectCopies::Auto, "auto",
-                          "where a load brings as much as one to registers"),
-               clEnumValN(::mlir::tessera::DirectCopies::Always, "always",
-                          "where the chip has a load for it"),
-               clEnumValN(::mlir::tessera::DirectCopies::Never, "never",
-                          "none"))}]>;
+             [{::mlir::tessera::getDirectCopiesValues()}]>;
 
 //===----------------------------------------------------------------------===//
 // LinalgToTessera

@@ -40,13 +40,7 @@ struct LoweringOptions : public PassPipelineOptions<LoweringOptions> {
       *this, "direct-copies",
       llvm::cl::desc("Which asynchronous copies go past the registers to "
                      "workgroup memory"),
-      llvm::cl::init(DirectCopies::Auto),
-      llvm::cl::values(
-          clEnumValN(DirectCopies::Auto, "auto",
-                     "where a load brings as much as one to registers"),
-          clEnumValN(DirectCopies::Always, "always",
-                     "where the chip has a load for it"),
-          clEnumValN(DirectCopies::Never, "never", "none"))};
+      llvm::cl::init(DirectCopies::Auto), getDirectCopiesValues()};
   PassOptions::Option<bool> testShareFragments{
       *this, "test-share-fragments",
       llvm::cl::desc("For tests only: all vthreads share one fragment"),

@@ -6,6 +6,7 @@
 
 #include "Driver/Compiler.h"
 
+#include "Conversion/FragmentToVector.h"
 #include "Conversion/PackedCall.h"
 #include "Conversion/Passes.h"
 #include "Conversion/TensorMaps.h"
@@ -140,15 +141,9 @@ LogicalResult mlir::tessera::lowerToStage(ModuleOp module, Stage stage,
                                           const CompileOptions &options,
                                           std::vector<StageTime> *times) {
   FailureOr<const Chip *> chip = getChip(module, options.target, options.chip);
-  if (failed(chip))
-    return failure();
-  if (options.directCopies != DirectCopies::Auto &&
-      (*chip)->directCopyBytes.empty())
-    return module.emitError()
-           << "--direct-copies=" << getName(options.directCopies)
-           << ": no load of " << options.target << ":" << (*chip)->name
-           << " goes straight to workgroup memory; leave the option out";
-  if (failed(lowerToSchedule(module, options, times, stage == Stage::Tasks)))
+  if (failed(chip) ||
+      failed(checkDirectCopies(module, **chip, options.directCopies)) ||
+      failed(lowerToSchedule(module, options, times, stage == Stage::Tasks)))
     return failure();
   if (stage == Stage::Tasks || stage == Stage::Schedule)
     return success();

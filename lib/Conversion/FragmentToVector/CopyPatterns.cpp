@@ -480,17 +480,13 @@ private:
   Value emitByteInterleaving(OpBuilder &builder, ArrayRef<Value> chunks) {
     constexpr uint32_t lowPairs = 0x05010400, highPairs = 0x07030602,
                        lowHalves = 0x05040100, highHalves = 0x07060302;
-    if (together != 4 || width % 4 || !element.isIntOrFloat() ||
-        element.getIntOrFloatBitWidth() != 8)
+    if (together != 4 || width % 4 || getElementBits(element) != 8)
       return {};
     Type i32 = builder.getI32Type();
-    auto wordsOf = [&](Value chunk) {
-      return vector::BitCastOp::create(builder, loc,
-                                       VectorType::get(width / 4, i32), chunk);
-    };
-    SmallVector<Value> rows = llvm::map_to_vector(
-        chunks, [&](Value chunk) -> Value { return wordsOf(chunk); });
-    SmallVector<Value> all;
+    SmallVector<Value> rows, all;
+    for (Value chunk : chunks)
+      rows.push_back(vector::BitCastOp::create(
+          builder, loc, VectorType::get(width / 4, i32), chunk));
     for (int64_t i = 0; i < width / 4; ++i) {
       auto row = [&](unsigned r) -> Value {
         return vector::ExtractOp::create(builder, loc, rows[r], i);
@@ -732,7 +728,8 @@ struct AsyncCopyPattern : FragmentPattern<AsyncCopyOp> {
   matchAndRewrite(AsyncCopyOp op, OneToNOpAdaptor,
                   ConversionPatternRewriter &rewriter) const override {
     if (getDirectWidth(op)) {
-      emitDirectCopy(rewriter, op, target);
+      if (!emitDirectCopy(rewriter, op, target))
+        return failure();
       target.emitAsyncCommit(rewriter, op.getLoc());
       rewriter.replaceOpWithMultiple(op, {ValueRange()});
       return success();
@@ -755,7 +752,8 @@ struct WaitPattern : FragmentPattern<WaitOp> {
   LogicalResult
   matchAndRewrite(WaitOp op, OneToNOpAdaptor,
                   ConversionPatternRewriter &rewriter) const override {
-    target.emitAsyncWait(rewriter, op, getDirectWidth(op));
+    target.emitAsyncWait(rewriter, op.getLoc(), op.getPending(),
+                         getDirectLoads(op));
     rewriter.eraseOp(op);
     return success();
   }

@@ -22,24 +22,9 @@
 using namespace mlir;
 using namespace mlir::tessera;
 
-/// The elements from one matrix of `type` to the next if its rows follow each
-/// other without a gap; else 0.
-static int64_t getDenseSize(MemRefType type) {
-  SmallVector<int64_t> strides;
-  int64_t offset;
-  if (!type.hasStaticShape() || type.getRank() < 2 ||
-      failed(type.getStridesAndOffset(strides, offset)) || offset != 0)
-    return 0;
-  int64_t size = 1;
-  for (auto [extent, stride] :
-       llvm::zip(llvm::reverse(type.getShape()), llvm::reverse(strides))) {
-    if (stride != size)
-      return 0;
-    size *= extent;
-  }
-  ArrayRef<int64_t> matrix = type.getShape().take_back(2);
-  return matrix[0] * matrix[1];
-}
+/// The attributes that `getDirectWidth` and `getDirectLoads` read.
+static constexpr StringRef directWidthName = "tessera.direct_width",
+                           directLoadsName = "tessera.direct_loads";
 
 /// Why loads of no chip could bring what `op` copies to workgroup memory; empty
 /// where some could.
@@ -61,7 +46,8 @@ static StringRef explainNoDirectCopy(AsyncCopyOp op, const Chip &chip) {
     return "not all threads of whole subgroups share it";
   ArrayRef<int64_t> shape = op.getShape();
   ValueRange begin = op.getTargetIndices().take_back(2);
-  if (getDenseSize(to) == 0 || to.getShape().take_back(2) != shape ||
+  if (!to.hasStaticShape() || !to.getLayout().isIdentity() ||
+      to.getShape().take_back(2) != shape ||
       !llvm::all_of(begin, [](Value v) { return getConstantIntValue(v) == 0; }))
     return "its rows do not follow each other in workgroup memory: they are "
            "padded, or part of a tile";
@@ -99,9 +85,35 @@ static int64_t findWidth(AsyncCopyOp op, const Chip &chip, bool always,
   return why.empty() ? chosen / bytes : 0;
 }
 
-std::optional<int64_t> mlir::tessera::getDirectWidth(Operation *op) {
-  auto width = op->getAttrOfType<IntegerAttr>(getDirectAttrName());
-  return width ? std::optional<int64_t>(width.getInt()) : std::nullopt;
+static std::optional<int64_t> getNumber(Operation *op, StringRef name) {
+  auto number = op->getAttrOfType<IntegerAttr>(name);
+  return number ? std::optional<int64_t>(number.getInt()) : std::nullopt;
+}
+std::optional<int64_t> mlir::tessera::getDirectWidth(AsyncCopyOp op) {
+  return getNumber(op, directWidthName);
+}
+std::optional<int64_t> mlir::tessera::getDirectLoads(WaitOp op) {
+  return getNumber(op, directLoadsName);
+}
+
+LogicalResult mlir::tessera::checkDirectCopies(Operation *op, const Chip &chip,
+                                               DirectCopies use) {
+  if (use == DirectCopies::Auto || !chip.directCopyBytes.empty())
+    return success();
+  return op->emitError() << "--direct-copies=" << getName(use)
+                         << ": no load of " << chip.target << ":" << chip.name
+                         << " goes straight to workgroup memory; leave the "
+                            "option out";
+}
+
+SmallVector<Value>
+mlir::tessera::DirectCopy::emitSourceIndices(OpBuilder &builder, Location loc,
+                                             std::array<Value, 2> place) const {
+  IndexMath math(builder, loc);
+  SmallVector<Value> indices(origin);
+  indices.end()[-2] = math.add(indices.end()[-2], place[0]);
+  indices.end()[-1] = math.add(indices.end()[-1], place[1]);
+  return indices;
 }
 
 void mlir::tessera::markDirectCopies(Operation *root, const Chip &chip,
@@ -123,7 +135,7 @@ void mlir::tessera::markDirectCopies(Operation *root, const Chip &chip,
           said.insert({op.getLoc().getAsOpaquePointer(), why}).second)
         op.emitRemark() << "a copy goes through registers: " << why;
       if (width) {
-        op->setAttr(getDirectAttrName(), builder.getI64IntegerAttr(width));
+        op->setAttr(directWidthName, builder.getI64IntegerAttr(width));
         loads =
             op.getShape()[0] * op.getShape()[1] / (width * *getCopyThreads(op));
         any = true;
@@ -132,7 +144,7 @@ void mlir::tessera::markDirectCopies(Operation *root, const Chip &chip,
     });
     if (any)
       kernel.walk([&](WaitOp wait) {
-        wait->setAttr(getDirectAttrName(),
+        wait->setAttr(directLoadsName,
                       builder.getI64IntegerAttr(wait.getPending() * *least));
       });
   });
@@ -161,36 +173,32 @@ static std::array<Value, 2> emitSourcePlace(OpBuilder &builder, Location loc,
           math.add(panel, emitSwizzledColumn(builder, loc, type, row, kept))};
 }
 
-void mlir::tessera::emitDirectCopy(OpBuilder &builder, AsyncCopyOp op,
+bool mlir::tessera::emitDirectCopy(OpBuilder &builder, AsyncCopyOp op,
                                    const FragmentTarget &target) {
   Location loc = op.getLoc();
   IndexMath math(builder, loc);
   MemRefType type = op.getTargetType();
-  int64_t threads = *getCopyThreads(op), matrixSize = getDenseSize(type),
-          size = type.getNumElements();
-  auto rowType =
-      MemRefType::get({size}, type.getElementType(),
-                      MemRefLayoutAttrInterface(), type.getMemorySpace());
   DirectCopy copy;
   copy.source = op.getSource();
   copy.origin = op.getSourceIndices();
   copy.isUniform = op->hasAttr(getUniformAttrName());
   copy.shape = op.getShape();
-  copy.to = memref::ReinterpretCastOp::create(
-      builder, loc, rowType, op.getTarget(), /*offset=*/int64_t(0),
-      ArrayRef<int64_t>{size}, ArrayRef<int64_t>{1});
+  copy.to = memref::CollapseShapeOp::create(
+      builder, loc, op.getTarget(),
+      {llvm::to_vector<2>(llvm::seq(type.getRank()))});
   copy.thread = emitLinearThread(builder, op);
   copy.width = *getDirectWidth(op);
-  // The matrix of the target: as a number, the last dimension running fastest.
-  Value matrix = math.constant(0);
-  for (auto [extent, index] : llvm::zip(type.getShape().drop_back(2),
-                                        op.getTargetIndices().drop_back(2)))
-    matrix = math.add(math.mul(matrix, extent), index);
-  Value begin = math.mul(matrix, matrixSize),
+  Value begin = emitLinearIndex(builder, loc, op.getTarget(),
+                                op.getTargetIndices()),
         ofThread = math.mul(copy.thread, copy.width);
-  for (int64_t first = 0; first < matrixSize; first += threads * copy.width)
-    target.emitDirectLoad(builder, loc, copy,
-                          emitSourcePlace(builder, loc, type, op.getSwizzled(),
-                                          math.add(ofThread, first)),
-                          math.add(begin, first));
+  int64_t atOnce = *getCopyThreads(op) * copy.width,
+          size = copy.shape[0] * copy.shape[1];
+  for (int64_t first = 0; first < size; first += atOnce)
+    if (!target.emitDirectLoad(builder, loc, copy,
+                               emitSourcePlace(builder, loc, type,
+                                               op.getSwizzled(),
+                                               math.add(ofThread, first)),
+                               math.add(begin, first)))
+      return false;
+  return true;
 }

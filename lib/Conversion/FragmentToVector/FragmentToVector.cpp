@@ -47,6 +47,16 @@ FailureOr<TileLayout> mlir::tessera::getTileLayout(const Chip &chip,
   return layout;
 }
 
+bool mlir::tessera::runsAlong(ArrayRef<LaneMap::Step> steps, unsigned dimension,
+                              int64_t first) {
+  for (const LaneMap::Step &step : steps) {
+    if (step[dimension] != first || step[1 - dimension] != 0)
+      return false;
+    first *= 2;
+  }
+  return true;
+}
+
 bool mlir::tessera::isOpaque(const Chip &chip, FragmentType type) {
   const MatrixInstruction *row =
       type.getInstruction()
@@ -233,15 +243,15 @@ bool FragmentTarget::emitAsyncCopy(OpBuilder &, Location, Value, ValueRange,
                                    Value, ValueRange, int64_t, Value) const {
   return false;
 }
-void FragmentTarget::emitDirectLoad(OpBuilder &, Location, const DirectCopy &,
+bool FragmentTarget::emitDirectLoad(OpBuilder &, Location, const DirectCopy &,
                                     std::array<Value, 2>, Value) const {
-  llvm_unreachable("a target without such loads marks no copy");
+  return false;
 }
 void FragmentTarget::populateOpaque(TypeConverter &,
                                     RewritePatternSet &) const {}
 void FragmentTarget::emitAsyncCommit(OpBuilder &, Location) const {}
 void FragmentTarget::emitLateUse(OpBuilder &, Location) const {}
-void FragmentTarget::emitAsyncWait(OpBuilder &, WaitOp,
+void FragmentTarget::emitAsyncWait(OpBuilder &, Location, int64_t,
                                    std::optional<int64_t>) const {}
 
 //===----------------------------------------------------------------------===//
@@ -374,6 +384,8 @@ template <typename CopyLike> static void describeCopy(CopyLike op) {
 
 LogicalResult mlir::tessera::convertFragmentsToVectors(
     Operation *root, const FragmentTarget &target, DirectCopies directCopies) {
+  if (failed(checkDirectCopies(root, target.chip, directCopies)))
+    return failure();
   // Types that no pattern could convert deserve a message of their own.
   WalkResult result = root->walk([&](Operation *op) {
     for (Value value : op->getResults())

@@ -17,7 +17,8 @@
 // A line is as long as the instruction's operand is wide, B columns, and the
 // lines of the next B columns follow. So the words of a column are nearer to
 // each other than to those that the same lane reads of other columns: two of
-// them are one load (ds_read2_b32), in the registers where they are wanted.
+// them are one load (ds_read2_b32, ds_read2_b64), in the registers where they
+// are wanted.
 // Lanes of neighbouring columns read neighbouring words, which are in different
 // banks: the tile is not swizzled besides.
 //
@@ -143,19 +144,19 @@ static std::optional<Interleaving> findInterleaving(Value memory, int64_t rows,
   return found;
 }
 
-/// The same in words of as many rows as there can be: four bytes of a column at
-/// least, and four elements.
+/// The same in words of as many rows as the loads allow: of four elements, down
+/// to those that fill four bytes; of packed elements, eight.
 static std::optional<Interleaving> findInterleaving(Value memory,
                                                     const Chip &chip) {
   int64_t bits =
       getElementBits(cast<MemRefType>(memory.getType()).getElementType());
-  if (bits == chip.transposingReadBits)
+  if (bits == chip.transposingReadBits || bits >= 32)
     return std::nullopt;
-  for (int64_t rows : {8, 4, 2})
-    if (rows * bits == 32 || (rows == 4 && rows * bits > 32 && bits <= 16))
-      if (std::optional<Interleaving> found =
-              findInterleaving(memory, rows, chip))
-        return found;
+  for (int64_t least = 32 / bits, rows = std::max<int64_t>(least, 4);
+       rows >= least; rows /= 2)
+    if (std::optional<Interleaving> found =
+            findInterleaving(memory, rows, chip))
+      return found;
   return std::nullopt;
 }
 

@@ -99,20 +99,20 @@ std::optional<int64_t> getCopyThreads(Operation *op);
 Value emitSwizzledColumn(OpBuilder &builder, Location loc, MemRefType type,
                          Value row, Value col);
 
-/// The discardable attribute on asynchronous copies that go straight to
-/// workgroup memory: elements that a thread brings at once. On the waits of
-/// such a kernel: loads of one thread that may be in flight behind it.
-inline llvm::StringRef getDirectAttrName() { return "tessera.direct"; }
+/// How many elements a thread brings at once by an asynchronous copy that goes
+/// straight to workgroup memory; none for others.
+std::optional<int64_t> getDirectWidth(AsyncCopyOp op);
 
-/// What that attribute of `op` says, if it has it.
-std::optional<int64_t> getDirectWidth(Operation *op);
+/// How many loads of one thread may be in flight behind a wait, where its
+/// kernel has such copies.
+std::optional<int64_t> getDirectLoads(WaitOp op);
 
-/// Sets that attribute for the copies under `root` that can be made so. Of
-/// those that cannot, a remark says why, where all of them are wanted.
+/// Marks the copies under `root` that can be made so, and their kernels' waits.
+/// Of those that cannot, a remark says why, where all of them are wanted.
 void markDirectCopies(Operation *root, const Chip &chip, DirectCopies use);
 
-/// Emits a copy that has it.
-void emitDirectCopy(OpBuilder &builder, AsyncCopyOp op,
+/// Emits a copy that is marked. False where the target has no such loads.
+bool emitDirectCopy(OpBuilder &builder, AsyncCopyOp op,
                     const FragmentTarget &target);
 
 /// Whether consecutive elements of the last dimension lie side by side.

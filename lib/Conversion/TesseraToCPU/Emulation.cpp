@@ -395,23 +395,21 @@ bool EmulatedTarget::emitAsyncCopy(OpBuilder &builder, Location loc,
   return true;
 }
 
-void EmulatedTarget::emitDirectLoad(OpBuilder &builder, Location loc,
+bool EmulatedTarget::emitDirectLoad(OpBuilder &builder, Location loc,
                                     const DirectCopy &copy,
                                     std::array<Value, 2> place,
                                     Value first) const {
   IndexMath math(builder, loc);
-  SmallVector<Value> indices(copy.origin);
-  for (unsigned d : {0, 1}) {
-    Value &index = indices[indices.size() - 2 + d];
-    index = math.add(index, place[d]);
-  }
   Value to = math.add(math.mul(copy.thread, copy.width), first);
   Type element = cast<MemRefType>(copy.to.getType()).getElementType();
   Value bytes =
       emitInteger(builder, loc, copy.width * getElementBytes(element));
   emitCall(builder, loc, "tessera_cpu_async_copy",
            {emitAddress(builder, loc, copy.to, to),
-            emitAddress(builder, loc, copy.source, indices), bytes, bytes});
+            emitAddress(builder, loc, copy.source,
+                        copy.emitSourceIndices(builder, loc, place)),
+            bytes, bytes});
+  return true;
 }
 
 /// Whether copies that `chip` makes may be under way until they are waited for.
@@ -424,11 +422,12 @@ void EmulatedTarget::emitAsyncCommit(OpBuilder &builder, Location loc) const {
     emitCall(builder, loc, "tessera_cpu_async_commit", {});
 }
 
-void EmulatedTarget::emitAsyncWait(OpBuilder &builder, WaitOp op,
+void EmulatedTarget::emitAsyncWait(OpBuilder &builder, Location loc,
+                                   int64_t pending,
                                    std::optional<int64_t>) const {
   if (copiesAsynchronously(chip))
-    emitCall(builder, op.getLoc(), "tessera_cpu_async_wait",
-             {emitInteger(builder, op.getLoc(), op.getPending())});
+    emitCall(builder, loc, "tessera_cpu_async_wait",
+             {emitInteger(builder, loc, pending)});
 }
 
 void EmulatedTarget::checkAccesses() const {

@@ -60,9 +60,9 @@ public:
                      ValueRange targetIndices, int64_t width,
                      Value count) const override;
   void emitAsyncCommit(OpBuilder &builder, Location loc) const override;
-  void emitDirectLoad(OpBuilder &builder, Location loc, const DirectCopy &copy,
+  bool emitDirectLoad(OpBuilder &builder, Location loc, const DirectCopy &copy,
                       std::array<Value, 2> place, Value first) const override;
-  void emitAsyncWait(OpBuilder &builder, WaitOp op,
+  void emitAsyncWait(OpBuilder &builder, Location loc, int64_t pending,
                      std::optional<int64_t> directLoads) const override;
 
   /// `gpu.shuffle` and `gpu.lane_id` of the kernel.

@@ -61,7 +61,8 @@ struct ConvertTesseraToCPUPass
 
   LogicalResult convertFragments(gpu::GPUModuleOp module, const Chip &chip) {
     if (!isEmulated(chip))
-      return convertFragmentsToVectors(module, FragmentTarget(chip));
+      return convertFragmentsToVectors(module, FragmentTarget(chip),
+                                       directCopies);
     EmulationSymbols symbols;
     for (auto kernel : module.getOps<gpu::GPUFuncOp>()) {
       EmulatedTarget target(chip, kernel, symbols);

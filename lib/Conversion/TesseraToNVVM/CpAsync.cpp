@@ -54,8 +54,9 @@ void NvidiaTarget::emitAsyncCommit(OpBuilder &builder, Location loc) const {
     NVVM::CpAsyncCommitGroupOp::create(builder, loc);
 }
 
-void NvidiaTarget::emitAsyncWait(OpBuilder &builder, WaitOp op,
+void NvidiaTarget::emitAsyncWait(OpBuilder &builder, Location loc,
+                                 int64_t pending,
                                  std::optional<int64_t>) const {
   if (chip.asyncCopy)
-    NVVM::CpAsyncWaitGroupOp::create(builder, op.getLoc(), op.getPending());
+    NVVM::CpAsyncWaitGroupOp::create(builder, loc, pending);
 }

@@ -36,17 +36,6 @@ using namespace mlir::tessera;
 
 using Step = LaneMap::Step;
 
-/// Whether `steps` double from `first` on along `dimension`, and go nowhere
-/// else.
-static bool runsAlong(ArrayRef<Step> steps, unsigned dimension, int64_t first) {
-  for (const Step &step : steps) {
-    if (step[dimension] != first || step[1 - dimension] != 0)
-      return false;
-    first *= 2;
-  }
-  return true;
-}
-
 namespace {
 
 /// How a tile is matrices of eight rows of 16 bytes.

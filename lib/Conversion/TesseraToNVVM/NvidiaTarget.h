@@ -53,7 +53,7 @@ public:
                      ValueRange targetIndices, int64_t width,
                      Value count) const override;
   void emitAsyncCommit(OpBuilder &builder, Location loc) const override;
-  void emitAsyncWait(OpBuilder &builder, WaitOp op,
+  void emitAsyncWait(OpBuilder &builder, Location loc, int64_t pending,
                      std::optional<int64_t> directLoads) const override;
 
 private:

@@ -26,9 +26,9 @@ public:
                      int64_t alignment) const override;
 
   /// DirectLoads.cpp
-  void emitDirectLoad(OpBuilder &builder, Location loc, const DirectCopy &copy,
+  bool emitDirectLoad(OpBuilder &builder, Location loc, const DirectCopy &copy,
                       std::array<Value, 2> place, Value first) const override;
-  void emitAsyncWait(OpBuilder &builder, WaitOp op,
+  void emitAsyncWait(OpBuilder &builder, Location loc, int64_t pending,
                      std::optional<int64_t> directLoads) const override;
 
   /// BufferAccess.cpp
@@ -70,6 +70,11 @@ private:
                           const TileLayout &layout, Value memory,
                           ValueRange indices, int64_t alignment) const;
 };
+
+/// v_perm_b32: byte i of the result (i32) is the one whose number is byte i of
+/// `selector`, from 0 on of `low` and from 4 on of `high`.
+Value emitPermute(OpBuilder &builder, Location loc, Value high, Value low,
+                  Value selector);
 
 /// The place in memory of what is `first` and `step` (row, column) from the
 /// tile of `op` at `indices`, permuted where the memory is swizzled.

@@ -82,22 +82,16 @@ static Value emitSubgroup(OpBuilder &builder, Location loc, Value thread,
                                     number);
 }
 
-void AmdTarget::emitDirectLoad(OpBuilder &builder, Location loc,
+bool AmdTarget::emitDirectLoad(OpBuilder &builder, Location loc,
                                const DirectCopy &copy,
                                std::array<Value, 2> place, Value first) const {
   IndexMath math(builder, loc);
-  Value source = copy.source;
-  SmallVector<Value> indices(place.begin(), place.end());
-  if (copy.isUniform &&
-      isNear(cast<MemRefType>(source.getType()), copy.shape)) {
-    source = emitTileBuffer(builder, loc, copy);
-  } else {
-    indices.assign(copy.origin.begin(), copy.origin.end());
-    for (unsigned d : {0, 1}) {
-      Value &index = indices[indices.size() - 2 + d];
-      index = math.add(index, place[d]);
-    }
-  }
+  bool isBuffer = copy.isUniform &&
+                  isNear(cast<MemRefType>(copy.source.getType()), copy.shape);
+  Value source = isBuffer ? emitTileBuffer(builder, loc, copy) : copy.source;
+  SmallVector<Value> indices =
+      isBuffer ? SmallVector<Value>(place.begin(), place.end())
+               : copy.emitSourceIndices(builder, loc, place);
   // Where the subgroup's first lane writes.
   Value subgroup = emitSubgroup(builder, loc, copy.thread, chip.subgroupSize),
         begin =
@@ -108,13 +102,14 @@ void AmdTarget::emitDirectLoad(OpBuilder &builder, Location loc,
       TypeAttr::get(copy.width == 1
                         ? element
                         : Type(VectorType::get(copy.width, element))));
+  return true;
 }
 
-void AmdTarget::emitAsyncWait(OpBuilder &builder, WaitOp op,
+void AmdTarget::emitAsyncWait(OpBuilder &builder, Location loc, int64_t,
                               std::optional<int64_t> directLoads) const {
   if (directLoads)
     amdgpu::MemoryCounterWaitOp::create(
-        builder, op.getLoc(),
+        builder, loc,
         builder.getI32IntegerAttr(static_cast<int32_t>(*directLoads)),
         /*store=*/IntegerAttr(), /*ds=*/IntegerAttr(), /*exp=*/IntegerAttr(),
         /*tensor=*/IntegerAttr());

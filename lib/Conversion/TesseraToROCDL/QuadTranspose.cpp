@@ -84,10 +84,7 @@ private:
                                       /*boundCtrl=*/true);
   }
   Value permute(Value own, Value other, Value selector) {
-    return LLVM::CallIntrinsicOp::create(
-               builder, loc, i32, builder.getStringAttr("llvm.amdgcn.perm"),
-               ValueRange{own, other, selector})
-        .getResult(0);
+    return emitPermute(builder, loc, own, other, selector);
   }
 
   OpBuilder &builder;
@@ -142,12 +139,9 @@ Value AmdTarget::emitQuadTranspose(OpBuilder &builder, Location loc, LoadOp op,
   unsigned fast = op.getTranspose() ? 0 : 1, slow = 1 - fast;
   ArrayRef<LaneMap::Step> lanes = layout.map.getLanes(),
                           registers = layout.map.getRegisters();
-  auto runs = [](ArrayRef<LaneMap::Step> steps, unsigned dimension) {
-    return steps.size() >= 2 && steps[0][dimension] == 1 &&
-           steps[1][dimension] == 2 && steps[0][1 - dimension] == 0 &&
-           steps[1][1 - dimension] == 0;
-  };
-  if (!runs(lanes, fast) || !runs(registers, slow))
+  if (lanes.size() < 2 || registers.size() < 2 ||
+      !runsAlong(lanes.take_front(2), fast) ||
+      !runsAlong(registers.take_front(2), slow))
     return {};
 
   // Where this lane's row of its quad begins.

@@ -94,7 +94,7 @@ void mlir::tessera::orderProducts(Operation *kernel) {
       lastProduct = nullptr;
       products = halfReads = 0;
     };
-    for (Operation &op : llvm::make_early_inc_range(*block)) {
+    for (Operation &op : *block) {
       if (endsRegion(&op)) {
         finish();
       } else if (isa<amdgpu::MFMAOp>(op)) {

@@ -11,12 +11,11 @@
 //                           (TransposingReads.cpp), or by quads of lanes
 //                           (QuadTranspose.cpp)
 //   exchange between lanes  rocdl.ds_bpermute
-//   tessera.async_copy      past the registers, where that does
-//   (DirectLoads.cpp) order within a step     rocdl.sched.group.barrier
-//   (SchedulingGroups.cpp) gpu.barrier             amdgpu.lds_barrier, where
-//   that does  (Barriers.cpp) math functions          those that LLVM has code
-//   for (CheckMath.cpp) everything else         vectors, by the lane maps
-//   (FragmentToVector)
+//   tessera.async_copy      past the registers to LDS     (DirectLoads.cpp)
+//   gpu.barrier             amdgpu.lds_barrier, where that does (Barriers.cpp)
+//   order within a step     groups of the scheduler  (SchedulingGroups.cpp)
+//   math functions          those that LLVM has code for (CheckMath.cpp)
+//   everything else         vectors, by the lane maps    (FragmentToVector)
 //
 //===----------------------------------------------------------------------===//
 
@@ -60,16 +59,20 @@ Value AmdTarget::emitShuffle(OpBuilder &builder, Location loc, Value value,
   return ROCDL::DsBpermuteOp::create(builder, loc, i32, place, value);
 }
 
-Value AmdTarget::emitBytePermute(OpBuilder &builder, Location loc, Value low,
-                                 Value high, uint32_t selector) const {
-  Value bytes = arith::ConstantIntOp::create(
-      builder, loc, static_cast<int32_t>(selector), 32);
-  // Bytes from 4 on are those of the first operand.
+Value mlir::tessera::emitPermute(OpBuilder &builder, Location loc, Value high,
+                                 Value low, Value selector) {
   return LLVM::CallIntrinsicOp::create(
              builder, loc, builder.getI32Type(),
              builder.getStringAttr("llvm.amdgcn.perm"),
-             ValueRange{high, low, bytes})
+             ValueRange{high, low, selector})
       .getResult(0);
+}
+
+Value AmdTarget::emitBytePermute(OpBuilder &builder, Location loc, Value low,
+                                 Value high, uint32_t selector) const {
+  return emitPermute(builder, loc, high, low,
+                     arith::ConstantIntOp::create(
+                         builder, loc, static_cast<int32_t>(selector), 32));
 }
 
 void AmdTarget::emitAsyncCommit(OpBuilder &builder, Location loc) const {

@@ -4,8 +4,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// ds_read_b64_tr_b16 (CDNA4 ISA, "Matrix transpose loads from LDS"): each lane
-// gives the address of four elements of a row in workgroup memory. Of 16 lanes
+// ds_read_b64_tr_b16 (CDNA4 ISA; which lane gets what is as Composable Kernel
+// encodes transposed loads, and as AMD translates CDNA4's code to CDNA3's):
+// each lane gives the address of four elements of a row in LDS. Of 16 lanes
 // these are four rows of 16 columns, row l / 4, columns 4 * (l % 4) and
 // following in lane l; and lane l receives the four elements of column l:
 //
@@ -34,17 +35,6 @@ using namespace mlir::tessera;
 /// Lanes that exchange, and elements of each.
 static constexpr int64_t groupLanes = 16, perLane = 4;
 
-/// Whether the first `count` of `steps` are 1, 2, 4, ... along `dimension`.
-static bool runsAlong(ArrayRef<LaneMap::Step> steps, size_t count,
-                      unsigned dimension) {
-  if (steps.size() < count)
-    return false;
-  for (size_t i = 0; i < count; ++i)
-    if (steps[i][dimension] != 1 << i || steps[i][1 - dimension] != 0)
-      return false;
-  return true;
-}
-
 Value AmdTarget::emitTransposingRead(OpBuilder &builder, Location loc,
                                      LoadOp op, const TileLayout &layout,
                                      Value memory, ValueRange indices,
@@ -54,11 +44,14 @@ Value AmdTarget::emitTransposingRead(OpBuilder &builder, Location loc,
   SmallVector<int64_t> strides;
   int64_t offset, bits = getElementBits(element);
   unsigned fast = op.getTranspose() ? 0 : 1, slow = 1 - fast;
+  ArrayRef<LaneMap::Step> lanes = layout.map.getLanes(),
+                          registers = layout.map.getRegisters();
   if (bits != chip.transposingReadBits || !isWorkgroupMemory(type) ||
       alignment < perLane * bits / 8 ||
       failed(type.getStridesAndOffset(strides, offset)) ||
-      strides.back() != 1 || !runsAlong(layout.map.getLanes(), 4, fast) ||
-      !runsAlong(layout.map.getRegisters(), 2, slow))
+      strides.back() != 1 || lanes.size() < 4 || registers.size() < 2 ||
+      !runsAlong(lanes.take_front(4), fast) ||
+      !runsAlong(registers.take_front(2), slow))
     return {};
 
   // Where this lane's group begins, and what this lane reads for it.

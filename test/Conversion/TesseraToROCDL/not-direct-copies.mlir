@@ -2,6 +2,8 @@
 // RUN: gpu-opt %s --pass-pipeline="builtin.module(gpu.module(tessera-legalize-fragments{target=hip chip=gfx950},convert-tessera-to-rocdl{chip=gfx950 direct-copies=always}))" --verify-diagnostics | FileCheck %s
 // CHECK-NOT: amdgpu.gather_to_lds
 // CHECK-NOT: amdgpu.memory_counter_wait
+// RUN: not gpu-opt %s --pass-pipeline="builtin.module(gpu.module(tessera-legalize-fragments{target=hip chip=gfx90a},convert-tessera-to-rocdl{chip=gfx90a direct-copies=always}))" 2>&1 | FileCheck %s --check-prefix=NONE
+// NONE: error: --direct-copies=always: no load of hip:gfx90a goes straight to workgroup memory; leave the option out
 
 #shared = #gpu.address_space<workgroup>
 gpu.module @copies {

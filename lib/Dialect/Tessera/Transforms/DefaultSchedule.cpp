@@ -198,7 +198,8 @@ static bool isCopiedSingly(ContractOp op, unsigned side, const Chip &chip) {
 /// steps, where copies run ahead and are not asynchronous. Rows that may begin
 /// anywhere are read an element at a time; in memory of unknown extents each
 /// such element has a branch of its own until it is written. Of images whose
-/// places are gathered, each element has a place of its own.
+/// places are gathered, each element has a place of its own. What loads can
+/// bring straight to workgroup memory counts: a run may ask that they do not.
 static int64_t estimateHeld(ContractOp op, const MatrixForm &form,
                             ScheduleAttr schedule, const Chip &chip) {
   if (chip.asyncCopy || schedule.getStages() < 2)

@@ -12,8 +12,8 @@ gpu.module @copies {
   // eight elements one behind the other, and the second of two loads what is 128 chunks further on.
   // CHECK-LABEL: gpu.func @plain(
   // CHECK-SAME:      %[[A:[^:]+]]: memref<256x256xf16>, %[[I:[^:]+]]: index, %[[S:[^:]+]]: index
-  // CHECK:         %[[ROW:.+]] = memref.reinterpret_cast %{{.+}} to offset: [0], sizes: [4096], strides: [1]
-  // CHECK:         %[[MATRIX:.+]] = arith.muli %[[S]], %c2048
+  // CHECK:         %[[ROW:.+]] = memref.collapse_shape %{{.+}} {{\[\[}}0, 1, 2]]
+  // CHECK:         %[[MATRIX:.+]] = arith.muli %[[S]], %{{.+}}#0
   // CHECK:         %[[TILE:.+]] = memref.subview %[[A]][%[[I]], %{{.+}}] [64, 32] [1, 1]
   // CHECK:         %[[BUFFER:.+]] = amdgpu.fat_raw_buffer_cast %[[TILE]] validBytes(%c2147483647_i64) boundsCheck(false) resetOffset
   // CHECK:         %[[SUBGROUP:.+]] = rocdl.readfirstlane

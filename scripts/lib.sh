@@ -6,7 +6,7 @@ LLVM=/usr/lib/llvm-22
 
 PACKAGES=(libmlir-22-dev mlir-22-tools llvm-22-dev llvm-22-tools clang-22 lld-22
   liblld-22-dev zlib1g-dev libzstd-dev libclang-rt-22-dev cmake ninja-build ccache
-  libgtest-dev libsqlite3-dev libvulkan-dev python3-psutil)
+  libgtest-dev libsqlite3-dev libssl-dev libvulkan-dev spirv-tools python3-psutil)
 
 say() { echo "==> $*" >&2; }
 die() { echo "${0##*/}: $*" >&2; exit 1; }

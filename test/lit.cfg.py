@@ -9,7 +9,7 @@
 #   can-compile-ptx     there is a ptxas (substitution %ptxas)
 #   can-disassemble-cubin  there is an nvdisasm (substitution %nvdisasm)
 #   can-run-opencl-pocl  PoCL was fetched (%software pocl), can-run-opencl-rusticl Mesa's rusticl
-#   can-validate-spirv  there is a spirv-val
+#   can-validate-spirv  there is a spirv-val that knows the extensions that modules use
 #   has-ocloc           there is Intel's offline compiler (%ocloc FILE.spv CHIP prints assembly);
 #                       `scripts/intel-compiler.sh --fetch` gets it
 #   can-run-mpi         there is an mpirun of Open MPI, and its libmpi.so.40
@@ -22,6 +22,7 @@
 
 import ctypes
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -50,11 +51,12 @@ config.substitutions += [
     ("%cc", config.c_compiler),
 ]
 
-# A test that hangs fails by itself. lit needs psutil for this (package python3-psutil).
+# A test that hangs fails by itself; the limit is far beyond what a test takes on a busy machine.
+# lit needs psutil for this (package python3-psutil).
 if lit_config.maxIndividualTestTimeIsSupported[0] and not lit_config.maxIndividualTestTime:
     # Since lit 23 the suite's configuration holds the limit, and lit_config's is read-only.
     holder = config if hasattr(config, "maxIndividualTestTime") else lit_config
-    holder.maxIndividualTestTime = 600 if config.sanitizers else 180
+    holder.maxIndividualTestTime = 3600 if config.sanitizers else 1800
 
 # Devices, as gpu-runner sees them: one line each, which starts with the target's name.
 lit_config.parallelism_groups["device"] = 1
@@ -137,8 +139,20 @@ nvdisasm = shutil.which("nvdisasm", path=path)
 if nvdisasm:
     config.available_features.add("can-disassemble-cubin")
     config.substitutions.append(("%nvdisasm", nvdisasm))
-if shutil.which("spirv-val", path=path):
-    config.available_features.add("can-validate-spirv")
+# Releases before v2025.3 reject the capabilities of SPV_KHR_bfloat16 and others as unknown. Of several
+# releases on the PATH, the first one that is new enough comes before the others, after the tools
+# under test.
+for folder in path.split(os.pathsep):
+    validator = shutil.which("spirv-val", path=folder)
+    if not validator:
+        continue
+    version = subprocess.run([validator, "--version"], capture_output=True, text=True).stdout
+    match = re.search(r"v(\d+)\.(\d+)", version)
+    if match and (int(match[1]), int(match[2])) >= (2025, 3):
+        folders = config.environment["PATH"].split(os.pathsep)
+        config.environment["PATH"] = os.pathsep.join(folders[:2] + [folder] + folders[2:])
+        config.available_features.add("can-validate-spirv")
+        break
 
 if shutil.which("mpirun"):
     version = subprocess.run(["mpirun", "--version"], capture_output=True, text=True).stdout

@@ -156,6 +156,10 @@ public:
                                             ValueRange values,
                                             int64_t rows) const;
 
+  /// A barrier for the lanes of a subgroup, after which each of them sees what
+  /// the others wrote to memory before it.
+  virtual void emitSubgroupBarrier(OpBuilder &builder, Location loc) const;
+
   /// `value` (i32) of the lane numbered `lane` (index).
   virtual Value emitShuffle(OpBuilder &builder, Location loc, Value value,
                             Value lane) const;
@@ -230,6 +234,11 @@ void populateFragmentToVectorPatterns(const TypeConverter &converter,
 /// cannot go straight to workgroup memory.
 LogicalResult checkDirectCopies(Operation *op, const Chip &chip,
                                 DirectCopies use);
+
+/// Puts a barrier of the subgroup before each access to a fragment in memory
+/// that another lane's earlier access must precede, in the kernels under `root`
+/// that the compiler did not tile itself. Precedes the conversion.
+void orderAccesses(Operation *root, const FragmentTarget &target);
 
 /// Converts all fragments under `root`.
 LogicalResult

@@ -797,8 +797,9 @@ def ConvertLaunchToRuntime : Pass<"convert-launch-to-runtime", "ModuleOp"> {
     - a launch of a kernel with tensor maps (`tessera.tensor_maps`,
       Conversion/TensorMaps.h) calls `tessera_rt_tensor_map` for each before,
       and hands them as the last arguments;
-    - allocations call `_mlir_memref_to_llvm_alloc`, to which `tessera_rt_alloc` is
-      bound, so that buffers are the device's;
+    - allocations call `tessera_rt_alloc_array`, so that buffers are the device's;
+      it checks the sizes and reports where they are negative or their product
+      overflows, with the element type and the location of the op;
     - a constant buffer is handed to `tessera_rt_constant`, which copies it to
       the device once;
     - each function `f` has a wrapper `__tessera_f(ptr)` that takes an array of

@@ -112,6 +112,11 @@ struct ProductReport {
   std::string product;
   /// "file:line:column" of the product.
   std::string location;
+  /// Significand bits that the matrix unit keeps of a sum, and how many
+  /// products it adds up so before it adds them to the accumulator (0: all). No
+  /// bits: as many as the accumulator's type has, the last word of `product`.
+  int unitBits = 0;
+  int64_t unitLength = 0;
   std::vector<std::string> rejected;
   /// How its operands come, where the chip has block loads: "a: block loads",
   /// or why it has none for one that comes straight from memory.

@@ -13,9 +13,10 @@
 
 namespace mlir::tessera {
 
-/// Parses and verifies the main buffer of `sources`. Null where it is no
-/// module; errors are diagnostics of the context, those included at which
-/// upstream's parser would fault.
+/// Parses and verifies the main buffer of `sources`, which is text or bytecode.
+/// Null where it is not a module. Errors are diagnostics of the context, those
+/// included at which upstream's parser would fault, or run out of stack: what
+/// nests more than 256 brackets, regions, attributes or types.
 OwningOpRef<ModuleOp> parseProgram(llvm::SourceMgr &sources,
                                    MLIRContext &context);
 

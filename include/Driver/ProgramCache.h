@@ -108,6 +108,11 @@ public:
   };
   Lookup find(const ProgramKey &key) const;
 
+  /// Empty if the folder can be trusted: it belongs to this user and others
+  /// cannot write to it, or it does not exist yet. Otherwise what is wrong and
+  /// how to fix it; `find` and `store` then do nothing.
+  std::string check() const;
+
   /// Stores an entry, in place of one of the same key, and removes those used
   /// longest ago while there is too much. Gives the reason if it cannot.
   std::string store(const ProgramKey &key, llvm::StringRef payload) const;

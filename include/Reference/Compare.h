@@ -42,10 +42,12 @@ struct Comparison {
   int64_t nanCount = 0;
   /// Elements that are wrong, and what they were before the program ran.
   int64_t unchangedCount = 0;
-  /// Elements that had to be equal; and those with no bound at all, about
-  /// which the comparison says nothing.
+  /// Elements that had to be equal, and those without an error bound.
   int64_t exactCount = 0;
   int64_t unboundedCount = 0;
+  /// Elements without an error bound that differ from the reference. Nothing is
+  /// known about them: they may be right or wrong.
+  int64_t unverifiedCount = 0;
   /// The largest differences, of all elements whose difference is finite.
   double maxAbs = 0;
   double maxRel = 0;
@@ -89,8 +91,9 @@ struct Comparison {
 /// and says so in `tolerance`.
 ///
 /// An element may be off by its error bound and the rounding to the element
-/// type; where the bound is zero it is to be equal to the rounded reference. A
-/// NaN or an infinity is to be where the reference has one.
+/// type; where the bound is zero it must be equal to the rounded reference.
+/// Where the reference has a NaN or an infinity and the error bound is finite,
+/// the element must be a NaN or the same infinity.
 Comparison compare(const Array &got, const Array &reference,
                    const CompareOptions &options = {});
 

@@ -24,7 +24,8 @@
 //
 // The bounds of long sums are what rounding errors add up to with overwhelming
 // likelihood (they grow with the square root of the length, plus a drift for
-// hardware that truncates), not the worst case.
+// hardware that truncates), not the worst case. They follow the accumulator
+// that was compiled (`Options::sums`).
 //
 // Threads. The threads of a workgroup run in step, statement by statement,
 // where a barrier or a collective operation asks for it; a barrier that not all
@@ -45,8 +46,26 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace mlir::tessera::reference {
+
+/// How the sums of a contraction of the program were compiled. The bounds on
+/// their errors follow from it.
+struct CompiledSum {
+  /// "file:line:column" of the contraction. One that names no operation of the
+  /// program, or that is empty, counts for each contraction that no other
+  /// names.
+  std::string location;
+  /// Significand bits of the accumulator: 11 for f16, 24 for f32, 53 for f64.
+  int bits = 24;
+  /// Significand bits that the matrix unit keeps of a sum where that are fewer
+  /// bits than the accumulator has, else 0.
+  int unitBits = 0;
+  /// The products that are added up with so few bits, before their sum is added
+  /// to the accumulator with all of its bits; 0 for all products.
+  int64_t unitLength = 0;
+};
 
 struct Options {
   /// How much work to take on, in multiply-adds of a native matrix product
@@ -59,6 +78,10 @@ struct Options {
   unsigned threads = 0;
   /// Threads in a subgroup of a program with lane-level operations.
   int64_t subgroupSize = 32;
+  /// How sums of products were compiled. A contraction that is not among them
+  /// is expected to be summed in the type that the program names, and that of
+  /// 8-bit floats in as few as 14 bits.
+  std::vector<CompiledSum> sums;
   /// Permit f32 products to have rounded their operands to tf32, whatever the
   /// program says.
   bool allowTf32 = false;

@@ -60,7 +60,11 @@ struct Verification {
   /// What was checked: "every element", or "16 rows and 16 columns in full, 4
   /// random projections of everything".
   std::string checked;
+  /// Whether that is all of the outputs.
   bool isComplete = true;
+  /// Elements among those checked about which the reference knows nothing, of
+  /// all outputs: see `Comparison::unverifiedCount`.
+  int64_t unverifiedCount = 0;
 };
 
 /// Checks `outputs`, which the program computed from `arguments` (as they were

@@ -100,7 +100,9 @@ public:
   /// Calls the entry, in the device's own queue or in one of the caller's
   /// (`Device::enterQueue`). Without operands of the host's nothing waits: the
   /// work is queued when this returns, and an error of a running kernel comes
-  /// from a later call. `results` are as many as the signature's.
+  /// from a later call. `results` are as many as the signature's: they replace
+  /// what is in the vector, which is not freed. A run that fails leaves the
+  /// vector as it is, and frees what it allocated itself.
   ///
   /// `InvalidArgument` names the operand and what is wrong with it.
   Status run(const std::vector<Operand> &operands,
@@ -110,6 +112,7 @@ public:
 private:
   class Copies;
   class Objects;
+  class Results;
 
   Executable(Device &device, const Signature &signature);
 

@@ -3,7 +3,9 @@
 #ifndef TESSERA_RUNTIME_HOSTIMPORTS_H
 #define TESSERA_RUNTIME_HOSTIMPORTS_H
 
-#include <utility>
+#include <optional>
+#include <string>
+#include <string_view>
 #include <vector>
 
 namespace tessera::runtime {
@@ -12,13 +14,32 @@ namespace tessera::runtime {
 /// an array of pointers: entries, and kernels of the CPU.
 constexpr char packedPrefix[] = "__tessera_";
 
-/// Functions of the runtime, by the name that compiled code has for them, and
-/// conversions of 16-bit floats that the system's C library may lack.
-const std::vector<std::pair<const char *, void *>> &listHostImports();
+/// A function that compiled code may call.
+struct HostImport {
+  std::string name;
+  void *address;
+};
 
-/// The address of a function that compiled code calls: one of the above, or of
-/// the C and the mathematical library. Null if there is none.
-void *findHostImport(const char *name);
+/// All functions that native code of a program may call, which is code of the
+/// host and kernels of the CPU: the runtime's, those of the mathematical
+/// library, and those that LLVM puts in the place of arithmetic and copies
+/// (docs/Library.md, "What is trusted"). Every loader of native code binds to
+/// these and to nothing else of the process.
+const std::vector<HostImport> &listHostImports();
+
+/// The address of a function of that list; null if it has none of that name.
+void *findHostImport(std::string_view name);
+
+/// A function that programs may declare: it takes `arguments` numbers of f64
+/// (`isDouble`) or of f32, and returns one.
+struct MathFunction {
+  unsigned arguments;
+  bool isDouble;
+};
+
+/// The function of the mathematical library that a program may declare by this
+/// name.
+std::optional<MathFunction> findMathFunction(std::string_view name);
 
 } // namespace tessera::runtime
 

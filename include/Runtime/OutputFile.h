@@ -24,6 +24,12 @@ Status writeFile(const std::string &path,
                  std::initializer_list<std::string_view> parts,
                  mode_t mode = 0666);
 
+/// The same for a file that no other user may have part in: it is renamed onto
+/// the name itself, so that a link or a pipe of that name is replaced rather
+/// than followed, and it is for its owner alone (0600) whatever was there.
+Status writePrivateFile(const std::string &path,
+                        std::initializer_list<std::string_view> parts);
+
 /// Removes what `writeFile` has not finished, and lets none of its calls begin
 /// another file. For the end of a process: a signal's handler may call it.
 void removeUnfinishedFiles();

@@ -98,6 +98,11 @@ public:
   /// The first damage that was found.
   const std::optional<GuardDamage> &damage() const { return firstDamage; }
 
+  /// Ends a run of several in one session: frees what the session still owns
+  /// and forgets the first error. Copies of constants stay, since work of
+  /// earlier runs may be queued that reads them.
+  void endRun();
+
   /// Takes `ptr`, which host code allocated and returned, out of the session's
   /// care. Gives the pointer to hand to `Device::free` later, which differs
   /// from `ptr` for alignments above 256 bytes; null when the session does not
@@ -111,6 +116,8 @@ public:
   void launch(LaunchRequest request);
   void encodeTensorMap(const TensorMapRequest &request, void *map);
   void *allocate(int64_t alignment, int64_t bytes);
+  void *allocateArray(int64_t alignment, int64_t rank, const int64_t *sizes,
+                      int64_t elementBytes, const char *element);
   void free(void *ptr);
   void *constant(const void *host, int64_t bytes);
   /// Makes a failed check of host code (`InvalidArgument`) the session's error,
@@ -201,7 +208,15 @@ void tessera_rt_window_map(void *map, void *pointer, int64_t offset,
 void *tessera_rt_alloc(int64_t bytes);
 void *tessera_rt_aligned_alloc(int64_t alignment, int64_t bytes);
 
-/// Frees memory of the two functions above. Null is ignored.
+/// The same for an array of `rank` sizes, with elements of so many bytes. A
+/// size that is negative, and sizes whose product in bytes exceeds 2^63 - 1,
+/// are errors that name the shape; `element` names the element's type there,
+/// and where the program has the allocation: "f32 at main.mlir:3:8".
+void *tessera_rt_alloc_array(int64_t alignment, int64_t rank,
+                             const int64_t *sizes, int64_t elementBytes,
+                             const char *element);
+
+/// Frees memory of the three functions above. Null is ignored.
 void tessera_rt_free(void *ptr);
 
 /// The device's copy of a constant of the host program, aligned to 256 bytes.

@@ -8,10 +8,9 @@
 #define TARGET_TARGET_H
 
 #include "Dialect/Tessera/Target/Chip.h"
+#include "Target/IRModule.h"
 
 #include "mlir/IR/BuiltinOps.h"
-#include "llvm/IR/LLVMContext.h"
-#include "llvm/IR/Module.h"
 #include "llvm/Target/TargetMachine.h"
 #include <memory>
 
@@ -21,24 +20,18 @@ namespace mlir::tessera {
 /// translation wants it. An error where two kernels have one name.
 FailureOr<OwningOpRef<ModuleOp>> gatherKernels(ModuleOp module);
 
-/// Translates a module in the LLVM dialect, for `machine`. Null on an error,
-/// which is a diagnostic.
-std::unique_ptr<llvm::Module> translate(ModuleOp module,
-                                        llvm::LLVMContext &context,
-                                        llvm::TargetMachine &machine);
+/// Translates a module in the LLVM dialect, for `machine`. Errors are
+/// diagnostics.
+LogicalResult translate(ModuleOp module, IRModule &code,
+                        llvm::TargetMachine &machine);
 
-/// Runs LLVM's optimizations for `machine`.
-void optimize(llvm::Module &module, llvm::TargetMachine &machine);
+/// An error at the first call in `module` of the function of this name, which
+/// the target lacks; at the module where nothing calls it.
+InFlightDiagnostic emitErrorAtCall(ModuleOp module, llvm::StringRef name);
 
-/// Both.
-std::unique_ptr<llvm::Module>
-translateAndOptimize(ModuleOp module, llvm::LLVMContext &context,
-                     llvm::TargetMachine &machine);
-
-/// What `machine` emits for `module`.
-FailureOr<std::string> emitFile(Operation *op, llvm::Module &module,
-                                llvm::TargetMachine &machine,
-                                llvm::CodeGenFileType type);
+/// Runs LLVM's optimizations after that.
+LogicalResult translateAndOptimize(ModuleOp module, IRModule &code,
+                                   llvm::TargetMachine &machine);
 
 /// Registers a back end of LLVM's by `initialize`, the first time. LLVM's list
 /// of back ends has no lock of its own, and threads compile at the same time.
@@ -112,7 +105,7 @@ std::vector<PtxasKernel> readPtxasLog(llvm::StringRef log, llvm::StringRef ptx);
 /// The `spirv.module`s in `module` as binaries, one behind the other.
 FailureOr<std::string> emitSPIRV(ModuleOp module);
 
-/// The same as text of the spirv dialect.
+/// The same as assembly, as spirv-dis prints it.
 FailureOr<std::string> printSPIRV(ModuleOp module);
 
 /// The path of spirv-val on the PATH; empty if there is none.

@@ -17,6 +17,7 @@
 
 #include "Tuning/Record.h"
 
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/Support/Error.h"
 #include <memory>
@@ -54,6 +55,22 @@ struct Run {
 struct Added {
   size_t tasks = 0, runs = 0, records = 0, baselines = 0;
 };
+
+/// The measured record of the least median, or null. Only records of one
+/// environment are compared with each other: the same device, driver, features,
+/// build and host. That is the one whose final comparison is the latest, or
+/// whose record is where there was no final comparison. A record of a final
+/// comparison comes before all others: its time is comparable with the
+/// compiler's own choice, which is among the candidates. `device`: the
+/// environment must be of it, unless it is empty.
+const Record *pickBest(llvm::ArrayRef<Record> records, llvm::StringRef device);
+
+/// Whether `Database::invalidate` has changed the record, or would change one
+/// of this environment.
+bool isInvalidated(const Record &record);
+/// Makes the record `wrong`.
+void invalidate(Record &record, llvm::StringRef why);
+bool isOfSameBuild(const Environment &one, const Environment &other);
 
 /// Several threads may call an open one.
 class Database {
@@ -98,13 +115,19 @@ public:
   llvm::Expected<std::vector<Record>> getRecords(const TaskId &task);
   llvm::Expected<std::vector<Baseline>> getBaselines(const TaskId &task);
 
-  /// The measured record of the least median, or none. One of a final
-  /// comparison comes before all others: its time is comparable with the
-  /// compiler's own choice, which is among the candidates. Of one device, as
-  /// its driver names it, unless `device` is empty: those of one chip differ in
-  /// how fast they are.
+  /// `pickBest` of a task's records.
   llvm::Expected<std::optional<Record>> getBest(const TaskId &task,
                                                 llvm::StringRef device = "");
+
+  /// What records were compared with, or one of them, has turned out wrong:
+  /// those of the task that are `measured` or `slow` become `wrong`, without
+  /// times, with the error "invalidated: WHY". That is those of the same
+  /// device, driver, features and build, on whatever host and in whatever run;
+  /// of one schedule unless `schedule` is absent. Gives how many there were.
+  llvm::Expected<size_t> invalidate(const TaskId &task,
+                                    const Environment &environment,
+                                    std::optional<llvm::StringRef> schedule,
+                                    llvm::StringRef why);
 
   /// Takes over what `other` has and this one has not.
   llvm::Expected<Added> merge(Database &other);

@@ -26,8 +26,9 @@ typedef enum TesseraSeverity {
   TESSERA_REMARK = 3
 } TesseraSeverity;
 
-/* Called for each diagnostic, in order: `text` is "FILE:LINE:COLUMN: message"
-   with its notes on lines of their own, and valid during the call. */
+/* Called for each diagnostic, in order, on any thread, while tesseraCompile
+   runs: `text` is "FILE:LINE:COLUMN: message" with its notes on lines of their
+   own, and valid during the call. */
 typedef void (*TesseraDiagnosticHandler)(void *user, TesseraSeverity severity,
                                          const char *text);
 

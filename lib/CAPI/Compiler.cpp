@@ -7,6 +7,7 @@
 #include "tessera-c/Compiler.h"
 
 #include "Driver/Bundler.h"
+#include "Driver/LargeStack.h"
 #include "Driver/ParseProgram.h"
 #include "Driver/TargetList.h"
 #include "Support.h"
@@ -78,6 +79,48 @@ private:
 };
 } // namespace
 
+namespace {
+/// What a call came to. Texts of errors belong to the caller's thread.
+struct Outcome {
+  TesseraStatus status = TESSERA_OK;
+  std::string text;
+};
+} // namespace
+
+static Outcome compile(StringRef text, const TesseraCompileOptions &options,
+                       ArrayRef<compiler::TargetChip> targets,
+                       TesseraProgram **program) {
+  MLIRContext context;
+  compiler::prepareContext(context);
+  context.printOpOnDiagnostic(false);
+  Diagnostics diagnostics(context, options);
+  const char *file = options.fileName ? options.fileName : "<text>";
+  llvm::SourceMgr sources;
+  sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBufferCopy(text, file),
+                             llvm::SMLoc());
+  OwningOpRef<ModuleOp> module = compiler::parseProgram(sources, context);
+  if (!module)
+    return {TESSERA_COMPILE_ERROR, diagnostics.text};
+
+  compiler::CompileOptions compileOptions;
+  compileOptions.entry = options.entry ? options.entry : "";
+  compileOptions.allowTf32 = options.allowTf32;
+  compileOptions.allowFastF8 = options.allowFastF8;
+  compileOptions.requireMatrixUnit = options.requireMatrixUnit;
+  std::string why;
+  compileOptions.tuned = compiler::findTunedSchedules(
+      options.scheduleDb ? options.scheduleDb : "", why);
+  if (!why.empty())
+    return {TESSERA_INVALID_ARGUMENT, "scheduleDb: " + why};
+  FailureOr<runtime::Bundle> bundle = compiler::compileBundle(
+      *module, compileOptions, targets, options.omitSource ? "" : text,
+      options.omitSource ? "" : file);
+  if (failed(bundle))
+    return {TESSERA_COMPILE_ERROR, diagnostics.text};
+  *program = ::tessera::capi::makeProgram(std::move(*bundle)).release();
+  return {};
+}
+
 TesseraStatus tesseraCompile(const char *source, size_t size,
                              const TesseraCompileOptions *given,
                              TesseraProgram **program) {
@@ -94,34 +137,11 @@ TesseraStatus tesseraCompile(const char *source, size_t size,
       compiler::parseTargetList(options.target ? options.target : "cpu", why);
   if (!why.empty())
     return fail(TESSERA_INVALID_ARGUMENT, why);
-
-  MLIRContext context;
-  compiler::prepareContext(context);
-  context.printOpOnDiagnostic(false);
-  Diagnostics diagnostics(context, options);
-  const char *file = options.fileName ? options.fileName : "<text>";
-  StringRef text(source, size);
-  llvm::SourceMgr sources;
-  sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBufferCopy(text, file),
-                             llvm::SMLoc());
-  OwningOpRef<ModuleOp> module = compiler::parseProgram(sources, context);
-  if (!module)
-    return fail(TESSERA_COMPILE_ERROR, diagnostics.text);
-
-  compiler::CompileOptions compileOptions;
-  compileOptions.entry = options.entry ? options.entry : "";
-  compileOptions.allowTf32 = options.allowTf32;
-  compileOptions.allowFastF8 = options.allowFastF8;
-  compileOptions.requireMatrixUnit = options.requireMatrixUnit;
-  compileOptions.tuned = compiler::findTunedSchedules(
-      options.scheduleDb ? options.scheduleDb : "", why);
-  if (!why.empty())
-    return fail(TESSERA_INVALID_ARGUMENT, "scheduleDb: " + why);
-  FailureOr<runtime::Bundle> bundle = compiler::compileBundle(
-      *module, compileOptions, targets, options.omitSource ? "" : text,
-      options.omitSource ? "" : file);
-  if (failed(bundle))
-    return fail(TESSERA_COMPILE_ERROR, diagnostics.text);
-  *program = ::tessera::capi::makeProgram(std::move(*bundle)).release();
-  return TESSERA_OK;
+  Outcome outcome;
+  compiler::runOnLargeStack([&] {
+    outcome = compile(StringRef(source, size), options, targets, program);
+  });
+  return outcome.status == TESSERA_OK
+             ? TESSERA_OK
+             : fail(outcome.status, std::move(outcome.text));
 }

@@ -17,6 +17,7 @@
 #include <mutex>
 #include <new>
 #include <optional>
+#include <utility>
 #include <vector>
 
 using namespace tessera;
@@ -311,9 +312,9 @@ static TesseraStatus copyBuffer(TesseraBuffer *buffer, size_t offset,
     return failNull("the buffer or the memory of the host");
   if (offset > buffer->bytes || bytes > buffer->bytes - offset)
     return fail(TESSERA_INVALID_ARGUMENT,
-                "bytes " + std::to_string(offset) + " to " +
-                    std::to_string(offset + bytes) +
-                    " are not in a buffer of " + std::to_string(buffer->bytes));
+                std::to_string(bytes) + " bytes from byte " +
+                    std::to_string(offset) + " on are not in a buffer of " +
+                    std::to_string(buffer->bytes));
   return guarded([&] {
     Turn turn(*buffer->shared);
     return bytes == 0
@@ -503,9 +504,9 @@ TesseraStatus tesseraProgramGetResult(TesseraProgram *program,
 struct TesseraExecutable {
   std::shared_ptr<SharedDevice> shared;
   std::unique_ptr<runtime::Executable> executable;
-  /// Kept from call to call, for their memory.
+  /// Kept from call to call, for their memory. Results are each call's own:
+  /// what one call has given is the caller's.
   std::vector<runtime::Operand> operands;
-  std::vector<runtime::CallResult> results;
 
   ~TesseraExecutable() {
     Turn turn(*shared);
@@ -539,45 +540,108 @@ void tesseraExecutableDestroy(TesseraExecutable *executable) {
   delete executable;
 }
 
-/// Hands results over to the caller. All of `given` is the caller's, or freed.
+namespace {
+/// The results of one call, until the caller has them: frees the memory that
+/// was not handed over.
+class OwnResults {
+public:
+  explicit OwnResults(runtime::Device &device) : device(device) {}
+  ~OwnResults() {
+    for (const runtime::CallResult &result : results)
+      (void)device.free(result.allocation);
+  }
+  OwnResults(const OwnResults &) = delete;
+  OwnResults &operator=(const OwnResults &) = delete;
+
+  std::vector<runtime::CallResult> results;
+
+private:
+  runtime::Device &device;
+};
+
+/// The buffers of a call, which are destroyed where it fails. It takes the
+/// device's turn for that.
+class OwnBuffers {
+public:
+  explicit OwnBuffers(size_t count) { buffers.reserve(count); }
+  ~OwnBuffers() {
+    for (const auto &[result, buffer] : buffers)
+      delete buffer;
+  }
+  OwnBuffers(const OwnBuffers &) = delete;
+  OwnBuffers &operator=(const OwnBuffers &) = delete;
+
+  void add(TesseraResult &result, TesseraBuffer *buffer) {
+    buffers.emplace_back(&result, buffer);
+  }
+  void handOver() {
+    for (const auto &[result, buffer] : buffers)
+      result->buffer = buffer;
+    buffers.clear();
+  }
+
+private:
+  std::vector<std::pair<TesseraResult *, TesseraBuffer *>> buffers;
+};
+} // namespace
+
+/// Bytes of a result.
+static size_t countBytes(const runtime::Slot &slot,
+                         const runtime::CallResult &given) {
+  if (!slot.isBuffer())
+    return runtime::elementBytes(slot.element);
+  // The run has checked that they are no more than 2^63 bits.
+  size_t bits = runtime::elementBits(slot.element);
+  for (int64_t size : given.sizes)
+    bits *= static_cast<size_t>(size);
+  return (bits + 7) / 8;
+}
+
+/// Hands results over to the caller, who gets nothing where there is no room
+/// for one of them.
 static runtime::Status giveResults(TesseraExecutable &executable,
+                                   std::vector<runtime::CallResult> &own,
                                    const std::optional<void *> &queue,
-                                   TesseraResult *results) {
+                                   TesseraResult *results,
+                                   OwnBuffers &buffers) {
   runtime::Device &device = *executable.shared->device;
   const std::vector<runtime::Slot> &slots =
       executable.executable->getSignature().results;
-  runtime::Status status;
+  auto staysOnDevice = [&](size_t index) {
+    return results[index].keepOnDevice && slots[index].isBuffer();
+  };
   for (size_t index = 0; index < slots.size(); ++index) {
-    const runtime::Slot &slot = slots[index];
-    runtime::CallResult &given = executable.results[index];
-    TesseraResult &result = results[index];
-    size_t bytes = runtime::elementBytes(slot.element);
-    if (slot.isBuffer()) {
-      size_t bits = runtime::elementBits(slot.element);
-      for (int64_t size : given.sizes)
-        bits *= static_cast<size_t>(size);
-      bytes = (bits + 7) / 8;
-    }
+    const TesseraResult &result = results[index];
+    size_t bytes = countBytes(slots[index], own[index]);
+    // A caller without enough room learns how much it takes.
     if (result.sizes)
-      std::copy(given.sizes.begin(), given.sizes.end(), result.sizes);
-    if (status.ok() && result.keepOnDevice && slot.isBuffer()) {
-      result.buffer = new TesseraBuffer{executable.shared, given.allocation,
-                                        given.data, bytes, queue};
-      continue;
-    }
-    if (status.ok() && (!result.data || result.bytes < bytes))
-      status = runtime::Status(
+      std::copy(own[index].sizes.begin(), own[index].sizes.end(), result.sizes);
+    if (!staysOnDevice(index) && (!result.data || result.bytes < bytes))
+      return runtime::Status(
           runtime::StatusCode::InvalidArgument,
-          "result " + std::to_string(index) + " (" + slot.str() + ") takes " +
-              std::to_string(bytes) + " bytes, and there is room for " +
+          "result " + std::to_string(index) + " (" + slots[index].str() +
+              ") takes " + std::to_string(bytes) +
+              " bytes, and there is room for " +
               std::to_string(result.data ? result.bytes : 0));
-    if (status.ok() && !slot.isBuffer())
-      std::memcpy(result.data, &given.scalar, bytes);
-    else if (status.ok() && bytes != 0)
-      status = device.copyToHost(result.data, given.data, bytes);
-    (void)device.free(given.allocation);
   }
-  return status;
+  for (size_t index = 0; index < slots.size(); ++index) {
+    runtime::CallResult &given = own[index];
+    size_t bytes = countBytes(slots[index], given);
+    if (staysOnDevice(index)) {
+      buffers.add(results[index],
+                  new TesseraBuffer{executable.shared, given.allocation,
+                                    given.data, bytes, queue});
+      given.allocation = nullptr;
+    } else if (!slots[index].isBuffer()) {
+      std::memcpy(results[index].data, &given.scalar, bytes);
+    } else if (bytes != 0) {
+      if (runtime::Status status =
+              device.copyToHost(results[index].data, given.data, bytes);
+          !status.ok())
+        return status;
+    }
+  }
+  return runtime::Status::success();
 }
 
 /// What a caller in C has put there: any number, whatever the enumeration has.
@@ -624,8 +688,7 @@ TesseraStatus tesseraExecutableRun(TesseraExecutable *executable,
   for (size_t index = 0; index < numResults; ++index)
     results[index].buffer = nullptr;
   return guarded([&] {
-    std::vector<TesseraBuffer *> made;
-    runtime::Status status;
+    OwnBuffers buffers(numResults);
     {
       Turn turn(*executable->shared);
       executable->operands.resize(numArguments);
@@ -644,16 +707,15 @@ TesseraStatus tesseraExecutableRun(TesseraExecutable *executable,
       std::optional<void *> queue;
       if (options.hasQueue)
         queue = options.queue;
-      status = callee.run(executable->operands, executable->results, queue);
-      if (status.ok() && numResults != 0)
-        status = giveResults(*executable, queue, results);
+      OwnResults own(*executable->shared->device);
+      runtime::Status status =
+          callee.run(executable->operands, own.results, queue);
+      if (status.ok())
+        status = giveResults(*executable, own.results, queue, results, buffers);
+      if (!status.ok())
+        return fail(status);
     }
-    if (status.ok())
-      return TESSERA_OK;
-    for (size_t index = 0; index < numResults; ++index) {
-      tesseraBufferDestroy(results[index].buffer);
-      results[index].buffer = nullptr;
-    }
-    return fail(status);
+    buffers.handOver();
+    return TESSERA_OK;
   });
 }

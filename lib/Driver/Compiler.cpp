@@ -12,12 +12,14 @@
 #include "Conversion/TensorMaps.h"
 #include "Dialect/Tessera/Target/Emulation.h"
 #include "Dialect/Tessera/Target/Nearest.h"
+#include "Dialect/Tessera/Target/SumBits.h"
 #include "Dialect/Tessera/Transforms/BlockLoads.h"
 #include "Dialect/Tessera/Transforms/Passes.h"
 #include "Dialect/Tessera/Transforms/Schedule.h"
 #include "Dialect/Tessera/Transforms/TuningTask.h"
 #include "Dialect/Tessera/Transforms/Utils.h"
 #include "HostCode.h"
+#include "NativeCode.h"
 #include "PassTrace.h"
 #include "Pipelines/Lowering.h"
 #include "Pipelines/Pipelines.h"
@@ -101,6 +103,31 @@ runLowering(ModuleOp module, const CompileOptions &options,
                      [&](OpPassManager &pm) { build(pm, lowering); });
 }
 
+/// Brings a module with schedules to stage Tessera. Kernels of SPIR-V have no
+/// calls: the functions that they call become part of them.
+static LogicalResult lowerToTessera(ModuleOp module,
+                                    const CompileOptions &options,
+                                    std::vector<StageTime> *times) {
+  if (failed(runLowering(module, options, times, "tessera",
+                         buildOutliningPipeline)))
+    return failure();
+  if (!isSpirvTarget(options.target))
+    return success();
+  bool hasFunctions = false;
+  for (auto kernels : module.getOps<gpu::GPUModuleOp>())
+    for (auto function : kernels.getOps<func::FuncOp>()) {
+      // So that it goes with its last call.
+      function.setPrivate();
+      hasFunctions = true;
+    }
+  if (!hasFunctions)
+    return success();
+  return runPipeline(module, options, /*times=*/nullptr, "inline",
+                     [](OpPassManager &pm) {
+                       pm.nest<gpu::GPUModuleOp>().addPass(createInlinerPass());
+                     });
+}
+
 static LogicalResult lowerToSchedule(ModuleOp module,
                                      const CompileOptions &options,
                                      std::vector<StageTime> *times,
@@ -125,6 +152,7 @@ static LogicalResult lowerToSchedule(ModuleOp module,
   LogicalResult result =
       runPipeline(module, options, times, "schedule", [&](OpPassManager &pm) {
         pm.addPass(createTesseraInlineKernels());
+        pm.addPass(createTesseraExpandKernelLinalg());
         pm.addPass(createConvertSubgroupMmaToTessera());
         if (tasksOnly)
           buildLinalgToTasksPipeline(pm, linalg);
@@ -147,8 +175,7 @@ LogicalResult mlir::tessera::lowerToStage(ModuleOp module, Stage stage,
     return failure();
   if (stage == Stage::Tasks || stage == Stage::Schedule)
     return success();
-  if (failed(runLowering(module, options, times, "tessera",
-                         buildOutliningPipeline)))
+  if (failed(lowerToTessera(module, options, times)))
     return failure();
   if (stage == Stage::Tessera)
     return success();
@@ -249,6 +276,10 @@ std::vector<ProductReport> mlir::tessera::collectProducts(ModuleOp module,
       row = chip.findInstruction(chosen.getValue());
     report.instruction = row ? row->name : "none";
     report.matrixUnit = row && row->matrixUnit;
+    if (row) {
+      report.unitBits = findSumBits(*row);
+      report.unitLength = row->sumsApart(op.getPrecision()) ? maxFewBits : 0;
+    }
     report.rejected.assign(rejected.begin(), rejected.end());
     if (op->hasAttr(getWidenedAttrName()))
       report.rejected.push_back("i4 x i4: no instruction of " + chip.name +
@@ -379,14 +410,11 @@ FailureOr<std::string> mlir::tessera::translateToObject(ModuleOp module,
       gatherPackedKernels(module, lineTable);
   if (failed(kernels))
     return failure();
-  llvm::LLVMContext context;
-  std::unique_ptr<llvm::Module> code =
-      translateAndOptimize(**kernels, context, *machine);
-  if (!code)
+  IRModule code(module);
+  if (failed(translateAndOptimize(**kernels, code, *machine)))
     return failure();
-  return emitFile(module, *code, *machine,
-                  assembly ? llvm::CodeGenFileType::AssemblyFile
-                           : llvm::CodeGenFileType::ObjectFile);
+  return code.emit(*machine, assembly ? llvm::CodeGenFileType::AssemblyFile
+                                      : llvm::CodeGenFileType::ObjectFile);
 }
 
 //===----------------------------------------------------------------------===//
@@ -455,11 +483,12 @@ static const Chip *getHostChipFor(const CompileOptions &options,
                              : getHostChip());
 }
 
-/// Erases the functions that `entry` does not reach.
+/// Erases the functions that `entry` does not reach, which may be private.
 static LogicalResult keepReachable(ModuleOp module, StringRef entry) {
   for (auto function : module.getOps<func::FuncOp>())
-    if (function.getName() != entry)
-      function.setPrivate();
+    function.setVisibility(function.getName() == entry
+                               ? SymbolTable::Visibility::Public
+                               : SymbolTable::Visibility::Private);
   PassManager pm(module.getContext());
   pm.addPass(createSymbolDCEPass());
   return pm.run(module);
@@ -509,12 +538,13 @@ mlir::tessera::compileProgram(ModuleOp source, const CompileOptions &options) {
         return failure(); // For those who print it.
       });
 
+  if (failed(checkNames(source)))
+    return nullptr;
   OwningOpRef<ModuleOp> module(source.clone());
   if (!options.entry.empty() && failed(keepReachable(*module, options.entry)))
     return nullptr;
   if (failed(lowerToSchedule(*module, options, times)) ||
-      failed(runLowering(*module, options, times, "tessera",
-                         buildOutliningPipeline)) ||
+      failed(lowerToTessera(*module, options, times)) ||
       failed(runLowering(*module, options, times, "legalize",
                          buildLegalizationPipeline)))
     return nullptr;
@@ -633,7 +663,7 @@ mlir::tessera::compileProgram(ModuleOp source, const CompileOptions &options) {
     return nullptr;
   if (std::string name = program->findKernels(names); !name.empty()) {
     source.emitError() << "cannot generate code for the kernel '" << name
-                       << "'";
+                       << "': " << program->getCode().getLinkError();
     return nullptr;
   }
   return program;

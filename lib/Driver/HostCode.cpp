@@ -6,6 +6,7 @@
 
 #include "HostCode.h"
 
+#include "NativeCode.h"
 #include "Runtime/HostImports.h"
 #include "Target/Target.h"
 
@@ -47,12 +48,20 @@ std::unique_ptr<HostCode> HostCode::create(const Chip &chip, bool isPortable,
   builder.setRelocationModel(llvm::Reloc::PIC_);
   auto jit = llvm::orc::LLJITBuilder()
                  .setJITTargetMachineBuilder(std::move(builder))
+                 // The process has more functions than programs may call.
+                 .setLinkProcessSymbolsByDefault(false)
+                 .setPlatformSetUp(llvm::orc::setUpInactivePlatform)
                  .create();
   if (!jit) {
     why = "cannot set up code generation: " + llvm::toString(jit.takeError());
     return nullptr;
   }
   result->jit = std::move(*jit);
+  // ORC prints what goes wrong, unless it is told otherwise.
+  result->jit->getExecutionSession().setErrorReporter(
+      [why = result->linkError](llvm::Error error) {
+        *why += (why->empty() ? "" : "; ") + llvm::toString(std::move(error));
+      });
   if (llvm::Error error =
           result->jit->getMainJITDylib().define(llvm::orc::absoluteSymbols(
               getRuntimeSymbols(result->jit->getExecutionSession())))) {
@@ -63,13 +72,14 @@ std::unique_ptr<HostCode> HostCode::create(const Chip &chip, bool isPortable,
 }
 
 LogicalResult HostCode::add(ModuleOp module) {
-  llvm::LLVMContext context;
-  std::unique_ptr<llvm::Module> code =
-      translateAndOptimize(module, context, *machine);
-  if (!code)
+  if (failed(checkNativeCode(module)))
+    return failure();
+  isolateNames(module);
+  IRModule code(module);
+  if (failed(translateAndOptimize(module, code, *machine)))
     return failure();
   FailureOr<std::string> object =
-      emitFile(module, *code, *machine, llvm::CodeGenFileType::ObjectFile);
+      code.emit(*machine, llvm::CodeGenFileType::ObjectFile);
   if (failed(object))
     return failure();
   std::string why;
@@ -79,6 +89,13 @@ LogicalResult HostCode::add(ModuleOp module) {
 }
 
 bool HostCode::addObject(std::string object, std::string &why) {
+  why.clear();
+  std::string import = findForeignImport(object, why);
+  if (!import.empty())
+    why = "the program needs '" + import +
+          "', which the runtime does not offer to programs";
+  if (!why.empty())
+    return false;
   if (llvm::Error error = jit->addObjectFile(
           llvm::MemoryBuffer::getMemBufferCopy(object, "tessera"))) {
     why = llvm::toString(std::move(error));

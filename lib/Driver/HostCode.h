@@ -18,7 +18,7 @@
 namespace mlir::tessera {
 
 /// Modules of the LLVM dialect, compiled into this process. They see the
-/// runtime's functions.
+/// functions of `runtime::listHostImports`, and no others of the process.
 class HostCode {
 public:
   /// Null, and the reason in `why`, if there is no code for `chip` here.
@@ -31,12 +31,14 @@ public:
   bool addObject(std::string object, std::string &why);
   /// The object files of all that was added, in order.
   const std::vector<std::string> &getObjects() const { return objects; }
-  /// The address of a function, or null.
+  /// The address of a function, or null: `getLinkError` tells why.
   void *lookup(llvm::StringRef name);
+  const std::string &getLinkError() const { return *linkError; }
   llvm::TargetMachine &getMachine() { return *machine; }
 
 private:
   std::vector<std::string> objects;
+  std::shared_ptr<std::string> linkError = std::make_shared<std::string>();
   std::unique_ptr<llvm::TargetMachine> machine;
   std::unique_ptr<llvm::orc::LLJIT> jit;
 };

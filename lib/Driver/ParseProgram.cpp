@@ -6,24 +6,36 @@
 
 #include "Driver/ParseProgram.h"
 
+#include "mlir/Bytecode/BytecodeReader.h"
 #include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/SaveAndRestore.h"
 #include <optional>
+#include <string>
+#include <vector>
 
 using namespace mlir;
 using namespace mlir::tessera;
 
 namespace {
 
+/// How deep a program may nest: brackets of a text, regions, and attributes and
+/// types. MLIR's parser and passes call themselves for each level.
+constexpr unsigned mostNesting = 256;
+/// The operators of one affine expression, for the same reason.
+constexpr unsigned mostOperators = 4096;
+
 /// A mistake of a text.
 struct Mistake {
   const char *place;
-  const char *message;
+  std::string message;
 };
 
-/// Looks for what MLIR 22's parser does not survive: it dereferences null or
-/// asks for memory without end. All else is left to it.
+/// Looks for what MLIR 22's parser does not survive: it dereferences null, asks
+/// for memory without end, or runs out of stack. All else is left to it.
 class TextCheck {
 public:
   explicit TextCheck(StringRef text) : rest(text) {}
@@ -39,10 +51,16 @@ public:
       }
       StringRef word = rest.take_while(isPartOfName);
       if (word.empty()) {
-        skipOther();
+        if (std::optional<Mistake> wrong = takeOther())
+          return wrong;
         continue;
       }
       rest = rest.drop_front(word.size());
+      if (word == "floordiv" || word == "ceildiv" || word == "mod")
+        if (std::optional<Mistake> wrong = countOperator(word))
+          return wrong;
+      // What follows is looked at twice: its brackets count too.
+      llvm::SaveAndRestore keep(rest);
       const char *wrong = nullptr;
       if (word == "array")
         wrong = checkArray();
@@ -75,13 +93,89 @@ private:
     }
   }
 
-  /// A string, or one character.
-  void skipOther() {
+  /// A string, or a character that is part of no name.
+  std::optional<Mistake> takeOther() {
     if (rest.empty())
-      return;
-    bool isString = rest.front() == '"';
+      return std::nullopt;
+    const char *place = rest.data();
+    // Arrows and comparisons have no brackets.
+    for (StringRef word : {"->", ">=", "<="})
+      if (rest.consume_front(word))
+        return std::nullopt;
+    char first = rest.front();
     rest = rest.drop_front();
-    while (isString && !rest.empty() && rest.front() != '\n') {
+    switch (first) {
+    case '"':
+      skipString();
+      break;
+    case '(':
+    case '[':
+    case '{':
+    case '<':
+      open.push_back({first, 0});
+      if (open.size() > mostNesting)
+        return Mistake{place, "the program nests more than " +
+                                  std::to_string(mostNesting) +
+                                  " brackets; make functions of its parts"};
+      break;
+    case ')':
+      close('(');
+      break;
+    case ']':
+      close('[');
+      break;
+    case '}':
+      close('{');
+      break;
+    case '>':
+      // By itself it may be part of something else.
+      if (!open.empty() && open.back().kind == '<')
+        open.pop_back();
+      break;
+    case ',':
+      if (!open.empty())
+        open.back().operators = 0;
+      break;
+    case '+':
+    case '-':
+    case '*':
+      return countOperator(StringRef(place, 1));
+    default:
+      break;
+    }
+    return std::nullopt;
+  }
+
+  /// Closes brackets up to the last one of that kind. Where there is none, the
+  /// parser reports it.
+  void close(char kind) {
+    size_t last = open.size();
+    while (last > 0 && open[last - 1].kind != kind)
+      --last;
+    if (last == 0)
+      return;
+    unsigned operators = open[last - 1].operators;
+    open.resize(last - 1);
+    // Parentheses are part of the expression that they stand in.
+    if (kind != '{' && !open.empty())
+      open.back().operators += operators;
+  }
+
+  /// An operator of an affine expression, which stands in parentheses or square
+  /// brackets.
+  std::optional<Mistake> countOperator(StringRef word) {
+    if (open.empty() || (open.back().kind != '(' && open.back().kind != '['))
+      return std::nullopt;
+    if (++open.back().operators <= mostOperators)
+      return std::nullopt;
+    return Mistake{word.begin(), "an expression has more than " +
+                                     std::to_string(mostOperators) +
+                                     " operators"};
+  }
+
+  /// The rest of a string.
+  void skipString() {
+    while (!rest.empty() && rest.front() != '\n') {
       bool ends = rest.front() == '"';
       rest = rest.drop_front(
           std::min<size_t>(rest.size(), rest.front() == '\\' ? 2 : 1));
@@ -146,7 +240,88 @@ private:
     return consume(']') ? nullptr : rest.data();
   }
 
+  /// A bracket that is not closed yet.
+  struct Bracket {
+    char kind;
+    /// Those of the list's current entry.
+    unsigned operators;
+  };
+
   StringRef rest;
+  std::vector<Bracket> open;
+};
+
+/// Looks for what passes would not survive in a module that is parsed:
+/// bytecode, and aliases of a text, nest without brackets.
+class NestingCheck {
+public:
+  LogicalResult check(Operation *top) {
+    // Not by a walk, which calls itself for each region.
+    std::vector<std::pair<Operation *, unsigned>> ops = {{top, 0}};
+    while (!ops.empty()) {
+      auto [op, depth] = ops.back();
+      ops.pop_back();
+      // The module's region has no brackets of its own.
+      if (depth > mostNesting + 1)
+        return op->emitError() << "the program nests more than " << mostNesting
+                               << " regions; make functions of its parts";
+      if (!isShallow(op))
+        // A location may be what nests.
+        return emitError(isa<FileLineColLoc>(op->getLoc())
+                             ? op->getLoc()
+                             : UnknownLoc::get(op->getContext()))
+               << "an attribute, a type or a location of the program nests "
+                  "more than "
+               << mostNesting << " others";
+      for (Region &region : op->getRegions())
+        for (Block &block : region)
+          for (Operation &inner : block)
+            ops.emplace_back(&inner, depth + 1);
+    }
+    return success();
+  }
+
+private:
+  bool isShallow(Operation *op) {
+    if (!isShallow(LocationAttr(op->getLoc())) ||
+        !isShallow(op->getAttrDictionary()) ||
+        !llvm::all_of(op->getResultTypes(),
+                      [&](Type type) { return isShallow(type); }))
+      return false;
+    for (Region &region : op->getRegions())
+      for (Block &block : region)
+        for (BlockArgument argument : block.getArguments())
+          if (!isShallow(argument.getType()) ||
+              !isShallow(LocationAttr(argument.getLoc())))
+            return false;
+    return true;
+  }
+
+  bool isShallow(Attribute element) {
+    return getHeight(element, 0) <= mostNesting;
+  }
+  bool isShallow(Type element) { return getHeight(element, 0) <= mostNesting; }
+
+  /// How deep attributes and types nest in `element`; at least more than is
+  /// permitted where `depth` says that it is no use to look.
+  template <typename T> unsigned getHeight(T element, unsigned depth) {
+    if (depth > mostNesting)
+      return mostNesting + 1;
+    if (auto found = heights.find(element.getAsOpaquePointer());
+        found != heights.end())
+      return found->second;
+    unsigned height = 0;
+    auto visit = [&](auto inner) {
+      if (inner)
+        height = std::max(height, getHeight(inner, depth + 1) + 1);
+    };
+    element.walkImmediateSubElements([&](Attribute inner) { visit(inner); },
+                                     [&](Type inner) { visit(inner); });
+    heights[element.getAsOpaquePointer()] = height;
+    return height;
+  }
+
+  llvm::DenseMap<const void *, unsigned> heights;
 };
 
 } // namespace
@@ -155,7 +330,10 @@ OwningOpRef<ModuleOp> mlir::tessera::parseProgram(llvm::SourceMgr &sources,
                                                   MLIRContext &context) {
   const llvm::MemoryBuffer &buffer =
       *sources.getMemoryBuffer(sources.getMainFileID());
-  if (std::optional<Mistake> found = TextCheck(buffer.getBuffer()).find()) {
+  std::optional<Mistake> found;
+  if (!isBytecode(buffer))
+    found = TextCheck(buffer.getBuffer()).find();
+  if (found) {
     auto [line, column] = sources.getLineAndColumn(
         llvm::SMLoc::getFromPointer(found->place), sources.getMainFileID());
     emitError(FileLineColLoc::get(&context, buffer.getBufferIdentifier(), line,
@@ -163,5 +341,10 @@ OwningOpRef<ModuleOp> mlir::tessera::parseProgram(llvm::SourceMgr &sources,
         << found->message;
     return nullptr;
   }
-  return parseSourceFile<ModuleOp>(sources, ParserConfig(&context));
+  OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(
+      sources, ParserConfig(&context, /*verifyAfterParse=*/false));
+  if (!module || failed(NestingCheck().check(*module)) ||
+      failed(verify(*module)))
+    return nullptr;
+  return module;
 }

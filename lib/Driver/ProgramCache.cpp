@@ -20,23 +20,18 @@
 
 #include "Driver/ProgramCache.h"
 #include "Runtime/OutputFile.h"
+#include "Runtime/PrivateFile.h"
 
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/BLAKE3.h"
 #include "llvm/Support/Endian.h"
-#include "llvm/Support/Errno.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
 
-#include <cerrno>
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
+#include <chrono>
 
 using namespace mlir;
 using namespace mlir::tessera;
@@ -144,33 +139,16 @@ enum class Read { Done, Absent, Failed };
 /// do. With `use`, notes that it was used.
 static Read readFile(const std::string &path, bool use, std::string &bytes,
                      std::string &why) {
-  int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (file < 0) {
-    why = "cannot be read: " + llvm::sys::StrError(errno);
-    return errno == ENOENT || errno == ENOTDIR ? Read::Absent : Read::Failed;
+  runtime::PrivateFileOptions options;
+  options.touches = use;
+  bool isAbsent = false;
+  runtime::Expected<std::string> read =
+      runtime::readPrivateFile(path, options, &isAbsent);
+  if (!read.ok()) {
+    why = read.status().message();
+    return isAbsent ? Read::Absent : Read::Failed;
   }
-  auto closer = llvm::make_scope_exit([&] { close(file); });
-  struct stat info = {};
-  if (fstat(file, &info) != 0 || !S_ISREG(info.st_mode)) {
-    why = "is no file";
-    return Read::Failed;
-  }
-  if (info.st_uid != geteuid()) {
-    why = "belongs to another user";
-    return Read::Failed;
-  }
-  // Copied rather than mapped: a file that is cut short meanwhile is then an
-  // error like any other.
-  auto buffer = llvm::MemoryBuffer::getOpenFile(
-      file, path, static_cast<uint64_t>(info.st_size),
-      /*RequiresNullTerminator=*/false, /*IsVolatile=*/true);
-  if (!buffer) {
-    why = "cannot be read: " + buffer.getError().message();
-    return Read::Failed;
-  }
-  bytes = (*buffer)->getBuffer().str();
-  if (use)
-    (void)futimens(file, nullptr);
+  bytes = read.take();
   return Read::Done;
 }
 
@@ -315,8 +293,17 @@ void ProgramCache::explainMiss(const ProgramKey &key, Lookup &result) const {
   result.why = "no entry of this source";
 }
 
+std::string ProgramCache::check() const {
+  return runtime::checkPrivateFolder(directory).message();
+}
+
 ProgramCache::Lookup ProgramCache::find(const ProgramKey &key) const {
   Lookup result;
+  if (std::string problem = check(); !problem.empty()) {
+    result.why = problem;
+    result.defect = problem;
+    return result;
+  }
   std::string path = join(directory, key.getFileName());
   std::string bytes, why;
   Entry entry;
@@ -355,7 +342,7 @@ void ProgramCache::prune() const {
   uint64_t total = 0;
   for (const std::string &name : listEntries(directory, entrySuffix)) {
     File entry{join(directory, name), {}};
-    if (fs::status(entry.path, entry.status))
+    if (fs::status(entry.path, entry.status, /*follow=*/false))
       continue;
     total += entry.status.getSize();
     entries.push_back(std::move(entry));
@@ -376,7 +363,7 @@ void ProgramCache::prune() const {
        listEntries(directory, runtime::unfinishedSuffix)) {
     std::string path = join(directory, name);
     fs::file_status status;
-    if (!fs::status(path, status) &&
+    if (!fs::status(path, status, /*follow=*/false) &&
         now - status.getLastModificationTime() > std::chrono::hours(1))
       removeFile(path);
   }
@@ -389,11 +376,10 @@ std::string ProgramCache::store(const ProgramKey &key,
   if (bytes.size() > limit / 8)
     return "this one takes " + std::to_string(bytes.size()) +
            " bytes, more than an eighth of the cache";
-  if (std::error_code error = fs::create_directories(
-          directory, /*IgnoreExisting=*/true, fs::owner_all))
-    return "cannot make the folder " + directory + ": " + error.message();
-  runtime::Status status = runtime::writeFile(
-      join(directory, key.getFileName()), {bytes}, S_IRUSR | S_IWUSR);
+  runtime::Status status = runtime::makePrivateFolder(directory);
+  if (status.ok())
+    status =
+        runtime::writePrivateFile(join(directory, key.getFileName()), {bytes});
   if (!status.ok())
     return status.message();
   prune();

@@ -40,9 +40,11 @@ template <typename Archive> void visit(Archive &archive, KernelReport &report) {
 template <typename Archive>
 void visit(Archive &archive, ProductReport &report) {
   auto &[kernel, instruction, matrixUnit, plainThreads, product, location,
-         rejected, loads, rateType, nearest, nearestNeeds] = report;
+         unitBits, unitLength, rejected, loads, rateType, nearest,
+         nearestNeeds] = report;
   visitAll(archive, kernel, instruction, matrixUnit, plainThreads, product,
-           location, rejected, loads, rateType, nearest, nearestNeeds);
+           location, unitBits, unitLength, rejected, loads, rateType, nearest,
+           nearestNeeds);
 }
 
 template <typename Archive>

@@ -4,16 +4,18 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Driver/TunedSchedules.h"
+#include "Driver/ScheduleDatabase.h"
 
 #include "Dialect/Tessera/IR/Tessera.h"
 #include "Dialect/Tessera/Transforms/TuningTask.h"
 #include "Tuning/Database.h"
+#include "Tuning/Json.h"
 
 #include "mlir/AsmParser/AsmParser.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Diagnostics.h"
 #include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/Format.h"
 
@@ -91,6 +93,14 @@ static std::string describeOrigin(const tuning::Record &record,
 
 std::shared_ptr<const TunedSchedules>
 mlir::tessera::readScheduleDatabase(StringRef path, std::string &why) {
+  std::vector<std::string> notes;
+  return readScheduleDatabase(path, /*device=*/"", notes, why);
+}
+
+std::shared_ptr<const TunedSchedules>
+mlir::tessera::readScheduleDatabase(StringRef path, StringRef device,
+                                    std::vector<std::string> &notes,
+                                    std::string &why) {
   auto fail = [&](llvm::Error error) {
     why = llvm::toString(std::move(error));
     return nullptr;
@@ -105,28 +115,43 @@ mlir::tessera::readScheduleDatabase(StringRef path, std::string &why) {
   auto tuned = std::make_shared<TunedSchedules>();
   tuned->source = path.str();
   std::set<std::array<std::string, 3>> seen;
+  std::set<std::string> others;
+  size_t left = 0;
   for (const tuning::Record &record : *records) {
     const tuning::TaskId &task = record.task;
     if (!seen.insert({task.target, task.chip, task.key}).second)
       continue;
-    llvm::Expected<std::optional<tuning::Record>> best =
-        (*database)->getBest(task);
-    if (!best)
-      return fail(best.takeError());
-    if (!*best)
+    std::vector<tuning::Record> ofTask;
+    for (const tuning::Record &other : *records)
+      if (other.task.key == task.key && other.task.target == task.target &&
+          other.task.chip == task.chip)
+        ofTask.push_back(other);
+    const tuning::Record *best = tuning::pickBest(ofTask, device);
+    if (!best) {
+      if (const tuning::Record *other = tuning::pickBest(ofTask, "")) {
+        others.insert(other->environment.device);
+        ++left;
+      }
       continue;
+    }
     // What it was compared with.
     const tuning::Record *own = nullptr;
     for (const tuning::Record &other : *records)
       if (other.task.key == task.key && other.task.target == task.target &&
           other.task.chip == task.chip && other.schedule.empty() &&
           other.outcome == tuning::Outcome::Measured &&
-          other.isFinal == (*best)->isFinal && other.run == (*best)->run)
+          other.isFinal == best->isFinal && other.run == best->run)
         own = &other;
     tuned->schedules.push_back({task.target, task.chip, task.key,
-                                (*best)->schedule,
-                                describeOrigin(**best, own, path)});
+                                best->schedule,
+                                describeOrigin(*best, own, path)});
   }
+  if (left > 0)
+    notes.push_back(std::to_string(left) +
+                    (left == 1 ? " task of '" : " tasks of '") + path.str() +
+                    "' " + (left == 1 ? "has" : "have") + " no times of " +
+                    device.str() + " and " + (left == 1 ? "is" : "are") +
+                    " left out; measured on: " + llvm::join(others, ", "));
   return tuned;
 }
 
@@ -148,15 +173,18 @@ static NamedAttribute makeEntry(const TunedSchedule &one, Builder &builder) {
     // record would have been used.
     ScopedDiagnosticHandler quiet(builder.getContext(),
                                   [](Diagnostic &) { return success(); });
+    // A database may be somebody else's: the parser is recursive.
+    bool isDeep = !tuning::findDeepNesting(one.schedule).empty();
     auto schedule = dyn_cast_or_null<ScheduleAttr>(
-        parseAttribute(one.schedule, builder.getContext()));
+        isDeep ? Attribute()
+               : parseAttribute(one.schedule, builder.getContext()));
     if (schedule)
       fields.push_back(builder.getNamedAttr("schedule", schedule));
     else
       origin =
           "the compiler's choice: the schedule of a record is none of this "
           "version's: " +
-          one.schedule;
+          one.schedule.substr(0, 200);
   }
   fields.push_back(
       builder.getNamedAttr("origin", builder.getStringAttr(origin)));

@@ -19,6 +19,106 @@ using namespace mlir::tessera::reference;
 // Element-wise instructions
 //===----------------------------------------------------------------------===//
 
+/// A NaN or an infinity that follows from operands that are certain is certain
+/// too, whatever the error analysis of the function gives.
+static void settle(const Elementwise &element, ArrayRef<Number> in,
+                   Number &out) {
+  if (!element.result->isFloat || std::isfinite(out.f) || out.error == 0)
+    return;
+  bool hasNaN = false, hasInfinity = false, hasSigns = true;
+  for (auto [number, format] : llvm::zip(in, element.inputs)) {
+    if (!format->isFloat) {
+      if (number.error != 0)
+        return;
+      continue;
+    }
+    if (number.error == unbounded)
+      return;
+    hasNaN |= std::isnan(number.f);
+    hasInfinity |= std::isinf(number.f);
+    hasSigns &= number.error == 0 || std::fabs(number.f) > number.error;
+  }
+  if (hasNaN ? std::isnan(out.f) : hasInfinity && hasSigns && std::isinf(out.f))
+    out.error = 0;
+}
+
+/// What a float that may be the infinity of its sign is off by otherwise;
+/// unbounded for any other number.
+static double getErrorIfFinite(const Number &number, const Format &format) {
+  if (!format.isFloat || !format.hasInfinity || !std::isfinite(number.f))
+    return unbounded;
+  double magnitude = std::fabs(number.f);
+  bool mayOverflow = number.error != 0 && number.error < magnitude &&
+                     magnitude + number.error > format.largest;
+  return mayOverflow ? number.error : number.errorIfFinite;
+}
+
+/// Extends the bound of `out` to `other`, which a device may compute instead.
+static void widen(Number &out, const Number &other, const Format &format) {
+  if (!format.isFloat) {
+    double distance =
+        std::fabs(static_cast<double>(out.i) - static_cast<double>(other.i));
+    out.error = std::max(out.error, distance + other.error);
+    return;
+  }
+  bool areSame = out.f == other.f || (std::isnan(out.f) && std::isnan(other.f));
+  if (areSame && out.error == other.error)
+    return;
+  if (std::isinf(other.f) && other.error == 0 && std::isfinite(out.f) &&
+      std::signbit(out.f) == std::signbit(other.f)) {
+    if (out.error < unbounded)
+      out.errorIfFinite = out.error;
+    out.error = unbounded;
+    return;
+  }
+  double distance = std::fabs(out.f - other.f) + other.error;
+  out.error =
+      std::isfinite(distance) ? std::max(out.error, distance) : unbounded;
+  if (out.error == unbounded)
+    out.errorIfFinite = unbounded;
+}
+
+/// Applies the function. An operand that may have overflowed is also taken as
+/// an infinity.
+static bool apply(const Elementwise &element, ArrayRef<Number> in, Number &out,
+                  Run &run) {
+  unsigned mayBeInfinite = 0;
+  for (auto [i, number] : llvm::enumerate(in))
+    if (getErrorIfFinite(number, *element.inputs[i]) < unbounded)
+      mayBeInfinite |= 1u << i;
+  if (mayBeInfinite == 0) {
+    if (!element.function(element, in.data(), out, run))
+      return false;
+    settle(element, in, out);
+    return true;
+  }
+  Number finite[3];
+  for (auto [i, number] : llvm::enumerate(in)) {
+    finite[i] = number;
+    finite[i].errorIfFinite = unbounded;
+    if (mayBeInfinite >> i & 1)
+      finite[i].error = getErrorIfFinite(number, *element.inputs[i]);
+  }
+  ArrayRef<Number> allFinite(finite, in.size());
+  if (!element.function(element, finite, out, run))
+    return false;
+  settle(element, allFinite, out);
+  for (unsigned set = 1; set <= mayBeInfinite; ++set) {
+    if ((set & ~mayBeInfinite) != 0)
+      continue;
+    Number numbers[3], other;
+    for (size_t i = 0; i < in.size(); ++i)
+      numbers[i] = set >> i & 1
+                       ? Number::ofFloat(std::copysign(unbounded, finite[i].f))
+                       : finite[i];
+    if (!element.function(element, numbers, other, run))
+      return false;
+    settle(element, ArrayRef(numbers, in.size()), other);
+    widen(out, other, *element.result);
+  }
+  return true;
+}
+
 InstrPtr tessera::reference::makeElementwise(Operation *op, Scope &scope,
                                              Elementwise::Function function,
                                              int64_t attribute) {
@@ -46,8 +146,11 @@ InstrPtr tessera::reference::makeElementwise(Operation *op, Scope &scope,
       Number values[3];
       for (unsigned i = 0; i < count; ++i)
         values[i] = frame.number(inputs[i]);
-      return element.function(element, values, frame.number(result),
-                              *frame.run);
+      Number value;
+      if (!apply(element, ArrayRef(values, count), value, *frame.run))
+        return false;
+      frame.number(result) = value;
+      return true;
     });
   return makeInstr([=](Frame &frame) {
     const View *shape = nullptr;
@@ -73,7 +176,7 @@ InstrPtr tessera::reference::makeElementwise(Operation *op, Scope &scope,
         const View &view = *frame.view(inputs[i]);
         values[i] = view.load(view.addressOf(at));
       }
-      if (!element.function(element, values, value, *frame.run))
+      if (!apply(element, ArrayRef(values, count), value, *frame.run))
         return false;
       output->store(at, value);
     }
@@ -97,23 +200,43 @@ static double productResidual(double a, double b, double product) {
   return std::fma(a, b, -product);
 }
 
+/// What rounding a result near `value` may lose, which operands make off by
+/// `error` and which double gives but for `residual`. Where there is an error,
+/// a device rounds another number: the type may hold `value` and not that one.
+static double roundingNear(const Format &format, double value, double error,
+                           double residual) {
+  double magnitude = std::fabs(value);
+  if (error == 0 || !(magnitude <= format.largest))
+    return format.rounding(value, residual);
+  return format.unit * (magnitude + error) + format.tiny;
+}
+
+/// The result `value` of an operation whose operands make it off by `error` and
+/// that loses `residual` in double. It may overflow.
+static Number roundResult(const Format &format, double value, double error,
+                          double residual) {
+  Number out = Number::ofFloat(
+      value, error + roundingNear(format, value, error, residual));
+  double magnitude = std::fabs(value);
+  if (format.hasInfinity && std::isfinite(value) &&
+      magnitude > format.largest && error < magnitude)
+    out.errorIfFinite = error + format.unit * magnitude + format.tiny;
+  return out;
+}
+
 bool tessera::reference::addFloats(const Elementwise &self, const Number *in,
                                    Number &out, Run &) {
   double value = in[0].f + in[1].f;
-  out = Number::ofFloat(
-      value,
-      in[0].error + in[1].error +
-          self.result->rounding(value, sumResidual(in[0].f, in[1].f, value)));
+  out = roundResult(*self.result, value, in[0].error + in[1].error,
+                    sumResidual(in[0].f, in[1].f, value));
   return true;
 }
 
 bool tessera::reference::subtractFloats(const Elementwise &self,
                                         const Number *in, Number &out, Run &) {
   double value = in[0].f - in[1].f;
-  out = Number::ofFloat(
-      value,
-      in[0].error + in[1].error +
-          self.result->rounding(value, sumResidual(in[0].f, -in[1].f, value)));
+  out = roundResult(*self.result, value, in[0].error + in[1].error,
+                    sumResidual(in[0].f, -in[1].f, value));
   return true;
 }
 
@@ -130,10 +253,9 @@ static double productError(double a, double errorA, double b, double errorB) {
 bool tessera::reference::multiplyFloats(const Elementwise &self,
                                         const Number *in, Number &out, Run &) {
   double value = in[0].f * in[1].f;
-  out = Number::ofFloat(
-      value, productError(in[0].f, in[0].error, in[1].f, in[1].error) +
-                 self.result->rounding(
-                     value, productResidual(in[0].f, in[1].f, value)));
+  out = roundResult(*self.result, value,
+                    productError(in[0].f, in[0].error, in[1].f, in[1].error),
+                    productResidual(in[0].f, in[1].f, value));
   return true;
 }
 
@@ -163,9 +285,18 @@ bool tessera::reference::negateFloat(const Elementwise &, const Number *in,
 static bool remainderFloats(const Elementwise &self, const Number *in,
                             Number &out, Run &) {
   double value = std::fmod(in[0].f, in[1].f);
-  bool exact = in[0].error == 0 && in[1].error == 0;
-  out =
-      Number::ofFloat(value, exact ? self.result->rounding(value) : unbounded);
+  double error = 0;
+  if (in[1].error != 0) {
+    error = unbounded;
+  } else if (in[0].error != 0) {
+    // As long as the quotient is the same.
+    double divisor = std::fabs(in[1].f);
+    auto quotient = [&](double x) { return std::trunc(x / divisor); };
+    bool isSame = quotient(in[0].f + in[0].error) == quotient(in[0].f) &&
+                  quotient(in[0].f - in[0].error) == quotient(in[0].f);
+    error = isSame ? in[0].error : unbounded;
+  }
+  out = Number::ofFloat(value, error + self.result->rounding(value));
   return true;
 }
 
@@ -174,12 +305,15 @@ bool tessera::reference::fuseMultiplyAdd(const Elementwise &self,
   double product = in[0].f * in[1].f;
   double value = std::fma(in[0].f, in[1].f, in[2].f);
   double lost = productResidual(in[0].f, in[1].f, product);
-  double error =
-      productError(in[0].f, in[0].error, in[1].f, in[1].error) + in[2].error +
-      self.result->rounding(
-          value, lost != 0 ? lost : sumResidual(product, in[2].f, value));
+  double ofProduct = productError(in[0].f, in[0].error, in[1].f, in[1].error);
   // It may be computed as two operations.
-  out = Number::ofFloat(value, error + self.result->rounding(product, lost));
+  ofProduct += roundingNear(*self.result, product, ofProduct, lost);
+  double error = ofProduct + in[2].error;
+  out = Number::ofFloat(
+      value,
+      error + roundingNear(*self.result, value, error,
+                           lost != 0 ? lost
+                                     : sumResidual(product, in[2].f, value)));
   return true;
 }
 

@@ -127,6 +127,8 @@ public:
 
   unsigned threads;
   /// Threads in a subgroup.
+  /// Those of `Options::sums` that name no operation of the program.
+  std::vector<CompiledSum> unplacedSums;
   int64_t subgroupSize = 1;
   /// Memory of get_global, by symbol.
   ViewRef getGlobal(Operation *global, function_ref<ViewRef()> make);

@@ -62,6 +62,7 @@ Comparison tessera::reference::compare(function_ref<double(int64_t)> gotElement,
   const Format &format = *Format::get(reference.elementType);
   const uint8_t *written =
       options.onlyWritten ? reference.storage->written() : nullptr;
+  bool hasTolerance = options.exact || options.absolute || options.relative;
   double worstRatio = 0, largestAllowed = 0;
   SmallVector<int64_t> strides = computeSuffixProduct(reference.shape);
   for (int64_t i = 0, e = reference.getNumElements(); i < e; ++i) {
@@ -73,6 +74,13 @@ Comparison tessera::reference::compare(function_ref<double(int64_t)> gotElement,
     double rounded = format.isFloat ? format.round(wanted) : wanted;
     double allowed = getAllowed(format, wanted, reference.getError(i), options);
     bool isUnbounded = !(allowed < unbounded);
+    // A NaN or an infinity of which the reference is certain.
+    if (!std::isfinite(wanted)) {
+      double error = hasTolerance ? 0 : reference.getError(i);
+      isUnbounded = std::isnan(wanted) ? error == unbounded
+                                       : !(std::fabs(error) < unbounded);
+      allowed = isUnbounded ? unbounded : 0;
+    }
     result.gotNaNs += std::isnan(got);
     result.expectedNaNs += std::isnan(rounded);
     result.gotInfinities += std::isinf(got);
@@ -95,8 +103,10 @@ Comparison tessera::reference::compare(function_ref<double(int64_t)> gotElement,
         result.maxRel = std::max(result.maxRel, difference / std::fabs(wanted));
     }
     // Close to the largest number, it may have become an infinity or not.
-    bool mayOverflow = std::isinf(got) && std::isfinite(wanted) &&
-                       std::fabs(wanted) + allowed >= format.largest;
+    bool mayOverflow =
+        std::isinf(got) && std::isfinite(wanted) &&
+        std::copysign(1, got) * wanted + allowed >= format.largest;
+    result.unverifiedCount += isUnbounded;
     if (isUnbounded || mayOverflow)
       continue;
     bool matches = isNumber && difference <= allowed;
@@ -126,9 +136,11 @@ Comparison tessera::reference::compare(function_ref<double(int64_t)> gotElement,
     result.worstPosition = delinearize(result.worstIndex, strides);
   result.tolerance =
       largestAllowed == 0 ? "exact" : "within " + formatShort(largestAllowed);
-  if (result.unboundedCount)
-    result.tolerance += ", " + std::to_string(result.unboundedCount) +
-                        " elements without a bound";
+  if (result.unverifiedCount)
+    result.tolerance +=
+        ", not verified: " + std::to_string(result.unverifiedCount) +
+        (result.unverifiedCount == 1 ? " element" : " elements") +
+        " without an error bound";
   return result;
 }
 
@@ -153,7 +165,7 @@ std::string Comparison::describe() const {
     return text;
   }
   if (ok)
-    os << count << " elements match";
+    os << count - unverifiedCount << " elements match";
   else
     os << mismatchCount << " of " << count << " elements differ";
   os << " (" << tolerance << ")";

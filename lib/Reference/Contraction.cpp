@@ -98,12 +98,9 @@ Facts tessera::reference::getFacts(const View &view,
 
 bool tessera::reference::isExact(const Facts &a, const Facts &b,
                                  double largestInitial, int64_t length,
-                                 const Format &arithmetic) {
-  double bound =
-      a.largest * b.largest * static_cast<double>(length) + largestInitial;
+                                 const SumFormat &sums) {
   return a.allIntegers && b.allIntegers &&
-         bound <= std::ldexp(1.0, arithmetic.precision) &&
-         bound <= arithmetic.largest;
+         sums.isExact(a.largest * b.largest, largestInitial, length);
 }
 
 namespace {
@@ -172,21 +169,36 @@ struct Batch {
 
   /// What can be known beforehand.
   Facts aFacts, bFacts, oldFacts;
-  const Format *accumulator = nullptr;
+  SumFormat sums;
   bool isFloat = true, tf32 = false, exact = false;
   bool hasErrors() const { return aFacts.hasErrors || bFacts.hasErrors; }
-  void findFacts();
+  void findFacts(const Run &run, Operation *op);
+  /// Whether errors depend on the signs of the products.
+  bool needsSigns() const { return isFloat && !exact && sums.isAllReduced(k); }
 
   /// The product that `select` was called for.
   std::vector<int64_t> aStart, bStart, cStart;
   GatheredMatrix a, b;
   Norms aNorms, bNorms;
+  /// With reduced precision, the squared norms of the pieces of the rows of a,
+  /// and of the columns of b: a row of these for each of them.
+  std::vector<double> aPieces, bPieces;
+  int64_t pieceCount = 0;
   void select(int64_t index, bool withNorms);
   int64_t addressOf(int64_t row, int64_t column) const {
     return cStart[row] + cColumns[column];
   }
-  /// What a sum may be off by, given the largest partial sum.
-  double getError(int64_t row, int64_t column, double sum, double peak) const;
+  /// What a sum may be off by, given the largest partial sum and the sum of the
+  /// products' signs.
+  double getError(int64_t row, int64_t column, double sum, double peak,
+                  double signs) const;
+  /// The sum of the products' signs where it is not known.
+  double estimateSigns(int64_t row, int64_t column, double sum) const;
+  /// Whether the factors of a sum have no errors.
+  bool isCertain(int64_t row, int64_t column) const {
+    return (!aNorms.hasErrors() || aNorms.errors[row] == 0) &&
+           (!bNorms.hasErrors() || bNorms.errors[column] == 0);
+  }
 };
 } // namespace
 
@@ -224,16 +236,17 @@ Batch::Batch(const Contraction &contraction) : c(contraction) {
   isFloat = c.arithmetic->isFloat;
 }
 
-void Batch::findFacts() {
+void Batch::findFacts(const Run &run, Operation *op) {
   aFacts = getFacts(*c.a.view, c.convertA);
   bFacts = getFacts(*c.b.view, c.convertB);
   oldFacts = getFacts(*c.output.view, {});
   const Format *aFormat = c.a.view->format, *bFormat = c.b.view->format;
-  accumulator = &effectiveAccumulator(
-      aFormat->width < bFormat->width ? *bFormat : *aFormat, *c.arithmetic);
+  sums = findSumFormat(run, op,
+                       aFormat->width < bFormat->width ? *bFormat : *aFormat,
+                       *c.arithmetic);
   tf32 = c.tf32 && !(aFacts.fitsTf32 && bFacts.fitsTf32);
   exact = !tf32 && oldFacts.allIntegers &&
-          isExact(aFacts, bFacts, oldFacts.largest, k, *accumulator);
+          isExact(aFacts, bFacts, oldFacts.largest, k, sums);
 }
 
 void Batch::select(int64_t index, bool withNorms) {
@@ -252,14 +265,43 @@ void Batch::select(int64_t index, bool withNorms) {
     return;
   aNorms = Norms::of(true, a, c.a.view->storage->errors(), m, k);
   bNorms = Norms::of(false, b, c.b.view->storage->errors(), k, n);
+  if (!isFloat || exact || !sums.isReduced())
+    return;
+  int64_t length = sums.pieceLength();
+  pieceCount = (k + length - 1) / length;
+  aPieces.assign(m * pieceCount, 0);
+  bPieces.assign(n * pieceCount, 0);
+  for (int64_t x = 0; x < k; ++x) {
+    for (int64_t i = 0; i < m; ++i)
+      aPieces[i * pieceCount + x / length] += a.get(i, x) * a.get(i, x);
+    for (int64_t j = 0; j < n; ++j)
+      bPieces[j * pieceCount + x / length] += b.get(x, j) * b.get(x, j);
+  }
 }
 
-double Batch::getError(int64_t row, int64_t column, double sum,
-                       double peak) const {
+double Batch::estimateSigns(int64_t row, int64_t column, double sum) const {
+  auto terms = static_cast<double>(k);
+  double product = aNorms.values[row] * bNorms.values[column] / terms;
+  double likely = product > 0 ? 2 * std::fabs(sum) / product : 0;
+  return std::min(terms, likely + 4 * std::sqrt(terms));
+}
+
+double Batch::getError(int64_t row, int64_t column, double sum, double peak,
+                       double signs) const {
   double magnitude = aNorms.values[row] * bNorms.values[column];
   double error = 0;
-  if (isFloat && !exact)
-    error += accumulationError(*accumulator, k, magnitude, peak);
+  if (isFloat && !exact) {
+    SumFacts facts;
+    facts.length = k;
+    facts.magnitude = magnitude;
+    facts.peak = peak;
+    facts.signs = std::fabs(signs);
+    for (int64_t piece = 0; piece < pieceCount; ++piece)
+      facts.pieces += aPieces[row * pieceCount + piece] *
+                      bPieces[column * pieceCount + piece];
+    facts.pieces = std::sqrt(facts.pieces);
+    error += sums.getError(facts);
+  }
   if (tf32)
     error += tf32Error(k, magnitude, sum);
   if (aNorms.hasErrors())
@@ -271,6 +313,24 @@ double Batch::getError(int64_t row, int64_t column, double sum,
   return error;
 }
 
+/// A sum that is rounded to the type that the program names.
+static Number roundOnce(const Format &format, const Number &sum) {
+  if (sum.error == 0)
+    return Number::ofFloat(format.round(sum.f));
+  double most = std::fabs(sum.f) + sum.error;
+  return Number::ofFloat(sum.f,
+                         sum.error + (most <= format.largest
+                                          ? format.unit * most + format.tiny
+                                          : unbounded));
+}
+
+/// The sign of a factor.
+static double convertToSign(const void *context, double value) {
+  if (context)
+    value = convertFloat(context, value);
+  return static_cast<double>((value > 0) - (value < 0));
+}
+
 bool tessera::reference::contract(Run &run, Operation *op,
                                   const Contraction &c) {
   Batch batch(c);
@@ -278,7 +338,9 @@ bool tessera::reference::contract(Run &run, Operation *op,
     return false;
   if (batch.work == 0)
     return true;
-  batch.findFacts();
+  batch.findFacts(run, op);
+  if (batch.needsSigns() && !run.spend(batch.work, op))
+    return false;
   bool isFloat = batch.isFloat;
   // Integers beyond that are multiplied as such.
   bool inDoubles = isFloat || batch.aFacts.largest * batch.bFacts.largest *
@@ -304,6 +366,12 @@ bool tessera::reference::contract(Run &run, Operation *op,
       else
         multiplyTile(batch.a, batch.b, row, height, column, width, batch.k,
                      integers.data());
+      std::vector<double> signs(batch.needsSigns() ? height * width : 0);
+      if (!signs.empty()) {
+        GatheredMatrix a = batch.a, b = batch.b;
+        a.convert = b.convert = convertToSign;
+        multiplyTile(a, b, row, height, column, width, batch.k, signs.data());
+      }
       for (int64_t i = 0; i < height; ++i)
         for (int64_t j = 0; j < width; ++j) {
           int64_t at = i * width + j;
@@ -313,10 +381,13 @@ bool tessera::reference::contract(Run &run, Operation *op,
           if (needsNorms) {
             double old = isFloat ? std::fabs(number.f) : 0;
             double peak = peaks.empty() ? 0 : old + peaks[at];
-            number.error += batch.getError(row + i, column + j, sum, peak);
+            number.error += batch.getError(row + i, column + j, sum, peak,
+                                           signs.empty() ? 0 : signs[at]);
           }
           if (isFloat) {
             number.f += sum;
+            if (batch.sums.roundsResult())
+              number = roundOnce(*c.arithmetic, number);
           } else {
             int64_t addend =
                 inDoubles ? static_cast<int64_t>(sum) : integers[at];
@@ -324,6 +395,11 @@ bool tessera::reference::contract(Run &run, Operation *op,
                 static_cast<int64_t>(static_cast<uint64_t>(number.i) +
                                      static_cast<uint64_t>(addend)));
           }
+          // A NaN or an infinity among the factors makes one of the sum, in
+          // any order.
+          if (isFloat && needsNorms && !std::isfinite(sum) &&
+              batch.isCertain(row + i, column + j))
+            number.error = 0;
           c.output.view->store(address, number);
         }
       return true;
@@ -397,9 +473,10 @@ std::optional<Comparison> tessera::reference::projectContraction(
   Comparison result;
   if (batch.work == 0)
     return result;
-  batch.findFacts();
+  batch.findFacts(run, op);
   // Rounding to another type than that of the sums adds to what may be lost.
-  bool isRounded = got.format != c.arithmetic;
+  bool isRounded = got.format != c.arithmetic ||
+                   (batch.isFloat && batch.sums.roundsResult());
   bool needsErrors = batch.isFloat && (!batch.exact || isRounded);
   bool hasErrors = batch.hasErrors() || c.output.view->storage->errors();
   std::mt19937_64 generator(seed);
@@ -418,7 +495,12 @@ std::optional<Comparison> tessera::reference::projectContraction(
           double initial = batch.isFloat ? old.f : 0;
           double sum = value - initial;
           double peak = std::fabs(initial) + std::fabs(sum);
-          double error = old.error + batch.getError(i, j, sum, peak) * slack;
+          double error =
+              old.error + batch.getError(i, j, sum, peak,
+                                         batch.needsSigns()
+                                             ? batch.estimateSigns(i, j, sum)
+                                             : 0) *
+                              slack;
           if (needsErrors)
             error += 2 * got.format->unit * std::fabs(value) + got.format->tiny;
           squares += error * error;

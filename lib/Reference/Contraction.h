@@ -9,6 +9,7 @@
 
 #include "Code.h"
 #include "Reference/Compare.h"
+#include "Sums.h"
 #include "llvm/ADT/SmallBitVector.h"
 
 namespace mlir::tessera::reference {
@@ -77,7 +78,7 @@ Facts getFacts(const View &view, const Conversion &conversion);
 /// Whether sums of products of such factors, from such an initial value, are
 /// exact in the format.
 bool isExact(const Facts &a, const Facts &b, double largestInitial,
-             int64_t length, const Format &arithmetic);
+             int64_t length, const SumFormat &sums);
 
 } // namespace mlir::tessera::reference
 

@@ -7,9 +7,11 @@
 #include "Reference/Interpreter.h"
 
 #include "Entry.h"
+#include "Sums.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/IR/BuiltinTypes.h"
+#include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
 using namespace mlir::tessera::reference;
@@ -117,6 +119,14 @@ tessera::reference::checkEntry(func::FuncOp entry, ArrayRef<Array> arguments) {
 void tessera::reference::prepareRun(Run &run, func::FuncOp entry) {
   if (hasLaneOps(getRoot(entry)))
     run.subgroupSize = std::max<int64_t>(run.options.subgroupSize, 1);
+  run.unplacedSums.clear();
+  if (run.options.sums.empty())
+    return;
+  llvm::StringSet<> places;
+  getRoot(entry)->walk([&](Operation *op) { places.insert(getPlace(op)); });
+  for (const CompiledSum &sum : run.options.sums)
+    if (sum.location.empty() || !places.contains(sum.location))
+      run.unplacedSums.push_back(sum);
 }
 
 Outcome tessera::reference::finishRun(const Run &run) {

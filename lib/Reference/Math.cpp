@@ -6,7 +6,7 @@
 //
 // The error of a function's result is how much it varies over the interval that
 // its argument may be in, and 16 roundings, which is what the libraries of the
-// devices stay within.
+// devices stay within; of powers and angles fewer.
 //
 //===----------------------------------------------------------------------===//
 
@@ -32,6 +32,11 @@ static double variation(F function, const Number &in, double value) {
   if (in.error == 0)
     return 0;
   double above = function(in.f + in.error), below = function(in.f - in.error);
+  // Certain, whatever the argument is within its bound.
+  if (above == value && below == value)
+    return 0;
+  if (std::isnan(above) && std::isnan(below) && std::isnan(value))
+    return in.error < unbounded ? 0 : unbounded;
   double error = std::max(std::fabs(above - value), std::fabs(below - value));
   return std::isnan(error) || std::isnan(above) || std::isnan(below) ? unbounded
                                                                      : error;
@@ -64,13 +69,44 @@ static bool wave(const Elementwise &self, const Number *in, Number &out,
   return true;
 }
 
-/// A function of a known argument only.
-template <double (*function)(double)>
-static bool plain(const Elementwise &self, const Number *in, Number &out,
-                  Run &) {
-  double value = function(in[0].f);
-  out = Number::ofFloat(
-      value, in[0].error != 0 ? unbounded : libraryError(*self.result, value));
+/// Increases between its poles, which are pi apart.
+static bool tangent(const Elementwise &self, const Number *in, Number &out,
+                    Run &) {
+  double value = std::tan(in[0].f);
+  double error = libraryError(*self.result, value);
+  if (in[0].error != 0) {
+    double above = std::tan(in[0].f + in[0].error),
+           below = std::tan(in[0].f - in[0].error);
+    bool hasPole = !(in[0].error < 1.5 && above >= value && value >= below);
+    error += hasPole ? unbounded : std::max(above - value, value - below);
+  }
+  out = Number::ofFloat(value, error);
+  return true;
+}
+
+/// Whether a value cannot be negative, by the op that makes it.
+static bool isNonNegative(Value value) {
+  Operation *op = value.getDefiningOp();
+  if (!op)
+    return false;
+  StringRef name = op->getName().getStringRef();
+  if (name == "arith.mulf")
+    return op->getOperand(0) == op->getOperand(1);
+  if (name == "arith.addf")
+    return isNonNegative(op->getOperand(0)) && isNonNegative(op->getOperand(1));
+  return name == "math.absf" || name == "math.exp" || name == "math.exp2";
+}
+
+/// A root of a number that cannot be negative, though its error bound is larger
+/// than it is, has a bound.
+static bool squareRoot(const Elementwise &self, const Number *in, Number &out,
+                       Run &run) {
+  if (!(in[0].error > in[0].f) || in[0].f < 0 || !self.op ||
+      !isNonNegative(self.op->getOperand(0)))
+    return monotone<std::sqrt>(self, in, out, run);
+  double value = std::sqrt(in[0].f), above = std::sqrt(in[0].f + in[0].error);
+  out = Number::ofFloat(value, std::max(value, above - value) +
+                                   libraryError(*self.result, above));
   return true;
 }
 
@@ -90,10 +126,39 @@ static bool copySign(const Elementwise &, const Number *in, Number &out,
   return true;
 }
 
+/// What an expansion that is good to 2 units in the last place may be off by
+/// (lib/Dialect/Tessera/Transforms/ExpandPower.cpp): a unit in the last place
+/// is up to two of the format's. Angles need a division, which Vulkan
+/// permits 2.5 units in the last place.
+static double expansionError(const Format &format, double value, double units) {
+  return std::isfinite(value)
+             ? units * (format.unit * std::fabs(value) + format.tiny)
+             : 0;
+}
+
+/// x^n by repeated squaring, modulo the width. A negative exponent's result is
+/// rounded to zero; that of 0 is 0.
+static bool integerPower(const Elementwise &self, const Number *in, Number &out,
+                         Run &) {
+  int64_t x = in[0].i, n = in[1].i;
+  uint64_t result = 1;
+  if (n < 0) {
+    result = x == 1 ? 1 : x == -1 ? (n % 2 ? ~uint64_t(0) : 1) : 0;
+  } else {
+    for (uint64_t square = static_cast<uint64_t>(x); n != 0;
+         n >>= 1, square *= square)
+      if (n & 1)
+        result *= square;
+  }
+  out = Number::ofInt(self.result->wrap(static_cast<int64_t>(result)),
+                      in[0].error != 0 || in[1].error != 0 ? unbounded : 0);
+  return true;
+}
+
 static bool power(const Elementwise &self, const Number *in, Number &out,
                   Run &) {
   double value = std::pow(in[0].f, in[1].f);
-  double error = libraryError(*self.result, value);
+  double error = expansionError(*self.result, value, 4);
   if (in[0].error != 0 || in[1].error != 0) {
     for (double x : {in[0].f - in[0].error, in[0].f + in[0].error})
       for (double y : {in[1].f - in[1].error, in[1].f + in[1].error}) {
@@ -109,9 +174,18 @@ static bool power(const Elementwise &self, const Number *in, Number &out,
 static bool atan2Float(const Elementwise &self, const Number *in, Number &out,
                        Run &) {
   double value = std::atan2(in[0].f, in[1].f);
-  bool exact = in[0].error == 0 && in[1].error == 0;
-  out = Number::ofFloat(value,
-                        exact ? libraryError(*self.result, value) : unbounded);
+  double error = expansionError(*self.result, value, 8);
+  if (in[0].error != 0 || in[1].error != 0) {
+    // The angle at which a disk around the point is seen, unless it has the
+    // origin in it or crosses the cut.
+    double radius = std::hypot(in[0].error, in[1].error),
+           distance = std::hypot(in[0].f, in[1].f);
+    bool crossesCut =
+        in[1].f - in[1].error < 0 && std::fabs(in[0].f) <= in[0].error;
+    error += !(radius < distance) || crossesCut ? unbounded
+                                                : std::asin(radius / distance);
+  }
+  out = Number::ofFloat(value, error);
   return true;
 }
 
@@ -174,7 +248,7 @@ void tessera::reference::addMathHandlers(Registry &registry) {
   add("math.log2", monotone<std::log2>);
   add("math.log10", monotone<std::log10>);
   add("math.log1p", monotone<std::log1p>);
-  add("math.sqrt", monotone<std::sqrt>);
+  add("math.sqrt", squareRoot);
   add("math.rsqrt", monotone<rsqrt>);
   add("math.cbrt", monotone<std::cbrt>);
   add("math.tanh", monotone<std::tanh>);
@@ -189,8 +263,9 @@ void tessera::reference::addMathHandlers(Registry &registry) {
   add("math.atanh", monotone<std::atanh>);
   add("math.sin", wave<std::sin>);
   add("math.cos", wave<std::cos>);
-  add("math.tan", plain<std::tan>);
-  add("math.cosh", plain<std::cosh>);
+  add("math.tan", tangent);
+  // Even and convex: it varies most at the end that is further from 0.
+  add("math.cosh", monotone<std::cosh>);
   add("math.floor", step<std::floor>);
   add("math.ceil", step<std::ceil>);
   add("math.trunc", step<std::trunc>);
@@ -199,6 +274,7 @@ void tessera::reference::addMathHandlers(Registry &registry) {
   add("math.absf", absolute);
   add("math.copysign", copySign);
   add("math.powf", power);
+  add("math.ipowi", integerPower);
   add("math.atan2", atan2Float);
   add("math.fma", fuseMultiplyAdd);
   add("math.clampf", clampFloat);

@@ -38,6 +38,29 @@ static std::vector<int64_t> getIntegers(const View &view,
   return values;
 }
 
+/// What an accumulator may be off by, given `before`, after `length` products
+/// were added to it in an instruction or a few of them. Their number is small:
+/// losses are independent of those of the products before, but for the drift of
+/// units that truncate.
+static double addSumError(const SumFormat &sums, int64_t length,
+                          double magnitude, double peak, double before) {
+  double unit = sums.accumulator->unit;
+  auto terms = static_cast<double>(length);
+  double random = unit * (6 * magnitude + (3 * std::sqrt(terms) + 4) * peak) +
+                  sums.accumulator->tiny;
+  double drift = unit * terms / 4 * peak;
+  if (peak > sums.accumulator->largest)
+    return unbounded;
+  if (sums.isReduced()) {
+    // Sums apart from the accumulator have a grid of their own.
+    double grid = std::ldexp(1.0, -sums.unitBits) *
+                  (sums.unitLength ? 2 * magnitude : magnitude + peak);
+    random += 4 * std::sqrt(terms) * grid;
+    drift += terms / 4 * grid;
+  }
+  return std::hypot(before, random) + drift;
+}
+
 ViewRef tessera::reference::multiplyMatrices(Run &run, Operation *op,
                                              const MatrixProduct &p) {
   int64_t rows = p.a->sizes[0], length = p.a->sizes[1];
@@ -74,10 +97,10 @@ ViewRef tessera::reference::multiplyMatrices(Run &run, Operation *op,
   Facts aFacts = getFacts(*p.a, p.convertA);
   Facts bFacts = getFacts(*p.b, p.convertB);
   Facts oldFacts = getFacts(*p.accumulator, {});
-  const Format &accumulator = effectiveAccumulator(*p.a->format, *p.arithmetic);
+  SumFormat sums = findSumFormat(run, op, *p.a->format, *p.arithmetic);
   bool tf32 = p.tf32 && !(aFacts.fitsTf32 && bFacts.fitsTf32);
   bool exact = !tf32 && oldFacts.allIntegers &&
-               isExact(aFacts, bFacts, oldFacts.largest, length, accumulator);
+               isExact(aFacts, bFacts, oldFacts.largest, length, sums);
   std::vector<double> magnitude(exact ? 0 : count);
   multiplyDense(a.data(), b.data(), storage.floats(),
                 exact ? nullptr : magnitude.data(), rows, columns, length);
@@ -87,7 +110,7 @@ ViewRef tessera::reference::multiplyMatrices(Run &run, Operation *op,
       double old = p.accumulator->storage->floats()[p.accumulator->offset + i];
       double value = storage.floats()[i];
       double peak = std::max(std::fabs(old), std::fabs(value));
-      errors[i] += accumulationError(accumulator, length, magnitude[i], peak);
+      errors[i] = addSumError(sums, length, magnitude[i], peak, errors[i]);
       if (tf32)
         errors[i] += tf32Error(length, magnitude[i], value - old);
     }
@@ -111,6 +134,14 @@ ViewRef tessera::reference::multiplyMatrices(Run &run, Operation *op,
     double *errors = storage.ensureErrors();
     multiplyDense(ea.data(), b.data(), errors, nullptr, rows, columns, length);
     multiplyDense(a.data(), eb.data(), errors, nullptr, rows, columns, length);
+  } else if (!exact) {
+    // A NaN or an infinity among the factors makes one of the sum, in any
+    // order.
+    double *errors = storage.ensureErrors();
+    for (int64_t i = 0; i < count; ++i)
+      if (!std::isfinite(storage.floats()[i]) &&
+          p.accumulator->load(p.accumulator->offset + i).error < unbounded)
+        errors[i] = 0;
   }
   return result;
 }

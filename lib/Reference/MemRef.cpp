@@ -393,6 +393,7 @@ static InstrPtr compileAtomic(memref::AtomicRMWOp op, Scope &scope) {
     // Which threads came before is not defined.
     frame.number(result) = old;
     frame.number(result).error = unbounded;
+    frame.number(result).errorIfFinite = unbounded;
     return true;
   });
 }

@@ -89,6 +89,14 @@ const Format &Format::f64() {
   return formats().floats[llvm::APFloat::S_IEEEdouble];
 }
 
+const Format *Format::ofPrecision(int bits) {
+  for (auto kind : {llvm::APFloat::S_IEEEhalf, llvm::APFloat::S_IEEEsingle,
+                    llvm::APFloat::S_IEEEdouble})
+    if (formats().floats[kind].precision == bits)
+      return &formats().floats[kind];
+  return nullptr;
+}
+
 const Format &Format::index() { return formats().signless[64]; }
 
 double Format::round(double value) const {
@@ -156,22 +164,4 @@ double tessera::reference::tf32Error(int64_t length, double magnitude,
       8 * step * magnitude /
           std::sqrt(static_cast<double>(std::max<int64_t>(length, 1)));
   return std::min(worst, likely);
-}
-
-const Format &
-tessera::reference::effectiveAccumulator(const Format &operand,
-                                         const Format &accumulator) {
-  if (operand.isFloat && operand.width == 8 && accumulator.precision == 24) {
-    static const Format reduced = [] {
-      Format format = formats().floats[llvm::APFloat::S_IEEEsingle];
-      format.precision = 14;
-      format.unit = std::ldexp(1.0, -format.precision);
-      format.droppedBits = (uint64_t(1) << (53 - format.precision)) - 1;
-      return format;
-    }();
-    return reduced;
-  }
-  // A format lives as long as the program, a parameter's too.
-  // NOLINTNEXTLINE(bugprone-return-const-ref-from-parameter)
-  return accumulator;
 }

@@ -29,6 +29,10 @@ struct Number {
     int64_t i;
   };
   double error;
+  /// A float may be the infinity of its sign because an operation overflowed.
+  /// Otherwise it is off by at most this. Then `error` is unbounded. Arrays do
+  /// not keep it.
+  double errorIfFinite = unbounded;
 
   static Number ofFloat(double value, double error = 0) {
     Number number;
@@ -66,6 +70,8 @@ struct Format {
   /// Null for what the reference has no numbers for.
   static const Format *get(Type type);
   static const Format &f64();
+  /// f16, f32 or f64, by the bits in the significand; null for another number.
+  static const Format *ofPrecision(int bits);
   static const Format &index();
 
   /// Whether a number of this type can be exactly `value`.
@@ -124,11 +130,6 @@ double accumulationError(const Format &accumulator, int64_t length,
 
 /// The same for the rounding of the operands to tf32.
 double tf32Error(int64_t length, double magnitude, double result);
-
-/// The significand bits that survive in the accumulator of a product of
-/// operands of format `operand`: some matrix units keep few for 8-bit floats.
-const Format &effectiveAccumulator(const Format &operand,
-                                   const Format &accumulator);
 
 } // namespace mlir::tessera::reference
 

@@ -252,10 +252,12 @@ static InstrPtr compileShuffle(gpu::ShuffleOp op, Scope &scope) {
       auto found = lanes.find(base + from);
       bool isValid = from >= 0 && from < limit && found != lanes.end();
       frame->number(result) = frame->number(value);
-      if (isValid)
+      if (isValid) {
         frame->number(result) = found->second;
-      else
+      } else {
         frame->number(result).error = unbounded;
+        frame->number(result).errorIfFinite = unbounded;
+      }
       frame->setInt(valid, isValid);
     }
     return true;

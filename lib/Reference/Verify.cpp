@@ -41,6 +41,7 @@ static Verification fail(func::FuncOp entry, std::string message) {
 
 static void add(Verification &verification, Comparison comparison) {
   verification.ok &= comparison.ok;
+  verification.unverifiedCount += comparison.unverifiedCount;
   verification.comparisons.push_back(std::move(comparison));
 }
 
@@ -62,6 +63,7 @@ static void merge(Comparison &total, const Comparison &part,
   total.nanCount += part.nanCount;
   total.exactCount += part.exactCount;
   total.unboundedCount += part.unboundedCount;
+  total.unverifiedCount += part.unverifiedCount;
   total.maxAbs = std::max(total.maxAbs, part.maxAbs);
   total.maxRel = std::max(total.maxRel, part.maxRel);
   total.sumAbs += part.sumAbs;

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <utility>
 
 using namespace tessera::runtime;
 
@@ -120,18 +121,28 @@ static Status refuse(size_t index, const Slot &slot, const std::string &what) {
                     what);
 }
 
-/// The bytes of a dense array; an error where they are more than can be.
+/// The bytes of a dense array of sizes that are not negative; an error where
+/// they are more than 2^63 bits.
 static Expected<size_t> countBytes(const Slot &slot, const int64_t *sizes) {
-  int64_t elements = 1;
-  for (size_t dim = 0; dim < slot.shape.size(); ++dim)
-    if (__builtin_mul_overflow(elements, sizes[dim], &elements))
-      elements = -1;
-  int64_t bits;
-  if (elements < 0 ||
-      __builtin_mul_overflow(
-          elements, static_cast<int64_t>(elementBits(slot.element)), &bits))
-    return Status(StatusCode::InvalidArgument, "it has too many elements");
-  return static_cast<size_t>((bits + 7) / 8);
+  size_t rank = slot.shape.size();
+  if (std::find(sizes, sizes + rank, 0) != sizes + rank)
+    return size_t(0);
+  auto bits = static_cast<int64_t>(elementBits(slot.element));
+  for (size_t dim = 0; dim < rank; ++dim)
+    if (__builtin_mul_overflow(bits, sizes[dim], &bits))
+      return Status(StatusCode::InvalidArgument,
+                    "an array of " + formatSizes(sizes, rank) +
+                        " has more elements than memory can hold");
+  // Without overflow for the largest number of bits.
+  return static_cast<size_t>(bits / 8 + (bits % 8 != 0));
+}
+
+/// Row-major strides, of arrays without elements too, whose sizes may be any:
+/// the products wrap there, and nothing is addressed by them.
+static int64_t nextStride(int64_t stride, int64_t size) {
+  return static_cast<int64_t>(
+      static_cast<uint64_t>(stride) *
+      static_cast<uint64_t>(std::max<int64_t>(size, 1)));
 }
 
 Status Executable::bind(size_t index, const Operand &operand) {
@@ -166,8 +177,10 @@ Status Executable::bind(size_t index, const Operand &operand) {
     isEmpty |= given[dim] == 0;
     sizes[dim] = given[dim];
     strides[dim] = stride;
-    stride *= std::max<int64_t>(given[dim], 1);
+    stride = nextStride(stride, given[dim]);
   }
+  if (Expected<size_t> bytes = countBytes(slot, sizes); !bytes.ok())
+    return refuse(index, slot, bytes.status().message());
   for (size_t dim = 0; operand.strides && !isEmpty && dim < rank; ++dim)
     if (sizes[dim] > 1 && operand.strides[dim] != strides[dim])
       return refuse(
@@ -274,6 +287,26 @@ private:
   bool isEmpty = true;
 };
 
+/// Results of a run that are not the caller's yet: their memory is freed unless
+/// they are taken.
+class Executable::Results {
+public:
+  explicit Results(Device &device) : device(device) {}
+  ~Results() {
+    for (const CallResult &result : results)
+      (void)device.free(result.allocation);
+  }
+  Results(const Results &) = delete;
+  Results &operator=(const Results &) = delete;
+
+  std::vector<CallResult> take() { return std::exchange(results, {}); }
+
+  std::vector<CallResult> results;
+
+private:
+  Device &device;
+};
+
 //===----------------------------------------------------------------------===//
 // Running
 //===----------------------------------------------------------------------===//
@@ -320,32 +353,27 @@ Status Executable::runInQueue(const std::vector<Operand> &operands,
     session->setImage(variant->getImage().name);
   }
   std::fill(resultWords.begin(), resultWords.end(), 0);
+  Results made(device);
   {
     SessionScope scope(*session);
     function(pointers.data());
   }
   Status status = session->status();
   if (status.ok())
-    status = takeResults(results);
+    status = takeResults(made.results);
   // Copying to the host waits; so does giving back what the host's arrays were
   // copied to, where nothing is copied back.
   if (status.ok() && !copies.empty())
     status = copies.copyOut();
   if (status.ok() && !copies.empty())
     status = device.synchronize();
-  if (!status.ok()) {
-    // What it had asked for is of no more use.
-    session.reset();
-    for (CallResult &result : results)
-      if (result.allocation)
-        (void)device.free(result.allocation);
-    results.clear();
-  }
+  session->endRun();
+  if (status.ok())
+    results = made.take();
   return status;
 }
 
 Status Executable::takeResults(std::vector<CallResult> &results) {
-  results.clear();
   results.resize(signature.results.size());
   for (size_t index = 0; index < results.size(); ++index) {
     const Slot &slot = signature.results[index];
@@ -389,11 +417,15 @@ Status Executable::takeArray(size_t index, CallResult &result) {
       return wrong("of another shape");
     if (!isEmpty && sizes[dim] > 1 && strides[dim] != dense)
       return wrong("not dense");
-    dense *= std::max<int64_t>(sizes[dim], 1);
+    dense = nextStride(dense, sizes[dim]);
   }
   auto offset = static_cast<int64_t>(descriptor[2]);
-  int64_t offsetBits = offset * static_cast<int64_t>(elementBits(slot.element));
-  if (offset < 0 || offsetBits % 8 != 0)
+  int64_t offsetBits = 0;
+  if (offset < 0 ||
+      __builtin_mul_overflow(offset,
+                             static_cast<int64_t>(elementBits(slot.element)),
+                             &offsetBits) ||
+      offsetBits % 8 != 0)
     return wrong("at an odd place");
   Expected<size_t> bytes = countBytes(slot, sizes);
   if (!bytes.ok())

@@ -22,3 +22,10 @@ std::string tessera::runtime::formatDims(const int64_t dims[3]) {
   return std::to_string(dims[0]) + "x" + std::to_string(dims[1]) + "x" +
          std::to_string(dims[2]);
 }
+
+std::string tessera::runtime::formatSizes(const int64_t *sizes, size_t rank) {
+  std::string text;
+  for (size_t dim = 0; dim < rank; ++dim)
+    text += (dim ? "x" : "") + std::to_string(sizes[dim]);
+  return text;
+}

@@ -3,6 +3,7 @@
 #ifndef TESSERA_LIB_RUNTIME_FORMAT_H
 #define TESSERA_LIB_RUNTIME_FORMAT_H
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 
@@ -13,6 +14,9 @@ std::string format(const char *text, ...) __attribute__((format(printf, 1, 2)));
 
 /// Three sizes as "4x2x1".
 std::string formatDims(const int64_t dims[3]);
+
+/// Any number of sizes as "4x2"; empty for none.
+std::string formatSizes(const int64_t *sizes, size_t rank);
 
 } // namespace tessera::runtime
 

@@ -313,6 +313,9 @@ void writeNibble(std::byte *data, int64_t index, int64_t value) {
 }
 
 int64_t countElements(const std::vector<int64_t> &shape) {
+  // The other sizes of an array without elements may be any.
+  if (std::find(shape.begin(), shape.end(), 0) != shape.end())
+    return 0;
   int64_t count = 1;
   for (int64_t dim : shape)
     count *= dim;

@@ -5,58 +5,12 @@
 #include "Runtime/HostImports.h"
 
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 #include <dlfcn.h>
-#include <fcntl.h>
+#include <link.h>
 #include <mutex>
-#include <sys/mman.h>
-#include <unistd.h>
 
 using namespace tessera::runtime;
-
-//===----------------------------------------------------------------------===//
-// NamelessFile
-//===----------------------------------------------------------------------===//
-
-NamelessFile::NamelessFile() : file(memfd_create("tessera", MFD_CLOEXEC)) {
-  if (file >= 0)
-    return;
-  // Not on kernels before 3.17, nor in some sandboxes.
-  const char *folder = std::getenv("TMPDIR");
-  path = std::string(folder && *folder ? folder : "/tmp") + "/tesseraXXXXXX";
-  file = mkostemp(path.data(), O_CLOEXEC);
-  if (file < 0)
-    path.clear();
-}
-
-NamelessFile::~NamelessFile() {
-  if (file >= 0)
-    close(file);
-  if (!path.empty())
-    unlink(path.c_str());
-}
-
-bool NamelessFile::write(const std::string &bytes) const {
-  if (file < 0)
-    return false;
-  const char *from = bytes.data();
-  size_t left = bytes.size();
-  while (left > 0) {
-    ssize_t written = ::write(file, from, left);
-    if (written < 0 && errno == EINTR)
-      continue;
-    if (written <= 0)
-      return false;
-    from += written;
-    left -= static_cast<size_t>(written);
-  }
-  return true;
-}
-
-std::string NamelessFile::getPath() const {
-  return path.empty() ? "/proc/self/fd/" + std::to_string(file) : path;
-}
 
 //===----------------------------------------------------------------------===//
 // HostLibrary
@@ -70,12 +24,31 @@ static std::mutex &getLoaderMutex() {
   return mutex;
 }
 
+/// The size of the object of a loaded library that begins at `address`; 0 if
+/// none does.
+static size_t getSymbolBytes(const void *address) {
+  Dl_info info;
+  void *symbol = nullptr;
+  if (!dladdr1(address, &info, &symbol, RTLD_DL_SYMENT) || !symbol ||
+      info.dli_saddr != address)
+    return 0;
+  return static_cast<const ElfW(Sym) *>(symbol)->st_size;
+}
+
 Expected<std::unique_ptr<HostLibrary>>
 HostLibrary::load(const std::string &bytes,
                   const std::vector<std::string> &imports) {
   auto fail = [](const std::string &what) {
     return Status(StatusCode::Rejected, "host code of the program: " + what);
   };
+  // Before any code of the library runs.
+  std::vector<void *> functions;
+  for (const std::string &import : imports) {
+    functions.push_back(findHostImport(import));
+    if (!functions.back())
+      return fail("it calls '" + import +
+                  "', which the runtime does not offer to programs");
+  }
   std::unique_ptr<HostLibrary> library(new HostLibrary);
   if (!library->file.write(bytes))
     return fail(std::string("it cannot be written to memory or to a temporary "
@@ -90,18 +63,13 @@ HostLibrary::load(const std::string &bytes,
     const char *why = dlerror();
     return fail(why ? why : "it cannot be loaded");
   }
-  if (imports.empty())
+  if (functions.empty())
     return library;
-  auto *table = static_cast<void **>(library->find("tessera_imports"));
-  if (!table)
-    return fail("it has no table of imports");
-  for (const std::string &import : imports) {
-    void *function = findHostImport(import.c_str());
-    if (!function)
-      return fail("it calls '" + import +
-                  "', which neither this runtime nor the system has");
-    *table++ = function;
-  }
+  void *table = library->find("tessera_imports");
+  size_t bytesOfTable = functions.size() * sizeof(void *);
+  if (!table || getSymbolBytes(table) < bytesOfTable)
+    return fail("it has no table of its imports");
+  std::memcpy(table, static_cast<const void *>(functions.data()), bytesOfTable);
   return library;
 }
 

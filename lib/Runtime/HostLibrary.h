@@ -3,6 +3,7 @@
 #ifndef TESSERA_LIB_RUNTIME_HOSTLIBRARY_H
 #define TESSERA_LIB_RUNTIME_HOSTLIBRARY_H
 
+#include "Runtime/NamelessFile.h"
 #include "Runtime/Status.h"
 
 #include <memory>
@@ -10,25 +11,6 @@
 #include <vector>
 
 namespace tessera::runtime {
-
-/// A file in memory, or a temporary one where the system has no such thing. It
-/// goes away with this object.
-class NamelessFile {
-public:
-  NamelessFile();
-  ~NamelessFile();
-  NamelessFile(const NamelessFile &) = delete;
-  NamelessFile &operator=(const NamelessFile &) = delete;
-
-  /// False, with errno set, if that is not possible.
-  bool write(const std::string &bytes) const;
-  /// By which it can be opened, as long as this object lives.
-  std::string getPath() const;
-
-private:
-  int file;
-  std::string path;
-};
 
 /// A shared library that was never a file, in this process until it is
 /// destroyed.

@@ -15,9 +15,11 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <fcntl.h>
 #include <memory>
 #include <new>
 #include <sys/stat.h>
+#include <unistd.h>
 
 using namespace tessera::runtime;
 
@@ -214,9 +216,16 @@ Expected<NpyArray> tessera::runtime::readNpy(const std::string &path) {
   auto fail = [&](const std::string &what) {
     return Status(StatusCode::InvalidArgument, path + ": " + what);
   };
-  FilePtr file(std::fopen(path.c_str(), "rb"));
-  if (!file)
+  // A named pipe would have `fopen` wait for a writer.
+  int descriptor =
+      open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+  if (descriptor < 0)
     return fail(std::strerror(errno));
+  FilePtr file(fdopen(descriptor, "rb"));
+  if (!file) {
+    close(descriptor);
+    return fail(std::strerror(errno));
+  }
   struct stat status;
   if (fstat(fileno(file.get()), &status) != 0)
     return fail(std::strerror(errno));

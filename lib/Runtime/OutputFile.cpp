@@ -106,6 +106,41 @@ static std::string getFile(const std::string &path) {
   return ::realpath(path.c_str(), resolved) ? resolved : path;
 }
 
+/// Writes a file beside `target` and renames it. `path` is for messages.
+/// `keepsMode`: a file that exists keeps its permissions.
+static Status replaceFile(const std::string &path, const std::string &target,
+                          std::initializer_list<std::string_view> parts,
+                          mode_t mode, bool keepsMode) {
+  static std::atomic<unsigned> count;
+  // No other process has such a name, and none of this one.
+  std::string own = target + "." + std::to_string(::getpid()) + "-" +
+                    std::to_string(count++) + unfinishedSuffix;
+  Unfinished unfinished(own);
+  if (isEnding)
+    return Status(StatusCode::Internal,
+                  "cannot write '" + path + "': the process ends");
+  // O_EXCL: neither a file nor a link of that name is followed.
+  int file = ::open(own.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+  if (file < 0)
+    return fail(path);
+  auto giveUp = [&] {
+    Status status = fail(path);
+    ::unlink(own.c_str());
+    return status;
+  };
+  struct stat about = {};
+  if (keepsMode && ::stat(target.c_str(), &about) == 0)
+    (void)!::fchmod(file, about.st_mode & 07777);
+  bool isWritten = writeParts(file, parts);
+  int error = errno;
+  if (::close(file) != 0 && isWritten)
+    return giveUp();
+  errno = error;
+  if (!isWritten || std::rename(own.c_str(), target.c_str()) != 0)
+    return giveUp();
+  return Status::success();
+}
+
 Status
 tessera::runtime::writeFile(const std::string &path,
                             std::initializer_list<std::string_view> parts,
@@ -119,32 +154,11 @@ tessera::runtime::writeFile(const std::string &path,
       return fail(path);
     return status;
   }
-  static std::atomic<unsigned> count;
-  // No other process has such a name, and none of this one.
-  std::string own = target + "." + std::to_string(::getpid()) + "-" +
-                    std::to_string(count++) + unfinishedSuffix;
-  Unfinished unfinished(own);
-  if (isEnding)
-    return Status(StatusCode::Internal,
-                  "cannot write '" + path + "': the process ends");
-  int file = ::open(own.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
-  if (file < 0)
-    return fail(path);
-  auto giveUp = [&] {
-    Status status = fail(path);
-    ::unlink(own.c_str());
-    return status;
-  };
-  // One that is there keeps its permissions.
-  struct stat about = {};
-  if (::stat(target.c_str(), &about) == 0)
-    (void)!::fchmod(file, about.st_mode & 07777);
-  bool isWritten = writeParts(file, parts);
-  int error = errno;
-  if (::close(file) != 0 && isWritten)
-    return giveUp();
-  errno = error;
-  if (!isWritten || std::rename(own.c_str(), target.c_str()) != 0)
-    return giveUp();
-  return Status::success();
+  return replaceFile(path, target, parts, mode, /*keepsMode=*/true);
+}
+
+Status tessera::runtime::writePrivateFile(
+    const std::string &path, std::initializer_list<std::string_view> parts) {
+  return replaceFile(path, path, parts, S_IRUSR | S_IWUSR,
+                     /*keepsMode=*/false);
 }

@@ -21,6 +21,14 @@ Session::~Session() {
     (void)target.free(entry.second);
 }
 
+void Session::endRun() {
+  for (auto &entry : owned)
+    (void)target.free(entry.second.base);
+  owned.clear();
+  firstError = Status::success();
+  mapError = Status::success();
+}
+
 const Status &Session::finish() {
   fail(target.synchronize());
   for (const auto &[ptr, block] : owned)
@@ -157,6 +165,31 @@ void *Session::allocate(int64_t alignment, int64_t bytes) {
   return ptr;
 }
 
+void *Session::allocateArray(int64_t alignment, int64_t rank,
+                             const int64_t *sizes, int64_t elementBytes,
+                             const char *element) {
+  if (!firstError.ok())
+    return nullptr;
+  auto refuse = [&](const std::string &what) {
+    report("allocation of an array of " +
+           formatSizes(sizes, static_cast<size_t>(rank)) + "x" +
+           (element ? element : "?") + ": " + what);
+    return nullptr;
+  };
+  bool isEmpty = false;
+  for (int64_t dim = 0; dim < rank; ++dim) {
+    if (sizes[dim] < 0)
+      return refuse(format("the size of dimension %lld is negative",
+                           static_cast<long long>(dim)));
+    isEmpty |= sizes[dim] == 0;
+  }
+  int64_t bytes = isEmpty ? 0 : elementBytes;
+  for (int64_t dim = 0; dim < rank; ++dim)
+    if (__builtin_mul_overflow(bytes, sizes[dim], &bytes))
+      return refuse("it takes more than 2^63 - 1 bytes");
+  return allocate(alignment, bytes);
+}
+
 void *Session::release(void *ptr) {
   auto it = owned.find(ptr);
   if (it == owned.end())
@@ -189,9 +222,10 @@ void *Session::constant(const void *host, int64_t bytes) {
                   host));
     return nullptr;
   }
-  void *&copy = constants[{host, bytes}];
-  if (copy)
-    return copy;
+  auto known = constants.find({host, bytes});
+  if (known != constants.end())
+    return known->second;
+  void *copy = nullptr;
   size_t size = static_cast<size_t>(bytes);
   fail(target.allocate(size, &copy));
   if (firstError.ok() && size != 0) {
@@ -199,7 +233,13 @@ void *Session::constant(const void *host, int64_t bytes) {
     scope.add("bytes", bytes);
     fail(target.copyToDevice(copy, host, size));
   }
-  return firstError.ok() ? copy : nullptr;
+  if (firstError.ok()) {
+    constants.emplace(std::pair{host, bytes}, copy);
+    return copy;
+  }
+  // A later run must not find a copy without the contents.
+  (void)target.free(copy);
+  return nullptr;
 }
 
 //===----------------------------------------------------------------------===//
@@ -280,6 +320,13 @@ void *tessera_rt_alloc(int64_t bytes) {
 
 void *tessera_rt_aligned_alloc(int64_t alignment, int64_t bytes) {
   return requireSession("tessera_rt_aligned_alloc").allocate(alignment, bytes);
+}
+
+void *tessera_rt_alloc_array(int64_t alignment, int64_t rank,
+                             const int64_t *sizes, int64_t elementBytes,
+                             const char *element) {
+  return requireSession("tessera_rt_alloc_array")
+      .allocateArray(alignment, rank, sizes, elementBytes, element);
 }
 
 void tessera_rt_free(void *ptr) { requireSession("tessera_rt_free").free(ptr); }

@@ -105,7 +105,8 @@ static LogicalResult defineDeviceFunctions(ModuleOp module,
       continue;
     }
     if (!name.consume_front("__ocml_"))
-      return module.emitError() << "the target hip has no " << name;
+      return emitErrorAtCall(module, function.getName())
+             << "the target hip has no function '" << name << "'";
     llvm::Type *type = function.getReturnType();
     StringRef base = name.rsplit('_').first;
     auto isCalled = [&](const auto &entry) { return entry.first == base; };
@@ -130,8 +131,8 @@ static LogicalResult defineDeviceFunctions(ModuleOp module,
     else if (base == "fmod")
       result = builder.CreateFRem(arguments[0], arguments[1]);
     else
-      return module.emitError()
-             << "the target hip has no " << base
+      return emitErrorAtCall(module, function.getName())
+             << "the target hip has no function '" << base << "'"
              << (type->isDoubleTy() ? " of f64; compute it in f32" : "");
     builder.CreateRet(result);
   }
@@ -176,13 +177,12 @@ static void placeVariables(llvm::Module &code) {
     }
 }
 
-/// The kernels as `machine`'s optimized LLVM IR. Null on an error.
-static std::unique_ptr<llvm::Module> makeModule(ModuleOp module,
-                                                llvm::LLVMContext &context,
-                                                llvm::TargetMachine &machine) {
+/// The kernels as `machine`'s optimized LLVM IR.
+static LogicalResult makeModule(ModuleOp module, IRModule &code,
+                                llvm::TargetMachine &machine) {
   FailureOr<OwningOpRef<ModuleOp>> kernels = gatherKernels(module);
   if (failed(kernels))
-    return nullptr;
+    return failure();
   // Dynamic workgroup memory is an external array without a size; aligned for
   // every access there is.
   for (auto global : (*kernels)->getOps<LLVM::GlobalOp>()) {
@@ -192,15 +192,14 @@ static std::unique_ptr<llvm::Module> makeModule(ModuleOp module,
       global.setAlignment(128);
     }
   }
-  std::unique_ptr<llvm::Module> code = translate(**kernels, context, machine);
-  if (!code || failed(defineDeviceFunctions(module, *code)))
-    return nullptr;
-  placeVariables(*code);
-  relaxAtomics(*code);
-  code->addModuleFlag(llvm::Module::Error, "amdhsa_code_object_version",
-                      codeObjectVersion);
-  optimize(*code, machine);
-  return code;
+  if (failed(translate(**kernels, code, machine)) ||
+      failed(defineDeviceFunctions(module, code.get())))
+    return failure();
+  placeVariables(code.get());
+  relaxAtomics(code.get());
+  code.get().addModuleFlag(llvm::Module::Error, "amdhsa_code_object_version",
+                           codeObjectVersion);
+  return code.optimize(machine);
 }
 
 static FailureOr<std::string> emit(ModuleOp module, const Chip &chip,
@@ -208,11 +207,10 @@ static FailureOr<std::string> emit(ModuleOp module, const Chip &chip,
   std::unique_ptr<llvm::TargetMachine> machine = createMachine(module, chip);
   if (!machine)
     return failure();
-  llvm::LLVMContext context;
-  std::unique_ptr<llvm::Module> code = makeModule(module, context, *machine);
-  if (!code)
+  IRModule code(module);
+  if (failed(makeModule(module, code, *machine)))
     return failure();
-  return emitFile(module, *code, *machine, type);
+  return code.emit(*machine, type);
 }
 
 FailureOr<std::string> mlir::tessera::emitAMDGCN(ModuleOp module,

@@ -103,12 +103,13 @@ mlir::tessera::linkHostLibrary(Operation *op, ArrayRef<std::string> objects,
   SmallVector<StringRef> all(objects.begin(), objects.end());
   FailureOr<std::string> thunks = std::string();
   if (!imports.empty()) {
-    llvm::LLVMContext context;
-    llvm::Module module("tessera", context);
-    module.setDataLayout(machine.createDataLayout());
-    module.setTargetTriple(machine.getTargetTriple());
-    buildThunks(module, imports);
-    thunks = emitFile(op, module, machine, llvm::CodeGenFileType::ObjectFile);
+    IRModule code(op);
+    auto module = std::make_unique<llvm::Module>("tessera", code.getContext());
+    module->setDataLayout(machine.createDataLayout());
+    module->setTargetTriple(machine.getTargetTriple());
+    buildThunks(*module, imports);
+    code.set(std::move(module), op);
+    thunks = code.emit(machine, llvm::CodeGenFileType::ObjectFile);
     if (failed(thunks))
       return failure();
     all.push_back(*thunks);

@@ -8,11 +8,10 @@
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
 #include "mlir/Target/LLVMIR/Export.h"
-#include "llvm/Analysis/TargetTransformInfo.h"
-#include "llvm/IR/LegacyPassManager.h"
-#include "llvm/Passes/PassBuilder.h"
-#include "llvm/Support/SmallVectorMemoryBuffer.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/TargetParser/Triple.h"
 #include <mutex>
 
@@ -30,7 +29,51 @@ void mlir::tessera::registerBackEnd(bool &isRegistered,
   isRegistered = true;
 }
 
+/// Whether a launch, or the driver, finds a function by its name.
+static bool isKernel(Operation *op) {
+  return llvm::any_of(
+      ArrayRef<StringRef>{gpu::GPUDialect::getKernelFuncAttrName(),
+                          NVVM::NVVMDialect::getKernelFuncAttrName(),
+                          ROCDL::ROCDLDialect::getKernelFuncAttrName(),
+                          "tessera.kernel"},
+      [&](StringRef name) { return op->hasAttr(name); });
+}
+
+/// Renames the functions of each `gpu.module` that other functions of it call,
+/// so that no two modules have one of the same name. Outlining copies a
+/// function to the module of each kernel that calls it.
+static void renameCallees(ModuleOp module) {
+  llvm::StringSet<> taken;
+  auto visit =
+      [&](llvm::function_ref<void(gpu::GPUModuleOp, LLVM::LLVMFuncOp)> action) {
+        for (auto kernels : module.getOps<gpu::GPUModuleOp>())
+          for (auto function :
+               llvm::to_vector(kernels.getOps<LLVM::LLVMFuncOp>()))
+            action(kernels, function);
+      };
+  visit([&](gpu::GPUModuleOp, LLVM::LLVMFuncOp function) {
+    if (function.isExternal() || isKernel(function))
+      taken.insert(function.getName());
+  });
+  visit([&](gpu::GPUModuleOp kernels, LLVM::LLVMFuncOp function) {
+    if (function.isExternal() || isKernel(function))
+      return;
+    // PTX takes any name of an internal function.
+    function.setLinkage(LLVM::Linkage::Internal);
+    std::string name = function.getName().str();
+    for (unsigned i = 1; !taken.insert(name).second; ++i)
+      name = (function.getName() + "_" + Twine(i)).str();
+    auto attribute = StringAttr::get(module.getContext(), name);
+    if (name == function.getName() ||
+        failed(SymbolTable::replaceAllSymbolUses(function.getOperation(),
+                                                 attribute, kernels)))
+      return;
+    function.setName(name);
+  });
+}
+
 FailureOr<OwningOpRef<ModuleOp>> mlir::tessera::gatherKernels(ModuleOp module) {
+  renameCallees(module);
   OwningOpRef<ModuleOp> gathered = ModuleOp::create(module.getLoc());
   llvm::StringMap<Operation *> seen;
   Block *body = gathered->getBody();
@@ -73,77 +116,40 @@ static llvm::StringRef findForeignIntrinsic(const llvm::Module &module,
   return "";
 }
 
-std::unique_ptr<llvm::Module>
-mlir::tessera::translate(ModuleOp module, llvm::LLVMContext &context,
-                         llvm::TargetMachine &machine) {
+LogicalResult mlir::tessera::translate(ModuleOp module, IRModule &code,
+                                       llvm::TargetMachine &machine) {
   std::unique_ptr<llvm::Module> result =
-      translateModuleToLLVMIR(module, context, "tessera");
+      translateModuleToLLVMIR(module, code.getContext(), "tessera");
   if (!result)
-    return nullptr;
+    return failure();
   llvm::StringRef foreign =
       findForeignIntrinsic(*result, machine.getTargetTriple());
-  if (!foreign.empty()) {
-    module.emitError() << "the program has an instruction of another target "
-                          "than "
-                       << machine.getTargetTriple().getArchName() << ", '"
-                       << foreign
-                       << "'; compile it for the target that it was written "
-                          "for";
-    return nullptr;
-  }
+  if (!foreign.empty())
+    return module.emitError()
+           << "the program has an instruction of another target than "
+           << machine.getTargetTriple().getArchName() << ", '" << foreign
+           << "'; compile it for the target that it was written for";
   result->setDataLayout(machine.createDataLayout());
   result->setTargetTriple(machine.getTargetTriple());
-  return result;
+  code.set(std::move(result), module);
+  return success();
 }
 
-void mlir::tessera::optimize(llvm::Module &module,
-                             llvm::TargetMachine &machine) {
-  llvm::PipelineTuningOptions tuning;
-  tuning.LoopVectorization = tuning.LoopInterleaving =
-      !machine.getTargetTriple().isNVPTX() &&
-      !machine.getTargetTriple().isAMDGPU();
-  // What is worth it is unrolled already. More of it holds the operands of
-  // several rounds at a time, for which AMD's chips have not the registers.
-  tuning.LoopUnrolling = !machine.getTargetTriple().isAMDGPU();
-  // Fragments are vectors already. Their code is long and has no branches, for
-  // which the SLP vectorizer takes time that grows with the square: 25 s for a
-  // kernel of six 16x16 products with a transposed operand, which is compiled
-  // in half a second without it.
-  tuning.SLPVectorization = false;
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager graph;
-  llvm::ModuleAnalysisManager modules;
-  llvm::PassBuilder passes(&machine, tuning);
-  passes.registerModuleAnalyses(modules);
-  passes.registerCGSCCAnalyses(graph);
-  passes.registerFunctionAnalyses(functions);
-  passes.registerLoopAnalyses(loops);
-  passes.crossRegisterProxies(loops, functions, graph, modules);
-  passes.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3)
-      .run(module, modules);
+InFlightDiagnostic mlir::tessera::emitErrorAtCall(ModuleOp module,
+                                                  StringRef name) {
+  Operation *place = module;
+  module.walk([&](LLVM::CallOp call) {
+    if (call.getCallee() != name)
+      return WalkResult::advance();
+    place = call;
+    return WalkResult::interrupt();
+  });
+  return place->emitError();
 }
 
-std::unique_ptr<llvm::Module>
-mlir::tessera::translateAndOptimize(ModuleOp module, llvm::LLVMContext &context,
+LogicalResult
+mlir::tessera::translateAndOptimize(ModuleOp module, IRModule &code,
                                     llvm::TargetMachine &machine) {
-  std::unique_ptr<llvm::Module> result = translate(module, context, machine);
-  if (result)
-    optimize(*result, machine);
-  return result;
-}
-
-FailureOr<std::string> mlir::tessera::emitFile(Operation *op,
-                                               llvm::Module &module,
-                                               llvm::TargetMachine &machine,
-                                               llvm::CodeGenFileType type) {
-  llvm::SmallVector<char, 0> bytes;
-  llvm::raw_svector_ostream stream(bytes);
-  llvm::legacy::PassManager passes;
-  if (machine.addPassesToEmitFile(passes, stream, nullptr, type))
-    return op->emitError() << "the back end of "
-                           << machine.getTargetTriple().str()
-                           << " cannot emit this kind of file";
-  passes.run(module);
-  return std::string(bytes.begin(), bytes.end());
+  return failure(failed(translate(module, code, machine)) ||
+                 failed(code.optimize(machine)));
 }

@@ -4,63 +4,99 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Runtime/NamelessFile.h"
 #include "Target/Target.h"
 
 #include "lld/Common/Driver.h"
-#include "llvm/Support/FileSystem.h"
-#include "llvm/Support/FileUtilities.h"
-#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/raw_ostream.h"
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <memory>
 #include <mutex>
+#include <string>
+#include <thread>
+#include <unistd.h>
+#include <vector>
 
 using namespace mlir;
 using namespace mlir::tessera;
 
+namespace runtime = ::tessera::runtime;
+
 LLD_HAS_DRIVER(elf)
 
-/// Writes a temporary file. An error at `op` if that is not possible.
-static LogicalResult writeTemporary(Operation *op, StringRef bytes,
-                                    SmallVectorImpl<char> &path) {
-  int file = -1;
-  std::error_code code =
-      llvm::sys::fs::createTemporaryFile("tessera", "o", file, path);
-  if (code)
-    return op->emitError() << "cannot make a temporary file: "
-                           << code.message();
-  llvm::raw_fd_ostream stream(file, /*shouldClose=*/true);
-  stream << bytes;
-  stream.close();
-  if (!stream.has_error())
-    return success();
-  code = stream.error();
-  stream.clear_error();
-  return op->emitError() << "cannot write " << path << ": " << code.message();
-}
+namespace {
+/// A pipe that lld writes to: of a file, it would make another one beside it
+/// and rename that.
+class Output {
+public:
+  Output() {
+    if (pipe2(ends, O_CLOEXEC) == 0)
+      reader = std::thread([this] { read(); });
+  }
+  ~Output() {
+    if (reader.joinable())
+      (void)finish();
+  }
+  Output(const Output &) = delete;
+  Output &operator=(const Output &) = delete;
+
+  bool isOpen() const { return ends[1] >= 0; }
+  std::string getPath() const {
+    return "/proc/self/fd/" + std::to_string(ends[1]);
+  }
+  /// Everything that was written, by a writer that has closed its end.
+  std::string finish() {
+    close(ends[1]);
+    reader.join();
+    close(ends[0]);
+    return std::move(bytes);
+  }
+
+private:
+  void read() {
+    char buffer[1 << 16];
+    while (true) {
+      ssize_t got = ::read(ends[0], buffer, sizeof(buffer));
+      if (got < 0 && errno == EINTR)
+        continue;
+      if (got <= 0)
+        return;
+      bytes.append(buffer, static_cast<size_t>(got));
+    }
+  }
+
+  int ends[2] = {-1, -1};
+  std::string bytes;
+  std::thread reader;
+};
+} // namespace
 
 FailureOr<std::string> mlir::tessera::linkShared(Operation *op,
                                                  ArrayRef<StringRef> objects) {
-  // Removed when they go out of scope.
-  SmallVector<SmallString<64>> inputs;
-  SmallVector<std::unique_ptr<llvm::FileRemover>> removers;
+  auto failWithoutFile = [&] {
+    return op->emitError() << "cannot write a temporary file: "
+                           << std::strerror(errno);
+  };
+  std::vector<std::unique_ptr<runtime::NamelessFile>> inputs;
+  std::vector<std::string> paths;
   for (StringRef object : objects) {
-    SmallString<64> path;
-    LogicalResult written = writeTemporary(op, object, path);
-    if (!path.empty())
-      removers.push_back(std::make_unique<llvm::FileRemover>(path));
-    if (failed(written))
-      return failure();
-    inputs.push_back(path);
+    inputs.push_back(std::make_unique<runtime::NamelessFile>());
+    if (!inputs.back()->write(object))
+      return failWithoutFile();
+    paths.push_back(inputs.back()->getPath());
   }
-  SmallString<64> output;
-  LogicalResult written = writeTemporary(op, "", output);
-  llvm::FileRemover remover(output);
-  if (failed(written))
-    return failure();
-  SmallVector<const char *> arguments = {"ld.lld",     "--no-undefined",
-                                         "-Bsymbolic", "-shared",
-                                         "-o",         output.c_str()};
-  for (SmallString<64> &input : inputs)
-    arguments.push_back(input.c_str());
+  Output output;
+  if (!output.isOpen())
+    return failWithoutFile();
+  std::string outputPath = output.getPath();
+  SmallVector<const char *> arguments = {
+      "ld.lld",          "--no-undefined",           "-Bsymbolic",
+      "-shared",         "--no-dependent-libraries", "-o",
+      outputPath.c_str()};
+  for (const std::string &path : paths)
+    arguments.push_back(path.c_str());
   std::string log;
   llvm::raw_string_ostream messages(log);
   {
@@ -72,8 +108,8 @@ FailureOr<std::string> mlir::tessera::linkShared(Operation *op,
     if (result.retCode != 0)
       return op->emitError() << "the objects cannot be linked:\n" << log;
   }
-  auto linked = llvm::MemoryBuffer::getFile(output, /*IsText=*/false);
-  if (!linked)
+  std::string linked = output.finish();
+  if (linked.empty())
     return op->emitError() << "the linker wrote nothing";
-  return (*linked)->getBuffer().str();
+  return linked;
 }

@@ -7,10 +7,15 @@
 #include "Target/Target.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InlineAsm.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Intrinsics.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"
+#include "llvm/IR/PatternMatch.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Support/TargetSelect.h"
 
@@ -79,14 +84,61 @@ static LogicalResult defineDeviceFunctions(ModuleOp module,
     else if (base == "__nv_fmod")
       result = builder.CreateFRem(arguments[0], arguments[1]);
     else
-      return module.emitError()
-             << "the target cuda has no " << name.drop_front(5)
+      return emitErrorAtCall(module, name)
+             << "the target cuda has no function '" << name.drop_front(5) << "'"
              << (type->isDoubleTy() ? " of f64; compute it in f32" : "");
     builder.CreateRet(result);
     function.setLinkage(llvm::Function::InternalLinkage);
     function.addFnAttr(llvm::Attribute::AlwaysInline);
   }
   return success();
+}
+
+/// Whether the function takes a minimum or a maximum of 32-bit integers.
+static bool hasExtremes(llvm::Function &function) {
+  return llvm::any_of(llvm::instructions(function), [](const auto &op) {
+    return llvm::isa<llvm::MinMaxIntrinsic>(op) &&
+           op.getType()->getScalarSizeInBits() == 32;
+  });
+}
+
+/// Writes -x as ~x + 1 in functions with minima and maxima. ptxas of CUDA 13.0
+/// joins two maxima of which one takes a negated number to one of three
+/// numbers (VIMNMX3, from sm_90 on), and forgets the negation.
+static void hideNegations(llvm::Module &module) {
+  for (llvm::Function &function : module) {
+    if (!hasExtremes(function))
+      continue;
+    for (llvm::Instruction &op :
+         llvm::make_early_inc_range(llvm::instructions(function))) {
+      using namespace llvm::PatternMatch;
+      llvm::Value *x;
+      if (op.getType()->getScalarSizeInBits() != 32 ||
+          !match(&op, m_Neg(m_Value(x))))
+        continue;
+      llvm::IRBuilder<> builder(&op);
+      llvm::Type *i32 = builder.getInt32Ty();
+      // As assembly, since LLVM would make the same negation of it again.
+      auto *complement = llvm::InlineAsm::get(
+          llvm::FunctionType::get(i32, {i32}, /*isVarArg=*/false),
+          "not.b32 $0, $1;", "=r,r", /*hasSideEffects=*/false);
+      auto negate = [&](llvm::Value *value) {
+        return builder.CreateAdd(builder.CreateCall(complement, {value}),
+                                 builder.getInt32(1));
+      };
+      llvm::Value *result;
+      if (auto *type = llvm::dyn_cast<llvm::FixedVectorType>(op.getType())) {
+        result = llvm::PoisonValue::get(type);
+        for (unsigned index = 0; index < type->getNumElements(); ++index)
+          result = builder.CreateInsertElement(
+              result, negate(builder.CreateExtractElement(x, index)), index);
+      } else {
+        result = negate(x);
+      }
+      op.replaceAllUsesWith(result);
+      op.eraseFromParent();
+    }
+  }
 }
 
 FailureOr<std::string> mlir::tessera::emitPTX(ModuleOp module,
@@ -122,10 +174,11 @@ FailureOr<std::string> mlir::tessera::emitPTX(ModuleOp module,
       global.setAlignment(128);
     }
   }
-  llvm::LLVMContext context;
-  std::unique_ptr<llvm::Module> code = translate(**kernels, context, *machine);
-  if (!code || failed(defineDeviceFunctions(module, *code)))
+  IRModule code(module);
+  if (failed(translate(**kernels, code, *machine)) ||
+      failed(defineDeviceFunctions(module, code.get())) ||
+      failed(code.optimize(*machine)))
     return failure();
-  optimize(*code, *machine);
-  return emitFile(module, *code, *machine, llvm::CodeGenFileType::AssemblyFile);
+  hideNegations(code.get());
+  return code.emit(*machine, llvm::CodeGenFileType::AssemblyFile);
 }

@@ -6,12 +6,11 @@
 
 #include "Target/Target.h"
 
-#include "llvm/ADT/ScopeExit.h"
-#include "llvm/Support/FileSystem.h"
-#include "llvm/Support/FileUtilities.h"
-#include "llvm/Support/MemoryBuffer.h"
+#include "Runtime/NamelessFile.h"
+
 #include "llvm/Support/Program.h"
-#include "llvm/Support/raw_ostream.h"
+#include <cerrno>
+#include <cstring>
 
 using namespace mlir;
 using namespace mlir::tessera;
@@ -31,38 +30,24 @@ FailureOr<std::string> mlir::tessera::runPtxas(Operation *op, StringRef ptx,
     return op->emitError() << "ptxas is not on the PATH, nor in "
                               "/usr/local/cuda/bin; install the CUDA toolkit";
 
-  // Removed when they go out of scope.
-  SmallString<64> in, out, messages;
-  for (auto [name, suffix] :
-       {std::pair<SmallString<64> *, const char *>{&in, "ptx"},
-        {&out, "cubin"},
-        {&messages, "log"}})
-    if (std::error_code code =
-            llvm::sys::fs::createTemporaryFile("tessera", suffix, *name))
-      return op->emitError()
-             << "cannot make a temporary file: " << code.message();
-  llvm::FileRemover removeIn(in), removeOut(out), removeLog(messages);
-  {
-    std::error_code code;
-    llvm::raw_fd_ostream stream(in, code);
-    stream << ptx;
-    stream.close();
-    if (code || stream.has_error())
-      return op->emitError() << "cannot write " << in;
-  }
-  std::string arch = "--gpu-name=" + chip.name;
-  SmallVector<StringRef> arguments{program, arch, "-v", in, "-o", out};
-  std::optional<StringRef> redirects[] = {std::nullopt, StringRef(messages),
-                                          StringRef(messages)};
+  ::tessera::runtime::NamelessFile in, out, messages;
+  if (!in.write(ptx) || !out.isOpen() || !messages.isOpen())
+    return op->emitError() << "cannot write a temporary file: "
+                           << std::strerror(errno);
+  std::string arch = "--gpu-name=" + chip.name, inPath = in.getPathForChild(),
+              outPath = out.getPathForChild(),
+              logPath = messages.getPathForChild();
+  SmallVector<StringRef> arguments{program, arch, "-v", inPath, "-o", outPath};
+  std::optional<StringRef> redirects[] = {std::nullopt, StringRef(logPath),
+                                          StringRef(logPath)};
   int status =
       llvm::sys::ExecuteAndWait(program, arguments, std::nullopt, redirects);
-  if (auto text = llvm::MemoryBuffer::getFile(messages))
-    log = (*text)->getBuffer().str();
+  log = messages.read();
   if (status != 0)
     return op->emitError() << "ptxas refuses the PTX for " << chip.name << ":\n"
                            << log;
-  auto cubin = llvm::MemoryBuffer::getFile(out, /*IsText=*/false);
-  if (!cubin)
+  std::string cubin = out.read();
+  if (cubin.empty())
     return op->emitError() << "ptxas wrote no cubin";
-  return (*cubin)->getBuffer().str();
+  return cubin;
 }

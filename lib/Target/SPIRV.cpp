@@ -4,6 +4,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Disassembly.h"
+#include "Runtime/NamelessFile.h"
 #include "Target/KernelFacts.h"
 #include "Target/SubgroupMatrix.h"
 #include "Target/Target.h"
@@ -12,10 +14,9 @@
 #include "mlir/Dialect/SPIRV/IR/SPIRVOps.h"
 #include "mlir/Target/SPIRV/Serialization.h"
 #include "llvm/ADT/StringSet.h"
-#include "llvm/Support/FileSystem.h"
-#include "llvm/Support/FileUtilities.h"
-#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Program.h"
+#include <cerrno>
+#include <cstring>
 
 using namespace mlir;
 using namespace mlir::tessera;
@@ -46,23 +47,27 @@ FailureOr<std::string> mlir::tessera::emitSPIRV(ModuleOp module) {
   return bytes;
 }
 
-FailureOr<std::string> mlir::tessera::printSPIRV(ModuleOp module) {
-  std::string text;
-  llvm::raw_string_ostream os(text);
-  module.walk([&](spirv::ModuleOp code) {
-    code.print(os);
-    os << "\n";
-    return WalkResult::skip();
-  });
-  return text;
-}
-
 /// The length in words of the first module of several.
 static size_t getModuleLength(ArrayRef<uint32_t> words) {
   size_t at = 5;
   while (at < words.size() && words[at] != words[0])
     at += std::max<uint32_t>(words[at] >> 16, 1);
   return std::min(at, words.size());
+}
+
+FailureOr<std::string> mlir::tessera::printSPIRV(ModuleOp module) {
+  FailureOr<std::string> bytes = emitSPIRV(module);
+  if (failed(bytes))
+    return failure();
+  SmallVector<uint32_t> all(bytes->size() / sizeof(uint32_t));
+  memcpy(all.data(), bytes->data(), all.size() * sizeof(uint32_t));
+  std::string text;
+  for (ArrayRef<uint32_t> words = all; !words.empty();) {
+    size_t length = getModuleLength(words);
+    text += disassembleSpirv(words.take_front(length));
+    words = words.drop_front(length);
+  }
+  return text;
 }
 
 /// What spirv-val is to check a module against.
@@ -109,28 +114,22 @@ LogicalResult mlir::tessera::runSpirvVal(Operation *op, StringRef bytes) {
                            bytes.size() / sizeof(uint32_t));
   while (!words.empty()) {
     size_t length = getModuleLength(words);
-    SmallString<64> file, log;
-    int descriptor;
-    if (llvm::sys::fs::createTemporaryFile("tessera", "spv", descriptor,
-                                           file) ||
-        llvm::sys::fs::createTemporaryFile("tessera", "log", log))
-      return op->emitError() << "cannot create a temporary file";
-    llvm::FileRemover removeFile(file), removeLog(log);
-    {
-      llvm::raw_fd_ostream os(descriptor, /*shouldClose=*/true);
-      os.write(reinterpret_cast<const char *>(words.data()),
-               length * sizeof(uint32_t));
-    }
+    ::tessera::runtime::NamelessFile file, log;
+    if (!file.write({reinterpret_cast<const char *>(words.data()),
+                     length * sizeof(uint32_t)}) ||
+        !log.isOpen())
+      return op->emitError()
+             << "cannot write a temporary file: " << std::strerror(errno);
+    std::string filePath = file.getPathForChild(),
+                logPath = log.getPathForChild();
     int status = llvm::sys::ExecuteAndWait(
         program,
         {program, "--target-env", getEnvironment(words.take_front(length)),
-         file},
-        std::nullopt, {std::nullopt, StringRef(log), StringRef(log)});
-    auto text = llvm::MemoryBuffer::getFile(log);
+         filePath},
+        std::nullopt, {std::nullopt, StringRef(logPath), StringRef(logPath)});
     if (status)
-      return op->emitError() << "spirv-val rejects a kernel: "
-                             << (text ? (*text)->getBuffer().trim()
-                                      : StringRef("no reason given"));
+      return op->emitError()
+             << "spirv-val rejects a kernel: " << StringRef(log.read()).trim();
     words = words.drop_front(length);
   }
   return success();

@@ -14,6 +14,7 @@
 #include "Tuning/Database.h"
 
 #include "Sqlite.h"
+#include "Tuning/Json.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/BLAKE3.h"
@@ -24,6 +25,7 @@
 #include <cmath>
 #include <map>
 #include <mutex>
+#include <tuple>
 
 using namespace mlir::tessera;
 using namespace mlir::tessera::tuning;
@@ -142,7 +144,7 @@ static std::string formatTimes(const std::vector<double> &times) {
 }
 
 static llvm::Expected<std::vector<double>> parseTimes(StringRef text) {
-  auto value = llvm::json::parse(text);
+  auto value = parseJson(text);
   if (!value)
     return value.takeError();
   std::vector<double> times;
@@ -210,6 +212,10 @@ public:
   llvm::Expected<int64_t> add(const Environment &environment);
   /// What a run is told by in other databases; empty for 0.
   llvm::Expected<std::string> getIdentity(int64_t run);
+  /// Of an invalidated record, removes the copy from before that, which may
+  /// have come by a merge. Gives whether `record` is such a copy itself, of one
+  /// that was invalidated here.
+  llvm::Expected<bool> replace(const Record &record, int64_t environment);
   /// Runs the insertion of a record or a baseline.
   llvm::Expected<bool> insert(Statement &statement, StringRef task);
 
@@ -349,6 +355,35 @@ llvm::Expected<std::string> Database::Impl::getIdentity(int64_t run) {
   return statement.getText();
 }
 
+llvm::Expected<bool> Database::Impl::replace(const Record &record,
+                                             int64_t environment) {
+  bool isNew = isInvalidated(record);
+  if (!isNew && record.outcome != Outcome::Measured &&
+      record.outcome != Outcome::Slow)
+    return false;
+  // The same candidate at the same time; SQL's IS compares NULL too.
+  Statement statement(
+      connection,
+      (llvm::Twine(isNew ? "DELETE FROM" : "SELECT 1 FROM") +
+       " records WHERE task = ? AND target = ? AND chip = ? AND environment = "
+       "? AND schedule = ? AND final = ? AND \"when\" = ? AND run IS ? AND " +
+       (isNew ? "outcome IN ('measured', 'slow')"
+              : "outcome = 'wrong' AND error LIKE 'invalidated: %'"))
+          .str());
+  statement.bind(record.task.key)
+      .bind(record.task.target)
+      .bind(record.task.chip)
+      .bind(environment)
+      .bind(record.schedule)
+      .bind(int64_t(record.isFinal))
+      .bind(record.when);
+  record.run ? statement.bind(record.run) : statement.bindNull();
+  llvm::Expected<bool> row = statement.step();
+  if (!row)
+    return row.takeError();
+  return !isNew && *row;
+}
+
 llvm::Expected<bool> Database::Impl::insert(Statement &statement,
                                             StringRef task) {
   Statement known(connection, "SELECT 1 FROM tasks WHERE key = ?");
@@ -451,6 +486,11 @@ llvm::Expected<bool> Database::add(const Record &given) {
     llvm::Expected<int64_t> environment = impl->add(record.environment);
     if (!environment)
       return environment.takeError();
+    llvm::Expected<bool> isStale = impl->replace(record, *environment);
+    if (!isStale)
+      return isStale.takeError();
+    if (*isStale)
+      return false;
     StringRef outcome = getOutcomeName(record.outcome);
     Digest digest;
     addTo(digest, record.task, record.environment);
@@ -689,25 +729,89 @@ Database::getBaselines(const TaskId &task) {
       });
 }
 
+static auto tieAll(const Environment &one) {
+  return std::tie(one.device, one.driver, one.features, one.compiler, one.build,
+                  one.host);
+}
+
+const Record *tuning::pickBest(llvm::ArrayRef<Record> records,
+                               StringRef device) {
+  auto isUsable = [&](const Record &record) {
+    return record.outcome == Outcome::Measured &&
+           (device.empty() || record.environment.device == device);
+  };
+  // Whose times count.
+  const Record *latest = nullptr;
+  for (const Record &record : records)
+    if (isUsable(record) &&
+        (!latest || std::tie(record.isFinal, record.when) >
+                        std::tie(latest->isFinal, latest->when)))
+      latest = &record;
+  const Record *best = nullptr;
+  for (const Record &record : records)
+    if (isUsable(record) &&
+        tieAll(record.environment) == tieAll(latest->environment) &&
+        (!best || record.isFinal > best->isFinal ||
+         (record.isFinal == best->isFinal && record.median < best->median)))
+      best = &record;
+  return best;
+}
+
 llvm::Expected<std::optional<Record>> Database::getBest(const TaskId &task,
                                                         StringRef device) {
-  std::lock_guard<std::recursive_mutex> lock(impl->mutex);
-  std::string text = (llvm::Twine(recordColumns) + ofTask +
-                      " AND outcome = 'measured' AND (?4 = '' OR device = ?4) "
-                      "ORDER BY final DESC, median, "
-                      "\"when\", records.number LIMIT 1")
-                         .str();
-  Statement statement(impl->connection, text);
-  statement.bind(task.key).bind(task.target).bind(task.chip).bind(device);
-  llvm::Expected<std::vector<Record>> all =
-      readAll<Record>(statement, [&](Statement &row, Record &record) {
-        return readRecord(row, record, impl->connection);
-      });
-  if (!all)
-    return all.takeError();
-  if (all->empty())
-    return std::nullopt;
-  return all->front();
+  llvm::Expected<std::vector<Record>> records = getRecords(task);
+  if (!records)
+    return records.takeError();
+  const Record *best = pickBest(*records, device);
+  return best ? std::optional<Record>(*best) : std::nullopt;
+}
+
+//===----------------------------------------------------------------------===//
+// Invalidating
+//===----------------------------------------------------------------------===//
+
+static constexpr const char invalidPrefix[] = "invalidated: ";
+
+bool tuning::isInvalidated(const Record &record) {
+  return record.outcome == Outcome::Wrong &&
+         StringRef(record.error).starts_with(invalidPrefix);
+}
+
+void tuning::invalidate(Record &record, StringRef why) {
+  record.outcome = Outcome::Wrong;
+  record.error = (invalidPrefix + why).str();
+  record.times.clear();
+  record.median = record.low = record.high = 0;
+}
+
+bool tuning::isOfSameBuild(const Environment &one, const Environment &other) {
+  return std::tie(one.device, one.driver, one.features, one.build) ==
+         std::tie(other.device, other.driver, other.features, other.build);
+}
+
+llvm::Expected<size_t> Database::invalidate(const TaskId &task,
+                                            const Environment &environment,
+                                            std::optional<StringRef> schedule,
+                                            StringRef why) {
+  return impl->transact<size_t>([&]() -> llvm::Expected<size_t> {
+    llvm::Expected<std::vector<Record>> records = getRecords(task);
+    if (!records)
+      return records.takeError();
+    size_t count = 0;
+    for (Record &record : *records) {
+      if ((record.outcome != Outcome::Measured &&
+           record.outcome != Outcome::Slow) ||
+          (schedule && record.schedule != *schedule) ||
+          !isOfSameBuild(record.environment, environment))
+        continue;
+      tuning::invalidate(record, why);
+      // Replaces the one that it was.
+      if (llvm::Error error = add(record).takeError())
+        return std::move(error);
+      ++count;
+    }
+    return count;
+  });
 }
 
 //===----------------------------------------------------------------------===//

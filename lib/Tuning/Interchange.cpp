@@ -7,6 +7,7 @@
 #include "Tuning/Interchange.h"
 
 #include "JsonIndex.h"
+#include "Tuning/Json.h"
 #include "Tuning/Spelling.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -440,9 +441,9 @@ llvm::Error Importer::readEntry(const llvm::json::Object &object, Visit visit,
 }
 
 llvm::Error Importer::readLine(StringRef line) {
-  llvm::Expected<llvm::json::Value> value = llvm::json::parse(line);
+  llvm::Expected<llvm::json::Value> value = parseJson(line);
   if (!value)
-    return fail("it is no JSON: " + llvm::toString(value.takeError()));
+    return fail("invalid JSON: " + llvm::toString(value.takeError()));
   const llvm::json::Object *object = value->getAsObject();
   if (!object)
     return fail("it is no JSON object");

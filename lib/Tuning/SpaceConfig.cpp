@@ -7,6 +7,7 @@
 #include "Tuning/SpaceConfig.h"
 
 #include "JsonIndex.h"
+#include "Tuning/Json.h"
 #include "Tuning/Spelling.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -353,13 +354,13 @@ void Parser::readVersion(const llvm::json::Object &root) {
 
 llvm::Expected<SpaceConfig> Parser::parse() {
   SpaceConfig config;
-  llvm::Expected<Value> root = llvm::json::parse(text);
+  llvm::Expected<Value> root = parseJson(text);
   if (!root) {
     // "[3:7, byte=25]: Expected ..."
     std::string why = llvm::toString(root.takeError());
     StringRef place = StringRef(why).split(':').first.ltrim('[');
     return llvm::createStringError(name + ":" + place +
-                                   ": it is no JSON: " + why);
+                                   ": invalid JSON: " + why);
   }
   index.emplace(text);
   if (!index->getDuplicate().empty())

@@ -54,9 +54,14 @@ llvm::Error Connection::open(StringRef file, bool create, int milliseconds) {
   if (llvm::sys::fs::is_directory(file))
     return llvm::createStringError("'" + path +
                                    "' is a folder, not a tuning database");
-  if (!create && !llvm::sys::fs::exists(file))
+  bool exists = llvm::sys::fs::exists(file);
+  if (!create && !exists)
     return llvm::createStringError("'" + path +
                                    "' is not there; check its name");
+  // SQLite would wait for a named pipe.
+  if (exists && !llvm::sys::fs::is_regular_file(file))
+    return llvm::createStringError(
+        "'" + path + "' is not a regular file, so it is no tuning database");
   // To SQLite, names like ":memory:" are no files.
   std::string name = file.starts_with(":") ? "./" + path : path;
   // Also for reading: what a killed process has left is taken back then. A file
@@ -70,6 +75,9 @@ llvm::Error Connection::open(StringRef file, bool create, int milliseconds) {
         "': " + (number ? llvm::sys::StrError(number) : sqlite3_errstr(code)));
   }
   sqlite3_extended_result_codes(handle, 1);
+  // The file may be somebody else's: its tables must not run functions.
+  sqlite3_db_config(handle, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
+  sqlite3_db_config(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
   sqlite3_busy_timeout(handle, patience);
   return llvm::Error::success();
 }

@@ -223,8 +223,8 @@ nb::object toArray(nb::object buffer, int code, int bits,
   return nb::cast(std::move(array));
 }
 
-/// (pointer, shape, strides in elements, DLPack's code and bits, device and its
-/// number) of what has `__dlpack__`, and an object that keeps it alive.
+/// (pointer, shape, strides in elements, DLPack's code, bits and lanes, device
+/// and its number) of what has `__dlpack__`, and an object that keeps it alive.
 nb::tuple fromArray(nb::ndarray<> array) {
   std::vector<int64_t> shape, strides;
   for (size_t dim = 0; dim < array.ndim(); ++dim) {
@@ -234,6 +234,7 @@ nb::tuple fromArray(nb::ndarray<> array) {
   return nb::make_tuple(reinterpret_cast<uintptr_t>(array.data()), shape,
                         strides, static_cast<int>(array.dtype().code),
                         static_cast<int>(array.dtype().bits),
+                        static_cast<int>(array.dtype().lanes),
                         static_cast<int>(array.device_type()),
                         static_cast<int>(array.device_id()), nb::cast(array));
 }

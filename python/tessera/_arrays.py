@@ -83,36 +83,105 @@ def package_of(values: Sequence[Any]) -> str:
     return "cupy" if any(is_cupy(value) for value in values) else ""
 
 
+def is_dense(shape: Sequence[int], strides: Optional[Sequence[int]]) -> bool:
+    """Whether strides, in elements, are those of a dense array in row-major order."""
+    if strides is None or 0 in shape:
+        return True
+    expected = 1
+    for size, stride in zip(reversed(shape), reversed(strides)):
+        if size > 1 and stride != expected:
+            return False
+        expected *= size
+    return True
+
+
+def _numpy_view(value: np.ndarray) -> View:
+    if isinstance(value, np.ma.MaskedArray):
+        raise TypeError("a masked array cannot be passed, since a program sees no mask: pass "
+                        "array.filled(value), or array.data for all elements")
+    dtype = value.dtype
+    if not dtype.isnative:
+        raise TypeError(f"its elements ({dtype.str}) are not in the byte order of this machine: pass "
+                        "array.astype(array.dtype.newbyteorder('='))")
+    if dtype.name == "int4":
+        # It has an element in each byte, where a program takes two.
+        raise TypeError("NumPy has an element of int4 in each byte: pass an array of uint8 with two "
+                        "elements to a byte, the first one in the low bits")
+    # What is read only is so for the caller to be sure of.
+    strides = None
+    if not value.flags.c_contiguous:
+        size = max(dtype.itemsize, 1)
+        for dim, stride in enumerate(value.strides):
+            if value.shape[dim] > 1 and stride % size:
+                raise TypeError(f"its stride in dimension {dim} is {stride} bytes, which is not a "
+                                f"multiple of an element's {size} (a field of a packed struct): pass "
+                                "np.ascontiguousarray(array)")
+        strides = tuple(stride // size for stride in value.strides)
+    return View(HOST, value.ctypes.data, value.shape, strides, _name(dtype), "", 0, value)
+
+
+def _torch_view(value: Any) -> View:
+    if value.requires_grad:
+        raise TypeError("a tensor that requires a gradient cannot be passed: call detach()")
+    # What is contiguous is dense, and no strides need be looked at.
+    strides = None if value.is_contiguous() else tuple(value.stride())
+    shape, name = tuple(value.shape), _name(value.dtype)
+    if value.is_cuda:
+        target = "hip" if sys.modules["torch"].version.hip else "cuda"
+        return View(DEVICE, value.data_ptr(), shape, strides, name, target, value.get_device(), value)
+    if value.device.type != "cpu":
+        raise TypeError(f"a tensor on {value.device} cannot be passed: move it to cpu or cuda")
+    return View(HOST, value.data_ptr(), shape, strides, name, "", 0, value)
+
+
+def _exchange(value: Any) -> Tuple[Any, ...]:
+    """What `from_array` gives; a TypeError with the reason where the other package gives none."""
+    try:
+        return _core.from_array(value)
+    except TypeError:
+        pass
+    reason = "the array has a form that cannot be passed"
+    try:
+        value.__dlpack__()
+    except Exception as error:  # It is the other package's, of any class.
+        reason = str(error) or type(error).__name__
+    raise TypeError(f"it cannot be exchanged by DLPack: {reason}")
+
+
 def view(value: Any) -> Optional[View]:
-    """What is an array; None for everything else."""
+    """What is an array; None for everything else. A TypeError says why an array cannot be passed."""
     if isinstance(value, np.ndarray):
-        # What is read only is so for the caller to be sure of.
-        strides = None
-        if not value.flags.c_contiguous:
-            strides = tuple(stride // max(value.itemsize, 1) for stride in value.strides)
-        return View(HOST, value.ctypes.data, value.shape, strides, _name(value.dtype), "", 0, value)
+        return _numpy_view(value)
     if is_torch(value):
-        if value.requires_grad:
-            raise TypeError("a tensor that requires a gradient cannot be passed: call detach()")
-        # What is contiguous is dense, and no strides need be looked at.
-        strides = None if value.is_contiguous() else tuple(value.stride())
-        shape, name = tuple(value.shape), _name(value.dtype)
-        if value.is_cuda:
-            target = "hip" if sys.modules["torch"].version.hip else "cuda"
-            return View(DEVICE, value.data_ptr(), shape, strides, name, target, value.get_device(),
-                        value)
-        if value.device.type != "cpu":
-            raise TypeError(f"a tensor on {value.device} cannot be passed: move it to cpu or cuda")
-        return View(HOST, value.data_ptr(), shape, strides, name, "", 0, value)
+        return _torch_view(value)
     if not hasattr(value, "__dlpack__"):
         return None
-    pointer, shape, strides, code, bits, kind, ordinal, keep = _core.from_array(value)
+    pointer, shape, strides, code, bits, lanes, kind, ordinal, keep = _exchange(value)
+    if lanes != 1:
+        raise TypeError(f"arrays of vectors of {lanes} elements cannot be passed")
     names = [entry[1] for entry in ELEMENTS if entry[2:] == (code, bits)]
     if kind not in (DLPACK_CPU, DLPACK_CUDA_HOST) and kind not in TARGETS:
         raise TypeError(f"arrays on DLPack's device {kind} cannot be passed")
     target = TARGETS.get(kind, "")
     return View(DEVICE if target else HOST, pointer, tuple(shape), tuple(strides),
                 names[0] if names else f"DLPack's type {code} of {bits} bits", target, ordinal, keep)
+
+
+def _torch_stream(stream: int, ordinal: int) -> Any:
+    """A stream of the caller's as an object of PyTorch's."""
+    cuda = sys.modules["torch"].cuda
+    # ExternalStream(0) would be a new stream.
+    return cuda.ExternalStream(stream, device=ordinal) if stream else cuda.default_stream(ordinal)
+
+
+def record_stream(values: Sequence[Any], stream: int, ordinal: int) -> None:
+    """Has PyTorch's allocator keep the memory of tensors until `stream` is done with what it has when
+    they are dropped: the allocator knows of the stream alone in which it gave the memory."""
+    own = None
+    for value in values:
+        if is_torch(value) and value.is_cuda:
+            own = own or _torch_stream(stream, ordinal)
+            value.record_stream(own)
 
 
 def current_stream(values: Sequence[Any], target: str, ordinal: int) -> Optional[int]:
@@ -142,8 +211,12 @@ def numpy_type(element: int) -> np.dtype:
 
 
 def wrap(buffer: Any, element: int, shape: Sequence[int], target: str, ordinal: int,
-         package: str) -> Any:
-    """A result that was left on the device: PyTorch's, CuPy's, or an array that has `__dlpack__`."""
+         package: str, stream: Optional[int] = None) -> Any:
+    """A result that was left on the device: PyTorch's, CuPy's, or an array that has `__dlpack__`.
+
+    With `stream`, a result that is PyTorch's gets memory of PyTorch's allocator for that stream:
+    `record_stream` has no effect on memory of anybody else's.
+    """
     _, name, code, bits = ELEMENTS[element]
     kind = {"cuda": DLPACK_CUDA, "hip": DLPACK_ROCM}[target]
     if package != "torch":
@@ -153,5 +226,10 @@ def wrap(buffer: Any, element: int, shape: Sequence[int], target: str, ordinal: 
     if bits == 8 and code >= 10:
         # PyTorch takes bytes, and its own type for them.
         raw = torch.from_dlpack(_core.to_array(buffer, 1, 8, list(shape), kind, ordinal))
-        return raw.view(getattr(torch, name))
-    return torch.from_dlpack(_core.to_array(buffer, code, bits, list(shape), kind, ordinal))
+        result = raw.view(getattr(torch, name))
+    else:
+        result = torch.from_dlpack(_core.to_array(buffer, code, bits, list(shape), kind, ordinal))
+    if stream is None:
+        return result
+    with torch.cuda.stream(_torch_stream(stream, ordinal)):
+        return result.clone()

@@ -130,6 +130,8 @@ class Entry:
 
     def _scalar(self, index: int, value: Any) -> Tuple[Any, np.ndarray]:
         slot = self.signature.arguments[index]
+        if isinstance(value, np.ma.MaskedArray):
+            raise self._fail(index, "a masked number cannot be passed")
         try:
             if slot.element in _FORMATS:
                 data = struct.pack(_FORMATS[slot.element], value)
@@ -142,7 +144,10 @@ class Entry:
 
     def _array(self, index: int, value: Any) -> Tuple[Any, _arrays.View]:
         slot = self.signature.arguments[index]
-        view = _arrays.view(value)
+        try:
+            view = _arrays.view(value)
+        except TypeError as error:
+            raise self._fail(index, str(error)) from None
         if view is None:
             raise self._fail(index, f"a {type(value).__name__} is no array")
         expected = self._expected[index]
@@ -156,6 +161,9 @@ class Entry:
             elements = int(np.prod(slot.shape)) if min(slot.shape, default=0) >= 0 else -1
             if elements < 0 or int(np.prod(view.shape)) != (elements + 1) // 2:
                 raise self._fail(index, "packed i4 takes static sizes, and two elements to a byte")
+            if not _arrays.is_dense(view.shape, view.strides):
+                raise self._fail(index, "packed i4 takes a dense array: pass "
+                                        "np.ascontiguousarray(array)")
             return (view.memory, view.pointer, None, None), view
         if len(view.shape) != len(slot.shape):
             raise self._fail(index, f"it has {len(view.shape)} dimensions")
@@ -169,7 +177,15 @@ class Entry:
         ``stream`` is the number of a CUstream or hipStream_t; without it, work goes to the current
         stream of the package that the arguments are of, else to the device's own queue. Nothing waits
         unless an argument or a result is on the host. Gives a result, or a tuple of several, or None.
+
+        A ``stream`` that is not the current one is the caller's to order after what makes the
+        arguments (``wait_stream``). Tensors of PyTorch's may be dropped at once: their memory is kept
+        for the stream (``record_stream``), and results are in memory of PyTorch's allocator for it.
+        Arrays of CuPy's and of others are the caller's to keep until the stream is done with them.
         """
+        if stream is not None and (isinstance(stream, bool) or not isinstance(stream, int)):
+            raise TypeError(f"stream is the number of a stream, not a {type(stream).__name__}: pass "
+                            "stream.cuda_stream of PyTorch's, stream.ptr of CuPy's")
         slots = self.signature.arguments
         if len(arguments) != len(slots):
             raise TypeError(f"{self.signature} takes {len(slots)} arguments, and {len(arguments)} "
@@ -186,8 +202,15 @@ class Entry:
             tuples.append(passed)
             keep.append(kept)
         target, ordinal = self._place
-        if stream is None and on_device:
-            stream = _arrays.current_stream(arguments, target, ordinal)
+        # A stream that the arguments' package does not know of.
+        foreign: Optional[int] = None
+        if on_device:
+            current = _arrays.current_stream(arguments, target, ordinal)
+            if stream is None:
+                stream = current
+            elif stream != current:
+                foreign = stream
+                _arrays.record_stream(arguments, stream, ordinal)
 
         # Results are left on the device where arguments are on it.
         wanted: List[Tuple[int, int, int]] = []
@@ -211,7 +234,8 @@ class Entry:
         results = []
         for slot, host, (buffer, sizes) in zip(self._results, hosts, given):
             if host is None and on_device:
-                results.append(_arrays.wrap(buffer, slot.element, sizes, target, ordinal, package))
+                results.append(_arrays.wrap(buffer, slot.element, sizes, target, ordinal, package,
+                                            foreign))
             elif host is None:
                 results.append(self._fetch(buffer, slot, sizes, package))
             elif slot.kind == 0:
@@ -302,8 +326,11 @@ class Program:
                  stream: Optional[int] = None) -> Any:
         """Runs ``main``, or the entry of that name, on the device where the arguments are."""
         device = None
-        for value in arguments:
-            view = _arrays.view(value)
+        for index, value in enumerate(arguments):
+            try:
+                view = _arrays.view(value)
+            except TypeError as error:
+                raise TypeError(f"argument {index}: {error}") from None
             if view is not None and view.target:
                 device = Device.get(view.target, view.ordinal)
                 break

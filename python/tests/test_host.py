@@ -173,6 +173,47 @@ def test_threads(matmul):
     assert not wrong
 
 
+CHECKED = """
+func.func @main(%x: tensor<?xf32>) -> tensor<?xf32> {
+  %c0 = arith.constant 0 : index
+  %c64 = arith.constant 64 : index
+  %size = tensor.dim %x, %c0 : tensor<?xf32>
+  %fits = arith.cmpi ule, %size, %c64 : index
+  cf.assert %fits, "x has more than 64 elements"
+  %empty = tensor.empty(%size) : tensor<?xf32>
+  %sum = linalg.add ins(%x, %x : tensor<?xf32>, tensor<?xf32>) outs(%empty : tensor<?xf32>)
+      -> tensor<?xf32>
+  return %sum : tensor<?xf32>
+}
+"""
+
+
+def test_threads_share_a_program_of_which_some_calls_fail():
+    program = tessera.compile(CHECKED)
+    wrong, finished = [], []
+
+    def work(thread):
+        for call in range(400):
+            x = np.full(65 if call % 3 == 2 else 8, 1000 * thread + call, np.float32)
+            try:
+                result = program(x)
+            except tessera.Error as error:
+                if x.size != 65 or "more than 64 elements" not in str(error):
+                    wrong.append((thread, call, str(error)))
+            else:
+                if x.size != 8 or not np.array_equal(result, x + x):
+                    wrong.append((thread, call, result))
+        finished.append(thread)
+
+    threads = [threading.Thread(target=work, args=(thread,)) for thread in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(finished) == [0, 1, 2, 3]
+    assert not wrong
+
+
 def test_schedule_database(tmp_path):
     with pytest.raises(tessera.Error, match="scheduleDb: .*nothing.db' is not there"):
         tessera.compile(MATMUL, schedule_db=tmp_path / "nothing.db")

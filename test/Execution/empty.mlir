@@ -4,6 +4,8 @@
 // RUN: gpu-runner %s --target=cpu --verify --entry=chain | FileCheck %s
 // RUN: gpu-runner %s --target=cpu --verify --entry=insert | FileCheck %s
 // RUN: gpu-runner %s --target=cpu --verify --entry=pad | FileCheck %s
+// RUN: gpu-runner %s --target=cpu --verify --entry=concat | FileCheck %s
+// RUN: gpu-runner %s --target=cpu --verify --entry=concat_all_empty | FileCheck %s
 // RUN: gpu-runner %s --target=cuda:sm_80 --emit=ptx -o %t.ptx
 // CHECK: {{^}}verified
 
@@ -35,4 +37,17 @@ func.func @pad(%x: tensor<88x0xi32>) -> tensor<93x2xi32> {
 func.func @insert(%x: tensor<0xf32>, %y: tensor<2xf32>) -> tensor<2xf32> {
   %r = tensor.insert_slice %x into %y[1] [0] [1] : tensor<0xf32> into tensor<2xf32>
   return %r : tensor<2xf32>
+}
+
+func.func @concat(%x: tensor<3x2xf32>, %y: tensor<0x2xf32>, %z: tensor<4x2xf32>) -> (tensor<3x2xf32>, tensor<7x2xf32>) {
+  // The operand at the end and the operand in the middle are empty.
+  %r = tensor.concat dim(0) %x, %y : (tensor<3x2xf32>, tensor<0x2xf32>) -> tensor<3x2xf32>
+  %s = tensor.concat dim(0) %x, %y, %z : (tensor<3x2xf32>, tensor<0x2xf32>, tensor<4x2xf32>) -> tensor<7x2xf32>
+  return %r, %s : tensor<3x2xf32>, tensor<7x2xf32>
+}
+
+func.func @concat_all_empty(%x: tensor<2x0xf32>, %y: tensor<2x0xf32>, %z: tensor<2x3xf32>) -> tensor<2x3xf32> {
+  %e = tensor.concat dim(1) %x, %y : (tensor<2x0xf32>, tensor<2x0xf32>) -> tensor<2x0xf32>
+  %r = tensor.concat dim(1) %e, %z : (tensor<2x0xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
+  return %r : tensor<2x3xf32>
 }

@@ -4,7 +4,10 @@
 
 module attributes {gpu.container_module} {
   gpu.module @kernels {
-    llvm.mlir.global external constant @map() {addr_space = 0 : i32} : !llvm.array<128 x i8>
+    llvm.mlir.global internal constant @map() {addr_space = 0 : i32} : !llvm.array<128 x i8> {
+      %zero = llvm.mlir.zero : !llvm.array<128 x i8>
+      llvm.return %zero : !llvm.array<128 x i8>
+    }
     gpu.func @prefetch() kernel {
       %a = llvm.mlir.addressof @map : !llvm.ptr
       nvvm.prefetch tensormap, %a : !llvm.ptr

@@ -58,25 +58,27 @@ start() { # NAMESPACE LOG COMMAND...
   pid=$!
   pids+=("$pid")
 }
+(umask 077 && echo "$id 0123456789abcdefghij" >"$folder/key")
 start run run "$tune" run 64x64x64:f32 --target=cpu --trials=40 --leaders=2 --jobs=0 --devices=none \
-  --listen --join-file="$folder/join" --db="$folder/a.db" --timeout=30
+  --listen='*' --key-file="$folder/key" --db="$folder/a.db" --timeout=600
 run=$pid
-wait_for 30 "the addresses" test -s "$folder/join"
-# They have no file in common: what is printed is all that they are told.
-read -r -d '' words < <(sed -n 's/^other hosts join by: gpu-tune join //p' "$folder/run.log") || true
+wait_for 600 "the addresses" grep -q '^other hosts join by' "$folder/run.log"
+# They are told the addresses that are printed, and have the key.
+words=$(sed -n 's/^other hosts join by: gpu-tune join \([^ ]*\) .*/\1/p' "$folder/run.log")
+export TESSERA_TUNE_KEY; TESSERA_TUNE_KEY=$(cat "$folder/key")
 # shellcheck disable=SC2086
 start measures measures "$tune" join $words --jobs=0 --measurers=1
 gone=$pid
 # shellcheck disable=SC2086
 start compiles compiles "$tune" join $words --jobs=1 --devices=none
-wait_for 60 "records" has_records 5
+wait_for 600 "records" has_records 5
 
 # No FIN and no RST gets through.
 ip -n "$id-measures" link set up0 down
 kill -9 "$gone"
 before=$SECONDS
 echo "the host vanished $(count 'SELECT count(*) FROM records') records in"
-wait_for 60 "the warning" grep -q 'is gone' "$folder/run.log"
+wait_for 600 "the warning" grep -q 'is gone' "$folder/run.log"
 echo "told after $((SECONDS - before)) s: $(grep 'is gone' "$folder/run.log")"
 # shellcheck disable=SC2086
 start later later "$tune" join $words --jobs=0 --measurers=1

@@ -50,6 +50,14 @@ static std::string findError(const Outcome &outcome) {
   return last;
 }
 
+/// Whether the runner changed an output: not one without elements.
+static bool wasPlanted(const Outcome &outcome) {
+  for (const std::string &line : splitLines(outcome.output))
+    if (line.compare(0, 8, "planted ") == 0)
+      return true;
+  return false;
+}
+
 Verdict fuzz::judge(const Case &testCase, const Outcome &outcome,
                     std::string &cause) {
   auto fail = [&](const std::string &why) {
@@ -86,6 +94,14 @@ Verdict fuzz::judge(const Case &testCase, const Outcome &outcome,
   if (outcome.exited(1) &&
       contains(outcome.errors, "of f64; compute it in f32"))
     return Verdict::Refused;
+  if (wasPlanted(outcome)) {
+    if (!outcome.exited(3) || !contains(outcome.output, ": FAILED ("))
+      return fail("the planted fault was not found: " + outcome.describe());
+    return Verdict::Found;
+  }
+  if (testCase.hasFault && outcome.exited(0) &&
+      !contains(outcome.errors, "no fault is planted"))
+    return fail("no fault was planted, though one was asked for");
   if (!outcome.exited(0))
     return fail(outcome.describe());
 
@@ -108,11 +124,26 @@ Verdict fuzz::judge(const Case &testCase, const Outcome &outcome,
 // Running
 //===----------------------------------------------------------------------===//
 
+void fuzz::plantFault(uint64_t seed, uint64_t index, Case &testCase) {
+  constexpr uint64_t interval = 50;
+  if (index % interval != seed % interval ||
+      testCase.expected == Expected::Refused)
+    return;
+  static const char *const kinds[] = {"zero-row", "swapped-rows", "element"};
+  testCase.hasFault = true;
+  // A second run would tell a changed output by its bits.
+  testCase.options.push_back(std::string("--debug-corrupt-output=0:") +
+                             kinds[index / interval % std::size(kinds)]);
+  testCase.options.push_back("--repeat=1");
+}
+
 namespace {
 
 /// Counts for one kind.
 struct Tally {
   uint64_t cases = 0, exact = 0, verified = 0, refused = 0, failed = 0;
+  /// Faults that were planted, and those of them that were found.
+  uint64_t planted = 0, found = 0;
   double seconds = 0;
 };
 
@@ -214,6 +245,7 @@ void Campaign::work(unsigned worker) {
   uint64_t index = 0;
   while (takeIndex(index)) {
     Case testCase = generateCase(options.seed, index, options.machine);
+    plantFault(options.seed, index, testCase);
     std::ofstream(file) << testCase.text;
     std::string among;
     Outcome outcome = runCase(runner, testCase, file, among);
@@ -248,11 +280,14 @@ void Campaign::report(uint64_t index, const Case &testCase,
   tally.exact += verdict == Verdict::Verified && testCase.isExact;
   tally.refused += verdict == Verdict::Refused;
   tally.failed += verdict == Verdict::Failed;
+  tally.planted += wasPlanted(outcome);
+  tally.found += verdict == Verdict::Found;
   if (options.verbose)
     std::printf("case %llu %s: %s, %.2f s\n",
                 static_cast<unsigned long long>(index), testCase.kind.c_str(),
                 verdict == Verdict::Failed    ? "FAILED"
                 : verdict == Verdict::Refused ? "refused"
+                : verdict == Verdict::Found   ? "planted fault found"
                 : testCase.isExact            ? "verified, exact"
                                               : "verified",
                 outcome.seconds);
@@ -290,14 +325,15 @@ void Campaign::keepFailure(uint64_t index, const Case &testCase,
 }
 
 void Campaign::printTable() const {
-  std::printf("%-14s %8s %9s %8s %8s %8s %8s\n", "kind", "cases", "verified",
-              "(exact)", "refused", "failed", "s/case");
+  std::printf("%-14s %8s %9s %8s %8s %8s %8s %8s\n", "kind", "cases",
+              "verified", "(exact)", "refused", "planted", "failed", "s/case");
   auto print = [](const char *name, const Tally &tally) {
-    std::printf("%-14s %8llu %9llu %8llu %8llu %8llu %8.2f\n", name,
+    std::printf("%-14s %8llu %9llu %8llu %8llu %8llu %8llu %8.2f\n", name,
                 static_cast<unsigned long long>(tally.cases),
                 static_cast<unsigned long long>(tally.verified),
                 static_cast<unsigned long long>(tally.exact),
                 static_cast<unsigned long long>(tally.refused),
+                static_cast<unsigned long long>(tally.planted),
                 static_cast<unsigned long long>(tally.failed),
                 tally.cases ? tally.seconds / static_cast<double>(tally.cases)
                             : 0);
@@ -314,6 +350,7 @@ void Campaign::printTable() const {
     sum.exact += tally.exact;
     sum.refused += tally.refused;
     sum.failed += tally.failed;
+    sum.planted += tally.planted;
     sum.seconds += tally.seconds;
   }
   print("all", sum);
@@ -341,11 +378,16 @@ int Campaign::run() {
   printTable();
   if (hasNoDevice)
     return 77;
-  uint64_t cases = 0, failed = 0;
+  uint64_t cases = 0, failed = 0, planted = 0, found = 0;
   for (const auto &[name, tally] : tallies) {
     cases += tally.cases;
     failed += tally.failed;
+    planted += tally.planted;
+    found += tally.found;
   }
+  std::printf("planted faults: %llu, found: %llu\n",
+              static_cast<unsigned long long>(planted),
+              static_cast<unsigned long long>(found));
   std::printf("seed %llu on %s: %llu cases, %llu failed\n",
               static_cast<unsigned long long>(options.seed),
               options.target.c_str(), static_cast<unsigned long long>(cases),

@@ -14,7 +14,18 @@
 namespace fuzz {
 
 /// What became of a case.
-enum class Verdict { Verified, Refused, Failed, NoDevice };
+enum class Verdict {
+  Verified,
+  Refused,
+  /// The fault that was planted in it was found.
+  Found,
+  Failed,
+  NoDevice
+};
+
+/// Plants a fault in an output of one case of fifty, by its number and the
+/// seed.
+void plantFault(uint64_t seed, uint64_t index, Case &testCase);
 
 /// Whether gpu-runner did with the case what it should have; if it did not,
 /// `cause` is one line that says why.

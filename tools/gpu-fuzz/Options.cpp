@@ -170,6 +170,9 @@ What is generated
   --case=N        only case number N
   --print         prints the program of that case instead of running it
 
+  One case of fifty has a fault planted in its first output, which gpu-runner
+  must find.
+
 How it is run
   --target=TARGET as gpu-runner takes it: cpu (the default), cuda, cuda:sm_80
   --runner=PATH   gpu-runner (the one next to this program)

@@ -41,6 +41,8 @@ struct Case {
   Expected expected = Expected::Verified;
   /// Every output is to be compared without a tolerance.
   bool isExact = false;
+  /// A fault is planted in an output, which gpu-runner must find.
+  bool hasFault = false;
   /// For refused programs: what the diagnostic says, the mend among it.
   std::string diagnostic;
 };

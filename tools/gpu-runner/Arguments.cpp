@@ -108,7 +108,7 @@ LogicalResult runner::makeArguments(const Options &options, const Entry &entry,
                              array.status().message());
     }
     list.push_back(llvm::json::Object{
-        {"type", slot.str()},
+        {"type", llvm::json::fixUTF8(slot.str())},
         {"shape", llvm::json::Array(array->shape)},
         {"bytes", static_cast<int64_t>(array->data.size())},
         {"contents", llvm::json::fixUTF8(i < options.arguments.size()

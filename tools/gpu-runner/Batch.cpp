@@ -6,28 +6,30 @@
 
 #include "Batch.h"
 
+#include "Runtime/InputFile.h"
+
 #include "llvm/Support/Allocator.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/StringSaver.h"
 
-#include <cerrno>
-#include <cstring>
-#include <fstream>
 #include <iostream>
+#include <sstream>
 
 using namespace runner;
 
 int runner::runBatch(StringRef file,
                      llvm::function_ref<int(ArrayRef<const char *>)> run) {
-  std::ifstream stream;
+  // Lines of standard input run as they come.
+  std::istringstream stream;
   if (file != "-") {
-    stream.open(file.str());
-    if (!stream) {
+    runtime::Expected<std::string> text = runtime::readInputFile(file.str());
+    if (!text.ok()) {
       Report report(/*json=*/false);
-      (void)report.fail(Exit::Usage,
-                        "cannot read '" + file + "': " + std::strerror(errno));
+      (void)report.fail(Exit::Usage, "cannot read '" + file +
+                                         "': " + text.status().message());
       return report.finish();
     }
+    stream.str(text.take());
   }
   std::istream &lines = file == "-" ? std::cin : stream;
   int status = 0;

@@ -252,7 +252,8 @@ std::optional<Difference> Bisection::compare(const Cut &cut) {
     return std::nullopt;
   std::string unbounded;
   FailureOr<Difference> difference =
-      compareSides(options, cut.program, first, second, unbounded, quiet);
+      compareSides(options, cut.program, mergeSums(base, other), first, second,
+                   unbounded, quiet);
   if (failed(difference))
     return std::nullopt;
   Difference found = std::move(*difference);
@@ -446,8 +447,8 @@ LogicalResult runner::bisect(const Options &options, DiffSide &base,
   Operation *op = bisection.ops[*found];
   std::string name = op->getName().getStringRef().str(), place = describe(op);
   if (fragment) {
-    object["kernel"] = place;
-    object["element"] = fragment->element;
+    object["kernel"] = llvm::json::fixUTF8(place);
+    object["element"] = llvm::json::fixUTF8(fragment->element);
     name = StringRef(fragment->op).split(' ').first.str();
     place = fragment->op;
     cut = std::move(fragment->cut);
@@ -473,8 +474,8 @@ LogicalResult runner::bisect(const Options &options, DiffSide &base,
   if (!notFiner.empty())
     Report::note("--bisect: within the kernel nothing is found: " + notFiner);
   os << "bisect: " << command << "\n";
-  object["op"] = name;
-  object["place"] = place;
+  object["op"] = llvm::json::fixUTF8(name);
+  object["place"] = llvm::json::fixUTF8(place);
   object["file"] = llvm::json::fixUTF8(options.bisectFile);
   object["command"] = llvm::json::fixUTF8(command);
   report.root["bisect"] = std::move(object);

@@ -6,6 +6,7 @@
 
 #include "BundledProgram.h"
 
+#include "Dialect/Tessera/Target/SumBits.h"
 #include "Runtime/Executable.h"
 
 #include <chrono>
@@ -137,6 +138,12 @@ runner::loadBundled(const runtime::Bundle &bundle,
                                    .second.split(' ')
                                    .first.str();
       product.location = made.location;
+      // Whether there are sums apart from the accumulator is not recorded.
+      const compiler::Chip *chip =
+          compiler::findChip(device.target, (*variant)->chip);
+      if (const compiler::MatrixInstruction *row =
+              chip ? chip->findInstruction(made.instruction) : nullptr)
+        product.unitBits = compiler::findSumBits(*row);
       program->products.push_back(std::move(product));
     }
   }

@@ -6,9 +6,12 @@
 
 #include "Compile.h"
 
+#include "Runtime/InputFile.h"
+
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
+#include "llvm/Support/raw_ostream.h"
 
 #include <chrono>
 #include <cstdlib>
@@ -47,6 +50,12 @@ static void noteOnce(const std::string &text) {
   static std::set<std::string> said;
   if (said.insert(text).second)
     Report::note(text);
+}
+
+static void warnOnce(const std::string &text) {
+  static std::set<std::string> said;
+  if (said.insert(text).second)
+    llvm::errs() << "warning: " << text << "\n";
 }
 
 /// Replaces PTX by machine code, which is then loaded now and later. PTX stays
@@ -90,11 +99,11 @@ LogicalResult runner::replaceKernels(const Options &options, StringRef target,
   if (target == "cpu")
     return report.fail(Exit::Usage, "--kernels is for devices: the CPU's "
                                     "kernels are part of the program");
-  auto file = llvm::MemoryBuffer::getFile(options.kernels);
-  if (!file)
+  runtime::Expected<std::string> code = runtime::readInputFile(options.kernels);
+  if (!code.ok())
     return report.fail(Exit::Usage, "--kernels=" + options.kernels + ": " +
-                                        file.getError().message());
-  program.image.bytes = (*file)->getBuffer().str();
+                                        code.status().message());
+  program.image.bytes = code.take();
   program.image.kind = guessKind(program.image.bytes, target);
   Report::note("the kernels are those of " + options.kernels +
                ", whatever is said of the compiled ones");
@@ -107,19 +116,30 @@ runner::compile(const Options &options,
                 mlir::ModuleOp module, const llvm::MemoryBuffer &source,
                 runtime::Device &device, CacheUse &use, Report &report) {
   std::string directory = getCacheDirectory(options);
-  if (directory.empty()) {
+  auto compileAlone = [&] {
     std::unique_ptr<compiler::CompiledProgram> program =
         compiler::compileProgram(module, compileOptions);
     if (!program)
       (void)report.failDiagnosed("compiling");
     return program;
-  }
+  };
+  if (directory.empty())
+    return compileAlone();
 
-  if (runtime::Status status = device.useCache(directory); !status.ok())
-    noteOnce("what the driver compiles: " + status.message());
   compiler::ProgramCache cache(
       directory,
       options.cacheLimit.value_or(compiler::ProgramCache::defaultLimit));
+  if (std::string problem = cache.check(); !problem.empty()) {
+    if (!options.cache.empty()) {
+      (void)report.fail(Exit::Usage,
+                        "--cache=" + options.cache + ": " + problem);
+      return nullptr;
+    }
+    warnOnce("the cache is off for this run: " + problem);
+    return compileAlone();
+  }
+  if (runtime::Status status = device.useCache(directory); !status.ok())
+    noteOnce("what the driver compiles: " + status.message());
   compiler::ProgramKey key(source.getBuffer(), source.getBufferIdentifier());
   key.add(compileOptions);
   key.addEnvironment(compileOptions, device.info());

@@ -10,11 +10,13 @@
 #include "Repeat.h"
 #include "Statistics.h"
 
+#include "Driver/CompiledSums.h"
 #include "Reference/Interpreter.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Format.h"
 
+#include <limits>
 #include <thread>
 
 using namespace runner;
@@ -39,6 +41,7 @@ LogicalResult runner::runOn(const Options &options, DiffSide &side,
   }
   if (!compiled)
     return report.failDiagnosed("compiling for " + side.name);
+  side.sums = compiler::describeSums(compiled->products);
   if (program.source && options.cacheWhyMiss) {
     report.text() << side.name << ": ";
     printCacheUse(side.cache, report.text());
@@ -64,6 +67,7 @@ LogicalResult runner::runOn(const Options &options, DiffSide &side,
 /// none and the reason.
 static std::vector<reference::Array>
 computeBounds(const Options &options, const DiffProgram &program,
+              ArrayRef<reference::CompiledSum> sums,
               const std::vector<Output> &outputs, std::string &why,
               Report &report) {
   // Of no interest to whoever compares targets.
@@ -82,6 +86,7 @@ computeBounds(const Options &options, const DiffProgram &program,
   }
   reference::Options evaluation;
   evaluation.allowTf32 = options.allowTf32;
+  evaluation.sums.assign(sums.begin(), sums.end());
   evaluation.maxWork *= std::max(1u, std::thread::hardware_concurrency());
   reference::Outcome outcome =
       reference::run(program.entry.function, arrays, evaluation);
@@ -96,15 +101,13 @@ computeBounds(const Options &options, const DiffProgram &program,
   return bounds;
 }
 
-FailureOr<Difference> runner::compareSides(const Options &options,
-                                           const DiffProgram &program,
-                                           const std::vector<Output> &base,
-                                           const std::vector<Output> &other,
-                                           std::string &unbounded,
-                                           Report &report) {
+FailureOr<Difference> runner::compareSides(
+    const Options &options, const DiffProgram &program,
+    ArrayRef<reference::CompiledSum> sums, const std::vector<Output> &base,
+    const std::vector<Output> &other, std::string &unbounded, Report &report) {
   std::vector<reference::Array> bounds;
   if (!options.tolerance) {
-    bounds = computeBounds(options, program, base, unbounded, report);
+    bounds = computeBounds(options, program, sums, base, unbounded, report);
     if (report.exit() != Exit::Done)
       return failure();
   }
@@ -126,8 +129,13 @@ FailureOr<Difference> runner::compareSides(const Options &options,
                bounds[i].storage->errors()) {
       // Each may be off by its bound, to either side.
       double *errors = expected->storage->ensureErrors();
-      for (int64_t k = 0; k < expected->getNumElements(); ++k)
-        errors[k] = 2 * bounds[i].getError(k);
+      for (int64_t k = 0; k < expected->getNumElements(); ++k) {
+        double error = bounds[i].getError(k);
+        // Without a bound, or where neither has a number: equal.
+        bool isBounded = error < std::numeric_limits<double>::infinity();
+        errors[k] = isBounded ? 2 * error : 0;
+        difference.withoutBound += !isBounded;
+      }
     }
     difference.outputs.push_back(
         reference::compare(*got, *expected, compareOptions));
@@ -175,11 +183,18 @@ static llvm::json::Object print(const Options &options, const DiffSide &base,
     if (!comparison.ok || options.stats)
       printStatistics(comparison, outputs[i], sides, os);
   }
-  return llvm::json::Object{{"target", side.name},
+  return llvm::json::Object{{"target", llvm::json::fixUTF8(side.name)},
                             {"chip", side.target.chip},
                             {"cache", getCacheKind(side.cache)},
                             {"passed", difference.ok()},
                             {"outputs", std::move(list)}};
+}
+
+std::vector<reference::CompiledSum> runner::mergeSums(const DiffSide &base,
+                                                      const DiffSide &other) {
+  std::vector<reference::CompiledSum> sums = base.sums;
+  sums.insert(sums.end(), other.sums.begin(), other.sums.end());
+  return sums;
 }
 
 LogicalResult runner::diff(const Options &options, KeptDevices &kept,
@@ -226,13 +241,18 @@ LogicalResult runner::diff(const Options &options, KeptDevices &kept,
       return failure();
     std::string unbounded;
     FailureOr<Difference> difference =
-        compareSides(options, program, base, outputs, unbounded, report);
+        compareSides(options, program, mergeSums(sides.front(), side), base,
+                     outputs, unbounded, report);
     if (failed(difference))
       return failure();
     if (!unbounded.empty() && !std::exchange(hasNoted, true))
       Report::note("there are no error bounds for this program (" + unbounded +
                    "): outputs are to be equal; --tolerance=ABS[,REL] permits "
                    "more");
+    if (difference->withoutBound && !std::exchange(hasNoted, true))
+      Report::note(Twine(difference->withoutBound) +
+                   " elements have no error bound and must be equal; "
+                   "--tolerance=ABS[,REL] permits more");
     list.push_back(
         print(options, sides.front(), side, base, *difference, report));
     if (!difference->ok() && !firstWrong)
@@ -241,7 +261,7 @@ LogicalResult runner::diff(const Options &options, KeptDevices &kept,
   if (base.empty())
     Report::note("the program has no outputs: nothing was compared");
   report.root["diff"] =
-      llvm::json::Object{{"base", sides.front().name},
+      llvm::json::Object{{"base", llvm::json::fixUTF8(sides.front().name)},
                          {"cache", getCacheKind(sides.front().cache)},
                          {"passed", !firstWrong},
                          {"targets", std::move(list)}};

@@ -12,6 +12,7 @@
 #include "Execution.h"
 
 #include "Reference/Compare.h"
+#include "Reference/Interpreter.h"
 
 namespace runner {
 
@@ -22,6 +23,8 @@ struct DiffSide {
   Target target;
   compiler::CompileOptions compileOptions;
   CacheUse cache;
+  /// How the sums of the program that was run last were compiled.
+  std::vector<compiler::reference::CompiledSum> sums;
 };
 
 /// A program that is run on several targets, with the same arguments.
@@ -42,17 +45,24 @@ LogicalResult runOn(const Options &options, DiffSide &side,
 /// How the outputs of two targets differ.
 struct Difference {
   std::vector<compiler::reference::Comparison> outputs;
+  /// Elements for which the reference has no error bound: they must be equal.
+  int64_t withoutBound = 0;
   bool ok() const;
 };
 
+/// How the sums were compiled for the last runs of two targets.
+std::vector<compiler::reference::CompiledSum> mergeSums(const DiffSide &base,
+                                                        const DiffSide &other);
+
 /// Compares outputs of two targets with each other: by --tolerance, else by
-/// what the reference's error bounds allow both together. `unbounded` gets why
-/// there are none, in which case they are to be equal.
-FailureOr<Difference> compareSides(const Options &options,
-                                   const DiffProgram &program,
-                                   const std::vector<Output> &base,
-                                   const std::vector<Output> &other,
-                                   std::string &unbounded, Report &report);
+/// what the reference's error bounds allow both together, given how the sums
+/// were compiled. `unbounded` gets why there are none, in which case they are
+/// to be equal.
+FailureOr<Difference>
+compareSides(const Options &options, const DiffProgram &program,
+             ArrayRef<compiler::reference::CompiledSum> sums,
+             const std::vector<Output> &base, const std::vector<Output> &other,
+             std::string &unbounded, Report &report);
 
 /// --diff: runs the program on each target, and compares with the first.
 /// `base` gets the first one's outputs.

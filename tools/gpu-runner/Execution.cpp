@@ -244,7 +244,8 @@ LogicalResult Execution::rerun(Report &report) {
   releaseResults();
   for (auto [i, slot] : llvm::enumerate(entry.arguments)) {
     const HostArray &array = arguments[i];
-    if (!slot.mayWrite || array.data.empty())
+    bool mayDiffer = slot.mayWrite || slot.mayOverwrite;
+    if (!mayDiffer || array.data.empty())
       continue;
     runtime::Status status = device.copyToDevice(
         buffers[i] + canaryBytes, array.data.data(), array.data.size());

@@ -13,6 +13,7 @@
 #include "llvm/Support/Format.h"
 
 using namespace runner;
+using llvm::json::fixUTF8;
 
 /// "4x2x1".
 static std::string formatDims(const int64_t *dims) {
@@ -37,6 +38,13 @@ static void explainProduct(const compiler::ProductReport &product,
     os << (StringRef(product.instruction).starts_with("dot")
                ? ": dot products of each lane's own, no matrix unit\n"
                : ": computed by scalar FMAs, no matrix unit\n");
+  if (product.unitBits) {
+    os << "  the matrix unit keeps " << product.unitBits << " bits of a sum";
+    if (product.unitLength)
+      os << ", which are added to the accumulator after each "
+         << product.unitLength << " products";
+    os << "\n";
+  }
   for (StringRef line : product.rejected)
     os << "  rejected: " << line << "\n";
   for (StringRef line : product.loads)
@@ -47,24 +55,26 @@ static void explainProduct(const compiler::ProductReport &product,
 }
 
 static llvm::json::Object describe(const compiler::ProductReport &product) {
-  llvm::json::Array rejected;
-  for (StringRef line : product.rejected)
-    rejected.push_back(llvm::json::fixUTF8(line));
-  llvm::json::Array loads;
-  for (StringRef line : product.loads)
-    loads.push_back(llvm::json::fixUTF8(line));
+  // Names and places are the program's, in any encoding.
+  auto list = [](ArrayRef<std::string> lines) {
+    llvm::json::Array array;
+    for (StringRef line : lines)
+      array.push_back(fixUTF8(line));
+    return array;
+  };
   llvm::json::Value nearest = nullptr;
   if (!product.nearest.empty())
-    nearest =
-        llvm::json::Object{{"instruction", product.nearest},
-                           {"needs", llvm::json::Array(product.nearestNeeds)}};
-  return llvm::json::Object{{"kernel", product.kernel},
-                            {"product", product.product},
-                            {"instruction", product.instruction},
+    nearest = llvm::json::Object{{"instruction", fixUTF8(product.nearest)},
+                                 {"needs", list(product.nearestNeeds)}};
+  return llvm::json::Object{{"kernel", fixUTF8(product.kernel)},
+                            {"product", fixUTF8(product.product)},
+                            {"instruction", fixUTF8(product.instruction)},
                             {"matrix_unit", product.matrixUnit},
-                            {"location", llvm::json::fixUTF8(product.location)},
-                            {"rejected", std::move(rejected)},
-                            {"loads", std::move(loads)},
+                            {"sum_bits", product.unitBits},
+                            {"sum_length", product.unitLength},
+                            {"location", fixUTF8(product.location)},
+                            {"rejected", list(product.rejected)},
+                            {"loads", list(product.loads)},
                             {"nearest", std::move(nearest)}};
 }
 
@@ -105,7 +115,7 @@ static void explainLaunch(const runtime::LaunchRecord &launch,
     os << "  " << llvm::join(parts, ", ") << "\n";
   if (!taken->account.empty()) {
     os << "  the driver: " << taken->account << "\n";
-    object["driver_account"] = llvm::json::fixUTF8(taken->account);
+    object["driver_account"] = fixUTF8(taken->account);
   }
   object["registers"] = taken->registers;
   object["spill_bytes"] = taken->spillBytes;
@@ -177,8 +187,8 @@ void runner::explain(const compiler::CompiledProgram &program,
   if (device && !device->info().chipSource.empty())
     os << "chip " << chip.name << ": " << device->info().chipSource << "\n";
   for (const compiler::KernelReport &kernel : program.kernels) {
-    llvm::json::Object object{{"name", kernel.name},
-                              {"schedule", kernel.schedule},
+    llvm::json::Object object{{"name", fixUTF8(kernel.name)},
+                              {"schedule", fixUTF8(kernel.schedule)},
                               {"adds_atomically", kernel.addsAtomically},
                               {"workgroup_bytes", kernel.workgroupBytes}};
     os << "kernel " << kernel.name;
@@ -187,15 +197,15 @@ void runner::explain(const compiler::CompiledProgram &program,
     os << "\n";
     if (!kernel.scheduleOrigin.empty()) {
       os << "  schedule: " << kernel.scheduleOrigin << "\n";
-      object["schedule_origin"] = kernel.scheduleOrigin;
+      object["schedule_origin"] = fixUTF8(kernel.scheduleOrigin);
     }
     if (!kernel.purpose.empty()) {
       os << "  " << kernel.purpose << "\n";
-      object["purpose"] = kernel.purpose;
+      object["purpose"] = fixUTF8(kernel.purpose);
     }
     if (!kernel.copies.empty()) {
       os << "  operands: " << kernel.copies << "\n";
-      object["copies"] = kernel.copies;
+      object["copies"] = fixUTF8(kernel.copies);
     }
     if (kernel.addsAtomically)
       os << "  partial sums are added atomically, in any order: a rounded "
@@ -247,13 +257,11 @@ void runner::explain(const compiler::CompiledProgram &program,
     report.root["cache_key"] = cache.key;
   if (cache.kind != CacheUse::Miss)
     return;
-  report.root["cache_miss"] = llvm::json::fixUTF8(cache.why);
+  report.root["cache_miss"] = fixUTF8(cache.why);
   llvm::json::Array differences;
   for (const auto &[name, there, here] : cache.differences)
-    differences.push_back(
-        llvm::json::Object{{"name", name},
-                           {"there", llvm::json::fixUTF8(there)},
-                           {"here", llvm::json::fixUTF8(here)}});
+    differences.push_back(llvm::json::Object{
+        {"name", name}, {"there", fixUTF8(there)}, {"here", fixUTF8(here)}});
   report.root["cache_differences"] = std::move(differences);
 }
 

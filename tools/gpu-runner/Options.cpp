@@ -265,10 +265,17 @@ static LogicalResult parseDirectCopies(StringRef value, Options &options,
 static LogicalResult parseCorrupt(StringRef value, Options &options,
                                   Report &report) {
   unsigned index;
-  if (value.getAsInteger(10, index))
+  auto [number, kind] = value.split(':');
+  if (number.getAsInteger(10, index))
     return report.fail(Exit::Usage, "--debug-corrupt-output=" + value +
                                         ": the number of an output is needed");
+  auto fault = findPlantedFault(kind.empty() ? "element" : kind);
+  if (!fault)
+    return report.fail(Exit::Usage,
+                       "--debug-corrupt-output=" + value +
+                           ": expected element, zero-row or swapped-rows");
   options.corruptOutput = index;
+  options.plantedFault = *fault;
   return success();
 }
 
@@ -332,6 +339,7 @@ static const OptionInfo infos[] = {
        options.reportFile = value.str();
        return success();
      }},
+    {"--accept-unverified", OptionInfo::Flag, &Options::acceptUnverified},
     {"--stats", OptionInfo::Flag, &Options::stats},
     {"--repeat", OptionInfo::NeedsValue, nullptr, parseRepeat},
     {"--timeout", OptionInfo::NeedsValue, nullptr, parseTimeout},
@@ -498,6 +506,8 @@ LogicalResult runner::parseOptions(ArrayRef<const char *> arguments,
         Exit::Usage, StringRef(options.tolerance ? "--tolerance" : "--bisect") +
                          " is for --diff");
   }
+  if (options.acceptUnverified && !options.verify)
+    return report.fail(Exit::Usage, "--accept-unverified is for --verify");
   if (options.stats && !options.verify && options.diff.empty())
     return report.fail(Exit::Usage, "--stats is for --verify and --diff, whose "
                                     "comparisons it is about");
@@ -538,7 +548,8 @@ void runner::printVersion(llvm::raw_ostream &os) {
 void runner::printHelp(llvm::raw_ostream &os) {
   os << R"(gpu-runner: compiles a .mlir file, runs it on a device and checks the numbers
 
-  gpu-runner FILE.mlir [options]        FILE may be -, which is standard input
+  gpu-runner FILE.mlir [options]        FILE may be -, which is standard input, or
+                                        a pipe that some process writes to
   gpu-runner --batch=FILE               runs each line of FILE
   gpu-runner FILE.bundle [options]      runs what --emit=bundle wrote
   gpu-runner --list-devices
@@ -583,7 +594,13 @@ Checks and measurements
                       guarded on either side. Of an output that is wrong it says
                       which elements are, and how far off: absolute, relative,
                       in ulps, NaNs and infinities, elements never written. Runs
-                      a second time, as --repeat=2 does, to catch races
+                      a second time, as --repeat=2 does, to catch races. Exit
+                      status 3 where an output is wrong, or where elements
+                      differ for which the reference has no error bound
+  --accept-unverified
+                      with --verify, exit status 0 where elements have no error
+                      bound, or the program has no outputs. Wrong elements are
+                      still exit status 3
   --stats             says so of outputs that are right, too
   --repeat=N          runs N times in all from the same arguments, and compares
                       every output with the first run's, bit by bit; memory holds
@@ -664,8 +681,9 @@ Looking inside
   --emit=STAGE        prints the program at a stage instead of running it:
                       schedule, tessera, vendor, llvm, ptx, cubin (cuda),
                       amdgcn, hsaco (hip), object, asm (cpu), spirv, spirv-asm
-                      (vulkan, opencl, level-zero). With a chip in --target it
-                      needs no device. bundle: all public functions, compiled,
+                      (vulkan, opencl, level-zero; spirv-asm is what spirv-dis
+                      prints, llvm the spirv dialect). With a chip in --target
+                      it needs no device. bundle: all public functions, compiled,
                       in one file that gpu-runner FILE.bundle and libtessera run
                       without compiling (docs/Library.md)
   -o FILE             where --emit writes

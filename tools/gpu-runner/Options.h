@@ -7,6 +7,8 @@
 #ifndef GPU_RUNNER_OPTIONS_H
 #define GPU_RUNNER_OPTIONS_H
 
+#include "PlantedFault.h"
+
 #include "Conversion/DirectCopies.h"
 #include "Report.h"
 
@@ -109,9 +111,13 @@ struct Options {
   bool listDevices = false;
   bool version = false;
   bool help = false;
-  /// Changes an element of this output after the run, to show that --verify
-  /// would find it.
+  /// --debug-corrupt-output: plants a fault in this output after the run, to
+  /// show that --verify finds it.
   std::optional<unsigned> corruptOutput;
+  PlantedFault plantedFault = PlantedFault::Element;
+  /// --accept-unverified: --verify succeeds although some elements have no
+  /// error bound.
+  bool acceptUnverified = false;
   /// The order of every vthread op; empty keeps theirs.
   std::string vthreadOrder;
   /// --direct-copies, if it is there.

@@ -9,8 +9,10 @@
 #include "BundledProgram.h"
 #include "Driver/EntrySignature.h"
 #include "Driver/ParseProgram.h"
+#include "Runtime/InputFile.h"
 #include "Tuning/Spelling.h"
 
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/SourceMgr.h"
 
@@ -24,20 +26,22 @@ mlir::OwningOpRef<mlir::ModuleOp>
 runner::readProgram(Options &options, std::optional<runtime::Bundle> &bundle,
                     llvm::SourceMgr &sources, mlir::MLIRContext &context,
                     Report &report) {
-  auto buffer = llvm::MemoryBuffer::getFileOrSTDIN(options.file,
-                                                   /*IsText=*/true);
-  if (!buffer) {
+  runtime::Expected<std::string> bytes = runtime::readInputFile(options.file);
+  if (!bytes.ok()) {
     (void)report.fail(Exit::Usage, "cannot read '" + options.file +
-                                       "': " + buffer.getError().message());
+                                       "': " + bytes.status().message());
     return nullptr;
   }
-  StringRef bytes = (*buffer)->getBuffer();
-  if (runtime::isBundle({bytes.data(), bytes.size()})) {
-    if (failed(openBundle(bytes, options, bundle.emplace(), report)))
+  std::unique_ptr<llvm::MemoryBuffer> buffer;
+  if (runtime::isBundle(*bytes)) {
+    if (failed(openBundle(*bytes, options, bundle.emplace(), report)))
       return nullptr;
     buffer = llvm::MemoryBuffer::getMemBufferCopy(bundle->source, bundle->file);
+  } else {
+    buffer = llvm::MemoryBuffer::getMemBufferCopy(
+        *bytes, options.file == "-" ? "<stdin>" : options.file);
   }
-  sources.AddNewSourceBuffer(std::move(*buffer), llvm::SMLoc());
+  sources.AddNewSourceBuffer(std::move(buffer), llvm::SMLoc());
   mlir::OwningOpRef<mlir::ModuleOp> module =
       compiler::parseProgram(sources, context);
   if (!module)
@@ -102,8 +106,15 @@ LogicalResult runner::findEntry(mlir::ModuleOp module, StringRef name,
                       entry.function, report)))
     return failure();
   for (auto [slot, value] :
-       llvm::zip_equal(entry.arguments, entry.function.getArguments()))
+       llvm::zip_equal(entry.arguments, entry.function.getArguments())) {
     if (slot.kind == Slot::MemRef)
       slot.mayWrite = compiler::mayWrite(value);
+    if (slot.kind != Slot::Tensor)
+      continue;
+    auto writable = entry.function.getArgAttrOfType<mlir::BoolAttr>(
+        value.getArgNumber(),
+        mlir::bufferization::BufferizationDialect::kWritableAttrName);
+    slot.mayOverwrite = writable && writable.getValue();
+  }
   return success();
 }

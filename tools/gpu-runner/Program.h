@@ -25,6 +25,9 @@ namespace runner {
 /// An argument or a result of an entry.
 struct Slot : runtime::Slot {
   mlir::Type type;
+  /// A tensor argument marked `bufferization.writable`: the program may use its
+  /// memory for other values, so its contents after a run have no meaning.
+  bool mayOverwrite = false;
 };
 
 /// The function that is run.

@@ -190,9 +190,10 @@ LogicalResult runner::repeat(const Options &options, runtime::Device &device,
        << ", in any order; "
        << (compareRun ? "all within the tolerance of the reference\n"
                       : "nothing else was compared: --verify does\n");
-  report.root["repeat"] = llvm::json::Object{{"runs", runs},
-                                             {"passed", true},
-                                             {"other_bits", differing},
-                                             {"unordered", unordered}};
+  report.root["repeat"] =
+      llvm::json::Object{{"runs", runs},
+                         {"passed", true},
+                         {"other_bits", differing},
+                         {"unordered", llvm::json::fixUTF8(unordered)}};
   return success();
 }

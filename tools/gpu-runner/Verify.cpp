@@ -8,6 +8,7 @@
 #include "Repeat.h"
 #include "Statistics.h"
 
+#include "Driver/CompiledSums.h"
 #include "Reference/Verify.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -30,11 +31,14 @@ static void print(size_t index, const Output &output,
                   const Options &options, Report &report,
                   llvm::json::Array &list) {
   llvm::raw_ostream &os = report.text();
-  os << "out " << index << ": " << (comparison.ok ? "verified" : "FAILED")
+  os << "out " << index << ": "
+     << (!comparison.ok               ? "FAILED"
+         : comparison.unverifiedCount ? "not fully verified"
+                                      : "verified")
      << " (max abs err " << llvm::format("%.3g", comparison.maxAbs)
      << ", max rel err " << llvm::format("%.3g", comparison.maxRel)
-     << ", checked " << comparison.count << ", " << comparison.tolerance
-     << ")\n";
+     << ", checked " << comparison.count - comparison.unverifiedCount << ", "
+     << comparison.tolerance << ")\n";
   Sides sides{"computed", "in the reference", neverWritten};
   list.push_back(describeStatistics(comparison, output, sides));
   if (comparison.ok) {
@@ -72,7 +76,7 @@ static LogicalResult checkInputs(const Entry &entry,
                                  const std::vector<HostArray> &arguments,
                                  Execution &execution, Report &report) {
   for (auto [i, slot] : llvm::enumerate(entry.arguments)) {
-    if (!slot.isBuffer() || slot.mayWrite)
+    if (!slot.isBuffer() || slot.mayWrite || slot.mayOverwrite)
       continue;
     HostArray array;
     if (failed(execution.readArgument(i, array, report)))
@@ -90,6 +94,7 @@ static LogicalResult checkInputs(const Entry &entry,
 /// that `unwritten` marks counts as NaN, whatever it holds.
 static FailureOr<reference::Verification>
 compare(const Options &options, const compiler::Chip &chip, const Entry &entry,
+        ArrayRef<compiler::ProductReport> products,
         const std::vector<HostArray> &arguments,
         const std::vector<Output> &outputs,
         const std::vector<std::vector<uint8_t>> &unwritten, Report &report) {
@@ -117,6 +122,7 @@ compare(const Options &options, const compiler::Chip &chip, const Entry &entry,
   }
   reference::VerifyOptions verifyOptions;
   verifyOptions.evaluation.allowTf32 = options.allowTf32;
+  verifyOptions.evaluation.sums = compiler::describeSums(products);
   if (chip.hasLanes())
     verifyOptions.evaluation.subgroupSize = chip.subgroupSize;
   verifyOptions.evaluation.maxWork =
@@ -132,14 +138,14 @@ compare(const Options &options, const compiler::Chip &chip, const Entry &entry,
   return result;
 }
 
-FailureOr<bool> runner::isAsReference(const Options &options,
-                                      const compiler::Chip &chip,
-                                      const Entry &entry,
-                                      const std::vector<HostArray> &arguments,
-                                      const std::vector<Output> &outputs,
-                                      Report &report) {
+FailureOr<bool>
+runner::isAsReference(const Options &options, const compiler::Chip &chip,
+                      const Entry &entry,
+                      ArrayRef<compiler::ProductReport> products,
+                      const std::vector<HostArray> &arguments,
+                      const std::vector<Output> &outputs, Report &report) {
   FailureOr<reference::Verification> result =
-      compare(options, chip, entry, arguments, outputs, {}, report);
+      compare(options, chip, entry, products, arguments, outputs, {}, report);
   if (failed(result))
     return failure();
   return result->ok;
@@ -147,6 +153,7 @@ FailureOr<bool> runner::isAsReference(const Options &options,
 
 LogicalResult runner::verify(const Options &options, const compiler::Chip &chip,
                              const Entry &entry,
+                             ArrayRef<compiler::ProductReport> products,
                              const std::vector<HostArray> &arguments,
                              const std::vector<Output> &outputs,
                              runtime::Device &device, Execution &execution,
@@ -155,8 +162,8 @@ LogicalResult runner::verify(const Options &options, const compiler::Chip &chip,
   if (failed(checkInputs(entry, arguments, execution, report)) ||
       failed(findUnwritten(device, execution, outputs, unwritten, report)))
     return failure();
-  FailureOr<reference::Verification> result =
-      compare(options, chip, entry, arguments, outputs, unwritten, report);
+  FailureOr<reference::Verification> result = compare(
+      options, chip, entry, products, arguments, outputs, unwritten, report);
   if (failed(result))
     return failure();
 
@@ -172,15 +179,35 @@ LogicalResult runner::verify(const Options &options, const compiler::Chip &chip,
   }
   if (!result->isComplete)
     report.text() << "checked: " << result->checked << "\n";
-  report.root["verify"] = llvm::json::Object{{"passed", result->ok},
-                                             {"complete", result->isComplete},
-                                             {"checked", result->checked},
-                                             {"outputs", std::move(list)}};
+  int64_t unverified = result->unverifiedCount;
+  bool isVerified = result->ok && unverified == 0 && !outputs.empty();
+  report.root["verify"] = llvm::json::Object{
+      {"passed", result->ok && (isVerified || options.acceptUnverified)},
+      {"complete", result->isComplete && unverified == 0 && !outputs.empty()},
+      {"checked", result->checked},
+      {"unverified", unverified},
+      {"outputs", std::move(list)}};
   if (!result->ok)
     return report.fail(Exit::WrongNumbers,
                        "the outputs are not what the reference says");
-  if (outputs.empty())
-    Report::note("the program has no outputs: nothing was compared");
-  report.text() << "verified\n";
-  return success();
+  if (isVerified) {
+    report.text() << "verified\n";
+    return success();
+  }
+  report.text() << (outputs.empty() ? "not verified\n"
+                                    : "not fully verified\n");
+  std::string what =
+      outputs.empty()
+          ? "the program has no outputs: nothing was compared"
+          : std::to_string(unverified) +
+                (unverified == 1 ? " element differs from the reference and has"
+                                 : " elements differ from the reference and "
+                                   "have") +
+                " no error bound: not verified";
+  if (options.acceptUnverified) {
+    Report::note(what);
+    return success();
+  }
+  return report.fail(Exit::WrongNumbers,
+                     what + "; --accept-unverified accepts it");
 }

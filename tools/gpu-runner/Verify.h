@@ -14,11 +14,13 @@
 namespace runner {
 
 /// Computes the reference from `entry`, the source, and compares the outputs;
-/// sees to it that the other arguments were left alone. Lanes are counted as on
+/// error bounds follow from how the sums of `products` were compiled. Checks
+/// that the other arguments were left alone. Lanes are counted as on
 /// `chip`, where the program names them. Runs a second time where an element
 /// may never have been written.
 LogicalResult verify(const Options &options, const compiler::Chip &chip,
                      const Entry &entry,
+                     ArrayRef<compiler::ProductReport> products,
                      const std::vector<runtime::HostArray> &arguments,
                      const std::vector<Output> &outputs,
                      runtime::Device &device, Execution &execution,
@@ -27,6 +29,7 @@ LogicalResult verify(const Options &options, const compiler::Chip &chip,
 /// Whether outputs are what the reference says, without a word on them.
 FailureOr<bool> isAsReference(const Options &options,
                               const compiler::Chip &chip, const Entry &entry,
+                              ArrayRef<compiler::ProductReport> products,
                               const std::vector<runtime::HostArray> &arguments,
                               const std::vector<Output> &outputs,
                               Report &report);

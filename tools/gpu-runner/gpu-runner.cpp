@@ -42,12 +42,15 @@
 #include "Explain.h"
 #include "HtmlReport.h"
 #include "Options.h"
+#include "PlantedFault.h"
 #include "Program.h"
 #include "Repeat.h"
 #include "TraceFile.h"
 #include "Verify.h"
 
+#include "Driver/LargeStack.h"
 #include "Driver/ProgramCache.h"
+#include "Driver/ScheduleDatabase.h"
 
 #include "mlir/IR/MLIRContext.h"
 #include "llvm/Support/CRC.h"
@@ -149,18 +152,6 @@ static LogicalResult checkOutputNumber(StringRef option, unsigned number,
                      option + " names output " + Twine(number) + "; " + mend);
 }
 
-/// Changes an element in the middle.
-static void corrupt(HostArray &array) {
-  int64_t place = array.size() / 2;
-  if (array.data.empty())
-    return;
-  double old = array.getDouble(place);
-  if (runtime::isFloat(array.type))
-    array.setDouble(place, std::isnan(old) ? 0 : old + std::fabs(old) + 1);
-  else
-    array.setInt(place, array.getInt(place) ^ 1);
-}
-
 /// --out.
 static LogicalResult saveOutputs(const Options &options,
                                  const std::vector<Output> &outputs,
@@ -181,7 +172,14 @@ static LogicalResult handleOutputs(const Options &options,
                                  *options.corruptOutput, outputs.size(),
                                  report)))
       return failure();
-    corrupt(outputs[*options.corruptOutput].array);
+    std::string planted =
+        plant(options.plantedFault, outputs[*options.corruptOutput].array);
+    if (planted.empty())
+      Report::note("output " + Twine(*options.corruptOutput) +
+                   " has no elements: no fault is planted");
+    else
+      report.text() << "planted in out " << *options.corruptOutput << ": "
+                    << planted << "\n";
   }
   llvm::json::Array list;
   for (auto [i, output] : llvm::enumerate(outputs))
@@ -309,7 +307,8 @@ static LogicalResult runProgram(const Options &options, const Target &target,
     CompareRun compareRun;
     if (options.verify)
       compareRun = [&](const std::vector<Output> &again) {
-        return isAsReference(options, chip, entry, arguments, again, report);
+        return isAsReference(options, chip, entry, program.products, arguments,
+                             again, report);
       };
     // Wrong numbers are told of all the same.
     if (failed(repeat(options, device, program, entry, execution, outputs,
@@ -319,8 +318,8 @@ static LogicalResult runProgram(const Options &options, const Target &target,
   }
   if (options.verify) {
     runtime::TraceScope scope(report.trace, "step", "verify");
-    if (failed(verify(options, chip, entry, arguments, outputs, device,
-                      execution, report)))
+    if (failed(verify(options, chip, entry, program.products, arguments,
+                      outputs, device, execution, report)))
       return failure();
   }
   if (report.exit() != Exit::Done)
@@ -429,6 +428,17 @@ static LogicalResult compileAndRun(Options &options, KeptDevices &kept,
     return failure();
   compileOptions.target = target.name;
   compileOptions.chip = target.chip;
+  // What other devices of the chip have measured is not for this one.
+  if (target.device && !options.scheduleDb.empty() &&
+      options.scheduleDb != "off") {
+    std::vector<std::string> notes;
+    compileOptions.tuned = compiler::readScheduleDatabase(
+        options.scheduleDb, target.device->info().name, notes, why);
+    if (!why.empty())
+      return report.fail(Exit::Usage, "--schedule-db: " + why);
+    for (const std::string &note : notes)
+      Report::note(note);
+  }
   clock.done("device");
   report.root["target"] = target.name;
   report.root["chip"] = target.chip;
@@ -539,10 +549,8 @@ static int runCommandLine(ArrayRef<const char *> arguments, KeptDevices &kept,
   return report.finish();
 }
 
-int main(int argc, char **argv) {
-  // Before any driver is loaded.
-  (void)compiler::getCompilerIdentity();
-  handleEndingSignals();
+/// Runs the command line, or each of a batch.
+static int runAll(int argc, char **argv) {
   KeptDevices kept;
   std::string batch;
   int status = runCommandLine(
@@ -556,4 +564,14 @@ int main(int argc, char **argv) {
       kept.close();
     return lineStatus;
   });
+}
+
+int main(int argc, char **argv) {
+  // Before any driver is loaded.
+  (void)compiler::getCompilerIdentity();
+  handleEndingSignals();
+  int status = 0;
+  // One thread for all lines: drivers keep things for the thread that calls.
+  compiler::runOnLargeStack([&] { status = runAll(argc, argv); });
+  return status;
 }

@@ -6,6 +6,8 @@
 
 #include "Channel.h"
 
+#include "Tuning/Json.h"
+
 #include <cerrno>
 #include <cstring>
 #include <poll.h>
@@ -18,25 +20,30 @@ using namespace tune;
 static constexpr uint64_t mostBytes = uint64_t(1) << 32;
 
 Channel::~Channel() {
+  // It may have to say that it ends.
+  tls.reset();
   if (file >= 0)
     close(file);
 }
 
 Channel::Channel(Channel &&other) noexcept
-    : file(other.file), buffer(std::move(other.buffer)), limit(other.limit) {
+    : file(other.file), tls(std::move(other.tls)),
+      buffer(std::move(other.buffer)), limit(other.limit) {
   other.file = -1;
 }
 
 Channel &Channel::operator=(Channel &&other) noexcept {
   std::swap(file, other.file);
+  std::swap(tls, other.tls);
   std::swap(buffer, other.buffer);
   std::swap(limit, other.limit);
   return *this;
 }
 
-static bool sendAll(int file, const char *data, size_t size) {
+bool Channel::sendAll(const char *data, size_t size) {
   while (size > 0) {
-    ssize_t sent = ::send(file, data, size, MSG_NOSIGNAL);
+    ssize_t sent =
+        tls ? tls->write(data, size) : ::send(file, data, size, MSG_NOSIGNAL);
     if (sent < 0 && errno == EINTR)
       continue;
     if (sent < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
@@ -60,8 +67,8 @@ bool Channel::send(const Message &message) {
   std::string packet(sizeof(sizes), '\0');
   std::memcpy(packet.data(), sizes, sizeof(sizes));
   packet += head;
-  return sendAll(file, packet.data(), packet.size()) &&
-         sendAll(file, message.bytes.data(), message.bytes.size());
+  return sendAll(packet.data(), packet.size()) &&
+         sendAll(message.bytes.data(), message.bytes.size());
 }
 
 /// Whether what has come may be the beginning of a message.
@@ -78,7 +85,8 @@ bool Channel::isSound() const {
 bool Channel::take() {
   char block[1 << 16];
   while (true) {
-    ssize_t got = recv(file, block, sizeof(block), MSG_DONTWAIT);
+    ssize_t got = tls ? tls->read(block, sizeof(block))
+                      : recv(file, block, sizeof(block), MSG_DONTWAIT);
     if (got > 0) {
       buffer.append(block, static_cast<size_t>(got));
       if (!isSound())
@@ -96,7 +104,8 @@ std::optional<Message> Channel::next() {
   if (buffer.size() < sizeof(sizes))
     return std::nullopt;
   std::memcpy(sizes, buffer.data(), sizeof(sizes));
-  if (sizes[0] > mostBytes || sizes[1] > mostBytes) {
+  // One that is too long is not parsed either.
+  if (!isSound()) {
     buffer.clear();
     return std::nullopt;
   }
@@ -104,7 +113,7 @@ std::optional<Message> Channel::next() {
   if (buffer.size() < end)
     return std::nullopt;
   Message message;
-  llvm::Expected<llvm::json::Value> head = llvm::json::parse(
+  llvm::Expected<llvm::json::Value> head = mlir::tessera::tuning::parseJson(
       llvm::StringRef(buffer).substr(sizeof(sizes), sizes[0]));
   if (!head)
     llvm::consumeError(head.takeError());

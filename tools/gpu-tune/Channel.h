@@ -12,7 +12,10 @@
 #ifndef GPU_TUNE_CHANNEL_H
 #define GPU_TUNE_CHANNEL_H
 
+#include "Tls.h"
+
 #include "llvm/Support/JSON.h"
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -28,13 +31,16 @@ struct Message {
 class Channel {
 public:
   explicit Channel(int file) : file(file) {}
+  /// One whose bytes are encrypted; `tls` is a session of that socket.
+  Channel(int file, std::unique_ptr<TlsSession> tls)
+      : file(file), tls(std::move(tls)) {}
   ~Channel();
   Channel(Channel &&other) noexcept;
   Channel &operator=(Channel &&other) noexcept;
 
   int getFile() const { return file; }
-  /// Gives the socket away.
-  int release() { return std::exchange(file, -1); }
+  /// Null for a channel that is not encrypted.
+  TlsSession *getTls() const { return tls.get(); }
 
   /// From now on the other end is taken for gone when more bytes than these
   /// wait: for one that nobody knows yet. 0: no limit.
@@ -54,8 +60,10 @@ public:
 
 private:
   bool isSound() const;
+  bool sendAll(const char *data, size_t size);
 
   int file;
+  std::unique_ptr<TlsSession> tls;
   std::string buffer;
   size_t limit = 0;
 };

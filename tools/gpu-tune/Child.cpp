@@ -6,9 +6,9 @@
 
 #include "Child.h"
 
-#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 
+#include <cerrno>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
@@ -68,14 +68,13 @@ std::unique_ptr<Child> Child::start(const std::vector<std::string> &arguments,
 
 std::unique_ptr<Child> Child::start(const std::vector<std::string> &arguments,
                                     int line, std::string &why) {
-  llvm::SmallString<128> log;
-  int logFile;
-  if (std::error_code error = llvm::sys::fs::createTemporaryFile(
-          "gpu-tune-worker", "log", logFile, log)) {
-    why = "a temporary file: " + error.message();
+  auto log = std::make_unique<::tessera::runtime::NamelessFile>();
+  if (!log->isOpen()) {
+    why = std::string("a temporary file: ") + std::strerror(errno);
     close(line);
     return nullptr;
   }
+  int logFile = log->getDescriptor();
   std::vector<std::string> words = getProgram();
   std::string file = words.front();
   if (words.size() == 1)
@@ -91,7 +90,6 @@ std::unique_ptr<Child> Child::start(const std::vector<std::string> &arguments,
   if (pid < 0) {
     why = std::string("fork: ") + std::strerror(errno);
     close(line);
-    close(logFile);
     return nullptr;
   }
   if (pid == 0) {
@@ -112,8 +110,7 @@ std::unique_ptr<Child> Child::start(const std::vector<std::string> &arguments,
     _exit(127);
   }
   close(line);
-  close(logFile);
-  return std::unique_ptr<Child>(new Child(pid, std::string(log)));
+  return std::unique_ptr<Child>(new Child(pid, std::move(log)));
 }
 
 Child::~Child() {
@@ -129,12 +126,9 @@ bool Child::hasEnded() const {
 }
 
 /// The end of what a worker printed, on one line.
-static std::string readLastWords(const std::string &file) {
-  auto buffer = llvm::MemoryBuffer::getFile(file);
-  if (!buffer)
-    return "";
-  llvm::StringRef text = (*buffer)->getBuffer().trim();
-  text = text.take_back(500);
+static std::string readLastWords(const ::tessera::runtime::NamelessFile &log) {
+  std::string all = log.read();
+  llvm::StringRef text = llvm::StringRef(all).trim().take_back(500);
   std::string line;
   for (char letter : text)
     line += letter == '\n' ? ' ' : letter;
@@ -166,8 +160,7 @@ std::string Child::end(bool isGone) {
            strsignal(WTERMSIG(status)) + ")";
   else
     text = "exit status " + std::to_string(WEXITSTATUS(status));
-  if (std::string words = readLastWords(log); !words.empty())
+  if (std::string words = readLastWords(*log); !words.empty())
     text += ": " + words;
-  [[maybe_unused]] std::error_code error = llvm::sys::fs::remove(log);
   return text;
 }

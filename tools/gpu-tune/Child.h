@@ -8,6 +8,7 @@
 #define GPU_TUNE_CHILD_H
 
 #include "Process.h"
+#include "Runtime/NamelessFile.h"
 
 #include <chrono>
 #include <memory>
@@ -29,8 +30,8 @@ public:
   /// Null, and the reason in `why`, if it cannot be started.
   static std::unique_ptr<Child> start(const std::vector<std::string> &arguments,
                                       std::string &why);
-  /// The same with `line`, a connected socket, as the channel: another process
-  /// is at its other end, and `getChannel` gives null. It is closed here.
+  /// The same with `line`, a connected socket, as the channel: `getChannel`
+  /// gives null. It is closed here.
   static std::unique_ptr<Child> start(const std::vector<std::string> &arguments,
                                       int line, std::string &why);
   /// Ends it.
@@ -49,13 +50,13 @@ public:
   std::string end(bool isGone) override;
 
 private:
-  Child(pid_t pid, std::string log)
+  Child(pid_t pid, std::unique_ptr<::tessera::runtime::NamelessFile> log)
       : pid(pid), channel(-1), log(std::move(log)) {}
 
   pid_t pid;
   Channel channel;
-  /// The file with what it printed.
-  std::string log;
+  /// What it printed.
+  std::unique_ptr<::tessera::runtime::NamelessFile> log;
 };
 
 } // namespace tune

@@ -17,18 +17,23 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
-#include <sys/random.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 using namespace tune;
 namespace json = llvm::json;
 
-/// Seconds that a caller has to say who it is, and the bytes of it at most.
-static constexpr double greetingLimit = 10;
+/// Seconds that a caller has for the handshake and to say who it is, the bytes
+/// of it at most, and the seconds until it says what it offers, for which it
+/// loads drivers.
+static constexpr double greetingLimit = 30, offerLimit = 300;
 static constexpr size_t greetingBytes = 1 << 16;
-/// Callers that have not said it yet, at most.
-static constexpr size_t mostGuests = 256;
+/// Callers that have not said it yet, at most: of one address, and of all.
+static constexpr size_t mostOfAddress = 16, mostGuests = 64;
+/// Callers that are accepted before what others sent is looked at.
+static constexpr unsigned mostAtOnce = 64;
+/// Lines about callers, at most: a flood of callers must not be one of lines.
+static constexpr size_t mostLines = 32;
 
 static std::string getText(const json::Object &head, llvm::StringRef name) {
   auto text = head.getString(name);
@@ -83,20 +88,17 @@ void Cluster::forget(const RemoteWorker &worker) {
 //===----------------------------------------------------------------------===//
 
 llvm::Expected<std::unique_ptr<Cluster>>
-Cluster::create(const std::string &place) {
+Cluster::create(const std::string &place, const std::string &key) {
+  llvm::Expected<std::unique_ptr<TlsContext>> tls =
+      TlsContext::create(key, /*isServer=*/true);
+  if (!tls)
+    return tls.takeError();
   uint16_t port = 0;
   llvm::Expected<int> listener = listenOn(place, port);
   if (!listener)
     return listener.takeError();
-  uint8_t random[16];
-  if (getrandom(random, sizeof(random), 0) != sizeof(random)) {
-    close(*listener);
-    return llvm::createStringError(llvm::inconvertibleErrorCode(),
-                                   "no random numbers for a token");
-  }
-  return std::unique_ptr<Cluster>(
-      new Cluster(*listener, llvm::join(getOwnPlaces(place, port), ","),
-                  llvm::toHex(random, /*LowerCase=*/true)));
+  return std::unique_ptr<Cluster>(new Cluster(
+      *listener, llvm::join(getOwnPlaces(place, port), ","), std::move(*tls)));
 }
 
 Cluster::~Cluster() {
@@ -112,42 +114,71 @@ const Cluster::Host *Cluster::getHost(int host) const {
 }
 
 void Cluster::addFiles(std::vector<pollfd> &files) const {
-  files.push_back({listener, POLLIN, 0});
+  if (Clock::now() >= pausedUntil)
+    files.push_back({listener, POLLIN, 0});
   for (const Guest &guest : guests)
     files.push_back({guest.channel.getFile(), POLLIN, 0});
   for (const auto &[number, member] : members)
     files.push_back({member.control.getFile(), POLLIN, 0});
 }
 
+/// Closes the connection of the oldest caller where there are too many. A
+/// caller with the key is done within a few round trips; idle ones keep nobody
+/// out.
+void Cluster::makeRoom(const std::string &address) {
+  auto isOfAddress = [&](const Guest &guest) {
+    return guest.address == address;
+  };
+  bool isFull =
+      static_cast<size_t>(llvm::count_if(guests, isOfAddress)) >= mostOfAddress;
+  if (!isFull && guests.size() < mostGuests)
+    return;
+  auto oldest = isFull ? llvm::find_if(guests, isOfAddress) : guests.begin();
+  tell(*oldest, "too many callers had not authenticated themselves");
+  guests.erase(oldest);
+}
+
 void Cluster::accept() {
-  while (guests.size() < mostGuests) {
+  if (Clock::now() < pausedUntil)
+    return;
+  for (unsigned i = 0; i < mostAtOnce; ++i) {
     int file = accept4(listener, nullptr, nullptr, SOCK_CLOEXEC);
     if (file < 0 && (errno == EINTR || errno == ECONNABORTED))
       continue;
-    if (file < 0)
+    if (file < 0) {
+      // With too many files open, the caller would be reported again at once.
+      if (errno != EAGAIN && errno != EWOULDBLOCK)
+        pausedUntil = Clock::now() + std::chrono::seconds(1);
       return;
+    }
     watchConnection(file);
-    Guest &guest = guests.emplace_back(
-        Guest{Channel(file), getPeerAddress(file), Clock::now()});
+    std::string address = getPeerAddress(file);
+    makeRoom(address);
+    std::unique_ptr<TlsSession> session = tls->connect(file);
+    if (!session) {
+      close(file);
+      continue;
+    }
+    Guest &guest = guests.emplace_back(Guest{Channel(file, std::move(session)),
+                                             std::move(address), Clock::now()});
     guest.channel.setLimit(greetingBytes);
   }
+}
+
+void Cluster::tell(const Guest &guest, const std::string &why) {
+  std::string line =
+      "note: a caller from " + guest.address + " was rejected: " + why;
+  if (!report || told.size() > mostLines || !told.insert(line).second)
+    return;
+  report(line);
+  if (told.size() > mostLines)
+    report("note: more callers that are rejected are not reported");
 }
 
 void Cluster::refuse(Guest &guest, const std::string &why) {
   (void)guest.channel.send(
       {json::Object{{"op", "refused"}, {"error", why}}, ""});
-  if (report)
-    report("note: a caller from " + guest.address + " was refused: " + why);
-}
-
-/// Compares without telling by the time how much of it is right.
-static bool isSame(const std::string &a, const std::string &b) {
-  if (a.size() != b.size())
-    return false;
-  int difference = 0;
-  for (auto [x, y] : llvm::zip_equal(a, b))
-    difference |= x ^ y;
-  return difference == 0;
+  tell(guest, why);
 }
 
 void Cluster::greet(Guest &guest, const Message &message) {
@@ -157,8 +188,6 @@ void Cluster::greet(Guest &guest, const Message &message) {
   if (head.getInteger("protocol").value_or(0) != clusterProtocol)
     return refuse(guest, "it speaks another version of the protocol: start the "
                          "same build of gpu-tune on all hosts");
-  if (!isSame(getText(head, "token"), token))
-    return refuse(guest, "its token is not this run's");
   std::string build = mlir::tessera::getCompilerIdentity().str(),
               other = getText(head, "build");
   if (build != other)
@@ -211,23 +240,49 @@ bool Cluster::handle(Member &member, const Message &message) {
   return true;
 }
 
+static bool isLate(std::chrono::steady_clock::time_point since, double limit) {
+  std::chrono::duration<double> waited =
+      std::chrono::steady_clock::now() - since;
+  return waited.count() >= limit;
+}
+
+bool Cluster::serve(Guest &guest) {
+  bool isOver = isLate(guest.since, greetingLimit);
+  if (!guest.isAuthenticated) {
+    TlsSession &session = *guest.channel.getTls();
+    switch (session.handshake()) {
+    case TlsSession::State::Working:
+      if (isOver)
+        tell(guest, "it did not authenticate itself in time");
+      return !isOver;
+    case TlsSession::State::Failed:
+      tell(guest,
+           "it does not have this run's key (" + session.getFailure() + ")");
+      return false;
+    case TlsSession::State::Done:
+      guest.isAuthenticated = true;
+    }
+  }
+  // Nothing that it sends is looked at before.
+  bool isThere = guest.channel.take();
+  if (std::optional<Message> message = guest.channel.next()) {
+    greet(guest, *message);
+    return false;
+  }
+  if (isThere && isOver)
+    tell(guest, "it did not say hello in time");
+  return isThere && !isOver;
+}
+
 std::vector<ClusterEvent> Cluster::take() {
   std::vector<ClusterEvent> events;
   accept();
-  for (auto guest = guests.begin(); guest != guests.end();) {
-    bool isThere = guest->channel.take();
-    std::chrono::duration<double> waited = Clock::now() - guest->since;
-    if (std::optional<Message> message = guest->channel.next())
-      greet(*guest, *message);
-    else if (isThere && waited.count() < greetingLimit) {
-      ++guest;
-      continue;
-    }
-    guest = guests.erase(guest);
-  }
+  for (auto guest = guests.begin(); guest != guests.end();)
+    guest = serve(*guest) ? std::next(guest) : guests.erase(guest);
   for (auto place = members.begin(); place != members.end();) {
     auto &[number, member] = *place;
-    bool isThere = member.whyDropped.empty() && member.control.take();
+    bool isThere = member.whyDropped.empty() && member.control.take() &&
+                   (member.isReady || !isLate(member.since, offerLimit));
     while (std::optional<Message> message = member.control.next())
       if (handle(member, *message))
         events.push_back({ClusterEvent::Joined, number, ""});

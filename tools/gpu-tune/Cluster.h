@@ -5,10 +5,12 @@
 //===----------------------------------------------------------------------===//
 //
 // The run's process listens; on each other host an agent (`gpu-tune join`)
-// calls. All of it are messages of a channel. The agent's own connection, which
-// lasts as long as the host takes part:
+// calls. Each connection begins with a TLS handshake by which both sides prove
+// that they have the run's key (Tls.h); nothing is parsed before that. What
+// follows are messages of a channel. The agent's own connection, which lasts as
+// long as the host takes part:
 //
-//   agent   hello    kind "agent", protocol, token, build, host
+//   agent   hello    kind "agent", protocol, build, host
 //   run     welcome  target, chip; or refused, with an error
 //   agent   offer    jobs, measurers, devices (number, identity, name), notes
 //   run     start    worker (its number), arguments
@@ -17,8 +19,8 @@
 //   run     done     the run is over
 //
 // A worker that is started has a connection of its own, which the agent opens
-// with hello (kind "worker", worker, token, build) and hands to it; from there
-// on it is what a worker on this host has.
+// with hello (kind "worker", worker, build) and relays to it (Relay.h); from
+// there on it is what a worker on this host has.
 //
 //===----------------------------------------------------------------------===//
 
@@ -35,6 +37,7 @@
 #include <map>
 #include <memory>
 #include <poll.h>
+#include <set>
 #include <vector>
 
 namespace tune {
@@ -42,7 +45,7 @@ namespace tune {
 class Cluster;
 
 /// Of the messages between hosts.
-constexpr int64_t clusterProtocol = 1;
+constexpr int64_t clusterProtocol = 2;
 
 /// By what hosts with the same memory are known: one that is restarted is
 /// another.
@@ -95,23 +98,21 @@ public:
     std::vector<std::string> notes;
   };
 
-  /// Listens where `--listen=PLACE` says.
+  /// Listens where `--listen=PLACE` says, for hosts that have the key.
   static llvm::Expected<std::unique_ptr<Cluster>>
-  create(const std::string &place);
+  create(const std::string &place, const std::string &key);
   /// Tells the hosts that the run is over.
   ~Cluster();
 
   /// Where to call, as `gpu-tune join` takes it: "ADDRESS:PORT,ADDRESS:PORT".
   const std::string &getPlaces() const { return places; }
-  /// What a caller has to know: 32 digits.
-  const std::string &getToken() const { return token; }
 
   /// What the hosts work for; before the first `take`.
   void setWork(std::string target, std::string chip) {
     this->target = std::move(target);
     this->chip = std::move(chip);
   }
-  /// Where lines about callers that are refused go.
+  /// Where lines about callers that are rejected go.
   void setReport(std::function<void(const std::string &)> function) {
     report = std::move(function);
   }
@@ -135,27 +136,41 @@ private:
   struct Member : Host {
     explicit Member(Channel control) : control(std::move(control)) {}
     Channel control;
+    Clock::time_point since = Clock::now();
     bool isReady = false;
     std::string whyDropped;
   };
+  /// A caller that has not said who it is.
   struct Guest {
     Channel channel;
     std::string address;
     Clock::time_point since;
+    /// Whether it has shown that it has the key.
+    bool isAuthenticated = false;
   };
 
-  Cluster(int listener, std::string places, std::string token)
-      : listener(listener), places(std::move(places)), token(std::move(token)) {
-  }
+  Cluster(int listener, std::string places, std::unique_ptr<TlsContext> tls)
+      : listener(listener), places(std::move(places)), tls(std::move(tls)) {}
   void accept();
+  void makeRoom(const std::string &address);
+  /// Whether the guest stays one.
+  bool serve(Guest &guest);
   void greet(Guest &guest, const Message &message);
   void refuse(Guest &guest, const std::string &why);
+  void tell(const Guest &guest, const std::string &why);
   bool handle(Member &member, const Message &message);
   void forget(const RemoteWorker &worker);
 
   int listener;
-  std::string places, token, target, chip;
+  /// Until then no caller is accepted: the process has too many files open.
+  Clock::time_point pausedUntil;
+  std::string places;
+  /// Outlives the sessions of guests and members.
+  std::unique_ptr<TlsContext> tls;
+  std::string target, chip;
   std::function<void(const std::string &)> report;
+  /// The lines about callers that were printed.
+  std::set<std::string> told;
   std::list<Guest> guests;
   std::map<int, Member> members;
   std::map<int64_t, RemoteWorker *> workers;

@@ -4,9 +4,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The agent decides nothing: it starts the workers that the run asks for, hands
-// each a connection of its own to the run, and tells how those ended that did
-// so by themselves. The messages are described in Cluster.h.
+// The agent decides nothing: it starts the workers that the run asks for,
+// relays to each a connection of its own to the run, and tells how those ended
+// that did so by themselves. It does so for nobody but a run that has proven to
+// have the key. The messages are described in Cluster.h.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,21 +15,27 @@
 #include "Child.h"
 #include "Cluster.h"
 #include "Interrupt.h"
+#include "Key.h"
+#include "Relay.h"
 #include "Socket.h"
+#include "Tls.h"
 
 #include "Driver/DeviceChip.h"
 #include "Driver/ProgramCache.h"
 #include "Runtime/Device.h"
+#include "Runtime/PrivateFile.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/raw_ostream.h"
 
+#include <cerrno>
 #include <chrono>
+#include <cstring>
 #include <map>
 #include <poll.h>
 #include <sched.h>
+#include <sys/socket.h>
 #include <thread>
 #include <unistd.h>
 
@@ -84,6 +91,7 @@ public:
 
 private:
   bool connect();
+  Channel call(const std::string &one, std::string &why, bool &isOtherKey);
   json::Object makeHello(StringRef kind) const;
   void offer(const std::string &target, const std::string &chip);
   void start(int64_t number, const json::Array *list);
@@ -92,11 +100,19 @@ private:
         {json::Object{{"op", "died"}, {"worker", number}, {"how", how}}, ""});
   }
 
+  /// A worker, and its line to the run.
+  struct Worker {
+    std::unique_ptr<Child> child;
+    std::unique_ptr<Relay> relay;
+  };
+
   const JoinOptions &options;
+  /// Outlives the connections.
+  std::unique_ptr<TlsContext> tls;
   Channel control;
   /// The one that answered.
   std::string place;
-  std::map<int64_t, std::unique_ptr<Child>> workers;
+  std::map<int64_t, Worker> workers;
 };
 
 } // namespace
@@ -105,7 +121,6 @@ json::Object Agent::makeHello(StringRef kind) const {
   return json::Object{{"op", "hello"},
                       {"kind", kind.str()},
                       {"protocol", clusterProtocol},
-                      {"token", options.token},
                       {"build", mlir::tessera::getCompilerIdentity().str()}};
 }
 
@@ -125,6 +140,50 @@ static std::optional<Message> receiveWithin(Channel &channel, double seconds) {
   return std::nullopt;
 }
 
+/// Connects to an address, and makes sure that a run with the same key is
+/// there: before that nothing that it sends is looked at. A channel without a
+/// file, and the reason in `why`, if not. `isOtherKey`: it need not be tried
+/// again.
+Channel Agent::call(const std::string &one, std::string &why,
+                    bool &isOtherKey) {
+  llvm::Expected<int> file = connectTo(one, connectLimit);
+  if (!file) {
+    why = llvm::toString(file.takeError());
+    return Channel(-1);
+  }
+  Channel line(*file, tls->connect(*file));
+  if (!line.getTls()) {
+    why = "OpenSSL has no memory";
+    return Channel(-1);
+  }
+  auto end = std::chrono::steady_clock::now() +
+             std::chrono::duration<double>(answerLimit);
+  while (true) {
+    switch (line.getTls()->handshake()) {
+    case TlsSession::State::Done:
+      return line;
+    case TlsSession::State::Failed:
+      isOtherKey = line.getTls()->isOtherKey();
+      why = isOtherKey ? "what listens at " + one +
+                             " does not have this key (--key-file, " +
+                             keyVariable + ")"
+                       : one +
+                             ": what listens there is no run of gpu-tune, or "
+                             "ended (" +
+                             line.getTls()->getFailure() + ")";
+      return Channel(-1);
+    case TlsSession::State::Working:
+      break;
+    }
+    if (std::chrono::steady_clock::now() >= end || getInterrupt()) {
+      why = one + ": what listens there does not answer";
+      return Channel(-1);
+    }
+    pollfd wait = {line.getFile(), POLLIN, 0};
+    poll(&wait, 1, 100);
+  }
+}
+
 /// Reaches the run, and tells what there is here. False after an error, which
 /// was said.
 bool Agent::connect() {
@@ -135,12 +194,17 @@ bool Agent::connect() {
   while (true) {
     std::string why;
     for (const std::string &one : options.places) {
-      llvm::Expected<int> file = connectTo(one, connectLimit);
-      if (!file) {
-        why += (why.empty() ? "" : "; ") + llvm::toString(file.takeError());
+      std::string problem;
+      bool isOtherKey = false;
+      control = call(one, problem, isOtherKey);
+      if (control.getFile() < 0) {
+        if (isOtherKey) {
+          llvm::errs() << "error: " << problem << "\n";
+          return false;
+        }
+        why += (why.empty() ? "" : "; ") + problem;
         continue;
       }
-      control = Channel(*file);
       json::Object hello = makeHello("agent");
       hello["host"] = name;
       std::optional<Message> answer;
@@ -239,24 +303,36 @@ void Agent::start(int64_t number, const json::Array *list) {
   if (arguments.empty() ||
       (arguments.front() != "compile" && arguments.front() != "measure"))
     return tellEnd(number, "it is no worker");
-  llvm::Expected<int> file = connectTo(place, connectLimit);
-  if (!file)
-    return tellEnd(number, llvm::toString(file.takeError()));
-  {
-    Channel line(*file);
-    json::Object hello = makeHello("worker");
-    hello["worker"] = number;
-    if (!line.send({std::move(hello), ""}))
-      return tellEnd(number, "its connection ended");
-    std::string why;
-    std::unique_ptr<Child> child = Child::start(arguments, line.release(), why);
-    if (!child)
-      return tellEnd(number, "it cannot be started: " + why);
-    workers[number] = std::move(child);
+  std::string why;
+  bool isOtherKey = false;
+  Channel line = call(place, why, isOtherKey);
+  if (line.getFile() < 0)
+    return tellEnd(number, why);
+  json::Object hello = makeHello("worker");
+  hello["worker"] = number;
+  if (!line.send({std::move(hello), ""}))
+    return tellEnd(number, "its connection ended");
+  int ends[2];
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
+    return tellEnd(number, std::string("socketpair: ") + std::strerror(errno));
+  std::unique_ptr<Child> child = Child::start(arguments, ends[1], why);
+  if (!child) {
+    close(ends[0]);
+    return tellEnd(number, "it cannot be started: " + why);
   }
+  Worker &worker = workers[number];
+  worker.child = std::move(child);
+  worker.relay = std::make_unique<Relay>(std::move(line), ends[0]);
 }
 
 int Agent::run() {
+  llvm::Expected<std::unique_ptr<TlsContext>> made =
+      TlsContext::create(options.key, /*isServer=*/false);
+  if (!made) {
+    llvm::errs() << "error: " << llvm::toString(made.takeError()) << "\n";
+    return 1;
+  }
+  tls = std::move(*made);
   if (!connect())
     return 1;
   while (true) {
@@ -283,11 +359,11 @@ int Agent::run() {
       return 1;
     }
     for (auto worker = workers.begin(); worker != workers.end();) {
-      if (!worker->second->hasEnded()) {
+      if (!worker->second.child->hasEnded()) {
         ++worker;
         continue;
       }
-      tellEnd(worker->first, worker->second->end(/*isGone=*/true));
+      tellEnd(worker->first, worker->second.child->end(/*isGone=*/true));
       worker = workers.erase(worker);
     }
     if (getInterrupt() && !options.ignoresInterrupt) {
@@ -307,17 +383,20 @@ int tune::joinRun(const JoinOptions &options) {
 //===----------------------------------------------------------------------===//
 
 static void printHelp(llvm::raw_ostream &os) {
-  os << "usage: gpu-tune join ADDRESS:PORT[,...] --token=TOKEN [options]\n"
+  os << "usage: gpu-tune join ADDRESS:PORT[,...] --key-file=FILE [options]\n"
         "       gpu-tune join --join-file=FILE [options]\n"
         "\n"
         "Works for `gpu-tune run --listen` on another host: what it compiles "
         "and\n"
         "measures for is the run's to say.\n"
         "\n"
-        "  --token=TOKEN         what the run has printed beside its "
-        "addresses\n"
-        "  --join-file=FILE      both, as `gpu-tune run --join-file` wrote "
-        "them\n"
+        "  --key-file=FILE       the run's key, in a file that nobody else "
+        "can read;\n"
+        "                        without it the variable TESSERA_TUNE_KEY has "
+        "the key\n"
+        "  --join-file=FILE      addresses and key, as `gpu-tune run "
+        "--join-file`\n"
+        "                        wrote them\n"
         "  --jobs=N              processes that compile, or 0 (one for each "
         "core\n"
         "                        but one)\n"
@@ -337,7 +416,7 @@ int tune::runJoin(llvm::ArrayRef<StringRef> arguments) {
   JoinOptions options;
   unsigned cores = countCores();
   options.jobs = cores > 1 ? cores - 1 : 1;
-  std::string file;
+  std::string file, keyFile;
   auto fail = [](const llvm::Twine &what) {
     llvm::errs() << "error: " << what << "\n";
     return 2;
@@ -361,7 +440,9 @@ int tune::runJoin(llvm::ArrayRef<StringRef> arguments) {
     if (!argument.starts_with("-")) {
       addPlaces(argument);
     } else if (name == "--token") {
-      options.token = value.str();
+      return fail(tokenProblem);
+    } else if (name == "--key-file") {
+      keyFile = value.str();
     } else if (name == "--join-file") {
       file = value.str();
     } else if (name == "--jobs") {
@@ -383,12 +464,22 @@ int tune::runJoin(llvm::ArrayRef<StringRef> arguments) {
     }
   }
   if (!file.empty()) {
-    auto buffer = llvm::MemoryBuffer::getFile(file);
-    if (!buffer)
-      return fail("--join-file=" + file + ": " + buffer.getError().message());
-    auto [places, token] = (*buffer)->getBuffer().trim().split('\n');
+    runtime::PrivateFileOptions how;
+    how.isSecret = true;
+    how.maxBytes = 1 << 16;
+    runtime::Expected<std::string> text = runtime::readPrivateFile(file, how);
+    if (!text.ok())
+      return fail("--join-file=" + file + ": the file " +
+                  text.status().message());
+    auto [places, key] = StringRef(*text).trim().split('\n');
     addPlaces(places.trim());
-    options.token = token.trim().str();
+    options.key = key.trim().str();
+  }
+  if (!keyFile.empty() || options.key.empty()) {
+    llvm::Expected<std::string> key = readKey(keyFile);
+    if (!key)
+      return fail(llvm::toString(key.takeError()));
+    options.key = *key;
   }
   if (options.places.empty())
     return fail("where is the run? Name ADDRESS:PORT, as gpu-tune run --listen "
@@ -396,8 +487,12 @@ int tune::runJoin(llvm::ArrayRef<StringRef> arguments) {
   for (const std::string &place : options.places)
     if (!isPlace(place))
       return fail("'" + place + "' is not ADDRESS:PORT");
-  if (options.token.empty())
-    return fail("--token is missing: gpu-tune run --listen prints it");
+  if (options.key.empty())
+    return fail(llvm::Twine("the run's key is missing: --key-file=FILE, or the "
+                            "variable ") +
+                keyVariable);
+  if (std::string problem = findKeyProblem(options.key); !problem.empty())
+    return fail(problem);
   if (options.jobs == 0 && options.devices && options.devices->empty())
     return fail("--jobs=0 and --devices=none: nothing is left to do");
   return joinRun(options);

@@ -20,7 +20,8 @@ namespace tune {
 struct JoinOptions {
   /// Where the run listens, each "ADDRESS:PORT", to be tried in turn.
   std::vector<std::string> places;
-  std::string token;
+  /// The run's; see `readKey`.
+  std::string key;
   /// Processes that compile, and for each device those that measure.
   unsigned jobs = 1, measurers = 2;
   /// The numbers of the devices that measure; absent: all that run the chip.

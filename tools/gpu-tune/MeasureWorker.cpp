@@ -22,6 +22,8 @@
 #include "Channel.h"
 #include "Workbench.h"
 
+#include "Dialect/Tessera/Target/SumBits.h"
+#include "Driver/CompiledSums.h"
 #include "Driver/Compiler.h"
 #include "Reference/Verify.h"
 #include "Runtime/VendorLibrary.h"
@@ -92,6 +94,9 @@ private:
 
   /// Planted faults, for tests; see `runMeasureWorker`.
   std::string fault;
+  /// Tasks of which the reference says, after the final comparison, that the
+  /// compiler's own choice is wrong.
+  std::set<std::string> plantedChecks;
   std::map<std::string, OpenTask> tasks;
   std::map<int64_t, Candidate> candidates;
   std::vector<std::thread> checks;
@@ -122,11 +127,35 @@ toReference(const HostArray &array, mlir::Type type) {
                      array.data.size()));
 }
 
+/// How the sums of a task's program were compiled.
+static std::vector<compiler::reference::CompiledSum>
+collectSums(const runtime::ProgramVariant &variant, llvm::StringRef target,
+            llvm::StringRef program) {
+  std::vector<compiler::reference::CompiledSum> sums;
+  const compiler::Chip *chip = compiler::findChip(target, variant.chip);
+  bool isFast = program.contains("fast_f8");
+  for (const runtime::KernelRecord &kernel : variant.kernels)
+    for (const runtime::ProductRecord &product : kernel.products) {
+      const compiler::MatrixInstruction *row =
+          chip ? chip->findInstruction(product.instruction) : nullptr;
+      bool isApart = row && row->fewBits && !isFast;
+      // A task is one contraction, or attention: locations are not needed.
+      if (auto sum =
+              compiler::describeSum(product.product, /*location=*/"",
+                                    row ? compiler::findSumBits(*row) : 0,
+                                    isApart ? compiler::maxFewBits : 0))
+        sums.push_back(*std::move(sum));
+    }
+  return sums;
+}
+
 /// Compares outputs with the reference's. Gives what is wrong, or nothing.
-static std::string checkByReference(const std::string &program,
-                                    const std::vector<HostArray> &inputs,
-                                    const std::vector<HostArray> &outputs,
-                                    const runtime::Signature &signature) {
+static std::string
+checkByReference(const std::string &program,
+                 std::vector<compiler::reference::CompiledSum> sums,
+                 const std::vector<HostArray> &inputs,
+                 const std::vector<HostArray> &outputs,
+                 const runtime::Signature &signature) {
   namespace reference = compiler::reference;
   mlir::MLIRContext context;
   compiler::prepareContext(context);
@@ -162,12 +191,13 @@ static std::string checkByReference(const std::string &program,
   }
   reference::VerifyOptions options;
   options.evaluation.maxWork = 20'000'000'000;
+  options.evaluation.sums = std::move(sums);
   reference::Verification verified =
       reference::verify(function, arguments, computed, options);
   if (verified.status != reference::Status::Done)
     return "not checked: " + (said.empty() ? verified.message : said);
   for (const reference::Comparison &comparison : verified.comparisons)
-    if (!comparison.ok)
+    if (!comparison.ok || comparison.unverifiedCount != 0)
       return comparison.describe();
   return "";
 }
@@ -216,17 +246,30 @@ void MeasureWorker::open(const Message &message) {
   if (!status.ok())
     return fail(status.message());
   own->executable.reset();
+  std::vector<compiler::reference::CompiledSum> sums;
+  if (auto variant = runtime::selectVariant(own->bundle, device->info());
+      variant.ok())
+    sums = collectSums(**variant, device->info().target,
+                       getText(message.head, "program"));
   answer(
       json::Object{{"op", "opened"},
                    {"task", key},
                    {"checksum", llvm::utohexstr(getChecksum(task.expected))}});
   if (!message.head.getBoolean("check").value_or(false))
     return;
+  runtime::Expected<const runtime::ProgramVariant *> variant =
+      runtime::selectVariant(own->bundle, device->info());
+  if (variant.ok() && findFault(**variant) == "reference") {
+    plantedChecks.insert(key);
+    return;
+  }
   // While the device goes on.
   checks.emplace_back([this, key, program = getText(message.head, "program"),
-                       inputs = task.data->getArrays(), outputs = task.expected,
+                       sums = std::move(sums), inputs = task.data->getArrays(),
+                       outputs = task.expected,
                        signature = task.data->getSignature()] {
-    std::string wrong = checkByReference(program, inputs, outputs, signature);
+    std::string wrong =
+        checkByReference(program, sums, inputs, outputs, signature);
     answer(json::Object{{"op", "checked"}, {"task", key}, {"error", wrong}});
   });
 }
@@ -275,6 +318,12 @@ MeasureWorker::findFault(const runtime::ProgramVariant &variant) const {
   return "";
 }
 
+/// Planted: what no candidate computes.
+static std::vector<HostArray> makeWrong(std::vector<HostArray> outputs) {
+  outputs.front().setDouble(0, outputs.front().getDouble(0) + 1);
+  return outputs;
+}
+
 void MeasureWorker::go(const json::Object &head) {
   int64_t id = head.getInteger("id").value_or(0);
   auto found = candidates.find(id);
@@ -297,8 +346,7 @@ void MeasureWorker::go(const json::Object &head) {
   std::vector<HostArray> *expected = &task.expected;
   std::vector<HostArray> other;
   if (planted == "wrong") {
-    other = task.expected;
-    other.front().setDouble(0, other.front().getDouble(0) + 1);
+    other = makeWrong(task.expected);
     expected = &other;
   }
   if (planted == "resources") {
@@ -318,8 +366,19 @@ void MeasureWorker::go(const json::Object &head) {
   if (trial.outcome == Outcome::Measured) {
     TimingOptions timing;
     timing.slow = head.getNumber("slow").value_or(timing.slow);
-    timeCandidate(*device, *candidate.executable, *task.data, clock,
-                  head.getNumber("best").value_or(0), timing, trial);
+    timeCandidate(*device, *candidate.executable, *task.data, task.isAdded,
+                  clock, head.getNumber("best").value_or(0), timing, trial);
+    bool isTimed =
+        trial.outcome == Outcome::Measured || trial.outcome == Outcome::Slow;
+    if (planted == "late")
+      expected = &(other = makeWrong(task.expected));
+    Trial after = isTimed ? checkOutputs(*device, *task.data, task.isExact,
+                                         *expected, task.outputs)
+                          : Trial();
+    if (after.outcome != Outcome::Measured) {
+      after.error = "after the timed runs: " + after.error;
+      trial = std::move(after);
+    }
   }
   candidates.erase(found);
   answerTrial(id, trial);
@@ -365,6 +424,7 @@ void MeasureWorker::runFinal(Message message) {
     Candidate candidate;
     std::vector<double> times;
     std::string error;
+    Outcome outcome = Outcome::Measured;
   };
   std::vector<Runner> runners;
   // The bundles lie one behind the other.
@@ -380,8 +440,10 @@ void MeasureWorker::runFinal(Message message) {
       place += bytes;
       if (candidate.ok())
         runner.candidate = candidate.take();
-      else
+      else {
         runner.error = candidate.status().message();
+        runner.outcome = Outcome::NotRun;
+      }
       runners.push_back(std::move(runner));
     }
   std::unique_ptr<runtime::VendorLibrary> library;
@@ -463,17 +525,47 @@ void MeasureWorker::runFinal(Message message) {
         continue;
       runtime::Expected<double> time =
           timeOnce(*device, *runner.candidate.executable, data);
-      if (!time.ok())
+      if (!time.ok()) {
         runner.error = time.status().message();
-      else if (round > 0)
+        runner.outcome = Outcome::NotRun;
+      } else if (round > 0)
         runner.times.push_back(*time);
     }
   }
+  // What each computes after so many runs.
+  OpenTask &task = found->second;
+  for (Runner &runner : runners) {
+    if (!runner.error.empty())
+      continue;
+    Trial after;
+    Status status = data.prepareOutputs(task.isAdded);
+    runtime::Expected<double> time =
+        status.ok() ? timeOnce(*device, *runner.candidate.executable, data)
+                    : runtime::Expected<double>(status);
+    runtime::Expected<const runtime::ProgramVariant *> variant =
+        runtime::selectVariant(runner.candidate.bundle, device->info());
+    bool isPlanted = variant.ok() && findFault(**variant) == "final";
+    if (time.ok()) {
+      after = checkOutputs(*device, data, task.isExact,
+                           isPlanted ? makeWrong(task.expected) : task.expected,
+                           task.outputs);
+    } else {
+      after.outcome = Outcome::NotRun;
+      after.error = time.status().message();
+    }
+    if (after.outcome == Outcome::Measured)
+      continue;
+    runner.outcome = after.outcome;
+    runner.error = "after the timed runs: " + after.error;
+    runner.times.clear();
+  }
   json::Array results;
   for (Runner &runner : runners)
-    results.push_back(json::Object{{"id", runner.id},
-                                   {"error", runner.error},
-                                   {"times", json::Array(runner.times)}});
+    results.push_back(json::Object{
+        {"id", runner.id},
+        {"outcome", compiler::tuning::getOutcomeName(runner.outcome).str()},
+        {"error", runner.error},
+        {"times", json::Array(runner.times)}});
   answer(json::Object{{"op", "final"},
                       {"task", key},
                       {"results", std::move(results)},
@@ -482,6 +574,9 @@ void MeasureWorker::runFinal(Message message) {
                       {"libraryTimes", json::Array(libraryTimes)},
                       {"clockBefore", clockBefore},
                       {"clockAfter", clock.read()}});
+  if (plantedChecks.erase(key) != 0)
+    answer(json::Object{
+        {"op", "checked"}, {"task", key}, {"error", "a planted fault"}});
 }
 
 int MeasureWorker::run() {

@@ -7,10 +7,40 @@
 #include "RecordKeeper.h"
 
 using namespace tune;
+namespace tuning = mlir::tessera::tuning;
 
 void RecordKeeper::add(Entry entry) {
   waiting.push_back(std::move(entry));
   flush();
+}
+
+void RecordKeeper::invalidate(const tuning::TaskId &task,
+                              const tuning::Environment &environment,
+                              std::optional<llvm::StringRef> schedule,
+                              const std::string &why) {
+  size_t count = 0;
+  for (Entry &entry : waiting) {
+    auto *record = std::get_if<tuning::Record>(&entry);
+    if (!record || record->task.key != task.key ||
+        (record->outcome != tuning::Outcome::Measured &&
+         record->outcome != tuning::Outcome::Slow) ||
+        (schedule && record->schedule != *schedule) ||
+        !tuning::isOfSameBuild(record->environment, environment))
+      continue;
+    tuning::invalidate(*record, why);
+    ++count;
+  }
+  llvm::Expected<size_t> written =
+      database.invalidate(task, environment, schedule, why);
+  if (!written)
+    return say("error: records that were compared with wrong numbers stay in "
+               "the database: " +
+               llvm::toString(written.takeError()));
+  count += *written;
+  if (count > 0)
+    say("note: " + std::to_string(count) +
+        (count == 1 ? " record is" : " records are") +
+        " marked as wrong: " + why);
 }
 
 bool RecordKeeper::flush() {

@@ -17,6 +17,7 @@
 
 #include <deque>
 #include <functional>
+#include <optional>
 #include <variant>
 
 namespace tune {
@@ -33,6 +34,12 @@ public:
 
   /// Writes an entry, in the order in which they come.
   void add(Entry entry);
+
+  /// As `Database::invalidate`, with the records that wait.
+  void invalidate(const mlir::tessera::tuning::TaskId &task,
+                  const mlir::tessera::tuning::Environment &environment,
+                  std::optional<llvm::StringRef> schedule,
+                  const std::string &why);
 
   /// Writes what waits. False if something still does.
   bool flush();

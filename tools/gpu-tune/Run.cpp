@@ -7,18 +7,19 @@
 #include "Run.h"
 #include "Cluster.h"
 #include "Join.h"
+#include "Key.h"
 #include "Mpi.h"
 #include "RunOptions.h"
 #include "Tuner.h"
 #include "Values.h"
 
+#include "Runtime/OutputFile.h"
+
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <random>
-#include <sys/stat.h>
 
 using namespace tune;
 using mlir::ArrayRef;
@@ -140,28 +141,27 @@ static json::Object report(const TaskState &state, llvm::raw_ostream &os,
   return object;
 }
 
-/// Prints where other hosts find the run, and leaves it in a file.
+/// Prints where other hosts find the run, and leaves it in a file with the key.
 static llvm::Expected<std::unique_ptr<Cluster>>
-listenForHosts(const RunOptions &options) {
+listenForHosts(RunOptions &options) {
+  if (options.key.empty())
+    if (llvm::Error error = makeKey().moveInto(options.key))
+      return std::move(error);
   llvm::Expected<std::unique_ptr<Cluster>> cluster =
-      Cluster::create(*options.listen);
+      Cluster::create(*options.listen, options.key);
   if (!cluster)
     return cluster.takeError();
-  llvm::errs() << "other hosts join by: gpu-tune join "
-               << (*cluster)->getPlaces()
-               << " --token=" << (*cluster)->getToken() << "\n";
-  if (options.joinFile.empty())
+  llvm::errs() << "other hosts join by: gpu-tune join ";
+  if (options.joinFile.empty()) {
+    llvm::errs() << (*cluster)->getPlaces() << " --key-file=FILE\n";
     return cluster;
-  // Whole or not there, and never for anybody else.
-  mode_t mask = umask(S_IRWXG | S_IRWXO);
-  llvm::Error error = llvm::writeToOutput(
-      options.joinFile, [&](llvm::raw_ostream &os) -> llvm::Error {
-        os << (*cluster)->getPlaces() << "\n" << (*cluster)->getToken() << "\n";
-        return llvm::Error::success();
-      });
-  umask(mask);
-  if (error)
-    return std::move(error);
+  }
+  llvm::errs() << "--join-file=" << options.joinFile << " ("
+               << (*cluster)->getPlaces() << ")\n";
+  runtime::Status status = runtime::writePrivateFile(
+      options.joinFile, {(*cluster)->getPlaces(), "\n", options.key, "\n"});
+  if (!status.ok())
+    return llvm::createStringError(status.message());
   return cluster;
 }
 
@@ -169,10 +169,12 @@ listenForHosts(const RunOptions &options) {
 static int tuneFirst(ArrayRef<StringRef> arguments, RunOptions options,
                      std::optional<Ranks> ranks) {
   int status = 0;
+  options.hasRanks = ranks.has_value();
   if (!parseRunOptions(arguments, RunCommand::Run, options, status))
     return status;
+  // The other ranks may be on other hosts.
   if (ranks && !options.listen)
-    options.listen = "";
+    options.listen = "*";
   std::unique_ptr<Cluster> cluster;
   if (options.listen) {
     llvm::Expected<std::unique_ptr<Cluster>> made = listenForHosts(options);
@@ -181,7 +183,9 @@ static int tuneFirst(ArrayRef<StringRef> arguments, RunOptions options,
     cluster = std::move(*made);
   }
   if (ranks)
-    ranks->tell(cluster->getPlaces() + "\n" + cluster->getToken());
+    // MPI does not encrypt: a key that all ranks have is not sent.
+    ranks->tell(cluster->getPlaces() + "\n" +
+                (options.isOwnKey ? "" : options.key));
   mlir::MLIRContext context;
   std::vector<Task> tasks;
   tuning::SpaceConfig config;
@@ -290,6 +294,7 @@ static int tuneAsAgent(ArrayRef<StringRef> arguments, const Launch &launch,
   options.wait = 60;
   options.ignoresInterrupt = true;
   bool isWrong = false;
+  std::string keyFile;
   for (StringRef argument : arguments) {
     auto [name, value] = argument.split('=');
     if (name == "--jobs")
@@ -298,9 +303,11 @@ static int tuneAsAgent(ArrayRef<StringRef> arguments, const Launch &launch,
       isWrong |= value.getAsInteger(10, options.measurers);
     else if (name == "--devices")
       isWrong |= !parseDevices(value, options);
+    else if (name == "--key-file")
+      keyFile = value.str();
   }
   std::string heard = ranks.hear();
-  auto [places, token] = StringRef(heard).split('\n');
+  auto [places, key] = StringRef(heard).split('\n');
   // It has said why there is no run.
   if (isWrong || places.empty())
     return 0;
@@ -308,7 +315,19 @@ static int tuneAsAgent(ArrayRef<StringRef> arguments, const Launch &launch,
   places.split(list, ',');
   for (StringRef place : list)
     options.places.push_back(place.str());
-  options.token = token.str();
+  options.key = key.str();
+  if (options.key.empty()) {
+    llvm::Expected<std::string> own = readKey(keyFile);
+    if (!own)
+      return fail(own.takeError(), failedStatus);
+    if (own->empty())
+      return fail(llvm::createStringError(
+                      llvm::Twine("rank 0 has a key and this rank has none: "
+                                  "give all ranks the variable ") +
+                      keyVariable + " (mpirun -x), or --key-file=FILE"),
+                  failedStatus);
+    options.key = *own;
+  }
   return joinRun(options);
 }
 

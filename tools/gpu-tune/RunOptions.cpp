@@ -6,6 +6,7 @@
 
 #include "RunOptions.h"
 #include "Join.h"
+#include "Key.h"
 #include "Work.h"
 
 #include "Driver/DeviceChip.h"
@@ -49,9 +50,17 @@ void tune::printRunHelp(llvm::raw_ostream &os) {
         "                          others load meanwhile\n"
         "  --listen[=ADDRESS:PORT] other hosts may join (gpu-tune join "
         "--help); then\n"
-        "                          --jobs=0 and --devices=none are possible\n"
-        "  --join-file=FILE        the addresses and the token for them, "
-        "written there\n"
+        "                          --jobs=0 and --devices=none are possible. "
+        "Without\n"
+        "                          an address only this host may; * is all "
+        "addresses\n"
+        "  --key-file=FILE         the key that both sides need, in a file "
+        "that nobody\n"
+        "                          else can read; without it the variable\n"
+        "                          TESSERA_TUNE_KEY has the key\n"
+        "  --join-file=FILE        the addresses and the key, written there; "
+        "without a\n"
+        "                          key of yours a new one\n"
         "  --timeout=SECONDS       a candidate that takes longer hangs (20)\n"
         "  --leaders=N             candidates of the final comparison (5)\n"
         "  --share=time|equal      how tasks share the budget: by the time "
@@ -99,6 +108,7 @@ bool tune::parseRunOptions(ArrayRef<StringRef> arguments, RunCommand command,
     return false;
   };
   StringRef target;
+  std::string keyFile;
   std::vector<int> devices;
   std::optional<bool> share;
   bool isNone = false, isAll = false;
@@ -161,6 +171,10 @@ bool tune::parseRunOptions(ArrayRef<StringRef> arguments, RunCommand command,
       share = value == "time";
     } else if (name == "--listen" && command == RunCommand::Run) {
       options.listen = value.str();
+    } else if (name == "--token") {
+      return fail(tokenProblem);
+    } else if (name == "--key-file" && command == RunCommand::Run) {
+      keyFile = value.str();
     } else if (name == "--join-file" && command == RunCommand::Run) {
       options.joinFile = value.str();
     } else if (argument == "--devices=none") {
@@ -273,8 +287,22 @@ bool tune::parseRunOptions(ArrayRef<StringRef> arguments, RunCommand command,
         llvm::join(compiler::getKnownChips(compiler::getChipTarget(kind),
                                            options.compile.chip),
                    ", "));
-  if (!options.joinFile.empty() && !options.listen)
+  if ((!options.joinFile.empty() || !keyFile.empty()) && !options.listen &&
+      !options.hasRanks)
     options.listen = "";
+  if (options.listen || options.hasRanks) {
+    llvm::Expected<std::string> key = readKey(keyFile);
+    if (!key)
+      return fail(llvm::toString(key.takeError()));
+    options.key = *key;
+    options.isOwnKey = !key->empty();
+    // A new one has to get to the other hosts.
+    if (key->empty() && options.joinFile.empty() && !options.hasRanks)
+      return fail(llvm::Twine("--listen needs a key that both sides have: "
+                              "--key-file=FILE or the variable ") +
+                  keyVariable +
+                  "; or --join-file=FILE, into which a new one is written");
+  }
   if (options.jobs == 0 && !options.listen)
     return fail("--jobs=0: nobody compiles; with --listen, other hosts may");
   if (isRun && !options.budget && !options.trials)

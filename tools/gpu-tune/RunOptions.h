@@ -56,10 +56,16 @@ struct RunOptions {
   /// The cores that `jobs` is made of where it is not given; 0: those that this
   /// process may use.
   unsigned cores = 0;
+  /// A launcher has started other ranks, which join this one.
+  bool hasRanks = false;
   /// Where other hosts are listened for; absent: they are not.
   std::optional<std::string> listen;
-  /// The file in which the addresses and the token are left.
+  /// The file in which the addresses and the key are left.
   std::string joinFile;
+  /// What hosts authenticate by; empty until one is made.
+  std::string key;
+  /// Whether it is the user's, who gives it to the other hosts.
+  bool isOwnKey = false;
   /// For tests: a planted fault, see `runMeasureWorker`.
   std::string fault;
 };

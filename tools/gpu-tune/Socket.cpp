@@ -33,6 +33,13 @@ struct Place {
 };
 } // namespace
 
+/// For sockets of this host alone, and for those of all interfaces.
+static constexpr char loopback[] = "127.0.0.1", everywhere[] = "*";
+
+static bool isEverywhere(llvm::StringRef address) {
+  return address == everywhere || address == "0.0.0.0" || address == "::";
+}
+
 /// "ADDRESS:PORT" or "[ADDRESS]:PORT"; each part may be absent.
 static Place split(llvm::StringRef text) {
   if (text.consume_front("[")) {
@@ -68,13 +75,15 @@ void tune::watchConnection(int file) {
 
 llvm::Expected<int> tune::listenOn(llvm::StringRef text, uint16_t &port) {
   Place place = split(text);
+  if (place.address.empty())
+    place.address = loopback;
   addrinfo hints = {}, *list = nullptr;
   hints.ai_flags = AI_PASSIVE;
   hints.ai_socktype = SOCK_STREAM;
   const char *service = place.port.empty() ? "0" : place.port.c_str();
-  if (int code =
-          getaddrinfo(place.address.empty() ? nullptr : place.address.c_str(),
-                      service, &hints, &list))
+  if (int code = getaddrinfo(
+          place.address == everywhere ? nullptr : place.address.c_str(),
+          service, &hints, &list))
     return makeError("'" + text + "': " + gai_strerror(code));
   auto free = llvm::make_scope_exit([&] { freeaddrinfo(list); });
   std::string why;
@@ -170,8 +179,9 @@ std::vector<std::string> tune::getOwnPlaces(llvm::StringRef text,
     return address.contains(':') ? "[" + address.str() + "]" + end
                                  : address.str() + end;
   };
-  if (std::string address = split(text).address; !address.empty())
-    return {join(address)};
+  std::string own = split(text).address;
+  if (!isEverywhere(own))
+    return {join(own.empty() ? loopback : own)};
   std::vector<std::pair<int, std::string>> places;
   ifaddrs *list = nullptr;
   if (getifaddrs(&list) == 0)

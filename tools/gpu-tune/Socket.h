@@ -17,8 +17,9 @@
 namespace tune {
 
 /// Listens on "ADDRESS:PORT", "[ADDRESS]:PORT", "ADDRESS" or ":PORT"; without
-/// an address on all interfaces, without a port on a free one. Gives the
-/// socket, which does not wait in accept, and its port.
+/// an address on the loopback interface, with the address "*" on all, without a
+/// port on a free one. Gives the socket, which does not wait in accept, and its
+/// port.
 llvm::Expected<int> listenOn(llvm::StringRef place, uint16_t &port);
 
 /// Connects to "ADDRESS:PORT", which may be a name, within `seconds` for each
@@ -37,7 +38,7 @@ std::string getPeerAddress(int file);
 
 /// The addresses of this host's interfaces that are up, as `connectTo` takes
 /// them with a port behind: IPv4 first, and the loopback last. `place`: what
-/// `listenOn` was given; if it has an address, that one only.
+/// `listenOn` was given; unless it listens on all, that one only.
 std::vector<std::string> getOwnPlaces(llvm::StringRef place, uint16_t port);
 
 } // namespace tune

@@ -120,18 +120,13 @@ tune::summarize(Database &database, const TaskId &task, int64_t run) {
         Summary &summary = get(record);
         summary.records.push_back(record);
         ++summary.outcomes[record.outcome];
-        if (record.outcome != Outcome::Measured)
-          continue;
-        // As `Database::getBest`.
-        if (!summary.best || record.isFinal > summary.best->isFinal ||
-            (record.isFinal == summary.best->isFinal &&
-             record.median < summary.best->median))
-          summary.best = record;
       }
     for (const Baseline &baseline : baselines)
       if (baseline.task.key == text.key && (run == 0 || baseline.run == run))
         get(baseline).baselines.push_back(baseline);
     for (auto &[place, summary] : places) {
+      if (const Record *best = pickBest(summary.records, ""))
+        summary.best = *best;
       if (summary.best)
         findOthers(summary);
       summaries.push_back(std::move(summary));

@@ -10,6 +10,7 @@
 
 #include "Driver/DeviceChip.h"
 #include "Driver/ProgramCache.h"
+#include "Tuning/Json.h"
 
 #include "mlir/AsmParser/AsmParser.h"
 #include "mlir/IR/Threading.h"
@@ -531,6 +532,9 @@ tuning::Record Tuner::makeRecord(const Pending &work, Outcome outcome,
 void Tuner::finish(Pending work, tuning::Record record) {
   TaskState &state = states[work.task];
   --state.inHand;
+  if (state.isOwnWrong &&
+      (record.outcome == Outcome::Measured || record.outcome == Outcome::Slow))
+    tuning::invalidate(record, state.failure);
   keeper.add(record);
   bool hasTime = record.outcome == Outcome::Measured ||
                  (record.outcome == Outcome::Slow && !record.times.empty());
@@ -576,6 +580,17 @@ void Tuner::giveUp(size_t task, const std::string &why) {
   state.ready.clear();
 }
 
+void Tuner::giveUpWrong(size_t task, const tuning::Environment &environment,
+                        const std::string &why) {
+  TaskState &state = states[task];
+  giveUp(task, why);
+  state.isOwnWrong = true;
+  state.winner.reset();
+  state.compared.clear();
+  keeper.invalidate({state.task->text.key, chipTarget, options.compile.chip},
+                    environment, std::nullopt, why);
+}
+
 /// What the database has of the tasks, from the same build on the same device.
 void Tuner::resume() {
   isResumed = true;
@@ -607,6 +622,8 @@ void Tuner::resume() {
         continue;
       mlir::ScopedDiagnosticHandler quiet(
           context, [](mlir::Diagnostic &) { return mlir::success(); });
+      if (!tuning::findDeepNesting(record.schedule).empty())
+        continue;
       auto schedule = mlir::dyn_cast_or_null<compiler::ScheduleAttr>(
           mlir::parseAttribute(record.schedule, context));
       if (!schedule)
@@ -944,7 +961,9 @@ void Tuner::handle(Measurer &measurer, const Message &message) {
                      "compared with, is " +
                      error);
       } else if (!error.empty()) {
-        giveUp(i, "the compiler's own choice computes wrong numbers: " + error);
+        giveUpWrong(i, measurer.environment,
+                    "the compiler's own choice computes wrong numbers: " +
+                        error);
       }
     }
     return;
@@ -961,7 +980,8 @@ void Tuner::handle(Measurer &measurer, const Message &message) {
     if (state.checksum.empty())
       state.checksum = checksum;
     else if (state.task->isExact && state.checksum != checksum)
-      giveUp(index, "two runs of the compiler's own choice differ");
+      giveUpWrong(index, measurer.environment,
+                  "two runs of the compiler's own choice differ");
     measurer.open.insert(index);
     return;
   }
@@ -1004,7 +1024,11 @@ void Tuner::takeResult(Measurer &measurer, const json::Object &head) {
   // After an error of a kernel the device is of no more use to that process.
   if (outcome == Outcome::NotRun)
     startMeasurer(measurer);
-  if (isOwn && outcome != Outcome::Measured && outcome != Outcome::Spills)
+  if (isOwn && outcome == Outcome::Wrong)
+    giveUpWrong(task, measurer.environment,
+                "the compiler's own choice: " + record.error);
+  else if (isOwn && outcome != Outcome::Measured && outcome != Outcome::Slow &&
+           outcome != Outcome::Spills)
     giveUp(task, "the compiler's own choice: " + record.error);
 }
 
@@ -1134,9 +1158,10 @@ void Tuner::takeFinal(Measurer &measurer, const json::Object &head) {
         work.chosen = leader.chosen;
       }
       std::string error = getText(*object, "error");
+      Outcome outcome = tuning::parseOutcome(getText(*object, "outcome"))
+                            .value_or(Outcome::NotRun);
       tuning::Record record =
-          makeRecord(work, error.empty() ? Outcome::Measured : Outcome::NotRun,
-                     error, measurer.environment);
+          makeRecord(work, outcome, error, measurer.environment);
       record.times = getTimes(object->getArray("times"));
       Summary summary = summarize(record.times);
       record.median = summary.median;
@@ -1145,8 +1170,18 @@ void Tuner::takeFinal(Measurer &measurer, const json::Object &head) {
       record.clockBefore = before;
       record.clockAfter = after;
       record.isFinal = true;
+      if (state.isOwnWrong && outcome == Outcome::Measured)
+        tuning::invalidate(record, state.failure);
       keeper.add(record);
-      if (!error.empty() || record.times.empty())
+      // What it was before does not count either.
+      std::string why = "in the final comparison, " + error;
+      if (outcome == Outcome::Wrong && id < 0)
+        giveUpWrong(measurer.task, measurer.environment,
+                    "the compiler's own choice is wrong: " + why);
+      else if (outcome == Outcome::Wrong)
+        keeper.invalidate(record.task, measurer.environment, record.schedule,
+                          why);
+      if (record.outcome != Outcome::Measured || record.times.empty())
         continue;
       state.compared.push_back(record);
       if (id < 0)

@@ -67,6 +67,8 @@ struct TaskState {
   bool isAsked = false, isChecked = false;
   /// Why the task is given up; empty if it is not.
   std::string failure;
+  /// The failure is that of what candidates are compared with.
+  bool isOwnWrong = false;
   /// Compiled, and waiting for a worker.
   std::deque<Pending> ready;
   /// The fastest, with their bundles.
@@ -186,6 +188,10 @@ private:
   /// Of a worker that compiles.
   tuning::Environment getEnvironment(const Compiler &compiler) const;
   void giveUp(size_t task, const std::string &why);
+  /// Gives up a task whose candidates were compared with wrong numbers, and
+  /// marks their records.
+  void giveUpWrong(size_t task, const tuning::Environment &environment,
+                   const std::string &why);
   void resume();
   void waitForChecks();
   std::string describeBest() const;

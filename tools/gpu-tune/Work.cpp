@@ -8,6 +8,9 @@
 
 #include "Dialect/Tessera/Transforms/MatrixForm.h"
 #include "Dialect/Tessera/Transforms/TuningTask.h"
+#include "Driver/ParseProgram.h"
+#include "Runtime/InputFile.h"
+#include "Tuning/Json.h"
 #include "Tuning/MachineModel.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -342,8 +345,7 @@ static mlir::LogicalResult addTasks(std::unique_ptr<llvm::MemoryBuffer> source,
   sources.AddNewSourceBuffer(std::move(source), llvm::SMLoc());
   mlir::SourceMgrDiagnosticHandler printer(sources, &context, llvm::errs());
   mlir::OwningOpRef<mlir::ModuleOp> module =
-      mlir::parseSourceFile<mlir::ModuleOp>(sources,
-                                            mlir::ParserConfig(&context));
+      compiler::parseProgram(sources, context);
   if (!module ||
       failed(compiler::lowerToStage(*module, compiler::Stage::Tasks, options)))
     return mlir::failure();
@@ -405,16 +407,18 @@ tune::collectTasks(ArrayRef<std::string> work,
         return mlir::failure();
       continue;
     }
-    auto file = llvm::MemoryBuffer::getFile(name);
-    if (!file)
-      return fail(name + ": " + file.getError().message());
+    runtime::Expected<std::string> bytes = runtime::readInputFile(name.str());
+    if (!bytes.ok())
+      return fail(name + ": " + bytes.status().message());
+    std::unique_ptr<llvm::MemoryBuffer> file =
+        llvm::MemoryBuffer::getMemBufferCopy(*bytes, name);
     if (name.ends_with(".mlir")) {
-      if (failed(addTasks(std::move(*file), options, context, tasks)))
+      if (failed(addTasks(std::move(file), options, context, tasks)))
         return mlir::failure();
       continue;
     }
     mlir::SmallVector<StringRef> lines;
-    (*file)->getBuffer().split(lines, '\n');
+    file->getBuffer().split(lines, '\n');
     for (auto [number, line] : llvm::enumerate(lines)) {
       line = line.split('#').first.trim();
       if (!line.empty() && failed(addShape(line)))
@@ -447,8 +451,10 @@ tune::readTasks(compiler::tuning::Database &database, const std::string &key,
       return fail(llvm::toString(records.takeError()));
     if (records->empty())
       continue;
-    mlir::OwningOpRef<mlir::ModuleOp> module =
-        mlir::parseSourceString<mlir::ModuleOp>(text.text, &context);
+    // A database may be somebody else's: the parser is recursive.
+    mlir::OwningOpRef<mlir::ModuleOp> module;
+    if (compiler::tuning::findDeepNesting(text.text).empty())
+      module = mlir::parseSourceString<mlir::ModuleOp>(text.text, &context);
     mlir::Operation *op = nullptr;
     if (module)
       module->walk([&](mlir::Operation *one) {

@@ -185,6 +185,25 @@ static Status callOnce(runtime::Device &device, runtime::Executable &executable,
   return status;
 }
 
+Trial tune::checkOutputs(runtime::Device &device, TaskData &data, bool isExact,
+                         const std::vector<HostArray> &expected,
+                         std::vector<HostArray> &outputs) {
+  Status status = device.synchronize();
+  if (status.ok())
+    status = data.readOutputs(outputs);
+  std::string damage;
+  if (status.ok())
+    status = data.checkGuards(damage);
+  if (!status.ok())
+    return makeFailed(Outcome::NotRun, status.message());
+  if (!damage.empty())
+    return makeFailed(Outcome::Wrong, damage);
+  if (std::string wrong = compareOutputs(outputs, expected, isExact);
+      !wrong.empty())
+    return makeFailed(Outcome::Wrong, wrong);
+  return {};
+}
+
 Trial tune::tryOnce(runtime::Device &device, runtime::Executable &executable,
                     const runtime::ProgramVariant &variant, TaskData &data,
                     bool isAdded, bool isExact,
@@ -202,21 +221,9 @@ Trial tune::tryOnce(runtime::Device &device, runtime::Executable &executable,
   Status status = data.prepareOutputs(isAdded);
   if (status.ok())
     status = callOnce(device, executable, data);
-  if (status.ok())
-    status = device.synchronize();
-  if (status.ok())
-    status = data.readOutputs(outputs);
-  std::string damage;
-  if (status.ok())
-    status = data.checkGuards(damage);
   if (!status.ok())
     return makeFailed(Outcome::NotRun, status.message());
-  if (!damage.empty())
-    return makeFailed(Outcome::Wrong, damage);
-  if (std::string wrong = compareOutputs(outputs, expected, isExact);
-      !wrong.empty())
-    return makeFailed(Outcome::Wrong, wrong);
-  return {};
+  return checkOutputs(device, data, isExact, expected, outputs);
 }
 
 runtime::Expected<double> tune::timeOnce(runtime::Device &device,
@@ -237,7 +244,7 @@ runtime::Expected<double> tune::timeOnce(runtime::Device &device,
 
 void tune::timeCandidate(runtime::Device &device,
                          runtime::Executable &executable, TaskData &data,
-                         const DeviceClock &clock, double best,
+                         bool isAdded, const DeviceClock &clock, double best,
                          const TimingOptions &options, Trial &trial) {
   trial.clockBefore = clock.read();
   double total = 0;
@@ -254,12 +261,22 @@ void tune::timeCandidate(runtime::Device &device,
     }
     return true;
   };
+  // What an earlier run has left must not hide what the last one does not
+  // write.
+  auto runLast = [&] {
+    if (Status status = data.prepareOutputs(isAdded); !status.ok()) {
+      trial.outcome = Outcome::NotRun;
+      trial.error = status.message();
+      return false;
+    }
+    return run(1);
+  };
   // The first run warms up and does not count.
   if (!run(1))
     return;
   trial.times.clear();
   total = 0;
-  if (!run(3))
+  if (!run(2) || !runLast())
     return;
   double least = *std::min_element(trial.times.begin(), trial.times.end());
   if (best > 0 && least > options.slow * best) {
@@ -272,7 +289,7 @@ void tune::timeCandidate(runtime::Device &device,
     auto wanted = static_cast<unsigned>(
         std::clamp(options.enough / mean, static_cast<double>(options.least),
                    static_cast<double>(options.most)));
-    if (wanted > 3 && !run(wanted - 3))
+    if (wanted > 3 && (!run(wanted - 4) || !runLast()))
       return;
   }
   trial.clockAfter = clock.read();

@@ -90,15 +90,22 @@ Trial tryOnce(runtime::Device &device, runtime::Executable &executable,
               const std::vector<runtime::HostArray> &expected,
               std::vector<runtime::HostArray> &outputs);
 
+/// Compares what the last run computed, and looks at the guards: `Measured`,
+/// or what is wrong.
+Trial checkOutputs(runtime::Device &device, TaskData &data, bool isExact,
+                   const std::vector<runtime::HostArray> &expected,
+                   std::vector<runtime::HostArray> &outputs);
+
 /// One timed run with cold caches, in milliseconds.
 runtime::Expected<double> timeOnce(runtime::Device &device,
                                    runtime::Executable &executable,
                                    TaskData &data);
 
-/// Times a candidate that is right.
+/// Times a candidate that is right. The outputs are prepared before the last
+/// run, so that `checkOutputs` tells whether that one was right too.
 void timeCandidate(runtime::Device &device, runtime::Executable &executable,
-                   TaskData &data, const DeviceClock &clock, double best,
-                   const TimingOptions &options, Trial &trial);
+                   TaskData &data, bool isAdded, const DeviceClock &clock,
+                   double best, const TimingOptions &options, Trial &trial);
 
 } // namespace tune
 

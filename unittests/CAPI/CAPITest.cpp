@@ -8,10 +8,15 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
+#include <cstdint>
 #include <cstring>
+#include <deque>
+#include <pthread.h>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -157,6 +162,179 @@ TEST(CAPI, AModuleWithoutAnEntryIsAnError) {
             TESSERA_COMPILE_ERROR);
   EXPECT_NE(std::string(tesseraGetLastError()).find("there is no entry"),
             std::string::npos);
+}
+
+/// The error of compiling `source`, which prints nothing.
+std::string failToCompile(const std::string &source, const char *target) {
+  TesseraCompileOptions options = {};
+  options.structSize = sizeof(options);
+  options.target = target;
+  options.fileName = "test.mlir";
+  TesseraProgram *program = nullptr;
+  testing::internal::CaptureStderr();
+  TesseraStatus status =
+      tesseraCompile(source.data(), source.size(), &options, &program);
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+  EXPECT_EQ(status, TESSERA_COMPILE_ERROR);
+  EXPECT_EQ(program, nullptr);
+  return tesseraGetLastError();
+}
+
+/// A kernel around inline assembly.
+std::string launchAssembly(const std::string &assembly,
+                           const std::string &constraints) {
+  return R"(
+func.func @main(%x: memref<4xi32>) {
+  %c1 = arith.constant 1 : index
+  gpu.launch blocks(%bx, %by, %bz) in (%gx = %c1, %gy = %c1, %gz = %c1)
+             threads(%tx, %ty, %tz) in (%sx = %c1, %sy = %c1, %sz = %c1) {
+    %f = llvm.inline_asm ")" +
+         assembly + R"(", ")" + constraints + R"(" : () -> i32
+    memref.store %f, %x[%tx] : memref<4xi32>
+    gpu.terminator
+  }
+  return
+})";
+}
+
+/// PTX has no such name: LLVM reports a fatal error.
+const char *const fatal = R"(
+func.func @main(%x: memref<4xi32>) {
+  %c1 = arith.constant 1 : index
+  %c7 = arith.constant 7 : i32
+  gpu.launch blocks(%bx, %by, %bz) in (%gx = %c1, %gy = %c1, %gz = %c1)
+             threads(%tx, %ty, %tz) in (%sx = %c1, %sy = %c1, %sz = %c1)
+             module(@kernels) function(@"a\FFb") {
+    memref.store %c7, %x[%tx] : memref<4xi32>
+    gpu.terminator
+  }
+  return
+})";
+
+TEST(CAPI, ErrorsOfBackEndsAreToldAtTheirPlace) {
+  // LLVM would exit.
+  std::string text =
+      failToCompile(launchAssembly("mov.u32 $0, 1;", "=x"), "cuda:sm_80");
+  EXPECT_EQ(text.find("test.mlir:6:10: "), 0u) << text;
+  EXPECT_NE(text.find("couldn't allocate output register for constraint 'x'"),
+            std::string::npos)
+      << text;
+  // One that the assembler finds.
+  text = failToCompile(launchAssembly("v_nonsense $0", "=v"), "hip:gfx942");
+  EXPECT_EQ(text.find("test.mlir:6:10: "), 0u) << text;
+  EXPECT_NE(text.find("v_nonsense"), std::string::npos) << text;
+  // LLVM would abort.
+  text = failToCompile(launchAssembly("mov $$1, $0", "=r"), "cpu");
+  EXPECT_EQ(text.find("test.mlir:6:10: "), 0u) << text;
+  EXPECT_NE(text.find("may not have inline assembly"), std::string::npos)
+      << text;
+}
+
+TEST(CAPI, FatalErrorsOfLLVMAreErrors) {
+  std::string text = failToCompile(fatal, "cuda:sm_80");
+  EXPECT_NE(text.find("LLVM cannot compile the program for nvptx64 sm_80: "
+                      "Symbol name with unsupported characters"),
+            std::string::npos)
+      << text;
+  // Those of one thread are of no consequence to the others.
+  std::atomic<int> wrong = 0;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i)
+    threads.emplace_back([&wrong, i] {
+      std::string source = i % 2 ? fatal : multiply;
+      TesseraCompileOptions options = {};
+      options.structSize = sizeof(options);
+      options.target = "cuda:sm_80";
+      for (int round = 0; round < 5; ++round) {
+        TesseraProgram *program = nullptr;
+        TesseraStatus status =
+            tesseraCompile(source.data(), source.size(), &options, &program);
+        wrong += status != (i % 2 ? TESSERA_COMPILE_ERROR : TESSERA_OK);
+        tesseraProgramDestroy(program);
+      }
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+  EXPECT_EQ(wrong, 0);
+}
+
+/// Regions in each other.
+std::string nest(int depth) {
+  std::string text = "func.func @main() {\n";
+  for (int i = 0; i < depth; ++i)
+    text += "scf.execute_region {\n";
+  for (int i = 0; i < depth; ++i)
+    text += "scf.yield\n}\n";
+  return text + "return\n}\n";
+}
+
+TEST(CAPI, NestingIsBounded) {
+  std::string text = failToCompile(nest(100'000), "cpu");
+  EXPECT_EQ(text.find("test.mlir:257:20: the program nests more than 256 "
+                      "brackets"),
+            0u)
+      << text;
+  tesseraProgramDestroy(compile(nest(200)));
+  // Aliases nest without brackets.
+  std::string aliases = "!a0 = i32\n";
+  for (int i = 1; i < 100'000; ++i)
+    aliases += "!a" + std::to_string(i) + " = tuple<!a" +
+               std::to_string(i - 1) + ">\n";
+  text = failToCompile(aliases + "func.func private @f(!a99999)", "cpu");
+  EXPECT_NE(text.find("nests more than 256 others"), std::string::npos) << text;
+  // Expressions, by operators.
+  text = failToCompile(
+      "#m = affine_map<(d0) -> (" + std::string(200'000, '-') + "d0)>", "cpu");
+  EXPECT_NE(text.find("an expression has more than 4096 operators"),
+            std::string::npos)
+      << text.substr(0, 200);
+}
+
+TEST(CAPI, CompilesOnAThreadWithLittleStack) {
+  pthread_attr_t attributes;
+  ASSERT_EQ(pthread_attr_init(&attributes), 0);
+  ASSERT_EQ(pthread_attr_setstacksize(&attributes, 128 * 1024), 0);
+  pthread_t thread;
+  auto run = [](void *status) -> void * {
+    std::string source = nest(200);
+    TesseraProgram *program = nullptr;
+    *static_cast<TesseraStatus *>(status) =
+        tesseraCompile(source.data(), source.size(), nullptr, &program);
+    tesseraProgramDestroy(program);
+    return nullptr;
+  };
+  TesseraStatus status = TESSERA_INTERNAL;
+  ASSERT_EQ(pthread_create(&thread, &attributes, run, &status), 0);
+  pthread_join(thread, nullptr);
+  pthread_attr_destroy(&attributes);
+  EXPECT_EQ(status, TESSERA_OK);
+}
+
+TEST(CAPI, NamesAreOfAnyEncoding) {
+  TesseraProgram *program = compile(R"(
+func.func @"a\FFb"(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %e = tensor.empty() : tensor<4xf32>
+  %r = linalg.add ins(%x, %x : tensor<4xf32>, tensor<4xf32>)
+                  outs(%e : tensor<4xf32>) -> tensor<4xf32>
+  return %r : tensor<4xf32>
+})",
+                                    "cpu,cuda:sm_80,hip:gfx942");
+  const char *name = nullptr;
+  ASSERT_EQ(tesseraProgramGetEntryName(program, 0, &name), TESSERA_OK);
+  EXPECT_STREQ(name, "a\xff"
+                     "b");
+  tesseraProgramDestroy(program);
+}
+
+TEST(CAPI, OtherFunctionsOfTheProcessAreOutOfReach) {
+  std::string text = failToCompile(R"(
+func.func private @getpid() -> i32
+func.func @main() -> i32 {
+  %r = func.call @getpid() : () -> i32
+  return %r : i32
+})",
+                                   "cpu");
+  EXPECT_EQ(text.find("test.mlir:2:1: 'getpid' has no body"), 0u) << text;
 }
 
 TEST(CAPI, SignaturesAreTold) {
@@ -427,6 +605,220 @@ func.func @double(%x: memref<?xf32>) {
             TESSERA_OK);
   EXPECT_EQ(data[63], 2);
   EXPECT_EQ(data[64], 1);
+  tesseraExecutableDestroy(executable);
+  tesseraProgramDestroy(program);
+  tesseraDeviceClose(device);
+}
+
+namespace {
+
+/// A result of its own that is a copy of the argument, which must not have more
+/// than 64 elements.
+const char *const checkedCopy = R"(
+func.func @main(%x: tensor<?xf32>) -> tensor<?xf32> {
+  %c0 = arith.constant 0 : index
+  %c64 = arith.constant 64 : index
+  %size = tensor.dim %x, %c0 : tensor<?xf32>
+  %fits = arith.cmpi ule, %size, %c64 : index
+  cf.assert %fits, "x has more than 64 elements"
+  %empty = tensor.empty(%size) : tensor<?xf32>
+  %copy = linalg.add ins(%x, %x : tensor<?xf32>, tensor<?xf32>) outs(%empty : tensor<?xf32>) -> tensor<?xf32>
+  return %copy : tensor<?xf32>
+})";
+
+/// Runs `checkedCopy` on so many elements of a value; the result is left on the
+/// device, and null where the run fails.
+TesseraBuffer *runCheckedCopy(TesseraExecutable *executable, int64_t size,
+                              float value) {
+  std::vector<float> data(static_cast<size_t>(size), value);
+  TesseraArgument argument = {TESSERA_MEMORY_HOST, data.data(), &size, nullptr};
+  TesseraResult result = {};
+  result.keepOnDevice = 1;
+  TesseraStatus status =
+      tesseraExecutableRun(executable, &argument, 1, &result, 1, nullptr);
+  EXPECT_EQ(status, size <= 64 ? TESSERA_OK : TESSERA_INVALID_ARGUMENT);
+  EXPECT_EQ(result.buffer != nullptr, status == TESSERA_OK);
+  return result.buffer;
+}
+
+/// How many of eight elements of a buffer are not `value`.
+int countOthers(TesseraBuffer *buffer, float value) {
+  std::vector<float> found(8);
+  EXPECT_EQ(tesseraBufferRead(buffer, 0, found.data(), 8 * sizeof(float)),
+            TESSERA_OK);
+  return static_cast<int>(8 - std::count(found.begin(), found.end(), value));
+}
+
+} // namespace
+
+TEST(CAPI, AFailedRunLeavesEarlierResultsAlone) {
+  TesseraProgram *program = compile(checkedCopy);
+  TesseraDevice *device = openCpu();
+  TesseraExecutable *executable = load(program, "main", device);
+  TesseraBuffer *first = runCheckedCopy(executable, 8, 1);
+  ASSERT_TRUE(first);
+  EXPECT_EQ(runCheckedCopy(executable, 65, 9), nullptr);
+  // Somebody else's memory, of the same size.
+  TesseraBuffer *other = nullptr;
+  std::vector<float> sevens(8, 7);
+  ASSERT_EQ(tesseraBufferCreate(device, 8 * sizeof(float), &other), TESSERA_OK);
+  ASSERT_EQ(tesseraBufferWrite(other, 0, sevens.data(), 8 * sizeof(float)),
+            TESSERA_OK);
+  TesseraBuffer *second = runCheckedCopy(executable, 8, 2);
+  ASSERT_TRUE(second);
+  void *addresses[] = {tesseraBufferGetPointer(first),
+                       tesseraBufferGetPointer(other),
+                       tesseraBufferGetPointer(second)};
+  EXPECT_NE(addresses[0], addresses[1]);
+  EXPECT_NE(addresses[0], addresses[2]);
+  EXPECT_NE(addresses[1], addresses[2]);
+  EXPECT_EQ(countOthers(first, 2), 0);
+  EXPECT_EQ(countOthers(other, 7), 0);
+  EXPECT_EQ(countOthers(second, 4), 0);
+  for (TesseraBuffer *buffer : {first, other, second})
+    tesseraBufferDestroy(buffer);
+  tesseraExecutableDestroy(executable);
+  tesseraProgramDestroy(program);
+  tesseraDeviceClose(device);
+}
+
+TEST(CAPI, NoResultIsGivenWhereOneHasNoRoom) {
+  TesseraProgram *program = compile(addConstant("2.0"));
+  TesseraDevice *device = openCpu();
+  TesseraExecutable *executable = load(program, "add", device);
+  std::vector<float> x(30, 1), y(30, -1);
+  float scale = 4;
+  TesseraArgument arguments[] = {
+      {TESSERA_MEMORY_HOST, x.data(), nullptr, nullptr},
+      {TESSERA_MEMORY_HOST, &scale, nullptr, nullptr}};
+  TesseraResult results[2] = {};
+  results[0].data = y.data();
+  results[0].bytes = 120;
+  EXPECT_EQ(tesseraExecutableRun(executable, arguments, 2, results, 2, nullptr),
+            TESSERA_INVALID_ARGUMENT);
+  EXPECT_STREQ(tesseraGetLastError(),
+               "result 1 (f32) takes 4 bytes, and there is room for 0");
+  for (float value : y)
+    EXPECT_EQ(value, -1);
+  results[0].keepOnDevice = 1;
+  EXPECT_EQ(tesseraExecutableRun(executable, arguments, 2, results, 2, nullptr),
+            TESSERA_INVALID_ARGUMENT);
+  EXPECT_EQ(results[0].buffer, nullptr);
+  tesseraExecutableDestroy(executable);
+  tesseraProgramDestroy(program);
+  tesseraDeviceClose(device);
+}
+
+TEST(CAPI, ThreadsShareAnExecutableOfWhichSomeRunsFail) {
+  TesseraProgram *program = compile(checkedCopy);
+  TesseraDevice *device = openCpu();
+  TesseraExecutable *executable = load(program, "main", device);
+  std::atomic<int> wrong = 0;
+  std::vector<std::thread> threads;
+  for (int number = 0; number < 4; ++number)
+    threads.emplace_back([&, number] {
+      // Results are kept for a while.
+      std::deque<std::pair<TesseraBuffer *, float>> kept;
+      auto check = [&](size_t most) {
+        for (; kept.size() > most; kept.pop_front()) {
+          wrong += countOthers(kept.front().first, kept.front().second) != 0;
+          tesseraBufferDestroy(kept.front().first);
+        }
+      };
+      for (int run = 0; run < 400; ++run) {
+        auto value = static_cast<float>(number * 1000 + run);
+        TesseraBuffer *buffer =
+            runCheckedCopy(executable, run % 3 == 2 ? 65 : 8, value);
+        if (buffer)
+          kept.emplace_back(buffer, 2 * value);
+        check(/*most=*/5);
+      }
+      check(/*most=*/0);
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+  EXPECT_EQ(wrong, 0);
+  tesseraExecutableDestroy(executable);
+  tesseraProgramDestroy(program);
+  tesseraDeviceClose(device);
+}
+
+TEST(CAPI, SizesThatOverflowAreErrors) {
+  // The result has n x n elements: of 2^64 bytes for n = 2^31.
+  TesseraProgram *program = compile(R"(
+func.func @main(%n: index, %x: memref<?x?xf32>) -> tensor<?x?xf32> {
+  %one = arith.constant 1.0 : f32
+  linalg.fill ins(%one : f32) outs(%x : memref<?x?xf32>)
+  %empty = tensor.empty(%n, %n) : tensor<?x?xf32>
+  %full = linalg.fill ins(%one : f32) outs(%empty : tensor<?x?xf32>) -> tensor<?x?xf32>
+  return %full : tensor<?x?xf32>
+})");
+  TesseraDevice *device = openCpu();
+  TesseraExecutable *executable = load(program, "main", device);
+  int64_t n = 0, sizes[] = {4, 4}, strides[] = {4, 1}, given[2] = {};
+  float data[16] = {};
+  TesseraMemory memory = TESSERA_MEMORY_HOST;
+  auto run = [&](int64_t size, int64_t *argumentSizes) {
+    n = size;
+    TesseraArgument arguments[] = {
+        {TESSERA_MEMORY_HOST, &n, nullptr, nullptr},
+        {memory, data, argumentSizes,
+         argumentSizes == sizes ? strides : nullptr}};
+    TesseraResult result = {};
+    result.keepOnDevice = 1;
+    result.sizes = given;
+    TesseraStatus status =
+        tesseraExecutableRun(executable, arguments, 2, &result, 1, nullptr);
+    EXPECT_EQ(result.buffer != nullptr, status == TESSERA_OK);
+    size_t bytes = tesseraBufferGetSize(result.buffer);
+    tesseraBufferDestroy(result.buffer);
+    if (status == TESSERA_OK)
+      return std::to_string(bytes) + " bytes";
+    return std::string(tesseraStatusName(status)) + ": " +
+           tesseraGetLastError();
+  };
+  EXPECT_EQ(run(3, sizes), "36 bytes");
+  const std::string invalid = "TESSERA_INVALID_ARGUMENT: ",
+                    allocation = invalid + "allocation of an array of ",
+                    tooMany = ": it takes more than 2^63 - 1 bytes";
+  EXPECT_EQ(run(int64_t(1) << 31, sizes),
+            allocation + "2147483648x2147483648xf32 at test.mlir:5:12" +
+                tooMany);
+  EXPECT_EQ(run(int64_t(1) << 32, sizes),
+            allocation + "4294967296x4294967296xf32 at test.mlir:5:12" +
+                tooMany);
+  EXPECT_EQ(run(-1, sizes),
+            allocation + "-1x-1xf32 at test.mlir:5:12: the size of dimension 0 "
+                         "is negative");
+  EXPECT_EQ(run(int64_t(1) << 30, sizes).find("TESSERA_OUT_OF_MEMORY: "), 0u);
+  // An argument's sizes, for memory of the host's and of the device's.
+  for (TesseraMemory kind : {TESSERA_MEMORY_HOST, TESSERA_MEMORY_DEVICE}) {
+    memory = kind;
+    int64_t large[] = {int64_t(1) << 31, int64_t(1) << 31},
+            larger[] = {INT64_MAX, INT64_MAX}, none[] = {INT64_MAX, 0};
+    EXPECT_EQ(run(3, large),
+              invalid + "argument 1 (memref<?x?xf32>): an array of "
+                        "2147483648x2147483648 has more elements than memory "
+                        "can hold");
+    EXPECT_EQ(run(3, larger).find(invalid + "argument 1 "), 0u);
+    EXPECT_EQ(run(3, none), "36 bytes");
+  }
+  // Buffers and copies.
+  TesseraBuffer *buffer = nullptr;
+  for (size_t bytes : {SIZE_MAX, SIZE_MAX / 2 + 2, SIZE_MAX / 4})
+    EXPECT_EQ(tesseraBufferCreate(device, bytes, &buffer),
+              TESSERA_OUT_OF_MEMORY);
+  EXPECT_EQ(buffer, nullptr);
+  ASSERT_EQ(tesseraBufferCreate(device, 64, &buffer), TESSERA_OK);
+  EXPECT_EQ(tesseraBufferWrite(buffer, 8, data, SIZE_MAX),
+            TESSERA_INVALID_ARGUMENT);
+  EXPECT_EQ(tesseraBufferRead(buffer, SIZE_MAX, data, 64),
+            TESSERA_INVALID_ARGUMENT);
+  EXPECT_EQ(std::string(tesseraGetLastError()),
+            "64 bytes from byte " + std::to_string(SIZE_MAX) +
+                " on are not in a buffer of 64");
+  tesseraBufferDestroy(buffer);
+  EXPECT_EQ(run(5, sizes), "100 bytes");
   tesseraExecutableDestroy(executable);
   tesseraProgramDestroy(program);
   tesseraDeviceClose(device);

@@ -261,6 +261,89 @@ TEST_F(ProgramCacheTest, TakesNothingFromOtherUsers) {
             "the cache's entry " + getPath(key) + " belongs to another user");
 }
 
+TEST_F(ProgramCacheTest, ReplacesALinkRatherThanFollowingIt) {
+  ProgramCache cache(directory);
+  ProgramKey key = makeKey("x");
+  ASSERT_EQ(cache.store(key, "1"), "");
+  std::string victim = folder + "/victim";
+  write(victim, "mine");
+  ASSERT_FALSE(fs::remove(getPath(key)));
+  ASSERT_EQ(symlink(victim.c_str(), getPath(key).c_str()), 0);
+  EXPECT_EQ(cache.find(key).defect,
+            "the cache's entry " + getPath(key) + " is a symbolic link");
+  EXPECT_EQ(cache.store(key, "2"), "");
+  EXPECT_EQ(read(victim), "mine");
+  EXPECT_EQ(cache.find(key).payload, "2");
+  struct stat info = {};
+  ASSERT_EQ(lstat(getPath(key).c_str(), &info), 0);
+  EXPECT_TRUE(S_ISREG(info.st_mode));
+  EXPECT_EQ(info.st_mode & 077, 0u);
+  // Nor is a link followed that leads to nothing.
+  std::string absent = folder + "/absent";
+  ASSERT_FALSE(fs::remove(getPath(key)));
+  ASSERT_EQ(symlink(absent.c_str(), getPath(key).c_str()), 0);
+  EXPECT_EQ(cache.store(key, "3"), "");
+  EXPECT_FALSE(fs::exists(absent));
+}
+
+TEST_F(ProgramCacheTest, DoesNotWaitForAPipe) {
+  ProgramCache cache(directory);
+  ProgramKey key = makeKey("x");
+  ASSERT_EQ(cache.store(key, "1"), "");
+  ASSERT_FALSE(fs::remove(getPath(key)));
+  ASSERT_EQ(mkfifo(getPath(key).c_str(), 0600), 0);
+  EXPECT_EQ(cache.find(key).defect,
+            "the cache's entry " + getPath(key) + " is not a regular file");
+  EXPECT_EQ(cache.store(key, "2"), "");
+  EXPECT_EQ(cache.find(key).payload, "2");
+}
+
+TEST_F(ProgramCacheTest, TakesNoEntryThatOthersCanWrite) {
+  ProgramCache cache(directory);
+  ProgramKey key = makeKey("x");
+  ASSERT_EQ(cache.store(key, "1"), "");
+  ASSERT_EQ(chmod(getPath(key).c_str(), 0620), 0);
+  EXPECT_EQ(cache.find(key).defect,
+            "the cache's entry " + getPath(key) +
+                " can be written by other users; run: chmod go-w '" +
+                getPath(key) + "'");
+}
+
+TEST_F(ProgramCacheTest, UsesNoFolderThatOthersCanWrite) {
+  ProgramCache cache(directory);
+  ProgramKey key = makeKey("x");
+  EXPECT_EQ(cache.check(), "");
+  ASSERT_EQ(cache.store(key, "1"), "");
+  EXPECT_EQ(cache.check(), "");
+  for (mode_t mode : {0720, 0702, 0777, 01777}) {
+    ASSERT_EQ(chmod(directory.c_str(), mode), 0);
+    std::string problem =
+        "other users may write to the folder " + directory +
+        " and could replace the code in it; run: chmod go-w '" + directory +
+        "'";
+    EXPECT_EQ(cache.check(), problem);
+    EXPECT_EQ(cache.store(key, "2"), problem);
+    EXPECT_FALSE(cache.find(key).payload);
+    EXPECT_EQ(cache.find(key).defect, problem);
+  }
+  ASSERT_EQ(chmod(directory.c_str(), 0755), 0);
+  EXPECT_EQ(cache.find(key).payload, "1");
+}
+
+TEST_F(ProgramCacheTest, UsesNoFolderOfAnotherUser) {
+  ProgramCache cache(directory);
+  ProgramKey key = makeKey("x");
+  ASSERT_EQ(cache.store(key, "1"), "");
+  if (chown(directory.c_str(), geteuid() + 1, getegid()) != 0)
+    GTEST_SKIP() << "needs the right to give files away";
+  std::string problem = "the folder " + directory +
+                        " belongs to another user, who could replace the code "
+                        "in it; name a folder of your own";
+  EXPECT_EQ(cache.check(), problem);
+  EXPECT_EQ(cache.store(key, "2"), problem);
+  EXPECT_FALSE(cache.find(key).payload);
+}
+
 TEST_F(ProgramCacheTest, RemovesWhatWasUsedLongestAgo) {
   // The key, which has the processor's features, takes up to 2000 bytes.
   ProgramCache cache(directory, /*limit=*/200000);

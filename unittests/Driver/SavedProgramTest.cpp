@@ -139,6 +139,28 @@ TEST_P(SavedProgramTest, RefusesWhatIsNone) {
   EXPECT_EQ(why, "its entry 'other' cannot be linked");
 }
 
+// As an entry of a cache that somebody has changed.
+TEST_P(SavedProgramTest, OtherFunctionsOfTheProcessAreOutOfReach) {
+  OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(R"(
+    func.func @main(%x: f32) -> f32 {
+      %r = math.sinh %x : f32
+      return %r : f32
+    })",
+                                                             &context);
+  std::unique_ptr<CompiledProgram> program = compileProgram(*module, options);
+  ASSERT_TRUE(program);
+  std::string bytes = program->save(), why;
+  ASSERT_TRUE(loadProgram(bytes, options, context, why)) << why;
+  // Its name in the object's table of names.
+  std::string called("\0sinhf\0", 7), other("\0_exit\0", 7);
+  size_t at = bytes.find(called);
+  ASSERT_NE(at, std::string::npos);
+  bytes.replace(at, other.size(), other);
+  EXPECT_FALSE(loadProgram(bytes, options, context, why));
+  EXPECT_EQ(why, "the program needs '_exit', which the runtime does not offer "
+                 "to programs");
+}
+
 INSTANTIATE_TEST_SUITE_P(Targets, SavedProgramTest,
                          ::testing::Values("cpu", "cuda", "hip"),
                          [](const auto &info) { return info.param; });

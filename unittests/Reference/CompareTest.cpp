@@ -9,6 +9,9 @@
 #include "Reference/Numeric.h"
 #include "ReferenceTest.h"
 
+#include <cmath>
+#include <limits>
+
 using namespace mlir;
 using namespace mlir::tessera::reference;
 
@@ -229,6 +232,55 @@ TEST_F(CompareTest, RoundingToNarrowResults) {
   comparison = compare(got, outcome.results[0]);
   EXPECT_TRUE(comparison.ok) << comparison.describe();
   EXPECT_LT(comparison.allowed, 0.02);
+}
+
+// A NaN or an infinity of which the reference is certain must be there, though
+// the error bound of its row is not a number.
+TEST_F(CompareTest, NaNsAndInfinitiesOfProducts) {
+  SmallVector<Array> args = {fractions(f16(), {4, 64}, 1),
+                             fractions(f16(), {64, 4}, 2),
+                             Array::zeros(f32(), {4, 4})};
+  args[0].floats()[64] = std::nan("");
+  args[0].floats()[128] = std::numeric_limits<double>::infinity();
+  Outcome outcome = runSource(matmul, args);
+  ASSERT_TRUE(outcome.succeeded());
+  const Array &reference = outcome.results[0];
+  Array got = computeInSingle(args[0], args[1], 2);
+  Comparison same = compare(got, reference);
+  EXPECT_TRUE(same.ok) << same.describe();
+  EXPECT_EQ(same.expectedNaNs, 4);
+  EXPECT_EQ(same.expectedInfinities, 4);
+  EXPECT_EQ(same.unverifiedCount, 0);
+  for (int64_t at : {5, 9}) {
+    double infinity = got.getDouble(9);
+    for (double value : {0.0, -infinity}) {
+      Array bad = got.clone();
+      bad.floats()[at] = value;
+      Comparison wrong = compare(bad, reference);
+      EXPECT_FALSE(wrong.ok) << at << " " << value;
+      EXPECT_EQ(wrong.mismatchCount, 1);
+      EXPECT_EQ(wrong.worstIndex, at);
+    }
+  }
+}
+
+// Without an error bound, only what equals the reference is right.
+TEST_F(CompareTest, ElementsWithoutABound) {
+  Array reference = Array::zeros(f32(), {3});
+  double *errors = reference.storage->ensureErrors();
+  errors[0] = errors[1] = std::numeric_limits<double>::infinity();
+  errors[2] = std::nan("");
+  Array got = Array::zeros(f32(), {3});
+  Comparison same = compare(got, reference);
+  EXPECT_TRUE(same.ok);
+  EXPECT_EQ(same.unboundedCount, 3);
+  EXPECT_EQ(same.unverifiedCount, 0);
+  got.floats()[1] = got.floats()[2] = 1;
+  Comparison other = compare(got, reference);
+  EXPECT_TRUE(other.ok);
+  EXPECT_EQ(other.unverifiedCount, 2);
+  EXPECT_EQ(other.tolerance,
+            "exact, not verified: 2 elements without an error bound");
 }
 
 } // namespace

@@ -322,8 +322,8 @@ TEST_F(PaddedTest, ResNetSizedConvolutionIsSampled) {
   EXPECT_EQ(verification.checked,
             "16 rows and 16 columns in full of 4 of 1792 matrices, 4 random "
             "projections");
-  // A second or two when nothing else runs.
-  EXPECT_LT(seconds, 30);
+  // A second or two when nothing else runs. That it is sampled shows in
+  // `checked` and in `maxWork`, and not in the time.
   RecordProperty("seconds", std::to_string(seconds));
   got.floats()[((20 * 56 + 20) * 56 + 35) * 64 + 7] += 1;
   EXPECT_FALSE(verify(entry, args, outputs, options).ok);

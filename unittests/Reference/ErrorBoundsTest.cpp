@@ -207,6 +207,53 @@ TEST_F(ErrorBoundsTest, SoftmaxOfExactNumbers) {
   EXPECT_EQ(result.getDouble(40 + 3 * 5 + 3), 1);
 }
 
+/// A sigmoid in f16 whose power overflows: its reciprocal has a bound.
+TEST_F(ErrorBoundsTest, ReciprocalOfOverflow) {
+  const char *source = R"(
+    func.func @main(%x: tensor<4xf16>) -> (tensor<4xf16>, tensor<4xf16>) {
+      %one = arith.constant 1.0 : f16
+      %big = arith.constant 60000.0 : f16
+      %e = tensor.empty() : tensor<4xf16>
+      %y, %z = linalg.generic {
+        indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>, affine_map<(i) -> (i)>],
+        iterator_types = ["parallel"]}
+        ins(%x : tensor<4xf16>) outs(%e, %e : tensor<4xf16>, tensor<4xf16>) {
+      ^bb0(%v: f16, %o: f16, %p: f16):
+        %power = math.exp %v : f16
+        %sum = arith.addf %power, %one : f16
+        %r = arith.divf %one, %sum : f16
+        %lower = arith.subf %sum, %big : f16
+        linalg.yield %r, %lower : f16, f16
+      } -> (tensor<4xf16>, tensor<4xf16>)
+      return %y, %z : tensor<4xf16>, tensor<4xf16>
+    })";
+  SmallVector<Array> args = {integers(f16(), {4}, 1, 0, 1)};
+  // The second power is close to the largest number and may overflow.
+  double inputs[] = {20, 11.0859375, 12, 1};
+  llvm::copy(inputs, args[0].floats().begin());
+  Outcome outcome = runSource(source, args);
+  ASSERT_TRUE(outcome.succeeded()) << diagnostics;
+  const Array &result = outcome.results[0];
+  // As with an infinity, and as f32 computes it.
+  float asInfinite[] = {0, 0, 0, 0.26894142f}, asFloats[4];
+  for (int64_t i = 0; i < 4; ++i)
+    asFloats[i] = 1 / (std::exp(static_cast<float>(inputs[i])) + 1);
+  for (ArrayRef<float> computed : {ArrayRef(asInfinite), ArrayRef(asFloats)}) {
+    Comparison good = compareTo(result, computed);
+    EXPECT_TRUE(good.ok) << good.describe();
+    EXPECT_EQ(good.unboundedCount, 0);
+  }
+  // The bound is tight.
+  for (int64_t i = 0; i < 3; ++i)
+    EXPECT_LT(result.getError(i), 2e-5) << i;
+  float wrong[] = {1e-3f, 1e-3f, 1e-3f, 0.26894142f};
+  EXPECT_EQ(compareTo(result, wrong).mismatchCount, 3);
+  // A difference to an overflow does not.
+  EXPECT_EQ(outcome.results[1].getError(0), INFINITY);
+  EXPECT_EQ(outcome.results[1].getError(1), INFINITY);
+  EXPECT_LT(outcome.results[1].getError(3), 100);
+}
+
 /// A product, and GELU in one of its forms.
 std::string gelu(StringRef form) {
   return R"(
@@ -230,6 +277,33 @@ std::string gelu(StringRef form) {
     }
     return %r : tensor<64x48xf32>
   })";
+}
+
+// 9 * 29 + 1 = 262 is a bf16 number, and 261 is not: a device rounds the
+// product to 260 and then 261 to 260.
+TEST_F(ErrorBoundsTest, SumsOfRoundedNumbersAreRounded) {
+  const char *source = R"(
+    func.func @main(%x: tensor<1xbf16>) -> tensor<1xbf16> {
+      %factor = arith.constant 29.0 : bf16
+      %one = arith.constant 1.0 : bf16
+      %e = tensor.empty() : tensor<1xbf16>
+      %y = linalg.generic {
+        indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>],
+        iterator_types = ["parallel"]}
+        ins(%x : tensor<1xbf16>) outs(%e : tensor<1xbf16>) {
+      ^bb0(%v: bf16, %o: bf16):
+        %product = arith.mulf %v, %factor : bf16
+        %sum = arith.addf %product, %one : bf16
+        linalg.yield %sum : bf16
+      } -> tensor<1xbf16>
+      return %y : tensor<1xbf16>
+    })";
+  SmallVector<Array> args = {integers(bf16(), {1}, 1, 0, 1)};
+  args[0].floats()[0] = 9;
+  Outcome outcome = runSource(source, args);
+  ASSERT_TRUE(outcome.succeeded()) << diagnostics;
+  EXPECT_TRUE(compareTo(outcome.results[0], {260.0f}).ok);
+  EXPECT_FALSE(compareTo(outcome.results[0], {256.0f}).ok);
 }
 
 TEST_F(ErrorBoundsTest, Gelu) {

@@ -423,7 +423,6 @@ TEST_F(CpuDeviceTest, Time) {
   ASSERT_TRUE(device->flushCaches().ok());
   ASSERT_TRUE(device->timeEnd(&milliseconds).ok());
   EXPECT_GT(milliseconds, 0);
-  EXPECT_LT(milliseconds, 60000);
 }
 
 TEST_F(CpuDeviceTest, Info) {

@@ -1068,7 +1068,6 @@ TEST_F(CudaDeviceTest, RunsKernels) {
   double milliseconds = -1;
   ASSERT_TRUE(device->timeEnd(&milliseconds).ok());
   EXPECT_GT(milliseconds, 0);
-  EXPECT_LT(milliseconds, 1000);
   ASSERT_TRUE(device->copyToHost(out.data(), deviceOut, count * 4).ok());
   for (uint32_t index = 0; index < count; ++index)
     ASSERT_EQ(out[index], in[index] * 3 + static_cast<float>(index));

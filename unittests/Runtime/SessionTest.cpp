@@ -206,6 +206,31 @@ TEST_F(SessionTest, ConstantsAreCopiedOnce) {
   }
 }
 
+TEST_F(SessionTest, TheEndOfARunKeepsCopiesOfConstants) {
+  static const int32_t host[] = {3, 1, 4}, others[] = {1, 5, 9};
+  Session session(*device);
+  SessionScope scope(session);
+  void *copy = tessera_rt_constant(host, sizeof(host));
+  ASSERT_NE(copy, nullptr);
+  size_t live = device->memoryStats().liveBytes;
+  EXPECT_NE(tessera_rt_alloc(4096), nullptr);
+  void *given = tessera_rt_alloc(4096), *base = session.release(given);
+  tessera_rt_report("a failure");
+  // No copy without contents is found by the next run.
+  EXPECT_EQ(tessera_rt_constant(others, sizeof(others)), nullptr);
+  session.endRun();
+  EXPECT_TRUE(session.status().ok());
+  EXPECT_EQ(tessera_rt_constant(host, sizeof(host)), copy);
+  EXPECT_TRUE(device->free(base).ok());
+  EXPECT_EQ(device->memoryStats().liveBytes, live);
+  auto *second =
+      static_cast<int32_t *>(tessera_rt_constant(others, sizeof(others)));
+  ASSERT_NE(second, nullptr);
+  int32_t found[3] = {};
+  ASSERT_TRUE(device->copyToHost(found, second, sizeof(found)).ok());
+  EXPECT_EQ(found[2], 9);
+}
+
 TEST_F(SessionTest, ReleasedMemoryIsTheCallers) {
   void *base = nullptr, *aligned = nullptr;
   {
@@ -256,6 +281,45 @@ TEST_F(SessionTest, ChecksSizesAndPointers) {
     EXPECT_EQ(session.status().code(), StatusCode::InvalidArgument);
     EXPECT_NE(session.status().message().find("did not allocate"),
               std::string::npos);
+  }
+}
+
+TEST_F(SessionTest, ChecksTheSizesOfArrays) {
+  auto tryArray = [&](std::vector<int64_t> sizes) {
+    Session session(*device);
+    SessionScope scope(session);
+    void *memory = tessera_rt_alloc_array(1, static_cast<int64_t>(sizes.size()),
+                                          sizes.data(), 4, "f32 at a:1:2");
+    EXPECT_EQ(memory != nullptr, session.status().ok());
+    if (!memory)
+      EXPECT_EQ(session.status().code(), StatusCode::InvalidArgument);
+    return session.status().message();
+  };
+  EXPECT_EQ(tryArray({}), "");
+  EXPECT_EQ(tryArray({3, 5}), "");
+  // No element, whatever the other sizes are.
+  EXPECT_EQ(tryArray({INT64_MAX, INT64_MAX, 0}), "");
+  constexpr int64_t half = int64_t(1) << 31;
+  // 2^64 bytes, which are none modulo 2^64; and 2^63.
+  for (const std::vector<int64_t> &sizes :
+       {std::vector<int64_t>{half, half}, {half, half / 2}})
+    EXPECT_EQ(tryArray(sizes),
+              "allocation of an array of " + std::to_string(sizes[0]) + "x" +
+                  std::to_string(sizes[1]) +
+                  "xf32 at a:1:2: it takes more than 2^63 - 1 bytes");
+  EXPECT_EQ(tryArray({-2, -2}),
+            "allocation of an array of -2x-2xf32 at a:1:2: the size of "
+            "dimension 0 is negative");
+  EXPECT_EQ(tryArray({0, -1}),
+            "allocation of an array of 0x-1xf32 at a:1:2: the size of "
+            "dimension 1 is negative");
+  {
+    // More than there is, and not more than can be.
+    Session session(*device);
+    SessionScope scope(session);
+    int64_t sizes[] = {half, half / 4};
+    EXPECT_EQ(tessera_rt_alloc_array(1, 2, sizes, 4, "f32"), nullptr);
+    EXPECT_EQ(session.status().code(), StatusCode::OutOfMemory);
   }
 }
 

@@ -12,6 +12,7 @@
 #include <csignal>
 #include <set>
 #include <sqlite3.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
@@ -178,6 +179,99 @@ TEST_F(DatabaseTest, TheBestIsOfAFinalComparison) {
             makeRecord(6).schedule);
   EXPECT_EQ(take(database->getBest(task))->schedule, makeRecord(6).schedule);
   EXPECT_FALSE(take(database->getBest(task, "NVIDIA A40")).has_value());
+}
+
+TEST_F(DatabaseTest, TheBestIsOfOneEnvironment) {
+  auto database = open("a.db");
+  take(database->add(makeTask()));
+  TaskId task = makeRecord(0).task;
+  int number = 0;
+  auto add = [&](std::string Environment::*field, const std::string &value,
+                 double median, bool isFinal, const std::string &when) {
+    Record record = makeRecord(++number);
+    record.environment.*field = value;
+    record.median = record.low = record.high = median;
+    record.isFinal = isFinal;
+    record.when = when;
+    take(database->add(record));
+    return record.schedule;
+  };
+  std::string day1 = "2026-11-21T00:00:00Z", day2 = "2026-11-22T00:00:00Z",
+              day3 = "2026-11-23T00:00:00Z";
+  std::string own = add(&Environment::device, "NVIDIA H200", 0.5, true, day2);
+  // Each is faster, and is not comparable.
+  add(&Environment::device, "NVIDIA H100 PCIe", 0.1, true, day1);
+  add(&Environment::host, "another", 0.1, true, day1);
+  add(&Environment::build, "other", 0.1, true, day1);
+  add(&Environment::driver, "1", 0.1, true, day1);
+  add(&Environment::features, "xnack-", 0.1, true, day1);
+  EXPECT_EQ(take(database->getBest(task))->schedule, own);
+  EXPECT_EQ(take(database->getBest(task, "NVIDIA H200"))->schedule, own);
+  // No final comparison.
+  add(&Environment::build, "other", 0.05, false, day3);
+  EXPECT_EQ(take(database->getBest(task))->schedule, own);
+  // A later one counts, be it slower.
+  std::string later = add(&Environment::build, "newer", 0.6, true, day3);
+  EXPECT_EQ(take(database->getBest(task))->schedule, later);
+  add(&Environment::device, "NVIDIA H100 PCIe", 0.7, true,
+      "2026-11-24T00:00:00Z");
+  EXPECT_EQ(take(database->getBest(task, "NVIDIA H200"))->schedule, later);
+}
+
+TEST_F(DatabaseTest, RecordsComparedWithWrongNumbersAreInvalidated) {
+  auto database = open("a.db"), copy = open("b.db");
+  take(database->add(makeTask()));
+  TaskId task = makeRecord(0).task;
+  Environment environment = makeRecord(0).environment;
+  for (int number = 0; number < 6; ++number) {
+    Record record = makeRecord(number);
+    record.low = record.high = record.median;
+    if (number == 1)
+      record.outcome = Outcome::Slow;
+    if (number == 2)
+      record.outcome = Outcome::Crashed;
+    if (number == 3)
+      record.environment.host = "another";
+    if (number == 4)
+      record.environment.build = "another";
+    if (number == 5)
+      record.environment.device = "another";
+    EXPECT_TRUE(take(database->add(record)));
+  }
+  take(copy->merge(*database));
+  // One schedule of them.
+  EXPECT_EQ(take(database->invalidate(task, environment, makeRecord(0).schedule,
+                                      "late")),
+            1u);
+  EXPECT_EQ(take(database->invalidate(task, environment, makeRecord(0).schedule,
+                                      "late")),
+            0u);
+  // All that were compared with the same numbers.
+  EXPECT_EQ(take(database->invalidate(task, environment, std::nullopt, "own")),
+            2u);
+  auto check = [&](Database &checked) {
+    std::vector<Record> records = take(checked.getRecords(task));
+    ASSERT_EQ(records.size(), 6u);
+    for (const Record &record : records) {
+      int number = 0;
+      while (makeRecord(number).schedule != record.schedule)
+        ++number;
+      bool isInvalid = number == 0 || number == 1 || number == 3;
+      EXPECT_EQ(record.outcome == Outcome::Wrong, isInvalid) << number;
+      EXPECT_EQ(isInvalidated(record), isInvalid) << number;
+      EXPECT_EQ(record.times.empty(), isInvalid) << number;
+      if (isInvalid)
+        EXPECT_EQ(record.error,
+                  number == 0 ? "invalidated: late" : "invalidated: own");
+    }
+  };
+  check(*database);
+  // Copies from before do not come back, and are invalidated elsewhere.
+  EXPECT_EQ(take(database->merge(*copy)).records, 0u);
+  check(*database);
+  EXPECT_EQ(take(copy->merge(*database)).records, 3u);
+  check(*copy);
+  EXPECT_EQ(take(database->getBest(task))->environment.build, "another");
 }
 
 TEST_F(DatabaseTest, WhatCannotBeIsRefused) {
@@ -464,6 +558,14 @@ TEST_F(DatabaseTest, AFileThatIsNoDatabase) {
       std::string::npos);
   EXPECT_NE(getOpenError("", Mode::Write).find("is a folder"),
             std::string::npos);
+}
+
+TEST_F(DatabaseTest, APipeIsNotWaitedFor) {
+  ASSERT_EQ(mkfifo(getPath("pipe").c_str(), 0600), 0);
+  for (Mode mode : {Mode::Read, Mode::Write})
+    EXPECT_EQ(getOpenError("pipe", mode),
+              "'" + getPath("pipe") +
+                  "' is not a regular file, so it is no tuning database");
 }
 
 TEST_F(DatabaseTest, ANewerVersion) {

@@ -140,8 +140,11 @@ TEST_F(InterchangeTest, MalformedLines) {
             "in.jsonl:3: it has 'outcome' twice");
   EXPECT_EQ(getImportError(task + "\n[1]\n"),
             "in.jsonl:4: it is no JSON object");
-  EXPECT_EQ(getImportError(task + "{\"kind\":\"record\"").substr(0, 27),
-            "in.jsonl:3: it is no JSON: ");
+  EXPECT_EQ(getImportError(task + "{\"kind\":\"record\"").substr(0, 26),
+            "in.jsonl:3: invalid JSON: ");
+  EXPECT_EQ(getImportError(task + "{\"kind\":" + std::string(100'000, '[')),
+            "in.jsonl:3: invalid JSON: [1:72, byte=71]: values are nested more "
+            "than 64 deep");
   EXPECT_EQ(getImportError(task + "{\"kind\":\"recod\"}\n"),
             "in.jsonl:3: its 'kind' is 'recod': did you mean 'record'?");
   EXPECT_EQ(getImportError("{\"kind\":\"task\",\"key\":\"a\"}\n"),

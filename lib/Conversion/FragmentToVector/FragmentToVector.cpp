@@ -207,6 +207,8 @@ bool FragmentTarget::emitTileStore(OpBuilder &, Location, StoreOp,
   return false;
 }
 
+void FragmentTarget::emitSubgroupBarrier(OpBuilder &, Location) const {}
+
 Value FragmentTarget::emitShuffle(OpBuilder &builder, Location loc, Value value,
                                   Value lane) const {
   if (!chip.hasLanes())

@@ -30,6 +30,8 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
+#include "llvm/ADT/StringMap.h"
+
 namespace mlir::tessera {
 #define GEN_PASS_DEF_CONVERTLAUNCHTORUNTIME
 #include "Conversion/Passes.h.inc"
@@ -41,6 +43,7 @@ using namespace mlir::tessera;
 static constexpr llvm::StringLiteral launchName = "tessera_rt_launch";
 static constexpr llvm::StringLiteral constantName = "tessera_rt_constant";
 static constexpr llvm::StringLiteral reportName = "tessera_rt_report";
+static constexpr llvm::StringLiteral allocateName = "tessera_rt_alloc_array";
 
 /// The address of `text` as a C string, in a constant of that name.
 static Value getText(Location loc, StringRef symbol, StringRef text,
@@ -173,6 +176,91 @@ struct LaunchPattern : ConvertOpToLLVMPattern<gpu::LaunchFuncOp> {
   }
 };
 
+/// memref.alloc and memref.alloca to tessera_rt_alloc_array, which checks the
+/// sizes: upstream's lowering multiplies them modulo 2^64. The stack is not in
+/// the device's memory, so that its buffers last until the end of the run.
+template <typename AllocOp>
+struct AllocPattern : ConvertOpToLLVMPattern<AllocOp> {
+  using Base = ConvertOpToLLVMPattern<AllocOp>;
+  using Base::createMemRefDescriptor;
+  using Base::getMemRefDescriptorSizes;
+  using Base::getTypeConverter;
+  using Base::isConvertibleAndHasIdentityMaps;
+  using OpAdaptor = typename Base::OpAdaptor;
+
+  AllocPattern(const LLVMTypeConverter &converter,
+               llvm::StringMap<std::string> &texts, PatternBenefit benefit)
+      : Base(converter, benefit), texts(texts) {}
+
+  LogicalResult
+  matchAndRewrite(AllocOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    MemRefType type = op.getType();
+    Type element = getTypeConverter()->convertType(type.getElementType());
+    if (!element || !isConvertibleAndHasIdentityMaps(type))
+      return rewriter.notifyMatchFailure(op, "memref without an identity map");
+    auto module = op->template getParentOfType<ModuleOp>();
+    auto pointer = LLVM::LLVMPointerType::get(rewriter.getContext());
+    Type i64 = rewriter.getI64Type();
+    auto constant = [&](int64_t value) -> Value {
+      return LLVM::ConstantOp::create(rewriter, loc, i64,
+                                      rewriter.getI64IntegerAttr(value));
+    };
+    SmallVector<Value> sizes, strides;
+    Value total;
+    getMemRefDescriptorSizes(loc, type, adaptor.getDynamicSizes(), rewriter,
+                             sizes, strides, total, /*sizeInBytes=*/false);
+
+    // The stack slots last for this call only, though it stand in a loop.
+    Value saved = LLVM::StackSaveOp::create(rewriter, loc, pointer);
+    Value array =
+        LLVM::AllocaOp::create(rewriter, loc, pointer, i64,
+                               constant(std::max<int64_t>(sizes.size(), 1)));
+    for (auto [dim, size] : llvm::enumerate(sizes)) {
+      Value slot = LLVM::GEPOp::create(
+          rewriter, loc, pointer, i64, array,
+          ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(dim)});
+      LLVM::StoreOp::create(rewriter, loc, size, slot);
+    }
+    auto alignment = static_cast<int64_t>(op.getAlignment().value_or(1));
+    auto bytes = static_cast<int64_t>(
+        DataLayout(module).getTypeSize(element).getFixedValue());
+    std::string name;
+    llvm::raw_string_ostream(name) << type.getElementType();
+    if (auto place = loc->findInstanceOf<FileLineColLoc>())
+      llvm::raw_string_ostream(name)
+          << " at " << place.getFilename().getValue() << ":" << place.getLine()
+          << ":" << place.getColumn();
+    SmallVector<Value> operands{
+        constant(alignment), constant(sizes.size()), array, constant(bytes),
+        getText(loc, getSymbol(name), name, module, rewriter)};
+    FailureOr<LLVM::LLVMFuncOp> callee =
+        LLVM::lookupOrCreateFn(rewriter, module, allocateName,
+                               {i64, i64, pointer, i64, pointer}, pointer);
+    if (failed(callee))
+      return failure();
+    Value memory =
+        LLVM::CallOp::create(rewriter, loc, *callee, operands).getResult();
+    LLVM::StackRestoreOp::create(rewriter, loc, saved);
+    Value descriptor = createMemRefDescriptor(loc, type, memory, memory, sizes,
+                                              strides, rewriter);
+    rewriter.replaceOp(op, descriptor);
+    return success();
+  }
+
+private:
+  /// The symbol of a text: one for each, in the order in which they come.
+  std::string getSymbol(StringRef text) const {
+    auto [entry, isNew] = texts.try_emplace(text);
+    if (isNew)
+      entry->second = "__tessera_array_" + std::to_string(texts.size() - 1);
+    return entry->second;
+  }
+
+  llvm::StringMap<std::string> &texts;
+};
+
 /// memref.get_global to a copy of it on the device.
 struct ConstantPattern : ConvertOpToLLVMPattern<memref::GetGlobalOp> {
   using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
@@ -250,6 +338,10 @@ struct ConvertLaunchToRuntimePass
     populateFinalizeMemRefToLLVMConversionPatterns(converter, patterns);
     patterns.add<LaunchPattern>(converter);
     patterns.add<ConstantPattern>(converter, /*benefit=*/2);
+    llvm::StringMap<std::string> arrayTexts;
+    patterns.add<AllocPattern<memref::AllocOp>, AllocPattern<memref::AllocaOp>>(
+        converter, arrayTexts,
+        /*benefit=*/2);
     LLVMConversionTarget target(*context);
     target.addLegalOp<ModuleOp>();
     if (failed(applyFullConversion(module, target, std::move(patterns))))

@@ -260,6 +260,20 @@ Value EmulatedTarget::emitMma(OpBuilder &builder, Location loc,
 // Exchanges
 //===----------------------------------------------------------------------===//
 
+void EmulatedTarget::emitSubgroupBarrier(OpBuilder &builder,
+                                         Location loc) const {
+  // An exchange of nothing: lanes meet, and run one after the other.
+  Type i64 = builder.getI64Type();
+  Value zero = arith::ConstantIntOp::create(builder, loc, 0, 64),
+        lane = arith::ConstantIntOp::create(builder, loc, 0, 32),
+        lanes =
+            arith::ConstantIntOp::create(builder, loc, chip.subgroupSize, 32);
+  emitCall(builder, loc, "tessera_cpu_shuffle",
+           {symbols.emitPlace(builder, loc, "the barrier of the subgroup"),
+            zero, lane, lanes},
+           i64);
+}
+
 Value EmulatedTarget::emitShuffle(OpBuilder &builder, Location loc, Value value,
                                   Value lane) const {
   Type i32 = builder.getI32Type(), i64 = builder.getI64Type();

@@ -53,6 +53,8 @@ public:
 
   Value emitMma(OpBuilder &builder, Location loc, const MatrixInstruction &row,
                 MmaOp op, Value a, Value b, Value acc) const override;
+  /// A meeting of the lanes.
+  void emitSubgroupBarrier(OpBuilder &builder, Location loc) const override;
   Value emitShuffle(OpBuilder &builder, Location loc, Value value,
                     Value lane) const override;
   bool emitAsyncCopy(OpBuilder &builder, Location loc, Value source,

@@ -22,7 +22,7 @@ LogicalResult mlir::tessera::convertToMathLibrary(Operation *root) {
   ConversionTarget target(*root->getContext());
   target.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
   // Polynomials for these are a few digits short, or there are none.
-  target.addIllegalOp<math::AtanOp, math::Atan2Op, math::AcoshOp, math::AsinhOp,
+  target.addIllegalOp<math::AtanOp, math::AcoshOp, math::AsinhOp,
                       math::AtanhOp>();
   target.addDynamicallyLegalOp<math::ErfOp, math::ErfcOp, math::CbrtOp>(
       [](Operation *op) {

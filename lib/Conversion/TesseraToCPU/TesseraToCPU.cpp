@@ -66,6 +66,7 @@ struct ConvertTesseraToCPUPass
     EmulationSymbols symbols;
     for (auto kernel : module.getOps<gpu::GPUFuncOp>()) {
       EmulatedTarget target(chip, kernel, symbols);
+      orderAccesses(kernel, target);
       if (failed(convertFragmentsToVectors(kernel, target, directCopies)) ||
           failed(target.convertLaneOps()))
         return failure();

@@ -89,15 +89,20 @@ struct ApproximateExp2 : OpRewritePattern<math::Exp2Op> {
 
 /// Whether PTX, or what LLVM makes of it, has the function for f64.
 static bool existsForF64(Operation *op) {
-  return isa<math::AbsFOp, math::CeilOp, math::CopySignOp, math::FloorOp,
-             math::FmaOp, math::IsFiniteOp, math::IsInfOp, math::IsNaNOp,
-             math::IsNormalOp, math::RoundOp, math::RoundEvenOp, math::RsqrtOp,
-             math::SqrtOp>(op);
+  return isa<math::AbsFOp, math::Atan2Op, math::CeilOp, math::CopySignOp,
+             math::FloorOp, math::FmaOp, math::IsFiniteOp, math::IsInfOp,
+             math::IsNaNOp, math::IsNormalOp, math::PowFOp, math::RoundOp,
+             math::RoundEvenOp, math::RsqrtOp, math::SqrtOp>(op);
 }
 
 LogicalResult mlir::tessera::expandMath(Operation *root) {
   // The user's own functions first: what they expand to would only puzzle.
   WalkResult result = root->walk([](Operation *op) {
+    if (isa<math::FPowIOp>(op)) {
+      op->emitError() << "the target cuda has no " << op->getName()
+                      << "; convert the exponent and use math.powf";
+      return WalkResult::interrupt();
+    }
     if (!isa_and_nonnull<math::MathDialect>(op->getDialect()) ||
         !getElementTypeOrSelf(op->getOperand(0).getType()).isF64() ||
         existsForF64(op) || isa<math::TruncOp>(op))

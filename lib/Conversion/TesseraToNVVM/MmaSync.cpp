@@ -26,6 +26,29 @@
 using namespace mlir;
 using namespace mlir::tessera;
 
+/// The product with a shape by k = 16 of f64, as two by k = 8: registers of the
+/// long shape are those of the short ones, one after the other (PTX ISA,
+/// "Matrix Fragments for mma.m16n8k16 with .f64 type").
+///
+/// ptxas of CUDA 13.0 overwrites operands of the long shape before it is
+/// executed, where several of them stand in a kernel.
+static Value emitHalves(OpBuilder &builder, Location loc, ArrayRef<Value> a,
+                        ArrayRef<Value> b, SmallVector<Value> acc) {
+  std::string text = "mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 "
+                     "{$0, $1, $2, $3}, {$4, $5, $6, $7}, {$8, $9}, "
+                     "{$0, $1, $2, $3};";
+  Value sums;
+  for (size_t half : {0, 1}) {
+    SmallVector<Value> operands(a.slice(4 * half, 4));
+    llvm::append_range(operands, b.slice(2 * half, 2));
+    sums = emitAssembly(builder, loc, text, operands, acc,
+                        /*touchesMemory=*/false);
+    for (auto [index, value] : llvm::enumerate(acc))
+      value = LLVM::ExtractValueOp::create(builder, loc, sums, index);
+  }
+  return sums;
+}
+
 Value NvidiaTarget::emitMma(OpBuilder &builder, Location loc,
                             const MatrixInstruction &row, MmaOp op, Value a,
                             Value b, Value acc) const {
@@ -36,6 +59,13 @@ Value NvidiaTarget::emitMma(OpBuilder &builder, Location loc,
                      bWords = unpackRegisters(builder, loc, b, row.tf32),
                      accWords = unpackRegisters(builder, loc, acc, false);
   StringRef shape = StringRef(row.name).split('.').second.split('.').first;
+  int64_t count = accWords.size();
+  auto pack = [&](Value sums) {
+    return packRegisters(builder, loc, sums, count,
+                         cast<VectorType>(acc.getType()), /*first=*/0, count);
+  };
+  if (shape == "m16n8k16" && row.aType == "f64")
+    return pack(emitHalves(builder, loc, aWords, bWords, accWords));
   StringRef aType = getPtxType(row.aType, op.getUnsignedA(), row.tf32),
             bType = getPtxType(row.bType, op.getUnsignedB(), row.tf32),
             accType = getPtxType(row.accType, false, false);
@@ -56,9 +86,6 @@ Value NvidiaTarget::emitMma(OpBuilder &builder, Location loc,
 
   SmallVector<Value> operands(aWords);
   llvm::append_range(operands, bWords);
-  Value sums = emitAssembly(builder, loc, text, operands, accWords,
-                            /*touchesMemory=*/false);
-  int64_t count = accWords.size();
-  return packRegisters(builder, loc, sums, count,
-                       cast<VectorType>(acc.getType()), /*first=*/0, count);
+  return pack(emitAssembly(builder, loc, text, operands, accWords,
+                           /*touchesMemory=*/false));
 }

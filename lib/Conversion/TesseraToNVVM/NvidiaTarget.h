@@ -34,6 +34,8 @@ public:
                           const TileLayout &layout, Value row,
                           Value col) const override;
 
+  void emitSubgroupBarrier(OpBuilder &builder, Location loc) const override;
+
   /// Cluster.cpp
   SmallVector<Value> emitClusterSum(OpBuilder &builder, SumPartsOp op,
                                     ValueRange values,

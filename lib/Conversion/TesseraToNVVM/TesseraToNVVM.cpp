@@ -46,6 +46,11 @@ int64_t mlir::tessera::getComputeCapability(const Chip &chip) {
 NvidiaTarget::NvidiaTarget(const Chip &chip)
     : FragmentTarget(chip), level(getComputeCapability(chip)) {}
 
+void NvidiaTarget::emitSubgroupBarrier(OpBuilder &builder, Location loc) const {
+  NVVM::SyncWarpOp::create(builder, loc,
+                           arith::ConstantIntOp::create(builder, loc, -1, 32));
+}
+
 namespace {
 
 struct ConvertTesseraToNVVMPass
@@ -53,9 +58,11 @@ struct ConvertTesseraToNVVMPass
   using ConvertTesseraToNVVMBase::ConvertTesseraToNVVMBase;
   void runOnOperation() override {
     FailureOr<const Chip *> found = getChip(getOperation(), "cuda", chip);
-    if (failed(found) ||
-        failed(
-            convertFragmentsToVectors(getOperation(), NvidiaTarget(**found))) ||
+    if (failed(found))
+      return signalPassFailure();
+    NvidiaTarget target(**found);
+    orderAccesses(getOperation(), target);
+    if (failed(convertFragmentsToVectors(getOperation(), target)) ||
         failed(expandMath(getOperation())))
       return signalPassFailure();
     fenceMemoryOperands(getOperation());

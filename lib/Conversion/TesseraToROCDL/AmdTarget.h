@@ -42,6 +42,8 @@ public:
                         Value memory, ValueRange indices,
                         Value whole) const override;
 
+  void emitSubgroupBarrier(OpBuilder &builder, Location loc) const override;
+
   /// One v_perm_b32.
   Value emitBytePermute(OpBuilder &builder, Location loc, Value low, Value high,
                         uint32_t selector) const override;

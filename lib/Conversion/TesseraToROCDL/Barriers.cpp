@@ -23,7 +23,8 @@ using namespace mlir::tessera;
 /// Ops that do not say what memory they access and access none: those of the
 /// scheduler, and instructions that exchange values, which have no address.
 static bool touchesNoMemory(Operation *op) {
-  if (isa<amdgpu::SchedBarrierOp, amdgpu::MemoryCounterWaitOp>(op))
+  if (isa<amdgpu::SchedBarrierOp, amdgpu::MemoryCounterWaitOp, LLVM::FenceOp>(
+          op))
     return true;
   bool isIntrinsic = isa<ROCDL::ROCDLDialect>(op->getDialect()) ||
                      isa<LLVM::CallIntrinsicOp>(op);

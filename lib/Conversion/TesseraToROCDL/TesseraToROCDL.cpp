@@ -75,6 +75,19 @@ Value AmdTarget::emitBytePermute(OpBuilder &builder, Location loc, Value low,
                          builder, loc, static_cast<int32_t>(selector), 32));
 }
 
+void AmdTarget::emitSubgroupBarrier(OpBuilder &builder, Location loc) const {
+  // The accesses of a wave take place in their order: it is enough that LLVM
+  // keeps that order ("Memory Model" in LLVM's User Guide for AMDGPU Backend).
+  auto fence = [&](LLVM::AtomicOrdering ordering) {
+    LLVM::FenceOp::create(builder, loc, ordering, "wavefront");
+  };
+  fence(LLVM::AtomicOrdering::release);
+  LLVM::CallIntrinsicOp::create(
+      builder, loc, builder.getStringAttr("llvm.amdgcn.wave.barrier"),
+      ValueRange());
+  fence(LLVM::AtomicOrdering::acquire);
+}
+
 void AmdTarget::emitAsyncCommit(OpBuilder &builder, Location loc) const {
   amdgpu::SchedBarrierOp::create(
       builder, loc,
@@ -129,9 +142,10 @@ struct ConvertTesseraToROCDLPass
     for (auto kernel : getOperation().getOps<gpu::GPUFuncOp>())
       if (hasLeanLoops(kernel))
         lean.push_back(kernel);
+    AmdTarget target(**found);
+    orderAccesses(getOperation(), target);
     if (failed(checkMath(getOperation())) ||
-        failed(convertFragmentsToVectors(getOperation(), AmdTarget(**found),
-                                         directCopies)))
+        failed(convertFragmentsToVectors(getOperation(), target, directCopies)))
       return signalPassFailure();
     for (auto kernel : getOperation().getOps<gpu::GPUFuncOp>()) {
       relaxBarriers(kernel);

@@ -34,6 +34,7 @@
 #include "mlir/Dialect/SPIRV/IR/TargetAndABI.h"
 #include "mlir/Dialect/SPIRV/Transforms/Passes.h"
 #include "mlir/Dialect/SPIRV/Transforms/SPIRVConversion.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Pass/PassManager.h"
 
 namespace mlir::tessera {
@@ -321,8 +322,13 @@ struct ConvertKernelsToSPIRVPass
       if (isa<spirv::GlobalVariableOp, spirv::FuncOp>(op))
         op.moveBefore(result.getBody(), result.getBody()->end());
       else if (&op != result.getOperation() && !isa<gpu::GPUFuncOp>(op)) {
-        op.emitError() << "the target " << target << " has no " << op.getName()
-                       << " in a kernel's module";
+        InFlightDiagnostic diagnostic = op.emitError();
+        diagnostic << "the target " << target << " has no ";
+        if (auto function = dyn_cast<FunctionOpInterface>(op))
+          diagnostic << "calls in kernels, and '" << function.getName()
+                     << "' cannot be inlined: it calls itself, or has no body";
+        else
+          diagnostic << op.getName() << " in a kernel's module";
         return signalPassFailure();
       }
     }

@@ -930,6 +930,19 @@ LogicalResult MemoryLowering::run() {
   });
   if (packed.wasInterrupted())
     return failure();
+  WalkResult composite = kernel.walk([&](Operation *op) {
+    for (Value value : op->getResults())
+      if (auto type = dyn_cast<MemRefType>(value.getType());
+          type && !type.getElementType().isIntOrIndexOrFloat()) {
+        op->emitError() << "the target " << flavour.target
+                        << " has no memory of " << type.getElementType()
+                        << ": use memory of scalars";
+        return WalkResult::interrupt();
+      }
+    return WalkResult::advance();
+  });
+  if (composite.wasInterrupted())
+    return failure();
   if (failed(lowerParameters()) || failed(lowerVariables()))
     return failure();
   SmallVector<Operation *> operations;

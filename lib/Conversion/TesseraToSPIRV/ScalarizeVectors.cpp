@@ -283,9 +283,22 @@ ScalarPattern::matchAndRewrite(Operation *op, Operands operands,
     return replace(SmallVector<Value>(operands[0].slice(first, count)));
   }
   if (auto insert = dyn_cast<vector::InsertOp>(op)) {
-    if (insert.hasDynamicPosition())
-      return failure();
     VectorType target = insert.getDestVectorType();
+    if (insert.hasDynamicPosition()) {
+      // Small vectors, seldom.
+      if (target.getRank() != 1 || operands[0].size() != 1)
+        return failure();
+      SmallVector<Value> values = list(1);
+      for (auto [i, value] : llvm::enumerate(values)) {
+        Value here = arith::CmpIOp::create(
+            rewriter, loc, arith::CmpIPredicate::eq, operands[2].front(),
+            arith::ConstantIndexOp::create(rewriter, loc,
+                                           static_cast<int64_t>(i)));
+        value = arith::SelectOp::create(rewriter, loc, here,
+                                        operands[0].front(), value);
+      }
+      return replace(values);
+    }
     int64_t first = 0, size = target.getNumElements();
     for (auto [d, position] : llvm::enumerate(insert.getStaticPosition())) {
       size /= target.getDimSize(d);

@@ -87,6 +87,7 @@ public:
 
   Value emitMma(OpBuilder &builder, Location loc, const MatrixInstruction &row,
                 MmaOp op, Value a, Value b, Value acc) const override;
+  void emitSubgroupBarrier(OpBuilder &builder, Location loc) const override;
   SmallVector<Value> emitFragmentLoad(OpBuilder &builder, LoadOp op,
                                       const TileLayout &layout) const override;
   void populateOpaque(TypeConverter &converter,

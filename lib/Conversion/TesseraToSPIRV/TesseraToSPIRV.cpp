@@ -30,6 +30,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/SPIRV/IR/SPIRVDialect.h"
+#include "mlir/Dialect/SPIRV/IR/SPIRVOps.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/AttrTypeSubElements.h"
 
@@ -74,7 +75,9 @@ mlir::tessera::getSpirvChip(Operation *op, StringRef target, StringRef chip) {
 /// Barriers that need not order accesses to global memory become such.
 static void relaxBarriers(gpu::GPUFuncOp kernel, const Flavour &flavour) {
   // Copies are done where they stand: waiting for them accesses nothing.
-  auto touchesNoMemory = [](Operation *op) { return isa<WaitOp, AwaitOp>(op); };
+  auto touchesNoMemory = [](Operation *op) {
+    return isa<WaitOp, AwaitOp, spirv::ControlBarrierOp>(op);
+  };
   for (gpu::BarrierOp barrier :
        findWorkgroupBarriers(kernel, touchesNoMemory)) {
     OpBuilder builder(barrier);
@@ -82,6 +85,10 @@ static void relaxBarriers(gpu::GPUFuncOp kernel, const Flavour &flavour) {
                 /*ordersGlobal=*/false);
     barrier.erase();
   }
+}
+
+void SpirvTarget::emitSubgroupBarrier(OpBuilder &builder, Location loc) const {
+  emitBarrier(builder, loc, spirv::Scope::Subgroup, getFlavour());
 }
 
 namespace {
@@ -96,6 +103,8 @@ struct ConvertTesseraToSPIRVPass
     FailureOr<const Chip *> found = getSpirvChip(module, target, chip);
     if (failed(found))
       return signalPassFailure();
+    SpirvTarget device(**found);
+    orderAccesses(module, device);
     for (auto kernel : module.getOps<gpu::GPUFuncOp>())
       relaxBarriers(kernel, *getFlavour((*found)->target));
     if (failed(separateOpaque(module, **found)))
@@ -104,7 +113,6 @@ struct ConvertTesseraToSPIRVPass
       markBlockLoads(kernel, **found);
       requestRegisters(kernel, **found);
     }
-    SpirvTarget device(**found);
     if (failed(device.addScratch(module)) ||
         failed(convertFragmentsToVectors(module, device)))
       signalPassFailure();

@@ -5,12 +5,9 @@
 #include "../Checksum.h"
 #include "../Format.h"
 #include "Runtime/OutputFile.h"
+#include "Runtime/PrivateFile.h"
 
-#include <cerrno>
-#include <cstring>
 #include <dirent.h>
-#include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 using namespace tessera::runtime;
@@ -33,35 +30,15 @@ std::string DriverFile::getHead(const std::string &data) const {
 /// All of a file; empty if there is none. `why` says what is wrong with one
 /// that cannot be used.
 static std::string readFile(const std::string &path, std::string &why) {
-  int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (file < 0) {
-    if (errno != ENOENT)
-      why = std::strerror(errno);
-    return "";
-  }
-  struct stat about = {};
-  std::string text;
-  if (::fstat(file, &about) || !S_ISREG(about.st_mode))
-    why = "it is no file";
-  else if (about.st_uid != ::geteuid())
-    why = "it belongs to another user";
-  else if (about.st_size > static_cast<off_t>(2 * DriverFile::maxBytes))
-    why = "it is too long";
-  if (why.empty()) {
-    text.resize(static_cast<size_t>(about.st_size));
-    size_t done = 0;
-    while (done < text.size()) {
-      ssize_t part = ::read(file, &text[done], text.size() - done);
-      if (part <= 0)
-        break;
-      done += static_cast<size_t>(part);
-    }
-    text.resize(done);
-    if (text.empty())
-      why = "its checksum is not right";
-  }
-  ::close(file);
-  return text;
+  PrivateFileOptions options;
+  options.maxBytes = 2 * DriverFile::maxBytes;
+  bool isAbsent = false;
+  Expected<std::string> text = readPrivateFile(path, options, &isAbsent);
+  if (text.ok() && text->empty())
+    why = "its checksum is not right";
+  else if (!text.ok() && !isAbsent)
+    why = "it " + text.status().message();
+  return text.ok() ? text.take() : "";
 }
 
 std::string DriverFile::open(const std::string &where,
@@ -72,6 +49,10 @@ std::string DriverFile::open(const std::string &where,
   prefix = "vulkan-" + toHex(identity.deviceUUID, VK_UUID_SIZE) + "-";
   name = prefix + format("%x-", properties.driverVersion) +
          toHex(properties.pipelineCacheUUID, VK_UUID_SIZE) + suffix;
+  if (Status status = checkPrivateFolder(directory); !status.ok()) {
+    why = status.message();
+    return "";
+  }
   std::string text = readFile(getPath(), why);
   if (text.empty())
     return "";
@@ -86,7 +67,9 @@ std::string DriverFile::open(const std::string &where,
 }
 
 Status DriverFile::write(const std::string &data) const {
-  if (Status status = writeFile(getPath(), {getHead(data), data}, 0600);
+  if (Status status = checkPrivateFolder(directory); !status.ok())
+    return status;
+  if (Status status = writePrivateFile(getPath(), {getHead(data), data});
       !status.ok())
     return status;
   removeOlder();

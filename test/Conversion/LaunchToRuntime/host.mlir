@@ -59,13 +59,24 @@ module attributes {gpu.container_module} {
 
 // -----
 
-// Buffers are the device's; constants are copied there; the result goes where
-// the last pointer says. The allocation's name is upstream's; it is bound to
-// tessera_rt_alloc when the code is loaded.
-// CHECK-DAG:   llvm.func @_mlir_memref_to_llvm_alloc(i64) -> !llvm.ptr
+// Buffers are the device's, and their sizes are checked; constants are copied
+// there; the result goes where the last pointer says.
+// CHECK-DAG:   llvm.mlir.global internal constant @__tessera_array_0("f32 at {{.*}}host.mlir:[[#@LINE+24]]:8\00")
+// CHECK-DAG:   llvm.mlir.global internal constant @__tessera_array_1("i16 at {{.*}}host.mlir:[[#@LINE+24]]:8\00")
+// CHECK-DAG:   llvm.func @tessera_rt_alloc_array(i64, i64, !llvm.ptr, i64, !llvm.ptr) -> !llvm.ptr
 // CHECK-DAG:   llvm.func @tessera_rt_constant(!llvm.ptr, i64) -> !llvm.ptr
-// CHECK-LABEL: llvm.func @buffers
-// CHECK:         llvm.call @_mlir_memref_to_llvm_alloc
+// CHECK-LABEL: llvm.func @buffers(
+// CHECK-SAME:    %[[N:.+]]: i64)
+// CHECK:         %[[STACK:.+]] = llvm.intr.stacksave
+// CHECK:         %[[SIZES:.+]] = llvm.alloca
+// CHECK:         llvm.store %[[N]], %{{.+}} : i64, !llvm.ptr
+// CHECK:         %[[ALIGNMENT:.+]] = llvm.mlir.constant(64 : i64)
+// CHECK:         %[[RANK:.+]] = llvm.mlir.constant(1 : i64)
+// CHECK:         %[[BYTES:.+]] = llvm.mlir.constant(4 : i64)
+// CHECK:         %[[TEXT:.+]] = llvm.mlir.addressof @__tessera_array_0
+// CHECK:         llvm.call @tessera_rt_alloc_array(%[[ALIGNMENT]], %[[RANK]], %[[SIZES]], %[[BYTES]], %[[TEXT]])
+// CHECK:         llvm.intr.stackrestore %[[STACK]]
+// CHECK:         llvm.call @tessera_rt_alloc_array
 // CHECK:         %[[HOST:.+]] = llvm.mlir.addressof @weights
 // CHECK:         %[[SIZE:.+]] = llvm.mlir.constant(16 : i64)
 // CHECK:         llvm.call @tessera_rt_constant(%[[HOST]], %[[SIZE]])
@@ -74,7 +85,8 @@ module attributes {gpu.container_module} {
 // CHECK:         llvm.store %[[R]], %{{.+}} : !llvm.struct
 memref.global "private" constant @weights : memref<4xf32> = dense<[1.0, 2.0, 3.0, 4.0]>
 func.func @buffers(%n: index) -> (memref<?xf32>, memref<4xf32>) {
-  %a = memref.alloc(%n) : memref<?xf32>
+  %a = memref.alloc(%n) {alignment = 64 : i64} : memref<?xf32>
+  %s = memref.alloca(%n) : memref<3x?xi16>
   %w = memref.get_global @weights : memref<4xf32>
   return %a, %w : memref<?xf32>, memref<4xf32>
 }

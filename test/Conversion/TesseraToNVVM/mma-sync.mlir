@@ -156,7 +156,9 @@ gpu.module @mma {
 
   // CHECK-LABEL: gpu.func @f64_m16k16(
   // CHECK:         llvm.inline_asm
-  // CHECK-SAME{LITERAL}: "mma.sync.aligned.m16n8k16.row.col.f64.f64.f64.f64 {$0, $1, $2, $3}, {$4, $5, $6, $7, $8, $9, $10, $11}, {$12, $13, $14, $15}, {$0, $1, $2, $3};", "=d,=d,=d,=d,d,d,d,d,d,d,d,d,d,d,d,d,0,1,2,3"
+  // CHECK-SAME{LITERAL}: "mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 {$0, $1, $2, $3}, {$4, $5, $6, $7}, {$8, $9}, {$0, $1, $2, $3};", "=d,=d,=d,=d,d,d,d,d,d,d,0,1,2,3"
+  // CHECK:         llvm.inline_asm
+  // CHECK-SAME{LITERAL}: "mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 {$0, $1, $2, $3}, {$4, $5, $6, $7}, {$8, $9}, {$0, $1, $2, $3};", "=d,=d,=d,=d,d,d,d,d,d,d,0,1,2,3"
   // CHECK-NOT:     llvm.inline_asm
   gpu.func @f64_m16k16(%A: memref<64x64xf64>, %B: memref<64x64xf64>, %C: memref<64x64xf64>) kernel {
     %c0 = arith.constant 0 : index

@@ -57,7 +57,7 @@
 // SM90: mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16
 // SM90: mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32
 // SM90: mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32
-// SM90: mma.sync.aligned.m16n8k16.row.col.f64.f64.f64.f64
+// SM90: mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64
 // SM90: mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32
 // SM90: mma.sync.aligned.m16n8k32.row.col.s32.u8.s8.s32
 // SM90: mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e5m2.f32

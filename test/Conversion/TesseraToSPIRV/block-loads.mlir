@@ -3,18 +3,18 @@
 // becomes: 6231 loads rows, 6232 packs what they have below each other, 6233
 // turns them, and 6234 prefetches.
 //
-// RUN: gpu-runner %s --entry=half --target=opencl:pvc --emit=spirv-asm --allow-tf32 -o %t.pvc
+// RUN: gpu-runner %s --entry=half --target=opencl:pvc --emit=llvm --allow-tf32 -o %t.pvc
 // RUN: FileCheck %s --check-prefix=DECLARED --input-file=%t.pvc
 // RUN: FileCheck %s --check-prefix=HALF --input-file=%t.pvc
 // RUN: FileCheck %s --check-prefix=COLUMNS --input-file=%t.pvc
 // RUN: FileCheck %s --check-prefix=BYTES --input-file=%t.pvc
 // RUN: FileCheck %s --check-prefix=SINGLE --input-file=%t.pvc
 // RUN: FileCheck %s --check-prefix=BATCH --input-file=%t.pvc
-// RUN: gpu-runner %s --entry=half --target=opencl:bmg --emit=spirv-asm --allow-tf32 -o %t.bmg
+// RUN: gpu-runner %s --entry=half --target=opencl:bmg --emit=llvm --allow-tf32 -o %t.bmg
 // RUN: diff %t.pvc %t.bmg
 //
 // Xe-HPG has none.
-// RUN: gpu-runner %s --entry=half --target=opencl:dg2 --emit=spirv-asm --explain 2>&1 | FileCheck %s --check-prefix=NARROW
+// RUN: gpu-runner %s --entry=half --target=opencl:dg2 --emit=llvm --explain 2>&1 | FileCheck %s --check-prefix=NARROW
 // NARROW-NOT: {{block loads|__tessera_subgroup_blocks}}
 // NARROW: stages = 1
 // NARROW-NOT: {{block loads|__tessera_subgroup_blocks}}

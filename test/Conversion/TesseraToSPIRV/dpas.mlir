@@ -2,16 +2,16 @@
 // function, whose name holds the operands of the instruction that it becomes
 // when the module is written.
 //
-// RUN: gpu-runner %s --entry=half --target=opencl:pvc --emit=spirv-asm | FileCheck %s --check-prefix=HALF
-// RUN: gpu-runner %s --entry=half --target=opencl:dg2 --emit=spirv-asm | FileCheck %s --check-prefix=NARROW
-// RUN: gpu-runner %s --entry=bfloat --target=opencl:bmg --emit=spirv-asm | FileCheck %s --check-prefix=BFLOAT
-// RUN: gpu-runner %s --entry=rounded --target=opencl:pvc --emit=spirv-asm --require-mma --allow-tf32 | FileCheck %s --check-prefix=ROUNDED
-// RUN: gpu-runner %s --entry=bytes --target=opencl:pvc --emit=spirv-asm | FileCheck %s --check-prefix=BYTES
-// RUN: gpu-runner %s --entry=unsigned --target=opencl:pvc --emit=spirv-asm | FileCheck %s --check-prefix=UNSIGNED
-// RUN: gpu-runner %s --entry=rows --target=opencl:pvc --emit=spirv-asm | FileCheck %s --check-prefix=ROWS
+// RUN: gpu-runner %s --entry=half --target=opencl:pvc --emit=llvm | FileCheck %s --check-prefix=HALF
+// RUN: gpu-runner %s --entry=half --target=opencl:dg2 --emit=llvm | FileCheck %s --check-prefix=NARROW
+// RUN: gpu-runner %s --entry=bfloat --target=opencl:bmg --emit=llvm | FileCheck %s --check-prefix=BFLOAT
+// RUN: gpu-runner %s --entry=rounded --target=opencl:pvc --emit=llvm --require-mma --allow-tf32 | FileCheck %s --check-prefix=ROUNDED
+// RUN: gpu-runner %s --entry=bytes --target=opencl:pvc --emit=llvm | FileCheck %s --check-prefix=BYTES
+// RUN: gpu-runner %s --entry=unsigned --target=opencl:pvc --emit=llvm | FileCheck %s --check-prefix=UNSIGNED
+// RUN: gpu-runner %s --entry=rows --target=opencl:pvc --emit=llvm | FileCheck %s --check-prefix=ROWS
 //
 // Xe-HPG has no tf32.
-// RUN: not gpu-runner %s --entry=rounded --target=opencl:dg2 --emit=spirv-asm --require-mma --allow-tf32 2>&1 | FileCheck %s --check-prefix=NO-TF32
+// RUN: not gpu-runner %s --entry=rounded --target=opencl:dg2 --emit=llvm --require-mma --allow-tf32 2>&1 | FileCheck %s --check-prefix=NO-TF32
 // NO-TF32: a matrix unit is required, and dg2 can use none for this product
 
 // 0xc00: a and b hold packed f16.

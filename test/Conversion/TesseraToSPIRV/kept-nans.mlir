@@ -3,27 +3,27 @@
 // comparison and a choice for a maximum, which drops NaNs.
 
 // RUN: split-file %s %t
-// RUN: gpu-runner %t/exp.mlir --target=vulkan:nvidia-hopper --emit=spirv-asm | FileCheck %s
+// RUN: gpu-runner %t/exp.mlir --target=vulkan:nvidia-hopper --emit=llvm | FileCheck %s
 // CHECK: requires #spirv.vce<v1.6, [{{.*}}SignedZeroInfNanPreserve
 // CHECK-NOT: "SignedZeroInfNanPreserve", {{16|64}}
 // CHECK: spirv.ExecutionMode @{{.*}} "SignedZeroInfNanPreserve", 32
 // CHECK-NOT: "SignedZeroInfNanPreserve", {{16|64}}
 
-// RUN: gpu-runner %t/sqrt.mlir --target=vulkan:nvidia-hopper --emit=spirv-asm | FileCheck %s --check-prefix=F16
+// RUN: gpu-runner %t/sqrt.mlir --target=vulkan:nvidia-hopper --emit=llvm | FileCheck %s --check-prefix=F16
 // F16-DAG: spirv.ExecutionMode @{{.*}} "SignedZeroInfNanPreserve", 16
 // F16-DAG: spirv.ExecutionMode @{{.*}} "SignedZeroInfNanPreserve", 32
 
 // A device that does not say that it can, and one that can with f32 alone.
-// RUN: gpu-runner %t/exp.mlir --target=vulkan:s32-w49152-t1024 --emit=spirv-asm | FileCheck %s --check-prefix=NONE --implicit-check-not=SignedZeroInfNanPreserve
+// RUN: gpu-runner %t/exp.mlir --target=vulkan:s32-w49152-t1024 --emit=llvm | FileCheck %s --check-prefix=NONE --implicit-check-not=SignedZeroInfNanPreserve
 // NONE: spirv.GL.Fma
-// RUN: gpu-runner %t/sqrt.mlir --target=vulkan:s32-w49152-t1024-n32 --emit=spirv-asm | FileCheck %s --check-prefix=ONE
+// RUN: gpu-runner %t/sqrt.mlir --target=vulkan:s32-w49152-t1024-n32 --emit=llvm | FileCheck %s --check-prefix=ONE
 // ONE-NOT: "SignedZeroInfNanPreserve", 16
 // ONE: "SignedZeroInfNanPreserve", 32
 // ONE-NOT: "SignedZeroInfNanPreserve", 16
 
 // Products of matrices alone are nothing that it concerns.
 // RUN: sed 's/ELEMENT/f16/g; s/ACC/f32/g; s/ZERO/0.0/' %S/Inputs/product-4096.mlir > %t/product.mlir
-// RUN: gpu-runner %t/product.mlir --target=vulkan:nvidia-hopper --emit=spirv-asm | FileCheck %s --check-prefix=PRODUCT --implicit-check-not=SignedZeroInfNanPreserve
+// RUN: gpu-runner %t/product.mlir --target=vulkan:nvidia-hopper --emit=llvm | FileCheck %s --check-prefix=PRODUCT --implicit-check-not=SignedZeroInfNanPreserve
 // PRODUCT: CooperativeMatrixMulAdd
 
 //--- exp.mlir

@@ -1,8 +1,8 @@
 // What block loads cannot bring comes as with other chips, and --explain says
 // why.
 //
-// RUN: gpu-runner %s --entry=odd --target=opencl:pvc --emit=spirv-asm --explain 2>&1 | FileCheck %s
-// RUN: gpu-runner %s --entry=odd --target=opencl:pvc --emit=spirv-asm | FileCheck %s --check-prefix=CODE
+// RUN: gpu-runner %s --entry=odd --target=opencl:pvc --emit=llvm --explain 2>&1 | FileCheck %s
+// RUN: gpu-runner %s --entry=odd --target=opencl:pvc --emit=llvm | FileCheck %s --check-prefix=CODE
 //
 // Those of the default schedule go through workgroup memory.
 // RUN: gpu-runner %s --entry=staged --target=cpu:emulate=pvc --verify --explain | FileCheck %s --check-prefix=STAGED

@@ -1,18 +1,18 @@
 // What products of i8 and bf16 become. An i8 has no sign of its own: the
 // product says it.
 //
-// RUN: gpu-runner %s --entry=signed --target=vulkan:nvidia-hopper --emit=spirv-asm --require-mma | FileCheck %s --check-prefix=SIGNED
-// RUN: gpu-runner %s --entry=unsigned --target=vulkan:nvidia-hopper --emit=spirv-asm --require-mma | FileCheck %s --check-prefix=UNSIGNED
-// RUN: gpu-runner %s --entry=bfloat --target=vulkan:nvidia-hopper --emit=spirv-asm --require-mma | FileCheck %s --check-prefix=BFLOAT
+// RUN: gpu-runner %s --entry=signed --target=vulkan:nvidia-hopper --emit=llvm --require-mma | FileCheck %s --check-prefix=SIGNED
+// RUN: gpu-runner %s --entry=unsigned --target=vulkan:nvidia-hopper --emit=llvm --require-mma | FileCheck %s --check-prefix=UNSIGNED
+// RUN: gpu-runner %s --entry=bfloat --target=vulkan:nvidia-hopper --emit=llvm --require-mma | FileCheck %s --check-prefix=BFLOAT
 //
 // A device without any of bf16.
-// RUN: not gpu-runner %s --entry=bfloat --target=vulkan:lavapipe --emit=spirv-asm --require-mma 2>&1 | FileCheck %s --check-prefix=NO-BFLOAT
+// RUN: not gpu-runner %s --entry=bfloat --target=vulkan:lavapipe --emit=llvm --require-mma 2>&1 | FileCheck %s --check-prefix=NO-BFLOAT
 // NO-BFLOAT: a matrix unit is required, and lavapipe can use none for this product
 //
 // Devices that have products of one sign only: those of the other go there with the first bit of each element turned,
 // and what that adds is computed beside them and taken off.
-// RUN: gpu-runner %s --entry=unsigned --target=vulkan:s32-w49152-t1024-m16n16k32.s32.s8 --emit=spirv-asm | FileCheck %s --check-prefixes=TURNED,BY-SIGNED
-// RUN: gpu-runner %s --entry=signed --target=vulkan:s32-w49152-t1024-m16n16k32.u32.u8 --emit=spirv-asm | FileCheck %s --check-prefixes=TURNED,BY-UNSIGNED
+// RUN: gpu-runner %s --entry=unsigned --target=vulkan:s32-w49152-t1024-m16n16k32.s32.s8 --emit=llvm | FileCheck %s --check-prefixes=TURNED,BY-SIGNED
+// RUN: gpu-runner %s --entry=signed --target=vulkan:s32-w49152-t1024-m16n16k32.u32.u8 --emit=llvm | FileCheck %s --check-prefixes=TURNED,BY-UNSIGNED
 // BY-SIGNED-NOT: MatrixAcc>{{$}}
 // TURNED: spirv.CompositeConstruct {{.*}} -> !spirv.coopmatrix<16x16xi32, Subgroup, MatrixAcc>
 // TURNED: spirv.ISub {{.*}} : !spirv.coopmatrix<16x32xi8, Subgroup, MatrixA>

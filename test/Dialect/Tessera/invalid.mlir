@@ -79,6 +79,31 @@ func.func private @schedule_c4() attributes {s = #tessera.schedule<workgroup = [
 
 // -----
 
+// expected-error @+1 {{schedule_c5: splitK, group, cluster, batches and subgroupBatches are positive, raster, interleave and persistent are not negative, and interleave is at most the number of vthreads, 4}}
+func.func private @schedule_c5_split() attributes {s = #tessera.schedule<workgroup = [64, 64], subgroup = [16, 16], k = 32, vthread = [2, 2], splitK = 0>}
+
+// -----
+
+// expected-error @+1 {{schedule_c5}}
+func.func private @schedule_c5_raster() attributes {s = #tessera.schedule<workgroup = [64, 64], subgroup = [16, 16], k = 32, raster = -1>}
+
+// -----
+
+// expected-error @+1 {{schedule_c5}}
+func.func private @schedule_c5_interleave() attributes {s = #tessera.schedule<workgroup = [64, 64], subgroup = [16, 16], k = 32, vthread = [2, 2], interleave = 5>}
+
+// -----
+
+// expected-error @+1 {{schedule_c5: cluster has two entries}}
+func.func private @schedule_c5_cluster() attributes {s = #tessera.schedule<workgroup = [64, 64], subgroup = [16, 16], k = 32, cluster = [2]>}
+
+// -----
+
+// expected-error @+1 {{schedule_c6: nothing is staged that could be swizzled: let stages be 1 or more, or leave out swizzle}}
+func.func private @schedule_c6() attributes {s = #tessera.schedule<workgroup = [64, 64], subgroup = [16, 16], k = 32, stages = 0, swizzle = true>}
+
+// -----
+
 //===----------------------------------------------------------------------===//
 // fill, load, store
 //===----------------------------------------------------------------------===//
@@ -1081,9 +1106,40 @@ func.func @contract_c4_no_result(%a: tensor<64x32xf16>, %b: tensor<32x48xf16>, %
 // tile, gather, swizzle
 //===----------------------------------------------------------------------===//
 
+func.func @tile_c1(%g: memref<64x64xf16>, %i: index) {
+  // expected-error @+1 {{tile_c1: 'memref<64x64xf16>' needs 2 indices, not 1}}
+  %t = tessera.tile %g[%i] : memref<64x64xf16> -> memref<32x32xf16>
+  return
+}
+
+// -----
+
+func.func @tile_c1_gather(%g: memref<64xf16>, %i: index) {
+  %true = arith.constant true
+  // expected-error @+1 {{tile_c1: with gather, the region names the elements: the source takes no index}}
+  %t = tessera.tile %g[%i] gather {
+  ^bb0(%r: index, %c: index):
+    tessera.yield %r, %true : index, i1
+  } : memref<64xf16> -> memref<32x32xf16>
+  return
+}
+
+// -----
+
 func.func @tile_c2(%g: memref<64x64xf16>, %i: index) {
   // expected-error @+1 {{tile_c2: the result is a static memref of rank 2 with the source's elements, 'f16', not 'memref<?x32xf16>'}}
   %t = tessera.tile %g[%i, %i] : memref<64x64xf16> -> memref<?x32xf16>
+  return
+}
+
+// -----
+
+func.func @tile_c3(%g: memref<64xf16>) {
+  // expected-error @+1 {{tile_c3: the region takes two index, and yields 1 index and an i1 for 'memref<64xf16>'}}
+  %t = tessera.tile %g[] gather {
+  ^bb0(%r: index, %c: index):
+    tessera.yield %r : index
+  } : memref<64xf16> -> memref<32x32xf16>
   return
 }
 

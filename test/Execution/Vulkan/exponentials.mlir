@@ -10,7 +10,7 @@
 // CHECK: out 3: verified
 // CHECK: {{^}}verified
 
-// RUN: gpu-runner %s --target=vulkan:lavapipe --emit=spirv-asm | FileCheck %s --check-prefix=ASM
+// RUN: gpu-runner %s --target=vulkan:lavapipe --emit=llvm | FileCheck %s --check-prefix=ASM
 // ASM: spirv.FMul {{.*}} {no_contraction}
 // ASM: spirv.GL.Fma {{.*}} {no_contraction}
 

@@ -22,7 +22,8 @@ def TesseraInlineKernels : Pass<"tessera-inline-kernels", "ModuleOp"> {
     `gpu-kernel-outlining` and `--emit=tessera` leave them. Leaves a `gpu.launch`
     with the kernel as its body in the place of each `gpu.launch_func`, and no
     kernel that nothing launches any more. A launch in a queue of the caller's
-    stays as it is, and so does one of a kernel that is a binary.
+    stays as it is, and so does one of a kernel that is a binary. A launch in
+    clusters is an error.
 
     Before
 
@@ -41,6 +42,62 @@ def TesseraInlineKernels : Pass<"tessera-inline-kernels", "ModuleOp"> {
     ```
   }];
   let dependentDialects = ["arith::ArithDialect", "gpu::GPUDialect"];
+}
+
+def TesseraExpandKernelLinalg : Pass<"tessera-expand-kernel-linalg"> {
+  let summary = "Lower linalg in hand-written kernels to loops";
+  let description = [{
+    Expects `linalg` on memrefs in a `gpu.launch`, which each thread executes as
+    a whole: typically one thread, on workgroup memory. Leaves loops. `linalg`
+    outside of a launch stays: it becomes a kernel of its own. `linalg` on
+    tensors in a launch is an error.
+
+    Before
+
+    ```mlir
+    linalg.fill ins(%zero : f32) outs(%w : memref<16xf32, #gpu.address_space<workgroup>>)
+    ```
+
+    After
+
+    ```mlir
+    scf.for %i = %c0 to %c16 step %c1 {
+      memref.store %zero, %w[%i] : memref<16xf32, #gpu.address_space<workgroup>>
+    }
+    ```
+  }];
+  let dependentDialects = ["affine::AffineDialect", "arith::ArithDialect",
+                           "memref::MemRefDialect", "scf::SCFDialect"];
+}
+
+def TesseraLowerVectors : Pass<"tessera-lower-vectors"> {
+  let summary = "Lower vector transfers and vector ops of several dimensions";
+  let description = [{
+    Expects kernels with any of the `vector` dialect. Leaves no
+    `vector.transfer_read` or `vector.transfer_write` of memrefs (they become
+    loads and stores of rank 1, masked where elements may lie outside of the
+    memory), and no contraction, outer product, transposition or reduction of
+    several dimensions. Arithmetic on vectors of several dimensions stays.
+
+    Before
+
+    ```mlir
+    %v = vector.transfer_read %m[%i, %j], %zero {in_bounds = [true, true]}
+        : memref<64x64xf32>, vector<2x4xf32>
+    ```
+
+    After
+
+    ```mlir
+    %0 = vector.load %m[%i, %j] : memref<64x64xf32>, vector<4xf32>
+    %1 = vector.insert %0, %none [0] : vector<4xf32> into vector<2x4xf32>
+    %2 = vector.load %m[%i1, %j] : memref<64x64xf32>, vector<4xf32>
+    %v = vector.insert %2, %1 [1] : vector<4xf32> into vector<2x4xf32>
+    ```
+  }];
+  let dependentDialects = ["affine::AffineDialect", "arith::ArithDialect",
+                           "memref::MemRefDialect", "scf::SCFDialect",
+                           "vector::VectorDialect"];
 }
 
 def TesseraResolveSubgroups : Pass<"tessera-resolve-subgroups"> {

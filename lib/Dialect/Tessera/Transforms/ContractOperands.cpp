@@ -24,6 +24,7 @@
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "llvm/ADT/SmallBitVector.h"
 #include <numeric>
 
 using namespace mlir;
@@ -107,6 +108,50 @@ ContractOperands::Collapsed ContractOperands::collapse(unsigned operand) {
   return result;
 }
 
+/// Creates a view of `memory` without the dimensions that are `dropped`. MLIR
+/// infers the dropped dimensions of a subview from its sizes and strides. Where
+/// kept dimensions of size 1 make this ambiguous, the subview drops them too,
+/// and an expansion adds them again.
+static Value createReducedView(ImplicitLocOpBuilder &builder, Value memory,
+                               ArrayRef<OpFoldResult> offsets,
+                               ArrayRef<OpFoldResult> sizes,
+                               const llvm::SmallBitVector &dropped) {
+  auto type = cast<MemRefType>(memory.getType());
+  SmallVector<OpFoldResult> strides(type.getRank(), builder.getIndexAttr(1));
+  auto create = [&](ArrayRef<int64_t> shape) {
+    MemRefType reduced = memref::SubViewOp::inferRankReducedResultType(
+        shape, type, offsets, sizes, strides);
+    return memref::SubViewOp::create(builder, reduced, memory, offsets, sizes,
+                                     strides);
+  };
+  SmallVector<int64_t> shape, withoutUnits;
+  SmallVector<OpFoldResult> outputSizes;
+  SmallVector<ReassociationIndices> groups;
+  for (int64_t r = 0; r < type.getRank(); ++r) {
+    if (dropped[r])
+      continue;
+    auto at = static_cast<int64_t>(shape.size());
+    // Dimensions of size 1 join the group before them, or the first one.
+    bool isUnit = type.getDimSize(r) == 1;
+    if (groups.empty() || (!isUnit && !withoutUnits.empty()))
+      groups.emplace_back();
+    groups.back().push_back(at);
+    if (!isUnit)
+      withoutUnits.push_back(type.getDimSize(r));
+    shape.push_back(type.getDimSize(r));
+    outputSizes.push_back(sizes[r]);
+  }
+  memref::SubViewOp view = create(shape);
+  if (withoutUnits.size() == shape.size() || view.getDroppedDims() == dropped)
+    return view;
+  view.erase();
+  view = create(withoutUnits);
+  if (withoutUnits.empty())
+    groups.clear();
+  return memref::ExpandShapeOp::create(builder, shape, view, groups,
+                                       outputSizes);
+}
+
 Value ContractOperands::viewAtBatch(unsigned operand, ArrayRef<unsigned> keep) {
   return viewAtBatch(operand, keep, collapse(operand));
 }
@@ -118,9 +163,8 @@ Value ContractOperands::viewAtBatch(unsigned operand, ArrayRef<unsigned> keep,
   if (collapsed.dims.size() == keep.size() && !isWorkspace)
     return memory;
   auto type = cast<MemRefType>(memory.getType());
-  SmallVector<OpFoldResult> offsets, sizes,
-      strides(type.getRank(), builder.getIndexAttr(1));
-  SmallVector<int64_t> shape;
+  SmallVector<OpFoldResult> offsets, sizes;
+  llvm::SmallBitVector dropped(type.getRank(), true);
   if (isWorkspace) {
     offsets.push_back(getAsOpFoldResult(slice));
     sizes.push_back(builder.getIndexAttr(1));
@@ -131,16 +175,13 @@ Value ContractOperands::viewAtBatch(unsigned operand, ArrayRef<unsigned> keep,
       offsets.push_back(builder.getIndexAttr(0));
       sizes.push_back(
           memref::getMixedSize(builder, builder.getLoc(), memory, r));
-      shape.push_back(type.getDimSize(r));
+      dropped.reset(r);
     } else {
       offsets.push_back(getAsOpFoldResult(index[dim]));
       sizes.push_back(builder.getIndexAttr(1));
     }
   }
-  MemRefType reduced = memref::SubViewOp::inferRankReducedResultType(
-      shape, type, offsets, sizes, strides);
-  return memref::SubViewOp::create(builder, reduced, memory, offsets, sizes,
-                                   strides);
+  return createReducedView(builder, memory, offsets, sizes, dropped);
 }
 
 MatrixView ContractOperands::viewMatrix(unsigned operand) {
@@ -226,9 +267,8 @@ Value ContractOperands::viewQuotient(unsigned operand, ArrayRef<unsigned> dims,
                                      Value k) {
   Value memory = getOperand(operand);
   auto type = cast<MemRefType>(memory.getType());
-  SmallVector<OpFoldResult> offsets, sizes,
-      strides(type.getRank(), builder.getIndexAttr(1));
-  SmallVector<int64_t> shape;
+  SmallVector<OpFoldResult> offsets, sizes;
+  llvm::SmallBitVector dropped(type.getRank(), true);
   SmallVector<Value> at(index);
   math.delinearize(k, divisors, form.k, at);
   for (auto [r, expr] : llvm::enumerate(op.getMap(operand).getResults())) {
@@ -237,7 +277,7 @@ Value ContractOperands::viewQuotient(unsigned operand, ArrayRef<unsigned> dims,
       offsets.push_back(builder.getIndexAttr(0));
       sizes.push_back(
           memref::getMixedSize(builder, builder.getLoc(), memory, r));
-      shape.push_back(type.getDimSize(r));
+      dropped.reset(r);
       continue;
     }
     // Unsigned: no index is negative.
@@ -254,10 +294,7 @@ Value ContractOperands::viewQuotient(unsigned operand, ArrayRef<unsigned> dims,
     offsets.push_back(getAsOpFoldResult(place));
     sizes.push_back(builder.getIndexAttr(1));
   }
-  MemRefType reduced = memref::SubViewOp::inferRankReducedResultType(
-      shape, type, offsets, sizes, strides);
-  return memref::SubViewOp::create(builder, reduced, memory, offsets, sizes,
-                                   strides);
+  return createReducedView(builder, memory, offsets, sizes, dropped);
 }
 
 Value ContractOperands::loadScalar(unsigned operand) {

@@ -17,6 +17,18 @@ static bool isEmpty(Type type) {
   return tensor && tensor.hasStaticShape() && tensor.getNumElements() == 0;
 }
 
+/// Drops the operands that add nothing to the concatenated dimension.
+static void dropEmptyOperands(tensor::ConcatOp concat) {
+  auto dim = static_cast<int64_t>(concat.getDim());
+  SmallVector<Value> inputs(concat.getInputs());
+  llvm::erase_if(inputs, [&](Value input) {
+    return cast<RankedTensorType>(input.getType()).getDimSize(dim) == 0;
+  });
+  // An op without operands is not valid.
+  if (!inputs.empty())
+    concat.getInputsMutable().assign(inputs);
+}
+
 void mlir::tessera::dropEmptyTensors(Operation *root) {
   root->walk([](Operation *op) {
     if (auto linalg = dyn_cast<linalg::LinalgOp>(op);
@@ -32,6 +44,8 @@ void mlir::tessera::dropEmptyTensors(Operation *root) {
       insert.erase();
       return;
     }
+    if (auto concat = dyn_cast<tensor::ConcatOp>(op))
+      dropEmptyOperands(concat);
     if (auto pad = dyn_cast<tensor::PadOp>(op);
         pad && isEmpty(pad.getSourceType()) &&
         pad.getResultType().hasStaticShape())

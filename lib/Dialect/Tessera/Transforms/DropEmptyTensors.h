@@ -12,9 +12,10 @@
 namespace mlir::tessera {
 
 /// What computes a tensor without elements computes nothing, what pads it is
-/// all padding, nothing is inserted by inserting it, and loops without
-/// iterations leave the outputs as they are. Upstream's lowerings take views of
-/// empty operands that their verifiers refuse.
+/// all padding, nothing is inserted by inserting it, it adds nothing to a
+/// concatenation, and loops without iterations leave the outputs as they are.
+/// Upstream's lowerings take views of empty operands that their verifiers
+/// refuse.
 void dropEmptyTensors(Operation *root);
 
 } // namespace mlir::tessera

@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Dialect/Tessera/Transforms/Passes.h"
+#include "ExpandPower.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
@@ -106,6 +107,31 @@ struct Emitter {
 
 struct ExpandExtF : OpRewritePattern<arith::ExtFOp> {
   using OpRewritePattern::OpRewritePattern;
+
+  /// The f16 of a float with f16's number of exponent bits, of which some are
+  /// subnormal in f16 as well: by integer operations alone.
+  static Value extendToHalf(Emitter &e, const Format &format, Value bits,
+                            Type type) {
+    assert(format.mantissaBits == 2 && format.bias >= 15 && format.bias <= 16);
+    Value magnitude = e.bitAnd(bits, 0x7f);
+    Value result = e.shiftLeft(magnitude, 8);
+    // With a bias of one more, the value is half of what the fields say.
+    if (format.bias == 16)
+      result = e.select(e.compare(arith::CmpIPredicate::slt, magnitude, 8),
+                        e.shiftRight(result, 1),
+                        arith::SubIOp::create(e.b, result, e.integer(1 << 10)));
+    if (format.hasInfinity)
+      result = e.select(e.compare(arith::CmpIPredicate::sgt, magnitude, 0x7c),
+                        e.integer(0x7e00), result);
+    result = e.bitOr(result, e.shiftLeft(e.bitAnd(bits, 0x80), 8));
+    if (format.isFnuz)
+      result = e.select(e.compare(arith::CmpIPredicate::eq, bits, 0x80),
+                        e.integer(0x7e00), result);
+    Value half = arith::TruncIOp::create(
+        e.b, withElement(type, e.b.getI16Type()), result);
+    return arith::BitcastOp::create(e.b, type, half);
+  }
+
   LogicalResult matchAndRewrite(arith::ExtFOp op,
                                 PatternRewriter &rewriter) const override {
     std::optional<Format> format =
@@ -115,14 +141,28 @@ struct ExpandExtF : OpRewritePattern<arith::ExtFOp> {
     Emitter e(rewriter, op.getLoc(), op.getType());
     Value bits = arith::ExtUIOp::create(
         e.b, e.i32, arith::BitcastOp::create(e.b, e.i8, op.getIn()));
-    // The fields in f32's place, then the exponents' difference as a factor:
-    // exact, of subnormals too.
+    Type to = getElementTypeOrSelf(op.getType());
+    if (to.isF16() && format->mantissaBits == 2) {
+      rewriter.replaceOp(op, extendToHalf(e, *format, bits, op.getType()));
+      return success();
+    }
+    // The fields in f32's place, and the difference of the exponents added.
+    // Devices may take subnormal operands for zero, so a subnormal gets an
+    // implicit one, which is subtracted again: both numbers are normal in f32,
+    // and so is the exact result.
     Value magnitude = e.bitAnd(bits, 0x7f);
-    Value value = e.toReal(e.shiftLeft(magnitude, 23 - format->mantissaBits));
-    value = arith::MulFOp::create(e.b, value,
-                                  e.real(std::ldexp(1.0f, 127 - format->bias)));
+    Value fields = e.shiftLeft(magnitude, 23 - format->mantissaBits);
+    Value normal = arith::AddIOp::create(e.b, fields,
+                                         e.integer((127 - format->bias) << 23));
+    Value one = e.real(std::ldexp(1.0f, 1 - format->bias));
+    Value withOne = arith::AddIOp::create(
+        e.b, fields, e.integer((128 - format->bias) << 23));
+    Value subnormal =
+        e.toBits(arith::SubFOp::create(e.b, e.toReal(withOne), one));
+    Value result = e.select(e.compare(arith::CmpIPredicate::slt, magnitude,
+                                      1 << format->mantissaBits),
+                            subnormal, normal);
     Value sign = e.shiftLeft(e.bitAnd(bits, 0x80), 24);
-    Value result = e.toBits(value);
     if (format->hasInfinity)
       result = e.select(
           e.compare(arith::CmpIPredicate::eq, magnitude, 0x7c),
@@ -136,8 +176,7 @@ struct ExpandExtF : OpRewritePattern<arith::ExtFOp> {
     if (format->isFnuz)
       result = e.select(e.compare(arith::CmpIPredicate::eq, bits, 0x80),
                         e.integer(0x7fc00000), result);
-    value = e.toReal(result);
-    Type to = getElementTypeOrSelf(op.getType());
+    Value value = e.toReal(result);
     if (to.isF16() || to.isBF16())
       value = arith::TruncFOp::create(e.b, op.getType(), value);
     else if (!to.isF32())
@@ -296,6 +335,8 @@ struct ExpandScalarsPass
                  ThroughF32<arith::UIToFPOp>, ThroughF32<arith::FPToSIOp>,
                  ThroughF32<arith::FPToUIOp>, WidenMath, InsertSliceToShuffle>(
         &getContext());
+    populateExpandPowerPatterns(patterns);
+    math::populateExpansionPatterns(patterns, {"clampf", "sincos"});
     populateMathPolynomialApproximationPatterns(patterns);
     arith::populateCeilFloorDivExpandOpsPatterns(patterns);
     vector::populateVectorShapeCastLoweringPatterns(patterns);

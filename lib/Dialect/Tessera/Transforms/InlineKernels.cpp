@@ -36,9 +36,6 @@ void inlineKernel(gpu::LaunchFuncOp call, gpu::GPUFuncOp kernel) {
         values, [](BlockArgument value) { return value.getType(); });
   };
   auto index = [&](Value value) { return toIndex(builder, value); };
-  gpu::KernelDim3 cluster{};
-  if (call.hasClusterSize())
-    cluster = call.getClusterSizeOperandValues();
   auto launch = gpu::LaunchOp::create(
       builder, call.getLoc(), index(call.getGridSizeX()),
       index(call.getGridSizeY()), index(call.getGridSizeZ()),
@@ -46,8 +43,7 @@ void inlineKernel(gpu::LaunchFuncOp call, gpu::GPUFuncOp kernel) {
       index(call.getBlockSizeZ()), call.getDynamicSharedMemorySize(),
       call.getAsyncToken() ? call.getAsyncToken().getType() : Type(),
       call.getAsyncDependencies(), getTypes(kernel.getWorkgroupAttributions()),
-      getTypes(kernel.getPrivateAttributions()), index(cluster.x),
-      index(cluster.y), index(cluster.z));
+      getTypes(kernel.getPrivateAttributions()));
   IRMapping mapping;
   mapping.map(kernel.getArguments().take_front(call.getNumKernelOperands()),
               call.getKernelOperands());
@@ -73,7 +69,24 @@ void inlineKernel(gpu::LaunchFuncOp call, gpu::GPUFuncOp kernel) {
 
 struct InlineKernelsPass
     : public tessera::impl::TesseraInlineKernelsBase<InlineKernelsPass> {
+  /// No runtime launches in clusters of a hand-written kernel's size.
+  LogicalResult rejectClusters() {
+    WalkResult result = getOperation()->walk([](Operation *op) {
+      auto call = dyn_cast<gpu::LaunchFuncOp>(op);
+      auto launch = dyn_cast<gpu::LaunchOp>(op);
+      if ((!call || !call.hasClusterSize()) &&
+          (!launch || !launch.hasClusterSize()))
+        return WalkResult::advance();
+      op->emitError() << "launches in clusters are not supported: remove the "
+                         "cluster size, and read no cluster ids in the kernel";
+      return WalkResult::interrupt();
+    });
+    return failure(result.wasInterrupted());
+  }
+
   void runOnOperation() override {
+    if (failed(rejectClusters()))
+      return signalPassFailure();
     SymbolTableCollection symbols;
     SmallVector<std::pair<gpu::LaunchFuncOp, gpu::GPUFuncOp>> calls;
     getOperation().walk([&](gpu::LaunchFuncOp call) {

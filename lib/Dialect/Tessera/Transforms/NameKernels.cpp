@@ -11,6 +11,7 @@
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/SymbolTable.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
 
 namespace mlir::tessera {
@@ -71,6 +72,10 @@ struct NameKernelsPass
     std::string base = ("anonymous" + kind).str();
     if (auto function = launch->getParentOfType<SymbolOpInterface>())
       base = (function.getName() + kind).str();
+    // What the languages of all targets take as a name.
+    for (char &letter : base)
+      if (!llvm::isAlnum(letter) && letter != '_' && letter != '$')
+        letter = '_';
     std::string name = base;
     for (unsigned i = 1; !taken.insert(name).second; ++i)
       name = base + "_" + std::to_string(i);

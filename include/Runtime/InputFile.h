@@ -1,0 +1,21 @@
+//===- InputFile.h - Reading the files that a user names --------*- C++ -*-===//
+
+#ifndef TESSERA_RUNTIME_INPUTFILE_H
+#define TESSERA_RUNTIME_INPUTFILE_H
+
+#include "Runtime/Status.h"
+
+#include <string>
+
+namespace tessera::runtime {
+
+/// Reads all of a file: a regular one, or a pipe that some process has open for
+/// writing, as a shell's `<(command)` is. `-` is standard input. The message of
+/// a failure (`InvalidArgument`) says why, without the path. What is neither a
+/// file nor a pipe is rejected, and so is a named pipe that nobody writes to:
+/// opening it would wait for ever.
+Expected<std::string> readInputFile(const std::string &path);
+
+} // namespace tessera::runtime
+
+#endif // TESSERA_RUNTIME_INPUTFILE_H

@@ -1,0 +1,286 @@
+//===- NativeCode.cpp - What native code may refer to ---------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Host code, and kernels of the CPU, run in this process. They are linked to
+// the functions of `runtime::listHostImports` and to nothing else
+// (docs/Library.md, "What is trusted").
+//
+//===----------------------------------------------------------------------===//
+
+#include "NativeCode.h"
+
+#include "Runtime/HostImports.h"
+
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/IR/AttrTypeSubElements.h"
+#include "mlir/IR/SymbolTable.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/IR/Intrinsics.h"
+#include "llvm/Object/ObjectFile.h"
+#include "llvm/Support/MemoryBuffer.h"
+
+using namespace mlir;
+using namespace mlir::tessera;
+
+namespace runtime = ::tessera::runtime;
+
+//===----------------------------------------------------------------------===//
+// Names
+//===----------------------------------------------------------------------===//
+
+/// Whether a function or a variable of the LLVM dialect is defined elsewhere.
+static bool isDeclaration(Operation *op) {
+  if (auto function = dyn_cast<LLVM::LLVMFuncOp>(op))
+    return function.isExternal();
+  auto global = dyn_cast<LLVM::GlobalOp>(op);
+  return global && !global.getValueOrNull() &&
+         global.getInitializerRegion().empty() &&
+         (global.getLinkage() == LLVM::Linkage::External ||
+          global.getLinkage() == LLVM::Linkage::ExternWeak);
+}
+
+/// Whether compiled code has functions and variables of such names, which no
+/// program may define or declare.
+static bool isReserved(StringRef name) {
+  return llvm::any_of(ArrayRef<StringRef>{runtime::packedPrefix, "tessera_rt_",
+                                          "tessera_cpu_", "tessera_imports",
+                                          "_mlir_memref_to_llvm_"},
+                      [&](StringRef own) { return name.starts_with(own); });
+}
+
+LogicalResult mlir::tessera::checkNames(ModuleOp module) {
+  WalkResult result = module.walk([&](SymbolOpInterface symbol) {
+    StringAttr attribute =
+        symbol->getAttrOfType<StringAttr>(SymbolTable::getSymbolAttrName());
+    StringRef name = attribute ? attribute.getValue() : StringRef();
+    if (isReserved(name)) {
+      symbol.emitError() << "the name '" << name
+                         << "' is kept for the compiler; rename it";
+      return WalkResult::interrupt();
+    }
+    // Lowering may need it, and would not see that the declaration is another.
+    auto function = dyn_cast<FunctionOpInterface>(symbol.getOperation());
+    if (function && function.isExternal() && runtime::findHostImport(name) &&
+        !runtime::findMathFunction(name)) {
+      symbol.emitError() << "'" << name
+                         << "' is kept for the compiler; define a function of "
+                            "another name, or write its effect with ops";
+      return WalkResult::interrupt();
+    }
+    return WalkResult::advance();
+  });
+  return failure(result.wasInterrupted());
+}
+
+void mlir::tessera::isolateNames(ModuleOp module) {
+  llvm::DenseMap<StringAttr, FlatSymbolRefAttr> renamed;
+  MLIRContext *context = module.getContext();
+  auto internal = LLVM::LinkageAttr::get(context, LLVM::Linkage::Internal);
+  for (Operation &op : *module.getBody()) {
+    if (!isa<LLVM::LLVMFuncOp, LLVM::GlobalOp, LLVM::AliasOp>(op) ||
+        isDeclaration(&op))
+      continue;
+    StringAttr name = SymbolTable::getSymbolName(&op);
+    if (name.getValue().starts_with(runtime::packedPrefix))
+      continue;
+    op.setAttr("linkage", internal);
+    // No function of C is called so.
+    auto own = StringAttr::get(context, "program." + name.getValue());
+    renamed[name] = FlatSymbolRefAttr::get(own);
+    SymbolTable::setSymbolName(&op, own);
+  }
+  AttrTypeReplacer replacer;
+  replacer.addReplacement([&](FlatSymbolRefAttr reference) {
+    auto found = renamed.find(reference.getAttr());
+    return std::pair<Attribute, WalkResult>(
+        found == renamed.end() ? reference : found->second, WalkResult::skip());
+  });
+  replacer.recursivelyReplaceElementsIn(module);
+}
+
+//===----------------------------------------------------------------------===//
+// Checks
+//===----------------------------------------------------------------------===//
+
+/// Whether `function` is declared as the function of the mathematical library
+/// is that has its name.
+static bool isDeclaredRightly(LLVM::LLVMFuncOp function,
+                              const runtime::MathFunction &known) {
+  LLVM::LLVMFunctionType type = function.getFunctionType();
+  auto isRight = [&](Type operand) {
+    return known.isDouble ? operand.isF64() : operand.isF32();
+  };
+  return !type.isVarArg() && type.getNumParams() == known.arguments &&
+         isRight(type.getReturnType()) &&
+         llvm::all_of(type.getParams(), isRight);
+}
+
+/// An intrinsic that leaves the program: instructions of one processor, among
+/// which are calls of the system, and such as change registers or the stack.
+static bool isForbiddenIntrinsic(StringRef name) {
+  if (!name.starts_with("llvm."))
+    return false;
+  llvm::Intrinsic::ID id = llvm::Intrinsic::lookupIntrinsicID(name);
+  if (id == llvm::Intrinsic::not_intrinsic ||
+      llvm::Intrinsic::isTargetIntrinsic(id))
+    return true;
+  static const llvm::Intrinsic::ID forbidden[] = {
+      llvm::Intrinsic::addressofreturnaddress,
+      llvm::Intrinsic::adjust_trampoline,
+      llvm::Intrinsic::clear_cache,
+      llvm::Intrinsic::eh_dwarf_cfa,
+      llvm::Intrinsic::eh_return_i32,
+      llvm::Intrinsic::eh_return_i64,
+      llvm::Intrinsic::eh_sjlj_callsite,
+      llvm::Intrinsic::eh_sjlj_functioncontext,
+      llvm::Intrinsic::eh_sjlj_longjmp,
+      llvm::Intrinsic::eh_sjlj_lsda,
+      llvm::Intrinsic::eh_sjlj_setjmp,
+      llvm::Intrinsic::eh_sjlj_setup_dispatch,
+      llvm::Intrinsic::eh_unwind_init,
+      llvm::Intrinsic::frameaddress,
+      llvm::Intrinsic::init_trampoline,
+      llvm::Intrinsic::localescape,
+      llvm::Intrinsic::localrecover,
+      llvm::Intrinsic::read_register,
+      llvm::Intrinsic::read_volatile_register,
+      llvm::Intrinsic::returnaddress,
+      llvm::Intrinsic::sponentry,
+      llvm::Intrinsic::write_register,
+  };
+  return llvm::is_contained(forbidden, id);
+}
+
+/// The first op that refers to `symbol`, if one does.
+static Operation *findUse(Operation *symbol, ModuleOp module) {
+  std::optional<SymbolTable::UseRange> uses =
+      SymbolTable::getSymbolUses(symbol, module);
+  return uses && !uses->empty() ? uses->begin()->getUser() : nullptr;
+}
+
+/// Checks a function without a body. One that is not used does no harm.
+static LogicalResult checkDeclaration(LLVM::LLVMFuncOp function,
+                                      ModuleOp module) {
+  StringRef name = function.getName();
+  std::optional<runtime::MathFunction> known = runtime::findMathFunction(name);
+  bool isIntrinsic = name.starts_with("llvm.");
+  if (isIntrinsic ? !isForbiddenIntrinsic(name)
+      : known     ? isDeclaredRightly(function, *known)
+                  : runtime::findHostImport(name) != nullptr)
+    return success();
+  Operation *use = findUse(function, module);
+  if (!use)
+    return success();
+  InFlightDiagnostic diagnostic = function.emitError();
+  if (isIntrinsic) {
+    diagnostic << "host code and kernels of the CPU may not use the intrinsic '"
+               << name << "'";
+  } else if (known) {
+    const char *type = known->isDouble ? "f64" : "f32";
+    diagnostic << "'" << name << "' is a function of the mathematical library "
+               << "that takes ";
+    for (unsigned i = 0; i < known->arguments; ++i)
+      diagnostic << (i ? ", " : "") << type;
+    diagnostic << " and returns " << type << "; declare it so, or rename it";
+  } else {
+    diagnostic << "'" << name
+               << "' has no body, and the runtime offers no function of that "
+                  "name; define it here, or write its effect with ops";
+  }
+  if (use->getLoc() != function.getLoc())
+    diagnostic.attachNote(use->getLoc()) << "it is used here";
+  return diagnostic;
+}
+
+static LogicalResult checkVariable(LLVM::GlobalOp global, ModuleOp module) {
+  Operation *use = isDeclaration(global) ? findUse(global, module) : nullptr;
+  if (!use)
+    return success();
+  InFlightDiagnostic diagnostic =
+      global.emitError() << "'" << global.getSymName()
+                         << "' has no value, and the runtime offers no "
+                            "variables; give it a value";
+  diagnostic.attachNote(use->getLoc()) << "it is used here";
+  return diagnostic;
+}
+
+/// What native code may not do by an op; empty for most ops.
+static std::string findForbidden(Operation *op) {
+  if (isa<LLVM::InlineAsmOp>(op))
+    return "have inline assembly";
+  if (isa<LLVM::GlobalCtorsOp, LLVM::GlobalDtorsOp, LLVM::IFuncOp>(op))
+    return "have functions that run when they are loaded or unloaded";
+  if (isa<LLVM::LinkerOptionsOp>(op))
+    return "have options for the linker";
+  if (isa<LLVM::IndirectBrOp>(op))
+    return "branch to an address";
+  if (auto call = dyn_cast<LLVM::CallIntrinsicOp>(op);
+      call && isForbiddenIntrinsic(call.getIntrin()))
+    return ("use the intrinsic '" + call.getIntrin() + "'").str();
+  bool isIndirect = false;
+  if (auto call = dyn_cast<LLVM::CallOp>(op))
+    isIndirect = !call.getCallee();
+  else if (auto invoke = dyn_cast<LLVM::InvokeOp>(op))
+    isIndirect = !invoke.getCallee();
+  if (isIndirect)
+    return "call through a pointer";
+  // Sections of some names hold functions that run when the code is loaded.
+  if (isa<LLVM::LLVMFuncOp, LLVM::GlobalOp>(op) && op->hasAttr("section"))
+    return "choose a section";
+  return "";
+}
+
+LogicalResult mlir::tessera::checkNativeCode(ModuleOp module) {
+  for (StringRef name : {LLVM::LLVMDialect::getModuleLevelAsmAttrName(),
+                         LLVM::LLVMDialect::getDependentLibrariesAttrName()})
+    if (module->hasAttr(name))
+      return module.emitError()
+             << "host code and kernels of the CPU may not have assembly or "
+                "libraries of their own; remove the attribute '"
+             << name << "'";
+  WalkResult result = module.walk([&](Operation *op) {
+    if (std::string what = findForbidden(op); !what.empty()) {
+      op->emitError() << "host code and kernels of the CPU may not " << what;
+      return WalkResult::interrupt();
+    }
+    if (auto function = dyn_cast<LLVM::LLVMFuncOp>(op);
+        function && function.isExternal())
+      return WalkResult(checkDeclaration(function, module));
+    if (auto global = dyn_cast<LLVM::GlobalOp>(op))
+      return WalkResult(checkVariable(global, module));
+    return WalkResult::advance();
+  });
+  return failure(result.wasInterrupted());
+}
+
+std::string mlir::tessera::findForeignImport(StringRef object,
+                                             std::string &why) {
+  auto fail = [&](llvm::Error error) {
+    why = llvm::toString(std::move(error));
+    return std::string();
+  };
+  auto file = llvm::object::ObjectFile::createObjectFile(
+      llvm::MemoryBufferRef(object, "tessera"));
+  if (!file)
+    return fail(file.takeError());
+  for (llvm::object::SymbolRef symbol : (*file)->symbols()) {
+    llvm::Expected<uint32_t> flags = symbol.getFlags();
+    if (!flags)
+      return fail(flags.takeError());
+    llvm::Expected<StringRef> name = symbol.getName();
+    if (!name)
+      return fail(name.takeError());
+    // The packed functions are those of another object of the program; the
+    // table is the linker's.
+    if (*flags & llvm::object::SymbolRef::SF_Undefined && !name->empty() &&
+        *name != "_GLOBAL_OFFSET_TABLE_" &&
+        !name->starts_with(runtime::packedPrefix) &&
+        !runtime::findHostImport(*name))
+      return name->str();
+  }
+  return "";
+}

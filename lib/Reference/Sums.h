@@ -1,0 +1,79 @@
+//===- Sums.h - How sums of products are rounded ----------------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LIB_REFERENCE_SUMS_H
+#define LIB_REFERENCE_SUMS_H
+
+#include "Numeric.h"
+
+#include <cstdint>
+
+namespace mlir {
+class Operation;
+} // namespace mlir
+
+namespace mlir::tessera::reference {
+
+class Run;
+
+/// What the bound of a sum of products follows from.
+struct SumFacts {
+  /// The number of products.
+  int64_t length = 0;
+  /// A bound on the sum of the products' absolute values.
+  double magnitude = 0;
+  /// The largest partial sum seen, the initial value included.
+  double peak = 0;
+  /// With reduced precision: the square root of the sum of the squares of the
+  /// magnitudes of all pieces of `SumFormat::pieceLength` products.
+  double pieces = 0;
+  /// With reduced precision of all of the sum: how many more products are
+  /// positive than negative, or the other way round.
+  double signs = 0;
+};
+
+/// How a sum of products is rounded where it was compiled.
+struct SumFormat {
+  /// What the program sums in, and what was compiled.
+  const Format *arithmetic = nullptr;
+  const Format *accumulator = nullptr;
+  /// Significand bits that the matrix unit keeps of a sum; 0 for as many as the
+  /// accumulator has.
+  int unitBits = 0;
+  /// The products that the matrix unit adds up with so few bits; 0 for all.
+  int64_t unitLength = 0;
+
+  /// Whether the matrix unit keeps fewer bits than the accumulator has.
+  bool isReduced() const { return unitBits != 0; }
+  /// The length of the pieces of `SumFacts::pieces`.
+  int64_t pieceLength() const { return unitLength ? unitLength : 128; }
+  /// Whether all of a sum of `length` products is taken with reduced precision.
+  bool isAllReduced(int64_t length) const {
+    return isReduced() && (unitLength == 0 || unitLength >= length);
+  }
+  /// Whether the sum is rounded to the program's type in the end.
+  bool roundsResult() const {
+    return arithmetic->precision < accumulator->precision;
+  }
+  /// Whether sums of integers, of which each product is at most
+  /// `largestProduct`, are exact.
+  bool isExact(double largestProduct, double largestInitial,
+               int64_t length) const;
+  /// A bound on what a sum may lose, in any order of its products.
+  double getError(const SumFacts &facts) const;
+};
+
+/// How the sums of `op` were compiled, as `Options::sums` says. `arithmetic` is
+/// the type that the program names, `operand` the wider one of the factors.
+SumFormat findSumFormat(const Run &run, Operation *op, const Format &operand,
+                        const Format &arithmetic);
+
+/// "file:line:column" of an operation; empty if it has no location in a file.
+std::string getPlace(Operation *op);
+
+} // namespace mlir::tessera::reference
+
+#endif // LIB_REFERENCE_SUMS_H

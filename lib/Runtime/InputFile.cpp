@@ -1,0 +1,67 @@
+//===- InputFile.cpp - Reading the files that a user names ----------------===//
+
+#include "Runtime/InputFile.h"
+
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+using namespace tessera::runtime;
+
+namespace {
+/// A descriptor, closed at the end unless it is standard input.
+struct Descriptor {
+  int file;
+  ~Descriptor() {
+    if (file > STDIN_FILENO)
+      close(file);
+  }
+};
+} // namespace
+
+Expected<std::string> tessera::runtime::readInputFile(const std::string &path) {
+  auto fail = [](const char *what) {
+    return Status(StatusCode::InvalidArgument, what);
+  };
+  bool isStandard = path == "-";
+  // A pipe without a writer would have `open` wait for one.
+  Descriptor input = {
+      isStandard
+          ? STDIN_FILENO
+          : open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY)};
+  struct stat status;
+  if (input.file < 0 || fstat(input.file, &status) != 0)
+    return fail(std::strerror(errno));
+  bool isPipe = S_ISFIFO(status.st_mode);
+  if (S_ISDIR(status.st_mode))
+    return fail(std::strerror(EISDIR));
+  if (!isStandard && !isPipe && !S_ISREG(status.st_mode))
+    return fail("it is neither a file nor a pipe; - is standard input");
+  std::string text;
+  if (S_ISREG(status.st_mode))
+    text.reserve(static_cast<size_t>(status.st_size));
+  char buffer[1 << 16];
+  while (true) {
+    ssize_t got = ::read(input.file, buffer, sizeof(buffer));
+    if (got > 0) {
+      text.append(buffer, static_cast<size_t>(got));
+    } else if (got == 0) {
+      if (isPipe && !isStandard && text.empty())
+        return fail("no process writes to this pipe");
+      return text;
+    } else if (errno == EAGAIN && !isStandard) {
+      // There is a writer: wait for what it has to say.
+      int flags = fcntl(input.file, F_GETFL);
+      if (flags < 0 || fcntl(input.file, F_SETFL, flags & ~O_NONBLOCK) != 0)
+        return fail(std::strerror(errno));
+    } else if (errno == EAGAIN) {
+      pollfd wait = {input.file, POLLIN, 0};
+      poll(&wait, 1, -1);
+    } else if (errno != EINTR) {
+      return fail(std::strerror(errno));
+    }
+  }
+}

@@ -1,0 +1,223 @@
+"""Arrays in forms that would be read wrongly, and streams of the caller's; without a GPU, by a stand-in for PyTorch."""
+
+import contextlib
+import sys
+import types
+
+import ml_dtypes
+import numpy as np
+import pytest
+import tessera
+from tessera import _arrays, _program
+
+TWICE = """
+func.func @main(%x: tensor<?xf32>) -> tensor<?xf32> {
+  %c0 = arith.constant 0 : index
+  %size = tensor.dim %x, %c0 : tensor<?xf32>
+  %empty = tensor.empty(%size) : tensor<?xf32>
+  %sum = linalg.add ins(%x, %x : tensor<?xf32>, tensor<?xf32>) outs(%empty : tensor<?xf32>)
+      -> tensor<?xf32>
+  return %sum : tensor<?xf32>
+}
+"""
+
+WIDEN = """
+func.func @main(%x: tensor<4xi4>) -> tensor<4xi8> {
+  %empty = tensor.empty() : tensor<4xi8>
+  %wide = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>],
+                          iterator_types = ["parallel"]}
+      ins(%x : tensor<4xi4>) outs(%empty : tensor<4xi8>) {
+  ^bb0(%in: i4, %out: i8):
+    %e = arith.extsi %in : i4 to i8
+    linalg.yield %e : i8
+  } -> tensor<4xi8>
+  return %wide : tensor<4xi8>
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def twice():
+    return tessera.compile(TWICE)
+
+
+class Exchanged:
+    """Has nothing but DLPack."""
+
+    def __init__(self, array):
+        self.array = array
+
+    def __dlpack__(self, **arguments):
+        return self.array.__dlpack__(**arguments)
+
+    def __dlpack_device__(self):
+        return self.array.__dlpack_device__()
+
+
+def swapped(array):
+    return array.astype(array.dtype.newbyteorder("S"))
+
+
+def test_byte_order(twice):
+    x = np.array([1, 2, 3, 4], np.float32)
+    with pytest.raises(TypeError, match=r"argument 0.*not in the byte order of this machine: pass array\.astype"):
+        twice(swapped(x))
+    with pytest.raises(TypeError, match=r"argument 0 \(tensor<\?xf32>\).*not in the byte order"):
+        twice.entry()(swapped(x))
+    # What the message names works.
+    again = swapped(x)
+    np.testing.assert_array_equal(twice(again.astype(again.dtype.newbyteorder("="))), x + x)
+    np.testing.assert_array_equal(twice(x.astype("<f4")), x + x)
+    with pytest.raises(TypeError, match="argument 0.*cannot be exchanged by DLPack: .*byte order"):
+        twice(Exchanged(swapped(x)))
+
+
+def test_fields_of_packed_structs(twice):
+    records = np.zeros(4, [("tag", np.uint8), ("value", np.float32)])
+    assert records["value"].strides == (5,)
+    records["value"] = x = np.array([1, 2, 3, 4], np.float32)
+    with pytest.raises(TypeError, match=r"argument 0.*stride in dimension 0 is 5 bytes, which is not a "
+                                        r"multiple of an element's 4"):
+        twice(records["value"])
+    np.testing.assert_array_equal(twice(np.ascontiguousarray(records["value"])), x + x)
+    with pytest.raises(TypeError, match="argument 0.*cannot be exchanged by DLPack: .*itemsize"):
+        twice(Exchanged(records["value"]))
+    # One element has no stride, and may lie at an odd address.
+    np.testing.assert_array_equal(twice(records["value"][2:3]), [6])
+    # Strides that are multiples are the runtime's to look at.
+    padded = np.zeros(4, np.dtype([("value", np.float32), ("other", np.float32)]))
+    with pytest.raises(tessera.Error, match="stride in dimension 0 is 2 elements.*pass a dense copy"):
+        twice(padded["value"])
+    with pytest.raises(tessera.Error, match="stride in dimension 0 is -1 elements"):
+        twice(x[::-1])
+    assert twice(records["value"][:0]).shape == (0,)
+
+
+def test_masked_arrays(twice):
+    x = np.ma.array([1, 2, 3, 4], mask=[0, 1, 0, 0], dtype=np.float32)
+    with pytest.raises(TypeError, match=r"argument 0.*a masked array cannot be passed.*array\.filled"):
+        twice(x)
+    np.testing.assert_array_equal(twice(x.filled(0)), [2, 0, 6, 8])
+    np.testing.assert_array_equal(twice(x.data), [2, 4, 6, 8])
+    scalar = tessera.compile("func.func @main(%x: f32) -> f32 {\n  return %x : f32\n}")
+    with pytest.raises(TypeError, match="argument 0.*a masked array cannot be passed"):
+        scalar(np.ma.masked)
+    with pytest.raises(TypeError, match="argument 0 .*a masked number"):
+        scalar.entry()(np.ma.masked)
+
+
+def test_i4_is_packed():
+    program = tessera.compile(WIDEN)
+    packed = np.array([0xE1, 0x43], np.uint8)
+    np.testing.assert_array_equal(program(packed), [1, -2, 3, 4])
+    with pytest.raises(TypeError, match="argument 0.*an element of int4 in each byte: pass an array of uint8"):
+        program(np.array([1, -2, 3, 4], ml_dtypes.int4))
+    with pytest.raises(TypeError, match="argument 0.*packed i4 takes a dense array"):
+        program(np.array([0xE1, 9, 0x43, 9], np.uint8)[::2])
+
+
+#===------------------------------------------------------------------------===#
+# Streams
+#===------------------------------------------------------------------------===#
+
+
+class FakeStream:
+    def __init__(self, number):
+        self.cuda_stream = number
+
+
+class FakeTensor:
+    """A tensor on a GPU, with memory of the allocator's or, by `from_dlpack`, of somebody else's."""
+
+    def __init__(self, log, name, is_torchs=True):
+        self.log, self.name, self.is_torchs = log, name, is_torchs
+        self.shape, self.dtype = (8,), np.dtype(np.float32)
+        self.requires_grad, self.is_cuda = False, True
+
+    def is_contiguous(self):
+        return True
+
+    def data_ptr(self):
+        return 4096
+
+    def get_device(self):
+        return 0
+
+    def record_stream(self, stream):
+        # PyTorch ignores it for memory that is not its own.
+        if self.is_torchs:
+            self.log.append(("record", self.name, stream.cuda_stream))
+
+    def clone(self):
+        torch = sys.modules["torch"]
+        self.log.append(("clone", self.name, torch.cuda.current_stream(0).cuda_stream))
+        return FakeTensor(self.log, "clone of " + self.name)
+
+
+@pytest.fixture
+def log(monkeypatch):
+    """What PyTorch and the runtime were told; the current stream is number 7."""
+    log, streams = [], [FakeStream(7)]
+
+    @contextlib.contextmanager
+    def stream(own):
+        streams.append(own)
+        yield
+        streams.pop()
+
+    def external(number, device):
+        # PyTorch makes a new stream for 0.
+        assert number != 0 and device == 0
+        return FakeStream(number)
+
+    torch = types.ModuleType("torch")
+    torch.Tensor = FakeTensor
+    torch.version = types.SimpleNamespace(hip=None)
+    torch.cuda = types.SimpleNamespace(
+        current_stream=lambda ordinal: streams[-1], default_stream=lambda ordinal: FakeStream(0),
+        ExternalStream=external, stream=stream)
+    torch.from_dlpack = lambda array: FakeTensor(log, "result", is_torchs=False)
+    monkeypatch.setitem(sys.modules, "torch", torch)
+
+    class Executable:
+        def __init__(self, program, name, device):
+            pass
+
+        def run(self, arguments, results, has_queue, queue):
+            log.append(("run", queue if has_queue else None))
+            return [(object(), (8,)) for _ in results]
+
+    monkeypatch.setattr(_arrays._core, "Executable", Executable)
+    monkeypatch.setattr(_arrays._core, "to_array", lambda *arguments: None)
+    return log
+
+
+@pytest.fixture
+def entry(log):
+    device = types.SimpleNamespace(target="cuda", ordinal=0, _device=None)
+    return _program.Entry(tessera.compile(TWICE), "main", device)
+
+
+def test_the_current_stream_needs_no_record(log, entry):
+    result = entry(FakeTensor(log, "x"))
+    assert log == [("run", 7)]
+    assert result.name == "result"
+    log.clear()
+    assert entry(FakeTensor(log, "x"), stream=7).name == "result"
+    assert log == [("run", 7)]
+
+
+@pytest.mark.parametrize("stream", [0, 11])
+def test_memory_is_kept_for_a_stream_of_the_callers(log, entry, stream):
+    result = entry(FakeTensor(log, "x"), stream=stream)
+    # The result is PyTorch's own memory, made in that stream.
+    assert log == [("record", "x", stream), ("run", stream), ("clone", "result", stream)]
+    log.clear()
+    result.record_stream(FakeStream(3))
+    assert log == [("record", "clone of result", 3)]
+
+
+def test_a_stream_is_a_number(log, entry):
+    with pytest.raises(TypeError, match=r"stream is the number of a stream, not a FakeStream: pass stream\.cuda_stream"):
+        entry(FakeTensor(log, "x"), stream=FakeStream(11))
+    assert log == []

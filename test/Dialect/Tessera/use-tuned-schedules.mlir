@@ -1,0 +1,54 @@
+// RUN: gpu-opt %s --pass-pipeline="builtin.module(func.func(tessera-use-tuned-schedules))" | FileCheck %s
+// RUN: sed 's/tessera.tuned/other.tuned/g' %s | gpu-opt --pass-pipeline="builtin.module(func.func(tessera-use-tuned-schedules))" \
+// RUN:     | FileCheck %s --check-prefix=NONE
+
+// A record gives its schedule to the products of its task that have none.
+
+#mk = affine_map<(m, n, k) -> (m, k)>
+#kn = affine_map<(m, n, k) -> (k, n)>
+#mn = affine_map<(m, n, k) -> (m, n)>
+
+// NONE-NOT: schedule_origin
+module attributes {tessera.tuned_source = "a.db", tessera.tuned = {
+    "6ff47d1dcdd470b7" = {schedule = #tessera.schedule<workgroup = [64, 32], subgroup = [32, 32], k = 32>, origin = "record 7"}}} {
+
+// CHECK-LABEL: func.func @found
+// CHECK:         tessera.contract {{.*}}schedule <workgroup = [64, 32], subgroup = [32, 32], k = 32, {{.*}}tessera.schedule_origin = "record 7"
+// NONE-LABEL: func.func @found
+// NONE-NOT:     schedule <
+// NONE-LABEL: func.func @unknown
+func.func @found(%a: memref<128x256xf16>, %b: memref<256x128xf16>, %c: memref<128x128xf32>) {
+  tessera.contract ins(%a, %b : memref<128x256xf16>, memref<256x128xf16>)
+      outs(%c : memref<128x128xf32>) maps [#mk, #kn, #mn] accumulate f32 {
+  ^bb0(%acc: f32):
+    tessera.yield %acc : f32
+  }
+  return
+}
+
+// CHECK-LABEL: func.func @unknown
+// CHECK-NOT:     schedule <
+// CHECK:         tessera.schedule_origin = "the compiler's choice: a.db has no record of 128x128x64 f16 x f16 -> f32"
+func.func @unknown(%a: memref<128x64xf16>, %b: memref<64x128xf16>, %c: memref<128x128xf32>) {
+  tessera.contract ins(%a, %b : memref<128x64xf16>, memref<64x128xf16>)
+      outs(%c : memref<128x128xf32>) maps [#mk, #kn, #mn] accumulate f32 {
+  ^bb0(%acc: f32):
+    tessera.yield %acc : f32
+  }
+  return
+}
+
+// CHECK-LABEL: func.func @by_hand
+// CHECK:         tessera.contract {{.*}}schedule <workgroup = [16, 16]
+// CHECK-NOT:     schedule_origin
+// CHECK:         return
+func.func @by_hand(%a: memref<128x256xf16>, %b: memref<256x128xf16>, %c: memref<128x128xf32>) {
+  tessera.contract ins(%a, %b : memref<128x256xf16>, memref<256x128xf16>)
+      outs(%c : memref<128x128xf32>) maps [#mk, #kn, #mn] accumulate f32
+      schedule <workgroup = [16, 16], subgroup = [16, 16], k = 16> {
+  ^bb0(%acc: f32):
+    tessera.yield %acc : f32
+  }
+  return
+}
+}

@@ -1,0 +1,2 @@
+    - `planted_c1`: M is positive.
+    - `covered_c1`: N is positive.

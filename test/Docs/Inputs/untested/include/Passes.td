@@ -1,0 +1,2 @@
+def Covered : Pass<"tessera-covered"> {}
+def Planted : Pass<"tessera-planted"> {}

@@ -1,0 +1,1 @@
+PassPipelineRegistration<Options>("planted-pipeline", "", build);

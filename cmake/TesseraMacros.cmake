@@ -34,6 +34,22 @@
 
 include_guard()
 
+# Sources that TESSERA_UNITY compiles on their own, because they define a file-local name that another
+# source of the same target defines too. Add a source here when a unity build reports a redefinition
+# or an ambiguous reference that the source alone does not have.
+set(TESSERA_SEPARATE_SOURCES
+  AMDGPU.cpp Affine.cpp AmdTable.cpp Barriers.cpp Best.cpp Bundle.cpp Channel.cpp
+  CheckSchedule.cpp Cluster.cpp CompileWorker.cpp CpuLanesTest.cpp CudaDevice.cpp CudaDriver.cpp
+  Disassembly.cpp EnabledFeaturesTest.cpp Execution.cpp ExpandPackedMemory.cpp ExpandScalars.cpp
+  FakeOpenCL.cpp FragmentProbe.cpp Fragments.cpp FuseEpilogue.cpp FuseProducers.cpp FuseRows.cpp
+  HipDriver.cpp HipProgramTest.cpp HostArray.cpp HtmlReport.cpp InputFile.cpp InputFileTest.cpp
+  Join.cpp KernelFacts.cpp LevelZeroDevice.cpp LevelZeroDriver.cpp MapLinalgToSimt.cpp
+  MapMatvec.cpp MatrixUnit.cpp MeasureWorker.cpp MemRef.cpp OffloadBundle.cpp OpenCLDevice.cpp
+  OpenCLDriver.cpp OutputFile.cpp Record.cpp Reshapes.cpp Run.cpp SavedProgramTest.cpp
+  SimtBody.cpp SimtReduction.cpp SpirvModule.cpp Subgroup.cpp Summary.cpp Tensor.cpp
+  TesseraToCPU.cpp TesseraToNVVM.cpp
+  HipDeviceTest.cpp VulkanSelfTest.cpp VulkanTable.cpp)
+
 # What every target of ours is compiled with.
 add_library(tessera-flags INTERFACE)
 # Deprecations: std::stable_sort of libstdc++ 12 has one inside, which clang 22 reports at its users.
@@ -80,6 +96,13 @@ if(TESSERA_PCH)
   target_precompile_headers(tessera-pch PRIVATE cmake/TesseraPch.h)
   # Time stamps in it would make ccache miss.
   target_compile_options(tessera-pch PUBLIC "SHELL:-Xclang -fno-pch-timestamp")
+  # Its checksum, for ccache.
+  set(pch ${CMAKE_BINARY_DIR}/CMakeFiles/tessera-pch.dir/cmake_pch.hxx.pch)
+  add_custom_command(OUTPUT ${pch}.sum
+    COMMAND ${CMAKE_COMMAND} -E sha256sum ${pch} > ${pch}.sum
+    DEPENDS ${pch} VERBATIM)
+  add_custom_target(tessera-pch-sum DEPENDS ${pch}.sum)
+  add_dependencies(tessera-pch-sum tessera-pch)
 endif()
 
 function(_tessera_setup target)
@@ -91,7 +114,17 @@ function(_tessera_setup target)
     target_link_libraries(${target} PUBLIC tessera-mlir ${ARG_LINK_LIBS})
     if(TESSERA_PCH)
       target_precompile_headers(${target} REUSE_FROM tessera-pch)
+      add_dependencies(${target} tessera-pch-sum)
     endif()
+  endif()
+  if(TESSERA_UNITY)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+    foreach(source ${ARG_UNPARSED_ARGUMENTS})
+      get_filename_component(name ${source} NAME)
+      if(name IN_LIST TESSERA_SEPARATE_SOURCES)
+        set_source_files_properties(${source} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+      endif()
+    endforeach()
   endif()
   if(ARG_DEPENDS)
     add_dependencies(${target} ${ARG_DEPENDS})

@@ -2,10 +2,9 @@
 
 #include "Runtime/Bundle.h"
 
+#include "Backend.h"
 #include "Checksum.h"
-#include "Runtime/CudaChip.h"
 #include "Runtime/Serialize.h"
-#include "Runtime/TargetId.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -133,9 +132,7 @@ Expected<Bundle> tessera::runtime::readBundle(std::string_view bytes) {
 // Selection
 //===----------------------------------------------------------------------===//
 
-/// How much of the processor code needs: a level of the x86-64 psABI; -1 for
-/// other processors.
-static int getLevel(const std::string &host) {
+int tessera::runtime::getProcessorLevel(const std::string &host) {
   static const char *const levels[] = {"x86-64", "x86-64-avx2",
                                        "x86-64-avx512"};
   for (int level = 0; level < 3; ++level)
@@ -146,8 +143,8 @@ static int getLevel(const std::string &host) {
 
 /// Whether this processor runs code for `host`.
 static bool runsOnHost(const std::string &host, const std::string &processor) {
-  if (getLevel(host) >= 0 && getLevel(processor) >= 0)
-    return getLevel(host) <= getLevel(processor);
+  if (getProcessorLevel(host) >= 0 && getProcessorLevel(processor) >= 0)
+    return getProcessorLevel(host) <= getProcessorLevel(processor);
   return host == processor;
 }
 
@@ -184,34 +181,20 @@ static int rateReported(const std::string &chip, const std::string &device) {
   return static_cast<int>(code.size());
 }
 
-/// How well code for `chip` fits a device of its target: 0 not at all, more is
-/// better.
-static int rateFit(const ProgramVariant &variant, const DeviceInfo &device) {
-  if (variant.target == "cpu")
-    // Emulation is a matter of the program's alone.
-    return getLevel(variant.chip) < 0 && variant.chip != device.chip
-               ? 1
-               : 2 + getLevel(variant.chip);
-  if (variant.target == "cuda") {
-    auto code = CudaChip::parse(variant.chip),
-         own = CudaChip::parse(device.chip);
-    bool isCubin = variant.imageKind == KernelImage::Cubin;
-    if (!code || !own || !runsOnCudaChip(*code, *own, isCubin))
-      return 0;
-    // What one chip alone runs uses all of it.
-    return 2 * code->level + code->isSpecific;
-  }
-  if (variant.target == "hip") {
-    auto code = parseTargetId(variant.chip),
-         own = parseTargetId(device.targetId);
-    return code && own && runsOnTarget(*code, *own)
-               ? 1 + static_cast<int>(code->features.size())
-               : 0;
-  }
+int tessera::runtime::rateReportedFit(const ProgramVariant &variant,
+                                      const DeviceInfo &device) {
   // A family's code uses what no field tells of.
   return !device.family.empty() && variant.chip == device.family
              ? std::numeric_limits<int>::max()
              : rateReported(variant.chip, device.chip);
+}
+
+/// How well a bundle's code fits a device: 0 not at all, more is better.
+static int rateFit(const ProgramVariant &variant, const DeviceInfo &device) {
+  const RuntimeBackend *backend = variant.target == device.target
+                                      ? findRuntimeBackend(device.target)
+                                      : nullptr;
+  return backend ? backend->rateFit(variant, device) : 0;
 }
 
 /// What the processor runs, as `ProgramVariant::host` has it.
@@ -228,7 +211,7 @@ tessera::runtime::selectVariant(const Bundle &bundle,
   std::string held, tooNew;
   for (const ProgramVariant &variant : bundle.variants) {
     held += (held.empty() ? "" : ", ") + variant.target + ":" + variant.chip;
-    int fit = variant.target == device.target ? rateFit(variant, device) : 0;
+    int fit = rateFit(variant, device);
     if (fit > 0 && !runsOnHost(variant.host, getProcessor())) {
       tooNew = "; its code for the host is for " + variant.host +
                ", and this processor is " + getProcessor();

@@ -1,16 +1,9 @@
-//===- Device.cpp - What all devices share, and finding them --------------===//
+//===- Device.cpp - What all devices share -------------------------------===//
 
 #include "Runtime/Device.h"
 
-#include "CPU/CpuDevice.h"
-#include "CUDA/CudaDevice.h"
 #include "Format.h"
-#include "HIP/HipDevice.h"
-#include "LevelZero/LevelZeroDevice.h"
 #include "MemoryPool.h"
-#include "OpenCL/OpenCLDevice.h"
-#include "Vulkan/VulkanDevice.h"
-#include "Vulkan/VulkanDriver.h"
 
 using namespace tessera::runtime;
 
@@ -161,99 +154,4 @@ Status Device::checkRequest(const LaunchRequest &request) const {
                                std::to_string(deviceInfo.workgroupMemoryBytes) +
                                " for a workgroup");
   return Status::success();
-}
-
-namespace {
-/// Devices behind a driver that is found when the program runs.
-struct Backend {
-  const char *target;
-  /// Appends the devices. Gives the reason for those that cannot be used.
-  std::string (*list)(std::vector<DeviceInfo> &devices);
-  Expected<std::unique_ptr<Device>> (*open)(int ordinal);
-};
-} // namespace
-
-template <typename Driver>
-static std::string listBackend(const Driver *(*getDriver)(std::string *),
-                               std::string (*list)(const Driver &,
-                                                   std::vector<DeviceInfo> &),
-                               std::vector<DeviceInfo> &devices) {
-  std::string reason;
-  const Driver *driver = getDriver(&reason);
-  return driver ? list(*driver, devices) : reason;
-}
-
-template <typename Driver>
-static Expected<std::unique_ptr<Device>>
-openBackend(const char *name, const Driver *(*getDriver)(std::string *),
-            Expected<std::unique_ptr<Device>> (*open)(const Driver &, int),
-            int ordinal) {
-  std::string reason;
-  const Driver *driver = getDriver(&reason);
-  if (!driver)
-    return Status(StatusCode::NoDevice,
-                  format("no %s device: ", name) + reason);
-  return open(*driver, ordinal);
-}
-
-#define TESSERA_BACKEND(target, name, Name)                                    \
-  {target,                                                                     \
-   [](std::vector<DeviceInfo> &devices) {                                      \
-     return listBackend(get##Name##Driver, list##Name##Devices, devices);      \
-   },                                                                          \
-   [](int ordinal) {                                                           \
-     return openBackend(name, get##Name##Driver, open##Name##Device, ordinal); \
-   }}
-/// The best ones first.
-static constexpr Backend backends[] = {
-    TESSERA_BACKEND("cuda", "CUDA", Cuda),
-    TESSERA_BACKEND("hip", "HIP", Hip),
-    TESSERA_BACKEND("vulkan", "Vulkan", Vulkan),
-    TESSERA_BACKEND("level-zero", "Level Zero", LevelZero),
-    TESSERA_BACKEND("opencl", "OpenCL", OpenCL),
-};
-#undef TESSERA_BACKEND
-
-std::vector<DeviceInfo>
-tessera::runtime::listDevices(std::string *why, const std::string &target) {
-  // A program that stands for a device is no better than the CPU itself.
-  std::vector<DeviceInfo> devices, software;
-  if (why)
-    why->clear();
-  for (const Backend &backend : backends) {
-    if (target != "auto" && target != backend.target)
-      continue;
-    std::vector<DeviceInfo> found;
-    std::string reason = backend.list(found);
-    for (DeviceInfo &device : found)
-      (device.isSoftware ? software : devices).push_back(std::move(device));
-    if (why && !reason.empty())
-      *why += std::string(backend.target) + ": " + reason + "\n";
-  }
-  if (target == "auto" || target == "cpu")
-    devices.push_back(getCpuInfo());
-  std::move(software.begin(), software.end(), std::back_inserter(devices));
-  return devices;
-}
-
-Expected<std::unique_ptr<Device>>
-tessera::runtime::openDevice(const std::string &target, int ordinal) {
-  if (target == "cpu")
-    return openCpuDevice(ordinal);
-  std::string known = "auto, cpu";
-  for (const Backend &backend : backends) {
-    if (target == backend.target)
-      return backend.open(ordinal);
-    known += std::string(", ") + backend.target;
-  }
-  if (target == "auto") {
-    std::vector<DeviceInfo> devices = listDevices();
-    if (ordinal < 0 || static_cast<size_t>(ordinal) >= devices.size())
-      return Status(StatusCode::NoDevice,
-                    format("no device %d: this machine has %zu", ordinal,
-                           devices.size()));
-    return openDevice(devices[ordinal].target, devices[ordinal].ordinal);
-  }
-  return Status(StatusCode::InvalidArgument,
-                "unknown target '" + target + "': the runtime knows " + known);
 }

@@ -7,7 +7,7 @@
 #ifndef GPU_TUNE_DEVICECLOCK_H
 #define GPU_TUNE_DEVICECLOCK_H
 
-#include "Runtime/Device.h"
+#include "Runtime/DeviceClock.h"
 
 namespace tune {
 
@@ -15,14 +15,14 @@ namespace tune {
 /// nothing to read it by, it is 0.
 class DeviceClock {
 public:
-  explicit DeviceClock(const tessera::runtime::DeviceInfo &info);
+  explicit DeviceClock(const tessera::runtime::DeviceInfo &info)
+      : clock(tessera::runtime::openDeviceClock(info)) {}
 
   /// MHz, of the multiprocessors.
-  int64_t read() const;
+  int64_t read() const { return clock ? clock() : 0; }
 
 private:
-  int (*getClock)(void *, int, unsigned *) = nullptr;
-  void *device = nullptr;
+  std::function<int64_t()> clock;
 };
 
 } // namespace tune

@@ -14,7 +14,6 @@
 //   Workbench     device with the tasks' data; they are a
 //   Child         process each, with a
 //   Channel       line to it
-//   DeviceClock   the clock that a device runs at
 //   Process       one of them, here or on another host
 //   Cluster       the other hosts of a run, each with an agent,
 //   Join          which starts its processes there

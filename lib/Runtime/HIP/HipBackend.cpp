@@ -1,0 +1,36 @@
+//===- HipBackend.cpp - Devices of HIP ------------------------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "../Backend.h"
+#include "../BlasLt.h"
+#include "HipDevice.h"
+#include "HipblasLt.h"
+#include "Runtime/TargetId.h"
+
+using namespace tessera::runtime;
+
+static int rateFit(const ProgramVariant &variant, const DeviceInfo &device) {
+  auto code = parseTargetId(variant.chip), own = parseTargetId(device.targetId);
+  return code && own && runsOnTarget(*code, *own)
+             ? 1 + static_cast<int>(code->features.size())
+             : 0;
+}
+
+const RuntimeBackend tessera::runtime::hipBackend = {
+    "hip",
+    [](std::vector<DeviceInfo> &devices) {
+      return listByDriver(getHipDriver, listHipDevices, devices);
+    },
+    [](int ordinal) {
+      return openByDriver("HIP", getHipDriver, [&](const auto &driver) {
+        return openHipDevice(driver, ordinal);
+      });
+    },
+    rateFit,
+    /*openNative=*/nullptr,
+    [](Device &device, const LibraryProduct &product) {
+      return prepareBlasLt(device, product, getHipblasLt(device.info()));
+    }};

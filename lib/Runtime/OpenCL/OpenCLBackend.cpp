@@ -1,0 +1,30 @@
+//===- OpenCLBackend.cpp - Devices of OpenCL ------------------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "../Backend.h"
+#include "OpenCLDevice.h"
+
+using namespace tessera::runtime;
+
+static Expected<std::unique_ptr<Device>>
+openNative(const NativeDevice &native) {
+  return openByDriver("OpenCL", getOpenCLDriver, [&](const auto &driver) {
+    return openOpenCLDeviceOn(driver, static_cast<cl_context>(native.context),
+                              static_cast<cl_device_id>(native.device));
+  });
+}
+
+const RuntimeBackend tessera::runtime::openCLBackend = {
+    "opencl",
+    [](std::vector<DeviceInfo> &devices) {
+      return listByDriver(getOpenCLDriver, listOpenCLDevices, devices);
+    },
+    [](int ordinal) {
+      return openByDriver("OpenCL", getOpenCLDriver, [&](const auto &driver) {
+        return openOpenCLDevice(driver, ordinal);
+      });
+    },
+    rateReportedFit, openNative};

@@ -14,6 +14,16 @@
 
 namespace mlir::tessera::reference {
 
+/// What coarse sums lose (see `CoarseSums`), for `compare` to tell it from a
+/// fault: an output as three runs of the reference have it.
+struct CoarseLosses {
+  /// Significand bits of the coarsest sum.
+  int bits = 0;
+  Array bounded, forward, backward;
+  /// Why the arrays are missing; empty if they are there.
+  std::string missing;
+};
+
 struct CompareOptions {
   /// Where one of these is given, |got - expected| <= absolute + relative *
   /// |expected| is demanded, whatever the error bounds say.
@@ -29,6 +39,35 @@ struct CompareOptions {
   /// What was there before the program ran, of the same type and shape: wrong
   /// elements that are still the same are counted.
   const Array *before = nullptr;
+  /// The program has coarse sums: blocks of elements are compared, too. Null if
+  /// it has none.
+  const CoarseLosses *losses = nullptr;
+  /// How many programs contribute errors: 2 where the reference is the output
+  /// of another target.
+  int sides = 1;
+};
+
+/// An element, and what it is.
+struct ElementPlace {
+  SmallVector<int64_t> position;
+  double got, expected;
+};
+
+/// A tile, a row or a column of the last two dimensions of an array, whose
+/// elements together are off by more than rounding explains.
+struct WrongBlock {
+  /// "tile", "row" or "column".
+  const char *kind = "";
+  /// Of its first element.
+  SmallVector<int64_t> position;
+  int64_t rows = 0, columns = 0;
+  /// The root mean square of the differences, and the most it may be.
+  double rms = 0, allowed = 0;
+  /// The element that is furthest off for its error bound.
+  ElementPlace worst = {};
+
+  /// "the tile of 16x16 at [0, 16] differs by ...".
+  std::string describe() const;
 };
 
 /// How a computed array differs from the reference.
@@ -62,10 +101,7 @@ struct Comparison {
   int64_t gotInfinities = 0, expectedInfinities = 0;
   /// The first element that differs by more than it may, in row-major order; an
   /// empty optional if there is none.
-  struct Place {
-    SmallVector<int64_t> position;
-    double got, expected;
-  };
+  using Place = ElementPlace;
   std::optional<Place> first;
   /// The element that is furthest off for what it may be, in row-major order;
   /// -1 if all are equal.
@@ -76,6 +112,11 @@ struct Comparison {
   double allowed = 0;
   /// Such as "exact" or "within 1.2e-05".
   std::string tolerance;
+  /// With coarse sums: blocks that were compared as a whole, those of them that
+  /// are wrong, and the worst of these.
+  int64_t blockCount = 0;
+  int64_t wrongBlockCount = 0;
+  std::optional<WrongBlock> worstBlock;
 
   /// The mean of the absolute differences.
   double meanAbs() const {
@@ -94,6 +135,11 @@ struct Comparison {
 /// type; where the bound is zero it must be equal to the rounded reference.
 /// Where the reference has a NaN or an infinity and the error bound is finite,
 /// the element must be a NaN or the same infinity.
+///
+/// With coarse sums, whose error bounds exceed what a fault may change, the
+/// root mean square of the errors of each tile of 16x16, each row and each
+/// column must be what emulated sums lose there (see Blocks.cpp). `tolerance`
+/// has how much that is, or why there is no such comparison.
 Comparison compare(const Array &got, const Array &reference,
                    const CompareOptions &options = {});
 

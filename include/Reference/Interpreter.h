@@ -67,6 +67,19 @@ struct CompiledSum {
   int64_t unitLength = 0;
 };
 
+/// How a run takes coarse sums: those that are rounded to few bits again and
+/// again, such as sums in f16, and in the 14 bits of some matrix units.
+enum class CoarseSums {
+  /// In double precision, with a bound on what they lose.
+  Bounded,
+  /// As a device rounds them, in one of two ways that have little in common: an
+  /// instruction's products at once, from the first to the last, or few of them
+  /// at once, from the last to the first. Error bounds then have only what
+  /// everything else may lose.
+  EmulatedForward,
+  EmulatedBackward
+};
+
 struct Options {
   /// How much work to take on, in multiply-adds of a native matrix product
   /// (about 1e9 of them take a second on one core); an interpreted operation
@@ -82,6 +95,7 @@ struct Options {
   /// is expected to be summed in the type that the program names, and that of
   /// 8-bit floats in as few as 14 bits.
   std::vector<CompiledSum> sums;
+  CoarseSums coarseSums = CoarseSums::Bounded;
   /// Permit f32 products to have rounded their operands to tf32, whatever the
   /// program says.
   bool allowTf32 = false;
@@ -113,6 +127,8 @@ struct Outcome {
   /// Workgroups that were evaluated, of how many.
   int64_t workgroups = 0;
   int64_t allWorkgroups = 0;
+  /// Significand bits of the coarsest sum; 0 where no sum is coarse.
+  int coarseBits = 0;
 
   bool succeeded() const { return status == Status::Done; }
 };

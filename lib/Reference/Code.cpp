@@ -172,6 +172,14 @@ Run::Run(const Options &options)
                             : std::max(1u, std::thread::hardware_concurrency());
 }
 
+void Run::noteCoarseSum(int bits) {
+  int known = coarseBits.load(std::memory_order_relaxed);
+  while ((known == 0 || bits < known) &&
+         !coarseBits.compare_exchange_weak(known, bits,
+                                           std::memory_order_relaxed)) {
+  }
+}
+
 bool Run::error(Operation *op, const Twine &text) {
   std::lock_guard<std::mutex> lock(mutex);
   if (!stopped.exchange(true)) {

@@ -124,11 +124,17 @@ public:
   bool tooLarge = false;
   std::atomic<int64_t> work{0};
   std::atomic<int64_t> workgroups{0}, allWorkgroups{0};
+  /// See `Outcome`.
+  std::atomic<int> coarseBits{0};
+  /// Notes a sum that is rounded to so few bits.
+  void noteCoarseSum(int bits);
+  /// Whether coarse sums are rounded as a device rounds them.
+  bool emulates() const { return options.coarseSums != CoarseSums::Bounded; }
 
   unsigned threads;
-  /// Threads in a subgroup.
   /// Those of `Options::sums` that name no operation of the program.
   std::vector<CompiledSum> unplacedSums;
+  /// Threads in a subgroup.
   int64_t subgroupSize = 1;
   /// Memory of get_global, by symbol.
   ViewRef getGlobal(Operation *global, function_ref<ViewRef()> make);

@@ -6,6 +6,7 @@
 
 #include "Reference/Compare.h"
 
+#include "Blocks.h"
 #include "Numeric.h"
 
 #include "mlir/Dialect/Utils/IndexingUtils.h"
@@ -141,6 +142,10 @@ Comparison tessera::reference::compare(function_ref<double(int64_t)> gotElement,
         ", not verified: " + std::to_string(result.unverifiedCount) +
         (result.unverifiedCount == 1 ? " element" : " elements") +
         " without an error bound";
+  if (options.losses && !hasTolerance)
+    compareBlocks(gotElement, reference, options, result);
+  if (result.worstBlock && !result.first)
+    result.first = result.worstBlock->worst;
   return result;
 }
 
@@ -157,6 +162,17 @@ Comparison tessera::reference::compare(const Array &got, const Array &reference,
                  options);
 }
 
+std::string WrongBlock::describe() const {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  os << "the " << kind << " of " << rows << "x" << columns << " at [";
+  llvm::interleaveComma(position, os);
+  os << "] differs by " << formatShort(rms)
+     << " (root mean square), and sums of few bits lose at most "
+     << formatShort(allowed);
+  return text;
+}
+
 std::string Comparison::describe() const {
   std::string text;
   llvm::raw_string_ostream os(text);
@@ -166,6 +182,8 @@ std::string Comparison::describe() const {
   }
   if (ok)
     os << count - unverifiedCount << " elements match";
+  else if (mismatchCount == 0 && worstBlock)
+    os << worstBlock->describe();
   else
     os << mismatchCount << " of " << count << " elements differ";
   os << " (" << tolerance << ")";

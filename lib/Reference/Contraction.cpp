@@ -172,9 +172,13 @@ struct Batch {
   SumFormat sums;
   bool isFloat = true, tf32 = false, exact = false;
   bool hasErrors() const { return aFacts.hasErrors || bFacts.hasErrors; }
-  void findFacts(const Run &run, Operation *op);
+  void findFacts(Run &run, Operation *op);
+  /// Whether coarse sums are rounded as a device rounds them.
+  bool emulates = false;
   /// Whether errors depend on the signs of the products.
-  bool needsSigns() const { return isFloat && !exact && sums.isAllReduced(k); }
+  bool needsSigns() const {
+    return isFloat && !exact && !emulates && sums.isAllReduced(k);
+  }
 
   /// The product that `select` was called for.
   std::vector<int64_t> aStart, bStart, cStart;
@@ -236,7 +240,7 @@ Batch::Batch(const Contraction &contraction) : c(contraction) {
   isFloat = c.arithmetic->isFloat;
 }
 
-void Batch::findFacts(const Run &run, Operation *op) {
+void Batch::findFacts(Run &run, Operation *op) {
   aFacts = getFacts(*c.a.view, c.convertA);
   bFacts = getFacts(*c.b.view, c.convertB);
   oldFacts = getFacts(*c.output.view, {});
@@ -247,6 +251,10 @@ void Batch::findFacts(const Run &run, Operation *op) {
   tf32 = c.tf32 && !(aFacts.fitsTf32 && bFacts.fitsTf32);
   exact = !tf32 && oldFacts.allIntegers &&
           isExact(aFacts, bFacts, oldFacts.largest, k, sums);
+  int coarseBits = isFloat && !exact ? sums.getCoarseBits() : 0;
+  if (coarseBits)
+    run.noteCoarseSum(coarseBits);
+  emulates = coarseBits && run.emulates();
 }
 
 void Batch::select(int64_t index, bool withNorms) {
@@ -265,7 +273,7 @@ void Batch::select(int64_t index, bool withNorms) {
     return;
   aNorms = Norms::of(true, a, c.a.view->storage->errors(), m, k);
   bNorms = Norms::of(false, b, c.b.view->storage->errors(), k, n);
-  if (!isFloat || exact || !sums.isReduced())
+  if (!isFloat || exact || emulates || !sums.isReduced())
     return;
   int64_t length = sums.pieceLength();
   pieceCount = (k + length - 1) / length;
@@ -290,7 +298,7 @@ double Batch::getError(int64_t row, int64_t column, double sum, double peak,
                        double signs) const {
   double magnitude = aNorms.values[row] * bNorms.values[column];
   double error = 0;
-  if (isFloat && !exact) {
+  if (isFloat && !exact && !emulates) {
     SumFacts facts;
     facts.length = k;
     facts.magnitude = magnitude;
@@ -342,11 +350,18 @@ bool tessera::reference::contract(Run &run, Operation *op,
   if (batch.needsSigns() && !run.spend(batch.work, op))
     return false;
   bool isFloat = batch.isFloat;
+  EmulatedUnit unit;
+  if (batch.emulates) {
+    if (!run.spend(batch.work * 4, op))
+      return false;
+    unit = batch.sums.getUnit(run.options.coarseSums);
+  }
   // Integers beyond that are multiplied as such.
   bool inDoubles = isFloat || batch.aFacts.largest * batch.bFacts.largest *
                                       static_cast<double>(batch.k) <
                                   9007199254740992.0;
-  bool needsNorms = batch.hasErrors() || (isFloat && !batch.exact);
+  bool needsNorms =
+      batch.hasErrors() || (isFloat && !batch.exact && !batch.emulates);
 
   int64_t rowTiles = (batch.m + gemmTileRows - 1) / gemmTileRows;
   int64_t columnTiles = (batch.n + gemmTileColumns - 1) / gemmTileColumns;
@@ -359,8 +374,20 @@ bool tessera::reference::contract(Run &run, Operation *op,
       int64_t width = std::min(gemmTileColumns, batch.n - column);
       std::vector<double> sums(inDoubles ? height * width : 0);
       std::vector<int64_t> integers(inDoubles ? 0 : height * width);
-      std::vector<double> peaks(isFloat && needsNorms ? height * width : 0);
-      if (inDoubles)
+      std::vector<double> peaks(
+          isFloat && needsNorms && !batch.emulates ? height * width : 0);
+      auto addressOf = [&](int64_t at) {
+        return batch.addressOf(row + at / width, column + at % width);
+      };
+      if (batch.emulates) {
+        // From the initial values on.
+        for (int64_t at = 0; at < height * width; ++at)
+          sums[at] = c.output.view->load(addressOf(at)).f;
+        emulateTile(unit, batch.a, batch.b, row, height, column, width, batch.k,
+                    sums.data());
+        for (int64_t at = 0; at < height * width; ++at)
+          sums[at] -= c.output.view->load(addressOf(at)).f;
+      } else if (inDoubles)
         multiplyTile(batch.a, batch.b, row, height, column, width, batch.k,
                      sums.data(), peaks.empty() ? nullptr : peaks.data());
       else

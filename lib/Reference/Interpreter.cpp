@@ -134,6 +134,7 @@ Outcome tessera::reference::finishRun(const Run &run) {
   outcome.work = run.work;
   outcome.workgroups = run.workgroups;
   outcome.allWorkgroups = run.allWorkgroups;
+  outcome.coarseBits = run.coarseBits;
   if (!run.failed())
     return outcome;
   outcome.message = run.message;

@@ -38,6 +38,31 @@ static std::vector<int64_t> getIntegers(const View &view,
   return values;
 }
 
+/// result[i][j] += sum over k of a[i][k] * b[k][j], as the unit rounds it. All
+/// of them are dense.
+static void emulateDense(const EmulatedUnit &unit, const double *a,
+                         const double *b, double *result, int64_t rows,
+                         int64_t columns, int64_t length) {
+  auto multiples = [](int64_t count, int64_t step) {
+    std::vector<int64_t> list(count);
+    for (int64_t i = 0; i < count; ++i)
+      list[i] = i * step;
+    return list;
+  };
+  std::vector<int64_t> aRows = multiples(rows, length),
+                       inner = multiples(length, 1),
+                       bRows = multiples(length, columns),
+                       bColumns = multiples(columns, 1);
+  GatheredMatrix left, right;
+  left.floats = a;
+  left.rows = aRows.data();
+  left.columns = inner.data();
+  right.floats = b;
+  right.rows = bRows.data();
+  right.columns = bColumns.data();
+  emulateTile(unit, left, right, 0, rows, 0, columns, length, result);
+}
+
 /// What an accumulator may be off by, given `before`, after `length` products
 /// were added to it in an instruction or a few of them. Their number is small:
 /// losses are independent of those of the products before, but for the drift of
@@ -101,10 +126,20 @@ ViewRef tessera::reference::multiplyMatrices(Run &run, Operation *op,
   bool tf32 = p.tf32 && !(aFacts.fitsTf32 && bFacts.fitsTf32);
   bool exact = !tf32 && oldFacts.allIntegers &&
                isExact(aFacts, bFacts, oldFacts.largest, length, sums);
-  std::vector<double> magnitude(exact ? 0 : count);
-  multiplyDense(a.data(), b.data(), storage.floats(),
-                exact ? nullptr : magnitude.data(), rows, columns, length);
-  if (!exact) {
+  int coarseBits = exact ? 0 : sums.getCoarseBits();
+  if (coarseBits)
+    run.noteCoarseSum(coarseBits);
+  bool emulates = coarseBits && run.emulates();
+  bool hasBounds = !exact && !emulates;
+  std::vector<double> magnitude(hasBounds ? count : 0);
+  if (emulates)
+    emulateDense(sums.getUnit(run.options.coarseSums), a.data(), b.data(),
+                 storage.floats(), rows, columns, length);
+  else
+    multiplyDense(a.data(), b.data(), storage.floats(),
+                  hasBounds ? magnitude.data() : nullptr, rows, columns,
+                  length);
+  if (hasBounds) {
     double *errors = storage.ensureErrors();
     for (int64_t i = 0; i < count; ++i) {
       double old = p.accumulator->storage->floats()[p.accumulator->offset + i];
@@ -134,7 +169,7 @@ ViewRef tessera::reference::multiplyMatrices(Run &run, Operation *op,
     double *errors = storage.ensureErrors();
     multiplyDense(ea.data(), b.data(), errors, nullptr, rows, columns, length);
     multiplyDense(a.data(), eb.data(), errors, nullptr, rows, columns, length);
-  } else if (!exact) {
+  } else if (hasBounds) {
     // A NaN or an infinity among the factors makes one of the sum, in any
     // order.
     double *errors = storage.ensureErrors();

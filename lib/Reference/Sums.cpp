@@ -60,6 +60,19 @@ double SumFormat::getError(const SumFacts &facts) const {
   return error + std::min(worst, likely);
 }
 
+EmulatedUnit SumFormat::getUnit(CoarseSums order) const {
+  EmulatedUnit unit;
+  unit.bits = getCoarseBits();
+  unit.isAligned = isAligned();
+  unit.isReversed = order == CoarseSums::EmulatedBackward;
+  // Units add up 4 to 64 products at once, and code without a matrix unit one.
+  if (unit.isReversed)
+    unit.width = unit.isAligned ? 4 : 1;
+  else
+    unit.width = unit.isAligned ? 32 : 16;
+  return unit;
+}
+
 std::string tessera::reference::getPlace(Operation *op) {
   auto file = op->getLoc()->findInstanceOf<FileLineColLoc>();
   if (!file)

@@ -7,13 +7,11 @@
 #ifndef LIB_REFERENCE_SUMS_H
 #define LIB_REFERENCE_SUMS_H
 
+#include "EmulatedSums.h"
 #include "Numeric.h"
+#include "Reference/Interpreter.h"
 
 #include <cstdint>
-
-namespace mlir {
-class Operation;
-} // namespace mlir
 
 namespace mlir::tessera::reference {
 
@@ -54,6 +52,19 @@ struct SumFormat {
   bool isAllReduced(int64_t length) const {
     return isReduced() && (unitLength == 0 || unitLength >= length);
   }
+  /// Whether the matrix unit keeps few bits of the whole of a sum, however
+  /// long.
+  bool isAligned() const { return isReduced() && unitLength == 0; }
+  /// Significand bits to which a sum is rounded after each few products where
+  /// these are so few that its bound may exceed what a fault changes; else 0.
+  int getCoarseBits() const {
+    if (isAligned())
+      return unitBits;
+    return accumulator->precision <= 14 ? accumulator->precision : 0;
+  }
+  /// A unit that sums as `Options::coarseSums` says, which is not `Bounded`.
+  /// There are coarse bits.
+  EmulatedUnit getUnit(CoarseSums order) const;
   /// Whether the sum is rounded to the program's type in the end.
   bool roundsResult() const {
     return arithmetic->precision < accumulator->precision;

@@ -8,6 +8,7 @@
 
 #include "Entry.h"
 #include "Lazy.h"
+#include "Reference/Evaluation.h"
 #include "Sample.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -19,16 +20,6 @@ using namespace mlir::tessera::reference;
 //===----------------------------------------------------------------------===//
 // Everything
 //===----------------------------------------------------------------------===//
-
-/// The arguments, with memory that may be changed.
-static SmallVector<Array> copyArguments(func::FuncOp entry,
-                                        ArrayRef<Array> arguments) {
-  SmallVector<Array> copies(arguments.begin(), arguments.end());
-  for (auto [array, type] : llvm::zip(copies, entry.getArgumentTypes()))
-    if (isa<BaseMemRefType>(type) && array.storage)
-      array = array.clone();
-  return copies;
-}
 
 static Verification fail(func::FuncOp entry, std::string message) {
   entry.emitError() << message;
@@ -110,8 +101,10 @@ struct PartialCheck {
   /// Set when the reference fails.
   std::optional<Outcome> failure = std::nullopt;
   /// What could not be done, and why.
-  std::string tooLarge;
-  SmallVector<std::string> checked;
+  std::string tooLarge = {};
+  SmallVector<std::string> checked = {};
+  /// As of `Outcome`, of what was evaluated so far.
+  int coarseBits = 0;
 
   /// The comparison at some indices; false if it is too much work.
   bool compareAt(LazyProgram::Node &node, const Array &got,
@@ -135,8 +128,14 @@ bool PartialCheck::compareAt(LazyProgram::Node &node, const Array &got,
   Array expected = makeArray(*part, got.elementType);
   Array computed =
       makeArray(*gatherElements(*makeView(got), indices), got.elementType);
-  merge(total, compare(computed, expected, options.comparison), indices,
-        got.shape);
+  CompareOptions comparison = options.comparison;
+  // What was evaluated for another part does not count again.
+  coarseBits = coarseBits ? coarseBits : run.coarseBits.load();
+  CoarseLosses losses;
+  losses.bits = coarseBits;
+  losses.missing = "only some rows and columns are evaluated";
+  comparison.losses = coarseBits ? &losses : nullptr;
+  merge(total, compare(computed, expected, comparison), indices, got.shape);
   return true;
 }
 
@@ -248,7 +247,7 @@ static std::optional<Verification> verifyParts(func::FuncOp entry,
     reason = program.getReason();
     return std::nullopt;
   }
-  PartialCheck check{program, options, std::nullopt, {}, {}};
+  PartialCheck check{program, options};
   for (const ComputedOutput &output : outputs) {
     LazyProgram::Node *node = output.isResult
                                   ? program.getResult(output.index)
@@ -331,12 +330,15 @@ verifyWorkgroups(func::FuncOp entry, ArrayRef<Array> arguments,
       reason = "an output is not memory that the kernel writes";
       return std::nullopt;
     }
-  SmallVector<Array> copies = copyArguments(entry, arguments);
-  for (const ComputedOutput &output : outputs)
-    copies[output.index].storage->recordWrites();
-  Options evaluation = options.evaluation;
-  evaluation.sampledWorkgroups = options.workgroups;
-  Outcome outcome = run(entry, copies, evaluation);
+  SmallVector<Array> recorded(arguments);
+  for (const ComputedOutput &output : outputs) {
+    recorded[output.index] = recorded[output.index].clone();
+    recorded[output.index].storage->recordWrites();
+  }
+  Options sampled = options.evaluation;
+  sampled.sampledWorkgroups = options.workgroups;
+  Evaluation evaluation = evaluate(entry, recorded, sampled);
+  const Outcome &outcome = evaluation.outcome;
   Verification result;
   result.isComplete = false;
   result.status = outcome.status;
@@ -352,7 +354,12 @@ verifyWorkgroups(func::FuncOp entry, ArrayRef<Array> arguments,
   comparison.onlyWritten = true;
   int64_t count = 0;
   for (const ComputedOutput &output : outputs) {
-    add(result, compare(output.array, copies[output.index], comparison));
+    std::optional<CoarseLosses> losses =
+        evaluation.getLosses(/*isResult=*/false, output.index);
+    comparison.losses = losses ? &*losses : nullptr;
+    add(result, compare(output.array,
+                        evaluation.arrays.get(/*isResult=*/false, output.index),
+                        comparison));
     count += result.comparisons.back().count;
   }
   result.checked = plural(count, "element") + ", which " +
@@ -396,8 +403,8 @@ Verification tessera::reference::verify(func::FuncOp original,
 
   std::string effort = "sampling was asked for";
   if (!options.forceSampling) {
-    SmallVector<Array> copies = copyArguments(entry, arguments);
-    Outcome outcome = run(entry, copies, options.evaluation);
+    Evaluation evaluation = evaluate(entry, arguments, options.evaluation);
+    const Outcome &outcome = evaluation.outcome;
     result.status = outcome.status;
     result.message = outcome.message;
     if (outcome.status == Status::Failed) {
@@ -409,10 +416,13 @@ Verification tessera::reference::verify(func::FuncOp original,
         CompareOptions comparison = options.comparison;
         if (!output.isResult)
           comparison.before = &arguments[output.index];
-        add(result, compare(output.array,
-                            output.isResult ? outcome.results[output.index]
-                                            : copies[output.index],
-                            comparison));
+        std::optional<CoarseLosses> losses =
+            evaluation.getLosses(output.isResult, output.index);
+        comparison.losses = losses ? &*losses : nullptr;
+        add(result,
+            compare(output.array,
+                    evaluation.arrays.get(output.isResult, output.index),
+                    comparison));
       }
       result.checked = "every element";
       return result;

@@ -11,7 +11,7 @@
 #include "Statistics.h"
 
 #include "Driver/CompiledSums.h"
-#include "Reference/Interpreter.h"
+#include "Reference/Evaluation.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Format.h"
@@ -63,12 +63,11 @@ LogicalResult runner::runOn(const Options &options, DiffSide &side,
 // Comparing
 //===----------------------------------------------------------------------===//
 
-/// Evaluates the reference for its error bounds: an array for each output, or
-/// none and the reason.
-static std::vector<reference::Array>
+/// Evaluates the reference for its error bounds; none and the reason if it
+/// cannot.
+static std::optional<reference::Evaluation>
 computeBounds(const Options &options, const DiffProgram &program,
-              ArrayRef<reference::CompiledSum> sums,
-              const std::vector<Output> &outputs, std::string &why,
+              ArrayRef<reference::CompiledSum> sums, std::string &why,
               Report &report) {
   // Of no interest to whoever compares targets.
   mlir::func::FuncOp function = program.entry.function;
@@ -80,34 +79,29 @@ computeBounds(const Options &options, const DiffProgram &program,
     FailureOr<reference::Array> converted =
         toReference(array, slot.type, "--diff", report);
     if (failed(converted))
-      return {};
-    arrays.push_back(slot.kind == Slot::MemRef ? converted->clone()
-                                               : *converted);
+      return std::nullopt;
+    arrays.push_back(*converted);
   }
   reference::Options evaluation;
   evaluation.allowTf32 = options.allowTf32;
   evaluation.sums.assign(sums.begin(), sums.end());
   evaluation.maxWork *= std::max(1u, std::thread::hardware_concurrency());
-  reference::Outcome outcome =
-      reference::run(program.entry.function, arrays, evaluation);
-  if (!outcome.succeeded()) {
-    why = outcome.message;
-    return {};
+  reference::Evaluation result =
+      reference::evaluate(program.entry.function, arrays, evaluation);
+  if (!result.outcome.succeeded()) {
+    why = result.outcome.message;
+    return std::nullopt;
   }
-  std::vector<reference::Array> bounds;
-  for (const Output &output : outputs)
-    bounds.push_back(output.isResult ? outcome.results[output.position]
-                                     : arrays[output.position]);
-  return bounds;
+  return result;
 }
 
 FailureOr<Difference> runner::compareSides(
     const Options &options, const DiffProgram &program,
     ArrayRef<reference::CompiledSum> sums, const std::vector<Output> &base,
     const std::vector<Output> &other, std::string &unbounded, Report &report) {
-  std::vector<reference::Array> bounds;
+  std::optional<reference::Evaluation> evaluation;
   if (!options.tolerance) {
-    bounds = computeBounds(options, program, sums, base, unbounded, report);
+    evaluation = computeBounds(options, program, sums, unbounded, report);
     if (report.exit() != Exit::Done)
       return failure();
   }
@@ -120,17 +114,23 @@ FailureOr<Difference> runner::compareSides(
     if (failed(expected) || failed(got))
       return failure();
     reference::CompareOptions compareOptions;
+    compareOptions.sides = 2;
+    std::optional<reference::CoarseLosses> losses;
     if (options.tolerance) {
       compareOptions.absolute = options.tolerance->first;
       compareOptions.relative = options.tolerance->second;
-    } else if (bounds.empty()) {
+    } else if (!evaluation) {
       compareOptions.exact = true;
-    } else if (bounds[i].shape == expected->shape &&
-               bounds[i].storage->errors()) {
+    } else if (const reference::Array &bounds = evaluation->arrays.get(
+                   output.isResult, static_cast<unsigned>(output.position));
+               bounds.shape == expected->shape && bounds.storage->errors()) {
+      losses = evaluation->getLosses(output.isResult,
+                                     static_cast<unsigned>(output.position));
+      compareOptions.losses = losses ? &*losses : nullptr;
       // Each may be off by its bound, to either side.
       double *errors = expected->storage->ensureErrors();
       for (int64_t k = 0; k < expected->getNumElements(); ++k) {
-        double error = bounds[i].getError(k);
+        double error = bounds.getError(k);
         // Without a bound, or where neither has a number: equal.
         bool isBounded = error < std::numeric_limits<double>::infinity();
         errors[k] = isBounded ? 2 * error : 0;
@@ -173,6 +173,7 @@ static llvm::json::Object print(const Options &options, const DiffSide &base,
       };
       os << "  " << comparison.mismatchCount << " of " << comparison.count
          << " elements differ\n";
+      printBlocks(comparison, os);
       if (comparison.first)
         place("first", comparison.first->position, comparison.first->got,
               comparison.first->expected);

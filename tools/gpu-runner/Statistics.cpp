@@ -42,6 +42,27 @@ std::string runner::formatPosition(ArrayRef<int64_t> position) {
   return text;
 }
 
+void runner::printBlocks(const Comparison &comparison, llvm::raw_ostream &os) {
+  if (!comparison.worstBlock)
+    return;
+  os << "  " << comparison.wrongBlockCount << " of " << comparison.blockCount
+     << " tiles, rows and columns are wrong as a whole; the worst: "
+     << comparison.worstBlock->describe() << "\n";
+}
+
+static llvm::json::Object describeBlocks(const Comparison &comparison) {
+  llvm::json::Object object{{"compared", comparison.blockCount},
+                            {"wrong", comparison.wrongBlockCount}};
+  if (const auto &block = comparison.worstBlock)
+    object["worst"] =
+        llvm::json::Object{{"kind", block->kind},
+                           {"at", llvm::json::Array(block->position)},
+                           {"size", {block->rows, block->columns}},
+                           {"rms_error", toJSON(block->rms)},
+                           {"allowed", toJSON(block->allowed)}};
+  return object;
+}
+
 void runner::printStatistics(const Comparison &comparison, const Output &output,
                              const Sides &sides, llvm::raw_ostream &os) {
   bool isFloat = runtime::isFloat(output.array.type);
@@ -84,6 +105,8 @@ llvm::json::Object runner::describeStatistics(const Comparison &comparison,
       {"exact", comparison.exactCount},
       {"unbounded", comparison.unboundedCount},
       {"tolerance", comparison.tolerance}};
+  if (comparison.blockCount)
+    object["blocks"] = describeBlocks(comparison);
   if (sides.neverWritten)
     object["never_written"] = *sides.neverWritten;
   if (comparison.first)

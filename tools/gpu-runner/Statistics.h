@@ -30,6 +30,10 @@ struct Sides {
 /// "[3, 0]".
 std::string formatPosition(ArrayRef<int64_t> position);
 
+/// A line on the worst block, if one is wrong.
+void printBlocks(const compiler::reference::Comparison &comparison,
+                 llvm::raw_ostream &os);
+
 /// The statistics of an output, a line each.
 void printStatistics(const compiler::reference::Comparison &comparison,
                      const Output &output, const Sides &sides,

@@ -53,7 +53,9 @@ static void print(size_t index, const Output &output,
   }
   os << "  " << comparison.mismatchCount << " of " << comparison.count
      << " elements are wrong";
-  if (comparison.mismatchCount == 0)
+  if (comparison.mismatchCount == 0 && comparison.worstBlock)
+    os << " by themselves";
+  else if (comparison.mismatchCount == 0)
     os << ", but some were never written, and are right by what memory held";
   if (comparison.nanCount)
     os << ", " << comparison.nanCount << " of them NaN";
@@ -68,6 +70,7 @@ static void print(size_t index, const Output &output,
        << ": got " << reference::formatNumber(comparison.first->got)
        << ", expected " << reference::formatNumber(comparison.first->expected)
        << "\n";
+  printBlocks(comparison, os);
   printStatistics(comparison, output, sides, os);
 }
 

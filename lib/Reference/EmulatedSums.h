@@ -1,0 +1,38 @@
+//===- EmulatedSums.h - Sums of products as a unit rounds them --*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LIB_REFERENCE_EMULATEDSUMS_H
+#define LIB_REFERENCE_EMULATEDSUMS_H
+
+#include "Gemm.h"
+
+namespace mlir::tessera::reference {
+
+/// A matrix unit, as far as it rounds sums.
+struct EmulatedUnit {
+  /// Significand bits of the accumulator.
+  int bits = 24;
+  /// Whether the unit aligns the products and the accumulator to the largest of
+  /// them and truncates them to `bits`. Otherwise it rounds the accumulator to
+  /// nearest after each addition.
+  bool isAligned = false;
+  /// The products of one addition.
+  int64_t width = 16;
+  /// Whether the sum starts with the last product.
+  bool isReversed = false;
+};
+
+/// result[i][j] += sum over k of a(row + i, k) * b(k, column + j), rounded as
+/// the unit rounds it, for a tile of at most `gemmTileRows` x
+/// `gemmTileColumns`. The result is dense.
+void emulateTile(const EmulatedUnit &unit, const GatheredMatrix &a,
+                 const GatheredMatrix &b, int64_t row, int64_t rows,
+                 int64_t column, int64_t columns, int64_t length,
+                 double *result);
+
+} // namespace mlir::tessera::reference
+
+#endif // LIB_REFERENCE_EMULATEDSUMS_H

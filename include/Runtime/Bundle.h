@@ -26,6 +26,11 @@ struct ProductRecord {
   bool matrixUnit = false;
   /// "file:line:column".
   std::string location;
+  /// Significand bits that the matrix unit keeps of a sum, and how many products
+  /// it adds up so before it adds them to the accumulator (0: all). No bits: as
+  /// many as the accumulator's type has.
+  int unitBits = 0;
+  int64_t unitLength = 0;
 };
 
 /// How a kernel was made.

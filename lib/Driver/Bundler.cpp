@@ -90,7 +90,8 @@ compileVariant(ModuleOp module, CompileOptions options,
     for (const ProductReport &product : program->products)
       if (product.kernel == kernel.name)
         record.products.push_back({product.product, product.instruction,
-                                   product.matrixUnit, product.location});
+                                   product.matrixUnit, product.location,
+                                   product.unitBits, product.unitLength});
   }
   if (kernels)
     llvm::append_range(*kernels, program->kernels);

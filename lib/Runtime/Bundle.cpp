@@ -18,7 +18,7 @@ using namespace tessera::runtime;
 //===----------------------------------------------------------------------===//
 
 /// The last character is the version of the format.
-static constexpr std::string_view magic = "\x7fTessera1";
+static constexpr std::string_view magic = "\x7fTessera2";
 static constexpr size_t checksumBytes = 8;
 
 namespace tessera::runtime {
@@ -39,8 +39,10 @@ template <typename Archive> void visit(Archive &archive, Signature &signature) {
 
 template <typename Archive>
 void visit(Archive &archive, ProductRecord &record) {
-  auto &[product, instruction, matrixUnit, location] = record;
-  visitAll(archive, product, instruction, matrixUnit, location);
+  auto &[product, instruction, matrixUnit, location, unitBits, unitLength] =
+      record;
+  visitAll(archive, product, instruction, matrixUnit, location, unitBits,
+           unitLength);
 }
 
 template <typename Archive> void visit(Archive &archive, KernelRecord &record) {

@@ -6,7 +6,6 @@
 
 #include "BundledProgram.h"
 
-#include "Dialect/Tessera/Target/SumBits.h"
 #include "Runtime/Executable.h"
 
 #include <chrono>
@@ -138,12 +137,8 @@ runner::loadBundled(const runtime::Bundle &bundle,
                                    .second.split(' ')
                                    .first.str();
       product.location = made.location;
-      // Whether there are sums apart from the accumulator is not recorded.
-      const compiler::Chip *chip =
-          compiler::findChip(device.target, (*variant)->chip);
-      if (const compiler::MatrixInstruction *row =
-              chip ? chip->findInstruction(made.instruction) : nullptr)
-        product.unitBits = compiler::findSumBits(*row);
+      product.unitBits = made.unitBits;
+      product.unitLength = made.unitLength;
       program->products.push_back(std::move(product));
     }
   }

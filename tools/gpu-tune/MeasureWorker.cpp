@@ -22,7 +22,6 @@
 #include "Channel.h"
 #include "Workbench.h"
 
-#include "Dialect/Tessera/Target/SumBits.h"
 #include "Driver/CompiledSums.h"
 #include "Driver/Compiler.h"
 #include "Reference/Verify.h"
@@ -129,21 +128,14 @@ toReference(const HostArray &array, mlir::Type type) {
 
 /// How the sums of a task's program were compiled.
 static std::vector<compiler::reference::CompiledSum>
-collectSums(const runtime::ProgramVariant &variant, llvm::StringRef target,
-            llvm::StringRef program) {
+collectSums(const runtime::ProgramVariant &variant) {
   std::vector<compiler::reference::CompiledSum> sums;
-  const compiler::Chip *chip = compiler::findChip(target, variant.chip);
-  bool isFast = program.contains("fast_f8");
   for (const runtime::KernelRecord &kernel : variant.kernels)
     for (const runtime::ProductRecord &product : kernel.products) {
-      const compiler::MatrixInstruction *row =
-          chip ? chip->findInstruction(product.instruction) : nullptr;
-      bool isApart = row && row->fewBits && !isFast;
       // A task is one contraction, or attention: locations are not needed.
       if (auto sum =
               compiler::describeSum(product.product, /*location=*/"",
-                                    row ? compiler::findSumBits(*row) : 0,
-                                    isApart ? compiler::maxFewBits : 0))
+                                    product.unitBits, product.unitLength))
         sums.push_back(*std::move(sum));
     }
   return sums;
@@ -249,8 +241,7 @@ void MeasureWorker::open(const Message &message) {
   std::vector<compiler::reference::CompiledSum> sums;
   if (auto variant = runtime::selectVariant(own->bundle, device->info());
       variant.ok())
-    sums = collectSums(**variant, device->info().target,
-                       getText(message.head, "program"));
+    sums = collectSums(**variant);
   answer(
       json::Object{{"op", "opened"},
                    {"task", key},

@@ -28,7 +28,7 @@ static ProgramVariant makeVariant(const std::string &target,
   entry.results.resize(1);
   variant.entries = {entry};
   variant.kernels = {
-      {"k", "#schedule", "tuned", {{"16x16x16", "mma", true, "a:1:2"}}}};
+      {"k", "#schedule", "tuned", {{"16x16x16", "mma", true, "a:1:2", 14, 128}}}};
   return variant;
 }
 
@@ -60,6 +60,8 @@ TEST(Bundle, IsReadAsItWasWritten) {
   EXPECT_TRUE(slot.mayWrite);
   EXPECT_EQ(variant.kernels.at(0).products.at(0).instruction, "mma");
   EXPECT_TRUE(variant.kernels.at(0).products.at(0).matrixUnit);
+  EXPECT_EQ(variant.kernels.at(0).products.at(0).unitBits, 14);
+  EXPECT_EQ(variant.kernels.at(0).products.at(0).unitLength, 128);
 }
 
 TEST(Bundle, EveryDamagedByteIsFound) {

@@ -259,16 +259,78 @@ bool tessera::reference::multiplyFloats(const Elementwise &self,
   return true;
 }
 
+/// A number that a value is never below, by the ops that make it and however
+/// they round; -infinity where nothing is known. `depth` is how many ops to
+/// look at in a chain. A NaN is below nothing.
+static double getLowerBound(Value value, unsigned depth = 6) {
+  Operation *op = value.getDefiningOp();
+  if (!op || depth == 0)
+    return -unbounded;
+  auto ofOperand = [&](unsigned index) {
+    return getLowerBound(op->getOperand(index), depth - 1);
+  };
+  if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
+    auto number = dyn_cast<FloatAttr>(constant.getValue());
+    return number ? number.getValueAsDouble() : -unbounded;
+  }
+  // Rounding to a type of few bits may make a positive number smaller.
+  constexpr double down = 1 - 0x1p-2;
+  StringRef name = op->getName().getStringRef();
+  if (name == "arith.addf") {
+    double a = ofOperand(0), b = ofOperand(1);
+    return a >= 0 && b >= 0 ? down * (a + b) : -unbounded;
+  }
+  if (name == "arith.mulf") {
+    if (op->getOperand(0) == op->getOperand(1))
+      return 0;
+    double a = ofOperand(0), b = ofOperand(1);
+    return a >= 0 && b >= 0 ? 0 : -unbounded;
+  }
+  if (name == "arith.maximumf")
+    return std::max(ofOperand(0), ofOperand(1));
+  if (name == "arith.minimumf")
+    return std::min(ofOperand(0), ofOperand(1));
+  if (name == "arith.extf")
+    return ofOperand(0);
+  if (name == "arith.truncf")
+    return ofOperand(0) >= 0 ? down * ofOperand(0) : -unbounded;
+  if (name == "math.absf" || name == "math.exp" || name == "math.exp2")
+    return 0;
+  return -unbounded;
+}
+
+/// What a quotient may be off by whose divisor is at least `least`, though it
+/// is off by more than it is.
+static double getBoundedQuotientError(const Number &dividend,
+                                      const Number &divisor, double least,
+                                      double value) {
+  if (!(dividend.error < unbounded) || !(divisor.error < unbounded))
+    return unbounded;
+  double error = 0;
+  for (double above :
+       {dividend.f - dividend.error, dividend.f + dividend.error})
+    for (double below : {std::max(least, divisor.f - divisor.error),
+                         divisor.f + divisor.error})
+      error = std::max(error, std::fabs(above / below - value));
+  return std::isnan(error) ? unbounded : error;
+}
+
 bool tessera::reference::divideFloats(const Elementwise &self, const Number *in,
                                       Number &out, Run &) {
   double divisor = std::fabs(in[1].f);
   double value = in[0].f / in[1].f;
   double error = 0;
-  if (in[0].error != 0 || in[1].error != 0)
+  if (in[0].error != 0 || in[1].error != 0) {
     error = divisor > in[1].error
                 ? (in[0].error + std::fabs(value) * in[1].error) /
                       (divisor - in[1].error)
                 : unbounded;
+    // Close to zero by its bound, and perhaps not in fact.
+    if (self.op && 2 * in[1].error > divisor)
+      if (double least = getLowerBound(self.op->getOperand(1)); least > 0)
+        error = std::min(error,
+                         getBoundedQuotientError(in[0], in[1], least, value));
+  }
   // Devices divide to within two units in the last place.
   if (std::isfinite(value) && value != 0)
     error += 2 * (self.result->unit * std::fabs(value) + self.result->tiny);
@@ -331,8 +393,20 @@ static bool extremeOrNaN(const Elementwise &, const Number *in, Number &out,
     return true;
   }
   out = (isMax ? in[0].f >= in[1].f : in[0].f <= in[1].f) ? in[0] : in[1];
-  if (isAmbiguous(in[0].f, in[1].f, in[0].error + in[1].error))
-    out.error = std::max(in[0].error, in[1].error);
+  if (isAmbiguous(in[0].f, in[1].f, in[0].error + in[1].error)) {
+    // The other one is a bound, too: a number that is off by much is clamped.
+    auto pick = [](double a, double b) {
+      return isMax ? std::max(a, b) : std::min(a, b);
+    };
+    double below = pick(in[0].f - in[0].error, in[1].f - in[1].error);
+    double above = pick(in[0].f + in[0].error, in[1].f + in[1].error);
+    double lost = 0x1p-50 * (std::fabs(in[0].f) + std::fabs(in[1].f));
+    double most = std::max(in[0].error, in[1].error);
+    out.error =
+        most < unbounded
+            ? std::min(most, std::max(above - out.f, out.f - below) + lost)
+            : unbounded;
+  }
   return true;
 }
 

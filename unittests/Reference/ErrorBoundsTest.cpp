@@ -36,6 +36,58 @@ protected:
   }
 };
 
+// A divisor that the ops make positive is not near zero, however far it is off.
+TEST_F(ErrorBoundsTest, PositiveDivisors) {
+  // x is off by about 30: a difference of large sums in f16.
+  auto getBound = [&](StringRef divisor) {
+    std::string source = R"(
+      func.func @main(%a: tensor<1x2048xf16>, %b: tensor<2048x1xf16>) -> tensor<1x1xf32> {
+        %zero = arith.constant 0.0 : f32
+        %one = arith.constant 1.0 : f32
+        %minus = arith.constant -1.0 : f32
+        %most = arith.constant 20.0 : f32
+        %least = arith.constant -20.0 : f32
+        %half = arith.constant 0.0 : f16
+        %e = tensor.empty() : tensor<1x1xf16>
+        %i = linalg.fill ins(%half : f16) outs(%e : tensor<1x1xf16>) -> tensor<1x1xf16>
+        %p = linalg.matmul ins(%a, %b : tensor<1x2048xf16>, tensor<2048x1xf16>)
+                           outs(%i : tensor<1x1xf16>) -> tensor<1x1xf16>
+        %o = tensor.empty() : tensor<1x1xf32>
+        %r = linalg.map ins(%p : tensor<1x1xf16>) outs(%o : tensor<1x1xf32>)
+          (%v: f16, %out: f32) {
+            %x = arith.extf %v : f16 to f32
+            DIVISOR
+            %q = arith.divf %one, %d : f32
+            linalg.yield %q : f32
+          }
+        return %r : tensor<1x1xf32>
+      })";
+    source.replace(source.find("DIVISOR"), 7, divisor.str());
+    SmallVector<Array> arguments = {fractions(f16(), {1, 2048}, 1),
+                                    fractions(f16(), {2048, 1}, 2)};
+    Outcome outcome = runSource(source, arguments);
+    EXPECT_TRUE(outcome.succeeded()) << diagnostics;
+    return outcome.results[0].getError(0);
+  };
+  const char *clamp = R"(%c = arith.maximumf %x, %least : f32
+            %n = arith.minimumf %c, %most : f32
+            %y = math.exp %n : f32
+            %d = arith.addf %y, %one : f32)";
+  EXPECT_LE(getBound(clamp), 1.5);
+  EXPECT_LE(getBound(R"(%y = arith.mulf %x, %x : f32
+            %d = arith.addf %one, %y : f32)"),
+            1.5);
+  EXPECT_LE(getBound(R"(%y = math.absf %x : f32
+            %d = arith.maximumf %y, %one : f32)"),
+            1.5);
+  // One that may be zero has no bound.
+  EXPECT_EQ(getBound("%d = arith.addf %x, %one : f32"), INFINITY);
+  EXPECT_EQ(getBound(R"(%y = math.absf %x : f32
+            %d = arith.addf %y, %minus : f32)"),
+            INFINITY);
+  EXPECT_EQ(getBound("%d = arith.mulf %x, %x : f32"), INFINITY);
+}
+
 constexpr int64_t queries = 5, keys = 77, depth = 32;
 
 /// How the product of a device may go wrong.

@@ -13,6 +13,7 @@
 #include "NativeCode.h"
 
 #include "Runtime/HostImports.h"
+#include "Target/ObjectSymbols.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/AttrTypeSubElements.h"
@@ -20,8 +21,6 @@
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/IR/Intrinsics.h"
-#include "llvm/Object/ObjectFile.h"
-#include "llvm/Support/MemoryBuffer.h"
 
 using namespace mlir;
 using namespace mlir::tessera;
@@ -259,28 +258,15 @@ LogicalResult mlir::tessera::checkNativeCode(ModuleOp module) {
 
 std::string mlir::tessera::findForeignImport(StringRef object,
                                              std::string &why) {
-  auto fail = [&](llvm::Error error) {
-    why = llvm::toString(std::move(error));
-    return std::string();
-  };
-  auto file = llvm::object::ObjectFile::createObjectFile(
-      llvm::MemoryBufferRef(object, "tessera"));
-  if (!file)
-    return fail(file.takeError());
-  for (llvm::object::SymbolRef symbol : (*file)->symbols()) {
-    llvm::Expected<uint32_t> flags = symbol.getFlags();
-    if (!flags)
-      return fail(flags.takeError());
-    llvm::Expected<StringRef> name = symbol.getName();
-    if (!name)
-      return fail(name.takeError());
-    // The packed functions are those of another object of the program; the
-    // table is the linker's.
-    if (*flags & llvm::object::SymbolRef::SF_Undefined && !name->empty() &&
-        *name != "_GLOBAL_OFFSET_TABLE_" &&
-        !name->starts_with(runtime::packedPrefix) &&
-        !runtime::findHostImport(*name))
-      return name->str();
+  llvm::Expected<SmallVector<ObjectSymbol>> symbols = listSymbols(object);
+  if (!symbols) {
+    why = llvm::toString(symbols.takeError());
+    return "";
   }
+  // The packed functions are those of another object of the program.
+  for (const ObjectSymbol &symbol : *symbols)
+    if (symbol.isUndefined && !symbol.name.starts_with(runtime::packedPrefix) &&
+        !runtime::findHostImport(symbol.name))
+      return symbol.name.str();
   return "";
 }

@@ -19,6 +19,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Target/ObjectSymbols.h"
 #include "Target/Target.h"
 
 #include "llvm/ADT/SetVector.h"
@@ -26,8 +27,6 @@
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
-#include "llvm/Object/ObjectFile.h"
-#include "llvm/Support/MemoryBuffer.h"
 
 using namespace mlir;
 using namespace mlir::tessera;
@@ -37,30 +36,16 @@ static LogicalResult findImports(Operation *op, ArrayRef<std::string> objects,
                                  std::vector<std::string> &imports) {
   llvm::StringSet<> defined;
   llvm::SetVector<StringRef> used;
-  auto fail = [&](llvm::Error error) {
-    return op->emitError() << "an object of the host cannot be read: "
-                           << llvm::toString(std::move(error));
-  };
   for (const std::string &object : objects) {
-    auto file = llvm::object::ObjectFile::createObjectFile(
-        llvm::MemoryBufferRef(object, "tessera"));
-    if (!file)
-      return fail(file.takeError());
-    for (llvm::object::SymbolRef symbol : (*file)->symbols()) {
-      llvm::Expected<uint32_t> flags = symbol.getFlags();
-      if (!flags)
-        return fail(flags.takeError());
-      llvm::Expected<StringRef> name = symbol.getName();
-      if (!name)
-        return fail(name.takeError());
-      // The linker's own.
-      if (name->empty() || *name == "_GLOBAL_OFFSET_TABLE_")
-        continue;
-      if (*flags & llvm::object::SymbolRef::SF_Undefined)
-        used.insert(*name);
-      else if (*flags & llvm::object::SymbolRef::SF_Global)
-        defined.insert(*name);
-    }
+    llvm::Expected<SmallVector<ObjectSymbol>> symbols = listSymbols(object);
+    if (!symbols)
+      return op->emitError() << "an object of the host cannot be read: "
+                             << llvm::toString(symbols.takeError());
+    for (const ObjectSymbol &symbol : *symbols)
+      if (symbol.isUndefined)
+        used.insert(symbol.name);
+      else if (symbol.isGlobal)
+        defined.insert(symbol.name);
   }
   for (StringRef name : used)
     if (!defined.contains(name))

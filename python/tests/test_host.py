@@ -84,22 +84,9 @@ def test_several_results_and_types_that_numpy_lacks(others):
     np.testing.assert_array_equal(y.astype(np.float32), 2 * x.astype(np.float32))
 
 
-class Exchanged:
-    """Has nothing but DLPack."""
-
-    def __init__(self, array):
-        self.array = array
-
-    def __dlpack__(self, **arguments):
-        return self.array.__dlpack__(**arguments)
-
-    def __dlpack_device__(self):
-        return self.array.__dlpack_device__()
-
-
-def test_dlpack(matmul):
+def test_dlpack(matmul, exchanged):
     a, b, c = integers(5, 6), integers(6, 7), integers(5, 7)
-    np.testing.assert_array_equal(matmul(Exchanged(a), b, Exchanged(c)), a @ b + c)
+    np.testing.assert_array_equal(matmul(exchanged(a), b, exchanged(c)), a @ b + c)
 
 
 def test_mistakes_are_told(matmul, others):

@@ -82,6 +82,25 @@ TesseraExecutable *load(TesseraProgram *program, const char *entry,
   return executable;
 }
 
+/// A program whose entry point is loaded on the CPU.
+class LoadedProgram : public testing::Test {
+protected:
+  void open(const std::string &source, const char *entry) {
+    program = compile(source);
+    device = openCpu();
+    executable = load(program, entry, device);
+  }
+  void TearDown() override {
+    tesseraExecutableDestroy(executable);
+    tesseraProgramDestroy(program);
+    tesseraDeviceClose(device);
+  }
+
+  TesseraProgram *program = nullptr;
+  TesseraDevice *device = nullptr;
+  TesseraExecutable *executable = nullptr;
+};
+
 /// Multiplies on memory of the host; gives how many elements are wrong.
 int runMultiply(TesseraExecutable *executable, int64_t m, int64_t n, int64_t k,
                 int seed) {
@@ -446,10 +465,8 @@ TEST(CAPI, RunsOnMemoryOfTheDevice) {
   tesseraBufferDestroy(results[0].buffer);
 }
 
-TEST(CAPI, ResultsAreCopiedToTheHost) {
-  TesseraProgram *program = compile(addConstant("2.0"));
-  TesseraDevice *device = openCpu();
-  TesseraExecutable *executable = load(program, "add", device);
+TEST_F(LoadedProgram, ResultsAreCopiedToTheHost) {
+  open(addConstant("2.0"), "add");
   std::vector<float> x(30, 1), y(30);
   float scale = 4, twice = 0;
   TesseraArgument arguments[] = {
@@ -470,15 +487,10 @@ TEST(CAPI, ResultsAreCopiedToTheHost) {
             TESSERA_OK);
   for (float value : y)
     EXPECT_EQ(value, 6);
-  tesseraExecutableDestroy(executable);
-  tesseraProgramDestroy(program);
-  tesseraDeviceClose(device);
 }
 
-TEST(CAPI, MistakesOfACallAreTold) {
-  TesseraProgram *program = compile(multiply);
-  TesseraDevice *device = openCpu();
-  TesseraExecutable *executable = load(program, "multiply", device);
+TEST_F(LoadedProgram, MistakesOfACallAreTold) {
+  open(multiply, "multiply");
   float data[64] = {};
   int64_t sizes[] = {8, 8}, negative[] = {8, -8}, strides[] = {16, 1};
   TesseraArgument good = {TESSERA_MEMORY_HOST, data, sizes, nullptr};
@@ -519,15 +531,10 @@ TEST(CAPI, MistakesOfACallAreTold) {
             TESSERA_INVALID_ARGUMENT);
   EXPECT_STREQ(tesseraGetLastError(),
                "no entry 'main': the program has multiply");
-  tesseraExecutableDestroy(executable);
-  tesseraProgramDestroy(program);
-  tesseraDeviceClose(device);
 }
 
-TEST(CAPI, MemoryOfAnotherKindIsRefused) {
-  TesseraProgram *program = compile(multiply);
-  TesseraDevice *device = openCpu();
-  TesseraExecutable *executable = load(program, "multiply", device);
+TEST_F(LoadedProgram, MemoryOfAnotherKindIsRefused) {
+  open(multiply, "multiply");
   float data[64] = {};
   int64_t sizes[] = {8, 8};
   TesseraArgument good = {TESSERA_MEMORY_HOST, data, sizes, nullptr};
@@ -548,9 +555,6 @@ TEST(CAPI, MemoryOfAnotherKindIsRefused) {
             "argument 1 (memref<?x?xf32>): target cpu takes no VkBuffer: those "
             "are of target vulkan");
   EXPECT_EQ(run(4), "argument 1: there is no kind of memory 4");
-  tesseraExecutableDestroy(executable);
-  tesseraProgramDestroy(program);
-  tesseraDeviceClose(device);
 }
 
 TEST(CAPI, ADeviceOnObjectsOfTheCallersIsCheckedFirst) {
@@ -578,8 +582,8 @@ TEST(CAPI, ADeviceOnObjectsOfTheCallersIsCheckedFirst) {
             TESSERA_INVALID_ARGUMENT);
 }
 
-TEST(CAPI, WhatTheProgramChecksIsAnError) {
-  TesseraProgram *program = compile(R"(
+TEST_F(LoadedProgram, WhatTheProgramChecksIsAnError) {
+  open(R"(
 func.func @double(%x: memref<?xf32>) {
   %c0 = arith.constant 0 : index
   %c64 = arith.constant 64 : index
@@ -588,9 +592,8 @@ func.func @double(%x: memref<?xf32>) {
   cf.assert %fits, "x has more than 64 elements"
   linalg.add ins(%x, %x : memref<?xf32>, memref<?xf32>) outs(%x : memref<?xf32>)
   return
-})");
-  TesseraDevice *device = openCpu();
-  TesseraExecutable *executable = load(program, "double", device);
+})",
+       "double");
   std::vector<float> data(65, 1);
   int64_t size = 65;
   TesseraArgument argument = {TESSERA_MEMORY_HOST, data.data(), &size, nullptr};
@@ -605,9 +608,6 @@ func.func @double(%x: memref<?xf32>) {
             TESSERA_OK);
   EXPECT_EQ(data[63], 2);
   EXPECT_EQ(data[64], 1);
-  tesseraExecutableDestroy(executable);
-  tesseraProgramDestroy(program);
-  tesseraDeviceClose(device);
 }
 
 namespace {
@@ -651,10 +651,8 @@ int countOthers(TesseraBuffer *buffer, float value) {
 
 } // namespace
 
-TEST(CAPI, AFailedRunLeavesEarlierResultsAlone) {
-  TesseraProgram *program = compile(checkedCopy);
-  TesseraDevice *device = openCpu();
-  TesseraExecutable *executable = load(program, "main", device);
+TEST_F(LoadedProgram, AFailedRunLeavesEarlierResultsAlone) {
+  open(checkedCopy, "main");
   TesseraBuffer *first = runCheckedCopy(executable, 8, 1);
   ASSERT_TRUE(first);
   EXPECT_EQ(runCheckedCopy(executable, 65, 9), nullptr);
@@ -677,15 +675,10 @@ TEST(CAPI, AFailedRunLeavesEarlierResultsAlone) {
   EXPECT_EQ(countOthers(second, 4), 0);
   for (TesseraBuffer *buffer : {first, other, second})
     tesseraBufferDestroy(buffer);
-  tesseraExecutableDestroy(executable);
-  tesseraProgramDestroy(program);
-  tesseraDeviceClose(device);
 }
 
-TEST(CAPI, NoResultIsGivenWhereOneHasNoRoom) {
-  TesseraProgram *program = compile(addConstant("2.0"));
-  TesseraDevice *device = openCpu();
-  TesseraExecutable *executable = load(program, "add", device);
+TEST_F(LoadedProgram, NoResultIsGivenWhereOneHasNoRoom) {
+  open(addConstant("2.0"), "add");
   std::vector<float> x(30, 1), y(30, -1);
   float scale = 4;
   TesseraArgument arguments[] = {
@@ -704,15 +697,10 @@ TEST(CAPI, NoResultIsGivenWhereOneHasNoRoom) {
   EXPECT_EQ(tesseraExecutableRun(executable, arguments, 2, results, 2, nullptr),
             TESSERA_INVALID_ARGUMENT);
   EXPECT_EQ(results[0].buffer, nullptr);
-  tesseraExecutableDestroy(executable);
-  tesseraProgramDestroy(program);
-  tesseraDeviceClose(device);
 }
 
-TEST(CAPI, ThreadsShareAnExecutableOfWhichSomeRunsFail) {
-  TesseraProgram *program = compile(checkedCopy);
-  TesseraDevice *device = openCpu();
-  TesseraExecutable *executable = load(program, "main", device);
+TEST_F(LoadedProgram, ThreadsShareAnExecutableOfWhichSomeRunsFail) {
+  open(checkedCopy, "main");
   std::atomic<int> wrong = 0;
   std::vector<std::thread> threads;
   for (int number = 0; number < 4; ++number)
@@ -738,23 +726,19 @@ TEST(CAPI, ThreadsShareAnExecutableOfWhichSomeRunsFail) {
   for (std::thread &thread : threads)
     thread.join();
   EXPECT_EQ(wrong, 0);
-  tesseraExecutableDestroy(executable);
-  tesseraProgramDestroy(program);
-  tesseraDeviceClose(device);
 }
 
-TEST(CAPI, SizesThatOverflowAreErrors) {
+TEST_F(LoadedProgram, SizesThatOverflowAreErrors) {
   // The result has n x n elements: of 2^64 bytes for n = 2^31.
-  TesseraProgram *program = compile(R"(
+  open(R"(
 func.func @main(%n: index, %x: memref<?x?xf32>) -> tensor<?x?xf32> {
   %one = arith.constant 1.0 : f32
   linalg.fill ins(%one : f32) outs(%x : memref<?x?xf32>)
   %empty = tensor.empty(%n, %n) : tensor<?x?xf32>
   %full = linalg.fill ins(%one : f32) outs(%empty : tensor<?x?xf32>) -> tensor<?x?xf32>
   return %full : tensor<?x?xf32>
-})");
-  TesseraDevice *device = openCpu();
-  TesseraExecutable *executable = load(program, "main", device);
+})",
+       "main");
   int64_t n = 0, sizes[] = {4, 4}, strides[] = {4, 1}, given[2] = {};
   float data[16] = {};
   TesseraMemory memory = TESSERA_MEMORY_HOST;
@@ -819,9 +803,6 @@ func.func @main(%n: index, %x: memref<?x?xf32>) -> tensor<?x?xf32> {
                 " on are not in a buffer of 64");
   tesseraBufferDestroy(buffer);
   EXPECT_EQ(run(5, sizes), "100 bytes");
-  tesseraExecutableDestroy(executable);
-  tesseraProgramDestroy(program);
-  tesseraDeviceClose(device);
 }
 
 //===----------------------------------------------------------------------===//

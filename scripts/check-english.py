@@ -14,8 +14,8 @@ FileCheck or the diagnostic verifier reads are not checked.
 
 The baseline holds the number of known findings of each file. The check fails when a file has more
 findings than its number, and also when it has fewer: update the baseline then, so that the number can
-only go down. Markdown must wrap at 100 columns (tables, code and links excepted), and each source file
-must have an SPDX line; these two rules have no baseline.
+only go down. Markdown must wrap at 100 columns (tables, code and links excepted), its relative links
+must exist, and each source file must have an SPDX line; these rules have no baseline.
 """
 
 import argparse
@@ -120,7 +120,7 @@ RULES = [
         r"factors|dimensions|numbers|powers|primes|strides|counts|lengths|bounds|likelihoods?|"
         r"probabilities|scales|term|terms))",
         "'matmul', 'GEMM' or 'contraction'",
-        r"(?:\b(?:dot|outer|inner|scalar|partial|cross|matrix|Hadamard|Kronecker|Cartesian|element-?wise|tensor|Intel|NVIDIA|AMD|"
+        r"(?:\b(?:dot|outer|inner|scalar|vector|partial|cross|matrix|Hadamard|Kronecker|Cartesian|element-?wise|tensor|Intel|NVIDIA|AMD|"
         r"running|release)[ -]|'s )$",
     ),
     ("'as it should be'", word(r"as (?:it|they) should(?: be)?"), "'expected' or 'as expected'", None),
@@ -329,7 +329,32 @@ def find_long_lines(source):
                 yield number, len(line)
 
 
-def check(name, source):
+def get_anchor(heading):
+    """The fragment by which GitHub links to a heading."""
+    heading = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading.strip()).replace("`", "")
+    return re.sub(r"[^\w\- ]", "", heading).lower().replace(" ", "-")
+
+
+def find_broken_links(root, name, source):
+    """Links to files, and to headings of Markdown, that do not exist."""
+    def drop_code(text):
+        return re.sub(r"^```.*?^```", lambda match: "\n" * match.group().count("\n"), text, flags=re.S | re.M)
+
+    for match in re.finditer(r"\]\(([^)\s]+)\)", drop_code(source)):
+        path, _, anchor = match.group(1).partition("#")
+        if "://" in path or path.startswith("mailto:"):
+            continue
+        file = (root / name).parent / path if path else root / name
+        line = source.count("\n", 0, match.start()) + 1
+        if not file.exists():
+            yield line, match.group(1)
+        elif anchor and file.suffix == ".md":
+            headings = re.findall(r"^#+ (.*)$", drop_code(file.read_text(encoding="utf-8")), flags=re.M)
+            if anchor not in map(get_anchor, headings):
+                yield line, match.group(1)
+
+
+def check(root, name, source):
     """Findings as (line, rule, text), in the order of lines."""
     found = []
     for text in read_texts(name, source):
@@ -343,6 +368,8 @@ def check(name, source):
     if path.suffix == ".md":
         for line, length in find_long_lines(source):
             found.append((line, "columns", f"{length} columns: wrap Markdown at {COLUMNS}"))
+        for line, link in find_broken_links(root, name, source):
+            found.append((line, "link", f"'{link}' does not exist"))
     if path.suffix in NEEDS_SPDX or path.name == "CMakeLists.txt":
         if "SPDX-License-Identifier:" not in source[:4000] and source.strip():
             found.append((1, "SPDX", "no SPDX line: write 'SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception'"))
@@ -408,7 +435,7 @@ def read_baseline(path):
 
 
 def is_baselined(finding):
-    return finding[1] not in ("columns", "SPDX")
+    return finding[1] not in ("columns", "link", "SPDX")
 
 
 def compare(found, baseline):
@@ -456,7 +483,7 @@ def main():
         names = [name for name in names if name in new]
     found = {}
     for name in names:
-        findings = check(name, read_source(root, name))
+        findings = check(root, name, read_source(root, name))
         if new is not None:
             findings = [finding for finding in findings if finding[0] in new[name]]
         if findings:

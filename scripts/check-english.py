@@ -26,6 +26,7 @@ import pathlib
 import re
 import subprocess
 import sys
+import textwrap
 import tokenize
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -193,7 +194,7 @@ def read_c(source, is_td):
 
         def take(match):
             line = source.count("\n", 0, match.start("text")) + 1
-            descriptions.extend(read_markdown(match.group("text"), line))
+            descriptions.extend(read_markdown(textwrap.dedent(match.group("text")), line))
             return re.sub(r"[^\n]", " ", match.group())
 
         source = TD_DESCRIPTION.sub(take, source)
@@ -284,6 +285,8 @@ def read_markdown(source, first=1):
             continue
         if fenced or not stripped or re.match(r"[#|]", stripped) or re.match(r"([-*]|\d+\.) ", stripped):
             current = None
+        if line.startswith("    ") and current is None:
+            continue  # Code.
         # A heading is a noun phrase: it may start with "What".
         if fenced or not stripped or stripped.startswith(("# ", "## ", "### ", "#### ", "<!--")):
             continue

@@ -3,6 +3,7 @@
 import html
 import json
 import math
+import textwrap
 
 # Datasheet: dense TFLOP/s by operand type, and TB/s of memory. For the roofline only.
 PEAKS = {
@@ -12,6 +13,9 @@ PEAKS = {
 }
 COLORS = {"bf16": "#1f6fb2", "f16": "#2a9d5c", "tf32": "#b26b1f", "f32": "#8c8c8c", "f64": "#7b4fb2",
           "i8": "#c0392b", "f8": "#c2185b"}
+METHOD = """Random data; each timed run starts with cold caches; the runs of Tessera and of the peers alternate. A time
+is the median of the medians of its rounds. Tessera's output is compared with the reference in the run that times
+it. The ratio is the best peer's time over Tessera's: above 1, Tessera is faster."""
 
 
 def geometric_mean(values):
@@ -52,8 +56,7 @@ def markdown(results):
         lines.append(f"- {name}: {peer}")
     for when, clocks in results["clocks"].items():
         lines.append(f"- clocks {when}: {clocks}")
-    lines += ["", "Random data; each timed run starts with cold caches; ours and the peers' take turns, and of each the "
-              "median of its rounds' medians is shown. Ours is compared with the reference in the run that times it. The ratio is the best peer's time over ours: above 1, ours is faster.", ""]
+    lines += ["", *textwrap.wrap(METHOD, 100), ""]
     names = list(results["peers"])
     for suite in dict.fromkeys(row["suite"] for row in results["rows"]):
         rows = [row for row in results["rows"] if row["suite"] == suite]
@@ -70,7 +73,7 @@ def markdown(results):
         ratios = [r for r in map(ratio, rows) if r]
         if ratios:
             lines += ["", f"Geometric mean of {len(ratios)} ratios: {geometric_mean(ratios):.3f}; the least: {min(ratios):.2f}."]
-        refused = [f"- {row['name']}: {n} refuses: {peer['refused']}" for row in rows
+        refused = [f"- {row['name']}: {n} rejects it: {peer['refused']}" for row in rows
                    for n, peer in row["peers"].items() if "refused" in peer]
         lines += [""] + refused + ([""] if refused else [])
     lines += ["## Schedules", ""]

@@ -163,7 +163,7 @@ def table(args, case, variants):
     for variant in variants:
         grid = f"{variant.grid[0]}x{variant.grid[1]}"
         if variant.refused:
-            lines.append(f"| {grid} | {variant.order} | refused: {variant.refused.replace('|', '/')} "
+            lines.append(f"| {grid} | {variant.order} | rejected: {variant.refused.replace('|', '/')} "
                          "| - | - | - | - | - |")
             continue
         ms, ratio = statistics.median(variant.times), statistics.median(variant.ratios)
@@ -176,7 +176,7 @@ def table(args, case, variants):
     # Faster in the median may be noise; faster in every round is something.
     sure = [v for v in variants[1:] if not v.refused and min(v.ratios) > 1]
     slower = [v for v in variants[1:] if not v.refused and max(v.ratios) < 1]
-    lines += ["", f"Of {len(variants) - 1} variants with virtual threads {len(sure)} were faster than "
+    lines += ["", f"{len(sure)} of {len(variants) - 1} variants with virtual threads were faster than "
                   f"none in every round, {len(slower)} slower in every round."]
     spilling = [v for v in variants if not v.refused and (v.kernel().get("spill_bytes") or 0) > 0]
     if spilling:
@@ -225,10 +225,10 @@ def main():
 def write(args, device, results, body):
     text = [f"# Virtual threads on {device.get('name', args.target)}", "",
             f"{datetime.date.today()}; {platform.platform()}.", "",
-            f"Command: `benchmarks/vthreads.py --target={args.target} --rounds={args.rounds}`. Random "
-            "data; every variant verified; medians of rounds in which all variants took turns. The "
-            "ratio is the time without virtual threads over the time with them, in the same round: "
-            "above 1, they pay.", "", *body]
+            f"Command: `benchmarks/vthreads.py --target={args.target} --rounds={args.rounds}`.", "",
+            "Random data; every variant verified; medians of rounds in which all variants alternated. The",
+            "ratio is the time without virtual threads over the time with them, in the same round: above 1,",
+            "they pay.", "", *body]
     if args.output:
         with open(args.output, "w") as file:
             file.write("\n".join(text))

@@ -326,8 +326,9 @@ def find_long_lines(source):
         if stripped.startswith(("```", "~~~")):
             fenced = not fenced
         elif not fenced and not stripped.startswith("|") and not line.startswith("    "):
-            # A link's address does not count.
+            # The address of a link, and long code that cannot be wrapped, do not count.
             visible = re.sub(r"\]\([^)]*\)", "]()", line)
+            visible = re.sub(r"`[^`]{50,}`", "``", visible)
             if len(visible) > COLUMNS and "://" not in line:
                 yield number, len(line)
 

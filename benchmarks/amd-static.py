@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What the main loop of an AMD kernel consists of, without a device.
+"""The instructions of an AMD kernel's main loop, without a device.
 
     benchmarks/amd-static.py --chip=gfx942 FILE.s...
 

@@ -9,7 +9,7 @@ Writes results.md, results.json and results.html (the roofline, and a bar for ea
 CUDA are PyTorch (cuBLAS, cuDNN), its compiler (`compile`, for fused cases) and Triton (`triton`);
 on the CPU, OpenBLAS. Both sides get random data and start each timed run with cold caches; they take
 turns, --rounds times, with equally many runs. Ours is verified in the run that times it: numbers that are wrong are a failure
-of the case, and of the command. Cases that a library refuses say why.
+of the case, and of the command. Cases that a library rejects state the reason.
 """
 
 import argparse
@@ -28,7 +28,7 @@ from client import Client, Failed
 
 
 def clocks():
-    """What the device's driver says of its clocks and power."""
+    """The device's clocks and power, as its driver reports them."""
     fields = "clocks.sm,clocks.max.sm,clocks.mem,power.draw,power.limit,temperature.gpu"
     try:
         done = subprocess.run(["nvidia-smi", f"--query-gpu={fields}", "--format=csv,noheader"], capture_output=True,
@@ -144,7 +144,7 @@ def main():
             print(f"{case.name}: " + (f"failed: {row['error']}" if "error" in row else
                   f"{row['ms']:.4f} ms, {report.rate(row):.2f} TFLOP/s, ratio {report.number(report.ratio(row))}"),
                   file=sys.stderr, flush=True)
-            # What is done is written, should the run be cut short.
+            # Write the finished cases, in case the run is cut short.
             if args.output:
                 report.write(results, args.output)
     client.close()

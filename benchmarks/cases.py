@@ -1,4 +1,4 @@
-"""What is measured. A case is a program, what its arguments hold, and what a peer has to compute.
+"""The measured cases. A case is a program, the contents of its arguments, and the computation of a peer.
 
 The sizes are those at which the libraries were measured before, and as many again: odd ones, small
 ones, and ones whose tiles do not fill a machine. None is left out for being slow.
@@ -23,7 +23,7 @@ BYTES = {"f64": 8, "f32": 4, "i32": 4, "f16": 2, "bf16": 2, "i8": 1, "f8E4M3FN":
 class Case:
     suite: str
     name: str
-    # What the peers switch on: "gemm", "batched", "fused", "conv", "attention".
+    # The peers select their code by it: "gemm", "batched", "fused", "conv", "attention".
     kind: str
     type: str
     shape: tuple
@@ -164,7 +164,7 @@ def conv(kind, batch, size, channels, filters, window, stride=1):
 
 def attention(kind, heads, queries, keys, size, causal=False):
     """softmax(q k^T / sqrt(size)) v for each head; with `causal`, query i sees keys up to i. Half of the
-    causal scores are no work."""
+    causal scores do not count as work."""
     operand, acc, options = TYPES[kind]
     q, k, s = f"{heads}x{queries}x{size}", f"{heads}x{keys}x{size}", f"{heads}x{queries}x{keys}"
     maps = ["affine_map<(h, m, n, k) -> (h, m, k)>", "affine_map<(h, m, n, k) -> (h, {}, {})>",

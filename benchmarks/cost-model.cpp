@@ -65,7 +65,7 @@ struct Split {
   std::vector<size_t> training;
 };
 
-/// Of the processor's time, so that other processes do not count.
+/// CPU time, so that other processes do not count.
 class Stopwatch {
 public:
   double getSeconds() const {

@@ -8,13 +8,13 @@ cost-model-benchmark has fitted Tessera's model to parts of each task's candidat
 are fitted to the same parts, from the same features, and all are judged by what was left out:
 
 - rank: Spearman's coefficient of expected and measured times;
-- pairs: of two candidates of the fastest quarter, how often the faster one is known;
+- pairs: how often the faster one of two candidates of the fastest quarter is predicted;
 - regret: the least time of the 12 that are expected to be fastest, over the least of all;
-- ms: of a processor, to fit it and to predict the others.
+- ms: CPU time to fit the model and to predict the others.
 
-In training, what is slower than twice the least time counts as just that, as in Tessera's model, and
-so does what failed, for which Tessera has a model of its own. What failed may be among the 12, where it
-is worth nothing, and is left out of rank and pairs. In a replay each model begins with the same 34
+In training, times above twice the least time count as twice the least time, as in Tessera's model, and
+so do failures, for which Tessera has a model of its own. Failures may be among the 12, where they are
+worth nothing, and are excluded from rank and pairs. In a replay each model begins with the same 34
 candidates at random and then takes 12 at a time until the best is found: the fastest by its
 expectation, and in their place every second time the one of the greatest expected improvement, where it
 knows how sure it is.
@@ -122,7 +122,7 @@ class Process:
         mean = targets.mean()
         model = GaussianProcessRegressor(kernel)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # Of lengths at their bounds.
+            warnings.simplefilter("ignore")  # Lengths reach their bounds.
             model.fit(task.features[training], targets - mean)
             means, deviations = model.predict(task.features[rest], return_std=True)
         return means + mean + task.expected[rest], deviations
@@ -222,7 +222,7 @@ def measure_ours(tasks):
 
 
 def measure_failures(tasks, n):
-    """Of one that failed and one that did not, how often Tessera's model knows which."""
+    """How often Tessera's model distinguishes a failed candidate from one that did not fail."""
     right = pairs = 0
     for task in tasks:
         for split in task.splits:

@@ -1,4 +1,4 @@
-"""What we are measured against. `prepare(case)` gives a function that runs the case once and says how
+"""The peers of a measurement. `prepare(case)` returns a function that runs the case once and says how
 long it took, in milliseconds; `Refused` says why the library does not take a case."""
 
 import ctypes
@@ -9,7 +9,7 @@ import time
 
 
 class Refused(Exception):
-    """The library has no such product."""
+    """The library has no such matmul."""
 
 
 class OpenBlas:
@@ -26,7 +26,7 @@ class OpenBlas:
 
     def prepare(self, case):
         if case.kind != "gemm" or case.type not in ("f32", "f64"):
-            raise Refused("no such product in BLAS")
+            raise Refused("no such matmul in BLAS")
         m, n, k = case.shape
         scalar, call = ((ctypes.c_float, self.library.cblas_sgemm) if case.type == "f32" else
                         (ctypes.c_double, self.library.cblas_dgemm))
@@ -46,7 +46,7 @@ class OpenBlas:
 
 
 class Torch:
-    """PyTorch's own choice: cuBLAS for products, cuDNN for convolutions. With `compiled`, what its
+    """PyTorch's own choice: cuBLAS for matmuls, cuDNN for convolutions. With `compiled`, what its
     compiler makes of fused cases."""
 
     def __init__(self, compiled=False):
@@ -160,7 +160,7 @@ class Torch:
 
 
 class Triton:
-    """A product as Triton's users write it, the tile found by its autotuner."""
+    """A matmul as Triton's users write it, with a tile found by its autotuner."""
 
     def __init__(self):
         try:

@@ -39,7 +39,7 @@ def rate(row):
 
 
 def unit(results):
-    """What rates are shown in, and how many of it are a TFLOP/s."""
+    """The unit of rates, and how many of it are a TFLOP/s."""
     return ("GFLOP/s", 1e3) if results["target"] == "cpu" else ("TFLOP/s", 1)
 
 

@@ -9,7 +9,7 @@ is empty (miss), and with what that run left (hit). One process runs all of them
 open: what opening a device takes, and loading gpu-runner, is not in the times. CUDA's own cache of
 compiled PTX has a folder for the run, which is emptied before each `off` and `miss`. Numbers are
 medians in milliseconds; the outputs of the three have to be the same. With --bench, each also times
-its kernels: machine code that was made for the cache is to be as fast as what the driver makes while
+its kernels: machine code in the cache must be as fast as the code that the driver makes while
 it loads PTX.
 """
 
@@ -88,7 +88,7 @@ def main():
     driver_cache = tempfile.TemporaryDirectory()
     os.environ["CUDA_CACHE_PATH"] = driver_cache.name
     client = Client(args.runner, args.target)
-    # What only the first program pays.
+    # Costs of the first program only.
     device = client.run(files[0], options_of(files[0]))["device"]
     columns = ["program", "cache", "first launch", *STEPS, *(["kernels"] if args.bench else [])]
     lines = ["| " + " | ".join(columns) + " |", "|---" * len(columns) + "|"]

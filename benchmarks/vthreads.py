@@ -7,7 +7,7 @@
 Matrix products whose workgroup's and subgroup's tiles stay as they are, while the subgroup's tile
 is cut into grids of virtual threads, 1x1 (none) among them, in each order of interleaving. All
 variants of a case are timed in turn, `--rounds` times, so that what disturbs the machine disturbs
-all; of each the median of its rounds' medians is reported, and the median of its rounds' ratios to
+all. The report has for each the median of its rounds' medians, and the median of its rounds' ratios to
 1x1 in the same round: above 1, virtual threads are faster. The spread is the smallest and the
 largest of these ratios. Data is random; every variant is verified in its first round.
 

@@ -6,7 +6,7 @@
 # costs nothing: no component list to maintain. Left out are the ones that carry a second copy of
 # what others have (C API, tests).
 #
-# Of LLVM's own dependencies, zlib and zstd are linked statically (packages zlib1g-dev and
+# zlib and zstd, dependencies of LLVM, are linked statically (packages zlib1g-dev and
 # libzstd-dev); nothing that is pulled in needs libxml2, Z3, libedit, libffi or libcurl.
 
 include_guard()

@@ -42,15 +42,14 @@ set(TESSERA_SEPARATE_SOURCES
   CheckSchedule.cpp Cluster.cpp CompileWorker.cpp CpuLanesTest.cpp CudaDevice.cpp CudaDriver.cpp
   Disassembly.cpp EnabledFeaturesTest.cpp Execution.cpp ExpandPackedMemory.cpp ExpandScalars.cpp
   FakeOpenCL.cpp FragmentProbe.cpp Fragments.cpp FuseEpilogue.cpp FuseProducers.cpp FuseRows.cpp
-  HipDriver.cpp HipProgramTest.cpp HostArray.cpp HtmlReport.cpp InputFile.cpp InputFileTest.cpp
+  HipDeviceTest.cpp HipDriver.cpp HipProgramTest.cpp HostArray.cpp HtmlReport.cpp InputFile.cpp InputFileTest.cpp
   Join.cpp KernelFacts.cpp LevelZeroDevice.cpp LevelZeroDriver.cpp MapLinalgToSimt.cpp
   MapMatvec.cpp MatrixUnit.cpp MeasureWorker.cpp MemRef.cpp OffloadBundle.cpp OpenCLDevice.cpp
   OpenCLDriver.cpp OutputFile.cpp Record.cpp Reshapes.cpp Run.cpp SavedProgramTest.cpp
   SimtBody.cpp SimtReduction.cpp SpirvModule.cpp Subgroup.cpp Summary.cpp Tensor.cpp
-  TesseraToCPU.cpp TesseraToNVVM.cpp
-  HipDeviceTest.cpp VulkanSelfTest.cpp VulkanTable.cpp)
+  TesseraToCPU.cpp TesseraToNVVM.cpp VulkanSelfTest.cpp VulkanTable.cpp)
 
-# What every target of ours is compiled with.
+# The compile options of every target of Tessera.
 add_library(tessera-flags INTERFACE)
 # Deprecations: std::stable_sort of libstdc++ 12 has one inside, which clang 22 reports at its users.
 # Position-independent: all of it goes into libtessera.so too, and one precompiled header serves all.

@@ -1,21 +1,21 @@
-// 01: a matrix product, from tensors to a kernel.
+// 01: a matmul, from tensors to a kernel.
 //
-// What to see: nothing here speaks of a GPU. The product of f16 matrices, summed
-// in f32, becomes one kernel on whatever device is at hand:
+// Nothing in this program refers to a GPU. The matmul of f16 matrices with sums
+// in f32 becomes one kernel on the available device:
 //
 //     gpu-runner examples/01-matmul.mlir --verify
 //
-// and each stage on the way can be printed. The contraction with its initial
-// value, before it is cut up:
+// Each stage can be printed. The contraction with its initial value, before
+// tiling:
 //
 //     gpu-opt examples/01-matmul.mlir --convert-linalg-to-tessera
 //
-// the kernel of fragments for one chip, with the schedule that was chosen as its
+// The kernel of fragments for one chip, with the chosen schedule as its
 // attribute `tessera.schedule`:
 //
 //     gpu-opt examples/01-matmul.mlir --linalg-to-tessera-pipeline="target=cuda chip=sm_90a"
 //
-// A schedule of your own goes onto the product, and is taken instead:
+// A schedule on the matmul replaces the compiler's choice:
 //
 //     linalg.matmul {tessera.schedule = #tessera.schedule<workgroup = [64, 64],
 //         subgroup = [32, 32], k = 32, kFragment = 16, stages = 2>} ins(...)

@@ -1,12 +1,12 @@
 // 02: the kernel of 01, written with fragments.
 //
-// What to see: one kernel for every target. It says `gpu.subgroup_id` and
-// `gpu.subgroup_size`, never a number of lanes: a subgroup has 32 lanes on an
-// NVIDIA GPU and one on the CPU. Four subgroups compute a 64x64 tile of C, each
-// a 32x32 quarter of it; the operands' tiles are staged in workgroup memory by
-// all threads together. A fragment is an SSA value, and which lane holds which
-// of its elements is not said: that comes with the instruction that the target
-// has (see --explain).
+// One kernel for every target. It uses `gpu.subgroup_id` and `gpu.subgroup_size`,
+// never a number of lanes: a subgroup has 32 lanes on an NVIDIA GPU and one on
+// the CPU. Four subgroups compute a 64x64 tile of C, each a 32x32 quarter of it;
+// all threads together stage the operands' tiles in workgroup memory. A fragment
+// is an SSA value. The program does not define which lane holds which of its
+// elements: the instruction of the target does
+// (see --explain).
 //
 // RUN: gpu-runner %s --verify | FileCheck %s
 // RUN: gpu-runner %s --target=cpu --verify | FileCheck %s

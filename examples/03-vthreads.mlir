@@ -1,17 +1,17 @@
-// 03: virtual threads, and the program that breaks elsewhere.
+// 03: virtual threads, and a program that breaks elsewhere.
 //
-// What to see: C[v] = A[v] @ B for two virtual threads v that one subgroup works
-// through interleaved. B is loaded outside and shared; what is made inside, the
-// fragments of A and C, belongs to each vthread, because a fragment is a value.
-// TVM's combination of vthread and tensorize gives this program two loads and
-// two stores into one fragment and a single product. Here each vthread has a
-// product of its own:
+// C[v] = A[v] @ B for two virtual threads v, which one subgroup processes
+// interleaved. B is loaded outside and shared; the fragments of A and C are
+// created inside and belong to each vthread, because a fragment is a value.
+// TVM's combination of vthread and tensorize compiles this program to two loads
+// and two stores into one fragment and a single matmul. Here each vthread has a
+// matmul of its own:
 //
 //     gpu-opt examples/03-vthreads.mlir --tessera-expand-vthreads
 //
-// shows both loads, then both products, then both stores. Other orders are
-// `order depth_first`, one vthread after the other, and `order groups(N)`; for all
-// at once, --vthread-order=ORDER. benchmarks/vthreads.py measures which one pays.
+// prints both loads, then both matmuls, then both stores. Other orders are
+// `order depth_first`, one vthread after the other, and `order groups(N)`;
+// --vthread-order=ORDER sets all of them. benchmarks/vthreads.py compares them.
 //
 // RUN: gpu-runner %s --verify | FileCheck %s
 // RUN: gpu-runner %s --target=cpu --verify | FileCheck %s

@@ -1,10 +1,10 @@
-// 04: results that the caller has memory for.
+// 04: results in memory of the caller.
 //
-// What to see: the entry function takes memrefs, the last of which is written.
-// Inside, the computation is on tensors; `materialize_in_destination` says where
-// the result belongs. There is one kernel, which computes the product, adds the
-// residual in its epilogue and writes straight into %out: no buffer is
-// allocated, and nothing is copied.
+// The entry point takes memrefs and writes the last of them. The computation is
+// on tensors; `materialize_in_destination` names the destination of the result.
+// There is one kernel, which computes the matmul, adds the residual in its
+// epilogue and writes straight to %out: no buffer is allocated, and nothing is
+// copied.
 //
 //     gpu-opt examples/04-out-parameters.mlir --linalg-to-tessera-pipeline
 //

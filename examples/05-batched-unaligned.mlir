@@ -1,9 +1,9 @@
 // 05: batches, transpositions, odd sizes and sizes known only at run time.
 //
-// What to see: no shape needs padding, and no layout a copy. Tiles that stick
-// out of a matrix read zeros and write nothing; a transposed operand is read as
-// it lies in memory, because a transposition that feeds a product becomes part
-// of the product's indexing maps. The batch is one more dimension of the grid.
+// No shape needs padding, and no layout a copy. Tiles that extend beyond a matrix
+// read zeros there and write nothing; a transposed operand is read in its memory
+// layout, because a transposition that feeds a matmul becomes part of the
+// matmul's indexing maps. The batch is one more dimension of the grid.
 //
 //     gpu-runner examples/05-batched-unaligned.mlir --verify
 //     gpu-runner examples/05-batched-unaligned.mlir --verify --entry=transposed
@@ -21,7 +21,7 @@
 // RUN: gpu-runner %s --target=cpu --verify --entry=vector | FileCheck %s
 // CHECK: {{^}}verified
 
-// Nothing here is a multiple of anything.
+// No size here is a multiple of a tile's.
 func.func @main(%a: tensor<3x67x45xf16>, %b: tensor<3x45x131xf16>) -> tensor<3x67x131xf32> {
   %zero = arith.constant 0.0 : f32
   %empty = tensor.empty() : tensor<3x67x131xf32>
@@ -32,8 +32,8 @@ func.func @main(%a: tensor<3x67x45xf16>, %b: tensor<3x45x131xf16>) -> tensor<3x6
   return %c : tensor<3x67x131xf32>
 }
 
-// A is stored column by column, B is transposed by an op of its own, and so is
-// the result.
+// A is stored by columns, a separate op transposes B, and another one the
+// result.
 func.func @transposed(%a: tensor<48x80xf16>, %b: tensor<112x48xf16>) -> tensor<112x80xf32> {
   %zero = arith.constant 0.0 : f32
   %empty_bt = tensor.empty() : tensor<48x112xf16>
@@ -53,7 +53,7 @@ func.func @transposed(%a: tensor<48x80xf16>, %b: tensor<112x48xf16>) -> tensor<1
   return %ct : tensor<112x80xf32>
 }
 
-// Sizes come with the arguments. The bias and relu become part of the kernel.
+// The arguments define the sizes. The bias and relu become part of the kernel.
 func.func @dynamic(%a: tensor<?x?xf16>, %b: tensor<?x?xf16>, %bias: tensor<?xf32>) -> tensor<?x?xf32> {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -77,7 +77,7 @@ func.func @dynamic(%a: tensor<?x?xf16>, %b: tensor<?x?xf16>, %bias: tensor<?xf32
   return %r : tensor<?x?xf32>
 }
 
-// A matrix and a vector: a product without N.
+// A matrix and a vector: a matmul without N.
 func.func @vector(%a: tensor<61x77xf32>, %x: tensor<77xf32>, %y: tensor<61xf32>) -> tensor<61xf32> {
   %r = linalg.matvec ins(%a, %x : tensor<61x77xf32>, tensor<77xf32>)
       outs(%y : tensor<61xf32>) -> tensor<61xf32>

@@ -1,6 +1,6 @@
-// 06: a kernel in upstream's gpu.subgroup_mma ops, as it stands.
+// 06: an unmodified kernel of upstream's gpu.subgroup_mma ops.
 //
-// What to see: no tessera in the source. The kernel was written for warps of 32
+// The source does not use tessera. The kernel was written for warps of 32
 // threads, two of them in a workgroup; `convert-subgroup-mma-to-tessera` raises
 // it to portable fragments and makes the launch count subgroups instead of
 // threads, so that it runs on the CPU too, where a subgroup has one lane:

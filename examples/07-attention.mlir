@@ -1,8 +1,8 @@
 // 07: softmax(Q K^T / 8) V in one kernel.
 //
-// What to see: two chained products and the softmax between them, without a
-// trip through memory. A subgroup keeps 16 rows of Q, their running maximum and
-// sum, and 16 rows of the result as fragments, and goes through the keys in
+// Two chained matmuls and the softmax between them, without a trip through
+// memory. A subgroup keeps 16 rows of Q, their running maximum and sum, and 16
+// rows of the result as fragments, and processes the keys in
 // blocks of 32, which the workgroup's subgroups stage together:
 //
 //     S = Q K^T                         tessera.load transpose, tessera.mma
@@ -12,17 +12,17 @@
 //     l = l 2^(m - m') + row sum of P
 //     O = O 2^(m - m') + P V            tessera.convert: acc -> a
 //
-// and at the end divides O by l. The conversion of P costs nothing on a chip
-// whose accumulators of one product are laid out as an operand of the next
-// (mma.sync with f16): it names the same registers. Neither the 100 queries
-// nor the 77 keys fill their last block: copies read zeros there, the mask takes
-// these keys out, and stores drop what is too much. Rows of the tiles are padded
-// to 72 elements, so that no two of eight lie in the same banks.
+// and at the end divides O by l. The conversion of P is free on a chip whose
+// accumulators have the layout of an operand of the next matmul (mma.sync with
+// f16): it names the same registers. Neither the 100 queries nor the 77 keys
+// fill their last block: copies read zeros there, the mask excludes these keys,
+// and stores drop the excess rows. Rows of the tiles are padded
+// to 72 elements, so that no two of eight are in the same banks.
 //
 // `separate` is the same on tensors, as separate operations. The compiler finds
-// the two products with a softmax between them, and makes one kernel of them by
-// itself, which takes the keys from the last block to the first; `--explain` says
-// so. With `--no-fuse-attention` they are several kernels:
+// the two matmuls with a softmax between them and makes one kernel of them,
+// which processes the keys from the last block to the first; `--explain` reports
+// this. With `--no-fuse-attention` they are several kernels:
 //
 //     gpu-runner examples/07-attention.mlir --entry=separate --verify --explain
 //     gpu-runner examples/07-attention.mlir --entry=separate --verify --no-fuse-attention

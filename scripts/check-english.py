@@ -149,8 +149,9 @@ INCLUDE = re.compile(r"#\s*(?:include|ifndef|define|endif|if)\b")
 class Text:
     """Words that are read as one text, and the line of each of its characters."""
 
-    def __init__(self):
+    def __init__(self, is_literal=False):
         self.content = ""
+        self.is_literal = is_literal
         self.starts = []
         self.lines = []
 
@@ -182,7 +183,7 @@ def join_comments(found):
         if texts and last and kind == last[1] and line <= last[0] + 1 and content.strip():
             texts[-1].add(content, line, " " if kind == "comment" else "")
         else:
-            texts.append(Text())
+            texts.append(Text(kind.startswith("literal")))
             texts[-1].add(content, line)
         last = (end, kind) if content.strip() else None
     return texts
@@ -363,6 +364,8 @@ def check(root, name, source):
     found = []
     for text in read_texts(name, source):
         content = blank_code(text.content).replace("\n", " ")
+        if text.is_literal and " " not in content.strip():
+            continue  # A name.
         for rule, pattern, instead, unless in RULES:
             for match in pattern.finditer(content):
                 if unless and unless.search(content[: match.start()]):

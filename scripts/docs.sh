@@ -9,7 +9,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 if [[ ${1-} == --check ]]; then
   built=${2-$(build_dir)}/docs/generated
   diff -ruN "$ROOT/docs/generated" "$built" | head -40 ||
-    die "docs/generated is not what the .td files and the tables say; scripts/docs.sh mends it"
+    die "docs/generated differs from the .td files and the tables; run scripts/docs.sh"
 else
   need_packages
   build tessera-docs

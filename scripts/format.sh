@@ -11,7 +11,7 @@ files() { git ls-files -z --cached --others --exclude-standard '*.cpp' '*.h'; }
 if [[ ${1-} == --check ]]; then
   wrong=$(files | xargs -0 clang-format-22 --dry-run -Werror 2>&1 |
     sed -n 's/^\([^:]*\):.*clang-format-violations.*/\1/p' | uniq) || true
-  [[ -z $wrong ]] || die "scripts/format.sh mends the format of" $wrong
+  [[ -z $wrong ]] || die "run scripts/format.sh; wrong format:" $wrong
 else
   files | xargs -0 clang-format-22 -i
 fi

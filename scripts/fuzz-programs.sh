@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # scripts/fuzz-programs.sh [SECONDS]: feeds texts that nearly are programs to the parser, the compiler for the CPU and,
 # where they are harmless, the CPU itself, under the sanitizers (60 s). It starts from the programs of examples/ and
-# test/. What it finds is left in build/fuzz/fuzz-programs, and so is what it has learnt, for the next time.
+# test/. Findings are stored in build/fuzz/fuzz-programs, and so is the corpus, for the next time.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 PRESET=fuzz
@@ -9,7 +9,7 @@ need_packages
 build program-fuzzer
 dir=$(build_dir)/fuzz-programs
 mkdir -p "$dir/seeds" "$dir/corpus"
-# Of files with several programs each one; large ones only take time.
+# Each program of a file with several; large ones only take time.
 python3 - "$ROOT" "$dir/seeds" <<'END'
 import hashlib, pathlib, re, sys
 root, seeds = map(pathlib.Path, sys.argv[1:])

@@ -4,7 +4,7 @@
 #
 #   scripts/intel-compiler.sh KERNELS.spv CHIP [OPTIONS]   compiles the kernels of a file for CHIP
 #                                (pvc, bmg, dg2, or another that ocloc knows), and prints each
-#                                kernel's assembly behind its registers and what it spills. OPTIONS
+#                                kernel's assembly after its registers and its spills. OPTIONS
 #                                are OpenCL's build options
 #   scripts/intel-compiler.sh --have                       says by its status whether it was fetched
 #   scripts/intel-compiler.sh --fetch                      fetches it
@@ -39,7 +39,7 @@ import struct, sys
 data = open(sys.argv[1], "rb").read()
 words = struct.unpack(f"<{len(data) // 4}I", data[: len(data) // 4 * 4])
 if not words or words[0] != 0x07230203:
-    sys.exit(f"intel-compiler.sh: {sys.argv[1]} is no SPIR-V module")
+    sys.exit(f"intel-compiler.sh: {sys.argv[1]} is not a SPIR-V module")
 starts, at = [], 0
 while at < len(words):
     starts.append(at)
@@ -86,7 +86,7 @@ disassemble() {
     for text in "$out"/asm/.text.*.asm; do
       local name=${text##*/.text.}
       echo "${name%.asm}:"
-      # What follows the last end of a thread is padding and notes.
+      # Padding and notes follow the last end of a thread.
       awk '{ lines[NR] = $0 } /EOT/ { last = NR } END { for (i = 1; i <= last; ++i) print lines[i] }' "$text"
     done
   done

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Devices that are programs: of Vulkan, Mesa's lavapipe; of OpenCL, PoCL and Mesa's rusticl. Fetches
+# Software devices: Mesa's lavapipe for Vulkan; PoCL and Mesa's rusticl for OpenCL. Fetches
 # them once, from Debian's packages.
 #
 #   scripts/software-devices.sh lavapipe PROGRAM ARGS...   runs PROGRAM with the lavapipe of
@@ -40,7 +40,7 @@ fetch() {
     echo "$root/root/usr/lib/$machine/libpocl.so.2" >"$part/vendors/pocl.icd" ;;
   rusticl)
     # It reads its library of functions from a fixed folder, whose name is replaced by one as long:
-    # the folder that `start` hands it as a descriptor. Of that folder it takes two files.
+    # the folder that `start` hands it as a descriptor. It takes two files of that folder.
     sed -i 's|/usr/lib/clc/|/dev/fd/9////|g' "$part"/root/usr/lib/"$machine"/libRusticlOpenCL.so.1.*
     find "$part/root/usr/" -name '*.bc' -delete
     mkdir -p "$part/vendors"

@@ -1,6 +1,6 @@
 /* A C program that has a CUDA stream and device memory of its own, and runs a
-   product of matrices on them: nothing is copied, nothing waits. It checks the
-   result, and times a launch through Tessera beside a bare cuLaunchKernel.
+   matmul on them: without copies, and without waiting. It checks the result, and
+   compares the time of a launch through Tessera with a bare cuLaunchKernel.
 
        cc cuda.c -I../../include -I/usr/local/cuda/include -L../../build/dev/lib \
           -ltessera -lcuda -o cuda
@@ -14,7 +14,7 @@
 #include <string.h>
 #include <time.h>
 
-/* C = A * B + C in f32, and one kernel that does next to nothing. */
+/* C = A * B + C in f32, and one kernel that does almost nothing. */
 static const char source[] =
     "func.func @multiply(%a: memref<256x128xf32, #gpu.address_space<global>>,\n"
     "                    %b: memref<128x192xf32, #gpu.address_space<global>>,\n"
@@ -82,7 +82,7 @@ static int byValue(const void *x, const void *y) {
 }
 
 int main(void) {
-  /* What a program of CUDA's has. */
+  /* The objects of a CUDA program. */
   CUdevice gpu;
   CUcontext context;
   CUstream stream;
@@ -120,7 +120,7 @@ int main(void) {
         "load small");
   printf("%s\n", tesseraProgramDescribe(program));
 
-  /* The product, in the stream of its own. */
+  /* The matmul, in the program's stream. */
   TesseraArgument arguments[3];
   arguments[0] = onDevice(deviceA);
   arguments[1] = onDevice(deviceB);
@@ -139,9 +139,9 @@ int main(void) {
         sum += a[i * K + k] * b[k * N + j];
       wrong += result[i * N + j] != sum;
     }
-  printf("product: %d of %d elements wrong\n", wrong, M * N);
+  printf("matmul: %d of %d elements wrong\n", wrong, M * N);
 
-  /* Time of the host for a launch, by turns. */
+  /* The host's time for a launch, alternating. */
   static double bareTimes[ROUNDS], times[ROUNDS];
   arguments[0] = onDevice(deviceA);
   arguments[1] = onDevice(deviceB);

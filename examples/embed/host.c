@@ -1,5 +1,5 @@
-/* A C program that compiles a product of matrices and runs it on memory of its
-   own, on whichever device it is given the name of: "cpu" to begin with.
+/* A C program that compiles a matmul and runs it on memory of its own, on the
+   device that is named on the command line, by default "cpu".
 
        cc host.c -I../../include -L../../build/dev/lib -ltessera -o host
        ./host cpu        # or cuda, vulkan, ...
@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* C = A * B, into memory of the caller's. The sizes are open. */
+/* C = A * B, to memory of the caller. The sizes are dynamic. */
 static const char source[] =
     "func.func @multiply(%a: memref<?x?xf32>, %b: memref<?x?xf32>,\n"
     "                    %c: memref<?x?xf32>) {\n"
@@ -51,7 +51,7 @@ int main(int argc, char **argv) {
   TesseraExecutable *executable;
   if (tesseraExecutableCreate(program, "multiply", device, &executable))
     return fail("loading");
-  /* Neither is needed any more to run it. */
+  /* The executable needs neither of them. */
   tesseraProgramDestroy(program);
   tesseraDeviceClose(device);
 

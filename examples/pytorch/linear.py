@@ -1,9 +1,9 @@
-"""A linear layer of PyTorch's, computed by Tessera: `TesseraLinear` in place of `torch.nn.Linear`.
+"""A PyTorch linear layer, computed by Tessera: `TesseraLinear` in place of `torch.nn.Linear`.
 
     python3 linear.py            # on the GPU of this machine
 
-Forward and backward are three programs, each one kernel: y = x w^T + b, dx = dy w, dw = dy^T x. They work
-on PyTorch's tensors in place, in its current stream. Without arguments it replaces the layers of a small
+Forward and backward are three programs, each one kernel: y = x w^T + b, dx = dy w, dw = dy^T x. They use
+PyTorch's tensors in place, in its current stream. Without arguments the script replaces the layers of a small
 network, compares outputs and gradients with PyTorch's, and times both.
 """
 
@@ -15,7 +15,7 @@ import tessera
 
 TYPES = {torch.float16: "f16", torch.bfloat16: "bf16"}
 
-# The maps of the two operands, over (rows of the result, its columns, what is summed).
+# The maps of the two operands, over (rows of the result, its columns, the summed dimension).
 FORMS = {
     "forward": ("(m, k)", "(n, k)"),
     "input": ("(m, k)", "(k, n)"),
@@ -72,7 +72,7 @@ _entries = {}
 
 
 def multiply(form, a, b, bias, rows, columns, depth):
-    """One of the three products, compiled when its shape is first met."""
+    """One of the three matmuls, compiled when its shape first occurs."""
     key = form, a.dtype, rows, columns, depth, bias is not None, a.get_device()
     entry = _entries.get(key)
     if entry is None:

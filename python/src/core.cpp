@@ -4,7 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What is here is close to tessera-c/Runtime.h: pointers are numbers. The
+// This module is close to tessera-c/Runtime.h: pointers are numbers. The
 // package makes arrays of them.
 //
 //===----------------------------------------------------------------------===//

@@ -51,12 +51,12 @@ class View(NamedTuple):
     keep: Any
 
 
-#: Names of the types of elements that have come by: spelling one takes a microsecond or two.
+#: Names of the element types seen so far: formatting one takes a microsecond or two.
 _names: Dict[Any, str] = {}
 
 
 def _name(dtype: Any) -> str:
-    """Of NumPy's type, or of PyTorch's: "float32"."""
+    """The name of a NumPy or PyTorch type: "float32"."""
     name = _names.get(dtype)
     if name is None:
         name = dtype.name if isinstance(dtype, np.dtype) else str(dtype).partition(".")[2]
@@ -77,7 +77,7 @@ def is_cupy(value: Any) -> bool:
 
 
 def package_of(values: Sequence[Any]) -> str:
-    """Whose arrays results are to be: "torch", "cupy", or "" for NumPy's and DLPack's."""
+    """The package whose arrays the results must be: "torch", "cupy", or "" for NumPy and DLPack."""
     if any(is_torch(value) for value in values):
         return "torch"
     return "cupy" if any(is_cupy(value) for value in values) else ""
@@ -107,7 +107,7 @@ def _numpy_view(value: np.ndarray) -> View:
         # It has an element in each byte, where a program takes two.
         raise TypeError("NumPy has an element of int4 in each byte: pass an array of uint8 with two "
                         "elements to a byte, the first one in the low bits")
-    # What is read only is so for the caller to be sure of.
+    # A read-only array is a guarantee to its owner.
     strides = None
     if not value.flags.c_contiguous:
         size = max(dtype.itemsize, 1)
@@ -123,7 +123,7 @@ def _numpy_view(value: np.ndarray) -> View:
 def _torch_view(value: Any) -> View:
     if value.requires_grad:
         raise TypeError("a tensor that requires a gradient cannot be passed: call detach()")
-    # What is contiguous is dense, and no strides need be looked at.
+    # A contiguous array is dense: its strides need no check.
     strides = None if value.is_contiguous() else tuple(value.stride())
     shape, name = tuple(value.shape), _name(value.dtype)
     if value.is_cuda:
@@ -135,7 +135,7 @@ def _torch_view(value: Any) -> View:
 
 
 def _exchange(value: Any) -> Tuple[Any, ...]:
-    """What `from_array` gives; a TypeError with the reason where the other package gives none."""
+    """The result of `from_array`; a TypeError with the reason if the other package gives none."""
     try:
         return _core.from_array(value)
     except TypeError:
@@ -149,7 +149,7 @@ def _exchange(value: Any) -> Tuple[Any, ...]:
 
 
 def view(value: Any) -> Optional[View]:
-    """What is an array; None for everything else. A TypeError says why an array cannot be passed."""
+    """The value as an array; None if it is not one. A TypeError states why an array cannot be passed."""
     if isinstance(value, np.ndarray):
         return _numpy_view(value)
     if is_torch(value):

@@ -14,7 +14,7 @@ from . import _arrays, _core
 
 
 class Error(RuntimeError):
-    """What went wrong, in words; ``code`` is a name of ``TesseraStatus``."""
+    """A failure; ``code`` is a name of ``TesseraStatus``."""
 
     code: str = "TESSERA_INTERNAL"
 
@@ -42,13 +42,13 @@ class Slot:
     shape: Tuple[int, ...]
     #: Whether it is a memref that the program may write.
     may_write: bool
-    #: As the program spells it: "tensor<?x64xf16>".
+    #: The type in the program: "tensor<?x64xf16>".
     type: str
 
 
 @dataclass(frozen=True)
 class Signature:
-    """What an entry takes and gives."""
+    """The arguments and results of an entry point."""
 
     name: str
     arguments: Tuple[Slot, ...]
@@ -149,7 +149,7 @@ class Entry:
         except TypeError as error:
             raise self._fail(index, str(error)) from None
         if view is None:
-            raise self._fail(index, f"a {type(value).__name__} is no array")
+            raise self._fail(index, f"a {type(value).__name__} is not an array")
         expected = self._expected[index]
         # i4 comes packed, two to a byte.
         if view.dtype != expected and not (expected == "int4" and view.dtype == "uint8"):
@@ -279,7 +279,7 @@ class Program:
                         program.describe().partition("\n")[0].split(", ") if part]
 
     def describe(self) -> str:
-        """What it is compiled for, and a line for each kernel: its schedule and instructions."""
+        """The target, and a line for each kernel: its schedule and instructions."""
         return self._program.describe()
 
     def save(self, path: Union[str, "os.PathLike[str]"]) -> None:
@@ -349,9 +349,9 @@ def compile(source: Union[str, bytes], target: str = "cpu", *, entry: Optional[s
 
     ``target`` is what gpu-runner's ``--target`` takes, several divided by commas: "cpu", "cuda" (the
     chip of this machine's device), "cuda:sm_80,sm_90a,hip:gfx942". ``entry`` leaves but one function;
-    ``file`` is what diagnostics call the source. ``allow_tf32`` permits tf32 for products of f32,
-    ``allow_fast_f8`` sums in few bits for 8-bit floats; ``require_mma`` refuses products that no matrix
-    unit computes. ``schedule_db`` is a database of gpu-tune's, where products are looked up, or "off"
+    ``file`` is what diagnostics call the source. ``allow_tf32`` permits tf32 for matmuls of f32,
+    ``allow_fast_f8`` sums in few bits for 8-bit floats; ``require_mma`` rejects matmuls that no matrix
+    unit computes. ``schedule_db`` is a database of gpu-tune's, where matmuls are looked up, or "off"
     for the compiler's own choices alone. Warnings of the compiler are Python's.
     """
     data = source.encode() if isinstance(source, str) else source

@@ -51,7 +51,7 @@ def test_byte_order(twice, exchanged):
         twice(swapped(x))
     with pytest.raises(TypeError, match=r"argument 0 \(tensor<\?xf32>\).*not in the byte order"):
         twice.entry()(swapped(x))
-    # What the message names works.
+    # The fix that the message names works.
     again = swapped(x)
     np.testing.assert_array_equal(twice(again.astype(again.dtype.newbyteorder("="))), x + x)
     np.testing.assert_array_equal(twice(x.astype("<f4")), x + x)
@@ -143,7 +143,7 @@ class FakeTensor:
 
 @pytest.fixture
 def log(monkeypatch):
-    """What PyTorch and the runtime were told; the current stream is number 7."""
+    """Records the calls of PyTorch and the runtime; the current stream is number 7."""
     log, streams = [], [FakeStream(7)]
 
     @contextlib.contextmanager

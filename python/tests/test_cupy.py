@@ -43,7 +43,7 @@ def test_results_stay_on_the_device(product):
 
 
 def test_work_is_in_the_order_of_the_current_stream(product):
-    """What comes before takes long; what comes behind reads the result at once."""
+    """The work before takes long; the work after reads the result immediately."""
     a, b = integers(256, 128), integers(128, 128, seed=3)
     on_device = cupy.asarray(b)
     big = cupy.random.standard_normal((6144, 6144), dtype=cupy.float32)

@@ -97,7 +97,7 @@ def test_mistakes_are_told(matmul, others):
         matmul(a, a.astype(np.float64), a)
     with pytest.raises(TypeError, match="argument 0 .*3 dimensions"):
         matmul(a[None], a, a)
-    with pytest.raises(TypeError, match="argument 2 .*a str is no array"):
+    with pytest.raises(TypeError, match="argument 2 .*a str is not an array"):
         matmul(a, a, "c")
     with pytest.raises(tessera.Error, match="pass a dense copy") as caught:
         matmul(a, a.T, a)

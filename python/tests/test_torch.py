@@ -11,7 +11,7 @@ if not torch.cuda.is_available():
 
 TARGET = "hip" if torch.version.hip else "cuda"
 
-# Two products, with a tensor between them that the program asks for itself.
+# Two matmuls, with a tensor between them that the program allocates.
 CHAIN = """
 func.func @main(%a: tensor<?x?xf32>, %b: tensor<?x?xf32>) -> tensor<?x?xf32> {
   %c0 = arith.constant 0 : index
@@ -68,7 +68,7 @@ def test_tensors_of_the_host_come_back_as_such(chain):
 
 
 def test_work_is_in_the_order_of_the_current_stream(chain):
-    """What comes before takes long; what comes behind reads the result at once."""
+    """The work before takes long; the work after reads the result immediately."""
     stream = torch.cuda.Stream()
     big = torch.randn(6144, 6144, device="cuda")
     a, b = integers(256, 128), integers(128, 128, seed=3)
@@ -118,7 +118,7 @@ def test_memory_is_kept_for_a_stream_of_the_callers(chain):
         on_host.append(result.clone())
         result.record_stream(torch.cuda.current_stream())
         del on_device, result
-        # What the allocator gives next is overwritten at once, in the current stream.
+        # The next allocation is overwritten immediately, in the current stream.
         for rows in (512, 256):
             torch.full((rows, 256), float("nan"), device="cuda")
     torch.cuda.synchronize()

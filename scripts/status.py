@@ -76,6 +76,9 @@ def make_readme_table(status):
             kind = KINDS[best]
             names = [name for record in ran if record["kind"] == kind for name in record["device"].split(", ")]
             devices = ", ".join(unique(names))
+            chips = unique(chip for record in ran if record["kind"] == kind for chip in record["chip"].split(", "))
+            if kind != "lanes":
+                devices += f" ({', '.join(filter(None, chips))})"
             missing = "no hardware; " if kind in ("emulator", "software") else ""
             verified = devices if kind == "hardware" else f"{missing}{KIND_TITLES[kind]}: {devices}"
             last = max(record["date"] for record in ran if record["kind"] == kind)

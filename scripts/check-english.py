@@ -408,6 +408,13 @@ def read_source(root, name):
     return (root / name).read_text(encoding="utf-8", errors="replace")
 
 
+class AllLines:
+    """The lines of a file that git does not know."""
+
+    def __contains__(self, line):
+        return True
+
+
 def find_new_lines(root, base):
     """The numbers of the lines that are new since `base`, by file."""
     diff = subprocess.run(
@@ -423,6 +430,12 @@ def find_new_lines(root, base):
         elif match := re.match(r"@@ -\S+ \+(\d+)(?:,(\d+))? @@", line):
             start, count = int(match[1]), int(match[2] or 1)
             new.setdefault(name, set()).update(range(start, start + count))
+    others = subprocess.run(
+        ["git", "-c", f"safe.directory={root}", "-C", str(root), "ls-files", "-z", "--others", "--exclude-standard"],
+        capture_output=True, text=True, check=False,
+    )
+    for name in filter(None, others.stdout.split("\0")):
+        new[name] = AllLines()
     return new
 
 

@@ -77,7 +77,7 @@ def make_readme_table(status):
             names = [name for record in ran if record["kind"] == kind for name in record["device"].split(", ")]
             devices = ", ".join(unique(names))
             chips = unique(chip for record in ran if record["kind"] == kind for chip in record["chip"].split(", "))
-            if kind != "lanes":
+            if kind != "lanes" and any(chips):
                 devices += f" ({', '.join(filter(None, chips))})"
             missing = "no hardware; " if kind in ("emulator", "software") else ""
             verified = devices if kind == "hardware" else f"{missing}{KIND_TITLES[kind]}: {devices}"
@@ -103,7 +103,7 @@ def make_status(status):
         lines += ["| device | chip | how | date | ran | result |", "|---|---|---|---|---|---|"]
         order = sorted(range(len(records)), key=lambda index: KINDS.index(records[index]["kind"]))
         for record in (records[index] for index in order):
-            cells = [record["device"], record["chip"], KIND_TITLES[record["kind"]], record["date"] or "-",
+            cells = [record["device"], record["chip"] or "-", KIND_TITLES[record["kind"]], record["date"] or "-",
                      record["ran"], record["result"]]
             lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines) + "\n"

@@ -122,7 +122,7 @@ RULES = [
         r"probabilities|scales|term|terms))",
         "'matmul', 'GEMM' or 'contraction'",
         r"(?:\b(?:dot|outer|inner|scalar|vector|partial|cross|matrix|Hadamard|Kronecker|Cartesian|element-?wise|tensor|Intel|NVIDIA|AMD|"
-        r"running|release)[ -]|'s )$",
+        r"running|release)[ -]|\bsums? of (?:the )?|'s )$",
     ),
     ("'as it should be'", word(r"as (?:it|they) should(?: be)?"), "'expected' or 'as expected'", None),
     ("'tell' of a program", word(r"tells|told"), "'reports', 'prints' or 'states'", None),
@@ -268,10 +268,14 @@ def read_hash(source):
     return join_comments(found)
 
 
-def read_test(source, marker_needed):
+def read_test(source, is_prose):
+    """Comments; with `is_prose`, also lines without a mark, up to the first file that split-file makes."""
     found = []
     for number, line in enumerate(source.split("\n"), 1):
-        match = re.match(r"\s*(?://+|#)\s?(.*)", line) if marker_needed else re.match(r"\s*(?://+|#)?\s?(.*)", line)
+        if re.match(r"(?://|#)---", line):
+            is_prose = False
+            continue
+        match = re.match(r"\s*(?://+|#)?\s?(.*)" if is_prose else r"\s*(?://+|#)\s?(.*)", line)
         if match and not DIRECTIVE.search(line) and not match.group(1).startswith("-----"):
             found.append((number, match.group(1), "comment"))
     return join_comments(found)
@@ -313,8 +317,7 @@ def read_texts(name, source):
     if suffix == ".md":
         return read_markdown(source)
     if suffix in (".mlir", ".test"):
-        # A .test file is prose where it is not a directive.
-        return read_test(source, suffix == ".mlir")
+        return read_test(source, suffix == ".test")
     if suffix == ".txt" and pathlib.PurePath(name).name != "CMakeLists.txt":
         return []
     return read_hash(source)

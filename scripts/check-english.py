@@ -15,7 +15,8 @@ FileCheck or the diagnostic verifier reads are not checked.
 The baseline holds the number of known findings of each file. The check fails when a file has more
 findings than its number, and also when it has fewer: update the baseline then, so that the number can
 only go down. Markdown must wrap at 100 columns (tables, code and links excepted), its relative links
-must exist, and each source file must have an SPDX line; these rules have no baseline.
+and the files that it names must exist, and each source file must have an SPDX line; these rules have
+no baseline.
 """
 
 import argparse
@@ -362,6 +363,19 @@ def find_broken_links(root, name, source):
                 yield line, match.group(1)
 
 
+FILE = re.compile(r"`((?:lib|include|test|tools|scripts|docs|unittests|benchmarks|examples|python|cmake)/[^`\s:]*)`")
+
+
+def find_missing_files(root, name, source):
+    """Paths in backticks, or beginnings of paths, that do not exist. Names in capitals are placeholders; history may name old files."""
+    if name == "CHANGELOG.md":
+        return
+    for match in FILE.finditer(source):
+        path = re.sub(r"[A-Z]{3,}-[A-Z]{3,}", "*", match.group(1))
+        if not any(root.glob(path + "*")) and not re.search(r"[{<]", path):
+            yield source.count("\n", 0, match.start()) + 1, match.group(1)
+
+
 def check(root, name, source):
     """Findings as (line, rule, text), in the order of lines."""
     found = []
@@ -380,6 +394,8 @@ def check(root, name, source):
             found.append((line, "columns", f"{length} columns: wrap Markdown at {COLUMNS}"))
         for line, link in find_broken_links(root, name, source):
             found.append((line, "link", f"'{link}' does not exist"))
+        for line, file in find_missing_files(root, name, source):
+            found.append((line, "link", f"'{file}' does not exist"))
     if path.suffix in NEEDS_SPDX or path.name == "CMakeLists.txt":
         if "SPDX-License-Identifier:" not in source[:4000] and source.strip():
             found.append((1, "SPDX", "no SPDX line: write 'SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception'"))

@@ -13,17 +13,17 @@
 
 namespace mlir::tessera {
 
-/// Which asynchronous copies are loads that bring what they read straight to
-/// workgroup memory, on chips that have such (`Chip::directCopyBytes`).
+/// Selects the asynchronous copies that are loads directly to workgroup memory
+/// (async copies to LDS), on chips with such loads (`Chip::directCopyBytes`).
 enum class DirectCopies {
-  /// Where a load brings as much as one to registers would.
+  /// If such a load is as wide as one to registers would be.
   Auto,
-  /// Where there is one for the copy, however little it brings.
+  /// If there is such a load for the copy, of any width.
   Always,
   Never,
 };
 
-/// As it is written in options.
+/// The name of `use` in options.
 inline llvm::StringRef getName(DirectCopies use) {
   return use == DirectCopies::Auto     ? "auto"
          : use == DirectCopies::Always ? "always"
@@ -38,13 +38,13 @@ inline std::optional<DirectCopies> findDirectCopies(llvm::StringRef name) {
   return std::nullopt;
 }
 
-/// The choices, for options of passes and pipelines.
+/// The values of the option of passes and pipelines.
 inline llvm::cl::ValuesClass getDirectCopiesValues() {
   return llvm::cl::values(
       clEnumValN(DirectCopies::Auto, "auto",
-                 "where a load brings as much as one to registers"),
+                 "where such a load is as wide as one to registers"),
       clEnumValN(DirectCopies::Always, "always",
-                 "where the chip has a load for it"),
+                 "where the chip has such a load of any width"),
       clEnumValN(DirectCopies::Never, "never", "none"));
 }
 

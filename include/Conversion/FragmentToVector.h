@@ -4,10 +4,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What all targets that run lane by lane share: a legalized fragment becomes
-// one vector for each tile of its instruction, holding what this lane has of
-// it. Everything here is written over the lane maps; what only a vendor can do
-// is behind `FragmentTarget`.
+// The common part of all targets that execute lane by lane: a legalized
+// fragment becomes one vector for each tile of its instruction, with this
+// lane's elements of the tile. The patterns are written in terms of the lane
+// maps; `FragmentTarget` contains the vendor-specific parts.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,16 +21,16 @@
 
 namespace mlir::tessera {
 
-/// How a legalized fragment is cut up: `tiles[0]` by `tiles[1]` tiles, row by
-/// row, each distributed by `map`.
+/// The decomposition of a legalized fragment: `tiles[0]` by `tiles[1]` tiles,
+/// in row-major order, each distributed by `map`.
 struct TileLayout {
   LaneMap map;
   std::array<int64_t, 2> tiles;
-  /// What a lane has of a tile: its elements, or the description of where the
-  /// instruction finds it in workgroup memory, as one i64.
+  /// A lane's part of a tile: its elements, or, as one i64, the descriptor of
+  /// the tile in workgroup memory that the instruction reads.
   VectorType vectorType;
   const MatrixInstruction *instruction;
-  /// The instruction reads the tile from workgroup memory.
+  /// Whether the instruction reads the tile from workgroup memory.
   bool inMemory = false;
 
   int64_t getNumTiles() const { return tiles[0] * tiles[1]; }
@@ -38,36 +38,37 @@ struct TileLayout {
   int64_t getExtent(unsigned dimension) const {
     return dimension == 0 ? map.getRows() : map.getCols();
   }
-  /// Bits of the element's coordinates that the lane's number gives, as code.
+  /// Emits the part of the element's coordinates that depends on the lane id.
   std::array<Value, 2> getLaneOffset(OpBuilder &builder, Location loc,
                                      Value lane) const;
 };
 
-/// Whether `steps` double from `first` on along `dimension`, and go nowhere
-/// else.
+/// Whether `steps` are `first`, 2 * `first`, 4 * `first`, ... along
+/// `dimension`, and zero along the other one.
 bool runsAlong(ArrayRef<LaneMap::Step> steps, unsigned dimension,
                int64_t first = 1);
 
-/// Whether the type names an instruction whose lane maps nobody knows.
+/// Whether the type names an instruction whose lane maps are unknown.
 bool isOpaque(const Chip &chip, FragmentType type);
 
-/// Fails where the type names no instruction of the chip, or an opaque one.
+/// The layout of a fragment. Fails if the type names no instruction of the
+/// chip, or an opaque one.
 FailureOr<TileLayout> getTileLayout(const Chip &chip, FragmentType type);
 
-/// Where a swizzled memory of `type` keeps element `row`, `col` of its last two
-/// dimensions; see `tessera.copy`. What follows in the same 16 bytes follows
-/// there as well.
+/// The position in a swizzled memory of `type` of element `row`, `col` of its
+/// last two dimensions; see `tessera.copy`. Elements of the same 16-byte chunk
+/// are contiguous there as well.
 std::array<Value, 2> emitSwizzledPlace(OpBuilder &builder, Location loc,
                                        MemRefType type, Value row, Value col);
 
-/// Vectors of one type, as many as a power of two, one after the other.
+/// Concatenates vectors of one type, whose number is a power of two.
 Value emitConcatenation(OpBuilder &builder, Location loc,
                         ArrayRef<Value> parts);
 
-/// A copy whose loads bring what they read straight to workgroup memory.
+/// A copy by loads directly to workgroup memory (async copy to LDS).
 struct DirectCopy {
-  /// Where the tile begins, and whether that is the same for all threads. All
-  /// of it is there.
+  /// The source and the tile's origin in it, and whether the origin is the same
+  /// for all threads. The whole tile is in bounds.
   Value source;
   ValueRange origin;
   bool isUniform;
@@ -75,17 +76,16 @@ struct DirectCopy {
   ArrayRef<int64_t> shape;
   /// The workgroup memory, as one row of elements.
   Value to;
-  /// This thread's number in its workgroup, and how many elements a load
-  /// brings.
+  /// This thread's id in its workgroup, and the number of elements of one load.
   Value thread;
   int64_t width;
 
-  /// Row and column `place` of the tile, in the source.
+  /// The indices in the source of row and column `place` of the tile.
   SmallVector<Value> emitSourceIndices(OpBuilder &builder, Location loc,
                                        std::array<Value, 2> place) const;
 };
 
-/// What a vendor does its own way.
+/// The vendor-specific part of the conversion.
 class FragmentTarget {
 public:
   explicit FragmentTarget(const Chip &chip) : chip(chip) {}
@@ -93,129 +93,131 @@ public:
 
   const Chip &chip;
 
-  /// This lane's number within its subgroup, or group of subgroups that own
-  /// the fragments of `op` together, of type index.
+  /// This lane's id within its subgroup, or within the group of subgroups that
+  /// own the fragments of `op` together, of type index.
   virtual Value getLane(OpBuilder &builder, Operation *op) const;
 
-  /// This lane's number within its subgroup, of type index: what exchanges
-  /// between lanes count.
+  /// This lane's id within its subgroup, of type index, as exchanges between
+  /// lanes count it.
   Value getSubgroupLane(OpBuilder &builder, Location loc) const;
 
-  /// One matrix instruction: per-lane vectors in, the accumulator out. Asked
-  /// for several elements of K without a matrix unit as well. Null where the
-  /// row is not one of the vendor's.
+  /// Emits one matrix instruction on per-lane vectors and returns the
+  /// accumulator. It is also called for several elements of K without a matrix
+  /// unit. Null if the row is not one of the vendor's.
   virtual Value emitMma(OpBuilder &builder, Location loc,
                         const MatrixInstruction &row, MmaOp op, Value a,
                         Value b, Value acc) const;
 
-  /// The whole of a product, where instructions of several tiles are issued
-  /// together; the accumulators' tiles out. Empty where `emitMma` does each by
-  /// itself.
+  /// Emits a whole `tessera.mma` if the instructions of several tiles are
+  /// issued together, and returns the accumulators' tiles. Empty if `emitMma`
+  /// emits each of them.
   virtual SmallVector<Value> emitProduct(OpBuilder &builder, Location loc,
                                          const MatrixInstruction &row, MmaOp op,
                                          ValueRange a, ValueRange b,
                                          ValueRange acc) const;
 
-  /// The tiles of a product that was issued before, once it is done, with what
-  /// `op` keeps. Empty: it was done where it stands.
+  /// Waits for a `tessera.mma` that was issued earlier and returns its tiles,
+  /// followed by the values that `op` keeps. Empty if it was complete when it
+  /// was issued.
   virtual SmallVector<Value> emitAwait(OpBuilder &builder, Location loc,
                                        AwaitOp op, ValueRange product,
                                        ValueRange kept) const;
 
-  /// The description (i64) of a tile that an instruction reads from workgroup
-  /// memory. `row` and `col` are where it begins in the last two dimensions of
-  /// the memory. Null where the target has no such instructions.
+  /// The descriptor (i64) of a tile that an instruction reads from workgroup
+  /// memory. `row` and `col` are the tile's origin in the last two dimensions
+  /// of the memory. Null if the target has no such instructions.
   virtual Value emitMemoryOperand(OpBuilder &builder, Location loc, LoadOp op,
                                   const TileLayout &layout, Value row,
                                   Value col) const;
 
-  /// The tiles of a whole fragment, where instructions of several tiles bring
-  /// them, whatever lies outside of the memory as zeros. Empty where there are
+  /// Loads the tiles of a whole fragment with instructions that load several
+  /// tiles, with zeros for elements out of bounds. Empty if the target has
   /// none.
   virtual SmallVector<Value> emitFragmentLoad(OpBuilder &builder, LoadOp op,
                                               const TileLayout &layout) const;
 
-  /// A tile's load by an instruction of its own (ldmatrix), or null. `indices`
-  /// are the tile's place in the memory, not swizzled; `alignment` is what
-  /// every row of the tile is known to have.
+  /// Loads a tile with a dedicated instruction (ldmatrix); null if there is
+  /// none. `indices` are the tile's position in the memory, without the
+  /// swizzle; `alignment` is the known alignment of every row of the tile.
   virtual Value emitTileLoad(OpBuilder &builder, Location loc, LoadOp op,
                              const TileLayout &layout, Value memory,
                              ValueRange indices, int64_t alignment) const;
 
-  /// The same of a tile's store (stmatrix), of `tile`. False: there is none,
-  /// and nothing was made.
+  /// Stores `tile` with a dedicated instruction (stmatrix). Returns false,
+  /// without emitting anything, if there is none.
   virtual bool emitTileStore(OpBuilder &builder, Location loc, StoreOp op,
                              const TileLayout &layout, Value tile,
                              ValueRange indices, int64_t alignment) const;
 
-  /// The share of this workgroup's of sums over its cluster. `values` are rows
-  /// of as many elements; of each row the elements from `rank * n` on, where
-  /// rank is the workgroup's number in the cluster and n a row's elements over
-  /// the parts. Empty where the target has no clusters.
+  /// This workgroup's share of sums over its cluster. `values` are rows of
+  /// equal length; the share of each row starts at element `rank * n`, where
+  /// rank is the workgroup's rank in the cluster and n the length of a row
+  /// divided by the number of parts. Empty if the target has no clusters.
   virtual SmallVector<Value> emitClusterSum(OpBuilder &builder, SumPartsOp op,
                                             ValueRange values,
                                             int64_t rows) const;
 
-  /// A barrier for the lanes of a subgroup, after which each of them sees what
-  /// the others wrote to memory before it.
+  /// Emits a barrier for the lanes of a subgroup, after which each of them sees
+  /// the writes to memory that the others made before it.
   virtual void emitSubgroupBarrier(OpBuilder &builder, Location loc) const;
 
-  /// `value` (i32) of the lane numbered `lane` (index).
+  /// The `value` (i32) of the lane with id `lane` (index).
   virtual Value emitShuffle(OpBuilder &builder, Location loc, Value value,
                             Value lane) const;
 
-  /// A word (i32) of bytes of two others: byte i is the one whose number is
-  /// byte i of `selector`, from 0 on of `low` and from 4 on of `high`. Null
-  /// where the target has no instruction for it.
+  /// A word (i32) of selected bytes of two others: byte i of the result is
+  /// selected by byte i of `selector`: 0 and on for `low`, 4 and on for `high`.
+  /// Null if the target has no instruction for it.
   virtual Value emitBytePermute(OpBuilder &builder, Location loc, Value low,
                                 Value high, uint32_t selector) const;
 
-  /// `width` elements of a tile that begins at `origin` for all threads (one: a
-  /// scalar), from row and column `place` on. All lie in the memory. Null
-  /// where the target has nothing better than a load from the sum of the two.
+  /// Reads `width` elements (one: a scalar) from row and column `place` of a
+  /// tile whose `origin` is the same for all threads. All are in bounds. Null
+  /// if the target has nothing better than a load from the sum of the two.
   virtual Value emitTileRead(OpBuilder &builder, Location loc, Value memory,
                              ValueRange origin, ValueRange place,
                              int64_t width) const;
 
-  /// `width` elements from `indices` on (one: a scalar) if `whole` (i1), else
-  /// zeros without reading anything, by an instruction that needs no branch.
-  /// Null where the target has none for this memory.
+  /// Reads `width` elements from `indices` on (one: a scalar) if `whole` (i1),
+  /// and otherwise returns zeros without a memory access, by an instruction
+  /// without a branch. Null if the target has none for this memory.
   virtual Value emitGuardedRead(OpBuilder &builder, Location loc, Value memory,
                                 ValueRange indices, int64_t width,
                                 Value whole) const;
-  /// Writes `value` if `whole`, likewise. False where the target has no such
-  /// instruction.
+  /// Writes `value` if `whole`, in the same way. Returns false if the target
+  /// has no such instruction.
   virtual bool emitGuardedWrite(OpBuilder &builder, Location loc, Value value,
                                 Value memory, ValueRange indices,
                                 Value whole) const;
 
-  /// Copies `width` elements of which the first `count` (index; null: all) are
-  /// read and the rest set to zero. False where the target has no such copy of
-  /// this size.
+  /// Copies `width` elements, the first `count` (index; null: all) of which are
+  /// read and the others set to zero. Returns false if the target has no such
+  /// copy of this size.
   virtual bool emitAsyncCopy(OpBuilder &builder, Location loc, Value source,
                              ValueRange sourceIndices, Value target,
                              ValueRange targetIndices, int64_t width,
                              Value count) const;
-  /// One load of each thread of a `DirectCopy`, to its element `first` (index)
-  /// plus `width` times the thread's number. It reads at row and column `place`
-  /// of the tile. False where the target has no such load.
+  /// Emits one load of each thread of a `DirectCopy`, to its element `first`
+  /// (index) plus `width` times the thread id. It reads at row and column
+  /// `place` of the tile. Returns false if the target has no such load.
   virtual bool emitDirectLoad(OpBuilder &builder, Location loc,
                               const DirectCopy &copy,
                               std::array<Value, 2> place, Value first) const;
 
-  /// Closes the group of asynchronous copies that one async_copy issued.
+  /// Commits the group of asynchronous copies that one async_copy issued.
   virtual void emitAsyncCommit(OpBuilder &builder, Location loc) const;
-  /// Stands ahead of the first use of what a copy keeps in registers, where
-  /// products are under way meanwhile.
+  /// Called before the first use of data that a copy keeps in registers while
+  /// matmuls are in flight.
   virtual void emitLateUse(OpBuilder &builder, Location loc) const;
-  /// Waits until at most `pending` groups are in flight. Where some are of
-  /// `emitDirectLoad`, at most `directLoads` loads of this thread then are.
+  /// Waits until at most `pending` groups are in flight. If some groups use
+  /// `emitDirectLoad`, at most `directLoads` loads of this thread remain in
+  /// flight.
   virtual void emitAsyncWait(OpBuilder &builder, Location loc, int64_t pending,
                              std::optional<int64_t> directLoads) const;
 
-  /// Adds what the target does with fragments of instructions whose lane maps
-  /// nobody knows (`MatrixInstruction::opaque`): their types, and patterns for
-  /// the ops that take or give them. Others have none of these.
+  /// Adds the conversions of fragments of instructions whose lane maps are
+  /// unknown (`MatrixInstruction::opaque`): their types, and patterns for the
+  /// ops that use or define them. Most targets have none.
   virtual void populateOpaque(TypeConverter &converter,
                               RewritePatternSet &patterns) const;
 };
@@ -224,20 +226,20 @@ public:
 /// nothing.
 void populateFragmentTypeConversion(TypeConverter &converter, const Chip &chip);
 
-/// Adds patterns for every op of the dialect but `vthread` and `contract`.
-/// `converter` and `target` outlive them.
+/// Adds patterns for every op of the dialect except `vthread` and `contract`.
+/// `converter` and `target` must outlive them.
 void populateFragmentToVectorPatterns(const TypeConverter &converter,
                                       RewritePatternSet &patterns,
                                       const FragmentTarget &target);
 
-/// An error at `op` where `use` says anything of copies of a chip whose loads
-/// cannot go straight to workgroup memory.
+/// Emits an error at `op` if `use` is not `Auto` on a chip without loads
+/// directly to workgroup memory.
 LogicalResult checkDirectCopies(Operation *op, const Chip &chip,
                                 DirectCopies use);
 
-/// Puts a barrier of the subgroup before each access to a fragment in memory
-/// that another lane's earlier access must precede, in the kernels under `root`
-/// that the compiler did not tile itself. Precedes the conversion.
+/// Inserts a subgroup barrier before each access to a fragment in memory that
+/// must follow an earlier access of another lane, in the kernels under `root`
+/// that were not tiled by the compiler. Must run before the conversion.
 void orderAccesses(Operation *root, const FragmentTarget &target);
 
 /// Converts all fragments under `root`.

@@ -11,10 +11,10 @@
 
 namespace mlir::tessera {
 
-/// Which of a launch's arguments a kernel takes (array<i64>), in ascending
-/// order; they are counted with each memref as its descriptor's fields:
-/// allocated pointer, aligned pointer, offset, sizes, strides. Without it, a
-/// kernel takes all of them.
+/// The attribute with the launch arguments that a kernel takes (array<i64>), in
+/// ascending order; each memref counts as its descriptor's fields: allocated
+/// pointer, aligned pointer, offset, sizes, strides. Without it, a kernel takes
+/// all arguments.
 inline llvm::StringRef getTakenArgumentsAttrName() {
   return "tessera.taken_arguments";
 }

@@ -15,7 +15,7 @@
 
 namespace mlir::tessera {
 
-/// What a packed function of `name` is called.
+/// The name of the packed function of `name`.
 inline std::string getPackedName(StringRef name) {
   return (::tessera::runtime::packedPrefix + name).str();
 }

@@ -12,7 +12,7 @@ include "mlir/Pass/PassBase.td"
 def DirectCopiesOption
     : Option<"directCopies", "direct-copies", "::mlir::tessera::DirectCopies",
              /*default=*/"::mlir::tessera::DirectCopies::Auto",
-             "Which asynchronous copies go past the registers to LDS",
+             "Which asynchronous copies are loads directly to LDS, without registers",
              [{::mlir::tessera::getDirectCopiesValues()}]>;
 
 //===----------------------------------------------------------------------===//
@@ -20,10 +20,10 @@ def DirectCopiesOption
 //===----------------------------------------------------------------------===//
 
 def ConvertLinalgToTessera : Pass<"convert-linalg-to-tessera"> {
-  let summary = "linalg contractions, and what follows them, to tessera.contract";
+  let summary = "Convert linalg contractions and the ops fused with them to tessera.contract";
   let description = [{
-    Turns each sum of products into one `tessera.contract`, which is to become
-    one kernel.
+    Converts each sum of products into one `tessera.contract`, which is lowered
+    to one kernel.
 
     Expects linalg ops on tensors or memrefs. A contraction is any linalg op
     (`matmul` in all its variants, `batch_matmul`, `mmt4d`, `contract`,
@@ -31,49 +31,54 @@ def ConvertLinalgToTessera : Pass<"convert-linalg-to-tessera"> {
     `muli`/`addi`, with `extf`, `extsi` or `extui` on the operands. It may have
     several batch, M, N and K dimensions.
 
-    - The operands enter with the element types they have before these casts;
-      a transposition, broadcast or widening that produces an operand is taken
-      up in its indexing map. The sum is taken in f32 (f64 for f64 operands,
+    - The operands have the element types that they have before these casts; a
+      transposition, broadcast or widening that produces an operand is folded
+      into its indexing map. The sum is computed in f32 (f64 for f64 operands,
       i32 for i8) and narrowed once, in the epilogue.
     - A convolution's image is lhs and its filter rhs; strides and dilations are
-      factors in the map of lhs. Zeros that were put around the image
-      (`tensor.pad`, or `tensor.insert_slice` into zeros) become a constant in
-      it. Dimensions of extent 1 are dropped from windows: a 1x1 convolution is
-      a product of plain matrices.
+      factors in the map of lhs. Zero padding of the image (`tensor.pad`, or
+      `tensor.insert_slice` into zeros) becomes a constant in the map.
+      Dimensions of extent 1 are dropped from windows: a 1x1 convolution is a
+      plain matmul.
     - An output that `linalg.fill` has set becomes `init`.
     - Element-wise consumers of the result (tensors only) become part of the
-      epilogue, and their other operands its `extras`.
-    - Reductions of the result along N (tensors only), with what is made of them,
-      become part of the epilogue as `tessera.row_reduce`: softmax or a
-      normalization of rows, a row's maximum. That is done where all uses of the
-      product lead to one result, N is static, and one subgroup's tile holds
-      whole rows on the chip (`maxRow` in its table bounds them).
+      epilogue, and their other operands become `extras`.
+    - Reductions of the result along N (tensors only), and the element-wise ops
+      that use them, become part of the epilogue as `tessera.row_reduce`:
+      softmax or a normalization of rows, or the maximum of a row. The
+      conditions are that all uses of the matmul lead to one result, that N is
+      static, and that the tile of one subgroup can hold whole rows on the chip
+      (`maxRow` in its table is the limit).
     - Element-wise producers of an operand (tensors only) become its producer,
-      and their other operands its `inputs`, where they cost little and feed
-      nothing else: the dequantization of weights, with a scale for the tensor,
-      a channel, or a group of rows. Reshapes in between are looked through.
-      An operand of i4 is cast to i8 by a producer, unless the chip multiplies i4.
-    - A product of bytes less their zero points, which are scalars or vary along
-      the output only, becomes one of bytes: the epilogue subtracts sums of lhs
-      and rhs, times the zero points. Not where lhs or rhs has one row or column.
-    - Two products of f16 or bf16 (tensors only) with a decomposed softmax
-      between them become one `tessera.attention`; with them a constant, positive
-      factor of the scores, a mask that hides keys behind the query's by minus
-      infinity (or less than -1e9, or the lowest f16), reshapes, and the rounding
-      or transposition of the result. What is in between is computed in f32 and
-      not rounded, but for the weights. A schedule on the second product is the
-      op's. That is done where nothing else uses what is in between, and a
-      schedule is legal on the chip; a remark says why not.
-      `fuse-attention=false` keeps them apart.
-    - `tessera.schedule = #tessera.schedule<...>` on the linalg op is carried
-      over. `tessera.allow_tf32`, or the option, sets `precision tf32` on f32
-      products, and `tessera.allow_fast_f8` `precision fast_f8` on those of
-      8-bit floats.
+      and their other operands its `inputs`, if they are cheap and have no other
+      users: the dequantization of weights, with a scale for the tensor, a
+      channel, or a group of rows. Reshapes in between are looked through. An
+      operand of i4 is cast to i8 by a producer, unless the chip has matrix
+      instructions for i4.
+    - A matmul of bytes minus their zero points, which are scalars or vary along
+      the output only, becomes a matmul of bytes: the epilogue subtracts the
+      sums of lhs and rhs, multiplied by the zero points. This is not done if
+      lhs or rhs has one row or column.
+    - Two matmuls of f16 or bf16 (tensors only) with a decomposed softmax
+      between them become one `tessera.attention`, together with a constant,
+      positive factor of the scores, a causal mask that sets the scores of later
+      keys to minus infinity (or to less than -1e9, or to the lowest f16),
+      reshapes, and the rounding or transposition of the result. Intermediate
+      values are computed in f32 and not rounded, except the weights. The
+      schedule of the second matmul becomes the op's. The conditions are that
+      the intermediate values have no other users, and that a schedule is legal
+      on the chip; otherwise a remark states the reason. `fuse-attention=false`
+      disables this fusion.
+    - `tessera.schedule = #tessera.schedule<...>` on the linalg op is preserved.
+      `tessera.allow_tf32`, or the option, sets `precision tf32` on f32 matmuls,
+      and `tessera.allow_fast_f8` sets `precision fast_f8` on matmuls of 8-bit
+      floats.
 
-    Leaves alone, with a remark, contractions that `tessera.contract` does not
-    express, or that a matrix unit cannot use: with neither M nor N,
-    convolutions without both (depthwise ones), or of types without a row in the
-    table of `tessera.mma`; and padding that stays a kernel of its own.
+    Contractions that `tessera.contract` cannot express, or that a matrix unit
+    cannot compute, are not changed, and the reason is a remark: contractions
+    with neither M nor N, convolutions without both (depthwise ones), and types
+    that the table of `tessera.mma` lacks. The same holds for padding that is
+    not fused and remains a kernel of its own.
 
     Example:
 
@@ -104,7 +109,7 @@ def ConvertLinalgToTessera : Pass<"convert-linalg-to-tessera"> {
     } -> tensor<64x48xf32>
     ```
 
-    A product of which only the largest element of each row is wanted
+    A matmul of which only the largest element of each row is used
 
     ```mlir
     %product = linalg.matmul ins(%a, %b : tensor<64x32xf16>, tensor<32x48xf16>)
@@ -170,11 +175,11 @@ def ConvertLinalgToTessera : Pass<"convert-linalg-to-tessera"> {
   }];
   let options = [
     Option<"allowTf32", "allow-tf32", "bool", "false",
-           "Permit tf32 for every product of f32 operands">,
+           "Permit tf32 for every matmul of f32 operands">,
     Option<"allowFastF8", "allow-fast-f8", "bool", "false",
-           "Permit sums in few bits for every product of 8-bit floats">,
+           "Permit low-precision sums for every matmul of 8-bit floats">,
     Option<"fuseAttention", "fuse-attention", "bool", "true",
-           "Make tessera.attention of two products and the softmax between them">,
+           "Fuse two matmuls and the softmax between them into tessera.attention">,
     Option<"target", "target", "std::string", "\"cpu\"",
            "The target whose tiles decide on reductions of rows">,
     Option<"chip", "chip", "std::string", "\"\"",
@@ -189,17 +194,18 @@ def ConvertLinalgToTessera : Pass<"convert-linalg-to-tessera"> {
 //===----------------------------------------------------------------------===//
 
 def ConvertSubgroupMmaToTessera : Pass<"convert-subgroup-mma-to-tessera"> {
-  let summary = "upstream gpu.subgroup_mma kernels to portable fragments";
+  let summary = "Convert upstream gpu.subgroup_mma kernels to portable fragments";
   let description = [{
     Expects `gpu.launch` kernels that use `gpu.subgroup_mma_*`, written for
-    subgroups of `subgroup-size` threads. Leaves fragments in their place, and a
-    launch that counts `gpu.subgroup_size`: the kernel then runs on every target.
+    subgroups of `subgroup-size` threads. Replaces them by fragments, and makes
+    the launch size a multiple of `gpu.subgroup_size`: the kernel then runs on
+    every target.
 
-    The block size along x is to be a constant multiple of the subgroup size; of
-    the thread's number along x, only its quotient by the subgroup size may be
-    used. `gpu.subgroup_mma_extract_thread_local` and its counterpart are tied to
-    one lane layout and are refused. Accesses are taken to be in bounds, as
-    upstream's are.
+    The block size along x must be a constant multiple of the subgroup size; the
+    thread id along x may only be used as its quotient by the subgroup size.
+    `gpu.subgroup_mma_extract_thread_local` and its counterpart depend on one
+    lane layout and are rejected. Accesses are assumed to be in bounds, as in
+    the upstream ops.
 
     Before
 
@@ -216,7 +222,7 @@ def ConvertSubgroupMmaToTessera : Pass<"convert-subgroup-mma-to-tessera"> {
   }];
   let options = [
     Option<"subgroupSize", "subgroup-size", "int64_t", /*default=*/"32",
-           "Threads of a subgroup that the kernel was written for">];
+           "Subgroup size that the kernel was written for">];
   let dependentDialects = [
     "arith::ArithDialect", "memref::MemRefDialect",
     "::mlir::tessera::TesseraDialect"];
@@ -228,15 +234,16 @@ def ConvertSubgroupMmaToTessera : Pass<"convert-subgroup-mma-to-tessera"> {
 
 def ConvertTesseraToNVVM
     : Pass<"convert-tessera-to-nvvm", "gpu::GPUModuleOp"> {
-  let summary = "fragments to mma.sync or wgmma, ldmatrix and cp.async";
+  let summary = "Lower fragments to mma.sync or wgmma, ldmatrix and cp.async";
   let description = [{
     Expects kernels whose fragments `tessera-legalize-fragments` has distributed
-    for an NVIDIA chip. Leaves no `tessera` op: a fragment becomes one vector for
-    each tile of its instruction, a product `mma.sync`, a load from workgroup
-    memory `ldmatrix` where the lane map permits it, an asynchronous copy
-    `cp.async`. A product of a warpgroup becomes `wgmma.mma_async`, with their
-    fence, commit and wait, and a load of an operand that it reads from workgroup
-    memory the descriptor of that memory.
+    for an NVIDIA chip. Leaves no `tessera` op: a fragment becomes one vector
+    for each tile of its instruction, a `tessera.mma` becomes `mma.sync`, a load
+    from workgroup memory becomes `ldmatrix` if the lane map permits it, and an
+    asynchronous copy becomes `cp.async`. A `tessera.mma` of a warpgroup becomes
+    `wgmma.mma_async`, with fence, commit and wait, and a load of an operand
+    that wgmma reads from workgroup memory becomes the descriptor of that
+    memory.
 
     Before
 
@@ -264,15 +271,14 @@ def ConvertTesseraToNVVM
 }
 
 def OverlapProducts : Pass<"tessera-overlap-products", "gpu::GPUModuleOp"> {
-  let summary = "wait for a product where its result is first used";
+  let summary = "Wait for an asynchronous matmul where its result is first used";
   let description = [{
     Expects legalized fragments. The instructions of a warpgroup (wgmma) are
-    asynchronous. Where element-wise work stands between a `tessera.mma` and the
-    first use of its result, or a product that runs beside such work, a
-    `tessera.await` is put before that use, with the number of later products
-    that may still be computed then. A barrier, a branch or a loop between the
-    two ends what can run beside. All other products are waited for where they
-    stand.
+    asynchronous. If there is element-wise work between a `tessera.mma` and the
+    first use of its result, or another `tessera.mma` that can overlap with such
+    work, a `tessera.await` is inserted before that use, with the number of
+    later matmuls that may still be in flight. A barrier, a branch or a loop in
+    between ends the overlap. All other matmuls are waited for immediately.
 
     Before
 
@@ -300,25 +306,26 @@ def OverlapProducts : Pass<"tessera-overlap-products", "gpu::GPUModuleOp"> {
 }
 
 def UseTensorMemory : Pass<"tessera-use-tensor-memory", "gpu::GPUModuleOp"> {
-  let summary = "accumulators in tensor memory, and products that one thread issues";
+  let summary = "Keep accumulators in tensor memory, with matmuls that one thread issues";
   let description = [{
-    Expects legalized fragments, before `tessera-use-bulk-copies`. Products whose
-    instruction adds to tensor memory (`tcgen05.mma`, PTX ISA, "TensorCore 5th
-    Generation Family Instructions") become instructions that the first thread
-    of each group issues. An accumulator that goes through loops, and that
-    nothing but products touches on its way, stays where it is: the loops carry
-    it no more, the first product overwrites it where it begins at zero and each
-    loop runs at least once, and its lanes store it before and load it behind the
-    loops. Every other product has its accumulator stored and loaded where it
-    stands.
+    Expects legalized fragments, before `tessera-use-bulk-copies`. Each
+    `tessera.mma` whose instruction accumulates in tensor memory (`tcgen05.mma`,
+    PTX ISA, "TensorCore 5th Generation Family Instructions") becomes
+    instructions that the first thread of each group issues. An accumulator that
+    loops carry, and that only matmuls use on the way, remains in tensor memory:
+    the loops no longer carry it, the first matmul overwrites it if it starts
+    from zero and each loop has at least one iteration, and otherwise the lanes
+    store it before the loops; they load it after the loops. Every other
+    `tessera.mma` has its accumulator stored before it and loaded after it.
 
-    Leaves, at the beginning of the kernel, the allocation of as many columns as
-    the accumulators of all groups have, and an mbarrier for each group; at its
-    end, their release. Each step's products stand in an `scf.if` of the one
-    thread (`tessera.issuer`), with the loads that describe their operands. In
-    kernels that `tessera-use-bulk-copies` makes a producer for, they wait there
-    for their slot, and their completion releases it; in the others this pass's
-    second half, in `convert-tessera-to-nvvm`, has all threads wait for them.
+    Leaves, at the start of the kernel, the allocation of the columns for the
+    accumulators of all groups, and an mbarrier for each group; at its end,
+    their release. The matmuls of a step are in an `scf.if` of the one thread
+    (`tessera.issuer`), with the loads that describe their operands. In kernels
+    for which `tessera-use-bulk-copies` creates a producer, they wait there for
+    their slot, and their completion releases it; in other kernels the second
+    part of this pass, in `convert-tessera-to-nvvm`, makes all threads wait for
+    them.
 
     Before
 
@@ -355,42 +362,42 @@ def UseTensorMemory : Pass<"tessera-use-tensor-memory", "gpu::GPUModuleOp"> {
 }
 
 def UseBulkCopies : Pass<"tessera-use-bulk-copies", "gpu::GPUModuleOp"> {
-  let summary = "copies by the bulk copy engine, which a subgroup of its own feeds";
+  let summary = "Copy by TMA, issued by a dedicated subgroup";
   let description = [{
-    Expects kernels whose workgroup memory is still theirs to add to (before
-    `tessera-pack-workgroup-memory`), with their threads known and, as outlining
-    leaves them, `tessera.group` and `tessera.stages`. On chips that have it
-    (sm_90 and up), the copies of a kernel's one step become bulk copies of
-    tensors (TMA), where the engine takes all of them: swizzled tiles as wide as
-    the workgroup memory they fill, of an argument whose rows begin at multiples
-    of 16 bytes. The step is barrier, copies, barrier, and what reads the tiles,
-    in loops or in none, as `tessera-pipeline-copies` leaves it alone. Other
-    kernels stay as they are, and `tessera.copies` of the kernel says why
+    Expects kernels to whose workgroup memory the pass can add (before
+    `tessera-pack-workgroup-memory`), with a known block size and, as outlining
+    leaves them, `tessera.group` and `tessera.stages`. On chips with TMA (sm_90
+    and up), the copies of a kernel's one step become bulk copies of tensors, if
+    TMA supports all of them: swizzled tiles as wide as the workgroup memory
+    that they fill, of an argument whose rows are aligned to 16 bytes. A step is
+    barrier, copies, barrier, and the readers of the tiles, inside or outside of
+    loops, which `tessera-pipeline-copies` did not change. Other kernels are not
+    changed, and the kernel's attribute `tessera.copies` gives the reason
     (`--explain` prints it). Each of the kernel's tensor maps is listed for its
     launches (Conversion/TensorMaps.h).
 
-    Leaves a ring of slots, as many as the kernel has stages, with two mbarriers
+    Leaves a ring of slots, one for each stage of the kernel, with two mbarriers
     each, and two roles. Launches add threads to the workgroup
-    (`tessera.producer_threads`), one of which walks through the kernel's loops,
-    waits for an empty slot, and copies; the others wait for a full slot, read it,
-    and say that it is empty. Both count slots through all loops, so that the
-    copies of the next tile run while this one's results are stored. Where the
-    others are two warpgroups or more, the producer is one too; if accumulators
-    are many, it gives registers to them.
+    (`tessera.producer_threads`). One of these executes the kernel's loops,
+    waits for an empty slot, and copies; the other threads wait for a full slot,
+    read it, and release it. Both count slots through all loops, so that the
+    copies of the next tile overlap with the stores of this tile's results. If
+    the consumers are two warpgroups or more, the producer is a warpgroup too;
+    if there are many accumulators, it gives registers to the consumers.
 
     Other workgroup memory may hold tiles of the output (`stageOutput`), stored
-    behind a barrier and copied out behind another. The first thread copies them
-    by bulk copies, if the engine can write the output's rows, else all that read
-    do (`tessera.copy_threads`). The barriers that are left are of these threads
-    alone. A copy to that memory before what is stored, which the epilogue reads,
-    is for a second subgroup besides the one that issues the operands' copies: it
-    brings the tile while its product is computed and takes away what is made of
-    it, and two mbarriers of their own take the place of the barriers.
+    after a barrier and copied out after another. The first thread copies them
+    with bulk copies, if TMA can write the output's rows, otherwise all consumer
+    threads do (`tessera.copy_threads`). The remaining barriers are barriers of
+    these threads alone. A copy to that memory before the stores, which the
+    epilogue reads, is performed by a second subgroup besides the one that
+    issues the operands' copies: it loads the tile during the matmul and stores
+    the result from there, and two mbarriers replace the barriers.
 
-    Where `tessera.sharers` of the kernel says that so many workgroups along M and
-    N share tiles in a cluster, each brings a part of a tile to all that read it
-    (multicast), waits until all of them have released the slot, and nobody ends
-    before the others.
+    If the kernel's attribute `tessera.sharers` states that a number of
+    workgroups along M and N share tiles in a cluster, each loads a part of a
+    tile to all workgroups that read it (multicast), and waits until all of them
+    have released the slot; no workgroup exits before the others.
 
     Before (three stages, 256 threads)
 
@@ -436,17 +443,19 @@ def UseBulkCopies : Pass<"tessera-use-bulk-copies", "gpu::GPUModuleOp"> {
 }
 
 def PlaceTensorMaps : Pass<"tessera-place-tensor-maps", "gpu::GPUModuleOp"> {
-  let summary = "Tensor maps as parameters of kernels";
+  let summary = "Pass tensor maps as parameters of kernels";
   let description = [{
     Expects kernels in the NVVM dialect. Each entry of a kernel's
-    `tessera.tensor_maps` (Conversion/TensorMaps.h) names a global, whose address
-    stands for the tensor map's. Leaves a `__grid_constant__` parameter for each
-    entry, after the kernel's others and in the order of the list, also for a map
-    that the kernel does not use. The parameter takes the place of the address;
-    the globals are erased, and their names taken out of the list. An entry that
-    names no global has its parameter already.
+    `tessera.tensor_maps` (Conversion/TensorMaps.h) names a global, whose
+    address represents the address of the tensor map. Leaves a
+    `__grid_constant__` parameter for each entry, after the kernel's other
+    parameters and in the order of the list, also for a map that the kernel does
+    not use. The parameter replaces the address; the globals are erased, and
+    their names are removed from the list. An entry that names no global has its
+    parameter already.
 
-    The address of a map that a kernel lists is an error in any other function.
+    Using the address of a map that a kernel lists in any other function is an
+    error.
 
     Before
 
@@ -482,13 +491,13 @@ def PlaceTensorMaps : Pass<"tessera-place-tensor-maps", "gpu::GPUModuleOp"> {
 //===----------------------------------------------------------------------===//
 
 def ScopeDirectLoads : Pass<"tessera-scope-direct-loads", "gpu::GPUModuleOp"> {
-  let summary = "say that LDS is not read where loads to it are under way";
+  let summary = "Mark LDS accesses as not aliasing with loads to LDS in flight";
   let description = [{
-    Expects kernels in the LLVM dialect. Where one has loads straight to LDS
+    Expects kernels in the LLVM dialect. If a kernel has loads directly to LDS
     (`rocdl.load.to.lds`), these get an alias scope, and the kernel's other
-    accesses to LDS are marked not to alias with it: a program reads what a copy
-    writes behind a wait and a barrier only. Without that, LLVM waits for the
-    copies of the next step ahead of the first read of this one.
+    accesses to LDS are marked as not aliasing with it: a program reads the data
+    of a copy only after a wait and a barrier. Without these scopes, LLVM waits
+    for the copies of the next step before the first read of this one.
 
     Before
 
@@ -509,23 +518,24 @@ def ScopeDirectLoads : Pass<"tessera-scope-direct-loads", "gpu::GPUModuleOp"> {
 
 def ConvertTesseraToROCDL
     : Pass<"convert-tessera-to-rocdl", "gpu::GPUModuleOp"> {
-  let summary = "fragments to AMD's mfma or wmma";
+  let summary = "Lower fragments to AMD's mfma or wmma";
   let description = [{
     Expects kernels whose fragments `tessera-legalize-fragments` has distributed
     for an AMD chip, and whose workgroup memory is packed. Leaves no `tessera`
-    op: a fragment becomes one vector for each tile of its instruction, a product
-    `amdgpu.mfma` on chips with subgroups of 64 lanes and `amdgpu.wmma` on those
-    with 32 (`rocdl.wmma.i32.16x16x16.iu4` of i4), an exchange between lanes `rocdl.ds_bpermute`.
+    op: a fragment becomes one vector for each tile of its instruction, a
+    `tessera.mma` becomes `amdgpu.mfma` on chips with subgroups of 64 lanes and
+    `amdgpu.wmma` on those with 32 (`rocdl.wmma.i32.16x16x16.iu4` for i4), and
+    an exchange between lanes becomes `rocdl.ds_bpermute`.
 
     A `gpu.barrier` that orders accesses to workgroup memory only becomes
-    `amdgpu.lds_barrier`, which does not wait for loads from global memory. It
-    stays where one thread's access to a buffer in global memory may come before
-    the barrier and another's to the same buffer behind it, and one of them
-    writes.
+    `amdgpu.lds_barrier`, which does not wait for loads from global memory. A
+    `gpu.barrier` is kept if one thread's access to a buffer in global memory
+    may precede the barrier and another thread's access to the same buffer may
+    follow it, and one of them is a write.
 
-    Each kernel says how many threads its workgroup has
-    (`rocdl.flat_work_group_size`): as many as the launch gives it, or else the
-    chip's most.
+    Each kernel states the number of threads of its workgroup
+    (`rocdl.flat_work_group_size`): that of its launch, or else the chip's
+    maximum.
 
     Before
 
@@ -559,21 +569,22 @@ def ConvertTesseraToROCDL
 
 def ConvertTesseraToCPU
     : Pass<"convert-tessera-to-cpu", "gpu::GPUModuleOp"> {
-  let summary = "fragments to vectors, kernels to functions";
+  let summary = "Lower fragments to vectors and kernels to functions";
   let description = [{
     Expects kernels whose fragments `tessera-legalize-fragments` has distributed
     for a chip of the target `cpu`, and whose workgroup memory
     `tessera-pack-workgroup-memory` has packed. Leaves no `tessera` and no `gpu`
-    op in them: a kernel becomes a `func.func` with two arguments more, its
+    op in them: a kernel becomes a `func.func` with two more arguments, its
     context (`tessera_workgroup` of Runtime/CpuKernel.h), from which thread and
-    workgroup numbers are read, and its workgroup memory; a barrier becomes a
-    call of `tessera_cpu_barrier`. Memory spaces go.
+    workgroup ids are read, and its workgroup memory; a barrier becomes a call
+    of `tessera_cpu_barrier`. Memory spaces are removed.
 
-    For a chip that emulates another (`chip=emulate=gfx942`), a thread is a lane:
-    matrix instructions, exchanges between lanes and asynchronous copies become
-    calls of `tessera_cpu_mma`, `tessera_cpu_shuffle` and `tessera_cpu_async_copy`
-    of the same header, and a call of `tessera_cpu_access` stands before accesses
-    to workgroup memory and those that rely on an alignment.
+    For a chip that emulates another (`chip=emulate=gfx942`), a thread is a
+    lane: matrix instructions, exchanges between lanes and asynchronous copies
+    become calls of `tessera_cpu_mma`, `tessera_cpu_shuffle` and
+    `tessera_cpu_async_copy` of the same header, and a call of
+    `tessera_cpu_access` is inserted before accesses to workgroup memory and
+    accesses that rely on an alignment.
 
     Before
 
@@ -613,18 +624,19 @@ def ConvertTesseraToCPU
 
 def ConvertTesseraToSPIRV
     : Pass<"convert-tessera-to-spirv", "gpu::GPUModuleOp"> {
-  let summary = "fragments to cooperative matrices, or to vectors by lane maps";
+  let summary = "Lower fragments to cooperative matrices, or to vectors by lane maps";
   let description = [{
     Expects kernels whose fragments `tessera-legalize-fragments` has distributed
-    for a chip of the target `vulkan` or `opencl` (`level-zero` has the chips of `opencl`). Leaves no `tessera` op. A fragment of an
-    instruction on the matrix unit becomes one `!spirv.coopmatrix` for each of its
-    tiles; of these, only the device knows which lane holds which element. Other
-    fragments become vectors by their lane maps.
+    for a chip of the target `vulkan` or `opencl` (`level-zero` has the chips of
+    `opencl`). Leaves no `tessera` op. A fragment of an instruction of the
+    matrix unit becomes one `!spirv.coopmatrix` for each of its tiles, whose
+    distribution over lanes is known to the device only. Other fragments become
+    vectors by their lane maps.
 
-    Loads and stores within bounds, products, fills and element-wise arithmetic
-    that SPIR-V has for cooperative matrices are done on these. Everything else
-    is done on vectors, to and from which a matrix goes through workgroup memory,
-    a tile at a time.
+    Loads and stores in bounds, `tessera.mma`, fills and element-wise arithmetic
+    that SPIR-V supports for cooperative matrices operate on these. All other
+    operations are done on vectors; a matrix is converted to and from vectors
+    through workgroup memory, one tile at a time.
 
     Before
 
@@ -655,24 +667,25 @@ def ConvertTesseraToSPIRV
 
 def LowerMemoryToSPIRV
     : Pass<"tessera-lower-memory-to-spirv", "gpu::GPUModuleOp"> {
-  let summary = "memrefs to SPIR-V pointers";
+  let summary = "Lower memrefs to SPIR-V pointers";
   let description = [{
-    Expects kernels without subviews (`expand-strided-metadata`). Leaves no memref
-    in them, and does not use their parameters: a buffer is an address of the device's
-    (PhysicalStorageBuffer), workgroup memory a variable for each buffer of it,
-    private memory a variable of the function. Elements of i4 share bytes, as in
-    the memref: they come out of and go into bytes. The kernel reads its parameters
-    from memory, 8 bytes each and in the order of a launch (a memref as the fields
-    of its descriptor), whose address is the only push constant.
+    Expects kernels without subviews (`expand-strided-metadata`). Leaves no
+    memrefs in them, and no uses of their parameters: a buffer is a device
+    address (PhysicalStorageBuffer), workgroup memory is a variable for each of
+    its buffers, and private memory is a variable of the function. Elements of
+    i4 share bytes, as in the memref: they are extracted from and inserted into
+    bytes. The kernel reads its parameters from memory, 8 bytes each and in the
+    order of a launch (a memref as the fields of its descriptor); the address of
+    that memory is the only push constant.
 
-    For the target `vulkan`, loops that copy tiles to workgroup memory and multiply
-    them as cooperative matrices load the next step's tiles before this step's
-    products.
+    For the target `vulkan`, loops that copy tiles to workgroup memory and
+    multiply them as cooperative matrices load the next step's tiles before this
+    step's matmuls.
 
     For the target `opencl` a buffer is a pointer to bytes (CrossWorkgroup). The
-    pointer and the descriptor's fields are casts of the parameter, each with its
-    number in the launch (`tessera.field`), which tessera-convert-kernels-to-spirv
-    makes parameters of.
+    pointer and the descriptor's fields are casts of the parameter, each with
+    its index in the launch (`tessera.field`), for which
+    tessera-convert-kernels-to-spirv creates parameters.
 
     Before
 
@@ -704,13 +717,14 @@ def LowerMemoryToSPIRV
 
 def ScalarizeVectors
     : Pass<"tessera-scalarize-vectors", "gpu::GPUModuleOp"> {
-  let summary = "vectors to scalars, one for each element";
+  let summary = "Replace vectors by scalars, one for each element";
   let description = [{
     Expects kernels without memrefs. SPIR-V has vectors of two to four elements
-    only: leaves none but those that wide accesses to memory read and write. Types
-    that devices have no arithmetic of become integers of their size: bf16 and
-    the 8-bit floats, and f16 where the chip lacks it, which is then computed with
-    in f32. A value of i4 is carried as one of i8 whose upper half is zero.
+    only: leaves no vectors except those that wide accesses to memory read and
+    write. Types without arithmetic on the devices become integers of the same
+    size: bf16 and the 8-bit floats, and f16 if the chip lacks it; arithmetic on
+    them is done in f32. A value of i4 is represented as an i8 whose upper half
+    is zero.
 
     Before
 
@@ -738,21 +752,21 @@ def ScalarizeVectors
 
 def ConvertKernelsToSPIRV
     : Pass<"tessera-convert-kernels-to-spirv", "gpu::GPUModuleOp"> {
-  let summary = "kernels of scalars to spirv.module";
+  let summary = "Convert kernels of scalars to spirv.module";
   let description = [{
-    Expects kernels that use no parameters, memrefs and vectors. Leaves in each
-    `gpu.module` a `spirv.module` of the target's memory model, with an entry point
-    for each kernel and the capabilities that it needs. Of the kernels themselves
-    the signature is left, which launches are checked against; for the target
-    `opencl` also a list of those of the launch's arguments that the function has
-    parameters for (`tessera.taken_arguments`).
+    Expects kernels without uses of parameters, memrefs and vectors. Leaves in
+    each `gpu.module` a `spirv.module` of the target's memory model, with an
+    entry point for each kernel and the capabilities that it needs. The kernels
+    themselves are reduced to their signatures, against which launches are
+    verified; for the target `opencl`, a list of the launch arguments that the
+    function has parameters for (`tessera.taken_arguments`) is added.
 
-    Divisions and remainders of indices and i64 are done in 32 bits where the
-    numbers have no more, told when the kernel runs.
+    Divisions and remainders of indices and i64 are done in 32 bits if the
+    operands have no more bits, which is checked at run time.
 
-    A thread's number in a workgroup of one dimension is taken from its subgroup's
-    number and its own within it, so that what the compiler takes for a subgroup
-    is one on every device.
+    In a one-dimensional workgroup, the thread id is computed from the subgroup
+    id and the lane id, so that a subgroup of the compiler is a subgroup on
+    every device.
 
     Before
 
@@ -786,27 +800,27 @@ def ConvertKernelsToSPIRV
 //===----------------------------------------------------------------------===//
 
 def ConvertLaunchToRuntime : Pass<"convert-launch-to-runtime", "ModuleOp"> {
-  let summary = "host code to LLVM, launches to calls of the runtime";
+  let summary = "Lower host code to LLVM, and launches to calls of the runtime";
   let description = [{
     Expects host functions with `gpu.launch_func`, allocations of buffers,
     control flow and scalar arithmetic. Kernels (`gpu.module`) are erased: they
-    are compiled before. Leaves the LLVM dialect, where
+    must have been compiled before. Leaves the LLVM dialect, where
 
-    - a launch calls `tessera_rt_launch` (Runtime/Session.h), handing each memref
-      as its descriptor's fields;
+    - a launch calls `tessera_rt_launch` (Runtime/Session.h), passing each
+      memref as its descriptor's fields;
     - a launch of a kernel with tensor maps (`tessera.tensor_maps`,
-      Conversion/TensorMaps.h) calls `tessera_rt_tensor_map` for each before,
-      and hands them as the last arguments;
-    - allocations call `tessera_rt_alloc_array`, so that buffers are the device's;
-      it checks the sizes and reports where they are negative or their product
-      overflows, with the element type and the location of the op;
-    - a constant buffer is handed to `tessera_rt_constant`, which copies it to
+      Conversion/TensorMaps.h) first calls `tessera_rt_tensor_map` for each of
+      these, and passes them as the last arguments;
+    - allocations call `tessera_rt_alloc_array`, so that buffers are in device
+      memory; it checks the sizes and reports negative sizes and overflow of
+      their product, with the element type and the location of the op;
+    - a constant buffer is passed to `tessera_rt_constant`, which copies it to
       the device once;
     - each function `f` has a wrapper `__tessera_f(ptr)` that takes an array of
       pointers to its arguments and, last, to its result.
 
-    With `separate-memory`, host code that reads or writes a buffer is an error,
-    since the buffers are in the device's memory.
+    With `separate-memory`, host code that accesses a buffer is an error, since
+    the buffers are in device memory.
 
     Before
 
@@ -823,12 +837,12 @@ def ConvertLaunchToRuntime : Pass<"convert-launch-to-runtime", "ModuleOp"> {
   }];
   let options = [
     Option<"separateMemory", "separate-memory", "bool", /*default=*/"false",
-           "Buffers are not in the host's memory">];
+           "Buffers are not in host memory">];
   let dependentDialects = ["LLVM::LLVMDialect"];
 }
 
 def PackKernelArguments : Pass<"tessera-pack-kernel-arguments", "ModuleOp"> {
-  let summary = "Wrappers by which the runtime calls the CPU's kernels";
+  let summary = "Create the wrappers by which the runtime calls CPU kernels";
   let description = [{
     Expects the LLVM dialect, with kernels (`tessera.kernel`) whose last
     arguments are the context and the workgroup memory's descriptor. Leaves for

@@ -52,7 +52,7 @@
 // AUTO-NOT:   ds_write
 // AUTO:       s_endpgm
 // RUN: gpu-runner %s --entry=nn --target=hip:gfx942 --direct-copies=always --emit=amdgcn -o %t.always 2>&1 | FileCheck %s --check-prefix=REMARK
-// REMARK: direct-copies.mlir:[[# @LINE + 20]]:{{[0-9]+}}: remark: a copy goes through registers: words of its columns are kept together
+// REMARK: direct-copies.mlir:[[# @LINE + 20]]:{{[0-9]+}}: remark: copy goes through registers: its target has a k-packed (VNNI) layout
 // RUN: FileCheck %s --check-prefix=ALWAYS --input-file=%t.always
 // ALWAYS-LABEL: nt_kernel:
 // ALWAYS-NOT:   ds_write
@@ -64,7 +64,7 @@
 // NEVER-NOT:  {{ lds$}}
 //
 // RUN: not gpu-runner %s --entry=nn --target=hip:gfx90a --direct-copies=always --emit=amdgcn 2>&1 | FileCheck %s --check-prefix=NONE
-// NONE: error: --direct-copies=always: no load of hip:gfx90a goes straight to workgroup memory; leave the option out
+// NONE: error: --direct-copies=always: hip:gfx90a has no load that writes workgroup memory directly; remove the option
 // RUN: not gpu-runner %s --entry=nn --direct-copies=some 2>&1 | FileCheck %s --check-prefix=UNKNOWN
 // UNKNOWN: unknown choice 'some' for --direct-copies; known are auto, always, never
 

@@ -8,13 +8,13 @@
 
 // EXPLAIN:      wgmma.m64n256k16.f32.bf16, on the matrix unit
 // EXPLAIN:      kernel both_repack
-// EXPLAIN-NEXT:   copies lhs of a product, 4097x4095xbf16, to rows that begin at multiples of 16 bytes
+// EXPLAIN-NEXT:   copies lhs of a matmul, 4097x4095xbf16, to rows that are aligned to 16 bytes
 // EXPLAIN:      kernel both_repack_1
-// EXPLAIN-NEXT:   copies rhs of a product, 4095x4093xbf16, to rows that begin at multiples of 16 bytes
+// EXPLAIN-NEXT:   copies rhs of a matmul, 4095x4093xbf16, to rows that are aligned to 16 bytes
 // EXPLAIN:      kernel both_kernel: #tessera.schedule<{{.*}} swizzle = true, {{.*}}group = 4>
-// EXPLAIN-NEXT:   operands: bulk copies by a subgroup of their own
+// EXPLAIN-NEXT:   operands: bulk copies by a dedicated subgroup
 // EXPLAIN:      kernel batched_repack
-// EXPLAIN-NEXT:   copies lhs of a product, 4x1024x999xf16, to rows that begin at multiples of 16 bytes
+// EXPLAIN-NEXT:   copies lhs of a matmul, 4x1024x999xf16, to rows that are aligned to 16 bytes
 // EXPLAIN:      kernel batched_kernel: #tessera.schedule<{{.*}} group = 4, cluster = [1, 2]>
 
 // OTHER-NOT:    repack{{$}}

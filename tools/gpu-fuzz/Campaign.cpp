@@ -85,7 +85,7 @@ Verdict fuzz::judge(const Case &testCase, const Outcome &outcome,
   // refused with the constraint and the nearest legal one.
   if (outcome.exited(1) && contains(testCase.text, "tessera.schedule") &&
       contains(outcome.errors, "error: schedule_c")) {
-    if (!contains(outcome.errors, "the nearest legal is") &&
+    if (!contains(outcome.errors, "the nearest legal schedule has") &&
         !contains(outcome.errors, "is the most that fits"))
       return fail("the diagnostic names no legal schedule");
     return Verdict::Refused;

@@ -28,14 +28,14 @@ static const Mistake mistakes[] = {
     {"workgroup = [64, 64], subgroup = [32, 32], k = 24, kFragment = 16",
      "schedule_c4: kFragment (16) does not divide k (24)"},
     {"workgroup = [64, 0], subgroup = [32, 32], k = 16",
-     "schedule_c1: workgroup, subgroup and vthread have two positive entries"},
+     "schedule_c1: workgroup, subgroup and vthread must have two positive entries"},
     {"workgroup = [64], subgroup = [32, 32], k = 16", "error: "},
     {"workgroup = [64, 64], subgroup = [32, 32], depth = 16",
-     "unknown schedule entry 'depth': expected workgroup"},
+     "unknown schedule field 'depth': expected workgroup"},
     {"workgroup = [4096, 4096], subgroup = [16, 16], k = 16",
-     "the nearest legal is workgroup"},
+     "the nearest legal schedule has workgroup"},
     {"workgroup = [128, 128], subgroup = [64, 64], k = 1024, stages = 16",
-     " bytes of workgroup memory, "},
+     " bytes of workgroup memory, but "},
 };
 
 Case fuzz::generateIllegal(Rng &rng, const Machine &machine) {

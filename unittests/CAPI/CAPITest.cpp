@@ -600,7 +600,7 @@ func.func @double(%x: memref<?xf32>) {
   EXPECT_EQ(tesseraExecutableRun(executable, &argument, 1, nullptr, 0, nullptr),
             TESSERA_INVALID_ARGUMENT);
   EXPECT_STREQ(tesseraGetLastError(),
-               "a check of the program failed: x has more than 64 elements");
+               "assertion failed: x has more than 64 elements");
   // Nothing was launched, and the next call is a new one.
   EXPECT_EQ(data[0], 1);
   size = 64;

@@ -170,7 +170,7 @@ TEST_P(FailedRunTest, LeavesTheCallersResultsAlone) {
     status = run(65, results);
     EXPECT_EQ(status.code(), StatusCode::InvalidArgument);
     EXPECT_EQ(status.message(),
-              "a check of the program failed: x has more than 64 elements");
+              "assertion failed: x has more than 64 elements");
     EXPECT_EQ(device->memoryStats().liveBytes, live);
     ASSERT_EQ(results.size(), 3u);
     for (size_t j = 0; j < 3; ++j) {

@@ -310,7 +310,7 @@ TEST_F(ChipTest, UnsignedOperandsNeedRowsThatReadThem) {
   EXPECT_EQ(select("gfx942", true), "mfma.m32n32k16.i32.i8");
   EXPECT_EQ(select("gfx906", false), "dot4.m32n32k4.i32.i8");
   EXPECT_EQ(select("gfx906", true), "fma64.m32n32k1.i32.i8");
-  EXPECT_TRUE(isReason("dot4.m32n32k4.i32.i8: reads operands as signed, and "
+  EXPECT_TRUE(isReason("dot4.m32n32k4.i32.i8: treats operands as signed, but "
                        "one is unsigned"));
   EXPECT_EQ(select("gfx1100", true), "wmma.m16n16k16.i32.i8");
 }
@@ -328,10 +328,10 @@ TEST_F(ChipTest, WidensI4WhereNoRowTakesIt) {
   EXPECT_EQ(select("gfx1201", 64, 64, false), "wmma12.m16n16k32.i32.i4");
   EXPECT_EQ(select("gfx1201", 64, 16, false), "wmma12.m16n16k16.i32.i4");
   EXPECT_EQ(select("gfx1100", 8, 64, false), "fma.m8n8k1.i32.i8");
-  EXPECT_TRUE(isReason("wmma.m16n16k16.i32.i4: the fragment, 8x64x64, is no "
+  EXPECT_TRUE(isReason("wmma.m16n16k16.i32.i4: the fragment, 8x64x64, is not a "
                        "multiple of 16x16x16"));
-  EXPECT_TRUE(isReason("gfx1100 has no instruction for this product of i4: "
-                       "operands are widened to i8 in registers"));
+  EXPECT_TRUE(isReason("gfx1100 has no matrix instruction for this combination of i4: "
+                       "operands are extended to i8 in registers"));
   EXPECT_EQ(select("gfx942", 64, 64, false), "mfma.m32n32k16.i32.i8");
   // As i8, none of them has a sign to be read wrongly.
   EXPECT_EQ(select("gfx906", 64, 64, true), "dot4.m32n32k4.i32.i8");
@@ -347,14 +347,14 @@ TEST_F(ChipTest, WidensI4WhereNoRowTakesIt) {
 
 TEST_F(ChipTest, SaysWhyRowsWerePassedOver) {
   select("sm_80", f16, f16, f32, 16, 8, 8);
-  EXPECT_TRUE(isReason("mma.m16n8k16.f32.f16: the fragment, 16x8x8, is no "
+  EXPECT_TRUE(isReason("mma.m16n8k16.f32.f16: the fragment, 16x8x8, is not a "
                        "multiple of 16x8x16"));
-  EXPECT_TRUE(isReason("mma.m8n8k4.f32.f16: a better one fits"));
+  EXPECT_TRUE(isReason("mma.m8n8k4.f32.f16: a better instruction fits"));
   EXPECT_EQ(why.size(), 2u);
 
   select("sm_75", bf16, bf16, f32, 16, 32, 16);
   EXPECT_TRUE(isReason(
-      "sm_75 has no matrix instruction for bf16 x bf16 -> f32; it has them for "
+      "sm_75 has no matrix instruction for bf16 x bf16 -> f32; it supports "
       "16x8x8 f16 -> f32, 16x16x4 f16 -> f32, 16x8x8 f16 -> f16, "
       "16x16x4 f16 -> f16, 8x8x16 i8 -> i32"))
       << llvm::join(why, "\n");
@@ -368,7 +368,7 @@ TEST_F(ChipTest, SaysWhyRowsWerePassedOver) {
   ASSERT_EQ(why.size(), 1u);
   EXPECT_TRUE(
       StringRef(why[0]).starts_with("sm_89 has no matrix instruction for f16 x "
-                                    "bf16 -> f32; it has them for"));
+                                    "bf16 -> f32; it supports"));
   EXPECT_TRUE(StringRef(why[0]).contains("f8E4M3FN x f8E5M2 -> f32")) << why[0];
   EXPECT_TRUE(StringRef(why[0]).contains("tf32 -> f32")) << why[0];
 }
@@ -515,10 +515,10 @@ TEST(PeaksTest, RoofsAreOfTheDevice) {
   EXPECT_EQ(roof->bytes, 0);
   EXPECT_TRUE(StringRef(roof->source).starts_with("54 units at 1410 MHz, as"));
   EXPECT_FALSE(find("sm_80", "NVIDIA A30X", 0, 0, "f16"));
-  EXPECT_EQ(why, "no data sheet of NVIDIA A30X is known here, and its driver "
-                 "does not tell units and clock");
+  EXPECT_EQ(why, "no data sheet is known for NVIDIA A30X, and its driver "
+                 "does not report compute units and clock");
   EXPECT_FALSE(find("pvc", "", 0, 0, "f16"));
-  EXPECT_EQ(why, "no data sheet of a device of pvc is known here");
+  EXPECT_EQ(why, "no data sheet is known for a device of chip pvc");
   EXPECT_FALSE(find("sm_70", "", 0, 0, "bf16"));
   EXPECT_EQ(why, "NVIDIA V100 data sheet has no rate for bf16");
   // Names are whole words: an A400 is no A40.

@@ -164,8 +164,9 @@ struct ConvertPattern : FragmentPattern<ConvertOp> {
       for (int64_t reg = 0; reg < to->map.getNumRegisters(); ++reg) {
         Value value = emitRegister(rewriter, loc, *from, *to, source, t, reg);
         if (!value)
-          return op.emitError() << "no way to move " << op.getSource().getType()
-                                << " to " << op.getResult().getType();
+          return op.emitError() << "cannot convert fragment layout "
+                                << op.getSource().getType() << " to "
+                                << op.getResult().getType();
         elements.push_back(value);
       }
       tiles.push_back(vector::FromElementsOp::create(rewriter, loc,

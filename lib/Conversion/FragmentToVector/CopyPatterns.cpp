@@ -109,9 +109,9 @@ public:
          isInnerContiguous(op.getTargetType())))
       return success();
     return op.emitOpError()
-           << "writes elements of i4, of which two share a byte: the rows of a "
-              "tile are to have an even number of them, or room for one more, "
-              "begin at bytes of the target, and lie within it";
+           << "writes i4 elements, two of which share a byte: the rows of a "
+              "tile must have an even number of elements, or room for one "
+              "more, start at whole bytes of the target, and lie within it";
   }
 
   /// Writes what was read before `place` rather than at once, so that reads are

@@ -34,26 +34,26 @@ static StringRef explainNoDirectCopy(AsyncCopyOp op, const Chip &chip) {
   if (op.isGather())
     return "its elements are gathered";
   if (isPacked(from.getElementType()))
-    return "two of its elements share a byte";
+    return "its elements are smaller than a byte";
   if (isWorkgroupMemory(from) || op.getFromSwizzled())
-    return "it comes from workgroup memory";
+    return "its source is in workgroup memory";
   if (!isInnerContiguous(from))
-    return "the elements of its rows are apart";
+    return "the elements of its rows are not contiguous";
   if (op->hasAttr(getInterleavedAttrName()))
-    return "words of its columns are kept together";
+    return "its target has a k-packed (VNNI) layout";
   if (op->hasAttr(getCopyThreadsAttrName()) || !threads ||
       *threads % chip.subgroupSize)
-    return "not all threads of whole subgroups share it";
+    return "it is not shared by all threads of whole subgroups";
   ArrayRef<int64_t> shape = op.getShape();
   ValueRange begin = op.getTargetIndices().take_back(2);
   if (!to.hasStaticShape() || !to.getLayout().isIdentity() ||
       to.getShape().take_back(2) != shape ||
       !llvm::all_of(begin, [](Value v) { return getConstantIntValue(v) == 0; }))
-    return "its rows do not follow each other in workgroup memory: they are "
-           "padded, or part of a tile";
+    return "its rows are not contiguous in workgroup memory: they are padded, "
+           "or part of a larger tile";
   if (!op.getInBounds() &&
       !isProvablyInBounds(from, op.getSourceIndices(), shape))
-    return "part of it may lie outside of the memory";
+    return "part of it may be out of bounds";
   return {};
 }
 
@@ -78,10 +78,10 @@ static int64_t findWidth(AsyncCopyOp op, const Chip &chip, bool always,
     if (can == widest || (always && can <= widest && can >= bytes))
       chosen = std::max(chosen, can);
   if (chosen == 0)
-    why = "no load of the chip brings as much as one of its elements, or as "
-          "little as its rows are known to be aligned to";
+    why = "the chip has no load to workgroup memory that is at least one "
+          "element wide and within the known alignment of its rows";
   else if (shape[0] * shape[1] * bytes % (chosen * *getCopyThreads(op)))
-    why = "it is no whole number of loads of each thread";
+    why = "it is not a whole number of loads for each thread";
   return why.empty() ? chosen / bytes : 0;
 }
 
@@ -100,10 +100,10 @@ LogicalResult mlir::tessera::checkDirectCopies(Operation *op, const Chip &chip,
                                                DirectCopies use) {
   if (use == DirectCopies::Auto || !chip.directCopyBytes.empty())
     return success();
-  return op->emitError() << "--direct-copies=" << getName(use)
-                         << ": no load of " << chip.target << ":" << chip.name
-                         << " goes straight to workgroup memory; leave the "
-                            "option out";
+  return op->emitError() << "--direct-copies=" << getName(use) << ": "
+                         << chip.target << ":" << chip.name
+                         << " has no load that writes workgroup memory "
+                            "directly; remove the option";
 }
 
 SmallVector<Value>
@@ -133,7 +133,7 @@ void mlir::tessera::markDirectCopies(Operation *root, const Chip &chip,
       int64_t width = findWidth(op, chip, always, why), loads = 0;
       if (always && !width &&
           said.insert({op.getLoc().getAsOpaquePointer(), why}).second)
-        op.emitRemark() << "a copy goes through registers: " << why;
+        op.emitRemark() << "copy goes through registers: " << why;
       if (width) {
         op->setAttr(directWidthName, builder.getI64IntegerAttr(width));
         loads =

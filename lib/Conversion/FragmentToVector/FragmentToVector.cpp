@@ -396,7 +396,7 @@ LogicalResult mlir::tessera::convertFragmentsToVectors(
             !isOpaque(target.chip, type)) {
           op->emitError() << type << " is not legalized for "
                           << target.chip.name
-                          << ": run tessera-legalize-fragments with this chip";
+                          << ": run tessera-legalize-fragments first";
           return WalkResult::interrupt();
         }
     return WalkResult::advance();

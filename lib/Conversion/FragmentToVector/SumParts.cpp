@@ -49,8 +49,8 @@ struct SumPartsPattern : FragmentPattern<SumPartsOp> {
       return failure();
     if (!isRun(*whole, *share))
       return op.emitOpError()
-             << "has no share of " << op.getValue().getType()
-             << " that is laid out as " << op.getResult().getType();
+             << "no part of " << op.getValue().getType()
+             << " has the layout of " << op.getResult().getType();
     SmallVector<Value> values;
     for (Value tile : adaptor.getValue())
       for (int64_t reg = 0; reg < whole->map.getNumRegisters(); ++reg)
@@ -58,8 +58,8 @@ struct SumPartsPattern : FragmentPattern<SumPartsOp> {
     SmallVector<Value> sums =
         target.emitClusterSum(rewriter, op, values, /*rows=*/whole->tiles[0]);
     if (sums.empty())
-      return op.emitOpError() << "needs clusters of workgroups, and "
-                              << target.chip.name << " has none";
+      return op.emitOpError() << "needs clusters of workgroups, which "
+                              << target.chip.name << " does not support";
     SmallVector<Value> tiles;
     int64_t perTile = share->map.getNumRegisters();
     for (int64_t tile = 0; tile < share->getNumTiles(); ++tile)

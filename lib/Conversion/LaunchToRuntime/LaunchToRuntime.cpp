@@ -74,9 +74,10 @@ struct LaunchPattern : ConvertOpToLLVMPattern<gpu::LaunchFuncOp> {
                   ConversionPatternRewriter &rewriter) const override {
     if (op.getAsyncToken() || !op.getAsyncDependencies().empty())
       return op.emitError() << "asynchronous launches are not supported: "
-                               "launches run in order anyway";
+                               "remove the token (launches run in order)";
     if (op.hasClusterSize())
-      return op.emitError() << "clusters are not supported";
+      return op.emitError() << "launches in clusters are not supported: remove "
+                               "the cluster size";
     Location loc = op.getLoc();
     auto module = op->getParentOfType<ModuleOp>();
     Type i64 = rewriter.getI64Type();
@@ -95,8 +96,9 @@ struct LaunchPattern : ConvertOpToLLVMPattern<gpu::LaunchFuncOp> {
       all.swap(arguments);
       for (int64_t place : taken.asArrayRef()) {
         if (place < 0 || place >= static_cast<int64_t>(all.size()))
-          return op.emitError() << getTakenArgumentsAttrName() << " names "
-                                << place << ", and there are " << all.size();
+          return op.emitError()
+                 << getTakenArgumentsAttrName() << " contains argument "
+                 << place << ", but the number of arguments is " << all.size();
         arguments.push_back(all[place]);
       }
     }
@@ -199,7 +201,8 @@ struct AllocPattern : ConvertOpToLLVMPattern<AllocOp> {
     MemRefType type = op.getType();
     Type element = getTypeConverter()->convertType(type.getElementType());
     if (!element || !isConvertibleAndHasIdentityMaps(type))
-      return rewriter.notifyMatchFailure(op, "memref without an identity map");
+      return rewriter.notifyMatchFailure(
+          op, "memref with a layout other than the identity");
     auto module = op->template getParentOfType<ModuleOp>();
     auto pointer = LLVM::LLVMPointerType::get(rewriter.getContext());
     Type i64 = rewriter.getI64Type();
@@ -374,8 +377,7 @@ struct ConvertLaunchToRuntimePass
         return failure();
       Value text =
           getText(loc, "__tessera_check_" + std::to_string(i),
-                  "a check of the program failed: " + op.getMsg().str(), module,
-                  builder);
+                  "assertion failed: " + op.getMsg().str(), module, builder);
       LLVM::CallOp::create(builder, loc, *callee, ValueRange{text});
       op.erase();
     }
@@ -389,9 +391,9 @@ struct ConvertLaunchToRuntimePass
         return WalkResult::skip();
       if (separateMemory &&
           isa<memref::LoadOp, memref::StoreOp, memref::CopyOp>(op)) {
-        op->emitError() << "host code reads or writes a buffer that is in the "
-                           "device's memory: do it in a kernel, or pass the "
-                           "value as a scalar argument";
+        op->emitError() << "host code accesses a buffer in device memory: "
+                           "access it in a kernel, or pass the value as a "
+                           "scalar argument";
         return WalkResult::interrupt();
       }
       return WalkResult::advance();

@@ -106,21 +106,20 @@ FailureOr<Map> Encoder::read(Attribute entry) const {
   auto box = map ? map.getAs<DenseI64ArrayAttr>("box") : DenseI64ArrayAttr();
   gpu::LaunchFuncOp op = launch;
   if (!argument || !swizzle || !box)
-    return op.emitError() << getTensorMapsAttrName() << " has the entry "
-                          << entry
-                          << ", which is to give argument, box and swizzle";
+    return op.emitError() << getTensorMapsAttrName() << ": entry " << entry
+                          << " must have argument, box and swizzle";
   int64_t number = argument.getInt();
   ValueRange operands = op.getKernelOperands();
   bool known = number >= 0 && number < int64_t(operands.size());
   auto type =
       known ? dyn_cast<MemRefType>(operands[number].getType()) : MemRefType();
   if (!type || type.getRank() != int64_t(box.size()))
-    return op.emitError() << "the tensor map " << entry << " needs a memref of "
-                          << box.size() << " dimensions as kernel operand "
-                          << number;
+    return op.emitError() << "tensor map " << entry
+                          << " requires a memref of rank " << box.size()
+                          << " as kernel operand " << number;
   std::optional<TensorMapElement> element = getElement(type.getElementType());
   if (!element)
-    return op.emitError() << "no tensor map has elements of type "
+    return op.emitError() << "tensor maps do not support elements of type "
                           << type.getElementType();
   Map result{
       unsigned(number), box.asArrayRef(), swizzle.getInt(), *element, {}};
@@ -130,9 +129,9 @@ FailureOr<Map> Encoder::read(Attribute entry) const {
     auto numbers = map.getAs<DenseI64ArrayAttr>(name);
     if (!numbers || numbers.size() + 2 != type.getRank())
       return op.emitError()
-             << "the tensor map " << entry << " of windows over " << type
-             << " is to give lower, extent and stride for each "
-                "dimension but the first and the last";
+             << "tensor map " << entry << " of windows over " << type
+             << " must give lower, extent and stride for each dimension but "
+                "the first and the last";
     result.windows.push_back(numbers.asArrayRef());
   }
   return result;

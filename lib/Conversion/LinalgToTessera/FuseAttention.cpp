@@ -154,18 +154,17 @@ bool AttentionMatcher::addMask(Point condition, bool isSeen, double hidden,
   // Of f16, there is no lower one.
   if (hidden * scores.factor > lowestVisible &&
       (!type.isF16() || hidden > getNearlyLowest(type)))
-    return fail("scores that are not seen are set to a number that is not very "
-                "low");
+    return fail("the value of masked scores is not a large negative number");
   if (scores.causal)
     return fail("there are two masks");
   condition = reader.look(condition);
   auto compare = condition.as<arith::CmpIOp>();
   if (!compare)
-    return fail("the mask is no comparison of indices");
+    return fail("the mask is not a comparison of indices");
   AffineExpr a = reader.getAffine(condition.operand(0)),
              b = reader.getAffine(condition.operand(1));
   if (!a || !b)
-    return fail("the mask compares other than indices");
+    return fail("the mask compares values that are not indices");
   arith::CmpIPredicate predicate = compare.getPredicate();
   if (!isSeen)
     predicate = arith::invertPredicate(predicate);
@@ -188,12 +187,12 @@ bool AttentionMatcher::addMask(Point condition, bool isSeen, double hidden,
     else
       continue;
     if (*scores.causal < 0)
-      return fail("the mask leaves the first queries no key");
+      return fail("the mask hides all keys from the first queries");
     if (*scores.causal > int64_t(1) << 30)
-      return fail("the mask begins too far behind the queries");
+      return fail("the offset of the mask from the queries is too large");
     return true;
   }
-  return fail("the mask is not that of keys up to the query");
+  return fail("the mask is not causal (keys up to the query)");
 }
 
 bool AttentionMatcher::matchScores() {
@@ -207,7 +206,8 @@ bool AttentionMatcher::matchScores() {
       std::optional<double> right = reader.getConstant(point.operand(1)),
                             left = reader.getConstant(point.operand(0));
       if (!left && !right)
-        return fail("the scores are multiplied by what is no constant");
+        return fail(
+            "the scores are multiplied by a value that is not constant");
       scores.factor *= right ? *right : *left;
       point = point.operand(right ? 0 : 1);
       continue;
@@ -215,7 +215,7 @@ bool AttentionMatcher::matchScores() {
     if (point.as<arith::DivFOp>()) {
       std::optional<double> divisor = reader.getConstant(point.operand(1));
       if (!divisor)
-        return fail("the scores are divided by what is no constant");
+        return fail("the scores are divided by a value that is not constant");
       scores.factor /= *divisor;
       point = point.operand(0);
       continue;
@@ -232,7 +232,7 @@ bool AttentionMatcher::matchScores() {
     if (point.as<arith::SelectOp>()) {
       bool isSeen = matchSelect(point, 2, hidden);
       if (!isSeen && !matchSelect(point, 1, hidden))
-        return fail("the scores are chosen between two values");
+        return fail("a select between two values is not a mask of the scores");
       if (!addMask(point.operand(0), isSeen, hidden, point.value.getType()))
         return false;
       point = point.operand(isSeen ? 1 : 2);
@@ -251,21 +251,22 @@ bool AttentionMatcher::matchScores() {
           std::swap(seen, hidden);
         if (seen != 0 ||
             !addMask(select.operand(0), isSeen, hidden, select.value.getType()))
-          return why.empty() ? fail("two numbers are added to the scores")
-                             : false;
+          return why.empty()
+                     ? fail("more than one constant is added to the scores")
+                     : false;
         point = point.operand(1 - i);
         found = true;
         break;
       }
       if (!found)
-        return fail("something is added to the scores");
+        return fail("a value that is not a mask is added to the scores");
       continue;
     }
     return fail("'" +
                 (point.value.getDefiningOp()
                      ? point.value.getDefiningOp()->getName().getStringRef()
                      : StringRef("an argument")) +
-                "' stands between the product and its softmax");
+                "' between the matmul and its softmax is not supported");
   }
   scores.product = point;
   first = point.value.getDefiningOp<linalg::LinalgOp>();
@@ -331,7 +332,8 @@ bool AttentionMatcher::findDims() {
                         weights = getPositions(weightSide ? product2.rhsMap
                                                           : product2.lhsMap);
   if (at.size() != rank || out1.size() != rank || weights.size() != rank)
-    return fail("the products' dimensions are not those of the scores");
+    return fail(
+        "the dimensions of the matmuls do not match those of the scores");
   SmallVector<unsigned> dims1(product1.outMap.getNumDims(), none),
       dims2(product2.outMap.getNumDims(), none);
   for (auto [dim, to] : llvm::zip(out1, at))
@@ -339,7 +341,7 @@ bool AttentionMatcher::findDims() {
   for (auto [r, dim] : llvm::enumerate(weights))
     dims2[dim] = position[r];
   if (llvm::count(dims1, none) != 1 || llvm::count(dims2, none) != 1)
-    return fail("a product has several dimensions of one kind");
+    return fail("a matmul has several dimensions of one kind");
 
   // The keys' operand is the one that moves with them.
   unsigned keyDim = llvm::find(dims1, n) - dims1.begin();
@@ -354,7 +356,7 @@ bool AttentionMatcher::findDims() {
   for (auto [i, operand] : llvm::enumerate(ArrayRef(operands).drop_back()))
     if (static_cast<int64_t>(maps[i].getNumResults()) !=
         cast<ShapedType>(operand.getType()).getRank())
-      return fail("an operand is read at a constant");
+      return fail("an operand is read at a constant index");
   return true;
 }
 
@@ -451,11 +453,11 @@ AttentionOp AttentionMatcher::run(RewriterBase &rewriter) {
     return {};
   };
   if (isUsedElsewhere())
-    return reject("the scores, or what is made of them, are used elsewhere");
+    return reject("the scores, or values computed from them, have other users");
   if (first->hasAttr(getScheduleAttrName()))
-    return reject("the first product has a schedule of its own");
+    return reject("the first matmul has a schedule of its own");
   if (!startsFromZero(first) || !startsFromZero(second))
-    return reject("a product does not start from zeros");
+    return reject("a matmul does not start from zero");
   std::string types;
   for (unsigned i : {0, 1, 2})
     llvm::raw_string_ostream(types)
@@ -467,11 +469,11 @@ AttentionOp AttentionMatcher::run(RewriterBase &rewriter) {
       getElementTypeOrSelf(operands[2].getType()) != element ||
       getElementTypeOrSelf(weights.getType()) != element)
     return reject(
-        "query, key, value and weights are not all of f16 or of bf16, "
-        "but " +
+        "query, key, value and weights must all be f16 or all be bf16, but "
+        "are " +
         types);
   if (!std::isfinite(scores.factor) || scores.factor <= 0)
-    return reject("the scores' factor is not positive");
+    return reject("the scale of the scores is not positive");
   auto isByRows = [&](unsigned i) {
     unsigned numBatch = rank - 2;
     auto at = [&](AttentionOp::Dim dim) {
@@ -484,26 +486,26 @@ AttentionOp AttentionMatcher::run(RewriterBase &rewriter) {
   constexpr const char *names[] = {"query", "key", "value", "output"};
   for (unsigned i = 0; i < 4; ++i)
     if (!isByRows(i))
-      return reject(Twine(names[i]) + " is not stored by rows");
+      return reject(Twine(names[i]) + " is not row-major");
   for (unsigned i : {0, 3})
     if (maps[i].getNumResults() != rank || maps[i].isFunctionOfDim(rank - 1))
-      return reject("query or output does not have all of the batch");
+      return reject("query or output does not have all batch dimensions");
   for (unsigned i : {1, 2})
     if (maps[i].isFunctionOfDim(rank - 2))
-      return reject("keys or values are not the same for all queries");
+      return reject("the keys or values differ between queries");
   Type out = getElementTypeOrSelf(last->getResult(0).getType());
   if (out != element && !out.isF32())
-    return reject("the output is of another type than the operands");
+    return reject("the output's element type differs from the operands'");
 
   AttentionOp op = create(rewriter);
   std::string problem;
   ScheduleAttr schedule = op.getScheduleAttr() ? op.getScheduleAttr()
                                                : getDefaultSchedule(op, chip);
   if (op.getStaticExtent(AttentionOp::M) == 1)
-    problem = "there is one query, whose products are of a row";
+    problem = "there is one query only: its matmuls are vector-matrix products";
   else
     problem = schedule ? explainSchedule(op, schedule, chip)
-                       : "schedule_c24: D and E are to be known";
+                       : "schedule_c24: head dimensions D and E must be static";
   if (!problem.empty()) {
     rewriter.eraseOp(op);
     return reject(problem);
@@ -525,8 +527,7 @@ void mlir::tessera::fuseAttention(Operation *root, const Chip &chip) {
     AttentionOp attention = matcher.run(rewriter);
     if (!attention) {
       if (!matcher.why.empty())
-        op->emitRemark("stays a kernel of its own, apart from the softmax "
-                       "before it: ")
+        op->emitRemark("not fused with the preceding softmax into one kernel: ")
             << matcher.why;
       continue;
     }

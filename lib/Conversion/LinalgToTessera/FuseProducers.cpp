@@ -158,12 +158,12 @@ matchProducer(ContractOp op, unsigned side,
       producer.op.payloadUsesValueFromOperand(producer.op.getDpsInitOperand(0)))
     return {};
   if (!isCheap(producer.op))
-    return reject("each tile of the product would compute it anew");
+    return reject("each tile of the matmul would recompute it");
   if (!feedsProductsOnly(use.value))
-    return reject("it has other users than matrix products");
+    return reject("it has users that are not matmuls");
   if (!staysInside(map, maps.extents, type.getShape()))
-    return reject("a window may read outside of its result, where there is "
-                  "zero");
+    return reject("a window may read out of bounds of its result, where the "
+                  "value must be zero");
 
   AffineMap fromLoops =
       inversePermutation(
@@ -199,7 +199,7 @@ matchProducer(ContractOp op, unsigned side,
     }
     if (inputType.getRank() > 0 &&
         !FragmentType::isValidElementType(inputType.getElementType()))
-      return reject("no fragment holds what it reads");
+      return reject("fragments do not support the element type it reads");
     unsigned i = input->getOperandNumber();
     Source read{input->get(),
                 producer.op.getMatchingIndexingMap(input).compose(fromLoops)};
@@ -218,10 +218,10 @@ matchProducer(ContractOp op, unsigned side,
   // Each tile of the product reads the inputs anew: not much more than the
   // result that is saved.
   if (fewest == 0)
-    return reject("none of its operands has all dimensions");
+    return reject("none of its operands is indexed by all dimensions");
   if (bitsRead > 2 * type.getElementTypeBitWidth())
     return reject("it reads much more than it writes, and each tile of the "
-                  "product would anew");
+                  "matmul would read it again");
   for (OpOperand *input : producer.op.getDpsInputOperands()) {
     unsigned i = input->getOperandNumber();
     if (i == producer.mainOperand)
@@ -229,8 +229,8 @@ matchProducer(ContractOp op, unsigned side,
     else if (isa<RankedTensorType>(input->get().getType()) &&
              producer.op.payloadUsesValueFromOperand(input) &&
              !producer.inputs[i])
-      return reject("an operand of it is indexed by more than dimensions and "
-                    "their quotients");
+      return reject("one of its operands has an index that is neither a "
+                    "dimension nor a quotient of one");
   }
   return producer;
 }
@@ -347,7 +347,7 @@ void mlir::tessera::remarkOnProducers(ContractOp op,
     std::pair<Operation *, StringRef> rejected{nullptr, ""};
     matchProducer(op, side, &rejected);
     if (rejected.first && told.insert(rejected.first).second)
-      rejected.first->emitRemark("stays before the product: ")
+      rejected.first->emitRemark("not fused into the matmul: ")
           << rejected.second;
   }
 }

@@ -125,7 +125,7 @@ static void remarkOnPadding(ContractOp op, DenseSet<Operation *> &told) {
     std::string why;
     if (!lookThroughPadding({operand, op.getMap(side)}, &why) && !why.empty() &&
         told.insert(operand.getDefiningOp()).second)
-      operand.getDefiningOp()->emitRemark("stays before the product: ") << why;
+      operand.getDefiningOp()->emitRemark("not fused into the matmul: ") << why;
   }
 }
 
@@ -162,9 +162,9 @@ struct ConvertLinalgToTesseraPass
       std::string why;
       FailureOr<LinalgProduct> product = matchLinalgProduct(op, &why);
       if (succeeded(product) && lacksProduct(*product, **found))
-        why = (*found)->name + " has no matrix product of i4 and i4";
+        why = (*found)->name + " has no matrix instruction for i4 x i4";
       if (!why.empty())
-        op->emitRemark("stays without matrix instructions: ") << why;
+        op->emitRemark("does not use matrix instructions: ") << why;
     });
     DenseSet<Operation *> told;
     getOperation()->walk([&](ContractOp op) {

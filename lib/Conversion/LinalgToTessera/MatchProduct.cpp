@@ -29,7 +29,7 @@ FailureOr<LinalgProduct> mlir::tessera::matchLinalgProduct(linalg::LinalgOp op,
   for (OpOperand *operand : {op.getDpsInputOperand(0), op.getDpsInputOperand(1),
                              op.getDpsInitOperand(0)})
     if (!isa<RankedTensorType, MemRefType>(operand->get().getType()))
-      return fail("an operand is no ranked tensor or memref");
+      return fail("an operand is not a ranked tensor or memref");
 
   ProductMaps maps{op.getMatchingIndexingMap(op.getDpsInputOperand(0)),
                    op.getMatchingIndexingMap(op.getDpsInputOperand(1)),
@@ -99,7 +99,7 @@ FailureOr<LinalgProduct> mlir::tessera::matchLinalgProduct(linalg::LinalgOp op,
   if (!found) {
     std::string reason;
     llvm::raw_string_ostream(reason)
-        << "there is no matrix product of " << a << " and " << b;
+        << "matrix instructions do not support " << a << " x " << b;
     return fail(reason);
   }
   LinalgProduct product;
@@ -112,14 +112,14 @@ FailureOr<LinalgProduct> mlir::tessera::matchLinalgProduct(linalg::LinalgOp op,
         isa<FloatType>(type) != isa<FloatType>(product.accumulatorType)) {
       std::string reason;
       llvm::raw_string_ostream(reason)
-          << "it sums in " << type << ", and products of " << a << " and " << b
-          << " are summed in " << product.accumulatorType;
+          << "it accumulates in " << type << ", but the accumulator type for "
+          << a << " x " << b << " is " << product.accumulatorType;
       return fail(reason);
     }
   if (!canBeOutput(out)) {
     std::string reason;
-    llvm::raw_string_ostream(reason)
-        << "its output holds " << out << ", which no fragment writes";
+    llvm::raw_string_ostream(reason) << "its output has elements of " << out
+                                     << ", which fragments do not support";
     return fail(reason);
   }
   product.lhs = best[0].value;

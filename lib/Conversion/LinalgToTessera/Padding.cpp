@@ -64,11 +64,11 @@ static std::optional<Padding> matchPadding(Value value, std::string &why) {
   if (auto pad = value.getDefiningOp<tensor::PadOp>()) {
     padding.source = pad.getSource();
     if (!isZero(pad.getConstantPaddingValue())) {
-      why = "it pads with other values than zero";
+      why = "it pads with values other than zero";
       return {};
     }
     if (failed(setLow(padding, pad.getMixedLowPad()))) {
-      why = "its low padding is no constant";
+      why = "its low padding is not constant";
       return {};
     }
     for (auto [low, high] : llvm::zip(padding.low, pad.getMixedHighPad()))
@@ -81,11 +81,11 @@ static std::optional<Padding> matchPadding(Value value, std::string &why) {
     padding.source = insert.getSource();
     RankedTensorType from = insert.getSourceType(), to = insert.getType();
     if (from.getRank() != to.getRank() || !insert.hasUnitStride()) {
-      why = "its slice is not a part with all dimensions";
+      why = "its slice drops dimensions or has strides";
       return {};
     }
     if (failed(setLow(padding, insert.getMixedOffsets()))) {
-      why = "its offsets are no constants";
+      why = "its offsets are not constant";
       return {};
     }
     for (auto [low, inner, outer] :
@@ -102,7 +102,7 @@ std::optional<Source> mlir::tessera::lookThroughPadding(const Source &use,
   std::string reason;
   std::optional<Padding> padding = matchPadding(use.value, reason);
   if (padding && !feedsProductsOnly(use.value)) {
-    reason = "it has other users than matrix products";
+    reason = "it has users that are not matmuls";
     padding.reset();
   }
   SmallVector<AffineExpr> results;
@@ -111,7 +111,7 @@ std::optional<Source> mlir::tessera::lookThroughPadding(const Source &use,
          llvm::zip(use.map.getResults(), padding->low, padding->fills)) {
       bool isWindow = !isa<AffineDimExpr, AffineConstantExpr>(expr);
       if (!fills && !isWindow) {
-        reason = "it pads a dimension over which no window moves";
+        reason = "it pads a dimension that is not indexed by a window";
         padding.reset();
         break;
       }

@@ -61,11 +61,11 @@ LogicalResult mlir::tessera::checkProductMaps(const ProductMaps &maps,
   };
   const AffineMap &lhs = maps.lhs, &rhs = maps.rhs, &out = maps.out;
   if (!out.isProjectedPermutation())
-    return fail("its output's indexing map is no projected permutation");
+    return fail("its output's indexing map is not a projected permutation");
   bool anyM = false, anyN = false, anyK = false;
   for (AffineMap map : {lhs, rhs})
     if (!llvm::all_of(map.getResults(), isPositiveSum))
-      return fail("an operand's indexing map is no sum of dimensions");
+      return fail("an operand's indexing map is not a sum of dimensions");
   for (unsigned d = 0; d < out.getNumDims(); ++d) {
     AffineExpr dim = getAffineDimExpr(d, out.getContext());
     bool isAlone = false;
@@ -77,18 +77,18 @@ LogicalResult mlir::tessera::checkProductMaps(const ProductMaps &maps,
         return fail("a dimension indexes an operand twice");
     }
     if (!isAlone)
-      return fail("a dimension indexes no operand alone, which would give its "
-                  "extent");
+      return fail("a dimension does not index any operand alone, so that its "
+                  "extent is unknown");
     bool l = lhs.isFunctionOfDim(d), r = rhs.isFunctionOfDim(d),
          o = out.isFunctionOfDim(d);
     if (!o && !(l && r))
-      return fail("a dimension is summed over one operand only");
+      return fail("a reduction dimension indexes only one operand");
     anyM |= o && l && !r && maps.extents[d] != 1;
     anyN |= o && r && !l && maps.extents[d] != 1;
     anyK |= !o;
   }
   if (!anyK)
-    return fail("it sums over no dimension");
+    return fail("it has no reduction dimension");
   // Threads without a matrix unit read each element of the image once for each
   // of the window; with one, it would be gathered for a single column.
   if ((hasWindows(lhs) || hasWindows(rhs)) && !(anyM && anyN))

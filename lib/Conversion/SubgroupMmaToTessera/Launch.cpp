@@ -40,7 +40,7 @@ LogicalResult mlir::tessera::makePortable(gpu::LaunchOp launch, int64_t lanes) {
   if (!size || *size % lanes)
     return launch.emitError()
            << "gpu.subgroup_mma ops need whole subgroups: the block size along "
-              "x is to be a constant multiple of "
+              "x must be a constant multiple of "
            << lanes;
   bool isRow = getConstantIntValue(launch.getBlockSizeY()) == int64_t(1) &&
                getConstantIntValue(launch.getBlockSizeZ()) == int64_t(1);
@@ -60,8 +60,9 @@ LogicalResult mlir::tessera::makePortable(gpu::LaunchOp launch, int64_t lanes) {
         sizes.push_back(dim);
     } else if (isa<gpu::LaneIdOp, gpu::ShuffleOp, gpu::SubgroupReduceOp,
                    gpu::AllReduceOp, gpu::GlobalIdOp>(op)) {
-      op->emitError() << op->getName() << " beside gpu.subgroup_mma ops is not "
-                      << "portable: it depends on the number of lanes";
+      op->emitError() << op->getName()
+                      << " next to gpu.subgroup_mma ops is not portable: it "
+                         "depends on the subgroup size";
       return WalkResult::interrupt();
     }
     return WalkResult::advance();
@@ -76,11 +77,11 @@ LogicalResult mlir::tessera::makePortable(gpu::LaunchOp launch, int64_t lanes) {
       if (!dividesBy(user, number, lanes)) {
         InFlightDiagnostic diag =
             user->emitError()
-            << "this use of the thread's number along x is not portable: only "
-               "its quotient by "
-            << lanes << ", the subgroup, is";
+            << "this use of the thread id along x is not portable: only "
+               "its quotient by the subgroup size, "
+            << lanes << ", is";
         diag.attachNote(launch.getLoc())
-            << "because gpu.subgroup_mma ops are used in this launch";
+            << "gpu.subgroup_mma ops are used in this launch";
         return diag;
       }
       if (!subgroup) {
@@ -94,7 +95,7 @@ LogicalResult mlir::tessera::makePortable(gpu::LaunchOp launch, int64_t lanes) {
                                                /*upper_bound=*/nullptr);
         else
           return launch.emitError()
-                 << "several subgroups along x need a block size of one along "
+                 << "several subgroups along x require a block size of 1 along "
                     "y and z";
       }
       user->getResult(0).replaceAllUsesWith(subgroup);

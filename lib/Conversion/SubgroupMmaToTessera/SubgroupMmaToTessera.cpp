@@ -251,8 +251,9 @@ struct ConvertSubgroupMmaToTesseraPass
         return WalkResult::advance();
       }
       if (op->getParentOfType<gpu::GPUFuncOp>()) {
-        op->emitError() << "an outlined kernel cannot be raised: write it as a "
-                           "gpu.launch, whose block size is then adapted";
+        op->emitError() << "cannot raise gpu.subgroup_mma ops in an outlined "
+                           "kernel, whose block size is fixed: write the "
+                           "kernel as a gpu.launch";
         return WalkResult::interrupt();
       }
       return WalkResult::advance();

@@ -244,10 +244,11 @@ Value EmulatedTarget::emitMma(OpBuilder &builder, Location loc,
   store(a, aMemory);
   store(b, bMemory);
   store(acc, accMemory);
-  emitCall(builder, loc, "tessera_cpu_mma",
-           {instruction,
-            symbols.emitPlace(builder, loc, "the product " + row.name), aMemory,
-            bMemory, accMemory});
+  emitCall(
+      builder, loc, "tessera_cpu_mma",
+      {instruction,
+       symbols.emitPlace(builder, loc, "the matrix instruction " + row.name),
+       aMemory, bMemory, accMemory});
   auto type = cast<VectorType>(acc.getType());
   Value result = LLVM::LoadOp::create(builder, loc, getBitsType(type),
                                       accMemory, /*alignment=*/8);
@@ -340,9 +341,9 @@ LogicalResult EmulatedTarget::convertLaneOps() const {
     auto shuffle = cast<gpu::ShuffleOp>(op);
     Type type = shuffle.getValue().getType(), i32 = builder.getI32Type();
     if (!type.isIntOrFloat() || type.getIntOrFloatBitWidth() > 64)
-      return op->emitOpError() << "of " << type
-                               << " is not emulated: take a number of at most "
-                                  "64 bits";
+      return op->emitOpError() << "cannot emulate values of " << type
+                               << ": use an integer or float of at most 64 "
+                                  "bits";
     Type bits = builder.getIntegerType(type.getIntOrFloatBitWidth());
     Value value = shuffle.getValue();
     if (value.getType() != bits)

@@ -127,7 +127,7 @@ struct ConvertTesseraToCPUPass
     function.getBody().takeBody(kernel.getBody());
     Block &entry = function.getBody().front();
     if (entry.getNumArguments() != inputs.size() - 2)
-      return kernel.emitError() << "attributions are to be packed first: run "
+      return kernel.emitError() << "attributions must be packed first: run "
                                    "tessera-pack-workgroup-memory";
     Value context = entry.addArgument(pointer, loc);
     Value memory = entry.addArgument(bytes, loc);
@@ -177,7 +177,7 @@ struct ConvertTesseraToCPUPass
         return WalkResult::advance();
       }
       if (isa_and_nonnull<gpu::GPUDialect>(op->getDialect())) {
-        op->emitError() << "the target cpu has no " << op->getName();
+        op->emitError() << "target cpu does not support " << op->getName();
         return WalkResult::interrupt();
       }
       return WalkResult::advance();

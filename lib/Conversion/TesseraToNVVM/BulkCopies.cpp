@@ -40,18 +40,18 @@ static std::string describeLoads(const StagingPlan &plan, const Chip &chip) {
             (argument ? "argument " + std::to_string(argument.getArgNumber()) +
                             " of the kernel"
                       : "a matrix") +
-            " straight from memory: ";
+            " directly from global memory: ";
     if (getElementTypeOrSelf(memory.getType()) !=
         out.getSourceType().getElementType())
-      text += "its elements are not of the output's type";
+      text += "its element type differs from the output's";
     else if (!hasRowsOfMultiple(cast<MemRefType>(memory.getType()),
                                 chip.accessBytes))
-      text += "its rows are not known to begin at multiples of " +
+      text += "its rows are not known to be aligned to " +
               std::to_string(chip.accessBytes) + " bytes";
     else if (plan.inputs.empty())
-      text += "its rows are not the output's";
+      text += "its rows differ from the output's";
     else
-      text += "there is room for one";
+      text += "workgroup memory holds only one such tile";
   }
   return text;
 }
@@ -63,19 +63,19 @@ static std::string describeOutputs(const StagingPlan &plan, const Chip &chip) {
   std::string why, text, loads = describeLoads(plan, chip);
   if (EpilogueCarrier::canRun(plan, chip, why))
     return (plan.inputs.empty()
-                ? "; a second one takes the output from workgroup memory"
-                : "; a second one brings what the epilogue reads to workgroup "
-                  "memory, and takes the output from there") +
+                ? "; a second one stores the output from workgroup memory"
+                : "; a second one loads the epilogue's input to workgroup "
+                  "memory, and stores the output from there") +
            loads;
   if (!why.empty())
-    text = "; all threads bring what the epilogue reads to workgroup memory: " +
-           why;
+    text =
+        "; all threads load the epilogue's input to workgroup memory: " + why;
   for (CopyOp op : plan.outputs)
     if (why = explainNotBulk(op, chip); !why.empty())
       return text +
-             "; the output leaves workgroup memory by all threads: " + why +
+             "; all threads store the output from workgroup memory: " + why +
              loads;
-  return text + "; the output leaves workgroup memory by bulk copies" + loads;
+  return text + "; bulk copies store the output from workgroup memory" + loads;
 }
 
 static void convert(gpu::GPUFuncOp kernel, const Chip &chip) {
@@ -86,7 +86,7 @@ static void convert(gpu::GPUFuncOp kernel, const Chip &chip) {
       text += "; workgroups share tiles in clusters of " +
               std::to_string(sharers[0]) + "x" + std::to_string(sharers[1]);
     else if (sharers)
-      text += "; so no workgroups share tiles";
+      text += "; workgroups do not share tiles";
     if (!isBulk)
       kernel->removeAttr(getSharersAttrName());
     kernel->setAttr(getCopiesAttrName(), builder.getStringAttr(text));
@@ -117,12 +117,12 @@ static void convert(gpu::GPUFuncOp kernel, const Chip &chip) {
   std::string outputs = describeOutputs(*plan, chip);
   SmallVector<Attribute> maps;
   if (!specializeSubgroups(kernel, *plan, chip, maps)) {
-    report("copies by all threads: where they are from depends on what the "
-           "subgroups compute",
+    report("copies by all threads: their source indices depend on values that "
+           "the subgroups compute",
            /*isBulk=*/false);
     return;
   }
-  report("bulk copies by a subgroup of their own" + outputs, /*isBulk=*/true);
+  report("bulk copies by a dedicated subgroup" + outputs, /*isBulk=*/true);
   kernel->setAttr(getTensorMapsAttrName(), builder.getArrayAttr(maps));
 }
 

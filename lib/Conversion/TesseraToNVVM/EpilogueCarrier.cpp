@@ -88,7 +88,7 @@ bool EpilogueCarrier::canRun(const StagingPlan &plan, const Chip &chip,
   CopyOp in = plan.inputs.front(), out = plan.outputs.front();
   if (plan.inputs.size() != 1 || plan.outputs.size() != 1 ||
       in.getTarget() != out.getSource() || !areStaging(plan))
-    why = "it is not one tile of memory for all of the epilogue";
+    why = "the epilogue does not use a single tile of workgroup memory";
   return why.empty();
 }
 

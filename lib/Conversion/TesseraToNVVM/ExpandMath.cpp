@@ -99,7 +99,7 @@ LogicalResult mlir::tessera::expandMath(Operation *root) {
   // The user's own functions first: what they expand to would only puzzle.
   WalkResult result = root->walk([](Operation *op) {
     if (isa<math::FPowIOp>(op)) {
-      op->emitError() << "the target cuda has no " << op->getName()
+      op->emitError() << "target cuda does not support " << op->getName()
                       << "; convert the exponent and use math.powf";
       return WalkResult::interrupt();
     }
@@ -107,7 +107,7 @@ LogicalResult mlir::tessera::expandMath(Operation *root) {
         !getElementTypeOrSelf(op->getOperand(0).getType()).isF64() ||
         existsForF64(op) || isa<math::TruncOp>(op))
       return WalkResult::advance();
-    op->emitError() << "the target cuda has no " << op->getName()
+    op->emitError() << "target cuda does not support " << op->getName()
                     << " of f64; compute it in f32";
     return WalkResult::interrupt();
   });

@@ -74,7 +74,7 @@ struct PlaceTensorMapsPass
       if (!map)
         return kernel.emitError()
                << getTensorMapsAttrName()
-               << " is a list of dictionaries, and has " << entry;
+               << " must be an array of dictionaries, but contains " << entry;
       auto symbol = map.getAs<FlatSymbolRefAttr>(symbolName);
       if (symbol) {
         FailureOr<LLVM::GlobalOp> global = find(kernel, symbol, symbols);
@@ -108,7 +108,7 @@ struct PlaceTensorMapsPass
     if (global && global.getGlobalType() == type && global.getAddrSpace() == 0)
       return global;
     return kernel.emitError()
-           << "the tensor map " << name << " has to be an llvm.mlir.global of "
+           << "tensor map " << name << " must be an llvm.mlir.global of "
            << type << ", in address space 0 of the kernel's module";
   }
 
@@ -135,10 +135,11 @@ struct PlaceTensorMapsPass
           if (!global || !placed.contains(global))
             return WalkResult::advance();
           address.emitError()
-              << "the tensor map @" << address.getGlobalName()
-              << " belongs to a kernel, and this function is not the one that "
+              << "tensor map @" << address.getGlobalName()
+              << " belongs to a kernel, but this function is not the one that "
                  "lists it in "
-              << getTensorMapsAttrName() << ": hand the function its address";
+              << getTensorMapsAttrName()
+              << ": pass the address to the function as an argument";
           return WalkResult::interrupt();
         });
     return failure(result.wasInterrupted());

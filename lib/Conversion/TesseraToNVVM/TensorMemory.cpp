@@ -289,14 +289,14 @@ LogicalResult Converter::run() {
   if (!size || (*size)[0] % groupThreads != 0 || (*size)[1] != 1 ||
       (*size)[2] != 1 || !kernel.getBody().hasOneBlock())
     return kernel.emitError()
-           << "tensor memory is for kernels of one block whose workgroups have "
-              "whole groups of "
-           << groupThreads << " threads along x";
+           << "tensor memory requires a kernel of one block and a workgroup "
+              "size along x that is a multiple of "
+           << groupThreads;
   TensorInstructions instructions(kernel, chip, columns, (*size)[0]);
   if (instructions.getAllocatedColumns() > chip.tensorMemoryColumns)
     return kernel.emitError()
-           << "the accumulators take " << instructions.getAllocatedColumns()
-           << " columns of tensor memory, and " << chip.name << " has "
+           << "the accumulators need " << instructions.getAllocatedColumns()
+           << " columns of tensor memory, but " << chip.name << " has "
            << chip.tensorMemoryColumns;
 
   Block &top = kernel.getBody().front();

@@ -30,7 +30,7 @@ static bool existsForF64(Operation *op) {
 LogicalResult mlir::tessera::checkMath(Operation *root) {
   WalkResult result = root->walk([](Operation *op) {
     if (isa<math::FPowIOp>(op)) {
-      op->emitError() << "the target hip has no " << op->getName()
+      op->emitError() << "target hip does not support " << op->getName()
                       << "; convert the exponent and use math.powf";
       return WalkResult::interrupt();
     }
@@ -38,7 +38,7 @@ LogicalResult mlir::tessera::checkMath(Operation *root) {
         !getElementTypeOrSelf(op->getOperand(0).getType()).isF64() ||
         existsForF64(op))
       return WalkResult::advance();
-    op->emitError() << "the target hip has no " << op->getName()
+    op->emitError() << "target hip does not support " << op->getName()
                     << " of f64; compute it in f32";
     return WalkResult::interrupt();
   });

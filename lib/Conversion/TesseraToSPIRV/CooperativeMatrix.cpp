@@ -191,8 +191,8 @@ LogicalResult SpirvTarget::addScratch(gpu::GPUModuleOp module) {
     std::optional<ArrayRef<int32_t>> block = kernel.getKnownBlockSize();
     if (!block)
       return kernel.emitError()
-             << "the target " << chip.target
-             << " needs constant numbers of threads: launch the kernel with "
+             << "target " << chip.target
+             << " requires a constant workgroup size: launch the kernel with "
                 "constants";
     int64_t threads = int64_t((*block)[0]) * (*block)[1] * (*block)[2];
     int64_t subgroups = llvm::divideCeil(threads, chip.subgroupSize);

@@ -230,15 +230,15 @@ LogicalResult Builtins::run() {
         break;
       }
       if (!shuffle.getValid().use_empty()) {
-        op->emitError() << "the target " << flavour.target
-                        << " cannot tell whether a shuffle's lane is there";
+        op->emitError() << "target " << flavour.target
+                        << " does not support the `valid` result of a shuffle";
         return WalkResult::interrupt();
       }
       shuffle.getShuffleResult().replaceAllUsesWith(moved);
       op->erase();
       return WalkResult::advance();
     } else {
-      op->emitError() << "the target " << flavour.target << " has no "
+      op->emitError() << "target " << flavour.target << " does not support "
                       << op->getName();
       return WalkResult::interrupt();
     }
@@ -307,8 +307,8 @@ struct ConvertKernelsToSPIRVPass
     const Flavour &flavour = *getFlavour((*found)->target);
     for (auto kernel : llvm::to_vector(module.getOps<gpu::GPUFuncOp>()))
       if (!kernel.isKernel()) {
-        kernel.emitError() << "the target " << target
-                           << " has no calls: inline the function";
+        kernel.emitError() << "target " << target
+                           << " does not support calls: inline the function";
         return signalPassFailure();
       }
     OpBuilder b(&getContext());
@@ -323,7 +323,7 @@ struct ConvertKernelsToSPIRVPass
         op.moveBefore(result.getBody(), result.getBody()->end());
       else if (&op != result.getOperation() && !isa<gpu::GPUFuncOp>(op)) {
         InFlightDiagnostic diagnostic = op.emitError();
-        diagnostic << "the target " << target << " has no ";
+        diagnostic << "target " << target << " does not support ";
         if (auto function = dyn_cast<FunctionOpInterface>(op))
           diagnostic << "calls in kernels, and '" << function.getName()
                      << "' cannot be inlined: it calls itself, or has no body";
@@ -356,24 +356,24 @@ struct ConvertKernelsToSPIRVPass
     std::optional<ArrayRef<int32_t>> known = kernel.getKnownBlockSize();
     if (!known)
       return kernel.emitError()
-             << "the target " << target
-             << " needs constant numbers of threads: launch the kernel with "
+             << "target " << target
+             << " requires a constant workgroup size: launch the kernel with "
                 "constants";
     SmallVector<int32_t> block(*known);
     int64_t threads = int64_t(block[0]) * block[1] * block[2];
     if (threads > chip.maxThreads)
       return kernel.emitError()
-             << threads << " threads, but " << chip.name << " has at most "
-             << chip.maxThreads << " in a workgroup";
+             << "the workgroup has " << threads << " threads, but " << chip.name
+             << " supports at most " << chip.maxThreads;
     if (auto bytes =
             kernel->getAttrOfType<IntegerAttr>("tessera.workgroup_bytes");
         bytes &&
         bytes.getInt() > chip.workgroupMemoryBytes + getScratchBytes(chip))
       return kernel.emitError()
-             << bytes.getInt() << " bytes of workgroup memory, but "
-             << chip.name << " has "
+             << "the kernel needs " << bytes.getInt()
+             << " bytes of workgroup memory, but " << chip.name << " has "
              << chip.workgroupMemoryBytes + getScratchBytes(chip)
-             << ": take a smaller block tile, or fewer stages";
+             << ": use a smaller block tile or fewer stages";
     if (failed(checkTypes(kernel, chip)))
       return failure();
     SmallVector<Value> fields = takeFields(kernel);
@@ -435,14 +435,14 @@ struct ConvertKernelsToSPIRVPass
     WalkResult result = kernel.walk([&](Operation *op) {
       if (!isKernel && isNarrowFunction(op) &&
           getElementTypeOrSelf(op->getResult(0)).isF64()) {
-        op->emitError() << "SPIR-V has no " << op->getName()
+        op->emitError() << "SPIR-V does not support " << op->getName()
                         << " of f64; compute it in f32";
         return WalkResult::interrupt();
       }
       if (llvm::none_of(op->getResultTypes(), isMissing))
         return WalkResult::advance();
       op->emitError() << chip.name
-                      << " has no arithmetic of f64; compute it in f32";
+                      << " does not support f64 arithmetic; compute in f32";
       return WalkResult::interrupt();
     });
     return failure(result.wasInterrupted());

@@ -273,7 +273,8 @@ LogicalResult MemoryLowering::lowerParameters(ReadField read) {
       if (!storage.isIntOrFloat() || storage.getIntOrFloatBitWidth() < 8 ||
           isPacked(argument.getType()))
         return kernel.emitError()
-               << "the target " << flavour.target << " takes no parameter of "
+               << "target " << flavour.target
+               << " does not support kernel parameters of type "
                << argument.getType();
       Value field = read(next++, storage, argument), value = field;
       if (argument.getType().isIndex())
@@ -286,7 +287,8 @@ LogicalResult MemoryLowering::lowerParameters(ReadField read) {
       continue;
     }
     if (isWorkgroupMemory(type))
-      return kernel.emitError() << "workgroup memory is no parameter";
+      return kernel.emitError()
+             << "workgroup memory cannot be a kernel parameter";
     auto field = [&](int64_t place) -> Value {
       return arith::IndexCastOp::create(b, b.getIndexType(),
                                         read(next + place, word, argument));
@@ -367,7 +369,8 @@ LogicalResult MemoryLowering::lowerVariables() {
     b.setInsertionPointToStart(&entry);
     if (!type.hasStaticShape() || !type.getLayout().isIdentity())
       return emitError(root.getLoc())
-             << "memory of a kernel needs a static shape and no layout, not "
+             << "memory allocated in a kernel must have a static shape and the "
+                "identity layout, not "
              << type;
     Memory memory;
     memory.storage = isWorkgroupMemory(type) ? StorageClass::Workgroup
@@ -375,7 +378,7 @@ LogicalResult MemoryLowering::lowerVariables() {
     if (root.getDefiningOp<memref::AllocOp>() &&
         memory.storage != StorageClass::Workgroup)
       return emitError(root.getLoc())
-             << "a kernel allocates workgroup or private memory only";
+             << "a kernel can only allocate workgroup or private memory";
     setShape(
         memory, type, [] { return Value(); }, [](unsigned) { return Value(); },
         [](unsigned) { return Value(); });
@@ -676,8 +679,8 @@ LogicalResult MemoryLowering::lowerAtomic(memref::AtomicRMWOp op) {
     break;
   }
   if (!result)
-    return op.emitError() << "the target " << flavour.target
-                          << " has no atomic "
+    return op.emitError() << "target " << flavour.target
+                          << " does not support atomic "
                           << arith::stringifyAtomicRMWKind(op.getKind())
                           << " of " << type;
   op.getResult().replaceAllUsesWith(result);
@@ -722,7 +725,8 @@ LogicalResult MemoryLowering::lower(Operation *op) {
   } else if (auto load = dyn_cast<vector::MaskedLoadOp>(op)) {
     Memory *memory = find(load.getBase());
     if (!memory)
-      return op->emitError() << "cannot tell which memory this is";
+      return op->emitError()
+             << "cannot determine the underlying memory of this access";
     Value first = getElement(*memory, load.getIndices());
     SmallVector<Value> elements;
     for (int64_t i = 0; i < load.getVectorType().getNumElements(); ++i) {
@@ -743,7 +747,8 @@ LogicalResult MemoryLowering::lower(Operation *op) {
   } else if (auto store = dyn_cast<vector::MaskedStoreOp>(op)) {
     Memory *memory = find(store.getBase());
     if (!memory)
-      return op->emitError() << "cannot tell which memory this is";
+      return op->emitError()
+             << "cannot determine the underlying memory of this access";
     Value first = getElement(*memory, store.getIndices());
     for (int64_t i = 0; i < store.getVectorType().getNumElements(); ++i) {
       Value mask = vector::ExtractOp::create(b, store.getMask(), i);
@@ -768,7 +773,8 @@ LogicalResult MemoryLowering::lower(Operation *op) {
   } else if (auto cast = dyn_cast<memref::ReinterpretCastOp>(op)) {
     Memory *source = find(cast.getSource());
     if (!source)
-      return op->emitError() << "cannot tell which memory this is";
+      return op->emitError()
+             << "cannot determine the underlying memory of this access";
     Memory memory = *source;
     memory.sizes.clear();
     memory.strides.clear();
@@ -784,7 +790,8 @@ LogicalResult MemoryLowering::lower(Operation *op) {
   } else if (auto metadata = dyn_cast<memref::ExtractStridedMetadataOp>(op)) {
     Memory *source = find(metadata.getSource());
     if (!source)
-      return op->emitError() << "cannot tell which memory this is";
+      return op->emitError()
+             << "cannot determine the underlying memory of this access";
     Memory memory = *source;
     metadata.getOffset().replaceAllUsesWith(memory.offset);
     for (auto [result, value] : llvm::zip(metadata.getSizes(), memory.sizes))
@@ -799,13 +806,15 @@ LogicalResult MemoryLowering::lower(Operation *op) {
   } else if (isa<memref::CastOp, memref::MemorySpaceCastOp>(op)) {
     Memory *source = find(op->getOperand(0));
     if (!source)
-      return op->emitError() << "cannot tell which memory this is";
+      return op->emitError()
+             << "cannot determine the underlying memory of this access";
     Memory memory = *source;
     memories[op->getResult(0)] = memory;
   } else if (auto transpose = dyn_cast<memref::TransposeOp>(op)) {
     Memory *source = find(transpose.getIn());
     if (!source)
-      return op->emitError() << "cannot tell which memory this is";
+      return op->emitError()
+             << "cannot determine the underlying memory of this access";
     Memory memory = *source;
     for (auto [i, from] :
          llvm::enumerate(transpose.getPermutation().getResults())) {
@@ -823,7 +832,8 @@ LogicalResult MemoryLowering::lower(Operation *op) {
         Memory *source = find(cast.getInputs().front());
         if (!source || !isPacked(source->element) ||
             !type.getElementType().isInteger(8))
-          return op->emitError() << "cannot tell which memory this is";
+          return op->emitError()
+                 << "cannot determine the underlying memory of this access";
         Memory memory = *source;
         memory.element = type.getElementType();
         memories[cast.getResult(0)] = memory;
@@ -877,7 +887,8 @@ LogicalResult MemoryLowering::lower(Operation *op) {
     return success();
   }
   if (!handled)
-    return op->emitError() << "cannot tell which memory this is";
+    return op->emitError()
+           << "cannot determine the underlying memory of this access";
   erased.push_back(op);
   return success();
 }
@@ -923,7 +934,7 @@ LogicalResult MemoryLowering::run() {
           type && isPacked(type.getElementType())) {
         op->emitError() << "elements of " << type.getElementType()
                         << " share a byte: run tessera-expand-packed-memory "
-                           "before";
+                           "first";
         return WalkResult::interrupt();
       }
     return WalkResult::advance();
@@ -934,9 +945,9 @@ LogicalResult MemoryLowering::run() {
     for (Value value : op->getResults())
       if (auto type = dyn_cast<MemRefType>(value.getType());
           type && !type.getElementType().isIntOrIndexOrFloat()) {
-        op->emitError() << "the target " << flavour.target
-                        << " has no memory of " << type.getElementType()
-                        << ": use memory of scalars";
+        op->emitError() << "target " << flavour.target
+                        << " does not support memory of "
+                        << type.getElementType() << ": use memory of scalars";
         return WalkResult::interrupt();
       }
     return WalkResult::advance();
@@ -962,7 +973,7 @@ LogicalResult MemoryLowering::run() {
   WalkResult result = kernel.walk([&](Operation *op) {
     for (Type type : op->getResultTypes())
       if (isa<BaseMemRefType>(type)) {
-        op->emitError() << "the target " << flavour.target << " has no "
+        op->emitError() << "target " << flavour.target << " does not support "
                         << op->getName();
         return WalkResult::interrupt();
       }

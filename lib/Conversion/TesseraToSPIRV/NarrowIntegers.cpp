@@ -65,8 +65,8 @@ LogicalResult mlir::tessera::widenNarrowIntegers(Operation *root,
     std::optional<bool> isSigned = hasSigns(op);
     if (!isSigned)
       return op->emitError()
-             << "the target " << flavour.target << " has no " << op->getName()
-             << " of i4: widen its operands to i8";
+             << "target " << flavour.target << " does not support "
+             << op->getName() << " of i4: extend its operands to i8";
     OpBuilder b(op);
     Location loc = op->getLoc();
     auto widen = [&](Type type) -> Type {

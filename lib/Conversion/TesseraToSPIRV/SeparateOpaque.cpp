@@ -126,7 +126,7 @@ LogicalResult Separator::choosePlain(ArrayRef<Value> fragments) {
     }
     if (!chosen)
       return kernel.emitError()
-             << "no lane map of " << chip.name << " fits all fragments";
+             << "no single lane map of " << chip.name << " fits all fragments";
   }
   return success();
 }

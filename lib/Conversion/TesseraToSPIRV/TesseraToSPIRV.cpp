@@ -67,8 +67,8 @@ FailureOr<const Chip *>
 mlir::tessera::getSpirvChip(Operation *op, StringRef target, StringRef chip) {
   if (!getFlavour(target))
     return op->emitError()
-           << "the target " << target
-           << " takes no SPIR-V: vulkan, opencl and level-zero do";
+           << "target " << target
+           << " does not use SPIR-V (expected vulkan, opencl or level-zero)";
   return getChip(op, target, chip);
 }
 

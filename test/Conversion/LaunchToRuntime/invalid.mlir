@@ -1,7 +1,7 @@
 // RUN: gpu-opt %s --convert-launch-to-runtime=separate-memory --split-input-file --verify-diagnostics
 
 func.func @load(%m: memref<16xf32>, %i: index) -> f32 {
-  // expected-error @+1 {{host code reads or writes a buffer that is in the device's memory: do it in a kernel, or pass the value as a scalar argument}}
+  // expected-error @+1 {{host code accesses a buffer in device memory: access it in a kernel, or pass the value as a scalar argument}}
   %x = memref.load %m[%i] : memref<16xf32>
   return %x : f32
 }
@@ -9,7 +9,7 @@ func.func @load(%m: memref<16xf32>, %i: index) -> f32 {
 // -----
 
 func.func @store(%m: memref<16xf32>, %i: index, %x: f32) {
-  // expected-error @+1 {{host code reads or writes a buffer}}
+  // expected-error @+1 {{host code accesses a buffer in device memory: access it in a kernel, or pass the value as a scalar argument}}
   memref.store %x, %m[%i] : memref<16xf32>
   return
 }
@@ -17,7 +17,7 @@ func.func @store(%m: memref<16xf32>, %i: index, %x: f32) {
 // -----
 
 func.func @copy(%m: memref<16xf32>, %n: memref<16xf32>) {
-  // expected-error @+1 {{host code reads or writes a buffer}}
+  // expected-error @+1 {{host code accesses a buffer in device memory: access it in a kernel, or pass the value as a scalar argument}}
   memref.copy %m, %n : memref<16xf32> to memref<16xf32>
   return
 }
@@ -32,7 +32,7 @@ module attributes {gpu.container_module} {
   }
   func.func @asynchronous() {
     %c1 = arith.constant 1 : index
-    // expected-error @+2 {{asynchronous launches are not supported: launches run in order anyway}}
+    // expected-error @+2 {{asynchronous launches are not supported: remove the token (launches run in order)}}
     // expected-error @+1 {{failed to legalize operation 'gpu.launch_func'}}
     %t1 = gpu.launch_func async @m::@k blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1)
     return
@@ -49,7 +49,7 @@ module attributes {gpu.container_module} {
   }
   func.func @clusters() {
     %c1 = arith.constant 1 : index
-    // expected-error @+2 {{clusters are not supported}}
+    // expected-error @+2 {{launches in clusters are not supported: remove the cluster size}}
     // expected-error @+1 {{failed to legalize operation 'gpu.launch_func'}}
     gpu.launch_func @m::@k clusters in (%c1, %c1, %c1) blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1)
     return

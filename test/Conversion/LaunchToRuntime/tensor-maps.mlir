@@ -85,7 +85,7 @@ module attributes {gpu.container_module} {
   func.func @rank(%m: memref<64xf16>) {
     %c1 = arith.constant 1 : index
     // expected-error @+2 {{failed to legalize}}
-    // expected-error @+1 {{needs a memref of 2 dimensions as kernel operand 0}}
+    // expected-error @+1 {{requires a memref of rank 2 as kernel operand 0}}
     gpu.launch_func @m::@k blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1) args(%m : memref<64xf16>)
     return
   }
@@ -101,7 +101,7 @@ module attributes {gpu.container_module} {
   func.func @element(%m: memref<64xi4>) {
     %c1 = arith.constant 1 : index
     // expected-error @+2 {{failed to legalize}}
-    // expected-error @+1 {{no tensor map has elements of type 'i4'}}
+    // expected-error @+1 {{tensor maps do not support elements of type 'i4'}}
     gpu.launch_func @m::@k blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1) args(%m : memref<64xi4>)
     return
   }
@@ -116,7 +116,7 @@ module attributes {gpu.container_module} {
   func.func @entry(%m: memref<64xf16>) {
     %c1 = arith.constant 1 : index
     // expected-error @+2 {{failed to legalize}}
-    // expected-error @+1 {{which is to give argument, box and swizzle}}
+    // expected-error @+1 {{tessera.tensor_maps: entry {argument = 0 : i64} must have argument, box and swizzle}}
     gpu.launch_func @m::@k blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1) args(%m : memref<64xf16>)
     return
   }
@@ -162,7 +162,7 @@ module attributes {gpu.container_module} {
   func.func @half(%m: memref<2x28x14x64xf16>) {
     %c1 = arith.constant 1 : index
     // expected-error @+2 {{failed to legalize}}
-    // expected-error @+1 {{of windows over 'memref<2x28x14x64xf16>' is to give lower, extent and stride for each dimension but the first and the last}}
+    // expected-error @+1 {{of windows over 'memref<2x28x14x64xf16>' must give lower, extent and stride for each dimension but the first and the last}}
     gpu.launch_func @m::@k blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1)
         args(%m : memref<2x28x14x64xf16>)
     return

@@ -166,7 +166,7 @@ func.func @scheduled(%q: tensor<2x64x32xf16>, %k: tensor<2x96x32xf16>, %v: tenso
 // CHECK:         tessera.contract
 // CHECK:         tessera.contract
 // CHECK-NOT:     tessera.attention
-// WHY: remark: stays a kernel of its own, apart from the softmax before it: the scores, or what is made of them, are used elsewhere
+// WHY: remark: not fused with the preceding softmax into one kernel: the scores, or values computed from them, have other users
 func.func @two_uses(%q: tensor<2x64x32xf16>, %k: tensor<2x96x32xf16>, %v: tensor<2x96x48xf16>) -> (tensor<2x64x48xf16>, tensor<2x64x96xf16>) {
   %zero = arith.constant 0.0 : f32
   %one = arith.constant 1.0 : f32
@@ -199,7 +199,7 @@ func.func @two_uses(%q: tensor<2x64x32xf16>, %k: tensor<2x96x32xf16>, %v: tensor
 // CHECK:         tessera.contract
 // CHECK:         tessera.contract
 // CHECK-NOT:     tessera.attention
-// WHY: remark: stays a kernel of its own, apart from the softmax before it: a product does not start from zeros
+// WHY: remark: not fused with the preceding softmax into one kernel: a matmul does not start from zero
 func.func @other_start(%q: tensor<2x64x32xf16>, %k: tensor<2x96x32xf16>, %v: tensor<2x96x48xf16>) -> tensor<2x64x48xf16> {
   %zero = arith.constant 0.0 : f32
   %one = arith.constant 1.0 : f32
@@ -232,7 +232,7 @@ func.func @other_start(%q: tensor<2x64x32xf16>, %k: tensor<2x96x32xf16>, %v: ten
 // CHECK:         tessera.contract
 // CHECK:         tessera.contract
 // CHECK-NOT:     tessera.attention
-// WHY: remark: stays a kernel of its own, apart from the softmax before it: query, key, value and weights are not all of f16 or of bf16, but f16 and f16 and f32
+// WHY: remark: not fused with the preceding softmax into one kernel: query, key, value and weights must all be f16 or all be bf16, but are f16 and f16 and f32
 func.func @single(%q: tensor<2x64x32xf16>, %k: tensor<2x96x32xf16>, %v: tensor<2x96x48xf32>) -> tensor<2x64x48xf16> {
   %zero = arith.constant 0.0 : f32
   %one = arith.constant 1.0 : f32
@@ -264,7 +264,7 @@ func.func @single(%q: tensor<2x64x32xf16>, %k: tensor<2x96x32xf16>, %v: tensor<2
 // CHECK:         tessera.contract
 // CHECK:         tessera.contract
 // CHECK-NOT:     tessera.attention
-// WHY: remark: stays a kernel of its own, apart from the softmax before it: scores that are not seen are set to a number that is not very low
+// WHY: remark: not fused with the preceding softmax into one kernel: the value of masked scores is not a large negative number
 func.func @visible(%q: tensor<2x64x32xf16>, %k: tensor<2x96x32xf16>, %v: tensor<2x96x48xf16>) -> tensor<2x64x48xf16> {
   %zero = arith.constant 0.0 : f32
   %one = arith.constant 1.0 : f32
@@ -302,7 +302,7 @@ func.func @visible(%q: tensor<2x64x32xf16>, %k: tensor<2x96x32xf16>, %v: tensor<
 // CHECK:         tessera.contract
 // CHECK:         tessera.contract
 // CHECK-NOT:     tessera.attention
-// WHY: remark: stays a kernel of its own, apart from the softmax before it: the mask is not that of keys up to the query
+// WHY: remark: not fused with the preceding softmax into one kernel: the mask is not causal (keys up to the query)
 func.func @later_keys(%q: tensor<2x64x32xf16>, %k: tensor<2x96x32xf16>, %v: tensor<2x96x48xf16>) -> tensor<2x64x48xf16> {
   %zero = arith.constant 0.0 : f32
   %one = arith.constant 1.0 : f32
@@ -339,7 +339,7 @@ func.func @later_keys(%q: tensor<2x64x32xf16>, %k: tensor<2x96x32xf16>, %v: tens
 // CHECK:         tessera.contract
 // CHECK:         tessera.contract
 // CHECK-NOT:     tessera.attention
-// WHY: remark: stays a kernel of its own, apart from the softmax before it: the mask leaves the first queries no key
+// WHY: remark: not fused with the preceding softmax into one kernel: the mask hides all keys from the first queries
 func.func @no_key(%q: tensor<2x64x32xf16>, %k: tensor<2x96x32xf16>, %v: tensor<2x96x48xf16>) -> tensor<2x64x48xf16> {
   %zero = arith.constant 0.0 : f32
   %one = arith.constant 1.0 : f32
@@ -376,7 +376,7 @@ func.func @no_key(%q: tensor<2x64x32xf16>, %k: tensor<2x96x32xf16>, %v: tensor<2
 // CHECK:         tessera.contract
 // CHECK:         tessera.contract
 // CHECK-NOT:     tessera.attention
-// WHY: remark: stays a kernel of its own, apart from the softmax before it: 'math.tanh' stands between the product and its softmax
+// WHY: remark: not fused with the preceding softmax into one kernel: 'math.tanh' between the matmul and its softmax is not supported
 func.func @capped(%q: tensor<2x64x32xf16>, %k: tensor<2x96x32xf16>, %v: tensor<2x96x48xf16>) -> tensor<2x64x48xf16> {
   %zero = arith.constant 0.0 : f32
   %one = arith.constant 1.0 : f32
@@ -409,7 +409,7 @@ func.func @capped(%q: tensor<2x64x32xf16>, %k: tensor<2x96x32xf16>, %v: tensor<2
 // CHECK:         tessera.contract
 // CHECK:         tessera.contract
 // CHECK-NOT:     tessera.attention
-// WHY: remark: stays a kernel of its own, apart from the softmax before it: the scores' factor is not positive
+// WHY: remark: not fused with the preceding softmax into one kernel: the scale of the scores is not positive
 func.func @negative(%q: tensor<2x64x32xf16>, %k: tensor<2x96x32xf16>, %v: tensor<2x96x48xf16>) -> tensor<2x64x48xf16> {
   %zero = arith.constant 0.0 : f32
   %one = arith.constant 1.0 : f32
@@ -443,7 +443,7 @@ func.func @negative(%q: tensor<2x64x32xf16>, %k: tensor<2x96x32xf16>, %v: tensor
 // CHECK:         tessera.contract
 // CHECK:         tessera.contract
 // CHECK-NOT:     tessera.attention
-// WHY: remark: stays a kernel of its own, apart from the softmax before it: key is not stored by rows
+// WHY: remark: not fused with the preceding softmax into one kernel: key is not row-major
 func.func @columns(%q: tensor<2x64x32xf16>, %k: tensor<2x32x96xf16>, %v: tensor<2x96x48xf16>) -> tensor<2x64x48xf16> {
   %zero = arith.constant 0.0 : f32
   %one = arith.constant 1.0 : f32
@@ -476,7 +476,7 @@ func.func @columns(%q: tensor<2x64x32xf16>, %k: tensor<2x32x96xf16>, %v: tensor<
 // CHECK:         tessera.contract
 // CHECK:         tessera.contract
 // CHECK-NOT:     tessera.attention
-// WHY: remark: stays a kernel of its own, apart from the softmax before it: the first product has a schedule of its own
+// WHY: remark: not fused with the preceding softmax into one kernel: the first matmul has a schedule of its own
 func.func @first_schedule(%q: tensor<2x64x32xf16>, %k: tensor<2x96x32xf16>, %v: tensor<2x96x48xf16>) -> tensor<2x64x48xf16> {
   %zero = arith.constant 0.0 : f32
   %one = arith.constant 1.0 : f32
@@ -509,7 +509,7 @@ func.func @first_schedule(%q: tensor<2x64x32xf16>, %k: tensor<2x96x32xf16>, %v: 
 // CHECK:         tessera.contract
 // CHECK:         tessera.contract
 // CHECK-NOT:     tessera.attention
-// WHY: remark: stays a kernel of its own, apart from the softmax before it: schedule_c24: k is D, 32, not 16
+// WHY: remark: not fused with the preceding softmax into one kernel: schedule_c24: k must be the head dimension D, 32, not 16
 func.func @bad_schedule(%q: tensor<2x64x32xf16>, %k: tensor<2x96x32xf16>, %v: tensor<2x96x48xf16>) -> tensor<2x64x48xf16> {
   %zero = arith.constant 0.0 : f32
   %one = arith.constant 1.0 : f32
@@ -542,7 +542,7 @@ func.func @bad_schedule(%q: tensor<2x64x32xf16>, %k: tensor<2x96x32xf16>, %v: te
 // CHECK:         tessera.contract
 // CHECK:         tessera.contract
 // CHECK-NOT:     tessera.attention
-// WHY: remark: stays a kernel of its own, apart from the softmax before it: schedule_c24: D and E are from 1 to 256, not 32 and 512
+// WHY: remark: not fused with the preceding softmax into one kernel: schedule_c24: head dimensions D and E must be from 1 to 256, not 32 and 512
 func.func @wide(%q: tensor<2x64x32xf16>, %k: tensor<2x96x32xf16>, %v: tensor<2x96x512xf16>) -> tensor<2x64x512xf16> {
   %zero = arith.constant 0.0 : f32
   %one = arith.constant 1.0 : f32
@@ -575,7 +575,7 @@ func.func @wide(%q: tensor<2x64x32xf16>, %k: tensor<2x96x32xf16>, %v: tensor<2x9
 // CHECK:         tessera.contract
 // CHECK:         tessera.contract
 // CHECK-NOT:     tessera.attention
-// WHY: remark: stays a kernel of its own, apart from the softmax before it: there is one query, whose products are of a row
+// WHY: remark: not fused with the preceding softmax into one kernel: there is one query only: its matmuls are vector-matrix products
 func.func @one_query(%q: tensor<2x1x32xf16>, %k: tensor<2x96x32xf16>, %v: tensor<2x96x48xf16>) -> tensor<2x1x48xf16> {
   %zero = arith.constant 0.0 : f32
   %one = arith.constant 1.0 : f32
@@ -608,7 +608,7 @@ func.func @one_query(%q: tensor<2x1x32xf16>, %k: tensor<2x96x32xf16>, %v: tensor
 // CHECK:         tessera.contract
 // CHECK:         tessera.contract
 // CHECK-NOT:     tessera.attention
-// WHY: remark: stays a kernel of its own, apart from the softmax before it: schedule_c7: no matrix instruction of sm_80 for f16 divides query by key, a product of 16x64x2
+// WHY: remark: not fused with the preceding softmax into one kernel: schedule_c7: no matrix instruction of sm_80 for f16 divides query by key, a matmul of 16x64x2
 func.func @uneven(%q: tensor<2x64x34xf16>, %k: tensor<2x96x34xf16>, %v: tensor<2x96x48xf16>) -> tensor<2x64x48xf16> {
   %zero = arith.constant 0.0 : f32
   %one = arith.constant 1.0 : f32

@@ -3,7 +3,7 @@
 // CHECK-NOT: tessera.contract
 
 func.func @dot(%a: tensor<32xf32>, %b: tensor<32xf32>, %c: tensor<f32>) -> tensor<f32> {
-  // expected-remark @+1 {{stays without matrix instructions: it has neither an M nor an N dimension}}
+  // expected-remark @+1 {{does not use matrix instructions: it has neither an M nor an N dimension}}
   %r = linalg.dot ins(%a, %b : tensor<32xf32>, tensor<32xf32>) outs(%c : tensor<f32>) -> tensor<f32>
   return %r : tensor<f32>
 }
@@ -11,7 +11,7 @@ func.func @dot(%a: tensor<32xf32>, %b: tensor<32xf32>, %c: tensor<f32>) -> tenso
 // -----
 
 func.func @one_sided_sum(%a: tensor<64x32x5xf32>, %b: tensor<32x48xf32>, %c: tensor<64x48xf32>) -> tensor<64x48xf32> {
-  // expected-remark @+1 {{a dimension is summed over one operand only}}
+  // expected-remark @+1 {{a reduction dimension indexes only one operand}}
   %r = linalg.generic {indexing_maps = [affine_map<(m, n, k, j) -> (m, k, j)>, affine_map<(m, n, k, j) -> (k, n)>,
                          affine_map<(m, n, k, j) -> (m, n)>],
                     iterator_types = ["parallel", "parallel", "reduction", "reduction"]}
@@ -28,7 +28,7 @@ func.func @one_sided_sum(%a: tensor<64x32x5xf32>, %b: tensor<32x48xf32>, %c: ten
 // -----
 
 func.func @types(%a: tensor<64x32xi16>, %b: tensor<32x48xi16>, %c: tensor<64x48xi32>) -> tensor<64x48xi32> {
-  // expected-remark @+1 {{there is no matrix product of i16 and i16}}
+  // expected-remark @+1 {{does not use matrix instructions: matrix instructions do not support i16 x i16}}
   %r = linalg.matmul ins(%a, %b : tensor<64x32xi16>, tensor<32x48xi16>)
       outs(%c : tensor<64x48xi32>) -> tensor<64x48xi32>
   return %r : tensor<64x48xi32>
@@ -37,7 +37,7 @@ func.func @types(%a: tensor<64x32xi16>, %b: tensor<32x48xi16>, %c: tensor<64x48x
 // -----
 
 func.func @wide_sum(%a: tensor<64x32xf32>, %b: tensor<32x48xf32>, %c: tensor<64x48xf64>) -> tensor<64x48xf64> {
-  // expected-remark @+1 {{it sums in f64, and products of f32 and f32 are summed in f32}}
+  // expected-remark @+1 {{does not use matrix instructions: it accumulates in f64, but the accumulator type for f32 x f32 is f32}}
   %r = linalg.matmul ins(%a, %b : tensor<64x32xf32>, tensor<32x48xf32>)
       outs(%c : tensor<64x48xf64>) -> tensor<64x48xf64>
   return %r : tensor<64x48xf64>
@@ -46,7 +46,7 @@ func.func @wide_sum(%a: tensor<64x32xf32>, %b: tensor<32x48xf32>, %c: tensor<64x
 // -----
 
 func.func @output_type(%a: tensor<64x32xi8>, %b: tensor<32x48xi8>, %c: tensor<64x48xi16>) -> tensor<64x48xi16> {
-  // expected-remark @+1 {{its output holds i16, which no fragment writes}}
+  // expected-remark @+1 {{its output has elements of i16, which fragments do not support}}
   %r = linalg.matmul ins(%a, %b : tensor<64x32xi8>, tensor<32x48xi8>)
       outs(%c : tensor<64x48xi16>) -> tensor<64x48xi16>
   return %r : tensor<64x48xi16>

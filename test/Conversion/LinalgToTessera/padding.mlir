@@ -74,7 +74,7 @@ func.func @insert(%a: tensor<2x32x16xi8>, %b: tensor<3x16x32xi8>, %b2: tensor<3x
 // CHECK:         tessera.contract
 func.func @other_value(%a: tensor<2x32x16xf32>, %b: tensor<3x16x32xf32>, %c: tensor<2x32x32xf32>) -> tensor<2x32x32xf32> {
   %one = arith.constant 1.0 : f32
-  // expected-remark @+1 {{stays before the product: it pads with other values than zero}}
+  // expected-remark @+1 {{not fused into the matmul: it pads with values other than zero}}
   %p = tensor.pad %a low[0, 1, 0] high[0, 1, 0] {
   ^bb0(%n: index, %w: index, %ch: index):
     tensor.yield %one : f32
@@ -92,7 +92,7 @@ func.func @other_value(%a: tensor<2x32x16xf32>, %b: tensor<3x16x32xf32>, %c: ten
 func.func @other_user(%a: tensor<2x32x16xf32>, %b: tensor<3x16x32xf32>, %c: tensor<2x32x32xf32>)
     -> (tensor<2x32x32xf32>, tensor<2x34x16xf32>) {
   %zero = arith.constant 0.0 : f32
-  // expected-remark @+1 {{it has other users than matrix products}}
+  // expected-remark @+1 {{it has users that are not matmuls}}
   %p = tensor.pad %a low[0, 1, 0] high[0, 1, 0] {
   ^bb0(%n: index, %w: index, %ch: index):
     tensor.yield %zero : f32
@@ -110,7 +110,7 @@ func.func @other_user(%a: tensor<2x32x16xf32>, %b: tensor<3x16x32xf32>, %c: tens
 func.func @dynamic_low(%a: tensor<2x32x16xf32>, %b: tensor<3x16x32xf32>, %c: tensor<2x?x32xf32>, %low: index)
     -> tensor<2x?x32xf32> {
   %zero = arith.constant 0.0 : f32
-  // expected-remark @+1 {{its low padding is no constant}}
+  // expected-remark @+1 {{its low padding is not constant}}
   %p = tensor.pad %a low[0, %low, 0] high[0, 1, 0] {
   ^bb0(%n: index, %w: index, %ch: index):
     tensor.yield %zero : f32
@@ -127,7 +127,7 @@ func.func @dynamic_low(%a: tensor<2x32x16xf32>, %b: tensor<3x16x32xf32>, %c: ten
 // CHECK:         tessera.contract
 func.func @channels(%a: tensor<2x34x15xf32>, %b: tensor<3x16x32xf32>, %c: tensor<2x32x32xf32>) -> tensor<2x32x32xf32> {
   %zero = arith.constant 0.0 : f32
-  // expected-remark @+1 {{it pads a dimension over which no window moves}}
+  // expected-remark @+1 {{it pads a dimension that is not indexed by a window}}
   %p = tensor.pad %a low[0, 0, 0] high[0, 0, 1] {
   ^bb0(%n: index, %w: index, %ch: index):
     tensor.yield %zero : f32

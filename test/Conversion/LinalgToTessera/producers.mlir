@@ -251,10 +251,10 @@ func.func @not_fused(%a: tensor<64x128xf32>, %b: tensor<128x48xi8>, %c: tensor<6
                      %image: tensor<2x32x16xi8>, %filter: tensor<3x16x32xf16>, %o: tensor<2x32x32xf32>)
     -> (tensor<64x48xf32>, tensor<64x48xf32>, tensor<2x32x32xf32>, tensor<128x48xf32>) {
   %e = tensor.empty() : tensor<64x128xf32>
-  // expected-remark @+1 {{stays before the product: each tile of the product would compute it anew}}
+  // expected-remark @+1 {{not fused into the matmul: each tile of the matmul would recompute it}}
   %exp = linalg.exp ins(%a : tensor<64x128xf32>) outs(%e : tensor<64x128xf32>) -> tensor<64x128xf32>
   %eb = tensor.empty() : tensor<128x48xf32>
-  // expected-remark @+1 {{stays before the product: it has other users than matrix products}}
+  // expected-remark @+1 {{not fused into the matmul: it has users that are not matmuls}}
   %bf = linalg.map ins(%b : tensor<128x48xi8>) outs(%eb : tensor<128x48xf32>)
     (%x: i8, %out: f32) {
       %t = arith.sitofp %x : i8 to f32
@@ -274,7 +274,7 @@ func.func @not_fused(%a: tensor<64x128xf32>, %b: tensor<128x48xi8>, %c: tensor<6
   %s = linalg.matmul ins(%tri, %bf : tensor<64x128xf32>, tensor<128x48xf32>)
       outs(%c : tensor<64x48xf32>) -> tensor<64x48xf32>
   %ei = tensor.empty() : tensor<2x32x16xf16>
-  // expected-remark @+1 {{a window may read outside of its result, where there is zero}}
+  // expected-remark @+1 {{a window may read out of bounds of its result, where the value must be zero}}
   %if = linalg.map ins(%image : tensor<2x32x16xi8>) outs(%ei : tensor<2x32x16xf16>)
     (%x: i8, %out: f16) {
       %t = arith.sitofp %x : i8 to f16
@@ -356,7 +356,7 @@ func.func @reasons(%x: tensor<64x128xf32>, %y: tensor<64x128xf32>, %z: tensor<12
                    %o: tensor<2x?x32xf32>)
     -> (tensor<64x48xf16>, tensor<64x48xf32>, tensor<2x?x32xf32>) {
   %e16 = tensor.empty() : tensor<64x128xf16>
-  // expected-remark @+1 {{it reads much more than it writes, and each tile of the product would anew}}
+  // expected-remark @+1 {{it reads much more than it writes, and each tile of the matmul would read it again}}
   %gate = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel", "parallel"]}
       ins(%x, %y : tensor<64x128xf32>, tensor<64x128xf32>) outs(%e16 : tensor<64x128xf16>) {
   ^bb0(%a: f32, %b: f32, %out: f16):
@@ -367,7 +367,7 @@ func.func @reasons(%x: tensor<64x128xf32>, %y: tensor<64x128xf32>, %z: tensor<12
   %r = linalg.matmul ins(%gate, %w16 : tensor<64x128xf16>, tensor<128x48xf16>)
       outs(%c16 : tensor<64x48xf16>) -> tensor<64x48xf16>
   %e = tensor.empty() : tensor<64x128xf32>
-  // expected-remark @+1 {{none of its operands has all dimensions}}
+  // expected-remark @+1 {{none of its operands is indexed by all dimensions}}
   %outer = linalg.generic {indexing_maps = [#col, #row, #id], iterator_types = ["parallel", "parallel"]}
       ins(%u, %v : tensor<64xf32>, tensor<128xf32>) outs(%e : tensor<64x128xf32>) {
   ^bb0(%a: f32, %b: f32, %out: f32):
@@ -375,7 +375,7 @@ func.func @reasons(%x: tensor<64x128xf32>, %y: tensor<64x128xf32>, %z: tensor<12
     linalg.yield %p : f32
   } -> tensor<64x128xf32>
   %ez = tensor.empty() : tensor<128x48xf32>
-  // expected-remark @+1 {{no fragment holds what it reads}}
+  // expected-remark @+1 {{fragments do not support the element type it reads}}
   %zf = linalg.map ins(%z : tensor<128x48xi16>) outs(%ez : tensor<128x48xf32>)
     (%a: i16, %out: f32) {
       %t = arith.sitofp %a : i16 to f32
@@ -384,7 +384,7 @@ func.func @reasons(%x: tensor<64x128xf32>, %y: tensor<64x128xf32>, %z: tensor<12
   %s = linalg.matmul ins(%outer, %zf : tensor<64x128xf32>, tensor<128x48xf32>)
       outs(%c : tensor<64x48xf32>) -> tensor<64x48xf32>
   %ei = tensor.empty() : tensor<2x34x16xf16>
-  // expected-remark @+1 {{a window may read outside of its result, where there is zero}}
+  // expected-remark @+1 {{a window may read out of bounds of its result, where the value must be zero}}
   %if = linalg.map ins(%image : tensor<2x34x16xi8>) outs(%ei : tensor<2x34x16xf16>)
     (%a: i8, %out: f16) {
       %t = arith.sitofp %a : i8 to f16

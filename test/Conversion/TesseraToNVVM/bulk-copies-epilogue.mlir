@@ -12,7 +12,7 @@ gpu.module @m {
   // CHECK-LABEL: gpu.func @tiles
   // CHECK-SAME:    workgroup(%[[W:.+]] : memref<128x256xf16, {{.+}}>, %{{.+}} : memref<6xi64, {{.+}}>, %{{.+}} : memref<2x128x64xf16,
   // CHECK-SAME:    known_block_size = array<i32: 384, 1, 1>
-  // CHECK-SAME:    tessera.copies = "bulk copies by a subgroup of their own; a second one brings what the epilogue reads to workgroup memory, and takes the output from there"
+  // CHECK-SAME:    tessera.copies = "bulk copies by a dedicated subgroup; a second one loads the epilogue's input to workgroup memory, and stores the output from there"
   // CHECK-SAME:    {argument = 3 : i64, box = array<i64: 128, 64>, swizzle = 128 : i64, symbol = @tiles_map_2}, {argument = 2 : i64, box = array<i64: 128, 64>, swizzle = 128 : i64, symbol = @tiles_map_3}]
   // CHECK:         %[[MAPC:.+]] = llvm.mlir.addressof @tiles_map_3
   // CHECK:         %[[MAPR:.+]] = llvm.mlir.addressof @tiles_map_2
@@ -156,7 +156,7 @@ gpu.module @m {
   // leaves as it did.
 
   // CHECK-LABEL: gpu.func @unaligned
-  // CHECK-SAME:    tessera.copies = "bulk copies by a subgroup of their own; all threads bring what the epilogue reads to workgroup memory: rows of argument 3 of the kernel are not known to begin at multiples of 16 bytes; the output leaves workgroup memory by bulk copies"
+  // CHECK-SAME:    tessera.copies = "bulk copies by a dedicated subgroup; all threads load the epilogue's input to workgroup memory: rows of argument 3 of the kernel are not known to be aligned to 16 bytes; bulk copies store the output from workgroup memory"
   // CHECK-SAME:    tessera.producer_threads = 128 : i64
   // CHECK:         nvvm.setmaxregister decrease 24
   // CHECK:         nvvm.cp.async.bulk.wait_group 0 {read}

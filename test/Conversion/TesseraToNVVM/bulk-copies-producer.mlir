@@ -12,7 +12,7 @@ gpu.module @m {
   // CHECK-SAME:    workgroup(%[[WO:.+]] : memref<128x256xf16, {{.+}}>, %{{.+}} : memref<6xi64, {{.+}}>, %[[WA:.+]] : memref<2x128x64xf16, {{.+}}>, %[[WB:.+]] : memref<2x64x256xf16, {{[^>]+}}>>) kernel
   // CHECK-SAME:    known_block_size = array<i32: 384, 1, 1>
   // CHECK-SAME:    nvvm.minctasm = 1 : i32
-  // CHECK-SAME:    tessera.copies = "bulk copies by a subgroup of their own; a second one takes the output from workgroup memory"
+  // CHECK-SAME:    tessera.copies = "bulk copies by a dedicated subgroup; a second one stores the output from workgroup memory"
   // CHECK-SAME:    tessera.producer_threads = 128 : i64
   // CHECK-SAME:    {argument = 2 : i64, box = array<i64: 128, 64>, swizzle = 128 : i64, symbol = @tiles_map_2}]
   // CHECK:         %[[MAPC:.+]] = llvm.mlir.addressof @tiles_map_2
@@ -216,7 +216,7 @@ gpu.module @m {
 
   // CHECK-LABEL: gpu.func @unaligned_output
   // CHECK-SAME:    known_block_size = array<i32: 384, 1, 1>
-  // CHECK-SAME:    tessera.copies = "bulk copies by a subgroup of their own; the output leaves workgroup memory by all threads: rows of argument 1 of the kernel are not known to begin at multiples of 16 bytes"
+  // CHECK-SAME:    tessera.copies = "bulk copies by a dedicated subgroup; all threads store the output from workgroup memory: rows of argument 1 of the kernel are not known to be aligned to 16 bytes"
   // CHECK-SAME:    tessera.tensor_maps = [{argument = 0 : i64, box = array<i64: 64, 64>, swizzle = 128 : i64, symbol = @unaligned_output_map_0}]
   // CHECK:         } else {
   // CHECK-NOT:       nvvm.cp.async.bulk

@@ -10,7 +10,7 @@ gpu.module @m {
   // subgroups of both say so, and full when all its bytes are there.
 
   // CHECK-LABEL: gpu.func @along_m
-  // CHECK-SAME:    tessera.copies = "bulk copies by a subgroup of their own; a second one takes the output from workgroup memory; workgroups share tiles in clusters of 2x1"
+  // CHECK-SAME:    tessera.copies = "bulk copies by a dedicated subgroup; a second one stores the output from workgroup memory; workgroups share tiles in clusters of 2x1"
   // CHECK-SAME:    {argument = 1 : i64, box = array<i64: 64, 64>, swizzle = 128 : i64, symbol = @along_m_map_1}
   // CHECK:         %[[MAPB:.+]] = llvm.mlir.addressof @along_m_map_1
   // CHECK:         %[[RANK:.+]] = nvvm.read.ptx.sreg.cluster.ctaid.x

@@ -9,7 +9,7 @@
 gpu.module @module {
   // CHECK-LABEL: gpu.func @steps
   // CHECK-SAME:    workgroup(%[[BARRIERS:.+]] : memref<10xi64, #{{.+}}>, %[[Q:.+]] : memref<1x64x64xf16, {{.+}}>, %[[K:.+]] : memref<2x64x64xf16, {{.+}}>, %[[V:.+]] : memref<2x64x64xf16,
-  // CHECK-SAME:    tessera.copies = "bulk copies by a subgroup of their own"
+  // CHECK-SAME:    tessera.copies = "bulk copies by a dedicated subgroup"
   // CHECK-COUNT-10: nvvm.mbarrier.init
   // CHECK:         scf.if
   // CHECK:           scf.if
@@ -88,7 +88,7 @@ gpu.module @module {
 
 gpu.module @module {
   // CHECK-LABEL: gpu.func @either
-  // CHECK-SAME:    tessera.copies = "copies by all threads: copies and loads are no steps of loops"
+  // CHECK-SAME:    tessera.copies = "copies by all threads: copies and loads do not form a staged loop"
   gpu.func @either(%k: memref<512x64xf16>, %o: memref<512x64xf16>)
       workgroup(%tk: memref<64x64xf16, #wg>) kernel
       attributes {known_block_size = array<i32: 256, 1, 1>, tessera.group = 4 : i64, tessera.stages = 2 : i64} {

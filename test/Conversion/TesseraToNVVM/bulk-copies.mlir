@@ -29,7 +29,7 @@ gpu.module @m {
   // CHECK-LABEL: gpu.func @step
   // CHECK-SAME:    workgroup(%[[BARS:.+]] : memref<6xi64, {{.+}}>, %[[WA:.+]] : memref<3x64x32xf16, {{.+}}>, %[[WB:.+]] : memref<3x32x128xf16, {{[^>]+}}>>) kernel
   // CHECK-SAME:    known_block_size = array<i32: 160, 1, 1>
-  // CHECK-SAME:    tessera.copies = "bulk copies by a subgroup of their own"
+  // CHECK-SAME:    tessera.copies = "bulk copies by a dedicated subgroup"
   // CHECK-SAME:    tessera.producer_threads = 32 : i64
   // CHECK-SAME:    tessera.tensor_maps = [
   // CHECK-SAME:      {argument = 0 : i64, box = array<i64: 1, 64, 32>, swizzle = 64 : i64, symbol = @step_map_0},
@@ -141,7 +141,7 @@ gpu.module @m {
   // Without a loop there is one slot in use, and no place to count.
 
   // CHECK-LABEL: gpu.func @once
-  // CHECK-SAME:    tessera.copies = "bulk copies by a subgroup of their own"
+  // CHECK-SAME:    tessera.copies = "bulk copies by a dedicated subgroup"
   // CHECK-NOT:     scf.for
   // CHECK:         mbarrier.try_wait{{.*}} %{{.+}}, %c1_i32 :
   // CHECK:         nvvm.cp.async.bulk.tensor.shared.cluster.global
@@ -165,7 +165,7 @@ gpu.module @m {
 
   // CHECK-LABEL: gpu.func @unaligned
   // CHECK-SAME:    known_block_size = array<i32: 128, 1, 1>
-  // CHECK-SAME:    tessera.copies = "copies by all threads: rows of argument 0 of the kernel are not known to begin at multiples of 16 bytes"
+  // CHECK-SAME:    tessera.copies = "copies by all threads: rows of argument 0 of the kernel are not known to be aligned to 16 bytes"
   // CHECK-NOT:     mbarrier
   // CHECK:         tessera.copy
   gpu.func @unaligned(%a: memref<512x511xf16>, %c: memref<64x32xf16>) workgroup(%w: memref<64x32xf16, #wg>) kernel
@@ -195,7 +195,7 @@ gpu.module @m {
   }
 
   // CHECK-LABEL: gpu.func @gathered
-  // CHECK-SAME:    tessera.copies = "copies by all threads: argument 0 of the kernel is gathered: not by windows of known extents"
+  // CHECK-SAME:    tessera.copies = "copies by all threads: argument 0 of the kernel is gathered: it is not indexed by a window of static extents"
   // CHECK-NOT:     mbarrier
   // CHECK:         tessera.copy
   gpu.func @gathered(%a: memref<512x512xf16>, %c: memref<64x32xf16>) workgroup(%w: memref<64x32xf16, #wg>) kernel
@@ -214,7 +214,7 @@ gpu.module @m {
   }
 
   // CHECK-LABEL: gpu.func @view
-  // CHECK-SAME:    tessera.copies = "copies by all threads: what is copied is no argument of the kernel"
+  // CHECK-SAME:    tessera.copies = "copies by all threads: the copied memory is not a kernel argument"
   // CHECK-NOT:     mbarrier
   // CHECK:         tessera.copy
   gpu.func @view(%a: memref<4x512x512xf16>, %c: memref<64x32xf16>) workgroup(%w: memref<64x32xf16, #wg>) kernel
@@ -230,7 +230,7 @@ gpu.module @m {
   }
 
   // CHECK-LABEL: gpu.func @part
-  // CHECK-SAME:    tessera.copies = "copies by all threads: a copy is of a part of its workgroup memory only"
+  // CHECK-SAME:    tessera.copies = "copies by all threads: a copy does not fill its workgroup memory buffer"
   // CHECK-NOT:     mbarrier
   // CHECK:         tessera.copy
   gpu.func @part(%a: memref<512x512xf16>, %c: memref<64x32xf16>) workgroup(%w: memref<64x32xf16, #wg>) kernel
@@ -245,7 +245,7 @@ gpu.module @m {
   }
 
   // CHECK-LABEL: gpu.func @rows
-  // CHECK-SAME:    tessera.copies = "copies by all threads: tiles of 512x32 have more than 256 rows, or no whole pattern of 1024 bytes"
+  // CHECK-SAME:    tessera.copies = "copies by all threads: tiles of 512x32 have more than 256 rows, or are not a multiple of the swizzle pattern of 1024 bytes"
   // CHECK-NOT:     mbarrier
   // CHECK:         tessera.copy
   gpu.func @rows(%a: memref<512x512xf16>, %c: memref<64x32xf16>) workgroup(%w: memref<512x32xf16, #wg>) kernel
@@ -277,7 +277,7 @@ gpu.module @m {
   }
 
   // CHECK-LABEL: gpu.func @no_barrier
-  // CHECK-SAME:    tessera.copies = "copies by all threads: no barriers guard the copies"
+  // CHECK-SAME:    tessera.copies = "copies by all threads: the copies are not guarded by barriers"
   // CHECK-NOT:     mbarrier
   // CHECK:         tessera.copy
   gpu.func @no_barrier(%a: memref<512x512xf16>, %c: memref<64x32xf16>) workgroup(%w: memref<64x32xf16, #wg>) kernel
@@ -293,7 +293,7 @@ gpu.module @m {
   // What is read in another block may be read in another step.
 
   // CHECK-LABEL: gpu.func @elsewhere
-  // CHECK-SAME:    tessera.copies = "copies by all threads: copies and loads are no steps of loops"
+  // CHECK-SAME:    tessera.copies = "copies by all threads: copies and loads do not form a staged loop"
   // CHECK-NOT:     mbarrier
   // CHECK:         tessera.copy
   gpu.func @elsewhere(%a: memref<512x512xf16>, %c: memref<64x32xf16>) workgroup(%w: memref<64x32xf16, #wg>) kernel
@@ -315,7 +315,7 @@ gpu.module @m {
   // be gone.
 
   // CHECK-LABEL: gpu.func @besides
-  // CHECK-SAME:    tessera.copies = "copies by all threads: workgroup memory is used for more than the steps' tiles"
+  // CHECK-SAME:    tessera.copies = "copies by all threads: workgroup memory is also used for other data than the staged tiles"
   // CHECK-NOT:     mbarrier
   // CHECK:         tessera.copy
   gpu.func @besides(%a: memref<512x512xf16>, %c: memref<64x32xf16>)
@@ -339,7 +339,7 @@ gpu.module @m {
   // No barrier stands between the stores and what reads them.
 
   // CHECK-LABEL: gpu.func @unguarded
-  // CHECK-SAME:    tessera.copies = "copies by all threads: workgroup memory is used for more than the steps' tiles"
+  // CHECK-SAME:    tessera.copies = "copies by all threads: workgroup memory is also used for other data than the staged tiles"
   // CHECK-NOT:     mbarrier
   // CHECK:         tessera.copy
   gpu.func @unguarded(%a: memref<512x512xf16>, %c: memref<64x32xf16>)
@@ -358,7 +358,7 @@ gpu.module @m {
   // 57 slots of 4 KiB and a pattern for the barriers.
 
   // CHECK-LABEL: gpu.func @memory
-  // CHECK-SAME:    tessera.copies = "copies by all threads: tiles and barriers need 234496 bytes of workgroup memory, sm_90a has 232448"
+  // CHECK-SAME:    tessera.copies = "copies by all threads: tiles and barriers require 234496 bytes of workgroup memory, but sm_90a has 232448"
   // CHECK-NOT:     mbarrier
   // CHECK:         tessera.copy
   gpu.func @memory(%a: memref<512x512xf16>, %c: memref<64x32xf16>) workgroup(%w: memref<64x32xf16, #wg>) kernel
@@ -391,7 +391,7 @@ gpu.module @m {
   // other have the same.
 
   // CHECK-LABEL: gpu.func @registers
-  // CHECK-SAME:    tessera.copies = "copies by all threads: 128 accumulators of a thread leave no registers for 128 threads that copy"
+  // CHECK-SAME:    tessera.copies = "copies by all threads: 128 accumulator registers for each thread leave no registers for 128 copying threads"
   // CHECK-NOT:     mbarrier
   // CHECK:         tessera.copy
   gpu.func @registers(%a: memref<512x512xf16>, %b: memref<512x256xf16>, %c: memref<64x256xf32>)
@@ -416,7 +416,7 @@ gpu.module @m {
   }
 
   // CHECK-LABEL: gpu.func @stages
-  // CHECK-SAME:    tessera.copies = "copies by all threads: the kernel has no number of stages"
+  // CHECK-SAME:    tessera.copies = "copies by all threads: the number of stages is not set on the kernel"
   // CHECK-NOT:     mbarrier
   // CHECK:         tessera.copy
   gpu.func @stages(%a: memref<512x512xf16>, %c: memref<64x32xf16>) workgroup(%w: memref<64x32xf16, #wg>) kernel
@@ -433,7 +433,7 @@ gpu.module @m {
   // The producer would have to compute what is read from memory.
 
   // CHECK-LABEL: gpu.func @depends
-  // CHECK-SAME:    tessera.copies = "copies by all threads: where they are from depends on what the subgroups compute"
+  // CHECK-SAME:    tessera.copies = "copies by all threads: their source indices depend on values that the subgroups compute"
   // CHECK-NOT:     mbarrier
   // CHECK:         tessera.copy
   gpu.func @depends(%a: memref<512x512xf16>, %c: memref<64x32xf16>, %n: memref<index>) workgroup(%w: memref<64x32xf16, #wg>) kernel
@@ -451,7 +451,7 @@ gpu.module @m {
   // Copies that were pipelined stay asynchronous, and say what is in the way.
 
   // CHECK-LABEL: gpu.func @pipelined
-  // CHECK-SAME:    tessera.copies = "asynchronous copies by all threads: rows of argument 0 of the kernel are not known to begin at multiples of 16 bytes"
+  // CHECK-SAME:    tessera.copies = "asynchronous copies by all threads: rows of argument 0 of the kernel are not known to be aligned to 16 bytes"
   // CHECK-NOT:     mbarrier
   // CHECK:         tessera.async_copy
   gpu.func @pipelined(%a: memref<512x511xf16>) workgroup(%w: memref<2x64x32xf16, #wg>) kernel

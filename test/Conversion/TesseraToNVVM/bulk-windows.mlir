@@ -8,7 +8,7 @@ gpu.module @m {
   // The first window's place, and the place within it; beyond the last column,
   // there are no channels.
   // CHECK-LABEL: gpu.func @padded
-  // CHECK-SAME:    tessera.copies = "bulk copies by a subgroup of their own"
+  // CHECK-SAME:    tessera.copies = "bulk copies by a dedicated subgroup"
   // CHECK-SAME:    tessera.tensor_maps = [{argument = 0 : i64, box = array<i64: 1, 1, 128, 64>, extent = array<i64: 27, 14>, lower = array<i64: -1, -2>, stride = array<i64: 2, 1>, swizzle = 128 : i64, symbol = @padded_map_0}]
   // CHECK:         %[[MAP:.+]] = llvm.mlir.addressof @padded_map_0
   // CHECK:         %[[FIRST:.+]] = arith.muli %block_id_x, %c64
@@ -91,7 +91,7 @@ gpu.module @m {
   // What the engine does not walk through stays as it is, and is told.
 
   // CHECK-LABEL: gpu.func @step
-  // CHECK-SAME:    tessera.copies = "copies by all threads: argument 0 of the kernel is gathered: steps of 64 do not divide the 96 channels"
+  // CHECK-SAME:    tessera.copies = "copies by all threads: argument 0 of the kernel is gathered: k steps of 64 do not divide the 96 channels"
   // CHECK-NOT:     mbarrier
   gpu.func @step(%a: memref<2x16x16x96xf16>, %c: memref<128x64xf16>) workgroup(%w: memref<128x64xf16, #wg>) kernel
       attributes {known_block_size = array<i32: 128, 1, 1>, tessera.group = 4 : i64, tessera.stages = 2 : i64} {
@@ -118,7 +118,7 @@ gpu.module @m {
   }
 
   // CHECK-LABEL: gpu.func @order
-  // CHECK-SAME:    tessera.copies = "copies by all threads: argument 0 of the kernel is gathered: rows that do not follow each other as pixels do"
+  // CHECK-SAME:    tessera.copies = "copies by all threads: argument 0 of the kernel is gathered: the order of the rows is not the order of the pixels in memory"
   // CHECK-NOT:     mbarrier
   gpu.func @order(%a: memref<2x16x16x64xf16>, %c: memref<128x64xf16>) workgroup(%w: memref<128x64xf16, #wg>) kernel
       attributes {known_block_size = array<i32: 128, 1, 1>, tessera.group = 4 : i64, tessera.stages = 2 : i64} {
@@ -145,7 +145,7 @@ gpu.module @m {
   }
 
   // CHECK-LABEL: gpu.func @channels
-  // CHECK-SAME:    tessera.copies = "copies by all threads: argument 0 of the kernel is gathered: columns that are not channels side by side"
+  // CHECK-SAME:    tessera.copies = "copies by all threads: argument 0 of the kernel is gathered: the columns are not contiguous channels"
   // CHECK-NOT:     mbarrier
   gpu.func @channels(%a: memref<2x16x16x128xf16>, %c: memref<128x64xf16>) workgroup(%w: memref<128x64xf16, #wg>) kernel
       attributes {known_block_size = array<i32: 128, 1, 1>, tessera.group = 4 : i64, tessera.stages = 2 : i64} {
@@ -172,7 +172,7 @@ gpu.module @m {
   }
 
   // CHECK-LABEL: gpu.func @stride
-  // CHECK-SAME:    tessera.copies = "copies by all threads: argument 0 of the kernel is gathered: strides of 9"
+  // CHECK-SAME:    tessera.copies = "copies by all threads: argument 0 of the kernel is gathered: unsupported stride 9"
   // CHECK-NOT:     mbarrier
   gpu.func @stride(%a: memref<2x128x16x64xf16>, %c: memref<128x64xf16>) workgroup(%w: memref<128x64xf16, #wg>) kernel
       attributes {known_block_size = array<i32: 128, 1, 1>, tessera.group = 4 : i64, tessera.stages = 2 : i64} {
@@ -199,7 +199,7 @@ gpu.module @m {
   }
 
   // CHECK-LABEL: gpu.func @wide
-  // CHECK-SAME:    tessera.copies = "copies by all threads: argument 0 of the kernel is gathered: windows that are wider than 256"
+  // CHECK-SAME:    tessera.copies = "copies by all threads: argument 0 of the kernel is gathered: the window is wider than 256"
   // CHECK-NOT:     mbarrier
   gpu.func @wide(%a: memref<2x16x512x64xf16>, %c: memref<128x64xf16>) workgroup(%w: memref<128x64xf16, #wg>) kernel
       attributes {known_block_size = array<i32: 128, 1, 1>, tessera.group = 4 : i64, tessera.stages = 2 : i64} {
@@ -226,7 +226,7 @@ gpu.module @m {
   }
 
   // CHECK-LABEL: gpu.func @corner
-  // CHECK-SAME:    tessera.copies = "copies by all threads: argument 0 of the kernel is gathered: windows that begin or end further than 127 from the image's sides"
+  // CHECK-SAME:    tessera.copies = "copies by all threads: argument 0 of the kernel is gathered: the window starts or ends further than 127 from the image's sides"
   // CHECK-NOT:     mbarrier
   gpu.func @corner(%a: memref<2x16x256x64xf16>, %c: memref<128x64xf16>) workgroup(%w: memref<128x64xf16, #wg>) kernel
       attributes {known_block_size = array<i32: 128, 1, 1>, tessera.group = 4 : i64, tessera.stages = 2 : i64} {
@@ -253,7 +253,7 @@ gpu.module @m {
   }
 
   // CHECK-LABEL: gpu.func @images
-  // CHECK-SAME:    tessera.copies = "copies by all threads: argument 0 of the kernel is gathered: windows that move over images"
+  // CHECK-SAME:    tessera.copies = "copies by all threads: argument 0 of the kernel is gathered: the window moves over several images"
   // CHECK-NOT:     mbarrier
   gpu.func @images(%a: memref<4x14x16x64xf16>, %c: memref<128x64xf16>) workgroup(%w: memref<128x64xf16, #wg>) kernel
       attributes {known_block_size = array<i32: 128, 1, 1>, tessera.group = 4 : i64, tessera.stages = 2 : i64} {
@@ -280,7 +280,7 @@ gpu.module @m {
   }
 
   // CHECK-LABEL: gpu.func @rank
-  // CHECK-SAME:    tessera.copies = "copies by all threads: argument 0 of the kernel is gathered: windows over images of 2 dimensions"
+  // CHECK-SAME:    tessera.copies = "copies by all threads: argument 0 of the kernel is gathered: bulk copies do not support windows over images of 2 dimensions"
   // CHECK-NOT:     mbarrier
   gpu.func @rank(%a: memref<14x64xf16>, %c: memref<128x64xf16>) workgroup(%w: memref<128x64xf16, #wg>) kernel
       attributes {known_block_size = array<i32: 128, 1, 1>, tessera.group = 4 : i64, tessera.stages = 2 : i64} {

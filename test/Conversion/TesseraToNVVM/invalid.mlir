@@ -2,7 +2,7 @@
 
 gpu.module @m {
   gpu.func @portable(%x: f32) kernel {
-    // expected-error @+1 {{'!tessera.fragment<16x16xf32, acc>' is not legalized for sm_75: run tessera-legalize-fragments with this chip}}
+    // expected-error @+1 {{'!tessera.fragment<16x16xf32, acc>' is not legalized for sm_75: run tessera-legalize-fragments first}}
     %f = tessera.fill %x : !tessera.fragment<16x16xf32, acc>
     gpu.return
   }
@@ -35,7 +35,7 @@ gpu.module @m {
 // What PTX has of f32 alone.
 gpu.module @m {
   gpu.func @function(%x: f64, %m: memref<f64>) kernel {
-    // expected-error @+1 {{the target cuda has no math.tanh of f64; compute it in f32}}
+    // expected-error @+1 {{target cuda does not support math.tanh of f64; compute it in f32}}
     %f = math.tanh %x : f64
     memref.store %f, %m[] : memref<f64>
     gpu.return

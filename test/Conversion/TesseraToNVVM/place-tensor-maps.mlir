@@ -51,7 +51,7 @@ gpu.module @m {
 
 gpu.module @m {
   llvm.mlir.global external constant @map() {addr_space = 0 : i32} : !llvm.array<64 x i8>
-  // expected-error @below {{the tensor map @map has to be an llvm.mlir.global of '!llvm.array<128 x i8>', in address space 0 of the kernel's module}}
+  // expected-error @below {{tensor map @map must be an llvm.mlir.global of '!llvm.array<128 x i8>', in address space 0 of the kernel's module}}
   llvm.func @k(%x: !llvm.ptr) attributes {gpu.kernel, nvvm.kernel, tessera.tensor_maps = [
       {argument = 0 : i64, box = array<i64: 128, 64>, swizzle = 128 : i64, symbol = @map}]} {
     llvm.return
@@ -61,7 +61,7 @@ gpu.module @m {
 // -----
 
 gpu.module @m {
-  // expected-error @below {{tessera.tensor_maps is a list of dictionaries, and has 3 : i64}}
+  // expected-error @below {{tessera.tensor_maps must be an array of dictionaries, but contains 3 : i64}}
   llvm.func @k(%x: !llvm.ptr) attributes {gpu.kernel, nvvm.kernel, tessera.tensor_maps = [3]} {
     llvm.return
   }
@@ -76,7 +76,7 @@ gpu.module @m {
     llvm.return
   }
   llvm.func @helper() {
-    // expected-error @below {{the tensor map @map belongs to a kernel, and this function is not the one that lists it in tessera.tensor_maps: hand the function its address}}
+    // expected-error @below {{tensor map @map belongs to a kernel, but this function is not the one that lists it in tessera.tensor_maps: pass the address to the function as an argument}}
     %map = llvm.mlir.addressof @map : !llvm.ptr
     nvvm.prefetch tensormap, %map : !llvm.ptr
     llvm.return

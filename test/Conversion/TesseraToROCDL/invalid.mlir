@@ -5,7 +5,7 @@
 gpu.module @kernels {
   gpu.func @wide(%x: memref<f64>) kernel {
     %v = memref.load %x[] : memref<f64>
-    // CHECK: :[[@LINE+1]]:{{.+}}: error: the target hip has no math.exp of f64; compute it in f32
+    // CHECK: :[[@LINE+1]]:{{.+}}: error: target hip does not support math.exp of f64; compute it in f32
     %e = math.exp %v : f64
     memref.store %e, %x[] : memref<f64>
     gpu.return

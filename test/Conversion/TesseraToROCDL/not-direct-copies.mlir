@@ -3,7 +3,7 @@
 // CHECK-NOT: amdgpu.gather_to_lds
 // CHECK-NOT: amdgpu.memory_counter_wait
 // RUN: not gpu-opt %s --pass-pipeline="builtin.module(gpu.module(tessera-legalize-fragments{target=hip chip=gfx90a},convert-tessera-to-rocdl{chip=gfx90a direct-copies=always}))" 2>&1 | FileCheck %s --check-prefix=NONE
-// NONE: error: --direct-copies=always: no load of hip:gfx90a goes straight to workgroup memory; leave the option out
+// NONE: error: --direct-copies=always: hip:gfx90a has no load that writes workgroup memory directly; remove the option
 
 #shared = #gpu.address_space<workgroup>
 gpu.module @copies {
@@ -12,7 +12,7 @@ gpu.module @copies {
       workgroup(%A: memref<64x32xf16, #shared>) kernel
       attributes {known_block_size = array<i32: 128, 1, 1>} {
     %c0 = arith.constant 0 : index
-    // expected-remark@+1 {{a copy goes through registers: part of it may lie outside of the memory}}
+    // expected-remark@+1 {{copy goes through registers: part of it may be out of bounds}}
     %t = tessera.async_copy %a[%i, %c0], %A[%c0, %c0] shape [64, 32] alignment 16
         : memref<?x?xf16>, memref<64x32xf16, #shared>
     tessera.wait for %t
@@ -24,7 +24,7 @@ gpu.module @copies {
       workgroup(%A: memref<16x8xf16, #shared>) kernel
       attributes {known_block_size = array<i32: 128, 1, 1>} {
     %c0 = arith.constant 0 : index
-    // expected-remark@+1 {{a copy goes through registers: it is no whole number of loads of each thread}}
+    // expected-remark@+1 {{copy goes through registers: it is not a whole number of loads for each thread}}
     %t = tessera.async_copy %a[%i, %c0], %A[%c0, %c0] shape [16, 8] in_bounds alignment 16
         : memref<256x256xf16>, memref<16x8xf16, #shared>
     tessera.wait for %t
@@ -36,7 +36,7 @@ gpu.module @copies {
       workgroup(%A: memref<64x24xf16, #shared>) kernel
       attributes {known_block_size = array<i32: 96, 1, 1>} {
     %c0 = arith.constant 0 : index
-    // expected-remark@+1 {{a copy goes through registers: not all threads of whole subgroups share it}}
+    // expected-remark@+1 {{copy goes through registers: it is not shared by all threads of whole subgroups}}
     %t = tessera.async_copy %a[%i, %c0], %A[%c0, %c0] shape [64, 24] in_bounds alignment 16
         : memref<256x256xf16>, memref<64x24xf16, #shared>
     tessera.wait for %t
@@ -48,7 +48,7 @@ gpu.module @copies {
       workgroup(%A: memref<64x64xi4, #shared>) kernel
       attributes {known_block_size = array<i32: 128, 1, 1>} {
     %c0 = arith.constant 0 : index
-    // expected-remark@+1 {{a copy goes through registers: two of its elements share a byte}}
+    // expected-remark@+1 {{copy goes through registers: its elements are smaller than a byte}}
     %t = tessera.async_copy %a[%i, %c0], %A[%c0, %c0] shape [64, 64] in_bounds alignment 16
         : memref<256x256xi4>, memref<64x64xi4, #shared>
     tessera.wait for %t
@@ -60,7 +60,7 @@ gpu.module @copies {
       workgroup(%A: memref<64x40xf16, #shared>) kernel
       attributes {known_block_size = array<i32: 128, 1, 1>} {
     %c0 = arith.constant 0 : index
-    // expected-remark@+1 {{a copy goes through registers: its rows do not follow each other in workgroup memory}}
+    // expected-remark@+1 {{copy goes through registers: its rows are not contiguous in workgroup memory: they are padded, or part of a larger tile}}
     %t = tessera.async_copy %a[%i, %c0], %A[%c0, %c0] shape [64, 32] in_bounds alignment 16
         : memref<256x256xf16>, memref<64x40xf16, #shared>
     tessera.wait for %t
@@ -72,7 +72,7 @@ gpu.module @copies {
       workgroup(%A: memref<64x32xf16, #shared>) kernel
       attributes {known_block_size = array<i32: 128, 1, 1>} {
     %c0 = arith.constant 0 : index
-    // expected-remark@+1 {{a copy goes through registers: no load of the chip brings as much as one of its elements, or as little as its rows are known to be aligned to}}
+    // expected-remark@+1 {{copy goes through registers: the chip has no load to workgroup memory that is at least one element wide and within the known alignment of its rows}}
     %t = tessera.async_copy %a[%i, %k], %A[%c0, %c0] shape [64, 32] in_bounds
         : memref<256x257xf16>, memref<64x32xf16, #shared>
     tessera.wait for %t

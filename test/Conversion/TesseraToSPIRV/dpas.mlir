@@ -12,7 +12,7 @@
 //
 // Xe-HPG has no tf32.
 // RUN: not gpu-runner %s --entry=rounded --target=opencl:dg2 --emit=llvm --require-mma --allow-tf32 2>&1 | FileCheck %s --check-prefix=NO-TF32
-// NO-TF32: a matrix unit is required, and dg2 can use none for this product
+// NO-TF32: a matrix unit is required, but dg2 has no matrix instruction for this op
 
 // 0xc00: a and b hold packed f16.
 // HALF: spirv.func @__tessera_subgroup_matrix.3072.dpas.m8n16k16.f32.f16(i32, vector<8xi16>, vector<8xi32>, vector<8xf32>) -> vector<8xf32> "None" attributes {{.*}}linkage_type = <Import>

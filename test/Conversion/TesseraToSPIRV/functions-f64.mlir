@@ -3,9 +3,9 @@
 
 // RUN: split-file %s %t
 // RUN: not gpu-runner %t/exp.mlir --target=vulkan:nvidia-hopper --emit=spirv -o %t.spv 2>&1 | FileCheck %s --check-prefix=EXP
-// EXP: exp.mlir:2:8: error: SPIR-V has no math.exp of f64; compute it in f32
+// EXP: exp.mlir:2:8: error: SPIR-V does not support math.exp of f64; compute it in f32
 // RUN: not gpu-runner %t/sine.mlir --target=vulkan:nvidia-hopper --emit=spirv -o %t.spv 2>&1 | FileCheck %s --check-prefix=SINE
-// SINE: sine.mlir:2:8: error: SPIR-V has no math.sin of f64; compute it in f32
+// SINE: sine.mlir:2:8: error: SPIR-V does not support math.sin of f64; compute it in f32
 // Powers and angles become arithmetic.
 // RUN: gpu-runner %t/power.mlir --target=vulkan:nvidia-hopper --emit=spirv-asm | FileCheck %s --check-prefix=POWER --implicit-check-not=Pow --implicit-check-not=Atan2
 // POWER: OpFDiv %double

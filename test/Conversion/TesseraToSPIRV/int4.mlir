@@ -73,7 +73,7 @@ gpu.module @m {
   gpu.func @zeros(%m: memref<64xi4>, %out: memref<1xi8>, %i: index) kernel {
     %c0 = arith.constant 0 : index
     %x = memref.load %m[%i] : memref<64xi4>
-    // expected-error @below {{the target vulkan has no math.ctlz of i4: widen its operands to i8}}
+    // expected-error @below {{target vulkan does not support math.ctlz of i4: extend its operands to i8}}
     %n = math.ctlz %x : i4
     %y = arith.extui %n : i4 to i8
     memref.store %y, %out[%c0] : memref<1xi8>

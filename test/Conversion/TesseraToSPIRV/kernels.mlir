@@ -43,7 +43,7 @@ gpu.module @m {
 // -----
 
 gpu.module @m {
-  // expected-error @below {{the target vulkan needs constant numbers of threads: launch the kernel with constants}}
+  // expected-error @below {{target vulkan requires a constant workgroup size: launch the kernel with constants}}
   gpu.func @unknown() kernel {
     gpu.return
   }
@@ -52,7 +52,7 @@ gpu.module @m {
 // -----
 
 gpu.module @m {
-  // expected-error @below {{2048 threads, but lavapipe has at most 1024 in a workgroup}}
+  // expected-error @below {{the workgroup has 2048 threads, but lavapipe supports at most 1024}}
   gpu.func @many() kernel attributes {known_block_size = array<i32: 2048, 1, 1>} {
     gpu.return
   }

@@ -8,7 +8,7 @@
 // RUN: gpu-runner %s --entry=staged --target=cpu:emulate=pvc --verify --explain | FileCheck %s --check-prefix=STAGED
 // STAGED: in kernel staged_kernel
 // STAGED-NOT: product
-// STAGED: a: through workgroup memory, no block loads: its rows are 152 bytes apart, which is no multiple of 16
+// STAGED: a: through workgroup memory, no block loads: its rows are 152 bytes apart, which is not a multiple of 16
 // STAGED-NEXT: b: through workgroup memory{{$}}
 // STAGED: kernel staged_kernel: {{.*}}stages = 1
 //
@@ -17,7 +17,7 @@
 
 // CHECK: in kernel odd_kernel
 // CHECK-NOT: product
-// CHECK: a: no block loads: its rows are 152 bytes apart, which is no multiple of 16
+// CHECK: a: no block loads: its rows are 152 bytes apart, which is not a multiple of 16
 // CHECK-NEXT: b: block loads
 // CODE-LABEL: spirv.func @odd_kernel
 // CODE-SAME: tessera.parameter_alignments = array<i64: 0, 64, 0>
@@ -49,7 +49,7 @@ func.func @short(%a: tensor<64x16xf16>, %b: tensor<16x64xf16>) -> tensor<64x64xf
 
 // CHECK: in kernel turned_kernel
 // CHECK-NOT: product
-// CHECK: a: no block loads: no block load turns it as it is wanted
+// CHECK: a: no block loads: block loads do not support this transposition
 // CHECK-NEXT: b: block loads
 func.func @turned(%a: tensor<64x64xf16>, %b: tensor<64x64xf16>) -> tensor<64x64xf32> {
   %zero = arith.constant 0.0 : f32
@@ -63,7 +63,7 @@ func.func @turned(%a: tensor<64x64xf16>, %b: tensor<64x64xf16>) -> tensor<64x64x
 
 // CHECK: in kernel dynamic_kernel
 // CHECK-NOT: product
-// CHECK: a: no block loads: its extents are not known
+// CHECK: a: no block loads: its extents are dynamic
 // CHECK-NEXT: b: block loads
 func.func @dynamic(%a: tensor<?x64xf16>, %b: tensor<64x64xf16>, %e: tensor<?x64xf32>) -> tensor<?x64xf32> {
   %r = linalg.matmul {tessera.schedule = #tessera.schedule<workgroup = [64, 64], subgroup = [32, 32], k = 16, kFragment = 16, stages = 0>}
@@ -73,7 +73,7 @@ func.func @dynamic(%a: tensor<?x64xf16>, %b: tensor<64x64xf16>, %e: tensor<?x64x
 
 // CHECK: in kernel apart_kernel
 // CHECK-NOT: product
-// CHECK: a: no block loads: its matrices are 720 bytes apart, which is no multiple of 64
+// CHECK: a: no block loads: its matrices are 720 bytes apart, which is not a multiple of 64
 // CHECK-NEXT: b: no block loads: its matrices are 11540 bytes apart
 func.func @apart(%a: memref<3x5x72xf16>, %b: memref<3x72x80xf16, strided<[5770, 80, 1]>>, %c: memref<3x5x80xf32>) {
   linalg.batch_matmul {tessera.schedule = #tessera.schedule<workgroup = [8, 16], subgroup = [8, 16], k = 16, kFragment = 16, stages = 0>}
@@ -84,7 +84,7 @@ func.func @apart(%a: memref<3x5x72xf16>, %b: memref<3x72x80xf16, strided<[5770, 
 // CHECK: in kernel far_kernel
 // CHECK-NOT: product
 // CHECK: a: no block loads: its rows are 33554432 bytes apart, more than 16777216
-// CHECK-NEXT: b: no block loads: it begins 16 bytes behind its buffer's first one, which is no multiple of 64
+// CHECK-NEXT: b: no block loads: it starts 16 bytes into its buffer, which is not a multiple of 64
 func.func @far(%a: memref<5x64xf16, strided<[16777216, 1]>>, %b: memref<64x80xf16, strided<[80, 1], offset: 8>>, %c: memref<5x80xf32>) {
   linalg.matmul {tessera.schedule = #tessera.schedule<workgroup = [8, 16], subgroup = [8, 16], k = 16, kFragment = 16, stages = 0>}
       ins(%a, %b : memref<5x64xf16, strided<[16777216, 1]>>, memref<64x80xf16, strided<[80, 1], offset: 8>>) outs(%c : memref<5x80xf32>)

@@ -1,7 +1,7 @@
 // RUN: gpu-opt %s --tessera-lower-memory-to-spirv="target=opencl chip=simt" --canonicalize --tessera-scalarize-vectors="target=opencl chip=simt" --tessera-convert-kernels-to-spirv="target=opencl chip=simt" --split-input-file | FileCheck %s
 // RUN: gpu-opt %s --tessera-lower-memory-to-spirv="target=opencl chip=pocl" --canonicalize --tessera-scalarize-vectors="target=opencl chip=pocl" --tessera-convert-kernels-to-spirv="target=opencl chip=pocl" --split-input-file | FileCheck %s --check-prefix=BITS
 // RUN: not gpu-opt %s --tessera-lower-memory-to-spirv="target=cuda chip=sm_80" --split-input-file 2>&1 | FileCheck %s --check-prefix=TARGET
-// TARGET: error: the target cuda takes no SPIR-V: vulkan, opencl and level-zero do
+// TARGET: error: target cuda does not use SPIR-V (expected vulkan, opencl or level-zero)
 
 // Of each memref what the kernel reads is a parameter: the pointer, and the
 // offset and the stride that are not known; scalars as they are. Which of the

@@ -7,7 +7,7 @@
 //
 // A device without any of bf16.
 // RUN: not gpu-runner %s --entry=bfloat --target=vulkan:lavapipe --emit=llvm --require-mma 2>&1 | FileCheck %s --check-prefix=NO-BFLOAT
-// NO-BFLOAT: a matrix unit is required, and lavapipe can use none for this product
+// NO-BFLOAT: a matrix unit is required, but lavapipe has no matrix instruction for this op
 //
 // Devices that have products of one sign only: those of the other go there with the first bit of each element turned,
 // and what that adds is computed beside them and taken off.

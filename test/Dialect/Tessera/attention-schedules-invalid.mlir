@@ -8,7 +8,7 @@
 #o = affine_map<(m, n, d, e) -> (m, e)>
 
 func.func @schedule_c24_columns(%q: memref<512x64xf16>, %k: memref<512x64xf16>, %v: memref<512x64xf16>, %o: memref<512x64xf16>) {
-  // expected-error @+1 {{schedule_c24: a subgroup has all 64 keys of a block, not 32}}
+  // expected-error @+1 {{schedule_c24: the subgroup tile must cover all 64 keys of a block, not 32}}
   tessera.attention ins(%q, %k, %v : memref<512x64xf16>, memref<512x64xf16>, memref<512x64xf16>) outs(%o : memref<512x64xf16>) maps [#q, #k, #v, #o] scale 0.125 schedule <workgroup = [64, 64], subgroup = [16, 32], k = 64, kFragment = 32, stages = 1, vthread = [1, 1]>
   return
 }
@@ -21,7 +21,7 @@ func.func @schedule_c24_columns(%q: memref<512x64xf16>, %k: memref<512x64xf16>, 
 #o = affine_map<(m, n, d, e) -> (m, e)>
 
 func.func @schedule_c24_k(%q: memref<512x64xf16>, %k: memref<512x64xf16>, %v: memref<512x64xf16>, %o: memref<512x64xf16>) {
-  // expected-error @+1 {{schedule_c24: k is D, 64, not 32}}
+  // expected-error @+1 {{schedule_c24: k must be the head dimension D, 64, not 32}}
   tessera.attention ins(%q, %k, %v : memref<512x64xf16>, memref<512x64xf16>, memref<512x64xf16>) outs(%o : memref<512x64xf16>) maps [#q, #k, #v, #o] scale 0.125 schedule <workgroup = [64, 64], subgroup = [16, 64], k = 32, kFragment = 32, stages = 1, vthread = [1, 1]>
   return
 }
@@ -34,7 +34,7 @@ func.func @schedule_c24_k(%q: memref<512x64xf16>, %k: memref<512x64xf16>, %v: me
 #o = affine_map<(m, n, d, e) -> (m, e)>
 
 func.func @schedule_c24_vthread(%q: memref<512x64xf16>, %k: memref<512x64xf16>, %v: memref<512x64xf16>, %o: memref<512x64xf16>) {
-  // expected-error @+1 {{schedule_c24: vthread, splitK, raster, persistent, stageOutput, cluster and batches are for contractions}}
+  // expected-error @+1 {{schedule_c24: vthread, splitK, raster, persistent, stageOutput, cluster and batches are not supported for attention}}
   tessera.attention ins(%q, %k, %v : memref<512x64xf16>, memref<512x64xf16>, memref<512x64xf16>) outs(%o : memref<512x64xf16>) maps [#q, #k, #v, #o] scale 0.125 schedule <workgroup = [64, 64], subgroup = [32, 64], k = 64, kFragment = 32, stages = 1, vthread = [2, 1]>
   return
 }
@@ -47,7 +47,7 @@ func.func @schedule_c24_vthread(%q: memref<512x64xf16>, %k: memref<512x64xf16>, 
 #o = affine_map<(m, n, d, e) -> (m, e)>
 
 func.func @schedule_c24_wide(%q: memref<512x512xf16>, %k: memref<512x512xf16>, %v: memref<512x512xf16>, %o: memref<512x512xf16>) {
-  // expected-error @+1 {{schedule_c24: D and E are from 1 to 256, not 512 and 512}}
+  // expected-error @+1 {{schedule_c24: head dimensions D and E must be from 1 to 256, not 512 and 512}}
   tessera.attention ins(%q, %k, %v : memref<512x512xf16>, memref<512x512xf16>, memref<512x512xf16>) outs(%o : memref<512x512xf16>) maps [#q, #k, #v, #o] scale 0.125
   return
 }
@@ -60,7 +60,7 @@ func.func @schedule_c24_wide(%q: memref<512x512xf16>, %k: memref<512x512xf16>, %
 #o = affine_map<(m, n, d, e) -> (m, e)>
 
 func.func @schedule_c7(%q: memref<512x64xf16>, %k: memref<512x64xf16>, %v: memref<512x64xf16>, %o: memref<512x64xf16>) {
-  // expected-error @+1 {{schedule_c7: no matrix instruction of sm_80 for f16 divides query by key, a product of 8x64x32}}
+  // expected-error @+1 {{schedule_c7: no matrix instruction of sm_80 for f16 divides query by key, a matmul of 8x64x32}}
   tessera.attention ins(%q, %k, %v : memref<512x64xf16>, memref<512x64xf16>, memref<512x64xf16>) outs(%o : memref<512x64xf16>) maps [#q, #k, #v, #o] scale 0.125 schedule <workgroup = [64, 64], subgroup = [8, 64], k = 64, kFragment = 32, stages = 1, vthread = [1, 1]>
   return
 }
@@ -73,7 +73,7 @@ func.func @schedule_c7(%q: memref<512x64xf16>, %k: memref<512x64xf16>, %v: memre
 #o = affine_map<(m, n, d, e) -> (m, e)>
 
 func.func @schedule_c8(%q: memref<512x64xf16>, %k: memref<512x64xf16>, %v: memref<512x64xf16>, %o: memref<512x64xf16>) {
-  // expected-error @+1 {{schedule_c8: the workgroup has 2048 threads, sm_80 allows 1024}}
+  // expected-error @+1 {{schedule_c8: the workgroup needs 2048 threads, sm_80 allows 1024}}
   tessera.attention ins(%q, %k, %v : memref<512x64xf16>, memref<512x64xf16>, memref<512x64xf16>) outs(%o : memref<512x64xf16>) maps [#q, #k, #v, #o] scale 0.125 schedule <workgroup = [1024, 16], subgroup = [16, 16], k = 64, kFragment = 32, stages = 1, vthread = [1, 1]>
   return
 }

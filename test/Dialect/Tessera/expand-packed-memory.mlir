@@ -118,7 +118,7 @@ func.func @constant(%i: index) -> i4 {
 // -----
 
 func.func @store(%a: memref<16xi4>, %i: index, %x: i4) {
-  // expected-error @below {{writes elements of i4, of which two share a byte: threads would race for it; i4 is only read, so write i8}}
+  // expected-error @below {{writes i4 elements, two of which share a byte: threads would race for it; i4 is read-only, so write i8}}
   memref.store %x, %a[%i] : memref<16xi4>
   return
 }
@@ -126,7 +126,7 @@ func.func @store(%a: memref<16xi4>, %i: index, %x: i4) {
 // -----
 
 func.func @copy(%a: memref<16xi4>, %b: memref<16xi4>) {
-  // expected-error @below {{writes elements of i4}}
+  // expected-error @below {{writes i4 elements, two of which share a byte: threads would race for it; i4 is read-only, so write i8}}
   memref.copy %a, %b : memref<16xi4> to memref<16xi4>
   return
 }
@@ -135,7 +135,7 @@ func.func @copy(%a: memref<16xi4>, %b: memref<16xi4>) {
 
 func.func @gather(%a: memref<16xi4>, %at: vector<4xindex>, %mask: vector<4xi1>, %pass: vector<4xi4>) -> vector<4xi4> {
   %c0 = arith.constant 0 : index
-  // expected-error @below {{no way to read elements of i4, of which two share a byte, by this op}}
+  // expected-error @below {{this op cannot read i4 elements, two of which share a byte: read them by memref.load or vector.load}}
   %x = vector.gather %a[%c0] [%at], %mask, %pass : memref<16xi4>, vector<4xindex>, vector<4xi1>, vector<4xi4> into vector<4xi4>
   return %x : vector<4xi4>
 }

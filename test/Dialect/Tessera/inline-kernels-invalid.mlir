@@ -9,7 +9,7 @@ module attributes {gpu.container_module} {
   func.func @function(%m: memref<64xf32>) {
     %c1 = arith.constant 1 : index
     %c2 = arith.constant 2 : index
-    // expected-error @+1 {{launches in clusters are not supported: remove the cluster size, and read no cluster ids in the kernel}}
+    // expected-error @+1 {{launches in clusters are not supported: remove the cluster size and the reads of cluster ids}}
     gpu.launch_func @m::@k clusters in (%c2, %c1, %c1) blocks in (%c2, %c1, %c1) threads in (%c1, %c1, %c1) args(%m : memref<64xf32>)
     return
   }
@@ -20,7 +20,7 @@ module attributes {gpu.container_module} {
 func.func @launch() {
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index
-  // expected-error @+1 {{launches in clusters are not supported}}
+  // expected-error @+1 {{launches in clusters are not supported: remove the cluster size and the reads of cluster ids}}
   gpu.launch clusters(%cx, %cy, %cz) in (%clx = %c2, %cly = %c1, %clz = %c1)
              blocks(%bx, %by, %bz) in (%gx = %c2, %gy = %c1, %gz = %c1)
              threads(%tx, %ty, %tz) in (%sx = %c1, %sy = %c1, %sz = %c1) {

@@ -1,12 +1,12 @@
 // What the parsers say.
 // RUN: gpu-opt %s --split-input-file --verify-diagnostics
 
-// expected-error @+1 {{a fragment has two dimensions, as in '!tessera.fragment<16x16xf16, a>'}}
+// expected-error @+1 {{a fragment must have two dimensions, as in '!tessera.fragment<16x16xf16, a>'}}
 func.func private @three_dimensions(!tessera.fragment<2x16x16xf16, a>)
 
 // -----
 
-// expected-error @+1 {{a fragment has two dimensions}}
+// expected-error @+1 {{a fragment must have two dimensions, as in '!tessera.fragment<16x16xf16, a>'}}
 func.func private @one_dimension(!tessera.fragment<16xf16, a>)
 
 // -----
@@ -36,7 +36,7 @@ func.func private @unknown_type(!tessera.fragmnt<16x16xf16, a>)
 
 // -----
 
-// expected-error @+1 {{unknown schedule entry 'tile': expected workgroup, subgroup, k, kFragment, stages, vthread, interleave, swizzle, splitK, splitKReduction, raster, persistent, group, stageOutput, cluster, batches or subgroupBatches}}
+// expected-error @+1 {{unknown schedule field 'tile': expected workgroup, subgroup, k, kFragment, stages, vthread, interleave, swizzle, splitK, splitKReduction, raster, persistent, group, stageOutput, cluster, batches or subgroupBatches}}
 func.func private @schedule_entry() attributes {s = #tessera.schedule<tile = [16, 16]>}
 
 // -----

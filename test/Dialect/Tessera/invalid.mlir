@@ -5,27 +5,27 @@
 // fragment
 //===----------------------------------------------------------------------===//
 
-// expected-error @+1 {{fragment_t1: a fragment's shape is positive, not 0x16}}
+// expected-error @+1 {{fragment_t1: a fragment's extents must be positive, not 0x16}}
 func.func private @fragment_t1_rows(!tessera.fragment<0x16xf16, a>)
 
 // -----
 
-// expected-error @+1 {{fragment_t1: a fragment's shape is positive, not 16x0}}
+// expected-error @+1 {{fragment_t1: a fragment's extents must be positive, not 16x0}}
 func.func private @fragment_t1_cols(!tessera.fragment<16x0xf16, a>)
 
 // -----
 
-// expected-error @+1 {{fragment_t2: 'i16' is no element type of a fragment: expected f16, bf16, f32, f64, i4, i8, i32 or an 8-bit float}}
+// expected-error @+1 {{fragment_t2: 'i16' is not a valid element type of a fragment: expected f16, bf16, f32, f64, i4, i8, i32 or an 8-bit float}}
 func.func private @fragment_t2(!tessera.fragment<16x16xi16, a>)
 
 // -----
 
-// expected-error @+1 {{fragment_t2: 'index' is no element type of a fragment}}
+// expected-error @+1 {{fragment_t2: 'index' is not a valid element type of a fragment: expected f16, bf16, f32, f64, i4, i8, i32 or an 8-bit float}}
 func.func private @fragment_t2_index(!tessera.fragment<16x16xindex, a>)
 
 // -----
 
-// expected-error @+1 {{fragment_t2: 'ui8' is no element type of a fragment}}
+// expected-error @+1 {{fragment_t2: 'ui8' is not a valid element type of a fragment: expected f16, bf16, f32, f64, i4, i8, i32 or an 8-bit float}}
 func.func private @fragment_t2_unsigned(!tessera.fragment<16x16xui8, a>)
 
 // -----
@@ -34,7 +34,7 @@ func.func private @fragment_t2_unsigned(!tessera.fragment<16x16xui8, a>)
 // schedule
 //===----------------------------------------------------------------------===//
 
-// expected-error @+1 {{schedule_c1: workgroup, subgroup and vthread have two positive entries, k and kFragment are positive, and stages is not negative}}
+// expected-error @+1 {{schedule_c1: workgroup, subgroup and vthread must have two positive entries, k and kFragment must be positive, and stages must not be negative}}
 func.func private @schedule_c1_entries() attributes {s = #tessera.schedule<workgroup = [16], subgroup = [16, 16], k = 16>}
 
 // -----
@@ -79,7 +79,7 @@ func.func private @schedule_c4() attributes {s = #tessera.schedule<workgroup = [
 
 // -----
 
-// expected-error @+1 {{schedule_c5: splitK, group, cluster, batches and subgroupBatches are positive, raster, interleave and persistent are not negative, and interleave is at most the number of vthreads, 4}}
+// expected-error @+1 {{schedule_c5: splitK, group, cluster, batches and subgroupBatches must be positive, raster, interleave and persistent must not be negative, and interleave must be at most the number of vthreads, 4}}
 func.func private @schedule_c5_split() attributes {s = #tessera.schedule<workgroup = [64, 64], subgroup = [16, 16], k = 32, vthread = [2, 2], splitK = 0>}
 
 // -----
@@ -94,12 +94,12 @@ func.func private @schedule_c5_interleave() attributes {s = #tessera.schedule<wo
 
 // -----
 
-// expected-error @+1 {{schedule_c5: cluster has two entries}}
+// expected-error @+1 {{schedule_c5: cluster must have two entries}}
 func.func private @schedule_c5_cluster() attributes {s = #tessera.schedule<workgroup = [64, 64], subgroup = [16, 16], k = 32, cluster = [2]>}
 
 // -----
 
-// expected-error @+1 {{schedule_c6: nothing is staged that could be swizzled: let stages be 1 or more, or leave out swizzle}}
+// expected-error @+1 {{schedule_c6: swizzle requires staged tiles: set stages to 1 or more, or leave out swizzle}}
 func.func private @schedule_c6() attributes {s = #tessera.schedule<workgroup = [64, 64], subgroup = [16, 16], k = 32, stages = 0, swizzle = true>}
 
 // -----
@@ -109,7 +109,7 @@ func.func private @schedule_c6() attributes {s = #tessera.schedule<workgroup = [
 //===----------------------------------------------------------------------===//
 
 func.func @fill_c1(%x: f16) {
-  // expected-error @+1 {{fill_c1: the value is 'f16', but the fragment holds 'f32'}}
+  // expected-error @+1 {{fill_c1: the value has type 'f16', but the fragment has elements of 'f32'}}
   %0 = "tessera.fill"(%x) : (f16) -> !tessera.fragment<16x16xf32, acc>
   return
 }
@@ -117,7 +117,7 @@ func.func @fill_c1(%x: f16) {
 // -----
 
 func.func @load_c1_rank(%m: memref<16xf16>, %i: index) {
-  // expected-error @+1 {{load_c1: 'memref<16xf16>' has rank 1, and a tile needs 2 or more}}
+  // expected-error @+1 {{load_c1: 'memref<16xf16>' has rank 1, but a tile requires rank 2 or more}}
   %0 = tessera.load %m[%i] : memref<16xf16> -> !tessera.fragment<16x16xf16, a>
   return
 }
@@ -125,7 +125,7 @@ func.func @load_c1_rank(%m: memref<16xf16>, %i: index) {
 // -----
 
 func.func @load_c1_indices(%m: memref<4x16x16xf16>, %i: index) {
-  // expected-error @+1 {{load_c1: 'memref<4x16x16xf16>' needs 3 indices, not 2}}
+  // expected-error @+1 {{'tessera.load' op load_c1: 'memref<4x16x16xf16>' requires 3 indices, not 2}}
   %0 = tessera.load %m[%i, %i] : memref<4x16x16xf16> -> !tessera.fragment<16x16xf16, a>
   return
 }
@@ -133,7 +133,7 @@ func.func @load_c1_indices(%m: memref<4x16x16xf16>, %i: index) {
 // -----
 
 func.func @load_c2(%m: memref<16x16xf16>, %i: index) {
-  // expected-error @+1 {{load_c2: the memory holds 'f16', but the fragment holds 'f32'; load it as it is and tessera.convert it}}
+  // expected-error @+1 {{'tessera.load' op load_c2: the memory has elements of 'f16', but the fragment of 'f32'; load the memory's element type and use tessera.convert}}
   %0 = tessera.load %m[%i, %i] : memref<16x16xf16> -> !tessera.fragment<16x16xf32, a>
   return
 }
@@ -141,7 +141,7 @@ func.func @load_c2(%m: memref<16x16xf16>, %i: index) {
 // -----
 
 func.func @store_c1_rank(%f: !tessera.fragment<16x16xf32, acc>, %m: memref<f32>) {
-  // expected-error @+1 {{store_c1: 'memref<f32>' has rank 0, and a tile needs 2 or more}}
+  // expected-error @+1 {{store_c1: 'memref<f32>' has rank 0, but a tile requires rank 2 or more}}
   tessera.store %f, %m[] : !tessera.fragment<16x16xf32, acc>, memref<f32>
   return
 }
@@ -149,7 +149,7 @@ func.func @store_c1_rank(%f: !tessera.fragment<16x16xf32, acc>, %m: memref<f32>)
 // -----
 
 func.func @store_c1_indices(%f: !tessera.fragment<16x16xf32, acc>, %m: memref<16x16xf32>, %i: index) {
-  // expected-error @+1 {{store_c1: 'memref<16x16xf32>' needs 2 indices, not 3}}
+  // expected-error @+1 {{'tessera.store' op store_c1: 'memref<16x16xf32>' requires 2 indices, not 3}}
   tessera.store %f, %m[%i, %i, %i] : !tessera.fragment<16x16xf32, acc>, memref<16x16xf32>
   return
 }
@@ -157,7 +157,7 @@ func.func @store_c1_indices(%f: !tessera.fragment<16x16xf32, acc>, %m: memref<16
 // -----
 
 func.func @store_c2(%f: !tessera.fragment<16x16xf32, acc>, %m: memref<16x16xf16>, %i: index) {
-  // expected-error @+1 {{store_c2: the memory holds 'f16', but the fragment holds 'f32'; tessera.convert it first}}
+  // expected-error @+1 {{'tessera.store' op store_c2: the memory has elements of 'f16', but the fragment of 'f32'; use tessera.convert first}}
   tessera.store %f, %m[%i, %i] : !tessera.fragment<16x16xf32, acc>, memref<16x16xf16>
   return
 }
@@ -165,7 +165,7 @@ func.func @store_c2(%f: !tessera.fragment<16x16xf32, acc>, %m: memref<16x16xf16>
 // -----
 
 func.func @store_c3_type(%f: !tessera.fragment<16x16xf16, acc>, %m: memref<16x16xf16>, %i: index) {
-  // expected-error @+1 {{store_c3: atomic_add takes accumulators of f32, f64 or i32, not '!tessera.fragment<16x16xf16, acc>'}}
+  // expected-error @+1 {{store_c3: atomic_add requires an accumulator of f32, f64 or i32, not '!tessera.fragment<16x16xf16, acc>'}}
   tessera.store %f, %m[%i, %i] atomic_add : !tessera.fragment<16x16xf16, acc>, memref<16x16xf16>
   return
 }
@@ -173,7 +173,7 @@ func.func @store_c3_type(%f: !tessera.fragment<16x16xf16, acc>, %m: memref<16x16
 // -----
 
 func.func @store_c3_role(%f: !tessera.fragment<16x16xf32, a>, %m: memref<16x16xf32>, %i: index) {
-  // expected-error @+1 {{store_c3: atomic_add takes accumulators}}
+  // expected-error @+1 {{'tessera.store' op store_c3: atomic_add requires an accumulator of f32, f64 or i32, not '!tessera.fragment<16x16xf32, a>'}}
   tessera.store %f, %m[%i, %i] atomic_add : !tessera.fragment<16x16xf32, a>, memref<16x16xf32>
   return
 }
@@ -181,7 +181,7 @@ func.func @store_c3_role(%f: !tessera.fragment<16x16xf32, a>, %m: memref<16x16xf
 // -----
 
 func.func @store_c4_rows(%f: !tessera.fragment<16x16xf16, acc>, %m: memref<32x24xf16>, %i: index) {
-  // expected-error @+1 {{store_c4: 'memref<32x24xf16>' cannot be swizzled: that takes rows of 32, 64 or a multiple of 128 bytes, without padding}}
+  // expected-error @+1 {{store_c4: 'memref<32x24xf16>' cannot be swizzled: its rows must have 32, 64 or a multiple of 128 bytes, without padding}}
   tessera.store %f, %m[%i, %i] swizzled : !tessera.fragment<16x16xf16, acc>, memref<32x24xf16>
   return
 }
@@ -189,7 +189,7 @@ func.func @store_c4_rows(%f: !tessera.fragment<16x16xf16, acc>, %m: memref<32x24
 // -----
 
 func.func @store_c4_atomic(%f: !tessera.fragment<16x16xf32, acc>, %m: memref<32x32xf32>, %i: index) {
-  // expected-error @+1 {{store_c4: what is added atomically lies in plain rows, not in swizzled ones}}
+  // expected-error @+1 {{store_c4: atomic_add requires memory that is not swizzled}}
   tessera.store %f, %m[%i, %i] atomic_add swizzled : !tessera.fragment<16x16xf32, acc>, memref<32x32xf32>
   return
 }
@@ -229,7 +229,7 @@ func.func @mma_c1_n(%a: !tessera.fragment<16x16xf16, a>, %b: !tessera.fragment<1
 
 func.func @mma_c2(%a: !tessera.fragment<16x16xf16, a>, %b: !tessera.fragment<16x16xbf16, b>,
                   %c: !tessera.fragment<16x16xf32, acc>) {
-  // expected-error @+1 {{mma_c2: there is no product of 'f16' and 'bf16' accumulated in 'f32'}}
+  // expected-error @+1 {{mma_c2: unsupported operand types 'f16' and 'bf16' accumulated in 'f32'}}
   %0 = tessera.mma %a, %b, %c : !tessera.fragment<16x16xf16, a>, !tessera.fragment<16x16xbf16, b> -> !tessera.fragment<16x16xf32, acc>
   return
 }
@@ -238,7 +238,7 @@ func.func @mma_c2(%a: !tessera.fragment<16x16xf16, a>, %b: !tessera.fragment<16x
 
 func.func @mma_c2_accumulator(%a: !tessera.fragment<16x16xf8E4M3FNUZ, a>, %b: !tessera.fragment<16x16xf8E4M3FNUZ, b>,
                               %c: !tessera.fragment<16x16xf16, acc>) {
-  // expected-error @+1 {{mma_c2: there is no product of 'f8E4M3FNUZ' and 'f8E4M3FNUZ' accumulated in 'f16'}}
+  // expected-error @+1 {{mma_c2: unsupported operand types 'f8E4M3FNUZ' and 'f8E4M3FNUZ' accumulated in 'f16'}}
   %0 = tessera.mma %a, %b, %c : !tessera.fragment<16x16xf8E4M3FNUZ, a>, !tessera.fragment<16x16xf8E4M3FNUZ, b> -> !tessera.fragment<16x16xf16, acc>
   return
 }
@@ -247,7 +247,7 @@ func.func @mma_c2_accumulator(%a: !tessera.fragment<16x16xf8E4M3FNUZ, a>, %b: !t
 
 func.func @mma_c3(%a: !tessera.fragment<16x16xf16, a>, %b: !tessera.fragment<16x16xf16, b>,
                   %c: !tessera.fragment<16x16xf32, acc>) {
-  // expected-error @+1 {{mma_c3: unsigned_a and unsigned_b need operands of i8 or i4, not 'f16'}}
+  // expected-error @+1 {{mma_c3: unsigned_a and unsigned_b require operands of i8 or i4, not 'f16'}}
   %0 = tessera.mma %a, %b, %c unsigned_b : !tessera.fragment<16x16xf16, a>, !tessera.fragment<16x16xf16, b> -> !tessera.fragment<16x16xf32, acc>
   return
 }
@@ -256,7 +256,7 @@ func.func @mma_c3(%a: !tessera.fragment<16x16xf16, a>, %b: !tessera.fragment<16x
 
 func.func @mma_c4(%a: !tessera.fragment<16x16xf16, a>, %b: !tessera.fragment<16x16xf16, b>,
                   %c: !tessera.fragment<16x16xf32, acc>) {
-  // expected-error @+1 {{mma_c4: precision tf32 needs f32 operands, not 'f16'}}
+  // expected-error @+1 {{mma_c4: precision tf32 requires f32 operands, not 'f16'}}
   %0 = tessera.mma %a, %b, %c precision tf32 : !tessera.fragment<16x16xf16, a>, !tessera.fragment<16x16xf16, b> -> !tessera.fragment<16x16xf32, acc>
   return
 }
@@ -265,7 +265,7 @@ func.func @mma_c4(%a: !tessera.fragment<16x16xf16, a>, %b: !tessera.fragment<16x
 
 func.func @mma_c4_f8(%a: !tessera.fragment<16x16xf16, a>, %b: !tessera.fragment<16x16xf16, b>,
                   %c: !tessera.fragment<16x16xf32, acc>) {
-  // expected-error @+1 {{mma_c4: precision fast_f8 needs operands of 8-bit floats, not 'f16'}}
+  // expected-error @+1 {{mma_c4: precision fast_f8 requires operands of 8-bit floats, not 'f16'}}
   %0 = tessera.mma %a, %b, %c precision fast_f8 : !tessera.fragment<16x16xf16, a>, !tessera.fragment<16x16xf16, b> -> !tessera.fragment<16x16xf32, acc>
   return
 }
@@ -309,7 +309,7 @@ func.func @map_c1_role(%f: !tessera.fragment<16x16xf32, acc>) {
 // -----
 
 func.func @map_c2_type(%f: !tessera.fragment<16x16xf32, acc>) {
-  // expected-error @+1 {{map_c2: the region takes the inputs' element types, then nothing or two index}}
+  // expected-error @+1 {{map_c2: the region must take the inputs' element types, optionally followed by two index values}}
   %0 = tessera.map %f : !tessera.fragment<16x16xf32, acc> -> !tessera.fragment<16x16xf32, acc> {
   ^bb0(%x: f16):
     %y = arith.extf %x : f16 to f32
@@ -354,7 +354,7 @@ func.func @map_c2_coordinates(%f: !tessera.fragment<16x16xf32, acc>) {
 // -----
 
 func.func @map_c3_type(%f: !tessera.fragment<16x16xf32, acc>) {
-  // expected-error @+1 {{map_c3: the region is to yield one 'f16'}}
+  // expected-error @+1 {{map_c3: the region must yield one 'f16'}}
   %0 = tessera.map %f : !tessera.fragment<16x16xf32, acc> -> !tessera.fragment<16x16xf16, acc> {
   ^bb0(%x: f32):
     tessera.yield %x : f32
@@ -365,7 +365,7 @@ func.func @map_c3_type(%f: !tessera.fragment<16x16xf32, acc>) {
 // -----
 
 func.func @map_c3_count(%f: !tessera.fragment<16x16xf32, acc>) {
-  // expected-error @+1 {{map_c3: the region is to yield one 'f32'}}
+  // expected-error @+1 {{map_c3: the region must yield one 'f32'}}
   %0 = tessera.map %f : !tessera.fragment<16x16xf32, acc> -> !tessera.fragment<16x16xf32, acc> {
   ^bb0(%x: f32):
     tessera.yield
@@ -376,10 +376,10 @@ func.func @map_c3_count(%f: !tessera.fragment<16x16xf32, acc>) {
 // -----
 
 func.func @map_c4(%f: !tessera.fragment<16x16xf32, acc>, %m: memref<f32>) {
-  // expected-error @+1 {{map_c4: the region's ops are to have no side effects}}
+  // expected-error @+1 {{map_c4: the ops of the region must not have side effects}}
   %0 = tessera.map %f : !tessera.fragment<16x16xf32, acc> -> !tessera.fragment<16x16xf32, acc> {
   ^bb0(%x: f32):
-    // expected-note @+1 {{this one may have: memref.store}}
+    // expected-note @+1 {{this op may have side effects: memref.store}}
     memref.store %x, %m[] : memref<f32>
     tessera.yield %x : f32
   }
@@ -393,7 +393,7 @@ func.func @map_c4(%f: !tessera.fragment<16x16xf32, acc>, %m: memref<f32>) {
 //===----------------------------------------------------------------------===//
 
 func.func @broadcast_c1_shape(%v: !tessera.fragment<16x1xf32, acc>) {
-  // expected-error @+1 {{broadcast_c1: dimension 0 of '!tessera.fragment<16x32xf32, acc>' needs a 1x32 fragment, with no index}}
+  // expected-error @+1 {{'tessera.broadcast' op broadcast_c1: dimension 0 of '!tessera.fragment<16x32xf32, acc>' requires a 1x32 fragment, without indices}}
   %0 = tessera.broadcast %v dimension 0 : !tessera.fragment<16x1xf32, acc> -> !tessera.fragment<16x32xf32, acc>
   return
 }
@@ -401,7 +401,7 @@ func.func @broadcast_c1_shape(%v: !tessera.fragment<16x1xf32, acc>) {
 // -----
 
 func.func @broadcast_c1_index(%v: !tessera.fragment<16x1xf32, acc>, %i: index) {
-  // expected-error @+1 {{broadcast_c1: dimension 1 of '!tessera.fragment<16x32xf32, acc>' needs a 16x1 fragment, with no index}}
+  // expected-error @+1 {{'tessera.broadcast' op broadcast_c1: dimension 1 of '!tessera.fragment<16x32xf32, acc>' requires a 16x1 fragment, without indices}}
   %0 = tessera.broadcast %v[%i] dimension 1 : !tessera.fragment<16x1xf32, acc> -> !tessera.fragment<16x32xf32, acc>
   return
 }
@@ -409,7 +409,7 @@ func.func @broadcast_c1_index(%v: !tessera.fragment<16x1xf32, acc>, %i: index) {
 // -----
 
 func.func @broadcast_c1_rank(%m: memref<4x32xf32>, %i: index) {
-  // expected-error @+1 {{broadcast_c1: a memref source has rank 1 and one index}}
+  // expected-error @+1 {{broadcast_c1: a memref source must have rank 1 and one index}}
   %0 = tessera.broadcast %m[%i] dimension 0 : memref<4x32xf32> -> !tessera.fragment<16x32xf32, acc>
   return
 }
@@ -417,7 +417,7 @@ func.func @broadcast_c1_rank(%m: memref<4x32xf32>, %i: index) {
 // -----
 
 func.func @broadcast_c1_no_index(%m: memref<32xf32>) {
-  // expected-error @+1 {{broadcast_c1: a memref source has rank 1 and one index}}
+  // expected-error @+1 {{broadcast_c1: a memref source must have rank 1 and one index}}
   %0 = tessera.broadcast %m dimension 0 : memref<32xf32> -> !tessera.fragment<16x32xf32, acc>
   return
 }
@@ -425,7 +425,7 @@ func.func @broadcast_c1_no_index(%m: memref<32xf32>) {
 // -----
 
 func.func @broadcast_c2(%m: memref<32xf16>, %i: index) {
-  // expected-error @+1 {{broadcast_c2: the source holds 'f16', but the fragment holds 'f32'}}
+  // expected-error @+1 {{'tessera.broadcast' op broadcast_c2: the source has elements of 'f16', but the fragment of 'f32'}}
   %0 = tessera.broadcast %m[%i] dimension 0 : memref<32xf16> -> !tessera.fragment<16x32xf32, acc>
   return
 }
@@ -433,7 +433,7 @@ func.func @broadcast_c2(%m: memref<32xf16>, %i: index) {
 // -----
 
 func.func @broadcast_c3(%m: memref<32xf32>, %i: index) {
-  // expected-error @+1 {{broadcast_c3: dimension is 0 or 1, not 2}}
+  // expected-error @+1 {{broadcast_c3: dimension must be 0 or 1, not 2}}
   %0 = tessera.broadcast %m[%i] dimension 2 : memref<32xf32> -> !tessera.fragment<16x32xf32, acc>
   return
 }
@@ -441,7 +441,7 @@ func.func @broadcast_c3(%m: memref<32xf32>, %i: index) {
 // -----
 
 func.func @broadcast_c3_negative(%m: memref<32xf32>, %i: index) {
-  // expected-error @+1 {{broadcast_c3: dimension is 0 or 1, not -1}}
+  // expected-error @+1 {{broadcast_c3: dimension must be 0 or 1, not -1}}
   %0 = tessera.broadcast %m[%i] dimension -1 : memref<32xf32> -> !tessera.fragment<16x32xf32, acc>
   return
 }
@@ -457,7 +457,7 @@ func.func @broadcast_c4(%v: !tessera.fragment<1x32xf32, b>) {
 // -----
 
 func.func @reduce_c1_shape(%f: !tessera.fragment<16x32xf32, acc>) {
-  // expected-error @+1 {{reduce_c1: dimension is 0 (result 1x32) or 1 (result 16x1)}}
+  // expected-error @+1 {{reduce_c1: dimension must be 0 (result 1x32) or 1 (result 16x1)}}
   %0 = tessera.reduce add %f dimension 0 : !tessera.fragment<16x32xf32, acc> -> !tessera.fragment<16x1xf32, acc>
   return
 }
@@ -497,7 +497,7 @@ func.func @convert_c1(%f: !tessera.fragment<16x32xf32, acc>) {
 // -----
 
 func.func @convert_c2(%f: !tessera.fragment<16x32xf32, acc>) {
-  // expected-error @+1 {{convert_c2: unsigned needs an integer on one side, not 'f32' and 'f16'}}
+  // expected-error @+1 {{convert_c2: unsigned requires an integer on one side, not 'f32' and 'f16'}}
   %0 = tessera.convert %f unsigned : !tessera.fragment<16x32xf32, acc> -> !tessera.fragment<16x32xf16, a>
   return
 }
@@ -509,7 +509,7 @@ func.func @convert_c2(%f: !tessera.fragment<16x32xf32, acc>) {
 //===----------------------------------------------------------------------===//
 
 func.func @copy_c1_source(%g: memref<64xf16>, %w: memref<64x32xf16>, %i: index) {
-  // expected-error @+1 {{'tessera.copy' op copy_c1: 'memref<64xf16>' has rank 1, and a tile needs 2 or more}}
+  // expected-error @+1 {{'tessera.copy' op copy_c1: 'memref<64xf16>' has rank 1, but a tile requires rank 2 or more}}
   tessera.copy %g[%i], %w[%i, %i] shape [16, 16] : memref<64xf16>, memref<64x32xf16>
   return
 }
@@ -517,7 +517,7 @@ func.func @copy_c1_source(%g: memref<64xf16>, %w: memref<64x32xf16>, %i: index) 
 // -----
 
 func.func @copy_c1_target(%g: memref<64x32xf16>, %w: memref<2x64x32xf16>, %i: index) {
-  // expected-error @+1 {{copy_c1: 'memref<2x64x32xf16>' needs 3 indices, not 2}}
+  // expected-error @+1 {{'tessera.copy' op copy_c1: 'memref<2x64x32xf16>' requires 3 indices, not 2}}
   tessera.copy %g[%i, %i], %w[%i, %i] shape [16, 16] : memref<64x32xf16>, memref<2x64x32xf16>
   return
 }
@@ -525,7 +525,7 @@ func.func @copy_c1_target(%g: memref<64x32xf16>, %w: memref<2x64x32xf16>, %i: in
 // -----
 
 func.func @copy_c2(%g: memref<64x32xf16>, %w: memref<64x32xf32>, %i: index) {
-  // expected-error @+1 {{copy_c2: the source holds 'f16', the target 'f32'}}
+  // expected-error @+1 {{'tessera.copy' op copy_c2: the source has elements of 'f16', the target of 'f32'}}
   tessera.copy %g[%i, %i], %w[%i, %i] shape [16, 16] : memref<64x32xf16>, memref<64x32xf32>
   return
 }
@@ -533,7 +533,7 @@ func.func @copy_c2(%g: memref<64x32xf16>, %w: memref<64x32xf32>, %i: index) {
 // -----
 
 func.func @copy_c3_zero(%g: memref<64x32xf16>, %w: memref<64x32xf16>, %i: index) {
-  // expected-error @+1 {{copy_c3: shape has two positive entries}}
+  // expected-error @+1 {{copy_c3: shape must have two positive entries}}
   tessera.copy %g[%i, %i], %w[%i, %i] shape [16, 0] : memref<64x32xf16>, memref<64x32xf16>
   return
 }
@@ -541,7 +541,7 @@ func.func @copy_c3_zero(%g: memref<64x32xf16>, %w: memref<64x32xf16>, %i: index)
 // -----
 
 func.func @copy_c3_count(%g: memref<64x32xf16>, %w: memref<64x32xf16>, %i: index) {
-  // expected-error @+1 {{copy_c3: shape has two positive entries}}
+  // expected-error @+1 {{copy_c3: shape must have two positive entries}}
   tessera.copy %g[%i, %i], %w[%i, %i] shape [16] : memref<64x32xf16>, memref<64x32xf16>
   return
 }
@@ -549,7 +549,7 @@ func.func @copy_c3_count(%g: memref<64x32xf16>, %w: memref<64x32xf16>, %i: index
 // -----
 
 func.func @copy_c4_power(%g: memref<64x32xf16>, %w: memref<64x32xf16>, %i: index) {
-  // expected-error @+1 {{copy_c4: alignment is a power of two, and at least the element's 2 bytes; not 12}}
+  // expected-error @+1 {{'tessera.copy' op copy_c4: alignment must be a power of two, and at least the element's 2 bytes, not 12}}
   tessera.copy %g[%i, %i], %w[%i, %i] shape [16, 16] alignment 12 : memref<64x32xf16>, memref<64x32xf16>
   return
 }
@@ -557,7 +557,7 @@ func.func @copy_c4_power(%g: memref<64x32xf16>, %w: memref<64x32xf16>, %i: index
 // -----
 
 func.func @copy_c4_element(%g: memref<64x32xf64>, %w: memref<64x32xf64>, %i: index) {
-  // expected-error @+1 {{copy_c4: alignment is a power of two, and at least the element's 8 bytes; not 4}}
+  // expected-error @+1 {{'tessera.copy' op copy_c4: alignment must be a power of two, and at least the element's 8 bytes, not 4}}
   tessera.copy %g[%i, %i], %w[%i, %i] shape [16, 16] alignment 4 : memref<64x32xf64>, memref<64x32xf64>
   return
 }
@@ -565,7 +565,7 @@ func.func @copy_c4_element(%g: memref<64x32xf64>, %w: memref<64x32xf64>, %i: ind
 // -----
 
 func.func @copy_c4_negative(%g: memref<64x32xf16>, %w: memref<64x32xf16>, %i: index) {
-  // expected-error @+1 {{at least the element's 2 bytes; not -16}}
+  // expected-error @+1 {{'tessera.copy' op copy_c4: alignment must be a power of two, and at least the element's 2 bytes, not -16}}
   tessera.copy %g[%i, %i], %w[%i, %i] shape [16, 16] alignment -16 : memref<64x32xf16>, memref<64x32xf16>
   return
 }
@@ -573,7 +573,7 @@ func.func @copy_c4_negative(%g: memref<64x32xf16>, %w: memref<64x32xf16>, %i: in
 // -----
 
 func.func @async_copy_c1(%g: memref<64x32xf16>, %w: memref<64x32xf16, 3>, %i: index) {
-  // expected-error @+1 {{'tessera.async_copy' op copy_c1: 'memref<64x32xf16>' needs 2 indices, not 1}}
+  // expected-error @+1 {{'tessera.async_copy' op copy_c1: 'memref<64x32xf16>' requires 2 indices, not 1}}
   %t = tessera.async_copy %g[%i], %w[%i, %i] shape [16, 16] : memref<64x32xf16>, memref<64x32xf16, 3>
   return
 }
@@ -581,7 +581,7 @@ func.func @async_copy_c1(%g: memref<64x32xf16>, %w: memref<64x32xf16, 3>, %i: in
 // -----
 
 func.func @copy_c5(%g: memref<64x32xf16>, %w: memref<64x32xf16>, %i: index) {
-  // expected-error @+1 {{copy_c5: the target of an asynchronous copy is in workgroup memory, not 'memref<64x32xf16>'}}
+  // expected-error @+1 {{copy_c5: the target of an asynchronous copy must be in workgroup memory, not 'memref<64x32xf16>'}}
   %t = tessera.async_copy %g[%i, %i], %w[%i, %i] shape [16, 16] : memref<64x32xf16>, memref<64x32xf16>
   return
 }
@@ -597,7 +597,7 @@ func.func @copy_c5_private(%g: memref<64x32xf16>, %w: memref<64x32xf16, #gpu.add
 // -----
 
 func.func @wait_c1(%t: !tessera.token) {
-  // expected-error @+1 {{wait_c1: pending is not negative}}
+  // expected-error @+1 {{wait_c1: pending must not be negative}}
   tessera.wait for %t pending -1
   return
 }
@@ -609,7 +609,7 @@ func.func @wait_c1(%t: !tessera.token) {
 //===----------------------------------------------------------------------===//
 
 func.func @vthread_c1_zero() {
-  // expected-error @+1 {{vthread_c1: the grid has positive entries, and the region an index argument for each}}
+  // expected-error @+1 {{vthread_c1: the grid must have positive entries, and the region one index argument for each}}
   tessera.vthread (%v) in (0) {
     tessera.yield
   }
@@ -651,7 +651,7 @@ func.func @vthread_c1_missing_argument() {
 // -----
 
 func.func @vthread_c2_count(%x: f32) {
-  // expected-error @+1 {{vthread_c2: each private operand has a value for each of the 2 vthreads, of the argument's type}}
+  // expected-error @+1 {{vthread_c2: each private operand must have a value for each of the 2 vthreads, of the argument's type}}
   tessera.vthread (%v) in (2) private(%p = [%x, %x, %x] : f32) {
     tessera.yield
   }
@@ -672,7 +672,7 @@ func.func @vthread_c2_type(%x: f32, %y: f16) {
 // -----
 
 func.func @vthread_c3_count(%x: f32) {
-  // expected-error @+1 {{vthread_c3: the results are the yielded values' types, each repeated for the 2 vthreads}}
+  // expected-error @+1 {{vthread_c3: the results must have the yielded values' types, each repeated for the 2 vthreads}}
   %0 = tessera.vthread (%v) in (2) -> f32 {
     tessera.yield %x : f32
   }
@@ -693,9 +693,9 @@ func.func @vthread_c3_order(%x: f32, %y: f16) {
 
 // Two vthreads store into one place.
 func.func @vthread_c4(%f: !tessera.fragment<16x16xf32, acc>, %m: memref<32x16xf32>, %i: index) {
-  // expected-note @+1 {{the vthreads are these}}
+  // expected-note @+1 {{the vthreads are defined here}}
   tessera.vthread (%v) in (2) {
-    // expected-error @+1 {{'tessera.store' op vthread_c4: all 2 vthreads along dimension 0 write the same place: it does not depend on that index; index it with the vthread, or allocate the memory inside}}
+    // expected-error @+1 {{'tessera.store' op vthread_c4: all 2 vthreads along dimension 0 write the same address, which does not depend on that index; index it with the vthread, or allocate the memory in the region}}
     tessera.store %f, %m[%i, %i] : !tessera.fragment<16x16xf32, acc>, memref<32x16xf32>
     tessera.yield
   }
@@ -707,9 +707,9 @@ func.func @vthread_c4(%f: !tessera.fragment<16x16xf32, acc>, %m: memref<32x16xf3
 // Both dimensions of the grid count.
 func.func @vthread_c4_grid(%x: f32, %m: memref<4x4xf32>) {
   %c0 = arith.constant 0 : index
-  // expected-note @+1 {{the vthreads are these}}
+  // expected-note @+1 {{the vthreads are defined here}}
   tessera.vthread (%v, %w) in (2, 4) {
-    // expected-error @+1 {{vthread_c4: all 4 vthreads along dimension 1 write the same place}}
+    // expected-error @+1 {{'memref.store' op vthread_c4: all 4 vthreads along dimension 1 write the same address, which does not depend on that index; index it with the vthread, or allocate the memory in the region}}
     memref.store %x, %m[%v, %c0] : memref<4x4xf32>
     tessera.yield
   }
@@ -721,7 +721,7 @@ func.func @vthread_c4_grid(%x: f32, %m: memref<4x4xf32>) {
 // What is stored may depend on the vthread; where, does not.
 func.func @vthread_c4_value(%m: memref<4xindex>) {
   %c0 = arith.constant 0 : index
-  // expected-note @+1 {{the vthreads are these}}
+  // expected-note @+1 {{the vthreads are defined here}}
   tessera.vthread (%v) in (2) {
     // expected-error @+1 {{vthread_c4}}
     memref.store %v, %m[%c0] : memref<4xindex>
@@ -735,7 +735,7 @@ func.func @vthread_c4_value(%m: memref<4xindex>) {
 // The source's place is not the target's.
 func.func @vthread_c4_copy(%g: memref<64x32xf16>, %w: memref<64x32xf16, #gpu.address_space<workgroup>>) {
   %c0 = arith.constant 0 : index
-  // expected-note @+1 {{the vthreads are these}}
+  // expected-note @+1 {{the vthreads are defined here}}
   tessera.vthread (%v) in (2) {
     // expected-error @+1 {{'tessera.copy' op vthread_c4}}
     tessera.copy %g[%v, %c0], %w[%c0, %c0] shape [16, 16] : memref<64x32xf16>, memref<64x32xf16, #gpu.address_space<workgroup>>
@@ -748,7 +748,7 @@ func.func @vthread_c4_copy(%g: memref<64x32xf16>, %w: memref<64x32xf16, #gpu.add
 
 func.func @vthread_c4_async_copy(%g: memref<64x32xf16>, %w: memref<64x32xf16, #gpu.address_space<workgroup>>) {
   %c0 = arith.constant 0 : index
-  // expected-note @+1 {{the vthreads are these}}
+  // expected-note @+1 {{the vthreads are defined here}}
   tessera.vthread (%v) in (2) {
     // expected-error @+1 {{'tessera.async_copy' op vthread_c4}}
     %t = tessera.async_copy %g[%v, %c0], %w[%c0, %c0] shape [16, 16] : memref<64x32xf16>, memref<64x32xf16, #gpu.address_space<workgroup>>
@@ -764,7 +764,7 @@ func.func @vthread_c4_nested(%x: f32, %m: memref<4x4xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c4 = arith.constant 4 : index
-  // expected-note @+1 {{the vthreads are these}}
+  // expected-note @+1 {{the vthreads are defined here}}
   tessera.vthread (%v) in (2) {
     scf.for %i = %c0 to %c4 step %c1 {
       %view = memref.subview %m[%i, 0] [1, 4] [1, 1] : memref<4x4xf32> to memref<1x4xf32, strided<[4, 1], offset: ?>>
@@ -782,10 +782,10 @@ func.func @vthread_c4_nested(%x: f32, %m: memref<4x4xf32>) {
 memref.global "private" @global : memref<4xf32> = uninitialized
 func.func @vthread_c4_global(%x: f32) {
   %c0 = arith.constant 0 : index
-  // expected-note @+1 {{the vthreads are these}}
+  // expected-note @+1 {{the vthreads are defined here}}
   tessera.vthread (%v) in (2) {
     %m = memref.get_global @global : memref<4xf32>
-    // expected-error @+1 {{'memref.store' op vthread_c4: all 2 vthreads along dimension 0 write the same place}}
+    // expected-error @+1 {{'memref.store' op vthread_c4: all 2 vthreads along dimension 0 write the same address, which does not depend on that index; index it with the vthread, or allocate the memory in the region}}
     memref.store %x, %m[%c0] : memref<4xf32>
     tessera.yield
   }
@@ -796,7 +796,7 @@ func.func @vthread_c4_global(%x: f32) {
 
 // Also by ops that have a region, and from a source that is the vthread's own.
 func.func @vthread_c4_fill(%x: f32, %m: memref<4xf32>) {
-  // expected-note @+1 {{the vthreads are these}}
+  // expected-note @+1 {{the vthreads are defined here}}
   tessera.vthread (%v) in (2) {
     // expected-error @+1 {{'linalg.fill' op vthread_c4}}
     linalg.fill ins(%x : f32) outs(%m : memref<4xf32>)
@@ -808,7 +808,7 @@ func.func @vthread_c4_fill(%x: f32, %m: memref<4xf32>) {
 // -----
 
 func.func @vthread_c4_copy(%from: memref<2x4xf32>, %m: memref<4xf32>) {
-  // expected-note @+1 {{the vthreads are these}}
+  // expected-note @+1 {{the vthreads are defined here}}
   tessera.vthread (%v) in (2) {
     %row = memref.subview %from[%v, 0] [1, 4] [1, 1] : memref<2x4xf32> to memref<4xf32, strided<[1], offset: ?>>
     // expected-error @+1 {{'memref.copy' op vthread_c4}}
@@ -820,7 +820,7 @@ func.func @vthread_c4_copy(%from: memref<2x4xf32>, %m: memref<4xf32>) {
 
 // -----
 
-// expected-error @+1 {{interleave_c1: a group has 1 or more vthreads, not 0}}
+// expected-error @+1 {{interleave_c1: a group must have 1 or more vthreads, not 0}}
 func.func private @interleave_c1() attributes {o = #tessera.interleave<groups(0)>}
 
 // -----
@@ -839,7 +839,7 @@ func.func @yield_parent() {
 #mk = affine_map<(m, n, k) -> (m, k)>
 #kn = affine_map<(m, n, k) -> (k, n)>
 func.func @contract_c1_count(%a: memref<64x32xf16>, %b: memref<32x48xf16>, %c: memref<64x48xf32>) {
-  // expected-error @+1 {{contract_c1: 3 operands need as many maps, not 2}}
+  // expected-error @+1 {{contract_c1: 3 operands require as many maps, not 2}}
   tessera.contract ins(%a, %b : memref<64x32xf16>, memref<32x48xf16>) outs(%c : memref<64x48xf32>)
       maps [#mk, #kn] accumulate f32 {
   ^bb0(%acc: f32):
@@ -854,7 +854,7 @@ func.func @contract_c1_count(%a: memref<64x32xf16>, %b: memref<32x48xf16>, %c: m
 #kn = affine_map<(m, n, k) -> (k, n)>
 #sum = affine_map<(m, n, k) -> (m, n + k)>
 func.func @contract_c1_permutation(%a: memref<64x32xf16>, %b: memref<32x48xf16>, %c: memref<64x48xf32>) {
-  // expected-error @+1 {{contract_c1: map 2, affine_map<(d0, d1, d2) -> (d0, d1 + d2)>, does not take the 3 iteration dimensions to 'memref<64x48xf32>' as a projected permutation}}
+  // expected-error @+1 {{contract_c1: map 2, affine_map<(d0, d1, d2) -> (d0, d1 + d2)>, does not map the 3 iteration dimensions to 'memref<64x48xf32>' as a projected permutation}}
   tessera.contract ins(%a, %b : memref<64x32xf16>, memref<32x48xf16>) outs(%c : memref<64x48xf32>)
       maps [#mk, #kn, #sum] accumulate f32 {
   ^bb0(%acc: f32):
@@ -899,7 +899,7 @@ func.func @contract_c1_space(%a: memref<64x32xf16>, %b: memref<32x48xf16>, %c: m
 #kn = affine_map<(m, n, k) -> (k, n)>
 #mn = affine_map<(m, n, k) -> (m, n)>
 func.func @contract_c1_size(%a: memref<64x32xf16>, %b: memref<16x48xf16>, %c: memref<64x48xf32>) {
-  // expected-error @+1 {{contract_c1: operand 1 has size 16 where another has 32}}
+  // expected-error @+1 {{contract_c1: operand 1 has size 16 where another operand has 32}}
   tessera.contract ins(%a, %b : memref<64x32xf16>, memref<16x48xf16>) outs(%c : memref<64x48xf32>)
       maps [#mk, #kn, #mn] accumulate f32 {
   ^bb0(%acc: f32):
@@ -914,7 +914,7 @@ func.func @contract_c1_size(%a: memref<64x32xf16>, %b: memref<16x48xf16>, %c: me
 #b = affine_map<(m, n, k, l) -> (k + l, n)>
 #c = affine_map<(m, n, k, l) -> (m, n)>
 func.func @contract_c1_alone(%a: memref<64x32xf16>, %b: memref<32x48xf16>, %c: memref<64x48xf32>) {
-  // expected-error @+1 {{contract_c1: no operand is indexed by dimension 2 alone, which would give its extent}}
+  // expected-error @+1 {{contract_c1: dimension d2 does not index any operand alone, so that its extent is unknown}}
   tessera.contract ins(%a, %b : memref<64x32xf16>, memref<32x48xf16>) outs(%c : memref<64x48xf32>)
       maps [#a, #b, #c] accumulate f32 {
   ^bb0(%acc: f32):
@@ -929,7 +929,7 @@ func.func @contract_c1_alone(%a: memref<64x32xf16>, %b: memref<32x48xf16>, %c: m
 #b = affine_map<(m, n, k) -> (k, n)>
 #c = affine_map<(m, n, k) -> (m, n)>
 func.func @contract_c1_sum(%a: memref<64x32xf16>, %b: memref<32x48xf16>, %c: memref<64x48xf32>) {
-  // expected-error @+1 {{contract_c1: map 0, affine_map<(d0, d1, d2) -> (d0, d2 mod 8)>, does not take the 3 iteration dimensions to 'memref<64x32xf16>' as sums of dimensions}}
+  // expected-error @+1 {{contract_c1: map 0, affine_map<(d0, d1, d2) -> (d0, d2 mod 8)>, does not map the 3 iteration dimensions to 'memref<64x32xf16>' as sums of dimensions}}
   tessera.contract ins(%a, %b : memref<64x32xf16>, memref<32x48xf16>) outs(%c : memref<64x48xf32>)
       maps [#a, #b, #c] accumulate f32 {
   ^bb0(%acc: f32):
@@ -966,7 +966,7 @@ func.func @contract_c1_input(%a: memref<64x32xf16>, %b: memref<32x48xi8>, %s: me
 #b = affine_map<(m, n, k) -> (k, n)>
 #c = affine_map<(m, n, k) -> (m, n)>
 func.func @contract_c5_arguments(%a: memref<64x32xf16>, %b: memref<32x48xi8>, %c: memref<64x48xf32>) {
-  // expected-error @+1 {{contract_c5: the producer of rhs takes the elements of the operand and of its inputs, and yields one value}}
+  // expected-error @+1 {{contract_c5: the producer of rhs must take the elements of the operand and of its inputs, and yield one value}}
   tessera.contract ins(%a, %b : memref<64x32xf16>, memref<32x48xi8>)
       outs(%c : memref<64x48xf32>) maps [#a, #b, #c] accumulate f32
       rhs_producer {
@@ -985,7 +985,7 @@ func.func @contract_c5_arguments(%a: memref<64x32xf16>, %b: memref<32x48xi8>, %c
 #b = affine_map<(m, n, k) -> (k, n)>
 #c = affine_map<(m, n, k) -> (m, n)>
 func.func @contract_c5_product(%a: memref<64x32xf16>, %b: memref<32x48xi8>, %c: memref<64x48xf32>) {
-  // expected-error @+1 {{contract_c5: there is no product of 'f16' and 'i8' summed in 'f32'}}
+  // expected-error @+1 {{'tessera.contract' op contract_c5: unsupported matmul 'f16' x 'i8' -> 'f32'}}
   tessera.contract ins(%a, %b : memref<64x32xf16>, memref<32x48xi8>)
       outs(%c : memref<64x48xf32>) maps [#a, #b, #c] accumulate f32 {
   ^bb0(%acc: f32):
@@ -1000,7 +1000,7 @@ func.func @contract_c5_product(%a: memref<64x32xf16>, %b: memref<32x48xi8>, %c: 
 #b = affine_map<(m, n, k, l) -> (k, n)>
 #c = affine_map<(m, n, k, l) -> (m, n)>
 func.func @contract_c2_one_sided(%a: memref<64x4x32xf16>, %b: memref<4x48xf16>, %c: memref<64x48xf32>) {
-  // expected-error @+1 {{contract_c2: dimension 3 is in no operand, or summed over one only}}
+  // expected-error @+1 {{contract_c2: dimension d3 must index lhs and rhs, or the output}}
   tessera.contract ins(%a, %b : memref<64x4x32xf16>, memref<4x48xf16>) outs(%c : memref<64x48xf32>)
       maps [#a, #b, #c] accumulate f32 {
   ^bb0(%acc: f32):
@@ -1016,7 +1016,7 @@ func.func @contract_c2_one_sided(%a: memref<64x4x32xf16>, %b: memref<4x48xf16>, 
 #mn = affine_map<(m, n, k) -> (m, n)>
 #k = affine_map<(m, n, k) -> (k)>
 func.func @contract_c2_extra(%a: memref<64x32xf16>, %b: memref<32x48xf16>, %c: memref<64x48xf32>, %e: memref<32xf32>) {
-  // expected-error @+1 {{contract_c2: extra 0 uses the K dimension 2}}
+  // expected-error @+1 {{contract_c2: extra 0 uses K dimension d2}}
   tessera.contract ins(%a, %b : memref<64x32xf16>, memref<32x48xf16>) extras(%e : memref<32xf32>) outs(%c : memref<64x48xf32>)
       maps [#mk, #kn, #mn, #k] accumulate f32 {
   ^bb0(%acc: f32, %x: f32):
@@ -1031,7 +1031,7 @@ func.func @contract_c2_extra(%a: memref<64x32xf16>, %b: memref<32x48xf16>, %c: m
 #kn = affine_map<(m, n, k) -> (k, n)>
 #mn = affine_map<(m, n, k) -> (m, n)>
 func.func @contract_c3_accumulator(%a: memref<64x32xf16>, %b: memref<32x48xf16>, %c: memref<64x48xf16>) {
-  // expected-error @+1 {{contract_c3: the region takes the accumulator and the extras' elements, and yields the output's element type}}
+  // expected-error @+1 {{contract_c3: the region must take the accumulator and the extras' elements, and yield the output's element type}}
   tessera.contract ins(%a, %b : memref<64x32xf16>, memref<32x48xf16>) outs(%c : memref<64x48xf16>)
       maps [#mk, #kn, #mn] accumulate f32 {
   ^bb0(%acc: f16):
@@ -1076,7 +1076,7 @@ func.func @contract_c3_yield(%a: memref<64x32xf16>, %b: memref<32x48xf16>, %c: m
 #kn = affine_map<(m, n, k) -> (k, n)>
 #mn = affine_map<(m, n, k) -> (m, n)>
 func.func @contract_c4_mixed(%a: tensor<64x32xf16>, %b: memref<32x48xf16>, %c: memref<64x48xf32>) {
-  // expected-error @+1 {{contract_c4: operands are all tensors or all memrefs}}
+  // expected-error @+1 {{contract_c4: operands must be all tensors or all memrefs}}
   tessera.contract ins(%a, %b : tensor<64x32xf16>, memref<32x48xf16>) outs(%c : memref<64x48xf32>)
       maps [#mk, #kn, #mn] accumulate f32 {
   ^bb0(%acc: f32):
@@ -1091,7 +1091,7 @@ func.func @contract_c4_mixed(%a: tensor<64x32xf16>, %b: memref<32x48xf16>, %c: m
 #kn = affine_map<(m, n, k) -> (k, n)>
 #mn = affine_map<(m, n, k) -> (m, n)>
 func.func @contract_c4_no_result(%a: tensor<64x32xf16>, %b: tensor<32x48xf16>, %c: tensor<64x48xf32>) {
-  // expected-error @+1 {{contract_c4: a result for a tensor output only}}
+  // expected-error @+1 {{contract_c4: a result requires a tensor output, and a tensor output a result}}
   tessera.contract ins(%a, %b : tensor<64x32xf16>, tensor<32x48xf16>) outs(%c : tensor<64x48xf32>)
       maps [#mk, #kn, #mn] accumulate f32 {
   ^bb0(%acc: f32):
@@ -1107,7 +1107,7 @@ func.func @contract_c4_no_result(%a: tensor<64x32xf16>, %b: tensor<32x48xf16>, %
 //===----------------------------------------------------------------------===//
 
 func.func @tile_c1(%g: memref<64x64xf16>, %i: index) {
-  // expected-error @+1 {{tile_c1: 'memref<64x64xf16>' needs 2 indices, not 1}}
+  // expected-error @+1 {{'tessera.tile' op tile_c1: 'memref<64x64xf16>' requires 2 indices, not 1}}
   %t = tessera.tile %g[%i] : memref<64x64xf16> -> memref<32x32xf16>
   return
 }
@@ -1116,7 +1116,7 @@ func.func @tile_c1(%g: memref<64x64xf16>, %i: index) {
 
 func.func @tile_c1_gather(%g: memref<64xf16>, %i: index) {
   %true = arith.constant true
-  // expected-error @+1 {{tile_c1: with gather, the region names the elements: the source takes no index}}
+  // expected-error @+1 {{tile_c1: with gather, the source must not have indices: the region computes them}}
   %t = tessera.tile %g[%i] gather {
   ^bb0(%r: index, %c: index):
     tessera.yield %r, %true : index, i1
@@ -1127,7 +1127,7 @@ func.func @tile_c1_gather(%g: memref<64xf16>, %i: index) {
 // -----
 
 func.func @tile_c2(%g: memref<64x64xf16>, %i: index) {
-  // expected-error @+1 {{tile_c2: the result is a static memref of rank 2 with the source's elements, 'f16', not 'memref<?x32xf16>'}}
+  // expected-error @+1 {{tile_c2: the result must be a static memref of rank 2 with the source's element type, 'f16', not 'memref<?x32xf16>'}}
   %t = tessera.tile %g[%i, %i] : memref<64x64xf16> -> memref<?x32xf16>
   return
 }
@@ -1135,7 +1135,7 @@ func.func @tile_c2(%g: memref<64x64xf16>, %i: index) {
 // -----
 
 func.func @tile_c3(%g: memref<64xf16>) {
-  // expected-error @+1 {{tile_c3: the region takes two index, and yields 1 index and an i1 for 'memref<64xf16>'}}
+  // expected-error @+1 {{tile_c3: the region must take two index values, and yield 1 index values and an i1 for 'memref<64xf16>'}}
   %t = tessera.tile %g[] gather {
   ^bb0(%r: index, %c: index):
     tessera.yield %r : index
@@ -1146,9 +1146,9 @@ func.func @tile_c3(%g: memref<64xf16>) {
 // -----
 
 func.func @tile_c4(%g: memref<64x64xf16>, %i: index) -> f16 {
-  // expected-error @+1 {{tile_c4: only tessera.load reads a tile}}
+  // expected-error @+1 {{tile_c4: a tile can only be used by tessera.load}}
   %t = tessera.tile %g[%i, %i] : memref<64x64xf16> -> memref<32x32xf16>
-  // expected-note @+1 {{this uses it as well}}
+  // expected-note @+1 {{other use}}
   %x = memref.load %t[%i, %i] : memref<32x32xf16>
   return %x : f16
 }
@@ -1157,7 +1157,7 @@ func.func @tile_c4(%g: memref<64x64xf16>, %i: index) -> f16 {
 
 func.func @copy_c6(%g: memref<64xf16>, %w: memref<32x32xf16>) {
   %c0 = arith.constant 0 : index
-  // expected-error @+1 {{copy_c6: the region takes two index, and yields 1 index and an i1 for 'memref<64xf16>'}}
+  // expected-error @+1 {{copy_c6: the region must take two index values, and yield 1 index values and an i1 for 'memref<64xf16>'}}
   tessera.copy %g[], %w[%c0, %c0] shape [32, 32] gather {
   ^bb0(%i: index, %j: index):
     tessera.yield %i : index
@@ -1170,7 +1170,7 @@ func.func @copy_c6(%g: memref<64xf16>, %w: memref<32x32xf16>) {
 func.func @copy_c6_contiguous(%g: memref<64xf16>, %w: memref<32x32xf16>) {
   %c0 = arith.constant 0 : index
   %true = arith.constant true
-  // expected-error @+1 {{copy_c6: contiguous (3) is a power of two that divides the rows of 32}}
+  // expected-error @+1 {{copy_c6: contiguous (3) must be a power of two that divides the row length 32}}
   tessera.copy %g[], %w[%c0, %c0] shape [32, 32] contiguous 3 gather {
   ^bb0(%i: index, %j: index):
     tessera.yield %i, %true : index, i1
@@ -1182,7 +1182,7 @@ func.func @copy_c6_contiguous(%g: memref<64xf16>, %w: memref<32x32xf16>) {
 
 func.func @copy_c6_window(%g: memref<4x4x4xf16>, %w: memref<32x32xf16>) {
   %c0 = arith.constant 0 : index
-  // expected-error @+1 {{copy_c6: window needs a gather region}}
+  // expected-error @+1 {{copy_c6: window requires a gather region}}
   tessera.copy %g[%c0, %c0, %c0], %w[%c0, %c0] shape [32, 32]
       window <rows = [4, 4], cols = [4], map = (n, h, c) -> (n, h, c)> : memref<4x4x4xf16>, memref<32x32xf16>
   return
@@ -1193,7 +1193,7 @@ func.func @copy_c6_window(%g: memref<4x4x4xf16>, %w: memref<32x32xf16>) {
 func.func @copy_c6_window_rank(%g: memref<4x4x4xf16>, %w: memref<32x32xf16>) {
   %c0 = arith.constant 0 : index
   %true = arith.constant true
-  // expected-error @+1 {{copy_c6: the window's map gives 2 indices, and 'memref<4x4x4xf16>' has 3}}
+  // expected-error @+1 {{'tessera.copy' op copy_c6: the window's map has 2 results, but 'memref<4x4x4xf16>' has rank 3}}
   tessera.copy %g[%c0, %c0], %w[%c0, %c0] shape [32, 32]
       window <rows = [4, 4], cols = [4], map = (n, h, c) -> (n, h + c)> gather {
   ^bb0(%i: index, %j: index):
@@ -1207,7 +1207,7 @@ func.func @copy_c6_window_rank(%g: memref<4x4x4xf16>, %w: memref<32x32xf16>) {
 func.func @copy_c1_window(%g: memref<4x4x4xf16>, %w: memref<32x32xf16>) {
   %c0 = arith.constant 0 : index
   %true = arith.constant true
-  // expected-error @+1 {{copy_c1: with window, the source takes two indices: the row and the column of the window's matrix}}
+  // expected-error @+1 {{copy_c1: with window, the source must have two indices: the row and the column of the window's matrix}}
   tessera.copy %g[], %w[%c0, %c0] shape [32, 32]
       window <rows = [4, 4], cols = [4], map = (n, h, c) -> (n, h, c)> gather {
   ^bb0(%i: index, %j: index):
@@ -1218,17 +1218,17 @@ func.func @copy_c1_window(%g: memref<4x4x4xf16>, %w: memref<32x32xf16>) {
 
 // -----
 
-// expected-error @+1 {{window_c1: rows and cols are not empty, and positive}}
+// expected-error @+1 {{window_c1: rows and cols must not be empty, and their entries must be positive}}
 func.func private @window_c1() attributes {w = #tessera.window<rows = [0], cols = [4], map = (n, c) -> (n, c)>}
 
 // -----
 
-// expected-error @+1 {{window_c2: the map has 2 dimensions and 0 symbols, and needs 3 and none}}
+// expected-error @+1 {{window_c2: the map has 2 dimensions and 0 symbols; expected 3 dimensions, one for each of rows and cols, and no symbols}}
 func.func private @window_c2() attributes {w = #tessera.window<rows = [2, 2], cols = [4], map = (n, c) -> (n, c)>}
 
 // -----
 
-// expected-error @+1 {{window_c2: the map's result 1 is no sum of dimensions with positive factors and a constant}}
+// expected-error @+1 {{window_c2: result 1 of the map is not a sum of dimensions with positive factors and a constant}}
 func.func private @window_c2_sum() attributes {w = #tessera.window<rows = [2], cols = [4], map = (n, c) -> (n, c mod 2)>}
 
 // -----
@@ -1244,7 +1244,7 @@ func.func @copy_c7(%g: memref<64x64xf16>, %w: memref<32x24xf16>) {
 
 func.func @copy_c8(%g: memref<64x64xf16>, %w: memref<32x24xf16>) {
   %c0 = arith.constant 0 : index
-  // expected-error @+1 {{copy_c8: 'memref<32x24xf16>' cannot be swizzled: that takes rows of 32, 64 or a multiple of 128 bytes, without padding}}
+  // expected-error @+1 {{copy_c8: 'memref<32x24xf16>' cannot be swizzled: its rows must have 32, 64 or a multiple of 128 bytes, without padding}}
   tessera.copy %w[%c0, %c0], %g[%c0, %c0] shape [32, 24] from_swizzled : memref<32x24xf16>, memref<64x64xf16>
   return
 }
@@ -1254,7 +1254,7 @@ func.func @copy_c8(%g: memref<64x64xf16>, %w: memref<32x24xf16>) {
 func.func @copy_c8_gather(%g: memref<64x32xf16>, %w: memref<32x32xf16>) {
   %c0 = arith.constant 0 : index
   %true = arith.constant true
-  // expected-error @+1 {{copy_c8: a gather reads plain memory, no rows that are swizzled}}
+  // expected-error @+1 {{copy_c8: the source of a gather must not be swizzled}}
   tessera.copy %g[], %w[%c0, %c0] shape [32, 32] from_swizzled gather {
   ^bb0(%i: index, %j: index):
     tessera.yield %i, %j, %true : index, index, i1
@@ -1274,7 +1274,7 @@ func.func @load_c3(%w: memref<32x24xf16>) {
 // -----
 
 func.func @reduce_c3_float(%f: !tessera.fragment<16x16xf32, acc>) {
-  // expected-error @+1 {{reduce_c3: no reduction umax of 'f32'}}
+  // expected-error @+1 {{reduce_c3: unsupported reduction umax of 'f32'}}
   %0 = tessera.reduce umax %f dimension 1 : !tessera.fragment<16x16xf32, acc> -> !tessera.fragment<16x1xf32, acc>
   return
 }
@@ -1282,7 +1282,7 @@ func.func @reduce_c3_float(%f: !tessera.fragment<16x16xf32, acc>) {
 // -----
 
 func.func @reduce_c3_integer(%f: !tessera.fragment<16x16xi32, acc>) {
-  // expected-error @+1 {{reduce_c3: no reduction maxnum of 'i32'}}
+  // expected-error @+1 {{reduce_c3: unsupported reduction maxnum of 'i32'}}
   %0 = tessera.reduce maxnum %f dimension 1 : !tessera.fragment<16x16xi32, acc> -> !tessera.fragment<16x1xi32, acc>
   return
 }
@@ -1296,7 +1296,7 @@ func.func @row_reduce_c1(%a: memref<64x32xf16>, %b: memref<32x48xf16>, %c: memre
   tessera.contract ins(%a, %b : memref<64x32xf16>, memref<32x48xf16>) outs(%c : memref<64x48xf32>)
       maps [#mk, #kn, #mn] accumulate f32 lhs_producer {
   ^bb0(%x: f16):
-    // expected-error @+1 {{row_reduce_c1: stands in a producer, where there are no rows: it belongs in the epilogue}}
+    // expected-error @+1 {{row_reduce_c1: must be in the epilogue: a producer has no rows}}
     %m = tessera.row_reduce max %x : f16
     tessera.yield %m : f16
   } {
@@ -1315,7 +1315,7 @@ func.func @row_reduce_c2(%a: memref<64x32xf16>, %b: memref<32x48xf16>, %c: memre
   tessera.contract ins(%a, %b : memref<64x32xf16>, memref<32x48xf16>) outs(%c : memref<64x48xf32>)
       maps [#mk, #kn, #mn] accumulate f32 {
   ^bb0(%acc: f32):
-    // expected-error @+1 {{row_reduce_c2: no reduction umin of 'f32'}}
+    // expected-error @+1 {{row_reduce_c2: unsupported reduction umin of 'f32'}}
     %m = tessera.row_reduce umin %acc : f32
     tessera.yield %m : f32
   }
@@ -1329,7 +1329,7 @@ func.func @row_reduce_c2(%a: memref<64x32xf16>, %b: memref<32x48xf16>, %c: memre
 #m = affine_map<(m, n, k) -> (m)>
 func.func @contract_c2_varies(%a: memref<64x32xf16>, %b: memref<32x48xf16>, %c: memref<64xf32>) {
   %zero = arith.constant 0.0 : f32
-  // expected-error @+1 {{contract_c2: the output lacks dimension 1 of N, along which the yielded value varies}}
+  // expected-error @+1 {{contract_c2: the output lacks N dimension d1, but the yielded value varies along it}}
   tessera.contract ins(%a, %b : memref<64x32xf16>, memref<32x48xf16>) init(%zero : f32) outs(%c : memref<64xf32>)
       maps [#mk, #kn, #m] accumulate f32 {
   ^bb0(%acc: f32):
@@ -1346,7 +1346,7 @@ func.func @contract_c2_varies(%a: memref<64x32xf16>, %b: memref<32x48xf16>, %c: 
 #kn = affine_map<(m, n, k) -> (k, n)>
 #m = affine_map<(m, n, k) -> (m)>
 func.func @contract_c2_no_init(%a: memref<64x32xf16>, %b: memref<32x48xf16>, %c: memref<64xf32>) {
-  // expected-error @+1 {{contract_c2: the output lacks dimension 1 of N, and no sum can start from it: init is needed}}
+  // expected-error @+1 {{contract_c2: the output lacks N dimension d1, so that the sum cannot start from it: init is required}}
   tessera.contract ins(%a, %b : memref<64x32xf16>, memref<32x48xf16>) outs(%c : memref<64xf32>)
       maps [#mk, #kn, #m] accumulate f32 {
   ^bb0(%acc: f32):

@@ -10,7 +10,7 @@ gpu.module @plain {
     %x = tessera.load %a[%c0, %c0] in_bounds swizzled : memref<64x64xf16, #wg> -> !tessera.fragment<64x16xf16, a>
     %y = tessera.load %b[%c0, %c0] in_bounds : memref<64x64xf16, #wg> -> !tessera.fragment<16x64xf16, b>
     %z = tessera.load %c[%c0, %c0] : memref<64x64xf32> -> !tessera.fragment<64x64xf32, acc>
-    // expected-error @+1 {{wgmma.m64n64k16.f32.f16 reads operand b from workgroup memory, and it is loaded from memory that is not swizzled}}
+    // expected-error @+1 {{wgmma.m64n64k16.f32.f16 reads operand b from workgroup memory, but it is loaded from memory that is not swizzled}}
     %r = tessera.mma %x, %y, %z : !tessera.fragment<64x16xf16, a>, !tessera.fragment<16x64xf16, b> -> !tessera.fragment<64x64xf32, acc>
     tessera.store %r, %c[%c0, %c0] : !tessera.fragment<64x64xf32, acc>, memref<64x64xf32>
     gpu.return
@@ -28,7 +28,7 @@ gpu.module @changed {
     %y = tessera.load %b[%c0, %c0] in_bounds swizzled : memref<64x64xf16, #wg> -> !tessera.fragment<16x64xf16, b>
     %z = tessera.load %c[%c0, %c0] : memref<64x64xf32> -> !tessera.fragment<64x64xf32, acc>
     gpu.barrier
-    // expected-error @+1 {{reads operand a from workgroup memory, and it is loaded before what may change the memory}}
+    // expected-error @+1 {{wgmma.m64n64k16.f32.f16 reads operand a from workgroup memory, but it is loaded before an op that may write the memory}}
     %r = tessera.mma %x, %y, %z : !tessera.fragment<64x16xf16, a>, !tessera.fragment<16x64xf16, b> -> !tessera.fragment<64x64xf32, acc>
     tessera.store %r, %c[%c0, %c0] : !tessera.fragment<64x64xf32, acc>, memref<64x64xf32>
     gpu.return
@@ -43,7 +43,7 @@ gpu.module @global {
     %x = tessera.load %a[%c0, %c0] : memref<64x64xf16> -> !tessera.fragment<64x16xf16, a>
     %y = tessera.load %b[%c0, %c0] : memref<64x64xf16> -> !tessera.fragment<16x64xf16, b>
     %z = tessera.load %c[%c0, %c0] : memref<64x64xf32> -> !tessera.fragment<64x64xf32, acc>
-    // expected-error @+1 {{wgmma.m64n64k16.f32.f16.rs reads operand b from workgroup memory, and it is not loaded from workgroup memory}}
+    // expected-error @+1 {{wgmma.m64n64k16.f32.f16.rs reads operand b from workgroup memory, but it is not loaded from workgroup memory}}
     %r = tessera.mma %x, %y, %z : !tessera.fragment<64x16xf16, a>, !tessera.fragment<16x64xf16, b> -> !tessera.fragment<64x64xf32, acc>
     tessera.store %r, %c[%c0, %c0] : !tessera.fragment<64x64xf32, acc>, memref<64x64xf32>
     gpu.return
@@ -60,7 +60,7 @@ gpu.module @order_b {
     %x = tessera.load %a[%c0, %c0] in_bounds swizzled : memref<64x64xi8, #wg> -> !tessera.fragment<64x32xi8, a>
     %y = tessera.load %b[%c0, %c0] in_bounds swizzled : memref<64x64xi8, #wg> -> !tessera.fragment<32x64xi8, b>
     %z = tessera.load %c[%c0, %c0] : memref<64x64xi32> -> !tessera.fragment<64x64xi32, acc>
-    // expected-error @+1 {{wgmma.m64n64k32.i32.i8 reads operand b from workgroup memory, and it is stored by rows}}
+    // expected-error @+1 {{wgmma.m64n64k32.i32.i8 reads operand b from workgroup memory, but it is row-major}}
     %r = tessera.mma %x, %y, %z : !tessera.fragment<64x32xi8, a>, !tessera.fragment<32x64xi8, b> -> !tessera.fragment<64x64xi32, acc>
     tessera.store %r, %c[%c0, %c0] : !tessera.fragment<64x64xi32, acc>, memref<64x64xi32>
     gpu.return
@@ -77,7 +77,7 @@ gpu.module @order_a {
     %x = tessera.load %a[%c0, %c0] transpose in_bounds swizzled : memref<64x64xf32, #wg> -> !tessera.fragment<64x32xf32, a>
     %y = tessera.load %b[%c0, %c0] transpose in_bounds swizzled : memref<64x64xf32, #wg> -> !tessera.fragment<32x64xf32, b>
     %z = tessera.load %c[%c0, %c0] : memref<64x64xf32> -> !tessera.fragment<64x64xf32, acc>
-    // expected-error @+1 {{wgmma.m64n64k8.f32.tf32 reads operand a from workgroup memory, and it is stored by columns}}
+    // expected-error @+1 {{wgmma.m64n64k8.f32.tf32 reads operand a from workgroup memory, but it is column-major}}
     %r = tessera.mma %x, %y, %z precision tf32 : !tessera.fragment<64x32xf32, a>, !tessera.fragment<32x64xf32, b> -> !tessera.fragment<64x64xf32, acc>
     tessera.store %r, %c[%c0, %c0] : !tessera.fragment<64x64xf32, acc>, memref<64x64xf32>
     gpu.return

@@ -6,9 +6,9 @@ func.func @required(%A: memref<32x32xbf16>, %C: memref<32x32xf32>) {
   %a = tessera.load %A[%c0, %c0] : memref<32x32xbf16> -> !tessera.fragment<16x16xbf16, a>
   %b = tessera.load %A[%c0, %c0] : memref<32x32xbf16> -> !tessera.fragment<16x16xbf16, b>
   %c = tessera.load %C[%c0, %c0] : memref<32x32xf32> -> !tessera.fragment<16x16xf32, acc>
-  // expected-error @+3 {{a matrix unit is required, and sm_75 can use none for this product}}
-  // expected-note @+2 {{fma.m16n32k1.f32.bf16: the fragment, 16x16x16, is no multiple of 16x32x1}}
-  // expected-note @+1 {{sm_75 has no matrix instruction for bf16 x bf16 -> f32; it has them for 16x8x8 f16 -> f32, 16x16x4 f16 -> f32, 16x8x8 f16 -> f16, 16x16x4 f16 -> f16, 8x8x16 i8 -> i32}}
+  // expected-error @+3 {{a matrix unit is required, but sm_75 has no matrix instruction for this op}}
+  // expected-note @+2 {{fma.m16n32k1.f32.bf16: the fragment, 16x16x16, is not a multiple of 16x32x1}}
+  // expected-note @+1 {{sm_75 has no matrix instruction for bf16 x bf16 -> f32; it supports 16x8x8 f16 -> f32, 16x16x4 f16 -> f32, 16x8x8 f16 -> f16, 16x16x4 f16 -> f16, 8x8x16 i8 -> i32}}
   %d = tessera.mma %a, %b, %c : !tessera.fragment<16x16xbf16, a>, !tessera.fragment<16x16xbf16, b> -> !tessera.fragment<16x16xf32, acc>
   return
 }
@@ -21,12 +21,12 @@ func.func @shape(%A: memref<32x32xf16>, %C: memref<32x32xf32>) {
   %a = tessera.load %A[%c0, %c0] : memref<32x32xf16> -> !tessera.fragment<1x8xf16, a>
   %b = tessera.load %A[%c0, %c0] : memref<32x32xf16> -> !tessera.fragment<8x32xf16, b>
   %c = tessera.load %C[%c0, %c0] : memref<32x32xf32> -> !tessera.fragment<1x32xf32, acc>
-  // expected-error @+6 {{a matrix unit is required, and sm_75 can use none for this product}}
-  // expected-note @+5 {{mma.m16n8k8.f32.f16: the fragment, 1x32x8, is no multiple of 16x8x8}}
-  // expected-note @+4 {{mma.m8n8k4.f32.f16: the fragment, 1x32x8, is no multiple of 16x16x4}}
-  // expected-note @+3 {{fma.m16n32k1.f32.f16: the fragment, 1x32x8, is no multiple of 16x32x1}}
-  // expected-note @+2 {{fma.m16n16k1.f32.f16: the fragment, 1x32x8, is no multiple of 16x16x1}}
-  // expected-note @+1 {{fma.m8n8k1.f32.f16: the fragment, 1x32x8, is no multiple of 8x8x1}}
+  // expected-error @+6 {{a matrix unit is required, but sm_75 has no matrix instruction for this op}}
+  // expected-note @+5 {{mma.m16n8k8.f32.f16: the fragment, 1x32x8, is not a multiple of 16x8x8}}
+  // expected-note @+4 {{mma.m8n8k4.f32.f16: the fragment, 1x32x8, is not a multiple of 16x16x4}}
+  // expected-note @+3 {{fma.m16n32k1.f32.f16: the fragment, 1x32x8, is not a multiple of 16x32x1}}
+  // expected-note @+2 {{fma.m16n16k1.f32.f16: the fragment, 1x32x8, is not a multiple of 16x16x1}}
+  // expected-note @+1 {{fma.m8n8k1.f32.f16: the fragment, 1x32x8, is not a multiple of 8x8x1}}
   %d = tessera.mma %a, %b, %c : !tessera.fragment<1x8xf16, a>, !tessera.fragment<8x32xf16, b> -> !tessera.fragment<1x32xf32, acc>
   return
 }
@@ -34,7 +34,7 @@ func.func @shape(%A: memref<32x32xf16>, %C: memref<32x32xf32>) {
 // -----
 
 func.func @vthread() {
-  // expected-error @+1 {{virtual threads are to be expanded before fragments are legalized: run tessera-expand-vthreads}}
+  // expected-error @+1 {{virtual threads must be expanded before fragments are legalized: run tessera-expand-vthreads first}}
   tessera.vthread (%v) in (2) {
     tessera.yield
   }
@@ -43,10 +43,10 @@ func.func @vthread() {
 
 // -----
 
-// expected-error @+1 {{a fragment cannot be an argument or a result of a function once it is legalized: inline the function}}
+// expected-error @+1 {{a legalized fragment cannot be an argument or a result of a function: inline the function}}
 func.func private @argument(!tessera.fragment<16x16xf32, acc>)
 
 // -----
 
-// expected-error @+1 {{a fragment cannot be an argument or a result of a function}}
+// expected-error @+1 {{a legalized fragment cannot be an argument or a result of a function: inline the function}}
 func.func private @result() -> !tessera.fragment<16x16xf32, acc>

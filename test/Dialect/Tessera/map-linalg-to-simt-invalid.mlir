@@ -1,7 +1,7 @@
 // RUN: gpu-opt %s --tessera-map-linalg-to-simt --split-input-file --verify-diagnostics
 
 func.func @read(%m: memref<4xf32>, %i: index) -> f32 {
-  // expected-error @+1 {{reads an element on the host, where the data is not: put it into a linalg op, or pass a scalar argument}}
+  // expected-error @+1 {{reads an element in host code, but the data is in device memory: use a linalg op, or pass a scalar argument}}
   %x = memref.load %m[%i] : memref<4xf32>
   return %x : f32
 }
@@ -9,7 +9,7 @@ func.func @read(%m: memref<4xf32>, %i: index) -> f32 {
 // -----
 
 func.func @write(%m: memref<4xf32>, %i: index, %x: f32) {
-  // expected-error @+1 {{writes an element on the host}}
+  // expected-error @+1 {{writes an element in host code, but the data is in device memory: use a linalg op, or pass a scalar argument}}
   memref.store %x, %m[%i] : memref<4xf32>
   return
 }

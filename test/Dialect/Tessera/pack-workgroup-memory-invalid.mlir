@@ -5,7 +5,7 @@ gpu.module @m {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     scf.for %i = %c0 to %n step %c1 {
-      // expected-error @+1 {{workgroup memory is to be allocated at the top level of the kernel}}
+      // expected-error @+1 {{workgroup memory must be allocated at the top level of the kernel}}
       %a = memref.alloc() : memref<16xf32, #gpu.address_space<workgroup>>
       "use"(%a) : (memref<16xf32, #gpu.address_space<workgroup>>) -> ()
     }
@@ -17,7 +17,7 @@ gpu.module @m {
 
 gpu.module @m {
   gpu.func @dynamic(%n: index) kernel {
-    // expected-error @+1 {{workgroup memory needs a static shape and no layout, not 'memref<?xf32, #gpu.address_space<workgroup>>'}}
+    // expected-error @+1 {{workgroup memory must have a static shape and the identity layout, not 'memref<?xf32, #gpu.address_space<workgroup>>'}}
     %a = memref.alloc(%n) : memref<?xf32, #gpu.address_space<workgroup>>
     "use"(%a) : (memref<?xf32, #gpu.address_space<workgroup>>) -> ()
     gpu.return
@@ -28,7 +28,7 @@ gpu.module @m {
 
 gpu.module @m {
   gpu.func @layout() kernel {
-    // expected-error @+1 {{workgroup memory needs a static shape and no layout}}
+    // expected-error @+1 {{workgroup memory must have a static shape and the identity layout, not 'memref<4x4xf32, strided<[8, 1]>, #gpu.address_space<workgroup>>'}}
     %a = memref.alloc() : memref<4x4xf32, strided<[8, 1]>, #gpu.address_space<workgroup>>
     "use"(%a) : (memref<4x4xf32, strided<[8, 1]>, #gpu.address_space<workgroup>>) -> ()
     gpu.return

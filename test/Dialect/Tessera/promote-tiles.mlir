@@ -87,7 +87,7 @@ func.func @gathered(%a: memref<64xf16>, %i: index) {
   %c1 = arith.constant 1 : index
   gpu.launch blocks(%x, %y, %z) in (%gx = %c1, %gy = %c1, %gz = %c1)
       threads(%tx, %ty, %tz) in (%bx = %c1, %by = %c1, %bz = %c1) {
-    // expected-error @+1 {{a gathered tile is kept in workgroup memory: let the schedule's 'stages' be 1 or more}}
+    // expected-error @+1 {{a gathered tile requires staging in workgroup memory: set the schedule's 'stages' to 1 or more}}
     %t = tessera.tile %a[] gather {
     ^bb0(%r: index, %c: index):
       %true = arith.constant true
@@ -101,7 +101,7 @@ func.func @gathered(%a: memref<64xf16>, %i: index) {
 // -----
 
 func.func @outside(%a: memref<64x64xf16>, %i: index) {
-  // expected-error @+1 {{a tile stands in a gpu.launch or a gpu.func}}
+  // expected-error @+1 {{a tile must be in a gpu.launch or a gpu.func}}
   %t = tessera.tile %a[%i, %i] : memref<64x64xf16> -> memref<64x32xf16>
   return
 }

@@ -18,7 +18,7 @@
 // CHECK-DAG:     %[[FILTER:.+]] = memref.alloc() {alignment = 16 : i64} : memref<7x8x4x64xf16>
 // CHECK-DAG:     %[[VIEW:.+]] = memref.reinterpret_cast %[[IMAGE]] to offset: [0], sizes: [8, 224, 112, 32], strides: [206080, 920, 8, 1]
 // CHECK-DAG:     %[[ROWS:.+]] = memref.collapse_shape %[[FILTER]] {{\[}}[0], [1, 2], [3]]
-// CHECK:         linalg.generic {{.*}} outs(%[[IMAGE]] : {{.*}} attrs = {tessera.repack = "copies the image of a convolution, 8x224x224x3xf16, to 4 channels and a border, so that windows begin at multiples of 16 bytes"}
+// CHECK:         linalg.generic {{.*}} outs(%[[IMAGE]] : {{.*}} attrs = {tessera.repack = "copies the image of a convolution, 8x224x224x3xf16, to 4 channels and a border, so that windows are aligned to 16 bytes"}
 // CHECK-DAG:       %[[W:.+]] = linalg.index 2
 // CHECK-DAG:       %[[C:.+]] = linalg.index 3
 // CHECK:           %[[X:.+]] = arith.subi %[[W]], %c3
@@ -27,7 +27,7 @@
 // CHECK:           %[[INSIDE:.+]] = arith.andi %[[IN_ROW]], %[[IN_PIXEL]]
 // CHECK:           scf.if %[[INSIDE]]
 // CHECK:             memref.load %[[A]][%{{.+}}, %{{.+}}, %[[X]], %[[C]]]
-// CHECK:         linalg.generic {{.*}} outs(%[[FILTER]] : {{.*}} attrs = {tessera.repack = "copies the filters of a convolution, 7x7x3x64xf16, to those channels, and to 8 places a row"}
+// CHECK:         linalg.generic {{.*}} outs(%[[FILTER]] : {{.*}} attrs = {tessera.repack = "copies the filters of a convolution, 7x7x3x64xf16, to as many channels and 8 positions per row"}
 // CHECK:             memref.load %[[B]]
 // CHECK:         tessera.contract ins(%[[VIEW]], %[[ROWS]] : {{.*}} maps [#[[RUNS]], #[[FILTERS]], #[[OUT]]]
 // CHECK-DAG:     memref.dealloc %[[IMAGE]]

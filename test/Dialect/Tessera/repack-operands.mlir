@@ -23,7 +23,7 @@
 // CHECK-SAME:    %[[A:[a-z0-9]+]]: memref<4096x4096xbf16>, %[[B:[a-z0-9]+]]: memref<4096x4093xbf16>
 // CHECK:         %[[MEMORY:.+]] = memref.alloc() {alignment = 16 : i64} : memref<4096x4096xbf16>
 // CHECK:         %[[VIEW:.+]] = memref.subview %[[MEMORY]][0, 0] [4096, 4093] [1, 1] : memref<4096x4096xbf16> to memref<4096x4093xbf16, strided<[4096, 1]>>
-// CHECK:         linalg.generic {indexing_maps = [#[[ID]], #[[ID]]], iterator_types = ["parallel", "parallel"]} ins(%[[B]] : {{.+}}) outs(%[[VIEW]] : {{.+}}) attrs = {tessera.repack = "copies rhs of a product, 4096x4093xbf16, to rows that begin at multiples of 16 bytes"}
+// CHECK:         linalg.generic {indexing_maps = [#[[ID]], #[[ID]]], iterator_types = ["parallel", "parallel"]} ins(%[[B]] : {{.+}}) outs(%[[VIEW]] : {{.+}}) attrs = {tessera.repack = "copies rhs of a matmul, 4096x4093xbf16, to rows that are aligned to 16 bytes"}
 // CHECK:         tessera.contract ins(%[[A]], %[[VIEW]] : {{.*}} maps [#[[MK]], #[[KN]], #{{.+}}]
 // CHECK:         memref.dealloc %[[MEMORY]]
 // CHECK-NOT:     memref.alloc
@@ -314,7 +314,7 @@ func.func @written(%a: memref<2048x2047xf16>, %b: memref<2047x1024xf16>, %c: mem
 // CHECK-LABEL: func @order
 // CHECK-SAME:    %[[A:[a-z0-9]+]]: memref<4096x2048xi8>, %[[B:[a-z0-9]+]]: memref<2048x4000xi8>
 // CHECK:         %[[MEMORY:.+]] = memref.alloc() {alignment = 16 : i64} : memref<4000x2048xi8>
-// CHECK-NEXT:    linalg.generic {indexing_maps = [#[[TURN]], #[[ID]]], iterator_types = ["parallel", "parallel"]} ins(%[[B]] : {{.+}}) outs(%[[MEMORY]] : {{.+}}) attrs = {tessera.repack = "copies rhs of a product, 2048x4000xi8, to rows that begin at multiples of 16 bytes, with K along them"}
+// CHECK-NEXT:    linalg.generic {indexing_maps = [#[[TURN]], #[[ID]]], iterator_types = ["parallel", "parallel"]} ins(%[[B]] : {{.+}}) outs(%[[MEMORY]] : {{.+}}) attrs = {tessera.repack = "copies rhs of a matmul, 2048x4000xi8, to rows that are aligned to 16 bytes, with K contiguous"}
 // CHECK:         tessera.contract ins(%[[A]], %[[MEMORY]] : {{.*}} maps [#[[MK]], #[[NK]], #{{.+}}]
 // CHECK:         memref.dealloc %[[MEMORY]]
 func.func @order(%a: memref<4096x2048xi8>, %b: memref<2048x4000xi8>, %c: memref<4096x4000xi32>) {
@@ -341,8 +341,8 @@ func.func @order(%a: memref<4096x2048xi8>, %b: memref<2048x4000xi8>, %c: memref<
 // CHECK:         %[[MA:.+]] = memref.alloc() {alignment = 16 : i64} : memref<3x2048x1024xf32>
 // CHECK:         %[[VA:.+]] = memref.subview %[[MA]]{{.*}} to memref<3x2048x1022xf32, strided<[2097152, 1024, 1]>>
 // CHECK:         %[[MB:.+]] = memref.alloc() {alignment = 16 : i64} : memref<2048x1024xf32>
-// CHECK:         linalg.generic {indexing_maps = [#[[TURN]], {{.*}} with K along them"}
-// CHECK:         linalg.generic {{.*}} "copies rhs of a product, 2048x1022xf32, to rows that begin at multiples of 16 bytes"}
+// CHECK:         linalg.generic {indexing_maps = [#[[TURN]], {{.*}} with K contiguous"}
+// CHECK:         linalg.generic {{.*}} "copies rhs of a matmul, 2048x1022xf32, to rows that are aligned to 16 bytes"}
 // CHECK:         tessera.contract ins(%[[VA]], %{{.+}} maps [#[[MK]],
 func.func @order_and_rows(%a: memref<1022x3x2048xf32>, %b: memref<2048x1022xf32>, %c: memref<3x2048x2048xf32>) {
   tessera.contract ins(%a, %b : memref<1022x3x2048xf32>, memref<2048x1022xf32>) outs(%c : memref<3x2048x2048xf32>)

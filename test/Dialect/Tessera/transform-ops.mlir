@@ -72,14 +72,14 @@ module attributes {transform.with_named_sequence} {
 
 module attributes {transform.with_named_sequence} {
   func.func @refused(%a: memref<64xf32>, %b: memref<f32>) {
-    // expected-note @+1 {{this is linalg.reduce}}
+    // expected-note @+1 {{target op: linalg.reduce}}
     linalg.reduce { arith.addf } ins(%a : memref<64xf32>) outs(%b : memref<f32>) dimensions = [0]
     return
   }
   transform.named_sequence @__transform_main(%module: !transform.any_op {transform.readonly}) {
     %one = transform.structured.match ops{["linalg.reduce"]} in %module
         : (!transform.any_op) -> !transform.any_op
-    // expected-error @+1 {{only a product has a schedule: a linalg op that reduces over two inputs, or tessera.contract}}
+    // expected-error @+1 {{only a matmul can have a schedule: a linalg op that reduces over two inputs, tessera.contract or tessera.attention}}
     transform.tessera.set_schedule
         #tessera.schedule<workgroup = [64, 64], subgroup = [32, 32], k = 32> on %one : !transform.any_op
     transform.yield

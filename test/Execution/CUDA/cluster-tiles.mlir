@@ -23,7 +23,7 @@
 // RUN: gpu-runner %s --target=cuda --verify --require-mma --entry=large_m --explain | FileCheck %s -DC=2x1
 // RUN: gpu-runner %s --target=cuda --verify --require-mma --entry=large_n --explain | FileCheck %s -DC=1x2
 // CHECK: wgmma.m64n
-// CHECK: operands: bulk copies by a subgroup of their own{{.*}}; workgroups share tiles in clusters of [[C]]
+// CHECK: operands: bulk copies by a dedicated subgroup{{.*}}; workgroups share tiles in clusters of [[C]]
 // CHECK: {{^}}verified
 
 #mk = affine_map<(m, n, k) -> (m, k)>

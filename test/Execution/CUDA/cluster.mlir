@@ -16,7 +16,7 @@
 // RUN: gpu-runner %s --target=cuda --verify --require-mma --entry=bytes --explain | FileCheck %s
 // CHECK: wgmma.m64n
 // CHECK: splitKReduction = cluster
-// CHECK: operands: bulk copies by a subgroup of their own
+// CHECK: operands: bulk copies by a dedicated subgroup
 // CHECK: {{^}}verified
 
 #mk = affine_map<(m, n, k) -> (m, k)>

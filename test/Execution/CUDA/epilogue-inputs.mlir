@@ -16,11 +16,11 @@
 // RUN: gpu-runner %s --target=cuda --verify --require-mma --entry=batched --explain | FileCheck %s --check-prefixes=CHECK,CARRIED
 // RUN: gpu-runner %s --target=cuda --verify --require-mma --entry=by_default --explain | FileCheck %s --check-prefixes=CHECK,CARRIED
 // CHECK: wgmma.m64n
-// CARRIED: operands: bulk copies by a subgroup of their own; a second one brings what the epilogue reads to workgroup memory, and takes the output from there
+// CARRIED: operands: bulk copies by a dedicated subgroup; a second one loads the epilogue's input to workgroup memory, and stores the output from there
 // CARRIED-NOT: straight from memory
-// SECOND: takes the output from there; the lanes read argument {{[0-9]}} of the kernel straight from memory: there is room for one
-// WIDER: a second one takes the output from workgroup memory; the lanes read argument {{[0-9]}} of the kernel straight from memory: its elements are not of the output's type
-// ALL: operands: bulk copies by a subgroup of their own; the output leaves workgroup memory by all threads: {{.+}}; the lanes read argument {{[0-9]}} of the kernel straight from memory: its rows are not known to begin at multiples of 16 bytes
+// SECOND: stores the output from there; the lanes read argument {{[0-9]}} of the kernel directly from global memory: workgroup memory holds only one such tile
+// WIDER: a second one stores the output from workgroup memory; the lanes read argument {{[0-9]}} of the kernel directly from global memory: its element type differs from the output's
+// ALL: operands: bulk copies by a dedicated subgroup; all threads store the output from workgroup memory: {{.+}}; the lanes read argument {{[0-9]}} of the kernel directly from global memory: its rows are not known to be aligned to 16 bytes
 // CHECK: {{^}}verified
 
 #mk = affine_map<(m, n, k) -> (m, k)>

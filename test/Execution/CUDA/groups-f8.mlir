@@ -26,7 +26,7 @@
 // RUN: gpu-runner %s --target=cuda --verify --require-mma --entry=default --allow-fast-f8 --explain --arg=random:1 --arg=random:2 | FileCheck %s
 // RUN: gpu-runner %s --target=cuda --entry=long --explain --arg=fill:1.125 --arg=fill:1.125 | FileCheck %s --check-prefix=LONG
 // RUN: gpu-runner %s --target=cuda --entry=e4m3 --explain | FileCheck %s --check-prefix=BULK
-// BULK: operands: bulk copies by a subgroup of their own
+// BULK: operands: bulk copies by a dedicated subgroup
 // LONG: wgmma.m64n64k32.f32.f8E4M3FN
 // LONG: min 82944, max 82944
 // CHECK: wgmma.m64n

@@ -28,8 +28,8 @@
 // RUN: gpu-runner %s --target=cuda --entry=tf32 --explain | FileCheck %s --check-prefix=BULK
 // RUN: gpu-runner %s --target=cuda --entry=s8_edges --explain | FileCheck %s --check-prefix=BULK
 // RUN: gpu-runner %s --target=cuda --entry=s8_unaligned --explain | FileCheck %s --check-prefix=NOT
-// BULK: operands: bulk copies by a subgroup of their own
-// NOT: operands: asynchronous copies by all threads: rows of argument {{.}} of the kernel are not known to begin at multiples of 16 bytes
+// BULK: operands: bulk copies by a dedicated subgroup
+// NOT: operands: asynchronous copies by all threads: rows of argument {{.}} of the kernel are not known to be aligned to 16 bytes
 // CHECK: wgmma.m64n
 // EXACT: exact)
 // CHECK: {{^}}verified

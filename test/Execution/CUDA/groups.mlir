@@ -17,9 +17,9 @@
 // RUN: gpu-runner %s --target=cuda --entry=columns --explain | FileCheck %s --check-prefix=BULK
 // RUN: gpu-runner %s --target=cuda --entry=unaligned --explain | FileCheck %s --check-prefix=NOT
 // BULK: kernel columns_kernel:
-// BULK-NEXT: operands: bulk copies by a subgroup of their own
+// BULK-NEXT: operands: bulk copies by a dedicated subgroup
 // NOT: kernel unaligned_kernel:
-// NOT-NEXT: operands: asynchronous copies by all threads: rows of argument {{.}} of the kernel are not known to begin at multiples of 16 bytes
+// NOT-NEXT: operands: asynchronous copies by all threads: rows of argument {{.}} of the kernel are not known to be aligned to 16 bytes
 // CHECK: wgmma.m64n
 // CHECK: {{^}}verified
 

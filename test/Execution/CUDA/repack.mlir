@@ -17,10 +17,10 @@
 // RUN: gpu-runner %s --target=cuda --verify --require-mma --entry=f8 --explain --arg=random:1 --arg=random:2 | FileCheck %s --check-prefixes=CHECK,BULK,ORDER
 // CHECK: wgmma.m64n
 // CHECK: _repack{{$}}
-// CHECK-NEXT: copies {{lhs|rhs}} of a product, {{.*}}, to rows that begin at multiples of 16 bytes
-// ORDER: , with K along them
+// CHECK-NEXT: copies {{lhs|rhs}} of a matmul, {{.*}}, to rows that are aligned to 16 bytes
+// ORDER: , with K contiguous
 // SHARED-NOT: _repack
-// BULK: operands: bulk copies by a subgroup of their own
+// BULK: operands: bulk copies by a dedicated subgroup
 // SHARED-NOT: _repack
 // CHECK: {{^}}verified
 

@@ -25,10 +25,10 @@
 // RUN: gpu-runner %s --target=cuda --verify --require-mma --entry=epilogue --explain | FileCheck %s --check-prefixes=CHECK,CARRIED
 // RUN: gpu-runner %s --target=cuda --verify --require-mma --entry=by_default --explain | FileCheck %s --check-prefixes=CHECK,CARRIED
 // CHECK: wgmma.m64n
-// BULK: operands: bulk copies by a subgroup of their own; the output leaves workgroup memory by bulk copies
-// TAKEN: operands: bulk copies by a subgroup of their own; a second one takes the output from workgroup memory
-// CARRIED: operands: bulk copies by a subgroup of their own; a second one brings what the epilogue reads to workgroup memory, and takes the output from there
-// ALL: operands: bulk copies by a subgroup of their own; the output leaves workgroup memory by all threads: rows of argument {{.}} of the kernel are not known to begin at multiples of 16 bytes
+// BULK: operands: bulk copies by a dedicated subgroup; bulk copies store the output from workgroup memory
+// TAKEN: operands: bulk copies by a dedicated subgroup; a second one stores the output from workgroup memory
+// CARRIED: operands: bulk copies by a dedicated subgroup; a second one loads the epilogue's input to workgroup memory, and stores the output from there
+// ALL: operands: bulk copies by a dedicated subgroup; all threads store the output from workgroup memory: rows of argument {{.}} of the kernel are not known to be aligned to 16 bytes
 // CHECK: {{^}}verified
 
 #mk = affine_map<(m, n, k) -> (m, k)>

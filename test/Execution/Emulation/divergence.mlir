@@ -54,7 +54,7 @@ func.func @elsewhere(%out: memref<64xf32>) {
   return
 }
 
-// PRODUCT: subgroup 0: lane 0 waits at the product mfma.{{.*}} at {{.*}}, and lanes 1 to 63 have ended: what
+// PRODUCT: subgroup 0: lane 0 waits at the matrix instruction mfma.{{.*}} at {{.*}}, and lanes 1 to 63 have ended: what
 func.func @product(%a: memref<16x16xf16>, %b: memref<16x16xf16>, %c: memref<16x16xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -76,7 +76,7 @@ func.func @product(%a: memref<16x16xf16>, %b: memref<16x16xf16>, %c: memref<16x1
 }
 
 // A workgroup of 32 threads has no subgroup of 64.
-// FEW: subgroup 0: the product mfma.{{.*}} takes 64 lanes, and the workgroup's threads leave 32 for this subgroup
+// FEW: subgroup 0: the matrix instruction mfma.{{.*}} takes 64 lanes, and the workgroup's threads leave 32 for this subgroup
 func.func @few(%a: memref<16x16xf16>, %b: memref<16x16xf16>, %c: memref<16x16xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

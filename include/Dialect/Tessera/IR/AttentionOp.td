@@ -1,4 +1,4 @@
-//===- AttentionOp.td - Two products and a softmax ---------*- tablegen -*-===//
+//===- AttentionOp.td - Two matmuls and a softmax ---------*- tablegen -*-===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
@@ -10,7 +10,7 @@
 def Tessera_AttentionOp : Tessera_Op<"attention",
     [DestinationStyleOpInterface,
      DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
-  let summary = "softmax(Q K^T) V, to become one kernel";
+  let summary = "attention: softmax(Q K^T) V in one kernel";
   let description = [{
     For each point of the batch, with the MxD matrix `query`, the NxD matrix
     `key`, the NxE matrix `value` and the MxE matrix `output`:
@@ -22,31 +22,35 @@ def Tessera_AttentionOp : Tessera_Op<"attention",
     `output[i, e] = (sum over j of p[i, j] * value[j, e]) / sum over j of p[i, j]`
 
     With `causal C`, query `i` sees the keys `j <= i + C`, and maxima and sums
-    are over these; else it sees all. The output of a query that sees no key is
-    zero.
+    are taken over these keys; otherwise it sees all keys. The output of a query
+    that sees no key is zero.
 
-    Scores, maxima and sums are f32. What is multiplied by `value` is rounded to
-    its element type, before it is divided; the output is rounded once.
+    Scores, maxima and sums are f32. The weights `p` are rounded to the element
+    type of `value` before the second matmul, that is before the division; the
+    output is rounded once.
 
     Operands are tensors or memrefs. `maps` holds the indexing maps of query,
     key, value and output, over one iteration space whose last four dimensions
-    are M, N, D and E; those before are the batch. A key or value that is shared
-    by a dimension of the batch does not use it.
+    are M, N, D and E; the dimensions before these are batch dimensions. The map
+    of a key or value that is shared along a batch dimension does not use that
+    dimension.
 
-    This is what `convert-linalg-to-tessera` makes of two products and a softmax;
-    `tessera-tile-attention` makes one kernel of it, in which no score goes to
-    memory.
+    `convert-linalg-to-tessera` forms this op from two matmuls and a softmax;
+    `tessera-tile-attention` lowers it to one kernel, which does not store
+    scores to memory.
 
     Constraints
-    - `attention_c1`: maps are projected permutations of one iteration space, with
-      as many results as the operand has dimensions; query uses M and D, key N and
-      D, value N and E, the output M and E; query and output use all of the batch,
-      key and value some of it. A dimension has one extent.
-    - `attention_c2`: query, key and value have one element type, f16 or bf16; that
-      of the output is the same or f32.
-    - `attention_c3`: `scale` is positive and finite; `causal` is at most 2^30 from 0.
-    - `attention_c4`: all operands are tensors, or all are memrefs; a result for a
-      tensor output only.
+    - `attention_c1`: each map is a projected permutation of the one iteration
+      space, with as many results as the operand has dimensions; query uses M
+      and D, key N and D, value N and E, and the output M and E; query and
+      output use all batch dimensions, key and value may use some of them.
+      Operands agree on the extent of each dimension.
+    - `attention_c2`: query, key and value have the same element type, f16 or
+      bf16; the element type of the output is the same or f32.
+    - `attention_c3`: `scale` is positive and finite; the magnitude of `causal`
+      is at most 2^30.
+    - `attention_c4`: the operands are all tensors or all memrefs; the op has a
+      result if and only if the output is a tensor.
 
     Example (64 queries and 80 keys for each of 4 heads):
 
@@ -79,16 +83,16 @@ def Tessera_AttentionOp : Tessera_Op<"attention",
   let extraClassDeclaration = [{
     /// The operands, in the order of the maps.
     enum Operand : unsigned { Query, Key, Value, Output };
-    /// The dimensions after those of the batch.
+    /// The iteration dimensions that follow the batch dimensions.
     enum Dim : unsigned { M, N, D, E };
     ::mlir::MutableOperandRange getDpsInitsMutable() { return getOutputMutable(); }
     ::mlir::AffineMap getMap(unsigned operand) {
       return ::llvm::cast<::mlir::AffineMapAttr>(getMaps()[operand]).getValue();
     }
     unsigned getNumBatchDims() { return getMap(Query).getNumDims() - 4; }
-    /// The iteration dimension that `dim` is.
+    /// The position of `dim` in the iteration space.
     unsigned getPosition(Dim dim) { return getNumBatchDims() + dim; }
-    /// The dimensions of the rows and columns of an operand's matrices.
+    /// The dimension along the rows (columns) of an operand's matrices.
     static Dim getRows(unsigned operand) {
       return operand == Query || operand == Output ? M : N;
     }

@@ -13,11 +13,11 @@
 
 namespace mlir::tessera {
 
-/// Whether `expr` is a sum of dimensions with positive factors and a constant:
-/// what a result of the maps of lhs and rhs may be (`contract_c1`).
+/// Whether `expr` is a sum of dimensions with positive factors and a constant,
+/// as the results of the maps of lhs and rhs must be (`contract_c1`).
 bool isPositiveSum(AffineExpr expr);
 
-/// The factors of `numDims` dimensions in such a sum, and its constant.
+/// The factors of `numDims` dimensions in such a sum, followed by its constant.
 SmallVector<int64_t> getFactors(AffineExpr sum, unsigned numDims);
 
 } // namespace mlir::tessera

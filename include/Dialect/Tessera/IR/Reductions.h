@@ -16,17 +16,17 @@ namespace mlir::tessera {
 /// Whether elements of `type` can be reduced by `kind` (`reduce_c3`).
 bool isValidReduction(ReductionKind kind, Type type);
 
-/// The reduction whose step the arith op `combiner` is.
+/// The reduction whose combining step is the arith op `combiner`.
 std::optional<ReductionKind> matchReduction(Operation *combiner);
 
-/// `a` and `b` combined: elements, or vectors of them.
+/// Combines `a` and `b`: elements, or vectors of them.
 Value createReduction(OpBuilder &builder, Location loc, ReductionKind kind,
                       Value a, Value b);
 
-/// The element of `type` that changes nothing.
+/// The neutral element of `kind` for `type`.
 TypedAttr getNeutralElement(OpBuilder &builder, ReductionKind kind, Type type);
 
-/// Whether `element`, a constant, changes nothing.
+/// Whether the constant `element` is the neutral element of `kind`.
 bool isNeutralElement(ReductionKind kind, Attribute element);
 
 } // namespace mlir::tessera

@@ -33,11 +33,11 @@
 
 namespace mlir::tessera {
 
-/// Whether a matrix product of these element types exists: a row of the table
-/// in the description of `tessera.mma`.
+/// Whether `tessera.mma` supports these element types: a row of the table in
+/// its description.
 bool isValidProduct(Type a, Type b, Type accumulator);
 
-/// Whether every target adds values of `type` to memory atomically: f32, f64,
+/// Whether every target supports atomic adds of `type` in memory: f32, f64,
 /// i32.
 bool hasAtomicAdd(Type type);
 
@@ -46,7 +46,7 @@ bool hasAtomicAdd(Type type);
 bool isWorkgroupMemory(MemRefType type);
 
 /// The number of phases of the swizzle of `tessera.copy` for a memory of this
-/// type: 2, 4 or 8. 0 where it cannot be swizzled (constraint `copy_c7`).
+/// type: 2, 4 or 8. 0 if it cannot be swizzled (constraint `copy_c7`).
 int64_t getSwizzlePhases(MemRefType type);
 
 /// Whether the tile of `shape` at `indices` (one per dimension; the tile spans

@@ -18,13 +18,13 @@ class Tessera_I32Enum<string name, string summary, list<I32EnumAttrCase> cases>
 }
 
 def Tessera_Role : Tessera_I32Enum<"Role",
-    "the operand of a matrix product that a fragment can be", [
+    "the operand of a matmul that a fragment can be", [
       I32EnumAttrCase<"A", 0, "a">,
       I32EnumAttrCase<"B", 1, "b">,
       I32EnumAttrCase<"Acc", 2, "acc">]>;
 
 def Tessera_Precision : Tessera_I32Enum<"Precision",
-    "what a product may lose", [
+    "the precision that a matmul must keep", [
       I32EnumAttrCase<"Ieee", 0, "ieee">,
       I32EnumAttrCase<"Tf32", 1, "tf32">,
       I32EnumAttrCase<"FastF8", 2, "fast_f8">]>;
@@ -47,7 +47,7 @@ def Tessera_ReductionKindAttr
 }
 
 def Tessera_SplitReduction : Tessera_I32Enum<"SplitReduction",
-    "how the parts of a reduction are added up", [
+    "how the partial sums of split-K are reduced", [
       I32EnumAttrCase<"Ordered", 0, "ordered">,
       I32EnumAttrCase<"Atomic", 1, "atomic">,
       I32EnumAttrCase<"Cluster", 2, "cluster">]>;
@@ -56,15 +56,15 @@ def Tessera_InterleaveAttr : AttrDef<Tessera_Dialect, "Interleave"> {
   let mnemonic = "interleave";
   let summary = "the order in which the statements of virtual threads are issued";
   let description = [{
-    How many virtual threads are interleaved statement by statement, in groups
-    of consecutive linear indices that follow one another:
+    The number of virtual threads that are interleaved statement by statement,
+    in groups of consecutive linear indices:
 
     - `breadth_first`: all of them;
-    - `groups(N)`: N at a time; the last group has what is left;
-    - `depth_first`: one at a time, which is what `groups(1)` prints as.
+    - `groups(N)`: N at a time; the last group has the remaining ones;
+    - `depth_first`: one at a time; `groups(1)` is printed this way.
 
-    In C++, `InterleaveAttr::get(context, N)`, where 0 stands for all: the
-    attribute then means the same for every grid.
+    In C++, use `InterleaveAttr::get(context, N)`, where 0 means all virtual
+    threads, whatever the grid.
 
     Example:
 
@@ -73,7 +73,7 @@ def Tessera_InterleaveAttr : AttrDef<Tessera_Dialect, "Interleave"> {
     ```
 
     Constraints
-    - `interleave_c1`: N is not negative, and as text 1 or more.
+    - `interleave_c1`: N is not negative; in the text form, N is 1 or more.
   }];
   let parameters = (ins "int64_t":$size);
   let hasCustomAssemblyFormat = 1;
@@ -83,11 +83,11 @@ def Tessera_InterleaveAttr : AttrDef<Tessera_Dialect, "Interleave"> {
     static InterleaveAttr getBreadthFirst(::mlir::MLIRContext *context) {
       return get(context, 0);
     }
-    /// One vthread after the other.
+    /// One vthread at a time.
     static InterleaveAttr getDepthFirst(::mlir::MLIRContext *context) {
       return get(context, 1);
     }
-    /// How many of `count` vthreads are interleaved.
+    /// The number of vthreads, of `count`, that are interleaved.
     int64_t getGroupSize(int64_t count) const {
       return getSize() == 0 || getSize() > count ? count : getSize();
     }
@@ -99,54 +99,55 @@ def Tessera_InterleaveAttr : AttrDef<Tessera_Dialect, "Interleave"> {
 
 def Tessera_ScheduleAttr : AttrDef<Tessera_Dialect, "Schedule"> {
   let mnemonic = "schedule";
-  let summary = "how a contraction is cut up for one target";
+  let summary = "the tiling of a contraction for one target";
   let description = [{
     The tiling of one contraction, in elements:
 
     - `workgroup`: the MxN tile of the result that one workgroup computes;
-    - `subgroup`: the MxN tile that one subgroup computes; it divides
-      `workgroup`, and the quotient is the number of subgroups (of groups);
-    - `k`: how far the reduction advances for each staging of the operands;
-    - `kFragment`: how far it advances for each `tessera.mma`; divides `k`;
-    - `stages`: how many stagings of the operands in workgroup memory are in
-      flight: 0 loads fragments straight from global memory, 1 stages
-      synchronously, more use asynchronous copies;
-    - `vthread`: the grid of virtual threads into which a subgroup's tile is
-      divided; it divides `subgroup`.
+    - `subgroup`: the MxN tile that one subgroup (or, with `group`, one group of
+      subgroups) computes; it divides `workgroup`, and the quotient is the
+      number of these;
+    - `k`: the extent of one staged tile along K;
+    - `kFragment`: the extent of one `tessera.mma` along K; it divides `k`;
+    - `stages`: the number of staged tiles of each operand in workgroup memory
+      that are in flight: with 0, fragments are loaded directly from global
+      memory; with 1, copies are synchronous; with more, copies are
+      asynchronous;
+    - `vthread`: the grid of virtual threads into which the tile of a subgroup
+      is divided; it divides `subgroup`.
 
-    What follows may be left out, and then is as said in parentheses:
+    The following fields are optional; their defaults are in parentheses:
 
-    - `interleave` (0): how many virtual threads are issued interleaved: 0 is
-      all of them, 1 one after the other;
-    - `swizzle` (false): staged tiles are swizzled, and not padded, against bank
-      conflicts;
-    - `splitK` (1): into how many parts the reduction is cut; each is computed
-      by workgroups of its own;
-    - `splitKReduction` (ordered): how the parts are added up. `ordered`: by a
-      second kernel, always in the same order. `atomic`: by atomic adds, in the
-      order in which the workgroups come to it, so that a float may be rounded
-      otherwise in each run. `cluster`: by the workgroups of a tile themselves,
+    - `interleave` (0): the number of virtual threads that are interleaved: 0
+      interleaves all of them, 1 runs one after the other;
+    - `swizzle` (false): staged tiles are swizzled instead of padded to avoid
+      bank conflicts;
+    - `splitK` (1): the number of parts into which the reduction is split, each
+      computed by workgroups of its own;
+    - `splitKReduction` (ordered): how the parts are reduced. `ordered`: by a
+      second kernel, always in the same order. `atomic`: by atomic adds in the
+      order of the workgroups' completion, so that the rounding of floats may
+      differ between runs. `cluster`: by the workgroups of a tile themselves,
       which run at the same time and read each other's workgroup memory, always
       in the same order;
-    - `raster` (0): tiles are taken in bands of so many along M, down a band's
-      M first and then along N, so that what is in the L2 cache is used again;
-      0 makes all of M one band;
-    - `persistent` (0): how many workgroups are launched, each of which walks
-      through several tiles; 0 launches one for each tile;
-    - `group` (1): how many subgroups own a fragment together. `subgroup` is
-      then the tile of such a group. Chips have instructions for some numbers:
-      four subgroups of Hopper are a warpgroup, which `wgmma` works with;
-    - `stageOutput` (false): a tile of the output goes through workgroup memory,
-      and leaves it in whole rows, rather than straight from the lanes'
-      registers;
-    - `cluster` ([1, 1]): workgroups of so many neighbouring tiles along M and N
-      run at the same time, go through as many tiles each, and share the tiles of
-      the operands that they have in common;
-    - `batches` (1): how many matrices of the batch one workgroup computes, the
-      tile at the same place of each;
-    - `subgroupBatches` (1): how many of these one subgroup computes; it divides
-      `batches`, and there are as many times as many subgroups as the quotient
-      says.
+    - `raster` (0): the tiles are visited in bands of this many tiles along M;
+      within a band, M runs faster than N, so that data in the L2 cache is
+      reused; 0 makes all of M one band;
+    - `persistent` (0): the number of workgroups to launch, each of which
+      computes several tiles; 0 launches one workgroup per tile;
+    - `group` (1): the number of subgroups that own a fragment together.
+      `subgroup` is then the tile of such a group. Chips have instructions for
+      some group sizes: on Hopper, four subgroups form a warpgroup, as `wgmma`
+      requires;
+    - `stageOutput` (false): a tile of the output is staged in workgroup memory
+      and stored in whole rows, instead of directly from the lanes' registers;
+    - `cluster` ([1, 1]): the number of workgroups of adjacent tiles along M and
+      N that run at the same time, compute the same number of tiles each, and
+      share their common tiles of the operands (multicast);
+    - `batches` (1): the number of matrices of the batch that one workgroup
+      computes: the same tile of each;
+    - `subgroupBatches` (1): the number of these that one subgroup computes; it
+      divides `batches`, and the quotient multiplies the number of subgroups.
 
     Example:
 
@@ -166,10 +167,10 @@ def Tessera_ScheduleAttr : AttrDef<Tessera_Dialect, "Schedule"> {
       positive; `raster`, `interleave` and `persistent` are not negative;
       `interleave` is at most the number of virtual threads; `cluster` has two
       positive entries.
-    - `schedule_c6`: `swizzle` needs `stages` of 1 or more.
+    - `schedule_c6`: `swizzle` requires `stages` of 1 or more.
 
-    What a chip asks for besides (`schedule_c7` and on) is in
-    docs/Schedules.md, with how a schedule is chosen, set and printed.
+    docs/Schedules.md lists the constraints of a chip (`schedule_c7` and on),
+    and explains how a schedule is chosen, set and printed.
   }];
   let parameters = (ins
     ArrayRefParameter<"int64_t", "MxN tile of a workgroup">:$workgroup,
@@ -192,7 +193,7 @@ def Tessera_ScheduleAttr : AttrDef<Tessera_Dialect, "Schedule"> {
     DefaultValuedParameter<"int64_t", "1">:$batches,
     DefaultValuedParameter<"int64_t", "1">:$subgroupBatches);
   let extraClassDeclaration = [{
-    /// The number of virtual threads, and of subgroups.
+    /// The number of virtual threads of a subgroup.
     int64_t getNumVThreads() const { return getVthread()[0] * getVthread()[1]; }
     int64_t getNumSubgroups() const {
       return getSubgroupsOfTile() * (getBatches() / getSubgroupBatches());
@@ -202,19 +203,19 @@ def Tessera_ScheduleAttr : AttrDef<Tessera_Dialect, "Schedule"> {
       return (getWorkgroup()[0] / getSubgroup()[0]) *
              (getWorkgroup()[1] / getSubgroup()[1]) * getGroup();
     }
-    /// How many workgroups share tiles of the operands.
+    /// The number of workgroups in a cluster that share tiles of the operands.
     int64_t getNumClustered() const { return getClusterM() * getClusterN(); }
     /// Whether partial sums are added atomically, in no fixed order.
     bool addsAtomically() const {
       return getSplitK() > 1 &&
              getSplitKReduction() == SplitReduction::Atomic;
     }
-    /// Whether the workgroups of a tile add their parts up themselves.
+    /// Whether the workgroups of a tile reduce their parts in a cluster.
     bool addsInCluster() const {
       return getSplitK() > 1 &&
              getSplitKReduction() == SplitReduction::Cluster;
     }
-    /// Whether parts go to memory, where another kernel adds them up.
+    /// Whether parts are stored to memory, for reduction by another kernel.
     bool leavesParts() const { return getSplitK() > 1 && !addsInCluster(); }
   }];
   let hasCustomAssemblyFormat = 1;
@@ -225,12 +226,12 @@ def Tessera_WindowAttr : AttrDef<Tessera_Dialect, "Window"> {
   let mnemonic = "window";
   let summary = "a gathered tile as windows over an image";
   let description = [{
-    Says of a matrix that is gathered which element of an image each of its
-    elements is. The row is the linear index of dimensions with the extents
-    `rows`, the column that of dimensions with the extents `cols`; the last one
-    runs fastest. `map` gives the place in the image for the rows' dimensions,
-    followed by the columns'. Outside of the image, and beyond the last row or
-    column, the matrix is zero.
+    Describes the elements of a gathered matrix as elements of an image. The row
+    is the linear index of dimensions with the extents `rows`, and the column
+    that of dimensions with the extents `cols`; the last dimension runs fastest.
+    `map` takes the dimensions of the row, followed by those of the column, to
+    the indices of an element of the image. An element outside the image, or
+    beyond the last row or column, is zero.
 
     Example, a 3x3 convolution of two images of 28x28 with zeros around them:
 
@@ -240,10 +241,11 @@ def Tessera_WindowAttr : AttrDef<Tessera_Dialect, "Window"> {
     ```
 
     Constraints
-    - `window_c1`: `rows` and `cols` are not empty, and positive.
-    - `window_c2`: `map` has a dimension for each of `rows` and of `cols`, no
-      symbols, and results that are sums of dimensions with positive factors
-      and a constant.
+    - `window_c1`: `rows` and `cols` are not empty, and their entries are
+      positive.
+    - `window_c2`: `map` has one dimension for each entry of `rows` and of
+      `cols`, and no symbols; its results are sums of dimensions with positive
+      factors and a constant.
   }];
   let parameters = (ins
     ArrayRefParameter<"int64_t", "extents of the row's dimensions">:$rows,

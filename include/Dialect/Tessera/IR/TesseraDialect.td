@@ -14,23 +14,23 @@ def Tessera_Dialect : Dialect {
   let cppNamespace = "::mlir::tessera";
   let summary = "Matrix fragments and virtual threads, portable across GPUs";
   let description = [{
-    The `tessera` dialect holds what matrix kernels are made of on any GPU:
-    *fragments*, register tiles that a subgroup owns together, and *virtual
-    threads* (vthreads), tiles that one group of hardware threads works through
-    interleaved.
+    The `tessera` dialect provides the building blocks of matrix kernels on any
+    GPU: *fragments*, register tiles that a subgroup owns together, and *virtual
+    threads* (vthreads), tiles that one group of hardware threads computes in an
+    interleaved way.
 
-    A fragment is an SSA value. Which lane of the subgroup holds which element
-    is no part of the portable type; `tessera-legalize-fragments` adds it, from
-    the instruction tables of the chip.
+    A fragment is an SSA value. The portable type does not define which lane of
+    the subgroup holds which element; `tessera-legalize-fragments` adds that
+    from the instruction tables of the chip.
 
-    Every op is *collective* over the subgroup unless it says otherwise: all
-    lanes of the subgroup reach it, with equal operands. `copy` and
-    `async_copy` are collective over the workgroup.
+    Every op is *collective* over the subgroup unless its description says
+    otherwise: all lanes of the subgroup must reach it with equal operands.
+    `copy` and `async_copy` are collective over the workgroup.
 
-    A portable program says `gpu.subgroup_id` and `gpu.subgroup_size`, never a
-    number of lanes. On the host, `gpu.subgroup_size` is the subgroup size of
-    the target the program is compiled for, so that a launch of four subgroups
-    reads
+    A portable program uses `gpu.subgroup_id` and `gpu.subgroup_size`, and does
+    not assume a number of lanes. On the host, `gpu.subgroup_size` is the
+    subgroup size of the target of the compilation, so that a launch of four
+    subgroups reads
 
     ```mlir
     %lanes = gpu.subgroup_size : index
@@ -39,8 +39,8 @@ def Tessera_Dialect : Dialect {
     ```
 
     Each constraint that a verifier checks has a label, such as `mma_c2`, which
-    stands in the op's description, in the diagnostic and in the test that
-    violates it.
+    the op's description, the diagnostic and the test that violates the
+    constraint use.
   }];
   let dependentDialects = ["::mlir::gpu::GPUDialect"];
   let useDefaultTypePrinterParser = 1;

@@ -28,7 +28,7 @@ def Tessera_NamesResult
     : DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>;
 
 def Tessera_FillOp : Tessera_Op<"fill", [Pure, Tessera_NamesResult]> {
-  let summary = "a fragment whose elements are all one value";
+  let summary = "a fragment with the same value in all elements";
   let description = [{
     `result[i, j] = value`
 
@@ -53,23 +53,24 @@ def Tessera_FillOp : Tessera_Op<"fill", [Pure, Tessera_NamesResult]> {
 
 def Tessera_LoadOp : Tessera_Op<"load",
     [Tessera_NamesResult, DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
-  let summary = "memory to fragment";
+  let summary = "load a fragment from memory";
   let description = [{
     `result[i, j] = memory[..., r + i, c + j]`, where `r, c` are the last two
     indices; with `transpose`, `result[i, j] = memory[..., r + j, c + i]`: the
-    memory holds the fragment column by column. The leading dimension is the
-    memref's stride, and may be dynamic.
+    memory holds the fragment in column-major order. The leading dimension is
+    the memref's stride, and may be dynamic.
 
     An element outside the last two dimensions of the memref reads as zero.
-    `in_bounds` promises that there is none, and saves the check. No index is
-    negative, and the indices before the last two lie in bounds.
+    `in_bounds` asserts that no element is outside, which saves the check.
+    Indices must not be negative, and the indices before the last two must be in
+    bounds.
 
-    `swizzled` reads what a `swizzled` copy wrote; see `tessera.copy`.
+    `swizzled` reads memory that a `swizzled` copy wrote; see `tessera.copy`.
 
     Constraints
     - `load_c1`: `memory` has rank 2 or more, and an index per dimension.
     - `load_c2`: `memory` and the result have the same element type.
-    - `load_c3`: `swizzled` needs a memory that can be swizzled; see
+    - `load_c3`: `swizzled` requires a memory that can be swizzled; see
       `tessera.copy`.
 
     Example:
@@ -102,28 +103,31 @@ def Tessera_LoadOp : Tessera_Op<"load",
 
 def Tessera_StoreOp : Tessera_Op<"store",
     [DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
-  let summary = "fragment to memory";
+  let summary = "store a fragment to memory";
   let description = [{
     `memory[..., r + i, c + j] = value[i, j]`, where `r, c` are the last two
     indices; with `transpose`, `memory[..., r + j, c + i] = value[i, j]`.
 
     An element outside the last two dimensions of the memref is not written.
-    `in_bounds` promises that there is none, and saves the check. No index is
-    negative, and the indices before the last two lie in bounds.
+    `in_bounds` asserts that no element is outside, which saves the check.
+    Indices must not be negative, and the indices before the last two must be in
+    bounds.
 
-    `atomic_add` adds instead: `memory[..., r + i, c + j] += value[i, j]`, each
-    element by itself atomically, and once for the subgroup. The order among
-    workgroups is any: where an addition rounds, so is the sum.
+    `atomic_add` adds instead: `memory[..., r + i, c + j] += value[i, j]`,
+    atomically for each element, and once for the subgroup. The order among
+    workgroups is not defined: if additions round, the sum may differ between
+    runs.
 
-    `swizzled` writes what a `swizzled` load, or a copy `from_swizzled`, reads;
-    see `tessera.copy`.
+    `swizzled` writes memory that a `swizzled` load, or a copy with
+    `from_swizzled`, reads; see `tessera.copy`.
 
     Constraints
     - `store_c1`: `memory` has rank 2 or more, and an index per dimension.
     - `store_c2`: `memory` and `value` have the same element type.
-    - `store_c3`: `atomic_add` needs a `value` of role `acc`, of f32, f64 or i32.
-    - `store_c4`: `swizzled` needs a memory that can be swizzled, and no
-      `atomic_add`.
+    - `store_c3`: `atomic_add` requires a `value` of role `acc`, of f32, f64 or
+      i32.
+    - `store_c4`: `swizzled` requires a memory that can be swizzled, and
+      excludes `atomic_add`.
 
     Example:
 
@@ -158,11 +162,11 @@ def Tessera_StoreOp : Tessera_Op<"store",
 
 def Tessera_MmaOp : Tessera_Op<"mma",
     [Pure, Tessera_NamesResult, AllTypesMatch<["acc", "result"]>]> {
-  let summary = "matrix product of fragments, accumulated";
+  let summary = "matrix multiply-accumulate of fragments";
   let description = [{
     `result[i, j] = acc[i, j] + sum over k of a[i, k] * b[k, j]`
 
-    The sum is taken in the accumulator's element type, in any order.
+    The sum is computed in the accumulator's element type, in any order.
 
     | a, b                                   | acc      |
     |----------------------------------------|----------|
@@ -174,20 +178,21 @@ def Tessera_MmaOp : Tessera_Op<"mma",
     | f8E4M3FN, f8E5M2 (mixed too)           | f32, f16 |
     | f8E4M3FNUZ, f8E5M2FNUZ (mixed too)     | f32      |
 
-    An f32 product is IEEE single precision. `precision tf32` permits an
+    Multiplication of f32 is IEEE single precision. `precision tf32` permits an
     instruction that rounds or truncates `a` and `b` to tf32 (10 bits of
     mantissa). A matrix unit may keep as few as 14 bits of a sum of products of
-    8-bit floats; where the chip's table knows that it does, sums of at most 128
-    products are added up in the accumulator's type. `precision fast_f8` permits
-    that all of a sum is kept in so few bits.
-    Integers wrap. `unsigned_a`, `unsigned_b` read elements of i8 and i4 as unsigned.
+    8-bit floats; where the chip's table says that it does, at most 128 products
+    are summed in this way before they are added in the accumulator's type.
+    `precision fast_f8` permits the whole sum to be kept in so few bits.
+    Integers wrap. `unsigned_a` and `unsigned_b` interpret elements of i8 and i4
+    as unsigned.
 
     Constraints
     - `mma_c1`: `a` is MxK, `b` is KxN and `acc` is MxN.
-    - `mma_c2`: the element types stand in one row of the table.
-    - `mma_c3`: `unsigned_a` and `unsigned_b` need operands of i8 or i4.
-    - `mma_c4`: `precision tf32` needs f32 operands, `precision fast_f8` 8-bit
-      floats.
+    - `mma_c2`: the element types are those of one row of the table.
+    - `mma_c3`: `unsigned_a` and `unsigned_b` require operands of i8 or i4.
+    - `mma_c4`: `precision tf32` requires f32 operands, and `precision fast_f8`
+      operands of 8-bit floats.
 
     Example:
 
@@ -221,14 +226,15 @@ def Tessera_MapOp : Tessera_Op<"map",
   let description = [{
     `result[i, j] = region(inputs[0][i, j], inputs[1][i, j], ...)`
 
-    The region's arguments are the inputs' elements and, when the region takes
-    two more of type index, the element's coordinates `i, j` within the
-    fragment. It may use values from outside, and has no side effects.
+    The region's arguments are the inputs' elements and, if the region has two
+    more arguments of type index, the element's coordinates `i, j` in the
+    fragment. The region may use values defined outside of it, and must not have
+    side effects.
 
     Constraints
-    - `map_c1`: inputs and result have one shape and one role.
+    - `map_c1`: inputs and result have the same shape and the same role.
     - `map_c2`: the region's arguments are the inputs' element types in order,
-      then nothing or two index.
+      optionally followed by two index values.
     - `map_c3`: the region yields one value, of the result's element type.
     - `map_c4`: the region's ops have no side effects.
 
@@ -267,23 +273,23 @@ def Tessera_MapOp : Tessera_Op<"map",
 
 def Tessera_BroadcastOp : Tessera_Op<"broadcast",
     [Tessera_NamesResult, DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
-  let summary = "a row or column vector to a fragment";
+  let summary = "broadcast a row or column vector to a fragment";
   let description = [{
-    `dimension` names the one dimension along which the result does not vary.
+    `dimension` is the dimension along which the result does not vary.
 
     From a vector fragment: `result[i, j] = source[0, j]` for `dimension 0`
     (the source is 1xN), `result[i, j] = source[i, 0]` for `dimension 1` (the
     source is Mx1).
 
     From memory of rank 1: `result[i, j] = source[o + j]` for `dimension 0`,
-    `result[i, j] = source[o + i]` for `dimension 1`, where `o` is the index;
-    an element outside the memref reads as zero, unless `in_bounds` promises
-    that there is none. This is how a bias is added.
+    `result[i, j] = source[o + i]` for `dimension 1`, where `o` is the index; an
+    element outside the memref reads as zero, unless `in_bounds` asserts that no
+    element is outside. This op adds a bias, for example.
 
     Constraints
     - `broadcast_c1`: a fragment source is a vector of the result's extent,
-      with no index; a memref source has rank 1 and one index.
-    - `broadcast_c2`: source and result have one element type.
+      without an index; a memref source has rank 1 and one index.
+    - `broadcast_c2`: source and result have the same element type.
     - `broadcast_c3`: `dimension` is 0 or 1.
     - `broadcast_c4`: a fragment source has the result's role.
 
@@ -311,7 +317,8 @@ def Tessera_ReduceOp : Tessera_Op<"reduce", [Pure, Tessera_NamesResult]> {
   let summary = "reduce a fragment along a dimension";
   let description = [{
     `dimension 1`: `result[i, 0] = op over j of source[i, j]`; `dimension 0`:
-    `result[0, j] = op over i of source[i, j]`. The order is any. `op` is
+    `result[0, j] = op over i of source[i, j]`. The order is not defined. `op`
+    is one of:
 
     | op                 | integers           | floats                          |
     |--------------------|--------------------|---------------------------------|
@@ -322,8 +329,8 @@ def Tessera_ReduceOp : Tessera_Op<"reduce", [Pure, Tessera_NamesResult]> {
 
     Constraints
     - `reduce_c1`: `dimension` is 0 or 1; the result is Mx1 or 1xN.
-    - `reduce_c2`: source and result have one element type and role `acc`.
-    - `reduce_c3`: the table has `op` for the element type.
+    - `reduce_c2`: source and result have the same element type and role `acc`.
+    - `reduce_c3`: the table supports `op` for the element type.
 
     Example:
 
@@ -343,19 +350,20 @@ def Tessera_ReduceOp : Tessera_Op<"reduce", [Pure, Tessera_NamesResult]> {
 }
 
 def Tessera_ConvertOp : Tessera_Op<"convert", [Pure, Tessera_NamesResult]> {
-  let summary = "another element type, role or distribution";
+  let summary = "convert a fragment to another element type, role or distribution";
   let description = [{
     `result[i, j] = cast(source[i, j])`
 
     Changes the element type (`arith.extf`/`truncf`, rounding to nearest even;
     `sitofp`/`fptosi`, `extsi`/`trunci`; with `unsigned`, `uitofp`, `fptoui`,
-    `extui`), the role (`acc` to `a` or `b`, for chained products), or both.
-    After legalization it also moves elements between lanes, where source and
-    result are distributed by other lane maps.
+    `extui`), the role (`acc` to `a` or `b`, for chained matmuls), or both.
+    After legalization it also moves elements between lanes, if the lane maps of
+    source and result differ.
 
     Constraints
-    - `convert_c1`: source and result have one shape.
-    - `convert_c2`: `unsigned` needs an integer on one side.
+    - `convert_c1`: source and result have the same shape.
+    - `convert_c2`: `unsigned` requires that the source or the result has
+      integer elements.
 
     Example:
 
@@ -377,19 +385,19 @@ def Tessera_ConvertOp : Tessera_Op<"convert", [Pure, Tessera_NamesResult]> {
 
 def Tessera_AwaitOp : Tessera_Op<"await",
     [MemoryEffects<[MemRead, MemWrite]>, AllTypesMatch<["product", "result"]>]> {
-  let summary = "a product, once it is computed";
+  let summary = "wait for the result of an asynchronous tessera.mma";
   let description = [{
     `result = product`
 
-    `product` is the result of a `tessera.mma` further up, or of a loop that
-    yields it, which a target may have begun and not finished: from here on it is
-    there. At most `pending` of
-    the products that stand between the two are still being computed. Behind
-    `keeping` stand operands of the product's, which stay as they are until
-    here, and what is computed between the two.
+    `product` is the result of an earlier `tessera.mma`, or of a loop that
+    yields it, which a target may execute asynchronously: it is complete after
+    this op. At most `pending` of the `tessera.mma` ops between that op and this
+    one may still be in flight. `keeping` lists values whose registers must stay
+    unchanged until this op: operands of the matmul, and values computed in
+    between.
 
-    `tessera-overlap-products` puts it before the first use of a product that
-    something else can run beside. It changes no value.
+    `tessera-overlap-products` inserts this op before the first use of a matmul
+    whose execution can overlap with other work. It does not change values.
 
     Example:
 
@@ -422,27 +430,30 @@ def Tessera_AwaitOp : Tessera_Op<"await",
 
 def Tessera_SumPartsOp : Tessera_Op<"sum_parts",
     [MemoryEffects<[MemRead, MemWrite]>]> {
-  let summary = "sum of a cluster's fragments, a share for each workgroup";
+  let summary = "reduce the fragments of a cluster; each workgroup gets a part of the sum";
   let description = [{
-    The workgroups of the grid come in clusters of `parts` along z, whose
-    members run at the same time. Each has a part of a sum. For C columns of
-    the fragment, and the workgroup that is the r-th of its cluster:
+    The workgroups of the grid form clusters of `parts` along z, whose members
+    run at the same time. Each member holds a part of a sum. For a fragment of C
+    columns, in the workgroup with rank r in its cluster:
 
     `result[i, j] = sum over p of value_p[i, r * C / parts + j]`
 
-    where `value_p` is what the p-th workgroup gives; the sum is made in the
-    order of p. `memory` is workgroup memory through which the parts go, with an
-    element for each of all fragments of the workgroup, which nothing else uses.
+    where `value_p` is the operand of the workgroup of rank p; the sum is
+    computed in the order of p. The parts are exchanged through `memory`,
+    workgroup memory with one element for each element of all fragments of the
+    workgroup, which must not have other uses.
 
-    Collective over the cluster's subgroups that hold fragments: all reach it,
-    once.
+    Collective over the cluster's subgroups that hold fragments: all of them
+    must reach it, once.
 
     Constraints
-    - `sum_parts_c1`: `parts` is a power of two, and divides the columns.
-    - `sum_parts_c2`: the result has as many rows, and a `parts`-th of the
-      columns, of the same type and role `acc`, of f32 or i32.
-    - `sum_parts_c3`: `memory` is in workgroup memory, static and of rank 1, and
-      of the fragment's type.
+    - `sum_parts_c1`: `parts` is a power of two, and divides the number of
+      columns.
+    - `sum_parts_c2`: the result has the same number of rows, the number of
+      columns divided by `parts`, the same element type, f32 or i32, and role
+      `acc`.
+    - `sum_parts_c3`: `memory` is static workgroup memory of rank 1, with the
+      fragment's element type.
 
     Example:
 
@@ -483,9 +494,9 @@ class Tessera_CopyLikeOp<string mnemonic> : Tessera_Op<mnemonic,
   let regions = (region AnyRegion:$gather);
   let hasVerifier = 1;
   code sharedDeclarations = [{
-    /// Whether a region says where each element comes from.
+    /// Whether a region computes the source index of each element.
     bool isGather() { return !getGather().empty(); }
-    /// Elements of a row that lie side by side in the source, for sure.
+    /// The number of elements of a row that are known to be contiguous in the source.
     int64_t getContiguousElements() { return getContiguous().value_or(1); }
     ::mlir::MemRefType getSourceType() {
       return ::llvm::cast<::mlir::MemRefType>(getSource().getType());
@@ -498,70 +509,71 @@ class Tessera_CopyLikeOp<string mnemonic> : Tessera_Op<mnemonic,
 }
 
 def Tessera_CopyOp : Tessera_CopyLikeOp<"copy"> {
-  let summary = "copy a tile, by the whole workgroup";
+  let summary = "copy a tile, collectively over the workgroup";
   let description = [{
     For i < P, j < Q, where `shape = [P, Q]`:
 
     `target[..., tr + i, tc + j] = source[..., sr + i, sc + j]`
 
     where `sr, sc` and `tr, tc` are the last two indices of each. Elements
-    outside the last two dimensions of the source read as zero; elements
-    outside those of the target are not written. `in_bounds` promises that
-    there are none. No index is negative.
+    outside the last two dimensions of the source read as zero; elements outside
+    those of the target are not written. `in_bounds` asserts that no element is
+    outside. Indices must not be negative.
 
-    Collective over the workgroup: its threads share the work. It does not
+    Collective over the workgroup: its threads share the work. The op does not
     synchronize: a `gpu.barrier` makes the tile visible to all threads.
 
-    `alignment` promises that the tile's first element of each row lies at a
-    multiple of so many bytes, in the source and in the target, and so permits
+    `alignment` asserts that the first element of each row of the tile is
+    aligned to this many bytes, in the source and in the target, which permits
     wide accesses.
 
     Two elements of type i4 share a byte in memory, and a thread writes whole
-    bytes: the rows of such a tile have an even number of elements, begin at
-    bytes of the target, and lie within it.
+    bytes: the rows of such a tile must have an even number of elements, start
+    at whole bytes of the target, and lie within it.
 
-    With a `gather` region, the source is not a tile: the region says for each
-    `i, j` which element of the source goes to `target[..., tr + i, tc + j]`,
-    by an index for each dimension of the source, and an i1: where that is
-    false, the target becomes zero and nothing is read. This is how the operand
-    of a convolution is staged without an im2col matrix. `contiguous N` promises
-    that elements `j` to `j + N - 1`, for j a multiple of N, lie side by side in
-    the source's last dimension and are read together or not at all; then
-    `alignment` is that of each such group in the source, and of the rows of the
-    target. `window` says the same as the region in another way, for engines
-    that walk through images by themselves: the tile is one of the matrix that
-    the attribute describes, and begins at the row and the column that are the
-    source's two indices.
+    With a `gather` region, the source is not a tile: for each `i, j`, the
+    region computes which element of the source is copied to `target[..., tr +
+    i, tc + j]`, as an index for each dimension of the source, and an i1; if
+    that is false, the element of the target becomes zero and nothing is read.
+    The operand of a convolution is staged in this way, without an im2col
+    matrix. `contiguous N` asserts that the elements `j` to `j + N - 1`, for j a
+    multiple of N, are contiguous in the source's last dimension, and are either
+    all read or all zero; `alignment` is then the alignment of each such group
+    in the source, and of the rows of the target. `window` describes the same
+    elements as the region as data, for TMA's im2col mode: the tile is a tile of
+    the matrix that the attribute describes, and starts at the row and the
+    column given by the source's two indices.
 
     `swizzled` permutes each row of the target, so that neither the accesses to
-    a row nor those to a column meet in one memory bank: the 16-byte chunk `c`
-    of row `r` is stored as chunk `c xor ((r / L) mod S)`, where
-    `S = min(8, row bytes / 16)` and `L = max(1, 128 / row bytes)`. Rows longer
-    than 128 bytes lie in panels: all rows' first 128 bytes, then all rows'
-    next, each permuted by itself. These are the 32, 64 and 128 byte swizzles of
-    NVIDIA's tensor maps (CUDA driver API, CUtensorMapSwizzle), and what its
-    `wgmma` reads. Row and chunk count from the start of the last two
-    dimensions of the memory, which starts at a multiple of 16 bytes. A load is
-    to say `swizzled` as well. `from_swizzled` says the same of the source: it
-    reads what a `swizzled` store wrote, as where a tile of the output leaves
-    workgroup memory in whole rows.
+    a row nor those to a column conflict in memory banks: the 16-byte chunk `c`
+    of row `r` is stored as chunk `c xor ((r / L) mod S)`, where `S = min(8, row
+    bytes / 16)` and `L = max(1, 128 / row bytes)`. Rows longer than 128 bytes
+    are stored in panels: the first 128 bytes of all rows, then the next 128
+    bytes of all rows, each permuted on its own. These are the 32, 64 and 128
+    byte swizzles of NVIDIA's tensor maps (CUDA driver API, CUtensorMapSwizzle),
+    which `wgmma` reads. Row and chunk are counted from the start of the last
+    two dimensions of the memory, which must be aligned to 16 bytes. A load from
+    such memory must have `swizzled` as well. `from_swizzled` is the counterpart
+    for the source: it reads memory that a `swizzled` store wrote, for example
+    to store a staged tile of the output in whole rows.
 
     Constraints
     - `copy_c1`: source and target have rank 2 or more, and an index per
-      dimension; with `gather`, the source has any rank and no index, or two
-      with `window`.
-    - `copy_c2`: source and target have one element type.
+      dimension; with `gather`, the source has any rank and no indices; with
+      `window`, it has two indices.
+    - `copy_c2`: source and target have the same element type.
     - `copy_c3`: `shape` has two positive entries.
     - `copy_c4`: `alignment` is a power of two, at least the element's size.
-    - `copy_c6`: `gather` takes two index, yields an index for each dimension
-      of the source and an i1, and has no side effects; `contiguous` is a
-      positive power of two that divides the rows of `shape`, and needs
-      `gather`. So does `window`, whose map has a result for each dimension of
-      the source.
-    - `copy_c7`: `swizzled` needs a target whose last dimension is static,
-      contiguous and unpadded, of 32, 64 or a multiple of 128 bytes (then the
-      dimension before it is static as well), with elements of 4 to 128 bits.
-    - `copy_c8`: `from_swizzled` needs such a source, and no `gather`.
+    - `copy_c6`: `gather` takes two index values, yields an index for each
+      dimension of the source and an i1, and has no side effects; `contiguous`
+      is a positive power of two that divides the row length of `shape`, and
+      requires `gather`. `window` requires `gather` as well, and its map has a
+      result for each dimension of the source.
+    - `copy_c7`: `swizzled` requires a target whose last dimension is static,
+      contiguous and unpadded, of 32, 64 or a multiple of 128 bytes (in the last
+      case the dimension before it must be static as well), with elements of 4
+      to 128 bits.
+    - `copy_c8`: `from_swizzled` requires such a source, and excludes `gather`.
 
     Example:
 
@@ -607,28 +619,29 @@ def Tessera_CopyOp : Tessera_CopyLikeOp<"copy"> {
 
 def Tessera_TileOp : Tessera_Op<"tile",
     [Tessera_NamesResult, DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
-  let summary = "a tile of an operand, wherever it is kept";
+  let summary = "a tile of an operand, independent of where it is stored";
   let description = [{
     For i < P, j < Q, where the result is `memref<PxQxT>`:
 
     `result[i, j] = source[..., r + i, c + j]`, where `r, c` are the last two
     indices. An element outside the last two dimensions of the source is zero;
-    `in_bounds` promises that there is none. With a `gather` region, the
-    elements are those that the region names; `gather`, `contiguous`, `window`
-    and `alignment` are as for `tessera.copy`.
+    `in_bounds` asserts that no element is outside. With a `gather` region, the
+    region computes the elements' indices; `gather`, `contiguous`, `window` and
+    `alignment` are as for `tessera.copy`.
 
-    All threads of a workgroup name the same tile. It is read by `tessera.load`
-    only, and lives until the end of the block. This is what tiling leaves, and
-    what `tessera-promote-tiles` turns into workgroup memory, or into loads
-    straight from the source.
+    All threads of a workgroup must name the same tile. Only `tessera.load` may
+    read it, and it is valid until the end of the block. The tiling passes
+    create this op, and `tessera-promote-tiles` lowers it to workgroup memory,
+    or to loads directly from the source.
 
     Constraints
     - `tile_c1`: the source has rank 2 or more, and an index per dimension; with
-      `gather`, any rank and no index, or two with `window`.
+      `gather`, it has any rank and no indices; with `window`, it has two
+      indices.
     - `tile_c2`: the result is static, of rank 2, with an identity layout, and
-      holds the source's element type.
-    - `tile_c3`: `gather`, `contiguous` and `window` are as `copy_c6` says.
-    - `tile_c4`: the result is read by `tessera.load` only.
+      has the source's element type.
+    - `tile_c3`: `gather`, `contiguous` and `window` satisfy `copy_c6`.
+    - `tile_c4`: the result is only used by `tessera.load`.
 
     Example:
 
@@ -661,17 +674,17 @@ def Tessera_TileOp : Tessera_Op<"tile",
     ::mlir::MemRefType getResultType() {
       return ::llvm::cast<::mlir::MemRefType>(getResult().getType());
     }
-    /// Whether a region says where each element comes from.
+    /// Whether a region computes the source index of each element.
     bool isGather() { return !getGather().empty(); }
   }];
 }
 
 def Tessera_AsyncCopyOp : Tessera_CopyLikeOp<"async_copy"> {
-  let summary = "copy a tile asynchronously, by the whole workgroup";
+  let summary = "copy a tile asynchronously, collectively over the workgroup";
   let description = [{
-    As `tessera.copy`, but complete only after a `tessera.wait` for the token.
-    It is the form that `cp.async` and its relatives implement; a target
-    without one copies at once.
+    Like `tessera.copy`, but the copy is complete only after a `tessera.wait`
+    for the token. A target implements it with `cp.async` or a similar
+    instruction; a target without one copies synchronously.
 
     Constraints
     - `copy_c1` to `copy_c4`, and `copy_c6` to `copy_c8`, as for `tessera.copy`.
@@ -707,9 +720,9 @@ def Tessera_WaitOp : Tessera_Op<"wait",
   let summary = "wait for asynchronous copies";
   let description = [{
     Waits until this thread's part of the tokens' copies is complete. The
-    `pending` (default 0) copies issued last by the workgroup may stay in
-    flight; the tokens' copies are to be older than these. A `gpu.barrier`
-    after it makes all threads' parts visible.
+    `pending` (default 0) copies that the workgroup issued last may stay in
+    flight; the tokens' copies must be older than these. A `gpu.barrier` after
+    it makes the parts of all threads visible.
 
     Constraints
     - `wait_c1`: `pending` is not negative.
@@ -736,51 +749,52 @@ def Tessera_WaitOp : Tessera_Op<"wait",
 
 def Tessera_VThreadOp : Tessera_Op<"vthread",
     [RecursiveMemoryEffects, SingleBlock]> {
-  let summary = "a region run for each virtual thread";
+  let summary = "a region that runs once for each virtual thread";
   let description = [{
     Runs the region for each point of a static grid of virtual threads, which
-    one group of hardware threads works through interleaved. Its first
-    arguments are the vthread's indices, one per dimension of `grid`.
+    one group of hardware threads executes in an interleaved way. The first
+    arguments of the region are the vthread's indices, one per dimension of
+    `grid`.
 
     A value defined outside and used inside is shared by all vthreads; a value
-    defined inside belongs to one of them. `private(%x = [%v0, %v1])` hands a
-    value of its own to each vthread, in the order of the linear vthread index
-    (the last dimension runs fastest): the region sees it as one more argument.
+    defined inside belongs to one of them. `private(%x = [%v0, %v1])` passes a
+    separate value to each vthread, in the order of the linear vthread index
+    (the last dimension runs fastest): the region receives it as one more
+    argument.
 
     The results are the yielded values of every vthread, value by value: for
     values x, y and vthreads 0, 1 they are `x0, x1, y0, y1`.
 
     Expansion (`tessera-expand-vthreads`) replicates the region statement by
-    statement, so that independent matrix instructions stand next to each
-    other. `order groups(N)` does so for N vthreads at a time, one group after
-    the other; `order depth_first` is one vthread after the other, and
-    `breadth_first`, the default, is all of them (`#tessera.interleave`).
+    statement, so that independent matrix instructions become adjacent. `order
+    groups(N)` does so for N vthreads at a time, group after group; `order
+    depth_first` runs one vthread after the other, and `breadth_first`, the
+    default, interleaves all of them (`#tessera.interleave`).
 
-    Memory allocated inside belongs to one vthread, like every value made
-    inside: each has an allocation of its own, where the op stands, so that one
-    in a loop is a new one in each iteration.
+    Memory allocated inside belongs to one vthread, like every value defined
+    inside: each vthread has its own allocation at the position of the op, so
+    that an allocation in a loop is a new one in each iteration.
 
-    Vthreads are not ordered: one may not read what another writes, unless a
-    barrier stands in between. A `gpu.barrier` or `tessera.wait` inside is one,
-    not one for each vthread; the loops and branches around it are to take the
-    same way in all vthreads. Atomic updates of shared memory are each
-    vthread's own. `pending` of a `tessera.wait` counts the copies of all
-    vthreads.
+    Vthreads are not ordered: one must not read what another writes, unless a
+    barrier is in between. A `gpu.barrier` or `tessera.wait` inside is a single
+    one for all vthreads; the loops and branches around it must take the same
+    path in all vthreads. Atomic updates of shared memory are performed by each
+    vthread. `pending` of a `tessera.wait` counts the copies of all vthreads.
 
     Constraints
     - `vthread_c1`: `grid` has one or more entries, all positive, and the
       region an index argument for each.
-    - `vthread_c2`: each private operand has a value per vthread, of one type,
-      and the region an argument of that type.
-    - `vthread_c3`: the results are the yielded values' types, each repeated
-      for every vthread.
-    - `vthread_c4`: a write from the region to memory defined outside goes to a
-      place that depends on the vthread indices, or on a private operand, for
-      each dimension of the grid larger than 1. Where the places can be
+    - `vthread_c2`: each private operand has one value per vthread, all of one
+      type, and the region an argument of that type.
+    - `vthread_c3`: the result types are the yielded values' types, each
+      repeated for every vthread.
+    - `vthread_c4`: a write from the region to memory defined outside has an
+      address that depends on the vthread indices, or on a private operand, for
+      each dimension of the grid larger than 1. Where the addresses can be
       computed, the expansion checks that they do not overlap.
-    - `vthread_c5` (checked by the expansion, where the places can be computed):
-      without a barrier in between, no vthread reads a place that another one
-      writes.
+    - `vthread_c5` (checked by the expansion, where the addresses can be
+      computed): without a barrier in between, no vthread reads an address that
+      another one writes.
 
     Example (two tiles of C share B):
 
@@ -836,7 +850,7 @@ def Tessera_YieldOp : Tessera_Op<"yield",
                   "AsyncCopyOp", "TileOp"]>]> {
   let summary = "ends a region of map, vthread, contract, copy or tile";
   let description = [{
-    Hands values to the enclosing op.
+    Passes values to the enclosing op.
 
     Example:
 
@@ -866,20 +880,20 @@ def Tessera_RowReduceOp : Tessera_Op<"row_reduce",
   let description = [{
     `result = op over all of N of source`
 
-    The epilogue is a function of one element of the product. This reads the
-    value that `source` has for every element of the same row: for all points of
-    the contraction's N dimensions, and those M and batch indices. `op` is as for
-    `tessera.reduce`; the order is any.
+    The epilogue is a function of one element of the accumulator. This op
+    reduces the value that `source` has for all elements of the same row, that
+    is over all points of the contraction's N dimensions with the same M and
+    batch indices. `op` is as for `tessera.reduce`; the order is not defined.
 
-    The kernel of such a contraction keeps whole rows in the tile of one subgroup
-    (`schedule_c18`).
+    The kernel of such a contraction keeps whole rows in the tile of one
+    subgroup (`schedule_c18`).
 
     Constraints
-    - `row_reduce_c1`: it stands in the epilogue, not in a producer.
-    - `row_reduce_c2`: `tessera.reduce` has `op` for the type.
+    - `row_reduce_c1`: the op is in the epilogue, not in a producer.
+    - `row_reduce_c2`: `tessera.reduce` supports `op` for the type.
 
-    Example (softmax over the rows of a product, with its largest element taken
-    off first):
+    Example (softmax over the rows of a matmul's result, with its largest
+    element subtracted first):
 
     ```mlir
     func.func @softmax(%a: tensor<64x32xf16>, %b: tensor<32x48xf16>, %c: tensor<64x48xf32>)
@@ -915,7 +929,7 @@ def Tessera_ContractOp : Tessera_Op<"contract",
     [AttrSizedOperandSegments, DestinationStyleOpInterface,
      DeclareOpInterfaceMethods<MemoryEffectsOpInterface>,
      DeclareOpInterfaceMethods<RegionBranchOpInterface>]> {
-  let summary = "a contraction with its epilogue, to become one kernel";
+  let summary = "a contraction with its producers and epilogue, lowered to one kernel";
   let description = [{
     For every point of the output, with the reduction running over the
     iteration dimensions that the output's map does not use:
@@ -924,48 +938,50 @@ def Tessera_ContractOp : Tessera_Op<"contract",
 
     `output[...] = epilogue(acc, extras[0][...], ...)`
 
-    Operands are tensors or memrefs. `maps` holds the indexing maps of lhs,
-    rhs, output, each extra operand, and each input of the producers, over one
+    Operands are tensors or memrefs. `maps` holds the indexing maps of lhs, rhs,
+    output, each extra operand, and each input of the producers, over one
     iteration space. A dimension used by lhs, rhs and output is a batch
-    dimension; by lhs and output, M; by rhs and not by lhs, N; by lhs and rhs, K.
-    There may be several of each: the contraction is a matrix product over their
-    linear indices. Without `init`, the sum starts from the output's old value.
+    dimension; by lhs and output, M; by rhs and not by lhs, N; by lhs and rhs,
+    K. There may be several dimensions of each kind: the contraction is a matmul
+    over their linear indices. Without `init`, the sum starts from the output's
+    old value.
 
-    The epilogue may reduce along N by `tessera.row_reduce`. What comes of it is
-    the same for all of N; where that is all it yields, the output may do without
-    the N dimensions.
+    The epilogue may reduce along N with `tessera.row_reduce`, whose result is
+    the same for all of N. If the epilogue yields only such results, the output
+    may lack the N dimensions.
 
-    The maps of output and extras are projected permutations. Those of lhs and
-    rhs may have sums of dimensions with constant, positive factors, and a
-    constant: `(n, h * 2 + r - 1, w * 2 + s - 1, c)` is the image of a
-    convolution of stride 2 and padding 1. An element outside the operand is
-    zero. A dimension's extent is that of the operand dimensions which it indexes
-    alone.
+    The maps of output and extras are projected permutations. The results of the
+    maps of lhs and rhs may be sums of dimensions with constant, positive
+    factors, and a constant: `(n, h * 2 + r - 1, w * 2 + s - 1, c)` is the image
+    of a convolution of stride 2 and padding 1. An element outside the operand
+    is zero. The extent of a dimension is that of the operand dimensions that it
+    indexes alone.
 
-    The producers are functions of an element, without side effects: the
-    dequantization of a weight, say. Absent, they are the identity. Their further
-    arguments are the elements of `lhs_inputs` (`rhs_inputs`), whose maps may
-    divide a dimension: `(k floordiv 64, n)` is a scale for each 64 rows of
-    rhs. Where an operand has a producer, no element of it lies outside.
+    The producers are functions of an element, without side effects, such as the
+    dequantization of a weight. A missing producer is the identity. Their
+    further arguments are the elements of `lhs_inputs` (`rhs_inputs`), whose
+    maps may divide a dimension: `(k floordiv 64, n)` is a scale for each 64
+    rows of rhs. If an operand has a producer, its map must not index elements
+    outside of it.
 
-    This is what a matched `linalg` contraction and its element-wise consumers
-    become before they are tiled; it is not collective, and stands on the host
-    side.
+    A matched `linalg` contraction and its element-wise consumers become this op
+    before they are tiled; it is not collective, and is part of host code.
 
     Constraints
-    - `contract_c1`: a map per operand, over one iteration space, with as many
-      results as the operand has dimensions, of the form said above; each
-      dimension indexes some operand alone.
-    - `contract_c2`: the output and the extras use no K dimension; a dimension
-      that the output lacks is used by lhs and rhs, or is an N dimension of a
-      contraction with `init` whose yielded value does not vary along N.
+    - `contract_c1`: there is one map per operand, over one iteration space, of
+      the form described above, with as many results as the operand has
+      dimensions; each dimension indexes some operand alone.
+    - `contract_c2`: the output and the extras do not use K dimensions; a
+      dimension that the output lacks is used by lhs and rhs, or is an N
+      dimension of a contraction with `init` whose yielded value does not vary
+      along N.
     - `contract_c3`: the region's arguments are the accumulator and the extras'
       element types; it yields the output's element type.
     - `contract_c5`: a producer's arguments are the operand's and its inputs'
-      element types; it yields one value of a type that has a product. Inputs
-      need a producer.
-    - `contract_c4`: all operands are tensors, or all are memrefs; a result for
-      a tensor output only.
+      element types; it yields one value of a type that `tessera.mma` supports.
+      Inputs require a producer.
+    - `contract_c4`: the operands are all tensors or all memrefs; the op has a
+      result if and only if the output is a tensor.
 
     Example:
 

@@ -18,16 +18,17 @@ def Tessera_FragmentType : Tessera_Type<"Fragment", "fragment"> {
   let summary = "a matrix tile held in the registers of a subgroup";
   let description = [{
     `!tessera.fragment<MxNxT, role>` is an M by N tile of elements of type T
-    that the lanes of a subgroup hold together. `role` says which operand of a
-    matrix product it can be: `a` (M by K), `b` (K by N) or `acc` (M by N).
+    that the lanes of a subgroup hold together. `role` is the operand of a
+    matmul that it can be: `a` (M by K), `b` (K by N) or `acc` (M by N).
 
-    The shape is *logical*: any multiple of what some instruction can do.
-    `acc` fragments with one row or one column are vectors: the results of
+    The shape is *logical*: any multiple of the shape of an instruction. `acc`
+    fragments with one row or one column are vectors: results of
     `tessera.reduce`, and operands of `tessera.broadcast`.
 
     Element types: f16, bf16, f32, f64, i4, i8, i32, f8E4M3FN, f8E5M2,
-    f8E4M3FNUZ, f8E5M2FNUZ. Few chips have products of i4; elsewhere it is what a
-    weight is loaded as, and converted from by a `tessera.map`.
+    f8E4M3FNUZ, f8E5M2FNUZ. Few chips have matrix instructions for i4; on other
+    chips, i4 is a storage type of weights, which are loaded and then converted
+    by a `tessera.map`.
 
     Once legalized, the type names the instruction whose lane map distributes
     it: `!tessera.fragment<64x64xf32, acc, "mma.m16n8k16.f32.f16">`.

@@ -1,4 +1,4 @@
-//===- BlockLoad.h - Which block load brings which operand ------*- C++ -*-===//
+//===- BlockLoad.h - Block loads of matrix operands -------------*- C++ -*-===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
@@ -12,32 +12,32 @@
 namespace mlir::tessera {
 
 /// The load of one tile of a matrix instruction's operand, as a block of
-/// SPV_INTEL_2d_block_io. A taller block, or several side by side, brings
-/// several tiles: those of one block lie below each other, all of a tile's
-/// registers before the next one's, and block follows block.
+/// SPV_INTEL_2d_block_io. A taller block, or several adjacent blocks, loads
+/// several tiles: the tiles of one block are below each other, all of a tile's
+/// registers precede the next tile's, and the blocks follow one another.
 struct BlockLoad {
-  /// What is done with the block on the way to registers.
+  /// The transformation of the block on its way to registers.
   enum class Kind {
-    /// Nothing: rows are spread over the lanes.
+    /// No transformation: rows are spread over the lanes.
     Rows,
-    /// 32 bits of a column are put together.
+    /// Elements of a column are packed into 32 bits (VNNI).
     Packed,
-    /// Rows become columns.
+    /// The block is transposed.
     Turned
   };
   Kind kind;
-  /// Of what the instruction takes for an element, of which there are several
-  /// of the operand's in one where rows become columns.
+  /// The size of an element of the instruction; in a transposed block, one such
+  /// element holds several of the operand's.
   int64_t elementBytes;
-  /// In memory: columns of such elements, and rows.
+  /// The block in memory: columns of such elements, and rows.
   int64_t width, height;
-  /// The tallest block, and how many of them can lie side by side.
+  /// The tallest block, and the largest number of adjacent blocks.
   int64_t mostHeight, mostCount;
 };
 
-/// The load that gives the lanes of `chip` what `row` wants of its operand a or
-/// b, from memory that has it row by row, or column by column (`transposed`).
-/// Nothing where there is none.
+/// The load that gives the lanes of `chip` the operand a or b of `row`, from
+/// memory that holds it in row-major order, or in column-major order
+/// (`transposed`). Empty if there is none.
 std::optional<BlockLoad> findBlockLoad(const Chip &chip,
                                        const MatrixInstruction &row, Role role,
                                        bool transposed);

@@ -17,54 +17,57 @@
 
 namespace mlir::tessera {
 
-/// One row of an instruction table: a way to compute
-/// `acc[m, n] += a[m, k] * b[k, n]` on the registers of one subgroup, or of a
-/// few together.
+/// One row of an instruction table: a way to compute `acc[m, n] += a[m, k] *
+/// b[k, n]` on the registers of one subgroup, or of several subgroups together.
 struct MatrixInstruction {
-  /// Unique over all tables; what `!tessera.fragment<..., "name">` says.
+  /// Unique over all tables; the name in `!tessera.fragment<..., "name">`.
   std::string name;
   int64_t m, n, k;
-  /// Element types by their MLIR spelling: "f16", "bf16", "f32", "f64", "i4",
+  /// Element types as printed by MLIR: "f16", "bf16", "f32", "f64", "i4",
   /// "i8", "i32", "f8E4M3FN", "f8E5M2", "f8E4M3FNUZ", "f8E5M2FNUZ".
   std::string aType, bType, accType;
-  /// Rounds or truncates f32 operands to tf32: needs `precision tf32`.
+  /// Rounds or truncates f32 operands to tf32: requires `precision tf32`.
   bool tf32 = false;
   /// Keeps fewer bits of a sum than `accType` has. Unless `precision fast_f8`
-  /// permits that, it adds up at most `maxFewBits` products at a time, to
-  /// registers besides the accumulator.
+  /// permits this, at most `maxFewBits` products are summed at a time, in
+  /// registers other than the accumulator.
   bool fewBits = false;
-  /// Reads integers as signed only; others take `unsigned_a` and
+  /// Treats integers as signed only; other rows support `unsigned_a` and
   /// `unsigned_b`.
   bool signedOnly = false;
-  /// Of an opaque instruction of i8: which products the device has. The
-  /// conversion makes those of other signs of several of these.
+  /// For an opaque instruction of i8: the signedness combinations that the
+  /// device supports. The conversion computes other combinations with several
+  /// of these.
   enum class Signs { Both, Signed, Unsigned };
   Signs signs = Signs::Both;
-  /// Runs on a matrix unit; otherwise it is made of scalar FMAs, or of dot
+  /// Runs on a matrix unit; otherwise it is composed of scalar FMAs, or of dot
   /// products that each lane computes by itself.
   bool matrixUnit = true;
-  /// How many subgroups execute it together; the maps count the lanes of all.
+  /// The number of subgroups that execute it together; the maps count the lanes
+  /// of all of them.
   int64_t subgroups = 1;
-  /// Reads a, or b, from swizzled workgroup memory rather than from registers:
-  /// the map then gives the tile's extents only.
+  /// Reads a, or b, from swizzled workgroup memory instead of registers: the
+  /// map then gives only the tile's extents.
   bool aInMemory = false, bInMemory = false;
-  /// Operands in memory may be stored either way; else a by rows and b by
-  /// columns.
+  /// Operands in memory may be row-major or column-major; otherwise a must be
+  /// row-major and b column-major.
   bool anyOrder = false;
-  /// Adds to an accumulator in tensor memory, which is not registers of any
-  /// lane: `accMap` says which lane reads which of its elements.
+  /// Accumulates in tensor memory, which is not part of the registers of any
+  /// lane: `accMap` defines which lane reads which of its elements.
   bool tensorMemory = false;
-  /// Feature level from which on the chips of the table have it (sm_80: 80).
+  /// The first feature level of the chips that have the instruction (sm_80:
+  /// 80).
   int64_t since = 0;
-  /// Only the device knows which lane holds which element (a cooperative matrix
-  /// of SPIR-V): the maps give the tiles' extents only.
+  /// The distribution of elements over lanes is known to the device only (a
+  /// cooperative matrix of SPIR-V): the maps give only the tiles' extents.
   bool opaque = false;
   LaneMap aMap, bMap, accMap;
 
   const LaneMap &getMap(Role role) const {
     return role == Role::A ? aMap : role == Role::B ? bMap : accMap;
   }
-  /// Whether a product takes registers for sums besides the accumulator.
+  /// Whether the instruction needs registers for sums in addition to the
+  /// accumulator.
   bool sumsApart(Precision precision) const {
     return fewBits && precision != Precision::FastF8;
   }
@@ -73,257 +76,272 @@ struct MatrixInstruction {
   }
 };
 
-/// How many products an instruction that keeps few bits may add up.
+/// The number of products that an instruction with few bits may add up.
 constexpr int64_t maxFewBits = 128;
 
 /// The tiling that the default schedule starts from, for one class of operand
-/// types. Sizes in elements, `kBytes` in bytes of an operand row.
+/// types. Sizes are in elements; `kBytes` is in bytes of an operand row.
 struct ScheduleDefaults {
   std::array<int64_t, 2> workgroup, subgroup;
   int64_t kBytes;
-  /// 0: operands are not staged; fragments load from global memory.
+  /// 0: operands are not staged; fragments are loaded from global memory.
   int64_t stages;
-  /// Subgroups that own a fragment together: `subgroup` is their tile.
+  /// The number of subgroups that own a fragment together: `subgroup` is their
+  /// tile.
   int64_t group = 1;
-  /// The rate of the matrix unit with this tiling, measured, as a part of the
-  /// best one's. Of tilings for groups, as is what follows; their `stages` are
-  /// the most that are of use.
+  /// The measured rate of the matrix unit with this tiling, as a fraction of
+  /// the best tiling's. This field and the following one are used for tilings
+  /// for groups only; their `stages` is the largest useful number.
   double speed = 1.0;
-  /// For instructions that take registers for sums besides the accumulator, or
-  /// for the others.
+  /// Whether this tiling is for instructions that need registers for sums in
+  /// addition to the accumulator, or for the others.
   bool sumsApart = false;
 };
 
-/// How the default schedule computes attention by groups of subgroups, where
-/// the chip has instructions for them. What does not fit has half the keys, or
-/// fewer stages.
+/// The parameters of the default schedule for attention by groups of subgroups,
+/// on chips with instructions for them. If this does not fit, the default
+/// schedule halves the keys or reduces the stages.
 struct AttentionDefaults {
-  /// Groups of a workgroup, each with rows of its own.
+  /// The number of groups in a workgroup, each with its own rows.
   int64_t groups = 1;
-  /// Keys of a block, and how many blocks are in flight.
+  /// The keys of a block, and the number of blocks in flight.
   int64_t keys = 64, stages = 1;
 };
 
-/// How the default schedule computes a batch of matrices of which each is one
-/// tile of one subgroup. By itself such a tile fills no workgroup.
+/// The parameters of the default schedule for a batch of matrices each of which
+/// is one tile of one subgroup. A single such tile cannot fill a workgroup.
 struct BatchDefaults {
-  /// Subgroups of a workgroup, each with matrices of its own. 1: it stays a
-  /// workgroup for each matrix.
+  /// The number of subgroups in a workgroup, each with its own matrices. 1: one
+  /// workgroup per matrix.
   int64_t subgroups = 1;
-  /// Subgroups that a processor has room for. Where a batch has more matrices,
-  /// a subgroup takes several, up to `perSubgroup`.
+  /// The number of subgroups that fit on one SM or compute unit. If a batch has
+  /// more matrices, a subgroup computes several, up to `perSubgroup`.
   int64_t resident = 0, perSubgroup = 1;
-  /// Operands of no more fragments along K are loaded straight from memory,
-  /// since nothing else reads them, and all loads are issued together.
+  /// Operands of at most this many fragments along K are loaded directly from
+  /// memory, since nothing else reads them, and all loads are issued together.
   int64_t directFragments = 0;
 };
 
-/// How kernels without fragments use the chip's threads.
+/// The use of the chip's threads by kernels without fragments.
 struct SimtDefaults {
-  /// Of a workgroup.
+  /// The number of threads in a workgroup.
   int64_t threads;
-  /// Points that follow each other, which one thread walks through. 1:
-  /// neighbouring points are for neighbouring threads.
+  /// The number of consecutive points that one thread computes. 1: adjacent
+  /// threads compute adjacent points.
   int64_t pointsPerThread;
-  /// Workgroups that fill the chip.
+  /// The number of workgroups that fill the chip.
   int64_t workgroups;
-  /// Vectors that one thread loads before it uses the first.
+  /// The number of vectors that one thread loads before it uses the first.
   int64_t unroll;
 };
 
-/// What a bulk copy engine asks of windows over an image, of which it brings
-/// the pixels that follow each other.
+/// The limits of TMA's im2col mode: bulk copies of windows over an image, which
+/// load consecutive pixels.
 struct BulkWindowLimits {
-  /// That windows move over: those of the image but its number and its
-  /// channels.
+  /// The number of image dimensions that windows move over: all except the
+  /// image's batch and channel dimensions.
   unsigned dimensions;
-  /// How far the first and the last place are from the image's first and last
-  /// one, at most (one more before it).
+  /// The largest distance of the first and the last window position from the
+  /// image's first and last pixel (one more before the first).
   int64_t maxCorner;
-  /// How far a place within a window is from its first one.
+  /// The largest distance of an element of a window from the window's first
+  /// one.
   int64_t maxOffset;
-  /// From a window to the next one.
+  /// The largest distance between adjacent windows.
   int64_t maxStride;
-  /// Of a tile.
+  /// The largest number of pixels in a tile.
   int64_t maxPixels;
 };
 
-/// An engine that copies tiles between memory and workgroup memory by itself,
-/// and what it asks of them.
+/// A hardware unit that copies tiles between global memory and workgroup memory
+/// (TMA), and its limits.
 struct BulkCopyEngine {
-  /// Of the memory.
+  /// The largest rank of the global memory.
   int64_t maxRank;
-  /// Of a tile.
+  /// The largest number of rows of a tile.
   int64_t maxRows;
-  /// Of the memory's rows, in bytes.
+  /// The required alignment of the rows in global memory, in bytes.
   int64_t alignment;
-  /// Threads that can hand registers over to others of the workgroup together.
+  /// The number of threads that must release their registers together to other
+  /// threads of the workgroup.
   int64_t registerGroup;
-  /// What threads keep that do nothing but issue copies.
+  /// The number of registers that a thread which only issues copies keeps.
   int64_t leastRegisters;
-  /// Images that it walks through by itself.
+  /// The images whose windows it can copy.
   std::vector<BulkWindowLimits> windows;
 };
 
-/// Loads by which a subgroup brings blocks of a matrix from memory straight to
-/// the registers of its matrix unit, and what they ask of the memory. All in
-/// bytes but `mostRows`.
+/// Block loads: a subgroup loads blocks of a matrix from global memory directly
+/// to the registers of its matrix unit. The fields are the requirements on the
+/// memory, in bytes except `mostRows`.
 struct BlockLoads {
-  /// Of the matrix's first element.
+  /// The required alignment of the matrix's first element.
   int64_t alignment;
-  /// Of the columns that a block begins at, from the first one.
+  /// The offset of a block's first column from the matrix's first one must be a
+  /// multiple of this.
   int64_t columnAlignment;
-  /// A row's length: at least, at most, and what it is a multiple of.
+  /// The length of a row: its minimum, its maximum, and a number that must
+  /// divide it.
   int64_t leastWidth, mostWidth, widthMultiple;
-  /// What is a multiple of this: from a row to the next one.
+  /// The row pitch must be a multiple of this.
   int64_t pitchMultiple;
   int64_t mostRows;
-  /// Turns of a loop that a block is prefetched before it is loaded. 0: it is
-  /// not.
+  /// Prefetch distance in loop iterations; 0 disables prefetching.
   int64_t prefetchTurns;
 };
 
-/// What the default schedule expects of a chip, as measured. Times in
-/// nanoseconds, of one processor where nothing else is said.
+/// The measured rates of a chip that the default schedule uses. Times are in
+/// nanoseconds; rates are those of one SM or compute unit unless stated
+/// otherwise.
 struct ChipRates {
   /// Multiply-adds of operands of two bytes with the best tiling.
   double products = 1;
-  /// From a tile's last product to the next tile's first one: for a tile, and
-  /// for each of its elements.
+  /// The time from a tile's last matmul to the next tile's first one: for a
+  /// tile, and for each of its elements.
   double tile = 0, epilogue = 0;
-  /// A step along K that a tiling of the table does not have: where steps are
-  /// shorter than its.
+  /// The additional time of a step along K whose extent is smaller than that of
+  /// the table's tiling.
   double step = 0;
-  /// Bytes that all processors read or write together, and one by itself.
+  /// The bytes that all SMs read or write together, and one by itself.
   double memory = 1, processorMemory = 1;
-  /// Bytes of tiles that all processors read through the cache together, and
-  /// one by itself, and how many times as long rows take that begin within a
-  /// line of it.
+  /// The bytes of tiles that all SMs read through the cache together, and one
+  /// by itself, and the factor by which rows that are not aligned to a cache
+  /// line take longer.
   double tiles = 1, processorTiles = 1, splitLines = 1;
   int64_t lineBytes = 1;
-  /// A kernel's launch, and its first loads.
+  /// The time of a kernel's launch, and of its first loads.
   double start = 0;
-  /// Bytes that a workgroup in a cluster reads from the others' memory, with
-  /// the time until they have met.
+  /// The bytes that a workgroup in a cluster reads from the other workgroups'
+  /// memory, including the time to synchronize.
   double clusterMemory = 1;
-  /// How many workgroups a cluster may have that leaves no processor idle.
+  /// The largest number of workgroups in a cluster that does not leave an SM
+  /// idle.
   int64_t clusterParts = 1;
-  /// What workgroups that share tiles lose by it, as a part of the whole time.
+  /// The cost of sharing tiles between workgroups, as a fraction of the whole
+  /// time.
   double sharing = 0;
-  /// A copy from memory to memory, by all processors: until it has begun and
-  /// ended, the bytes that it reads and writes, and the elements that it moves
-  /// where rows become columns.
+  /// A copy from memory to memory by the whole device: the time to start and
+  /// end, the bytes that it reads and writes, and the elements that a
+  /// transposing copy moves.
   double copyStart = 0, copies = 1, turnedElements = 1;
-  /// What a multiplication takes less, of all processors, in a product by
-  /// groups of subgroups: than where operands are copied to workgroup memory
-  /// element by element, and than by single subgroups, of elements of less than
-  /// four bytes and of others.
+  /// The time saved per multiply-add, device-wide, by a warpgroup kernel:
+  /// compared with a kernel whose operands are copied to workgroup memory
+  /// element by element, and compared with kernels of single subgroups, for
+  /// elements of less than four bytes and for others.
   double savedByRows = 0, savedByOrder = 0, savedByOrderOfWords = 0;
-  /// The same where the channels of an image are too few for wide copies.
+  /// The same for images whose channels are too few for wide copies.
   double savedByRuns = 0;
 };
 
-/// What the compiler has to know of a chip.
+/// The properties of a chip that the compiler uses.
 struct Chip {
   /// "sm_90a", "gfx942", "x86-64-avx512".
   std::string name;
   /// "cuda", "hip", "vulkan", "opencl", "cpu".
   std::string target;
-  /// The hardware on which its programs were executed, for documents. Empty:
-  /// none so far.
+  /// The hardware on which programs for the chip were executed, for the
+  /// documentation. Empty: none so far.
   std::string executedOn = "";
-  /// Lanes of a subgroup.
+  /// The number of lanes in a subgroup.
   int64_t subgroupSize;
-  /// Most workgroup memory that one workgroup can have, in bytes.
+  /// The most workgroup memory that one workgroup can use, in bytes.
   int64_t workgroupMemoryBytes;
-  /// Most threads in one workgroup.
+  /// The most threads in one workgroup.
   int64_t maxThreads;
-  /// Widest single memory access of a thread, in bytes.
+  /// The widest single memory access of a thread, in bytes.
   int64_t accessBytes;
-  /// Wide accesses must be aligned to their width.
+  /// Whether wide accesses must be aligned to their width.
   bool alignedAccess;
-  /// Padding of each row of a staged tile that keeps accesses of a column free
-  /// of bank conflicts, in bytes.
+  /// The padding of each row of a staged tile, in bytes, with which accesses to
+  /// a column are free of bank conflicts.
   int64_t rowPaddingBytes;
-  /// Has copies from global to workgroup memory that bypass registers.
+  /// Whether the chip has copies from global to workgroup memory that bypass
+  /// registers.
   bool asyncCopy;
-  /// The least bytes that one of them moves.
+  /// The smallest number of bytes that one of them copies.
   int64_t asyncCopyBytes = 0;
-  /// Bytes that a load of one lane can bring straight to workgroup memory,
-  /// where lanes of a subgroup write one behind the other. None: there are no
-  /// such loads, or `asyncCopy` is the better way.
+  /// The bytes that a lane can load directly to workgroup memory (async copy to
+  /// LDS), where the lanes of a subgroup write consecutive addresses. Empty:
+  /// the chip has no such loads, or `asyncCopy` is the better way.
   llvm::SmallVector<int64_t, 2> directCopyBytes = {};
-  /// Bytes of an operand's row in a step of the default schedule where such
-  /// loads of the widest access bring all of both operands. 0: as elsewhere.
+  /// The bytes of an operand's row in a step of the default schedule, if such
+  /// loads of the widest access load both operands completely. 0: the usual
+  /// default.
   int64_t directStepBytes = 0;
-  /// Elements of so many bits, of a tile in workgroup memory, that a load turns
-  /// as it reads them: a lane gets runs of a column. 0: none.
+  /// The element size in bits for which a load from a tile in workgroup memory
+  /// can transpose: a lane gets runs of a column. 0: none.
   int64_t transposingReadBits = 0;
-  /// Workgroups that can run at the same time, as a cluster, and read each
-  /// other's workgroup memory. 1: none.
+  /// The number of workgroups that can run at the same time as a cluster and
+  /// read each other's workgroup memory. 1: the chip has no clusters.
   int64_t clusterWorkgroups = 1;
-  /// Has bulk copies of tiles, which one thread issues.
+  /// Bulk copies of tiles (TMA), which one thread issues, if the chip has them.
   std::optional<BulkCopyEngine> bulkCopies = std::nullopt;
-  /// Has loads of blocks for its matrix unit.
+  /// Block loads for the matrix unit, if the chip has them.
   std::optional<BlockLoads> blockLoads = std::nullopt;
-  /// Registers of 4 bytes: the most that one thread can have, and that the
-  /// threads of one workgroup can have together. 0: as many as it takes.
+  /// Registers of 4 bytes: the most of one thread, and the most of all threads
+  /// of one workgroup together. 0: unlimited.
   int64_t registersPerThread = 0, registersPerWorkgroup = 0;
-  /// What a kernel can ask for instead, and then half as many threads run on a
-  /// processor. 0: nothing.
+  /// The number of registers that a kernel can request instead, with half as
+  /// many threads resident on an SM or compute unit. 0: none.
   int64_t largeRegistersPerThread = 0;
-  /// Columns of tensor memory that a processor has, each of 128 words, for the
-  /// accumulators of instructions that add to it. 0: none.
+  /// The columns of tensor memory of an SM, each of 128 words, for the
+  /// accumulators of instructions that use it. 0: none.
   int64_t tensorMemoryColumns = 0;
-  /// Units that run workgroups, on the largest device of this chip; the
-  /// default schedule wants to keep them busy. 0: known at run time only.
+  /// The number of SMs or compute units of the largest device of this chip; the
+  /// default schedule aims to keep them busy. 0: known at run time only.
   int64_t processors = 0;
-  /// Staged tiles of which lanes read runs of columns keep words of a column
-  /// together (lib/Conversion/FragmentToVector/InterleavedTiles.cpp). Else rows
-  /// stay as they are, since the chip has loads that turn tiles, or lanes that
-  /// are single.
+  /// Whether staged tiles from which lanes read runs of columns use a k-packed
+  /// (VNNI) layout (lib/Conversion/FragmentToVector/InterleavedTiles.cpp).
+  /// Otherwise the layout is unchanged, since the chip has transposing loads,
+  /// or subgroups of one lane.
   bool interleavesColumns = false;
-  /// The default schedule swizzles staged tiles instead of padding them.
+  /// Whether the default schedule swizzles staged tiles instead of padding
+  /// them.
   bool preferSwizzle = false;
-  /// Pipelined loops are unrolled by their stages, so that each access to a
-  /// staged tile has its slot in the instruction's constant offset rather than
-  /// in an address that is computed anew in each step.
+  /// Whether pipelined loops are unrolled by their stages, so that the slot of
+  /// each access to a staged tile is part of the instruction's constant offset
+  /// instead of an address that is computed in each step.
   bool unrollStages = false;
-  /// The longest row, in elements, that the default schedule gives to one
-  /// subgroup where an epilogue reduces along N. Code grows with it.
+  /// The longest row, in elements, that the default schedule assigns to one
+  /// subgroup if an epilogue reduces along N. Code size grows with it.
   int64_t maxRow = 256;
-  /// Default tilings with a matrix unit, and with scalar FMAs.
+  /// The default tilings with a matrix unit, and with scalar FMAs.
   ScheduleDefaults matrixDefaults, scalarDefaults;
-  /// The one with a matrix unit where block loads bring both operands: a step
-  /// is one fragment.
+  /// The default tiling with a matrix unit if block loads load both operands: a
+  /// step is one fragment.
   std::optional<ScheduleDefaults> blockDefaults = std::nullopt;
-  /// Rows and columns of a workgroup's tile, of subgroup tiles as in
-  /// `matrixDefaults`, where there are as many as processors; 0: there is none.
+  /// The rows and columns of a workgroup's tile, of subgroup tiles as in
+  /// `matrixDefaults`, if there are at least as many such tiles as SMs or
+  /// compute units; 0: none.
   std::array<int64_t, 2> largeWorkgroup = {0, 0};
   BatchDefaults batchDefaults;
   AttentionDefaults attentionDefaults;
-  /// Tilings for instructions of several subgroups together, where the chip has
-  /// them. The default schedule takes the one by which the contraction takes
-  /// least time.
+  /// Tilings for instructions of several subgroups together, if the chip has
+  /// them. The default schedule uses the one with the shortest estimated time
+  /// for the contraction.
   std::vector<ScheduleDefaults> groupDefaults;
   ChipRates rates;
   SimtDefaults simt;
-  /// The rows this chip has, best first.
+  /// The rows that this chip supports, best first.
   std::vector<MatrixInstruction> instructions;
 
-  /// Computes with f16; else its kernels do so in f32, by the elements' bits.
+  /// Whether the chip computes with f16; otherwise kernels compute in f32,
+  /// converting the elements' bits.
   bool hasF16 = true;
-  /// Computes with f64; else kernels of it are refused.
+  /// Whether the chip computes with f64; otherwise kernels that use it are
+  /// rejected.
   bool hasF64 = true;
-  /// Adds f32, and f64, to memory atomically; else by comparing and exchanging.
+  /// Whether the chip has atomic adds of f32, and of f64; otherwise these use
+  /// compare-and-swap.
   bool hasAtomicF32 = true, hasAtomicF64 = true;
 
-  /// The floats, by their bits, of which a kernel may ask that NaNs, infinities
-  /// and signed zeros be kept. Of others a compiler may take it that there are
-  /// none (Vulkan, "Precision and Operation of SPIR-V Instructions").
+  /// The float types, by their bits, for which a kernel can request that NaNs,
+  /// infinities and signed zeros be preserved. For other types a compiler may
+  /// assume that there are none (Vulkan, "Precision and Operation of SPIR-V
+  /// Instructions").
   llvm::SmallVector<unsigned, 3> keptNans;
 
-  /// The most registers that one thread can have, if its kernel asks for them.
+  /// The most registers that one thread can have, if its kernel requests them.
   int64_t getMostRegisters() const {
     return std::max(registersPerThread, largeRegistersPerThread);
   }
@@ -335,8 +353,8 @@ struct Chip {
   const MatrixInstruction *findInstruction(llvm::StringRef name) const;
 };
 
-/// The target whose chips `target` has. It is its own, but for level-zero,
-/// whose devices run what is compiled for opencl.
+/// The target whose chips `target` has: itself, except that level-zero runs
+/// programs that are compiled for opencl.
 llvm::StringRef getChipTarget(llvm::StringRef target);
 
 /// Whether the kernels of a target are SPIR-V.
@@ -352,28 +370,28 @@ std::vector<std::string> getKnownChips(llvm::StringRef target,
 /// All chips of all targets, for documents and tests.
 const std::vector<Chip> &getAllChips();
 
-/// The name of the chip this program runs on, for the target `cpu`.
+/// The name of the chip on which this program runs, for the target `cpu`.
 llvm::StringRef getHostChip();
 
-/// Whether the matrix unit of `chip` multiplies these types, for some shape.
+/// Whether the matrix unit of `chip` supports these types, for some shape.
 bool hasMatrixProduct(const Chip &chip, Type a, Type b, Type acc);
 
-/// The best instruction of `chip` for a product of these types by so many
-/// subgroups together, whose shape divides MxNxK. Where none takes operands of
-/// i4, it is one of i8, to which they are to be widened in registers, with or
-/// without a sign: i8 has room for both. Null if there is none. `why` receives
-/// a line for each row of these types, or of the matrix unit, that was
-/// passed over, and why. `aInMemory`: a is in swizzled workgroup memory, if the
-/// instruction wants it there; else it is in registers. `anyUnsigned`: elements
-/// of a or of b are unsigned.
+/// The best instruction of `chip` for a matmul of these types by this number of
+/// subgroups together, whose shape divides MxNxK. If no instruction supports
+/// operands of i4, it is one of i8, to which the operands must be extended in
+/// registers, with or without a sign: i8 can represent both. Null if there is
+/// none. `why` receives a line with a reason for each row of these types, or of
+/// the matrix unit, that was rejected. `aInMemory`: a is in swizzled workgroup
+/// memory, if the instruction requires it there; otherwise it is in registers.
+/// `anyUnsigned`: the elements of a or of b are unsigned.
 const MatrixInstruction *selectInstruction(
     const Chip &chip, Type a, Type b, Type acc, Precision precision, int64_t m,
     int64_t n, int64_t k, llvm::SmallVectorImpl<std::string> *why = nullptr,
     int64_t subgroups = 1, bool aInMemory = true, bool anyUnsigned = false);
 
-/// The instruction whose operand map distributes a fragment of `type` that no
-/// product constrains, over so many subgroups. Null only if the chip has no
-/// instruction for that number.
+/// The instruction whose operand map distributes a fragment of `type` that is
+/// not connected to a matmul, over this number of subgroups. Null only if the
+/// chip has no instruction for that number.
 const MatrixInstruction *selectPlainLayout(const Chip &chip, FragmentType type,
                                            int64_t subgroups = 1);
 

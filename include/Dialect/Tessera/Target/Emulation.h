@@ -4,9 +4,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A chip of the target cpu that stands for one of another target: its tables,
-// its subgroup size, its limits and its default schedules are that chip's, and
-// the host runs each of its lanes.
+// A chip of the target cpu that emulates one of another target: its tables, its
+// subgroup size, its limits and its default schedules are those of the emulated
+// chip, and the host runs each of its lanes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,24 +17,24 @@
 
 namespace mlir::tessera {
 
-/// What the name of a chip that emulates another begins with.
+/// The prefix of the name of a chip that emulates another.
 constexpr llvm::StringLiteral emulationPrefix = "emulate=";
 
-/// One for each chip with lanes of the other targets, in their order. Of a name
-/// that two targets have, the first.
+/// The emulated chips, one for each chip with lanes of the other targets, in
+/// their order. If two targets share a name, the first one is emulated.
 ///
-/// Not emulated, and so switched off in the chip: engines that copy by
-/// themselves, and clusters of workgroups. Operands that an instruction reads
-/// from workgroup memory are registers that are loaded from there, and
-/// accumulators in tensor memory are registers of the lanes that read them.
+/// TMA and clusters of workgroups are not emulated, and are disabled in the
+/// chip. Operands that an instruction reads from workgroup memory are registers
+/// that are loaded from there, and accumulators in tensor memory are registers
+/// of the lanes that read them.
 const std::vector<Chip> &getEmulatedChips();
 
-/// Whether `chip` is one of these.
+/// Whether `chip` is one of `getEmulatedChips`.
 inline bool isEmulated(const Chip &chip) {
   return chip.target == "cpu" && chip.hasLanes();
 }
 
-/// The name of the chip that `chip` emulates; empty if it is none of these.
+/// The name of the chip that `chip` emulates; empty if it does not emulate one.
 llvm::StringRef getEmulatedName(const Chip &chip);
 
 } // namespace mlir::tessera

@@ -16,13 +16,14 @@
 
 namespace mlir::tessera {
 
-/// How the elements of a tile lie in the registers of a subgroup's lanes.
+/// The distribution of a tile's elements over the registers of a subgroup's
+/// lanes.
 ///
-/// Every matrix unit's layout known so far is linear in the bits of the lane's
-/// number and of the register element's number: each bit that is set moves the
-/// element by its own (row, column) step, and the steps add up. So a map is two
-/// lists of steps, and everything else is derived from them. A lane bit whose
-/// step is (0, 0) replicates: lanes that differ in it hold the same elements.
+/// The layout of every matrix unit known so far is linear in the bits of the
+/// lane id and of the register index: each bit that is set moves the element by
+/// its own (row, column) step, and the steps add up. A map is therefore two
+/// lists of steps, from which everything else is derived. A lane bit whose step
+/// is (0, 0) replicates: lanes that differ in it hold the same elements.
 ///
 /// Example, the accumulator of NVIDIA's m16n8 instructions (PTX ISA, "Matrix
 /// Fragments for mma.m16n8k16"): lane bits 0 and 1 step two and four columns,
@@ -46,18 +47,18 @@ public:
   llvm::ArrayRef<Step> getLanes() const { return lanes; }
   llvm::ArrayRef<Step> getRegisters() const { return registers; }
 
-  /// Lanes of the subgroup, and elements that each lane holds.
+  /// The number of lanes, and of elements that each lane holds.
   int64_t getNumLanes() const { return int64_t(1) << lanes.size(); }
   int64_t getNumRegisters() const { return int64_t(1) << registers.size(); }
 
-  /// Extent of the tile: one more than the largest coordinate.
+  /// The extent of the tile: one more than the largest coordinate.
   int64_t getRows() const { return extent(0); }
   int64_t getCols() const { return extent(1); }
 
-  /// Where element `reg` of lane `lane` lies in the tile: (row, column).
+  /// The position of element `reg` of lane `lane` in the tile: (row, column).
   std::pair<int64_t, int64_t> at(int64_t lane, int64_t reg) const;
 
-  /// The bits of a lane's number that replicate.
+  /// The bits of a lane id that replicate.
   int64_t getReplicatedLaneBits() const;
 
   /// The first (lane, register) that holds an element, if any does.
@@ -65,15 +66,15 @@ public:
                                                   int64_t col) const;
 
   /// The map of a vector along one dimension of the tile: `dimension` is the
-  /// one that goes (0: the result has one row). Registers that step only along
-  /// it go; lanes that do replicate.
+  /// one that is dropped (0: the result has one row). Registers that step only
+  /// along it are dropped; lanes that do so replicate.
   LaneMap dropDimension(unsigned dimension) const;
 
   /// The map of the transposed tile.
   LaneMap transpose() const;
 
-  /// How many registers from 0 on run along `dimension` (0: down the rows, 1:
-  /// along the columns) one element apart: the widest vector access.
+  /// The number of registers, from 0 on, that are adjacent along `dimension`
+  /// (0: down the rows, 1: along the columns): the widest vector access.
   int64_t getContiguous(unsigned dimension) const;
 
   bool operator==(const LaneMap &other) const {

@@ -1,12 +1,12 @@
-//===- Peaks.h - What devices can do at most --------------------*- C++ -*-===//
+//===- Peaks.h - Peak rates of devices -------------------------*- C++ -*-===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// The roof of a roofline: multiply-adds of the matrix unit and bytes of memory
-// in a second, by the vendor's data sheet. Nothing is compiled by these
-// numbers.
+// The roof of a roofline: the matrix unit's multiply-adds and the memory's
+// bytes per second, by the vendor's data sheet. Compilation does not depend on
+// these numbers.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,39 +22,41 @@
 
 namespace mlir::tessera {
 
-/// A device as sold.
+/// The data sheet of a device.
 struct DeviceSheet {
   llvm::StringLiteral chip;
-  /// What the names that drivers give to it have in common.
+  /// The common part of the names that drivers report for it.
   llvm::StringLiteral name;
-  /// Units that run workgroups, and the clock in MHz at which the rates hold.
+  /// The number of SMs or compute units, and the clock in MHz at which the
+  /// rates hold.
   int64_t units, clockMHz;
-  /// 10^12 operations (a multiplication or an addition is one) in a second,
-  /// dense, by the type of operands: of the matrix unit, and where it takes f32
-  /// only as tf32 ("tf32"), of plain FMAs for "f32". 0: it has none.
+  /// 10^12 operations (a multiplication or an addition is one) per second,
+  /// dense, by the type of operands: of the matrix unit; `f32` is the rate of
+  /// plain FMAs if the matrix unit supports f32 only as `tf32`. 0: not
+  /// supported.
   double f16, bf16, tf32, f32, f64, i8, f8;
-  /// 10^12 bytes in a second.
+  /// 10^12 bytes per second.
   double memory;
   llvm::StringLiteral source;
 };
 
-/// All of them; of a chip, the first one is what stands for it.
+/// All data sheets; the first one of a chip represents that chip.
 llvm::ArrayRef<DeviceSheet> getDeviceSheets();
 
-/// The roof over one product.
+/// The peak rates for one matmul.
 struct Roof {
-  /// Operations and bytes in a second; 0 where it is not known.
+  /// Operations and bytes per second; 0 if unknown.
   double operations = 0, bytes = 0;
-  /// What the numbers are from: a data sheet, or how they were made of one.
+  /// The source of the numbers: a data sheet, or their derivation from one.
   std::string source;
 };
 
-/// The roof for products of operands of a type ("f16", "tf32", ...) on the
-/// device `device` of `chip`. With no name of a device, that of the chip's
-/// first sheet. A device of the chip that has no sheet: by its units and its
-/// clock, where it tells them (else 0), at the rate of each unit of the chip's
-/// first sheet, and its memory is not known. Absent, and the reason in `why`,
-/// if nothing is known.
+/// The roof for a matmul with operands of a type ("f16", "tf32", ...) on the
+/// device `device` of `chip`. Without a device name, the chip's first sheet is
+/// used. For a device of the chip without a sheet, the rate is scaled by its
+/// units and its clock, if it reports them (else 0), from the chip's first
+/// sheet, and its memory rate is unknown. Empty, with the reason in `why`, if
+/// nothing is known.
 std::optional<Roof> findRoof(llvm::StringRef chip, llvm::StringRef device,
                              int64_t units, int64_t clockMHz,
                              llvm::StringRef type, std::string &why);

@@ -11,9 +11,10 @@
 
 namespace mlir::tessera {
 
-/// What a device of the chip `name` reports ("s8-w32768-t1024-n16-n32-n64"
-/// for "lavapipe-simt"), where that is not the name itself; else `name`. For
-/// those who have no table of chips, such as the runtime.
+/// The name that a device of the chip `name` reports
+/// ("s8-w32768-t1024-n16-n32-n64" for "lavapipe-simt"), if it differs from
+/// `name`; otherwise `name`. For code without access to the chip tables, such
+/// as the runtime.
 llvm::StringRef getReportedDescription(llvm::StringRef target,
                                        llvm::StringRef name);
 

@@ -1,4 +1,4 @@
-//===- SumBits.h - What matrix units keep of a sum --------------*- C++ -*-===//
+//===- SumBits.h - Precision of sums in matrix units ------------*- C++ -*-===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
@@ -11,8 +11,8 @@
 
 namespace mlir::tessera {
 
-/// The significand bits that an instruction keeps of a sum of products, where
-/// that are fewer bits than its accumulator has; else 0.
+/// The number of significand bits that an instruction keeps of a sum of
+/// products, if it is smaller than that of its accumulator; otherwise 0.
 int findSumBits(const MatrixInstruction &row);
 
 } // namespace mlir::tessera

@@ -26,7 +26,7 @@ def SetScheduleOp : Op<Transform_Dialect, "tessera.set_schedule",
     [TransformOpInterface, TransformEachOpTrait,
      DeclareOpInterfaceMethods<MemoryEffectsOpInterface>,
      ReportTrackingListenerFailuresOpTrait]> {
-  let summary = "says how products are to be tiled";
+  let summary = "set the schedule of matmuls";
   let description = [{
     Sets the schedule of each op that `target` stands for: the attribute
     `tessera.schedule` of a linalg op, the schedule of a `tessera.contract`.

@@ -11,22 +11,21 @@
 
 namespace mlir::tessera {
 
-/// The schedule that `op` has on `chip` when it does not say: the largest tiles
-/// that fit. Null where D or E are unknown.
+/// The default schedule of `op` on `chip`: the largest tiles that fit. Null if
+/// D or E is dynamic.
 ScheduleAttr getDefaultSchedule(AttentionOp op, const Chip &chip);
 
-/// Why `op` cannot run on `chip` with `schedule`, with the constraint's label:
-/// "schedule_c9: ...". Empty: it can.
+/// The reason why `op` cannot run on `chip` with `schedule`, with the
+/// constraint's label: "schedule_c9: ...". Empty if it can.
 std::string explainSchedule(AttentionOp op, ScheduleAttr schedule,
                             const Chip &chip);
 
-/// Whether a kernel of `schedule` has workgroup memory of their own for the
-/// first keys and the last values, so that the copies of its loop can run
-/// ahead.
+/// Whether a kernel of `schedule` has separate workgroup memory for the first
+/// keys and the last values, so that the copies of its loop can run ahead.
 bool hasOwnFirstTiles(ScheduleAttr schedule);
 
-/// Whether the tiles of `op`, as long as a row of it, are permuted with
-/// `swizzle`, rather than padded.
+/// Whether the tiles of `op`, whose rows have the length of a row of the
+/// operand, can be swizzled with `swizzle` instead of padded.
 bool canSwizzle(AttentionOp op);
 
 } // namespace mlir::tessera

@@ -5,8 +5,9 @@
 //===----------------------------------------------------------------------===//
 //
 // A gpu.barrier orders all accesses to memory, so that it waits for loads from
-// global memory that are in flight: those that were issued early because they
-// take long. Where no thread can tell, workgroup memory is enough.
+// global memory that are in flight, which were issued early because of their
+// latency. If no thread can observe the difference, ordering workgroup memory
+// is enough.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,12 +18,12 @@
 
 namespace mlir::tessera {
 
-/// The barriers of `kernel` that need to order accesses to workgroup memory
-/// only: no thread reads in global memory what another may have written before,
-/// and none writes what another may have read before from the same argument of
-/// the kernel. Different arguments are different buffers. An op that does not
-/// say what memory it accesses may write all; `touchesNoMemory` knows those
-/// that access none.
+/// Returns the barriers of `kernel` that only need to order accesses to
+/// workgroup memory: no thread reads global memory that another may have
+/// written before, and none writes global memory that another may have read
+/// before through the same argument of the kernel. Different arguments are
+/// different buffers. An op with unknown memory effects is assumed to write all
+/// memory, unless `touchesNoMemory` states that it accesses none.
 SmallVector<gpu::BarrierOp>
 findWorkgroupBarriers(Operation *kernel,
                       function_ref<bool(Operation *)> touchesNoMemory);

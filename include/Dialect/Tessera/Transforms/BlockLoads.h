@@ -12,31 +12,31 @@
 
 namespace mlir::tessera {
 
-/// Why no block load of `chip`, which has some, reads the matrices in the last
-/// two dimensions of memory of `type`; empty where they do. The type decides:
-/// the buffer itself begins where block loads want it to, which is looked at
+/// The reason why no block load of `chip`, which has block loads, can read the
+/// matrices in the last two dimensions of memory of `type`; empty if one can.
+/// Only the type is considered: the alignment of the buffer itself is checked
 /// when a kernel is launched.
 std::string explainNoBlocks(const Chip &chip, MemRefType type);
 
-/// The same of `op`, in a kernel, whose fragment has been legalized.
+/// The same for `op`, in a kernel, whose fragment has been legalized.
 std::string explainNoBlocks(const Chip &chip, LoadOp op);
 
-/// The same of lhs (0) or rhs (1) of a product that is computed by `row`
+/// The same for lhs (0) or rhs (1) of a contraction that is computed by `row`
 /// without staging.
 std::string explainNoBlocks(ContractOp op, const MatrixForm &form,
                             unsigned side, const Chip &chip,
                             const MatrixInstruction &row);
 
-/// The value that `memory` is a view of, by its type alone: its first element
-/// is where the type's offset says.
+/// The value that `memory` is a view of, by its type alone: the type's offset
+/// is that of the first element.
 Value findBuffer(Value memory);
 
-/// How the fragment of `op`, which has been legalized, comes on a chip that has
-/// block loads: "block loads", or otherwise and why.
+/// Describes how the legalized fragment of `op` is loaded on a chip with block
+/// loads: "block loads", or the reason against them.
 std::string describeLoad(const Chip &chip, LoadOp op);
 
-/// The discardable attribute of a `tessera.load` that block loads do, from the
-/// time when that can still be found out.
+/// The discardable attribute of a `tessera.load` that block loads perform, set
+/// while that can still be determined.
 inline llvm::StringRef getBlockLoadAttrName() { return "tessera.block_load"; }
 
 } // namespace mlir::tessera

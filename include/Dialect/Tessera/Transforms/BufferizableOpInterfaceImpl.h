@@ -13,7 +13,7 @@ class DialectRegistry;
 
 namespace mlir::tessera {
 
-/// Lets bufferization work on `tessera.contract`.
+/// Registers the bufferization of `tessera.contract` and `tessera.attention`.
 void registerBufferizableOpInterfaceExternalModels(DialectRegistry &registry);
 
 } // namespace mlir::tessera

@@ -11,8 +11,8 @@
 
 namespace mlir::tessera {
 
-/// Index arithmetic at a builder's place, with the constants folded on the way.
-/// No index is negative: quotients and comparisons are unsigned.
+/// Creates index arithmetic at a builder's insertion point, folding constants.
+/// Indices must not be negative: quotients and comparisons are unsigned.
 class IndexMath {
 public:
   IndexMath(OpBuilder &builder, Location loc) : builder(builder), loc(loc) {}
@@ -35,7 +35,7 @@ public:
 
   /// The product of `sizes` at `dims`.
   Value product(ArrayRef<Value> sizes, ArrayRef<unsigned> dims) const;
-  /// Sets `index` at `dims`, of which the last runs fastest, from their linear
+  /// Sets `index` at `dims`, the last of which runs fastest, from their linear
   /// index.
   void delinearize(Value linear, ArrayRef<Value> sizes, ArrayRef<unsigned> dims,
                    MutableArrayRef<Value> index) const;

@@ -13,19 +13,19 @@
 
 namespace mlir::tessera {
 
-/// How a contraction is a batch of matrix products. The rows of the product
-/// are the linear index of the dimensions `m` (the last one runs fastest), its
-/// columns that of `n`, and the sum runs over that of `k`. Each may be empty:
-/// an extent of 1. The other dimensions of the output are the batch.
+/// A contraction as a batch of matmuls. The rows of a matmul are the linear
+/// index of the dimensions `m` (the last one runs fastest), its columns that of
+/// `n`, and the sum is over that of `k`. Each may be empty: an extent of 1. The
+/// other dimensions of the output are the batch.
 ///
-/// `m` are so many of the last M dimensions of the output as are one dimension
-/// in the memory of the output and of all extras; the others join the batch.
-/// The same holds for `n`. Beside other dimensions of its part, one whose
-/// extent is known to be 1 joins the batch.
+/// `m` holds the last M dimensions of the output that are contiguous in the
+/// memory of the output and of all extras; the other M dimensions are part of
+/// the batch. The same holds for `n`. Among several dimensions of one kind, one
+/// whose extent is statically 1 is part of the batch.
 struct MatrixForm {
   SmallVector<unsigned> batch, m, n, k;
-  /// Whether lhs (0), rhs (1) is no matrix in memory: its elements are gathered
-  /// one by one or in short runs, as the image of a convolution is.
+  /// Whether lhs (0), rhs (1) is not a matrix in memory: its elements are
+  /// gathered one by one or in short runs, as for the image of a convolution.
   std::array<bool, 2> gather = {false, false};
 
   ArrayRef<unsigned> getRows(unsigned operand) const {
@@ -36,37 +36,37 @@ struct MatrixForm {
   }
 };
 
-/// Whether `op` is a contraction on memrefs; on tensors, it is none yet.
+/// Whether `op` is a contraction on memrefs, not on tensors.
 inline bool isOnMemRefs(ContractOp op) {
   return isa<MemRefType>(op.getOutput().getType());
 }
 
-/// The matrix form of `op`. On tensors, the layout of a memref to come is taken
-/// to be dense.
+/// The matrix form of `op`. Tensors are assumed to become memrefs of a dense
+/// layout.
 MatrixForm getMatrixForm(ContractOp op);
 
-/// Whether operand `operand` of `op` (in the order of the maps) holds `dims` as
-/// one dimension: side by side, in this order, dense. True as well where it
-/// uses none of them.
+/// Whether `dims` are contiguous in operand `operand` of `op` (in the order of
+/// the maps): adjacent, in this order, and dense. Also true if the operand uses
+/// none of them.
 bool isOneDimension(ContractOp op, unsigned operand, ArrayRef<unsigned> dims);
 
 /// The static extent of iteration dimension `dim` of `op`, or kDynamic.
 int64_t getStaticExtent(ContractOp op, unsigned dim);
-/// The product of those of `dims`, or kDynamic.
+/// The product of the static extents of `dims`, or kDynamic.
 int64_t getLinearExtent(ContractOp op, ArrayRef<unsigned> dims);
 
-/// Extents of M, N and K of `op` in its matrix form: 1 for one that it does not
-/// have. `ShapedType::kDynamic` where unknown.
+/// The extents of M, N and K of `op` in its matrix form: 1 for a dimension that
+/// it lacks, `ShapedType::kDynamic` if unknown.
 std::array<int64_t, 3> getStaticExtents(ContractOp op, const MatrixForm &form);
 
-/// Whether memory holds lhs (0), rhs (1), the output (2) or an extra (3 and on)
-/// of `op` column by column: the rows run fastest.
+/// Whether lhs (0), rhs (1), the output (2) or an extra (3 and on) of `op` is
+/// column-major in memory: its rows run fastest.
 bool isStoredTransposed(ContractOp op, const MatrixForm &form,
                         unsigned operand);
 
-/// The largest K step that an input of a producer permits: where its map
-/// divides a K dimension by a constant, one step is to stay within one
-/// quotient. 0 where there is no limit.
+/// The largest K step that the inputs of the producers permit: if the map of an
+/// input divides a K dimension by a constant, one step must stay within one
+/// quotient. 0 if there is no limit.
 int64_t getLargestStep(ContractOp op, const MatrixForm &form);
 
 } // namespace mlir::tessera

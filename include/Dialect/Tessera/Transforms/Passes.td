@@ -19,10 +19,10 @@ def TesseraInlineKernels : Pass<"tessera-inline-kernels", "ModuleOp"> {
   let summary = "Put outlined kernels back in their launches";
   let description = [{
     Expects a program whose kernels may be functions of a `gpu.module`, as
-    `gpu-kernel-outlining` and `--emit=tessera` leave them. Leaves a `gpu.launch`
-    with the kernel as its body in the place of each `gpu.launch_func`, and no
-    kernel that nothing launches any more. A launch in a queue of the caller's
-    stays as it is, and so does one of a kernel that is a binary. A launch in
+    `gpu-kernel-outlining` and `--emit=tessera` produce them. Replaces each
+    `gpu.launch_func` by a `gpu.launch` with the kernel as its body, and erases
+    kernels that are no longer launched. A launch in a queue of the caller's,
+    and a launch of a kernel that is a binary, are not changed. A launch in
     clusters is an error.
 
     Before
@@ -49,8 +49,8 @@ def TesseraExpandKernelLinalg : Pass<"tessera-expand-kernel-linalg"> {
   let description = [{
     Expects `linalg` on memrefs in a `gpu.launch`, which each thread executes as
     a whole: typically one thread, on workgroup memory. Leaves loops. `linalg`
-    outside of a launch stays: it becomes a kernel of its own. `linalg` on
-    tensors in a launch is an error.
+    outside of a launch is not changed: other passes lower it to kernels.
+    `linalg` on tensors in a launch is an error.
 
     Before
 
@@ -73,11 +73,11 @@ def TesseraExpandKernelLinalg : Pass<"tessera-expand-kernel-linalg"> {
 def TesseraLowerVectors : Pass<"tessera-lower-vectors"> {
   let summary = "Lower vector transfers and vector ops of several dimensions";
   let description = [{
-    Expects kernels with any of the `vector` dialect. Leaves no
+    Expects kernels with any ops of the `vector` dialect. Leaves no
     `vector.transfer_read` or `vector.transfer_write` of memrefs (they become
-    loads and stores of rank 1, masked where elements may lie outside of the
-    memory), and no contraction, outer product, transposition or reduction of
-    several dimensions. Arithmetic on vectors of several dimensions stays.
+    loads and stores of rank 1, masked where elements may be out of bounds), and
+    no contraction, outer product, transposition or reduction of several
+    dimensions. Arithmetic on vectors of several dimensions is not changed.
 
     Before
 
@@ -103,12 +103,12 @@ def TesseraLowerVectors : Pass<"tessera-lower-vectors"> {
 def TesseraResolveSubgroups : Pass<"tessera-resolve-subgroups"> {
   let summary = "Replace subgroup queries by the target's subgroup size";
   let description = [{
-    Expects host code and kernels (`gpu.launch` bodies or `gpu.func`s) that say
+    Expects host code and kernels (`gpu.launch` bodies or `gpu.func`s) that use
     `gpu.subgroup_size`, `gpu.subgroup_id`, `gpu.num_subgroups` and
-    `gpu.lane_id`. Leaves none of them but `gpu.lane_id` where a subgroup has
-    more than one lane: the size becomes a constant, the others follow from the
-    thread's number. `gpu.subgroup_reduce` becomes a butterfly of shuffles;
-    where a subgroup has one lane, its operand.
+    `gpu.lane_id`. Leaves none of these, except `gpu.lane_id` on chips whose
+    subgroups have more than one lane: the size becomes a constant, the others
+    are computed from the thread id. `gpu.subgroup_reduce` becomes a butterfly
+    of shuffles, or its operand if a subgroup has one lane.
 
     Before (for a chip with 32 lanes)
 
@@ -131,15 +131,16 @@ def TesseraResolveSubgroups : Pass<"tessera-resolve-subgroups"> {
 }
 
 def TesseraNameKernels : Pass<"tessera-name-kernels", "ModuleOp"> {
-  let summary = "Give every kernel a name of its own";
+  let summary = "Give every kernel a unique name";
   let description = [{
-    Expects `gpu.launch` ops. Leaves on each that names no function one that no
-    other kernel of the module has, made of the enclosing function's: profilers
-    show it, and the runtime finds kernels by it. It ends in `_kernel`, or in
-    `_repack` where the kernel copies an operand for a product. The launches'
-    schedules, products and what such copies are for, which outlining would drop,
-    are kept by these names in the module's attributes `tessera.schedules`,
-    `tessera.products` and `tessera.repacks`.
+    Expects `gpu.launch` ops. Gives each launch without a function name one that
+    is unique in the module, derived from the enclosing function's name:
+    profilers show it, and the runtime finds kernels by it. It ends in
+    `_kernel`, or in `_repack` if the kernel copies an operand of a matmul. The
+    schedules, the matmuls and the reasons for such copies, which are attributes
+    of the launches that outlining would drop, are kept under these names in the
+    module's attributes `tessera.schedules`, `tessera.products` and
+    `tessera.repacks`.
 
     Before
 
@@ -165,19 +166,19 @@ def TesseraExpandVThreads : Pass<"tessera-expand-vthreads"> {
   let description = [{
     Expects `tessera.vthread`, nested or not, anywhere. Leaves none.
 
-    Vthreads are interleaved statement by statement, in the groups that the
-    op's `order` says, or the option `order` for all ops; one group after the
-    other, between barriers. A loop or a branch (`scf.for`, `while`, `if`,
-    `index_switch`, `execute_region`) that all vthreads take alike becomes one
-    that carries every vthread's values; one that depends on the vthread is
-    there for each. What does not depend on the vthread at all is kept once. A
-    barrier stays one barrier: one that the vthreads do not reach together is
-    an error.
+    Vthreads are interleaved statement by statement, in the groups given by the
+    op's `order`, or by the option `order` for all ops; between barriers, the
+    groups run one after the other. A loop or a branch (`scf.for`, `while`,
+    `if`, `index_switch`, `execute_region`) that is uniform over the vthreads
+    becomes one that carries every vthread's values; one that depends on the
+    vthread is replicated. An op that does not depend on the vthread is kept
+    once. A barrier remains a single barrier: it is an error if the vthreads do
+    not reach it together.
 
-    Memory allocated in the region is there for each vthread. Where places in
-    memory can be computed, a place that two vthreads write (`vthread_c4`), or
-    one reads and another writes without a barrier in between (`vthread_c5`),
-    is an error.
+    An allocation in the region is replicated for each vthread. Where addresses
+    can be computed, it is an error if two vthreads write the same address
+    (`vthread_c4`), or if one reads and another writes it without a barrier in
+    between (`vthread_c5`).
 
     Before
 
@@ -213,14 +214,14 @@ def TesseraLegalizeFragments : Pass<"tessera-legalize-fragments"> {
   let description = [{
     Expects fragments of the portable types, no `tessera.vthread`, and
     structured control flow. Chooses for each `tessera.mma` the best instruction
-    of the chip whose shape divides the fragment's, and gives every fragment the
-    lane map of the instruction it meets. Where one value is to have two maps, a
-    `tessera.convert` moves it.
+    of the chip whose shape divides the fragment's, and gives every connected
+    fragment the lane map of that instruction. If a value needs two maps, a
+    `tessera.convert` is inserted.
 
-    Leaves fragments whose types name an instruction, and on each `tessera.mma`
-    the attribute `tessera.instruction`. With `require-matrix-unit`, a product
-    that no matrix unit computes is an error which says what was rejected and
-    why.
+    Leaves fragments whose types name an instruction, and the attribute
+    `tessera.instruction` on each `tessera.mma`. With `require-matrix-unit`, a
+    `tessera.mma` that no matrix unit can compute is an error, which lists the
+    rejected instructions and the reasons.
 
     Before
 
@@ -241,18 +242,18 @@ def TesseraLegalizeFragments : Pass<"tessera-legalize-fragments"> {
   let options = targetOptions # [
     Option<"requireMatrixUnit", "require-matrix-unit", "bool",
            /*default=*/"false",
-           "Refuse a product that no matrix unit computes">];
+           "Reject a tessera.mma that no matrix unit computes">];
 }
 
 def TesseraPackWorkgroupMemory
     : Pass<"tessera-pack-workgroup-memory", "gpu::GPUModuleOp"> {
-  let summary = "One dynamic allocation for a kernel's workgroup memory";
+  let summary = "Use one dynamic allocation for a kernel's workgroup memory";
   let description = [{
     Expects kernels with workgroup attributions, or static allocations in
     workgroup memory at their top level. Leaves views of
-    `gpu.dynamic_shared_memory`, each at a multiple of 128 bytes, and the
-    attribute `tessera.workgroup_bytes` on the kernel, from which the launch
-    takes its size. An attribution of its own is limited to 48 KiB on NVIDIA.
+    `gpu.dynamic_shared_memory`, each aligned to 128 bytes, and the attribute
+    `tessera.workgroup_bytes` on the kernel, which is the size that launches
+    request. (On NVIDIA, static workgroup memory is limited to 48 KiB.)
 
     Before
 
@@ -278,36 +279,37 @@ def TesseraPackWorkgroupMemory
 //===----------------------------------------------------------------------===//
 
 def TesseraRepackOperands : Pass<"tessera-repack-operands"> {
-  let summary = "Copy operands to memory that groups of subgroups can read fast";
+  let summary = "Copy operands to a layout that warpgroup kernels can load fast";
   let description = [{
-    Expects `tessera.contract` on memrefs. Where the chip has instructions of
+    Expects `tessera.contract` on memrefs. If the chip has instructions of
     several subgroups together for its types (`groupDefaults` of the chip's
-    table), they are fed by wide copies from rows that begin at multiples of the
-    chip's widest access, and some of them (those without `anyOrder`) from rows
-    along K only. An operand that lies otherwise is copied to newly allocated
-    memory that has both: its rows are padded, and what is padded is never read.
-    The contraction then reads a view of it, with a map in that order. The copy
-    says in its attribute `tessera.repack` what it is for.
+    table), these require wide copies from rows that are aligned to the chip's
+    widest access, and some of them (those without `anyOrder`) require rows
+    along K. An operand with another layout is copied to newly allocated memory
+    that satisfies both: its rows are padded, and the padding is never read. The
+    contraction then reads a view of it, with a map in that order. The attribute
+    `tessera.repack` of the copy states its purpose.
 
-    That is done where the default schedule then is one for groups, which
-    `tessera-choose-schedule` is to choose, and where by an estimate the product
-    gains more than the copies take: the gain grows with M * N * K, the copies
-    with M * K and K * N. Of a contraction with a schedule, where it has `group`
-    and `swizzle`; and there, whatever it gains, where the schedule would not be
-    legal with the order as it is.
+    A contraction without a schedule is changed if its default schedule, which
+    `tessera-choose-schedule` chooses, then is one for groups, and if by an
+    estimate the matmul gains more time than the copies take: the gain grows
+    with M * N * K, the cost with M * K and K * N. A contraction with a schedule
+    is changed if the schedule has `group` and `swizzle`; and, whatever the
+    gain, if the schedule would not be legal with the original order.
 
-    Several contractions of one block share the copy of an operand that nothing
-    may have written in between.
+    Several contractions of one block share the copy of an operand if no op in
+    between may write the operand.
 
     The image of a convolution whose channels are too few for wide copies is
-    copied to channels that are a power of two, with a border along its rows, and
-    read through a view whose rows overlap: one for each window, with the window's
-    places along the row and their channels as the channels of one place. The
-    filters are copied to the same with zeros for what is added.
+    copied to an image whose number of channels is a power of two, with a border
+    along its rows, and read through a view of overlapping rows: one row for
+    each window, in which the window's positions along the row, with their
+    channels, are the channels of one position. The filters are copied to the
+    same layout, with zeros for the added channels.
 
-    Left alone are operands of extents that are not known, with a producer, other
-    images, operands of i4, and with several dimensions along the rows. Leaves
-    everything as it is on chips without such instructions.
+    Operands with dynamic extents, with a producer, of i4, or with several
+    dimensions along the rows, and other images, are not changed. On chips
+    without such instructions the pass does nothing.
 
     Before
 
@@ -339,20 +341,20 @@ def TesseraRepackOperands : Pass<"tessera-repack-operands"> {
 
 def TesseraUseTunedSchedules
     : Pass<"tessera-use-tuned-schedules", "::mlir::func::FuncOp"> {
-  let summary = "Give products the schedules that tuning found for them";
+  let summary = "Give matmuls their tuned schedules";
   let description = [{
     Sets the `schedule` of each `tessera.contract` and `tessera.attention` on
-    memrefs that has none and whose task is in the module's dictionary
-    `tessera.tuned`, by its key (`getTaskKey`). What an entry says of its origin,
-    or that there is none in what `tessera.tuned_source` names, stays on the op
-    as `tessera.schedule_origin`, for reports. Modules with neither attribute
-    stay as they are.
+    memrefs that has none and whose task key (`getTaskKey`) is in the module's
+    dictionary `tessera.tuned`. The origin that the record states, or the fact
+    that the source named by `tessera.tuned_source` has no record, is kept on
+    the op as `tessera.schedule_origin`, for reports. Modules with neither
+    attribute are not changed.
 
-    An entry: `"0123456789abcdef" = {schedule = #tessera.schedule<...>,
-    origin = "..."}`.
+    A record has the form `"0123456789abcdef" = {schedule =
+    #tessera.schedule<...>, origin = "..."}`.
 
-    A schedule that is not legal on the chip is warned of by
-    `tessera-choose-schedule`, which then takes its own.
+    If the schedule is not legal on the chip, `tessera-choose-schedule` warns
+    and uses its own.
   }];
 }
 
@@ -360,13 +362,13 @@ def TesseraChooseSchedule : Pass<"tessera-choose-schedule"> {
   let summary = "Give every contraction a schedule that the chip can run";
   let description = [{
     Expects `tessera.contract` on memrefs, with a `schedule` or without. Leaves
-    one on each: where the program does not say, the chip's default tiling for
-    the types, halved while it is larger than the problem.
+    a schedule on each: for ops without one, the chip's default tiling for the
+    types, halved while it is larger than the problem.
 
-    A schedule that the chip cannot run is an error, which names the constraint
-    that it breaks and the nearest schedule that is legal; docs/Schedules.md
-    lists them. A schedule on a linalg op that became no contraction is warned
-    of: it would have no effect.
+    A schedule that the chip cannot run is an error, which names the violated
+    constraint and the nearest legal schedule; docs/Schedules.md lists the
+    constraints. A schedule on a linalg op that was not converted to a
+    contraction has no effect, which is a warning.
 
     Before
 
@@ -388,27 +390,28 @@ def TesseraChooseSchedule : Pass<"tessera-choose-schedule"> {
 }
 
 def TesseraTileAttention : Pass<"tessera-tile-attention"> {
-  let summary = "tessera.attention on memrefs to a gpu.launch of fragments";
+  let summary = "Lower tessera.attention on memrefs to a gpu.launch of fragments";
   let description = [{
-    Turns each `tessera.attention` on memrefs into one kernel. A workgroup has a
-    tile of the queries of one matrix of the batch, and walks through the keys in
-    blocks, from the last that one of its queries sees to the first. A subgroup
-    (or a group of them) has some of the queries, for which it keeps the largest
-    score, the sum of the weights and the sums of the output as fragments.
+    Lowers each `tessera.attention` on memrefs to one kernel. A workgroup
+    computes a tile of the queries of one matrix of the batch, and iterates over
+    the keys in blocks, from the last block that one of its queries sees to the
+    first. A subgroup (or a group of them) computes some of the queries, for
+    which it keeps the running maximum of the scores, the sum of the weights and
+    the accumulated output as fragments.
 
-    Expects operands of any strided layout, with D and E known, and a schedule in
-    which `workgroup` is the queries of a tile and the keys of a block, `subgroup`
-    the queries of a subgroup and the same keys, and `k` is D (`schedule_c24`);
-    without one it is the default.
+    Expects operands of any strided layout, with static D and E, and a schedule
+    in which `workgroup` is the number of queries of a tile and of keys of a
+    block, `subgroup` the number of queries of a subgroup and of the same keys,
+    and `k` is D (`schedule_c24`); without a schedule, the default one is used.
 
     Leaves a `gpu.launch` with the schedule as its attribute `tessera.schedule`:
     tiles of the queries along x, the last ones first if `causal`, and the batch
-    along y. Scores are masked in the first block, and in others only if the tiles
-    are such that one of these may have a key that is not seen. Keys of a block
-    and values of the one before it are staged together, and their two products
-    stand next to each other. Where a schedule for single subgroups has several
-    stages, the first keys and the last values have workgroup memory of their own,
-    so that `tessera-pipeline-copies` can pipeline the loop.
+    along y. Scores are masked in the first block, and in other blocks only if
+    the tile sizes imply that a block may contain a masked key. The keys of a
+    block and the values of the previous one are staged together, and their two
+    matmuls are adjacent. If a schedule for single subgroups has several stages,
+    the first keys and the last values have separate workgroup memory, so that
+    `tessera-pipeline-copies` can pipeline the loop.
 
     Example:
 
@@ -465,32 +468,32 @@ def TesseraTileAttention : Pass<"tessera-tile-attention"> {
 }
 
 def TesseraTileContract : Pass<"tessera-tile-contract"> {
-  let summary = "tessera.contract on memrefs to a gpu.launch of fragments";
+  let summary = "Lower tessera.contract on memrefs to a gpu.launch of fragments";
   let description = [{
-    Turns each `tessera.contract` on memrefs into one kernel: a `gpu.launch`
-    whose workgroups compute a tile of the output each, by fragments.
+    Lowers each `tessera.contract` on memrefs to one kernel: a `gpu.launch` in
+    which each workgroup computes a tile of the output with fragments.
 
     Expects contractions on memrefs, of any strided layout and with static or
     dynamic sizes. The tiling is the op's `schedule`; without one it is the
     chip's default for the types, halved while it is larger than the problem.
     A schedule that the chip cannot run is an error.
 
-    Leaves a `gpu.launch` with the schedule as its attribute
-    `tessera.schedule`, and inside: a loop over the steps along K, each of which
-    names its tiles of the operands (`tessera.tile`), loads a subgroup's part of
-    them, applies the producers (`broadcast`, `map`) and multiplies (`mma`); and
-    an epilogue of `tessera.load`, `broadcast`, `map` and `store`. Tiles that
-    stick out are left to these ops' bounds. A vthread grid becomes
-    `tessera.vthread` regions. Where the operands are no matrices in memory, as
-    the image of a convolution, their tiles are gathered.
+    Leaves a `gpu.launch` with the schedule as its attribute `tessera.schedule`,
+    and inside: a loop over the steps along K, each of which names its tiles of
+    the operands (`tessera.tile`), loads a subgroup's part of them, applies the
+    producers (`broadcast`, `map`) and multiplies (`mma`); and an epilogue of
+    `tessera.load`, `broadcast`, `map` and `store`. These ops' bounds handle
+    partial tiles. A vthread grid becomes `tessera.vthread` regions. Tiles of
+    operands that are not matrices in memory, such as the image of a
+    convolution, are gathered.
 
     The tiles of M are the grid's x, those of N its y, and the batch is z; with
-    `raster` or `persistent`, the grid is linear. The block has as many subgroups
-    as the schedule says, along x. With `splitK`, the kernel stores partial sums
+    `raster` or `persistent`, the grid is linear. The block has the schedule's
+    number of subgroups, along x. With `splitK`, the kernel stores partial sums
     to a workspace, and a `linalg.generic` after it adds them up and applies the
     epilogue. With `splitKReduction = atomic`, its stores are `atomic_add`: to
-    the output, which a `linalg.fill` before sets to the initial value, or a
-    `memref.copy` to the matrix that the epilogue adds; or, where the output has
+    the output, which a preceding `linalg.fill` sets to the initial value, or a
+    `memref.copy` to the matrix that the epilogue adds; or, if the output has
     another element type or the epilogue does anything else, to a workspace of
     zeros for the `linalg.generic`.
 
@@ -551,15 +554,15 @@ def TesseraTileContract : Pass<"tessera-tile-contract"> {
 }
 
 def TesseraMapFragments : Pass<"tessera-map-fragments"> {
-  let summary = "products of a step along K to products of kFragment";
+  let summary = "Split the matmuls of a step along K into matmuls of kFragment";
   let description = [{
-    Cuts each `tessera.mma` inside a `gpu.launch` with a schedule into products
-    of the schedule's `kFragment` along K, with the loads, broadcasts, maps and
-    converts that feed it, so that few of a step's operands are in registers at
-    a time. More than four parts become a loop.
+    Splits each `tessera.mma` inside a `gpu.launch` with a schedule into ops of
+    the schedule's `kFragment` along K, together with the loads, broadcasts,
+    maps and converts that feed it, so that only few of a step's operands are in
+    registers at a time. More than four parts become a loop.
 
-    Expects what `tessera-tile-contract` leaves. A product whose operands come
-    from elsewhere stays as it is.
+    Expects the output of `tessera-tile-contract`. A `tessera.mma` whose
+    operands have other defining ops is not changed.
 
     Example (`kFragment = 16`):
 
@@ -591,17 +594,18 @@ def TesseraMapFragments : Pass<"tessera-map-fragments"> {
 }
 
 def TesseraPromoteTiles : Pass<"tessera-promote-tiles"> {
-  let summary = "tiles of operands to workgroup memory";
+  let summary = "Promote tiles of operands to workgroup memory";
   let description = [{
-    Gives each `tessera.tile` in a `gpu.launch` or `gpu.func` its place: where
-    the schedule (the kernel's attribute `tessera.schedule`) has stages, workgroup
-    memory into which all threads copy it, between two barriers; where `stages`
-    is 0, none: its loads read from the source. Without a schedule, one stage.
+    Gives each `tessera.tile` in a `gpu.launch` or `gpu.func` its storage. If
+    the schedule (the kernel's attribute `tessera.schedule`) has stages, this is
+    workgroup memory into which all threads copy the tile, between two barriers;
+    if `stages` is 0, there is none: the tile's loads read from the source.
+    Without a schedule, one stage is used.
 
-    The rows in workgroup memory are padded as the chip wants it against bank
-    conflicts, or swizzled where the schedule says so.
+    The rows in workgroup memory are padded against bank conflicts as the chip
+    requires, or swizzled if the schedule has `swizzle`.
 
-    Expects that all threads reach the tiles together. Leaves no tile.
+    Expects that all threads reach the tiles together. Leaves no `tessera.tile`.
 
     Example:
 
@@ -632,18 +636,18 @@ def TesseraPromoteTiles : Pass<"tessera-promote-tiles"> {
 }
 
 def TesseraPipelineCopies : Pass<"tessera-pipeline-copies"> {
-  let summary = "copies of later steps while this one is computed";
+  let summary = "Copy the tiles of later steps asynchronously during a step";
   let description = [{
-    Where the schedule of a `gpu.launch` has two or more stages, turns each loop
-    of barrier, copies, barrier and products, as `tessera-promote-tiles` leaves
-    it, into one whose copies run ahead: the workgroup memory gets a slot for
-    each stage, copies are asynchronous and go to the slot that was read last,
-    and one barrier a step is left.
+    If the schedule of a `gpu.launch` has two or more stages, rewrites each loop
+    of barrier, copies, barrier and matmuls, as `tessera-promote-tiles` leaves
+    it, so that its copies run ahead: the workgroup memory gets a slot for each
+    stage, copies are asynchronous and write the slot that was read last, and
+    one barrier per step remains.
 
-    A loop of another form stays as it is. A chip without asynchronous copies
-    copies at once, into another slot than the one that is read. What a chip's
-    bulk copy engine will bring stays as it is, too: that needs no copies ahead
-    in the program (`tessera-use-bulk-copies`).
+    A loop of another form is not changed. On a chip without asynchronous
+    copies, copies are synchronous, into a slot other than the one that is read.
+    Copies that TMA will perform are not changed either, since they do not need
+    to run ahead in the program (`tessera-use-bulk-copies`).
 
     Example (`stages = 3`):
 
@@ -682,25 +686,24 @@ def TesseraPipelineCopies : Pass<"tessera-pipeline-copies"> {
 }
 
 def TesseraMapMatvec : Pass<"tessera-map-matvec"> {
-  let summary = "products of one row or one column to kernels of plain threads";
+  let summary = "Lower matmuls of one row or one column to SIMT kernels";
   let description = [{
-    Expects `tessera.contract` on memrefs. Turns those without a schedule whose
-    M or N is absent, or known to be 1, into a `gpu.launch` (two, where the
-    first leaves partial sums) of plain threads; leaves all others, and those
-    whose maps have sums of dimensions. Producers and the epilogue are applied.
-    Memory
-    limits such a product: what counts are wide accesses to the matrix, each
-    element once, by all threads.
+    Expects `tessera.contract` on memrefs. Lowers those without a schedule whose
+    M or N is absent or statically 1 to a `gpu.launch` (two, if the first stores
+    partial sums) that does not use matrix instructions; all others, and those
+    whose maps have sums of dimensions, are not changed. Producers and the
+    epilogue are applied. Such a matmul is memory bound: the kernel must read
+    the matrix with wide accesses, each element once, by all threads.
 
-    Where K runs fastest in the matrix, the lanes of a subgroup, or a part or
-    several of them, step through one row, on vectors as wide as the chip's
-    accesses where they are provably aligned, and combine their sums by
+    If K runs fastest in the matrix, the lanes of a subgroup, of a part of one,
+    or of several, iterate over one row, on vectors as wide as the chip's
+    accesses if these are provably aligned, and combine their sums by
     `gpu.subgroup_reduce` and workgroup memory. Otherwise a thread owns a vector
-    of columns, and the rows of threads in a workgroup share K. Too few
-    workgroups to fill the chip are multiplied by splitting K. The order of a
-    sum depends on nothing but the sizes.
+    of columns, and the rows of threads in a workgroup share K. If there are too
+    few workgroups to fill the chip, K is split. The order of a sum depends only
+    on the sizes.
 
-    The launch says in its attribute `tessera.product` what it computes.
+    The launch's attribute `tessera.product` describes the matmul.
 
     Example:
 
@@ -746,13 +749,13 @@ def TesseraMapMatvec : Pass<"tessera-map-matvec"> {
 }
 
 def TesseraExpandScalars : Pass<"tessera-expand-scalars"> {
-  let summary = "Arithmetic that LLVM's back ends lack";
+  let summary = "Expand arithmetic that LLVM's back ends do not support";
   let description = [{
-    Expects `arith` and `math` on scalars and vectors. Leaves no conversion to or
-    from an 8-bit float (they become integer operations, rounding to nearest
-    even), no `math` function that needs a library (exp, log, tanh, erf and the
-    like become polynomials in f32), no `arith` op without an instruction
-    (ceildivsi and the like), and no `vector.shape_cast`.
+    Expects `arith` and `math` on scalars and vectors. Leaves no conversion to
+    or from an 8-bit float (they become integer operations, rounding to nearest
+    even), no `math` function that needs a library (exp, log, tanh, erf and
+    similar ones become polynomials in f32), no `arith` op without an
+    instruction (ceildivsi and similar ones), and no `vector.shape_cast`.
 
     Before
 
@@ -773,13 +776,14 @@ def TesseraExpandScalars : Pass<"tessera-expand-scalars"> {
 }
 
 def TesseraSimplifyArithmetic : Pass<"tessera-simplify-arithmetic"> {
-  let summary = "Canonical forms of all ops but loops and branches";
+  let summary = "Canonicalize all ops except loops and branches";
   let description = [{
-    The canonicalizer without what it does to ops that choose between regions. A
-    kernel's loop along K carries a value for each fragment of the result, and the
-    canonicalizer compares all of them with each other every time that it meets the
-    loop: more time than all else it does. What it could find there, it has found
-    while the fragments were whole.
+    Runs the canonicalization patterns without those of ops with regions. A
+    kernel's loop along K carries a value for each fragment of the result, and
+    the canonicalizer compares all of them with each other every time that it
+    visits the loop, which would take most of the compile time. The
+    simplifications that are possible there are found earlier, when the
+    fragments are still whole.
 
     Before
 
@@ -797,23 +801,23 @@ def TesseraSimplifyArithmetic : Pass<"tessera-simplify-arithmetic"> {
 }
 
 def TesseraExpandPackedMemory : Pass<"tessera-expand-packed-memory"> {
-  let summary = "Accesses to elements of which two share a byte";
+  let summary = "Expand accesses to i4 elements, two of which share a byte";
   let description = [{
     Expects loads from memrefs of i4 by `memref.load`, `vector.load` and
     `vector.maskedload`. Leaves loads of bytes, shifts and truncations, and
     vectors of i4 that branches (`scf.if`) yield as their bytes. A
-    `vector.bitcast` from vectors of i4, and a store, take these bytes too.
+    `vector.bitcast` from vectors of i4, and a store, use these bytes too.
 
     Memory of i4 holds two elements in a byte, the first of them in the low
-    bits: element `i` in row-major order is in byte `i / 2`, at bit
-    `4 * (i mod 2)`. An odd number of elements is rounded up to a byte. Strides
-    and offsets of a memref count elements, so that a view may begin in the
-    middle of a byte. A `vector.load` or `vector.store` whose `alignment` is said
-    begins at a byte; any other may begin in the middle of one.
+    bits: element `i` in row-major order is in byte `i / 2`, at bit `4 * (i mod
+    2)`. An odd number of elements is rounded up to a byte. Strides and offsets
+    of a memref count elements, so that a view may start in the middle of a
+    byte. A `vector.load` or `vector.store` with an `alignment` starts at a
+    whole byte; any other may start in the middle of one.
 
-    Threads that write the two elements of a byte would race. So a
-    `vector.store` of whole bytes is the only write there is; another is an error
-    at the op, as is a copy.
+    Threads that write the two elements of a byte would race. Therefore a
+    `vector.store` of whole bytes is the only legal write; any other write, and
+    a copy, is an error at the op.
 
     A `memref.global` of i4 becomes one of bytes.
 
@@ -843,15 +847,14 @@ def TesseraExpandPackedMemory : Pass<"tessera-expand-packed-memory"> {
 }
 
 def TesseraFuseElementwise : Pass<"tessera-fuse-elementwise"> {
-  let summary = "fewer, larger element-wise linalg ops";
+  let summary = "Fuse element-wise linalg ops";
   let description = [{
-    Expects linalg on tensors. Turns element-wise named ops into
-    `linalg.generic` and fuses each with the consumer of its result, where
-    there is one. Decomposes `linalg.softmax` and the like; `linalg.pack` and
-    `unpack` become padding, reshapes and transpositions. Contractions stay
-    as they are: their operands and results are taken up by
-    `convert-linalg-to-tessera`. What computes a tensor without elements becomes
-    `tensor.empty`.
+    Expects linalg on tensors. Generalizes element-wise named ops to
+    `linalg.generic` and fuses each with the consumer of its result, if it has a
+    single one. Decomposes `linalg.softmax` and similar ops; `linalg.pack` and
+    `unpack` become padding, reshapes and transpositions. Contractions are not
+    changed: `convert-linalg-to-tessera` fuses their operands and results. An op
+    that computes a tensor without elements becomes `tensor.empty`.
 
     Example:
 
@@ -883,15 +886,15 @@ def TesseraFuseElementwise : Pass<"tessera-fuse-elementwise"> {
 
 def TesseraProtectArguments
     : Pass<"tessera-protect-arguments", "::mlir::func::FuncOp"> {
-  let summary = "keep bufferization from writing into a caller's tensors";
+  let summary = "Prevent bufferization from writing into a caller's tensors";
   let description = [{
-    Marks the tensor arguments of public functions
-    `bufferization.writable = false`, unless they say otherwise: a tensor is a
-    value, and a run is not to change what it was given. Memref arguments are
-    out-parameters, and stay writable.
+    Marks the tensor arguments of public functions `bufferization.writable =
+    false`, unless they have the attribute: a tensor is a value, and a run must
+    not change its arguments. Memref arguments are out-parameters, and remain
+    writable.
 
-    A `tessera.contract` that would start from such an argument starts from
-    zero and adds it in the epilogue, which saves a copy.
+    A `tessera.contract` that would accumulate into such an argument starts from
+    zero instead and adds the argument in the epilogue, which saves a copy.
 
     Example:
 
@@ -911,11 +914,12 @@ def TesseraProtectArguments
 }
 
 def TesseraLowerDeallocations : Pass<"tessera-lower-deallocations"> {
-  let summary = "bufferization.dealloc to comparisons of addresses";
+  let summary = "Lower bufferization.dealloc to comparisons of addresses";
   let description = [{
     Expects `bufferization.dealloc`, as ownership-based deallocation leaves it.
-    Leaves `memref.dealloc` under conditions, computed in values: no memory is
-    needed for them, as all memory that host code allocates is the device's.
+    Leaves `memref.dealloc` under conditions that are computed in values. The
+    lowering does not use memory, since all memory that host code allocates is
+    device memory.
 
     Example:
 
@@ -943,36 +947,38 @@ def TesseraLowerDeallocations : Pass<"tessera-lower-deallocations"> {
 }
 
 def TesseraMapLinalgToSimt : Pass<"tessera-map-linalg-to-simt"> {
-  let summary = "linalg ops on memrefs to kernels of scalar threads";
+  let summary = "Lower linalg ops on memrefs to SIMT kernels";
   let description = [{
-    Turns each linalg op that is left on the host, and each `memref.copy`, into
-    a `gpu.launch`: host code does not touch data.
+    Lowers each linalg op in host code, and each `memref.copy`, to a
+    `gpu.launch`: host code does not access data.
 
-    Expects linalg ops on memrefs, of any indexing maps, with static or dynamic
+    Expects linalg ops on memrefs, with any indexing maps, of static or dynamic
     sizes. Leaves kernels of `scf`, `arith`, `memref` and `vector` ops, and no
-    linalg op outside of kernels. A load or store of the host's that is left is
-    an error: the memory is the device's.
+    linalg op outside of kernels. A remaining load or store in host code is an
+    error, since the memory is device memory.
 
-    Dimensions that follow each other in all operands' memory become one. Then
+    Dimensions that are contiguous in the memory of all operands are collapsed.
+    Then
 
-    - a reduction whose results are each combined by one known operation (add,
-      mul, min, max, and, or, xor) is shared out: where a dimension of the
-      reduction runs fastest in memory, lanes step along it and combine by
+    - a reduction whose results are each combined by one supported operation
+      (add, mul, min, max, and, or, xor) is distributed: if a dimension of the
+      reduction runs fastest in memory, lanes iterate along it and combine by
       `gpu.subgroup_reduce` and workgroup memory; otherwise each thread owns a
       vector of results, and the rows of threads in a workgroup share the
-      reduction. Where that leaves too few workgroups, each does a part, and a
-      second kernel combines what they leave in a buffer. The order in which
-      elements are combined depends on nothing but the sizes;
+      reduction. If there are too few workgroups, each computes a part, and a
+      second kernel combines the parts from a buffer. The order in which
+      elements are combined depends only on the sizes;
     - an element-wise op gives each thread a vector of points along the
-      dimension in which its output lies contiguously: as wide as the chip's
-      accesses, where all operands that move along it lie contiguously too, and
-      provably aligned where the chip asks for it; what is copied as it is may be
-      read in narrower pieces, from rows that begin anywhere;
-    - of anything else one thread computes one point of the parallel dimensions,
-      in the order in which the output lies; reductions are loops in the thread.
+      dimension in which its output is contiguous: as wide as the chip's
+      accesses, if all operands that vary along it are contiguous too, and
+      provably aligned if the chip requires it; data that is only copied may be
+      read in narrower pieces, from rows of any alignment;
+    - for any other op, one thread computes one point of the parallel
+      dimensions, in the order of the output in memory; reductions are loops in
+      the thread.
 
-    On a chip whose threads walk through many points (`SimtDefaults` of the
-    chip's table), a workgroup is one thread that does so.
+    On a chip whose threads compute many points each (`SimtDefaults` of the
+    chip's table), a workgroup is a single thread.
 
     Example:
 

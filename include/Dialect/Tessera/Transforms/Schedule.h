@@ -15,20 +15,20 @@ namespace mlir::tessera {
 /// The most workgroups that a grid may have along y and z on every target.
 inline constexpr int64_t maxGridYZ = 65535;
 
-/// The discardable attribute that carries a schedule on a linalg op, and on the
-/// `gpu.launch` or `gpu.func` that was made by it.
+/// The discardable attribute that holds the schedule of a linalg op, and of the
+/// `gpu.launch` or `gpu.func` that was lowered with it.
 inline llvm::StringRef getScheduleAttrName() { return "tessera.schedule"; }
 
-/// Shape and padding of the staged tiles of one contraction.
+/// The shape and padding of the staged tiles of one contraction.
 struct StagedTiles {
-  /// Rows and columns in memory order, without padding.
+  /// The rows and columns in memory order, without padding.
   std::array<int64_t, 2> a, b;
-  /// Elements added to each row.
+  /// The number of elements added to each row.
   int64_t aPadding, bPadding;
-  /// All stages of both, in bytes. 0 where nothing is staged.
+  /// The size of all stages of both tiles, in bytes. 0 if nothing is staged.
   int64_t bytes;
-  /// The tile of the output, in bytes. 0 where it does not go through workgroup
-  /// memory.
+  /// The size of the output's tile, in bytes. 0 if it is not staged in
+  /// workgroup memory.
   int64_t outputBytes = 0;
 };
 
@@ -36,24 +36,25 @@ struct StagedTiles {
 StagedTiles getStagedTiles(ContractOp op, const MatrixForm &form,
                            ScheduleAttr schedule, const Chip &chip);
 
-/// The schedule that `op` has on `chip` when it does not say: the chip's
-/// default tiling for its types, halved where the extents are known to be
-/// small or the workgroup's memory would not hold it. With a matrix unit where
-/// the chip has one for the types. Where the epilogue reduces along N, tiles
-/// hold whole rows, if they can.
+/// The default schedule of `op` on `chip`: the chip's default tiling for its
+/// types, halved if the extents are known to be small or the tiles exceed the
+/// workgroup memory. It uses a matrix unit if the chip has one for the types.
+/// If the epilogue reduces along N, tiles hold whole rows if possible.
 ScheduleAttr getDefaultSchedule(ContractOp op, const Chip &chip);
 
-/// Whether with `schedule` one subgroup has whole rows of `op`, as
-/// `tessera.row_reduce` in its epilogue needs (`schedule_c18`). Otherwise
-/// `why`, where given, says what is in the way.
+/// Whether one subgroup computes whole rows of `op` with `schedule`, as
+/// required by `tessera.row_reduce` in its epilogue (`schedule_c18`). Otherwise
+/// `why`, if given, receives the reason.
 bool holdsRows(ContractOp op, ScheduleAttr schedule,
                std::string *why = nullptr);
 
-/// Whether the epilogue of `op` may come to reduce along N on `chip`: its own
-/// schedule, or the default one for rows, is legal and holds them.
+/// Whether a reduction along N can be fused into the epilogue of `op` on
+/// `chip`: its own schedule, or the default one for rows, is legal and holds
+/// whole rows.
 bool canReduceRows(ContractOp op, const Chip &chip);
 
-/// Whether `op` can run on `chip` with `schedule`; else an error.
+/// Verifies that `op` can run on `chip` with `schedule`; emits an error
+/// otherwise.
 LogicalResult checkSchedule(ContractOp op, ScheduleAttr schedule,
                             const Chip &chip);
 

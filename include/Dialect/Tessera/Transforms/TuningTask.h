@@ -4,9 +4,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What a schedule is tuned for, and known by again in other programs: a
+// The unit of tuning, which is recognized in other programs: a
 // `tessera.contract` or a `tessera.attention` on memrefs, with its shapes,
-// types, maps, producers and epilogue, and nothing of the program around it.
+// types, maps, producers and epilogue, independent of the program around it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,43 +21,44 @@
 
 namespace mlir::tessera {
 
-/// Whether `op` is what a schedule can be tuned for.
+/// Whether a schedule can be tuned for `op`.
 bool isTuningTask(Operation *op);
 
-/// A program of `op` alone: a function `main` of its arrays, each once, in the
-/// order of its operands, and of those scalars that are no constants. Without
-/// its schedule. `op` stays as it is.
+/// Creates a program of `op` alone: a function `main` of its arrays, each once,
+/// in the order of its operands, and of its scalars that are not constants,
+/// without its schedule. `op` is not changed.
 OwningOpRef<ModuleOp> makeTaskProgram(Operation *op);
 
-/// That program as text: the same for all ops that compute the same, whatever
-/// stands around them and wherever they come from.
+/// The text of that program: the same for all ops that compute the same,
+/// whatever their context and origin.
 std::string getTaskText(Operation *op);
 
-/// What such an op is known by: 16 hexadecimal digits of a hash of the text.
+/// The key of a task: 16 hexadecimal digits of a hash of its text.
 std::string getTaskKey(llvm::StringRef text);
 inline std::string getTaskKey(Operation *op) {
   return getTaskKey(getTaskText(op));
 }
 
-/// "4096x4096x4096 bf16 x bf16 -> bf16", for people; with the batch before it
-/// ("16x ..."), "?" for what is unknown, "attention ..." and "window ..." (a
-/// convolution) where it is one.
+/// A short description for people: "4096x4096x4096 bf16 x bf16 -> bf16", with
+/// the batch in front ("16x ..."), "?" for unknown extents, and "attention ..."
+/// or "window ..." (a convolution) if the op is one.
 std::string describeTask(Operation *op);
 
-/// Why `op` cannot be run by itself; empty if it can. Its arrays are dense and
-/// of known extents then.
+/// The reason why `op` cannot be run in isolation; empty if it can, in which
+/// case its arrays are dense and of static extents.
 std::string explainUntunable(Operation *op);
 
 /// The attribute of a module that holds schedules by the keys of their tasks: a
-/// dictionary of dictionaries of `schedule` and `origin`, a text that says
-/// where it is from. Without `schedule`, `origin` says why there is none.
+/// dictionary of dictionaries of `schedule` and `origin`, a text that states
+/// the source of the schedule. Without `schedule`, `origin` is the reason why
+/// there is none.
 inline llvm::StringRef getTunedAttrName() { return "tessera.tuned"; }
-/// The attribute of a module that says in words where these are from.
+/// The attribute of a module that names the source of these schedules.
 inline llvm::StringRef getTunedSourceAttrName() {
   return "tessera.tuned_source";
 }
-/// The discardable attribute of an op, and of its `gpu.launch`, that says where
-/// its schedule is from. The module has a dictionary of these by the kernels'
+/// The discardable attribute of an op, and of its `gpu.launch`, that names the
+/// origin of its schedule. The module has a dictionary of these by the kernels'
 /// names, `tessera.schedule_origins`.
 inline llvm::StringRef getScheduleOriginAttrName() {
   return "tessera.schedule_origin";

@@ -12,28 +12,28 @@
 
 namespace mlir::tessera {
 
-/// How lhs (0) or rhs (1) of `op` is gathered by windows over it. Null where it
-/// is a matrix, where an extent is not known, and where its columns run
-/// fastest, since no engine gathers these.
+/// The windows by which lhs (0) or rhs (1) of `op` is gathered. Null if it is a
+/// matrix, if an extent is dynamic, or if its columns run fastest, which TMA
+/// does not support.
 WindowAttr getWindow(ContractOp op, const MatrixForm &form, unsigned side);
 
-/// Windows as a bulk copy engine walks through them: `pixels` of an image
-/// follow each other, of which each has `channels` elements side by side.
+/// Windows as TMA's im2col mode describes them: `pixels` of an image are
+/// consecutive, each with `channels` contiguous elements.
 ///
-/// Dimensions are the image's. The first one counts images and the last one
-/// channels; between them is what the windows move over, each from `lower` on
-/// for `extent` places, every `stride`-th of which is one.
+/// Dimensions are those of the image. The first one counts images and the last
+/// one channels; windows move over the dimensions in between, each from `lower`
+/// on for `extent` positions in steps of `stride`.
 struct BulkWindow {
   SmallVector<int64_t> lower, extent, stride;
-  /// For each dimension but the last one, the number of the row's dimension
-  /// that moves along it, and of the column's: those of a window. The factor
-  /// by which the column's does.
+  /// For each dimension but the last one: the index of the row's dimension that
+  /// moves along it, that of the column's dimension (a dimension of the
+  /// window), and the factor of the latter.
   SmallVector<std::optional<unsigned>> row, col;
   SmallVector<int64_t> dilation;
 };
 
-/// `window` over `image`, as the engine of `chip` copies tiles of `shape` of
-/// it. Nothing where it does not, and `why` says what is in the way.
+/// Converts `window` over `image` for bulk copies of tiles of `shape` by
+/// `chip`. Empty if TMA does not support it, with the reason in `why`.
 std::optional<BulkWindow> matchBulkWindow(WindowAttr window, ShapedType image,
                                           ArrayRef<int64_t> shape,
                                           const Chip &chip, std::string &why);

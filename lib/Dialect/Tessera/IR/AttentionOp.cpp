@@ -44,13 +44,13 @@ void AttentionOp::getEffects(
 static LogicalResult verifyMaps(AttentionOp op) {
   if (op.getMaps().size() != 4)
     return op.emitOpError()
-           << "attention_c1: 4 operands need as many maps, not "
+           << "attention_c1: expected one map for each of the 4 operands, not "
            << op.getMaps().size();
   unsigned numDims = op.getMap(0).getNumDims();
   if (numDims < 4)
     return op.emitOpError()
            << "attention_c1: the iteration space has " << numDims
-           << " dimensions, and M, N, D and E are 4";
+           << " dimensions, but M, N, D and E require at least 4";
   SmallVector<int64_t> sizes(numDims, ShapedType::kDynamic);
   for (unsigned i = 0; i < 4; ++i) {
     AffineMap map = op.getMap(i);
@@ -70,7 +70,7 @@ static LogicalResult verifyMaps(AttentionOp op) {
     if (!good)
       return op.emitOpError()
              << "attention_c1: map " << i << ", " << AffineMapAttr::get(map)
-             << ", does not take the batch and the dimensions of "
+             << ", does not map the batch and the dimensions of "
              << operandNames[i] << " to " << type;
     for (auto [r, expr] : llvm::enumerate(map.getResults())) {
       int64_t size = type.getDimSize(r),
@@ -79,7 +79,7 @@ static LogicalResult verifyMaps(AttentionOp op) {
           size != known)
         return op.emitOpError()
                << "attention_c1: " << operandNames[i] << " has size " << size
-               << " where another has " << known;
+               << " where another operand has " << known;
       if (ShapedType::isStatic(size))
         known = size;
     }
@@ -92,31 +92,35 @@ LogicalResult AttentionOp::verify() {
     return failure();
   Type element = getOperandType();
   if (!element.isF16() && !element.isBF16())
-    return emitOpError() << "attention_c2: query is of " << element
-                         << ", and f16 or bf16 is needed";
+    return emitOpError() << "attention_c2: query has element type " << element
+                         << ", expected f16 or bf16";
   for (unsigned i : {Key, Value})
     if (Type other = getElementTypeOrSelf(getOperand(i)); other != element)
-      return emitOpError() << "attention_c2: query is of " << element
-                           << ", and " << operandNames[i] << " of " << other;
+      return emitOpError() << "attention_c2: query has element type " << element
+                           << ", but " << operandNames[i] << " has " << other;
   if (Type out = getElementTypeOrSelf(getOutput());
       out != element && !out.isF32())
-    return emitOpError() << "attention_c2: the output is of " << out
-                         << ", and f32 or " << element << " is needed";
+    return emitOpError() << "attention_c2: the output has element type " << out
+                         << ", expected f32 or " << element;
   double scale = getScale().convertToDouble();
   if (!std::isfinite(scale) || scale <= 0)
-    return emitOpError() << "attention_c3: scale is positive and finite, not "
-                         << getScaleAttr();
+    return emitOpError()
+           << "attention_c3: scale must be positive and finite, not "
+           << getScaleAttr();
   constexpr int64_t farthest = int64_t(1) << 30;
   auto causal = static_cast<int64_t>(getCausal().value_or(0));
   if (causal > farthest || causal < -farthest)
-    return emitOpError() << "attention_c3: causal is at most 2^30 from 0, not "
-                         << causal;
+    return emitOpError()
+           << "attention_c3: the magnitude of causal must be at most 2^30, not "
+           << causal;
   bool tensors = isa<TensorType>(getOutput().getType());
   for (unsigned i : {Query, Key, Value})
     if (isa<TensorType>(getOperand(i).getType()) != tensors)
-      return emitOpError() << "attention_c4: operands are all tensors or all "
-                              "memrefs";
+      return emitOpError()
+             << "attention_c4: operands must be all tensors or all "
+                "memrefs";
   if (static_cast<bool>(getResult()) != tensors)
-    return emitOpError() << "attention_c4: a result for a tensor output only";
+    return emitOpError() << "attention_c4: a result requires a tensor output, "
+                            "and a tensor output a result";
   return success();
 }

@@ -166,7 +166,7 @@ static LogicalResult verifyMaps(ContractOp op) {
   if (op.getMaps().size() != operands.size())
     return op.emitOpError()
            << "contract_c1: " << operands.size()
-           << " operands need as many maps, not " << op.getMaps().size();
+           << " operands require as many maps, not " << op.getMaps().size();
   unsigned numDims = op.getMap(0).getNumDims();
   size_t firstInput = 3 + op.getExtras().size();
   // A dimension must have one extent wherever it is static.
@@ -187,7 +187,7 @@ static LogicalResult verifyMaps(ContractOp op) {
     if (!good)
       return op.emitOpError()
              << "contract_c1: map " << i << ", " << AffineMapAttr::get(map)
-             << ", does not take the " << numDims << " iteration dimensions to "
+             << ", does not map the " << numDims << " iteration dimensions to "
              << type << " as "
              << (i < 2            ? "sums of dimensions"
                  : i < firstInput ? "a projected permutation"
@@ -200,17 +200,18 @@ static LogicalResult verifyMaps(ContractOp op) {
       found[dim.getPosition()] = true;
       if (ShapedType::isStatic(size) && ShapedType::isStatic(known) &&
           size != known)
-        return op.emitOpError() << "contract_c1: operand " << i << " has size "
-                                << size << " where another has " << known;
+        return op.emitOpError()
+               << "contract_c1: operand " << i << " has size " << size
+               << " where another operand has " << known;
       if (ShapedType::isStatic(size))
         known = size;
     }
   }
   for (unsigned d = 0; d < numDims; ++d)
     if (!found[d])
-      return op.emitOpError() << "contract_c1: no operand is indexed by "
-                                 "dimension "
-                              << d << " alone, which would give its extent";
+      return op.emitOpError() << "contract_c1: dimension d" << d
+                              << " does not index any operand alone, so that "
+                                 "its extent is unknown";
   return success();
 }
 
@@ -247,23 +248,23 @@ static LogicalResult verifyDims(ContractOp op) {
     if (isN && op.reducesRows()) {
       if (!op.getInit())
         return op.emitOpError()
-               << "contract_c2: the output lacks dimension " << d
-               << " of N, and no sum can start from it: init is needed";
+               << "contract_c2: the output lacks N dimension d" << d
+               << ", so that the sum cannot start from it: init is required";
       auto yield = dyn_cast<YieldOp>(op.getEpilogue().front().back());
       if (yield && yield.getValues().size() == 1 &&
           !isUniformAlong(op, yield.getValues()[0], d))
         return op.emitOpError()
-               << "contract_c2: the output lacks dimension " << d
-               << " of N, along which the yielded value varies";
+               << "contract_c2: the output lacks N dimension d" << d
+               << ", but the yielded value varies along it";
       continue;
     }
     if (!usesDim(lhs, d) || !usesDim(rhs, d))
-      return op.emitOpError() << "contract_c2: dimension " << d
-                              << " is in no operand, or summed over one only";
+      return op.emitOpError() << "contract_c2: dimension d" << d
+                              << " must index lhs and rhs, or the output";
     for (unsigned e = 0; e < op.getExtras().size(); ++e)
       if (usesDim(op.getMap(3 + e), d))
         return op.emitOpError()
-               << "contract_c2: extra " << e << " uses the K dimension " << d;
+               << "contract_c2: extra " << e << " uses K dimension d" << d;
   }
   return success();
 }
@@ -275,8 +276,8 @@ static LogicalResult verifyProducer(ContractOp op, unsigned side) {
   Region &region = op.getProducer(side);
   if (region.empty()) {
     if (!inputs.empty())
-      return op.emitOpError() << "contract_c5: the inputs of " << name
-                              << " need a producer that takes them";
+      return op.emitOpError()
+             << "contract_c5: inputs of " << name << " require a producer";
     return success();
   }
   Block &block = region.front();
@@ -289,12 +290,14 @@ static LogicalResult verifyProducer(ContractOp op, unsigned side) {
             getElementTypeOrSelf(inputs[i].getType());
   auto yield = good ? dyn_cast<YieldOp>(block.back()) : YieldOp();
   if (!yield || yield.getValues().size() != 1)
-    return op.emitOpError() << "contract_c5: the producer of " << name
-                            << " takes the elements of the operand and of its "
-                               "inputs, and yields one value";
+    return op.emitOpError()
+           << "contract_c5: the producer of " << name
+           << " must take the elements of the operand and of its inputs, and "
+              "yield one value";
   for (Operation &inner : block)
     if (!isMemoryEffectFree(&inner))
-      return inner.emitError() << "contract_c5: a producer has no side effects";
+      return inner.emitError()
+             << "contract_c5: a producer must not have side effects";
   return success();
 }
 
@@ -304,9 +307,8 @@ LogicalResult ContractOp::verify() {
     return failure();
   Type a = getProductType(0), b = getProductType(1);
   if (!isValidProduct(a, b, getAccumulatorType()))
-    return emitOpError() << "contract_c5: there is no product of " << a
-                         << " and " << b << " summed in "
-                         << getAccumulatorType();
+    return emitOpError() << "contract_c5: unsupported matmul " << a << " x "
+                         << b << " -> " << getAccumulatorType();
 
   Block &block = getEpilogue().front();
   bool good = block.getNumArguments() == 1 + getExtras().size() &&
@@ -318,16 +320,18 @@ LogicalResult ContractOp::verify() {
   if (!good || !yield || yield.getValues().size() != 1 ||
       yield.getValues()[0].getType() !=
           getElementTypeOrSelf(getOutput().getType()))
-    return emitOpError() << "contract_c3: the region takes the accumulator "
-                            "and the extras' elements, and yields the "
-                            "output's element type";
+    return emitOpError() << "contract_c3: the region must take the accumulator "
+                            "and the extras' elements, and yield the output's "
+                            "element type";
 
   bool tensors = isa<TensorType>(getOutput().getType());
   for (Value operand : getMappedOperands())
     if (isa<TensorType>(operand.getType()) != tensors)
-      return emitOpError() << "contract_c4: operands are all tensors or all "
-                              "memrefs";
+      return emitOpError()
+             << "contract_c4: operands must be all tensors or all "
+                "memrefs";
   if (static_cast<bool>(getResult()) != tensors)
-    return emitOpError() << "contract_c4: a result for a tensor output only";
+    return emitOpError() << "contract_c4: a result requires a tensor output, "
+                            "and a tensor output a result";
   return success();
 }

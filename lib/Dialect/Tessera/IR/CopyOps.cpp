@@ -27,10 +27,10 @@ LogicalResult mlir::tessera::verifyTileAccess(Operation *op, StringRef label,
   if (type.getRank() < 2)
     return op->emitOpError()
            << label << ": " << type << " has rank " << type.getRank()
-           << ", and a tile needs 2 or more";
+           << ", but a tile requires rank 2 or more";
   if (static_cast<int64_t>(indices.size()) != type.getRank())
     return op->emitOpError()
-           << label << ": " << type << " needs " << type.getRank()
+           << label << ": " << type << " requires " << type.getRank()
            << " indices, not " << indices.size();
   return success();
 }
@@ -45,27 +45,28 @@ static LogicalResult verifySource(OpTy op, StringRef place, StringRef gather,
   WindowAttr window = op.getWindowAttr();
   if (!op.isGather()) {
     if (contiguous)
-      return op.emitOpError()
-             << gather
-             << ": contiguous needs a gather region; a tile's rows "
-                "are contiguous as its memory is";
+      return op.emitOpError() << gather
+                              << ": contiguous requires a gather region; "
+                                 "without one, the layout "
+                                 "of the memory decides";
     if (window)
-      return op.emitOpError() << gather << ": window needs a gather region";
+      return op.emitOpError() << gather << ": window requires a gather region";
     return verifyTileAccess(op, place, type, op.getSourceIndices());
   }
   if (!window && !op.getSourceIndices().empty())
     return op.emitOpError() << place
-                            << ": with gather, the region names the elements: "
-                               "the source takes no index";
+                            << ": with gather, the source must not have "
+                               "indices: the region computes them";
   if (window && op.getSourceIndices().size() != 2)
     return op.emitOpError() << place
-                            << ": with window, the source takes two indices: "
-                               "the row and the column of the window's matrix";
+                            << ": with window, the source must have two "
+                               "indices: the row and the column of the "
+                               "window's matrix";
   if (window && window.getMap().getNumResults() != type.getRank())
     return op.emitOpError()
-           << gather << ": the window's map gives "
-           << window.getMap().getNumResults() << " indices, and " << type
-           << " has " << type.getRank();
+           << gather << ": the window's map has "
+           << window.getMap().getNumResults() << " results, but " << type
+           << " has rank " << type.getRank();
   Region &region = op.getGather();
   Block &block = region.front();
   auto isIndex = [](Type type) { return type.isIndex(); };
@@ -79,17 +80,18 @@ static LogicalResult verifySource(OpTy op, StringRef place, StringRef gather,
       !llvm::all_of(yield.getValues().drop_back().getTypes(), isIndex) ||
       !yield.getValues().back().getType().isInteger(1))
     return op.emitOpError()
-           << gather << ": the region takes two index, and yields " << rank
-           << " index and an i1 for " << type;
+           << gather << ": the region must take two index values, and yield "
+           << rank << " index values and an i1 for " << type;
   for (Operation &inner : block)
     if (!isMemoryEffectFree(&inner))
       return inner.emitError()
-             << gather << ": the region of a gather has no side effects";
+             << gather << ": the region of a gather must not have side effects";
   if (contiguous && (*contiguous <= 0 || !llvm::isPowerOf2_64(*contiguous) ||
                      rowLength % *contiguous))
     return op.emitOpError()
            << gather << ": contiguous (" << *contiguous
-           << ") is a power of two that divides the rows of " << rowLength;
+           << ") must be a power of two that divides the row length "
+           << rowLength;
   return success();
 }
 
@@ -97,11 +99,11 @@ template <typename CopyLike> static LogicalResult verifyCopy(CopyLike op) {
   Type source = op.getSourceType().getElementType(),
        target = op.getTargetType().getElementType();
   if (source != target)
-    return op.emitOpError() << "copy_c2: the source holds " << source
-                            << ", the target " << target;
+    return op.emitOpError() << "copy_c2: the source has elements of " << source
+                            << ", the target of " << target;
   ArrayRef<int64_t> shape = op.getShape();
   if (shape.size() != 2 || shape[0] <= 0 || shape[1] <= 0)
-    return op.emitOpError() << "copy_c3: shape has two positive entries";
+    return op.emitOpError() << "copy_c3: shape must have two positive entries";
   if (failed(verifySource(op, "copy_c1", "copy_c6", shape[1])) ||
       failed(verifyTileAccess(op, "copy_c1", op.getTargetType(),
                               op.getTargetIndices())))
@@ -110,22 +112,22 @@ template <typename CopyLike> static LogicalResult verifyCopy(CopyLike op) {
     unsigned bytes = source.isIndex() ? 8 : source.getIntOrFloatBitWidth() / 8;
     if (!llvm::isPowerOf2_64(*alignment) || *alignment < bytes)
       return op.emitOpError()
-             << "copy_c4: alignment is a power of two, and at least the "
+             << "copy_c4: alignment must be a power of two, and at least the "
                 "element's "
-             << bytes << " bytes; not " << static_cast<int64_t>(*alignment);
+             << bytes << " bytes, not " << static_cast<int64_t>(*alignment);
   }
   if (op.getSwizzled() && getSwizzlePhases(op.getTargetType()) == 0)
     return op.emitOpError()
            << "copy_c7: " << op.getTargetType()
-           << " cannot be swizzled: that takes rows of 32, 64 or a multiple of "
+           << " cannot be swizzled: its rows must have 32, 64 or a multiple of "
               "128 bytes, without padding";
   if (op.getFromSwizzled() && op.isGather())
-    return op.emitOpError() << "copy_c8: a gather reads plain memory, no rows "
-                               "that are swizzled";
+    return op.emitOpError() << "copy_c8: the source of a gather must not be "
+                               "swizzled";
   if (op.getFromSwizzled() && getSwizzlePhases(op.getSourceType()) == 0)
     return op.emitOpError()
            << "copy_c8: " << op.getSourceType()
-           << " cannot be swizzled: that takes rows of 32, 64 or a multiple of "
+           << " cannot be swizzled: its rows must have 32, 64 or a multiple of "
               "128 bytes, without padding";
   return success();
 }
@@ -144,8 +146,8 @@ LogicalResult AsyncCopyOp::verify() {
   if (failed(verifyCopy(*this)))
     return failure();
   if (!isWorkgroupMemory(getTargetType()))
-    return emitOpError() << "copy_c5: the target of an asynchronous copy is "
-                            "in workgroup memory, not "
+    return emitOpError() << "copy_c5: the target of an asynchronous copy must "
+                            "be in workgroup memory, not "
                          << getTargetType();
   return success();
 }
@@ -163,17 +165,17 @@ LogicalResult TileOp::verify() {
   if (type.getRank() != 2 || !type.hasStaticShape() ||
       !type.getLayout().isIdentity() ||
       type.getElementType() != getSourceType().getElementType())
-    return emitOpError() << "tile_c2: the result is a static memref of rank 2 "
-                            "with the source's elements, "
+    return emitOpError() << "tile_c2: the result must be a static memref of "
+                            "rank 2 with the source's element type, "
                          << getSourceType().getElementType() << ", not "
                          << type;
   if (failed(verifySource(*this, "tile_c1", "tile_c3", type.getDimSize(1))))
     return failure();
   for (Operation *user : getResult().getUsers())
     if (!isa<LoadOp>(user)) {
-      InFlightDiagnostic diag = emitOpError()
-                                << "tile_c4: only tessera.load reads a tile";
-      diag.attachNote(user->getLoc()) << "this uses it as well";
+      InFlightDiagnostic diag =
+          emitOpError() << "tile_c4: a tile can only be used by tessera.load";
+      diag.attachNote(user->getLoc()) << "other use";
       return diag;
     }
   return success();
@@ -190,6 +192,6 @@ void TileOp::getEffects(Effects &effects) {
 
 LogicalResult WaitOp::verify() {
   if (static_cast<int64_t>(getPending()) < 0)
-    return emitOpError() << "wait_c1: pending is not negative";
+    return emitOpError() << "wait_c1: pending must not be negative";
   return success();
 }

@@ -62,7 +62,7 @@ Type FragmentType::parse(AsmParser &parser) {
       parser.parseType(elementType) || parser.parseComma())
     return {};
   if (shape.size() != 2) {
-    parser.emitError(loc, "a fragment has two dimensions, as in "
+    parser.emitError(loc, "a fragment must have two dimensions, as in "
                           "'!tessera.fragment<16x16xf16, a>'");
     return {};
   }
@@ -98,12 +98,14 @@ LogicalResult FragmentType::verify(function_ref<InFlightDiagnostic()> emitError,
                                    int64_t rows, int64_t cols, Type elementType,
                                    Role role, StringAttr instruction) {
   if (rows <= 0 || cols <= 0)
-    return emitError() << "fragment_t1: a fragment's shape is positive, not "
-                       << rows << "x" << cols;
+    return emitError()
+           << "fragment_t1: a fragment's extents must be positive, not " << rows
+           << "x" << cols;
   if (!isValidElementType(elementType))
-    return emitError() << "fragment_t2: " << elementType
-                       << " is no element type of a fragment: expected f16, "
-                          "bf16, f32, f64, i4, i8, i32 or an 8-bit float";
+    return emitError()
+           << "fragment_t2: " << elementType
+           << " is not a valid element type of a fragment: expected f16, "
+              "bf16, f32, f64, i4, i8, i32 or an 8-bit float";
   return success();
 }
 
@@ -168,7 +170,8 @@ Attribute ScheduleAttr::parse(AsmParser &parser, Type) {
       if (parsePair(cluster))
         return failure();
       if (cluster.size() != 2)
-        return parser.emitError(keyLoc, "schedule_c5: cluster has two entries");
+        return parser.emitError(keyLoc,
+                                "schedule_c5: cluster must have two entries");
       return success();
     }
     if (key == "k")
@@ -206,7 +209,7 @@ Attribute ScheduleAttr::parse(AsmParser &parser, Type) {
       return parser.parseInteger(batches);
     if (key == "subgroupBatches")
       return parser.parseInteger(subgroupBatches);
-    return parser.emitError(keyLoc, "unknown schedule entry '")
+    return parser.emitError(keyLoc, "unknown schedule field '")
            << key
            << "': expected workgroup, subgroup, k, kFragment, stages, vthread, "
               "interleave, swizzle, splitK, splitKReduction, raster, "
@@ -272,18 +275,19 @@ LogicalResult WindowAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   auto isPositive = [](int64_t extent) { return extent > 0; };
   if (rows.empty() || cols.empty() || !llvm::all_of(rows, isPositive) ||
       !llvm::all_of(cols, isPositive))
-    return emitError()
-           << "window_c1: rows and cols are not empty, and positive";
+    return emitError() << "window_c1: rows and cols must not be empty, and "
+                          "their entries must be positive";
   if (map.getNumDims() != rows.size() + cols.size() || map.getNumSymbols() != 0)
     return emitError() << "window_c2: the map has " << map.getNumDims()
                        << " dimensions and " << map.getNumSymbols()
-                       << " symbols, and needs " << rows.size() + cols.size()
-                       << " and none, one for each of rows and cols";
+                       << " symbols; expected " << rows.size() + cols.size()
+                       << " dimensions, one for each of rows and cols, and no "
+                          "symbols";
   for (auto [r, expr] : llvm::enumerate(map.getResults()))
     if (!isPositiveSum(expr))
-      return emitError() << "window_c2: the map's result " << r
-                         << " is no sum of dimensions with positive factors "
-                            "and a constant";
+      return emitError() << "window_c2: result " << r
+                         << " of the map is not a sum of dimensions with "
+                            "positive factors and a constant";
   return success();
 }
 
@@ -299,9 +303,9 @@ LogicalResult ScheduleAttr::verify(
   };
   if (!isPair(workgroup) || !isPair(subgroup) || !isPair(vthread) || k <= 0 ||
       kFragment <= 0 || stages < 0)
-    return emitError() << "schedule_c1: workgroup, subgroup and vthread have "
-                          "two positive entries, k and kFragment are "
-                          "positive, and stages is not negative";
+    return emitError() << "schedule_c1: workgroup, subgroup and vthread must "
+                          "have two positive entries, k and kFragment must be "
+                          "positive, and stages must not be negative";
   for (int d : {0, 1}) {
     if (workgroup[d] % subgroup[d])
       return emitError() << "schedule_c2: the subgroup's tile (" << subgroup[d]
@@ -319,16 +323,16 @@ LogicalResult ScheduleAttr::verify(
       persistent < 0 || clusterM <= 0 || clusterN <= 0 || batches <= 0 ||
       subgroupBatches <= 0 || interleave > vthread[0] * vthread[1])
     return emitError() << "schedule_c5: splitK, group, cluster, batches and "
-                          "subgroupBatches are positive, raster, interleave "
-                          "and persistent are not negative, and interleave is "
-                          "at most the number of vthreads, "
+                          "subgroupBatches must be positive, raster, "
+                          "interleave and persistent must not be negative, and "
+                          "interleave must be at most the number of vthreads, "
                        << vthread[0] * vthread[1];
   if (batches % subgroupBatches)
     return emitError() << "schedule_c2: subgroupBatches (" << subgroupBatches
                        << ") does not divide batches (" << batches << ")";
   if (swizzle && stages == 0)
-    return emitError() << "schedule_c6: nothing is staged that could be "
-                          "swizzled: let stages be 1 or more, or leave out "
+    return emitError() << "schedule_c6: swizzle requires staged tiles: set "
+                          "stages to 1 or more, or leave out "
                           "swizzle";
   return success();
 }

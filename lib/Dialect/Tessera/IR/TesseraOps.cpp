@@ -77,8 +77,9 @@ void FillOp::print(OpAsmPrinter &printer) {
 LogicalResult FillOp::verify() {
   Type expected = getResult().getType().getElementType();
   if (getValue().getType() != expected)
-    return emitOpError() << "fill_c1: the value is " << getValue().getType()
-                         << ", but the fragment holds " << expected;
+    return emitOpError() << "fill_c1: the value has type "
+                         << getValue().getType()
+                         << ", but the fragment has elements of " << expected;
   return success();
 }
 
@@ -91,14 +92,16 @@ LogicalResult LoadOp::verify() {
     return failure();
   Type expected = getResult().getType().getElementType();
   if (getMemRefType().getElementType() != expected)
-    return emitOpError() << "load_c2: the memory holds "
-                         << getMemRefType().getElementType()
-                         << ", but the fragment holds " << expected
-                         << "; load it as it is and tessera.convert it";
+    return emitOpError()
+           << "load_c2: the memory has elements of "
+           << getMemRefType().getElementType() << ", but the fragment of "
+           << expected
+           << "; load the memory's element type and use tessera.convert";
   if (getSwizzled() && getSwizzlePhases(getMemRefType()) == 0)
-    return emitOpError() << "load_c3: " << getMemRefType()
-                         << " cannot be swizzled: that takes rows of 32, 64 or "
-                            "a multiple of 128 bytes, without padding";
+    return emitOpError()
+           << "load_c3: " << getMemRefType()
+           << " cannot be swizzled: its rows must have 32, 64 or a multiple of "
+              "128 bytes, without padding";
   return success();
 }
 
@@ -112,22 +115,22 @@ LogicalResult StoreOp::verify() {
     return failure();
   Type actual = getValue().getType().getElementType();
   if (getMemRefType().getElementType() != actual)
-    return emitOpError() << "store_c2: the memory holds "
+    return emitOpError() << "store_c2: the memory has elements of "
                          << getMemRefType().getElementType()
-                         << ", but the fragment holds " << actual
-                         << "; tessera.convert it first";
+                         << ", but the fragment of " << actual
+                         << "; use tessera.convert first";
   if (getAtomicAdd() &&
       (getValue().getType().getRole() != Role::Acc || !hasAtomicAdd(actual)))
-    return emitOpError() << "store_c3: atomic_add takes accumulators of f32, "
-                            "f64 or i32, not "
+    return emitOpError() << "store_c3: atomic_add requires an accumulator of "
+                            "f32, f64 or i32, not "
                          << getValue().getType();
   if (getSwizzled() && getAtomicAdd())
-    return emitOpError() << "store_c4: what is added atomically lies in plain "
-                            "rows, not in swizzled ones";
+    return emitOpError() << "store_c4: atomic_add requires memory that is not "
+                            "swizzled";
   if (getSwizzled() && getSwizzlePhases(getMemRefType()) == 0)
     return emitOpError()
            << "store_c4: " << getMemRefType()
-           << " cannot be swizzled: that takes rows of 32, 64 or a multiple of "
+           << " cannot be swizzled: its rows must have 32, 64 or a multiple of "
               "128 bytes, without padding";
   return success();
 }
@@ -147,7 +150,7 @@ LogicalResult SumPartsOp::verify() {
   auto parts = static_cast<int64_t>(getParts());
   if (parts <= 0 || !llvm::isPowerOf2_64(parts) || value.getCols() % parts)
     return emitOpError() << "sum_parts_c1: parts (" << parts
-                         << ") is a power of two that divides the "
+                         << ") must be a power of two that divides the "
                          << value.getCols() << " columns";
   Type element = value.getElementType();
   if (value.getRole() != Role::Acc || result.getRole() != Role::Acc ||
@@ -156,16 +159,16 @@ LogicalResult SumPartsOp::verify() {
       result.getCols() * parts != value.getCols() ||
       !(element.isF32() || element.isInteger(32)))
     return emitOpError()
-           << "sum_parts_c2: of " << value << " in " << parts
-           << " parts, the result is an accumulator of f32 or i32 "
-              "with as many rows and a share of the columns, not "
+           << "sum_parts_c2: for " << value << " in " << parts
+           << " parts, the result must be an f32 or i32 accumulator with the "
+              "same rows and the columns of one part, not "
            << result;
   auto memory = cast<MemRefType>(getMemory().getType());
   if (!isWorkgroupMemory(memory) || memory.getRank() != 1 ||
       !memory.hasStaticShape() || !memory.getLayout().isIdentity() ||
       memory.getElementType() != element)
-    return emitOpError() << "sum_parts_c3: the parts go through workgroup "
-                            "memory, static and of rank 1, of "
+    return emitOpError() << "sum_parts_c3: memory must be static workgroup "
+                            "memory of rank 1 with elements of "
                          << element << ", not " << memory;
   return success();
 }
@@ -185,24 +188,25 @@ LogicalResult MmaOp::verify() {
                          << acc.getCols() << ": expected MxK, KxN and MxN";
   if (!isValidProduct(a.getElementType(), b.getElementType(),
                       acc.getElementType()))
-    return emitOpError() << "mma_c2: there is no product of "
+    return emitOpError() << "mma_c2: unsupported operand types "
                          << a.getElementType() << " and " << b.getElementType()
                          << " accumulated in " << acc.getElementType();
   if ((getUnsignedA() || getUnsignedB()) &&
       !a.getElementType().isSignlessInteger(8) &&
       !a.getElementType().isSignlessInteger(4))
-    return emitOpError() << "mma_c3: unsigned_a and unsigned_b need operands "
-                            "of i8 or i4, not "
-                         << a.getElementType();
+    return emitOpError()
+           << "mma_c3: unsigned_a and unsigned_b require operands "
+              "of i8 or i4, not "
+           << a.getElementType();
   auto isFloat8 = [](Type type) {
     return isa<FloatType>(type) && type.getIntOrFloatBitWidth() == 8;
   };
   if (getPrecision() == Precision::Tf32 && !a.getElementType().isF32())
-    return emitOpError() << "mma_c4: precision tf32 needs f32 operands, not "
+    return emitOpError() << "mma_c4: precision tf32 requires f32 operands, not "
                          << a.getElementType();
   if (getPrecision() == Precision::FastF8 && !isFloat8(a.getElementType()))
-    return emitOpError() << "mma_c4: precision fast_f8 needs operands of 8-bit "
-                            "floats, not "
+    return emitOpError() << "mma_c4: precision fast_f8 requires operands of "
+                            "8-bit floats, not "
                          << a.getElementType();
   return success();
 }
@@ -232,19 +236,20 @@ LogicalResult MapOp::verify() {
     for (BlockArgument argument : block.getArguments().take_back(2))
       good &= argument.getType().isIndex();
   if (!good)
-    return emitOpError() << "map_c2: the region takes the inputs' element "
-                            "types, then nothing or two index";
+    return emitOpError() << "map_c2: the region must take the inputs' element "
+                            "types, optionally followed by two index values";
   auto yield = dyn_cast<YieldOp>(block.back());
   if (!yield || yield.getValues().size() != 1 ||
       yield.getValues()[0].getType() != type.getElementType())
-    return emitOpError() << "map_c3: the region is to yield one "
+    return emitOpError() << "map_c3: the region must yield one "
                          << type.getElementType();
   for (Operation &op : block.without_terminator())
     if (!isMemoryEffectFree(&op)) {
-      InFlightDiagnostic diag = emitOpError()
-                                << "map_c4: the region's ops are to have no "
-                                   "side effects";
-      diag.attachNote(op.getLoc()) << "this one may have: " << op.getName();
+      InFlightDiagnostic diag =
+          emitOpError()
+          << "map_c4: the ops of the region must not have side effects";
+      diag.attachNote(op.getLoc())
+          << "this op may have side effects: " << op.getName();
       return diag;
     }
   return success();
@@ -297,7 +302,7 @@ void MapOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
 LogicalResult BroadcastOp::verify() {
   FragmentType type = getResult().getType();
   if (getDimension() > 1)
-    return emitOpError() << "broadcast_c3: dimension is 0 or 1, not "
+    return emitOpError() << "broadcast_c3: dimension must be 0 or 1, not "
                          << static_cast<int64_t>(getDimension());
   Type element;
   if (auto source = dyn_cast<FragmentType>(getSource().getType())) {
@@ -305,8 +310,8 @@ LogicalResult BroadcastOp::verify() {
     int64_t cols = getDimension() == 0 ? type.getCols() : 1;
     if (getIndex() || source.getRows() != rows || source.getCols() != cols)
       return emitOpError() << "broadcast_c1: dimension " << getDimension()
-                           << " of " << type << " needs a " << rows << "x"
-                           << cols << " fragment, with no index";
+                           << " of " << type << " requires a " << rows << "x"
+                           << cols << " fragment, without indices";
     if (source.getRole() != type.getRole())
       return emitOpError() << "broadcast_c4: source and result are "
                            << stringifyRole(source.getRole()) << " and "
@@ -315,13 +320,13 @@ LogicalResult BroadcastOp::verify() {
   } else {
     auto memref = cast<MemRefType>(getSource().getType());
     if (memref.getRank() != 1 || !getIndex())
-      return emitOpError() << "broadcast_c1: a memref source has rank 1 and "
-                              "one index";
+      return emitOpError() << "broadcast_c1: a memref source must have rank 1 "
+                              "and one index";
     element = memref.getElementType();
   }
   if (element != type.getElementType())
-    return emitOpError() << "broadcast_c2: the source holds " << element
-                         << ", but the fragment holds "
+    return emitOpError() << "broadcast_c2: the source has elements of "
+                         << element << ", but the fragment of "
                          << type.getElementType();
   return success();
 }
@@ -366,7 +371,7 @@ LogicalResult ReduceOp::verify() {
   int64_t cols = getDimension() == 0 ? source.getCols() : 1;
   if (getDimension() > 1 || result.getRows() != rows ||
       result.getCols() != cols)
-    return emitOpError() << "reduce_c1: dimension is 0 (result 1x"
+    return emitOpError() << "reduce_c1: dimension must be 0 (result 1x"
                          << source.getCols() << ") or 1 (result "
                          << source.getRows() << "x1)";
   if (source.getElementType() != result.getElementType())
@@ -374,7 +379,7 @@ LogicalResult ReduceOp::verify() {
                          << source.getElementType() << " and "
                          << result.getElementType();
   if (!isValidReduction(getKind(), source.getElementType()))
-    return emitOpError() << "reduce_c3: no reduction "
+    return emitOpError() << "reduce_c3: unsupported reduction "
                          << stringifyReductionKind(getKind()) << " of "
                          << source.getElementType();
   return success();
@@ -387,10 +392,10 @@ LogicalResult ReduceOp::verify() {
 LogicalResult RowReduceOp::verify() {
   auto contract = cast<ContractOp>((*this)->getParentOp());
   if ((*this)->getParentRegion() != &contract.getEpilogue())
-    return emitOpError() << "row_reduce_c1: stands in a producer, where there "
-                            "are no rows: it belongs in the epilogue";
+    return emitOpError() << "row_reduce_c1: must be in the epilogue: a "
+                            "producer has no rows";
   if (!isValidReduction(getKind(), getSource().getType()))
-    return emitOpError() << "row_reduce_c2: no reduction "
+    return emitOpError() << "row_reduce_c2: unsupported reduction "
                          << stringifyReductionKind(getKind()) << " of "
                          << getSource().getType();
   return success();
@@ -409,7 +414,7 @@ LogicalResult ConvertOp::verify() {
                          << " differ in shape";
   if (getIsUnsigned() && !source.getElementType().isInteger() &&
       !result.getElementType().isInteger())
-    return emitOpError() << "convert_c2: unsigned needs an integer on one "
+    return emitOpError() << "convert_c2: unsigned requires an integer on one "
                             "side, not "
                          << source.getElementType() << " and "
                          << result.getElementType();

@@ -34,8 +34,9 @@ InterleaveAttr InterleaveAttr::parseOrder(AsmParser &parser) {
         parser.parseRParen())
       return {};
     if (size < 1) {
-      parser.emitError(loc, "interleave_c1: a group has 1 or more vthreads, "
-                            "not ")
+      parser.emitError(loc,
+                       "interleave_c1: a group must have 1 or more vthreads, "
+                       "not ")
           << size;
       return {};
     }
@@ -77,9 +78,10 @@ LogicalResult
 InterleaveAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                        int64_t size) {
   if (size < 0)
-    return emitError() << "interleave_c1: a group has 1 or more vthreads (0 "
-                          "for all), not "
-                       << size;
+    return emitError()
+           << "interleave_c1: a group must have 1 or more vthreads (0 "
+              "for all), not "
+           << size;
   return success();
 }
 
@@ -276,9 +278,9 @@ static LogicalResult verifyWrites(VThreadOp vthread, Operation *op) {
       InFlightDiagnostic diag =
           op->emitOpError()
           << "vthread_c4: all " << extent << " vthreads along dimension " << d
-          << " write the same place: it does not depend on that index; "
-             "index it with the vthread, or allocate the memory inside";
-      diag.attachNote(vthread.getLoc()) << "the vthreads are these";
+          << " write the same address, which does not depend on that index; "
+             "index it with the vthread, or allocate the memory in the region";
+      diag.attachNote(vthread.getLoc()) << "the vthreads are defined here";
       return diag;
     }
   }
@@ -294,8 +296,8 @@ LogicalResult VThreadOp::verify() {
   for (size_t d = 0; good && d < grid.size(); ++d)
     good &= block.getArgument(d).getType().isIndex();
   if (!good)
-    return emitOpError() << "vthread_c1: the grid has positive entries, and "
-                            "the region an index argument for each";
+    return emitOpError() << "vthread_c1: the grid must have positive entries, "
+                            "and the region one index argument for each";
 
   size_t n = getNumVThreads();
   good = getPrivates().size() == getNumPrivates() * n;
@@ -303,18 +305,20 @@ LogicalResult VThreadOp::verify() {
     good &= getPrivates()[i].getType() ==
             block.getArgument(grid.size() + i / n).getType();
   if (!good)
-    return emitOpError() << "vthread_c2: each private operand has a value for "
-                            "each of the "
-                         << n << " vthreads, of the argument's type";
+    return emitOpError()
+           << "vthread_c2: each private operand must have a value for "
+              "each of the "
+           << n << " vthreads, of the argument's type";
 
   auto yield = dyn_cast<YieldOp>(block.back());
   good = yield && getNumResults() == yield.getValues().size() * n;
   for (size_t i = 0; good && i < getNumResults(); ++i)
     good &= getResult(i).getType() == yield.getValues()[i / n].getType();
   if (!good)
-    return emitOpError() << "vthread_c3: the results are the yielded values' "
-                            "types, each repeated for the "
-                         << n << " vthreads";
+    return emitOpError()
+           << "vthread_c3: the results must have the yielded values' "
+              "types, each repeated for the "
+           << n << " vthreads";
 
   WalkResult result = getBody().walk([&](Operation *op) {
     return failed(verifyWrites(*this, op)) ? WalkResult::interrupt()

@@ -127,19 +127,18 @@ mlir::tessera::selectInstruction(const Chip &chip, const ProductForm &form,
     anyMatrixRow |= row.matrixUnit;
     std::string reason;
     if (chosen)
-      reason = row.matrixUnit ? "a better one fits" : "";
+      reason = row.matrixUnit ? "a better instruction fits" : "";
     else if (row.tf32 && precision != Precision::Tf32)
-      reason = "rounds its operands to tf32: allow it with 'precision tf32' "
-               "or --allow-tf32";
+      reason = "rounds its operands to tf32: allow it with 'precision tf32' or "
+               "--allow-tf32";
     else if (row.signedOnly && anyUnsigned)
-      reason = "reads operands as signed, and one is unsigned";
+      reason = "treats operands as signed, but one is unsigned";
     else if (row.aInMemory && !aInMemory)
-      reason =
-          "reads operand a from swizzled workgroup memory, and it comes in "
-          "registers";
+      reason = "reads operand a from swizzled workgroup memory, but it is in "
+               "registers";
     else if (m % row.m || n % row.n || k % row.k)
       reason = "the fragment, " + llvm::utostr(m) + "x" + llvm::utostr(n) +
-               "x" + llvm::utostr(k) + ", is no multiple of " +
+               "x" + llvm::utostr(k) + ", is not a multiple of " +
                llvm::utostr(row.m) + "x" + llvm::utostr(row.n) + "x" +
                llvm::utostr(row.k);
     if (reason.empty() && !chosen)
@@ -149,8 +148,9 @@ mlir::tessera::selectInstruction(const Chip &chip, const ProductForm &form,
   }
   if (!chosen && aName == "i4" && bName == "i4") {
     if (why)
-      why->push_back(chip.name + " has no instruction for this product of " +
-                     aName + ": operands are widened to i8 in registers");
+      why->push_back(chip.name +
+                     " has no matrix instruction for this combination of " +
+                     aName + ": operands are extended to i8 in registers");
     // What reads memory would find them as they were.
     ProductForm wide = form;
     wide.a = wide.b = "i8";
@@ -169,9 +169,8 @@ mlir::tessera::selectInstruction(const Chip &chip, const ProductForm &form,
                            (row.tf32 ? "tf32" : row.aType) +
                            (row.aType == row.bType ? "" : " x " + row.bType) +
                            " -> " + row.accType);
-    line += products.empty()
-                ? "; it has no matrix unit"
-                : "; it has them for " + llvm::join(products, ", ");
+    line += products.empty() ? "; it has no matrix unit"
+                             : "; it supports " + llvm::join(products, ", ");
     why->push_back(line);
   }
   return chosen;

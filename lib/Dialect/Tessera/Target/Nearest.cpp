@@ -87,7 +87,7 @@ static std::optional<double> change(const ProductForm &form,
     form2.subgroups = row.subgroups;
     add(20, row.subgroups == 1
                 ? std::string("fragments of single subgroups")
-                : "fragments of " + llvm::utostr(row.subgroups) +
+                : "fragments owned by " + llvm::utostr(row.subgroups) +
                       " subgroups together (group = " +
                       llvm::utostr(row.subgroups) + " in a schedule)");
   }

@@ -42,10 +42,10 @@ SetScheduleOp::applyToOne(transform::TransformRewriter &rewriter,
       product.getNumDpsInputs() < 2) {
     DiagnosedSilenceableFailure failure =
         emitSilenceableError()
-        << "only a product has a schedule: a linalg op that reduces over two "
-           "inputs, or tessera.contract";
+        << "only a matmul can have a schedule: a linalg op that reduces over "
+           "two inputs, tessera.contract or tessera.attention";
     failure.attachNote(target->getLoc())
-        << "this is " << target->getName().getStringRef();
+        << "target op: " << target->getName().getStringRef();
     return failure;
   }
   // Not the name of this op's own attribute.

@@ -103,7 +103,7 @@ static std::string explainProduct(AttentionOp op, const Chip &chip,
   return "schedule_c7: no " +
          std::string(chip.hasLanes() ? "matrix instruction" : "instruction") +
          " of " + chip.name + " for " + spell(element) + " divides " +
-         name.str() + ", a product of " +
+         name.str() + ", a matmul of " +
          std::to_string(schedule.getSubgroup()[0]) + "x" + std::to_string(n) +
          "x" + std::to_string(k);
 }
@@ -115,23 +115,23 @@ std::string mlir::tessera::explainSchedule(AttentionOp op,
   int64_t d = op.getStaticExtent(AttentionOp::D),
           e = op.getStaticExtent(AttentionOp::E);
   if (ShapedType::isDynamic(d) || ShapedType::isDynamic(e))
-    return "schedule_c24: D and E are to be known";
+    return "schedule_c24: head dimensions D and E must be static";
   if (d == 0 || e == 0 || d > chip.maxRow || e > chip.maxRow)
-    return "schedule_c24: D and E are from 1 to " + text(chip.maxRow) +
-           ", not " + text(d) + " and " + text(e);
+    return "schedule_c24: head dimensions D and E must be from 1 to " +
+           text(chip.maxRow) + ", not " + text(d) + " and " + text(e);
   int64_t keys = schedule.getWorkgroup()[1];
   if (schedule.getSubgroup()[1] != keys)
-    return "schedule_c24: a subgroup has all " + text(keys) +
+    return "schedule_c24: the subgroup tile must cover all " + text(keys) +
            " keys of a block, not " + text(schedule.getSubgroup()[1]);
   if (schedule.getK() != d)
-    return "schedule_c24: k is D, " + text(d) + ", not " +
-           text(schedule.getK());
+    return "schedule_c24: k must be the head dimension D, " + text(d) +
+           ", not " + text(schedule.getK());
   if (schedule.getNumVThreads() != 1 || schedule.getSplitK() != 1 ||
       schedule.getRaster() != 0 || schedule.getPersistent() != 0 ||
       schedule.getStageOutput() || schedule.getNumClustered() != 1 ||
       schedule.getBatches() != 1)
     return "schedule_c24: vthread, splitK, raster, persistent, stageOutput, "
-           "cluster and batches are for contractions";
+           "cluster and batches are not supported for attention";
   for (const std::string &why :
        {explainProduct(op, chip, schedule, "query by key", keys,
                        schedule.getKFragment(), /*aInMemory=*/true),
@@ -141,7 +141,7 @@ std::string mlir::tessera::explainSchedule(AttentionOp op,
       return why;
   int64_t threads = schedule.getNumSubgroups() * chip.subgroupSize;
   if (threads > chip.maxThreads)
-    return "schedule_c8: the workgroup has " + text(threads) + " threads, " +
+    return "schedule_c8: the workgroup needs " + text(threads) + " threads, " +
            chip.name + " allows " + text(chip.maxThreads);
   if (int64_t bytes = countBytes(op, schedule, chip);
       bytes > chip.workgroupMemoryBytes)
@@ -163,7 +163,7 @@ std::string mlir::tessera::explainSchedule(AttentionOp op,
            " elements cannot be swizzled";
   if (schedule.getGroup() > 1 &&
       (!schedule.getSwizzle() || schedule.getStages() == 0))
-    return "schedule_c19: with a group, swizzle is set and stages is 1 or more";
+    return "schedule_c19: group > 1 requires swizzle and stages of 1 or more";
   return "";
 }
 

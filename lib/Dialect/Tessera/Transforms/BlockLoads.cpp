@@ -19,16 +19,16 @@ std::string mlir::tessera::explainNoBlocks(const Chip &chip, MemRefType type) {
     return "it is in workgroup memory";
   int64_t bits = getElementBits(type.getElementType()), offset = 0;
   if (bits % 8)
-    return "elements share bytes";
+    return "its elements are smaller than a byte";
   SmallVector<int64_t> strides;
   if (type.getRank() < 2 || failed(type.getStridesAndOffset(strides, offset)) ||
       strides.back() != 1)
-    return "elements of a row do not follow each other";
+    return "the elements of its rows are not contiguous";
   if (llvm::any_of(type.getShape().take_back(2), ShapedType::isDynamic))
-    return "its extents are not known";
+    return "its extents are dynamic";
   if (ShapedType::isDynamic(offset) ||
       llvm::any_of(strides, ShapedType::isDynamic))
-    return "where its rows begin is not known";
+    return "its row pitch or offset is dynamic";
   int64_t bytes = bits / 8, rows = type.getShape().end()[-2],
           width = type.getShape().back() * bytes,
           pitch = strides.end()[-2] * bytes;
@@ -49,20 +49,21 @@ std::string mlir::tessera::explainNoBlocks(const Chip &chip, MemRefType type) {
            " apart";
   if (pitch % limits.pitchMultiple)
     return "its rows are " + text(pitch) +
-           " bytes apart, which is no multiple of " +
+           " bytes apart, which is not a multiple of " +
            text(limits.pitchMultiple);
   // No document says how far they may be: hardly farther than they are long.
   if (pitch > limits.mostWidth)
     return "its rows are " + text(pitch) + " bytes apart, more than " +
            text(limits.mostWidth);
   if (offset * bytes % limits.alignment)
-    return "it begins " + text(offset * bytes) +
-           " bytes behind its buffer's first one, which is no multiple of " +
+    return "it starts " + text(offset * bytes) +
+           " bytes into its buffer, which is not a multiple of " +
            text(limits.alignment);
   for (int64_t d = 0; d + 2 < type.getRank(); ++d)
     if (type.getDimSize(d) != 1 && strides[d] * bytes % limits.alignment)
       return "its matrices are " + text(strides[d] * bytes) +
-             " bytes apart, which is no multiple of " + text(limits.alignment);
+             " bytes apart, which is not a multiple of " +
+             text(limits.alignment);
   return "";
 }
 
@@ -91,7 +92,7 @@ static bool hasBlockLoad(const Chip &chip, LoadOp op) {
 /// have come by blocks, as far as its memory goes. Empty: it could have.
 static std::string explainStaging(const Chip &chip, LoadOp op) {
   if (!hasBlockLoad(chip, op))
-    return "no block load brings it as it is stored";
+    return "block loads do not support its storage order";
   std::string why;
   Value buffer = findBuffer(op.getMemory());
   auto look = [&](auto copy) {
@@ -120,20 +121,20 @@ std::string mlir::tessera::describeLoad(const Chip &chip, LoadOp op) {
 
 std::string mlir::tessera::explainNoBlocks(const Chip &chip, LoadOp op) {
   if (!hasBlockLoad(chip, op))
-    return op.getTranspose() ? "no block load turns it as it is wanted"
-                             : "no block load brings it as it is wanted";
+    return op.getTranspose() ? "block loads do not support this transposition"
+                             : "block loads do not support this layout";
   if (isWorkgroupMemory(op.getMemRefType()))
     return "it is in workgroup memory";
   auto buffer = dyn_cast<BlockArgument>(findBuffer(op.getMemory()));
   if (!buffer || !isa<gpu::GPUFuncOp>(buffer.getOwner()->getParentOp()))
-    return "it is no view of an argument of the kernel";
+    return "it is not a view of a kernel argument";
   std::string why = explainNoBlocks(chip, op.getMemRefType());
   if (!why.empty())
     return why;
   int64_t bytes = getElementBits(op.getMemRefType().getElementType()) / 8;
   if (getKnownDivisor(op.getIndices().back()) * bytes %
       chip.blockLoads->columnAlignment)
-    return "its first column is not known to begin at a multiple of " +
+    return "its first column is not known to be at a multiple of " +
            std::to_string(chip.blockLoads->columnAlignment) + " bytes";
   return "";
 }
@@ -191,12 +192,12 @@ std::string mlir::tessera::explainNoBlocks(ContractOp op,
   if (!op.getProducer(side).empty() ||
       op.getProductType(side) !=
           getElementTypeOrSelf(op.getMappedOperands()[side].getType()))
-    return "its elements are computed before they are multiplied";
+    return "a producer computes its elements";
   MemRefType type = getMatrixType(op, form, side);
   if (!type)
-    return "it is no matrix in memory";
+    return "it is not a matrix in memory";
   if (!findBlockLoad(chip, row, side ? Role::B : Role::A,
                      isStoredTransposed(op, form, side)))
-    return "no block load brings it as it is stored";
+    return "block loads do not support its storage order";
   return explainNoBlocks(chip, type);
 }

@@ -48,9 +48,9 @@ static std::string explain(CopyLike op, const Chip &chip) {
              tile = isOutput ? op.getSourceType() : op.getTargetType();
   std::optional<std::string> what = nameArgument(memory, op);
   if (!what)
-    return "what is copied is no argument of the kernel";
+    return "the copied memory is not a kernel argument";
   if (op.isGather()) {
-    std::string why = "not by windows of known extents";
+    std::string why = "it is not indexed by a window of static extents";
     if (!op.getWindow() ||
         !matchBulkWindow(*op.getWindow(), type, op.getShape(), chip, why))
       return *what + " is gathered: " + why;
@@ -61,19 +61,20 @@ static std::string explain(CopyLike op, const Chip &chip) {
       getSwizzlePhases(tile) < 2)
     return "the tiles are not swizzled";
   if (type.getRank() < 2 || type.getRank() > engine.maxRank || bits < 8)
-    return *what + " is of another rank or type than the engine takes";
+    return *what + " has a rank or type that TMA does not support";
   ArrayRef<int64_t> shape = op.getShape();
   ValueRange at =
       (isOutput ? op.getSourceIndices() : op.getTargetIndices()).take_back(2);
   for (int d : {0, 1})
     if (getConstantIntValue(at[d]) != int64_t(0) ||
         tile.getShape().take_back(2)[d] != shape[d])
-      return "a copy is of a part of its workgroup memory only";
+      return "a copy does not fill its workgroup memory buffer";
   if ((!op.isGather() && shape[0] > engine.maxRows) ||
       shape[0] * shape[1] * bits / 8 % swizzlePatternBytes)
     return "tiles of " + std::to_string(shape[0]) + "x" +
            std::to_string(shape[1]) + " have more than " +
-           std::to_string(engine.maxRows) + " rows, or no whole pattern of " +
+           std::to_string(engine.maxRows) +
+           " rows, or are not a multiple of the swizzle pattern of " +
            std::to_string(swizzlePatternBytes) + " bytes";
   int64_t offset;
   SmallVector<int64_t> strides;
@@ -86,7 +87,7 @@ static std::string explain(CopyLike op, const Chip &chip) {
       !llvm::all_of(ArrayRef(strides).drop_back(), [&](int64_t stride) {
         return stride > 0 && isAligned(stride);
       }))
-    return "rows of " + *what + " are not known to begin at multiples of " +
+    return "rows of " + *what + " are not known to be aligned to " +
            std::to_string(engine.alignment) + " bytes";
   return "";
 }
@@ -376,7 +377,7 @@ std::optional<StagingPlan> mlir::tessera::matchBulkSteps(Operation *kernel,
 
   StagingPlan plan;
   if (!findSteps(copies, plan))
-    return isNot("no barriers guard the copies");
+    return isNot("the copies are not guarded by barriers");
   bool simple = true;
   for (const StagingStep &step : plan.steps) {
     if (countLoops(step.copies.front(), kernel) < 0)
@@ -408,13 +409,14 @@ std::optional<StagingPlan> mlir::tessera::matchBulkSteps(Operation *kernel,
     simple &= !isa<AsyncCopyOp, WaitOp>(op);
   });
   if (!simple)
-    return isNot("copies and loads are no steps of loops");
+    return isNot("copies and loads do not form a staged loop");
   findTiles(kernel, stages, plan);
   // The producer may run ahead of all that is not the steps'.
   if (!guardsOutputs(plan, &kernel->getRegion(0).front(), others))
-    return isNot("workgroup memory is used for more than the steps' tiles");
+    return isNot(
+        "workgroup memory is also used for other data than the staged tiles");
   if (stages < 1)
-    return isNot("the kernel has no number of stages");
+    return isNot("the number of stages is not set on the kernel");
   int64_t producers = countProducerThreads(
       threads, chip, !plan.inputs.empty() || !plan.outputs.empty());
   if (threads % chip.subgroupSize != 0 || threads + producers > chip.maxThreads)
@@ -427,13 +429,13 @@ std::optional<StagingPlan> mlir::tessera::matchBulkSteps(Operation *kernel,
       accumulators + registersBesideAccumulators >
           chip.registersPerWorkgroup / all / 8 * 8)
     return isNot(Twine(accumulators) +
-                 " accumulators of a thread leave no "
+                 " accumulator registers for each thread leave no "
                  "registers for " +
-                 Twine(all - threads) + " threads that copy");
+                 Twine(all - threads) + " copying threads");
   if (int64_t bytes = countBytes(kernel, plan);
       bytes > chip.workgroupMemoryBytes)
-    return isNot("tiles and barriers need " + Twine(bytes) +
-                 " bytes of workgroup memory, " + chip.name + " has " +
+    return isNot("tiles and barriers require " + Twine(bytes) +
+                 " bytes of workgroup memory, but " + chip.name + " has " +
                  Twine(chip.workgroupMemoryBytes));
   return plan;
 }

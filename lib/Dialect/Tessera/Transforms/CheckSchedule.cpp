@@ -135,11 +135,11 @@ void Checker::checkInstruction() {
     return;
   if (rows.empty() && schedule.getGroup() > 1) {
     report("schedule_c7",
-           "group = " + Twine(schedule.getGroup()) + ": no instruction of " +
-               chip.name + " for " + debugString(op.getProductType(0)) + " x " +
+           "group = " + Twine(schedule.getGroup()) + ": " + chip.name +
+               " has no instruction of that many subgroups for " +
+               debugString(op.getProductType(0)) + " x " +
                debugString(op.getProductType(1)) + " -> " +
-               debugString(op.getAccumulatorType()) +
-               " is one of so many subgroups together",
+               debugString(op.getAccumulatorType()),
            {Entry::Group, Entry::SubgroupM, Entry::SubgroupN, Entry::WorkgroupM,
             Entry::WorkgroupN, Entry::KFragment});
     return;
@@ -184,7 +184,7 @@ void Checker::checkInstruction() {
     notes.push_back(chip.name + " has no instruction at all for " + types);
 }
 
-//===----------------------------------------------------------------------===//
+// Limits of a workgroup
 // What a workgroup takes
 //===----------------------------------------------------------------------===//
 
@@ -193,9 +193,9 @@ void Checker::checkThreads() {
   int64_t threads = subgroups * chip.subgroupSize;
   if (threads > chip.maxThreads)
     report("schedule_c8",
-           "needs " + Twine(threads) + " threads in a workgroup (" +
+           "requires " + Twine(threads) + " threads in a workgroup (" +
                Twine(subgroups) + " subgroups of " + Twine(chip.subgroupSize) +
-               "), " + chip.name + " has " + Twine(chip.maxThreads),
+               "), but " + chip.name + " supports " + Twine(chip.maxThreads),
            {Entry::SubgroupM, Entry::SubgroupN, Entry::WorkgroupM,
             Entry::WorkgroupN, Entry::Batches, Entry::SubgroupBatches});
 }
@@ -205,7 +205,7 @@ void Checker::checkWorkgroupMemory() {
   int64_t bytes = tiles.bytes + tiles.outputBytes;
   if (bytes > chip.workgroupMemoryBytes)
     report("schedule_c9",
-           "needs " + Twine(bytes) + " bytes of workgroup memory, " +
+           "requires " + Twine(bytes) + " bytes of workgroup memory, but " +
                chip.name + " has " + Twine(chip.workgroupMemoryBytes),
            {Entry::Stages, Entry::K, Entry::KFragment, Entry::WorkgroupM,
             Entry::WorkgroupN, Entry::SubgroupM, Entry::SubgroupN,
@@ -255,9 +255,9 @@ void Checker::checkRegisters() {
                              Entry::SubgroupBatches};
   if (chip.registersPerThread && needed.getTotal() > chip.getMostRegisters())
     report("schedule_c10",
-           "needs " + Twine(needed.getTotal()) + " registers of a thread (" +
+           "requires " + Twine(needed.getTotal()) + " registers per thread (" +
                Twine(needed.accumulators) + " for accumulators, " +
-               Twine(needed.operands) + " for operands), " + chip.name +
+               Twine(needed.operands) + " for operands), but " + chip.name +
                " has " + Twine(chip.getMostRegisters()),
            entries);
   int64_t threads = schedule.getNumSubgroups() * chip.subgroupSize,
@@ -272,10 +272,10 @@ void Checker::checkRegisters() {
   if (chip.registersPerWorkgroup &&
       threads * ofThread > chip.registersPerWorkgroup)
     report("schedule_c11",
-           "needs " + Twine(threads * ofThread) +
-               " registers in a workgroup (" + Twine(ofThread) +
-               " for each of " + Twine(threads) + " threads), " + chip.name +
-               " has " + Twine(chip.registersPerWorkgroup),
+           "requires " + Twine(threads * ofThread) +
+               " registers per workgroup (" + Twine(ofThread) +
+               " for each of " + Twine(threads) + " threads), but " +
+               chip.name + " has " + Twine(chip.registersPerWorkgroup),
            {Entry::WorkgroupM, Entry::WorkgroupN, Entry::SubgroupM,
             Entry::SubgroupN, Entry::KFragment, Entry::Batches,
             Entry::SubgroupBatches});
@@ -296,8 +296,8 @@ void Checker::checkSwizzle() {
     if (getSwizzlePhases(MemRefType::get(shape, element)))
       continue;
     report("schedule_c12",
-           "swizzle takes rows of 32, 64 or a multiple of 128 bytes, and those "
-           "of the staged " +
+           "swizzle requires rows of 32, 64 or a multiple of 128 bytes, but "
+           "the rows of the staged " +
                Twine(side ? "rhs" : "lhs") + " (" + Twine(shape[0]) + "x" +
                Twine(shape[1]) + ") have " +
                Twine(shape[1] * getElementBits(element) / 8),
@@ -314,7 +314,7 @@ void Checker::checkSplitK() {
   int64_t steps = llvm::divideCeil(k, schedule.getK());
   if (schedule.getSplitK() > steps)
     report("schedule_c13",
-           "splitK = " + Twine(schedule.getSplitK()) + ", and a reduction of " +
+           "splitK = " + Twine(schedule.getSplitK()) + ", but a reduction of " +
                Twine(k) + " has " + Twine(steps) +
                (steps == 1 ? " step" : " steps") +
                " of k = " + Twine(schedule.getK()),
@@ -325,8 +325,8 @@ void Checker::checkSplitKReduction() {
   Type acc = op.getAccumulatorType();
   if (schedule.addsAtomically() && !hasAtomicAdd(acc))
     report("schedule_c17",
-           "splitKReduction = atomic adds accumulators of f32, f64 or i32, and "
-           "these are " +
+           "splitKReduction = atomic requires accumulators of f32, f64 or i32, "
+           "not " +
                Twine(debugString(acc)),
            {Entry::SplitKReduction});
 }
@@ -337,7 +337,7 @@ void Checker::checkGrid() {
   auto check = [&](Entry entry, StringRef name, int64_t value) {
     if (value > most)
       report("schedule_c14",
-             name + " = " + Twine(value) + ", and a grid has at most " +
+             name + " = " + Twine(value) + ", but a grid has at most " +
                  Twine(most) + " workgroups",
              {entry}, /*isLimit=*/true);
   };
@@ -349,9 +349,9 @@ void Checker::checkGathers() {
   for (unsigned side : {0, 1})
     if (form.gather[side] && schedule.getStages() == 0) {
       report("schedule_c15",
-             "stages = 0, and " + Twine(side ? "rhs" : "lhs") +
-                 " is no matrix in memory: its tiles are gathered in workgroup "
-                 "memory",
+             "stages = 0, but " + Twine(side ? "rhs" : "lhs") +
+                 " is gathered (it is not a matrix in memory), which requires "
+                 "staging in workgroup memory",
              {Entry::Stages});
       return;
     }
@@ -362,8 +362,8 @@ void Checker::checkSteps() {
   if (longest % schedule.getK())
     report("schedule_c16",
            "k = " + Twine(schedule.getK()) +
-               ", and the inputs of a producer change every " + Twine(longest) +
-               " elements of K: a step is to divide that",
+               ", but a producer's inputs change every " + Twine(longest) +
+               " elements of K: k must divide that",
            {Entry::K, Entry::KFragment});
 }
 
@@ -378,28 +378,29 @@ bool mlir::tessera::holdsRows(ContractOp op, ScheduleAttr schedule,
   for (unsigned d : op.getDims().n)
     if (!llvm::is_contained(form.n, d) && getStaticExtent(op, d) != 1)
       return isNot(
-          "the N dimensions are not one dimension in the memory of the "
-          "output and of all extras");
+          "the N dimensions are not contiguous in the memory of the output "
+          "and of all extras");
   int64_t extent = getStaticExtents(op, form)[1];
   if (ShapedType::isDynamic(extent))
-    return isNot("the extent of N is not known");
+    return isNot("the extent of N is dynamic");
   if (extent == 0)
-    return isNot("rows have no elements");
+    return isNot("the rows are empty");
   int64_t workgroup = schedule.getWorkgroup()[1],
           subgroup = schedule.getSubgroup()[1];
   if (subgroup < extent)
     return isNot("subgroup = " + spellPair(schedule.getSubgroup()) +
-                 ", and a row has " + Twine(extent) + " elements");
+                 ", but a row has " + Twine(extent) + " elements");
   if (workgroup != subgroup)
     return isNot("workgroup = " + spellPair(schedule.getWorkgroup()) +
-                 ", and one subgroup has all of a row: it has " +
+                 ", but one subgroup must compute a whole row: its tile has " +
                  spellCount(subgroup, "column"));
   if (schedule.getVthread()[1] != 1)
     return isNot("vthread = " + spellPair(schedule.getVthread()) +
-                 ", and one virtual thread has all of a row");
+                 ", but one virtual thread must compute a whole row");
   if (schedule.getSplitK() != 1)
-    return isNot("splitK = " + Twine(schedule.getSplitK()) +
-                 ", and the sums are reduced where they are made");
+    return isNot(
+        "splitK = " + Twine(schedule.getSplitK()) +
+        ", but rows can only be reduced in the kernel that computes all of K");
   return true;
 }
 
@@ -413,7 +414,7 @@ void Checker::checkRows() {
       llvm::any_of(instruction->accMap.getLanes().drop_front(
                        llvm::Log2_64(static_cast<uint64_t>(chip.subgroupSize))),
                    movesColumns))
-    why = "the rows of " + instruction->name + " are of several subgroups";
+    why = instruction->name + " spreads rows over several subgroups";
   else if (holdsRows(op, schedule, &why))
     return;
   report("schedule_c18", "the epilogue reduces along N: " + why,
@@ -432,23 +433,22 @@ void Checker::checkGroup() {
                        " from swizzled workgroup memory";
     if (schedule.getStages() == 0 || !schedule.getSwizzle())
       report("schedule_c19",
-             text + (schedule.getStages() ? ", and swizzle is not set"
-                                          : ", and stages = 0"),
+             text + (schedule.getStages() ? ", but swizzle is not set"
+                                          : ", but stages = 0"),
              {Entry::Swizzle, Entry::Stages, Entry::Group, Entry::SubgroupM,
               Entry::SubgroupN});
     else if (!op.getProducer(side).empty())
       report(
           "schedule_c19",
-          text + " as it is, and a producer makes it: group = 1 has it in "
-                 "registers",
+          text + ", but a producer computes it in registers: use group = 1",
           {Entry::Group, Entry::SubgroupM, Entry::SubgroupN, Entry::KFragment});
     else if (!hasOrder(op, form, side, *instruction))
       report(
           "schedule_c19",
           text +
-              (side ? " by columns, and it is stored by rows"
-                    : " by rows, and it is stored by columns") +
-              ": group = 1 takes either",
+              (side ? " in column-major order, but it is row-major"
+                    : " in row-major order, but it is column-major") +
+              ": group = 1 supports either",
           {Entry::Group, Entry::SubgroupM, Entry::SubgroupN, Entry::KFragment});
     else
       continue;
@@ -462,14 +462,14 @@ void Checker::checkStagedOutput() {
   AffineMap map = op.getMap(2);
   std::string why;
   if (schedule.addsAtomically())
-    why = "parts of the reduction are added up in the output itself";
+    why = "the parts of the reduction are accumulated in the output itself";
   else if (isPacked(getElementTypeOrSelf(op.getOutput().getType())))
-    why = "two of the output's elements share a byte";
+    why = "the output's elements are smaller than a byte";
   else if (llvm::none_of(form.n,
                          [&](unsigned d) { return map.isFunctionOfDim(d); }))
-    why = "the output has no N";
+    why = "the output has no N dimension";
   if (!why.empty())
-    report("schedule_c20", "stageOutput = true, and " + why,
+    report("schedule_c20", "stageOutput = true, but " + why,
            {Entry::StageOutput, Entry::SplitKReduction});
 }
 
@@ -486,31 +486,31 @@ void Checker::checkCluster() {
   std::string why;
   if (parts > chip.clusterWorkgroups)
     why = chip.clusterWorkgroups == 1
-              ? chip.name + " has no clusters of workgroups"
+              ? chip.name + " does not support clusters of workgroups"
               : "a cluster of " + chip.name + " has at most " +
                     std::to_string(chip.clusterWorkgroups) + " workgroups";
   else if (!llvm::isPowerOf2_64(parts))
-    why = "a cluster has a power of two of workgroups";
+    why = "the number of workgroups in a cluster must be a power of two";
   else if (schedule.getGroup() == 1 || schedule.getNumVThreads() != 1)
-    why = "only fragments of a group of subgroups, without virtual threads, "
-          "are added up so";
+    why = "the reduction in a cluster requires group > 1 and no virtual "
+          "threads";
   else if (tile[1] % parts || tile[1] / parts % 8)
-    why = "of the " + std::to_string(tile[1]) +
-          " columns of a subgroup, a share is to be a multiple of 8";
+    why = "the share of each workgroup in the " + std::to_string(tile[1]) +
+          " columns of a subgroup must be a multiple of 8";
   else if (schedule.getPersistent() || schedule.getRaster())
     why =
-        "the parts of a tile are neighbours in the grid only where persistent "
-        "and raster are 0";
+        "the parts of a tile are adjacent in the grid only with persistent = 0 "
+        "and raster = 0";
   else if (schedule.getStageOutput())
-    why = "a share of a tile leaves the registers straight: stageOutput is not "
-          "for it";
+    why = "each workgroup stores its share directly from registers: "
+          "stageOutput is not supported";
   else if (getElementBits(op.getAccumulatorType()) != 32)
     why = "sums of " + debugString(op.getAccumulatorType()) +
-          " are not of 32 bits";
+          " do not have 32 bits";
   else if (!known || batches * parts > maxGridYZ)
-    why = "the grid has no room for all parts of all batches";
+    why = "the parts of all batches exceed the size of the grid";
   if (!why.empty())
-    report("schedule_c21", "splitKReduction = cluster, and " + why,
+    report("schedule_c21", "splitKReduction = cluster, but " + why,
            {Entry::SplitKReduction, Entry::SplitK, Entry::Persistent,
             Entry::Raster, Entry::StageOutput, Entry::Group});
 }
@@ -523,22 +523,23 @@ void Checker::checkSharedTiles() {
                                  schedule.getClusterN()};
   std::string why;
   if (chip.clusterWorkgroups == 1 || !chip.bulkCopies)
-    why = chip.name + " has no clusters of workgroups that share tiles";
+    why = chip.name + " does not support multicast in clusters of workgroups";
   else if (count > chip.clusterWorkgroups)
     why = "a cluster of " + chip.name + " has at most " +
           std::to_string(chip.clusterWorkgroups) + " workgroups";
   else if (schedule.getGroup() == 1 || schedule.getStages() == 0 ||
            !schedule.getSwizzle())
-    why = "tiles are shared where bulk copies bring them: with stages, a group "
-          "of subgroups and swizzle";
+    why = "only bulk copies can share tiles, which require stages, group > 1 "
+          "and swizzle";
   else if (schedule.addsInCluster())
-    why = "the parts of a tile are a cluster already";
+    why = "the parts of a tile already form the cluster";
   else if (schedule.getPersistent() % count)
     why = "persistent = " + std::to_string(schedule.getPersistent()) +
-          " workgroups are no whole clusters of " + std::to_string(count);
+          " is not a multiple of the cluster size " + std::to_string(count);
   else if (schedule.getRaster() % cluster[0])
-    why = "bands of raster = " + std::to_string(schedule.getRaster()) +
-          " tiles hold no whole clusters of " + std::to_string(cluster[0]);
+    why = "raster = " + std::to_string(schedule.getRaster()) +
+          " is not a multiple of the cluster size along M, " +
+          std::to_string(cluster[0]);
   StagedTiles tiles = getStagedTiles(op, form, schedule, chip);
   for (unsigned side : {0, 1}) {
     if (!why.empty())
@@ -550,14 +551,14 @@ void Checker::checkSharedTiles() {
     // The workgroups along N share a tile of lhs, those along M one of rhs.
     int64_t parts = cluster[1 - side];
     if (form.gather[side] || !hasAlignedRows(op, side, chip))
-      why = name + " is not brought by bulk copies";
+      why = name + " is not loaded by bulk copies";
     else if (!getSharedBox(shape, bits, parts))
       why = "its tile of " + name + ", " + std::to_string(shape[0]) + "x" +
-            std::to_string(shape[1]) + ", has no " + std::to_string(parts) +
-            " equal parts of whole patterns";
+            std::to_string(shape[1]) + ", cannot be split into " +
+            std::to_string(parts) + " equal parts of whole swizzle patterns";
   }
   if (!why.empty())
-    report("schedule_c22", "cluster = " + spellPair(cluster) + ", and " + why,
+    report("schedule_c22", "cluster = " + spellPair(cluster) + ", but " + why,
            {Entry::ClusterM, Entry::ClusterN, Entry::Persistent, Entry::Raster,
             Entry::SplitKReduction, Entry::Group});
 }
@@ -570,11 +571,11 @@ void Checker::checkBatches() {
   if (schedule.getGroup() > 1)
     why = "a group of subgroups computes one matrix at a time";
   else if (schedule.addsInCluster())
-    why = "the workgroups of a cluster add up parts of one matrix";
+    why = "splitKReduction = cluster adds up the parts of one matrix";
   else if (schedule.getStageOutput())
-    why = "only tiles of one matrix leave workgroup memory in whole rows";
+    why = "stageOutput supports one matrix only";
   if (!why.empty()) {
-    report("schedule_c23", text + ", and " + why,
+    report("schedule_c23", text + ", but " + why,
            {Entry::Batches, Entry::SubgroupBatches, Entry::StageOutput,
             Entry::SplitKReduction});
     return;
@@ -584,7 +585,7 @@ void Checker::checkBatches() {
       count == 0)
     return;
   report("schedule_c23",
-         text + ", and the batch has " + Twine(count) +
+         text + ", but the batch has " + Twine(count) +
              (count == 1 ? " matrix" : " matrices"),
          {Entry::Batches, Entry::SubgroupBatches}, /*isLimit=*/true);
 }
@@ -611,7 +612,7 @@ LogicalResult mlir::tessera::checkSchedule(ContractOp op, ScheduleAttr schedule,
     bool isMost = first.isLimit && problems.size() == 1 &&
                   !StringRef(change).contains(',') &&
                   !StringRef(change).starts_with("k");
-    diag << "; " << (isMost ? "" : "the nearest legal is ") << change
+    diag << "; " << (isMost ? "" : "the nearest legal schedule has ") << change
          << (isMost ? " is the most that fits" : "");
   }
   for (const std::string &note : first.notes)

@@ -26,13 +26,13 @@ static bool isTuned(Operation *op) {
 /// other rows of the chip, is no longer legal.
 static void dropTuned(Operation *op, const Twine &why) {
   auto origin = op->getAttrOfType<StringAttr>(getScheduleOriginAttrName());
-  op->emitWarning() << "the tuned schedule of this product ("
+  op->emitWarning() << "the tuned schedule of this matmul ("
                     << origin.getValue() << ") is not used: " << why
                     << "; tune it again";
   op->setAttr(getScheduleOriginAttrName(),
               StringAttr::get(op->getContext(),
-                              "the compiler's choice: a tuned one is no "
-                              "longer legal"));
+                              "the compiler's choice: the tuned schedule "
+                              "is no longer legal"));
 }
 
 namespace {
@@ -46,8 +46,8 @@ struct TesseraChooseSchedulePass
     getOperation()->walk([&](Operation *op) {
       if (op->hasAttr(getScheduleAttrName()) &&
           op->getName().getDialectNamespace() == "linalg")
-        op->emitWarning() << "has a schedule, and is no product that becomes "
-                             "tessera.contract: the schedule has no effect";
+        op->emitWarning() << "schedule has no effect: this op is not lowered "
+                             "to tessera.contract";
     });
     auto choose = [](ContractOp op, const Chip &chip) {
       if (op.getScheduleAttr() && isTuned(op))
@@ -69,7 +69,7 @@ struct TesseraChooseSchedulePass
         }
       if (!op.getScheduleAttr())
         op.setScheduleAttr(getDefaultSchedule(op, chip));
-      std::string why = "schedule_c24: D and E are to be known";
+      std::string why = "schedule_c24: head dimensions D and E must be static";
       if (op.getScheduleAttr())
         why = explainSchedule(op, op.getScheduleAttr(), chip);
       return why.empty() ? success() : LogicalResult(op.emitError() << why);

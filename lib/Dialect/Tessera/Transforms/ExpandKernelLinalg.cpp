@@ -44,7 +44,8 @@ struct ExpandKernelLinalgPass
       }
       rewriter.setInsertionPoint(op);
       if (failed(linalg::linalgOpToLoops(rewriter, op))) {
-        op->emitError() << "cannot be lowered to loops in a gpu.launch";
+        op->emitError() << "cannot be lowered to loops in a gpu.launch: use a "
+                           "linalg op on memrefs";
         return signalPassFailure();
       }
       rewriter.eraseOp(op);

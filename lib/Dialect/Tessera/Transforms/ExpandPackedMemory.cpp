@@ -381,7 +381,7 @@ static LogicalResult packGlobal(memref::GlobalOp op) {
   MemRefType type = op.getType();
   if (!elements || !type.getLayout().isIdentity())
     return op.emitError() << "a global of " << type
-                          << " needs a value of dense elements";
+                          << " requires a dense elements initial value";
   DenseElementsAttr packed = packConstant(elements);
   auto bytes =
       MemRefType::get(packed.getType().getShape(), packed.getElementType(),
@@ -457,16 +457,17 @@ struct ExpandPackedMemoryPass
       expandBitCast(cast, bytesOf);
     for (Operation *op : reads)
       if (!expand(op, bytesOf)) {
-        op->emitError() << "no way to read elements of i4, of which two share "
-                           "a byte, by this op: read them by memref.load or "
-                           "vector.load";
+        op->emitError()
+            << "this op cannot read i4 elements, two of which share "
+               "a byte: read them by memref.load or "
+               "vector.load";
         return signalPassFailure();
       }
     getOperation()->walk([&](scf::IfOp op) { packResults(op, bytesOf); });
     for (Operation *op : writes)
       if (!expand(op, bytesOf)) {
-        op->emitError() << "writes elements of i4, of which two share a byte: "
-                           "threads would race for it; i4 is only read, so "
+        op->emitError() << "writes i4 elements, two of which share a byte: "
+                           "threads would race for it; i4 is read-only, so "
                            "write i8";
         return signalPassFailure();
       }

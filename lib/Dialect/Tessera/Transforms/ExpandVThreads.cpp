@@ -188,22 +188,21 @@ LogicalResult Expander::jam(RegionBranchOpInterface branch, Range range) {
 LogicalResult Expander::refuse(Operation *inner, Operation *collective) {
   InFlightDiagnostic diag = inner->emitError();
   if (!isJammable(inner)) {
-    diag << "the vthreads do not reach the barrier in here together: '"
-         << inner->getName()
-         << "' cannot be made one for all of them, as scf.for, scf.while, "
-            "scf.if and scf.index_switch can; move the barrier out of it";
+    diag << "vthreads do not reach this barrier together: '" << inner->getName()
+         << "' cannot be merged over all vthreads (scf.for, scf.while, scf.if "
+            "and scf.index_switch can); move the barrier out of it";
   } else {
-    diag << "the vthreads do not reach the barrier in here together: the "
-            "bounds or the condition depend on the vthread; make them alike, "
-            "or move the barrier out";
+    diag << "vthreads do not reach this barrier together: the bounds or the "
+            "condition depend on the vthread; make them uniform, or move the "
+            "barrier out";
     OpOperand *control =
         uniformity.findDivergentControl(cast<RegionBranchOpInterface>(inner));
     if (control)
       diag.attachNote(control->get().getLoc())
           << "this differs between the vthreads";
   }
-  diag.attachNote(collective->getLoc()) << "the barrier is this";
-  diag.attachNote(op.getLoc()) << "the vthreads are these";
+  diag.attachNote(collective->getLoc()) << "the barrier is here";
+  diag.attachNote(op.getLoc()) << "the vthreads are defined here";
   return failure();
 }
 

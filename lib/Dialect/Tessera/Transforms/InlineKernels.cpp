@@ -78,7 +78,7 @@ struct InlineKernelsPass
           (!launch || !launch.hasClusterSize()))
         return WalkResult::advance();
       op->emitError() << "launches in clusters are not supported: remove the "
-                         "cluster size, and read no cluster ids in the kernel";
+                         "cluster size and the reads of cluster ids";
       return WalkResult::interrupt();
     });
     return failure(result.wasInterrupted());

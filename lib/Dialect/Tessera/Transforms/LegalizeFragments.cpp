@@ -175,14 +175,14 @@ static std::string explainNotInMemory(MmaOp op, Value value,
     return "is not loaded in_bounds";
   bool isA = load.getType().getRole() == Role::A;
   if (!row.anyOrder && load.getTranspose() == isA)
-    return std::string("is stored by ") + (isA ? "columns" : "rows");
+    return isA ? "is column-major" : "is row-major";
   // The instruction reads the memory where the product stands.
   if (load->getBlock() != op->getBlock())
-    return "is loaded in another block";
+    return "is loaded in a different block";
   for (Operation *between = load->getNextNode(); between != op;
        between = between->getNextNode())
     if (!isMemoryEffectFree(between) && !isa<LoadOp, MmaOp>(between))
-      return "is loaded before what may change the memory";
+      return "is loaded before an op that may write the memory";
   return "";
 }
 
@@ -196,7 +196,7 @@ LogicalResult Legalizer::checkMemoryOperands(MmaOp op,
     if (!why.empty())
       return op.emitError()
              << row.name << " reads operand " << (role == Role::A ? "a" : "b")
-             << " from workgroup memory, and it " << why;
+             << " from workgroup memory, but it " << why;
     if (value.getDefiningOp<LoadOp>().getTranspose())
       op->setAttr(role == Role::A ? "tessera.transposed_a"
                                   : "tessera.transposed_b",
@@ -219,9 +219,9 @@ LogicalResult Legalizer::chooseForSum(SumPartsOp op) {
     if (demand(op.getResult(), row))
       return success();
   }
-  return op.emitError() << "no instruction of " << chip.name << " lays out "
+  return op.emitError() << "no instruction of " << chip.name << " distributes "
                         << op.getResult().getType()
-                        << " as it does the columns of "
+                        << " in the layout of the columns of "
                         << op.getValue().getType();
 }
 
@@ -254,11 +254,12 @@ LogicalResult Legalizer::chooseForMma(MmaOp op) {
       op.getUnsignedA() || op.getUnsignedB());
   if (!row || (requireMatrixUnit && !row->matrixUnit)) {
     InFlightDiagnostic diag = op.emitError()
-                              << (row ? "a matrix unit is required, and "
+                              << (row ? "a matrix unit is required, but "
                                       : "no instruction of ")
                               << chip.name
-                              << (row ? " can use none for this product"
-                                      : " computes this product");
+                              << (row ? " has no matrix instruction for this "
+                                        "op"
+                                      : " supports this tessera.mma");
     for (StringRef line : why)
       diag.attachNote(op.getLoc()) << line;
     return diag;
@@ -355,9 +356,9 @@ LogicalResult Legalizer::chooseForTheRest() {
     if (!row || !resolve(*row, type))
       return emitError(value.getLoc())
              << "no lane map of " << chip.name << " distributes " << type
-             << (row ? " as '" + row->name +
-                           "' does the fragments it goes "
-                           "together with"
+             << (row ? " like '" + row->name +
+                           "' for the fragments connected "
+                           "with it"
                      : std::string());
   }
   return success();
@@ -379,16 +380,16 @@ LogicalResult Legalizer::run() {
   };
   WalkResult result = root->walk<WalkOrder::PreOrder>([&](Operation *op) {
     if (isa<VThreadOp>(op)) {
-      op->emitError() << "virtual threads are to be expanded before fragments "
-                         "are legalized: run tessera-expand-vthreads";
+      op->emitError() << "virtual threads must be expanded before fragments "
+                         "are legalized: run tessera-expand-vthreads first";
       return WalkResult::interrupt();
     }
     if (auto function = dyn_cast<FunctionOpInterface>(op)) {
       auto isFragment = [](Type type) { return isa<FragmentType>(type); };
       if (llvm::any_of(function.getArgumentTypes(), isFragment) ||
           llvm::any_of(function.getResultTypes(), isFragment)) {
-        op->emitError() << "a fragment cannot be an argument or a result of a "
-                           "function once it is legalized: inline the function";
+        op->emitError() << "a legalized fragment cannot be an argument or a "
+                           "result of a function: inline the function";
         return WalkResult::interrupt();
       }
     }

@@ -92,7 +92,8 @@ struct LowerVectorsPass
       if (!isa<vector::TransferReadOp, vector::TransferWriteOp>(op))
         return;
       op->emitError() << "this transfer cannot be lowered to loads and stores: "
-                         "use one of vectors of scalars in a memref";
+                         "use a transfer of vectors of scalars from or to a "
+                         "memref";
       signalPassFailure();
     });
   }

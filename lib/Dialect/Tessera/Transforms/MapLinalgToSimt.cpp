@@ -658,8 +658,8 @@ static LogicalResult checkOutputs(linalg::LinalgOp op) {
   for (Value output : op.getDpsInits())
     if (isPacked(getElementTypeOrSelf(output.getType())))
       return op.emitError()
-             << "writes elements of i4, of which two share a byte: threads "
-                "would race for it; i4 is only read, so write i8";
+             << "writes i4 elements, two of which share a byte: threads would "
+                "race for it; i4 is read-only, so write i8";
   return success();
 }
 
@@ -684,9 +684,10 @@ static WalkResult checkHostAccess(Operation *op) {
     memory = view.getViewSource();
   if (memory.getDefiningOp<memref::AllocaOp>())
     return WalkResult::advance();
-  op->emitError() << (isa<memref::LoadOp>(op) ? "reads" : "writes")
-                  << " an element on the host, where the data is not: put it "
-                     "into a linalg op, or pass a scalar argument";
+  op->emitError()
+      << (isa<memref::LoadOp>(op) ? "reads" : "writes")
+      << " an element in host code, but the data is in device memory: use "
+         "a linalg op, or pass a scalar argument";
   return WalkResult::interrupt();
 }
 

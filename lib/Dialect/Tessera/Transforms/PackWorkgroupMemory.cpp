@@ -62,8 +62,8 @@ struct PackWorkgroupMemoryPass
           !isWorkgroupMemory(cast<MemRefType>(op->getResult(0).getType())))
         return WalkResult::advance();
       if (op->getParentOp() != kernel) {
-        op->emitError() << "workgroup memory is to be allocated at the top "
-                           "level of the kernel";
+        op->emitError() << "workgroup memory must be allocated at the "
+                           "top level of the kernel";
         return WalkResult::interrupt();
       }
       allocations.push_back(op);
@@ -88,7 +88,8 @@ struct PackWorkgroupMemoryPass
       auto type = cast<MemRefType>(buffer.getType());
       if (!type.hasStaticShape() || !type.getLayout().isIdentity())
         return emitError(buffer.getLoc())
-               << "workgroup memory needs a static shape and no layout, not "
+               << "workgroup memory must have a static shape and the identity "
+                  "layout, not "
                << type;
       Value shift =
           arith::ConstantIndexOp::create(builder, buffer.getLoc(), offset);

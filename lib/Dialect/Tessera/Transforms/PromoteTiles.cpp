@@ -32,8 +32,8 @@ using namespace mlir::tessera;
 /// Lets the tile's loads read from its source.
 static LogicalResult foldIntoLoads(TileOp tile) {
   if (tile.isGather())
-    return tile.emitError("a gathered tile is kept in workgroup memory: let "
-                          "the schedule's 'stages' be 1 or more");
+    return tile.emitError("a gathered tile requires staging in workgroup "
+                          "memory: set the schedule's 'stages' to 1 or more");
   OpBuilder builder(tile);
   for (Operation *user : llvm::make_early_inc_range(tile->getUsers())) {
     auto load = cast<LoadOp>(user);
@@ -128,7 +128,7 @@ struct TesseraPromoteTilesPass
       auto launch = first->getParentOfType<gpu::LaunchOp>();
       auto kernel = first->getParentOfType<gpu::GPUFuncOp>();
       if (!launch && !kernel) {
-        first->emitError("a tile stands in a gpu.launch or a gpu.func");
+        first->emitError("a tile must be in a gpu.launch or a gpu.func");
         return signalPassFailure();
       }
       Operation *parent = launch ? launch.getOperation() : kernel;

@@ -309,16 +309,15 @@ void mlir::tessera::repackImage(ContractOp op, const Chip &chip) {
     stream << getElementTypeOrSelf(memory.getType());
     return text;
   };
-  emitCopy(
-      builder, image, newImage, at, plan->before,
-      "copies the image of a convolution, " + spell(image) + ", to " +
-          std::to_string(plan->channels) +
-          " channels and a border, so that windows begin at multiples of " +
-          std::to_string(chip.accessBytes) + " bytes");
+  emitCopy(builder, image, newImage, at, plan->before,
+           "copies the image of a convolution, " + spell(image) + ", to " +
+               std::to_string(plan->channels) +
+               " channels and a border, so that windows are aligned to " +
+               std::to_string(chip.accessBytes) + " bytes");
   emitCopy(builder, filters, newFilters, plan->filterAt, /*before=*/0,
            "copies the filters of a convolution, " + spell(filters) +
-               ", to those channels, and to " + std::to_string(plan->places) +
-               " places a row");
+               ", to as many channels and " + std::to_string(plan->places) +
+               " positions per row");
   builder.setInsertionPointAfter(op);
   memref::DeallocOp::create(builder, newImage);
   memref::DeallocOp::create(builder, newFilters);

@@ -204,13 +204,13 @@ std::optional<Plan> Repacker::makePlan(ContractOp op, const MatrixForm &form,
   plan.order.push_back(*fastest);
 
   llvm::raw_string_ostream text(plan.why);
-  text << "copies " << (side ? "rhs" : "lhs") << " of a product, ";
+  text << "copies " << (side ? "rhs" : "lhs") << " of a matmul, ";
   for (int64_t size : type.getShape())
     text << size << "x";
-  text << type.getElementType() << ", to rows that begin at multiples of "
+  text << type.getElementType() << ", to rows that are aligned to "
        << chip.accessBytes << " bytes";
   if (!ordered)
-    text << ", with K along them";
+    text << ", with K contiguous";
   return plan;
 }
 

@@ -76,8 +76,8 @@ struct ResolveSubgroupsPass
     auto check = [](Operation *op, unsigned dim, int64_t size) {
       if (size >= 1)
         return WalkResult::advance();
-      op->emitError() << "a workgroup has at least one thread in each "
-                         "dimension, and here "
+      op->emitError() << "a workgroup must have at least one thread in each "
+                         "dimension, but here "
                       << size << " in " << "xyz"[dim];
       return WalkResult::interrupt();
     };

@@ -544,7 +544,7 @@ void AttentionTiler::run() {
   if (Attribute origin = op->getAttr(getScheduleOriginAttrName()))
     launch->setAttr(getScheduleOriginAttrName(), origin);
   launch->setAttr(getPurposeAttrName(),
-                  builder.getStringAttr("attention: two products and the "
+                  builder.getStringAttr("attention: two matmuls and the "
                                         "softmax between them"));
 
   builder.setInsertionPointToStart(&launch.getBody().front());
@@ -594,7 +594,8 @@ struct TesseraTileAttentionPass
       if (!schedule)
         schedule = getDefaultSchedule(op, chip);
       if (!schedule)
-        return op.emitError("schedule_c24: D and E are to be known");
+        return op.emitError(
+            "schedule_c24: head dimensions D and E must be static");
       if (std::string why = explainSchedule(op, schedule, chip); !why.empty())
         return op.emitError() << why;
       AttentionTiler(op, schedule, chip).run();

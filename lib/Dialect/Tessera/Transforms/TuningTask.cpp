@@ -138,10 +138,11 @@ std::string mlir::tessera::explainUntunable(Operation *op) {
       continue;
     if (!type.hasStaticShape())
       return "operand " + std::to_string(i) +
-             " has an unknown extent: its program has to say it";
+             " has a dynamic extent: make its shape static";
     if (!type.getLayout().isIdentity())
       return "operand " + std::to_string(i) +
-             " is a part of a larger array, whose rows lie apart";
+             " does not have the identity layout (it is part of a larger "
+             "array)";
   }
   return "";
 }

@@ -367,20 +367,21 @@ LogicalResult Checker::compare(const Access &first, const Access &second) {
         if (same)
           return first.op->emitOpError()
                  << "vthread_c4: vthreads " << s << " and " << t
-                 << " write the same place; index it so that their places "
-                    "differ, or allocate the memory inside";
+                 << " write the same address; index it so that their addresses "
+                    "differ, or allocate the memory in the region";
         const Access &read = first.write ? second : first;
         const Access &write = first.write ? first : second;
         InFlightDiagnostic diag =
             read.op->emitOpError()
             << "vthread_c5: vthread " << (first.write ? t : s)
             << " reads what vthread " << (first.write ? s : t)
-            << " writes, and vthreads are not ordered; put a gpu.barrier "
-               "between the two";
-        diag.attachNote(write.op->getLoc()) << "the write is this";
+            << " writes, but vthreads are not ordered; put a gpu.barrier "
+               "between "
+               "the two";
+        diag.attachNote(write.op->getLoc()) << "the write is here";
         return diag;
       }();
-      diag.attachNote(op.getLoc()) << "the vthreads are these";
+      diag.attachNote(op.getLoc()) << "the vthreads are defined here";
       return failure();
     }
   return success();

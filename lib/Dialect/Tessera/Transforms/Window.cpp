@@ -61,7 +61,8 @@ mlir::tessera::matchBulkWindow(WindowAttr window, ShapedType image,
     return std::nullopt;
   };
   if (!chip.bulkCopies || chip.bulkCopies->windows.empty())
-    return isNot(chip.name + " has no bulk copies of windows");
+    return isNot(chip.name +
+                 " does not support bulk copies of windows (im2col)");
   ArrayRef<int64_t> rows = window.getRows(), cols = window.getCols();
   auto rank = static_cast<unsigned>(image.getRank());
   const BulkWindowLimits *limits = nullptr;
@@ -69,12 +70,13 @@ mlir::tessera::matchBulkWindow(WindowAttr window, ShapedType image,
     if (one.dimensions + 2 == rank)
       limits = &one;
   if (!limits)
-    return isNot("windows over images of " + Twine(rank) + " dimensions");
+    return isNot("bulk copies do not support windows over images of " +
+                 Twine(rank) + " dimensions");
   if (shape[0] > limits->maxPixels)
-    return isNot("tiles of " + Twine(shape[0]) + " rows, of which " +
-                 Twine(limits->maxPixels) + " are the most");
+    return isNot("tiles have " + Twine(shape[0]) + " rows, but at most " +
+                 Twine(limits->maxPixels) + " are supported");
   if (cols.back() % shape[1] != 0)
-    return isNot("steps of " + Twine(shape[1]) + " do not divide the " +
+    return isNot("k steps of " + Twine(shape[1]) + " do not divide the " +
                  Twine(cols.back()) + " channels");
 
   BulkWindow result;
@@ -90,7 +92,8 @@ mlir::tessera::matchBulkWindow(WindowAttr window, ShapedType image,
       bool isRow = d < rows.size();
       std::optional<unsigned> &part = isRow ? row : col;
       if (part)
-        return isNot("several dimensions move along one of the image");
+        return isNot(
+            "several dimensions move along one dimension of the image");
       part = isRow ? d : d - rows.size();
     }
     int64_t stride = row ? factors[*row] : 1,
@@ -98,31 +101,33 @@ mlir::tessera::matchBulkWindow(WindowAttr window, ShapedType image,
             lower = factors.back();
     // The rows are pixels in the order of memory.
     if (row && *row != nextRow++)
-      return isNot("rows that do not follow each other as pixels do");
+      return isNot(
+          "the order of the rows is not the order of the pixels in memory");
     if (col && std::exchange(used[*col], true))
-      return isNot("a window that moves along several dimensions at once");
+      return isNot("a dimension of the window moves along several dimensions "
+                   "of the image");
     if (r + 1 == rank) {
       if (row || col != cols.size() - 1 || dilation != 1 || lower != 0)
-        return isNot("columns that are not channels side by side");
+        return isNot("the columns are not contiguous channels");
       break;
     }
     if (r == 0) {
       if (col || stride != 1 || lower != 0)
-        return isNot("windows that move over images");
+        return isNot("the window moves over several images");
     } else {
       int64_t extent = ((row ? rows[*row] : 1) - 1) * stride + 1;
       if (stride < 1 || stride > limits->maxStride)
-        return isNot("strides of " + Twine(stride));
+        return isNot("unsupported stride " + Twine(stride));
       if (col &&
           (dilation < 1 || (cols[*col] - 1) * dilation > limits->maxOffset))
-        return isNot("windows that are wider than " +
+        return isNot("the window is wider than " +
                      Twine(limits->maxOffset + 1));
       auto isCorner = [&](int64_t place) {
         return place >= -limits->maxCorner - 1 && place <= limits->maxCorner;
       };
       if (!isCorner(lower) || (!image.isDynamicDim(r) &&
                                !isCorner(lower + extent - image.getDimSize(r))))
-        return isNot("windows that begin or end further than " +
+        return isNot("the window starts or ends further than " +
                      Twine(limits->maxCorner) + " from the image's sides");
       result.lower.push_back(lower);
       result.extent.push_back(extent);
@@ -133,6 +138,6 @@ mlir::tessera::matchBulkWindow(WindowAttr window, ShapedType image,
     result.dilation.push_back(dilation);
   }
   if (nextRow != rows.size() || llvm::is_contained(used, false))
-    return isNot("rows or columns that do not move over the image");
+    return isNot("some rows or columns do not index the image");
   return result;
 }

@@ -35,8 +35,8 @@ LogicalResult mlir::tessera::verifyTileAccess(Operation *op, StringRef label,
   return success();
 }
 
-/// The source of a copy or tile: `place` is the label of its indices'
-/// constraint, `gather` that of the region's.
+/// Verifies the source of a copy or tile: `place` is the label of the
+/// constraint on its indices, `gather` that of the constraint on the region.
 template <typename OpTy>
 static LogicalResult verifySource(OpTy op, StringRef place, StringRef gather,
                                   int64_t rowLength) {

@@ -240,7 +240,7 @@ void ScheduleAttr::print(AsmPrinter &printer) const {
   printer << ", k = " << getK() << ", kFragment = " << getKFragment()
           << ", stages = " << getStages() << ", vthread = ";
   pair(getVthread());
-  // What is as by default is left out.
+  // Fields with default values are not printed.
   if (getInterleave() != 0)
     printer << ", interleave = " << getInterleave();
   if (getSwizzle())

@@ -216,8 +216,9 @@ void Dependences::add(Value value) {
       onPrivate |= argument.getArgNumber() >= rank;
       return;
     }
-    // An argument of a nested region: a loop's induction variable or a carried
-    // value. It depends on what the loop is given and yields, at most.
+    // An argument of a nested region is a loop's induction variable or a
+    // carried value. It depends at most on the loop's operands and yielded
+    // values.
     op = argument.getOwner()->getParentOp();
   } else if (allocates(op, value)) {
     onPrivate = true;
@@ -232,7 +233,8 @@ void Dependences::add(Value value) {
           add(operand);
 }
 
-/// What decides which place `op` writes in `memory`, and `memory` itself.
+/// The values that determine the address in `memory` to which `op` writes, and
+/// `memory` itself.
 static SmallVector<Value> getAddress(Operation *op, Value memory) {
   SmallVector<Value> address{memory};
   if (auto store = dyn_cast<StoreOp>(op))
@@ -244,8 +246,8 @@ static SmallVector<Value> getAddress(Operation *op, Value memory) {
   else if (auto store = dyn_cast<memref::StoreOp>(op))
     llvm::append_range(address, store.getIndices());
   else if (!isa<DestinationStyleOpInterface>(op))
-    // A linalg op or a copy writes all of the memory; what is not known may
-    // use any operand as an index.
+    // A linalg op or a copy writes all of the memory; an unknown op may use any
+    // operand as an index.
     for (Value operand : op->getOperands())
       if (!isa<BaseMemRefType>(operand.getType()))
         address.push_back(operand);

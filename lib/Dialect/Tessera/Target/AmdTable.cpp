@@ -54,15 +54,15 @@ namespace {
 enum class Family {
   /// CDNA: 64 lanes.
   Mfma,
-  /// RDNA3: 32 lanes, of which the upper 16 hold of a and b what the lower
-  /// ones hold.
+  /// RDNA3: 32 lanes; for a and b, the upper 16 lanes hold the same elements as
+  /// the lower ones.
   Wmma,
   /// RDNA4: 32 lanes, each with elements of its own.
   Wmma12,
 };
 
-/// Chips, as a set of bits. A later chip may lack what an earlier one has, so
-/// that no row could say since when it is there.
+/// Chips, as a set of bits. A later chip may lack an instruction of an earlier
+/// one, so that a row cannot be described by the first chip that has it.
 enum Chips : unsigned {
   Gfx906 = 1,
   Gfx908 = 2,
@@ -78,7 +78,7 @@ struct Row {
   int64_t m, n, k;
   const char *a, *b, *acc;
   unsigned chips;
-  /// CDNA3's name of what rounds operands as tf32 does.
+  /// CDNA3's name for instructions that round operands to tf32.
   bool xf32 = false;
 };
 
@@ -86,8 +86,8 @@ struct Row {
 
 static constexpr unsigned AllMfma = Gfx908 | Gfx90a | Gfx942 | Gfx950;
 
-/// The larger shape is the better one: it does more for one issue, and of each
-/// operand more often uses what it reads from registers.
+/// The larger shape is better: it performs more work per issue, and reuses each
+/// operand that it reads from registers more often.
 static const Row rows[] = {
     // CDNA4 doubles K. V_MFMA_F32_32X32X16_F16, V_MFMA_F32_16X16X32_F16, and
     // all of CDNA: V_MFMA_F32_32X32X8_F16, V_MFMA_F32_16X16X16_F16.
@@ -193,9 +193,9 @@ static Steps concat(Steps first, llvm::ArrayRef<Step> second) {
   return first;
 }
 
-/// Of a: the lanes' first bits count rows. Along K, a lane has a run of
-/// elements, the lanes' last bits count runs, and where lanes have more than
-/// one run, registers count the rest.
+/// The map of a: the first lane bits count rows. Along K, a lane has a run of
+/// elements, the last lane bits count runs, and if lanes have more than one
+/// run, registers count the other runs.
 static LaneMap getOperandMap(int64_t rows, int64_t k, int64_t lanes) {
   constexpr int64_t longestRun = 16;
   int64_t run = std::min(rows * k / lanes, longestRun),
@@ -207,8 +207,8 @@ static LaneMap getOperandMap(int64_t rows, int64_t k, int64_t lanes) {
 static void setMfmaMaps(MatrixInstruction &row) {
   row.aMap = getOperandMap(row.m, row.k, /*lanes=*/64);
   row.bMap = getOperandMap(row.n, row.k, /*lanes=*/64).transpose();
-  // The lanes' first bits count columns. Registers count four rows that follow
-  // each other, then lanes and registers the fours; of f64, lanes count the
+  // The first lane bits count columns. Registers count four consecutive rows,
+  // then lanes and registers count the groups of four; for f64, lanes count the
   // four rows.
   Steps columns = count(1, 1, row.n);
   int64_t lanesOfRow = 64 / row.n;
@@ -230,8 +230,9 @@ static void setWmmaMaps(MatrixInstruction &row) {
       LaneMap(concat(count(1, 1, row.n), Step{1, 0}), count(0, 2, row.m));
 }
 
-/// Of 16-bit operands, the document has runs of four elements of K, two in each
-/// lane; here it is one of eight, of a as of b, which is loaded at once.
+/// For 16-bit operands, the document has runs of four elements of K, two in
+/// each lane; here it is one run of eight, for a and for b, which is loaded at
+/// once.
 static void setWmma12Maps(MatrixInstruction &row) {
   row.aMap = getOperandMap(row.m, row.k, /*lanes=*/32);
   row.bMap = getOperandMap(row.n, row.k, /*lanes=*/32).transpose();
@@ -281,9 +282,10 @@ static MatrixInstruction makeInstruction(const Row &from) {
   return row;
 }
 
-/// Products of a few elements of K by each lane, which has a block of the
-/// accumulator of its own, as in scalar products; the elements of K are next to
-/// each other in its registers. No document has such a layout: it is ours.
+/// Instructions that multiply a few elements of K in each lane, which has a
+/// block of the accumulator of its own, as for scalar FMAs; the elements of K
+/// are adjacent in its registers. This layout is not documented by AMD; it is
+/// defined here.
 static void addDotInstructions(Chip &chip) {
   struct Dot {
     const char *family;
@@ -331,16 +333,16 @@ void mlir::tessera::addAmdChips(std::vector<Chip> &chips) {
   struct Entry {
     const char *name;
     Chips bit;
-    /// Compute units of the largest product: Instinct MI60, MI100, MI250X (of
+    /// Compute units of the largest device: Instinct MI60, MI100, MI250X (of
     /// one of its two devices), MI300X, MI355X; Radeon RX 7900 XTX, 7800 XT,
     /// 7600 XT, 780M, 890M, 8060S, RX 9060 XT, 9070 XT (AMD's product pages,
     /// and "Accelerator and GPU hardware specifications" of ROCm's
     /// documentation).
     int64_t processors;
-    /// Registers of 32 bits for each lane of a SIMD unit, for all waves on it
+    /// The 32-bit registers for each lane of a SIMD unit, for all waves on it
     /// (the same table, "VGPR file" divided by the lanes; on CDNA with
     /// accumulation registers). Four SIMD units run a workgroup together: those
-    /// of a compute unit of CDNA, and of a workgroup processor of RDNA.
+    /// of a compute unit on CDNA, and of a workgroup processor on RDNA.
     int64_t registersOfLane;
     int64_t workgroupKiB = 64;
   };
@@ -377,10 +379,11 @@ void mlir::tessera::addAmdChips(std::vector<Chip> &chips) {
         std::min<int64_t>(entry.registersOfLane, rdna ? 256 : 512);
     chip.registersPerWorkgroup = 4 * entry.registersOfLane * chip.subgroupSize;
     chip.processors = entry.processors;
-    // None of it is measured. 64x64 accumulators take 64 registers of 64 lanes;
-    // 64x32 take as many of 32, beside operands of which WMMA of RDNA3 wants
-    // two copies. With two stages, a step's loads are held ahead of the
-    // products of the step before.
+    // These values are not measured. 64x64 accumulators take 64 registers of 64
+    // lanes; 64x32 accumulators take as many registers of 32 lanes, besides
+    // operands of which WMMA of RDNA3 needs two copies. With two stages, a
+    // step's loads are held in registers during the matmuls of the previous
+    // step.
     chip.matrixDefaults = {{128, 128}, {64, rdna ? 32 : 64}, 64, 2};
     chip.preferSwizzle = true;
     chip.interleavesColumns = true;

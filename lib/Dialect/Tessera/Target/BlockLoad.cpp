@@ -34,7 +34,8 @@
 
 using namespace mlir::tessera;
 
-/// Bytes of an element by the spelling of its type; 0: shares one.
+/// The size in bytes of an element, by the name of its type; 0 if elements
+/// share a byte.
 static int64_t getBytes(llvm::StringRef type) {
   return llvm::StringSwitch<int64_t>(type)
       .Case("f64", 8)

@@ -151,7 +151,8 @@ mlir::tessera::selectInstruction(const Chip &chip, const ProductForm &form,
       why->push_back(chip.name +
                      " has no matrix instruction for this combination of " +
                      aName + ": operands are extended to i8 in registers");
-    // What reads memory would find them as they were.
+    // Instructions that read operands from memory would read the narrow
+    // elements.
     ProductForm wide = form;
     wide.a = wide.b = "i8";
     wide.aInMemory = wide.anyUnsigned = false;

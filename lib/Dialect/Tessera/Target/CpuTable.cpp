@@ -4,9 +4,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// On the CPU a subgroup has one lane, and a fragment is made of vectors along
-// its rows. A product multiplies elements of one row of a with vectors of b,
-// one row of b after the other:
+// On the CPU a subgroup has one lane, and a fragment consists of vectors along
+// its rows. A `tessera.mma` multiplies elements of one row of a with vectors of
+// b, iterating over the rows of b:
 //
 //     acc[0, 0..n) += a[0, k] * b[k, 0..n)    for k = 0, 1, ...
 //

@@ -26,7 +26,7 @@ const std::vector<Chip> &mlir::tessera::getEmulatedChips() {
   static const std::vector<Chip> chips = [] {
     std::vector<Chip> chips;
     for (const Chip &chip : getAllChips()) {
-      // Which lane holds what of a cooperative matrix, nobody says.
+      // The distribution of a cooperative matrix over lanes is unknown.
       bool opaque = llvm::any_of(chip.instructions,
                                  [](const auto &row) { return row.opaque; });
       if (chip.target == "cpu" || !chip.hasLanes() || opaque)

@@ -82,7 +82,7 @@ static Steps concat(Steps first, llvm::ArrayRef<Step> second) {
   return first;
 }
 
-/// Of a: mxk over `lanes` lanes.
+/// The map of a: mxk over `lanes` lanes.
 static LaneMap getAMap(int64_t m, int64_t k, int64_t lanes) {
   if (k >= lanes)
     return LaneMap(count(1, k / lanes, k),
@@ -94,7 +94,7 @@ static LaneMap getAMap(int64_t m, int64_t k, int64_t lanes) {
   return LaneMap(ofLanes, count(0, rows, m));
 }
 
-/// Of b and of the accumulator: a column in each lane.
+/// The map of b and of the accumulator: a column in each lane.
 static LaneMap getColumnMap(int64_t rows, int64_t lanes) {
   return LaneMap(count(1, 1, lanes), count(0, 1, rows));
 }
@@ -136,9 +136,10 @@ void mlir::tessera::addIntelMatrixUnit(Chip &chip) {
   chip.registersPerThread = 128;
   chip.largeRegistersPerThread = 256;
   chip.registersPerWorkgroup = 128 * 1024;
-  // None of it is measured on a device: the largest tiles of which Intel's
-  // compiler spills no register (docs/Intel.md). 32x32 accumulators of 16
-  // lanes take 64 registers, 16x16 of 8 take 32.
+  // These values are not measured on a device: they are the largest tiles for
+  // which Intel's compiler does not spill registers (docs/Intel.md). 32x32
+  // accumulators take 64 registers of 16 lanes, and 16x16 accumulators 32
+  // registers of 8 lanes.
   bool wide = chip.subgroupSize == 16;
   chip.matrixDefaults = wide ? ScheduleDefaults{{128, 128}, {32, 32}, 32, 1}
                              : ScheduleDefaults{{64, 64}, {16, 16}, 64, 1};
@@ -167,13 +168,14 @@ void mlir::tessera::addIntelMatrixUnit(Chip &chip) {
 void mlir::tessera::addIntelChips(std::vector<Chip> &chips) {
   struct Entry {
     const char *name;
-    /// Of subgroups with a matrix unit, which are the smallest ones.
+    /// The lanes of subgroups with a matrix unit, which are the smallest
+    /// subgroups.
     int64_t lanes;
-    /// What one workgroup can have: "SLM_Size_Per_Work_Group" of Intel's GPU
-    /// Occupancy Calculator (oneAPI samples).
+    /// The workgroup memory of one workgroup: "SLM_Size_Per_Work_Group" of
+    /// Intel's GPU Occupancy Calculator (oneAPI samples).
     int64_t workgroupKiB;
-    /// Xe-cores of the largest product: Data Center GPU Max 1550 (of one of its
-    /// two stacks), Arc B580, Arc A770 (Intel's product pages).
+    /// Xe-cores of the largest device: Data Center GPU Max 1550 (one of its two
+    /// stacks), Arc B580, Arc A770 (Intel's product pages).
     int64_t processors;
   };
   static const Entry entries[] = {

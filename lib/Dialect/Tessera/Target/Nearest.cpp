@@ -14,7 +14,7 @@
 using namespace mlir;
 using namespace mlir::tessera;
 
-/// Bits of a float's mantissa, by the type's spelling; absent for integers.
+/// The mantissa bits of a float type, by its name; empty for integers.
 static std::optional<int> getMantissaBits(StringRef type) {
   static constexpr std::pair<StringRef, int> known[] = {
       {"f64", 52},     {"f32", 23},   {"f16", 10},       {"bf16", 7},
@@ -25,8 +25,8 @@ static std::optional<int> getMantissaBits(StringRef type) {
   return std::nullopt;
 }
 
-/// What it costs to take elements of another type; absent if they are of
-/// another kind.
+/// The cost of changing the element type; empty if the types are of different
+/// kinds.
 static std::optional<double> getTypeCost(StringRef from, StringRef to) {
   if (from == to)
     return 0;
@@ -40,7 +40,7 @@ static std::string spellShape(int64_t m, int64_t n, int64_t k) {
   return llvm::utostr(m) + "x" + llvm::utostr(n) + "x" + llvm::utostr(k);
 }
 
-/// Makes `nearest` a product that `row` takes. Gives the cost.
+/// Changes `nearest` to a matmul that `row` supports. Returns the cost.
 static std::optional<double> change(const ProductForm &form,
                                     const MatrixInstruction &row,
                                     NearestProduct &nearest) {
@@ -130,7 +130,7 @@ mlir::tessera::findNearestProduct(const Chip &chip, const ProductForm &form,
     std::optional<double> cost = change(form, row, nearest);
     if (!cost || (best && *cost >= least))
       continue;
-    // What is chosen then may be better still.
+    // The instruction that is selected then may be better still.
     nearest.row = selectInstruction(chip, nearest.form);
     if (!nearest.row || !nearest.row->matrixUnit || nearest.row == chosen)
       continue;

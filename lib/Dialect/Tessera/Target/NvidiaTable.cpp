@@ -67,9 +67,9 @@ static const Shape shapes[] = {
      {{{0, 2}, {0, 4}, {1, 0}, {2, 0}, {4, 0}}, {{0, 1}, {8, 0}}},
      {{{2, 0}, {4, 0}, {0, 1}, {0, 2}, {0, 4}}, {{1, 0}}},
      acc16x8},
-    // Volta's m8n8k4 works on four quad-pairs of lanes at once, {q, q + 16}
-    // for q = 0..3, 4..7, 8..11 and 12..15. Lane bit 2 gives the second half of
-    // the rows, lane bit 3 that of the columns: together a 16x16x4 product.
+    // Volta's m8n8k4 works on four quad-pairs of lanes at once, {q, q + 16} for
+    // q = 0..3, 4..7, 8..11 and 12..15. Lane bit 2 selects the second half of
+    // the rows, lane bit 3 that of the columns: together a 16x16x4 matmul.
     {"m8n8k4",
      16,
      16,
@@ -154,7 +154,8 @@ static const Shape shapes[] = {
      acc8x8},
 };
 
-// Best first, for each product: the larger shape does more for one issue.
+// Best first for each combination of types: the larger shape performs more work
+// per issue.
 static const Row rows[] = {
     {"m16n8k16", "f16", "f16", "f32", 80},
     {"m16n8k8", "f16", "f16", "f32", 75},
@@ -244,8 +245,8 @@ static void addWarpgroups(Chip &chip) {
         a.push_back({0, k});
         b.push_back({k, 0});
       }
-      // Of operands in memory, the maps give the extents: half the lanes hold
-      // what the others hold.
+      // For operands in memory, the maps define only the extents: half of the
+      // lanes hold the same elements as the other half.
       Shape shape{
           "",
           64,
@@ -291,7 +292,7 @@ static void addWarpgroups(Chip &chip) {
   rates.products = 3170;
   rates.tile = 600;
   rates.epilogue = 0.012;
-  // Not measured: about what two barriers and an empty wgmma pipeline take.
+  // Not measured: about the time of two barriers and an empty wgmma pipeline.
   rates.step = 30;
   rates.memory = 3500;
   rates.processorMemory = 36;
@@ -313,8 +314,8 @@ static void addWarpgroups(Chip &chip) {
   rates.savedByRows = 1.0e-5;
   rates.savedByOrder = 0.4e-5;
   rates.savedByOrderOfWords = 1.0e-5;
-  // A convolution of 7x7 over 32 images of 224x224x3 took 0.42 ms, of which by
-  // an estimate less than 0.1 are left.
+  // A convolution of 7x7 over 32 images of 224x224x3 took 0.42 ms, which the
+  // estimate reduces to less than 0.1 ms.
   rates.savedByRuns = 8.0e-5;
   // Sums apart take as many registers again: half the columns. Speeds are
   // those above, for want of others; fewer stages than four make ptxas spill.
@@ -383,7 +384,7 @@ static void addTensorMemory(Chip &chip) {
       for (int32_t col = 1; col < width.n; col *= 2)
         if (!isWide || col != apart)
           acc.push_back({0, col});
-      // Of operands in memory, the maps give the extents.
+      // For operands in memory, the maps define only the extents.
       std::string name =
           "m128n" + std::to_string(width.n) + "k" + std::to_string(type.k);
       Shape shape{name.c_str(),
@@ -406,8 +407,8 @@ static void addTensorMemory(Chip &chip) {
       chip.instructions.push_back(std::move(row));
     }
   chip.tensorMemoryColumns = 512;
-  // None of this was measured. Speeds are what workgroup memory can feed, of
-  // 128 bytes in each of the chip's clocks.
+  // These values are not measured. Speeds are limited by the bandwidth of
+  // workgroup memory, 128 bytes per clock.
   chip.groupDefaults = {{{128, 256}, {128, 256}, 128, 8, 8, 1.00},
                         {{256, 128}, {128, 128}, 128, 8, 4, 0.95},
                         {{128, 128}, {128, 128}, 128, 8, 4, 0.85},
@@ -444,8 +445,8 @@ void mlir::tessera::addNvidiaChips(std::vector<Chip> &chips) {
     /// CUDA C++ Programming Guide, "Compute Capabilities": most shared memory
     /// for each thread block.
     int64_t workgroupKiB;
-    /// Multiprocessors of the largest product: V100, T4, A100, A40, RTX 4090,
-    /// H100 SXM, B200, RTX 5090 (a "typical" number: products differ).
+    /// SMs of the largest device: V100, T4, A100, A40, RTX 4090, H100 SXM,
+    /// B200, RTX 5090 (a "typical" number: devices differ).
     int64_t processors;
   };
   static const Entry entries[] = {
@@ -499,8 +500,8 @@ void mlir::tessera::addNvidiaChips(std::vector<Chip> &chips) {
     chip.preferSwizzle = ampere;
     chip.matrixDefaults = {{128, 128}, {64, 64}, 64, ampere ? 4 : 1};
     chip.scalarDefaults = {{64, 64}, {32, 32}, 64, ampere ? 3 : 1};
-    // By count: half of the 64 subgroups that a processor can hold, since each
-    // has a few dozen loads in flight.
+    // Derived by counting: half of the 64 subgroups that an SM can hold, since
+    // each has a few dozen loads in flight.
     chip.batchDefaults = {/*subgroups=*/8, /*resident=*/32, /*perSubgroup=*/4,
                           /*directFragments=*/4};
     chip.simt = {256, 1, 512, 4};

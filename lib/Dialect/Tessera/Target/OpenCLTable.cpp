@@ -35,9 +35,9 @@
 using namespace mlir::tessera;
 
 static const ReportedProfile profiles[] = {
-    // No device in particular: what GPUs with subgroups have at least.
+    // A generic device: the minimum that GPUs with subgroups support.
     {"simt", "s16-w65536-t1024-f16-f64"},
-    // What PoCL reports on any CPU at least; its workgroup memory is sized by
+    // The minimum that PoCL reports on any CPU; its workgroup memory depends on
     // the CPU's caches.
     {"pocl", "s1-w32768-t4096-f64-a32-a64"},
     // Mesa's rusticl on llvmpipe.
@@ -76,7 +76,7 @@ static std::unique_ptr<Chip> parse(llvm::StringRef name,
   if (dpas) {
     if (chip->subgroupSize != 8 && chip->subgroupSize != 16)
       return nullptr;
-    // As many as one of the smaller products has (bmg).
+    // The number of a smaller device (bmg).
     chip->processors = 20;
     addIntelMatrixUnit(*chip);
   }

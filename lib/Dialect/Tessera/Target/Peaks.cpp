@@ -11,10 +11,10 @@
 
 using namespace mlir::tessera;
 
-// Where a sheet has a rate with sparsity only, half of it stands here;
-// GeForce's rates are those with accumulators of f32. A unit is what the driver
-// counts: of RDNA a workgroup processor, which is two of the sheet's compute
-// units.
+// If a sheet lists only a rate with sparsity, this table has half of it;
+// GeForce's rates are those with accumulators of f32. A unit is the unit that
+// the driver counts: on RDNA a workgroup processor, which is two of the sheet's
+// compute units.
 static constexpr DeviceSheet sheets[] = {
     // clang-format off
     // chip, name, units, MHz, f16, bf16, tf32, f32, f64, i8, f8, memory
@@ -74,7 +74,7 @@ static double getRate(const DeviceSheet &sheet, llvm::StringRef type) {
   return 0;
 }
 
-/// "sm_90" has what "sm_90a" has, but for instructions.
+/// "sm_90" has the rates of "sm_90a"; only instructions differ.
 static llvm::StringRef getFamily(llvm::StringRef chip) {
   if (chip.starts_with("sm_"))
     chip.consume_back("a");

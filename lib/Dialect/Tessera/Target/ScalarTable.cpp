@@ -37,9 +37,9 @@ llvm::ArrayRef<std::array<const char *, 3>> mlir::tessera::getScalarProducts() {
   return products;
 }
 
-/// A product of mxnx1 by `rows` times `cols` lanes, the lanes of a row next to
-/// each other, each with a block of the accumulator of its own. Lanes beyond
-/// those hold what the others hold.
+/// An instruction of mxnx1 by `rows` times `cols` lanes; the lanes of a row are
+/// adjacent, each with a block of the accumulator of its own. Further lanes
+/// replicate the elements of these.
 static MatrixInstruction makeBlocks(int64_t lanes, int64_t m, int64_t n,
                                     int64_t rows, int64_t cols) {
   MatrixInstruction row;

@@ -10,8 +10,8 @@ using namespace mlir::tessera;
 
 int mlir::tessera::findSumBits(const MatrixInstruction &row) {
   // NVIDIA's instructions for 8-bit floats align all products and the
-  // accumulator to the largest of them, and cut off what lies below its 14 most
-  // significant bits.
+  // accumulator to the largest of them, and truncate bits below its 14 most
+  // significant ones.
   llvm::StringRef name = row.name;
   bool isAligned = name.starts_with("mma.") || name.starts_with("wgmma.") ||
                    name.starts_with("tcgen05.");

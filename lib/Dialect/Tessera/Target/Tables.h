@@ -32,37 +32,39 @@ const Chip *findReportedOpenCLChip(llvm::StringRef description);
 /// A device known by name.
 struct ReportedProfile {
   const char *name;
-  /// What it reports.
+  /// The description that the device reports.
   const char *description;
 };
 
 /// Those of OpenCL (OpenCLTable.cpp).
 llvm::ArrayRef<ReportedProfile> getOpenCLProfiles();
 
-/// The chip of a description: lanes, workgroup memory and threads, then
-/// products, and fields that stand for nothing here. Null where it is none.
+/// Parses the description of a chip: lanes, workgroup memory and threads,
+/// followed by matrix instructions; other fields are ignored here. Null if it
+/// is not a valid description.
 std::unique_ptr<Chip> parseReportedChip(llvm::StringRef target,
                                         llvm::StringRef name,
                                         llvm::StringRef description);
 
-/// One of `profiles` with the same description, else what `parse` makes of it,
-/// once: a chip that lives as long as the program. Null where it is none.
+/// One of `profiles` with the same description, otherwise the result of
+/// `parse`, which is called once: a chip that lives as long as the program.
+/// Null if there is none.
 const Chip *
 findReportedChip(llvm::StringRef target, llvm::StringRef description,
                  llvm::ArrayRef<ReportedProfile> profiles,
                  std::unique_ptr<Chip> (*parse)(llvm::StringRef name,
                                                 llvm::StringRef description));
 
-/// The operand types of scalar products: every row of the table of
-/// `tessera.mma` as {a, b, acc}.
+/// The operand types of scalar matmuls: every row of the table of `tessera.mma`
+/// as {a, b, acc}.
 llvm::ArrayRef<std::array<const char *, 3>> getScalarProducts();
 
-/// Rows for products by scalar FMAs, over a subgroup of 8 to 128 lanes, last in
-/// the chip's table.
+/// Adds rows for matmuls by scalar FMAs, over a subgroup of 8 to 128 lanes,
+/// last in the chip's table.
 void addScalarInstructions(Chip &chip);
 
-/// Rows for products in a chip whose subgroups have one lane: an element of a
-/// with vectors of b of at most `vectorBytes` (CpuTable.cpp).
+/// Adds rows for matmuls on a chip whose subgroups have one lane: an element of
+/// a with vectors of b of at most `vectorBytes` (CpuTable.cpp).
 void addVectorInstructions(Chip &chip, int64_t vectorBytes);
 
 } // namespace mlir::tessera

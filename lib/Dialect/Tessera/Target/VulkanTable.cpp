@@ -41,7 +41,7 @@ static const ReportedProfile profiles[] = {
      "m16n16k32.u32.u8-m16n8k32.u32.u8-m16n16k32.s32.s8-m16n8k32.s32.s8"},
 };
 
-/// A map that stands for one which only the device knows: of the tile's
+/// A placeholder for a map that only the device knows: it has the tile's
 /// extents, over all lanes.
 static LaneMap getExtentMap(int64_t rows, int64_t cols, int64_t lanes) {
   llvm::SmallVector<LaneMap::Step> steps;
@@ -56,9 +56,10 @@ static LaneMap getExtentMap(int64_t rows, int64_t cols, int64_t lanes) {
                  llvm::ArrayRef(steps).drop_front(bits));
 }
 
-/// "m16n16k16.f32.f16". None for shapes and types that the dialect has not. The
-/// dialect's i8 has its sign in the op, so that a row of it stands for both
-/// products of a shape, "s32.s8" and "u32.u8", of which a device may have one.
+/// "m16n16k16.f32.f16". Empty for shapes and types that the dialect does not
+/// support. The dialect's i8 has its sign in the op, so that a row represents
+/// both matmuls of a shape, "s32.s8" and "u32.u8", of which a device may
+/// support one.
 static std::optional<MatrixInstruction>
 parseProduct(llvm::StringRef text, int64_t lanes,
              llvm::ArrayRef<llvm::StringRef> all) {
@@ -77,7 +78,7 @@ parseProduct(llvm::StringRef text, int64_t lanes,
   if (types == "s32.s8" || isUnsigned) {
     bool hasOther = llvm::is_contained(
         all, (extents + (isUnsigned ? ".s32.s8" : ".u32.u8")).str());
-    // The signed one stands for both.
+    // The signed one represents both.
     if (isUnsigned && hasOther)
       return std::nullopt;
     row.accType = "i32";
@@ -131,7 +132,7 @@ mlir::tessera::parseReportedChip(llvm::StringRef target, llvm::StringRef name,
   // An eighth is for matrices on their way to vectors and back.
   if (!chip->instructions.empty())
     chip->workgroupMemoryBytes -= chip->workgroupMemoryBytes / 8;
-  // Of those that fit, the one that computes most.
+  // The largest instruction that fits is first.
   llvm::stable_sort(chip->instructions,
                     [](const MatrixInstruction &x, const MatrixInstruction &y) {
                       return x.m * x.n * x.k > y.m * y.n * y.k;
@@ -141,10 +142,10 @@ mlir::tessera::parseReportedChip(llvm::StringRef target, llvm::StringRef name,
   chip->rowPaddingBytes = 16;
   chip->asyncCopy = false;
   bool wide = chip->subgroupSize >= 32;
-  // Four subgroups of 64x64 tiles keep a large GPU's matrix unit fed from
-  // workgroup memory, and eight a little better; where lanes are few, so is
-  // everything else. With rows of 128 bytes, products took 1.2 times as long on
-  // an H200 (docs/benchmarks/h200-vulkan.md).
+  // Four subgroups of 64x64 tiles keep a large GPU's matrix unit busy from
+  // workgroup memory, and eight slightly better; if there are few lanes, other
+  // resources are scarce too. With rows of 128 bytes, matmuls took 1.2 times as
+  // long on an H200 (docs/benchmarks/h200-vulkan.md).
   if (wide) {
     chip->matrixDefaults = {{128, 128}, {64, 64}, 64, 1};
     chip->largeWorkgroup = {128, 256};
@@ -180,7 +181,7 @@ void mlir::tessera::addVulkanChips(std::vector<Chip> &chips) {
     chips.push_back(std::move(*parse(profile.name, profile.description)));
 }
 
-/// The fields, in an order of their own: drivers list products in any.
+/// The fields in a canonical order: drivers list matmuls in any order.
 static llvm::SmallVector<llvm::StringRef>
 getSortedFields(llvm::StringRef description) {
   llvm::SmallVector<llvm::StringRef> fields;

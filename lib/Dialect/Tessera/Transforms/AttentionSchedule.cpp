@@ -21,8 +21,8 @@
 using namespace mlir;
 using namespace mlir::tessera;
 
-/// Registers of a thread for addresses, loop counters and what is between two
-/// instructions.
+/// The registers of a thread for addresses, loop counters and intermediate
+/// values.
 static constexpr int64_t otherRegisters = 40;
 
 bool mlir::tessera::hasOwnFirstTiles(ScheduleAttr schedule) {
@@ -52,7 +52,8 @@ static int64_t countBytes(AttentionOp op, ScheduleAttr schedule,
          slots * keys * (queryRow + valueRow);
 }
 
-/// How many lanes hold each element of an operand of the scores' product.
+/// The number of lanes that hold each element of an operand of the scores'
+/// matmul.
 static int64_t countCopies(AttentionOp op, ScheduleAttr schedule,
                            const Chip &chip) {
   Type element = op.getOperandType(), acc = Float32Type::get(op.getContext());
@@ -83,9 +84,10 @@ static int64_t countRegisters(AttentionOp op, ScheduleAttr schedule,
          otherRegisters;
 }
 
-/// schedule_c7: an instruction divides the product of the fragments; of the
-/// matrix unit, where subgroups have lanes: the accumulators of others leave no
-/// registers. `aInMemory`: its left operand may be in workgroup memory.
+/// schedule_c7: an instruction must divide the matmul of the fragments; it must
+/// be one of the matrix unit if subgroups have lanes, since the accumulators of
+/// others leave no registers. `aInMemory`: the left operand may be in workgroup
+/// memory.
 static std::string explainProduct(AttentionOp op, const Chip &chip,
                                   ScheduleAttr schedule, StringRef name,
                                   int64_t n, int64_t k, bool aInMemory) {
@@ -191,8 +193,9 @@ ScheduleAttr mlir::tessera::getDefaultSchedule(AttentionOp op,
     return explainSchedule(op, schedule, chip).empty();
   };
 
-  // Threads that have a tile each: straight from memory, and with half of the
-  // rows and columns of a product, as there are two of them.
+  // Each thread computes a tile of its own: loaded directly from memory, with
+  // half of the rows and columns of a matmul's tile, since there are two
+  // matmuls.
   if (!chip.hasLanes()) {
     std::array<int64_t, 2> tile = chip.matrixDefaults.workgroup;
     tile = {std::max<int64_t>(tile[0] / 2, 1),

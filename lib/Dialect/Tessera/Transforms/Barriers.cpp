@@ -22,18 +22,18 @@ struct Access {
   /// The argument of the kernel; null where it is not known.
   Value buffer;
   bool writes;
-  /// Its place in the kernel, in the order of the text.
+  /// The position in the kernel, in the order of the text.
   unsigned place;
 };
 
-/// Part of the kernel, by places.
+/// A part of the kernel, as positions.
 struct Span {
   unsigned first, last;
 };
 
 } // namespace
 
-/// What a view shows, if that is an argument of the kernel; else null.
+/// The underlying argument of the kernel of a view; null if there is none.
 static Value getBuffer(Value memory, Operation *kernel) {
   while (auto view = memory.getDefiningOp<ViewLikeOpInterface>()) {
     if (view.getViewDest() != memory)
@@ -80,7 +80,7 @@ SmallVector<gpu::BarrierOp> mlir::tessera::findWorkgroupBarriers(
   SmallVector<std::pair<gpu::BarrierOp, Span>> barriers;
   llvm::DenseMap<Operation *, Span> spans;
   unsigned place = 0;
-  // Places are given before an op's regions and after them.
+  // Positions are assigned before and after an op's regions.
   std::function<void(Operation *)> number = [&](Operation *op) {
     unsigned first = place++;
     if (op != kernel && !touchesNoMemory(op))
@@ -92,8 +92,8 @@ SmallVector<gpu::BarrierOp> mlir::tessera::findWorkgroupBarriers(
   };
   number(kernel);
   kernel->walk([&](gpu::BarrierOp barrier) {
-    // The outermost loop around it comes back: what is in it is before the
-    // barrier as well as behind it.
+    // The outermost loop around the barrier repeats: ops in it are both before
+    // and after the barrier.
     Operation *outermost = barrier;
     for (Operation *parent = barrier->getParentOp(); parent != kernel;
          parent = parent->getParentOp())
@@ -109,8 +109,8 @@ SmallVector<gpu::BarrierOp> mlir::tessera::findWorkgroupBarriers(
     auto isBehind = [&, first = around.first](const Access &access) {
       return access.place >= first;
     };
-    // Whatever comes behind a write may be to see it; a write itself is a
-    // danger only to what was read from the same buffer.
+    // Any access after a write may observe it (RAW, WAW); a later write
+    // conflicts only with earlier reads of the same buffer (WAR).
     bool matters = llvm::any_of(accesses, [&](const Access &before) {
       return isBefore(before) &&
              llvm::any_of(accesses, [&](const Access &behind) {

@@ -32,7 +32,7 @@ std::string mlir::tessera::explainNoBlocks(const Chip &chip, MemRefType type) {
   int64_t bytes = bits / 8, rows = type.getShape().end()[-2],
           width = type.getShape().back() * bytes,
           pitch = strides.end()[-2] * bytes;
-  // Of a single row it may be anything.
+  // The pitch of a single row is irrelevant.
   if (rows == 1)
     pitch = static_cast<int64_t>(llvm::alignTo(width, limits.pitchMultiple));
   auto text = [](int64_t number) { return std::to_string(number); };
@@ -77,7 +77,8 @@ Value mlir::tessera::findBuffer(Value memory) {
   return memory;
 }
 
-/// Whether a block load gives the fragment of `op` what its instruction wants.
+/// Whether a block load can load the fragment of `op` in the layout of its
+/// instruction.
 static bool hasBlockLoad(const Chip &chip, LoadOp op) {
   FragmentType fragment = op.getResult().getType();
   const MatrixInstruction *row =
@@ -139,8 +140,8 @@ std::string mlir::tessera::explainNoBlocks(const Chip &chip, LoadOp op) {
   return "";
 }
 
-/// The type of a view of an operand as matrices, one behind the other: null
-/// where the dimensions of the batch are not before all others.
+/// The type of a view of an operand as a sequence of matrices: null if the
+/// batch dimensions do not precede all others.
 static MemRefType getMatrixType(ContractOp op, const MatrixForm &form,
                                 unsigned side) {
   auto type = dyn_cast<MemRefType>(op.getMappedOperands()[side].getType());
@@ -149,8 +150,8 @@ static MemRefType getMatrixType(ContractOp op, const MatrixForm &form,
   if (!type || failed(type.getStridesAndOffset(strides, offset)))
     return {};
   SmallVector<int64_t> shape, steps;
-  // Those of rows and of columns, as they come; of several, the last one says
-  // how far apart they are.
+  // The dimensions of rows and of columns, in order; if there are several, the
+  // last one determines the stride.
   std::array<std::optional<std::pair<int64_t, int64_t>>, 2> both;
   ArrayRef<unsigned> dims[] = {form.getRows(side), form.getCols(side)};
   for (auto [i, result] : llvm::enumerate(op.getMap(side).getResults())) {

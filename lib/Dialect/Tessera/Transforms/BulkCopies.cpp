@@ -4,8 +4,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Asked twice of the same kernel: before it is outlined, since copies that the
-// engine brings are not to be pipelined otherwise, and by the conversion.
+// This is queried twice for the same kernel: before it is outlined, since
+// copies by TMA must not be pipelined in another way, and by the conversion.
 //
 //===----------------------------------------------------------------------===//
 
@@ -113,8 +113,8 @@ std::string mlir::tessera::explainNotBulk(AsyncCopyOp op, const Chip &chip) {
   return explain(op, chip);
 }
 
-/// The nearest barrier of the block before or after `op`, where nothing with an
-/// effect is between them but what `skip` names.
+/// The nearest barrier of the block before or after `op`, with no op with side
+/// effects in between, except those that `skip` selects.
 template <typename NextFn>
 static gpu::BarrierOp findBarrier(Operation *op, NextFn next,
                                   function_ref<bool(Operation *)> skip) {
@@ -135,10 +135,10 @@ static bool leavesAgain(CopyOp op) {
   });
 }
 
-/// Whether what else is in workgroup memory, beside the steps' tiles, is
-/// guarded by barriers that are not the steps': stores, a barrier, copies to
-/// the outside, and in a loop a barrier before the stores. Before the stores
-/// may be copies from the outside, a barrier, and loads.
+/// Whether accesses to workgroup memory other than the staged tiles are guarded
+/// by barriers that do not belong to the steps: stores, a barrier, copies to
+/// global memory, and in a loop a barrier before the stores. Copies from global
+/// memory, a barrier, and loads may precede the stores.
 static bool guardsOutputs(StagingPlan &plan, Block *top,
                           ArrayRef<Operation *> others) {
   if (others.empty())
@@ -181,7 +181,7 @@ static bool guardsOutputs(StagingPlan &plan, Block *top,
     }
     if (!copy || !stored)
       return false;
-    // A barrier stands between it and the last store.
+    // A barrier must separate it from the last store.
     if (plan.outputs.empty() &&
         !findBarrier(
             copy, [](Operation *op) { return op->getPrevNode(); },
@@ -226,7 +226,7 @@ static int64_t countAccumulators(Operation *kernel, const Chip &chip) {
           most = 0;
   llvm::DenseMap<Block *, int64_t> bytes;
   kernel->walk([&](MmaOp op) {
-    // Products that follow each other have one accumulator.
+    // Consecutive matmuls share one accumulator.
     if (op.getAcc().getDefiningOp<MmaOp>())
       return;
     FragmentType type = op.getAcc().getType();
@@ -271,7 +271,7 @@ static bool findSteps(ArrayRef<CopyOp> copies, StagingPlan &plan) {
   return true;
 }
 
-/// The numbers of the steps that bring tiles to `memory`.
+/// The indices of the steps that load tiles to `memory`.
 static SmallVector<size_t> findStepsOf(Value memory, const StagingPlan &plan) {
   SmallVector<size_t> numbers;
   for (auto [i, step] : llvm::enumerate(plan.steps))
@@ -315,8 +315,8 @@ static void findTiles(Operation *kernel, int64_t stages, StagingPlan &plan) {
   }
 }
 
-/// Finds the step that brings what `load` reads: the last one before it, which
-/// no other may come after.
+/// Finds the step that loads the tile which `load` reads: the last one before
+/// it, such that no other step can follow.
 static bool findSupplier(LoadOp load, StagingPlan &plan) {
   std::optional<size_t> supplier;
   SmallVector<size_t> numbers = findStepsOf(load.getMemory(), plan);
@@ -402,7 +402,7 @@ std::optional<StagingPlan> mlir::tessera::matchBulkSteps(Operation *kernel,
                                                          : isShared) = true;
     if (isShared)
       others.push_back(op);
-    // Tiles are read behind the step that brings them.
+    // Tiles are read after the step that loads them.
     auto load = dyn_cast<LoadOp>(op);
     if (isStaged && !llvm::is_contained(copies, dyn_cast<CopyOp>(op)))
       simple &= load && findSupplier(load, plan);
@@ -422,7 +422,8 @@ std::optional<StagingPlan> mlir::tessera::matchBulkSteps(Operation *kernel,
   if (threads % chip.subgroupSize != 0 || threads + producers > chip.maxThreads)
     return isNot("a workgroup of " + Twine(threads) +
                  " threads has no room for a subgroup that copies");
-  // What a thread begins with is all that the kernel is compiled for.
+  // The initial register count of a thread is the one that the kernel is
+  // compiled for.
   int64_t all = threads + producers,
           accumulators = countAccumulators(kernel, chip);
   if (chip.registersPerWorkgroup && accumulators &&

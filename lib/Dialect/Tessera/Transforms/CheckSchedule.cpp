@@ -83,10 +83,11 @@ private:
   MatrixForm form;
   ScheduleAttr schedule;
   const Chip &chip;
-  /// Of one fragment.
+  /// The tile of one fragment.
   std::array<int64_t, 2> tile;
   SmallVector<const MatrixInstruction *> rows;
-  /// What the fragments' product is computed by; null if there is none.
+  /// The instruction that computes the fragments' matmul; null if there is
+  /// none.
   const MatrixInstruction *instruction = nullptr;
   SmallVector<ScheduleProblem> problems;
 };
@@ -184,8 +185,8 @@ void Checker::checkInstruction() {
     notes.push_back(chip.name + " has no instruction at all for " + types);
 }
 
+//===----------------------------------------------------------------------===//
 // Limits of a workgroup
-// What a workgroup takes
 //===----------------------------------------------------------------------===//
 
 void Checker::checkThreads() {

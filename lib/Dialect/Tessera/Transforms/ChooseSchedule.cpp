@@ -22,8 +22,8 @@ static bool isTuned(Operation *op) {
   return op->hasAttr(getScheduleOriginAttrName());
 }
 
-/// A schedule that tuning found, by another version of the compiler or for
-/// other rows of the chip, is no longer legal.
+/// Warns about a tuned schedule of another compiler version or of other chip
+/// tables that is no longer legal, and removes it.
 static void dropTuned(Operation *op, const Twine &why) {
   auto origin = op->getAttrOfType<StringAttr>(getScheduleOriginAttrName());
   op->emitWarning() << "the tuned schedule of this matmul ("

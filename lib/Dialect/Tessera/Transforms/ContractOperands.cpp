@@ -384,7 +384,7 @@ std::pair<int64_t, int64_t> ContractOperands::getRun(unsigned side,
   for (unsigned r = 0; r + 1 < rank; ++r)
     if (map.getResult(r).isFunctionOfDim(fast.back()))
       return single;
-  // By itself with the factor 1: what is left without it has it no more.
+  // The dimension alone with the factor 1: the remainder does not contain it.
   AffineExpr last = map.getResult(rank - 1);
   AffineExpr rest = simplifyAffineExpr(last - dim, sizes.size(), 0);
   bool alone = last == dim;
@@ -392,7 +392,7 @@ std::pair<int64_t, int64_t> ContractOperands::getRun(unsigned side,
       (!alone && !isWithin(side, rank - 1)))
     return single;
   int64_t extent = getStaticExtent(op, fast.back());
-  // Where all of a row is one dimension of the product, only its end matters.
+  // If a whole row is one dimension of the matmul, only its end matters.
   if (ShapedType::isDynamic(extent))
     return single;
   int64_t run = std::gcd(std::gcd(extent, rowLength),

@@ -19,7 +19,7 @@ struct MatrixView {
   SmallVector<Value> leading;
   bool transposed = false;
 
-  /// All indices of a place.
+  /// All indices of a position.
   SmallVector<Value> getIndices(Value row, Value col) const {
     SmallVector<Value> indices(leading);
     indices.append({transposed ? col : row, transposed ? row : col});
@@ -27,7 +27,7 @@ struct MatrixView {
   }
 };
 
-/// What a tile may reach beyond: the extents that it does not divide.
+/// The extents that a tile does not divide, so that it may exceed them.
 struct TileBounds {
   bool rows = true, cols = true;
 };
@@ -35,12 +35,12 @@ struct TileBounds {
 /// The operands of one contraction on memrefs, as matrices.
 class ContractOperands {
 public:
-  /// Emits the extents at the builder's place, on the host.
+  /// Emits the extents at the builder's insertion point, in host code.
   ContractOperands(ContractOp op, const MatrixForm &form,
                    ImplicitLocOpBuilder &builder);
 
-  /// Puts `memory` in the place of the output: a workspace of its shape, with
-  /// `slice` as the index of one more dimension before the others.
+  /// Uses `memory` instead of the output: a workspace of its shape, with
+  /// `slice` as the index of one additional leading dimension.
   void setWorkspace(Value memory) { workspace = memory; }
   Value getWorkspace() const { return workspace; }
   void setSlice(Value index) { slice = index; }
@@ -57,9 +57,9 @@ public:
   /// These indices, to be set again.
   SmallVector<Value> getBatch() const { return index; }
   void setBatch(ArrayRef<Value> indices) { index.assign(indices); }
-  /// Makes tiles hold the same place of `count` matrices of the batch from
-  /// `first` on, one below the other: these are gathered. With `ragged`, the
-  /// batch may end before the last.
+  /// Makes tiles hold the same part of `count` matrices of the batch from
+  /// `first` on, stacked along the rows: these are gathered. With `ragged`, the
+  /// batch may end before the last matrix.
   void setSlots(Value first, int64_t count, bool ragged) {
     slots = {first, count, ragged};
   }
@@ -95,8 +95,8 @@ private:
     SmallVector<unsigned> dims;
   };
   Value getOperand(unsigned operand) const;
-  /// Puts the builder on the host, before the kernel that it builds: kernels
-  /// then get what is made there as their arguments.
+  /// Sets the insertion point to host code before the kernel that is being
+  /// built: kernels receive values that are created there as arguments.
   void leaveKernel();
   /// `operand` with the dimensions of M, of N and of K as one each.
   Collapsed collapse(unsigned operand);
@@ -117,9 +117,9 @@ private:
   const MatrixForm &form;
   ImplicitLocOpBuilder &builder;
   IndexMath math;
-  /// The loops' sizes, to divide a place along several of them by. A sum over
-  /// nothing has tiles all the same where they are asked for ahead: of its
-  /// loops none counts as empty.
+  /// The sizes of the loops, by which a position along several of them is
+  /// divided. A sum over no elements still has tiles if these are requested
+  /// ahead: an empty loop counts as one iteration.
   SmallVector<Value> divisors;
 
   SmallVector<Value> operands, sizes, index;

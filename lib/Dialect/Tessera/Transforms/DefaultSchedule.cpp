@@ -63,7 +63,7 @@ static const MatrixInstruction *select(ContractOp op, const Chip &chip,
 }
 
 //===----------------------------------------------------------------------===//
-// What does not follow from the chip's default tiling
+// Choices that do not follow from the chip's default tiling
 //===----------------------------------------------------------------------===//
 
 /// The tiles of the output in M and N, and the matrices of the batch; nothing
@@ -91,8 +91,8 @@ countTiles(ContractOp op, const MatrixForm &form,
 /// The steps that each part of a reduction keeps, to pay for adding it up.
 static constexpr int64_t stepsOfPart = 32;
 
-/// A long reduction of few tiles is cut into parts, so that most processors
-/// have some: each part keeps enough steps to pay for adding it up.
+/// A long reduction of few tiles is split into parts, so that most SMs have
+/// work: each part keeps enough steps to pay for the final reduction.
 static int64_t chooseSplitK(ContractOp op, const Chip &chip,
                             const MatrixForm &form,
                             const std::array<int64_t, 3> &extents,
@@ -123,9 +123,9 @@ static int64_t chooseRaster(ContractOp op, const Chip &chip,
   return m > band && m * n >= 4 * chip.processors ? band : 0;
 }
 
-/// How many matrices of a batch, each of which is one subgroup's tile, a
-/// workgroup and a subgroup compute. `mayHold` says whether a subgroup has
-/// registers for so many.
+/// The number of matrices of a batch, each of which is one subgroup's tile,
+/// that a workgroup and a subgroup compute. `mayHold` returns whether a
+/// subgroup has registers for a number of matrices.
 static std::array<int64_t, 2>
 chooseBatches(ContractOp op, const Chip &chip, const MatrixForm &form,
               function_ref<bool(int64_t)> mayHold) {
@@ -133,13 +133,13 @@ chooseBatches(ContractOp op, const Chip &chip, const MatrixForm &form,
   int64_t count = getLinearExtent(op, form.batch);
   if (ShapedType::isDynamic(count) || chip.processors == 0)
     return {defaults.subgroups, 1};
-  // More subgroups than there is room for would come in turn.
+  // Subgroups beyond those that are resident would run later.
   int64_t each = 1;
   while (each * 2 <= defaults.perSubgroup && mayHold(each * 2) &&
          static_cast<int64_t>(llvm::divideCeil(count, each)) >
              chip.processors * defaults.resident)
     each *= 2;
-  // Each processor has a workgroup, if there are as many.
+  // Each SM gets a workgroup, if there are enough.
   int64_t subgroups = defaults.subgroups;
   while (subgroups > 1 && static_cast<int64_t>(llvm::divideCeil(
                               count, each * subgroups)) < chip.processors)
@@ -169,8 +169,8 @@ bool mlir::tessera::hasRowsOfMultiple(MemRefType type, int64_t bytes) {
   });
 }
 
-/// Whether rows of lhs (0), rhs (1) or the output (2) are known not to begin at
-/// multiples of so many bytes.
+/// Whether rows of lhs (0), rhs (1) or the output (2) are known not to be
+/// aligned to `bytes`.
 static bool hasRowsBeside(ContractOp op, unsigned side, int64_t bytes) {
   auto type = dyn_cast<MemRefType>(op.getMappedOperands()[side].getType());
   int64_t offset;
@@ -189,17 +189,18 @@ static bool hasUnalignedPairs(ContractOp op) {
       2 * getElementBytes(getElementTypeOrSelf(op.getOutput().getType())));
 }
 
-/// Whether rows of lhs (0) or rhs (1) are no whole asynchronous copies.
+/// Whether rows of lhs (0) or rhs (1) are not a whole number of asynchronous
+/// copies.
 static bool isCopiedSingly(ContractOp op, unsigned side, const Chip &chip) {
   return hasRowsBeside(op, side, chip.asyncCopyBytes);
 }
 
-/// The registers of a thread, at least, for what it has read for the next
-/// steps, where copies run ahead and are not asynchronous. Rows that may begin
-/// anywhere are read an element at a time; in memory of unknown extents each
-/// such element has a branch of its own until it is written. Of images whose
-/// places are gathered, each element has a place of its own. What loads can
-/// bring straight to workgroup memory counts: a run may ask that they do not.
+/// A lower bound of the registers of a thread for data that it has loaded for
+/// the next steps, if copies run ahead and are not asynchronous. Rows of
+/// unknown alignment are read one element at a time; in memory of dynamic
+/// extents each such element has a branch of its own until it is written. Each
+/// gathered element of an image has an index of its own. Async copies to LDS
+/// are counted too, since they can be disabled for a run.
 static int64_t estimateHeld(ContractOp op, const MatrixForm &form,
                             ScheduleAttr schedule, const Chip &chip) {
   if (chip.asyncCopy || schedule.getStages() < 2)
@@ -226,8 +227,8 @@ static int64_t estimateHeld(ContractOp op, const MatrixForm &form,
   return held;
 }
 
-/// Whether loads bring all tiles of lhs (0) or rhs (1) straight to workgroup
-/// memory, if these divide it.
+/// Whether loads can load all tiles of lhs (0) or rhs (1) directly to workgroup
+/// memory, if their width divides it.
 static bool isCopiedDirectly(ContractOp op, const MatrixForm &form,
                              unsigned side, const Chip &chip) {
   auto type = dyn_cast<MemRefType>(op.getMappedOperands()[side].getType());
@@ -236,7 +237,8 @@ static bool isCopiedDirectly(ContractOp op, const MatrixForm &form,
       !hasAlignedRows(op, side, chip) ||
       !llvm::is_contained(chip.directCopyBytes, chip.accessBytes))
     return false;
-  // Tiles whose columns are read are copied otherwise where nothing turns them.
+  // Tiles whose columns are read are copied in another layout if the chip has
+  // no transposing loads.
   int64_t bits = getElementBits(type.getElementType());
   bool readsColumns = isStoredTransposed(op, form, side) == (side == 0);
   return !readsColumns || bits == chip.transposingReadBits || bits > 16 ||
@@ -300,7 +302,7 @@ widenToRows(ContractOp op, const MatrixForm &form, const Chip &chip,
   return {m, n};
 }
 
-/// Whether block loads bring both operands to where `row` wants them.
+/// Whether block loads can load both operands in the layout of `row`.
 static bool canLoadBlocks(ContractOp op, const MatrixForm &form,
                           const Chip &chip, const MatrixInstruction &row) {
   return explainNoBlocks(op, form, 0, chip, row).empty() &&
@@ -315,10 +317,10 @@ static ScheduleAttr makeDefaultSchedule(ContractOp op, const Chip &chip,
                                         bool wantsBlocks = true) {
   MatrixForm form = getMatrixForm(op);
   std::array<int64_t, 3> extents = getStaticExtents(op, form);
-  // What is empty gets the tiles of what is smallest.
+  // Empty problems use the smallest tile.
   for (int64_t &extent : extents)
     extent = extent == 0 ? 1 : extent;
-  // What is widened before it is multiplied fills bytes.
+  // Operands that are extended before the matmul occupy bytes.
   auto getBits = [&](unsigned side) {
     Value operand = side ? op.getRhs() : op.getLhs();
     return isPacked(op.getProductType(side))
@@ -431,15 +433,15 @@ static ScheduleAttr makeDefaultSchedule(ContractOp op, const Chip &chip,
   // Where no two elements can be stored at once, lanes of several rows would
   // each store one.
   bool splitsPairs = chip.hasLanes() && matrixUnit && hasUnalignedPairs(op);
-  // Such stores and few steps: a workgroup's time is its beginning and its end,
-  // which others are to fill. The operand that more of them read is one that is
-  // read by wide accesses.
+  // With such stores and few steps, the time of a workgroup is its prologue and
+  // epilogue, which other workgroups must hide. The operand that more of them
+  // read should be the one with wide accesses.
   if (!wholeRows && splitsPairs && ShapedType::isStatic(steps) &&
       steps <= stages)
     for (unsigned d : {1, 0})
       if (hasAlignedRows(op, 1 - d, chip) && shrink(d))
         break;
-  // Processors would have nothing to do, and K is too short to be cut.
+  // SMs would be idle, and K is too short to be split.
   if (!wholeRows && chip.processors > 0 && ShapedType::isStatic(steps) &&
       steps < 2 * stepsOfPart) {
     auto isIdle = [&] {
@@ -460,7 +462,7 @@ static ScheduleAttr makeDefaultSchedule(ContractOp op, const Chip &chip,
         break;
     }
   }
-  // Processors have enough to do with larger tiles.
+  // All SMs have work even with larger tiles.
   if (!wholeRows && matrixUnit && chip.largeWorkgroup[0] > 0 &&
       workgroup == defaults.workgroup && subgroup == defaults.subgroup) {
     auto tiles = countTiles(op, form, extents, chip.largeWorkgroup);
@@ -480,8 +482,8 @@ static ScheduleAttr makeDefaultSchedule(ContractOp op, const Chip &chip,
                              /*clusterM=*/1, /*clusterN=*/1, batches,
                              subgroupBatches);
   };
-  // What is not copied asynchronously is not copied ahead: all of a few steps
-  // is copied at once.
+  // Synchronous copies cannot run ahead: with few steps, the whole of K is
+  // copied at once.
   if (chip.asyncCopy && ShapedType::isStatic(steps) && steps > 1 &&
       steps <= stages &&
       (isCopiedSingly(op, 0, chip) || isCopiedSingly(op, 1, chip)) &&
@@ -554,7 +556,8 @@ static ScheduleAttr makeDefaultSchedule(ContractOp op, const Chip &chip,
     else if (!halve(0) && !halve(1))
       stages = 0;
   }
-  // A quarter of the registers is for addresses, of which blocks have few.
+  // A quarter of the registers is reserved for addresses, of which block loads
+  // need few.
   if (instruction && matrixUnit && !wantsBlocks && chip.registersPerThread > 0)
     while (k % 2 == 0 && (k / 2) % kFragment == 0 &&
            estimateRegisters(op, make(), chip, *instruction).getTotal() +
@@ -562,7 +565,7 @@ static ScheduleAttr makeDefaultSchedule(ContractOp op, const Chip &chip,
                chip.registersPerThread / 4 * 3)
       k /= 2;
   if (wantsBlocks) {
-    // A load brings as much of a row as there is. Small tiles may have another
+    // A load covers as much of a row as possible. Small tiles may use another
     // instruction.
     kFragment = k;
     instruction = select(op, chip, subgroup, kFragment);

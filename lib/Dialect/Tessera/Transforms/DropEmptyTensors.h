@@ -11,11 +11,11 @@
 
 namespace mlir::tessera {
 
-/// What computes a tensor without elements computes nothing, what pads it is
-/// all padding, nothing is inserted by inserting it, it adds nothing to a
-/// concatenation, and loops without iterations leave the outputs as they are.
-/// Upstream's lowerings take views of empty operands that their verifiers
-/// refuse.
+/// Removes ops on tensors without elements: an op that computes such a tensor
+/// is dropped, padding of one becomes a fill, inserting one does nothing, it is
+/// removed from concatenations, and loops without iterations forward their
+/// outputs. Upstream's lowerings create views of empty operands that their
+/// verifiers reject.
 void dropEmptyTensors(Operation *root);
 
 } // namespace mlir::tessera

@@ -41,7 +41,7 @@ bool EpilogueEmitter::isColumn(Value value) {
   auto [known, isNew] = isKnownColumn.try_emplace(value, false);
   if (!isNew)
     return known->second;
-  // Of columns and what is the same everywhere.
+  // A function of columns and of uniform values.
   bool some = false, all = true;
   for (Value operand : op->getOperands()) {
     bool column = isColumn(operand);
@@ -56,7 +56,7 @@ bool EpilogueEmitter::isColumn(Value value) {
 }
 
 /// The ops of `block` that compute `value`, up to `isInput`, in their order;
-/// `inputs` receives what they take.
+/// `inputs` receives their operands.
 static llvm::SetVector<Operation *> getSlice(Block &block, Value value,
                                              function_ref<bool(Value)> isInput,
                                              llvm::SetVector<Value> &inputs) {
@@ -155,7 +155,7 @@ Value EpilogueEmitter::emitElements(Value value, TypedAttr neutral) {
 
 void EpilogueEmitter::emitReduction(RowReduceOp op) {
   Value source = op.getSource();
-  // What is used again is computed once.
+  // A value with several uses is computed once.
   bool isShared = !source.hasOneUse() && !isColumn(source) &&
                   source.getDefiningOp() &&
                   source.getParentBlock() == &epilogue;

@@ -30,7 +30,7 @@ public:
       : epilogue(epilogue), shape(shape), rowLength(rowLength),
         builder(builder) {}
 
-  /// What is known of the arguments: of the accumulator first.
+  /// Sets the fragment of an argument, first of all of the accumulator.
   void setElements(Value argument, Value fragment) {
     elements[argument] = fragment;
   }

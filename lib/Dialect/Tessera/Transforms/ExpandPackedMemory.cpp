@@ -69,8 +69,8 @@ static Value takeHalf(ImplicitLocOpBuilder &b, Value vector, int64_t from) {
   return vector::ShuffleOp::create(b, vector, vector, places);
 }
 
-/// The two elements of each byte, a byte each. What is above an element's bits
-/// is of no interest.
+/// Unpacks the two elements of each byte, into a byte each. The bits above an
+/// element's are undefined.
 static Value unpack(ImplicitLocOpBuilder &b, Value bytes) {
   auto bytesType = cast<VectorType>(bytes.getType());
   Value high = arith::ShRUIOp::create(b, bytes, splat(b, bytesType, 4));
@@ -97,7 +97,7 @@ static Value emitBytes(ImplicitLocOpBuilder &b, Value vector,
   if (Value bytes = bytesOf.lookup(vector))
     return bytes;
   int64_t size = cast<VectorType>(vector.getType()).getNumElements() / 2;
-  // Vectors one behind the other.
+  // A concatenation of vectors.
   if (auto shuffle = vector.getDefiningOp<vector::ShuffleOp>()) {
     ArrayRef<int64_t> mask = shuffle.getMask();
     bool inOrder = llvm::equal(mask, llvm::seq<int64_t>(0, 2 * size));
@@ -126,7 +126,7 @@ public:
          BytesOf &bytesOf)
       : b(builder), memory(memory), indices(indices), bytesOf(bytesOf) {}
 
-  /// The element `distance` behind the first.
+  /// Loads the element at `distance` from the first.
   Value loadElement(int64_t distance = 0);
   /// Vector `type` from the first element on, which is at a byte if `alignment`
   /// is said. Under `mask`, where there is one, else `passThrough`.
@@ -433,7 +433,7 @@ struct ExpandPackedMemoryPass
     : public tessera::impl::TesseraExpandPackedMemoryBase<
           ExpandPackedMemoryPass> {
   void runOnOperation() override {
-    // What makes vectors of i4 is rewritten before what takes them.
+    // Ops that create vectors of i4 are rewritten before ops that use them.
     SmallVector<Operation *> reads, writes;
     SmallVector<vector::BitCastOp> makers, takers;
     SmallVector<memref::GlobalOp> globals;

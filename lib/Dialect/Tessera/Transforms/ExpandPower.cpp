@@ -33,13 +33,13 @@ using namespace mlir;
 
 namespace {
 
-/// What depends on the type.
+/// The constants that depend on the type.
 struct Constants {
   /// Bits of the mantissa, without the implicit one; the exponent's bias.
   int mantissaBits;
   int64_t bias;
-  /// Bits of the mantissa that a high part does without: the product of two
-  /// high parts is exact.
+  /// The number of mantissa bits that are cleared in a high part, so that the
+  /// product of two high parts is exact.
   int lowBits;
   /// The same of the argument of the exponential.
   int lowBitsOfExponent;
@@ -57,7 +57,7 @@ struct Constants {
   /// The arc tangent: its series.
   double atan[11];
   int numAtan;
-  /// Of 1/2 and 1, and pi/2 and pi: high and low parts.
+  /// The values for 1/2 and 1, and pi/2 and pi: high and low parts.
   double atanHalf[2], atanOne[2], halfPi[2], pi[2];
 };
 
@@ -229,8 +229,8 @@ struct Emitter {
 // powf
 //===----------------------------------------------------------------------===//
 
-/// log2(x) as a sum of two, of which the first has few bits. `x` is positive
-/// and finite.
+/// log2(x) as a sum of two values, the first of which has few bits. `x` is
+/// positive and finite.
 static std::pair<Value, Value> emitLog2(Emitter &e, Value x) {
   const Constants &c = e.c;
   int mantissa = c.mantissaBits;
@@ -381,7 +381,7 @@ static Value emitPower(Emitter &e, Value x, Value y) {
       e.b, arith::AndIOp::create(e.b, isNegative, isUsual), isFraction);
   result = e.select(isInvalid, e.real(std::nan("")), result);
 
-  // NaN, but not of what is 1 for any other operand.
+  // NaN, except where the result is 1 for any other operand.
   result = e.select(e.test(FloatTest::UNO, x, y), e.add(x, y), result);
   Value isOne = arith::OrIOp::create(e.b, e.test(FloatTest::OEQ, x, one),
                                      e.test(FloatTest::OEQ, y, zero));

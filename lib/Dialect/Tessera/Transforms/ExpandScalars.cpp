@@ -35,7 +35,7 @@ struct Format {
   int bias;
   /// Has infinities, and NaNs above them; otherwise one NaN.
   bool hasInfinity;
-  /// NaN is 0x80, and there is no negative zero.
+  /// NaN is 0x80, and negative zero does not exist.
   bool isFnuz;
 
   /// The largest magnitude that is a number, as bits.
@@ -108,14 +108,14 @@ struct Emitter {
 struct ExpandExtF : OpRewritePattern<arith::ExtFOp> {
   using OpRewritePattern::OpRewritePattern;
 
-  /// The f16 of a float with f16's number of exponent bits, of which some are
-  /// subnormal in f16 as well: by integer operations alone.
+  /// Converts a float with f16's exponent bits, whose subnormals are subnormal
+  /// in f16 as well, to f16 by integer operations only.
   static Value extendToHalf(Emitter &e, const Format &format, Value bits,
                             Type type) {
     assert(format.mantissaBits == 2 && format.bias >= 15 && format.bias <= 16);
     Value magnitude = e.bitAnd(bits, 0x7f);
     Value result = e.shiftLeft(magnitude, 8);
-    // With a bias of one more, the value is half of what the fields say.
+    // With a bias larger by one, the value is half of that of the fields.
     if (format.bias == 16)
       result = e.select(e.compare(arith::CmpIPredicate::slt, magnitude, 8),
                         e.shiftRight(result, 1),
@@ -146,10 +146,10 @@ struct ExpandExtF : OpRewritePattern<arith::ExtFOp> {
       rewriter.replaceOp(op, extendToHalf(e, *format, bits, op.getType()));
       return success();
     }
-    // The fields in f32's place, and the difference of the exponents added.
-    // Devices may take subnormal operands for zero, so a subnormal gets an
-    // implicit one, which is subtracted again: both numbers are normal in f32,
-    // and so is the exact result.
+    // Moves the fields to their position in f32, and adds the difference of the
+    // biases. Devices may flush subnormal operands to zero, so a subnormal gets
+    // an implicit one, which is subtracted again: both numbers are normal in
+    // f32, and so is the exact result.
     Value magnitude = e.bitAnd(bits, 0x7f);
     Value fields = e.shiftLeft(magnitude, 23 - format->mantissaBits);
     Value normal = arith::AddIOp::create(e.b, fields,
@@ -298,8 +298,8 @@ struct WidenMath : RewritePattern {
   }
 };
 
-/// A vector inserted into another of rank 1, as shuffles: the widened source's
-/// elements take the place of the target's.
+/// Inserts a vector into another of rank 1, as shuffles: the widened source's
+/// elements replace those of the target.
 struct InsertSliceToShuffle
     : public OpRewritePattern<vector::InsertStridedSliceOp> {
   using OpRewritePattern::OpRewritePattern;

@@ -63,8 +63,8 @@ private:
     for (size_t t = range.begin; t < range.end; ++t)
       maps[t].map(from, to);
   }
-  /// Maps the values `from`, of which `to` has one for all vthreads of the
-  /// range where they are alike, else one for each.
+  /// Maps the values `from` to `to`, with one value for all vthreads of the
+  /// range if they are uniform, and otherwise one for each vthread.
   void mapValues(Range range, ValueRange from, ValueRange to);
   /// Adds the vthreads' values of `operand`: one, or one for each.
   void addValues(Range range, Value operand, bool each,
@@ -151,8 +151,8 @@ static Operation *createLike(OpBuilder &builder, Operation *op,
       BlockRange(), op->getNumRegions()));
 }
 
-/// One loop or branch for all vthreads of the range. What differs between them
-/// is carried for each, the rest once.
+/// Creates one loop or branch for all vthreads of the range. Values that differ
+/// between vthreads are carried for each of them, other values once.
 LogicalResult Expander::jam(RegionBranchOpInterface branch, Range range) {
   RegionBranchSuccessorMapping mapping;
   branch.getSuccessorOperandInputMapping(mapping);
@@ -236,8 +236,8 @@ LogicalResult Expander::expandStatement(Operation *inner, Range range) {
 }
 
 LogicalResult Expander::expandBlock(Block &block, Range range) {
-  // One group after the other, from one barrier to the next. What is alike for
-  // all groups comes with the first of them.
+  // Runs one group after the other, from one barrier to the next. Ops that are
+  // uniform over all groups are cloned with the first one.
   SmallVector<Operation *> segment;
   auto flush = [&]() -> LogicalResult {
     for (size_t t = range.begin; t < range.end; t += groupSize) {
@@ -325,7 +325,7 @@ struct ExpandVThreadsPass
   }
 
 private:
-  /// What `order` says; null where each op's own holds.
+  /// The option `order`; null to use the order of each op.
   InterleaveAttr forced;
 };
 

@@ -89,7 +89,7 @@ struct TesseraFuseElementwisePass
         patterns, [](OpOperand *operand) {
           Operation *producer = operand->get().getDefiningOp();
           auto consumer = dyn_cast<linalg::LinalgOp>(operand->getOwner());
-          // A contraction is recognized by its body, which is to stay as it is.
+          // A contraction is recognized by its body, which must not change.
           return producer && producer->hasOneUse() && consumer &&
                  (consumer.getNumReductionLoops() == 0 ||
                   consumer.getNumDpsInputs() == 1);
@@ -98,9 +98,9 @@ struct TesseraFuseElementwisePass
     affine::AffineApplyOp::getCanonicalizationPatterns(patterns, &getContext());
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       return signalPassFailure();
-    // A size is no use of what has it. By themselves: the patterns above make
-    // sizes as well, and take an empty tensor of a known size behind a cast for
-    // one with contents.
+    // A use of a tensor's size must not keep the tensor alive. These patterns
+    // run separately: the patterns above create sizes as well, and treat an
+    // empty tensor of static size behind a cast as one with contents.
     RewritePatternSet sizes(&getContext());
     tensor::EmptyOp::getCanonicalizationPatterns(sizes, &getContext());
     tensor::DimOp::getCanonicalizationPatterns(sizes, &getContext());

@@ -31,12 +31,12 @@ using namespace mlir::tessera;
 
 namespace {
 
-/// What an estimate looks at.
+/// The problem that an estimate considers.
 struct Problem {
-  /// Of M, N, K, and the matrices of the batch.
+  /// The extents of M, N and K, and the number of matrices in the batch.
   std::array<int64_t, 3> extents;
   int64_t batches;
-  /// Of an operand's element, and the output's.
+  /// The size of an operand's element, and of the output's.
   int64_t operandBytes, outputBytes;
   /// How many times as long lhs, and rhs, take to load as whole lines do.
   std::array<double, 2> loadFactors;
@@ -49,20 +49,20 @@ public:
   ScheduleAttr choose();
 
 private:
-  /// The schedule of `tiling` with the reduction in so many parts, added up in
-  /// that way, and so many workgroups along M and N that share tiles; null
-  /// where it does not fit.
+  /// The schedule of `tiling` with the reduction split into `parts`, reduced in
+  /// the given way, and with `cluster` workgroups along M and N that share
+  /// tiles; null if it does not fit.
   ScheduleAttr make(const ScheduleDefaults &tiling, int64_t parts,
                     SplitReduction kind, std::array<int64_t, 2> cluster);
   bool fits(const ScheduleDefaults &tiling);
-  /// The step along K of `tiling`: that of the table, or the largest below it
-  /// of whose tiles the bulk copy engine brings those that are gathered.
+  /// The step along K of `tiling`: that of the table, or the largest smaller
+  /// one for which TMA can load the gathered tiles.
   int64_t getStep(const ScheduleDefaults &tiling);
   /// Whether all that is gathered with this step is.
   bool gathersInBulk(const ScheduleDefaults &tiling, int64_t k);
   SmallVector<std::array<int64_t, 2>> getClusters(int64_t parts);
   double estimate(const ScheduleDefaults &tiling, ScheduleAttr schedule);
-  /// Of the operands and the output in memory.
+  /// The bytes of the operands and the output in memory.
   double countBytes();
   /// Tiles along M and N, and of all matrices of the batch.
   std::array<int64_t, 3> countTiles(const ScheduleDefaults &tiling);
@@ -81,7 +81,7 @@ GroupTilings::GroupTilings(ContractOp op, const Chip &chip,
                            const MatrixForm &form,
                            const std::array<int64_t, 3> &extents)
     : op(op), chip(chip), form(form) {
-  // Of what is not known, assume that there is enough of it.
+  // Dynamic extents are treated as large.
   constexpr int64_t large = 8192;
   auto known = [&](int64_t extent) {
     return ShapedType::isDynamic(extent) ? large : extent;
@@ -99,8 +99,8 @@ GroupTilings::GroupTilings(ContractOp op, const Chip &chip,
                getElementBytes(getElementTypeOrSelf(op.getRhs().getType())));
   problem.outputBytes =
       getElementBytes(getElementTypeOrSelf(op.getOutput().getType()));
-  // Of an image, a copy takes channels of one place: less than a line, where
-  // there are few.
+  // For an image, a copy loads channels of one pixel: less than a cache line,
+  // if there are few channels.
   for (unsigned side : {0, 1}) {
     int64_t bytes = chip.rates.lineBytes;
     if (WindowAttr window = getWindow(op, form, side))
@@ -152,17 +152,17 @@ bool GroupTilings::fits(const ScheduleDefaults &tiling) {
       !hasOrder(op, form, 0, *row) || !hasOrder(op, form, 1, *row) ||
       !op.getProducer(0).empty() || !op.getProducer(1).empty())
     return false;
-  // Few rows waste products, of which memory leaves time for enough; few
-  // columns are for smaller instructions.
+  // With few rows we waste MMAs, but are memory bound anyway; for few columns
+  // we prefer a narrower instruction.
   int64_t columns = std::min<int64_t>(row->n, 64);
   return problem.extents[1] > columns / 2;
 }
 
-/// Tiles of a wave are taken in bands of so many rows of tiles that they read
-/// the least: as many rows and columns of elements. All bands are of one
-/// height, since a wave within a low one reads many columns (2560x5120x2560 in
-/// bands of 8, 8 and 4 takes 1.3 times as long as in two of 10): exactly, where
-/// there is such a height near the best one.
+/// Tiles of a wave are visited in bands of the height that minimizes the rows
+/// and columns of elements that they read: about as many rows as columns. All
+/// bands have the same height, since a wave within a low one reads many columns
+/// (2560x5120x2560 in bands of 8, 8 and 4 takes 1.3 times as long as in two of
+/// 10), if such a height exists near the best one.
 int64_t GroupTilings::chooseRaster(const ScheduleDefaults &tiling,
                                    std::array<int64_t, 2> cluster) {
   auto [m, n, batches] = countTiles(tiling);
@@ -202,7 +202,7 @@ ScheduleAttr GroupTilings::make(const ScheduleDefaults &tiling, int64_t parts,
           most = persistent ? all : std::min(all, std::max<int64_t>(steps, 1));
   // As many as workgroups have room for, with the barriers of the slots.
   int64_t room = chip.workgroupMemoryBytes - swizzlePatternBytes;
-  // With fewer slots than three, products wait for copies.
+  // With fewer than three slots, matmuls wait for copies.
   auto makeWith = [&](bool stageOutput, int64_t least) -> ScheduleAttr {
     for (int64_t stages = most; stages >= std::min(most, least); --stages) {
       auto schedule = ScheduleAttr::get(
@@ -281,7 +281,7 @@ double GroupTilings::estimate(const ScheduleDefaults &tiling,
          // As many as are busy in a wave on average.
       memory =
           bytes / std::min(rates.memory, units / waves * rates.processorMemory);
-  // What is hidden behind the other is not all hidden.
+  // Overlap is imperfect: part of the shorter phase is still exposed.
   double all = waves * ofTile + hidden,
          time =
              rates.start + std::max(all, memory) + 0.02 * std::min(all, memory);
@@ -295,9 +295,9 @@ double GroupTilings::estimate(const ScheduleDefaults &tiling,
   return time;
 }
 
-/// Workgroups along M and N that may share tiles: where there is a cache line's
-/// rest in each row to be loaded, since that is what they save. Elsewhere the
-/// matrix unit is what limits a product.
+/// The numbers of workgroups along M and N that may share tiles: if rows are
+/// not whole cache lines, since sharing saves loading the rest of these lines.
+/// Otherwise the matrix unit is the limit.
 SmallVector<std::array<int64_t, 2>> GroupTilings::getClusters(int64_t parts) {
   SmallVector<std::array<int64_t, 2>> clusters{{1, 1}};
   int64_t count = chip.rates.clusterParts;
@@ -318,7 +318,7 @@ ScheduleAttr GroupTilings::choose() {
       continue;
     for (int64_t parts : {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64}) {
       auto [m, n, batches] = countTiles(tiling);
-      // Parts are for processors that have nothing else to do.
+      // Parts are only useful if SMs are idle otherwise.
       if (parts > 1 && (op.reducesRows() || chip.processors == 0 ||
                         m * n * batches * parts > chip.processors))
         break;

@@ -92,7 +92,7 @@ struct InlineKernelsPass
     getOperation().walk([&](gpu::LaunchFuncOp call) {
       auto kernel = symbols.lookupNearestSymbolFrom<gpu::GPUFuncOp>(
           call, call.getKernelAttr());
-      // A queue of the caller's is no part of a gpu.launch.
+      // A gpu.launch cannot represent a queue of the caller's.
       if (kernel && !call.getAsyncObject())
         calls.emplace_back(call, kernel);
     });

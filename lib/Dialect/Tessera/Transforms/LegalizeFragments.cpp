@@ -5,9 +5,10 @@
 //===----------------------------------------------------------------------===//
 //
 // Values that must share a distribution form a class: the operands of a map,
-// the values a loop carries, an accumulator and its product. Each mma chooses
-// the best instruction of the chip; the first to ask gives a class its lane
-// map, and a later one that needs another map gets a tessera.convert.
+// the values that a loop carries, an accumulator and the result of its mma.
+// Each mma chooses the best instruction of the chip; the first one determines
+// the lane map of a class, and a later one that needs another map gets a
+// tessera.convert.
 //
 //===----------------------------------------------------------------------===//
 
@@ -57,16 +58,16 @@ private:
   }
   LogicalResult chooseForMma(MmaOp op);
   LogicalResult chooseForSum(SumPartsOp op);
-  /// Converts operands of i4 to i8, for a chip without products of them.
+  /// Extends operands of i4 to i8, for a chip without instructions for i4.
   void widenOperands(OpBuilder &builder, MmaOp op,
                      const MatrixInstruction &row);
   /// Whether the operands that `row` reads from memory are there.
   static LogicalResult checkMemoryOperands(MmaOp op,
                                            const MatrixInstruction &row);
-  /// The instruction of a class as it is for a fragment of `type`. Vectors
-  /// along M tie matrices of different widths together, as sums and what they
-  /// are scaled with: a narrower one gets a narrower instruction of the same
-  /// kind, whose rows are laid out alike. Null if there is none.
+  /// The instruction of a class for a fragment of `type`. Vectors along M
+  /// connect matrices of different widths, such as sums and the matrices that
+  /// they scale: a narrower one gets a narrower instruction of the same kind,
+  /// whose rows have the same layout. Null if there is none.
   const MatrixInstruction *resolve(const MatrixInstruction &row,
                                    FragmentType type) const;
   /// Has `value` the distribution that `row` wants for it? If its class is
@@ -81,8 +82,8 @@ private:
   llvm::EquivalenceClasses<const void *> classes;
   llvm::DenseMap<const void *, const MatrixInstruction *> chosen;
   SmallVector<Value> fragments;
-  /// Products that are to be erased: not before all is decided, since classes
-  /// know values by their addresses, which an op made later could have again.
+  /// Ops to be erased, after all decisions, since classes identify values by
+  /// their addresses, which an op that is created later could reuse.
   SmallVector<MmaOp> replaced;
 };
 
@@ -162,8 +163,8 @@ bool Legalizer::demand(Value value, const MatrixInstruction &row) {
          own->getMap(type.getRole()) == row.getMap(type.getRole());
 }
 
-/// Why `value` is no operand that an instruction reads from swizzled workgroup
-/// memory. Empty: it is one.
+/// The reason why `value` is not an operand that an instruction can read from
+/// swizzled workgroup memory. Empty if it is one.
 static std::string explainNotInMemory(MmaOp op, Value value,
                                       const MatrixInstruction &row) {
   auto load = value.getDefiningOp<LoadOp>();
@@ -176,7 +177,7 @@ static std::string explainNotInMemory(MmaOp op, Value value,
   bool isA = load.getType().getRole() == Role::A;
   if (!row.anyOrder && load.getTranspose() == isA)
     return isA ? "is column-major" : "is row-major";
-  // The instruction reads the memory where the product stands.
+  // The instruction reads the memory at the position of the mma.
   if (load->getBlock() != op->getBlock())
     return "is loaded in a different block";
   for (Operation *between = load->getNextNode(); between != op;
@@ -272,7 +273,7 @@ LogicalResult Legalizer::chooseForMma(MmaOp op) {
   if (failed(checkMemoryOperands(op, *row)))
     return failure();
 
-  // An operand whose class has another map is converted for this product.
+  // An operand whose class has another map is converted for this mma.
   auto convert = [&](Value value) {
     Value converted =
         ConvertOp::create(builder, op.getLoc(), value.getType(), value, false);
@@ -285,7 +286,7 @@ LogicalResult Legalizer::chooseForMma(MmaOp op) {
   if (!demand(op.getB(), *row))
     op.getBMutable().assign(convert(op.getB()));
   if (!demand(op.getAcc(), *row)) {
-    // The product's users keep the class's map.
+    // The users of the result keep the class's map.
     Value acc = convert(op.getAcc());
     builder.setInsertionPointAfter(op);
     auto product = MmaOp::create(builder, op.getLoc(), acc.getType(), op.getA(),
@@ -306,7 +307,7 @@ LogicalResult Legalizer::chooseForMma(MmaOp op) {
 }
 
 LogicalResult Legalizer::chooseForTheRest() {
-  // The largest member decides what fits the class.
+  // The largest member determines which instruction fits the class.
   llvm::MapVector<const void *, FragmentType> largest;
   llvm::DenseMap<const void *, int64_t> groups;
   for (Value value : fragments) {

@@ -34,7 +34,8 @@ static void lower(bufferization::DeallocOp op) {
                          llvm::map_to_vector(op.getRetained(), addressOf);
   SmallVector<Value> conditions(op.getConditions());
 
-  // Who owns a retained memref: whoever owned one that is the same.
+  // The owner of a retained memref is the owner of a memref with the same
+  // address.
   for (auto [result, address] :
        llvm::zip(op.getUpdatedConditions(), retained)) {
     Value owned = arith::ConstantIntOp::create(builder, 0, 1);

@@ -34,7 +34,7 @@ namespace mlir::tessera {
 using namespace mlir;
 using namespace mlir::tessera;
 
-/// Whether `value`, an operand of a product, can be cut along K.
+/// Whether `value`, an operand of an mma, can be split along K.
 static bool canCut(Value value) {
   Operation *op = value.getDefiningOp();
   if (!op)
@@ -53,7 +53,7 @@ static bool canCut(Value value) {
 }
 
 namespace {
-/// Cuts the operands of one product.
+/// Splits the operands of one mma.
 struct Cutter {
   ImplicitLocOpBuilder &builder;
   /// Where the part begins, and its length.
@@ -115,7 +115,7 @@ Value Cutter::cut(Value value) {
   return clone->getResult(0);
 }
 
-/// Cuts `op` into products of `length`.
+/// Splits `op` into ops of extent `length` along K.
 static void cutProduct(MmaOp op, int64_t length) {
   ImplicitLocOpBuilder builder(op.getLoc(), op);
   int64_t k = op.getA().getType().getCols(), parts = k / length;
@@ -141,7 +141,7 @@ static void cutProduct(MmaOp op, int64_t length) {
     scf::YieldOp::create(builder, next);
     acc = loop.getResult(0);
   }
-  // What fed the product, where nothing else uses it.
+  // The ops that computed the operands, if they have no other uses.
   SmallVector<Operation *> dead;
   for (Value operand : {op.getA(), op.getB()})
     dead.push_back(operand.getDefiningOp());

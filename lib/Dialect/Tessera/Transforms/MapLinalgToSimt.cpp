@@ -161,7 +161,7 @@ private:
   /// Orders the parallel dimensions as the output lies, and decides how many
   /// points one thread does at a time.
   void choosePoints();
-  /// A launch of so many threads, which says what the op is for.
+  /// Creates a launch of that many threads, with the purpose of the op.
   gpu::LaunchOp launchPoints(Value gridX, Value gridY, int64_t threads);
   void launchThreads();
   void launchChunks();
@@ -203,8 +203,8 @@ BlockArgument Mapper::getReadArgument(OpOperand &operand) {
 // Reductions
 //===----------------------------------------------------------------------===//
 
-/// The place in the body `block` of the one op that combines what was reduced
-/// to output `i` with something that does not depend on any output.
+/// The op in the body `block` that combines the value reduced to output `i`
+/// with a value that does not depend on any output.
 static Operation *getCombiner(linalg::LinalgOp op, unsigned i) {
   auto outputs = op.getRegionOutputArgs();
   SmallVector<Operation *, 4> combiners;
@@ -286,7 +286,7 @@ LogicalResult Mapper::emitReduction() {
 // Points
 //===----------------------------------------------------------------------===//
 
-/// Whether `body` yields what it reads.
+/// Whether `body` yields its input unchanged.
 static bool isCopy(Block &body) {
   return body.without_terminator().empty() &&
          llvm::all_of(body.getTerminator()->getOperands(),
@@ -373,9 +373,10 @@ gpu::LaunchOp Mapper::launchPoints(Value gridX, Value gridY, int64_t threads) {
   return launch;
 }
 
-/// Tiles of the last parallel dimension and of `other`. Operands that lie along
-/// the latter are read so, and turned in workgroup memory, whose rows are one
-/// element longer so that neither direction meets one bank only.
+/// Emits tiles of the last parallel dimension and of `other`. Operands that are
+/// contiguous along the latter are read along it, and transposed in workgroup
+/// memory, whose rows are padded by one element to avoid bank conflicts in both
+/// directions.
 void Mapper::launchTiles(unsigned other) {
   unsigned inner = parallel.back();
   SmallVector<unsigned> rest;
@@ -399,8 +400,8 @@ void Mapper::launchTiles(unsigned other) {
   first[other] = math.mul(first[other], tileSize);
   index = first;
 
-  // What every thread does, for the point `slow` rows down and `fast` columns
-  // to the right in the tile, unless it sticks out.
+  // Runs the function in every thread, for the point `slow` rows down and
+  // `fast` columns to the right in the tile, if it is in bounds.
   auto forEachRow = [&](unsigned slowDim, unsigned fastDim,
                         function_ref<void(Value slow)> body) {
     for (int64_t r = 0; r < tileSize; r += rowsAtOnce) {

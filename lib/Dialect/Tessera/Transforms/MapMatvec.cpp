@@ -4,9 +4,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A product with one row or one column reads each element of its matrix once:
-// memory limits it, and a matrix unit would compute rows that nobody wants. It
-// is a reduction over K.
+// A matmul with one row or one column reads each element of its matrix once: it
+// is memory bound, and a matrix unit would compute unused rows. It is lowered
+// as a reduction over K.
 //
 //===----------------------------------------------------------------------===//
 
@@ -60,8 +60,8 @@ static std::array<int64_t, 3> getMatrixExtents(ContractOp op) {
           getLinearExtent(op, dims.k)};
 }
 
-/// Whether `op` is a product of one row or one column, and all of it is what
-/// this pass knows how to express.
+/// Whether `op` is a matmul of one row or one column that this pass can
+/// express.
 static bool isMappable(ContractOp op) {
   if (!isOnMemRefs(op) || op.getScheduleAttr() || op.reducesRows())
     return false;
@@ -86,7 +86,7 @@ static bool isMappable(ContractOp op) {
   return true;
 }
 
-/// The elements of lhs (side 0) or rhs (1) at `place`, by their producer, as
+/// The elements of lhs (side 0) or rhs (1) at `place`, after its producer, in
 /// the accumulator's type.
 static Value emitFactor(ImplicitLocOpBuilder &builder, ContractOp op,
                         unsigned side, const Place &place) {

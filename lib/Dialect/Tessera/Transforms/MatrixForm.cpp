@@ -82,7 +82,7 @@ MatrixForm mlir::tessera::getMatrixForm(ContractOp op) {
   ContractOp::Dims dims = op.getDims();
   MatrixForm form;
   form.batch = dims.batch;
-  // Beside others, a dimension of extent 1 is no matter: it joins the batch.
+  // A dimension of extent 1 next to others is part of the batch.
   for (SmallVector<unsigned> *part : {&dims.m, &dims.n, &dims.k})
     for (unsigned d : llvm::to_vector(*part))
       if (part->size() > 1 && getStaticExtent(op, d) == 1) {
@@ -171,7 +171,7 @@ bool mlir::tessera::isStoredTransposed(ContractOp op, const MatrixForm &form,
     return std::nullopt;
   };
   if (operand < 2 && form.gather[operand]) {
-    // Along what runs through the last dimension by itself, first of all K.
+    // The dimensions that alone index the last dimension, first of all K.
     AffineExpr last = map.getResult(map.getNumResults() - 1);
     auto isLast = [&](ArrayRef<unsigned> dims) {
       return !dims.empty() &&

@@ -72,7 +72,7 @@ struct NameKernelsPass
     std::string base = ("anonymous" + kind).str();
     if (auto function = launch->getParentOfType<SymbolOpInterface>())
       base = (function.getName() + kind).str();
-    // What the languages of all targets take as a name.
+    // The characters that are valid in names for all targets.
     for (char &letter : base)
       if (!llvm::isAlnum(letter) && letter != '_' && letter != '$')
         letter = '_';

@@ -4,11 +4,12 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The search goes through the subsets of one, two, three and four of the
-// entries that decide on the constraints which are broken, and in each through
-// the combinations of candidate values. What the attribute itself would refuse,
-// and what is beyond the chip by a simple bound, is dropped; the rest is
-// checked in order of its distance, and the first that is legal is the answer.
+// The search enumerates the subsets of one, two, three and four of the fields
+// on which the violated constraints depend, and for each subset the
+// combinations of candidate values. Values that the attribute itself rejects,
+// or that exceed the chip by a simple bound, are dropped; the others are
+// checked in the order of their distance, and the first legal schedule is the
+// result.
 //
 //===----------------------------------------------------------------------===//
 
@@ -177,7 +178,7 @@ private:
   int64_t lhsBits, rhsBits;
   /// The extent of K, or kDynamic.
   int64_t reduction;
-  /// What may change, the preferred first, and to what.
+  /// The fields that may change, the preferred ones first, and their values.
   SmallVector<Entry> entries;
   SmallVector<SmallVector<int64_t>> candidates;
   std::vector<Found> found;

@@ -20,8 +20,9 @@ namespace mlir::tessera {
 using namespace mlir;
 using namespace mlir::tessera;
 
-/// Covers every access width and bulk copies; of memory that a group of
-/// subgroups reads operands from, a whole pattern of swizzled rows.
+/// Suffices for every access width and for bulk copies; memory from which a
+/// group of subgroups reads operands is aligned to a whole pattern of swizzled
+/// rows.
 static int64_t getBufferAlignment(gpu::GPUFuncOp kernel) {
   return getFragmentGroup(kernel) > 1 ? swizzlePatternBytes : 128;
 }

@@ -102,7 +102,7 @@ private:
 
 } // namespace
 
-/// Matches `loop`; `buffers` are to be used by it alone.
+/// Matches `loop`; `buffers` must not have uses outside of it.
 static std::optional<StagedLoop> matchLoop(scf::ForOp loop) {
   StagedLoop staged{loop, {}, {}};
   if (getConstantIntValue(loop.getLowerBound()) != 0 ||

@@ -114,7 +114,7 @@ struct TesseraPromoteTilesPass
   using TesseraPromoteTilesBase::TesseraPromoteTilesBase;
 
   void runOnOperation() override {
-    // By block: what is staged together.
+    // The tiles that are staged together, by block.
     llvm::MapVector<Block *, SmallVector<TileOp>> blocks;
     getOperation()->walk(
         [&](TileOp tile) { blocks[tile->getBlock()].push_back(tile); });

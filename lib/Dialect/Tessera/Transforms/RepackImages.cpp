@@ -41,16 +41,18 @@ namespace {
 
 /// The copies of one convolution.
 struct ImagePlan {
-  /// The iteration dimensions of a place in the window along the rows of the
+  /// The iteration dimensions of the window's position along the rows of the
   /// image, and of the channels.
   unsigned place, channel;
-  /// Places from one window to the next, and of the border before the first.
+  /// The stride between windows, and the width of the border before the first.
   int64_t stride, before;
-  /// Of the copies: channels, places of a window, and of a row.
+  /// The sizes of the copies: channels, positions of a window, and positions of
+  /// a row.
   int64_t channels, places, width;
   /// Windows along a row.
   int64_t windows;
-  /// Where the place is among the dimensions of the filters; channels follow.
+  /// The index of the position among the dimensions of the filters; channels
+  /// follow.
   unsigned filterAt;
 
   int64_t run() const { return channels * places; }
@@ -146,8 +148,8 @@ static memref::AllocOp allocate(ImplicitLocOpBuilder &builder, Value source,
                                  builder.getI64IntegerAttr(chip.accessBytes));
 }
 
-/// Copies `source` to `memory`, `before` places later along dimension `at`;
-/// what is outside of `source` there, or along the dimension after it, is zero.
+/// Copies `source` to `memory`, shifted by `before` along dimension `at`;
+/// elements outside of `source` along this dimension or the next one are zero.
 static void emitCopy(ImplicitLocOpBuilder &builder, Value source, Value memory,
                      unsigned at, int64_t before, StringRef why) {
   auto type = cast<MemRefType>(source.getType());
@@ -208,7 +210,8 @@ static Value viewRuns(ImplicitLocOpBuilder &builder, const ImagePlan &plan,
                                            shape, strides);
 }
 
-/// The filters with the places of a row and their channels as one dimension.
+/// Views the filters with the positions of a row and their channels as one
+/// dimension.
 static Value viewFilters(ImplicitLocOpBuilder &builder, const ImagePlan &plan,
                          Value memory) {
   SmallVector<ReassociationIndices> groups;
@@ -222,8 +225,8 @@ static Value viewFilters(ImplicitLocOpBuilder &builder, const ImagePlan &plan,
   return memref::CollapseShapeOp::create(builder, memory, groups);
 }
 
-/// The maps of `op` where runs take the place of the channels, and no dimension
-/// that of a place.
+/// The maps of `op` in which runs replace the channels, without the dimension
+/// of the position.
 static ArrayAttr makeMaps(ContractOp op, const ImagePlan &plan) {
   MLIRContext *context = op.getContext();
   SmallVector<AffineExpr> dims;
@@ -249,7 +252,7 @@ static ArrayAttr makeMaps(ContractOp op, const ImagePlan &plan) {
   return ArrayAttr::get(context, maps);
 }
 
-/// Whether the copies take less than what the product gains.
+/// Whether the copies take less time than the matmul gains.
 static bool pays(ContractOp op, const ImagePlan &plan, const Chip &chip) {
   double products = 1, bytes = 0;
   for (unsigned d = 0; d < op.getMap(0).getNumDims(); ++d)
@@ -261,7 +264,7 @@ static bool pays(ContractOp op, const ImagePlan &plan, const Chip &chip) {
       double(plan.channels * plan.width) /
       double(image.getShape().back() * image.getDimSize(image.getRank() - 2));
   const ChipRates &rates = chip.rates;
-  // Two kernels, and what is multiplied by zeros.
+  // Two kernels, and multiplications by zero.
   double window = double(getStaticExtent(op, plan.place)) *
                   double(image.getShape().back()),
          wasted =
@@ -287,7 +290,8 @@ void mlir::tessera::repackImage(ContractOp op, const Chip &chip) {
   Value runs = viewRuns(builder, *plan, newImage),
         rows = viewFilters(builder, *plan, newFilters);
 
-  // Try it: the copies are made if the product is computed as it should.
+  // Tentatively changes the op; the change is kept only if the op is then
+  // computed by an instruction of a group of subgroups.
   ArrayAttr before = op.getMaps();
   op.setMapsAttr(makeMaps(op, *plan));
   op.getLhsMutable().assign(runs);

@@ -43,14 +43,14 @@ using namespace mlir::tessera;
 
 namespace {
 
-/// A copy that one operand is to have.
+/// A copy of one operand to be made.
 struct Plan {
   Value source;
   /// The operand's dimensions, the slowest first.
   SmallVector<int64_t> order;
   /// Whether another dimension than before runs fastest.
   bool turns = false;
-  /// What it is for, in words.
+  /// A description of its purpose.
   std::string why;
 };
 
@@ -110,7 +110,7 @@ static double countProducts(ContractOp op) {
 // One copy for several contractions
 //===----------------------------------------------------------------------===//
 
-/// What `memory` is a view of.
+/// The buffer that `memory` is a view of.
 static Value getRoot(Value memory) {
   while (auto view = memory.getDefiningOp<ViewLikeOpInterface>())
     memory = view.getViewSource();
@@ -131,7 +131,7 @@ static bool isArgumentOrGlobal(Value root) {
           isa<func::FuncOp>(argument.getOwner()->getParentOp()));
 }
 
-/// Whether `op` may write or free what `source` is a view of.
+/// Whether `op` may write or free the buffer of `source`.
 static bool mayChange(Operation *op, Value source) {
   std::optional<SmallVector<MemoryEffects::EffectInstance>> effects =
       getEffectsRecursively(op);
@@ -148,7 +148,7 @@ static bool mayChange(Operation *op, Value source) {
 }
 
 /// The copy by `plan` that was made for another contraction before `op`, if it
-/// is still what the operand is; null otherwise.
+/// still has the operand's contents; null otherwise.
 Packed *Repacker::findPacked(ContractOp op, const Plan &plan) {
   for (Packed &other : packed) {
     if (other.plan.source != plan.source || other.plan.order != plan.order ||
@@ -167,9 +167,9 @@ Packed *Repacker::findPacked(ContractOp op, const Plan &plan) {
 // The copy
 //===----------------------------------------------------------------------===//
 
-/// The copy with which lhs (0) or rhs (1) of `op` can be read, where K is to
-/// run along its rows unless it is `ordered`. Nothing where it is no matrix of
-/// known extents at each batch.
+/// The copy with which lhs (0) or rhs (1) of `op` can be read, with K along its
+/// rows unless it is `ordered`. Empty if the operand is not a matrix of static
+/// extents for each batch.
 std::optional<Plan> Repacker::makePlan(ContractOp op, const MatrixForm &form,
                                        unsigned side, bool ordered) {
   Plan plan;
@@ -185,8 +185,8 @@ std::optional<Plan> Repacker::makePlan(ContractOp op, const MatrixForm &form,
       chip.accessBytes % getElementBytes(type.getElementType()) ||
       !map.isProjectedPermutation())
     return std::nullopt;
-  // Of several dimensions along the rows, the others would be no one dimension
-  // with what is padded.
+  // With several dimensions along the rows, padding would make them
+  // non-contiguous.
   plan.turns = !ordered;
   ArrayRef<unsigned> along = form.k;
   if (ordered)
@@ -291,7 +291,7 @@ getGroupInstructions(ContractOp op, const MatrixForm &form, const Chip &chip) {
   return rows;
 }
 
-/// Whether `op`, as it stands, is computed by such an instruction.
+/// Whether `op` in its current form is computed by such an instruction.
 static bool usesGroup(ContractOp op, const Chip &chip) {
   if (ScheduleAttr schedule = op.getScheduleAttr())
     return getScheduleProblems(op, schedule, chip).empty();
@@ -327,7 +327,7 @@ void Repacker::run(ContractOp op) {
   if (allAligned && allOrdered)
     return;
 
-  // A schedule that says what to use is not legal with another order.
+  // A schedule with an explicit group is not legal with another order.
   bool isWords =
       getElementBytes(getElementTypeOrSelf(op.getLhs().getType())) >= 4;
   const ChipRates &rates = chip.rates;
@@ -350,7 +350,8 @@ void Repacker::run(ContractOp op) {
   if (saved <= cost && !(op.getScheduleAttr() && !allOrdered))
     return;
 
-  // Try it: the copies are made if the product is computed as it should.
+  // Tentatively changes the op; the change is kept only if the op is then
+  // computed by an instruction of a group of subgroups.
   std::array<Value, 2> before{op.getLhs(), op.getRhs()};
   ArrayAttr maps = op.getMaps();
   ImplicitLocOpBuilder builder(op.getLoc(), op);

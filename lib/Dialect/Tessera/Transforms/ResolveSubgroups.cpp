@@ -70,8 +70,8 @@ struct ResolveSubgroupsPass
     lowerReductions(lanes);
   }
 
-  /// An error for a workgroup without threads: nobody divides by their number
-  /// then.
+  /// Rejects workgroups without threads, so that later divisions by the thread
+  /// count are safe.
   LogicalResult checkSizes() {
     auto check = [](Operation *op, unsigned dim, int64_t size) {
       if (size >= 1)
@@ -124,8 +124,8 @@ struct ResolveSubgroupsPass
     op->erase();
   }
 
-  /// Folds products of constants among a launch's block sizes, so that the
-  /// kernel knows its block size.
+  /// Folds multiplications of constants in a launch's block sizes, so that the
+  /// kernel's block size is known.
   static void foldSizes(gpu::LaunchOp launch) {
     OpBuilder builder(launch);
     for (OpOperand &operand : launch->getOpOperands()) {

@@ -35,7 +35,7 @@ struct SimplifyArithmeticPass
   }
 
   void runOnOperation() override {
-    // As the canonicalizer: not to arrive at a fixed point is no error.
+    // As for the canonicalizer, not reaching a fixed point is not an error.
     GreedyRewriteConfig config;
     config.setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled);
     (void)applyPatternsGreedily(getOperation(), patterns, config);

@@ -4,9 +4,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What the passes share that make kernels without fragments: code for one point
-// of an iteration space or for several that follow each other (SimtBody.cpp),
-// and reductions by many threads (SimtReduction.cpp).
+// The common part of the passes that create kernels without fragments: code for
+// one point of an iteration space or for several consecutive ones
+// (SimtBody.cpp), and reductions by many threads (SimtReduction.cpp).
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,8 +30,8 @@ struct Operand {
   AffineMap map;
 };
 
-/// A point of an iteration space; or `width` points that follow each other
-/// along dimension `along`, of which `index` is the first.
+/// A point of an iteration space; or `width` consecutive points along dimension
+/// `along`, the first of which is `index`.
 struct Place {
   llvm::SmallVector<Value> index;
   unsigned along = 0;
@@ -42,7 +42,7 @@ struct Place {
 // Launches
 //===----------------------------------------------------------------------===//
 
-/// The product of the constants in `sizes` at `dims`; none if one is unknown.
+/// The product of the constants in `sizes` at `dims`; empty if one is unknown.
 std::optional<int64_t> getStaticProduct(ArrayRef<Value> sizes,
                                         ArrayRef<unsigned> dims);
 
@@ -86,8 +86,8 @@ void emitStore(ImplicitLocOpBuilder &builder, Value value,
 /// Whether `body` can be cloned for several points at once.
 bool canVectorize(Block &body);
 
-/// Clones the ops of `body` but the terminator and `except` for the points of
-/// `place`, under `mapping` (of the arguments to scalars or vectors).
+/// Clones the ops of `body`, except the terminator and `except`, for the points
+/// of `place`, under `mapping` (of the arguments to scalars or vectors).
 void cloneBody(ImplicitLocOpBuilder &builder, Block &body, const Place &place,
                IRMapping &mapping, Operation *except = nullptr);
 
@@ -101,7 +101,7 @@ Value broadcast(ImplicitLocOpBuilder &builder, Value value, int64_t width);
 /// A reduction over some dimensions of an iteration space; several at once, if
 /// it has several results.
 struct Reduction {
-  /// What one result combines, and what it starts from.
+  /// The combiner of one result, and its initial value.
   struct Result {
     Type type;
     vector::CombiningKind kind;
@@ -115,23 +115,23 @@ struct Reduction {
   /// results and of the reduction, slowest first.
   llvm::SmallVector<Value> sizes;
   llvm::SmallVector<unsigned> parallel, reduction;
-  /// What is read at each point, and what is read or written at the end.
+  /// The operands read at each point, and those read or written at the end.
   llvm::SmallVector<Operand> operands, outputs;
   llvm::SmallVector<Result> results;
   /// Whether `accumulate` can do several points at once, and `finish`.
   bool vectorizable = true, vectorFinish = true;
   /// Whether it may take two kernels.
   bool mayBeSplit = true;
-  /// The accumulators (scalars, or vectors of the place's width) with the
-  /// elements at `place` taken in.
+  /// Combines the accumulators (scalars, or vectors of the place's width) with
+  /// the elements at `place`.
   std::function<llvm::SmallVector<Value>(ImplicitLocOpBuilder &, const Place &,
                                          ValueRange)>
       accumulate;
-  /// Stores what has been reduced; runs once for each point of `parallel`.
+  /// Stores the reduced values; runs once for each point of `parallel`.
   std::function<void(ImplicitLocOpBuilder &, const Place &, ValueRange)> finish;
 };
 
-/// What became of a reduction, in words.
+/// A description of how a reduction was lowered.
 struct ReductionReport {
   std::string how;
   /// The kernel that reads the operands.

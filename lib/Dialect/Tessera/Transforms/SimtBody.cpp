@@ -72,8 +72,8 @@ static std::optional<SmallVector<int64_t>> getStrides(const Operand &operand) {
   return strides;
 }
 
-/// The place among `operand`'s indices that alone moves with `dim`, one element
-/// of memory at a time.
+/// The position of the only index of `operand` that moves with `dim`, by one
+/// element of memory per step.
 static std::optional<unsigned> getContiguousIndex(const Operand &operand,
                                                   unsigned dim) {
   std::optional<SmallVector<int64_t>> strides = getStrides(operand);
@@ -135,7 +135,7 @@ std::optional<unsigned> simt::getFastestDim(const Operand &operand,
 }
 
 /// The alignment in bytes of `operand` at indices of which the one along `dim`
-/// is a multiple of 16 elements, and of the others nothing is known.
+/// is a multiple of 16 elements, and the others are arbitrary.
 static int64_t getAlignmentAlong(const Operand &operand, unsigned dim) {
   auto type = cast<MemRefType>(operand.memory.getType());
   std::optional<unsigned> at = getContiguousIndex(operand, dim);
@@ -179,7 +179,7 @@ int64_t simt::getVectorWidth(ArrayRef<Operand> operands, unsigned dim,
       return 1;
     any = true;
     int64_t bytes = chip.accessBytes;
-    // Packed elements are no bytes of their own that could be pieces.
+    // Packed elements are not whole bytes that could be accessed in pieces.
     if (chip.alignedAccess && (!isAnywhere || isPacked(element)))
       bytes = std::min(bytes, getAlignmentAlong(operand, dim));
     width = std::min(width, 8 * bytes / getElementBits(element));
@@ -212,7 +212,7 @@ static SmallVector<Value> emitIndices(ImplicitLocOpBuilder &builder,
 }
 
 namespace {
-/// `operand` with the index that moves with a place last.
+/// `operand` with the index that moves along the vector last.
 struct VectorAccess {
   Value memory;
   SmallVector<Value> indices;
@@ -253,7 +253,7 @@ static VectorAccess emitAccess(ImplicitLocOpBuilder &builder,
   return access;
 }
 
-/// `place`'s point number `i`.
+/// The point with number `i` of `place`.
 static Place getPoint(ImplicitLocOpBuilder &builder, const Place &place,
                       int64_t i) {
   IndexMath math(builder);

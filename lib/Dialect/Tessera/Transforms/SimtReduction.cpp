@@ -176,9 +176,8 @@ Emitter::Values Emitter::combine(ValueRange a, ValueRange b) {
 
 Emitter::Values Emitter::combineElements(ValueRange vectors) {
   Values values(vectors);
-  // Of integers, in any order; of floats, always in the same one. (Sums of
-  // halves of products of i8 are also what LLVM 22 gets wrong on CPUs with
-  // VNNI.)
+  // Integers are combined in any order, floats always in the same order. (LLVM
+  // 22 also miscompiles sums of halves of products of i8 on CPUs with VNNI.)
   if (width > 1 && llvm::all_of(r.results, [](const Reduction::Result &result) {
         return isa<IntegerType>(result.type);
       })) {
@@ -635,9 +634,9 @@ void Emitter::emitRows() {
 // Columns
 //===----------------------------------------------------------------------===//
 
-/// Has each thread load several vectors before it uses the first: the innermost
-/// loops of `op` are unrolled, and what needs no result of the steps before is
-/// put first.
+/// Makes each thread load several vectors before it uses the first: the
+/// innermost loops of `op` are unrolled, and ops that do not depend on results
+/// of the previous steps are moved to the front.
 static void unrollLoads(gpu::LaunchOp op, int64_t unroll) {
   SmallVector<scf::ForOp> loops;
   op.walk([&](scf::ForOp loop) {

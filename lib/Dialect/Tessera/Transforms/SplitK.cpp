@@ -44,8 +44,8 @@ Value mlir::tessera::createSplitWorkspace(ContractOp op, int64_t parts,
       builder, MemRefType::get(shape, op.getAccumulatorType()), sizes);
 }
 
-/// What the epilogue only adds to the sum, a matrix like the output; null if it
-/// does anything else.
+/// The value that the epilogue only adds to the sum, a matrix of the output's
+/// shape; null if the epilogue does anything else.
 static Value findAddend(ContractOp op) {
   Block &epilogue = op.getEpilogue().front();
   Operation *add =
@@ -64,9 +64,9 @@ static Value findAddend(ContractOp op) {
   return addsExtra ? op.getExtras()[0] : Value();
 }
 
-/// Gives the output the value from which the sum starts, where the parts can be
-/// added to it: it holds what accumulators hold, and nothing but an addition is
-/// done with the sum.
+/// Initializes the output with the value from which the sum starts, if the
+/// parts can be added to it: the output has the accumulators' element type, and
+/// the epilogue only adds to the sum.
 static bool startInOutput(ContractOp op, ImplicitLocOpBuilder &builder) {
   Block &epilogue = op.getEpilogue().front();
   Value output = op.getOutput();

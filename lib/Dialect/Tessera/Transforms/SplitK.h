@@ -18,11 +18,11 @@ namespace mlir::tessera {
 Value createSplitWorkspace(ContractOp op, int64_t parts,
                            ImplicitLocOpBuilder &builder);
 
-/// Prepares memory to which the parts of `op` are added atomically. That is the
-/// output itself where it holds what accumulators hold, and the epilogue does
-/// no more than add a matrix: it gets the value from which the sum starts, and
-/// the result is null. Elsewhere the result is a workspace of one part, of
-/// zeros, for `emitSplitReduction`.
+/// Prepares memory to which the parts of `op` are added atomically. This is the
+/// output itself if it has the accumulators' element type and the epilogue at
+/// most adds a matrix: it is initialized with the value from which the sum
+/// starts, and the result is null. Otherwise the result is a workspace of one
+/// part, of zeros, for `emitSplitReduction`.
 Value createAtomicWorkspace(ContractOp op, ImplicitLocOpBuilder &builder);
 
 /// Adds up the partial sums in `workspace`, in the order of the parts, to where

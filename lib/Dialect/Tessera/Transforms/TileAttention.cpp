@@ -15,7 +15,7 @@
 //   loop:      S = Q K[b]      O += P V[b + 1]          P = softmax step of S
 //   epilogue:                  O += P V[first]          store O / l
 //
-// The two products of a turn do not depend on each other.
+// The two matmuls of an iteration are independent.
 //
 //===----------------------------------------------------------------------===//
 
@@ -65,11 +65,12 @@ public:
 private:
   using Scalars = function_ref<Value(ValueRange)>;
 
-  /// What a block of keys leaves for the next one: a row's largest score, the
-  /// sum of its weights, both of the queries of a subgroup, and the weights.
+  /// The state that a block of keys passes to the next one: the largest score
+  /// of each row and the sum of its weights, for the queries of a subgroup, and
+  /// the weights.
   struct Softmax {
     Value largest, sum, weights;
-    /// By what sums of earlier blocks are multiplied.
+    /// The factor by which sums of earlier blocks are multiplied.
     Value shrink;
   };
 
@@ -122,14 +123,14 @@ private:
     return load(AttentionOp::Value, tile, at, math.constant(0),
                 fragment(keys, e, Role::B), /*transposed=*/false);
   }
-  /// Product 0 is that of query and key, 1 that of weights and value.
+  /// Matmul 0 is that of query and key, 1 that of weights and value.
   Value multiply(unsigned product, Value a, Value b, Value acc) {
     OpBuilder &plain = builder;
     return MmaOp::create(plain, getProductLoc(product), acc.getType(), a, b,
                          acc, /*unsignedA=*/false, /*unsignedB=*/false,
                          Precision::Ieee);
   }
-  /// Where the source has that product, if the op is made of several.
+  /// The source location of that matmul, if the op was fused from several.
   Location getProductLoc(unsigned product) {
     auto fused = dyn_cast<FusedLoc>(op.getLoc());
     return fused && fused.getLocations().size() > product
@@ -141,13 +142,13 @@ private:
   /// some of its queries do not see.
   int64_t countMasked();
   bool needsMask() { return op.getCausal() || !divides(AttentionOp::N, keys); }
-  /// `scores` of the block of keys at `at`, with -inf for what is not seen.
+  /// Masks the `scores` of the block of keys at `at`: hidden ones become -inf.
   Value mask(Value scores, Value at);
   /// The same where the block may have such a key.
   Value maskIfNeeded(Value scores, Value at);
   Softmax step(Value scores, Value largest, Value sum);
   Value scaleRows(Value matrix, Value factors);
-  /// The weights as an operand of the next product.
+  /// The weights as an operand of the next matmul.
   Value makeOperand(Value weights);
 
   void emitTile(Value x, Value y);
@@ -296,7 +297,8 @@ int64_t AttentionTiler::countMasked() {
 
 Value AttentionTiler::mask(Value scores, Value at) {
   auto result = MapOp::create(builder, scores.getType(), scores);
-  // What is the same for all elements, in 32 bits: a tile has no more rows.
+  // The value that is the same for all elements, in 32 bits: a tile has fewer
+  // rows.
   Type i32 = builder.getI32Type();
   auto narrow = [&](Value value) -> Value {
     return arith::IndexCastOp::create(builder, i32, value);
@@ -341,7 +343,8 @@ Value AttentionTiler::mask(Value scores, Value at) {
 Value AttentionTiler::maskIfNeeded(Value scores, Value at) {
   if (countMasked() <= 1)
     return scores;
-  // The block's last key, and what the subgroup's first query sees.
+  // The block's last key, and the last key that the subgroup's first query
+  // sees.
   Value lastKey = math.add(at, keys - 1),
         seen = arith::AddIOp::create(builder, math.add(blockRow, subRow),
                                      math.constant(*op.getCausal()));
@@ -359,7 +362,7 @@ Value AttentionTiler::maskIfNeeded(Value scores, Value at) {
 
 AttentionTiler::Softmax AttentionTiler::step(Value scores, Value largest,
                                              Value sum) {
-  // Powers of 2 in the place of e, and the factor with the difference: one
+  // Powers of 2 instead of e, with the factor folded into the difference: one
   // multiplication and addition for each score.
   Value factor = number(static_cast<float>(op.getScale().convertToDouble() *
                                            llvm::numbers::log2e));
@@ -377,8 +380,8 @@ AttentionTiler::Softmax AttentionTiler::step(Value scores, Value largest,
     result.largest = map({largest, result.largest}, [&](ValueRange x) -> Value {
       return arith::MaximumFOp::create(builder, x[0], x[1]);
     });
-  // A query that has seen no key yet: the difference of two infinities is no
-  // number.
+  // For a query that has not seen any key yet, the difference of two infinities
+  // would be NaN.
   Value bias = map(result.largest, [&](ValueRange x) -> Value {
     Value none =
         arith::CmpFOp::create(builder, arith::CmpFPredicate::OEQ, x[0],
@@ -432,7 +435,7 @@ void AttentionTiler::emitTile(Value x, Value y) {
   math.delinearize(y, sizes,
                    llvm::to_vector(llvm::seq(0u, op.getNumBatchDims())), index);
   Value zero = math.constant(0), one = math.constant(1);
-  // Of causal tiles, the last ones have the most keys: they are begun first.
+  // Of causal tiles, the last ones have the most keys: they are started first.
   if (op.getCausal())
     x = math.sub(math.sub(numTiles, one), x);
   blockRow = math.mul(x, rows);
@@ -444,7 +447,7 @@ void AttentionTiler::emitTile(Value x, Value y) {
     seen = arith::MaxSIOp::create(builder, seen, zero);
     numKeys = math.min(numKeys, seen);
   }
-  // Where there is no key, all of one block is hidden.
+  // If there are no keys, all of one block is masked.
   Value numBlocks = math.max(math.ceilDiv(numKeys, keys), one);
   Value last = math.mul(math.sub(numBlocks, one), keys);
 
@@ -487,8 +490,8 @@ void AttentionTiler::emitTile(Value x, Value y) {
       scores = maskIfNeeded(scores, keyAt);
     softmax = step(scores, old[1], old[2]);
     next = scaleRows(next, softmax.shrink);
-    // Once the product that reads the old weights is done, the new ones can
-    // have their registers.
+    // After the matmul that reads the old weights, the new ones can reuse their
+    // registers.
     scf::YieldOp::create(builder, ValueRange{next, softmax.largest, softmax.sum,
                                              makeOperand(softmax.weights)});
   }
@@ -604,7 +607,7 @@ struct TesseraTileAttentionPass
     if (failed(forEachOnChip<AttentionOp>(getOperation(), target, chip,
                                           isOnMemRefs, tile)))
       return signalPassFailure();
-    // One constant for all uses, so that what follows can be read.
+    // Merges equal constants, to keep the IR readable.
     IRRewriter rewriter(&getContext());
     DominanceInfo dominance;
     eliminateCommonSubExpressions(rewriter, dominance, getOperation());

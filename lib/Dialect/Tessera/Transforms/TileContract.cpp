@@ -97,8 +97,8 @@ private:
   bool divides(unsigned d, int64_t step) {
     return ShapedType::isStatic(extents[d]) && extents[d] % step == 0;
   }
-  /// Whether no tile sticks out along M or N. All workgroups of a cluster go
-  /// through as many tiles, of which some may be beyond the output.
+  /// Whether all tiles are in bounds along M or N. All workgroups of a cluster
+  /// compute the same number of tiles, some of which may be beyond the output.
   bool fits(unsigned d) { return divides(d, block[d] * cluster[d]); }
 
   /// Where a step's elements of an operand are: a tile, or the operand itself.
@@ -122,9 +122,10 @@ private:
   /// the subgroup's matrices.
   SmallVector<StepSource> emitSources(unsigned side, ArrayRef<MatrixView> views,
                                       Value k);
-  /// The fragment of lhs (0) or rhs (1) of a step: loaded, and through the
-  /// producer. `k` is where the step begins along K; `row` and `col` are places
-  /// in the step, `other` the fragment's first row of M, or column of N.
+  /// The fragment of lhs (0) or rhs (1) of a step: loaded, and transformed by
+  /// the producer. `k` is the start of the step along K; `row` and `col` are
+  /// offsets in the step, `other` the fragment's first row of M, or column of
+  /// N.
   Value emitOperand(unsigned side, const StepSource &from, Value row, Value col,
                     Value k, Value other, FragmentType type);
   void emitEpilogue(ValueRange accs);
@@ -258,8 +259,8 @@ SmallVector<Value> Tiler::emitInit() {
   Type acc = op.getAccumulatorType();
   FragmentType type = fragment(tile[0], tile[1], acc, Role::Acc);
   Value init = op.getInit();
-  // What is cut into parts starts from zero, and the old value is added last; a
-  // number to start from is the first part's where a cluster adds them up.
+  // Parts start from zero, and the old value is added last; with the reduction
+  // in a cluster, the first part starts from the initial value.
   if (schedule.getSplitK() > 1) {
     Value zero = arith::ConstantOp::create(builder, builder.getZeroAttr(acc));
     if (schedule.addsInCluster() && init)
@@ -360,7 +361,7 @@ Value Tiler::emitOperand(unsigned side, const StepSource &from, Value row,
     builder.clone(nested, mapping);
   Value result = mapping.lookupOrDefault(
       cast<YieldOp>(inner.getTerminator()).getValues()[0]);
-  // What a producer makes of the zeros beyond the end of K may be no zero.
+  // A producer may map the zeros beyond the end of K to other values.
   if (!divides(2, schedule.getK() * schedule.getSplitK())) {
     Type indexType = builder.getIndexType();
     SmallVector<Value> coordinates{body->addArgument(indexType, op.getLoc()),
@@ -867,7 +868,7 @@ struct TesseraTileContractPass
     if (failed(forEachOnChip<ContractOp>(getOperation(), target, chip,
                                          isOnMemRefs, tile)))
       return signalPassFailure();
-    // One constant for all uses, so that what follows can be read.
+    // Merges equal constants, to keep the IR readable.
     IRRewriter rewriter(&getContext());
     DominanceInfo dominance;
     eliminateCommonSubExpressions(rewriter, dominance, getOperation());

@@ -17,7 +17,8 @@
 using namespace mlir;
 using namespace mlir::tessera;
 
-/// What divides 0, and anything beyond what alignment needs.
+/// The divisor of 0, and the limit of all divisors: larger ones do not matter
+/// for alignment.
 static constexpr int64_t maxDivisor = 4096;
 
 FailureOr<const Chip *> mlir::tessera::getChip(Operation *op,
@@ -105,7 +106,7 @@ static int64_t getKnownDivisor(Value value, int depth) {
       if (*bits >= 0 && *bits < 12)
         return clampDivisor(recurse(op->getOperand(0)) << *bits);
   if (auto apply = dyn_cast<affine::AffineApplyOp>(op)) {
-    // Each operand is a multiple of what divides it.
+    // Each operand is a multiple of its divisor.
     AffineMap map = apply.getAffineMap();
     SmallVector<AffineExpr> dims, symbols;
     for (auto [i, operand] : llvm::enumerate(apply.getMapOperands())) {
@@ -130,7 +131,7 @@ int64_t mlir::tessera::getKnownDivisor(Value value) {
 
 int64_t mlir::tessera::getKnownTileAlignment(Value memory, ValueRange indices) {
   auto type = cast<MemRefType>(memory.getType());
-  // Steps are in bits, of which packed elements have less than a byte.
+  // Steps are in bits, since packed elements are smaller than a byte.
   int64_t bits = getElementBits(type.getElementType());
   int64_t least = bits / 8;
   SmallVector<int64_t> strides;
@@ -185,7 +186,7 @@ int64_t mlir::tessera::getKnownTileAlignment(Value memory, ValueRange indices) {
       break;
     }
   }
-  // What is left is a buffer of its own, unless its type says otherwise.
+  // The remaining value is a buffer, unless its type has an offset.
   auto base = dyn_cast<MemRefType>(memory.getType());
   if (!base || failed(base.getStridesAndOffset(strides, offset)))
     return least;

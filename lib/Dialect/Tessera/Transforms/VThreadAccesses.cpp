@@ -68,7 +68,7 @@ struct Access {
   SmallVector<int64_t> shape;
 };
 
-/// Finds the places of one vthread op's accesses, and compares them.
+/// Computes the addresses of one vthread op's accesses, and compares them.
 class Checker {
 public:
   explicit Checker(VThreadOp op)
@@ -82,7 +82,7 @@ private:
   /// More vthreads than this are represented by the first ones.
   static constexpr int64_t maxCompared = 64;
 
-  /// What `value` is in a vthread, looking through `depth` operations.
+  /// The value of `value` in a vthread, looking through `depth` operations.
   std::optional<Form> evaluate(Value value, int64_t thread, int depth = 8);
   std::optional<Form> evaluate(AffineExpr expr, ArrayRef<Form> dims,
                                ArrayRef<Form> symbols);
@@ -91,7 +91,7 @@ private:
       return Form::of(cast<IntegerAttr>(attribute).getInt());
     return evaluate(cast<Value>(value), thread);
   }
-  /// What `value`, an argument of the region or not, is in a vthread.
+  /// The value of `value`, an argument of the region or not, in a vthread.
   Value getInThread(Value value, int64_t thread);
   std::optional<Place> getPlace(const Access &access, int64_t thread);
   std::optional<Place> addView(memref::SubViewOp view, Place place,

@@ -26,9 +26,9 @@ static Value emitMultiplyAdd(OpBuilder &builder, Location loc, Value a, Value b,
                                arith::MulIOp::create(builder, loc, a, b));
 }
 
-/// A product without a matrix unit: every lane multiplies what its own
-/// registers hold. The maps of such rows are made so that a lane holds the
-/// elements of a and b that its accumulators need.
+/// Emits an mma without a matrix unit: every lane multiplies the elements in
+/// its own registers. The maps of such rows are defined so that a lane holds
+/// the elements of a and b that its accumulators need.
 static Value emitScalarMma(OpBuilder &builder, Location loc,
                            const MatrixInstruction &row, MmaOp op, Value a,
                            Value b, Value acc) {
@@ -315,8 +315,8 @@ struct ReducePattern : FragmentPattern<ReduceOp> {
                                                : arith::FastMathFlags::none);
   }
 
-  /// Some elements of a vector. An instruction waits for the one before it in
-  /// its chain, so many elements go in several.
+  /// Combines some elements of a vector. An instruction depends on the previous
+  /// one of its chain, so many elements are split into several chains.
   static Value combineChains(OpBuilder &builder, Location loc,
                              ReductionKind kind, Value vector,
                              ArrayRef<int64_t> registers) {

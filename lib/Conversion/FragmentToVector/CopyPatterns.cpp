@@ -4,11 +4,11 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The tile is cut into chunks of one access, which the workgroup's threads take
-// in turn: neighbouring threads take neighbouring chunks. Where a region says
-// what is gathered, it is evaluated once for each chunk, at its first element.
-// Of a tile that keeps words of its columns together (InterleavedTiles.cpp),
-// what a thread takes is a chunk of each of the rows that fill a word.
+// The tile is divided into chunks of one access, which are assigned to the
+// workgroup's threads cyclically: adjacent threads copy adjacent chunks. The
+// region of a gather is evaluated once for each chunk, at its first element.
+// For a tile in a k-packed layout (InterleavedTiles.cpp), a thread copies one
+// chunk of each of the rows that fill a word.
 //
 //===----------------------------------------------------------------------===//
 
@@ -58,7 +58,7 @@ public:
     auto known =
         op->template getAttrOfType<IntegerAttr>(getAlignmentAttrName());
     targetAlignment = known ? known.getInt() : alignment;
-    // Where memory has room behind an odd row, its last byte is filled up.
+    // If memory has room after an odd row, its last byte is padded.
     odd = packed && shape[1] % 2 == 1 &&
           isProvablyInBounds(op.getTargetType(), op.getTargetIndices(),
                              {shape[0], shape[1] + 1});
@@ -92,8 +92,8 @@ public:
         op.getInBounds() ||
         isProvablyInBounds(op.getTargetType(), op.getTargetIndices(), shape);
     numThreads = getCopyThreads(op);
-    // Within a line, and all threads are to have something to do. Packed
-    // elements are read by bytes at least.
+    // Limited to a line, and such that all threads have work. Packed elements
+    // are read in whole bytes.
     while (interleaving && width > (packed ? 2 : 1) &&
            (interleaving->columns % width ||
             getKnownDivisor(op.getTargetIndices().back()) % width ||
@@ -102,7 +102,7 @@ public:
       width /= 2;
   }
 
-  /// Whether what is copied can be written by several threads.
+  /// Verifies that several threads can write the target.
   LogicalResult check() {
     if (!packed || interleaving ||
         (width > 1 && targetInside && targetAlignment > 0 &&
@@ -114,9 +114,9 @@ public:
               "more, start at whole bytes of the target, and lie within it";
   }
 
-  /// Writes what was read before `place` rather than at once, so that reads are
-  /// under way while whatever is between runs. Chunks that only some threads
-  /// have are written at once.
+  /// Writes the data before `place` instead of immediately, so that reads are
+  /// in flight during the ops in between. Chunks that only some threads have
+  /// are written immediately.
   void writeBefore(Operation *place) { writePlace = place; }
 
   void emit(OpBuilder &builder) {
@@ -148,8 +148,9 @@ public:
           width);
       emitChunk(builder, row, col);
     };
-    // Where threads together take whole rows, each stays in its column. To that
-    // end, a few may stand by where they would not be unrolled otherwise.
+    // If the threads together copy whole rows, each stays in its column. For
+    // this purpose a few threads may be idle if the copy would not be unrolled
+    // otherwise.
     int64_t rows = numThreads ? *numThreads / perRow : 0,
             active = rows * perRow;
     if (rows && allRows > rows && allRows % rows == 0 &&
@@ -193,9 +194,9 @@ public:
   }
 
 private:
-  /// The chunks that a thread takes of its column, if all together take `rows`
-  /// rows (each of which is `together` of the tile's) of `perRow` chunks at a
-  /// time.
+  /// Emits the chunks of a thread in its column, if all threads together copy
+  /// `rows` rows (each of which is `together` rows of the tile) of `perRow`
+  /// chunks at a time.
   void emitRows(OpBuilder &builder, Value thread, int64_t perRow,
                 int64_t rows) {
     IndexMath math(builder, loc);
@@ -221,8 +222,8 @@ private:
       emitChunk(nested, inner.add(first, i * rows), col);
   }
 
-  /// The alignment of chunks. Packed elements that may begin in the middle of a
-  /// byte are moved into place by four bytes at a time.
+  /// The alignment of chunks. Packed elements that may start in the middle of a
+  /// byte are shifted in units of four bytes.
   int64_t getAlignment() const {
     return packed && alignment == 0 ? std::min<int64_t>(4, targetAlignment)
                                     : alignment;
@@ -235,8 +236,8 @@ private:
   /// Where a chunk is read.
   struct Origin {
     SmallVector<Value> indices;
-    /// Its row and column in the source's tile; none where that begins at no
-    /// one place.
+    /// Its row and column in the source's tile; empty if the tile has no single
+    /// origin.
     SmallVector<Value, 2> place;
     /// How many of its elements there are (index); null: all.
     Value count;
@@ -249,7 +250,7 @@ private:
                                  IndexMath(builder, loc).constant(all));
   }
 
-  /// The place of a chunk in the last two dimensions.
+  /// The position of a chunk in the last two dimensions.
   std::array<Value, 2> getPlace(OpBuilder &builder, ValueRange indices,
                                 Value row, Value col) {
     IndexMath math(builder, loc);
@@ -305,7 +306,8 @@ private:
                       ValueRange targetIndices) {
     IndexMath math(builder, loc);
     SmallVector<Value> indices(from.indices);
-    // What is not there is not read, but its address is still to be one.
+    // An element out of bounds is not read, but its address must still be
+    // valid.
     if (gathers && from.count)
       for (Value &index : indices)
         index = arith::SelectOp::create(builder, loc, from.whole, index,
@@ -434,7 +436,7 @@ private:
   /// and a write: a copy cannot fill up part of a byte.
   bool emitAsyncIfWhole(OpBuilder &builder, const Origin &from,
                         std::array<Value, 2> into, ValueRange intoAll) {
-    // Not told to the conversion: there may be no such copy.
+    // Not reported to the conversion: there may be no such copy.
     OpBuilder untold(builder.getInsertionBlock(), builder.getInsertionPoint());
     auto branch = scf::IfOp::create(untold, loc, from.whole,
                                     /*withElseRegion=*/true);
@@ -457,8 +459,8 @@ private:
           builder, loc, VectorType::get(together, element), chunks);
     if (Value words = emitByteInterleaving(builder, chunks))
       return words;
-    // Two neighbouring rows at a time, then pairs of what that makes: where an
-    // element is half a register, only the first takes instructions.
+    // Interleaves adjacent rows in pairs, then pairs of the results: if an
+    // element is half a register, only the first step needs instructions.
     for (int64_t ofColumn = 1; chunks.size() > 1; ofColumn *= 2) {
       SmallVector<Value> next;
       for (size_t i = 0; i < chunks.size(); i += 2) {
@@ -510,12 +512,13 @@ private:
         builder, loc, VectorType::get(width * together, element), words);
   }
 
-  /// The same of packed elements, eight rows, in words of four bytes.
+  /// The same for packed elements: eight rows, in words of four bytes.
   ///
-  /// Where a row's chunk fills a word, that is an 8x8 matrix to be transposed:
-  /// words whose numbers differ in one bit exchange those of their elements
-  /// whose places differ in it. Shorter chunks share a word with those of the
-  /// rows a chunk's width further down, which then are where they are to be.
+  /// If a row's chunk fills a word, this is the transposition of an 8x8 matrix:
+  /// words whose indices differ in one bit exchange the elements whose
+  /// positions differ in that bit. Shorter chunks share a word with those of
+  /// the rows that follow at the distance of a chunk's width, which are then in
+  /// their final position.
   Value emitPackedInterleaving(OpBuilder &builder, ArrayRef<Value> chunks) {
     constexpr int64_t ofWord = 8;
     Type i32 = builder.getI32Type();
@@ -557,7 +560,7 @@ private:
           words[row % atOnce] = merge(words[row % atOnce], word);
       }
       for (int64_t bit = 1; bit < atOnce; bit *= 2) {
-        // The places without the bit.
+        // The positions without the bit.
         uint32_t low = bit == 1   ? 0x0f0f0f0f
                        : bit == 2 ? 0x00ff00ff
                                   : 0x0000ffff;
@@ -680,9 +683,9 @@ private:
   std::optional<Interleaving> interleaving;
   int64_t together = 1;
   Type element;
-  /// Of the rows of source and target, in bytes.
+  /// The alignment of the rows of source and target, in bytes.
   int64_t alignment;
-  /// Of those of the target alone.
+  /// The alignment of the target's rows alone.
   int64_t targetAlignment;
   /// Whether two elements share a byte, and then whether they are read one by
   /// one.
@@ -711,7 +714,7 @@ struct CopyPattern : FragmentPattern<CopyOp> {
 struct AsyncCopyPattern : FragmentPattern<AsyncCopyOp> {
   using FragmentPattern::FragmentPattern;
 
-  /// The last place in the op's block before anything waits for it.
+  /// The last op in the op's block before the copy is waited for.
   static Operation *getLastPlace(AsyncCopyOp op) {
     auto waits = [](Operation &other) {
       return other.hasTrait<OpTrait::IsTerminator>() ||
@@ -737,7 +740,7 @@ struct AsyncCopyPattern : FragmentPattern<AsyncCopyOp> {
     CopyEmitter<AsyncCopyOp> emitter(op, target, target.chip.asyncCopy);
     if (failed(emitter.check()))
       return failure();
-    // Without such copies, registers hold what is on its way.
+    // Without asynchronous copies, registers hold the data in flight.
     if (!target.chip.asyncCopy && target.chip.hasLanes())
       emitter.writeBefore(getLastPlace(op));
     emitter.emit(rewriter);

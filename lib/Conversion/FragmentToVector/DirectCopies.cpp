@@ -4,11 +4,12 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A load may bring what it reads to workgroup memory rather than to registers.
-// The lanes of a subgroup choose where to read, but not where to write: their
-// chunks lie one behind the other, lane by lane. So the tile is walked through
-// as it is kept, and each lane reads what belongs at its place; where the tile
-// is swizzled, that is the permuted column of the source.
+// A load may write workgroup memory instead of registers (async copy to LDS).
+// The lanes of a subgroup can choose where to read, but not where to write:
+// their chunks are written consecutively, lane by lane. So the copy iterates
+// over the tile in the order of workgroup memory, and each lane reads the
+// element that belongs to its position; if the tile is swizzled, that is in the
+// permuted column of the source.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,8 +27,8 @@ using namespace mlir::tessera;
 static constexpr StringRef directWidthName = "tessera.direct_width",
                            directLoadsName = "tessera.direct_loads";
 
-/// Why loads of no chip could bring what `op` copies to workgroup memory; empty
-/// where some could.
+/// The reason why no chip's loads can copy `op` directly to workgroup memory;
+/// empty if some can.
 static StringRef explainNoDirectCopy(AsyncCopyOp op, const Chip &chip) {
   MemRefType from = op.getSourceType(), to = op.getTargetType();
   std::optional<int64_t> threads = getCopyThreads(op);
@@ -57,14 +58,15 @@ static StringRef explainNoDirectCopy(AsyncCopyOp op, const Chip &chip) {
   return {};
 }
 
-/// The elements of a chunk, if `op` may be cut into chunks that loads bring to
-/// workgroup memory, a whole number for each thread; else 0, and why.
+/// The number of elements of a chunk, if `op` can be divided into chunks that
+/// loads write directly to workgroup memory, a whole number for each thread;
+/// otherwise 0, with the reason in `why`.
 static int64_t findWidth(AsyncCopyOp op, const Chip &chip, bool always,
                          StringRef &why) {
   why = explainNoDirectCopy(op, chip);
   if (!why.empty())
     return 0;
-  // What a load to registers would bring at once.
+  // The width of a load to registers.
   ArrayRef<int64_t> shape = op.getShape();
   int64_t bytes = getElementBytes(op.getSourceType().getElementType()),
           widest = std::min<int64_t>(chip.accessBytes,
@@ -121,10 +123,10 @@ void mlir::tessera::markDirectCopies(Operation *root, const Chip &chip,
   if (use == DirectCopies::Never || chip.directCopyBytes.empty())
     return;
   OpBuilder builder(root->getContext());
-  // A pipelined loop has the same copy in several places.
+  // A pipelined loop contains the same copy several times.
   llvm::SmallSet<std::pair<const void *, StringRef>, 4> said;
   root->walk([&](gpu::GPUFuncOp kernel) {
-    // A copy is so many loads of each thread at least.
+    // The smallest number of loads of each thread in a copy.
     std::optional<int64_t> least;
     bool any = false;
     kernel.walk([&](AsyncCopyOp op) {
@@ -150,8 +152,8 @@ void mlir::tessera::markDirectCopies(Operation *root, const Chip &chip,
   });
 }
 
-/// Where the source has what a dense tile of `type` keeps as its element
-/// `place`: its row and column.
+/// The row and column in the source of the element that a dense tile of `type`
+/// stores as its element `place`.
 static std::array<Value, 2> emitSourcePlace(OpBuilder &builder, Location loc,
                                             MemRefType type, bool isSwizzled,
                                             Value place) {

@@ -86,8 +86,8 @@ static int64_t getColumns(LoadOp op, int64_t rows, const Chip &chip) {
   FailureOr<TileLayout> layout = getTileLayout(chip, type);
   if (failed(layout) || layout->inMemory)
     return 0;
-  // Eight rows at a time are many registers: only for an instruction that takes
-  // what shares bytes as it is.
+  // Eight rows at a time need many registers: only for an instruction that uses
+  // packed elements directly.
   if (isPacked(type.getElementType()) &&
       (type.getRole() == Role::A ? layout->instruction->aType
                                  : layout->instruction->bType) != "i4")
@@ -144,8 +144,8 @@ static std::optional<Interleaving> findInterleaving(Value memory, int64_t rows,
   return found;
 }
 
-/// The same in words of as many rows as the loads allow: of four elements, down
-/// to those that fill four bytes; of packed elements, eight.
+/// The same in words of as many rows as the loads permit: for four elements,
+/// down to those that fill four bytes; for packed elements, eight.
 static std::optional<Interleaving> findInterleaving(Value memory,
                                                     const Chip &chip) {
   int64_t bits =

@@ -53,7 +53,7 @@ Value mlir::tessera::emitCountInBounds(OpBuilder &builder, Location loc,
   return arith::SelectOp::create(builder, loc, rowInside, left, zero);
 }
 
-/// Whether there is one at least of what `count` (index) counts.
+/// Whether `count` (index) is at least one.
 static Value emitIsAny(OpBuilder &builder, Location loc, Value count) {
   return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sgt, count,
                                arith::ConstantIndexOp::create(builder, loc, 0));
@@ -121,7 +121,7 @@ public:
   /// Elements accessed at once.
   int64_t getWidth() const { return width; }
   int64_t getAlignment() const { return alignment; }
-  /// What an access of that width may be told.
+  /// The alignment of an access of that width.
   llvm::MaybeAlign getAccessAlignment() const {
     return tessera::getAccessAlignment(type.getElementType(), width, alignment,
                                        alignedAccess);
@@ -147,7 +147,7 @@ public:
     return all;
   }
 
-  /// First place of the tile in the last two dimensions.
+  /// The first position of the tile in the last two dimensions.
   std::array<Value, 2> getTilePlace(int64_t tileRow, int64_t tileCol) const {
     std::array<int64_t, 2> step{tileRow * layout.getExtent(0),
                                 tileCol * layout.getExtent(1)};
@@ -167,14 +167,15 @@ public:
     return {math.add(laneBase[0], step[0]), math.add(laneBase[1], step[1])};
   }
 
-  /// The indices of the memory that hold what belongs to a place.
+  /// The indices in memory that hold the element of a position, permuted if
+  /// swizzled.
   SmallVector<Value> getAddress(std::array<Value, 2> place) const {
     if (swizzled)
       place = emitSwizzledPlace(builder, loc, type, place[0], place[1]);
     return getIndices(place);
   }
 
-  /// All indices of a place.
+  /// All indices of a position.
   SmallVector<Value> getIndices(std::array<Value, 2> place) const {
     SmallVector<Value> all(ArrayRef(indices).drop_back(2));
     all.append({place[0], place[1]});
@@ -184,12 +185,12 @@ public:
   /// Whether the whole fragment lies in the memory, as code. Null: it does.
   Value emitAllInBounds(FragmentType fragment, bool promised);
 
-  /// A place in the memory, from the first of the fragment on.
+  /// A position in the memory, relative to the first element of the fragment.
   std::array<Value, 2> getMemoryPlace(int64_t slow, int64_t fast) const {
     return {math.add(base[0], slow), math.add(base[1], fast)};
   }
 
-  /// How many of the `count` elements at `place` lie in the memory (index).
+  /// The number of the `count` elements at `place` that are in bounds (index).
   Value emitCount(std::array<Value, 2> place, int64_t count) {
     return emitCountInBounds(builder, loc, memory, place, count);
   }
@@ -218,7 +219,7 @@ private:
   int64_t alignment;
   bool alignedAccess;
   int64_t width = 1;
-  /// Where the fragment begins, what the lane's number adds, and both.
+  /// The origin of the fragment, the offset of the lane, and their sum.
   std::array<Value, 2> base, lane, laneBase;
 };
 
@@ -333,7 +334,7 @@ struct LoadPattern : FragmentPattern<LoadOp> {
            isInnerContiguous(op.getMemRefType()) && canTransposeTiles(layout);
   }
 
-  /// Where the instruction will find the tiles, in place of the tiles.
+  /// Descriptors of the tiles in memory, instead of the tiles themselves.
   LogicalResult describe(LoadOp op, const TileLayout &layout,
                          ConversionPatternRewriter &rewriter) const {
     Location loc = op.getLoc();
@@ -596,7 +597,7 @@ struct StorePattern : FragmentPattern<StoreOp> {
                  j, masked);
   }
 
-  /// Of the lanes that hold the same elements, lets one go on.
+  /// Among lanes that hold the same elements, lets one continue.
   void enterOneOf(OpBuilder &builder, StoreOp op, const LaneMap &map) const {
     int64_t replicated = map.getReplicatedLaneBits();
     if (!replicated)
@@ -652,7 +653,7 @@ struct StorePattern : FragmentPattern<StoreOp> {
 struct BroadcastPattern : FragmentPattern<BroadcastOp> {
   using FragmentPattern::FragmentPattern;
 
-  /// What the memory's element at `index` is known to be aligned to, in bytes.
+  /// The known alignment of the memory's element at `index`, in bytes.
   static int64_t getAlignment(BroadcastOp op) {
     auto known = op->getAttrOfType<IntegerAttr>(getAlignmentAttrName());
     return known ? known.getInt() : 0;

@@ -4,11 +4,11 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A tessera.load reads its fragment as a whole before a later tessera.store
-// writes: that is how the portable program reads. Lane by lane it is not so. A
-// lane that is ahead of another stores elements that the other has yet to load,
-// and nothing makes lanes wait where the product between the two is computed by
-// each lane alone.
+// In the portable program, a tessera.load reads its whole fragment before a
+// later tessera.store writes. This does not hold for individual lanes: a lane
+// that is ahead of another may store elements that the other has yet to load,
+// and lanes do not synchronize if each of them computes the matmul in between
+// on its own.
 //
 //   %a = tessera.load %m[..]                 %a = tessera.load %m[..]
 //   %d = tessera.mma %a, %b, %c       ->     %d = tessera.mma %a, %b, %c
@@ -38,7 +38,7 @@ using namespace mlir::tessera;
 
 namespace {
 
-/// What an op does to memory together with the other lanes of its subgroup.
+/// An access to memory by an op, together with the other lanes of its subgroup.
 struct Access {
   Value memory;
   ValueRange indices;
@@ -74,7 +74,7 @@ private:
   gpu::GPUFuncOp kernel;
   const FragmentTarget &target;
   AliasAnalysis aliases;
-  /// The ops that a barrier stands before.
+  /// The ops that need a barrier before them.
   llvm::SmallSetVector<Operation *, 8> ordered;
   /// Comparisons of indices that are still affordable; after these, accesses
   /// to one memory are taken to overlap.
@@ -236,7 +236,8 @@ void AccessOrder::visit(Operation *op, Pending &pending) {
   }
   if (op->getNumRegions() == 0)
     return;
-  // What an iteration leaves, the next one finds.
+  // The pending accesses at the end of an iteration are pending in the next
+  // one.
   Pending all = pending;
   size_t before;
   do {

@@ -40,7 +40,7 @@ Value emitElementCast(OpBuilder &builder, Location loc, Value value,
 Value emitShuffleAny(OpBuilder &builder, Location loc,
                      const FragmentTarget &target, Value value, Value lane);
 
-/// A mask of `width` bits, of which the first `count` (index) are set.
+/// A mask of `width` bits, the first `count` (index) of which are set.
 Value emitMask(OpBuilder &builder, Location loc, Value count, int64_t width);
 
 /// Whether `emitTransposedTiles` can make such tiles.
@@ -51,23 +51,23 @@ SmallVector<Value> emitTransposedTiles(
     OpBuilder &builder, Location loc, const TileLayout &layout,
     function_ref<Value(int64_t column, int64_t row, int64_t count)> load);
 
-/// How many of the `width` elements from `place` on in the last two dimensions
-/// of `memory` lie in it (index).
+/// The number of the `width` elements from `place` on in the last two
+/// dimensions of `memory` that are in bounds (index).
 Value emitCountInBounds(OpBuilder &builder, Location loc, Value memory,
                         std::array<Value, 2> place, int64_t width);
 
-/// The alignment in bytes to be told of an access to `width` elements whose
-/// rows have that of `known`: all of them where the chip asks for aligned
-/// accesses. None for packed elements that may begin in the middle of a byte.
+/// The alignment in bytes of an access to `width` elements whose rows have the
+/// alignment `known`: the full width if the chip requires aligned accesses.
+/// Empty for packed elements that may start in the middle of a byte.
 llvm::MaybeAlign getAccessAlignment(Type element, int64_t width, int64_t known,
                                     bool alignedAccess);
 
-/// The discardable attribute on a copy of packed elements of which there is a
-/// whole number of bytes, where it reaches the end of a row.
+/// The discardable attribute of a copy of packed elements whose rows are whole
+/// bytes if it reaches the end of a row.
 inline llvm::StringRef getWholeBytesAttrName() { return "tessera.whole_bytes"; }
 
-/// How a tile is kept that is interleaved, see InterleavedTiles.cpp: words of
-/// so many elements of a column, in lines of so many columns.
+/// The k-packed layout of a tile, see InterleavedTiles.cpp: words of several
+/// elements of a column, in lines of several columns.
 struct Interleaving {
   int64_t rows, columns;
 };
@@ -78,7 +78,7 @@ inline llvm::StringRef getInterleavedAttrName() {
   return "tessera.interleaved";
 }
 
-/// What that attribute of `op` says, if it has it.
+/// The value of that attribute of `op`, if present.
 std::optional<Interleaving> getInterleaving(Operation *op);
 
 /// Sets that attribute for the tiles under `root` that can be kept so, on chips
@@ -99,16 +99,17 @@ std::optional<int64_t> getCopyThreads(Operation *op);
 Value emitSwizzledColumn(OpBuilder &builder, Location loc, MemRefType type,
                          Value row, Value col);
 
-/// How many elements a thread brings at once by an asynchronous copy that goes
-/// straight to workgroup memory; none for others.
+/// The number of elements that a thread loads at once in an async copy to LDS;
+/// empty for other copies.
 std::optional<int64_t> getDirectWidth(AsyncCopyOp op);
 
-/// How many loads of one thread may be in flight behind a wait, where its
+/// The number of loads of one thread that may be in flight after a wait, if its
 /// kernel has such copies.
 std::optional<int64_t> getDirectLoads(WaitOp op);
 
-/// Marks the copies under `root` that can be made so, and their kernels' waits.
-/// Of those that cannot, a remark says why, where all of them are wanted.
+/// Marks the copies under `root` that can be async copies to LDS, and the waits
+/// of their kernels. If all copies are requested to be such, emits a remark
+/// with the reason for each one that cannot.
 void markDirectCopies(Operation *root, const Chip &chip, DirectCopies use);
 
 /// Emits a copy that is marked. False where the target has no such loads.

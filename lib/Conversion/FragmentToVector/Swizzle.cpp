@@ -26,8 +26,8 @@ using namespace mlir;
 using namespace mlir::tessera;
 
 namespace {
-/// A sum in two: `outer` + `inner` + `constant`, where what divides `outer` is
-/// a multiple of some power of two, and 0 <= constant < that.
+/// A sum in two parts: `outer` + `inner` + `constant`, where `outer` is a
+/// multiple of some power of two, and 0 <= constant < that power.
 struct SplitSum {
   SmallVector<Value> outer, inner;
   int64_t outerConstant = 0, constant = 0;

@@ -4,15 +4,16 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// In a subgroup of one lane a tile lies in its registers row by row. Where the
-// memory holds the fragment column by column, N columns are read as vectors of
-// P elements each, and the N x P block becomes P rows of N elements by
-// interleaving: seen as one array, each step
+// In a subgroup of one lane, the registers hold a tile in row-major order. If
+// the memory holds the fragment in column-major order, N columns are read as
+// vectors of P elements each, and the N x P block is converted to P rows of N
+// elements by interleaving: viewed as one array, each step
 //
 //     a0 a1 a2 a3 | b0 b1 b2 b3   ->   a0 b0 a1 b1 | a2 b2 a3 b3
 //
-// of its halves rotates the bits of an element's place by one, and after
-// log2(N) steps the column's number, which was on top, is at the bottom.
+// of its halves rotates the bits of an element's index by one, and after
+// log2(N) steps the column index, which was in the high bits, is in the low
+// bits.
 //
 //===----------------------------------------------------------------------===//
 

@@ -108,7 +108,7 @@ struct LaunchPattern : ConvertOpToLLVMPattern<gpu::LaunchFuncOp> {
                                     constant(std::max<int64_t>(count, 1)));
     };
     DataLayout layout(module);
-    // The stack slots last for this launch only, though it stand in a loop.
+    // The stack slots are released after this launch, even in a loop.
     Value saved = LLVM::StackSaveOp::create(rewriter, loc, pointer);
     Value array = allocate(pointer), sizes = allocate(i64);
     int32_t next = 0;
@@ -215,7 +215,7 @@ struct AllocPattern : ConvertOpToLLVMPattern<AllocOp> {
     getMemRefDescriptorSizes(loc, type, adaptor.getDynamicSizes(), rewriter,
                              sizes, strides, total, /*sizeInBytes=*/false);
 
-    // The stack slots last for this call only, though it stand in a loop.
+    // The stack slots are released after this call, even in a loop.
     Value saved = LLVM::StackSaveOp::create(rewriter, loc, pointer);
     Value array =
         LLVM::AllocaOp::create(rewriter, loc, pointer, i64,
@@ -308,7 +308,7 @@ struct ConvertLaunchToRuntimePass
     MLIRContext *context = &getContext();
     if (failed(checkHost(module)))
       return signalPassFailure();
-    // What a launch needs to know of its kernel.
+    // The attributes of its kernel that a launch needs.
     module.walk([&](gpu::LaunchFuncOp launch) {
       if (Operation *kernel = SymbolTable::lookupNearestSymbolFrom(
               launch, launch.getKernelAttr()))
@@ -384,7 +384,7 @@ struct ConvertLaunchToRuntimePass
     return success();
   }
 
-  /// Host code must not touch what is in the device's memory.
+  /// Rejects host code that accesses buffers in device memory.
   LogicalResult checkHost(ModuleOp module) {
     WalkResult result = module.walk<WalkOrder::PreOrder>([&](Operation *op) {
       if (isa<gpu::GPUModuleOp>(op))

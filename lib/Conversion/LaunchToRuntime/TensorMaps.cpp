@@ -20,7 +20,8 @@ using ::tessera::runtime::TensorMapElement;
 static constexpr llvm::StringLiteral encodeName = "tessera_rt_tensor_map",
                                      encodeWindowsName =
                                          "tessera_rt_window_map";
-/// What a map of windows says besides, one number for each dimension but two.
+/// The additional fields of a map of windows, with one number for each
+/// dimension except two.
 static constexpr llvm::StringLiteral windowNames[] = {"lower", "extent",
                                                       "stride"};
 

@@ -11,11 +11,12 @@
 
 namespace mlir::tessera {
 
-/// Whether `op` may stand in a region of `tessera.contract`: scalar arithmetic.
+/// Whether `op` is permitted in a region of `tessera.contract`: scalar
+/// arithmetic.
 bool isScalarArithmetic(Operation &op);
 
-/// Whether `op` is a map of scalars over tensors, with one result that is
-/// indexed by a permutation: what may become part of a region of
+/// Whether `op` is an element-wise op on tensors with one result that is
+/// indexed by a permutation, so that it can become part of a region of
 /// `tessera.contract`.
 bool isElementwise(linalg::LinalgOp op);
 

@@ -38,8 +38,8 @@
 using namespace mlir;
 using namespace mlir::tessera;
 
-/// What hides a score: minus infinity, or so low a number that nothing is left
-/// of it by the exponential.
+/// The largest value that masks a score: minus infinity, or a number so low
+/// that its exponential is zero.
 static constexpr double lowestVisible = -1.0e9;
 
 namespace {
@@ -151,7 +151,7 @@ bool AttentionMatcher::matchSoftmax(unsigned side) {
 
 bool AttentionMatcher::addMask(Point condition, bool isSeen, double hidden,
                                Type type) {
-  // Of f16, there is no lower one.
+  // f16 has no lower number.
   if (hidden * scores.factor > lowestVisible &&
       (!type.isF16() || hidden > getNearlyLowest(type)))
     return fail("the value of masked scores is not a large negative number");
@@ -220,7 +220,7 @@ bool AttentionMatcher::matchScores() {
       point = point.operand(0);
       continue;
     }
-    // A mask: in the place of scores, or added to them.
+    // A mask: instead of scores, or added to them.
     auto matchSelect = [&](Point select, unsigned hidden, double &value) {
       std::optional<double> number = reader.getConstant(select.operand(hidden));
       if (!number)
@@ -274,7 +274,7 @@ bool AttentionMatcher::matchScores() {
   if (first)
     product = matchLinalgProduct(first);
   if (failed(product)) {
-    // A softmax of what is no product is none of our business.
+    // A softmax of a value that is not a matmul is not matched.
     first = nullptr;
     why.clear();
     return false;
@@ -283,7 +283,7 @@ bool AttentionMatcher::matchScores() {
   return true;
 }
 
-/// What becomes of the first product's scores goes to the second one alone.
+/// All uses of the first matmul's scores must lead to the second one.
 bool AttentionMatcher::isUsedElsewhere() {
   SmallVector<Operation *> pending{first};
   DenseSet<Operation *> seen;
@@ -318,7 +318,8 @@ bool AttentionMatcher::findDims() {
     position[i] = i == keys ? n : i == queries ? m : next++;
   constexpr unsigned none = ~0u;
   MLIRContext *context = second.getContext();
-  // By the dimensions of a product; what the space does not have is `other`.
+  // Expresses a map in the dimensions of a matmul; a dimension that the space
+  // lacks is `other`.
   auto rename = [&](AffineMap map, ArrayRef<unsigned> dims, unsigned other) {
     SmallVector<AffineExpr> results;
     for (unsigned position : getPositions(map))
@@ -360,7 +361,7 @@ bool AttentionMatcher::findDims() {
   return true;
 }
 
-/// Takes up what rounds or transposes the output, and nothing else.
+/// Finds the ops that round or transpose the output, and no others.
 bool AttentionMatcher::findOutput(RewriterBase &rewriter) {
   last = second;
   Value output = second.getDpsInits()[0];
@@ -444,7 +445,7 @@ void AttentionMatcher::replace(AttentionOp op, RewriterBase &rewriter) {
 AttentionOp AttentionMatcher::run(RewriterBase &rewriter) {
   if (!matchSoftmax(0) && !matchSoftmax(1))
     return {};
-  // Of the dimensions other than the keys', the last one.
+  // The last dimension other than the keys'.
   queries = keys == rank - 1 ? rank - 2 : rank - 1;
   if (!matchScores() || !findDims() || !findOutput(rewriter))
     return {};

@@ -19,8 +19,8 @@
 using namespace mlir;
 using namespace mlir::tessera;
 
-/// `map` with its dimensions renamed to those of `dims`, of `numDims`; 0 for
-/// what has none.
+/// Renames the dimensions of `map` to those of `dims`, out of `numDims`; 0 for
+/// a dimension without a counterpart.
 static AffineMap renameDims(AffineMap map, ArrayRef<unsigned> dims,
                             unsigned numDims) {
   SmallVector<AffineExpr> results;
@@ -71,7 +71,7 @@ bool mlir::tessera::canBeExtra(linalg::LinalgOp op, OpOperand &operand) {
   auto shaped = dyn_cast<ShapedType>(operand.get().getType());
   if (!shaped || !op.payloadUsesValueFromOperand(&operand))
     return true;
-  // The elements are to be a fragment's, unless it is one for all.
+  // The elements must be those of a fragment, unless all of them are the same.
   AffineMap map = op.getMatchingIndexingMap(&operand);
   if (!isa<RankedTensorType>(shaped) ||
       (map.getNumResults() > 0 &&
@@ -84,7 +84,8 @@ bool mlir::tessera::canBeExtra(linalg::LinalgOp op, OpOperand &operand) {
   return true;
 }
 
-/// What a reduction of `consumer` starts from, where it is one value for all.
+/// The initial value of a reduction of `consumer`, if it is the same for all
+/// elements.
 static Value getFilledWith(linalg::LinalgOp consumer) {
   auto fill =
       consumer.getDpsInitOperand(0)->get().getDefiningOp<linalg::FillOp>();
@@ -128,13 +129,13 @@ private:
   unsigned numDims;
   SmallVector<Value> extras;
   SmallVector<AffineMap> extraMaps;
-  /// The product and the consumers' results.
+  /// The result of the contraction and the consumers' results.
   DenseSet<Value> inside;
   /// The extra of an operand of a consumer.
   DenseMap<OpOperand *, unsigned> extraOf;
   /// The old value that the sum started from.
   std::optional<unsigned> oldValue;
-  /// The elements of what is inside.
+  /// The elements of values inside.
   DenseMap<Value, Value> elements;
 };
 } // namespace

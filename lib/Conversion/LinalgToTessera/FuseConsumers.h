@@ -14,8 +14,8 @@
 
 namespace mlir::tessera {
 
-/// The reduction of a linalg op: an element made by its body, combined with
-/// what there is by one op.
+/// The reduction of a linalg op: its body computes an element, which one op
+/// combines with the accumulator.
 struct RowReduction {
   ReductionKind kind;
   Operation *combiner;
@@ -23,20 +23,20 @@ struct RowReduction {
   Value element;
 };
 
-/// A linalg op that is to become part of an epilogue.
+/// A linalg op to be fused into an epilogue.
 struct Consumer {
-  /// In the place of a dimension: a loop of extent 1 beside the contraction's.
+  /// A placeholder for a loop of extent 1 that is not one of the contraction's.
   static constexpr unsigned noDim = ~0u;
 
   linalg::LinalgOp op;
   /// The dimension of the contraction that each of its loops is.
   SmallVector<unsigned> dims;
-  /// Of one that reduces rows.
+  /// The reduction, if the op reduces rows.
   std::optional<RowReduction> reduction;
 
   Value getResult() const { return op->getResult(0); }
-  /// Which elements of `operand` are read or written, by the dimensions of the
-  /// contraction: a constant in the place of a dimension of extent 1.
+  /// The elements of `operand` that are read or written, in terms of the
+  /// dimensions of the contraction: a constant for a dimension of extent 1.
   AffineMap getMap(OpOperand &operand, unsigned numDims);
 };
 
@@ -48,9 +48,10 @@ std::optional<RowReduction> matchRowReduction(linalg::LinalgOp op);
 /// operand of the contraction or as a scalar.
 bool canBeExtra(linalg::LinalgOp op, OpOperand &operand);
 
-/// `op` with a longer epilogue in the place of the last of `consumers`, whose
-/// result it has. Each consumer reads the product, the results of those before
-/// it, and what `canBeExtra`; only the last one's result is used elsewhere.
+/// Replaces the last of `consumers` by `op` with a longer epilogue, which has
+/// its result. Each consumer reads the contraction, the results of earlier
+/// consumers, and operands that satisfy `canBeExtra`; only the last one's
+/// result has other users.
 ContractOp fuseConsumers(ContractOp op, ArrayRef<Consumer> consumers,
                          RewriterBase &rewriter);
 

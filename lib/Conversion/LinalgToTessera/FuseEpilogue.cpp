@@ -13,8 +13,8 @@ using namespace mlir;
 using namespace mlir::tessera;
 
 namespace {
-/// `consumer(contract)` to `contract` with a longer epilogue, in the place of
-/// the consumer.
+/// Replaces `consumer(contract)` by `contract` with a longer epilogue, at the
+/// position of the consumer.
 struct FuseConsumer : public OpRewritePattern<ContractOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -45,7 +45,7 @@ LogicalResult FuseConsumer::fuse(ContractOp op, linalg::LinalgOp consumer,
     return failure();
   Value product = op.getResult();
 
-  // How the consumer reads the product: by one permutation.
+  // The map by which the consumer reads the contraction: a single permutation.
   AffineMap productMap;
   for (OpOperand &operand : consumer->getOpOperands()) {
     AffineMap map = consumer.getMatchingIndexingMap(&operand);

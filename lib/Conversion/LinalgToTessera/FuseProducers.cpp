@@ -83,8 +83,8 @@ static bool staysInside(AffineMap map, ArrayRef<int64_t> extents,
   return true;
 }
 
-/// Whether `expr` is what indexes an input: a dimension or its quotient. Zero
-/// is sliced off.
+/// Whether `expr` can index an input: a dimension or its quotient. A constant
+/// zero is sliced off.
 static bool indexesInput(AffineExpr expr) {
   if (isa<AffineDimExpr>(expr))
     return true;
@@ -96,8 +96,8 @@ static bool indexesInput(AffineExpr expr) {
          isa<AffineConstantExpr>(binary.getRHS());
 }
 
-/// `use` or what lies behind its moves and reshapes, as far back as `accept`
-/// takes it.
+/// `use` or the value before its moves and reshapes, as far back as `accept`
+/// permits.
 static std::optional<Collapsed>
 findSource(Source use, function_ref<bool(const Collapsed &)> accept) {
   std::optional<Collapsed> best;
@@ -125,8 +125,8 @@ static FailureOr<Collapsed> collapse(Collapsed where) {
   return where;
 }
 
-/// The element-wise op that produces operand `side` of `op`, where it can be
-/// taken up. Where one cannot, `rejected` tells it, and what is in the way.
+/// The element-wise op that produces operand `side` of `op`, if it can be
+/// fused. Otherwise `rejected` receives the op and the reason.
 static std::optional<Producer>
 matchProducer(ContractOp op, unsigned side,
               std::pair<Operation *, StringRef> *rejected = nullptr) {
@@ -137,7 +137,7 @@ matchProducer(ContractOp op, unsigned side,
   if (!type)
     return {};
 
-  // The element-wise op, behind reshapes and moves.
+  // The element-wise op, before reshapes and moves.
   Source use{operand, map};
   while (true) {
     std::optional<Source> next = lookThroughReshape(use);
@@ -175,7 +175,7 @@ matchProducer(ContractOp op, unsigned side,
       return false;
     ProductMaps candidate = maps;
     candidate.operand(side) = collapsed->map;
-    // What multiplies what is not to change.
+    // The operand pairing of the matmul must be preserved.
     for (unsigned d = 0; d < maps.extents.size(); ++d)
       if (collapsed->map.isFunctionOfDim(d) != map.isFunctionOfDim(d))
         return false;
@@ -215,8 +215,8 @@ matchProducer(ContractOp op, unsigned side,
       producer.main = *collapse(*main);
     }
   }
-  // Each tile of the product reads the inputs anew: not much more than the
-  // result that is saved.
+  // Each tile of the matmul reads the inputs again: they must not be much
+  // larger than the result that is saved.
   if (fewest == 0)
     return reject("none of its operands is indexed by all dimensions");
   if (bitsRead > 2 * type.getElementTypeBitWidth())
@@ -270,7 +270,7 @@ void FuseProducer::fuse(ContractOp op, unsigned side, const Producer &producer,
         tensor::CollapseShapeOp::create(rewriter, loc, main.value, main.groups);
   main.value = sliceAtConstants(rewriter, loc, main.value, main.map);
 
-  // The inputs: of the new producer, then of the old.
+  // The inputs of the new producer, followed by those of the old one.
   SmallVector<Value> inputs[2] = {SmallVector<Value>(op.getLhsInputs()),
                                   SmallVector<Value>(op.getRhsInputs())};
   SmallVector<AffineMap> inputMaps[2];

@@ -32,7 +32,7 @@ using namespace mlir;
 using namespace mlir::tessera;
 
 namespace {
-/// The ops behind a product that its epilogue could take up.
+/// The ops after a contraction that its epilogue could absorb.
 class RowConsumers {
 public:
   explicit RowConsumers(ContractOp op)
@@ -55,15 +55,15 @@ private:
   ContractOp op;
   Value product;
   SmallVector<unsigned> rowDims;
-  /// The product and the results of what was found, as elements of the
-  /// contraction.
+  /// The result of the contraction and those of the consumers found, as
+  /// elements of the contraction.
   DenseMap<Value, AffineMap> maps;
   SmallVector<Consumer> found;
 };
 } // namespace
 
-/// Finds which dimension of the contraction each loop is, by what is read of
-/// the product and of results.
+/// Finds the dimension of the contraction that each loop is, from the reads of
+/// the contraction and of results.
 bool RowConsumers::findLoops(Consumer &consumer) const {
   linalg::LinalgOp consumed = consumer.op;
   consumer.dims.assign(consumed.getNumLoops(), Consumer::noDim);
@@ -161,7 +161,7 @@ void RowConsumers::collect() {
         pending.insert(user);
   };
   addUsers(product);
-  // In the order of the block, so that what is read has been looked at.
+  // In the order of the block, so that operands are visited before their users.
   while (!pending.empty()) {
     Operation *first =
         *llvm::min_element(pending, [](Operation *a, Operation *b) {
@@ -193,7 +193,7 @@ SmallVector<Consumer> RowConsumers::getClosed(size_t index) const {
       return members.contains(user);
     });
   };
-  // The result is to be the output as it is.
+  // The result must be the output itself.
   AffineMap map = maps.lookup(found[index].getResult());
   bool closed = hasReduction && isInside(product) &&
                 llvm::all_of(map.getResults(), [](AffineExpr expr) {
@@ -204,8 +204,8 @@ SmallVector<Consumer> RowConsumers::getClosed(size_t index) const {
   return closed ? chain : SmallVector<Consumer>();
 }
 
-/// Whether rows of `op` are what a subgroup can have whole: one N dimension,
-/// beside others of extent 1, of a product that is one of matrices.
+/// Whether one subgroup can hold whole rows of `op`: one N dimension, besides
+/// others of extent 1, of a contraction of matrices.
 static bool hasRows(ContractOp op) {
   unsigned count = llvm::count_if(
       op.getDims().n, [&](unsigned d) { return getStaticExtent(op, d) != 1; });

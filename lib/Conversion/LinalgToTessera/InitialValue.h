@@ -20,8 +20,8 @@ struct InitialValue {
   std::optional<Source> addend;
 };
 
-/// Finds out what sets the output of `op`, which is `product`. Erases a fill
-/// of a memref that is taken up.
+/// Finds the initial value of the output of `op`, which matches `product`.
+/// Erases a fill of a memref that is absorbed.
 InitialValue findInitialValue(linalg::LinalgOp op, const LinalgProduct &product,
                               RewriterBase &rewriter);
 

@@ -42,8 +42,8 @@ using namespace mlir::tessera;
 // The pattern
 //===----------------------------------------------------------------------===//
 
-/// Whether the product is one of i4, and the matrix unit has none: on tensors,
-/// its operands are widened by producers.
+/// Whether the matmul is one of i4 that the matrix unit does not support: on
+/// tensors, producers extend its operands.
 static bool lacksProduct(const LinalgProduct &product, const Chip &chip) {
   Type a = getElementTypeOrSelf(product.lhs.getType()),
        b = getElementTypeOrSelf(product.rhs.getType());
@@ -147,7 +147,7 @@ struct ConvertLinalgToTesseraPass
     populateMoveReshapePatterns(patterns);
     populateSplitProducerPatterns(patterns, **found);
     populateSplitZeroPointPatterns(patterns);
-    // Behind each reshape, another consumer may come into sight.
+    // After each reshape, another consumer may become reachable.
     GreedyRewriteConfig config;
     config.setMaxIterations(GreedyRewriteConfig::kNoLimit);
     if (failed(

@@ -35,8 +35,8 @@ FailureOr<LinalgProduct> mlir::tessera::matchLinalgProduct(linalg::LinalgOp op,
                    op.getMatchingIndexingMap(op.getDpsInputOperand(1)),
                    op.getMatchingIndexingMap(op.getDpsInitOperand(0)),
                    op.getStaticLoopRanges()};
-  // Where a window of one place reads part of the image, its dimension stays:
-  // by itself, that of the filter would be the image's.
+  // If a window of one position reads part of the image, its dimension is kept:
+  // otherwise that of the filter would index the image.
   ProductMaps dropped = maps;
   dropUnitDims(dropped);
   bool same = true;
@@ -57,8 +57,8 @@ FailureOr<LinalgProduct> mlir::tessera::matchLinalgProduct(linalg::LinalgOp op,
     sources[i] = {op.getDpsInputOperand(i)->get(), maps.operand(i),
                   body->operands[i].isUnsigned};
 
-  // Take up what produces the operands, as far as it stays a contraction of
-  // types that have a product.
+  // Fold the producers of the operands, as long as the result is a contraction
+  // of supported types.
   auto accept = [&](const Source &lhs, const Source &rhs) {
     Type a = getElementTypeOrSelf(lhs.value),
          b = getElementTypeOrSelf(rhs.value);

@@ -47,7 +47,7 @@ static bool holdsZeros(Value value) {
   return isZero(value);
 }
 
-/// Sets `padding.low`, of which all must be constant.
+/// Sets `padding.low`, which must be constant.
 static LogicalResult setLow(Padding &padding, ArrayRef<OpFoldResult> low) {
   for (OpFoldResult size : low) {
     std::optional<int64_t> value = getConstantIntValue(size);
@@ -58,7 +58,8 @@ static LogicalResult setLow(Padding &padding, ArrayRef<OpFoldResult> low) {
   return success();
 }
 
-/// What is put around the source of `value`. `why` is set where it is unfit.
+/// Matches the padding of the source of `value`. `why` is set if it cannot be
+/// fused.
 static std::optional<Padding> matchPadding(Value value, std::string &why) {
   Padding padding;
   if (auto pad = value.getDefiningOp<tensor::PadOp>()) {

@@ -123,7 +123,7 @@ PointReader::getReduction(Point point, bool isMaximum) {
                       reduction->kind != ReductionKind::MaxNum
                 : reduction->kind != ReductionKind::Add)
     return std::nullopt;
-  // What it starts from changes nothing.
+  // The initial value must be the neutral element.
   Value init = op.getDpsInits()[0];
   unsigned rank = point.at.getNumDims();
   std::optional<double> start = getConstant(
@@ -139,8 +139,8 @@ PointReader::getReduction(Point point, bool isMaximum) {
   if (!isNeutral)
     return std::nullopt;
 
-  // Its loops, by the dimensions of the space: of these, the one along which
-  // the result does not vary is the one that is reduced.
+  // Its loops, in terms of the dimensions of the space: the one along which the
+  // result does not vary is the reduced one.
   AffineMap out = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
   SmallVector<AffineExpr> loops(op.getNumLoops());
   SmallVector<bool> used(rank, false);

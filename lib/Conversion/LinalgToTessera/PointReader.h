@@ -13,8 +13,8 @@
 
 namespace mlir::tessera {
 
-/// A value for each point of a space: an element of a tensor, or what the body
-/// of an element-wise op computes.
+/// A value for each point of a space: an element of a tensor, or a value in the
+/// body of an element-wise op.
 struct Point {
   /// A tensor, or a scalar in the body of `op`, or one for all points.
   Value value;
@@ -46,8 +46,8 @@ double getNearlyLowest(Type type);
 /// expression has been divided among them, and remembers which they were.
 class PointReader {
 public:
-  /// What computes `point`: an operation in a body, or a tensor that no
-  /// element-wise op makes, or a value from outside.
+  /// The source of `point`: an operation in a body, a tensor that is not the
+  /// result of an element-wise op, or a value from outside.
   Point look(Point point);
   /// The same through changes between floating-point types.
   Point lookThroughCasts(Point point);
@@ -55,8 +55,8 @@ public:
   std::optional<double> getConstant(Point point);
   /// `point`, an integer, as a sum of the space's dimensions and constants.
   AffineExpr getAffine(Point point);
-  /// The reduction along one dimension of the space, by which `point` is what
-  /// is left of `element`.
+  /// The reduction of `element` along one dimension of the space that computes
+  /// `point`.
   struct Reduction {
     linalg::LinalgOp op;
     unsigned dim;

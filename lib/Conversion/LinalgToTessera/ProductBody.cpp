@@ -37,8 +37,8 @@ static Value lookThroughFloatCasts(Value value) {
   return value;
 }
 
-/// The same for what is added: it may be rounded to the type of the sum. What
-/// is rounded and widened again is another value.
+/// The same for summands, which may be rounded to the type of the sum. A value
+/// that is rounded and widened again is a different value.
 static Value lookThroughSummandCasts(Value value) {
   while (isa_and_nonnull<arith::TruncFOp>(value.getDefiningOp()))
     value = value.getDefiningOp()->getOperand(0);
@@ -94,7 +94,8 @@ mlir::tessera::matchShiftedProductBody(linalg::LinalgOp op) {
       findProduct(block, block->getArgument(numInputs), &body.sumType);
   if (!mul)
     return {};
-  // An operand, and what is subtracted from it, if it is not a constant zero.
+  // An operand, and the value subtracted from it, unless that is a constant
+  // zero.
   auto lookThroughZeroPoint = [&](Value value) -> std::pair<Value, Widened> {
     auto sub = value.getDefiningOp<arith::SubIOp>();
     if (!sub)

@@ -22,7 +22,7 @@ struct Widened {
 /// looked through.
 Widened lookThroughWidening(Value value);
 
-/// What a body `acc + ext(x) * ext(y)` says about its operands.
+/// The operands of a body `acc + ext(x) * ext(y)`.
 struct ProductBody {
   Widened operands[2];
   /// The inputs that are subtracted from them, where they are not constant
@@ -45,11 +45,11 @@ std::optional<ProductBody> matchProductBody(linalg::LinalgOp op);
 /// zy)`.
 std::optional<ProductBody> matchShiftedProductBody(linalg::LinalgOp op);
 
-/// The type in which products of `element` are summed.
+/// The accumulator type of operands of type `element`.
 Type getAccumulatorType(Type element);
 
-/// Whether a contraction can write elements of `type`: those of fragments, but
-/// i4, of which two share a byte.
+/// Whether a contraction can write elements of `type`: those of fragments,
+/// except i4, two of which share a byte.
 bool canBeOutput(Type type);
 
 } // namespace mlir::tessera

@@ -26,9 +26,9 @@ struct ProductMaps {
 /// constant.
 bool hasWindows(AffineMap map);
 
-/// Drops dimensions of extent 1 where they stand in the way: those summed over
-/// one operand only, and those of windows. Where the operand still has them,
-/// its map reads at a constant. The 1x1 convolution
+/// Drops dimensions of extent 1 that prevent a match: those summed over one
+/// operand only, and those of windows. If the operand still has them, its map
+/// has a constant result. The 1x1 convolution
 ///
 ///   lhs (n, h + r, w + s, c)   rhs (r, s, c, f)   out (n, h, w, f)
 ///
@@ -37,8 +37,8 @@ bool hasWindows(AffineMap map);
 ///   lhs (n, h, w, c)           rhs (0, 0, c, f)   out (n, h, w, f)
 void dropUnitDims(ProductMaps &maps);
 
-/// Whether the maps are what `tessera.contract` takes, with K, and with M or N;
-/// a convolution needs both. Otherwise `why` says what is in the way.
+/// Whether `tessera.contract` supports the maps, with K, and with M or N; a
+/// convolution needs both. Otherwise `why` receives the reason.
 LogicalResult checkProductMaps(const ProductMaps &maps,
                                std::string *why = nullptr);
 

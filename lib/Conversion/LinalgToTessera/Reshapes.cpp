@@ -29,7 +29,7 @@ static SmallVector<AffineExpr> delinearize(AffineExpr linear,
   return coordinates;
 }
 
-/// The `x` of which `coordinates` are the coordinates in `sizes`, or null.
+/// The `x` whose delinearization in `sizes` is `coordinates`, or null.
 static AffineExpr findDelinearized(ArrayRef<AffineExpr> coordinates,
                                    ArrayRef<int64_t> sizes) {
   if (coordinates.size() == 1)

@@ -11,15 +11,15 @@
 
 namespace mlir::tessera {
 
-/// The source of `use`, where it is a `tensor.collapse_shape`,
+/// The source of `use`, if it is a `tensor.collapse_shape`,
 /// `tensor.expand_shape`, or a `tensor.extract_slice` that drops dimensions:
-/// with the map (k, n), what was collapsed from 4x64xN is read at
-/// (k floordiv 64, k mod 64, n), and what that was expanded from at (k, n).
+/// with the map (k, n), a tensor collapsed from 4x64xN is read at (k floordiv
+/// 64, k mod 64, n), and the source that it was expanded from at (k, n).
 std::optional<Source> lookThroughReshape(const Source &use);
 
-/// `use` of a tensor that is to be collapsed first, so that its map has neither
-/// quotients nor remainders. `groups` are the dimensions to collapse. Fails
-/// where none will do.
+/// The map of `use` for a tensor that must be collapsed first, so that the map
+/// has neither quotients nor remainders. `groups` are the dimensions to
+/// collapse. Fails if there are none.
 FailureOr<AffineMap>
 collapseMap(AffineMap map, ArrayRef<int64_t> shape,
             SmallVectorImpl<SmallVector<int64_t, 2>> &groups);

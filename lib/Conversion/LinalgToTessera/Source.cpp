@@ -37,7 +37,8 @@ std::optional<Source> mlir::tessera::lookThroughProducer(const Source &use,
     return {};
   Type from = source.source.getType();
   if (from != yielded.getType() && from.isInteger()) {
-    // Two widenings are to be of one kind. Only 8 bits make a product.
+    // Two extensions must be of the same kind. Only 8-bit integers are
+    // supported.
     if (!from.isSignlessInteger(8) ||
         (widened && use.isUnsigned != source.isUnsigned))
       return {};
@@ -47,7 +48,7 @@ std::optional<Source> mlir::tessera::lookThroughProducer(const Source &use,
       producer.getMatchingIndexingMap(producer.getDpsInitOperand(0));
   if (!in.isProjectedPermutation() || !out.isPermutation())
     return {};
-  // What lies outside is not to be broadcast.
+  // Elements outside of the source must not be broadcast.
   if (use.isPadded && !in.isPermutation())
     return {};
   Source result = use;

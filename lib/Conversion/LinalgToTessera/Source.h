@@ -24,23 +24,22 @@ struct Source {
   bool isPadded = false;
 };
 
-/// The source of `use`, where its producer only moves elements around
-/// (transposes, broadcasts) or, if `mayWiden`, widens them. Integers are
-/// widened one way only: `widened` tells of a cast that follows.
+/// The source of `use`, if its producer only moves elements (transposes,
+/// broadcasts) or, if `mayWiden`, extends them. Integers may be extended in one
+/// way only: `widened` states the cast that follows.
 std::optional<Source> lookThroughProducer(const Source &use, bool mayWiden,
                                           bool widened);
 
 /// The same, as far as it goes, without widening.
 Source lookThroughMoves(Source use);
 
-/// The source of `use`, where zeros were put around it (tensor.pad, or
-/// tensor.insert_slice into zeros) for windows to read. Otherwise `why`, where
-/// given, says what is in the way; it stays empty where nothing was put around
-/// anything.
+/// The source of `use`, if zeros pad it (tensor.pad, or tensor.insert_slice
+/// into zeros) for windows to read. Otherwise `why`, if given, receives the
+/// reason; it stays empty if there is no padding.
 std::optional<Source> lookThroughPadding(const Source &use,
                                          std::string *why = nullptr);
 
-/// Whether `value` goes into sums of products, and nowhere else.
+/// Whether all uses of `value` are sums of products.
 bool feedsProductsOnly(Value value);
 
 /// A slice of `operand` without the dimensions that `map` reads at a constant;

@@ -39,7 +39,7 @@ using namespace mlir;
 using namespace mlir::tessera;
 
 namespace {
-/// One of the two factors of a product.
+/// One of the two factors of a multiplication.
 struct Factor {
   /// The factor within the body, and without the casts that widen it.
   Value value, narrow;
@@ -61,7 +61,7 @@ struct SplitProducers : public OpRewritePattern<linalg::GenericOp> {
 
 namespace {
 struct WidenPacked : public OpInterfaceRewritePattern<linalg::LinalgOp> {
-  /// Ahead of the conversion of the product itself.
+  /// Must run before the conversion of the matmul itself.
   WidenPacked(MLIRContext *context, const Chip &chip)
       : OpInterfaceRewritePattern(context, /*benefit=*/2), chip(chip) {}
 
@@ -113,7 +113,7 @@ LogicalResult WidenPacked::matchAndRewrite(linalg::LinalgOp op,
     if (!argument.getType().isSignlessInteger(4) ||
         !isa<RankedTensorType>(inputs[i].getType()))
       continue;
-    // The body goes on from what it is widened to.
+    // The body continues with the extended value.
     if (!llvm::all_of(argument.getUsers(), [](Operation *user) {
           return isa<arith::ExtSIOp, arith::ExtUIOp>(user) &&
                  user->getResult(0).getType().getIntOrFloatBitWidth() > 8;
@@ -188,7 +188,8 @@ static OpOperand *findMain(linalg::GenericOp op, const Factor &factor) {
   return nullptr;
 }
 
-/// `value` of the old body in the new one: what is not mapped yet is cloned.
+/// Clones `value` of the old body into the new one; values that are not mapped
+/// yet are cloned recursively.
 static Value cloneInto(OpBuilder &builder, Value value, Block *from,
                        IRMapping &mapping) {
   if (Value known = mapping.lookupOrNull(value))
@@ -264,7 +265,7 @@ LogicalResult SplitProducers::matchAndRewrite(linalg::GenericOp op,
     if (!factor.main)
       return failure();
   }
-  // lhs is what comes first.
+  // The first input is lhs.
   if (factors[0].inputs.front() > factors[1].inputs.front())
     std::swap(factors[0], factors[1]);
   if (llvm::any_of(factors[0].inputs,

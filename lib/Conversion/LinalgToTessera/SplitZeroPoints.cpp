@@ -4,14 +4,14 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The difference of a byte and its zero point has nine bits, which no matrix
-// unit multiplies. But
+// The difference of a byte and its zero point has nine bits, which matrix units
+// do not support. But
 //
 //   sum (a - za) (b - zb) = sum a b - zb sum a - za sum b + K za zb
 //
-// so that the product is one of bytes, and the rest an element-wise consumer of
-// it, with a sum of the rows of a and of the columns of b. All of it is exact,
-// since integers wrap. A sum is left out where its factor is a constant zero.
+// so that the matmul is one of bytes, and the rest an element-wise consumer of
+// it, with a sum of the rows of a and of the columns of b. The result is exact,
+// since integers wrap. A sum is omitted if its factor is a constant zero.
 //
 //===----------------------------------------------------------------------===//
 
@@ -46,9 +46,9 @@ public:
       : op(op), body(body), b(op.getLoc(), rewriter),
         out(op.getMatchingIndexingMap(op.getDpsInitOperand(0))) {}
 
-  /// The plain product.
+  /// The plain matmul.
   Value createProduct();
-  /// The product less what the zero points add to it.
+  /// The result without the contribution of the zero points.
   Value createCorrection(Value product);
 
 private:
@@ -61,9 +61,10 @@ private:
   }
   /// `map`, of the loops, over the dimensions of the output.
   AffineMap overOutput(AffineMap map);
-  /// The sum of input `side` over what the output lacks, and its map.
+  /// The sum of input `side` over the dimensions that the output lacks, and its
+  /// map.
   std::pair<Value, AffineMap> createSum(unsigned side);
-  /// The number of products in a sum, as an i32.
+  /// The number of terms in a sum, as an i32.
   Value createCount();
 
   linalg::LinalgOp op;
@@ -236,7 +237,7 @@ Value Splitter::createCorrection(Value product) {
       .getResult(0);
 }
 
-/// Whether `op` less its zero points is a matrix product of bytes.
+/// Whether `op` without its zero points is a matmul of bytes.
 static bool isProductOfBytes(linalg::LinalgOp op, const ProductBody &body) {
   for (unsigned i : {0, 1})
     if (!body.operands[i].source.getType().isSignlessInteger(8) ||
@@ -274,7 +275,7 @@ SplitZeroPoints::matchAndRewrite(linalg::LinalgOp op,
   if (!body || (!body->zeroPoints[0].source && !body->zeroPoints[1].source) ||
       !isProductOfBytes(op, *body))
     return failure();
-  // One for all elements, or for each place of the output.
+  // One for all elements, or for each element of the output.
   AffineMap out = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
   for (const Widened &zeroPoint : body->zeroPoints) {
     if (!zeroPoint.source)

@@ -55,8 +55,8 @@ struct Place {
   SmallVector<Value> indices;
 };
 
-/// The op's own leading dimension need not be the memref's stride. Where it is
-/// not, the place is a view of its own.
+/// The op's own leading dimension may differ from the memref's stride. In that
+/// case the address is in a view of its own.
 Place getPlace(OpBuilder &builder, Location loc, Value memory,
                ValueRange indices, int64_t leadDimension,
                ArrayRef<int64_t> shape, bool transpose) {

@@ -34,7 +34,7 @@
 using namespace mlir;
 using namespace mlir::tessera;
 
-/// On the cast from nothing that stands for a kernel's context.
+/// The attribute of the placeholder cast for a kernel's context.
 static constexpr llvm::StringLiteral contextAttrName = "tessera.context";
 
 //===----------------------------------------------------------------------===//
@@ -114,7 +114,7 @@ Value EmulationSymbols::emitPlace(OpBuilder &builder, Location loc,
                                   StringRef what) {
   std::string text = what.str() + describe(loc);
   text.push_back('\0');
-  // Kernels of several modules are put together: what has one name is one.
+  // Kernels of several modules are merged: globals of one name must be equal.
   std::string name =
       "tessera_place_" + llvm::utohexstr(llvm::xxh3_64bits(text));
   texts.insert({name, text});
@@ -175,10 +175,10 @@ Value EmulatedTarget::emitCall(OpBuilder &builder, Location loc, StringRef name,
 }
 
 //===----------------------------------------------------------------------===//
-// Products
+// Matrix instructions
 //===----------------------------------------------------------------------===//
 
-/// What `tessera_number_type` has for an operand; -1: nothing.
+/// The value of `tessera_number_type` for an operand; -1: none.
 static int32_t getNumberType(StringRef type, bool isUnsigned, bool tf32) {
   return llvm::StringSwitch<int32_t>(type)
       .Case("f16", TESSERA_F16)
@@ -451,7 +451,8 @@ void EmulatedTarget::checkAccesses() const {
     Value memory;
     ValueRange indices;
     Type type;
-    /// What the code relies on, in bytes; 0: what its elements have.
+    /// The alignment that the code relies on, in bytes; 0: that of its
+    /// elements.
     uint64_t alignment;
     StringRef what;
   };

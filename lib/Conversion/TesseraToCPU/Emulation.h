@@ -14,13 +14,14 @@
 
 namespace mlir::tessera {
 
-/// What the kernels of a module call and refer to.
+/// The symbols that the kernels of a module call and refer to.
 class EmulationSymbols {
 public:
   /// A call of a function of the runtime.
   Value emitCall(OpBuilder &builder, Location loc, llvm::StringRef name,
                  ArrayRef<Value> operands, Type result);
-  /// "the product mma.m16n8k16.f32.f16 at matmul.mlir:5:3", as a constant.
+  /// "the matrix instruction mma.m16n8k16.f32.f16 at matmul.mlir:5:3", as a
+  /// constant.
   Value emitPlace(OpBuilder &builder, Location loc, llvm::StringRef what);
   /// The row, as the runtime takes it. Null if it has no such types.
   Value emitInstruction(OpBuilder &builder, Location loc,
@@ -41,13 +42,12 @@ private:
 std::vector<int32_t> describeInstruction(const MatrixInstruction &row,
                                          bool unsignedA, bool unsignedB);
 
-/// One kernel by the functions of Runtime/CpuKernel.h for what lanes do
-/// together. Each thread is a lane; what it hands over goes through memory of
-/// its stack.
+/// Emits one kernel with calls of Runtime/CpuKernel.h for collective operations
+/// of lanes. Each thread is a lane; data is passed through memory on its stack.
 class EmulatedTarget : public FragmentTarget {
 public:
-  /// Gives the kernel a place for its context, and for what a matrix
-  /// instruction takes.
+  /// Adds placeholders for the kernel's context, and stack slots for the
+  /// operands of a matrix instruction.
   EmulatedTarget(const Chip &chip, gpu::GPUFuncOp kernel,
                  EmulationSymbols &symbols);
 
@@ -69,10 +69,11 @@ public:
 
   /// `gpu.shuffle` and `gpu.lane_id` of the kernel.
   LogicalResult convertLaneOps() const;
-  /// A check before each access to memory: of its alignment, and of its place
-  /// in workgroup memory. While memory spaces are there.
+  /// Adds a check before each access to memory: of its alignment, and of its
+  /// bounds in workgroup memory. Must run while memory spaces are present.
   void checkAccesses() const;
-  /// Replaces the place for the context of a kernel by the context itself.
+  /// Replaces the placeholder for the context of a kernel by the context
+  /// itself.
   static void setContext(Operation *kernel, Value context);
 
 private:

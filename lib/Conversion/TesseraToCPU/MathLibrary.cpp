@@ -4,8 +4,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The host's C library has them, and to full precision. What there are
-// polynomials for in f32 (erf, cbrt) stays, since those run in vectors.
+// The host's C library has these functions with full precision. Functions with
+// polynomials in f32 (erf, cbrt) are kept, since those are vectorized.
 //
 //===----------------------------------------------------------------------===//
 

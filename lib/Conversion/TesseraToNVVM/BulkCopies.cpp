@@ -25,8 +25,8 @@ namespace mlir::tessera {
 using namespace mlir;
 using namespace mlir::tessera;
 
-/// What the report says of matrices that the epilogue of such a kernel reads by
-/// its lanes, and why.
+/// Describes the matrices that the lanes of such a kernel load in its epilogue,
+/// with the reason, for --explain.
 static std::string describeLoads(const StagingPlan &plan, const Chip &chip) {
   CopyOp out = plan.outputs.front();
   llvm::SmallSetVector<Value, 2> read;
@@ -56,7 +56,8 @@ static std::string describeLoads(const StagingPlan &plan, const Chip &chip) {
   return text;
 }
 
-/// What the report says of a kernel whose output goes through workgroup memory.
+/// Describes a kernel whose output is staged in workgroup memory, for
+/// --explain.
 static std::string describeOutputs(const StagingPlan &plan, const Chip &chip) {
   if (plan.outputs.empty())
     return "";

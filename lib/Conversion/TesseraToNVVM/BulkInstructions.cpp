@@ -4,13 +4,13 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A row of more than 128 bytes lies in panels of 128 (see `tessera.copy`), and
-// one instruction moves one panel, since the engine's swizzle spans that much
-// (CUDA driver API, CUtensorMapSwizzle).
+// A row of more than 128 bytes is stored in panels of 128 bytes (see
+// `tessera.copy`), and one instruction copies one panel, since TMA's swizzle
+// spans that much (CUDA driver API, CUtensorMapSwizzle).
 //
-// Windows over an image are the engine's "im2col mode" (PTX ISA): the
-// coordinates are those of the first window's corner, and offsets say the place
-// within the windows.
+// Windows over an image use TMA's "im2col mode" (PTX ISA): the coordinates are
+// those of the first window's corner, and the offsets are the position within
+// the windows.
 //
 //===----------------------------------------------------------------------===//
 
@@ -44,7 +44,7 @@ int64_t mlir::tessera::getTileBytes(CopyOp op) {
          getElementBytes(op.getSourceType().getElementType());
 }
 
-/// Rows and columns of a panel, or of what is shared of it.
+/// The rows and columns of a panel, or of the shared part of it.
 static std::array<int64_t, 2> getBox(CopyOp op, const SharedTile *shared) {
   int64_t bits = getElementBits(op.getSourceType().getElementType());
   return *getSharedBox({op.getShape()[0], op.getShape()[1]}, bits,
@@ -108,7 +108,7 @@ void BulkInstructions::emitExpectation(OpBuilder &builder, Location loc,
                /*updated=*/{}, /*touchesMemory=*/true);
 }
 
-/// So many lanes (i32), or none where not `when`.
+/// The number of lanes (i32), or zero if not `when`.
 static Value emitLanes(OpBuilder &builder, Location loc, int64_t count,
                        Value when) {
   Value lanes = emitI32(builder, loc, count);
@@ -254,14 +254,16 @@ void BulkInstructions::forEachPanel(
 namespace {
 /// Where a copy of windows begins.
 struct WindowPlace {
-  /// The first window's place in the image: an index for each dimension.
+  /// The first window's position in the image: an index for each dimension.
   SmallVector<Value> indices;
-  /// The place within it in what windows move over, innermost first (i16).
+  /// The position within it in the dimensions that windows move over, innermost
+  /// first (i16).
   SmallVector<Value> offsets;
 };
 } // namespace
 
-/// The place of a row and a column of the matrix that `window` describes.
+/// Computes the position of a row and a column of the matrix that `window`
+/// describes.
 static WindowPlace emitWindowPlace(OpBuilder &builder, Location loc,
                                    WindowAttr attribute,
                                    const BulkWindow &window, Value row,
@@ -293,8 +295,8 @@ static WindowPlace emitWindowPlace(OpBuilder &builder, Location loc,
     place.indices.push_back(index);
   }
   std::reverse(place.offsets.begin(), place.offsets.end());
-  // Beyond the last column, where a part of the reduction may end, there are no
-  // channels: zeros.
+  // Beyond the last column, where a part of the reduction may end, the channels
+  // are out of bounds and read as zeros.
   int64_t all = 1;
   for (int64_t extent : cols)
     all *= extent;

@@ -13,7 +13,8 @@
 
 namespace mlir::tessera {
 
-/// What this workgroup brings of a tile for several of its cluster.
+/// The part of a tile that this workgroup loads for several workgroups of its
+/// cluster.
 struct SharedTile {
   int64_t parts = 1;
   /// Which of the parts is its own (index), and the workgroups that take it, a
@@ -27,7 +28,7 @@ public:
   BulkInstructions(gpu::GPUFuncOp kernel, const Chip &chip)
       : kernel(kernel), chip(chip) {}
 
-  /// Workgroup memory for so many mbarriers.
+  /// Allocates workgroup memory for `count` mbarriers.
   Value addBarriers(Location loc, int64_t count);
   /// The pointer to mbarrier `number` in workgroup memory.
   static Value emitPointer(OpBuilder &builder, Location loc, Value barriers,
@@ -36,7 +37,8 @@ public:
   void emitInit(OpBuilder &builder, Location loc, Value barriers,
                 int64_t number, int64_t arrivals);
 
-  /// Announces so many bytes to mbarrier `number`, which is one arrival.
+  /// Announces a number of bytes to mbarrier `number`, which counts as one
+  /// arrival.
   void emitExpectation(OpBuilder &builder, Location loc, Value barriers,
                        Value number, int64_t bytes);
   /// Arrives at mbarrier `number`, once for the subgroup. `when` (i1): if so;
@@ -52,9 +54,9 @@ public:
   void emitWait(OpBuilder &builder, Location loc, Value barriers, Value number,
                 Value parity);
 
-  /// Brings the tile of `op` to slot `slot` of `memory`, or this workgroup's
-  /// part of it to all that share it; mbarrier `number` counts its bytes. By
-  /// one thread.
+  /// Loads the tile of `op` to slot `slot` of `memory`, or this workgroup's
+  /// part of it to all workgroups that share it; mbarrier `number` counts its
+  /// bytes. Executed by one thread.
   void emitLoad(OpBuilder &builder, CopyOp op, ValueRange sourceIndices,
                 Value memory, Value slot, Value barriers, Value number,
                 const SharedTile *shared = nullptr);
@@ -67,18 +69,17 @@ public:
   /// Has the engine read the descriptions of all memories that it copies from
   /// or to. By one thread.
   void emitPrefetches(OpBuilder &builder, Location loc);
-  /// The tensor maps, as launches are to make them (Conversion/TensorMaps.h).
+  /// The tensor maps that launches must create (Conversion/TensorMaps.h).
   ArrayRef<Attribute> getMaps() const { return maps; }
 
 private:
-  /// The address of the tensor map by which `op` copies from or to `argument`,
-  /// so many rows and columns at a time, by windows over it where there are
-  /// some.
+  /// The address of the tensor map by which `op` copies boxes of the given rows
+  /// and columns from or to `argument`, by windows over it if `op` has some.
   Value emitMap(OpBuilder &builder, CopyOp op, Value argument,
                 std::array<int64_t, 2> tileBox,
                 const std::optional<BulkWindow> &window = std::nullopt);
-  /// For each panel of the tile, or of the shared part of it: calls `emit` with
-  /// the pointer to it in workgroup memory, and its place in the tensor,
+  /// Calls `emit` for each panel of the tile, or of the shared part of it, with
+  /// the pointer to it in workgroup memory, and its position in the tensor,
   /// innermost first (i32).
   void forEachPanel(OpBuilder &builder, CopyOp op, Value first,
                     ValueRange indices, const SharedTile *shared,

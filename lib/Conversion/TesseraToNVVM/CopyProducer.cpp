@@ -96,12 +96,12 @@ private:
   Operation *findFirst();
   bool isOthers(Operation *op) const;
   bool canRepeat(Value value) const;
-  /// Whether a second subgroup brings what the epilogue reads.
+  /// Whether a second subgroup loads the epilogue's input.
   bool carries() const {
     std::string why;
     return EpilogueCarrier::canRun(plan, chip, why);
   }
-  /// Clones what `value` is computed from, for the producer.
+  /// Clones the computation of `value` for the producer.
   Value repeat(OpBuilder &builder, Value value);
   /// The step whose copies begin with `op`, or null.
   const StagingStep *findStep(Operation *op) const;
@@ -127,8 +127,8 @@ private:
         .add(slot, ring.firstBarrier + ring.tiles->slots);
   }
 
-  /// How often a slot is released in a workgroup: by each subgroup of the
-  /// others, or by the products of each group that one thread issues.
+  /// The number of releases of a slot in a workgroup: by each consumer
+  /// subgroup, or by the matmuls of each group that one thread issues.
   int64_t countReleases() {
     return readers / chip.subgroupSize /
            (hasIssuers(kernel) ? getFragmentGroup(kernel) : 1);
@@ -144,10 +144,10 @@ private:
   /// The others' side of the steps from `begin` on, to the end of the block.
   void convertSteps(Operation *begin, Places &places,
                     scf::ForOp before = scf::ForOp());
-  /// `before`: the arrival is for the slot of the loop's turn before.
+  /// `before`: the arrival is for the slot of the previous iteration.
   void convertStep(const StagingStep &step, const Ring &ring, Place &place,
                    scf::ForOp before);
-  /// The same where one thread of each group issues what reads the slot, from
+  /// The same if one thread of each group issues the readers of the slot, from
   /// `begin` to `last`.
   void convertIssuers(Operation *begin, Operation *last, const Ring &ring,
                       Place &place);
@@ -167,21 +167,21 @@ private:
   TileSharing sharing;
   /// Where the roles divide, until the others' loops are made anew.
   Operation *first = nullptr;
-  /// What all threads do before the roles divide.
+  /// The last op that all threads execute before the roles diverge.
   Operation *setUp = nullptr;
   int32_t readers = 0, producers = 0;
   Value barriers;
-  /// The number of the first one that is no ring's.
+  /// The index of the first mbarrier that does not belong to a ring.
   int64_t carrierBarrier = 0;
   SmallVector<Ring> rings;
-  /// What the producer has for values of the others.
+  /// The producer's counterparts of the consumers' values.
   IRMapping mapping;
 };
 
 } // namespace
 
 //===----------------------------------------------------------------------===//
-// What the producer needs
+// Inputs of the producer
 //===----------------------------------------------------------------------===//
 
 Operation *Specializer::findFirst() {
@@ -330,12 +330,12 @@ void Specializer::emitSetUp(OpBuilder &builder, EpilogueCarrier *carrier) {
     gpu::BarrierOp::create(builder, loc);
 }
 
-/// Hands registers of the producer's over to the others (PTX ISA,
-/// "setmaxnreg"). A workgroup begins with as many for each thread as there is
-/// room for, in units of 8, and has no more later: who takes what nobody gives
-/// waits for ever. That each role is one of whole warpgroups also lets ptxas
-/// keep the addresses of a step in uniform registers, even where few are
-/// needed. Two subgroups that copy keep a few more, and those of clusters too.
+/// Transfers registers of the producer to the consumers (PTX ISA,
+/// "setmaxnreg"). A workgroup starts with as many registers for each thread as
+/// fit, in units of 8, and its total never grows: a request that no release
+/// satisfies waits for ever. Roles of whole warpgroups also allow ptxas to keep
+/// the addresses of a step in uniform registers, even if few are needed. Two
+/// copying subgroups keep a few more, and so do those of clusters.
 int64_t Specializer::shiftRegisters(scf::IfOp roles, bool carried) {
   constexpr int64_t unit = 8, most = 240, mostRegisters = 255;
   int64_t group = chip.bulkCopies->registerGroup,
@@ -408,7 +408,7 @@ void Specializer::emitProducer(OpBuilder &builder, Block &block,
     for (size_t i : carried)
       init.append({places[i].slot, places[i].parity});
     auto copy = scf::ForOp::create(builder, loc, begin, end, stride, init);
-    // What is repeated in the loop is not to be used behind it.
+    // Values that are cloned into the loop must not be used after it.
     IRMapping outside = mapping;
     mapping.map(loop.getInductionVar(), copy.getInductionVar());
     OpBuilder body = OpBuilder::atBlockEnd(copy.getBody());
@@ -427,9 +427,9 @@ void Specializer::emitProducer(OpBuilder &builder, Block &block,
   }
 }
 
-/// Ops that read what `load` names: the load itself, or the products whose
-/// instructions read the memory, and what waits for these. Both where no
-/// instruction has been chosen.
+/// The ops that read the memory of `load`: the load itself, or the matmuls
+/// whose instructions read the memory, and the ops that wait for these. Both if
+/// no instruction has been chosen.
 static SmallVector<Operation *> findReaders(LoadOp load, const Chip &chip) {
   StringAttr name = load.getType().getInstruction();
   const MatrixInstruction *row =
@@ -473,10 +473,11 @@ void Specializer::convertStep(const StagingStep &step, const Ring &ring,
           last = at;
       }
     }
-  // What is carried to the next turn has been read at the end of this one.
+  // Values that are carried to the next iteration have been read at the end of
+  // this one.
   if (last == block->getTerminator())
     last = last->getPrevNode();
-  // One thread waits for the slot, and its products release it.
+  // One thread waits for the slot, and its matmuls release it.
   if (auto issuer = dyn_cast_or_null<scf::IfOp>(begin);
       issuer && issuer->hasAttr(getIssuerAttrName())) {
     convertIssuers(begin, last, ring, place);
@@ -531,7 +532,7 @@ void Specializer::emitRelease(OpBuilder &builder, const Ring &ring, Value slot,
     instructions.emitArrival(builder, loc, barriers, empty, when);
 }
 
-/// Carries the places through a loop of the others.
+/// Carries the positions in the rings through a loop of the consumers.
 scf::ForOp Specializer::convertLoop(scf::ForOp loop, Places &places) {
   SmallVector<size_t> carried = findRingsIn(loop);
   SmallVector<Value> init;
@@ -624,8 +625,8 @@ void Specializer::convertOutputs() {
                             /*withElseRegion=*/false);
       return branch.getThenBodyBuilder();
     };
-    // Where tiles follow each other, what is stored next waits at a barrier
-    // until the copies before have read the memory.
+    // If tiles follow one another, the next stores wait at a barrier until the
+    // previous copies have read the memory.
     if (op->getBlock() != &top() && waited.insert(op->getBlock()).second)
       for (Operation &inner : *op->getBlock())
         if (auto barrier = dyn_cast<gpu::BarrierOp>(inner)) {
@@ -641,7 +642,7 @@ void Specializer::convertOutputs() {
   }
   if (!anyBulk)
     return;
-  // Workgroup memory is to live until it has been read.
+  // Workgroup memory must stay allocated until it has been read.
   OpBuilder end(top().getTerminator());
   auto branch = scf::IfOp::create(end, loc, emitIsThread(end, kernel, 0),
                                   /*withElseRegion=*/false);

@@ -11,9 +11,10 @@
 
 namespace mlir::tessera {
 
-/// Divides the work of `kernel` between a subgroup that copies, of its own, and
-/// the others. The kernel's tensor maps are added to `maps`. False, with the
-/// kernel as it was, where the copies depend on what the others compute.
+/// Splits `kernel` into a dedicated subgroup that issues copies, and the
+/// consumers. The kernel's tensor maps are added to `maps`. Returns false,
+/// without changing the kernel, if the copies depend on values that the
+/// consumers compute.
 bool specializeSubgroups(gpu::GPUFuncOp kernel, const StagingPlan &plan,
                          const Chip &chip, SmallVectorImpl<Attribute> &maps);
 

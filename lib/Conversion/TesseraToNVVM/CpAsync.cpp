@@ -5,8 +5,8 @@
 //===----------------------------------------------------------------------===//
 //
 // cp.async (PTX ISA, "cp.async") copies 4, 8 or 16 bytes from global to
-// workgroup memory past the registers, and fills what is beyond the given
-// source size with zeros, reading nothing there.
+// workgroup memory without using registers, and fills the bytes beyond the
+// given source size with zeros without reading them.
 //
 //===----------------------------------------------------------------------===//
 

@@ -58,8 +58,8 @@ static bool areStaging(const StagingPlan &plan) {
          });
 }
 
-/// With fewer for each thread, ptxas spills what is counted for the memory:
-/// five warpgroups have 80.
+/// With fewer registers for each thread, ptxas spills the indices of the
+/// memory: five warpgroups have 80.
 static constexpr int64_t leastRegisters = 96;
 
 static bool hasRegisters(const StagingPlan &plan, const Chip &chip) {

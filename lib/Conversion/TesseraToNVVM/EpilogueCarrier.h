@@ -12,8 +12,8 @@
 
 namespace mlir::tessera {
 
-/// Brings what the epilogue reads and takes away what it has made, by bulk
-/// copies of one thread.
+/// Loads the epilogue's input and stores its output by bulk copies that one
+/// thread issues.
 class EpilogueCarrier {
 public:
   /// Emits a value of the others' once more, for the carrier.
@@ -29,17 +29,17 @@ public:
 
   static constexpr int64_t numBarriers = 2;
 
-  /// Whether it is for the epilogue of `plan`. Otherwise `why` says what is in
-  /// the way; it stays empty where nothing is brought.
+  /// Whether it supports the epilogue of `plan`. Otherwise `why` receives the
+  /// reason; it stays empty if nothing is loaded.
   static bool canRun(const StagingPlan &plan, const Chip &chip,
                      std::string &why);
-  /// What its copies and loops are computed from.
+  /// The values from which its copies and loops are computed.
   static SmallVector<Value> getNeeded(const StagingPlan &plan);
 
-  /// Sets up its mbarriers, for so many subgroups that compute.
+  /// Sets up its mbarriers, for the given number of consumer subgroups.
   void emitSetUp(OpBuilder &one, int64_t subgroups);
-  /// All that the carrier does, by one thread; `mapping` receives what its
-  /// loops count with.
+  /// Emits the whole work of the carrier, for one thread; `mapping` receives
+  /// the induction variables of its loops.
   void emit(OpBuilder &builder, IRMapping &mapping, RepeatFn repeat);
   /// The others wait for mbarriers rather than copy. Loops around
   /// are made anew.
@@ -50,7 +50,7 @@ private:
                  IRMapping &mapping, RepeatFn repeat);
   Value number(OpBuilder &builder, int64_t value);
   Value flip(OpBuilder &builder, Value parity);
-  /// The mbarriers: what is read has come, what is made is there.
+  /// The mbarriers: the input is loaded, the output is written.
   Value emitCome(OpBuilder &builder);
   Value emitMade(OpBuilder &builder);
 

@@ -14,13 +14,13 @@
 using namespace mlir;
 using namespace mlir::tessera;
 
-/// What products need of a thread beside their accumulators: addresses, slots,
-/// and what the loops count with. ptxas takes 40 for the largest tiles.
+/// The registers that matmuls need besides their accumulators: addresses,
+/// slots, and loop counters. ptxas uses 40 for the largest tiles.
 static constexpr int64_t registersOfSteps = 48;
 
-/// Registers of a lane for a fragment of that type: of a vector's elements that
-/// are `broadcast` along the other dimension, each once. Nothing where no
-/// instruction says how they lie.
+/// The registers of a lane for a fragment of that type: for a vector whose
+/// elements are `broadcast` along the other dimension, each once. Empty if no
+/// instruction defines the layout.
 static std::optional<int64_t>
 countRegisters(FragmentType type, const Chip &chip,
                std::optional<unsigned> broadcast = std::nullopt) {
@@ -41,8 +41,8 @@ countRegisters(FragmentType type, const Chip &chip,
                           32);
 }
 
-/// The loop of products that the block of `op` has before it, and the registers
-/// of what is summed up there.
+/// The loop of matmuls that precedes `op` in its block, and the registers of
+/// the sums there.
 static std::optional<std::pair<scf::ForOp, int64_t>>
 findProducts(Operation *op, const Chip &chip) {
   for (Operation *before = op->getPrevNode(); before;

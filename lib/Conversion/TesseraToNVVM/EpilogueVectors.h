@@ -11,10 +11,10 @@
 
 namespace mlir::tessera {
 
-/// Has the lanes load what the epilogue broadcasts from memory, such as a bias,
-/// before the products of its tile rather than behind them, where each would
-/// wait for it: as far as a thread with so many `registers` has some left
-/// beside its accumulators.
+/// Makes the lanes load vectors that the epilogue broadcasts from memory, such
+/// as a bias, before the matmuls of its tile instead of after them, where each
+/// load would stall: as far as a thread with `registers` registers has some
+/// left besides its accumulators.
 void loadVectorsEarly(gpu::GPUFuncOp kernel, const Chip &chip,
                       int64_t registers);
 

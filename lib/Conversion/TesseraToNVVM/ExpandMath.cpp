@@ -87,7 +87,7 @@ struct ApproximateExp2 : OpRewritePattern<math::Exp2Op> {
 };
 } // namespace
 
-/// Whether PTX, or what LLVM makes of it, has the function for f64.
+/// Whether PTX, or LLVM's lowering to it, supports the function for f64.
 static bool existsForF64(Operation *op) {
   return isa<math::AbsFOp, math::Atan2Op, math::CeilOp, math::CopySignOp,
              math::FloorOp, math::FmaOp, math::IsFiniteOp, math::IsInfOp,
@@ -96,7 +96,8 @@ static bool existsForF64(Operation *op) {
 }
 
 LogicalResult mlir::tessera::expandMath(Operation *root) {
-  // The user's own functions first: what they expand to would only puzzle.
+  // Check the user's own functions first: errors about their expansions would
+  // be confusing.
   WalkResult result = root->walk([](Operation *op) {
     if (isa<math::FPowIOp>(op)) {
       op->emitError() << "target cuda does not support " << op->getName()

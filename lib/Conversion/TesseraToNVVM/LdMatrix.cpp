@@ -137,7 +137,7 @@ static SmallVector<Value> emitRow(OpBuilder &builder, Location loc,
     Value &index = address[address.size() - 2 + d];
     index = arith::AddIOp::create(builder, loc, index, place[d]);
   }
-  // The rows of 16 bytes are what a swizzle permutes.
+  // The swizzle permutes the rows of 16 bytes.
   if (isSwizzled) {
     auto [row, col] = emitSwizzledPlace(
         builder, loc, type, address[address.size() - 2], address.back());

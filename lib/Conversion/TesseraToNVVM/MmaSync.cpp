@@ -4,7 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// One spelling for every row of the table (PTX ISA, "mma"):
+// One format for every row of the table (PTX ISA, "mma"):
 //
 //   mma.sync.aligned.SHAPE.row.col.D.A.B.C  {d...}, {a...}, {b...}, {c...};
 //
@@ -26,12 +26,12 @@
 using namespace mlir;
 using namespace mlir::tessera;
 
-/// The product with a shape by k = 16 of f64, as two by k = 8: registers of the
-/// long shape are those of the short ones, one after the other (PTX ISA,
-/// "Matrix Fragments for mma.m16n8k16 with .f64 type").
+/// Splits an f64 mma of k = 16 into two of k = 8: the registers of the long
+/// shape are those of the short ones, in order (PTX ISA, "Matrix Fragments for
+/// mma.m16n8k16 with .f64 type").
 ///
 /// ptxas of CUDA 13.0 overwrites operands of the long shape before it is
-/// executed, where several of them stand in a kernel.
+/// executed, if a kernel contains several of them.
 static Value emitHalves(OpBuilder &builder, Location loc, ArrayRef<Value> a,
                         ArrayRef<Value> b, SmallVector<Value> acc) {
   std::string text = "mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 "

@@ -63,13 +63,14 @@ private:
   int64_t level;
 };
 
-/// What this thread has written to workgroup memory is seen, after a barrier,
-/// by bulk copies and by instructions that read their operands there (PTX ISA,
+/// Makes this thread's writes to workgroup memory visible, after a barrier, to
+/// bulk copies and to instructions that read their operands there (PTX ISA,
 /// "fence.proxy.async").
 void emitProxyFence(OpBuilder &builder, Location loc);
 
-/// What threads write to workgroup memory is seen by instructions that read
-/// their operands there after a barrier with this fence before it.
+/// Makes the threads' writes to workgroup memory visible to instructions that
+/// read their operands there after a barrier, by inserting this fence before
+/// it.
 void fenceMemoryOperands(Operation *root);
 
 } // namespace mlir::tessera

@@ -4,10 +4,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Instructions of a warpgroup are asynchronous: registers of theirs may be
-// touched once they have been waited for. Where element-wise work stands
-// between a product and the first use of its result, or a product that runs
-// beside such work, the wait goes there.
+// The instructions of a warpgroup are asynchronous: their registers may be
+// accessed only after a wait. If there is element-wise work between a matmul
+// and the first use of its result, or another matmul that can overlap with such
+// work, the wait is placed before that use.
 //
 //===----------------------------------------------------------------------===//
 
@@ -33,7 +33,7 @@ static bool isAsynchronous(MmaOp op, const Chip &chip) {
   return row && row->subgroups > 1 && !row->sumsApart(op.getPrecision());
 }
 
-/// The first op of the product's block that its result is used in.
+/// The first op in the matmul's block that uses its result.
 static Operation *findFirstUse(MmaOp op) {
   Operation *first = nullptr;
   for (Operation *user : op->getUsers()) {
@@ -64,7 +64,7 @@ static void overlap(MmaOp op, const Chip &chip) {
   bool isBeside = false;
   for (Operation *next = op->getNextNode(); next != first;
        next = next->getNextNode()) {
-    // What synchronizes or branches does not run beside.
+    // Ops that synchronize or branch end the overlap.
     if (isa<gpu::BarrierOp>(next) ||
         (next->getNumRegions() && !isa<MapOp>(next))) {
       first = next;
@@ -80,11 +80,11 @@ static void overlap(MmaOp op, const Chip &chip) {
     return;
   OpBuilder builder(first);
   SmallVector<Value> kept;
-  // What comes from memory is no register.
+  // An operand in memory does not occupy registers.
   if (!op.getA().getDefiningOp<LoadOp>())
     kept.push_back(op.getA());
-  // What is computed beside it is not to move behind the wait, where LLVM would
-  // have it to save registers.
+  // Overlapped computations must not move after the wait, where LLVM would
+  // place them to save registers.
   for (Operation *next = op->getNextNode(); next != first;
        next = next->getNextNode())
     if (isa<MapOp, ReduceOp, ConvertOp>(next) &&
@@ -107,7 +107,8 @@ struct OverlapProductsPass
       return signalPassFailure();
     SmallVector<MmaOp> products;
     getOperation().walk([&](MmaOp op) { products.push_back(op); });
-    // The last ones first: a product runs beside one that is not waited for.
+    // The last ones first: a matmul can overlap with another one that is not
+    // waited for yet.
     for (MmaOp op : llvm::reverse(products))
       overlap(op, **found);
   }

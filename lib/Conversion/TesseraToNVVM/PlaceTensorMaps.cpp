@@ -100,7 +100,7 @@ struct PlaceTensorMapsPass
     return success();
   }
 
-  /// The global that stands for a map.
+  /// The global that represents a map.
   static FailureOr<LLVM::GlobalOp>
   find(LLVM::LLVMFuncOp kernel, FlatSymbolRefAttr name, SymbolTable &symbols) {
     auto global = symbols.lookup<LLVM::GlobalOp>(name.getAttr());

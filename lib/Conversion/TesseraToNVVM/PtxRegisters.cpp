@@ -27,7 +27,7 @@ StringRef mlir::tessera::getPtxType(StringRef type, bool isUnsigned,
       .Default(type);
 }
 
-/// What one register operand of a type is in inline assembly.
+/// The inline assembly constraint of a register operand of a type.
 static char getConstraint(Type type) {
   if (type.isF64())
     return 'd';

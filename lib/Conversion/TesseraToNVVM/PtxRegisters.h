@@ -13,7 +13,7 @@
 namespace mlir::tessera {
 
 /// The suffix by which instructions name an element type ("s8", "e4m3"), given
-/// by its MLIR spelling.
+/// its MLIR name.
 llvm::StringRef getPtxType(llvm::StringRef type, bool isUnsigned, bool tf32);
 
 /// A lane's vector as the registers that an instruction takes: 32-bit words, or
@@ -27,11 +27,11 @@ Value packRegisters(OpBuilder &builder, Location loc, Value results,
                     int64_t count, VectorType type, int64_t first,
                     int64_t total);
 
-/// Inline assembly whose operands $0 and on are `updated`, which it reads and
-/// writes, and behind them `operands`. Gives the new values, as a struct if
-/// they are several and as null if there are none. `touchesMemory`: it has
-/// effects besides, and stays where it is. `overwrites`: it does not read what
-/// it updates.
+/// Emits inline assembly whose operands $0 and on are `updated`, which it reads
+/// and writes, followed by `operands`. Returns the new values, as a struct if
+/// there are several and null if there are none. `touchesMemory`: it has other
+/// side effects, and is not moved. `overwrites`: it does not read the updated
+/// registers.
 Value emitAssembly(OpBuilder &builder, Location loc, StringRef text,
                    ValueRange operands, ValueRange updated, bool touchesMemory,
                    bool overwrites = false);

@@ -58,7 +58,7 @@ MmaOp mlir::tessera::findProductInFlight(scf::ForOp loop,
       threads > mostGroups * row->subgroups * chip.subgroupSize ||
       row->sumsApart(product.getPrecision()))
     return {};
-  // The sums, and nothing but the sums, go from turn to turn.
+  // The iterations carry the sums, and nothing else.
   auto sums = dyn_cast<BlockArgument>(product.getAcc());
   if (!sums || sums.getOwner() != loop.getBody() || !sums.hasOneUse() ||
       sums.getArgNumber() == 0 || !product.getResult().hasOneUse())

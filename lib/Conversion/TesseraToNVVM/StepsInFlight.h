@@ -4,9 +4,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A warpgroup that waits for a step's product before it looks for the next
+// A warpgroup that waits for a step's matmul before it waits for the next
 // step's tiles leaves the matrix unit idle in between, unless another warpgroup
-// has something for it. So it issues the next step's first:
+// has work for it. So it issues the next step's matmul first:
 //
 //   wait for step 0's tiles, issue its product
 //   wait for step 1's tiles, issue its product, wait for step 0's product,
@@ -22,17 +22,17 @@
 
 namespace mlir::tessera {
 
-/// The product of the one step of `loop` whose instructions may still run when
-/// the next turn's are issued: what they read comes with that step, and their
-/// sums go on to the next turn and are touched by nothing else. Null if there
-/// is none, if the rings have too few slots for one that is kept longer, or if
-/// there are enough other warpgroups.
-/// `threads`: of the workgroup, without those that copy.
+/// The matmul of the one step of `loop` whose instructions may still be in
+/// flight when those of the next iteration are issued: its operands are loaded
+/// in that step, and its sums are carried to the next iteration without other
+/// uses. Null if there is none, if the rings have too few slots for one that is
+/// kept longer, or if there are enough other warpgroups. `threads`: the threads
+/// of the workgroup, without those that copy.
 MmaOp findProductInFlight(scf::ForOp loop, const StagingPlan &plan,
                           const Chip &chip, int64_t threads);
 
-/// Waits behind `loop` for the last turn's product, whose sums are result
-/// `number` of it.
+/// Waits after `loop` for the last iteration's matmul, whose sums are result
+/// `number` of the loop.
 void awaitProduct(scf::ForOp loop, unsigned number);
 
 } // namespace mlir::tessera

@@ -48,7 +48,7 @@ uint64_t mlir::tessera::getTensorDescriptorKind(int64_t pitch) {
   return uint64_t(1) << 46 | swizzle << 61;
 }
 
-/// Of an operand's type, as its kind of instruction counts them.
+/// The encoding of an operand's type in its kind of instruction.
 static uint32_t getOperandFormat(StringRef type, bool isUnsigned) {
   return llvm::StringSwitch<uint32_t>(type)
       .Case("bf16", 1)
@@ -85,7 +85,7 @@ static NVVM::Tcgen05MMAKind getKind(const MatrixInstruction &row) {
 /// The least that can be allocated.
 static constexpr int64_t leastColumns = 32;
 
-/// Tensor memory has 128 lanes, of which each of four subgroups reaches 32.
+/// Tensor memory has 128 lanes, of which each of four subgroups can access 32.
 static constexpr int64_t lanesLog2 = 7, subgroupsOfLanes = 4;
 
 TensorInstructions::TensorInstructions(gpu::GPUFuncOp kernel, const Chip &chip,
@@ -145,8 +145,8 @@ void TensorInstructions::emitSetUp(OpBuilder &builder, Location loc) {
   for (int64_t g = 0; g < groups; ++g)
     instructions.emitInit(byOne, loc, barriers, 1 + g, /*arrivals=*/1);
   NVVM::FenceMbarrierInitOp::create(byOne, loc);
-  // By one whole subgroup, which also releases them. Others of the processor
-  // may allocate from there on.
+  // Executed by one whole subgroup, which also releases them. Other workgroups
+  // on the SM may allocate from then on.
   auto first = scf::IfOp::create(
       builder, loc,
       arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, thread,
@@ -200,9 +200,9 @@ Value TensorInstructions::emitShare(OpBuilder &builder, Location loc,
                                     const MatrixInstruction &row,
                                     int64_t column) {
   IndexMath math(builder, loc);
-  // Of the group's subgroup w: lanes from 32 * (w mod 4) on, which is the high
-  // half of an address. The next four have these lanes again, and what the map
-  // says of columns.
+  // For subgroup w of the group: lanes from 32 * (w mod 4) on, in the high half
+  // of an address. The next four subgroups have the same lanes, and the columns
+  // that the map defines.
   Value subgroup = math.rem(math.div(thread, math.constant(chip.subgroupSize)),
                             math.constant(groupThreads / chip.subgroupSize));
   Value offset = math.mul(math.rem(subgroup, math.constant(subgroupsOfLanes)),
@@ -233,7 +233,7 @@ void TensorInstructions::emitMeeting(OpBuilder &builder, Location loc) {
 }
 
 //===----------------------------------------------------------------------===//
-// Products
+// Matmuls
 //===----------------------------------------------------------------------===//
 
 Value TensorInstructions::emitIsIssuer(OpBuilder &builder, Location loc) {
@@ -243,7 +243,7 @@ Value TensorInstructions::emitIsIssuer(OpBuilder &builder, Location loc) {
                                math.constant(0));
 }
 
-/// What the conversion makes of a fragment, a vector for each tile.
+/// The converted form of a fragment, a vector for each tile.
 static ValueRange emitTiles(OpBuilder &builder, Location loc, Value fragment,
                             VectorType type, int64_t count) {
   return UnrealizedConversionCastOp::create(
@@ -311,7 +311,7 @@ void TensorInstructions::emitAwait(OpBuilder &builder, Location loc) {
 void TensorInstructions::forEachRun(
     const MatrixInstruction &row,
     function_ref<void(int64_t, int64_t, int64_t)> access) {
-  // That each lane has one row is what the rows of the table say.
+  // The rows of the table define that each lane has one row.
   int64_t count = row.accMap.getNumRegisters(),
           run = std::min(count, row.accMap.getContiguous(/*dimension=*/1));
   for (int64_t reg = 0; reg < count; reg += run)

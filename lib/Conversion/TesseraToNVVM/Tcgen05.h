@@ -5,10 +5,10 @@
 //===----------------------------------------------------------------------===//
 //
 // PTX ISA 8.7, "TensorCore 5th Generation Family Instructions" (tcgen05).
-// Tensor memory is 128 lanes of 512 columns of 32 bits, in each processor. An
-// address has the lane in its high half and the column in its low one. A
-// workgroup allocates columns; subgroup w of it can read and write lanes 32 *
-// (w mod 4) and the 31 after it.
+// Tensor memory is 128 lanes of 512 columns of 32 bits, in each SM. An address
+// has the lane in its high half and the column in its low half. A workgroup
+// allocates columns; its subgroup w can read and write lanes 32 * (w mod 4) and
+// the 31 lanes after it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,19 +21,19 @@
 
 namespace mlir::tessera {
 
-/// The bits of a matrix descriptor that tcgen05.mma wants above the offsets,
-/// for panels of rows of so many bytes (PTX ISA, "Shared memory descriptor"):
-/// the constant 1 in bits 46 to 48, and in bits 61 to 63 the swizzle, 2 of 128
-/// bytes, 4 of 64 and 6 of 32.
+/// The bits of a matrix descriptor of tcgen05.mma above the offsets, for panels
+/// of rows of `pitch` bytes (PTX ISA, "Shared memory descriptor"): the constant
+/// 1 in bits 46 to 48, and in bits 61 to 63 the swizzle: 2 for 128 bytes, 4 for
+/// 64 and 6 for 32.
 uint64_t getTensorDescriptorKind(int64_t pitch);
 
-/// The instruction descriptor of a product (PTX ISA, "Instruction descriptor",
+/// The instruction descriptor of a matmul (PTX ISA, "Instruction descriptor",
 /// table for .kind::tf32, .kind::f16, .kind::f8f6f4 and .kind::i8).
 uint32_t getInstructionDescriptor(const MatrixInstruction &row, MmaOp op);
 
-/// Makes the instructions of one kernel whose accumulators are in tensor
-/// memory: so many columns for each of its groups of subgroups. All threads of
-/// the kernel execute what is emitted, where nothing else is said.
+/// Emits the instructions of one kernel whose accumulators are in tensor
+/// memory: a number of columns for each of its groups of subgroups. All threads
+/// of the kernel execute the emitted code, unless stated otherwise.
 class TensorInstructions {
 public:
   TensorInstructions(gpu::GPUFuncOp kernel, const Chip &chip, int64_t columns,
@@ -44,16 +44,16 @@ public:
 
   /// Allocates the columns and sets an mbarrier up for each group.
   void emitSetUp(OpBuilder &builder, Location loc);
-  /// Releases the columns, once nobody reads them any more.
+  /// Releases the columns, after their last read.
   void emitEnd(OpBuilder &builder, Location loc);
 
-  /// Whether this is the thread that issues its group's products (i1).
+  /// Whether this is the thread that issues its group's matmuls (i1).
   Value emitIsIssuer(OpBuilder &builder, Location loc);
   /// All instructions of `op`, on the group's columns from `first` on. The sums
   /// begin at zero where `adds` (i1) is false. By one thread.
   void emitProduct(OpBuilder &builder, const MatrixInstruction &row, MmaOp op,
                    Value a, Value b, int64_t first, Value adds);
-  /// Waits until all products that the group's thread has issued are done.
+  /// Waits until all matmuls that the group's thread has issued are complete.
   void emitAwait(OpBuilder &builder, Location loc);
   /// A barrier of the group, which also orders its accesses to tensor memory.
   void emitMeeting(OpBuilder &builder, Location loc);
@@ -63,7 +63,7 @@ public:
   SmallVector<Value> emitLoad(OpBuilder &builder, Location loc,
                               const MatrixInstruction &row, VectorType type,
                               int64_t tiles, int64_t first);
-  /// Stores them there, for products that are issued after it.
+  /// Stores them there, for matmuls that are issued later.
   void emitStore(OpBuilder &builder, Location loc, const MatrixInstruction &row,
                  ValueRange tiles, int64_t first);
 
@@ -71,8 +71,8 @@ private:
   Value number(OpBuilder &builder, Location loc, int64_t value);
   /// The address of column `column` of the group, as i32.
   Value emitAddress(OpBuilder &builder, Location loc, int64_t column);
-  /// That of what this subgroup has of an accumulator that begins there: its
-  /// lanes, and with more than four subgroups its columns.
+  /// The address of this subgroup's part of an accumulator that starts there:
+  /// its lanes, and with more than four subgroups its columns.
   Value emitShare(OpBuilder &builder, Location loc,
                   const MatrixInstruction &row, int64_t column);
   /// The group's mbarrier, by its number among `barriers`.
@@ -93,8 +93,8 @@ private:
   /// Which phase of the mbarrier comes next: a variable of each thread, which
   /// LLVM makes a register of.
   Value parity;
-  /// What all of the kernel uses: the number of the thread and of its group
-  /// (index), and the first column (i32).
+  /// The values that the whole kernel uses: the id of the thread and of its
+  /// group (index), and the first column (i32).
   Value thread, group, base;
 };
 

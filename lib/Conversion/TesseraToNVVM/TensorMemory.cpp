@@ -47,7 +47,7 @@ namespace {
 
 /// An accumulator's way through a kernel.
 struct Chain {
-  /// Its products, the last one first.
+  /// Its matmuls, the last one first.
   SmallVector<MmaOp> products;
   /// Loops that carry it, and as which of their values.
   SmallVector<std::pair<scf::ForOp, unsigned>> loops;
@@ -73,7 +73,7 @@ private:
 
   gpu::GPUFuncOp kernel;
   const Chip &chip;
-  /// Products that are in a chain.
+  /// Matmuls that are part of a chain.
   llvm::SmallPtrSet<Operation *, 4> taken;
 };
 
@@ -162,7 +162,7 @@ static bool isZero(Value value) {
                   matchPattern(fill.getValue(), m_Zero()));
 }
 
-/// Whether a loop has a first turn for sure.
+/// Whether a loop has at least one iteration.
 static bool runsOnce(scf::ForOp loop) {
   std::optional<int64_t> begin = getConstantIntValue(loop.getLowerBound()),
                          end = getConstantIntValue(loop.getUpperBound());
@@ -173,8 +173,8 @@ static bool runsOnce(scf::ForOp loop) {
 // Conversion
 //===----------------------------------------------------------------------===//
 
-/// The load of an operand for the one thread. Legalization has seen to it that
-/// it is one, of memory that does not change until the product.
+/// Clones the load of an operand for the one thread. Legalization ensures that
+/// the operand is a load from memory that does not change before the mma.
 static Value cloneLoad(OpBuilder &builder, Value operand) {
   return builder.clone(*operand.getDefiningOp<LoadOp>())->getResult(0);
 }
@@ -192,7 +192,7 @@ void Converter::convertProduct(MmaOp op, const Chain &chain, bool isFirst,
   NVVM::Tcgen05FenceOp::create(one, loc,
                                NVVM::Tcgen05FenceKind::AFTER_THREAD_SYNC);
   Value a = cloneLoad(one, op.getA()), b = cloneLoad(one, op.getB());
-  // The first product of all overwrites, in the first turns of its loops.
+  // The very first matmul overwrites, in the first iterations of its loops.
   Value adds;
   if (isFirst && overwrites)
     for (auto [loop, number] : chain.loops)
@@ -216,8 +216,8 @@ void Converter::convertProduct(MmaOp op, const Chain &chain, bool isFirst,
   scf::YieldOp::create(inner, loc);
 }
 
-/// A fragment as the vectors of its tiles, or the other way round: what the
-/// conversion of fragments makes of it.
+/// Casts a fragment to the vectors of its tiles, or back, as the conversion of
+/// fragments does.
 static SmallVector<Value> castTiles(OpBuilder &builder, Location loc,
                                     Value fragment, VectorType type,
                                     int64_t tiles) {
@@ -314,14 +314,14 @@ LogicalResult Converter::run() {
   OpBuilder end(top.getTerminator());
   instructions.emitEnd(end, kernel.getLoc());
 
-  // What loops give back as they took it, they carry no more.
+  // Loops no longer carry values that they yield unchanged.
   RewritePatternSet patterns(kernel.getContext());
   scf::ForOp::getCanonicalizationPatterns(patterns, kernel.getContext());
   return applyOpPatternsGreedily(loops, std::move(patterns));
 }
 
 //===----------------------------------------------------------------------===//
-// What the producer of the operands has to know
+// Information for the producer of the operands
 //===----------------------------------------------------------------------===//
 
 bool mlir::tessera::hasIssuers(gpu::GPUFuncOp kernel) {

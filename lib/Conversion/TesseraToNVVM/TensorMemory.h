@@ -13,15 +13,15 @@
 namespace mlir::tessera {
 
 /// The discardable attribute of the `scf.if` of the one thread that issues a
-/// step's products, with the loads that describe their operands.
+/// step's matmuls, with the loads that describe their operands.
 inline StringRef getIssuerAttrName() { return "tessera.issuer"; }
 
-/// The discardable attribute of the `scf.execute_region` behind it in which all
-/// threads wait for these products. What has another way to know when they are
-/// done erases it.
+/// The discardable attribute of the `scf.execute_region` after it in which all
+/// threads wait for these matmuls. A pass that tracks their completion in
+/// another way erases it.
 inline StringRef getStepAwaitAttrName() { return "tessera.step_await"; }
 
-/// Whether one thread of each group issues products in `kernel`.
+/// Whether one thread of each group issues matmuls in `kernel`.
 bool hasIssuers(gpu::GPUFuncOp kernel);
 
 /// Has the completion of all that the one thread has issued so far arrive at

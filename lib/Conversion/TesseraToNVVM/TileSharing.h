@@ -18,18 +18,19 @@ public:
   explicit TileSharing(gpu::GPUFuncOp kernel);
 
   bool isUsed() const { return m * n > 1; }
-  /// How many workgroups read what one of them brings, itself included.
+  /// The number of workgroups that read the data loaded by one of them,
+  /// including itself.
   int64_t countReaders() const { return m + n - 1; }
 
-  /// Computes what follows. For all threads.
+  /// Computes the members below. Executed by all threads.
   void emitSetUp(OpBuilder &builder);
-  /// What this workgroup brings of the tile of `op`, for all that share it;
-  /// nothing if none does.
+  /// The part of the tile of `op` that this workgroup loads for all workgroups
+  /// that share it; empty if the tile is not shared.
   std::optional<SharedTile> getShare(CopyOp op) const;
   /// The workgroup whose slots lane i of a subgroup releases (i32), for as many
   /// lanes as there are readers.
   Value getReleased() const { return released; }
-  /// All of these workgroups, a bit each (i16); null where there is no other.
+  /// A mask of all of these workgroups (i16); null if there are no others.
   Value emitReleasedMask(OpBuilder &builder);
   /// Waits for all threads of the cluster. `aligned`: those of a subgroup are
   /// together.
@@ -38,9 +39,9 @@ public:
 private:
   gpu::GPUFuncOp kernel;
   int64_t m = 1, n = 1;
-  /// The workgroup's place along M and N (i32).
+  /// The workgroup's position along M and N (i32).
   Value placeM, placeN;
-  /// Of lhs and rhs.
+  /// The shares of lhs and rhs.
   std::array<SharedTile, 2> shares;
   Value released;
 };

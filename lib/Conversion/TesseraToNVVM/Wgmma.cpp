@@ -79,9 +79,9 @@ Value NvidiaTarget::emitMemoryOperand(OpBuilder &builder, Location loc,
       (!alongK && alongRow <= perRow && fastDivisor % alongRow))
     return {};
 
-  // In units of 16 bytes, of which workgroup memory has less than 2^14: so
-  // sums stay within the first field, and descriptors of tiles that lie a
-  // constant apart are that far apart.
+  // In units of 16 bytes, of which workgroup memory has less than 2^14: so sums
+  // do not overflow the first field, and descriptors of tiles at a constant
+  // distance differ by that constant.
   constexpr int64_t unit = 16;
   IndexMath math(builder, loc);
   Type i32 = builder.getI32Type(), i64 = builder.getI64Type();
@@ -134,15 +134,15 @@ Value NvidiaTarget::emitMemoryOperand(OpBuilder &builder, Location loc,
 
 namespace {
 
-/// The instructions of one product of a warpgroup.
+/// The instructions of one matmul of a warpgroup.
 struct Product {
   Product(const MatrixInstruction &row, MmaOp op);
 
-  /// Inline assembly of those for elements `first` to `end` of K, counted in
-  /// instructions. $0 and on are the sums, of `perTile` registers for each
-  /// tile, then a, then the descriptors of b. `overwrites`: the sums begin at
-  /// zero. `pending`: how many products may still run behind it, itself
-  /// included; none: any number.
+  /// The inline assembly of the instructions for elements `first` to `end` of
+  /// K, counted in instructions. $0 and on are the sums, of `perTile` registers
+  /// for each tile, followed by a and by the descriptors of b. `overwrites`:
+  /// the sums start from zero. `pending`: the number of matmuls, including this
+  /// one, that may still be in flight after it; empty: any number.
   std::string spell(int64_t first, int64_t end, int64_t perTile,
                     bool overwrites, std::optional<int64_t> pending) const;
 
@@ -183,7 +183,7 @@ Product::Product(const MatrixInstruction &row, MmaOp op)
     suffix += op->hasAttr("tessera.transposed_b") ? ", 0" : ", 1";
 }
 
-/// "{$first, ...}": so many registers.
+/// "{$first, ...}": a list of `count` registers.
 static std::string spellRegisters(int64_t first, int64_t count) {
   std::string text = "{";
   for (int64_t i = 0; i < count; ++i)
@@ -280,8 +280,8 @@ SmallVector<Value> NvidiaTarget::emitAwait(OpBuilder &builder, Location loc,
     llvm::append_range(words, unpackRegisters(builder, loc, tile, false));
   for (Value tile : kept)
     llvm::append_range(operands, unpackRegisters(builder, loc, tile, false));
-  // ptxas moves a wait up over all that does not depend on it, and what was to
-  // run beside the product then runs behind it. Over two of these it does not.
+  // ptxas moves a wait up past all independent instructions, so that overlapped
+  // work would run after the wait. It does not move a wait past two of these.
   std::string text =
       op.getKept().empty() ? "" : "bar.warp.sync -1;\nbar.warp.sync -1;\n";
   text +=

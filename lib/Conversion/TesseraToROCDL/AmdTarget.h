@@ -48,13 +48,13 @@ public:
   Value emitBytePermute(OpBuilder &builder, Location loc, Value low, Value high,
                         uint32_t selector) const override;
 
-  /// Keeps the loads of a copy where they are, ahead of the products that they
-  /// are to run beside: the scheduler would rather have them where registers
-  /// are free again.
+  /// Keeps the loads of a copy in place, before the matmuls with which they
+  /// overlap: the scheduler would otherwise delay them until registers are
+  /// free.
   void emitAsyncCommit(OpBuilder &builder, Location loc) const override;
 
-  /// Keeps the use of what was loaded behind the products, which would wait for
-  /// the loads otherwise: the scheduler takes memory to be near.
+  /// Keeps the use of loaded data after the matmuls, which would otherwise wait
+  /// for the loads: the scheduler underestimates the latency of memory.
   void emitLateUse(OpBuilder &builder, Location loc) const override;
 
   /// One ds_bpermute. The lane is one of the subgroup.
@@ -62,12 +62,12 @@ public:
                     Value lane) const override;
 
 private:
-  /// A tile of which instructions of the chip turn what they read. Null where
-  /// there are none for it.
+  /// Reads a tile with transposing instructions of the chip. Null if there are
+  /// none for it.
   Value emitTransposingRead(OpBuilder &builder, Location loc, LoadOp op,
                             const TileLayout &layout, Value memory,
                             ValueRange indices, int64_t alignment) const;
-  /// The same where lanes exchange what each has read.
+  /// The same if lanes exchange the elements that they have read.
   Value emitQuadTranspose(OpBuilder &builder, Location loc, LoadOp op,
                           const TileLayout &layout, Value memory,
                           ValueRange indices, int64_t alignment) const;
@@ -78,8 +78,8 @@ private:
 Value emitPermute(OpBuilder &builder, Location loc, Value high, Value low,
                   Value selector);
 
-/// The place in memory of what is `first` and `step` (row, column) from the
-/// tile of `op` at `indices`, permuted where the memory is swizzled.
+/// The position in memory at `first` and `step` (row, column) from the tile of
+/// `op` at `indices`, permuted if the memory is swizzled.
 SmallVector<Value> emitTilePlace(OpBuilder &builder, Location loc, LoadOp op,
                                  ValueRange indices, std::array<Value, 2> first,
                                  std::pair<int64_t, int64_t> step);
@@ -101,8 +101,8 @@ Value emitDot(OpBuilder &builder, Location loc, const MatrixInstruction &row,
 /// than Tessera's.
 void relaxBarriers(Operation *kernel);
 
-/// Says in which order products and reads of LDS are to be issued, in each part
-/// of the kernel that LLVM schedules by itself. Of MFMA: WMMA gains nothing.
+/// Specifies the issue order of matmuls and LDS reads in each scheduling region
+/// of the kernel. For MFMA only: WMMA does not benefit.
 void orderProducts(Operation *kernel);
 
 /// An error at each function of f64 under `root` that has no instructions, and

@@ -4,9 +4,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A gpu.barrier waits for loads from global memory that are in flight. Where
-// workgroup memory is all that it has to order, it waits for that; and where
-// some loads that bring data there may stay in flight, for the others.
+// A gpu.barrier waits for loads from global memory that are in flight. If it
+// only has to order accesses to workgroup memory, it is replaced by a barrier
+// that waits for those only; if some loads to workgroup memory may stay in
+// flight, it waits for the others.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,7 +21,7 @@
 using namespace mlir;
 using namespace mlir::tessera;
 
-/// Ops that do not say what memory they access and access none: those of the
+/// Ops with unknown memory effects that do not access memory: those of the
 /// scheduler, and instructions that exchange values, which have no address.
 static bool touchesNoMemory(Operation *op) {
   if (isa<amdgpu::SchedBarrierOp, amdgpu::MemoryCounterWaitOp, LLVM::FenceOp>(

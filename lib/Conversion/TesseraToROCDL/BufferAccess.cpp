@@ -4,13 +4,13 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A buffer instruction reads zeros behind the end of its buffer and writes
-// nothing there. An access that must not be made goes there, without a branch.
-// Offsets are of 32 bits: only memory whose size is known, and small enough, is
-// such a buffer.
+// A buffer instruction reads zeros beyond the end of its buffer and does not
+// write there. An access that must not happen uses such an offset, without a
+// branch. Offsets have 32 bits: only memory of a known, sufficiently small size
+// is such a buffer.
 //
-// Of a tile that all threads copy, each thread's offset stays the same from
-// step to step; where the tile begins is a scalar, which the instruction adds.
+// In a tile that all threads copy, each thread's offset is constant over the
+// steps; the tile's origin is a scalar that the instruction adds.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,8 +23,7 @@
 using namespace mlir;
 using namespace mlir::tessera;
 
-/// Whether the index of the first dimension alone can lead behind the memory's
-/// end.
+/// Whether only the index of the first dimension can exceed the memory's end.
 static bool isBuffer(MemRefType type) {
   SmallVector<int64_t> strides;
   int64_t offset;
@@ -39,14 +38,15 @@ static bool isBuffer(MemRefType type) {
       return false;
     end = std::max(end, size * stride);
   }
-  // One more row behind the end is still to be told from one before it.
+  // One more row beyond the end must still be distinguishable from one before
+  // the start.
   constexpr int64_t most = int64_t(1) << 31;
   return type.getDimSize(0) * strides[0] == end &&
          bytes * (end + strides[0]) < most;
 }
 
-/// `indices` as the instruction takes them; the first place behind the end
-/// unless `whole`: those of a window may lie before a row's beginning.
+/// `indices` in the form of the instruction; the first position beyond the end
+/// unless `whole`: those of a window may be before a row's start.
 static SmallVector<Value> emitIndices(OpBuilder &builder, Location loc,
                                       MemRefType type, ValueRange indices,
                                       Value whole) {

@@ -4,8 +4,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The device library (OCML) is done without. Of f32, MLIR has polynomials or
-// LLVM has instructions for all functions, made of one another below; of f64
+// The device library (OCML) is not used. For f32, MLIR has polynomials or LLVM
+// has instructions for all functions, composed of one another below; for f64
 // only for those that need neither tables nor series.
 //
 //===----------------------------------------------------------------------===//

@@ -5,13 +5,13 @@
 //===----------------------------------------------------------------------===//
 //
 // buffer_load_dword ... lds, on CDNA4 dwordx3 and dwordx4 as well (CDNA3 and
-// CDNA4 ISA, "Memory buffer load to LDS"): lane l's elements go to LDS at m0
-// plus l times their size. Where the tile begins at the same place for all
-// threads, that place is the buffer's base, which scalar instructions compute,
-// and a thread's offset stays the same from step to step.
+// CDNA4 ISA, "Memory buffer load to LDS"): lane l's elements are written to LDS
+// at m0 plus l times their size. If the tile's origin is the same for all
+// threads, it is the buffer's base, which scalar instructions compute, and a
+// thread's offset is constant over the steps.
 //
-// What is under way is counted by vmcnt, which a barrier does not look at: the
-// wait of Tessera's own, ahead of it, does.
+// vmcnt counts the loads in flight, which a barrier does not wait for:
+// Tessera's own wait before it does.
 //
 //===----------------------------------------------------------------------===//
 

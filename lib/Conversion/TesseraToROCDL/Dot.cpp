@@ -4,9 +4,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Products of a few elements of K that one lane adds up by itself ("AMD
-// Instinct MI50 Vega 7nm Instruction Set Architecture", V_DOT2_F32_F16,
-// V_DOT4_I32_I8), on chips without a matrix unit.
+// Dot products of a few elements of K in one lane ("AMD Instinct MI50 Vega 7nm
+// Instruction Set Architecture", V_DOT2_F32_F16, V_DOT4_I32_I8), on chips
+// without a matrix unit.
 //
 //===----------------------------------------------------------------------===//
 
@@ -46,7 +46,7 @@ Value mlir::tessera::emitDot(OpBuilder &builder, Location loc,
   StringRef name = row.aType == "f16" && row.k == 2  ? "llvm.amdgcn.fdot2"
                    : row.aType == "i8" && row.k == 4 ? "llvm.amdgcn.sdot4"
                                                      : "";
-  // The elements of K are to follow each other in registers.
+  // The elements of K must be consecutive in registers.
   if (name.empty() || row.aMap.getContiguous(1) < row.k ||
       row.bMap.getContiguous(0) < row.k)
     return {};

@@ -5,7 +5,7 @@
 //===----------------------------------------------------------------------===//
 //
 // "AMD Instinct MI300 Instruction Set Architecture", chapter 7. Integers are
-// signed: there is no form for unsigned ones.
+// signed: an unsigned form does not exist.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,7 +18,7 @@
 using namespace mlir;
 using namespace mlir::tessera;
 
-/// Operands of one register element are no vectors.
+/// Operands of one register element are scalars.
 static Value unwrap(OpBuilder &builder, Location loc, Value value) {
   if (cast<VectorType>(value.getType()).getNumElements() > 1)
     return value;
@@ -50,7 +50,7 @@ static Value emitAnd(OpBuilder &builder, Location loc, Value value,
   return arith::AndIOp::create(builder, loc, value, mask);
 }
 
-/// All bits turned: -1 - value.
+/// Inverts all bits: -1 - value.
 static Value emitNot(OpBuilder &builder, Location loc, Value value) {
   Value ones = arith::ConstantOp::create(
       builder, loc,
@@ -66,7 +66,7 @@ Value mlir::tessera::emitMfma(OpBuilder &builder, Location loc,
   if (!isUnsignedA && !isUnsignedB)
     return emitOne(builder, loc, row, a, b, acc);
 
-  // An unsigned byte is its low seven bits less what its top bit is worth as a
+  // An unsigned byte is its low seven bits minus the value of its top bit as a
   // sign: u = low - top, where top is -128 or 0. Negative terms are subtracted
   // as ~(~acc + x) = acc - x.
   Value aLow = isUnsignedA ? emitAnd(builder, loc, a, 0x7f) : a,

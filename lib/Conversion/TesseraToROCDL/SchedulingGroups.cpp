@@ -34,10 +34,10 @@ using namespace mlir::tessera;
 /// AMDGPU Backend", llvm.amdgcn.sched.group.barrier).
 static constexpr int32_t matrixKind = 0x8, ldsReadKind = 0x100;
 
-/// Products below which no order is asked for.
+/// The smallest number of matmuls for which an order is specified.
 static constexpr int64_t leastProducts = 4;
 
-/// Whether what stands behind `op` is scheduled by itself.
+/// Whether `op` ends a scheduling region.
 static bool endsRegion(Operation *op) {
   return op->getNumRegions() != 0 ||
          isa<gpu::BarrierOp, amdgpu::LDSBarrierOp, amdgpu::SchedBarrierOp,
@@ -63,8 +63,8 @@ static int64_t countHalfReads(Operation *op) {
   return bits <= 64 ? 1 : 2;
 }
 
-/// Asks for an order of `lastProduct` and what stands ahead of it, so many
-/// products and reads, where that pays.
+/// Specifies an order for `lastProduct` and the ops before it, with the given
+/// numbers of matmuls and reads, if that is beneficial.
 static void orderRegion(Operation *lastProduct, int64_t products,
                         int64_t reads) {
   if (products < leastProducts || reads == 0)

@@ -4,11 +4,11 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// LLVM takes a load to LDS that is under way for one that may write what any
-// later access to LDS touches, and waits for it ahead of the first of them: of
-// the step before, which runs beside the load. Between two barriers nothing
-// touches what a copy under way writes (`tessera.async_copy`); alias scopes say
-// so.
+// LLVM assumes that a load to LDS in flight may write any LDS address that
+// later accesses use, and waits for it before the first of them, although that
+// access belongs to the previous step, which overlaps with the load. Between
+// two barriers, no access touches the target of a copy in flight
+// (`tessera.async_copy`); alias scopes express this.
 //
 //===----------------------------------------------------------------------===//
 

@@ -76,8 +76,9 @@ Value AmdTarget::emitBytePermute(OpBuilder &builder, Location loc, Value low,
 }
 
 void AmdTarget::emitSubgroupBarrier(OpBuilder &builder, Location loc) const {
-  // The accesses of a wave take place in their order: it is enough that LLVM
-  // keeps that order ("Memory Model" in LLVM's User Guide for AMDGPU Backend).
+  // The accesses of a wave are executed in order: it is enough that LLVM
+  // preserves that order ("Memory Model" in LLVM's User Guide for AMDGPU
+  // Backend).
   auto fence = [&](LLVM::AtomicOrdering ordering) {
     LLVM::FenceOp::create(builder, loc, ordering, "wavefront");
   };
@@ -97,8 +98,7 @@ void AmdTarget::emitAsyncCommit(OpBuilder &builder, Location loc) const {
 
 void AmdTarget::emitLateUse(OpBuilder &builder, Location loc) const {
   using Opt = amdgpu::sched_barrier_opt_enum;
-  // What may pass: no vector arithmetic, products, or writes of what was
-  // loaded.
+  // The mask excludes vector arithmetic, matmuls, and writes of loaded data.
   amdgpu::SchedBarrierOp::create(
       builder, loc,
       amdgpu::sched_barrier_opt_enumAttr::get(
@@ -116,8 +116,8 @@ static void setWorkgroupSize(gpu::GPUFuncOp kernel, const Chip &chip) {
                       "1," + std::to_string(chip.maxThreads)));
 }
 
-/// Whether all that `kernel` copies ahead of its products lies in bounds, so
-/// that its loops hold little else.
+/// Whether all copies of `kernel` before its matmuls are in bounds, so that its
+/// loops contain little else.
 static bool hasLeanLoops(gpu::GPUFuncOp kernel) {
   bool ahead = false;
   WalkResult result = kernel.walk([&](AsyncCopyOp copy) {

@@ -54,7 +54,7 @@ Value AmdTarget::emitTransposingRead(OpBuilder &builder, Location loc,
       !runsAlong(registers.take_front(2), slow))
     return {};
 
-  // Where this lane's group begins, and what this lane reads for it.
+  // The origin of this lane's group, and the address that this lane provides.
   IndexMath math(builder, loc);
   Value lane = getLane(builder, op);
   Value inGroup =

@@ -5,8 +5,8 @@
 //===----------------------------------------------------------------------===//
 //
 // "RDNA3 Instruction Set Architecture", section 7.9. Accumulators of 16 bits
-// take every other half of their registers there; the operand op_sel says which
-// one, and the other stays what it was. RDNA4 packs them.
+// use every other half of their registers there; the operand op_sel selects the
+// half, and the other one is unchanged. RDNA4 packs them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -56,7 +56,7 @@ Value mlir::tessera::emitWmma(OpBuilder &builder, Location loc,
   int64_t count = type.getNumElements();
   Value sums = acc;
   if (isHalf) {
-    // What is in the other halves is of no interest.
+    // The contents of the other halves are ignored.
     SmallVector<int64_t> spread(2 * count, vector::ShuffleOp::kPoisonIndex);
     for (int64_t i = 0; i < count; ++i)
       spread[2 * i] = i;

@@ -38,7 +38,7 @@ namespace {
 /// The blocks of one fragment.
 class BlockLoader {
 public:
-  /// Of the fragment of `op`, or of one at other `indices`.
+  /// For the fragment of `op`, or for one at other `indices`.
   BlockLoader(OpBuilder &builder, const Chip &chip, LoadOp op,
               ValueRange indices, const TileLayout &layout,
               const BlockLoad &block);
@@ -51,18 +51,19 @@ private:
         builder, loc, builder.getI32Type(),
         builder.getI32IntegerAttr(static_cast<int32_t>(value)));
   }
-  /// A block of `stack` by `count` tiles, of which the first is tile (row,
-  /// col); sets these.
+  /// Emits a block of `stack` by `count` tiles, the first of which is tile
+  /// (row, col), and sets these.
   void emitBlock(int64_t row, int64_t col, MutableArrayRef<Value> tiles);
-  /// What instructions take alike for blocks of such elements, of which the
-  /// first one is `first` rows and elements of the memory behind the
-  /// fragment's.
+  /// The common operands of instructions for blocks of such elements, the first
+  /// one of which is at offset `first` (rows and elements of the memory) from
+  /// the fragment's first element.
   SmallVector<Value> emitOperands(std::array<int64_t, 2> first,
                                   int64_t elementBytes, int64_t width,
                                   int64_t height, int64_t count);
   void emitCall(subgroup_blocks::Opcode opcode, int64_t elementBytes,
                 unsigned targetBits, ValueRange operands);
-  /// The matrix's first element, as one of so many bytes.
+  /// The address of the matrix's first element, as an element of
+  /// `elementBytes`.
   Value emitBase(int64_t elementBytes);
   /// The tile's vector, from element `first` of the variable on.
   Value readTile(Value variable, int64_t first);
@@ -77,11 +78,11 @@ private:
   const TileLayout &layout;
   const BlockLoad &block;
   MemRefType memory;
-  /// Bytes of an element of the memory; of what a lane gets at once, of rows
-  /// wider than the subgroup several elements; and what a pitch is a multiple
-  /// of.
+  /// The size of an element of the memory; that of the data a lane receives at
+  /// once, which is several elements if rows are wider than the subgroup; and
+  /// the number that must divide a pitch.
   int64_t bytes, rawBytes = 0, pitchMultiple;
-  /// Of that, what a lane has of a tile, and how many of it.
+  /// The type of a lane's part of a tile.
   Type raw;
   int64_t rawCount;
   /// Tiles of a block, below each other and side by side.
@@ -188,7 +189,7 @@ SmallVector<Value> BlockLoader::emitOperands(std::array<int64_t, 2> first,
   auto [strides, offset] = memory.getStridesAndOffset();
   int64_t rows = memory.getShape().end()[-2],
           rowBytes = memory.getShape().back() * bytes;
-  // Of a single row nothing depends on it, and it may be anything.
+  // The pitch of a single row is irrelevant.
   int64_t pitch =
       rows == 1 ? static_cast<int64_t>(llvm::alignTo(rowBytes, pitchMultiple))
                 : strides.end()[-2] * bytes;
@@ -252,7 +253,7 @@ SmallVector<Value> BlockLoader::emit() {
 }
 
 void BlockLoader::emitPrefetch() {
-  // Of all types there are blocks of 32 bytes, two side by side, and of up to
+  // For all types there are blocks of 32 bytes, two side by side, and of up to
   // 32 rows ("cl_intel_subgroup_2d_block_io", section 5.2.X).
   constexpr int64_t most = 32;
   std::array<int64_t, 2> shape{layout.tiles[0] * layout.getExtent(0),
@@ -287,8 +288,8 @@ SpirvTarget::emitFragmentLoad(OpBuilder &builder, LoadOp op,
   return BlockLoader(builder, chip, op, op.getIndices(), layout, block).emit();
 }
 
-/// `value` as it is where what `map` has stands for others: copies of what
-/// depends on these in `loop`. Null where other than arithmetic is in between.
+/// `value` with the replacements in `map`: clones the ops of `loop` that depend
+/// on these. Null if an op in between is not arithmetic.
 static Value emitWith(OpBuilder &builder, Value value, scf::ForOp loop,
                       IRMapping &map) {
   if (Value known = map.lookupOrNull(value))
@@ -310,7 +311,7 @@ static Value emitWith(OpBuilder &builder, Value value, scf::ForOp loop,
   return isSame ? value : builder.clone(*op, map)->getResult(0);
 }
 
-/// Prefetches what `op` will load some turns of its loop later.
+/// Prefetches the blocks that `op` will load some iterations later.
 static void emitPrefetch(LoadOp op, const Chip &chip) {
   int64_t turns = chip.blockLoads->prefetchTurns;
   auto loop = dyn_cast<scf::ForOp>(op->getParentOp());

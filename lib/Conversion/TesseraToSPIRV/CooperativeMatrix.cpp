@@ -64,7 +64,7 @@ static Value emitPlace(OpBuilder &builder, Location loc, const Flavour &flavour,
 
 namespace {
 
-/// What a load and a store of a matrix say of the memory alike.
+/// The common description of the memory of a matrix load or store.
 struct MatrixAccess {
   MatrixAccess(OpBuilder &builder, Location loc, const Flavour &flavour,
                Value memory, ValueRange indices, bool transposed, int64_t bytes)
@@ -117,8 +117,8 @@ static void emitMatrixStore(OpBuilder &builder, Location loc,
                                              to.alignment);
 }
 
-/// The alignment in bytes of each tile of an access, of which the access itself
-/// has that of the first: tiles lie side by side.
+/// The alignment in bytes of each tile of an access, given that of the first
+/// one: tiles are adjacent.
 template <typename Access>
 static int64_t getMatrixAlignment(Access op, const Chip &chip,
                                   FragmentType type) {
@@ -147,7 +147,7 @@ static Value emitRowStride(OpBuilder &builder, Location loc, Value memory) {
 // Scratch
 //===----------------------------------------------------------------------===//
 
-/// What passes through scratch at a time: tiles of both sides.
+/// The tiles of both sides that pass through scratch at a time.
 static std::array<int64_t, 2> getChunk(const Chip &chip, ConvertOp op) {
   auto from = getTile(chip, op.getSource().getType());
   auto to = getTile(chip, op.getResult().getType());
@@ -218,8 +218,8 @@ public:
         target(target) {}
 
 protected:
-  /// Calls `visit` with the place in memory of each tile of `op`, a load or a
-  /// store of a fragment of `type`: row by row, as the tiles are.
+  /// Calls `visit` with the position in memory of each tile of `op`, a load or
+  /// a store of a fragment of `type`, in row-major order of the tiles.
   void forEachTile(OpBuilder &builder, Op op, FragmentType type,
                    llvm::function_ref<void(ValueRange)> visit) const {
     auto [rows, cols] = getTile(target.chip, type);
@@ -304,7 +304,7 @@ struct MatrixFillPattern : MatrixPattern<FillOp> {
 struct MatrixConvertPattern : MatrixPattern<ConvertOp> {
   using MatrixPattern::MatrixPattern;
 
-  /// A matrix of other elements, in the same place.
+  /// Casts a matrix to another element type, with the same distribution.
   Value castMatrix(OpBuilder &builder, Location loc, Value matrix, Type element,
                    bool isUnsigned) const {
     auto type = cast<spirv::CooperativeMatrixType>(matrix.getType());
@@ -385,7 +385,7 @@ struct MatrixConvertPattern : MatrixPattern<ConvertOp> {
     ValueRange sources = adaptor.getSource();
     for (int64_t r = 0; r < from.getRows(); r += rows)
       for (int64_t c = 0; c < from.getCols(); c += cols) {
-        // All have read what was there.
+        // Waits until all lanes have read the previous contents.
         emitBarrier(rewriter, loc, spirv::Scope::Subgroup, target.getFlavour());
         for (int64_t i = 0; i < rows; i += fromTile[0])
           for (int64_t j = 0; j < cols; j += fromTile[1]) {
@@ -461,9 +461,9 @@ static Value emitSplat(OpBuilder &builder, Location loc, Value like,
   return spirv::CompositeConstructOp::create(builder, loc, type, element);
 }
 
-/// Signs are the product's: a matrix of i8 has none
-/// (SPV_KHR_cooperative_matrix, Cooperative Matrix Operands). Devices have
-/// products of two signed matrices, of two unsigned ones, or both.
+/// Signedness is a property of the matmul: a matrix of i8 has none
+/// (SPV_KHR_cooperative_matrix, Cooperative Matrix Operands). Devices support
+/// matmuls of two signed matrices, of two unsigned ones, or both.
 ///
 /// To a product of the other sign an operand x goes with its first bit turned,
 /// x', and J is what 0x80 stands for there: 128, or -128. Either way x = x' -
@@ -493,7 +493,7 @@ Value SpirvTarget::emitMma(OpBuilder &builder, Location loc,
     return multiply(a, b, acc, O::None);
   using Signs = MatrixInstruction::Signs;
   bool unsignedA = op.getUnsignedA(), unsignedB = op.getUnsignedB();
-  // Of two ways, the one that turns less: signed products.
+  // Of two alternatives, the one with fewer sign changes: signed matmuls.
   bool isSigned = row.signs == Signs::Signed ||
                   (row.signs == Signs::Both && !(unsignedA && unsignedB));
   bool turnsA = unsignedA == isSigned, turnsB = unsignedB == isSigned;

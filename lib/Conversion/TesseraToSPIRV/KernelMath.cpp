@@ -46,7 +46,8 @@ struct Exp2Pattern : OpConversionPattern<math::Exp2Op> {
         b, spirv::CLFMaxOp::create(b, x, real(-most)), real(most));
     Value whole = spirv::CLRintOp::create(b, bounded);
     Value result = power(arith::SubFOp::create(b, bounded, whole));
-    // 2^n may have no place in f32 where the result does: in two steps.
+    // 2^n may not be representable in f32 although the result is: scale in two
+    // steps.
     auto integer = [&](int64_t value) -> Value {
       return arith::ConstantIntOp::create(b, value, 32);
     };

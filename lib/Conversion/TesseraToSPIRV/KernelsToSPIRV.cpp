@@ -45,8 +45,9 @@ namespace mlir::tessera {
 using namespace mlir;
 using namespace mlir::tessera;
 
-/// All that a kernel may ask for: without a capability here, upstream's type
-/// conversion changes types silently. What it does ask for is found afterwards.
+/// All capabilities that a kernel may need: without a capability here,
+/// upstream's type conversion changes types silently. The capabilities that are
+/// used are determined afterwards.
 static spirv::TargetEnvAttr getTargetEnv(MLIRContext *context,
                                          const Flavour &flavour) {
   using C = spirv::Capability;
@@ -98,7 +99,7 @@ static spirv::TargetEnvAttr getTargetEnv(MLIRContext *context,
 
 namespace {
 
-/// Replaces what asks for a thread's place, by scalars of the index type.
+/// Replaces queries of a thread's position, by scalars of the index type.
 class Builtins {
 public:
   Builtins(spirv::FuncOp function, ArrayRef<int32_t> block, const Chip &chip)
@@ -123,7 +124,7 @@ private:
                                         value);
   }
   Value readThread(Operation *op, gpu::Dimension dimension);
-  /// Of all threads of the workgroup, x first.
+  /// The linear id over all threads of the workgroup, x first.
   Value readLinearThread(Operation *op);
 
   spirv::FuncOp function;
@@ -392,7 +393,7 @@ struct ConvertKernelsToSPIRVPass
         cast->erase();
     }
     body.eraseArguments(0, unused);
-    // Launches are checked against it, and find what the kernel needs.
+    // Launches are verified against it, and look up the kernel's requirements.
     Block &stub = kernel.getBody().emplaceBlock();
     for (Type type : kernel.getFunctionType().getInputs())
       stub.addArgument(type, kernel.getLoc());
@@ -401,7 +402,7 @@ struct ConvertKernelsToSPIRVPass
     gpu::ReturnOp::create(b, kernel.getLoc());
     if (failed(Builtins(function, block, chip).run()))
       return failure();
-    // Variables of a function stand first.
+    // Variables of a function must come first.
     Block &entry = function.getBody().front();
     for (auto variable : llvm::to_vector(entry.getOps<spirv::VariableOp>()))
       variable->moveBefore(&entry, entry.begin());
@@ -426,7 +427,7 @@ struct ConvertKernelsToSPIRVPass
                math::Log1pOp>(op);
   }
 
-  /// Without f64 in a device, its driver would refuse the kernel.
+  /// On a device without f64, the driver would reject the kernel.
   LogicalResult checkTypes(gpu::GPUFuncOp kernel, const Chip &chip) {
     bool isKernel = getFlavour(chip.target)->isKernel;
     auto isMissing = [&](Type type) {
@@ -448,13 +449,14 @@ struct ConvertKernelsToSPIRVPass
     return failure(result.wasInterrupted());
   }
 
-  /// What the module is to say of `function`, of which these are the parameters
+  /// Records the facts of `function`, which has these parameters, in the module
   /// (Target/KernelFacts.h).
   static void setFacts(gpu::GPUFuncOp kernel, spirv::FuncOp function,
                        ArrayRef<Value> fields) {
     if (Attribute registers = kernel->getAttr(kernel_facts::registersAttrName))
       function->setAttr(kernel_facts::registersAttrName, registers);
-    // By the place of a buffer's address among the launch's arguments.
+    // The alignments, by the index of a buffer's address among the launch's
+    // arguments.
     llvm::DenseMap<int64_t, int64_t> alignments;
     int64_t next = 0;
     for (auto [i, type] :
@@ -479,9 +481,9 @@ struct ConvertKernelsToSPIRVPass
         DenseI64ArrayAttr::get(kernel.getContext(), ofParameters));
   }
 
-  /// What the kernel reads of a launch's arguments, in their order: stand-ins
-  /// for fields, and scalars that need none. The kernel keeps a list of which
-  /// these are.
+  /// The launch arguments that the kernel reads, in their order: placeholders
+  /// for fields, and scalars that need none. The kernel keeps a list of their
+  /// indices.
   SmallVector<Value> takeFields(gpu::GPUFuncOp kernel) {
     SmallVector<std::pair<int64_t, Value>> fields;
     kernel.walk([&](UnrealizedConversionCastOp op) {
@@ -518,8 +520,8 @@ struct ConvertKernelsToSPIRVPass
                                [](const auto &field) { return field.second; });
   }
 
-  /// Upstream's loops leave their results unset if they never run: those that
-  /// may not run stand in a branch.
+  /// Upstream's loops do not set their results if they have no iterations:
+  /// loops that may have none are guarded by a branch.
   static void guardLoops(Operation *root) {
     SmallVector<scf::ForOp> loops;
     root->walk([&](scf::ForOp loop) {
@@ -552,7 +554,7 @@ struct ConvertKernelsToSPIRVPass
   static void separateContinues(Operation *root) {
     root->walk([](spirv::LoopOp loop) {
       Block *body = loop.getContinueBlock();
-      // Drivers unroll it beyond what their cache of instructions holds.
+      // Drivers unroll it beyond the capacity of their instruction cache.
       if (!body->getOps<spirv::KHRCooperativeMatrixMulAddOp>().empty())
         loop.setLoopControl(spirv::LoopControl::DontUnroll);
       body->splitBlock(body->getTerminator());
@@ -562,11 +564,11 @@ struct ConvertKernelsToSPIRVPass
   }
 
   /// Vulkan's implementations may rearrange arithmetic by the rules of real
-  /// numbers, sums of products too, unless it says NoContraction (Vulkan
-  /// specification, "Precision and Operation of SPIR-V Instructions"). An
-  /// argument's reduction in two steps is then one, and exp wrong by 100 units
-  /// in the last place. OpenCL allows a multiplication and an addition to be
-  /// one, and no more.
+  /// numbers, including sums of products, unless it has NoContraction (Vulkan
+  /// specification, "Precision and Operation of SPIR-V Instructions"). A
+  /// two-step argument reduction would then be merged into one step, and exp
+  /// wrong by 100 units in the last place. OpenCL permits only the contraction
+  /// of a multiplication and an addition.
   static void keepArithmetic(Operation *root) {
     root->walk([](Operation *op) {
       if (isa<spirv::FAddOp, spirv::FSubOp, spirv::FMulOp, spirv::FDivOp,
@@ -575,8 +577,8 @@ struct ConvertKernelsToSPIRVPass
     });
   }
 
-  /// Whether `function` has arithmetic, comparisons or functions of floats of
-  /// so many bits; products of matrices are none of these.
+  /// Whether `function` has arithmetic, comparisons or math functions on floats
+  /// of `bits` bits; matmuls do not count.
   static bool computesWith(spirv::FuncOp function, unsigned bits) {
     return function
         .walk([&](Operation *op) {
@@ -753,8 +755,8 @@ struct ConvertKernelsToSPIRVPass
           spirv::ExecutionMode::SignedZeroInfNanPreserve)
         capabilities.insert(C::SignedZeroInfNanPreserve);
     });
-    // Upstream says what arithmetic does not wrap, which takes SPIR-V 1.4 or
-    // an extension that a driver may not have.
+    // Upstream marks arithmetic that does not wrap, which requires SPIR-V 1.4
+    // or an extension that a driver may lack.
     if (flavour.isKernel)
       module.walk([](Operation *op) {
         op->removeAttr("no_signed_wrap");
@@ -766,7 +768,8 @@ struct ConvertKernelsToSPIRVPass
       extensions.insert(spirv::Extension::SPV_KHR_8bit_storage);
     if (capabilities.contains(C::StorageBuffer16BitAccess))
       extensions.insert(spirv::Extension::SPV_KHR_16bit_storage);
-    // Drivers of OpenCL take what is as old as possible; OpenCL 2.2 has 1.2.
+    // Drivers of OpenCL accept the oldest version most widely; OpenCL 2.2 has
+    // 1.2.
     spirv::Version version =
         flavour.isKernel ? std::max(triple.getVersion(), spirv::Version::V_1_2)
                          : spirv::Version::V_1_6;

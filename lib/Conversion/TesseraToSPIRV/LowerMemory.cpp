@@ -112,7 +112,7 @@ struct Memory {
   Value offset;
   SmallVector<Value> sizes, strides;
   Type element;
-  /// What the variable is an array of.
+  /// The element type of the variable's array.
   Type unit;
   int64_t unitBytes = 0;
 };
@@ -129,8 +129,8 @@ private:
   LogicalResult lowerVariables();
   LogicalResult lower(Operation *op);
   LogicalResult lowerAtomic(memref::AtomicRMWOp op);
-  /// Adds `value`, a float, to memory by comparing and exchanging; gives what
-  /// was there.
+  /// Adds `value`, a float, to memory by compare-and-swap; returns the old
+  /// value.
   Value addByExchange(Value pointer, Value value, spirv::Scope scope);
 
   Value index(int64_t value) {
@@ -142,14 +142,14 @@ private:
   Value add(Value x, Value y) { return b.createOrFold<arith::AddIOp>(x, y); }
   Value mul(Value x, Value y) { return b.createOrFold<arith::MulIOp>(x, y); }
 
-  /// Static numbers of `type`, or what `dynamic` gives.
+  /// The static sizes of `type`, or the results of `dynamic`.
   void setShape(Memory &memory, MemRefType type,
                 function_ref<Value()> getOffset,
                 function_ref<Value(unsigned)> getSize,
                 function_ref<Value(unsigned)> getStride);
   /// The number of the element at `indices`, from the base.
   Value getElement(const Memory &memory, ValueRange indices);
-  /// A pointer to `pointee`, `bytes` of which make a unit, at an element.
+  /// A pointer to `pointee` at an element; `bytes` of it make a unit.
   Value getPointer(const Memory &memory, Value element, Type pointee);
   /// The sum of the terms, without the constant; every factor is a multiple of
   /// `divisor`. Computed in `type`, an index or an integer.
@@ -163,16 +163,16 @@ private:
                    int64_t alignment);
   void storeVector(const Memory &memory, Value element, Value value,
                    int64_t alignment);
-  /// The width in bytes of accesses to so many bytes; 0: element by element.
+  /// The width in bytes of accesses to `bytes` bytes; 0: element by element.
   int64_t getChunk(const Memory &memory, int64_t bytes,
                    int64_t alignment) const;
-  /// Lets loads of a copy wait for no store of it: the stores to workgroup
-  /// memory follow the loads from other memory, so many at a time.
+  /// Prevents loads of a copy from waiting for its stores: the stores to
+  /// workgroup memory follow the loads from other memory, in groups.
   void groupCopies();
   /// The widest unit that all accesses to `root` keep to, in bytes.
   int64_t getUnitBytes(Value root, Type element);
 
-  /// What memory holds an element as; the bits of f16 where the chip lacks it.
+  /// The storage type of an element; an integer for f16 if the chip lacks it.
   Type getStorage(Type element) const {
     if (element.isF16() && !chip.hasF16)
       return IntegerType::get(element.getContext(), 16);
@@ -181,8 +181,8 @@ private:
   bool isGlobal(const Memory &memory) const {
     return memory.storage == flavour.global;
   }
-  /// What reads argument `place` of the launch, as a value of `type`; `from` is
-  /// the kernel's parameter that it belongs to.
+  /// Reads argument `place` of the launch as a value of `type`; `from` is the
+  /// kernel's parameter that it belongs to.
   using ReadField =
       llvm::function_ref<Value(int64_t place, Type type, Value from)>;
   LogicalResult lowerParameters(ReadField read);
@@ -200,7 +200,7 @@ private:
 } // namespace
 
 //===----------------------------------------------------------------------===//
-// What a kernel is given
+// Kernel parameters
 //===----------------------------------------------------------------------===//
 
 void MemoryLowering::setShape(Memory &memory, MemRefType type,
@@ -448,8 +448,8 @@ Value MemoryLowering::emitSum(const LinearSum &sum, int64_t divisor,
   return result;
 }
 
-/// Addresses that differ by a constant share all the rest, and what a loop does
-/// not change is apart from what it does.
+/// Addresses that differ by a constant share the rest of the computation, and
+/// loop-invariant terms are separate from the others.
 Value MemoryLowering::getPointer(const Memory &memory, Value element,
                                  Type pointee) {
   int64_t bytes = getStorageBytes(memory.element);
@@ -495,7 +495,7 @@ Value MemoryLowering::getPointer(const Memory &memory, Value element,
   return spirv::AccessChainOp::create(b, memory.base, ValueRange{place});
 }
 
-/// The operands of an access to `memory` of so many bytes.
+/// The memory operands of an access of `bytes` bytes to `memory`.
 static std::pair<spirv::MemoryAccessAttr, IntegerAttr>
 getAccess(ImplicitLocOpBuilder &b, const Flavour &flavour, StorageClass storage,
           int64_t bytes) {
@@ -503,7 +503,7 @@ getAccess(ImplicitLocOpBuilder &b, const Flavour &flavour, StorageClass storage,
     return {spirv::MemoryAccessAttr::get(b.getContext(),
                                          spirv::MemoryAccess::Aligned),
             b.getI32IntegerAttr(bytes)};
-  // Other threads of the workgroup see it, behind a barrier.
+  // Other threads of the workgroup see the write after a barrier.
   if (storage == StorageClass::Workgroup && flavour.saysVisible)
     return {spirv::MemoryAccessAttr::get(
                 b.getContext(), spirv::MemoryAccess::NonPrivatePointer),
@@ -695,7 +695,7 @@ LogicalResult MemoryLowering::lower(Operation *op) {
     return found == memories.end() ? nullptr : &found->second;
   };
   bool handled = true;
-  // Copies: what is put in the table may move what is there.
+  // Copies: inserting into the table may move its entries.
   if (auto load = dyn_cast<memref::LoadOp>(op)) {
     if (Memory *memory = find(load.getMemref()))
       load.getResult().replaceAllUsesWith(
@@ -840,7 +840,7 @@ LogicalResult MemoryLowering::lower(Operation *op) {
         erased.push_back(op);
         return success();
       }
-    // The place of a cooperative matrix.
+    // The memory of a cooperative matrix.
     Memory *memory =
         cast.getInputs().empty() ? nullptr : find(cast.getInputs().front());
     if (!memory)
@@ -969,7 +969,7 @@ LogicalResult MemoryLowering::run() {
     op->erase();
   }
   groupCopies();
-  // What is still there is of a memory that nobody found.
+  // The remaining ops use memory that was not found.
   WalkResult result = kernel.walk([&](Operation *op) {
     for (Type type : op->getResultTypes())
       if (isa<BaseMemRefType>(type)) {

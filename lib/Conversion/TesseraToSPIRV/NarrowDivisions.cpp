@@ -59,8 +59,8 @@ static Value cast(OpBuilder &builder, Location loc, Value value, Type type) {
   return arith::ExtUIOp::create(builder, loc, type, value);
 }
 
-/// The quotient of unsigned numbers of 64 bits by subtracting and shifting, a
-/// bit of it in each of 64 turns.
+/// The quotient of unsigned 64-bit numbers by subtracting and shifting, one bit
+/// in each of 64 iterations.
 static Value divideByBits(OpBuilder &builder, Location loc, Value lhs,
                           Value rhs) {
   Type type = lhs.getType();
@@ -73,7 +73,7 @@ static Value divideByBits(OpBuilder &builder, Location loc, Value lhs,
   auto loop = scf::ForOp::create(
       builder, loc, index(0), index(64), index(1), ValueRange{lhs, zero},
       [&](OpBuilder &b, Location, Value, ValueRange carried) {
-        // What is left of the dividend moves out at the top, and bits of the
+        // The rest of the dividend is shifted out at the top, and bits of the
         // quotient in at the bottom.
         Value value = carried[0], rest = carried[1];
         auto shift = [&](Value number, Value bit) -> Value {
@@ -160,7 +160,7 @@ static Value divide(OpBuilder &builder, Location loc, Value lhs, Value rhs,
   return branch.getResult(0);
 }
 
-/// Of the values that `ops` divide and divide by, those that have 32 bits.
+/// The operands of `ops` that fit in 32 bits.
 static llvm::DenseSet<Value> findNarrow(gpu::GPUFuncOp kernel,
                                         ArrayRef<Operation *> ops) {
   llvm::DenseSet<Value> narrow;
@@ -231,7 +231,7 @@ void mlir::tessera::narrowDivisions(gpu::GPUFuncOp kernel, bool trustsWide) {
     if (narrow.erase(op->getResult(0)))
       narrow.insert(result);
     op->replaceAllUsesWith(ValueRange(result));
-    // Those behind it have the result for an operand: only the op goes.
+    // The users already have the replacement: only the op is erased.
     op->erase();
   }
 }

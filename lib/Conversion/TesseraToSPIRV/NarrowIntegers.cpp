@@ -25,8 +25,8 @@ using namespace mlir::tessera;
 
 static bool isNibble(Type type) { return isPacked(getElementTypeOrSelf(type)); }
 
-/// Whether an op's operands have a sign. None for ops whose result's lower bits
-/// depend on how many there are, or of which nothing is known here.
+/// Whether an op's operands are signed. Empty for ops whose result's low bits
+/// depend on the width, and for unknown ops.
 static std::optional<bool> hasSigns(Operation *op) {
   using P = arith::CmpIPredicate;
   return llvm::TypeSwitch<Operation *, std::optional<bool>>(op)
@@ -51,7 +51,7 @@ LogicalResult mlir::tessera::widenNarrowIntegers(Operation *root,
                                                  const Flavour &flavour) {
   SmallVector<Operation *> operations;
   root->walk([&](Operation *op) {
-    // What is carried along, and what changes the width.
+    // Ops that forward values, and ops that change the width.
     if (!(OpTrait::hasElementwiseMappableTraits(op) ||
           isa<vector::BitCastOp, vector::ReductionOp>(op)) ||
         isa<arith::ExtUIOp, arith::ExtSIOp, arith::TruncIOp, arith::SelectOp>(
@@ -88,7 +88,7 @@ LogicalResult mlir::tessera::widenNarrowIntegers(Operation *root,
     if (!isNibble(type))
       continue;
     result.setType(widen(type));
-    // What it says of overflow is not true of more bits.
+    // Its overflow flags do not hold for more bits.
     if (auto flags = dyn_cast<arith::ArithIntegerOverflowFlagsInterface>(op))
       op->removeAttr(flags.getIntegerOverflowAttrName());
     b.setInsertionPointAfter(op);

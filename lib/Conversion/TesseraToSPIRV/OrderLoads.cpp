@@ -4,12 +4,12 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A driver's compiler keeps the order in which cooperative matrices are loaded.
-// A step's products go row by row: all matrices of b are needed for the first
-// row, and of a one for each. So b's stay where they are, and each of a's is
-// loaded before its row of products, when those of the row before are under
-// way. On an H200, 4096 cubed of f16 is 306 TFLOP/s that way and 297 with all
-// loads first (docs/benchmarks/h200-vulkan.md).
+// A driver's compiler preserves the order in which cooperative matrices are
+// loaded. A step's matmuls are computed row by row: all matrices of b are
+// needed for the first row, and one of a for each row. So b's loads are kept in
+// place, and each of a's is loaded before its row of matmuls, while those of
+// the previous row are in flight. On an H200, 4096 cubed of f16 is 306 TFLOP/s
+// that way and 297 with all loads first (docs/benchmarks/h200-vulkan.md).
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,8 +28,8 @@ static bool isPassable(Operation *op) {
          (op->getNumRegions() == 0 && isPure(op));
 }
 
-/// The first product of `load`'s block that takes it; null where something else
-/// does, or it is no operand a.
+/// The first matmul of `load`'s block that uses it; null if it has other uses,
+/// or is not an operand a.
 static Operation *findFirstProduct(spirv::KHRCooperativeMatrixLoadOp load) {
   Operation *first = nullptr;
   for (OpOperand &use : load.getResult().getUses()) {

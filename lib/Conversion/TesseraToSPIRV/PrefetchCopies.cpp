@@ -34,7 +34,8 @@
 using namespace mlir;
 using namespace mlir::tessera;
 
-/// Registers of a thread hold what is loaded ahead: so many bytes of it.
+/// The largest number of bytes that are loaded ahead, since they occupy
+/// registers of a thread.
 static constexpr int64_t maxBytesAhead = 256;
 
 static spirv::StorageClass getStorage(Value pointer) {
@@ -106,14 +107,15 @@ public:
 
 private:
   bool match();
-  /// Adds what makes `value` in the loop; false if that cannot be done again.
+  /// Adds the ops that compute `value` in the loop; false if they cannot be
+  /// repeated.
   bool addSlice(Value value);
-  /// What is stored in step `step`.
+  /// Loads the data that step `step` stores.
   SmallVector<Value> load(OpBuilder &builder, Value step);
   SmallVector<Value> loadFirst(OpBuilder &builder);
 
   scf::ForOp loop;
-  /// The barrier between copies and products.
+  /// The barrier between copies and matmuls.
   Operation *last = nullptr;
   SmallVector<spirv::StoreOp> stores;
   llvm::SetVector<Value> values;
@@ -190,7 +192,7 @@ SmallVector<Value> Prefetcher::load(OpBuilder &builder, Value step) {
 
 SmallVector<Value> Prefetcher::loadFirst(OpBuilder &builder) {
   Location loc = loop.getLoc();
-  // What another thread wrote before, it had a barrier to see.
+  // Another thread's earlier writes are visible only after a barrier.
   auto kernel = loop->getParentOfType<gpu::GPUFuncOp>();
   if (writesGlobal(kernel))
     gpu::BarrierOp::create(builder, loc);
@@ -245,7 +247,7 @@ bool Prefetcher::run() {
       rewriter, before, /*replaceInitOperandUsesInLoop=*/false, addNext);
   if (failed(made))
     return false;
-  // What was stored before, and what nobody asked for.
+  // Erases the previously stored values, and unused ops.
   for (Operation &op : llvm::make_early_inc_range(
            llvm::reverse(*cast<scf::ForOp>(**made).getBody())))
     if (op.use_empty() && (slice.contains(&op) || isOpTriviallyDead(&op)))

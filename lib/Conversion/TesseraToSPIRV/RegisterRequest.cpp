@@ -13,7 +13,7 @@
 using namespace mlir;
 using namespace mlir::tessera;
 
-/// What a thread keeps of a fragment, in registers of 4 bytes.
+/// The 4-byte registers of a thread for a fragment.
 static int64_t countRegisters(Value fragment, const Chip &chip) {
   auto type = dyn_cast<FragmentType>(fragment.getType());
   if (!type || isOpaque(chip, type))
@@ -34,7 +34,7 @@ static int64_t countLive(const Liveness &liveness, Operation *op,
        liveness.getLiveness(op->getBlock())->currentlyLiveValues(op))
     if (value.getDefiningOp() != op)
       registers += countRegisters(value, chip);
-  // What loops around it leave alone, and is used behind them.
+  // Values that loops around it do not change, and that are used after them.
   for (Operation *parent = op->getParentOp();
        parent && !isa<gpu::GPUFuncOp>(parent); parent = parent->getParentOp())
     for (Value value :
@@ -51,7 +51,8 @@ static int64_t countLive(const Liveness &liveness, Operation *op,
 void mlir::tessera::requestRegisters(gpu::GPUFuncOp kernel, const Chip &chip) {
   if (chip.largeRegistersPerThread <= chip.registersPerThread)
     return;
-  // A processor has them for so many threads, and a workgroup is on one.
+  // A compute unit has them for this number of threads, and runs the whole
+  // workgroup.
   int64_t threads = 1;
   for (int32_t extent :
        kernel.getKnownBlockSize().value_or(ArrayRef<int32_t>()))

@@ -63,7 +63,7 @@ struct ScalarConverter : TypeConverter {
     });
   }
 
-  /// What stands for an element while it is computed with.
+  /// The type in which an element is computed.
   Type getScalarType(Type element) const {
     // In the lower half; the upper one is zero.
     if (isPacked(element))

@@ -5,8 +5,8 @@
 //===----------------------------------------------------------------------===//
 //
 // A cooperative matrix is loaded, multiplied, converted and stored as a whole.
-// An op that needs to know an element's place works on a fragment of a known
-// lane map instead, with a tessera.convert before and after it.
+// An op that needs an element's position uses a fragment of a known lane map
+// instead, with a tessera.convert before and after it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,7 +29,7 @@ bool mlir::tessera::canBeMatrix(const Chip &chip, FragmentType type) {
   const LaneMap &map = own->getMap(type.getRole());
   if (type.getRows() % map.getRows() || type.getCols() % map.getCols())
     return false;
-  // Of a shape and type that some product of the device has.
+  // The shape and type of some matmul of the device.
   for (const MatrixInstruction &row : chip.instructions) {
     const std::string &rowElement = type.getRole() == Role::A   ? row.aType
                                     : type.getRole() == Role::B ? row.bType
@@ -42,8 +42,8 @@ bool mlir::tessera::canBeMatrix(const Chip &chip, FragmentType type) {
   return false;
 }
 
-/// Whether a cooperative matrix can be loaded from, or stored to, such a place.
-/// A row begins at a multiple of its size, up to 16 bytes (Vulkan
+/// Whether a cooperative matrix can be loaded from, or stored to, such an
+/// address. A row must be aligned to its size, up to 16 bytes (Vulkan
 /// Specification, VUID-RuntimeSpirv-OpCooperativeMatrixLoadKHR-08986).
 template <typename Access>
 static bool isMatrixAccess(Access op, FragmentType type, const Chip &chip) {
@@ -80,8 +80,8 @@ private:
     return type.cloneWithInstruction(
         StringAttr::get(type.getContext(), row->name));
   }
-  /// The row of scalar products whose maps fit all fragments of a role and are
-  /// nearest to the matrices' tiles.
+  /// The row of scalar instructions whose maps fit all fragments of a role and
+  /// are nearest to the matrices' tiles.
   LogicalResult choosePlain(ArrayRef<Value> fragments);
   void separate(Operation *op);
 
@@ -104,7 +104,7 @@ LogicalResult Separator::choosePlain(ArrayRef<Value> fragments) {
       const LaneMap &map = row.getMap(role);
       if (row.opaque)
         continue;
-      // What goes through scratch at a time.
+      // The size of the data that passes through scratch at a time.
       int64_t chunk = 0;
       for (const MatrixInstruction *other : used)
         chunk = std::max(
@@ -197,10 +197,10 @@ static bool isDivergent(scf::IfOp op) {
   });
 }
 
-/// Moves a conversion before the branches that only some subgroups take: what
-/// it does to scratch has barriers, and Mesa's lavapipe takes a subgroup's
-/// barrier for one of the workgroup. With another way to go (`else`) it stays:
-/// there it would be done for nothing.
+/// Moves a conversion before the branches that only some subgroups take: its
+/// accesses to scratch have barriers, and Mesa's lavapipe treats a subgroup's
+/// barrier as one of the workgroup. If the branch has an `else`, it is not
+/// moved, since it would be computed in vain there.
 static void hoist(ConvertOp op) {
   Operation *before = op;
   while (auto branch = dyn_cast<scf::IfOp>(before->getParentOp())) {
@@ -236,7 +236,7 @@ LogicalResult Separator::run() {
     return success();
   if (failed(choosePlain(matrices)))
     return failure();
-  // Rows and columns by themselves, and elements that no product has.
+  // Rows and columns alone, and element types without a matmul.
   for (Value value : matrices) {
     auto type = cast<FragmentType>(value.getType());
     if (!canBeMatrix(chip, type))
@@ -245,7 +245,7 @@ LogicalResult Separator::run() {
   for (Operation *op : operations)
     if (!isForMatrices(op))
       separate(op);
-  // Those of which only what they came from is used.
+  // The conversions of which only the source is used.
   SmallVector<ConvertOp> conversions;
   kernel.walk([&](ConvertOp op) { conversions.push_back(op); });
   for (ConvertOp op : llvm::reverse(conversions))

@@ -17,17 +17,17 @@ namespace mlir::tessera {
 /// The push constant: the address of the launch's parameters.
 inline constexpr llvm::StringLiteral paramsName = "__params";
 
-/// What memory holds an element as: i1 in a byte, two of i4 in one, an index in
-/// 8, the floats that devices have no type for as integers of their size.
+/// The storage type of an element in memory: i1 in a byte, two of i4 in one, an
+/// index in 8, and floats without a type on devices as integers of their size.
 Type getStorageType(Type element);
-/// Its size in bytes; of i4 that of the byte that two share.
+/// Its size in bytes; for i4 that of the byte that two elements share.
 int64_t getStorageBytes(Type element);
 
-/// i32, or a vector of so many, for an access of 4, 8 or 16 bytes.
+/// i32, or a vector of i32, for an access of 4, 8 or 16 bytes.
 Type getRawType(MLIRContext *context, int64_t bytes);
 
-/// What differs between SPIR-V for Vulkan and for OpenCL ("Client API" in the
-/// SPIR-V specification, section 2.16.2, "Validation Rules for Shader
+/// The differences between SPIR-V for Vulkan and for OpenCL ("Client API" in
+/// the SPIR-V specification, section 2.16.2, "Validation Rules for Shader
 /// Capabilities" and "for Kernel Capabilities").
 struct Flavour {
   /// In diagnostics: "vulkan", "opencl".
@@ -36,11 +36,11 @@ struct Flavour {
   spirv::AddressingModel addressing;
   spirv::MemoryModel memory;
   spirv::ExecutionModel execution;
-  /// Of the buffers that a kernel is given.
+  /// The storage class of the buffers that are passed to a kernel.
   spirv::StorageClass global;
   /// Its name in a barrier's semantics.
   spirv::MemorySemantics globalSemantics;
-  /// A barrier says as well that what was written is made visible.
+  /// Whether a barrier must also make writes visible explicitly.
   bool saysVisible;
   /// Bits of a component of a thread's or a workgroup's number.
   unsigned numberBits;
@@ -57,17 +57,18 @@ const Flavour *getFlavour(llvm::StringRef target);
 FailureOr<const Chip *> getSpirvChip(Operation *op, llvm::StringRef target,
                                      llvm::StringRef chip);
 
-/// On a stand-in for a kernel's parameter: which of the launch's arguments it
-/// is, counting the fields of descriptors (tessera-lower-memory-to-spirv).
+/// The attribute of a placeholder for a kernel's parameter: the index of the
+/// launch argument, counting the fields of descriptors
+/// (tessera-lower-memory-to-spirv).
 inline constexpr llvm::StringLiteral fieldAttrName = "tessera.field";
 
-/// The discardable attribute of a kernel's argument, a memref, whose buffer
-/// begins at a multiple of so many bytes; launches are checked.
+/// The discardable attribute of a kernel's memref argument with the required
+/// alignment of its buffer in bytes, which launches check.
 inline constexpr llvm::StringLiteral argumentAlignmentAttrName =
     "tessera.alignment";
 
-/// A barrier for the threads of `scope`, behind which they see what the others
-/// wrote before it, to workgroup memory and, with `ordersGlobal`, to any.
+/// Emits a barrier for the threads of `scope`, after which they see the others'
+/// earlier writes to workgroup memory and, with `ordersGlobal`, to any memory.
 void emitBarrier(OpBuilder &builder, Location loc, spirv::Scope scope,
                  const Flavour &flavour, bool ordersGlobal = true);
 
@@ -98,8 +99,8 @@ public:
       scratch;
 };
 
-/// A product of SPV_INTEL_subgroup_matrix_multiply_accumulate, of what the
-/// lanes hold by the row's maps (Dpas.cpp).
+/// Emits a matmul of SPV_INTEL_subgroup_matrix_multiply_accumulate on the
+/// lanes' registers by the row's maps (Dpas.cpp).
 Value emitDpas(OpBuilder &builder, Location loc, const MatrixInstruction &row,
                MmaOp op, Value a, Value b, Value acc);
 
@@ -109,8 +110,8 @@ Value emitDpas(OpBuilder &builder, Location loc, const MatrixInstruction &row,
 FlatSymbolRefAttr getImportedFunction(OpBuilder &builder, Location loc,
                                       StringRef name, FunctionType type);
 
-/// Marks the loads that block loads of `chip` do, prefetches what those of a
-/// loop will bring, and says what they ask of the kernel's arguments
+/// Marks the loads that block loads of `chip` perform, prefetches the blocks of
+/// those in a loop, and records their requirements on the kernel's arguments
 /// (BlockLoads.cpp).
 void markBlockLoads(gpu::GPUFuncOp kernel, const Chip &chip);
 
@@ -118,36 +119,38 @@ void markBlockLoads(gpu::GPUFuncOp kernel, const Chip &chip);
 /// rights, ask for more (RegisterRequest.cpp).
 void requestRegisters(gpu::GPUFuncOp kernel, const Chip &chip);
 
-/// Adds patterns for what OpenCL.std has and upstream's dialect lacks: exp2,
-/// log2 (KernelMath.cpp).
+/// Adds patterns for functions that OpenCL.std supports and upstream's dialect
+/// lacks: exp2, log2 (KernelMath.cpp).
 void populateKernelMath(TypeConverter &converter, RewritePatternSet &patterns);
 
 /// Whether `chip` computes with elements of `type` in f32, by their bits: bf16,
 /// and f16 where it has none.
 bool isComputedWide(Type type, const Chip &chip);
-/// Computes in f32 what `isComputedWide`, and rounds (NarrowFloats.cpp).
+/// Computes the ops for which `isComputedWide` holds in f32, and rounds the
+/// results (NarrowFloats.cpp).
 void widenNarrowFloats(Operation *root, const Chip &chip);
 
-/// Computes in i8 what an op does with i4: extensions and truncations of i4
-/// stay. An error for an op whose result depends on the width
-/// (NarrowIntegers.cpp).
+/// Computes ops on i4 in i8, except extensions and truncations of i4. An op
+/// whose result depends on the width is an error (NarrowIntegers.cpp).
 LogicalResult widenNarrowIntegers(Operation *root, const Flavour &flavour);
 
-/// Whether a fragment of an opaque instruction's can be made of cooperative
-/// matrices: whole tiles, of elements for which the device has some product.
+/// Whether a fragment of an opaque instruction can consist of cooperative
+/// matrices: whole tiles, of elements for which the device has some matmul.
 bool canBeMatrix(const Chip &chip, FragmentType type);
 
-/// Bytes of workgroup memory that the chip's table leaves to scratch, besides
-/// those that it tells schedules of: an eighth of all (VulkanTable.cpp).
+/// The bytes of workgroup memory that the chip's table reserves for scratch, in
+/// addition to those available to schedules: an eighth of all
+/// (VulkanTable.cpp).
 int64_t getScratchBytes(const Chip &chip);
 
-/// Has loops over steps of copies and products of cooperative matrices load the
-/// next step's tiles before this step's products (PrefetchCopies.cpp). Expects
-/// memory as pointers of SPIR-V, and barriers as gpu.barrier.
+/// Makes loops over steps of copies and matmuls of cooperative matrices load
+/// the next step's tiles before this step's matmuls (PrefetchCopies.cpp).
+/// Expects memory as pointers of SPIR-V, and barriers as gpu.barrier.
 void prefetchCopies(gpu::GPUFuncOp kernel);
 
-/// Loads each cooperative matrix of operand a right before its first product,
-/// behind those of b (OrderLoads.cpp). Expects memory as pointers of SPIR-V.
+/// Moves the load of each cooperative matrix of operand a right before its
+/// first matmul, after those of b (OrderLoads.cpp). Expects memory as pointers
+/// of SPIR-V.
 void orderLoads(gpu::GPUFuncOp kernel);
 
 /// Divisions and remainders of indices and i64 become those of 32 bits for
@@ -155,9 +158,9 @@ void orderLoads(gpu::GPUFuncOp kernel);
 /// computed bit by bit if not (NarrowDivisions.cpp).
 void narrowDivisions(gpu::GPUFuncOp kernel, bool trustsWide);
 
-/// Leaves to fragments of opaque instructions of `chip` only what cooperative
-/// matrices can do. For all else they are converted to and from fragments of
-/// known lane maps.
+/// Restricts fragments of opaque instructions of `chip` to ops that cooperative
+/// matrices support. For all other ops they are converted to and from fragments
+/// of known lane maps.
 LogicalResult separateOpaque(Operation *root, const Chip &chip);
 
 } // namespace mlir::tessera

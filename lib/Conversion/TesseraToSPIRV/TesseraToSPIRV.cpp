@@ -74,7 +74,7 @@ mlir::tessera::getSpirvChip(Operation *op, StringRef target, StringRef chip) {
 
 /// Barriers that need not order accesses to global memory become such.
 static void relaxBarriers(gpu::GPUFuncOp kernel, const Flavour &flavour) {
-  // Copies are done where they stand: waiting for them accesses nothing.
+  // Copies are synchronous: waiting for them does not access memory.
   auto touchesNoMemory = [](Operation *op) {
     return isa<WaitOp, AwaitOp, spirv::ControlBarrierOp>(op);
   };

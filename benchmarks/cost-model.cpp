@@ -210,7 +210,7 @@ static llvm::Error writeTask(json::OStream &os, const TaskText &task,
     if (!machine) {
       const Chip *chip = findChip(record.task.target, record.task.chip);
       if (!chip)
-        return fail("there is no chip '" + record.task.chip + "'");
+        return fail("unknown chip '" + record.task.chip + "'");
       machine.emplace(op, *chip);
     }
     bool isOwn = record.schedule.empty();

@@ -26,24 +26,26 @@ struct LoweringOptions : public PassPipelineOptions<LoweringOptions> {
                      "level-zero"),
       llvm::cl::init("cpu")};
   PassOptions::Option<std::string> chip{
-      *this, "chip", llvm::cl::desc("Chip (cpu: empty is the host's)"),
+      *this, "chip",
+      llvm::cl::desc("Chip (empty selects the host's chip on target cpu)"),
       llvm::cl::init("")};
   PassOptions::Option<bool> requireMatrixUnit{
       *this, "require-matrix-unit",
-      llvm::cl::desc("Refuse a product that no matrix unit computes"),
+      llvm::cl::desc("Reject a matmul that no matrix unit computes"),
       llvm::cl::init(false)};
   PassOptions::Option<std::string> vthreadOrder{
       *this, "vthread-order",
-      llvm::cl::desc("Order of every tessera.vthread, instead of its own"),
+      llvm::cl::desc("Interleaving order of every tessera.vthread; overrides "
+                     "the op's attribute"),
       llvm::cl::init("")};
   PassOptions::Option<DirectCopies> directCopies{
       *this, "direct-copies",
-      llvm::cl::desc("Which asynchronous copies go past the registers to "
-                     "workgroup memory"),
+      llvm::cl::desc("Which asynchronous copies write workgroup memory "
+                     "directly, bypassing registers"),
       llvm::cl::init(DirectCopies::Auto), getDirectCopiesValues()};
   PassOptions::Option<bool> testShareFragments{
       *this, "test-share-fragments",
-      llvm::cl::desc("For tests only: all vthreads share one fragment"),
+      llvm::cl::desc("Tests only: all vthreads share one fragment"),
       llvm::cl::init(false)};
 };
 

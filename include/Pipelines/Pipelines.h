@@ -22,26 +22,26 @@ struct LinalgToTesseraPipelineOptions
       llvm::cl::init("cpu")};
   PassOptions::Option<std::string> chip{
       *this, "chip",
-      llvm::cl::desc("The chip to compile for; empty for the host's, on the "
-                     "target cpu"),
+      llvm::cl::desc("The chip to compile for; empty selects the host's chip "
+                     "on target cpu"),
       llvm::cl::init("")};
   PassOptions::Option<bool> allowTf32{
       *this, "allow-tf32",
-      llvm::cl::desc("Permit tf32 for every product of f32 operands"),
+      llvm::cl::desc("Permit tf32 for every matmul of f32 operands"),
       llvm::cl::init(false)};
   PassOptions::Option<bool> allowFastF8{
       *this, "allow-fast-f8",
-      llvm::cl::desc("Permit sums in few bits for every product of 8-bit "
-                     "floats"),
+      llvm::cl::desc("Permit reduced-precision accumulation for every matmul "
+                     "of 8-bit floats"),
       llvm::cl::init(false)};
   PassOptions::Option<bool> fuseAttention{
       *this, "fuse-attention",
-      llvm::cl::desc("Make one kernel of two products and the softmax between "
-                     "them"),
+      llvm::cl::desc(
+          "Fuse two matmuls and the softmax between them into one kernel"),
       llvm::cl::init(true)};
   PassOptions::Option<bool> requireMatrixUnit{
       *this, "require-matrix-unit",
-      llvm::cl::desc("Leave no product to plain threads"),
+      llvm::cl::desc("Reject a matmul that would be computed by plain threads"),
       llvm::cl::init(false)};
 };
 

@@ -47,7 +47,7 @@ public:
   /// A failure. `code` is not `Ok`.
   Status(StatusCode code, std::string message)
       : codeValue(code), text(std::move(message)) {
-    assert(code != StatusCode::Ok && "a failure needs a failure's code");
+    assert(code != StatusCode::Ok && "a failure must have an error code");
   }
 
   static Status success() { return Status(); }
@@ -84,11 +84,11 @@ public:
 
 private:
   T &value() {
-    assert(storage && "no value: look at ok() first");
+    assert(storage && "no value: check ok() first");
     return *storage;
   }
   const T &value() const {
-    assert(storage && "no value: look at ok() first");
+    assert(storage && "no value: check ok() first");
     return *storage;
   }
 

@@ -130,8 +130,9 @@ TesseraStatus tesseraCompile(const char *source, size_t size,
   *program = nullptr;
   TesseraCompileOptions options = {};
   if (given && !::tessera::capi::readStruct(options, *given))
-    return fail(TESSERA_INVALID_ARGUMENT, "options->structSize is not set: "
-                                          "sizeof(TesseraCompileOptions)");
+    return fail(TESSERA_INVALID_ARGUMENT,
+                "options->structSize is not set; set it to "
+                "sizeof(TesseraCompileOptions)");
   std::string why;
   std::vector<compiler::TargetChip> targets =
       compiler::parseTargetList(options.target ? options.target : "cpu", why);

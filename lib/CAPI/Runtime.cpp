@@ -27,12 +27,12 @@ static_assert(static_cast<int>(runtime::ElementType::Index) == TESSERA_INDEX &&
                   static_cast<int>(runtime::ElementType::F8E5M2FNUZ) ==
                       TESSERA_F8E5M2FNUZ &&
                   static_cast<int>(runtime::ElementType::I4) == TESSERA_I4,
-              "the numbers of element types are part of the ABI");
+              "the values of the element types are part of the ABI");
 static_assert(static_cast<int>(runtime::StatusCode::Internal) ==
                       TESSERA_INTERNAL &&
                   static_cast<int>(runtime::StatusCode::NoDevice) ==
                       TESSERA_NO_DEVICE,
-              "the numbers of errors are part of the ABI");
+              "the values of the status codes are part of the ABI");
 
 //===----------------------------------------------------------------------===//
 // Errors
@@ -66,7 +66,7 @@ template <typename Body> static TesseraStatus guarded(Body body) {
   try {
     return body();
   } catch (const std::bad_alloc &) {
-    return fail(TESSERA_OUT_OF_MEMORY, "the host's memory is exhausted");
+    return fail(TESSERA_OUT_OF_MEMORY, "out of host memory");
   } catch (const std::exception &error) {
     return fail(TESSERA_INTERNAL, error.what());
   }
@@ -218,8 +218,9 @@ TesseraStatus tesseraDeviceOpenNative(const TesseraNativeDevice *native,
   *device = nullptr;
   TesseraNativeDevice own = {};
   if (!readStruct(own, *native))
-    return fail(TESSERA_INVALID_ARGUMENT,
-                "native->structSize is not set: sizeof(TesseraNativeDevice)");
+    return fail(
+        TESSERA_INVALID_ARGUMENT,
+        "native->structSize is not set; set it to sizeof(TesseraNativeDevice)");
   if (!own.target)
     return failNull("native->target");
   return guarded([&] {
@@ -244,8 +245,9 @@ TesseraStatus tesseraDeviceGetInfo(TesseraDevice *device,
   if (!device || !info)
     return failNull("an argument of tesseraDeviceGetInfo");
   if (!writeStruct(*info, describe(device->shared->device->info())))
-    return fail(TESSERA_INVALID_ARGUMENT,
-                "info->structSize is not set: sizeof(TesseraDeviceInfo)");
+    return fail(
+        TESSERA_INVALID_ARGUMENT,
+        "info->structSize is not set; set it to sizeof(TesseraDeviceInfo)");
   return TESSERA_OK;
 }
 
@@ -313,7 +315,7 @@ static TesseraStatus copyBuffer(TesseraBuffer *buffer, size_t offset,
   if (offset > buffer->bytes || bytes > buffer->bytes - offset)
     return fail(TESSERA_INVALID_ARGUMENT,
                 std::to_string(bytes) + " bytes from byte " +
-                    std::to_string(offset) + " on are not in a buffer of " +
+                    std::to_string(offset) + " exceed the buffer size of " +
                     std::to_string(buffer->bytes));
   return guarded([&] {
     Turn turn(*buffer->shared);
@@ -422,9 +424,9 @@ TesseraStatus tesseraProgramGetEntryName(TesseraProgram *program, size_t index,
     return failNull("an argument of tesseraProgramGetEntryName");
   const std::vector<runtime::Signature> &entries = getEntries(*program);
   if (index >= entries.size())
-    return fail(TESSERA_INVALID_ARGUMENT, "no entry " + std::to_string(index) +
-                                              ": the program has " +
-                                              std::to_string(entries.size()));
+    return fail(TESSERA_INVALID_ARGUMENT,
+                "no entry point " + std::to_string(index) +
+                    ": the program has " + std::to_string(entries.size()));
   *name = entries[index].name.c_str();
   return TESSERA_OK;
 }
@@ -441,8 +443,8 @@ static TesseraStatus withEntry(TesseraProgram *program, const char *entry,
       return visit(signature);
     names += (names.empty() ? "" : ", ") + signature.name;
   }
-  return fail(TESSERA_INVALID_ARGUMENT, std::string("no entry '") + entry +
-                                            "': the program has " +
+  return fail(TESSERA_INVALID_ARGUMENT, std::string("no entry point '") +
+                                            entry + "': the program has " +
                                             (names.empty() ? "none" : names));
 }
 
@@ -464,7 +466,7 @@ static TesseraStatus getSlot(const std::vector<runtime::Slot> &slots,
   if (index >= slots.size())
     return fail(TESSERA_INVALID_ARGUMENT,
                 std::string("no ") + what + " " + std::to_string(index) +
-                    ": the entry has " + std::to_string(slots.size()));
+                    ": the entry point has " + std::to_string(slots.size()));
   if (!info)
     return failNull("info");
   const runtime::Slot &slot = slots[index];
@@ -476,8 +478,9 @@ static TesseraStatus getSlot(const std::vector<runtime::Slot> &slots,
   own.mayWrite = slot.mayWrite;
   own.type = slot.spelling.c_str();
   if (!writeStruct(*info, own))
-    return fail(TESSERA_INVALID_ARGUMENT,
-                "info->structSize is not set: sizeof(TesseraSlotInfo)");
+    return fail(
+        TESSERA_INVALID_ARGUMENT,
+        "info->structSize is not set; set it to sizeof(TesseraSlotInfo)");
   return TESSERA_OK;
 }
 
@@ -621,7 +624,7 @@ static runtime::Status giveResults(TesseraExecutable &executable,
           runtime::StatusCode::InvalidArgument,
           "result " + std::to_string(index) + " (" + slots[index].str() +
               ") takes " + std::to_string(bytes) +
-              " bytes, and there is room for " +
+              " bytes, but its buffer holds " +
               std::to_string(result.data ? result.bytes : 0));
   }
   for (size_t index = 0; index < slots.size(); ++index) {
@@ -677,13 +680,13 @@ TesseraStatus tesseraExecutableRun(TesseraExecutable *executable,
   TesseraRun options = {};
   if (run && !readStruct(options, *run))
     return fail(TESSERA_INVALID_ARGUMENT,
-                "run->structSize is not set: sizeof(TesseraRun)");
+                "run->structSize is not set; set it to sizeof(TesseraRun)");
   runtime::Executable &callee = *executable->executable;
   size_t expected = callee.getSignature().results.size();
   if (numResults != expected)
     return fail(TESSERA_INVALID_ARGUMENT,
-                std::to_string(numResults) + " results, but the entry '" +
-                    callee.getSignature().name + "' gives " +
+                std::to_string(numResults) + " results, but the entry point '" +
+                    callee.getSignature().name + "' returns " +
                     std::to_string(expected));
   for (size_t index = 0; index < numResults; ++index)
     results[index].buffer = nullptr;
@@ -699,7 +702,7 @@ TesseraStatus tesseraExecutableRun(TesseraExecutable *executable,
         if (!kind)
           return fail(TESSERA_INVALID_ARGUMENT,
                       "argument " + std::to_string(index) +
-                          ": there is no kind of memory " +
+                          ": invalid memory kind " +
                           std::to_string(getNumber(argument.memory)));
         executable->operands[index] = {*kind, argument.data, argument.sizes,
                                        argument.strides};

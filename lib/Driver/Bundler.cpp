@@ -46,12 +46,12 @@ static FailureOr<std::vector<runtime::Signature>> findEntries(ModuleOp module,
   InFlightDiagnostic diagnostic = module.emitError();
   if (name.empty())
     diagnostic
-        << "there is no entry: no public func.func with a body takes and "
-           "gives ranked tensors, memrefs and scalars only";
+        << "no entry point: no public func.func with a body has only ranked "
+           "tensors, memrefs and scalars as arguments and results";
   else
-    diagnostic << "there is no entry '" << name
-               << "': no func.func of that name with a body takes and gives "
-                  "ranked tensors, memrefs and scalars only";
+    diagnostic << "no entry point '" << name
+               << "': no func.func of that name has a body and only ranked "
+                  "tensors, memrefs and scalars as arguments and results";
   return diagnostic;
 }
 

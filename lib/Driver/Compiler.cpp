@@ -246,7 +246,7 @@ static void reportNearest(const Chip &chip, const ProductForm &form,
   // Fragments are the schedule's, and chosen for the instruction.
   if (isScheduled && !nearest->changes.empty() &&
       nearest->form.subgroups == form.subgroups)
-    shape += ", as the default schedule then has them";
+    shape += ", as the default schedule chooses";
   report.nearestNeeds.push_back(std::move(shape));
 }
 
@@ -282,9 +282,9 @@ std::vector<ProductReport> mlir::tessera::collectProducts(ModuleOp module,
     }
     report.rejected.assign(rejected.begin(), rejected.end());
     if (op->hasAttr(getWidenedAttrName()))
-      report.rejected.push_back("i4 x i4: no instruction of " + chip.name +
-                                " takes these fragments, which were widened "
-                                "to i8 in registers");
+      report.rejected.push_back("i4 x i4: no instruction on " + chip.name +
+                                " accepts these fragment shapes; operands were "
+                                "widened to i8 in registers");
     if (chip.blockLoads && report.matrixUnit)
       for (auto [operand, name] :
            {std::pair(op.getA(), "a"), std::pair(op.getB(), "b")})
@@ -333,8 +333,7 @@ std::vector<ProductReport> mlir::tessera::collectProducts(ModuleOp module,
       // Which one, the schedule decides.
       if (llvm::any_of(chip.instructions, isOfType)) {
         report.nearest = "the matrix unit";
-        report.nearestNeeds = {"--require-mma, with rows or columns that are "
-                               "not there"};
+        report.nearestNeeds = {"--require-mma, which pads rows or columns"};
       }
     }
     module.walk([&](gpu::GPUFuncOp kernel) {
@@ -405,7 +404,7 @@ FailureOr<std::string> mlir::tessera::translateToObject(ModuleOp module,
   std::unique_ptr<llvm::TargetMachine> machine = createCPUMachine(chip);
   if (!machine)
     return module.emitError()
-           << "cannot generate code for " << chip.name << " on this processor";
+           << "cannot generate code for " << chip.name << " on this CPU";
   FailureOr<OwningOpRef<ModuleOp>> kernels =
       gatherPackedKernels(module, lineTable);
   if (failed(kernels))
@@ -675,13 +674,13 @@ mlir::tessera::loadProgram(StringRef bytes, const CompileOptions &options,
   auto start = std::chrono::steady_clock::now();
   SavedProgram saved;
   if (!readProgram(bytes, saved)) {
-    why = "it does not hold a program";
+    why = "does not contain a program";
     return nullptr;
   }
   const Chip *hostChip =
       getHostChipFor(options, findChip(options.target, options.chip));
   if (!hostChip) {
-    why = "there is no chip '" + options.chip + "'";
+    why = "unknown chip '" + options.chip + "'";
     return nullptr;
   }
   std::unique_ptr<HostCode> code =
@@ -703,11 +702,11 @@ mlir::tessera::loadProgram(StringRef bytes, const CompileOptions &options,
                     ? program->ptx
                     : std::move(saved.imageBytes);
   if (std::string name = program->findKernels(saved.functions); !name.empty()) {
-    why = "its kernel '" + name + "' cannot be linked";
+    why = "cannot link its kernel '" + name + "'";
     return nullptr;
   }
   if (!options.entry.empty() && !program->getEntry(options.entry)) {
-    why = "its entry '" + options.entry + "' cannot be linked";
+    why = "cannot link its entry point '" + options.entry + "'";
     return nullptr;
   }
   for (const DiagnosticReport &diagnostic : program->diagnostics)

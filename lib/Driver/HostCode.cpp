@@ -35,7 +35,7 @@ std::unique_ptr<HostCode> HostCode::create(const Chip &chip, bool isPortable,
   auto result = std::make_unique<HostCode>();
   result->machine = createCPUMachine(chip, isPortable);
   if (!result->machine) {
-    why = "cannot generate code for " + chip.name + " on this processor";
+    why = "cannot generate code for " + chip.name + " on this CPU";
     return nullptr;
   }
   llvm::orc::JITTargetMachineBuilder builder(
@@ -93,7 +93,7 @@ bool HostCode::addObject(std::string object, std::string &why) {
   std::string import = findForeignImport(object, why);
   if (!import.empty())
     why = "the program needs '" + import +
-          "', which the runtime does not offer to programs";
+          "', which the runtime does not export to programs";
   if (!why.empty())
     return false;
   if (llvm::Error error = jit->addObjectFile(

@@ -58,7 +58,7 @@ LogicalResult mlir::tessera::checkNames(ModuleOp module) {
     StringRef name = attribute ? attribute.getValue() : StringRef();
     if (isReserved(name)) {
       symbol.emitError() << "the name '" << name
-                         << "' is kept for the compiler; rename it";
+                         << "' is reserved for the compiler; rename it";
       return WalkResult::interrupt();
     }
     // Lowering may need it, and would not see that the declaration is another.
@@ -66,8 +66,8 @@ LogicalResult mlir::tessera::checkNames(ModuleOp module) {
     if (function && function.isExternal() && runtime::findHostImport(name) &&
         !runtime::findMathFunction(name)) {
       symbol.emitError() << "'" << name
-                         << "' is kept for the compiler; define a function of "
-                            "another name, or write its effect with ops";
+                         << "' is reserved for the compiler; use a different "
+                            "function name, or express its effect with ops";
       return WalkResult::interrupt();
     }
     return WalkResult::advance();
@@ -176,19 +176,21 @@ static LogicalResult checkDeclaration(LLVM::LLVMFuncOp function,
     return success();
   InFlightDiagnostic diagnostic = function.emitError();
   if (isIntrinsic) {
-    diagnostic << "host code and kernels of the CPU may not use the intrinsic '"
+    diagnostic << "host code and CPU kernels must not use the intrinsic '"
                << name << "'";
   } else if (known) {
     const char *type = known->isDouble ? "f64" : "f32";
-    diagnostic << "'" << name << "' is a function of the mathematical library "
+    diagnostic << "'" << name << "' is a math library function "
                << "that takes ";
     for (unsigned i = 0; i < known->arguments; ++i)
       diagnostic << (i ? ", " : "") << type;
-    diagnostic << " and returns " << type << "; declare it so, or rename it";
+    diagnostic << " and returns " << type
+               << "; declare it with this signature, or rename it";
   } else {
-    diagnostic << "'" << name
-               << "' has no body, and the runtime offers no function of that "
-                  "name; define it here, or write its effect with ops";
+    diagnostic
+        << "'" << name
+        << "' has no body, and the runtime does not provide a function of that "
+           "name; define it in this module, or express its effect with ops";
   }
   if (use->getLoc() != function.getLoc())
     diagnostic.attachNote(use->getLoc()) << "it is used here";
@@ -201,8 +203,8 @@ static LogicalResult checkVariable(LLVM::GlobalOp global, ModuleOp module) {
     return success();
   InFlightDiagnostic diagnostic =
       global.emitError() << "'" << global.getSymName()
-                         << "' has no value, and the runtime offers no "
-                            "variables; give it a value";
+                         << "' has no initial value, and the runtime does not "
+                            "provide variables; initialize it";
   diagnostic.attachNote(use->getLoc()) << "it is used here";
   return diagnostic;
 }
@@ -210,13 +212,13 @@ static LogicalResult checkVariable(LLVM::GlobalOp global, ModuleOp module) {
 /// What native code may not do by an op; empty for most ops.
 static std::string findForbidden(Operation *op) {
   if (isa<LLVM::InlineAsmOp>(op))
-    return "have inline assembly";
+    return "contain inline assembly";
   if (isa<LLVM::GlobalCtorsOp, LLVM::GlobalDtorsOp, LLVM::IFuncOp>(op))
-    return "have functions that run when they are loaded or unloaded";
+    return "contain global constructors or destructors";
   if (isa<LLVM::LinkerOptionsOp>(op))
-    return "have options for the linker";
+    return "contain linker options";
   if (isa<LLVM::IndirectBrOp>(op))
-    return "branch to an address";
+    return "branch indirectly";
   if (auto call = dyn_cast<LLVM::CallIntrinsicOp>(op);
       call && isForbiddenIntrinsic(call.getIntrin()))
     return ("use the intrinsic '" + call.getIntrin() + "'").str();
@@ -238,12 +240,12 @@ LogicalResult mlir::tessera::checkNativeCode(ModuleOp module) {
                          LLVM::LLVMDialect::getDependentLibrariesAttrName()})
     if (module->hasAttr(name))
       return module.emitError()
-             << "host code and kernels of the CPU may not have assembly or "
-                "libraries of their own; remove the attribute '"
+             << "host code and CPU kernels must not contain their own assembly "
+                "or link libraries; remove the attribute '"
              << name << "'";
   WalkResult result = module.walk([&](Operation *op) {
     if (std::string what = findForbidden(op); !what.empty()) {
-      op->emitError() << "host code and kernels of the CPU may not " << what;
+      op->emitError() << "host code and CPU kernels must not " << what;
       return WalkResult::interrupt();
     }
     if (auto function = dyn_cast<LLVM::LLVMFuncOp>(op);

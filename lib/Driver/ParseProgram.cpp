@@ -46,7 +46,7 @@ public:
       skipBlanks();
       if (rest.consume_front("%")) {
         if (const char *wrong = checkValue())
-          return Mistake{wrong, "no op has so many results"};
+          return Mistake{wrong, "result number out of range"};
         continue;
       }
       StringRef word = rest.take_while(isPartOfName);
@@ -65,15 +65,16 @@ public:
       if (word == "array")
         wrong = checkArray();
       if (wrong)
-        return Mistake{wrong, "an array's elements are integers or floats of a "
-                              "fixed width, as in array<i64: 1, 2>"};
+        return Mistake{wrong, "array elements must be integers or floats of a "
+                              "fixed width, for example array<i64: 1, 2>"};
       if (word.starts_with("linalg."))
         hasList = word == "linalg.transpose" || word == "linalg.broadcast" ||
                   word == "linalg.reduce";
       else if (hasList && (word == "permutation" || word == "dimensions"))
         wrong = checkList();
       if (wrong)
-        return Mistake{wrong, "expected a list of integers, as in [1, 0]"};
+        return Mistake{wrong,
+                       "expected a list of integers, for example [1, 0]"};
     }
     return std::nullopt;
   }
@@ -116,7 +117,7 @@ private:
       if (open.size() > mostNesting)
         return Mistake{place, "the program nests more than " +
                                   std::to_string(mostNesting) +
-                                  " brackets; make functions of its parts"};
+                                  " brackets deep; split it into functions"};
       break;
     case ')':
       close('(');
@@ -264,7 +265,7 @@ public:
       // The module's region has no brackets of its own.
       if (depth > mostNesting + 1)
         return op->emitError() << "the program nests more than " << mostNesting
-                               << " regions; make functions of its parts";
+                               << " regions deep; split it into functions";
       if (!isShallow(op))
         // A location may be what nests.
         return emitError(isa<FileLineColLoc>(op->getLoc())

@@ -283,14 +283,14 @@ void ProgramCache::explainMiss(const ProgramKey &key, Lookup &result) const {
                          return other.name == "IR" || other.name == "schedule";
                        });
     if (isTextAlone)
-      texts.front() = "source (its text alone: comments, blanks or names)";
-    result.why = (bySource ? "an entry of this source has another "
-                           : "an entry of this file has another ") +
+      texts.front() = "source (only the text: comments, whitespace or names)";
+    result.why = (bySource ? "an entry of this source differs in "
+                           : "an entry of this file differs in ") +
                  llvm::join(texts, ", ");
     result.differences = std::move(nearest);
     return;
   }
-  result.why = "no entry of this source";
+  result.why = "no entry for this source";
 }
 
 std::string ProgramCache::check() const {
@@ -317,10 +317,10 @@ ProgramCache::Lookup ProgramCache::find(const ProgramKey &key) const {
       result.payload = std::move(entry.payload);
       return result;
     }
-    why = "is damaged";
+    why = "is corrupt";
   }
-  result.why = "its entry " + why;
-  result.defect = "the cache's entry " + path + " " + why;
+  result.why = "the cache entry " + why;
+  result.defect = "the cache entry " + path + " " + why;
   return result;
 }
 
@@ -374,8 +374,8 @@ std::string ProgramCache::store(const ProgramKey &key,
   std::string bytes = writeEntry(key, payload);
   // One program is not to push out all others.
   if (bytes.size() > limit / 8)
-    return "this one takes " + std::to_string(bytes.size()) +
-           " bytes, more than an eighth of the cache";
+    return "the program has " + std::to_string(bytes.size()) +
+           " bytes, more than an eighth of the cache limit";
   runtime::Status status = runtime::makePrivateFolder(directory);
   if (status.ok())
     status =

@@ -33,8 +33,8 @@ static std::vector<TargetChip> parseTargets(StringRef text, std::string &why) {
       targets.push_back({targets.back().name, part.str()});
     else {
       why = "unknown target '" + part.str() +
-            "'; there are cpu, cuda, hip, vulkan, opencl and level-zero, each "
-            "with a chip behind a colon (cuda:sm_90a) or without one";
+            "'; expected cpu, cuda, hip, vulkan, opencl or level-zero, "
+            "optionally followed by a colon and a chip (cuda:sm_90a)";
       return {};
     }
   }
@@ -51,7 +51,8 @@ static std::string settleChip(TargetChip &target) {
     std::vector<runtime::DeviceInfo> devices =
         runtime::listDevices(&why, target.name);
     if (devices.empty())
-      return "no " + target.name + " device on this machine to compile for (" +
+      return "no " + target.name +
+             " device found on this machine to compile for (" +
              StringRef(why).trim().str() + "); name a chip: " + target.name +
              ":CHIP, one of " + llvm::join(getKnownChips(target.name), ", ");
     target.chip = getChipFor(devices.front());
@@ -79,7 +80,7 @@ std::vector<TargetChip> mlir::tessera::parseTargetList(StringRef text,
       return other.name == target.name && other.chip == target.chip;
     };
     if (why.empty() && llvm::any_of(ArrayRef(targets).take_front(i), isSame))
-      why = target.name + ":" + target.chip + " stands twice in the list";
+      why = "duplicate target " + target.name + ":" + target.chip;
   }
   if (!why.empty())
     targets.clear();

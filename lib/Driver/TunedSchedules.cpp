@@ -81,7 +81,7 @@ static std::string describeOrigin(const tuning::Record &record,
                                   const tuning::Record *own, StringRef path) {
   std::string text =
       (record.schedule.empty()
-           ? "the compiler's choice, than which tuning found none faster ("
+           ? "the compiler's choice; tuning found nothing faster ("
            : "tuned (") +
       formatMilliseconds(record.median) + " on " + record.environment.device;
   if (own && !record.schedule.empty())
@@ -149,9 +149,10 @@ mlir::tessera::readScheduleDatabase(StringRef path, StringRef device,
   if (left > 0)
     notes.push_back(std::to_string(left) +
                     (left == 1 ? " task of '" : " tasks of '") + path.str() +
-                    "' " + (left == 1 ? "has" : "have") + " no times of " +
-                    device.str() + " and " + (left == 1 ? "is" : "are") +
-                    " left out; measured on: " + llvm::join(others, ", "));
+                    "' " + (left == 1 ? "has" : "have") +
+                    " no measurements on " + device.str() + " and " +
+                    (left == 1 ? "is" : "are") +
+                    " ignored; measured on: " + llvm::join(others, ", "));
   return tuned;
 }
 
@@ -220,12 +221,11 @@ void mlir::tessera::attachTunedSchedules(ModuleOp module,
     return;
   for (const auto &[key, chips] : elsewhere)
     if (tuned && known.insert(key).second)
-      entries.push_back(
-          makeEntry({"", "", key.str(), "",
-                     "the compiler's choice: " + tuned->source +
-                         " has records of it for " + chips + ", none for " +
-                         target.str() + ":" + chip.str()},
-                    builder));
+      entries.push_back(makeEntry(
+          {"", "", key.str(), "",
+           "the compiler's choice: " + tuned->source + " has records for " +
+               chips + ", but not for " + target.str() + ":" + chip.str()},
+          builder));
   module->setAttr(getTunedAttrName(), builder.getDictionaryAttr(entries));
   if (tuned)
     module->setAttr(getTunedSourceAttrName(),

@@ -96,7 +96,8 @@ struct BoundMap {
     for (AffineExpr expr : map.getResults()) {
       std::optional<int64_t> result = evaluate(expr, dims, symbols);
       if (!result)
-        return frame.run->error(op, "division by zero or less in a map");
+        return frame.run->error(
+            op, "division by a non-positive value in an affine map");
       results.push_back(*result);
     }
     return true;

@@ -158,10 +158,10 @@ InstrPtr tessera::reference::makeElementwise(Operation *op, Scope &scope,
       if (inputs[i].isView)
         shape = frame.view(inputs[i]).get();
     if (!shape)
-      return frame.run->error(op, "there is no shaped operand");
+      return frame.run->error(op, "no operand is shaped");
     for (unsigned i = 0; i < count; ++i)
       if (inputs[i].isView && frame.view(inputs[i])->sizes != shape->sizes)
-        return frame.run->error(op, "the operands' shapes differ");
+        return frame.run->error(op, "the operand shapes differ");
     ViewRef output = View::make(*element.result, shape->sizes);
     int64_t size = output->storage->size();
     if (!frame.run->spend(size * 8, op))

@@ -204,14 +204,15 @@ bool Run::spend(int64_t amount, Operation *op) {
     return false;
   int64_t total = work.fetch_add(amount, std::memory_order_relaxed) + amount;
   if (total < 0 || amount < 0 || total > options.maxWork)
-    return giveUp(op, llvm::formatv("it takes about {0:e1} operations or more",
-                                    static_cast<double>(total)));
+    return giveUp(op,
+                  llvm::formatv("it requires at least about {0:e1} operations",
+                                static_cast<double>(total)));
   if (total < nextCheck.load(std::memory_order_relaxed))
     return true;
   nextCheck = total + 5'000'000;
   std::chrono::duration<double> time = std::chrono::steady_clock::now() - start;
   if (time.count() > options.maxSeconds)
-    return giveUp(op, llvm::formatv("it takes more than {0:f0} seconds",
+    return giveUp(op, llvm::formatv("it requires more than {0:f0} seconds",
                                     options.maxSeconds));
   return true;
 }
@@ -437,11 +438,11 @@ InstrPtr Scope::compileOp(Operation *op) {
   if (Type type = findUnsupportedType(op)) {
     std::string text;
     llvm::raw_string_ostream(text) << type;
-    return fail("the reference has no numbers of type " + text);
+    return fail("the reference does not support element type " + text);
   }
   for (Region &region : op->getRegions())
     if (!region.empty() && !region.hasOneBlock())
-      return fail("the reference cannot evaluate '" + name +
+      return fail("the reference does not support '" + name +
                   "' with several blocks");
   InstrPtr instr;
   if (isa<linalg::LinalgOp>(op))
@@ -449,9 +450,9 @@ InstrPtr Scope::compileOp(Operation *op) {
   else if (const Handler *handler = Registry::get().lookup(op))
     instr = (*handler)(op, *this);
   else
-    return fail("the reference cannot evaluate '" + name + "'");
+    return fail("the reference does not support '" + name + "'");
   if (!instr)
-    return fail("the reference cannot evaluate this form of '" + name + "'");
+    return fail("the reference does not support this form of '" + name + "'");
   return instr;
 }
 

@@ -189,7 +189,7 @@ std::string Comparison::describe() const {
   os << " (" << tolerance << ")";
   if (worstIndex < 0)
     return text;
-  os << (ok ? ", furthest off at [" : ", the worst at [");
+  os << (ok ? ", largest error at [" : ", worst at [");
   llvm::interleaveComma(worstPosition, os);
   os << "]: " << formatNumber(got) << ", expected " << formatNumber(expected);
   if (allowed != 0)

@@ -197,7 +197,7 @@ bool ContractCode::setFactors(Frame &frame, ArrayRef<ViewRef> views,
     owned.push_back(surroundWithZeros(views[side], maps[side], extents,
                                       indexLists, before));
     if (!getAccess(*owned.back(), maps[side], access, indexLists))
-      return frame.run->error(op, "a map is no sum of dimensions");
+      return frame.run->error(op, "an indexing map is not a sum of dimensions");
     for (auto [count, stride] : llvm::zip_equal(before, owned.back()->strides))
       access.base += count * stride;
   }
@@ -226,7 +226,8 @@ bool ContractCode::evaluate(Frame &frame, ArrayRef<ViewRef> views,
   for (int64_t i = 0; i < count; ++i) {
     Number start = init ? *init : output.load(output.addressOf(i));
     if (!init && output.format->isFloat != accumulator->isFloat)
-      return run.error(op, "the output's old value cannot be accumulated to");
+      return run.error(
+          op, "cannot accumulate into the initial value of the output");
     sums->store(i, start);
   }
   Contraction contraction;

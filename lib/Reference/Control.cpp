@@ -63,7 +63,7 @@ InstrPtr tessera::reference::compileCall(Operation *op, Operation *callee,
     owners.reserve(frames.size());
     for (Frame *frame : frames) {
       if (frame->depth >= maxDepth)
-        return frame->run->error(op, "calls are nested too deeply");
+        return frame->run->error(op, "call nesting is too deep");
       owners.emplace_back(*function, *frame);
       Frame &callee = owners.back().frame;
       ++callee.depth;

@@ -74,10 +74,10 @@ static bool getTile(const Frame &frame, Operation *op, const View &view,
   if (inBounds &&
       !(tile.contains(0, 0) && tile.contains(rows - 1, columns - 1)))
     return frame.run->error(
-        op, "in_bounds is promised, but the tile of " + Twine(rows) + "x" +
+        op, "in_bounds is set, but the tile of " + Twine(rows) + "x" +
                 Twine(columns) + " at (" + Twine(tile.row) + ", " +
-                Twine(tile.column) + ") sticks out of " +
-                Twine(tile.numRows()) + "x" + Twine(tile.numColumns()));
+                Twine(tile.column) + ") exceeds " + Twine(tile.numRows()) +
+                "x" + Twine(tile.numColumns()));
   return true;
 }
 
@@ -388,9 +388,9 @@ static InstrPtr compileBroadcast(BroadcastOp op, Scope &scope) {
     int64_t size = fromMemory ? vector.sizes[0] : extent;
     int64_t stride = fromMemory ? vector.strides[0] : 1;
     if (inBounds && (start < 0 || start + extent > size))
-      return frame.run->error(operation, "in_bounds is promised, but " +
+      return frame.run->error(operation, "in_bounds is set, but " +
                                              Twine(extent) + " elements at " +
-                                             Twine(start) + " stick out of " +
+                                             Twine(start) + " exceed " +
                                              Twine(size));
     if (!frame.run->spend(shape[0] * shape[1], operation))
       return false;

@@ -87,17 +87,17 @@ bool Launch::run(Frame &frame) const {
     shape.gridDim[i] = frame.integer(gridDim[i]);
     shape.blockDim[i] = frame.integer(blockDim[i]);
     if (shape.gridDim[i] < 1 || shape.blockDim[i] < 1)
-      return frame.run->error(op, "a size of the grid or of the workgroup is "
-                                  "not positive");
+      return frame.run->error(op, "a grid or workgroup size is not positive");
     if (shape.gridDim[i] > INT32_MAX || shape.blockDim[i] > 65536)
-      return frame.run->error(op, "a size of the grid or of the workgroup is "
-                                  "beyond what devices have");
+      return frame.run->error(
+          op, "a grid or workgroup size exceeds the limits of all devices");
     groups *= shape.gridDim[i];
     shape.numThreads *= shape.blockDim[i];
   }
   if (shape.numThreads > 16384)
-    return frame.run->error(op, "a workgroup of " + Twine(shape.numThreads) +
-                                    " threads is beyond what devices have");
+    return frame.run->error(op,
+                            "a workgroup of " + Twine(shape.numThreads) +
+                                " threads exceeds the limits of all devices");
   auto runLinear = [&](int64_t linear) {
     Workgroup group = shape;
     group.blockId = {linear % shape.gridDim[0],
@@ -216,7 +216,7 @@ static InstrPtr makeQuery(Operation *op, Scope &scope, F query) {
   Slot result = scope.define(op->getResult(0));
   return makeInstr([=](Frame &frame) {
     if (!frame.group)
-      return frame.run->error(op, "stands outside of a kernel");
+      return frame.run->error(op, "must be inside a kernel");
     frame.setInt(result, query(frame));
     return true;
   });
@@ -236,7 +236,7 @@ static InstrPtr compileBarrier(gpu::BarrierOp op, Scope &) {
   return makeCollective([=](ArrayRef<Frame *> frames) {
     const Frame &frame = *frames.front();
     if (!frame.group)
-      return frame.run->error(operation, "stands outside of a kernel");
+      return frame.run->error(operation, "must be inside a kernel");
     int64_t present = static_cast<int64_t>(frames.size()) / frame.replicas;
     if (static_cast<int64_t>(frames.size()) ==
         frame.group->numThreads * frame.replicas)

@@ -63,8 +63,8 @@ static std::string findMismatch(func::FuncOp entry, ArrayRef<Array> arguments) {
     if (!fits) {
       os << "argument " << i << " of '" << entry.getName()
          << "' cannot be of type " << types[i]
-         << " here: the reference has no such numbers, or was given an array "
-            "of another type";
+         << " here: the reference does not support this element type, or the "
+            "array passed has another type";
       return text;
     }
   }
@@ -73,7 +73,7 @@ static std::string findMismatch(func::FuncOp entry, ArrayRef<Array> arguments) {
     Type element = shaped ? shaped.getElementType() : type;
     if (!Array::isSupported(element) || (shaped && !shaped.hasRank())) {
       os << "'" << entry.getName() << "' returns a " << type
-         << ", for which the reference has no numbers";
+         << ", which the reference does not support";
       return text;
     }
   }
@@ -110,7 +110,7 @@ Outcome tessera::reference::failAt(Operation *op, std::string message) {
 std::optional<Outcome>
 tessera::reference::checkEntry(func::FuncOp entry, ArrayRef<Array> arguments) {
   if (entry.isExternal() || !entry.getBody().hasOneBlock())
-    return failAt(entry, "the reference needs a function with one block");
+    return failAt(entry, "the reference requires a function with one block");
   if (std::string text = findMismatch(entry, arguments); !text.empty())
     return failAt(entry, text);
   return std::nullopt;

@@ -67,7 +67,7 @@ bool LazyProgram::isArray(Value value) const {
 
 bool LazyProgram::reject(Operation *op) {
   reason = "'" + op->getName().getStringRef().str() +
-           "' cannot be evaluated in parts";
+           "' cannot be evaluated in slices";
   return false;
 }
 

@@ -171,7 +171,7 @@ bool tessera::reference::getIterationExtents(
     if (!view)
       continue;
     if (view->sizes.size() != map.getNumResults())
-      return run.error(op, "an operand's rank is not that of its map");
+      return run.error(op, "an operand's rank does not match its indexing map");
     llvm::SmallBitVector summed = getSummedDims(map);
     for (auto [expr, size] : llvm::zip_equal(map.getResults(), view->sizes)) {
       auto dim = dyn_cast<AffineDimExpr>(expr);
@@ -184,7 +184,7 @@ bool tessera::reference::getIterationExtents(
           !indexLists[position].empty())
         continue;
       if (extent >= 0 && extent != size)
-        return run.error(op, "the operands' shapes do not agree: dimension " +
+        return run.error(op, "the operand shapes do not match: dimension " +
                                  Twine(position) + " has size " +
                                  Twine(extent) + " and size " + Twine(size));
       extent = size;
@@ -192,7 +192,7 @@ bool tessera::reference::getIterationExtents(
   }
   for (int64_t extent : extents)
     if (extent < 0)
-      return run.error(op, "the extent of a dimension cannot be found");
+      return run.error(op, "cannot infer the extent of a dimension");
   // The other maps must stay inside.
   if (mayReachOutside || llvm::is_contained(extents, 0))
     return true;
@@ -219,7 +219,7 @@ bool tessera::reference::getIterationExtents(
         high += factor * (factor < 0 ? lowest[dim] : highest[dim]);
       }
       if (low < 0 || high >= size)
-        return run.error(op, "the operands' shapes do not agree: an index "
+        return run.error(op, "the operand shapes do not match: an index "
                              "reaches " +
                                  Twine(low < 0 ? low : high) +
                                  " in a dimension of size " + Twine(size));

@@ -93,7 +93,7 @@ ViewRef tessera::reference::multiplyMatrices(Run &run, Operation *op,
   bool fits = p.b->sizes[0] == length && p.accumulator->sizes[0] == rows &&
               p.accumulator->sizes[1] == columns;
   if (!fits) {
-    run.error(op, "the matrices' shapes do not fit together");
+    run.error(op, "the matrix shapes are incompatible");
     return nullptr;
   }
   if (!run.spend(rows * columns * length * 2 + 16, op))

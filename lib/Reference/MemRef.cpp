@@ -119,8 +119,8 @@ InstrPtr tessera::reference::makeCheckedCast(Operation *op, ShapedType type,
     for (size_t i = 0; fits && i < shape.size(); ++i)
       fits = ShapedType::isDynamic(shape[i]) || shape[i] == view.sizes[i];
     if (!fits)
-      return frame.run->error(op, "the value does not have the shape that it "
-                                  "is cast to");
+      return frame.run->error(
+          op, "the value's shape does not match the result type of the cast");
     frame.view(result) = frame.view(source);
     return true;
   });
@@ -258,8 +258,8 @@ InstrPtr tessera::reference::makeExpand(
         count *= view->sizes[dim];
       }
       if (count != from.sizes[i])
-        return frame.run->error(op,
-                                "the sizes do not multiply to the source's");
+        return frame.run->error(
+            op, "the product of the sizes does not match the source size");
     }
     frame.view(result) = std::move(view);
     return true;
@@ -324,7 +324,7 @@ InstrPtr tessera::reference::makeDim(Operation *op, Slot source, Slot index,
     const View &view = *frame.view(source);
     int64_t dim = frame.integer(index);
     if (dim < 0 || dim >= view.rank())
-      return frame.run->error(op, "there is no dimension " + Twine(dim));
+      return frame.run->error(op, "dimension out of range: " + Twine(dim));
     frame.setInt(result, view.sizes[dim]);
     return true;
   });

@@ -61,8 +61,9 @@ static InstrPtr compilePack(linalg::PackOp op, Scope &scope) {
       else if (padding)
         packed->store(at++, frame.number(*padding));
       else
-        return frame.run->error(operation, "the tiles do not divide the "
-                                           "source, and there is no padding");
+        return frame.run->error(operation,
+                                "the tile sizes do not divide the source, and "
+                                "no padding value is given");
       return true;
     });
     frame.view(result) = std::move(packed);

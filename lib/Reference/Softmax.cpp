@@ -69,7 +69,7 @@ bool tessera::reference::evaluateSoftmax(Run &run, Operation *op,
                                          int64_t dim) {
   if (!source.format->isFloat || !target.format->isFloat ||
       source.sizes != target.sizes)
-    return run.error(op, "the operands of a softmax do not agree");
+    return run.error(op, "the softmax operands have different shapes");
   if (!run.spend(source.getNumElements() * 32, op))
     return false;
   SmallVector<int64_t, 4> rows(source.sizes);

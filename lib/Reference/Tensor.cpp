@@ -174,8 +174,8 @@ static InstrPtr compileInsertSlice(tensor::InsertSliceOp op, Scope &scope) {
     if (!part)
       return false;
     if (part->sizes != from->sizes)
-      return frame.run->error(operation, "the source does not have the size of "
-                                         "the slice");
+      return frame.run->error(operation,
+                              "the source size does not match the slice size");
     if (!frame.run->spend(part->getNumElements(), operation))
       return false;
     copyElements(*from, *part);
@@ -197,8 +197,7 @@ static InstrPtr compileConcat(tensor::ConcatOp op, Scope &scope) {
       const View &from = *frame.view(source);
       for (int64_t i = 0; i < from.rank(); ++i)
         if (i != dim && from.sizes[i] != sizes[i])
-          return frame.run->error(operation,
-                                  "the operands' shapes do not agree");
+          return frame.run->error(operation, "the operand shapes do not match");
       sizes[dim] += from.sizes[dim];
     }
     if (!checkSizes(*frame.run, operation, sizes))

@@ -253,7 +253,7 @@ static std::optional<Verification> verifyParts(func::FuncOp entry,
                                   ? program.getResult(output.index)
                                   : program.getArgument(output.index);
     if (!node || node->value->sizes != ArrayRef(output.array.shape)) {
-      reason = "an output is no array";
+      reason = "an output is not an array";
       return std::nullopt;
     }
     Comparison total;
@@ -297,13 +297,13 @@ static bool isOneLaunch(func::FuncOp entry, std::string &reason) {
         isa<func::ReturnOp, memref::AllocOp, memref::DeallocOp, gpu::WaitOp>(
             op);
     if (!isHarmless) {
-      reason = "'" + op.getName().getStringRef().str() +
-               "' stands beside the kernel";
+      reason =
+          "'" + op.getName().getStringRef().str() + "' is outside the kernel";
       return false;
     }
   }
   if (launches != 1) {
-    reason = "it does not consist of one kernel";
+    reason = "it is not a single kernel";
     return false;
   }
   Operation *root = entry->getParentOp() ? entry->getParentOp() : entry;
@@ -315,7 +315,7 @@ static bool isOneLaunch(func::FuncOp entry, std::string &reason) {
           })
           .wasInterrupted();
   if (hasAtomics)
-    reason = "its workgroups work together by atomic operations";
+    reason = "its workgroups communicate through atomic operations";
   return !hasAtomics;
 }
 
@@ -398,10 +398,10 @@ Verification tessera::reference::verify(func::FuncOp original,
              output.array.shape == arguments[output.index].shape;
     if (!fits)
       return fail(entry, "output " + std::to_string(&output - outputs.begin()) +
-                             " is none of the function's");
+                             " is not defined by the function");
   }
 
-  std::string effort = "sampling was asked for";
+  std::string effort = "sampling was requested";
   if (!options.forceSampling) {
     Evaluation evaluation = evaluate(entry, arguments, options.evaluation);
     const Outcome &outcome = evaluation.outcome;

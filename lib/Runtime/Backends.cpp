@@ -62,7 +62,7 @@ tessera::runtime::openDevice(const std::string &target, int ordinal) {
     if (backend != &cpuBackend)
       known += std::string(", ") + backend->target;
   return Status(StatusCode::InvalidArgument,
-                "unknown target '" + target + "': the runtime knows " + known);
+                "unknown target '" + target + "'; expected " + known);
 }
 
 Expected<std::unique_ptr<Device>>
@@ -72,9 +72,9 @@ tessera::runtime::openNativeDevice(const NativeDevice &native) {
     return backend->openNative(native);
   return Status(StatusCode::InvalidArgument,
                 "no device of target '" + native.target +
-                    "' is opened on objects of the caller's: those of opencl, "
-                    "level-zero and vulkan are; on cuda the primary context is "
-                    "used, and hip has one for each device");
+                    "' can be opened on a caller's handles; opencl, level-zero "
+                    "and vulkan devices can (cuda uses the primary context, "
+                    "and hip has one context per device)");
 }
 
 VendorLibrary::~VendorLibrary() = default;
@@ -86,7 +86,7 @@ VendorLibrary::prepare(Device &device, const LibraryProduct &product) {
   if (backend && backend->prepareLibrary)
     return backend->prepareLibrary(device, product);
   return Status(StatusCode::NoDevice,
-                "no library of a vendor's is known for " + info.target);
+                "no vendor library is known for " + info.target);
 }
 
 std::function<int64_t()>

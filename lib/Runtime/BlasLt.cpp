@@ -145,8 +145,8 @@ Status BlasLt::load() {
       tried += std::string(" (") + reason + ")";
   }
   return Status(StatusCode::NoDevice,
-                lt.name + " is not found (" + tried +
-                    "); name its folder in LD_LIBRARY_PATH");
+                lt.name + " not found (" + tried +
+                    "); add its folder to LD_LIBRARY_PATH");
 }
 
 Status BlasLt::findFunctions() {
@@ -174,10 +174,9 @@ Status BlasLt::findFunctions() {
   find(call.matmul, "Matmul");
   if (missing.empty())
     return Status::success();
-  return Status(
-      StatusCode::NoDevice,
-      lt.name + " (" + file +
-          ") lacks functions of its documented interface: " + missing);
+  return Status(StatusCode::NoDevice,
+                lt.name + " (" + file +
+                    ") lacks documented functions: " + missing);
 }
 
 Status BlasLt::setVersion(size_t version) {
@@ -189,9 +188,9 @@ Status BlasLt::setVersion(size_t version) {
   if (version >= lt.firstVersion)
     return Status::success();
   return Status(StatusCode::NoDevice,
-                name + " (" + file + ") has another interface than " +
+                name + " (" + file + ") has a different interface than " +
                     spell(lt.firstVersion) + ", of " + lt.firstRelease +
-                    ", and later ones: name the folder of such a one in "
+                    ", and later releases; add the folder of such a release to "
                     "LD_LIBRARY_PATH");
 }
 
@@ -268,8 +267,9 @@ Status BlasLt::chooseSum(const LibraryProduct &product, int &compute,
   }
   if (compute != BlasLtInterface::none)
     return Status::success();
-  return Status(StatusCode::InvalidArgument,
-                lt.name + " does not sum in " + elementTypeName(product.sum));
+  return Status(StatusCode::InvalidArgument, lt.name +
+                                                 " does not accumulate in " +
+                                                 elementTypeName(product.sum));
 }
 
 Status BlasLt::makeLayout(const LibraryProduct &product, Handle &made, int type,
@@ -299,7 +299,8 @@ Status BlasLt::prepare(const LibraryProduct &product) {
        {std::pair(lhs, product.lhs), {rhs, product.rhs}, {out, product.out}})
     if (number == BlasLtInterface::none)
       return Status(StatusCode::InvalidArgument,
-                    lt.name + " has no element type " + elementTypeName(type));
+                    lt.name + " does not support element type " +
+                        elementTypeName(type));
   int compute = BlasLtInterface::none, scale = dataF32;
   Status status = chooseSum(product, compute, scale);
   if (status.ok())
@@ -351,7 +352,7 @@ Status BlasLt::prepare(const LibraryProduct &product) {
     return status;
   if (found == 0)
     return Status(StatusCode::InvalidArgument,
-                  lt.name + " has nothing for this product");
+                  lt.name + " has no algorithm for this matmul");
   // The rest of a result holds if this is success.
   HeuristicTail tail;
   std::memcpy(&tail, heuristic.data() + lt.algorithmBytes / 8, sizeof(tail));

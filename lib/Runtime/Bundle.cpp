@@ -108,17 +108,17 @@ Expected<Bundle> tessera::runtime::readBundle(std::string_view bytes) {
     return Status(StatusCode::InvalidArgument, what);
   };
   if (!isBundle(bytes))
-    return fail("these bytes are no bundle of Tessera's");
+    return fail("not a Tessera bundle");
   if (bytes.substr(0, magic.size()) != magic)
-    return fail("the bundle was written by another version of Tessera, whose "
-                "bundles differ; make it anew");
+    return fail("the bundle was written by another version of Tessera in a "
+                "different format; rebuild it");
   bytes.remove_prefix(magic.size());
   uint64_t checksum = 0;
   if (bytes.size() >= checksumBytes)
     std::memcpy(&checksum, bytes.data(), checksumBytes);
   bytes.remove_prefix(std::min(checksumBytes, bytes.size()));
   if (checksum != getChecksum(bytes))
-    return fail("the bundle is damaged or cut short: its checksum is wrong");
+    return fail("corrupt or truncated bundle: checksum mismatch");
   Bundle bundle;
   Reader reader(bytes);
   visit(reader, bundle);
@@ -126,7 +126,7 @@ Expected<Bundle> tessera::runtime::readBundle(std::string_view bytes) {
       !std::all_of(
           bundle.variants.begin(), bundle.variants.end(),
           [](const ProgramVariant &variant) { return isSound(variant); }))
-    return fail("the bundle is damaged: what it holds is no program");
+    return fail("corrupt bundle: does not contain a program");
   return bundle;
 }
 
@@ -215,8 +215,8 @@ tessera::runtime::selectVariant(const Bundle &bundle,
     held += (held.empty() ? "" : ", ") + variant.target + ":" + variant.chip;
     int fit = rateFit(variant, device);
     if (fit > 0 && !runsOnHost(variant.host, getProcessor())) {
-      tooNew = "; its code for the host is for " + variant.host +
-               ", and this processor is " + getProcessor();
+      tooNew = "; its host code is for " + variant.host + ", but this CPU is " +
+               getProcessor();
       continue;
     }
     if (fit <= bestFit)
@@ -227,8 +227,8 @@ tessera::runtime::selectVariant(const Bundle &bundle,
   if (best)
     return best;
   return Status(StatusCode::InvalidArgument,
-                "the bundle has no code for " + device.target + ":" +
+                "the bundle does not contain code for " + device.target + ":" +
                     (device.targetId.empty() ? device.chip : device.targetId) +
-                    " (" + device.name + "); it holds " +
+                    " (" + device.name + "); it contains " +
                     (held.empty() ? "nothing" : held) + tooNew);
 }

@@ -35,7 +35,7 @@ Device::~Device() = default;
 Status Device::allocate(size_t bytes, void **ptr) {
   *ptr = nullptr;
   size_t sizeClass = MemoryPool::sizeClass(bytes);
-  Status status(StatusCode::OutOfMemory, "no such size");
+  Status status(StatusCode::OutOfMemory, "size too large");
   if (sizeClass != 0) {
     *ptr = pool->take(sizeClass);
     if (*ptr == nullptr) {
@@ -52,11 +52,10 @@ Status Device::allocate(size_t bytes, void **ptr) {
     }
   }
   if (status.code() == StatusCode::OutOfMemory)
-    return Status(StatusCode::OutOfMemory,
-                  format("out of memory on %s: %zu bytes asked for, %zu of "
-                         "%zu free",
-                         info().name.c_str(), bytes, freeMemory(),
-                         info().memoryBytes));
+    return Status(
+        StatusCode::OutOfMemory,
+        format("out of memory on %s: %zu bytes requested, %zu of %zu free",
+               info().name.c_str(), bytes, freeMemory(), info().memoryBytes));
   if (status.ok() && checking)
     return fill(*ptr, poison, sizeClass);
   return status;
@@ -66,8 +65,8 @@ Status Device::free(void *ptr) {
   if (ptr == nullptr || pool->release(ptr))
     return Status::success();
   return Status(StatusCode::InvalidArgument,
-                format("%p is not memory allocated on %s, or was freed before",
-                       ptr, info().name.c_str()));
+                format("%p was not allocated on %s, or was already freed", ptr,
+                       info().name.c_str()));
 }
 
 void Device::trim() {
@@ -82,7 +81,7 @@ MemoryStats Device::memoryStats() const { return pool->statistics(); }
 
 Status Device::encodeTensorMap(const TensorMapRequest &, void *) {
   return Status(StatusCode::InvalidArgument,
-                info().name + " has no tensor maps");
+                info().name + " does not support tensor maps");
 }
 
 Status Device::copyOnDevice(void *to, const void *from, size_t bytes) {
@@ -95,14 +94,14 @@ Status Device::copyOnDevice(void *to, const void *from, size_t bytes) {
 Status Device::enterQueue(void *) {
   return Status(StatusCode::InvalidArgument,
                 "target " + info().target +
-                    " takes no queue of the caller's; pass none, and work goes "
-                    "to the device's own");
+                    " does not accept a caller's queue; pass none to use the "
+                    "device's own queue");
 }
 
 Status Device::bindObject(MemoryObject kind, void *, size_t, bool, void **) {
   bool isClMem = kind == MemoryObject::ClMem;
   return Status(StatusCode::InvalidArgument,
-                format("target %s takes no %s: those are of target %s",
+                format("target %s does not accept a %s; target %s does",
                        info().target.c_str(), isClMem ? "cl_mem" : "VkBuffer",
                        isClMem ? "opencl" : "vulkan"));
 }
@@ -113,7 +112,7 @@ Status Device::freeInQueue(void *ptr, void *) { return free(ptr); }
 
 Expected<KernelImage> Device::assemble(const KernelImage &) {
   return Status(StatusCode::InvalidArgument,
-                info().name + " assembles nothing");
+                info().name + " does not assemble kernels");
 }
 
 Status Device::useCache(const std::string &) { return Status::success(); }
@@ -131,18 +130,18 @@ Status Device::refuse(const LaunchRequest &request, const std::string &what) {
 
 Status Device::checkRequest(const LaunchRequest &request) const {
   if (request.kernel == nullptr || *request.kernel == '\0')
-    return Status(StatusCode::InvalidArgument, "launch without a kernel name");
+    return Status(StatusCode::InvalidArgument,
+                  "the launch does not name a kernel");
   for (int dim = 0; dim < 3; ++dim) {
     if (request.grid[dim] < 0)
       return refuse(request, "negative grid " + formatDims(request.grid));
     if (request.block[dim] < 1)
-      return refuse(request,
-                    "each dimension of the block has to be 1 or more, not " +
-                        formatDims(request.block));
+      return refuse(request, "each block dimension must be at least 1, not " +
+                                 formatDims(request.block));
   }
   if (request.numArgs < 0 || (request.numArgs > 0 && request.args == nullptr))
     return refuse(request, std::to_string(request.numArgs) +
-                               " arguments without their addresses");
+                               " arguments but no argument addresses");
   if (request.workgroupBytes < 0)
     return refuse(request, std::to_string(request.workgroupBytes) +
                                " bytes of workgroup memory");
@@ -150,8 +149,8 @@ Status Device::checkRequest(const LaunchRequest &request) const {
       static_cast<int64_t>(deviceInfo.workgroupMemoryBytes))
     return refuse(request, std::to_string(request.workgroupBytes) +
                                " bytes of workgroup memory, but " +
-                               deviceInfo.name + " has at most " +
+                               deviceInfo.name + " supports at most " +
                                std::to_string(deviceInfo.workgroupMemoryBytes) +
-                               " for a workgroup");
+                               " per workgroup");
   return Status::success();
 }

@@ -226,7 +226,7 @@ Status DriverDevice::refuseImage(const KernelImage &image, DriverResult result,
   if (status.code() != StatusCode::Internal)
     return status;
   return Status(StatusCode::Rejected,
-                format("%s refuses image '%s' on %s: %s", driverName(),
+                format("%s rejected image '%s' on %s: %s", driverName(),
                        image.name.c_str(), info().chip.c_str(),
                        status.message().c_str()) +
                     note);
@@ -251,7 +251,7 @@ Status DriverDevice::unloadImage(const std::string &name) {
   });
   if (it == images.end())
     return Status(StatusCode::InvalidArgument,
-                  "no image '" + name + "' is loaded");
+                  "image '" + name + "' is not loaded");
   if (Status status = synchronize(); !status.ok())
     return status;
   void *module = it->module;
@@ -266,7 +266,7 @@ std::string DriverDevice::kernelNames() const {
     for (const std::string &name : listKernels(image.module))
       names += (names.empty() ? "" : ", ") + name;
   if (!names.empty())
-    return "loaded: " + names;
+    return "loaded kernels: " + names;
   for (const Image &image : images)
     names += (names.empty() ? "" : ", ") + image.name;
   return names.empty() ? "nothing is loaded" : "loaded images: " + names;
@@ -288,7 +288,7 @@ Expected<LoadedKernel *> DriverDevice::find(const char *kernel,
     Status status = check(result);
     if (status.code() == StatusCode::Internal)
       return Status(StatusCode::Rejected,
-                    format("%s refuses kernel '%s' of image '%s' on %s: %s",
+                    format("%s rejected kernel '%s' of image '%s' on %s: %s",
                            driverName(), kernel, image->name.c_str(),
                            info().chip.c_str(), status.message().c_str()));
     if (!status.ok())
@@ -299,7 +299,7 @@ Expected<LoadedKernel *> DriverDevice::find(const char *kernel,
   }
   return Status(
       StatusCode::InvalidArgument,
-      format("no kernel '%s' is loaded; %s", kernel, kernelNames().c_str()));
+      format("kernel '%s' is not loaded; %s", kernel, kernelNames().c_str()));
 }
 
 Status DriverDevice::raiseDynamicLimit(const char *kernel,
@@ -320,26 +320,26 @@ Status DriverDevice::checkLaunch(const LaunchRequest &request,
   for (int dim = 0; dim < 3; ++dim) {
     if (request.grid[dim] > maxGrid[dim])
       return refuse(
-          request, format("a grid of %s workgroups, but %s has at most %lld "
-                          "in %c",
-                          formatDims(request.grid).c_str(), info().name.c_str(),
-                          static_cast<long long>(maxGrid[dim]), axis[dim]));
+          request,
+          format("a grid of %s workgroups, but %s supports at most %lld in %c",
+                 formatDims(request.grid).c_str(), info().name.c_str(),
+                 static_cast<long long>(maxGrid[dim]), axis[dim]));
     if (request.block[dim] > maxBlock[dim])
-      return refuse(request,
-                    format("a block of %s threads, but %s has at most %lld in "
-                           "%c",
-                           formatDims(request.block).c_str(),
-                           info().name.c_str(),
-                           static_cast<long long>(maxBlock[dim]), axis[dim]));
+      return refuse(
+          request,
+          format("a block of %s threads, but %s supports at most %lld in %c",
+                 formatDims(request.block).c_str(), info().name.c_str(),
+                 static_cast<long long>(maxBlock[dim]), axis[dim]));
   }
   // No overflow: each factor is within the device's limits.
   int64_t threads = request.block[0] * request.block[1] * request.block[2];
   if (threads > maxBlockThreads)
-    return refuse(request,
-                  format("a block of %s threads, but %s has at most %lld for a "
-                         "workgroup",
-                         formatDims(request.block).c_str(), info().name.c_str(),
-                         static_cast<long long>(maxBlockThreads)));
+    return refuse(
+        request,
+        format(
+            "a block of %s threads, but %s supports at most %lld per workgroup",
+            formatDims(request.block).c_str(), info().name.c_str(),
+            static_cast<long long>(maxBlockThreads)));
   const KernelResources &resources = function.resources;
   if (resources.maxThreads > 0 && threads > resources.maxThreads)
     return refuse(request,
@@ -349,19 +349,20 @@ Status DriverDevice::checkLaunch(const LaunchRequest &request,
                          resources.maxThreads, function.threadLimit.c_str()));
   if (request.workgroupBytes + resources.staticWorkgroupBytes >
       static_cast<int64_t>(info().workgroupMemoryBytes))
-    return refuse(request,
-                  format("%lld bytes of workgroup memory beside the kernel's "
-                         "own %lld, but %s has at most %zu for a workgroup",
-                         static_cast<long long>(request.workgroupBytes),
-                         static_cast<long long>(resources.staticWorkgroupBytes),
-                         info().name.c_str(), info().workgroupMemoryBytes));
+    return refuse(
+        request,
+        format("%lld bytes of dynamic workgroup memory besides the kernel's "
+               "own %lld, but %s supports at most %zu per workgroup",
+               static_cast<long long>(request.workgroupBytes),
+               static_cast<long long>(resources.staticWorkgroupBytes),
+               info().name.c_str(), info().workgroupMemoryBytes));
   if (Status status = checkOwnLimits(request); !status.ok())
     return status;
   if (!function.parametersKnown)
     return Status::success();
   auto count = static_cast<int64_t>(function.parameters.size());
   if (request.numArgs != count)
-    return refuse(request, format("%lld arguments, but the kernel has %lld",
+    return refuse(request, format("%lld arguments, but the kernel takes %lld",
                                   static_cast<long long>(request.numArgs),
                                   static_cast<long long>(count)));
   if (request.argSizes)
@@ -369,7 +370,7 @@ Status DriverDevice::checkLaunch(const LaunchRequest &request,
       if (request.argSizes[index] != function.parameters[index])
         return refuse(
             request,
-            format("argument %lld has %lld bytes, but the kernel's has %lld",
+            format("argument %lld has %lld bytes, but the kernel expects %lld",
                    static_cast<long long>(index),
                    static_cast<long long>(request.argSizes[index]),
                    static_cast<long long>(function.parameters[index])));
@@ -402,7 +403,7 @@ Status DriverDevice::launch(const LaunchRequest &request) {
   Status status =
       check(result,
             format(" (kernel '%s', grid %s, block %s, %lld bytes of workgroup "
-                   "memory, %d registers a thread)",
+                   "memory, %d registers per thread)",
                    request.kernel, formatDims(request.grid).c_str(),
                    formatDims(request.block).c_str(),
                    static_cast<long long>(request.workgroupBytes),

@@ -40,8 +40,7 @@ LoadedVariant::load(const ProgramVariant &variant) {
     void *address = reinterpret_cast<void *>(loaded->getFunction(name));
     if (!address)
       return Status(StatusCode::Rejected,
-                    "host code of the program: it lacks the kernel '" + name +
-                        "'");
+                    "host code of the program: missing kernel '" + name + "'");
     image.functions.emplace_back(name, address);
   }
   return loaded;
@@ -61,7 +60,7 @@ static Expected<const Signature *> findEntry(const ProgramVariant &variant,
     names += (names.empty() ? "" : ", ") + entry.name;
   }
   return Status(StatusCode::InvalidArgument,
-                "no entry '" + name + "': the program has " +
+                "no entry point '" + name + "': the program has " +
                     (names.empty() ? "none" : names));
 }
 
@@ -96,7 +95,7 @@ Executable::create(const Bundle &bundle, const std::string &entry,
   made->function = made->variant->getFunction(entry);
   if (!made->function)
     return Status(StatusCode::Rejected,
-                  "host code of the program: it lacks the entry '" + entry +
+                  "host code of the program: missing entry point '" + entry +
                       "'");
   if (Status status = device.loadImage(made->variant->getImage()); !status.ok())
     return status;
@@ -162,18 +161,18 @@ Status Executable::bind(size_t index, const Operand &operand) {
   bool isEmpty = false;
   for (size_t dim = rank; dim-- > 0;) {
     if (given[dim] < 0)
-      return refuse(index, slot,
-                    operand.sizes
-                        ? format("dimension %zu is %lld", dim,
-                                 static_cast<long long>(given[dim]))
-                        : format("dimension %zu is dynamic: its size has to "
-                                 "be given",
-                                 dim));
+      return refuse(
+          index, slot,
+          operand.sizes
+              ? format("dimension %zu is %lld", dim,
+                       static_cast<long long>(given[dim]))
+              : format("dimension %zu is dynamic; pass its size", dim));
     if (slot.shape[dim] >= 0 && slot.shape[dim] != given[dim])
-      return refuse(index, slot,
-                    format("dimension %zu is %lld, and the program takes %lld",
-                           dim, static_cast<long long>(given[dim]),
-                           static_cast<long long>(slot.shape[dim])));
+      return refuse(
+          index, slot,
+          format("dimension %zu is %lld, but the program expects %lld", dim,
+                 static_cast<long long>(given[dim]),
+                 static_cast<long long>(slot.shape[dim])));
     isEmpty |= given[dim] == 0;
     sizes[dim] = given[dim];
     strides[dim] = stride;
@@ -185,8 +184,8 @@ Status Executable::bind(size_t index, const Operand &operand) {
     if (sizes[dim] > 1 && operand.strides[dim] != strides[dim])
       return refuse(
           index, slot,
-          format("its stride in dimension %zu is %lld elements, where a dense "
-                 "row-major array has %lld; pass a dense copy of it",
+          format("its stride in dimension %zu is %lld elements, but a dense "
+                 "row-major array has %lld; pass a dense copy",
                  dim, static_cast<long long>(operand.strides[dim]),
                  static_cast<long long>(strides[dim])));
   if (!operand.data && !isEmpty)
@@ -327,7 +326,7 @@ Status Executable::runInQueue(const std::vector<Operand> &operands,
                               std::vector<CallResult> &results) {
   if (operands.size() != signature.arguments.size())
     return Status(StatusCode::InvalidArgument,
-                  format("%zu arguments, but the entry '%s' takes %zu",
+                  format("%zu arguments, but the entry point '%s' takes %zu",
                          operands.size(), signature.name.c_str(),
                          signature.arguments.size()));
   Copies copies(*this);
@@ -400,11 +399,9 @@ Status Executable::takeArray(size_t index, CallResult &result) {
     return reinterpret_cast<char *>(static_cast<uintptr_t>(word));
   };
   auto wrong = [&](const char *what) {
-    return Status(
-        StatusCode::Internal,
-        format("result %zu (%s) came back %s; this is a defect of the "
-               "compiler",
-               index, slot.str().c_str(), what));
+    return Status(StatusCode::Internal,
+                  format("result %zu (%s) %s; this is a compiler bug", index,
+                         slot.str().c_str(), what));
   };
   const auto *sizes = reinterpret_cast<const int64_t *>(descriptor + 3),
              *strides = sizes + rank;
@@ -414,9 +411,9 @@ Status Executable::takeArray(size_t index, CallResult &result) {
   for (size_t dim = rank; dim-- > 0;) {
     if (sizes[dim] < 0 ||
         (slot.shape[dim] >= 0 && sizes[dim] != slot.shape[dim]))
-      return wrong("of another shape");
+      return wrong("has the wrong shape");
     if (!isEmpty && sizes[dim] > 1 && strides[dim] != dense)
-      return wrong("not dense");
+      return wrong("is not dense");
     dense = nextStride(dense, sizes[dim]);
   }
   auto offset = static_cast<int64_t>(descriptor[2]);
@@ -426,10 +423,10 @@ Status Executable::takeArray(size_t index, CallResult &result) {
                              static_cast<int64_t>(elementBits(slot.element)),
                              &offsetBits) ||
       offsetBits % 8 != 0)
-    return wrong("at an odd place");
+    return wrong("is not aligned to a byte");
   Expected<size_t> bytes = countBytes(slot, sizes);
   if (!bytes.ok())
-    return wrong("too large");
+    return wrong("is too large");
   result.data = toPointer(descriptor[1]) + offsetBits / 8;
   result.allocation = session->release(toPointer(descriptor[0]));
   if (result.allocation)

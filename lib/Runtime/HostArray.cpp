@@ -442,7 +442,7 @@ Expected<HostArray> HostArray::create(ElementType type,
     if (dim < 0)
       return Status(StatusCode::InvalidArgument,
                     "an array of shape " + formatShape(shape) +
-                        " has a dimension without a size");
+                        " has a dynamic dimension");
     empty |= dim == 0;
   }
   if (empty)
@@ -457,10 +457,10 @@ Expected<HostArray> HostArray::create(ElementType type,
     bytes = (bytes + 1) / 2;
   // A vector can only report the lack of memory by an exception: ask before.
   if (!std::unique_ptr<std::byte[]>(new (std::nothrow) std::byte[bytes + 1]))
-    return Status(StatusCode::OutOfMemory,
-                  format("no memory for an array of shape %s of %s: %zu bytes",
-                         formatShape(shape).c_str(), elementTypeName(type),
-                         bytes));
+    return Status(
+        StatusCode::OutOfMemory,
+        format("cannot allocate an array of shape %s of %s: %zu bytes",
+               formatShape(shape).c_str(), elementTypeName(type), bytes));
   HostArray array;
   array.type = type;
   array.shape = std::move(shape);
@@ -590,7 +590,7 @@ Expected<FillSpec> tessera::runtime::parseFillSpec(const std::string &text) {
   auto fail = [&](const std::string &what) {
     return Status(StatusCode::InvalidArgument,
                   "'" + text + "': " + what +
-                      "; known are int[:SEED], random[:SEED], iota, zeros, "
+                      "; expected int[:SEED], random[:SEED], iota, zeros, "
                       "fill:X (each with :RxC... for a dynamic shape), "
                       "@FILE.npy and a number");
   };
@@ -599,7 +599,7 @@ Expected<FillSpec> tessera::runtime::parseFillSpec(const std::string &text) {
     spec.kind = FillSpec::File;
     spec.path = text.substr(1);
     if (spec.path.empty())
-      return fail("no file is named");
+      return fail("missing file name");
     return spec;
   }
 
@@ -615,7 +615,7 @@ Expected<FillSpec> tessera::runtime::parseFillSpec(const std::string &text) {
     if (next < words.size() && words[next].find('x') == std::string::npos) {
       spec.seed = parseUnsigned(words[next]);
       if (!spec.seed)
-        return fail("'" + words[next] + "' is no seed");
+        return fail("'" + words[next] + "' is not a seed");
       ++next;
     }
   } else if (words[0] == "iota") {
@@ -625,7 +625,7 @@ Expected<FillSpec> tessera::runtime::parseFillSpec(const std::string &text) {
   } else if (words[0] == "fill") {
     spec.kind = FillSpec::Constant;
     if (next == words.size() || !parseNumber(words[next], spec))
-      return fail("fill needs a number");
+      return fail("fill requires a number");
     ++next;
   } else if (words.size() == 1 && parseNumber(words[0], spec)) {
     spec.kind = FillSpec::Number;
@@ -635,11 +635,11 @@ Expected<FillSpec> tessera::runtime::parseFillSpec(const std::string &text) {
   if (next < words.size()) {
     spec.shape = parseShape(words[next]);
     if (!spec.shape)
-      return fail("'" + words[next] + "' is no shape");
+      return fail("'" + words[next] + "' is not a shape");
     ++next;
   }
   if (next != words.size())
-    return fail("':" + words[next] + "' is too much");
+    return fail("':" + words[next] + "' is unexpected");
   return spec;
 }
 
@@ -695,7 +695,7 @@ static Status fillConstant(HostArray &array, const FillSpec &spec) {
     if (std::isfinite(spec.value) && !std::isfinite(stored))
       return fail("is too large for");
     if (std::isinf(spec.value) && !std::isinf(stored))
-      return fail("does not exist in");
+      return fail("cannot be represented in");
   } else {
     if (!spec.integer)
       return fail("is not an integer that fits");
@@ -752,8 +752,9 @@ Status tessera::runtime::fillArray(HostArray &array, const FillSpec &spec,
   case FillSpec::Number:
     if (array.size() != 1)
       return Status(StatusCode::InvalidArgument,
-                    "a number is given for an array of shape " +
-                        formatShape(array.shape) + "; fill:X fills an array");
+                    "a number was passed for an array of shape " +
+                        formatShape(array.shape) +
+                        "; use fill:X to fill an array");
     return fillConstant(array, spec);
   case FillSpec::Constant:
     return fillConstant(array, spec);
@@ -761,7 +762,7 @@ Status tessera::runtime::fillArray(HostArray &array, const FillSpec &spec,
     break;
   }
   return Status(StatusCode::InvalidArgument,
-                "an array that exists is not filled from a file");
+                "an existing array cannot be filled from a file");
 }
 
 Expected<HostArray>
@@ -781,19 +782,19 @@ tessera::runtime::makeArray(ElementType type, const std::vector<int64_t> &shape,
       return Status(StatusCode::InvalidArgument,
                     spec.path + ": the array has shape " +
                         formatShape(array->shape) + ", but " +
-                        formatShape(shape) + " is needed");
+                        formatShape(shape) + " is required");
     return array;
   }
   if (spec.shape && !agrees(*spec.shape))
     return Status(StatusCode::InvalidArgument,
                   "the shape " + formatShape(*spec.shape) + " is given, but " +
-                      formatShape(shape) + " is needed");
+                      formatShape(shape) + " is required");
   for (int64_t dim : shape)
     if (dim < 0 && !spec.shape)
       return Status(StatusCode::InvalidArgument,
                     "the shape " + formatShape(shape) +
-                        " has a dynamic dimension: its size has to be given, "
-                        "as in int:128x64");
+                        " has a dynamic dimension; give its size, for example "
+                        "int:128x64");
   Expected<HostArray> array =
       HostArray::create(type, spec.shape ? *spec.shape : shape);
   if (!array.ok())
@@ -814,8 +815,8 @@ static Expected<HostArray> packNibbles(const std::string &path,
   if (!isSigned && file.descr != "|u1")
     return Status(StatusCode::InvalidArgument,
                   path + ": the array has elements of type '" + file.descr +
-                      "', but i4 needs '|i1' (-8 to 7) or '|u1' (0 to 15), an "
-                      "element in each byte");
+                      "', but i4 requires '|i1' (-8 to 7) or '|u1' (0 to 15), "
+                      "one element per byte");
   Expected<HostArray> array = HostArray::create(ElementType::I4, file.shape);
   if (!array.ok())
     return array;
@@ -824,11 +825,11 @@ static Expected<HostArray> packNibbles(const std::string &path,
     int bits = std::to_integer<int>(file.data[index]);
     int value = isSigned && bits > 127 ? bits - 256 : bits;
     if (value < least || value > least + 15)
-      return Status(StatusCode::InvalidArgument,
-                    format("%s: element %zu is %d, but i4 from '%s' is from %d "
-                           "to %d",
-                           path.c_str(), index, value, file.descr.c_str(),
-                           least, least + 15));
+      return Status(
+          StatusCode::InvalidArgument,
+          format("%s: element %zu is %d, but i4 from '%s' must be %d to %d",
+                 path.c_str(), index, value, file.descr.c_str(), least,
+                 least + 15));
     array->setInt(static_cast<int64_t>(index), value);
   }
   return array;

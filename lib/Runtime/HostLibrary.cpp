@@ -68,7 +68,7 @@ HostLibrary::load(const std::string &bytes,
   void *table = library->find("tessera_imports");
   size_t bytesOfTable = functions.size() * sizeof(void *);
   if (!table || getSymbolBytes(table) < bytesOfTable)
-    return fail("it has no table of its imports");
+    return fail("missing import table");
   std::memcpy(table, static_cast<const void *>(functions.data()), bytesOfTable);
   return library;
 }

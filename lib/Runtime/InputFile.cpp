@@ -39,7 +39,7 @@ Expected<std::string> tessera::runtime::readInputFile(const std::string &path) {
   if (S_ISDIR(status.st_mode))
     return fail(std::strerror(EISDIR));
   if (!isStandard && !isPipe && !S_ISREG(status.st_mode))
-    return fail("it is neither a file nor a pipe; - is standard input");
+    return fail("it is neither a file nor a pipe; use - for standard input");
   std::string text;
   if (S_ISREG(status.st_mode))
     text.reserve(static_cast<size_t>(status.st_size));

@@ -116,7 +116,7 @@ bool HeaderParser::parseString(std::string &value) {
 
 bool HeaderParser::parseShape() {
   if (!accept('('))
-    return fail("the header's shape is no tuple");
+    return fail("the header's shape is not a tuple");
   while (!accept(')')) {
     skipBlanks();
     size_t begin = position;
@@ -126,9 +126,9 @@ bool HeaderParser::parseShape() {
          ++position)
       if (__builtin_mul_overflow(value, 10, &value) ||
           __builtin_add_overflow(value, text[position] - '0', &value))
-        return fail("a dimension of the shape is beyond 64 bits");
+        return fail("a dimension of the shape exceeds 64 bits");
     if (position == begin)
-      return fail("the header's shape is no tuple of numbers");
+      return fail("the header's shape is not a tuple of numbers");
     // Python 2 marked long integers.
     if (position < text.size() && text[position] == 'L')
       ++position;
@@ -137,7 +137,7 @@ bool HeaderParser::parseShape() {
       continue;
     if (accept(')'))
       break;
-    return fail("the header's shape is no tuple of numbers");
+    return fail("the header's shape is not a tuple of numbers");
   }
   return true;
 }
@@ -145,7 +145,7 @@ bool HeaderParser::parseShape() {
 bool HeaderParser::parse() {
   bool hasDescr = false, hasOrder = false, hasShape = false;
   if (!accept('{'))
-    return fail("the header is no dictionary");
+    return fail("the header is not a dictionary");
   while (!accept('}')) {
     std::string key;
     if (!parseString(key) || !accept(':'))
@@ -156,7 +156,7 @@ bool HeaderParser::parse() {
       if (position < text.size() && text[position] == '[')
         return fail("structured element types are not supported");
       if (!parseString(descr))
-        return fail("the header's descr is no string");
+        return fail("the header's descr is not a string");
     } else if (key == "fortran_order" && !hasOrder) {
       hasOrder = true;
       fortranOrder = acceptWord("True");
@@ -177,7 +177,7 @@ bool HeaderParser::parse() {
   }
   skipBlanks();
   if (position != text.size())
-    return fail("the header goes on after its dictionary");
+    return fail("the header has trailing data after its dictionary");
   if (!hasDescr || !hasOrder || !hasShape)
     return fail("the header lacks descr, fortran_order or shape");
   return true;
@@ -238,12 +238,12 @@ Expected<NpyArray> tessera::runtime::readNpy(const std::string &path) {
     return std::fread(prefix + from, 1, to - from, file.get()) == to - from;
   };
   if (!readPrefix(0, 8) || std::memcmp(prefix, magic, magicBytes) != 0)
-    return fail("not a .npy file: it does not begin with \\x93NUMPY");
+    return fail("not a .npy file: it does not start with \\x93NUMPY");
   int major = prefix[6], minor = prefix[7];
   if ((major != 1 && major != 2) || minor != 0)
-    return fail(format("version %d.%d of the .npy format is not supported; 1.0 "
-                       "and 2.0 are",
-                       major, minor));
+    return fail(
+        format("unsupported .npy format version %d.%d; expected 1.0 or 2.0",
+               major, minor));
   size_t dataStart = major == 1 ? 10 : 12;
   if (!readPrefix(8, dataStart))
     return fail("the file ends within its header");
@@ -278,8 +278,9 @@ Expected<NpyArray> tessera::runtime::readNpy(const std::string &path) {
     return fail("the array is in Fortran order; save "
                 "numpy.ascontiguousarray(array)");
   if (array.descr[1] == 'V')
-    array.note = format("%s: raw %zu-byte elements, taken as %s", path.c_str(),
-                        elementBytes, elementBytes == 2 ? "bf16" : "fp8");
+    array.note =
+        format("%s: raw %zu-byte elements, interpreted as %s", path.c_str(),
+               elementBytes, elementBytes == 2 ? "bf16" : "fp8");
 
   size_t bytes = 0;
   if (!countBytes(array.shape, elementBytes, bytes))
@@ -294,7 +295,7 @@ Expected<NpyArray> tessera::runtime::readNpy(const std::string &path) {
   // A vector can only report the lack of memory by an exception: ask before.
   if (!std::unique_ptr<std::byte[]>(new (std::nothrow) std::byte[bytes + 1]))
     return Status(StatusCode::OutOfMemory,
-                  path + format(": no memory for %zu bytes", bytes));
+                  path + format(": cannot allocate %zu bytes", bytes));
   array.data.resize(bytes);
   if (bytes != 0 &&
       std::fread(array.data.data(), 1, bytes, file.get()) != bytes)

@@ -34,7 +34,7 @@ Status tessera::runtime::checkPrivateFolder(const std::string &path) {
   if (::stat(path.c_str(), &about) != 0)
     return errno == ENOENT || errno == ENOTDIR
                ? Status::success()
-               : fail("cannot look at the folder " + path + ": " +
+               : fail("cannot inspect the folder " + path + ": " +
                       std::strerror(errno));
   if (!S_ISDIR(about.st_mode))
     return fail(path + " is not a folder; name a folder or a new path");
@@ -102,7 +102,8 @@ tessera::runtime::readPrivateFile(const std::string &path,
     return fail("can be read by other users; run: chmod 600 '" + path + "'");
   auto size = static_cast<uint64_t>(about.st_size);
   if (size > options.maxBytes)
-    return fail("is too long: " + std::to_string(size) + " bytes, of at most " +
+    return fail("is too long: " + std::to_string(size) +
+                " bytes, more than the limit of " +
                 std::to_string(options.maxBytes));
   // Read rather than mapped: a file that is cut short meanwhile is then an
   // error like any other.

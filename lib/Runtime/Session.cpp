@@ -136,7 +136,7 @@ void *Session::allocate(int64_t alignment, int64_t bytes) {
   if (!firstError.ok())
     return nullptr;
   if (bytes < 0) {
-    report(format("allocation of %lld bytes: a size of the program is negative "
+    report(format("allocation of %lld bytes: a size in the program is negative "
                   "or overflows",
                   static_cast<long long>(bytes)));
     return nullptr;
@@ -186,7 +186,7 @@ void *Session::allocateArray(int64_t alignment, int64_t rank,
   int64_t bytes = isEmpty ? 0 : elementBytes;
   for (int64_t dim = 0; dim < rank; ++dim)
     if (__builtin_mul_overflow(bytes, sizes[dim], &bytes))
-      return refuse("it takes more than 2^63 - 1 bytes");
+      return refuse("it exceeds 2^63 - 1 bytes");
   return allocate(alignment, bytes);
 }
 
@@ -209,9 +209,8 @@ void Session::free(void *ptr) {
   if (base)
     fail(target.free(base));
   else
-    report(format("host code frees %p, which it did not allocate or has freed "
-                  "before",
-                  ptr));
+    report(format(
+        "host code frees %p, which it did not allocate or already freed", ptr));
 }
 
 void *Session::constant(const void *host, int64_t bytes) {
@@ -261,7 +260,7 @@ static Session &requireSession(const char *what) {
     return *session;
   std::fprintf(stderr,
                "tessera: %s outside of a session: the caller of compiled code "
-               "has to make a tessera::runtime::SessionScope first\n",
+               "must create a tessera::runtime::SessionScope first\n",
                what);
   std::abort();
 }
@@ -337,7 +336,7 @@ void *tessera_rt_constant(const void *host, int64_t bytes) {
 
 void tessera_rt_report(const char *message) {
   if (!message)
-    message = "a check at run time failed";
+    message = "a runtime check failed";
   if (!theSession)
     std::fprintf(stderr, "tessera: %s\n", message);
   requireSession("tessera_rt_report").report(message);

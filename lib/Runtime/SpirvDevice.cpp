@@ -12,8 +12,9 @@ using namespace tessera::runtime;
 Status SpirvDevice::loadImage(const KernelImage &image) {
   if (image.kind != KernelImage::SPIRV)
     return Status(StatusCode::InvalidArgument,
-                  "image '" + image.name + "' is no SPIR-V, and devices of " +
-                      info().target + " take nothing else");
+                  "image '" + image.name +
+                      "' is not SPIR-V, and devices of target " +
+                      info().target + " accept nothing else");
   if (Status status = enter(); !status.ok())
     return status;
   Expected<std::vector<SpirvModule>> code = readSpirv(image.bytes);
@@ -68,7 +69,7 @@ LoadedKernel SpirvDevice::describeKernel(void *loaded, void *,
   result.resources.spillBytes = function->spillBytes;
   result.resources.maxThreads =
       static_cast<int>(kernel.block[0] * kernel.block[1] * kernel.block[2]);
-  result.threadLimit = "it was compiled for workgroups of that size";
+  result.threadLimit = "it was compiled for that workgroup size";
   result.parametersKnown = true;
   for (const SpirvParameter &parameter : kernel.parameters)
     result.parameters.push_back(parameter.bytes);
@@ -87,12 +88,12 @@ Status SpirvDevice::checkAlignment(const SpirvKernel &kernel,
     std::memcpy(&address, request.args[i], sizeof(address));
     if (isAddress(address) &&
         address % static_cast<uintptr_t>(parameter.alignment) != 0)
-      return refuse(request,
-                    format("a buffer at 0x%llx, whose rows this kernel loads "
-                           "by blocks: it is to begin at a multiple of %lld "
-                           "bytes",
-                           static_cast<unsigned long long>(address),
-                           static_cast<long long>(parameter.alignment)));
+      return refuse(
+          request,
+          format("a buffer at 0x%llx, whose rows this kernel loads by block "
+                 "loads: its address must be a multiple of %lld bytes",
+                 static_cast<unsigned long long>(address),
+                 static_cast<long long>(parameter.alignment)));
   }
   return Status::success();
 }

@@ -129,7 +129,7 @@ tessera::runtime::readSpirv(std::string_view bytes) {
   if (!words.empty())
     std::memcpy(words.data(), bytes.data(), words.size() * sizeof(uint32_t));
   auto refuse = [] {
-    return Status(StatusCode::InvalidArgument, "it is no SPIR-V, or cut short");
+    return Status(StatusCode::InvalidArgument, "not SPIR-V, or truncated");
   };
   if (bytes.size() % sizeof(uint32_t))
     return refuse();

@@ -48,7 +48,7 @@ static std::unique_ptr<llvm::TargetMachine> createMachine(ModuleOp module,
       triple, chip.name, features, llvm::TargetOptions(), llvm::Reloc::PIC_,
       std::nullopt, llvm::CodeGenOptLevel::Aggressive));
   if (!machine)
-    module.emitError() << "LLVM knows no " << chip.name;
+    module.emitError() << "LLVM does not support " << chip.name;
   return machine;
 }
 
@@ -106,7 +106,7 @@ static LogicalResult defineDeviceFunctions(ModuleOp module,
     }
     if (!name.consume_front("__ocml_"))
       return emitErrorAtCall(module, function.getName())
-             << "the target hip has no function '" << name << "'";
+             << "target hip does not support the function '" << name << "'";
     llvm::Type *type = function.getReturnType();
     StringRef base = name.rsplit('_').first;
     auto isCalled = [&](const auto &entry) { return entry.first == base; };
@@ -132,7 +132,7 @@ static LogicalResult defineDeviceFunctions(ModuleOp module,
       result = builder.CreateFRem(arguments[0], arguments[1]);
     else
       return emitErrorAtCall(module, function.getName())
-             << "the target hip has no function '" << base << "'"
+             << "target hip does not support the function '" << base << "'"
              << (type->isDoubleTy() ? " of f64; compute it in f32" : "");
     builder.CreateRet(result);
   }

@@ -190,7 +190,7 @@ FailureOr<std::string> IRModule::emit(llvm::TargetMachine &machine,
   if (failed(result))
     return failure();
   if (!isKnown)
-    return op->emitError() << "the back end of "
+    return op->emitError() << "the LLVM back end for "
                            << machine.getTargetTriple().str()
                            << " cannot emit this kind of file";
   return std::string(bytes.begin(), bytes.end());

@@ -93,9 +93,9 @@ FailureOr<OwningOpRef<ModuleOp>> mlir::tessera::gatherKernels(ModuleOp module) {
       if ((function && function.isExternal()) || isa<LLVM::GlobalOp>(op))
         continue;
       InFlightDiagnostic diag = op.emitError()
-                                << "two kernels are called '"
-                                << symbol.getName() << "'; rename one";
-      diag.attachNote(first->getLoc()) << "the other is here";
+                                << "duplicate kernel name '" << symbol.getName()
+                                << "'; rename one";
+      diag.attachNote(first->getLoc()) << "first kernel of that name is here";
       return diag;
     }
   }
@@ -126,9 +126,9 @@ LogicalResult mlir::tessera::translate(ModuleOp module, IRModule &code,
       findForeignIntrinsic(*result, machine.getTargetTriple());
   if (!foreign.empty())
     return module.emitError()
-           << "the program has an instruction of another target than "
+           << "the program contains an instruction of another target than "
            << machine.getTargetTriple().getArchName() << ", '" << foreign
-           << "'; compile it for the target that it was written for";
+           << "'; compile the program for that target";
   result->setDataLayout(machine.createDataLayout());
   result->setTargetTriple(machine.getTargetTriple());
   code.set(std::move(result), module);

@@ -106,10 +106,10 @@ FailureOr<std::string> mlir::tessera::linkShared(Operation *op,
     lld::Result result = lld::lldMain(arguments, messages, messages,
                                       {{lld::Gnu, &lld::elf::link}});
     if (result.retCode != 0)
-      return op->emitError() << "the objects cannot be linked:\n" << log;
+      return op->emitError() << "cannot link the objects:\n" << log;
   }
   std::string linked = output.finish();
   if (linked.empty())
-    return op->emitError() << "the linker wrote nothing";
+    return op->emitError() << "the linker wrote no output";
   return linked;
 }

@@ -85,7 +85,8 @@ static LogicalResult defineDeviceFunctions(ModuleOp module,
       result = builder.CreateFRem(arguments[0], arguments[1]);
     else
       return emitErrorAtCall(module, name)
-             << "the target cuda has no function '" << name.drop_front(5) << "'"
+             << "target cuda does not support the function '"
+             << name.drop_front(5) << "'"
              << (type->isDoubleTy() ? " of f64; compute it in f32" : "");
     builder.CreateRet(result);
     function.setLinkage(llvm::Function::InternalLinkage);
@@ -160,7 +161,7 @@ FailureOr<std::string> mlir::tessera::emitPTX(ModuleOp module,
       triple, chip.name, getPtxFeature(chip.name), llvm::TargetOptions(),
       std::nullopt, std::nullopt, llvm::CodeGenOptLevel::Aggressive));
   if (!machine)
-    return module.emitError() << "LLVM knows no " << chip.name;
+    return module.emitError() << "LLVM does not support " << chip.name;
 
   FailureOr<OwningOpRef<ModuleOp>> kernels = gatherKernels(module);
   if (failed(kernels))

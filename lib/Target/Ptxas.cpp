@@ -44,7 +44,8 @@ FailureOr<std::string> mlir::tessera::runPtxas(Operation *op, StringRef ptx,
       llvm::sys::ExecuteAndWait(program, arguments, std::nullopt, redirects);
   log = messages.read();
   if (status != 0)
-    return op->emitError() << "ptxas refuses the PTX for " << chip.name << ":\n"
+    return op->emitError() << "ptxas rejected the PTX for " << chip.name
+                           << ":\n"
                            << log;
   std::string cubin = out.read();
   if (cubin.empty())

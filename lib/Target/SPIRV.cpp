@@ -27,7 +27,7 @@ FailureOr<std::string> mlir::tessera::emitSPIRV(ModuleOp module) {
   WalkResult result = module.walk([&](spirv::ModuleOp code) {
     for (auto entry : code.getOps<spirv::EntryPointOp>())
       if (!names.insert(entry.getFn()).second) {
-        entry.emitError() << "two kernels are named '" << entry.getFn()
+        entry.emitError() << "duplicate kernel name '" << entry.getFn()
                           << "': rename one";
         return WalkResult::interrupt();
       }
@@ -108,8 +108,8 @@ std::string mlir::tessera::findSpirvVal() {
 LogicalResult mlir::tessera::runSpirvVal(Operation *op, StringRef bytes) {
   std::string program = findSpirvVal();
   if (program.empty())
-    return op->emitError() << "spirv-val is not on the PATH: install "
-                              "spirv-tools, or leave validation out";
+    return op->emitError() << "spirv-val is not on the PATH; install "
+                              "spirv-tools, or disable validation";
   ArrayRef<uint32_t> words(reinterpret_cast<const uint32_t *>(bytes.data()),
                            bytes.size() / sizeof(uint32_t));
   while (!words.empty()) {

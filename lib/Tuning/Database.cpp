@@ -150,11 +150,11 @@ static llvm::Expected<std::vector<double>> parseTimes(StringRef text) {
   std::vector<double> times;
   const llvm::json::Array *array = value->getAsArray();
   if (!array)
-    return llvm::createStringError("no array");
+    return llvm::createStringError("not an array");
   for (const llvm::json::Value &element : *array) {
     std::optional<double> time = element.getAsNumber();
     if (!time)
-      return llvm::createStringError("no array of numbers");
+      return llvm::createStringError("not an array of numbers");
     times.push_back(*time);
   }
   return times;
@@ -275,17 +275,17 @@ llvm::Error Database::Impl::prepare(Mode wanted) {
           return llvm::Error::success();
         if (id == applicationId && version > schemaVersion)
           return fail("it is a tuning database of version " +
-                      llvm::Twine(version) + ", and this build knows " +
+                      llvm::Twine(version) + ", but this build supports " +
                       llvm::Twine(schemaVersion) +
-                      " and before: take the newer build, or have that one "
-                      "export what is in it");
+                      " and earlier; use the newer build, or export the "
+                      "database with it");
         if (id == applicationId)
           return fail("it is a tuning database of version " +
-                      llvm::Twine(version) + ", which there never was");
+                      llvm::Twine(version) + ", which does not exist");
         if (id != 0 || tables != 0)
-          return fail("it is a database of something else");
+          return fail("it is an SQLite database of another program");
         if (mode == Mode::Read)
-          return fail("it is an empty file, and no tuning database");
+          return fail("it is an empty file, not a tuning database");
         std::string text =
             (schema + llvm::Twine("PRAGMA application_id = ") +
              llvm::Twine(applicationId) +
@@ -350,8 +350,8 @@ llvm::Expected<std::string> Database::Impl::getIdentity(int64_t run) {
   if (!row)
     return row.takeError();
   if (!*row)
-    return fail("there is no run " + llvm::Twine(run) +
-                "; a run is begun before its records are added");
+    return fail("unknown run " + llvm::Twine(run) +
+                "; begin a run before adding its records");
   return statement.getText();
 }
 
@@ -391,8 +391,7 @@ llvm::Expected<bool> Database::Impl::insert(Statement &statement,
   if (!row)
     return row.takeError();
   if (!*row)
-    return fail("there is no task " + task +
-                "; a task is added before its records are");
+    return fail("unknown task " + task + "; add a task before its records");
   if (llvm::Error error = statement.run())
     return std::move(error);
   return sqlite3_changes(connection.get()) != 0;
@@ -441,7 +440,7 @@ llvm::Expected<int64_t> Database::add(const Run &given) {
   Run run = given;
   mend({&run.identity, &run.command, &run.settings, &run.when});
   if (run.identity.empty())
-    return impl->fail("a run needs an identity");
+    return impl->fail("a run must have an identity");
   return impl->transact<int64_t>([&] { return impl->add(run); });
 }
 
@@ -449,7 +448,7 @@ llvm::Expected<bool> Database::add(const TaskText &given) {
   TaskText task = given;
   mend({&task.key, &task.text, &task.description, &task.rateType});
   if (task.key.empty())
-    return impl->fail("a task needs a key");
+    return impl->fail("a task must have a key");
   if (!std::isfinite(task.operations) || !std::isfinite(task.bytes))
     return impl->fail("operations and bytes of task " + task.key +
                       " are not finite");
@@ -622,7 +621,7 @@ static llvm::Error readRecord(Statement &row, Record &record,
   std::optional<Outcome> outcome = parseOutcome(name);
   if (!outcome)
     return llvm::createStringError("'" + connection.getPath() +
-                                   "' is damaged: a record has the outcome '" +
+                                   "' is corrupt: a record has the outcome '" +
                                    name + "'");
   record.outcome = *outcome;
   record.error = row.getText();

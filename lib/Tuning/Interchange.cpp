@@ -246,9 +246,8 @@ public:
     else if (error.empty() && text.text.empty())
       error = ("'" + name + "' is empty").str();
     if (error.empty() && name == "when" && !isTimestamp(text.text))
-      error =
-          "'when' has to be a time like \"2026-11-23T04:05:06Z\", and is \"" +
-          text.text + "\"";
+      error = "'when' must be a time like \"2026-11-23T04:05:06Z\", not \"" +
+              text.text + "\"";
   }
   void operator()(StringRef name, double &number) {
     if (const llvm::json::Value *value = get(name)) {
@@ -312,8 +311,7 @@ public:
     for (const auto &field : object) {
       StringRef name = field.first;
       if (name != "kind" && !llvm::is_contained(known, name))
-        return ("there is no field '" + name + "': " + suggest(name, known))
-            .str();
+        return ("unknown field '" + name + "': " + suggest(name, known)).str();
     }
     return "";
   }
@@ -327,8 +325,8 @@ private:
     std::string text;
     llvm::raw_string_ostream(text) << value;
     if (text.size() > 60)
-      text = "something else";
-    error = ("'" + name + "' has to be " + wanted + ", and is " + text).str();
+      text = "another value";
+    error = ("'" + name + "' must be " + wanted + ", not " + text).str();
   }
   static bool isTimestamp(StringRef text) {
     StringRef form = "0000-00-00T00:00:00Z";
@@ -380,10 +378,10 @@ llvm::Error Importer::readFormat(const llvm::json::Object &object) {
   if (std::string error = reader.finish(); !error.empty())
     return fail(error);
   if (name != formatName)
-    return fail("its format is '" + name + "', and not '" + formatName + "'");
+    return fail("its format is '" + name + "', not '" + formatName + "'");
   if (version != formatVersion)
-    return fail("it is of version " + llvm::Twine(version) +
-                ", and this build reads version " + llvm::Twine(formatVersion));
+    return fail("its version is " + llvm::Twine(version) +
+                ", but this build reads version " + llvm::Twine(formatVersion));
   // Another text may begin behind the one before: it counts its own runs.
   hasFormat = true;
   runs.clear();
@@ -397,9 +395,9 @@ llvm::Error Importer::readRun(const llvm::json::Object &object) {
   if (std::string error = reader.finish(); !error.empty())
     return fail(error);
   if (run.number == 0)
-    return fail("'run' has to be a number from 1");
+    return fail("'run' must be a number of at least 1");
   if (runs.count(run.number))
-    return fail("there is a run " + llvm::Twine(run.number) + " before");
+    return fail("duplicate run " + llvm::Twine(run.number) + " before");
   llvm::Expected<std::vector<Run>> before = database.getRuns();
   if (!before)
     return before.takeError();
@@ -414,7 +412,7 @@ llvm::Error Importer::setRun(int64_t &number) {
     return llvm::Error::success();
   auto found = runs.find(number);
   if (found == runs.end())
-    return fail("no line before it has run " + llvm::Twine(number));
+    return fail("no earlier line defines run " + llvm::Twine(number));
   number = found->second;
   return llvm::Error::success();
 }
@@ -446,13 +444,13 @@ llvm::Error Importer::readLine(StringRef line) {
     return fail("invalid JSON: " + llvm::toString(value.takeError()));
   const llvm::json::Object *object = value->getAsObject();
   if (!object)
-    return fail("it is no JSON object");
+    return fail("it is not a JSON object");
   if (std::string twice = JsonIndex(line).getDuplicate(); !twice.empty())
     return fail("it has '" + twice + "' twice");
   if (object->get("format"))
     return readFormat(*object);
   if (!hasFormat)
-    return fail("the first line has to be {\"format\":\"" + formatName +
+    return fail("the first line must be {\"format\":\"" + formatName +
                 "\",\"version\":" + llvm::Twine(formatVersion) + "}");
   StringRef kind = object->getString("kind").value_or("");
   if (kind == "run")

@@ -55,7 +55,7 @@ static llvm::Error fail(const llvm::Twine &message) {
 /// What a record and a baseline have in common.
 template <typename T> static llvm::Error validateTimes(const T &entry) {
   if (entry.task.key.empty())
-    return fail("it has no task");
+    return fail("missing task");
   for (auto [name, value] : {std::pair("median", entry.median),
                              {"low", entry.low},
                              {"high", entry.high}})

@@ -132,7 +132,7 @@ void Parser::fail(StringRef path, const llvm::Twine &what) {
 
 void Parser::failForm(StringRef path, const llvm::Twine &wanted,
                       const Value &value) {
-  fail(path, "it has to be " + wanted + ", and is " + spell(value));
+  fail(path, "it must be " + wanted + ", not " + spell(value));
 }
 
 const llvm::json::Object *Parser::getObject(StringRef path, const Value &value,
@@ -188,7 +188,7 @@ Parser::readRange(StringRef path, const Value &value,
       return getInteger(joinPath(path, field), *given, least, most);
     fail(path, "'" + field + "' is missing: a range is {\"min\": " +
                    llvm::Twine(info.least) +
-                   ", \"max\": ...}, with \"step\" or \"factor\" if need be");
+                   ", \"max\": ...}, optionally with \"step\" or \"factor\"");
     return std::nullopt;
   };
   std::optional<int64_t> min = read("min", info.least, info.most);
@@ -199,20 +199,20 @@ Parser::readRange(StringRef path, const Value &value,
   if (!min || !max || !step || !factor)
     return std::nullopt;
   if (hasStep && hasFactor)
-    fail(path, "it has 'step' and 'factor': leave one of them out");
+    fail(path, "'step' and 'factor' are mutually exclusive: remove one");
   else if (hasFactor && *min == 0)
-    fail(joinPath(path, "min"),
-         "0 times a 'factor' stays 0: take 1, or 'step' for the factor");
+    fail(joinPath(path, "min"), "'min' is 0, which 'factor' cannot increase: "
+                                "use 1, or 'step' instead of 'factor'");
   else if (*min > *max)
     fail(joinPath(path, "min"),
-         "it is more than 'max', which is " + llvm::Twine(*max));
+         "it is greater than 'max', which is " + llvm::Twine(*max));
   if (!error.empty())
     return std::nullopt;
   std::vector<int64_t> values;
   for (int64_t i = *min; i <= *max; i = hasFactor ? i * *factor : i + *step) {
     if (values.size() == maxParameterValues) {
       fail(path, "it has more than " + llvm::Twine(maxParameterValues) +
-                     " values: take a greater 'step', or a 'factor'");
+                     " values: use a larger 'step', or a 'factor'");
       return std::nullopt;
     }
     values.push_back(i);
@@ -231,7 +231,8 @@ std::optional<Pair> Parser::readElement(StringRef path, const Value &value,
                                         const ParameterInfo &info) {
   const llvm::json::Array *array = value.getAsArray();
   if (!array || array->size() != 2) {
-    failForm(path, "two whole numbers, of M and of N, as in [64, 64]", value);
+    failForm(path, "two whole numbers, for M and for N, for example [64, 64]",
+             value);
     return std::nullopt;
   }
   Pair pair = {};
@@ -276,18 +277,19 @@ std::optional<std::vector<T>> Parser::readList(StringRef path,
   const llvm::json::Array *array = value.getAsArray();
   if (!array) {
     failForm(path,
-             info.form == Form::Integer
-                 ? "a list, as in [1, 2], or a range, as in {\"min\": 1, "
-                   "\"max\": 2}"
-             : info.form == Form::Pair ? "a list of pairs, as in [[64, 64]]"
-             : info.form == Form::Flag ? "a list, as in [true, false]"
-                                       : "a list, as in [\"ordered\"]",
+             info.form == Form::Integer ? "a list, for example [1, 2], or a "
+                                          "range, for example {\"min\": 1, "
+                                          "\"max\": 2}"
+             : info.form == Form::Pair
+                 ? "a list of pairs, for example [[64, 64]]"
+             : info.form == Form::Flag ? "a list, for example [true, false]"
+                                       : "a list, for example [\"ordered\"]",
              value);
     return std::nullopt;
   }
   if (array->empty()) {
-    fail(path, "the list is empty, which leaves no schedule: leave '" +
-                   info.name + "' out for its default values");
+    fail(path, "the list is empty, so that no schedule remains: omit '" +
+                   info.name + "' to use its default values");
     return std::nullopt;
   }
   if (array->size() > maxParameterValues) {
@@ -302,7 +304,7 @@ std::optional<std::vector<T>> Parser::readList(StringRef path,
     if (!read)
       return std::nullopt;
     if (llvm::is_contained(list, *read)) {
-      fail(place, spell(element) + " is in the list already: remove one");
+      fail(place, spell(element) + " appears twice in the list: remove one");
       return std::nullopt;
     }
     list.push_back(std::move(*read));
@@ -340,16 +342,17 @@ void Parser::readLimits(const Value &value, SpaceConfig &config) {
     config.slowest = slowest->getAsNumber();
     if (!config.slowest || !std::isfinite(*config.slowest) ||
         *config.slowest < 1)
-      failForm("limits.slowest", "a number from 1 on, as in 3.0", *slowest);
+      failForm("limits.slowest", "a number of at least 1, for example 3.0",
+               *slowest);
   }
 }
 
 void Parser::readVersion(const llvm::json::Object &root) {
   const Value *version = root.get("version");
   if (!version)
-    fail("", "'version' is missing: the file begins with {\"version\": 1");
+    fail("", "'version' is missing: the file must start with {\"version\": 1");
   else if (version->getAsInteger() != 1)
-    failForm("version", "1, the only version that there is", *version);
+    failForm("version", "1, the only supported version", *version);
 }
 
 llvm::Expected<SpaceConfig> Parser::parse() {
@@ -364,7 +367,7 @@ llvm::Expected<SpaceConfig> Parser::parse() {
   }
   index.emplace(text);
   if (!index->getDuplicate().empty())
-    fail(index->getDuplicate(), "the name is there twice: remove one");
+    fail(index->getDuplicate(), "duplicate name: remove one");
   if (const llvm::json::Object *object = getObject(
           "", *root, {"$schema", "version", "parameters", "add", "limits"})) {
     readVersion(*object);
@@ -387,7 +390,7 @@ llvm::Expected<SpaceConfig> Parser::parse() {
   visitLists(config.add, [&](StringRef entry, auto &list) {
     if (list && llvm::is_contained(replaced, entry))
       fail(joinPath("add", entry),
-           "it is in 'parameters' too: put all of its values there");
+           "it also appears in 'parameters': put all of its values there");
   });
   if (!error.empty())
     return llvm::createStringError(llvm::Twine(error));

@@ -37,7 +37,7 @@ std::string tuning::suggest(StringRef name,
   StringRef nearest = findNearest(name, candidates);
   if (!nearest.empty())
     return "did you mean '" + nearest.str() + "'?";
-  return "there are " + llvm::join(candidates, ", ");
+  return "expected one of " + llvm::join(candidates, ", ");
 }
 
 std::string tuning::escapeHtml(StringRef text) {

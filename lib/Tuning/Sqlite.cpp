@@ -22,14 +22,14 @@ llvm::Error Connection::fail(int code) {
   std::string what;
   switch (code & 0xff) {
   case SQLITE_NOTADB:
-    what = "is no tuning database (nor any of SQLite's)";
+    what = "is not a tuning database (nor another SQLite database)";
     break;
   case SQLITE_CORRUPT:
-    what = std::string("is damaged: ") + sqlite3_errmsg(handle);
+    what = std::string("is corrupt: ") + sqlite3_errmsg(handle);
     break;
   case SQLITE_BUSY:
     what = "has been in use by another process for " +
-           std::to_string(patience / 1000) + " s; try again when it has ended";
+           std::to_string(patience / 1000) + " s; try again after it ends";
     break;
   case SQLITE_READONLY:
     what = "cannot be written: no permission to write the file or its folder";
@@ -49,7 +49,7 @@ llvm::Error Connection::open(StringRef file, bool create, int milliseconds) {
   path = file.str();
   patience = milliseconds;
   if (file.empty())
-    return llvm::createStringError("a database needs the name of a file");
+    return llvm::createStringError("a database requires a file name");
   // SQLite's own errors do not tell these from each other.
   if (llvm::sys::fs::is_directory(file))
     return llvm::createStringError("'" + path +
@@ -57,11 +57,10 @@ llvm::Error Connection::open(StringRef file, bool create, int milliseconds) {
   bool exists = llvm::sys::fs::exists(file);
   if (!create && !exists)
     return llvm::createStringError("'" + path +
-                                   "' is not there; check its name");
+                                   "' does not exist; check its name");
   // SQLite would wait for a named pipe.
   if (exists && !llvm::sys::fs::is_regular_file(file))
-    return llvm::createStringError(
-        "'" + path + "' is not a regular file, so it is no tuning database");
+    return llvm::createStringError("'" + path + "' is not a regular file");
   // To SQLite, names like ":memory:" are no files.
   std::string name = file.starts_with(":") ? "./" + path : path;
   // Also for reading: what a killed process has left is taken back then. A file

@@ -242,7 +242,7 @@ nb::tuple fromArray(nb::ndarray<> array) {
 } // namespace
 
 NB_MODULE(_core, module) {
-  module.doc() = "Tessera's C API. The package `tessera` is what to use.";
+  module.doc() = "Tessera's C API. Use the package `tessera` instead.";
   module.attr("version") = tesseraGetVersion();
 
   module.def("set_errors", [](nb::object error, nb::object compileError) {

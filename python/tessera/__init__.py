@@ -5,9 +5,9 @@
     program = tessera.compile(text, target="cpu")
     c = program(a, b)                       # the entry `main`, or the only one
 
-Arrays are NumPy's, PyTorch's, CuPy's, or whatever has ``__dlpack__``. Those on the device are used in
-place, in the order of PyTorch's or CuPy's current stream; those of the host are copied. Results are of
-the kind that the arguments are of.
+Arrays come from NumPy, PyTorch, CuPy, or any package with ``__dlpack__``. Device arrays are used in
+place, in the order of the current stream of PyTorch or CuPy; host arrays are copied. Results belong to
+the package of the arguments.
 """
 
 from ._core import version as __version__

@@ -38,7 +38,7 @@ TARGETS = {DLPACK_CUDA: "cuda", DLPACK_ROCM: "hip"}
 
 
 class View(NamedTuple):
-    """An array as it is passed: `keep` lives until the call has been made."""
+    """An array to pass to a program; `keep` stays alive until the call returns."""
 
     memory: int
     pointer: int
@@ -84,7 +84,7 @@ def package_of(values: Sequence[Any]) -> str:
 
 
 def is_dense(shape: Sequence[int], strides: Optional[Sequence[int]]) -> bool:
-    """Whether strides, in elements, are those of a dense array in row-major order."""
+    """Whether strides, in elements, describe a dense row-major array."""
     if strides is None or 0 in shape:
         return True
     expected = 1
@@ -97,7 +97,7 @@ def is_dense(shape: Sequence[int], strides: Optional[Sequence[int]]) -> bool:
 
 def _numpy_view(value: np.ndarray) -> View:
     if isinstance(value, np.ma.MaskedArray):
-        raise TypeError("a masked array cannot be passed, since a program sees no mask: pass "
+        raise TypeError("a masked array cannot be passed, because a program does not see the mask: pass "
                         "array.filled(value), or array.data for all elements")
     dtype = value.dtype
     if not dtype.isnative:
@@ -105,8 +105,8 @@ def _numpy_view(value: np.ndarray) -> View:
                         "array.astype(array.dtype.newbyteorder('='))")
     if dtype.name == "int4":
         # It has an element in each byte, where a program takes two.
-        raise TypeError("NumPy has an element of int4 in each byte: pass an array of uint8 with two "
-                        "elements to a byte, the first one in the low bits")
+        raise TypeError("NumPy stores one int4 element per byte: pass an array of uint8 with two "
+                        "elements per byte, the first one in the low bits")
     # A read-only array is a guarantee to its owner.
     strides = None
     if not value.flags.c_contiguous:
@@ -168,15 +168,15 @@ def view(value: Any) -> Optional[View]:
 
 
 def _torch_stream(stream: int, ordinal: int) -> Any:
-    """A stream of the caller's as an object of PyTorch's."""
+    """A caller's stream as a PyTorch stream object."""
     cuda = sys.modules["torch"].cuda
     # ExternalStream(0) would be a new stream.
     return cuda.ExternalStream(stream, device=ordinal) if stream else cuda.default_stream(ordinal)
 
 
 def record_stream(values: Sequence[Any], stream: int, ordinal: int) -> None:
-    """Has PyTorch's allocator keep the memory of tensors until `stream` is done with what it has when
-    they are dropped: the allocator knows of the stream alone in which it gave the memory."""
+    """Makes PyTorch's allocator keep the memory of dropped tensors until the work queued on `stream` is
+    done: the allocator itself only tracks the stream on which it allocated the memory."""
     own = None
     for value in values:
         if is_torch(value) and value.is_cuda:
@@ -185,7 +185,7 @@ def record_stream(values: Sequence[Any], stream: int, ordinal: int) -> None:
 
 
 def current_stream(values: Sequence[Any], target: str, ordinal: int) -> Optional[int]:
-    """The stream that the package of the arguments works in; None if it has none."""
+    """The current stream of the arguments' package; None if it has none."""
     for value in values:
         if is_torch(value) and value.is_cuda:
             return sys.modules["torch"].cuda.current_stream(ordinal).cuda_stream
@@ -195,10 +195,10 @@ def current_stream(values: Sequence[Any], target: str, ordinal: int) -> Optional
 
 
 def numpy_type(element: int) -> np.dtype:
-    """NumPy's type for an element; ml_dtypes has those that NumPy lacks."""
+    """The NumPy type of an element; ml_dtypes provides the types that NumPy lacks."""
     name = ELEMENTS[element][1]
     if name == "int4":
-        raise TypeError("results of i4 cannot be given as arrays of NumPy's")
+        raise TypeError("results of i4 cannot be returned as NumPy arrays")
     try:
         return np.dtype(name)
     except TypeError:
@@ -206,13 +206,13 @@ def numpy_type(element: int) -> np.dtype:
     try:
         import ml_dtypes
     except ImportError:
-        raise TypeError(f"NumPy has no {name}; install the package ml_dtypes, which has") from None
+        raise TypeError(f"NumPy does not support {name}; install the package ml_dtypes") from None
     return np.dtype(getattr(ml_dtypes, name))
 
 
 def wrap(buffer: Any, element: int, shape: Sequence[int], target: str, ordinal: int,
          package: str, stream: Optional[int] = None) -> Any:
-    """A result that was left on the device: PyTorch's, CuPy's, or an array that has `__dlpack__`.
+    """A result left on the device: an array of PyTorch or CuPy, or an array with `__dlpack__`.
 
     With `stream`, a result that is PyTorch's gets memory of PyTorch's allocator for that stream:
     `record_stream` has no effect on memory of anybody else's.

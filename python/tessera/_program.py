@@ -14,13 +14,13 @@ from . import _arrays, _core
 
 
 class Error(RuntimeError):
-    """A failure; ``code`` is a name of ``TesseraStatus``."""
+    """An error message; ``code`` is a name of ``TesseraStatus``."""
 
     code: str = "TESSERA_INTERNAL"
 
 
 class CompileError(Error):
-    """A program that does not compile; the text has all diagnostics, with their places."""
+    """A compile error; the text contains all diagnostics with their locations."""
 
 
 _core.set_errors(Error, CompileError)
@@ -32,7 +32,7 @@ _FORMATS = {"f32": "f", "f64": "d", "i8": "b", "ui8": "B", "i16": "h", "i32": "i
 
 @dataclass(frozen=True)
 class Slot:
-    """An argument or a result of an entry."""
+    """An argument or a result of an entry point."""
 
     #: "scalar", "tensor" or "memref".
     kind: str
@@ -63,7 +63,7 @@ class Signature:
 class Device:
     """An open device: ``Device("cuda")``, ``Device("cuda", 1)``, ``Device("cpu")``.
 
-    ``Device.get`` gives the same object for the same device, which is what calls use.
+    ``Device.get`` returns the same object for the same device; calls use it.
     """
 
     _open: Dict[Tuple[str, int], "Device"] = {}
@@ -138,7 +138,7 @@ class Entry:
             else:
                 data = np.asarray(value, _arrays.numpy_type(self._arguments[index].element)).tobytes()
         except (struct.error, TypeError, ValueError, OverflowError) as error:
-            raise self._fail(index, f"{value!r} is no such number: {error}") from None
+            raise self._fail(index, f"{value!r} is not a valid number: {error}") from None
         keep = np.frombuffer(data, np.uint8)
         return (_arrays.HOST, keep.ctypes.data, None, None), keep
 
@@ -153,43 +153,41 @@ class Entry:
         expected = self._expected[index]
         # i4 comes packed, two to a byte.
         if view.dtype != expected and not (expected == "int4" and view.dtype == "uint8"):
-            raise self._fail(index, f"its elements are {view.dtype}, and the program takes {expected}")
+            raise self._fail(index, f"its elements are {view.dtype}, but the program expects {expected}")
         if view.target and (view.target, view.ordinal) != self._place:
-            raise self._fail(index, f"it is on {view.target}:{view.ordinal}, and the program runs on "
+            raise self._fail(index, f"it is on {view.target}:{view.ordinal}, but the program runs on "
                                     f"{self.device.target}:{self.device.ordinal}")
         if expected == "int4" and view.dtype == "uint8":
             elements = int(np.prod(slot.shape)) if min(slot.shape, default=0) >= 0 else -1
             if elements < 0 or int(np.prod(view.shape)) != (elements + 1) // 2:
-                raise self._fail(index, "packed i4 takes static sizes, and two elements to a byte")
+                raise self._fail(index, "packed i4 requires static sizes, and two elements per byte")
             if not _arrays.is_dense(view.shape, view.strides):
-                raise self._fail(index, "packed i4 takes a dense array: pass "
-                                        "np.ascontiguousarray(array)")
+                raise self._fail(index, "packed i4 requires a dense array: pass np.ascontiguousarray(array)")
             return (view.memory, view.pointer, None, None), view
         if len(view.shape) != len(slot.shape):
             raise self._fail(index, f"it has {len(view.shape)} dimensions")
         if slot.may_write and isinstance(value, np.ndarray) and not value.flags.writeable:
-            raise self._fail(index, "the program writes it, and it is read-only")
+            raise self._fail(index, "the program writes it, but it is read-only")
         return (view.memory, view.pointer, view.shape, view.strides), view
 
     def __call__(self, *arguments: Any, stream: Optional[int] = None) -> Any:
-        """Runs the entry.
+        """Runs the entry point.
 
-        ``stream`` is the number of a CUstream or hipStream_t; without it, work goes to the current
-        stream of the package that the arguments are of, else to the device's own queue. Nothing waits
-        unless an argument or a result is on the host. Gives a result, or a tuple of several, or None.
+        ``stream`` is a CUstream or hipStream_t handle as an integer; without it, work is queued on the
+        current stream of the arguments' package, or else on the device's own queue. The call does not
+        block unless an argument or a result is on the host. Returns a result, a tuple of several, or
+        None.
 
-        A ``stream`` that is not the current one is the caller's to order after what makes the
-        arguments (``wait_stream``). Tensors of PyTorch's may be dropped at once: their memory is kept
-        for the stream (``record_stream``), and results are in memory of PyTorch's allocator for it.
-        Arrays of CuPy's and of others are the caller's to keep until the stream is done with them.
+        If ``stream`` is not the current one, the caller must order it after the work that produces the
+        arguments (``wait_stream``). PyTorch tensors may be dropped at once: their memory is kept for
+        the stream (``record_stream``), and results are allocated by PyTorch's allocator for it. The
+        caller must keep arrays of CuPy and other packages alive until the stream is done with them.
         """
         if stream is not None and (isinstance(stream, bool) or not isinstance(stream, int)):
-            raise TypeError(f"stream is the number of a stream, not a {type(stream).__name__}: pass "
-                            "stream.cuda_stream of PyTorch's, stream.ptr of CuPy's")
+            raise TypeError(f"stream must be a stream handle as an integer, not a {type(stream).__name__}: pass stream.cuda_stream (PyTorch) or stream.ptr (CuPy)")
         slots = self.signature.arguments
         if len(arguments) != len(slots):
-            raise TypeError(f"{self.signature} takes {len(slots)} arguments, and {len(arguments)} "
-                            "are given")
+            raise TypeError(f"{self.signature} takes {len(slots)} arguments, but {len(arguments)} were given")
         tuples: List[Any] = []
         keep: List[Any] = []
         on_device = False
@@ -245,7 +243,7 @@ class Entry:
         return results[0] if len(results) == 1 else tuple(results)
 
     def _fetch(self, buffer: Any, slot: Any, sizes: Sequence[int], package: str) -> Any:
-        """A result of open size, which is copied to the host when its size is known."""
+        """A result of dynamic size, copied to the host once its size is known."""
         host = np.empty(tuple(sizes), _arrays.numpy_type(slot.element))
         _core.read(buffer, host.ctypes.data, host.nbytes)
         return self._to_package(host, package)
@@ -279,11 +277,11 @@ class Program:
                         program.describe().partition("\n")[0].split(", ") if part]
 
     def describe(self) -> str:
-        """The target, and a line for each kernel: its schedule and instructions."""
+        """The targets of the program, and a line for each kernel: its schedule and instructions."""
         return self._program.describe()
 
     def save(self, path: Union[str, "os.PathLike[str]"]) -> None:
-        """Writes it as a bundle, which ``load``, gpu-runner and libtessera-runtime run."""
+        """Writes the program as a bundle that ``load``, gpu-runner and libtessera-runtime run."""
         temporary = f"{os.fspath(path)}.{os.getpid()}.part"
         try:
             with open(temporary, "wb") as file:
@@ -299,11 +297,11 @@ class Program:
         return next(iter(self.signatures))
 
     def entry(self, name: Optional[str] = None, device: Optional[Device] = None) -> Entry:
-        """An entry on a device; without a name ``main`` or the only one, without a device the first
-        that the program is compiled for and that is here."""
+        """An entry point on a device. ``name`` defaults to ``main`` or the only one, ``device`` to the
+        first device of this machine that the program is compiled for."""
         name = name or self._default_entry()
         if name not in self.signatures:
-            raise Error(f"no entry '{name}': the program has {', '.join(self.signatures)}")
+            raise Error(f"no entry point '{name}': the program has {', '.join(self.signatures)}")
         if device is None:
             device = self._default_device()
         key = (name, device.target, device.ordinal)
@@ -320,11 +318,11 @@ class Program:
                 return Device.get(target)
             except Error as error:
                 problem = problem or error
-        raise problem or Error("the program is compiled for nothing")
+        raise problem or Error("the program does not contain code for any target")
 
     def __call__(self, *arguments: Any, entry: Optional[str] = None,
                  stream: Optional[int] = None) -> Any:
-        """Runs ``main``, or the entry of that name, on the device where the arguments are."""
+        """Runs the entry point ``main``, or the one given, on the device of the arguments."""
         device = None
         for index, value in enumerate(arguments):
             try:
@@ -347,12 +345,12 @@ def compile(source: Union[str, bytes], target: str = "cpu", *, entry: Optional[s
             schedule_db: Union[str, "os.PathLike[str]", None] = None) -> Program:
     """Compiles a module of MLIR, as text or bytecode.
 
-    ``target`` is what gpu-runner's ``--target`` takes, several divided by commas: "cpu", "cuda" (the
-    chip of this machine's device), "cuda:sm_80,sm_90a,hip:gfx942". ``entry`` leaves but one function;
-    ``file`` is what diagnostics call the source. ``allow_tf32`` permits tf32 for matmuls of f32,
-    ``allow_fast_f8`` sums in few bits for 8-bit floats; ``require_mma`` rejects matmuls that no matrix
-    unit computes. ``schedule_db`` is a database of gpu-tune's, where matmuls are looked up, or "off"
-    for the compiler's own choices alone. Warnings of the compiler are Python's.
+    ``target`` has the form of gpu-runner's ``--target``, or several separated by commas: "cpu", "cuda"
+    (the chip of this machine's device), "cuda:sm_80,sm_90a,hip:gfx942". ``entry`` keeps only that
+    function; ``file`` names the source in diagnostics. ``allow_tf32`` permits tf32 for matmuls of f32,
+    ``allow_fast_f8`` reduced-precision accumulation for 8-bit floats; ``require_mma`` rejects matmuls
+    that no matrix unit computes. ``schedule_db`` is a gpu-tune database of schedules, or "off" to use
+    only the compiler's own choices. Compiler warnings are issued as Python warnings.
     """
     data = source.encode() if isinstance(source, str) else source
     return Program(_core.Program.compile(data, target, entry, file, allow_tf32, allow_fast_f8,
@@ -361,8 +359,8 @@ def compile(source: Union[str, bytes], target: str = "cpu", *, entry: Optional[s
 
 
 def load(bundle: Union[str, "os.PathLike[str]", bytes]) -> Program:
-    """A program of a bundle: its bytes, or the path of a file. It has machine code: load what you
-    trust."""
+    """Loads a bundle, given as bytes or as a file path. A bundle contains machine code: only load
+    bundles from a trusted source."""
     if not isinstance(bundle, bytes):
         with open(bundle, "rb") as file:
             bundle = file.read()

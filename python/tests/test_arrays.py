@@ -97,9 +97,9 @@ def test_i4_is_packed():
     program = tessera.compile(WIDEN)
     packed = np.array([0xE1, 0x43], np.uint8)
     np.testing.assert_array_equal(program(packed), [1, -2, 3, 4])
-    with pytest.raises(TypeError, match="argument 0.*an element of int4 in each byte: pass an array of uint8"):
+    with pytest.raises(TypeError, match="argument 0.*one int4 element per byte: pass an array of uint8"):
         program(np.array([1, -2, 3, 4], ml_dtypes.int4))
-    with pytest.raises(TypeError, match="argument 0.*packed i4 takes a dense array"):
+    with pytest.raises(TypeError, match="argument 0.*packed i4 requires a dense array"):
         program(np.array([0xE1, 9, 0x43, 9], np.uint8)[::2])
 
 
@@ -205,6 +205,6 @@ def test_memory_is_kept_for_a_stream_of_the_callers(log, entry, stream):
 
 
 def test_a_stream_is_a_number(log, entry):
-    with pytest.raises(TypeError, match=r"stream is the number of a stream, not a FakeStream: pass stream\.cuda_stream"):
+    with pytest.raises(TypeError, match=r"stream must be a stream handle as an integer, not a FakeStream: pass stream\.cuda_stream"):
         entry(FakeTensor(log, "x"), stream=FakeStream(11))
     assert log == []

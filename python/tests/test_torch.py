@@ -169,5 +169,5 @@ def test_mistakes_are_told(chain):
     a = a.detach()
     with pytest.raises(tessera.Error, match="pass a dense copy"):
         chain(a, a[:, ::2])
-    with pytest.raises(TypeError, match="bfloat16, and the program takes float32"):
+    with pytest.raises(TypeError, match="bfloat16, but the program expects float32"):
         chain(a.bfloat16(), a)

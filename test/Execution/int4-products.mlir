@@ -43,10 +43,10 @@
 // OWN12:   wmma12.m16n16k32.i32.i4
 // HALF12:  wmma12.m16n16k16.i32.i4
 // SMALL:   fma.m8n8k1.i32.i8
-// SMALL:   rejected: i4 x i4: no instruction of emulate=gfx1100 takes these fragments, which were widened to i8 in registers
+// SMALL:   rejected: i4 x i4: no instruction on emulate=gfx1100 accepts these fragment shapes; operands were widened to i8 in registers
 // BYTES:   mfma.m32n32k16.i32.i8
 // WIDENED: mfma.m32n32k16.i32.i8
-// WIDENED: rejected: i4 x i4: no instruction of emulate=gfx942 takes these fragments, which were widened to i8 in registers
+// WIDENED: rejected: i4 x i4: no instruction on emulate=gfx942 accepts these fragment shapes; operands were widened to i8 in registers
 // CHECK:   {{^}}verified
 // WRONG:   FAILED
 

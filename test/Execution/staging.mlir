@@ -1,5 +1,5 @@
 // A pipeline of asynchronous copies into three buffers, two subgroups that share
-// them, and sizes that divide nothing: the last tiles stick out of A, B and C.
+// them, and sizes that divide nothing: the last tiles exceed A, B and C.
 //
 // RUN: gpu-runner %s --target=cpu --verify | FileCheck %s
 // CHECK: {{^}}verified

@@ -64,7 +64,7 @@ start run run "$tune" run 64x64x64:f32 --target=cpu --trials=40 --leaders=2 --jo
 run=$pid
 wait_for 600 "the addresses" grep -q '^other hosts join by' "$folder/run.log"
 # They are told the addresses that are printed, and have the key.
-words=$(sed -n 's/^other hosts join by: gpu-tune join \([^ ]*\) .*/\1/p' "$folder/run.log")
+words=$(sed -n 's/^other hosts join with: gpu-tune join \([^ ]*\) .*/\1/p' "$folder/run.log")
 export TESSERA_TUNE_KEY; TESSERA_TUNE_KEY=$(cat "$folder/key")
 # shellcheck disable=SC2086
 start measures measures "$tune" join $words --jobs=0 --measurers=1

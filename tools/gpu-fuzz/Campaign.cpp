@@ -77,7 +77,7 @@ Verdict fuzz::judge(const Case &testCase, const Outcome &outcome,
                   outcome.describe());
     if (!contains(outcome.errors, "error: ") ||
         !contains(outcome.errors, testCase.diagnostic))
-      return fail("the diagnostic does not say \"" + testCase.diagnostic +
+      return fail("the diagnostic does not contain \"" + testCase.diagnostic +
                   "\"");
     return Verdict::Refused;
   }
@@ -87,7 +87,7 @@ Verdict fuzz::judge(const Case &testCase, const Outcome &outcome,
       contains(outcome.errors, "error: schedule_c")) {
     if (!contains(outcome.errors, "the nearest legal schedule has") &&
         !contains(outcome.errors, "is the most that fits"))
-      return fail("the diagnostic names no legal schedule");
+      return fail("the diagnostic does not name a legal schedule");
     return Verdict::Refused;
   }
   // A function that a target does not have, with what to use instead.
@@ -101,7 +101,7 @@ Verdict fuzz::judge(const Case &testCase, const Outcome &outcome,
   }
   if (testCase.hasFault && outcome.exited(0) &&
       !contains(outcome.errors, "no fault is planted"))
-    return fail("no fault was planted, though one was asked for");
+    return fail("no fault was planted, though one was requested");
   if (!outcome.exited(0))
     return fail(outcome.describe());
 

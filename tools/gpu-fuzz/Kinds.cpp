@@ -10,19 +10,18 @@ using namespace fuzz;
 
 const std::vector<Kind> &fuzz::getKinds() {
   static const std::vector<Kind> kinds = {
-      {"contraction", 6, generateContraction,
-       "matrix products in all of linalg's spellings"},
+      {"contraction", 6, generateContraction, "matmuls in all forms of linalg"},
       {"conv", 4, generateConvolution, "convolutions and pooling"},
       {"fusion", 4, generateFusion,
-       "products with producers, epilogues and reductions"},
-      {"chain", 2, generateChain, "products of products"},
+       "matmuls with producers, epilogues and reductions"},
+      {"chain", 2, generateChain, "chains of matmuls"},
       {"elementwise", 2, generateElementwise, "element-wise generics"},
       {"reduction", 2, generateReduction, "reductions over any dimensions"},
       {"movement", 2, generateMovement,
        "transposes, slices, padding, gathers, softmax"},
       {"vthread", 2, generateVThread,
-       "kernels of virtual threads, written by hand"},
-      {"illegal", 1, generateIllegal, "schedules that are to be refused"},
+       "hand-written kernels of virtual threads"},
+      {"illegal", 1, generateIllegal, "schedules that must be rejected"},
   };
   return kinds;
 }

@@ -43,7 +43,7 @@ static bool parseKinds(const std::string &text, Options &options,
         std::any_of(getKinds().begin(), getKinds().end(),
                     [&](const Kind &kind) { return kind.name == name; });
     if (!isKnown) {
-      error = "unknown kind '" + name + "'; known are " + listKinds();
+      error = "unknown kind '" + name + "'; expected one of " + listKinds();
       return false;
     }
     options.kinds.push_back(name);
@@ -68,8 +68,8 @@ std::optional<Options> fuzz::parseOptions(int argc, char **argv,
                       uint64_t least, uint64_t &number) {
     std::optional<uint64_t> parsed = parseNumber(value);
     if (!parsed || *parsed < least) {
-      error = name + "=" + value + ": a number from " + std::to_string(least) +
-              " is needed";
+      error = name + "=" + value + ": expected a number from " +
+              std::to_string(least) + " is needed";
       return false;
     }
     number = *parsed;
@@ -141,7 +141,7 @@ std::optional<Options> fuzz::parseOptions(int argc, char **argv,
     }
   }
   if (options.print && !options.onlyCase) {
-    error = "--print prints one program: add --case=N";
+    error = "--print requires --case=N";
     return std::nullopt;
   }
   if (options.runner.empty())
@@ -153,37 +153,38 @@ std::optional<Options> fuzz::parseOptions(int argc, char **argv,
 
 std::string fuzz::getHelp() {
   std::string text =
-      R"(gpu-fuzz: runs random programs by gpu-runner and checks that the numbers are right
+      R"(gpu-fuzz: runs random programs with gpu-runner and checks their results
 
   gpu-fuzz [--seed=N] [--cases=N] [--target=TARGET] [options]
   gpu-fuzz --seed=N --case=N --print
 
 What is generated
-  --seed=N        the seed (1); a case is decided by the seed and its number,
-                  and by --groups, --wide-groups and --int4
-  --cases=N       how many cases to run (100), from number 0 upward
-  --kinds=K,...   only cases of these kinds (all); it does not change them
-  --groups        schedules for groups of four subgroups too, which chips with
-                  warpgroups have (cuda:sm_90a); others refuse them
-  --wide-groups   the same for chips whose groups have 128 rows (cuda:sm_100a)
-  --int4          products of i4 with i4 too
-  --case=N        only case number N
-  --print         prints the program of that case instead of running it
+  --seed=N        the seed (1); the seed, the case number, --groups,
+                  --wide-groups and --int4 determine a case
+  --cases=N       number of cases to run (100), starting at case 0
+  --kinds=K,...   run only cases of these kinds (all); the cases do not change
+  --groups        also generate schedules for warpgroups (cuda:sm_90a); other
+                  chips reject them
+  --wide-groups   the same for chips whose warpgroups have 128 rows
+                  (cuda:sm_100a)
+  --int4          also generate matmuls of i4 with i4
+  --case=N        run only case N
+  --print         print the program of that case instead of running it
 
-  One case of fifty has a fault planted in its first output, which gpu-runner
+  One case in fifty has a fault planted in its first output, which gpu-runner
   must find.
 
 How it is run
-  --target=TARGET as gpu-runner takes it: cpu (the default), cuda, cuda:sm_80
+  --target=TARGET gpu-runner's --target: cpu (the default), cuda, cuda:sm_80
   --runner=PATH   gpu-runner (the one next to this program)
-  --jobs=N        how many at a time (one for each core)
-  --isolate       a process for each case; else each job has one process, which
-                  runs one case after another, and a case that fails runs again
-                  in a process of its own
-  --timeout=S     seconds that a case may take (60)
-  --keep=DIR      where failing programs go (gpu-fuzz-failures): DIR/SEED-N.mlir,
-                  whose first lines say how to run it and what is wrong
-  --verbose       a line for each case
+  --jobs=N        number of parallel jobs (one per core)
+  --isolate       use one process per case; by default each job runs its cases
+                  in one process, and a case that fails runs again in a process
+                  of its own
+  --timeout=S     time limit of a case in seconds (60)
+  --keep=DIR      folder for failing programs (gpu-fuzz-failures): DIR/SEED-N.mlir,
+                  whose first lines give the command and the failure
+  --verbose       print a line for each case
 
 Kinds
 )";
@@ -193,8 +194,8 @@ Kinds
     text += "  " + name + "  " + kind.summary + "\n";
   }
   text += R"(
-Exit status: 0 all cases are as they should be; 1 some are not; 2 the command
-line is wrong; 77 the device asked for is not here.
+Exit status: 0 all cases passed; 1 some cases failed; 2 invalid command line;
+77 the requested device does not exist.
 )";
   return text;
 }

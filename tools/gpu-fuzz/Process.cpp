@@ -30,7 +30,7 @@ std::string Outcome::describe() const {
   case Signalled:
     return "signal " + std::to_string(number) + " (" + strsignal(number) + ")";
   case TimedOut:
-    std::snprintf(text, sizeof(text), "no end after %.0f s", seconds);
+    std::snprintf(text, sizeof(text), "did not end after %.0f s", seconds);
     return text;
   case Interrupted:
     return "interrupted";

@@ -52,7 +52,7 @@ static LogicalResult checkMemory(const Entry &entry,
                            ": the arguments and results need " +
                            formatBytes(needed) + ", " +
                            formatBytes(static_cast<double>(free)) +
-                           " are free; smaller arrays are needed");
+                           " are free; use smaller arrays");
   };
   double padding = 2.0 * canaryBytes * static_cast<double>(specs.size());
   double host = arguments + results;
@@ -75,10 +75,10 @@ LogicalResult runner::makeArguments(const Options &options, const Entry &entry,
   if (options.arguments.size() > count) {
     (void)report.fail(Exit::Usage,
                       std::to_string(options.arguments.size()) +
-                          " --arg are given, but entry '" + options.entry +
+                          " --arg given, but entry point '" + options.entry +
                           "' takes " + std::to_string(count) +
                           (count == 1 ? " argument" : " arguments") +
-                          "; leave out the others");
+                          "; remove the others");
     for (size_t i = 0; i < count; ++i)
       Report::note(describe(entry, i));
     return failure();

@@ -122,7 +122,7 @@ LogicalResult runner::benchmark(const Options &options, const Entry &entry,
   double seconds = std::max(median, 1e-6) / 1e3;
   os << "bench: ";
   if (std::optional<double> count = countOperations(entry, arguments)) {
-    os << formatRate(*count / seconds, "GFLOP/s") << " of matrix products, ";
+    os << formatRate(*count / seconds, "GFLOP/s") << " of matmuls, ";
     object["operations"] = toJSON(*count);
     object["gflop_per_s"] = toJSON(*count / seconds / 1e9);
   }

@@ -409,7 +409,7 @@ LogicalResult runner::bisect(const Options &options, DiffSide &base,
                              Report &report) {
   mlir::func::FuncOp function = program.entry.function;
   if (!function.getBody().hasOneBlock()) {
-    Report::note("--bisect: the entry has branches, and cannot be cut");
+    Report::note("--bisect: the entry point has branches, and cannot be cut");
     return success();
   }
   llvm::raw_ostream &os = report.text();
@@ -432,15 +432,15 @@ LogicalResult runner::bisect(const Options &options, DiffSide &base,
     std::string text = std::to_string(bisection.runs) + " programs run";
     if (bisection.uncut)
       text += ", " + std::to_string(bisection.uncut) +
-              " ops at which it could not be cut";
+              " ops after which it could not be truncated";
     return text;
   };
   llvm::json::Object object{{"runs", bisection.runs},
                             {"uncut", bisection.uncut}};
   if (!cut) {
     Report::note("--bisect: no single op's result differs (" + tally() +
-                 "): only together, or where the program cannot be cut; "
-                 "nothing is written");
+                 "): outputs differ only through several ops, or where the "
+                 "program cannot be truncated; no file is written");
     report.root["bisect"] = std::move(object);
     return success();
   }
@@ -457,7 +457,7 @@ LogicalResult runner::bisect(const Options &options, DiffSide &base,
   std::string text;
   llvm::raw_string_ostream(text)
       << "// The result of " << place << " differs between " << base.name
-      << " and " << other.name << ", those of its operands do not.\n// "
+      << " and " << other.name << "; the values of its operands do not.\n// "
       << command << "\n"
       << *cut->module << "\n";
   if (runtime::Status status = runtime::writeFile(options.bisectFile, {text});
@@ -472,7 +472,7 @@ LogicalResult runner::bisect(const Options &options, DiffSide &base,
        << compiler::reference::formatNumber(fragment->base) << " with "
        << base.name << "\n";
   if (!notFiner.empty())
-    Report::note("--bisect: within the kernel nothing is found: " + notFiner);
+    Report::note("--bisect: found nothing within the kernel: " + notFiner);
   os << "bisect: " << command << "\n";
   object["op"] = llvm::json::fixUTF8(name);
   object["place"] = llvm::json::fixUTF8(place);

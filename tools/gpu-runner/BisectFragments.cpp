@@ -71,14 +71,14 @@ std::optional<FragmentDifference> Bisection::findFragment(size_t number,
     return std::nullopt;
   std::optional<Cut> whole = cut(number, /*isAlone=*/false);
   if (!whole) {
-    why = "the program cannot be cut behind the launch";
+    why = "cannot truncate the program after the launch";
     return std::nullopt;
   }
   mlir::PassManager pm(whole->module->getContext());
   pm.addPass(mlir::tessera::createTesseraInlineKernels());
   pm.addPass(mlir::tessera::createConvertSubgroupMmaToTessera());
   if (failed(pm.run(*whole->module))) {
-    why = "its matrices cannot be raised to fragments";
+    why = "cannot raise its matrices to fragments";
     return std::nullopt;
   }
   mlir::gpu::LaunchOp launch = getLaunch(options, *whole);
@@ -88,7 +88,7 @@ std::optional<FragmentDifference> Bisection::findFragment(size_t number,
   }
   llvm::SmallVector<Operation *> fragments = findFragmentOps(launch);
   if (fragments.empty()) {
-    why = "it has no fragments";
+    why = "it does not contain fragments";
     return std::nullopt;
   }
 
@@ -117,7 +117,7 @@ std::optional<FragmentDifference> Bisection::findFragment(size_t number,
       if (output.ok)
         continue;
       if (!output.first) {
-        why = "the targets have other numbers of subgroups in a workgroup";
+        why = "the targets have different numbers of subgroups per workgroup";
         continue;
       }
       llvm::SmallVector<int64_t> time = getTime(
@@ -135,7 +135,7 @@ std::optional<FragmentDifference> Bisection::findFragment(size_t number,
   if (!first) {
     if (why.empty())
       why = hasRun ? "the results of its fragment ops do not differ"
-                   : "it cannot be run with its fragments written to memory";
+                   : "it does not run when its fragments are written to memory";
     return std::nullopt;
   }
 
@@ -152,6 +152,6 @@ std::optional<FragmentDifference> Bisection::findFragment(size_t number,
         first->place.got, first->place.expected};
   }
   why = describe(fragments[first->number]) +
-        " differs, but not where nothing else is looked at";
+        " differs, but not when it is the only fragment written to memory";
   return std::nullopt;
 }

@@ -25,7 +25,7 @@ public:
   }
   FailureOr<std::string> linkHost(mlir::Operation *op,
                                   std::vector<std::string> &) override {
-    return op->emitError() << "a bundle's host code is linked already";
+    return op->emitError() << "the host code of a bundle is already linked";
   }
 
 private:
@@ -61,15 +61,16 @@ LogicalResult runner::openBundle(StringRef bytes, Options &options,
                        options.file + ": " + read.status().message());
   bundle = read.take();
   if (StringRef wrong = findCompilingOption(options); !wrong.empty())
-    return report.fail(Exit::Usage, wrong + " is about compiling, and a bundle "
-                                            "is compiled already: leave it "
-                                            "out, or run the program itself");
+    return report.fail(
+        Exit::Usage,
+        wrong + " affects compilation, but a bundle is already compiled: "
+                "remove the option, or pass the program itself");
   if (bundle.source.empty())
     return report.fail(Exit::Usage,
                        options.file +
-                           ": the program's text was left out of this bundle, "
-                           "and with it what gpu-runner fills arguments and "
-                           "verifies by; libtessera runs it");
+                           ": the bundle does not contain the program's text, "
+                           "which gpu-runner needs to make arguments and to "
+                           "verify; run it with libtessera");
   unsigned position = 0;
   std::string why;
   for (const runtime::DeviceInfo &device :
@@ -85,7 +86,7 @@ LogicalResult runner::openBundle(StringRef bytes, Options &options,
     if (!options.chip.empty() && options.chip != (*variant)->chip)
       return report.fail(Exit::Usage, "the bundle's code for " + device.name +
                                           " is for " + (*variant)->chip +
-                                          "; leave the chip out");
+                                          "; omit the chip");
     options.target = device.target;
     options.ordinal = device.ordinal;
     options.chip = (*variant)->chip;
@@ -94,7 +95,7 @@ LogicalResult runner::openBundle(StringRef bytes, Options &options,
   return report.fail(Exit::NoDevice,
                      why.empty() ? "no " + options.target +
                                        " device on this machine; "
-                                       "--list-devices shows those there are"
+                                       "--list-devices lists the available ones"
                                  : why);
 }
 

@@ -69,7 +69,7 @@ static void assemble(compiler::CompiledProgram &program,
   runtime::Expected<runtime::KernelImage> assembled =
       device.assemble(program.image);
   if (!assembled.ok()) {
-    noteOnce("the cache keeps PTX and no machine code: " +
+    noteOnce("the cache stores PTX, not machine code: " +
              assembled.status().message());
     return;
   }
@@ -97,7 +97,7 @@ LogicalResult runner::replaceKernels(const Options &options, StringRef target,
                                      compiler::CompiledProgram &program,
                                      Report &report) {
   if (target == "cpu")
-    return report.fail(Exit::Usage, "--kernels is for devices: the CPU's "
+    return report.fail(Exit::Usage, "--kernels requires a device target: CPU "
                                     "kernels are part of the program");
   runtime::Expected<std::string> code = runtime::readInputFile(options.kernels);
   if (!code.ok())
@@ -105,8 +105,8 @@ LogicalResult runner::replaceKernels(const Options &options, StringRef target,
                                         code.status().message());
   program.image.bytes = code.take();
   program.image.kind = guessKind(program.image.bytes, target);
-  Report::note("the kernels are those of " + options.kernels +
-               ", whatever is said of the compiled ones");
+  Report::note("the kernels come from " + options.kernels +
+               "; reports describe the compiled kernels instead");
   return success();
 }
 
@@ -135,11 +135,11 @@ runner::compile(const Options &options,
                         "--cache=" + options.cache + ": " + problem);
       return nullptr;
     }
-    warnOnce("the cache is off for this run: " + problem);
+    warnOnce("cache disabled for this run: " + problem);
     return compileAlone();
   }
   if (runtime::Status status = device.useCache(directory); !status.ok())
-    noteOnce("what the driver compiles: " + status.message());
+    noteOnce("cannot cache the driver's compiled kernels: " + status.message());
   compiler::ProgramKey key(source.getBuffer(), source.getBufferIdentifier());
   key.add(compileOptions);
   key.addEnvironment(compileOptions, device.info());
@@ -153,14 +153,14 @@ runner::compile(const Options &options,
       use.kind = CacheUse::Hit;
       return program;
     }
-    found.defect = "the cache's entry " + use.key + ": " + found.why;
-    found.why = "its entry cannot be used: " + found.why;
+    found.defect = "the cache entry " + use.key + ": " + found.why;
+    found.why = "the cache entry cannot be used: " + found.why;
   }
   use.kind = CacheUse::Miss;
   use.why = found.why;
   use.differences = std::move(found.differences);
   if (!found.defect.empty())
-    noteOnce(found.defect + "; it is made anew");
+    noteOnce(found.defect + "; recompiling");
 
   std::unique_ptr<compiler::CompiledProgram> program =
       compiler::compileProgram(module, compileOptions);
@@ -170,7 +170,7 @@ runner::compile(const Options &options,
   }
   assemble(*program, device);
   if (std::string problem = cache.store(key, program->save()); !problem.empty())
-    noteOnce("compiled programs are not kept: " + problem +
-             "; --cache=DIR takes another folder, --cache=off none");
+    noteOnce("compiled program not stored in the cache: " + problem +
+             "; use --cache=DIR for another folder, or --cache=off");
   return program;
 }

@@ -50,8 +50,8 @@ static std::vector<runtime::DeviceInfo> getCandidates(const Options &options,
   for (runtime::DeviceInfo &device :
        runtime::listDevices(&why, options.target)) {
     if (options.target == "auto" && getChipFor(device).empty())
-      Report::note("passing over " + device.name + " (" + device.chip +
-                   "): no known chip's code runs on it");
+      Report::note("skipping " + device.name + " (" + device.chip +
+                   "): it does not run code for any known chip");
     else if ((options.target == "auto" || device.target == options.target) &&
              isWanted(options, device))
       candidates.push_back(std::move(device));
@@ -65,19 +65,20 @@ explainAbsence(const Options &options,
                const std::vector<runtime::DeviceInfo> &devices, StringRef why) {
   if (!devices.empty())
     return options.target + ":" + std::to_string(*options.ordinal) +
-           " is not here: this machine has " + std::to_string(devices.size()) +
-           " " + options.target +
+           " does not exist: this machine has " +
+           std::to_string(devices.size()) + " " + options.target +
            (devices.size() == 1 ? " device" : " devices");
   if (!options.device.empty()) {
     std::string names;
     for (const runtime::DeviceInfo &device :
          runtime::listDevices(nullptr, options.target))
       if (options.target == "auto" || device.target == options.target)
-        names += (names.empty() ? "; there are " : ", ") + device.name +
+        names += (names.empty() ? "; available: " : ", ") + device.name +
                  (device.kind.empty() ? "" : " (" + device.kind + ")");
     if (!names.empty())
       return "no " + (options.target == "auto" ? "" : options.target + " ") +
-             "device is or has in its name '" + options.device + "'" + names;
+             "device is of kind or has a name that contains '" +
+             options.device + "'" + names;
   }
   std::string text = "no " + options.target + " device on this machine";
   llvm::SmallVector<StringRef> lines;
@@ -116,13 +117,13 @@ LogicalResult runner::chooseTarget(const Options &options, bool run,
     std::string absence = explainAbsence(options, devices, why);
     if (run)
       return report.fail(Exit::NoDevice,
-                         absence + "; --list-devices shows those there are");
+                         absence + "; --list-devices lists the available ones");
     if (options.chip.empty())
       return report.fail(
-          Exit::Usage, absence +
-                           "; to compile without one, name a chip: --target=" +
-                           options.target + ":CHIP, one of " +
-                           llvm::join(getKnownChips(options.target), ", "));
+          Exit::Usage,
+          absence + "; to compile without a device, name a chip: --target=" +
+              options.target + ":CHIP, one of " +
+              llvm::join(getKnownChips(options.target), ", "));
     target.name = options.target;
     target.chip = options.chip;
     return success();
@@ -134,8 +135,8 @@ LogicalResult runner::chooseTarget(const Options &options, bool run,
   target.chip = options.chip.empty() ? natural : options.chip;
   if (target.chip.empty())
     return report.fail(Exit::NoDevice,
-                       "no known chip's code runs on " + device.name + " (" +
-                           device.chip + "); known are " +
+                       "no known chip matches " + device.name + " (" +
+                           device.chip + "); known chips: " +
                            llvm::join(getKnownChips(device.target), ", "));
   if (options.target == "auto")
     llvm::errs() << "target: " << target.name << ":" << target.chip << " ("
@@ -149,8 +150,8 @@ LogicalResult runner::chooseTarget(const Options &options, bool run,
   if (!compiler::runsOn(target.name, target.chip, host, options.usePtxas))
     return report.fail(Exit::NoDevice,
                        device.name + " is " + host +
-                           " and does not run code for " + target.chip +
-                           "; leave the chip out, or compile only (--emit)");
+                           ", which does not run code for " + target.chip +
+                           "; omit the chip, or compile only (--emit)");
   runtime::Expected<std::unique_ptr<runtime::Device>> opened =
       runtime::openDevice(device.target, device.ordinal);
   if (!opened.ok())

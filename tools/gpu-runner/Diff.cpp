@@ -247,13 +247,13 @@ LogicalResult runner::diff(const Options &options, KeptDevices &kept,
     if (failed(difference))
       return failure();
     if (!unbounded.empty() && !std::exchange(hasNoted, true))
-      Report::note("there are no error bounds for this program (" + unbounded +
-                   "): outputs are to be equal; --tolerance=ABS[,REL] permits "
-                   "more");
+      Report::note("no error bounds for this program (" + unbounded +
+                   "): outputs must be equal; --tolerance=ABS[,REL] permits "
+                   "differences");
     if (difference->withoutBound && !std::exchange(hasNoted, true))
       Report::note(Twine(difference->withoutBound) +
-                   " elements have no error bound and must be equal; "
-                   "--tolerance=ABS[,REL] permits more");
+                   " elements do not have an error bound and must be equal; "
+                   "--tolerance=ABS[,REL] permits differences");
     list.push_back(
         print(options, sides.front(), side, base, *difference, report));
     if (!difference->ok() && !firstWrong)
@@ -274,6 +274,6 @@ LogicalResult runner::diff(const Options &options, KeptDevices &kept,
       failed(bisect(options, sides.front(), *firstWrong, program, report)))
     return failure();
   return report.fail(Exit::Failed, "the outputs of " + firstWrong->name +
-                                       " are not those of " +
+                                       " differ from those of " +
                                        sides.front().name);
 }

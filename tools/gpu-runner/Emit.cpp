@@ -46,7 +46,8 @@ LogicalResult runner::checkStage(EmitStage stage, StringRef target,
       (owner == "vulkan" && compiler::isSpirvTarget(target)))
     return success();
   return report.fail(
-      Exit::Usage, "--emit=" + getStageName(stage) + " is for target " + owner +
+      Exit::Usage, "--emit=" + getStageName(stage) + " requires target " +
+                       owner +
                        (owner == "vulkan" ? ", opencl or level-zero" : "") +
                        ", but the target is " + target + "; say " +
                        (owner == "cpu" ? "--target=cpu"
@@ -148,7 +149,7 @@ static LogicalResult checkOutput(const Options &options, Report &report) {
                   stage == EmitStage::Bundle;
   if (isBinary && options.outputFile.empty() && llvm::outs().is_displayed())
     return report.fail(Exit::Usage, "--emit=" + getStageName(stage) +
-                                        " is not text: add -o FILE");
+                                        " is binary: add -o FILE");
   return success();
 }
 

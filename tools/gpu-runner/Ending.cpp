@@ -114,8 +114,8 @@ private:
     llvm::raw_string_ostream(text)
         << "the program has not returned after " << llvm::format("%g", *limit)
         << " s (--timeout); "
-        << (kernel.empty() ? std::string("it has launched no kernel")
-                           : "the kernel launched last is '" + kernel + "'");
+        << (kernel.empty() ? std::string("it has not launched a kernel")
+                           : "the last kernel launched is '" + kernel + "'");
     std::string line = "error: " + text + "\n";
     writeText(STDERR_FILENO, line.c_str());
     if (json) {

@@ -37,13 +37,12 @@ static const char *describeFault(int signal) {
   case SIGFPE:
     return "the program divided an integer by zero";
   case SIGILL:
-    return "the program came to a place that it says it never comes to "
-           "(undefined behaviour)";
+    return "the program executed llvm.unreachable (undefined behaviour)";
   case SIGABRT:
-    return "the program ended itself (abort)";
+    return "the program called abort";
   default:
-    return "the program accessed memory that it does not have; an index is out "
-           "of bounds, or a recursion does not end";
+    return "the program accessed unmapped memory; an index is out of bounds, "
+           "or a recursion is infinite";
   }
 }
 
@@ -118,9 +117,10 @@ LogicalResult Execution::prepare(Report &report) {
   mlir::func::FuncOp source = entry.function;
   function = program.getEntry(source.getName());
   if (!function)
-    return report.fail(Exit::Failed, "the compiled program lacks its entry '" +
-                                         source.getName() +
-                                         "'; this is a defect of the compiler");
+    return report.fail(
+        Exit::Failed,
+        "the compiled program does not contain its entry point '" +
+            source.getName() + "'; this is a compiler bug");
   session.setTrace(report.trace);
   {
     runtime::TraceScope scope(report.trace, "load", "load the kernels");
@@ -256,13 +256,13 @@ LogicalResult Execution::rerun(Report &report) {
   return finish(report);
 }
 
-/// "wrote behind the end of WHAT: ..."; the mend.
+/// "wrote past the end of WHAT: ..."; the mend.
 static std::string describeDamage(const Twine &what, bool isBehind,
                                   size_t bytes, size_t distance) {
   return ("the program wrote " +
-          Twine(isBehind ? "behind the end" : "before the beginning") + " of " +
+          Twine(isBehind ? "past the end" : "before the start") + " of " +
           what + ": " + Twine(bytes) +
-          " bytes changed, the nearest at a distance of " + Twine(distance) +
+          " bytes changed, the nearest at distance " + Twine(distance) +
           "; an index is out of bounds")
       .str();
 }
@@ -270,7 +270,7 @@ static std::string describeDamage(const Twine &what, bool isBehind,
 LogicalResult Execution::reportDamage(const runtime::GuardDamage &damage,
                                       Report &report) const {
   std::string what = "memory of " + std::to_string(damage.size) +
-                     " bytes that it asked for itself";
+                     " bytes that it allocated itself";
   for (auto [i, slot] : llvm::enumerate(entry.results))
     if (slot.isBuffer() &&
         readPointer(&results[resultOffsets[i] / 8]) == damage.ptr)
@@ -360,11 +360,10 @@ LogicalResult Execution::readResult(size_t index, HostArray &array,
   }
   StringRef element = runtime::elementTypeName(slot.element);
   if (isWrong)
-    return report.fail(Exit::Failed, "result " + Twine(index) + " (" +
-                                         slot.str() + ") came back as " +
-                                         formatType(shape, element) +
-                                         ", or not dense; this is a defect of "
-                                         "the compiler");
+    return report.fail(Exit::Failed,
+                       "result " + Twine(index) + " (" + slot.str() +
+                           ") has type " + formatType(shape, element) +
+                           ", or is not dense; this is a compiler bug");
   runtime::Expected<HostArray> made =
       HostArray::create(slot.element, std::move(shape));
   if (!made.ok())

@@ -36,7 +36,7 @@ static void explainProduct(const compiler::ProductReport &product,
     os << ", vectors of the CPU\n";
   else
     os << (StringRef(product.instruction).starts_with("dot")
-               ? ": dot products of each lane's own, no matrix unit\n"
+               ? ": dot products within each lane, no matrix unit\n"
                : ": computed by scalar FMAs, no matrix unit\n");
   if (product.unitBits) {
     os << "  the matrix unit keeps " << product.unitBits << " bits of a sum";
@@ -101,7 +101,7 @@ static void explainLaunch(const runtime::LaunchRecord &launch,
     parts.push_back(taken->spillBytes == 0
                         ? std::string("no spills")
                         : std::to_string(taken->spillBytes) +
-                              " bytes of each thread in local memory (spills)");
+                              " bytes per thread in local memory (spills)");
   if (taken->staticWorkgroupBytes > 0)
     parts.push_back(std::to_string(taken->staticWorkgroupBytes) +
                     " bytes of static workgroup memory");
@@ -183,7 +183,7 @@ void runner::explain(const compiler::CompiledProgram &program,
         !product.matrixUnit && !product.plainThreads && chip.hasLanes();
   }
   if (program.products.empty())
-    os << "no matrix products\n";
+    os << "no matmuls\n";
   if (device && !device->info().chipSource.empty())
     os << "chip " << chip.name << ": " << device->info().chipSource << "\n";
   for (const compiler::KernelReport &kernel : program.kernels) {
@@ -217,7 +217,7 @@ void runner::explain(const compiler::CompiledProgram &program,
     if (device && launch != launches.end()) {
       size_t count = llvm::count_if(launches, isOurs);
       if (count > 1)
-        os << "  launched " << count << " times, the first time as\n";
+        os << "  launched " << count << " times, first as\n";
       explainLaunch(*launch, *device, os, object);
       object["launches"] = static_cast<int64_t>(count);
     } else {
@@ -228,7 +228,7 @@ void runner::explain(const compiler::CompiledProgram &program,
       explainCode(kernel.code, /*hasScalars=*/chip.target == "hip", os, object);
     if (!device && kernel.code.vectorRegisters < 0 && chip.target != "cpu")
       os << "  registers, spills and occupancy unknown: the driver of a device "
-            "tells them"
+            "reports them"
          << (chip.target == "cuda" ? ", and --ptxas\n" : "\n");
     kernels.push_back(std::move(object));
   }
@@ -244,8 +244,8 @@ void runner::explain(const compiler::CompiledProgram &program,
     printTimes(program.times, cache, os);
   else if (fallbacks)
     Report::note(Twine(fallbacks) + " of " + Twine(program.products.size()) +
-                 " matrix products computed without a matrix unit; --explain "
-                 "says why, --require-mma makes it an error");
+                 " matmuls computed without a matrix unit; --explain reports "
+                 "why, --require-mma makes this an error");
   report.root["explain_version"] = explainVersion;
   report.root["products"] = std::move(products);
   report.root["kernels"] = std::move(kernels);
@@ -281,7 +281,7 @@ void runner::printTimes(ArrayRef<compiler::StageTime> times,
        << llvm::format("%.1f", time.milliseconds);
   os << "\n";
   if (cache.kind == CacheUse::Miss)
-    os << "cache: not from it (" << cache.key << "): " << cache.why << "\n";
+    os << "cache: miss (" << cache.key << "): " << cache.why << "\n";
 }
 
 StringRef runner::getCacheKind(const CacheUse &cache) {
@@ -304,7 +304,7 @@ void runner::printCacheUse(const CacheUse &cache, llvm::raw_ostream &os) {
     os << ": " << cache.why << "\n";
     return;
   }
-  os << "; in the nearest program that is there, other than here:\n";
+  os << "; differences from the nearest cached program:\n";
   for (const auto &[name, there, here] : cache.differences)
     os << "  " << name << "\n    there: " << there << "\n    here:  " << here
        << "\n";

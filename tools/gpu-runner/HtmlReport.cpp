@@ -151,9 +151,9 @@ LogicalResult runner::writeHtmlReport(const Options &options,
                            {"times", "Times"},
                            {"data", "Data"}})
     os << "<a href=\"#" << id << "\">" << title << "</a> ";
-  os << "</nav>\n<section id=\"stages\"><p>Lines that come from the same line "
-        "of the source are lit together; a click keeps them so, and a number "
-        "leads from the source and to it.</p>\n<div class=\"stages\">\n";
+  os << "</nav>\n<section id=\"stages\"><p>Lines that come from the same "
+        "source line are highlighted together; a click pins them, and a line "
+        "number links to and from the source.</p>\n<div class=\"stages\">\n";
   for (const StageText &stage : stages)
     writeStage(stage, stages, os);
   os << "</div></section>\n<section id=\"explain\"><h2>What was compiled, and "

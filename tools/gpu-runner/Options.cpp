@@ -55,21 +55,22 @@ LogicalResult runner::parseTarget(StringRef value, Options &options,
                                   Report &report, StringRef option) {
   auto [name, rest] = value.split(':');
   if (llvm::is_contained(targets, name.split(',').first) && name.contains(','))
-    return report.fail(Exit::Usage,
-                       option + "=" + value +
-                           ": several targets are for --emit=bundle, and for "
-                           "--diff, which compares them; name one");
+    return report.fail(
+        Exit::Usage,
+        option + "=" + value +
+            ": several targets require --emit=bundle or --diff; name one");
   if (!llvm::is_contained(targets, name) && name != "auto") {
     llvm::SmallVector<StringRef> known(getTargets());
     known.push_back("auto");
     return report.fail(
         Exit::Usage, "unknown target '" + name + "'" + suggest(name, known) +
-                         "; known are auto, " + llvm::join(getTargets(), ", "));
+                         "; expected auto, " + llvm::join(getTargets(), ", "));
   }
   if (name == "auto" && !rest.empty())
-    return report.fail(Exit::Usage, option + "=" + value +
-                                        ": auto takes neither chip nor number; "
-                                        "name the target, as in cuda:sm_90a");
+    return report.fail(Exit::Usage,
+                       option + "=" + value +
+                           ": auto does not take a chip or a number; name the "
+                           "target, for example cuda:sm_90a");
   options.target = name.str();
   options.chip.clear();
   options.otherChips.clear();
@@ -82,15 +83,16 @@ LogicalResult runner::parseTarget(StringRef value, Options &options,
     second = "";
   }
   if (first.contains(':') || !second.empty() || value.ends_with(":"))
-    return report.fail(Exit::Usage,
-                       option + "=" + value +
-                           ": it is TARGET[:NUMBER][:CHIP], as in cuda:sm_90a");
+    return report.fail(
+        Exit::Usage,
+        option + "=" + value +
+            ": expected TARGET[:NUMBER][:CHIP], for example cuda:sm_90a");
   llvm::SmallVector<StringRef> chips;
   first.split(chips, ',');
   if (chips.size() > 1 && llvm::is_contained(chips, ""))
     return report.fail(Exit::Usage, option + "=" + value +
-                                        ": between commas stand chips, as in "
-                                        "hip:gfx942,gfx1100");
+                                        ": expected chips separated by commas, "
+                                        "for example hip:gfx942,gfx1100");
   for (auto [i, chip] : llvm::enumerate(chips))
     if (llvm::is_contained(ArrayRef(chips).take_front(i), chip))
       return report.fail(Exit::Usage,
@@ -116,7 +118,7 @@ static LogicalResult parseDiff(StringRef value, Options &options,
   if (names.size() < 2)
     return report.fail(Exit::Usage,
                        "--diff=" + value +
-                           ": two targets or more, as in "
+                           ": expected two or more targets, for example "
                            "--diff=cpu,cuda,cpu:emulate=gfx942; the others are "
                            "compared with the first");
   return success();
@@ -132,8 +134,8 @@ static LogicalResult parseTolerance(StringRef value, Options &options,
       (hasRelative && (second.getAsDouble(relative) || !(relative >= 0))))
     return report.fail(Exit::Usage,
                        "--tolerance=" + value +
-                           ": it is ABS[,REL], numbers of 0 or more: elements "
-                           "may be off by ABS + REL * |element|");
+                           ": expected ABS[,REL], numbers of at least 0: "
+                           "elements may be off by ABS + REL * |element|");
   options.tolerance = {absolute, std::nullopt};
   if (hasRelative)
     options.tolerance->second = relative;
@@ -147,10 +149,10 @@ static LogicalResult parseOutput(StringRef value, Options &options,
   auto [number, file] = value.split('=');
   unsigned index;
   if (file.empty() || number.getAsInteger(10, index))
-    return report.fail(Exit::Usage,
-                       "--out=" + value +
-                           ": it is --out=N=FILE.npy, where N numbers the "
-                           "outputs from 0");
+    return report.fail(
+        Exit::Usage,
+        "--out=" + value +
+            ": expected --out=N=FILE.npy, where N numbers the outputs from 0");
   options.outputs.emplace_back(index, file.str());
   return success();
 }
@@ -166,7 +168,8 @@ static LogicalResult parseStage(StringRef value, Options &options,
   if (llvm::is_contained(names, value))
     return success();
   return report.fail(Exit::Usage, "unknown stage '" + value + "' for --emit" +
-                                      suggest(value, names) + "; known are " +
+                                      suggest(value, names) +
+                                      "; expected one of " +
                                       llvm::join(names, ", "));
 }
 
@@ -174,8 +177,9 @@ static LogicalResult parseRuns(StringRef value, Options &options,
                                Report &report) {
   unsigned runs;
   if (value.getAsInteger(10, runs) || runs == 0)
-    return report.fail(Exit::Usage, "--bench=" + value +
-                                        ": the number of runs is 1 or more");
+    return report.fail(Exit::Usage,
+                       "--bench=" + value +
+                           ": the number of runs must be at least 1");
   options.benchRuns = runs;
   return success();
 }
@@ -188,9 +192,10 @@ static LogicalResult parseExplain(StringRef value, Options &options,
   else if (value.empty() || value == "text")
     options.explain = true;
   else
-    return report.fail(Exit::Usage, "--explain=" + value +
-                                        ": it is --explain, which prints text, "
-                                        "or --explain=json");
+    return report.fail(
+        Exit::Usage,
+        "--explain=" + value +
+            ": expected --explain, which prints text, or --explain=json");
   return success();
 }
 
@@ -202,8 +207,8 @@ static LogicalResult parseTimeout(StringRef value, Options &options,
   if (value.getAsDouble(seconds) || !(seconds > 0) || seconds > 86400)
     return report.fail(Exit::Usage,
                        "--timeout=" + value +
-                           ": it is a number of seconds, more than 0 and no "
-                           "more than 86400, as in --timeout=2.5");
+                           ": expected a number of seconds greater than 0 and "
+                           "at most 86400, for example --timeout=2.5");
   options.timeout = seconds;
   return success();
 }
@@ -218,9 +223,10 @@ static LogicalResult parseCacheLimit(StringRef value, Options &options,
                                                 : 0;
   uint64_t size;
   if (number.getAsInteger(10, size) || size == 0 || size >> (63 - shift))
-    return report.fail(Exit::Usage, "--cache-limit=" + value +
-                                        ": it is a number of bytes, as in "
-                                        "--cache-limit=64MiB");
+    return report.fail(
+        Exit::Usage,
+        "--cache-limit=" + value +
+            ": expected a number of bytes, for example --cache-limit=64MiB");
   options.cacheLimit = size << shift;
   return success();
 }
@@ -229,10 +235,9 @@ static LogicalResult parseRepeat(StringRef value, Options &options,
                                  Report &report) {
   unsigned runs;
   if (value.getAsInteger(10, runs) || runs == 0)
-    return report.fail(Exit::Usage,
-                       "--repeat=" + value +
-                           ": the number of runs is 1 or more, the first one "
-                           "counted");
+    return report.fail(Exit::Usage, "--repeat=" + value +
+                                        ": the number of runs, which includes "
+                                        "the first, must be at least 1");
   options.repeat = runs;
   return success();
 }
@@ -244,10 +249,10 @@ static LogicalResult parseOrder(StringRef value, Options &options,
   if (value != "breadth_first" && value != "depth_first" &&
       !(size.consume_front("groups(") && size.consume_back(")") &&
         !size.getAsInteger(10, number) && number > 0))
-    return report.fail(Exit::Usage, "unknown order '" + value +
-                                        "' for --vthread-order; known are "
-                                        "breadth_first, depth_first, "
-                                        "groups(N)");
+    return report.fail(Exit::Usage,
+                       "unknown order '" + value +
+                           "' for --vthread-order; expected breadth_first, "
+                           "depth_first or groups(N)");
   options.vthreadOrder = value.str();
   return success();
 }
@@ -256,9 +261,10 @@ static LogicalResult parseDirectCopies(StringRef value, Options &options,
                                        Report &report) {
   options.directCopies = compiler::findDirectCopies(value);
   if (!options.directCopies)
-    return report.fail(Exit::Usage, "unknown choice '" + value +
-                                        "' for --direct-copies; known are "
-                                        "auto, always, never");
+    return report.fail(
+        Exit::Usage,
+        "unknown choice '" + value +
+            "' for --direct-copies; expected auto, always or never");
   return success();
 }
 
@@ -268,7 +274,7 @@ static LogicalResult parseCorrupt(StringRef value, Options &options,
   auto [number, kind] = value.split(':');
   if (number.getAsInteger(10, index))
     return report.fail(Exit::Usage, "--debug-corrupt-output=" + value +
-                                        ": the number of an output is needed");
+                                        ": expected the number of an output");
   auto fault = findPlantedFault(kind.empty() ? "element" : kind);
   if (!fault)
     return report.fail(Exit::Usage,
@@ -382,7 +388,8 @@ static const OptionInfo infos[] = {
     {"--batch", OptionInfo::NeedsValue, nullptr,
      [](StringRef value, Options &options, Report &report) {
        if (options.isOneOfMany)
-         return report.fail(Exit::Usage, "--batch cannot stand in a batch");
+         return report.fail(Exit::Usage,
+                            "--batch cannot be used within a batch");
        options.batch = value.str();
        return success();
      }},
@@ -427,7 +434,7 @@ static LogicalResult parseOption(ArrayRef<const char *> arguments,
   if (info->kind == OptionInfo::Flag) {
     if (hasValue)
       return report.fail(Exit::Usage, name + " takes no value, but '" + value +
-                                          "' is given");
+                                          "' was given");
   } else if (info->kind == OptionInfo::NeedsValue && !hasValue) {
     if (position + 1 == arguments.size())
       return report.fail(Exit::Usage, name + " needs a value; see --help");
@@ -454,36 +461,37 @@ LogicalResult runner::parseOptions(ArrayRef<const char *> arguments,
     } else if (options.file.empty() && !text.empty()) {
       options.file = text.str();
     } else {
-      return report.fail(Exit::Usage, "one program at a time: '" +
+      return report.fail(Exit::Usage, "only one program can run at a time: '" +
                                           options.file + "' and '" + text +
-                                          "' are given");
+                                          "' were given");
     }
   }
   if (!options.targetText.empty() && options.emit != EmitStage::Bundle &&
       failed(parseTarget(options.targetText, options, report)))
     return failure();
   if (!options.batch.empty() && arguments.size() != 1)
-    return report.fail(Exit::Usage, "--batch stands alone: each line of its "
-                                    "file has its own options");
+    return report.fail(Exit::Usage, "--batch excludes other options: each line "
+                                    "of its file has its own options");
   if (options.help || options.version || options.listDevices ||
       !options.batch.empty())
     return success();
   if (options.file.empty())
-    return report.fail(Exit::Usage,
-                       "no program is given: gpu-runner FILE.mlir; see --help");
+    return report.fail(
+        Exit::Usage,
+        "no program was given; run gpu-runner FILE.mlir, or see --help");
 
   if (options.isOneOfMany && options.file == "-")
     return report.fail(Exit::Usage, "a line of a batch cannot read its program "
                                     "from standard input: name a file");
 
   if (!options.device.empty() && options.ordinal)
-    return report.fail(Exit::Usage, "--device and the number in --target both "
-                                    "say which device: leave one out");
+    return report.fail(Exit::Usage, "--device and the number in --target are "
+                                    "mutually exclusive: remove one");
   if (!options.otherChips.empty() && options.emit != EmitStage::HSACO)
     return report.fail(Exit::Usage,
-                       "several chips in --target are for --emit=hsaco, which "
-                       "bundles their code, and for --emit=bundle; name one "
-                       "chip, or none to run on the device at hand");
+                       "several chips in --target require --emit=hsaco, which "
+                       "bundles their code, or --emit=bundle; name one chip, "
+                       "or none to run on this machine's device");
   if (!options.diff.empty()) {
     StringRef wrong = !options.targetText.empty()   ? "--target"
                       : !options.device.empty()     ? "--device"
@@ -497,23 +505,21 @@ LogicalResult runner::parseOptions(ArrayRef<const char *> arguments,
                       : !options.kernels.empty()    ? "--kernels"
                                                     : "";
     if (!wrong.empty())
-      return report.fail(Exit::Usage,
-                         "--diff runs the program on the targets that it "
-                         "names and compares them, no more: leave out " +
-                             wrong);
+      return report.fail(Exit::Usage, "--diff only runs the program on its "
+                                      "targets and compares them: remove " +
+                                          wrong);
   } else if (options.tolerance || !options.bisectFile.empty()) {
     return report.fail(
         Exit::Usage, StringRef(options.tolerance ? "--tolerance" : "--bisect") +
-                         " is for --diff");
+                         " requires --diff");
   }
   if (options.acceptUnverified && !options.verify)
-    return report.fail(Exit::Usage, "--accept-unverified is for --verify");
+    return report.fail(Exit::Usage, "--accept-unverified requires --verify");
   if (options.stats && !options.verify && options.diff.empty())
-    return report.fail(Exit::Usage, "--stats is for --verify and --diff, whose "
-                                    "comparisons it is about");
+    return report.fail(Exit::Usage, "--stats requires --verify or --diff");
   if (!options.outputFile.empty() && !options.emit)
-    return report.fail(Exit::Usage, "-o is for --emit; --out=N=FILE.npy writes "
-                                    "an output");
+    return report.fail(Exit::Usage,
+                       "-o requires --emit; --out=N=FILE.npy writes an output");
   if (options.emit) {
     StringRef wrong = options.verify             ? "--verify"
                       : options.repeat           ? "--repeat"
@@ -522,16 +528,16 @@ LogicalResult runner::parseOptions(ArrayRef<const char *> arguments,
                       : !options.kernels.empty() ? "--kernels"
                                                  : "";
     if (!wrong.empty())
-      return report.fail(Exit::Usage, wrong + " runs the program, and --emit "
-                                              "does not: leave one out");
+      return report.fail(
+          Exit::Usage,
+          wrong + " runs the program, but --emit does not: remove one");
     if (options.emit == EmitStage::Bundle && !options.reportFile.empty())
-      return report.fail(Exit::Usage, "--report shows the program for one "
-                                      "target, and --emit=bundle has several: "
-                                      "name another stage");
+      return report.fail(Exit::Usage,
+                         "--report shows the program for one target, but "
+                         "--emit=bundle has several: name another stage");
     if (options.cacheWhyMiss)
-      return report.fail(Exit::Usage, "--emit compiles always and looks for "
-                                      "nothing in the cache: leave out "
-                                      "--cache-why-miss");
+      return report.fail(Exit::Usage, "--emit always compiles and does not use "
+                                      "the cache: remove --cache-why-miss");
     if (options.json && options.outputFile.empty())
       return report.fail(Exit::Usage,
                          "--emit and --json both write to standard "
@@ -546,162 +552,162 @@ void runner::printVersion(llvm::raw_ostream &os) {
 }
 
 void runner::printHelp(llvm::raw_ostream &os) {
-  os << R"(gpu-runner: compiles a .mlir file, runs it on a device and checks the numbers
+  os << R"(gpu-runner: compiles a .mlir file, runs it on a device and checks the results
 
-  gpu-runner FILE.mlir [options]        FILE may be -, which is standard input, or
-                                        a pipe that some process writes to
+  gpu-runner FILE.mlir [options]        FILE may be - (standard input) or a named
+                                        pipe
   gpu-runner --batch=FILE               runs each line of FILE
-  gpu-runner FILE.bundle [options]      runs what --emit=bundle wrote
+  gpu-runner FILE.bundle [options]      runs the output of --emit=bundle
   gpu-runner --list-devices
 
-What is run, and where
+Program and device
   --entry=NAME        the function to run (main)
-  --target=auto       the best device of this machine; the CPU if it has no other
+  --target=auto       the best device of this machine; the CPU if there is no other
   --target=TARGET[:NUMBER][:CHIP]
                       TARGET is cpu, cuda, hip, vulkan, opencl or level-zero;
-                      NUMBER as --list-devices counts; CHIP is what to compile
-                      for (cuda:sm_80, hip:gfx942). With --emit=hsaco several
-                      chips, divided by commas, give one offload
-                      bundle (hip:gfx942,gfx1100), and with --emit=bundle
-                      several targets (cuda:sm_80,sm_90a,cpu). With cpu:emulate=CHIP the CPU runs
-                      the code of a chip of another target, each of its lanes by
-                      itself
-  --device=WHICH      the first device of the target, as --list-devices has them,
-                      that is WHICH (discrete, integrated, virtual or software,
-                      which Vulkan and Level Zero tell) or has WHICH in its
-                      name, in upper or lower case
+                      NUMBER is the number in --list-devices; CHIP is the chip
+                      to compile for (cuda:sm_80, hip:gfx942). --emit=hsaco
+                      accepts several chips separated by commas and makes one
+                      offload bundle (hip:gfx942,gfx1100); --emit=bundle accepts
+                      several targets (cuda:sm_80,sm_90a,cpu). With
+                      cpu:emulate=CHIP the CPU runs the code of a chip of
+                      another target, lane by lane
+  --device=WHICH      the first device of the target in --list-devices whose kind
+                      is WHICH (discrete, integrated, virtual or software, as
+                      Vulkan and Level Zero report it) or whose name contains
+                      WHICH, ignoring case
 
 Arguments and outputs
   --arg=SPEC          contents of the next argument of the entry, in order:
-                        int[:SEED]     small integers, exact in any order of
-                                       summation (the default; argument N has
-                                       seed N)
+                        int[:SEED]     small integers, exact in any summation
+                                       order (the default; argument N has seed
+                                       N)
                         random[:SEED]  uniform numbers
                         iota, zeros, fill:X
                         @FILE.npy      from a file
                         X              a number, for scalars
-                      :RxC... behind one of the first five gives the shape of an
+                      :RxC... after one of the first five gives the shape of an
                       argument with dynamic dimensions (int:128x64, zeros:16x)
   --out=N=FILE.npy    writes output N to a file. Outputs are numbered from 0:
                       first the results of the entry, then those memref
                       arguments that the program may write, in order
-  --json              prints one JSON object with all there is to know; text for
-                      people goes to standard error
+  --json              prints one JSON object with all results; human-readable
+                      text goes to standard error
 
 Checks and measurements
   --verify            compares with a reference computed from the source program,
                       in higher precision. Memory is poisoned before the run and
-                      guarded on either side. Of an output that is wrong it says
-                      which elements are, and how far off: absolute, relative,
-                      in ulps, NaNs and infinities, elements never written. Runs
+                      guarded on both sides. For a wrong output it reports the
+                      wrong elements and their errors: absolute, relative, in
+                      ulps, NaNs and infinities, elements never written. Runs
                       a second time, as --repeat=2 does, to catch races. Exit
-                      status 3 where an output is wrong, or where elements
-                      differ for which the reference has no error bound
+                      status 3 if an output is wrong, or if elements without an
+                      error bound in the reference differ
   --accept-unverified
-                      with --verify, exit status 0 where elements have no error
-                      bound, or the program has no outputs. Wrong elements are
-                      still exit status 3
-  --stats             says so of outputs that are right, too
-  --repeat=N          runs N times in all from the same arguments, and compares
-                      every output with the first run's, bit by bit; memory holds
-                      another poison in every other run. Where a kernel adds
-                      atomically, in any order, other bits are compared with the
-                      reference, given --verify, which repeats 2 runs by itself;
-                      --repeat=1 spares it the second
+                      with --verify, exit status 0 if elements do not have an
+                      error bound, or the program has no outputs. Wrong elements
+                      still give exit status 3
+  --stats             prints these statistics for correct outputs, too
+  --repeat=N          runs N times in total from the same arguments, and compares
+                      every output with the first run's, bit by bit; every other
+                      run poisons memory with another value. If a kernel adds
+                      atomically, in any order, different bits are compared with
+                      the reference, given --verify, which runs twice by default;
+                      --repeat=1 runs once
   --diff=TARGET,TARGET,...
-                      runs the program on each of these, named as for --target,
+                      runs the program on each of these targets (as in --target)
                       with the same arguments, and compares the outputs with
-                      those of the first; exit status 1 where they differ. Each
-                      may be off by what the reference allows it
+                      those of the first; exit status 1 if they differ by more
+                      than the error bounds of the reference
   --tolerance=ABS[,REL]
                       with --diff, an element may be off by ABS + REL * |element|
-                      instead; 0 asks for equal numbers
+                      instead; 0 requires equal values
   --bisect=FILE       with --diff, looks for the first op whose result differs,
-                      and writes a program to FILE that ends with it
+                      and writes a program to FILE that ends with that op
   --timeout=SECONDS   ends the process with status 1 when one run of the program
-                      takes longer, and says which kernel it launched last.
-                      Compiling has any time
-  --bench[=N]         times N runs with cold caches (enough for 0.3 s if not
-                      given, 20 to 200)
-  --trace=FILE.json   writes a timeline in Chrome's trace event format, which
-                      Perfetto and chrome://tracing show: compile stages and
+                      takes longer, and reports the kernel launched last.
+                      Compile time is not limited
+  --bench[=N]         times N runs with cold caches (default: enough for 0.3 s,
+                      20 to 200)
+  --trace=FILE.json   writes a timeline in Chrome's trace event format for
+                      Perfetto and chrome://tracing: compile stages and
                       passes, loading, copies, launches, and each kernel with
-                      its grid and the device's time. Launches are then waited
-                      for, one by one; runs of --bench are not in it
-  --explain           says for each matrix product which instruction was chosen,
-                      which were rejected and why, what a better one would need,
-                      and what the device could reach with it; and for each
-                      kernel its schedule and what it takes of the device
-                      (docs/Explain.md)
+                      its grid and the device's time. Launches are then
+                      synchronous; runs of --bench are not traced
+  --explain           prints for each matmul the instruction chosen, those
+                      rejected and why, the requirements of a better one, and
+                      the peak rate of the device; and for each kernel its
+                      schedule and its resource usage (docs/Explain.md)
   --explain=json      the same as one JSON object on standard output, which --json
-                      prints as well
-  --report=FILE.html  writes one page with the program at each stage side by side,
-                      lines of which are linked by the source's, with its
-                      assembly, what --explain says, and the times; of a run, or
-                      with --emit without a device
-  --require-mma       refuses a product that no matrix unit computes
-  --allow-tf32        permits tf32 for products of f32
-  --allow-fast-f8     permits sums of about 14 bits for products of 8-bit floats
-  --no-fuse-attention makes kernels of their own of two products and the softmax
-                      between them, rather than one
+                      also prints
+  --report=FILE.html  writes one page with the program at each stage side by side
+                      (lines are linked by source line), its assembly, the
+                      output of --explain, and the times; for a run, or with
+                      --emit without a device
+  --require-mma       rejects a matmul that no matrix unit computes
+  --allow-tf32        permits tf32 for matmuls of f32
+  --allow-fast-f8     permits accumulation in about 14 bits for matmuls of 8-bit
+                      floats
+  --no-fuse-attention compiles two matmuls and the softmax between them to
+                      separate kernels rather than one
   --vthread-order=ORDER
-                      interleaves all virtual threads alike: breadth_first,
+                      interleaving of all virtual threads: breadth_first,
                       depth_first or groups(N)
   --direct-copies=WHICH
-                      which copies that run ahead go straight to workgroup memory
-                      on chips whose loads can (hip: gfx942, gfx950): auto, where
-                      such a load brings as much as one to registers; always;
-                      never (docs/AMD.md)
+                      which pipelined copies become async copies to LDS on chips
+                      that support them (hip: gfx942, gfx950): auto, if such a
+                      load fetches as much as one to registers; always; never
+                      (docs/AMD.md)
 
 Many programs
   --batch=FILE        runs each line of FILE (or of standard input, for -) as a
-                      command line of gpu-runner, in one process: a device is
-                      then opened once. Quotes are as in a shell; empty lines and
-                      those that start with # are passed over. What a line
-                      prints ends with `=== line N: exit status S` on standard
+                      command line of gpu-runner, in one process that opens each
+                      device once. Quotes are as in a shell; empty lines and
+                      lines that start with # are skipped. The output of each
+                      line ends with `=== line N: exit status S` on standard
                       output and on standard error. The exit status is that of
                       the first line that failed
 
 Compiled programs
-  --cache=DIR|off     keeps them in the folder DIR, and takes them from there when
+  --cache=DIR|off     stores them in the folder DIR, and loads them from there when
                       the same program is run again with the same options, by
-                      the same build on the same machine. Not given:
+                      the same build on the same machine. Default:
                       $TESSERA_CACHE_DIR, else $XDG_CACHE_HOME/tessera, else
-                      ~/.cache/tessera. --emit and --print-ir-after-all compile
-                      always
-  --schedule-db=FILE  schedules that gpu-tune found, for products that have none by
-                      hand; off: the compiler's choices alone. Not given: those
-                      that come with the compiler
-  --cache-limit=SIZE  what it may hold (512MiB): a number of bytes, or of KiB, MiB
-                      or GiB. What was used longest ago goes first
-  --cache-why-miss    says whether the program was there, and if not, which parts
-                      of its key are not those of the nearest program that is
+                      ~/.cache/tessera. --emit and --print-ir-after-all always
+                      compile
+  --schedule-db=FILE  schedules that gpu-tune found, for matmuls without a
+                      hand-written one; off: only the compiler's choices.
+                      Default: the records that ship with the compiler
+  --cache-limit=SIZE  its maximum size (512MiB): a number of bytes, or of KiB, MiB
+                      or GiB. The least recently used entries are evicted first
+  --cache-why-miss    reports whether the program was cached, and if not, which
+                      parts of its key differ from the nearest cached program
 
 Looking inside
   --emit=STAGE        prints the program at a stage instead of running it:
                       schedule, tessera, vendor, llvm, ptx, cubin (cuda),
                       amdgcn, hsaco (hip), object, asm (cpu), spirv, spirv-asm
-                      (vulkan, opencl, level-zero; spirv-asm is what spirv-dis
-                      prints, llvm the spirv dialect). With a chip in --target
-                      it needs no device. bundle: all public functions, compiled,
-                      in one file that gpu-runner FILE.bundle and libtessera run
-                      without compiling (docs/Library.md)
-  -o FILE             where --emit writes
-  --kernels=FILE      runs the kernels of FILE rather than those compiled, which
-                      it was made from by hand: what --emit=ptx, cubin, hsaco
-                      or spirv wrote, with the same kernels and arguments
+                      (vulkan, opencl, level-zero; spirv-asm is the output of
+                      spirv-dis, llvm the spirv dialect). With a chip in --target
+                      no device is required. bundle: all public functions,
+                      compiled, in one file that gpu-runner FILE.bundle and
+                      libtessera run without compiling (docs/Library.md)
+  -o FILE             output file of --emit
+  --kernels=FILE      runs the kernels of FILE instead of the compiled ones: the
+                      output of --emit=ptx, cubin, hsaco or spirv, edited by
+                      hand, with the same kernels and arguments
   --print-ir-after-all
                       prints the program after each pass
-  --ptxas             assembles PTX by ptxas rather than by the driver
-  --validate          has spirv-val look at the kernels first (vulkan,
-                      opencl, level-zero)
-  --vulkan-validation has Vulkan's validation layer look at the calls of the
-                      driver; an error makes the exit status 1
+  --ptxas             assembles PTX with ptxas instead of the driver
+  --validate          checks the kernels with spirv-val first (vulkan, opencl,
+                      level-zero)
+  --vulkan-validation checks the driver calls with the Vulkan validation layer;
+                      an error makes the exit status 1
 
   --list-devices, --version, --help
 
-Exit status: 0 done; 1 the program did not compile or run, or --diff found a
-difference; 2 the command line is wrong; 3 the numbers are wrong; 77 the device
-asked for is not here.
+Exit status: 0 success; 1 the program did not compile or run, or --diff found a
+difference; 2 invalid command line; 3 wrong results; 77 the requested device does
+not exist.
 )";
 }

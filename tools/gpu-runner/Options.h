@@ -122,7 +122,7 @@ struct Options {
   std::string vthreadOrder;
   /// --direct-copies, if it is there.
   std::optional<compiler::DirectCopies> directCopies;
-  /// For tests only: all vthreads share one fragment, to show that --verify
+  /// Tests only: all vthreads share one fragment, to show that --verify
   /// finds it.
   bool testShareFragments = false;
   /// For tests only: Vulkan's self-tests read an operand the wrong way.

@@ -61,10 +61,10 @@ static LogicalResult describe(std::vector<Slot> &slots, mlir::TypeRange types,
           isResult ? function.getLoc() : function.getArgument(i).getLoc();
       mlir::InFlightDiagnostic diagnostic =
           mlir::emitError(location)
-          << (isResult ? "result " : "argument ") << i << " of entry '"
+          << (isResult ? "result " : "argument ") << i << " of entry point '"
           << function.getName() << "' is of type " << type
-          << ", which gpu-runner cannot pass: an entry takes and gives ranked "
-             "tensors, memrefs and scalars";
+          << ", which gpu-runner cannot pass: the arguments and results of an "
+             "entry point must be ranked tensors, memrefs or scalars";
       if (!why.empty())
         diagnostic.attachNote() << why;
       diagnostic.report();
@@ -86,19 +86,21 @@ LogicalResult runner::findEntry(mlir::ModuleOp module, StringRef name,
   }
   if (!entry.function) {
     if (names.empty())
-      return report.fail(Exit::Usage,
-                         "no entry '" + name +
-                             "': the program has no func.func with a body");
+      return report.fail(
+          Exit::Usage,
+          "no entry point '" + name +
+              "': the program does not contain a func.func with a body");
     StringRef nearest = compiler::tuning::findNearest(name, names);
-    std::string mend = "; choose one by --entry=" +
+    std::string mend = "; choose one with --entry=" +
                        (nearest.empty() ? names.front() : nearest).str();
-    (void)report.fail(Exit::Usage, "no entry '" + name + "'" + mend);
+    (void)report.fail(Exit::Usage, "no entry point '" + name + "'" + mend);
     Report::note("the program has " + llvm::join(names, ", "));
     return failure();
   }
   if (entry.function.isExternal())
     return report.fail(Exit::Usage,
-                       "entry '" + name + "' is declared only; it has no body");
+                       "entry '" + name +
+                           "' is only declared; it does not have a body");
   mlir::FunctionType type = entry.function.getFunctionType();
   if (failed(describe(entry.arguments, type.getInputs(), /*isResult=*/false,
                       entry.function, report)) ||

@@ -22,7 +22,7 @@ class SourceMgr;
 
 namespace runner {
 
-/// An argument or a result of an entry.
+/// An argument or a result of an entry point.
 struct Slot : runtime::Slot {
   mlir::Type type;
   /// A tensor argument marked `bufferization.writable`: the program may use its

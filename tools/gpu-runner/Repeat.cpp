@@ -156,13 +156,13 @@ LogicalResult runner::repeat(const Options &options, runtime::Device &device,
       return report.fail(
           Exit::WrongNumbers,
           "run " + Twine(run) + " of " + Twine(runs) +
-              " gives other bits than the first: " + Twine(difference.count) +
+              " differs bitwise from the first: " + Twine(difference.count) +
               " of " + Twine(first.size()) + " elements of out " + Twine(i) +
               ", the first at " + getPlace(first, difference.first) + ": " +
               reference::formatNumber(second.getDouble(difference.first)) +
               ", before " +
               reference::formatNumber(first.getDouble(difference.first)) +
-              "; threads race, or read memory that none has written");
+              "; threads race, or read uninitialized memory");
     }
     differing += differs;
     if (!differs || !compareRun)
@@ -173,10 +173,10 @@ LogicalResult runner::repeat(const Options &options, runtime::Device &device,
     if (!*isRight) {
       report.root["repeat"] =
           llvm::json::Object{{"runs", run}, {"passed", false}};
-      return report.fail(Exit::WrongNumbers,
-                         "run " + Twine(run) + " of " + Twine(runs) +
-                             " gives other numbers than the first, and they "
-                             "are not what the reference says");
+      return report.fail(
+          Exit::WrongNumbers,
+          "run " + Twine(run) + " of " + Twine(runs) +
+              " differs from the first, and does not match the reference");
     }
   }
   device.setChecking(true, firstPoison);
@@ -186,10 +186,10 @@ LogicalResult runner::repeat(const Options &options, runtime::Device &device,
   if (differing == 0)
     os << "the same bits in each\n";
   else
-    os << differing << " with other bits than the first, as " << unordered
+    os << differing << " differ bitwise from the first, as " << unordered
        << ", in any order; "
        << (compareRun ? "all within the tolerance of the reference\n"
-                      : "nothing else was compared: --verify does\n");
+                      : "not compared with the reference: use --verify\n");
   report.root["repeat"] =
       llvm::json::Object{{"runs", runs},
                          {"passed", true},

@@ -56,8 +56,8 @@ LogicalResult Report::fail(const runtime::Status &failureStatus,
 LogicalResult Report::failDiagnosed(const Twine &what) {
   if (diagnosed.empty())
     return fail(Exit::Failed,
-                what + " failed without saying why; this is a defect of "
-                       "gpu-runner");
+                what +
+                    " failed without a message; this is a bug in gpu-runner");
   setFailed(Exit::Failed, diagnosed);
   return failure();
 }

@@ -33,7 +33,7 @@ void runner::explainRoof(const compiler::ProductReport &product,
   object["work"] = nullptr;
   object["roof"] = nullptr;
   if (!work || !work->operations || !work->bytes || *work->bytes == 0) {
-    std::string why = work ? "its sizes are not known before it runs"
+    std::string why = work ? "its sizes are dynamic"
                            : "it is not one op on whole arrays in the entry";
     os << "  operations and bytes unknown: " << why << "\n";
     object["roof_unknown"] = why;
@@ -53,8 +53,8 @@ void runner::explainRoof(const compiler::ProductReport &product,
   if (compiler::isEmulated(chip))
     why = "the chip is emulated";
   else if (chip.target == "cpu")
-    why = "how many FMA units the processor has, and what its memory gives, is "
-          "not known";
+    why = "the number of FMA units and the memory bandwidth of the CPU are "
+          "unknown";
   else
     roof = compiler::findRoof(
         chip.name, device ? StringRef(device->name) : StringRef(),
@@ -75,7 +75,7 @@ void runner::explainRoof(const compiler::ProductReport &product,
     os << ", " << formatCount(roof->bytes) << "B/s, ridge at "
        << llvm::format("%.1f", roof->operations / roof->bytes) << " FLOP/B";
   else
-    os << ", bandwidth of memory unknown";
+    os << ", memory bandwidth unknown";
   os << " (" << roof->source << ")\n";
   llvm::json::Object described{
       {"type", product.rateType},

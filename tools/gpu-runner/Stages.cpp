@@ -206,7 +206,7 @@ runner::collectStages(mlir::ModuleOp module, StringRef file, StringRef source,
                      chip->target == "cuda"  ? "PTX"
                      : chip->target == "hip" ? "Assembly of the chip"
                      : isSpirv               ? "SPIR-V"
-                                             : "Assembly of the processor",
+                                             : "Assembly of the CPU",
                      splitLines(*code)};
   if (isSpirv) {
     assembly.title += " (no links)";
@@ -215,7 +215,7 @@ runner::collectStages(mlir::ModuleOp module, StringRef file, StringRef source,
     if (failed(withTable))
       return failure();
     if (!findSources(*withTable, file, assembly.lines))
-      assembly.title += " (no links: with a table of lines, the code is other)";
+      assembly.title += " (no links: a line table would change the code)";
   }
   stages.push_back(std::move(assembly));
   return stages;

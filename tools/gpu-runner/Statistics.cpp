@@ -27,7 +27,7 @@ FailureOr<reference::Array> runner::toReference(const runtime::HostArray &array,
       reference::Array::decode(element, array.shape, bytes);
   if (failed(converted))
     (void)report.fail(Exit::Failed,
-                      "the reference has no numbers of type " +
+                      "the reference does not support element type " +
                           StringRef(runtime::elementTypeName(array.type)) +
                           "; run without " + purpose);
   return converted;
@@ -80,7 +80,7 @@ void runner::printStatistics(const Comparison &comparison, const Output &output,
   if (sides.neverWritten)
     os << "  never written: " << *sides.neverWritten << "\n";
   if (comparison.unchangedCount)
-    os << "  wrong, and as before the run: " << comparison.unchangedCount
+    os << "  wrong, and unchanged by the run: " << comparison.unchangedCount
        << "\n";
 }
 

@@ -56,7 +56,8 @@ static void print(size_t index, const Output &output,
   if (comparison.mismatchCount == 0 && comparison.worstBlock)
     os << " by themselves";
   else if (comparison.mismatchCount == 0)
-    os << ", but some were never written, and are right by what memory held";
+    os << ", but some were never written, and match only by the initial "
+          "contents of memory";
   if (comparison.nanCount)
     os << ", " << comparison.nanCount << " of them NaN";
   if (comparison.worstIndex >= 0)
@@ -87,8 +88,8 @@ static LogicalResult checkInputs(const Entry &entry,
     if (array.data != arguments[i].data)
       return report.fail(Exit::WrongNumbers,
                          "argument " + Twine(i) + " (" + slot.str() +
-                             ") was changed, though the program only reads "
-                             "it; this is a defect of the compiler");
+                             ") was changed, although the program only reads "
+                             "it; this is a compiler bug");
   }
   return success();
 }
@@ -192,7 +193,7 @@ LogicalResult runner::verify(const Options &options, const compiler::Chip &chip,
       {"outputs", std::move(list)}};
   if (!result->ok)
     return report.fail(Exit::WrongNumbers,
-                       "the outputs are not what the reference says");
+                       "the outputs do not match the reference");
   if (isVerified) {
     report.text() << "verified\n";
     return success();
@@ -212,5 +213,5 @@ LogicalResult runner::verify(const Options &options, const compiler::Chip &chip,
     return success();
   }
   return report.fail(Exit::WrongNumbers,
-                     what + "; --accept-unverified accepts it");
+                     what + "; --accept-unverified accepts this");
 }

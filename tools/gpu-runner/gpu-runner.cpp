@@ -275,13 +275,14 @@ static LogicalResult runProgram(const Options &options, const Target &target,
   if (failed(execution.prepare(report))) {
     if (cache.kind == CacheUse::Hit)
       Report::note("the program is from the cache (" + cache.key +
-                   "); --cache=off compiles it anew");
+                   "); --cache=off recompiles it");
     return failure();
   }
   clock.done("load");
   if (cache.kind != CacheUse::Off)
     if (runtime::Status status = device.saveCache(); !status.ok())
-      Report::note("what the driver compiles is not kept: " + status.message());
+      Report::note("cannot cache the driver's compiled kernels: " +
+                   status.message());
   std::vector<Output> outputs;
   {
     runtime::TraceScope scope(report.trace, "step", "run");
@@ -543,7 +544,7 @@ static int runCommandLine(ArrayRef<const char *> arguments, KeptDevices &kept,
   if (report.trace)
     (void)writeTrace(options, trace, report);
   if (unsigned errors = runtime::countVulkanValidationErrors())
-    (void)report.fail(Exit::Failed, "Vulkan's validation layer has found " +
+    (void)report.fail(Exit::Failed, "the Vulkan validation layer reported " +
                                         llvm::Twine(errors) +
                                         (errors == 1 ? " error" : " errors"));
   return report.finish();

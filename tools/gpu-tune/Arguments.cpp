@@ -56,7 +56,7 @@ void Arguments::addFlag(StringRef name, bool &flag) {
 
 std::optional<int> Arguments::set(Option &option, StringRef value) {
   if (option.isGiven)
-    return fail(Exit::Usage, option.name + " is given twice: leave one out");
+    return fail(Exit::Usage, option.name + " was given twice: remove one");
   option.isGiven = true;
   if (option.text) {
     *option.text = value.str();
@@ -64,9 +64,9 @@ std::optional<int> Arguments::set(Option &option, StringRef value) {
   }
   int64_t number = 0;
   if (value.getAsInteger(10, number) || number < 1)
-    return fail(Exit::Usage, option.name +
-                                 " takes a whole number from 1, and not '" +
-                                 value + "'");
+    return fail(Exit::Usage,
+                option.name + " requires a whole number of at least 1, not '" +
+                    value + "'");
   *option.number = number;
   return std::nullopt;
 }
@@ -99,7 +99,7 @@ std::optional<int> Arguments::parse(ArrayRef<StringRef> args) {
     if (option->flag) {
       if (hasValue)
         return fail(Exit::Usage,
-                    name + " takes no value, but '" + value + "' is given");
+                    name + " takes no value, but '" + value + "' was given");
       *option->flag = true;
       continue;
     }

@@ -22,17 +22,17 @@ using namespace mlir::tessera::tuning;
 static constexpr const char help[] =
     R"(gpu-tune best --db=FILE [--chip=CHIP] [--task=KEY] [--json|--tsv]
 
-Prints of each task, chip and device the best schedule, as the attribute that a linalg
-op takes; its time with its 95 % confidence interval and its rate; and how many
+Prints the best schedule for each task, chip and device, as the attribute of a linalg
+op; its time with its 95 % confidence interval and its rate; and how many
 times as fast it is as the compiler's own choice and as the vendor's library,
 as measured on the same device, driver and host.
 
-  --chip=CHIP   of this chip alone: sm_90a, or cuda:sm_90a
-  --task=KEY    of this task alone
-  --json        an object for programs
+  --chip=CHIP   only for this chip: sm_90a, or cuda:sm_90a
+  --task=KEY    only for this task
+  --json        prints one JSON object
   --tsv         lines for lib/Driver/Tuned/TARGET-CHIP.tsv, the records that come
                 with the compiler: key, schedule (empty for the compiler's own
-                choice), where it is from
+                choice), origin
 )";
 
 /// "0.1725 ms (0.1721 to 0.173)".
@@ -67,7 +67,7 @@ static void print(const Summary &summary) {
   llvm::outs() << summary.text.description << " (" << summary.task.key
                << ") on " << spellPlace(summary) << "\n";
   if (!summary.best) {
-    llvm::outs() << "  no schedule: none was measured\n";
+    llvm::outs() << "  no schedule was measured\n";
     printOutcomes(summary);
     return;
   }
@@ -164,10 +164,10 @@ static int printTsv(const std::string &path, const TaskId &task) {
         (task.key.empty() || one.key == task.key))
       lines += one.key + "\t" + one.schedule + "\t" + one.origin + "\n";
   if (lines.empty())
-    return fail(Exit::Failed, "'" + path + "' has no times of task '" +
+    return fail(Exit::Failed, "'" + path +
+                                  "' does not contain times of task '" +
                                   task.key + "' on chip '" + task.chip + "'");
-  llvm::outs() << "# Key, schedule, where it is from (gpu-tune best --tsv).\n"
-               << lines;
+  llvm::outs() << "# Key, schedule, origin (gpu-tune best --tsv).\n" << lines;
   return int(Exit::Done);
 }
 
@@ -184,10 +184,12 @@ int tune::runBest(ArrayRef<StringRef> args) {
   if (std::optional<int> status = arguments.parse(args))
     return *status;
   if (!arguments.getFiles().empty())
-    return fail(Exit::Usage, "best takes no file but --db, and '" +
-                                 arguments.getFiles().front() + "' is given");
+    return fail(Exit::Usage,
+                "best does not accept a file other than --db, but '" +
+                    arguments.getFiles().front() + "' was given");
   if (json && tsv)
-    return fail(Exit::Usage, "--json and --tsv are two forms: leave one out");
+    return fail(Exit::Usage,
+                "--json and --tsv are mutually exclusive: remove one");
   auto database = Database::open(path, Database::Mode::Read);
   if (!database)
     return fail(database.takeError());
@@ -200,7 +202,8 @@ int tune::runBest(ArrayRef<StringRef> args) {
   if (!summaries)
     return fail(summaries.takeError());
   if (summaries->empty())
-    return fail(Exit::Failed, "'" + path + "' has no records of task '" +
+    return fail(Exit::Failed, "'" + path +
+                                  "' does not contain records of task '" +
                                   task.key + "' on chip '" + task.chip + "'");
   if (!json) {
     for (const Summary &summary : *summaries)

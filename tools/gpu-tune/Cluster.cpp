@@ -134,7 +134,7 @@ void Cluster::makeRoom(const std::string &address) {
   if (!isFull && guests.size() < mostGuests)
     return;
   auto oldest = isFull ? llvm::find_if(guests, isOfAddress) : guests.begin();
-  tell(*oldest, "too many callers had not authenticated themselves");
+  tell(*oldest, "too many unauthenticated connections");
   guests.erase(oldest);
 }
 
@@ -167,12 +167,12 @@ void Cluster::accept() {
 
 void Cluster::tell(const Guest &guest, const std::string &why) {
   std::string line =
-      "note: a caller from " + guest.address + " was rejected: " + why;
+      "note: a connection from " + guest.address + " was rejected: " + why;
   if (!report || told.size() > mostLines || !told.insert(line).second)
     return;
   report(line);
   if (told.size() > mostLines)
-    report("note: more callers that are rejected are not reported");
+    report("note: further rejected connections are not reported");
 }
 
 void Cluster::refuse(Guest &guest, const std::string &why) {
@@ -184,15 +184,15 @@ void Cluster::refuse(Guest &guest, const std::string &why) {
 void Cluster::greet(Guest &guest, const Message &message) {
   const json::Object &head = message.head;
   if (getText(head, "op") != "hello")
-    return refuse(guest, "it did not say hello");
+    return refuse(guest, "it did not send hello");
   if (head.getInteger("protocol").value_or(0) != clusterProtocol)
-    return refuse(guest, "it speaks another version of the protocol: start the "
-                         "same build of gpu-tune on all hosts");
+    return refuse(guest, "it uses another protocol version: start the same "
+                         "build of gpu-tune on all hosts");
   std::string build = mlir::tessera::getCompilerIdentity().str(),
               other = getText(head, "build");
   if (build != other)
     return refuse(guest, "it is another build of gpu-tune (" + other +
-                             ", and the run is one of " + build +
+                             ", but the run uses " + build +
                              "): start the same build on all hosts");
   guest.channel.setLimit(0);
   if (getText(head, "kind") == "worker") {
@@ -257,7 +257,7 @@ bool Cluster::serve(Guest &guest) {
       return !isOver;
     case TlsSession::State::Failed:
       tell(guest,
-           "it does not have this run's key (" + session.getFailure() + ")");
+           "its key is not the key of this run (" + session.getFailure() + ")");
       return false;
     case TlsSession::State::Done:
       guest.isAuthenticated = true;
@@ -270,7 +270,7 @@ bool Cluster::serve(Guest &guest) {
     return false;
   }
   if (isThere && isOver)
-    tell(guest, "it did not say hello in time");
+    tell(guest, "it did not send hello in time");
   return isThere && !isOver;
 }
 

@@ -79,7 +79,7 @@ std::string CompileWorker::compile(const json::Object &head, Message &reply) {
     auto schedule = mlir::dyn_cast_or_null<compiler::ScheduleAttr>(
         mlir::parseAttribute(text, &context));
     if (!schedule)
-      return "not a schedule: " + text;
+      return "invalid schedule: " + text;
     module->walk([&](mlir::Operation *op) {
       if (auto contract = mlir::dyn_cast<compiler::ContractOp>(op))
         contract.setScheduleAttr(schedule);
@@ -102,7 +102,7 @@ std::string CompileWorker::compile(const json::Object &head, Message &reply) {
   mlir::FailureOr<runtime::Bundle> bundle = compiler::compileBundle(
       *module, options, target, /*source=*/"", /*file=*/"", &kernels);
   if (failed(bundle))
-    return said.empty() ? "the compiler gave no reason" : said;
+    return said.empty() ? "the compiler did not report a reason" : said;
   std::string chosen;
   for (const compiler::KernelReport &kernel : kernels) {
     if (!kernel.schedule.empty())
@@ -150,6 +150,6 @@ int tune::runWorker(mlir::ArrayRef<mlir::StringRef> arguments) {
     return runMeasureWorker(std::move(channel), arguments[1].str(), ordinal,
                             arguments.size() > 3 ? arguments[3].str() : "");
   }
-  llvm::errs() << "error: gpu-tune worker is for gpu-tune itself\n";
+  llvm::errs() << "error: gpu-tune worker is internal to gpu-tune\n";
   return 2;
 }

@@ -122,8 +122,8 @@ static void writeBest(const Summary &summary, raw_ostream &os) {
   }
   const Record &best = *summary.best;
   os << "<table class=\"best\"><tr><th></th><th>time</th><th>95 % "
-        "interval</th><th>rate</th><th>the best is so many times as "
-        "fast</th><th>schedule</th></tr>\n<tr><td>best"
+        "interval</th><th>rate</th><th>speedup of the "
+        "best</th><th>schedule</th></tr>\n<tr><td>best"
      << (best.schedule.empty() ? ", the compiler's own choice" : "")
      << (best.isFinal ? ", of the final comparison" : ", of the search")
      << "</td>";
@@ -180,7 +180,7 @@ static void writeLeaders(const Summary &summary, raw_ostream &os) {
 /// What failed, by kind, with the first messages of each.
 static void writeFailures(const Summary &summary, raw_ostream &os) {
   constexpr size_t most = 3;
-  os << "<h3>What became of the candidates</h3>\n<table class=\"outcomes\">"
+  os << "<h3>Outcomes of the candidates</h3>\n<table class=\"outcomes\">"
         "<tr><th>outcome</th><th>how many</th><th>first messages</th></tr>\n";
   for (auto [outcome, count] : summary.outcomes) {
     os << "<tr><td>" << getOutcomeName(outcome) << "</td><td class=\"n\">"
@@ -229,8 +229,8 @@ static void writeEnvironments(const Summary &summary, raw_ostream &os) {
     add(baseline.environment, baseline.when);
   os << "<h3>Environment</h3>\n";
   if (environments.size() > 1)
-    os << "<p>There is more than one, and the drawings show the times of all "
-          "of them: --run=N shows one run.</p>\n";
+    os << "<p>There is more than one, and the charts show the times of all of "
+          "them: --run=N shows one run.</p>\n";
   os << "<table class=\"environments\"><tr><th>device</th><th>driver</th><th>"
         "compiler</th><th>build</th><th>host</th><th>features</th><th>"
         "times</th><th>from</th><th>to</th></tr>\n";
@@ -299,8 +299,9 @@ static void writeCurve(const Summary &summary, raw_ostream &os) {
                    summary.library->library);
   os << "<div class=\"charts\" data-chart=\"curve\">\n";
   chart.write(os);
-  os << "</div>\n<p>Dots are measured candidates, rings those that were too "
-        "slow to be timed with care, marks below those without a time.</p>\n";
+  os << "</div>\n<p>Dots are measured candidates, rings are candidates too "
+        "slow for precise timing, marks below are candidates without a "
+        "time.</p>\n";
 }
 
 /// Times over the values of each entry of the schedules.
@@ -427,7 +428,7 @@ static void writeRoofline(const Summary &summary, raw_ostream &os) {
      << "; the best reaches " << llvm::format("%.1f", 100 * rate / most)
      << " % of that (roof: " << escape(roof->source);
   if (roof->bytes <= 0)
-    os << ", bandwidth of memory unknown";
+    os << ", memory bandwidth unknown";
   os << ").</p>\n";
 }
 
@@ -443,7 +444,7 @@ static void writeClocks(const Summary &summary, raw_ostream &os) {
       if (clock > 0)
         y.include(double(clock));
   if (y.isEmpty) {
-    os << "<p>The device told no clocks.</p>\n";
+    os << "<p>The device did not report clocks.</p>\n";
     return;
   }
   Chart chart("Clocks", x, y, 760, 200);
@@ -553,15 +554,15 @@ static std::string writePage(StringRef title, ArrayRef<Summary> summaries,
 static constexpr const char help[] =
     R"(gpu-tune report --db=FILE -o PAGE.html [--run=N] [--chip=CHIP] [--task=KEY]
 
-Writes one page that needs nothing else. Of each task, chip and device it has the best
+Writes one self-contained page. For each task, chip and device it shows the best
 schedule beside the compiler's own choice and the library, the best time so far
 over the candidates, the times along each parameter of the schedules, the
 roofline, what failed and why, the device's clocks, and where it was measured.
 
-  -o PAGE.html  where it is written
-  --run=N       of this run alone
-  --chip=CHIP   of this chip alone: sm_90a, or cuda:sm_90a
-  --task=KEY    of this task alone
+  -o PAGE.html  output file
+  --run=N       only for this run
+  --chip=CHIP   only for this chip: sm_90a, or cuda:sm_90a
+  --task=KEY    only for this task
 )";
 
 int tune::runReport(ArrayRef<StringRef> args) {
@@ -577,8 +578,9 @@ int tune::runReport(ArrayRef<StringRef> args) {
   if (std::optional<int> status = arguments.parse(args))
     return *status;
   if (!arguments.getFiles().empty())
-    return fail(Exit::Usage, "report takes no file but --db and -o, and '" +
-                                 arguments.getFiles().front() + "' is given");
+    return fail(Exit::Usage,
+                "report does not accept a file other than --db and -o, but '" +
+                    arguments.getFiles().front() + "' was given");
   auto database = Database::open(path, Database::Mode::Read);
   if (!database)
     return fail(database.takeError());
@@ -595,10 +597,11 @@ int tune::runReport(ArrayRef<StringRef> args) {
                    [&](const Run &known) { return known.number != *run; });
     if (runs.empty())
       return fail(Exit::Failed,
-                  "'" + path + "' has no run " + llvm::Twine(*run) + ": " +
+                  "'" + path + "' does not contain run " + llvm::Twine(*run) +
+                      ": " +
                       (numbers.empty()
                            ? "it has no runs"
-                           : "there are " + llvm::join(numbers, ", ")));
+                           : "expected one of " + llvm::join(numbers, ", ")));
   }
   llvm::Expected<std::vector<Summary>> summaries =
       summarize(**database, task, run.value_or(0));
@@ -606,7 +609,7 @@ int tune::runReport(ArrayRef<StringRef> args) {
     return fail(summaries.takeError());
   if (summaries->empty())
     return fail(Exit::Failed,
-                "'" + path + "' has no records of these" +
+                "'" + path + "' does not contain records that match" +
                     (run ? ", of run " + std::to_string(*run) : std::string()));
   std::string title = "Tuning: " + path +
                       (run ? ", run " + std::to_string(*run) : std::string());

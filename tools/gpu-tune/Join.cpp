@@ -164,19 +164,17 @@ Channel Agent::call(const std::string &one, std::string &why,
       return line;
     case TlsSession::State::Failed:
       isOtherKey = line.getTls()->isOtherKey();
-      why = isOtherKey ? "what listens at " + one +
-                             " does not have this key (--key-file, " +
-                             keyVariable + ")"
-                       : one +
-                             ": what listens there is no run of gpu-tune, or "
-                             "ended (" +
-                             line.getTls()->getFailure() + ")";
+      why = isOtherKey
+                ? "the peer at " + one + " has a different key (--key-file, " +
+                      keyVariable + ")"
+                : one + ": the peer is not a gpu-tune run, or it ended (" +
+                      line.getTls()->getFailure() + ")";
       return Channel(-1);
     case TlsSession::State::Working:
       break;
     }
     if (std::chrono::steady_clock::now() >= end || getInterrupt()) {
-      why = one + ": what listens there does not answer";
+      why = one + ": the peer does not answer";
       return Channel(-1);
     }
     pollfd wait = {line.getFile(), POLLIN, 0};
@@ -212,9 +210,8 @@ bool Agent::connect() {
         answer = receiveWithin(control, answerLimit);
       std::string op = answer ? getText(answer->head, "op") : "";
       if (op == "refused") {
-        llvm::errs() << "error: the run at " << one
-                     << " refuses this host: " << getText(answer->head, "error")
-                     << "\n";
+        llvm::errs() << "error: the run at " << one << " rejected this host: "
+                     << getText(answer->head, "error") << "\n";
         return false;
       }
       if (op == "welcome") {
@@ -223,11 +220,10 @@ bool Agent::connect() {
         return true;
       }
       why += (why.empty() ? "" : "; ") + one +
-             ": what listens there is no run "
-             "of gpu-tune, or ended";
+             ": the peer is not a gpu-tune run, or it ended";
     }
     if (std::chrono::steady_clock::now() >= end || getInterrupt()) {
-      llvm::errs() << "error: the run cannot be reached: " << why << "\n";
+      llvm::errs() << "error: cannot reach the run: " << why << "\n";
       return false;
     }
     usleep(500'000);
@@ -282,8 +278,8 @@ void Agent::offer(const std::string &target, const std::string &chip) {
   }
   llvm::errs() << "joined the run at " << place << " for " << target << ":"
                << chip << ": " << options.jobs
-               << (options.jobs == 1 ? " process that compiles, "
-                                     : " processes that compile, ")
+               << (options.jobs == 1 ? " compile worker, "
+                                     : " compile workers, ")
                << devices.size()
                << (devices.size() == 1 ? " device" : " devices") << "\n";
   (void)control.send({json::Object{{"op", "offer"},
@@ -302,7 +298,7 @@ void Agent::start(int64_t number, const json::Array *list) {
   // Nothing but a worker is started for anyone.
   if (arguments.empty() ||
       (arguments.front() != "compile" && arguments.front() != "measure"))
-    return tellEnd(number, "it is no worker");
+    return tellEnd(number, "not a worker command");
   std::string why;
   bool isOtherKey = false;
   Channel line = call(place, why, isOtherKey);
@@ -318,7 +314,7 @@ void Agent::start(int64_t number, const json::Array *list) {
   std::unique_ptr<Child> child = Child::start(arguments, ends[1], why);
   if (!child) {
     close(ends[0]);
-    return tellEnd(number, "it cannot be started: " + why);
+    return tellEnd(number, "cannot start it: " + why);
   }
   Worker &worker = workers[number];
   worker.child = std::move(child);
@@ -354,8 +350,7 @@ int Agent::run() {
     if (!isThere) {
       llvm::errs()
           << "error: the run at " << place
-          << " is gone before its end; started again, it goes on where "
-             "it was\n";
+          << " ended early; join again after restarting it, and it resumes\n";
       return 1;
     }
     for (auto worker = workers.begin(); worker != workers.end();) {
@@ -386,30 +381,24 @@ static void printHelp(llvm::raw_ostream &os) {
   os << "usage: gpu-tune join ADDRESS:PORT[,...] --key-file=FILE [options]\n"
         "       gpu-tune join --join-file=FILE [options]\n"
         "\n"
-        "Works for `gpu-tune run --listen` on another host: what it compiles "
-        "and\n"
-        "measures for is the run's to say.\n"
+        "Compiles and measures for `gpu-tune run --listen` on another host.\n"
         "\n"
         "  --key-file=FILE       the run's key, in a file that nobody else "
         "can read;\n"
-        "                        without it the variable TESSERA_TUNE_KEY has "
-        "the key\n"
+        "                        default: the variable TESSERA_TUNE_KEY\n"
         "  --join-file=FILE      addresses and key, as `gpu-tune run "
         "--join-file`\n"
         "                        wrote them\n"
-        "  --jobs=N              processes that compile, or 0 (one for each "
-        "core\n"
-        "                        but one)\n"
+        "  --jobs=N              compile workers, or 0 (default: cores - 1)\n"
         "  --devices=0,1         devices that measure; all: those that run "
         "the\n"
-        "                        chip's code and on which nobody else of this "
+        "                        chip's code and that no other process of the "
         "run\n"
-        "                        measures (the default); own: those that are\n"
-        "                        seen, each process of the host being shown "
-        "its\n"
-        "                        own; none\n"
-        "  --measurers=N         processes for each device (2)\n"
-        "  --wait=SECONDS        how long to try to reach the run (10)\n";
+        "                        uses (the default); own: all visible ones, "
+        "if\n"
+        "                        each process of the host sees its own; none\n"
+        "  --measurers=N         processes per device (2)\n"
+        "  --wait=SECONDS        how long to try to connect to the run (10)\n";
 }
 
 int tune::runJoin(llvm::ArrayRef<StringRef> arguments) {
@@ -447,20 +436,21 @@ int tune::runJoin(llvm::ArrayRef<StringRef> arguments) {
       file = value.str();
     } else if (name == "--jobs") {
       if (!number(options.jobs, 0))
-        return fail("--jobs=" + value + ": it takes a number, 0 or more");
+        return fail("--jobs=" + value + ": expected a number of at least 0");
     } else if (name == "--measurers") {
       if (!number(options.measurers, 1))
-        return fail("--measurers=" + value + ": it takes a number, 1 or more");
+        return fail("--measurers=" + value +
+                    ": expected a number of at least 1");
     } else if (name == "--devices") {
       if (!parseDevices(value, options))
         return fail("--devices=" + value +
-                    ": numbers, divided by ',', or all, own, none");
+                    ": expected numbers separated by ',', or all, own, none");
     } else if (name == "--wait") {
       if (value.getAsDouble(options.wait) || options.wait < 0)
-        return fail("--wait=" + value + ": it takes seconds");
+        return fail("--wait=" + value + ": expected a number of seconds");
     } else {
       return fail("unknown option '" + argument +
-                  "'; gpu-tune join --help lists them");
+                  "'; gpu-tune join --help lists the options");
     }
   }
   if (!file.empty()) {
@@ -482,18 +472,18 @@ int tune::runJoin(llvm::ArrayRef<StringRef> arguments) {
     options.key = *key;
   }
   if (options.places.empty())
-    return fail("where is the run? Name ADDRESS:PORT, as gpu-tune run --listen "
-                "prints it");
+    return fail("the run's address is missing: pass ADDRESS:PORT, as gpu-tune "
+                "run --listen prints it");
   for (const std::string &place : options.places)
     if (!isPlace(place))
       return fail("'" + place + "' is not ADDRESS:PORT");
   if (options.key.empty())
-    return fail(llvm::Twine("the run's key is missing: --key-file=FILE, or the "
-                            "variable ") +
+    return fail(llvm::Twine("the run's key is missing: pass --key-file=FILE, "
+                            "or set the variable ") +
                 keyVariable);
   if (std::string problem = findKeyProblem(options.key); !problem.empty())
     return fail(problem);
   if (options.jobs == 0 && options.devices && options.devices->empty())
-    return fail("--jobs=0 and --devices=none: nothing is left to do");
+    return fail("--jobs=0 with --devices=none leaves nothing to do");
   return joinRun(options);
 }

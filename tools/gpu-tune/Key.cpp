@@ -25,7 +25,7 @@ std::string tune::findKeyProblem(llvm::StringRef key) {
   std::set<char> letters(key.begin(), key.end());
   if (key.size() >= leastBytes && letters.size() >= leastLetters)
     return "";
-  return "a key needs at least " + std::to_string(leastBytes) + " bytes, " +
+  return "a key must have at least " + std::to_string(leastBytes) + " bytes, " +
          std::to_string(leastLetters) +
          " of them different, and must be random: openssl rand -hex 32";
 }
@@ -57,6 +57,6 @@ llvm::Expected<std::string> tune::readKey(const std::string &file) {
 llvm::Expected<std::string> tune::makeKey() {
   uint8_t random[32];
   if (getrandom(random, sizeof(random), 0) != sizeof(random))
-    return llvm::createStringError("no random numbers for a key");
+    return llvm::createStringError("cannot generate random numbers for a key");
   return llvm::toHex(random, /*LowerCase=*/true);
 }

@@ -19,8 +19,8 @@ constexpr char keyVariable[] = "TESSERA_TUNE_KEY";
 
 /// What is wrong with `--token`, which earlier versions had.
 constexpr char tokenProblem[] =
-    "--token is not supported: every user of this machine could read it in the "
-    "list of processes; use --key-file=FILE, or the variable TESSERA_TUNE_KEY";
+    "--token is not supported, because every user of this machine can read "
+    "command lines; use --key-file=FILE, or the variable TESSERA_TUNE_KEY";
 
 /// Reads a key: from a file, which must be this user's and not readable by
 /// others, or without a file from the environment. Empty if neither has one.

@@ -171,13 +171,13 @@ checkByReference(const std::string &program,
     mlir::Type type = function.getArgument(i).getType();
     auto array = toReference(inputs[i], type);
     if (failed(array))
-      return "the reference has no such element type";
+      return "the reference does not support this element type";
     arguments.push_back(std::move(*array));
     if (!slot.isBuffer() || !slot.mayWrite)
       continue;
     auto result = toReference(outputs[output++], type);
     if (failed(result))
-      return "the reference has no such element type";
+      return "the reference does not support this element type";
     computed.push_back(
         {/*isResult=*/false, static_cast<unsigned>(i), std::move(*result)});
   }
@@ -449,7 +449,7 @@ void MeasureWorker::runFinal(Message message) {
     else
       libraryError = prepared.status().message();
   } else {
-    libraryError = "the task is no plain product";
+    libraryError = "the task is not a plain matmul";
   }
   auto timeLibrary = [&]() -> runtime::Expected<double> {
     double time = 0;

@@ -119,16 +119,17 @@ llvm::Expected<std::optional<Ranks>> Ranks::create(const Launch &launch) {
                         "), ";
   // Open MPI would end the process, at length.
   if (StringRef(launch.source).starts_with("SLURM") && !getNumber("PMIX_RANK"))
-    return fail(several + "and srun has not told them of each other: say srun "
-                          "--mpi=pmix (docs/Tuning.md)");
+    return fail(
+        several +
+        "but srun did not connect them: use srun --mpi=pmix (docs/Tuning.md)");
   // The library loads parts of its own, which look for it among all symbols.
   void *handle = dlopen(library, RTLD_NOW | RTLD_GLOBAL);
   if (!handle)
     return fail(several +
-                "and there is no Open MPI 4 to reach the others by (" +
+                "but Open MPI 4, which connects them, was not found (" +
                 dlerror() +
-                "): install it, or start one gpu-tune run --listen and let the "
-                "others gpu-tune join");
+                "): install it, or start one gpu-tune run --listen and the "
+                "others with gpu-tune join");
   static Functions functions;
   auto find = [&](auto &function, const char *name) {
     void *symbol = dlsym(handle, name);
@@ -142,20 +143,20 @@ llvm::Expected<std::optional<Ranks>> Ranks::create(const Launch &launch) {
       !find(functions.broadcast, "MPI_Bcast") ||
       !find(functions.world, "ompi_mpi_comm_world") ||
       !find(functions.byte, "ompi_mpi_byte"))
-    return fail(several + library + " is no Open MPI 4: a function is missing");
+    return fail(several + library +
+                " is not Open MPI 4: a function is missing");
   int rank = 0, size = 1;
   // Without an error handler of ours the library ends the process by itself.
   if (functions.init(nullptr, nullptr) != 0 ||
       functions.getRank(functions.world, &rank) != 0 ||
       functions.getSize(functions.world, &size) != 0)
-    return fail(several + "and MPI_Init failed");
+    return fail(several + "but MPI_Init failed");
   if (size == 1) {
     functions.finalize();
     if (launch.size == 0)
       return std::optional<Ranks>();
-    return fail(several +
-                "and Open MPI knows of no other: start them by mpirun, "
-                "or by srun --mpi=pmix");
+    return fail(several + "but Open MPI reports a single rank: start them with "
+                          "mpirun, or srun --mpi=pmix");
   }
   return std::optional<Ranks>(Ranks(functions, rank, size));
 }

@@ -33,9 +33,9 @@ void RecordKeeper::invalidate(const tuning::TaskId &task,
   llvm::Expected<size_t> written =
       database.invalidate(task, environment, schedule, why);
   if (!written)
-    return say("error: records that were compared with wrong numbers stay in "
-               "the database: " +
-               llvm::toString(written.takeError()));
+    return say(
+        "error: records compared with wrong results remain in the database: " +
+        llvm::toString(written.takeError()));
   count += *written;
   if (count > 0)
     say("note: " + std::to_string(count) +
@@ -53,15 +53,15 @@ bool RecordKeeper::flush() {
       std::string why = llvm::toString(std::move(error));
       if (!std::exchange(isTold, true))
         say("warning: " + why +
-            "; the run goes on, and its records wait in memory until they can "
-            "be written");
+            "; the run continues, and its records stay in memory until they "
+            "can be written");
       return false;
     }
     waiting.pop_front();
   }
   if (std::exchange(isTold, false))
     say("the database can be written again: " + std::to_string(count) +
-        (count == 1 ? " record that waited is" : " records that waited are") +
+        (count == 1 ? " pending record is" : " pending records are") +
         " in it");
   return true;
 }

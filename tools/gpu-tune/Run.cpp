@@ -55,7 +55,7 @@ static std::optional<int> prepare(const RunOptions &options,
     return failedStatus;
   tasks = std::move(*found);
   if (tasks.empty()) {
-    llvm::errs() << "error: there is nothing to tune\n";
+    llvm::errs() << "error: nothing to tune\n";
     return failedStatus;
   }
   return std::nullopt;
@@ -151,7 +151,7 @@ listenForHosts(RunOptions &options) {
       Cluster::create(*options.listen, options.key);
   if (!cluster)
     return cluster.takeError();
-  llvm::errs() << "other hosts join by: gpu-tune join ";
+  llvm::errs() << "other hosts join with: gpu-tune join ";
   if (options.joinFile.empty()) {
     llvm::errs() << (*cluster)->getPlaces() << " --key-file=FILE\n";
     return cluster;
@@ -216,8 +216,7 @@ static int tuneFirst(ArrayRef<StringRef> arguments, RunOptions options,
   llvm::errs() << tasks.size() << (tasks.size() == 1 ? " task" : " tasks")
                << " for " << options.compile.target << ":"
                << options.compile.chip << ", " << options.jobs
-               << (options.jobs == 1 ? " process that compiles"
-                                     : " processes that compile");
+               << (options.jobs == 1 ? " compile worker" : " compile workers");
   if (options.devices.empty())
     llvm::errs() << "; nothing is measured"
                  << (options.listen ? " here: " : ": ") << options.noDevice;
@@ -277,7 +276,7 @@ static int tuneFirst(ArrayRef<StringRef> arguments, RunOptions options,
     return failedStatus;
   if (!tuner.hasMeasured()) {
     llvm::errs() << "note: nothing was measured: " << options.noDevice
-                 << (cluster ? ", and no host that measures has joined" : "")
+                 << (cluster ? ", and no measuring host has joined" : "")
                  << "\n";
     return noDeviceStatus;
   }
@@ -322,8 +321,8 @@ static int tuneAsAgent(ArrayRef<StringRef> arguments, const Launch &launch,
       return fail(own.takeError(), failedStatus);
     if (own->empty())
       return fail(llvm::createStringError(
-                      llvm::Twine("rank 0 has a key and this rank has none: "
-                                  "give all ranks the variable ") +
+                      llvm::Twine("rank 0 has a key but this rank does not: "
+                                  "set on all ranks the variable ") +
                       keyVariable + " (mpirun -x), or --key-file=FILE"),
                   failedStatus);
     options.key = *own;
@@ -366,11 +365,11 @@ int tune::runReplay(ArrayRef<StringRef> arguments) {
   if (failed(tasks))
     return failedStatus;
   if (tasks->empty()) {
-    llvm::errs() << "error: " << options.db << " has no records for "
+    llvm::errs() << "error: " << options.db << " does not contain records for "
                  << options.compile.target << ":" << options.compile.chip
                  << (options.task.empty() ? "" : " of task " + options.task)
                  << "; gpu-tune best --db=" << options.db
-                 << " says what it has\n";
+                 << " lists its records\n";
     return failedStatus;
   }
   std::string command = "gpu-tune replay";
@@ -419,7 +418,7 @@ int tune::runReplay(ArrayRef<StringRef> arguments) {
   }
   const Counts &counts = tuner.getCounts();
   os << counts.made << " candidates, " << counts.measured
-     << " right and measured, " << counts.failed << " failed";
+     << " correct and measured, " << counts.failed << " failed";
   if (slower)
     os << "; " << slower << " more than a tenth slower than recorded";
   os << "\nrecords: run " << *run << " in " << options.db << "\n";
@@ -491,11 +490,11 @@ int tune::runSpace(ArrayRef<StringRef> arguments) {
     }
     os << llvm::format("  %14.0f legal%s\n", count.legal,
                        count.isEstimate ? " (options were tried on a part of "
-                                          "the tilings: estimates)"
+                                          "the tilings; these are estimates)"
                                         : "");
     if (looked)
-      os << llvm::format("  %14.0f of them within %g times the best by the "
-                         "model of the machine, by their tilings\n",
+      os << llvm::format("  %14.0f of them within %g times the best tiling by "
+                         "the machine model\n",
                          count.legal * static_cast<double>(promising) /
                              static_cast<double>(looked),
                          search.slowest);

@@ -28,57 +28,57 @@ void tune::printRunHelp(llvm::raw_ostream &os) {
         "       gpu-tune space WORK... --target=TARGET[:CHIP] [options]\n"
         "       gpu-tune replay --db=FILE --target=TARGET [options]\n"
         "\n"
-        "WORK is FILE.mlir, whose products and attentions are tuned, FILE.txt "
-        "with\n"
-        "a shape on each line, or a shape:\n"
+        "WORK is FILE.mlir, whose matmuls and attention ops are tuned, "
+        "FILE.txt\n"
+        "with a shape on each line, or a shape:\n"
      << shapeHelp
      << "\n"
         "  --target=TARGET[:CHIP]  cuda, hip, vulkan, opencl, level-zero, cpu; "
         "the\n"
-        "                          chip is that of the device here\n"
+        "                          chip defaults to that of this machine's "
+        "device\n"
         "  --db=FILE               the database of records (tune.db)\n"
-        "  --budget=TIME           90s, 10m, 2h for all of it\n"
+        "  --budget=TIME           90s, 10m, 2h for all tasks together\n"
         "  --trials=N              candidates of each task\n"
         "  --config=FILE.json      values of parameters (docs/Tuning.md)\n"
-        "  --jobs=N                processes that compile (one for each core "
-        "but one)\n"
-        "  --devices=0,1|all|none  devices that measure (0); own: all, each "
-        "process\n"
-        "                          of a host being shown its own\n"
-        "  --measurers=N           processes for each device (2): one "
+        "  --jobs=N                compile workers (default: cores - 1)\n"
+        "  --devices=0,1|all|none  devices that measure (0); own: all "
+        "visible,\n"
+        "                          if each process of a host sees its own\n"
+        "  --measurers=N           processes per device (2): one "
         "measures, the\n"
-        "                          others load meanwhile\n"
+        "                          others load candidates\n"
         "  --listen[=ADDRESS:PORT] other hosts may join (gpu-tune join "
         "--help); then\n"
         "                          --jobs=0 and --devices=none are possible. "
         "Without\n"
-        "                          an address only this host may; * is all "
+        "                          an address only this host can; * is all "
         "addresses\n"
-        "  --key-file=FILE         the key that both sides need, in a file "
+        "  --key-file=FILE         the key shared by both sides, in a file "
         "that nobody\n"
-        "                          else can read; without it the variable\n"
-        "                          TESSERA_TUNE_KEY has the key\n"
-        "  --join-file=FILE        the addresses and the key, written there; "
-        "without a\n"
-        "                          key of yours a new one\n"
-        "  --timeout=SECONDS       a candidate that takes longer hangs (20)\n"
+        "                          else can read; default: the variable\n"
+        "                          TESSERA_TUNE_KEY\n"
+        "  --join-file=FILE        output file for addresses and key; a new "
+        "key is\n"
+        "                          generated if none is given\n"
+        "  --timeout=SECONDS       time limit of a candidate (20)\n"
         "  --leaders=N             candidates of the final comparison (5)\n"
-        "  --share=time|equal      how tasks share the budget: by the time "
-        "that they\n"
-        "                          take, or equally (time for programs, equal "
-        "for\n"
+        "  --share=time|equal      how tasks share the budget: by their "
+        "run time,\n"
+        "                          or equally (default: time for programs, "
+        "equal for\n"
         "                          shapes)\n"
-        "  --seed=N                of all that is drawn (1)\n"
-        "  --allow-tf32            f32 products may be computed in tf32\n"
+        "  --seed=N                seed of all random choices (1)\n"
+        "  --allow-tf32            f32 matmuls may be computed in tf32\n"
         "  --json                  one object on standard output\n"
         "  --exact                 space: count all points, however many\n"
-        "  --top=N                 replay: so many schedules of each task (5)\n"
-        "  --task=KEY              replay: of one task\n"
+        "  --top=N                 replay: number of schedules per task (5)\n"
+        "  --task=KEY              replay: only this task\n"
         "\n"
-        "In the end the leaders take turns with the compiler's own choice "
+        "At the end the leaders are compared with the compiler's own choice "
         "and,\n"
-        "for a plain product, with the vendor's library: cuBLASLt (cuda) or\n"
-        "hipBLASLt (hip), where it can be loaded (LD_LIBRARY_PATH).\n";
+        "for a plain matmul, with the vendor's library: cuBLASLt (cuda) or\n"
+        "hipBLASLt (hip), if it can be loaded (LD_LIBRARY_PATH).\n";
 }
 
 /// "90s", "10m", "2h", "45" in seconds.
@@ -121,7 +121,7 @@ bool tune::parseRunOptions(ArrayRef<StringRef> arguments, RunCommand command,
     auto number = [&](auto &result, int64_t least) {
       int64_t parsed;
       if (value.getAsInteger(10, parsed) || parsed < least)
-        return fail(name + "=" + value + ": it takes a number, " +
+        return fail(name + "=" + value + ": expected a number, " +
                     llvm::Twine(least) + " or more");
       result = static_cast<std::decay_t<decltype(result)>>(parsed);
       return true;
@@ -142,7 +142,8 @@ bool tune::parseRunOptions(ArrayRef<StringRef> arguments, RunCommand command,
     } else if (name == "--budget") {
       options.budget = parseTime(value);
       if (!options.budget)
-        return fail("--budget=" + value + ": a time is 90s, 10m or 2h");
+        return fail("--budget=" + value +
+                    ": expected a time such as 90s, 10m or 2h");
     } else if (name == "--trials") {
       size_t trials = 0;
       if (!number(trials, 1))
@@ -163,11 +164,11 @@ bool tune::parseRunOptions(ArrayRef<StringRef> arguments, RunCommand command,
     } else if (name == "--timeout") {
       std::optional<double> time = parseTime(value);
       if (!time)
-        return fail("--timeout=" + value + ": it takes seconds");
+        return fail("--timeout=" + value + ": expected a number of seconds");
       options.timeout = *time;
     } else if (name == "--share") {
       if (value != "time" && value != "equal")
-        return fail("--share=" + value + ": it is time or equal");
+        return fail("--share=" + value + ": expected time or equal");
       share = value == "time";
     } else if (name == "--listen" && command == RunCommand::Run) {
       options.listen = value.str();
@@ -188,7 +189,8 @@ bool tune::parseRunOptions(ArrayRef<StringRef> arguments, RunCommand command,
       for (StringRef part : parts) {
         int ordinal;
         if (part.getAsInteger(10, ordinal) || ordinal < 0)
-          return fail("--devices=" + value + ": numbers, divided by ','");
+          return fail("--devices=" + value +
+                      ": expected numbers separated by ','");
         devices.push_back(ordinal);
       }
     } else if (argument == "--allow-tf32") {
@@ -209,18 +211,19 @@ bool tune::parseRunOptions(ArrayRef<StringRef> arguments, RunCommand command,
           (options.fault.empty() ? "" : "|") + argument.split('=').second.str();
     } else {
       return fail("unknown option '" + argument +
-                  "'; gpu-tune run --help lists "
-                  "them");
+                  "'; gpu-tune run --help lists the options");
     }
   }
   if (isReplay && !options.work.empty())
-    return fail("replay takes no work: the tasks are those of the database");
+    return fail(
+        "replay does not accept work: its tasks come from the database");
   if (options.work.empty() && !isReplay)
-    return fail("what is to be tuned? Name FILE.mlir, or a shape such as "
+    return fail("nothing to tune: name FILE.mlir, or a shape such as "
                 "4096x4096x4096:bf16");
   if (target.empty())
-    return fail("--target is missing: cuda, hip, vulkan, opencl, level-zero or "
-                "cpu, with a chip behind ':' where there is no device");
+    return fail(
+        "--target is missing: pass cuda, hip, vulkan, opencl, level-zero or "
+        "cpu, followed by ':' and a chip if there is no device");
   auto [kind, chip] = target.split(':');
   options.compile.target = kind.str();
   // A number stands for a device.
@@ -231,13 +234,12 @@ bool tune::parseRunOptions(ArrayRef<StringRef> arguments, RunCommand command,
   }
   if (compiler::getKnownChips(compiler::getChipTarget(kind)).empty())
     return fail("unknown target '" + kind +
-                "': it is cuda, hip, vulkan, opencl, level-zero or cpu");
+                "'; expected cuda, hip, vulkan, opencl, level-zero or cpu");
   if (devices.empty())
     devices = {0};
   bool isEmulated = kind == "cpu" && !chip.empty() && chip.contains("=");
   if (isEmulated)
-    return fail("emulated chips have no time of their own: name the chip's own "
-                "target");
+    return fail("emulated chips cannot be timed: name the chip's own target");
   std::string why;
   std::vector<runtime::DeviceInfo> known =
       runtime::listDevices(&why, kind.str());
@@ -279,11 +281,11 @@ bool tune::parseRunOptions(ArrayRef<StringRef> arguments, RunCommand command,
     options.compile.chip = chip.str();
   if (options.compile.chip.empty())
     return fail(options.noDevice +
-                "; with a chip behind ':', everything but measuring is done");
+                "; name a chip after ':' to do everything except measuring");
   if (!compiler::findChip(compiler::getChipTarget(kind), options.compile.chip))
     return fail(
         "unknown chip '" + options.compile.chip + "' of " + kind +
-        "; known are " +
+        "; expected one of " +
         llvm::join(compiler::getKnownChips(compiler::getChipTarget(kind),
                                            options.compile.chip),
                    ", "));
@@ -298,21 +300,23 @@ bool tune::parseRunOptions(ArrayRef<StringRef> arguments, RunCommand command,
     options.isOwnKey = !key->empty();
     // A new one has to get to the other hosts.
     if (key->empty() && options.joinFile.empty() && !options.hasRanks)
-      return fail(llvm::Twine("--listen needs a key that both sides have: "
-                              "--key-file=FILE or the variable ") +
+      return fail(llvm::Twine("--listen requires a key shared by both sides: "
+                              "pass --key-file=FILE or set the variable ") +
                   keyVariable +
-                  "; or --join-file=FILE, into which a new one is written");
+                  ", or pass --join-file=FILE, to which a new key is written");
   }
   if (options.jobs == 0 && !options.listen)
-    return fail("--jobs=0: nobody compiles; with --listen, other hosts may");
+    return fail("--jobs=0 leaves no compile worker; with --listen, other hosts "
+                "can compile");
   if (isRun && !options.budget && !options.trials)
-    return fail("how long? --budget=10m, or --trials=200 for each task");
+    return fail("the tuning budget is missing: pass --budget=10m, or "
+                "--trials=200 for each task");
   bool isShapes = llvm::none_of(options.work, [](const std::string &item) {
     return StringRef(item).ends_with(".mlir");
   });
   if (isReplay && options.devices.empty()) {
     llvm::errs() << "error: " << options.noDevice
-                 << ": there is nothing to measure by\n";
+                 << ": nothing to measure with\n";
     status = noDevice;
     return false;
   }

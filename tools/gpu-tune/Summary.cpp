@@ -29,7 +29,7 @@ StringRef tune::describe(Nearness nearness) {
   case Nearness::Environment:
     return "in another run";
   }
-  llvm_unreachable("a nearness without words");
+  llvm_unreachable("an unknown proximity");
 }
 
 StringRef tune::getSchedule(const Record &record) {
@@ -140,8 +140,9 @@ llvm::Error tune::resolve(Database &database, StringRef path, TaskId &task) {
   if (!records)
     return records.takeError();
   if (records->empty())
-    return llvm::createStringError(
-        "'" + path + "' has no records: gpu-tune run adds them, or import");
+    return llvm::createStringError("'" + path +
+                                   "' does not contain records; add them with "
+                                   "gpu-tune run or gpu-tune import");
   std::set<std::string> keys, chips;
   for (const Record &record : *records) {
     keys.insert(record.task.key);
@@ -153,7 +154,8 @@ llvm::Error tune::resolve(Database &database, StringRef path, TaskId &task) {
     if (name.empty() || known.count(name))
       return llvm::Error::success();
     llvm::SmallVector<StringRef> names(known.begin(), known.end());
-    return llvm::createStringError("'" + path + "' has no records of " + what +
+    return llvm::createStringError("'" + path +
+                                   "' does not contain records of " + what +
                                    " '" + name + "': " + suggest(name, names));
   };
   if (llvm::Error error = check("task", task.key, keys))

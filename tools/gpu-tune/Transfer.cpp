@@ -29,7 +29,7 @@ static void printAdded(StringRef name, const Added &added) {
 static constexpr const char exportHelp[] =
     R"(gpu-tune export --db=FILE [-o OUT.jsonl]
 
-Writes all that is in a database as lines of JSON (docs/Tuning.md), to standard
+Writes a database as JSON lines (docs/Tuning.md), to standard
 output without -o.
 )";
 
@@ -41,8 +41,9 @@ int tune::runExport(ArrayRef<StringRef> args) {
   if (std::optional<int> status = arguments.parse(args))
     return *status;
   if (!arguments.getFiles().empty())
-    return fail(Exit::Usage, "export takes no file but --db and -o, and '" +
-                                 arguments.getFiles().front() + "' is given");
+    return fail(Exit::Usage,
+                "export does not accept a file other than --db and -o, but '" +
+                    arguments.getFiles().front() + "' was given");
   auto database = Database::open(path, Database::Mode::Read);
   if (!database)
     return fail(database.takeError());
@@ -61,9 +62,9 @@ int tune::runExport(ArrayRef<StringRef> args) {
 static constexpr const char importHelp[] =
     R"(gpu-tune import --db=FILE IN.jsonl...
 
-Adds what gpu-tune export wrote to a database, which is made if it is not there;
-'-' is standard input. What the database has already is not added again. Of a
-file with a malformed line nothing is added.
+Adds the output of gpu-tune export to a database, which is created if missing;
+'-' is standard input. Entries that the database already has are skipped. If a
+file has a malformed line, nothing from it is added.
 )";
 
 int tune::runImport(ArrayRef<StringRef> args) {
@@ -74,7 +75,7 @@ int tune::runImport(ArrayRef<StringRef> args) {
     return *status;
   if (arguments.getFiles().empty())
     return fail(Exit::Usage,
-                "no file is given: gpu-tune import --db=FILE IN.jsonl");
+                "no file was given: gpu-tune import --db=FILE IN.jsonl");
   // All of them are read before a database is made.
   std::vector<std::unique_ptr<llvm::MemoryBuffer>> buffers;
   for (const std::string &file : arguments.getFiles()) {
@@ -100,8 +101,8 @@ int tune::runImport(ArrayRef<StringRef> args) {
 static constexpr const char mergeHelp[] =
     R"(gpu-tune merge OUT IN...
 
-Adds all that is in the databases IN to the database OUT, which is made if it is
-not there. What OUT has already is not added again.
+Adds the contents of the databases IN to the database OUT, which is created if
+missing. Entries that OUT already has are skipped.
 )";
 
 int tune::runMerge(ArrayRef<StringRef> args) {
@@ -110,9 +111,8 @@ int tune::runMerge(ArrayRef<StringRef> args) {
     return *status;
   const std::vector<std::string> &files = arguments.getFiles();
   if (files.size() < 2)
-    return fail(Exit::Usage,
-                "merge takes the database that is written, and one or "
-                "more that are read: gpu-tune merge OUT IN...");
+    return fail(Exit::Usage, "merge requires the output database and one or "
+                             "more input databases: gpu-tune merge OUT IN...");
   // None is merged if one cannot be.
   std::vector<std::unique_ptr<Database>> databases;
   for (const std::string &file : llvm::drop_begin(files)) {

@@ -135,7 +135,7 @@ bool Tuner::startCompiler(Compiler &compiler) {
     compiler.child = Child::start({"compile"}, why);
   if (compiler.child)
     return true;
-  progress.say("error: a worker that compiles cannot be started: " + why);
+  progress.say("error: cannot start a compile worker: " + why);
   isBroken = true;
   return false;
 }
@@ -160,7 +160,7 @@ bool Tuner::startMeasurer(Measurer &measurer) {
     measurer.child = Child::start(arguments, why);
   if (measurer.child)
     return true;
-  progress.say("error: a worker that measures cannot be started: " + why);
+  progress.say("error: cannot start a measure worker: " + why);
   isBroken = true;
   return false;
 }
@@ -178,10 +178,10 @@ void Tuner::lose(Compiler &compiler, bool isLate) {
     Pending work = std::move(*compiler.work);
     compiler.work.reset();
     std::string error =
-        isLate
-            ? llvm::formatv("the compiler did not end in {0} s", compileLimit)
-                  .str()
-            : "the compiler died: " + how;
+        isLate ? llvm::formatv("the compiler did not end within {0} s",
+                               compileLimit)
+                     .str()
+               : "the compiler died: " + how;
     ++counts.failed;
     bool isOwn = !work.point;
     size_t task = work.task;
@@ -191,11 +191,11 @@ void Tuner::lose(Compiler &compiler, bool isLate) {
       giveUp(task, error);
   } else if (++compiler.failures >= mostFailures) {
     if (compiler.host) {
-      progress.say("error: no process comes to compile on host " +
+      progress.say("error: could not start a compile worker on host " +
                    hostNames[compiler.host] + ": " + how);
       compiler.isRemoved = true;
     } else {
-      progress.say("error: no process comes to compile: " + how);
+      progress.say("error: could not start a compile worker: " + how);
       isBroken = true;
     }
     return;
@@ -210,15 +210,16 @@ void Tuner::lose(Measurer &measurer, bool isLate) {
     Pending work = std::move(*measurer.work);
     measurer.work.reset();
     std::string error =
-        isLate ? llvm::formatv("no end after {0} s", options.timeout).str()
-               : "the process that ran it died: " + how;
+        isLate
+            ? llvm::formatv("did not end within {0} s", options.timeout).str()
+            : "the worker process died: " + how;
     ++counts.failed;
     finish(work, makeRecord(work, isLate ? Outcome::Hung : Outcome::Crashed,
                             error, measurer.environment));
   } else if (state == Measurer::Opening) {
     if (++measurer.failures >= 2) {
-      giveUp(measurer.task, "its arrays cannot be set up: " +
-                                (isLate ? std::string("no end") : how));
+      giveUp(measurer.task, "cannot set up its arrays: " +
+                                (isLate ? std::string("timeout") : how));
       measurer.failures = 0;
     }
   } else if (state == Measurer::Comparing) {
@@ -226,8 +227,8 @@ void Tuner::lose(Measurer &measurer, bool isLate) {
     progress.say(
         "note: " + task.task->text.description +
         ": the final comparison failed (" +
-        (isLate ? std::string("no end") : how) +
-        (task.leaders.size() > 2 ? "); once more with two candidates" : ")"));
+        (isLate ? std::string("timeout") : how) +
+        (task.leaders.size() > 2 ? "); retrying with two candidates" : ")"));
     if (task.leaders.size() > 2) {
       task.leaders.resize(2);
       task.isFinalBegun = false;
@@ -236,8 +237,8 @@ void Tuner::lose(Measurer &measurer, bool isLate) {
     }
   } else if (state == Measurer::Starting &&
              ++measurer.failures >= mostFailures) {
-    progress.say("error: no process comes to use " + describeDevice(measurer) +
-                 ": " + how);
+    progress.say("error: could not start a worker for " +
+                 describeDevice(measurer) + ": " + how);
     if (measurer.host) {
       uselessDevices.emplace(measurer.host, measurer.identity);
       measurer.isRemoved = true;
@@ -301,8 +302,7 @@ void Tuner::handleHosts() {
     llvm::raw_string_ostream(line)
         << "host " << host.name << " (" << host.address
         << ") has joined: " << host.jobs
-        << (host.jobs == 1 ? " process that compiles, "
-                           : " processes that compile, ")
+        << (host.jobs == 1 ? " compile worker, " : " compile workers, ")
         << host.devices.size()
         << (host.devices.size() == 1 ? " device" : " devices");
     progress.say(line);
@@ -313,7 +313,7 @@ void Tuner::handleHosts() {
             return measurer.identity == device.identity;
           }))
         progress.say("note: host " + host.name + ": " + device.name +
-                     " is measured on by another process of that machine");
+                     " is already used by another process of that machine");
     for (unsigned i = 0; i < host.jobs && !isSearchOver; ++i) {
       Compiler &compiler = compilers.emplace_back();
       compiler.host = event.host;
@@ -359,8 +359,7 @@ void Tuner::putBack(Pending work) {
   if (++work.hostsLost >= mostHostsLost) {
     // It may be its doing; the other hosts are not to follow.
     std::string error =
-        llvm::formatv("{0} hosts went away while they had it in "
-                      "hand",
+        llvm::formatv("{0} hosts disconnected while processing it",
                       work.hostsLost)
             .str();
     ++counts.failed;
@@ -408,10 +407,10 @@ void Tuner::loseHost(const ClusterEvent &event) {
   }
   std::string line;
   llvm::raw_string_ostream(line)
-      << "warning: host " << hostNames[event.host] << " is gone (" << event.why
-      << "): " << count
-      << (count == 1 ? " candidate that it had in hand is tried again"
-                     : " candidates that it had in hand are tried again");
+      << "warning: host " << hostNames[event.host] << " disconnected ("
+      << event.why << "): " << count
+      << (count == 1 ? " of its candidates is retried"
+                     : " of its candidates are retried");
   progress.say(line);
   hostNames.erase(event.host);
   compilers.remove_if([](const Compiler &one) { return one.isRemoved; });
@@ -439,8 +438,7 @@ void Tuner::noteWaiting() {
         continue;
       state.isDone = true;
       progress.say("warning: " + state.task->text.description +
-                   ": no host is left that measures: the leaders are not "
-                   "compared");
+                   ": no measuring host is left: the leaders are not compared");
     }
     return;
   }
@@ -459,7 +457,8 @@ void Tuner::checkTimes() {
   };
   auto isDying = [&](Seat &seat) {
     if (seat.dying && isLate(*seat.dying, dyingLimit))
-      cluster->drop(seat.host, "it does not say how a process of it ended");
+      cluster->drop(seat.host,
+                    "it did not report how one of its processes ended");
     return seat.isRemoved || seat.dying.has_value();
   };
   for (Compiler &compiler : compilers) {
@@ -1117,9 +1116,9 @@ void Tuner::compareLeaders() {
       }
       if (int others = measurer.host ? 0 : countRunning() - 2;
           others > static_cast<int>(options.jobs) / 2 + 1)
-        progress.say("warning: " + std::to_string(others) +
-                     " other processes of this machine are running while times "
-                     "are taken");
+        progress.say(
+            "warning: " + std::to_string(others) +
+            " other processes of this machine are running during measurements");
       state.isFinalBegun = true;
       measurer.state = Measurer::Comparing;
       measurer.task = i;
@@ -1358,6 +1357,6 @@ void Tuner::waitForChecks() {
   for (TaskState &state : states)
     if (state.isAsked && !state.isChecked && state.failure.empty())
       progress.say("note: " + state.task->text.description +
-                   ": the reference was not asked to the end whether the "
-                   "compiler's own choice is right");
+                   ": the compiler's own choice was not fully compared with "
+                   "the reference");
 }

@@ -40,8 +40,8 @@ mlir::Operation *Task::getOp() const {
 //===----------------------------------------------------------------------===//
 
 const char *const tune::shapeHelp =
-    "  MxNxK:TYPE[:OUT]            a product\n"
-    "  batch:BxMxNxK:TYPE[:OUT]    B of them\n"
+    "  MxNxK:TYPE[:OUT]            a matmul\n"
+    "  batch:BxMxNxK:TYPE[:OUT]    B matmuls\n"
     "  conv:NxHxWxCxFxRxS[/STRIDE]:TYPE\n"
     "                              a convolution, NHWC, F filters of RxS, "
     "padded\n"
@@ -157,7 +157,7 @@ static std::string makeAttention(ArrayRef<int64_t> d, StringRef type,
 std::optional<std::string> tune::makeProgram(StringRef shape,
                                              std::string &why) {
   auto refuse = [&](const llvm::Twine &what) {
-    why = ("'" + shape + "' is no shape: " + what + "; shapes are\n" +
+    why = ("'" + shape + "' is not a shape: " + what + "; expected\n" +
            StringRef(shapeHelp).rtrim())
               .str();
     return std::nullopt;
@@ -170,19 +170,19 @@ std::optional<std::string> tune::makeProgram(StringRef shape,
     parts.erase(parts.begin());
   }
   if (parts.size() < 2 || parts.size() > 3)
-    return refuse("it has sizes and a type, divided by ':'");
+    return refuse("expected sizes and a type, separated by ':'");
   auto [sizesText, strideText] = parts[0].split('/');
   int64_t stride = 1;
   if (parts[0].contains('/') &&
       (kind != "conv" || strideText.getAsInteger(10, stride) || stride < 1))
-    return refuse("'/' stands before the stride of a convolution");
+    return refuse("'/' must precede the stride of a convolution");
   mlir::SmallVector<StringRef> words;
   sizesText.split(words, 'x');
   mlir::SmallVector<int64_t> sizes;
   for (StringRef word : words) {
     int64_t size;
     if (word.getAsInteger(10, size) || size < 1 || size > (int64_t(1) << 31))
-      return refuse("'" + word + "' is no size");
+      return refuse("'" + word + "' is not a size");
     sizes.push_back(size);
   }
   size_t wanted =
@@ -193,16 +193,16 @@ std::optional<std::string> tune::makeProgram(StringRef shape,
   if (kind == "attention") {
     bool isCausal = parts.size() == 3;
     if (isCausal && parts[2] != "causal")
-      return refuse("behind the type is nothing, or 'causal'");
+      return refuse("expected nothing or 'causal' after the type");
     if (parts[1] != "f16" && parts[1] != "bf16")
-      return refuse("attention is of f16 or bf16");
+      return refuse("attention requires f16 or bf16");
     return makeAttention(sizes, parts[1], isCausal);
   }
   std::optional<Types> types =
       getTypes(parts[1], parts.size() == 3 ? parts[2] : "");
   if (!types)
     return refuse("'" + parts[1] +
-                  "' is none of f16, bf16, f32, f64, i8, f8E4M3FN, f8E5M2, "
+                  "' is not one of f16, bf16, f32, f64, i8, f8E4M3FN, f8E5M2, "
                   "f8E4M3FNUZ, f8E5M2FNUZ");
   if (kind == "conv") {
     if (sizes[1] + sizes[5] / 2 * 2 < sizes[5] ||
@@ -366,7 +366,7 @@ static mlir::LogicalResult addTasks(std::unique_ptr<llvm::MemoryBuffer> source,
     if (contract ? static_cast<bool>(contract.getScheduleAttr())
                  : static_cast<bool>(
                        mlir::cast<compiler::AttentionOp>(op).getScheduleAttr()))
-      return leave("it has a schedule by hand");
+      return leave("it has a hand-written schedule");
     if (std::string why = compiler::explainUntunable(op); !why.empty())
       return leave(why);
     Task task = makeTask(op, chip);
@@ -379,7 +379,7 @@ static mlir::LogicalResult addTasks(std::unique_ptr<llvm::MemoryBuffer> source,
   });
   if (!isAny)
     llvm::errs() << "note: " << name
-                 << ": it has no matrix product and no attention\n";
+                 << ": it contains neither matmul nor attention\n";
   return mlir::success();
 }
 
@@ -463,7 +463,7 @@ tune::readTasks(compiler::tuning::Database &database, const std::string &key,
       });
     if (!op) {
       llvm::errs() << "note: " << text.description
-                   << " is left out: this version does not read its program\n";
+                   << " is skipped: this version cannot read its program\n";
       continue;
     }
     Task task = makeTask(op, chip);

@@ -161,7 +161,7 @@ std::string tune::compareOutputs(const std::vector<HostArray> &got,
     std::string text;
     llvm::raw_string_ostream(text)
         << wrong << " of " << size << " elements of output " << number
-        << " are wrong; the first is number " << first << ": got "
+        << " are wrong; the first has index " << first << ": got "
         << own.getDouble(first) << ", expected " << other.getDouble(first);
     return text;
   }
@@ -216,7 +216,7 @@ Trial tune::tryOnce(runtime::Device &device, runtime::Executable &executable,
       return makeFailed(Outcome::Spills,
                         kernel.name + " keeps " +
                             std::to_string(resources->spillBytes) +
-                            " bytes of each thread in memory");
+                            " bytes per thread in memory");
   }
   Status status = data.prepareOutputs(isAdded);
   if (status.ok())
@@ -282,7 +282,7 @@ void tune::timeCandidate(runtime::Device &device,
   if (best > 0 && least > options.slow * best) {
     trial.outcome = Outcome::Slow;
     llvm::raw_string_ostream(trial.error)
-        << "not timed with care: more than " << llvm::format("%g", options.slow)
+        << "not timed precisely: more than " << llvm::format("%g", options.slow)
         << " times the best so far";
   } else {
     double mean = std::max(total / 3, 1e-4);

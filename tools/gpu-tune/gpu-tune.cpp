@@ -61,17 +61,15 @@ struct Subcommand {
 
 /// A new subcommand is a line here.
 static constexpr Subcommand subcommands[] = {
-    {"run", runTune, "tunes programs and shapes (the word may be left out)"},
-    {"space", runSpace,
-     "says how many schedules there are, and what removes "
-     "others"},
+    {"run", runTune, "tunes programs and shapes (the default)"},
+    {"space", runSpace, "counts the schedules, and what removes others"},
     {"join", runJoin, "works for a run on another host"},
-    {"replay", runReplay, "measures what a database has again"},
-    {"report", runReport, "writes a page with all there is to see"},
+    {"replay", runReplay, "measures the schedules of a database again"},
+    {"report", runReport, "writes an HTML report"},
     {"best", runBest, "prints the best schedule of each task"},
-    {"export", runExport, "writes a database as lines of JSON"},
-    {"import", runImport, "adds such lines to a database"},
-    {"merge", runMerge, "adds databases to a database"},
+    {"export", runExport, "writes a database as JSON lines"},
+    {"import", runImport, "adds JSON lines to a database"},
+    {"merge", runMerge, "merges databases into one"},
 };
 
 /// Whether it is something to tune, rather than a word.
@@ -81,15 +79,15 @@ static bool isWork(StringRef word) {
 
 static void printHelp(llvm::raw_ostream &os) {
   os << "gpu-tune SUBCOMMAND ...\n\n"
-        "Finds schedules by measuring, and keeps what it found in a database "
+        "Finds schedules by measuring, and keeps them in a database "
         "(docs/Tuning.md).\n\n";
   for (const Subcommand &subcommand : subcommands)
     os << "  " << llvm::left_justify(subcommand.name, 10) << subcommand.summary
        << "\n";
-  os << "\ngpu-tune SUBCOMMAND --help says what it takes. gpu-tune --version "
-        "says which this is.\n\n"
-        "Exit status: 0 done; 1 it failed; 2 the command line is wrong; of "
-        "run also 3: a task was given up; 77: there is no device.\n";
+  os << "\ngpu-tune SUBCOMMAND --help prints its options. gpu-tune --version "
+        "prints the version.\n\n"
+        "Exit status: 0 success; 1 failure; 2 invalid command line; 3 (run "
+        "only) a task was given up; 77 no device.\n";
 }
 
 int main(int argc, char **argv) {

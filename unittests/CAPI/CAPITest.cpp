@@ -245,7 +245,7 @@ TEST(CAPI, ErrorsOfBackEndsAreToldAtTheirPlace) {
   // LLVM would abort.
   text = failToCompile(launchAssembly("mov $$1, $0", "=r"), "cpu");
   EXPECT_EQ(text.find("test.mlir:6:10: "), 0u) << text;
-  EXPECT_NE(text.find("may not have inline assembly"), std::string::npos)
+  EXPECT_NE(text.find("may not contain inline assembly"), std::string::npos)
       << text;
 }
 
@@ -402,7 +402,7 @@ TEST(CAPI, SignaturesAreTold) {
   EXPECT_EQ(tesseraProgramGetResult(program, "sub", 0, &info),
             TESSERA_INVALID_ARGUMENT);
   EXPECT_STREQ(tesseraGetLastError(),
-               "no entry 'sub': the program has multiply, add");
+               "no entry point 'sub': the program has multiply, add");
   tesseraProgramDestroy(program);
 }
 
@@ -479,9 +479,9 @@ TEST_F(LoadedProgram, ResultsAreCopiedToTheHost) {
   results[1].bytes = 4;
   EXPECT_EQ(tesseraExecutableRun(executable, arguments, 2, results, 2, nullptr),
             TESSERA_INVALID_ARGUMENT);
-  EXPECT_STREQ(tesseraGetLastError(),
-               "result 0 (tensor<6x5xf32>) takes 120 bytes, and there is room "
-               "for 119");
+  EXPECT_STREQ(
+      tesseraGetLastError(),
+      "result 0 (tensor<6x5xf32>) takes 120 bytes, but its buffer holds 119");
   results[0].bytes = 120;
   ASSERT_EQ(tesseraExecutableRun(executable, arguments, 2, results, 2, nullptr),
             TESSERA_OK);
@@ -501,18 +501,18 @@ TEST_F(LoadedProgram, MistakesOfACallAreTold) {
         TESSERA_INVALID_ARGUMENT);
     return std::string(tesseraGetLastError());
   };
-  EXPECT_EQ(run(2), "2 arguments, but the entry 'multiply' takes 3");
+  EXPECT_EQ(run(2), "2 arguments, but the entry point 'multiply' takes 3");
   arguments[1].sizes = nullptr;
-  EXPECT_EQ(run(3), "argument 1 (memref<?x?xf32>): dimension 1 is dynamic: its "
-                    "size has to be given");
+  EXPECT_EQ(
+      run(3),
+      "argument 1 (memref<?x?xf32>): dimension 1 is dynamic; pass its size");
   arguments[1].sizes = negative;
   EXPECT_EQ(run(3), "argument 1 (memref<?x?xf32>): dimension 1 is -8");
   arguments[1] = good;
   arguments[1].strides = strides;
   EXPECT_EQ(run(3),
             "argument 1 (memref<?x?xf32>): its stride in dimension 0 is 16 "
-            "elements, where a dense row-major array has 8; pass a dense copy "
-            "of it");
+            "elements, but a dense row-major array has 8; pass a dense copy");
   arguments[1] = good;
   arguments[2].data = nullptr;
   EXPECT_EQ(run(3), "argument 2 (memref<?x?xf32>): it is null");
@@ -521,8 +521,9 @@ TEST_F(LoadedProgram, MistakesOfACallAreTold) {
   EXPECT_EQ(
       tesseraExecutableRun(executable, arguments, 3, nullptr, 0, &options),
       TESSERA_INVALID_ARGUMENT);
-  EXPECT_EQ(
-      std::string(tesseraGetLastError()).find("target cpu takes no queue"), 0u);
+  EXPECT_EQ(std::string(tesseraGetLastError())
+                .find("target cpu does not accept a caller's queue"),
+            0u);
   // It works all the same.
   EXPECT_EQ(tesseraExecutableRun(executable, arguments, 3, nullptr, 0, nullptr),
             TESSERA_OK);
@@ -530,7 +531,7 @@ TEST_F(LoadedProgram, MistakesOfACallAreTold) {
   EXPECT_EQ(tesseraExecutableCreate(program, "main", device, &none),
             TESSERA_INVALID_ARGUMENT);
   EXPECT_STREQ(tesseraGetLastError(),
-               "no entry 'main': the program has multiply");
+               "no entry point 'main': the program has multiply");
 }
 
 TEST_F(LoadedProgram, MemoryOfAnotherKindIsRefused) {
@@ -549,12 +550,12 @@ TEST_F(LoadedProgram, MemoryOfAnotherKindIsRefused) {
     return std::string(tesseraGetLastError());
   };
   EXPECT_EQ(run(TESSERA_MEMORY_CL_MEM),
-            "argument 1 (memref<?x?xf32>): target cpu takes no cl_mem: those "
-            "are of target opencl");
+            "argument 1 (memref<?x?xf32>): target cpu does not accept a "
+            "cl_mem; target opencl does");
   EXPECT_EQ(run(TESSERA_MEMORY_VK_BUFFER),
-            "argument 1 (memref<?x?xf32>): target cpu takes no VkBuffer: those "
-            "are of target vulkan");
-  EXPECT_EQ(run(4), "argument 1: there is no kind of memory 4");
+            "argument 1 (memref<?x?xf32>): target cpu does not accept a "
+            "VkBuffer; target vulkan does");
+  EXPECT_EQ(run(4), "argument 1: invalid memory kind 4");
 }
 
 TEST(CAPI, ADeviceOnObjectsOfTheCallersIsCheckedFirst) {
@@ -566,13 +567,13 @@ TEST(CAPI, ADeviceOnObjectsOfTheCallersIsCheckedFirst) {
     EXPECT_EQ(device, nullptr);
     return std::string(tesseraGetLastError());
   };
-  EXPECT_EQ(tryOpen(),
-            "native->structSize is not set: sizeof(TesseraNativeDevice)");
+  EXPECT_EQ(
+      tryOpen(),
+      "native->structSize is not set; set it to sizeof(TesseraNativeDevice)");
   native.structSize = sizeof(native);
   EXPECT_EQ(tryOpen(), "native->target is null");
   native.target = "cuda";
-  EXPECT_NE(tryOpen().find("on cuda the primary context is used"),
-            std::string::npos);
+  EXPECT_NE(tryOpen().find("cuda uses the primary context"), std::string::npos);
   // It needs no driver to see that.
   native.target = "vulkan";
   EXPECT_NE(tryOpen().find("one is null"), std::string::npos);
@@ -690,7 +691,7 @@ TEST_F(LoadedProgram, NoResultIsGivenWhereOneHasNoRoom) {
   EXPECT_EQ(tesseraExecutableRun(executable, arguments, 2, results, 2, nullptr),
             TESSERA_INVALID_ARGUMENT);
   EXPECT_STREQ(tesseraGetLastError(),
-               "result 1 (f32) takes 4 bytes, and there is room for 0");
+               "result 1 (f32) takes 4 bytes, but its buffer holds 0");
   for (float value : y)
     EXPECT_EQ(value, -1);
   results[0].keepOnDevice = 1;
@@ -764,7 +765,7 @@ func.func @main(%n: index, %x: memref<?x?xf32>) -> tensor<?x?xf32> {
   EXPECT_EQ(run(3, sizes), "36 bytes");
   const std::string invalid = "TESSERA_INVALID_ARGUMENT: ",
                     allocation = invalid + "allocation of an array of ",
-                    tooMany = ": it takes more than 2^63 - 1 bytes";
+                    tooMany = ": it exceeds 2^63 - 1 bytes";
   EXPECT_EQ(run(int64_t(1) << 31, sizes),
             allocation + "2147483648x2147483648xf32 at test.mlir:5:12" +
                 tooMany);
@@ -800,7 +801,7 @@ func.func @main(%n: index, %x: memref<?x?xf32>) -> tensor<?x?xf32> {
             TESSERA_INVALID_ARGUMENT);
   EXPECT_EQ(std::string(tesseraGetLastError()),
             "64 bytes from byte " + std::to_string(SIZE_MAX) +
-                " on are not in a buffer of 64");
+                " exceed the buffer size of 64");
   tesseraBufferDestroy(buffer);
   EXPECT_EQ(run(5, sizes), "100 bytes");
 }

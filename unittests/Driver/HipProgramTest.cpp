@@ -127,9 +127,10 @@ TEST_P(HipProgramTest, IsRefusedByAnotherChip) {
   open();
   runtime::Status status = device->loadImage(program->image);
   EXPECT_EQ(status.code(), runtime::StatusCode::Rejected);
-  EXPECT_NE(status.message().find("its code is for gfx908, and the device is " +
-                                  state.targetId),
-            std::string::npos)
+  EXPECT_NE(
+      status.message().find("it contains code for gfx908, but the device is " +
+                            state.targetId),
+      std::string::npos)
       << status.message();
 }
 

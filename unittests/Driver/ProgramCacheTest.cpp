@@ -142,7 +142,7 @@ TEST_F(ProgramCacheTest, GivesBackWhatWasStored) {
   ProgramKey key = makeKey("x");
   ProgramCache::Lookup found = cache.find(key);
   EXPECT_FALSE(found.payload);
-  EXPECT_EQ(found.why, "no entry of this source");
+  EXPECT_EQ(found.why, "no entry for this source");
   EXPECT_EQ(found.defect, "");
   // Looking makes nothing.
   EXPECT_FALSE(fs::exists(directory));
@@ -168,23 +168,23 @@ TEST_F(ProgramCacheTest, SaysWhatTheNearestEntryDiffersIn) {
   ASSERT_EQ(cache.store(makeKey("x", options), "1"), "");
   options.allowTf32 = true;
   EXPECT_EQ(cache.find(makeKey("x", options)).why,
-            "an entry of this source has another --allow-tf32 (there off, here "
+            "an entry of this source differs in --allow-tf32 (there off, here "
             "on)");
   options.vthreadOrder = "depth_first";
   EXPECT_EQ(cache.find(makeKey("x", options)).why,
-            "an entry of this source has another --allow-tf32 (there off, here "
+            "an entry of this source differs in --allow-tf32 (there off, here "
             "on), --vthread-order (there nothing, here depth_first)");
   // The nearest of several.
   ASSERT_EQ(cache.store(makeKey("x", options), "2"), "");
   options.chip = "generic";
   EXPECT_EQ(cache.find(makeKey("x", options)).why,
-            "an entry of this source has another chip (there x86-64-avx2, here "
+            "an entry of this source differs in chip (there x86-64-avx2, here "
             "generic)");
   EXPECT_EQ(cache.find(makeKey("y", options)).why,
-            "an entry of this file has another source, chip (there "
+            "an entry of this file differs in source, chip (there "
             "x86-64-avx2, here generic)");
   EXPECT_EQ(cache.find(makeKey("y", options, "b.mlir")).why,
-            "no entry of this source");
+            "no entry for this source");
 }
 
 TEST_F(ProgramCacheTest, SaysWhatOfTheSourceDiffers) {
@@ -204,13 +204,13 @@ TEST_F(ProgramCacheTest, SaysWhatOfTheSourceDiffers) {
   EXPECT_TRUE(cache.find(make("a", "other", "other")).payload);
   EXPECT_EQ(described, 1u);
   EXPECT_EQ(cache.find(make("b", "1", "s")).why,
-            "an entry of this file has another source (its text alone: "
-            "comments, blanks or names)");
+            "an entry of this file differs in source (only the text: comments, "
+            "whitespace or names)");
   EXPECT_EQ(cache.find(make("b", "1", "t")).why,
-            "an entry of this file has another source, schedule (there s, here "
+            "an entry of this file differs in source, schedule (there s, here "
             "t)");
   ProgramCache::Lookup found = cache.find(make("b", "2", "s"));
-  EXPECT_EQ(found.why, "an entry of this file has another source, IR");
+  EXPECT_EQ(found.why, "an entry of this file differs in source, IR");
   ASSERT_EQ(found.differences.size(), 2u);
   EXPECT_EQ(found.differences[1].name, "IR");
   EXPECT_EQ(found.differences[1].there, "1");
@@ -227,7 +227,7 @@ TEST_F(ProgramCacheTest, NoticesDamage) {
   auto expectDamage = [&] {
     ProgramCache::Lookup found = cache.find(key);
     EXPECT_FALSE(found.payload);
-    EXPECT_EQ(found.defect, "the cache's entry " + path + " is damaged");
+    EXPECT_EQ(found.defect, "the cache entry " + path + " is damaged");
   };
   // Every byte counts, and so does every length.
   for (size_t i = 0; i < whole.size(); i += 3) {
@@ -258,7 +258,7 @@ TEST_F(ProgramCacheTest, TakesNothingFromOtherUsers) {
   ProgramCache::Lookup found = cache.find(key);
   EXPECT_FALSE(found.payload);
   EXPECT_EQ(found.defect,
-            "the cache's entry " + getPath(key) + " belongs to another user");
+            "the cache entry " + getPath(key) + " belongs to another user");
 }
 
 TEST_F(ProgramCacheTest, ReplacesALinkRatherThanFollowingIt) {
@@ -270,7 +270,7 @@ TEST_F(ProgramCacheTest, ReplacesALinkRatherThanFollowingIt) {
   ASSERT_FALSE(fs::remove(getPath(key)));
   ASSERT_EQ(symlink(victim.c_str(), getPath(key).c_str()), 0);
   EXPECT_EQ(cache.find(key).defect,
-            "the cache's entry " + getPath(key) + " is a symbolic link");
+            "the cache entry " + getPath(key) + " is a symbolic link");
   EXPECT_EQ(cache.store(key, "2"), "");
   EXPECT_EQ(read(victim), "mine");
   EXPECT_EQ(cache.find(key).payload, "2");
@@ -293,7 +293,7 @@ TEST_F(ProgramCacheTest, DoesNotWaitForAPipe) {
   ASSERT_FALSE(fs::remove(getPath(key)));
   ASSERT_EQ(mkfifo(getPath(key).c_str(), 0600), 0);
   EXPECT_EQ(cache.find(key).defect,
-            "the cache's entry " + getPath(key) + " is not a regular file");
+            "the cache entry " + getPath(key) + " is not a regular file");
   EXPECT_EQ(cache.store(key, "2"), "");
   EXPECT_EQ(cache.find(key).payload, "2");
 }
@@ -304,7 +304,7 @@ TEST_F(ProgramCacheTest, TakesNoEntryThatOthersCanWrite) {
   ASSERT_EQ(cache.store(key, "1"), "");
   ASSERT_EQ(chmod(getPath(key).c_str(), 0620), 0);
   EXPECT_EQ(cache.find(key).defect,
-            "the cache's entry " + getPath(key) +
+            "the cache entry " + getPath(key) +
                 " can be written by other users; run: chmod go-w '" +
                 getPath(key) + "'");
 }

@@ -130,13 +130,13 @@ TEST_P(SavedProgramTest, RefusesWhatIsNone) {
   for (size_t size : {size_t(0), size_t(7), size_t(100), bytes.size() - 1}) {
     EXPECT_FALSE(
         loadProgram(StringRef(bytes).take_front(size), options, context, why));
-    EXPECT_EQ(why, "it does not hold a program");
+    EXPECT_EQ(why, "does not contain a program");
   }
   EXPECT_FALSE(loadProgram(bytes + "x", options, context, why));
   // Of another entry.
   options.entry = "other";
   EXPECT_FALSE(loadProgram(bytes, options, context, why));
-  EXPECT_EQ(why, "its entry 'other' cannot be linked");
+  EXPECT_EQ(why, "cannot link its entry point 'other'");
 }
 
 // As an entry of a cache that somebody has changed.
@@ -157,7 +157,7 @@ TEST_P(SavedProgramTest, OtherFunctionsOfTheProcessAreOutOfReach) {
   ASSERT_NE(at, std::string::npos);
   bytes.replace(at, other.size(), other);
   EXPECT_FALSE(loadProgram(bytes, options, context, why));
-  EXPECT_EQ(why, "the program needs '_exit', which the runtime does not offer "
+  EXPECT_EQ(why, "the program needs '_exit', which the runtime does not export "
                  "to programs");
 }
 

@@ -387,8 +387,8 @@ TEST_F(GpuTest, BrokenPromise) {
       return
     })",
                               args);
-  EXPECT_EQ(outcome.message, "in_bounds is promised, but the tile of 8x8 at "
-                             "(4, 4) sticks out of 10x6");
+  EXPECT_EQ(outcome.message, "in_bounds is set, but the tile of 8x8 at "
+                             "(4, 4) exceeds 10x6");
 }
 
 TEST_F(GpuTest, FragmentOperations) {
@@ -445,7 +445,7 @@ TEST_F(GpuTest, KernelInModule) {
   SmallVector<Array> args = {integers(f32(), {20, 24}, 1),
                              integers(f32(), {24, 18}, 2),
                              Array::zeros(f32(), {20, 18})};
-  // Tiles of 16x16 stick out of 20x18; the k loop goes by 8.
+  // Tiles of 16x16 exceed 20x18; the k loop goes by 8.
   Outcome outcome = runSource(R"(
     module attributes {gpu.container_module} {
       gpu.module @kernels {

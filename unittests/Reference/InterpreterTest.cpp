@@ -459,7 +459,7 @@ TEST_F(InterpreterTest, UnknownOp) {
     })",
                               args);
   EXPECT_EQ(outcome.status, Status::Failed);
-  EXPECT_EQ(diagnostics, "the reference cannot evaluate 'complex.constant'\n");
+  EXPECT_EQ(diagnostics, "the reference does not support 'complex.constant'\n");
 }
 
 TEST_F(InterpreterTest, OutOfBounds) {
@@ -507,7 +507,7 @@ TEST_F(InterpreterTest, ShapesThatDoNotAgree) {
       return
     })",
                               args);
-  EXPECT_EQ(outcome.message, "the operands' shapes do not agree: dimension 2 "
+  EXPECT_EQ(outcome.message, "the operand shapes do not match: dimension 2 "
                              "has size 5 and size 6");
 }
 

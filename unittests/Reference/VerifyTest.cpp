@@ -317,11 +317,11 @@ TEST_F(VerifyTest, TooLarge) {
   Verification verification = verify(entry, args, outputs, options);
   EXPECT_EQ(verification.status, Status::TooLarge);
   EXPECT_FALSE(verification.ok);
-  EXPECT_EQ(verification.message,
-            "too large to verify in full (it takes about 1.0e+03 operations or "
-            "more), and no part of it can be verified by itself: 'scf.for' "
-            "cannot be evaluated in parts, and it does not consist of one "
-            "kernel");
+  EXPECT_EQ(
+      verification.message,
+      "too large to verify in full (it requires at least about 1.0e+03 "
+      "operations), and no part of it can be verified by itself: 'scf.for' "
+      "cannot be evaluated in slices, and it is not a single kernel");
 }
 
 TEST_F(VerifyTest, LargeProductIsSampled) {

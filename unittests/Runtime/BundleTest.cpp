@@ -112,7 +112,8 @@ TEST(Bundle, TheBestVariantIsSelected) {
   EXPECT_EQ(select(bundle, "cuda", "sm_89"), "sm_80");
   EXPECT_EQ(select(bundle, "cuda", "sm_100a"), "sm_80");
   EXPECT_EQ(select(bundle, "cuda", "sm_75"),
-            "the bundle has no code for cuda:sm_75 (the device); it holds "
+            "the bundle does not contain code for cuda:sm_75 (the device); it "
+            "contains "
             "cuda:sm_80, cuda:sm_90a, hip:gfx90a, hip:gfx90a:xnack-");
   // The one that settles more.
   EXPECT_EQ(select(bundle, "hip", "gfx90a", "gfx90a:sramecc+:xnack-"),

@@ -144,18 +144,19 @@ TEST(OffloadBundleTest, RefusesWhatIsCutShort) {
                        "no offload bundle"));
   EXPECT_TRUE(isOffloadBundle("CCOB..."));
   EXPECT_TRUE(contains(readOffloadBundle("CCOB...").status().message(),
-                       "is compressed; bundle it without"));
+                       "is compressed; rebuild it without"));
 }
 
 TEST(OffloadBundleTest, EachTargetHasOneEntry) {
   EXPECT_EQ(whyNotWritten({{"sm_90a", ""}}),
-            "'sm_90a' is no target of AMD code: gfx90a or gfx90a:xnack- is");
-  EXPECT_EQ(whyNotWritten({{"gfx942", ""}, {"gfx942", ""}}),
-            "a bundle holds one code object for each target, and gfx942 is "
-            "there twice");
+            "'sm_90a' is not a valid AMD target ID (expected e.g. gfx90a or "
+            "gfx90a:xnack-)");
+  EXPECT_EQ(
+      whyNotWritten({{"gfx942", ""}, {"gfx942", ""}}),
+      "a bundle contains one code object per target, but gfx942 appears twice");
   EXPECT_EQ(whyNotWritten({{"gfx90a", ""}, {"gfx90a:xnack-", ""}}),
-            "a bundle's targets gfx90a and gfx90a:xnack- settle different "
-            "features: settle the same ones in both");
+            "a bundle's targets gfx90a and gfx90a:xnack- set different "
+            "features; set the same features in both");
   EXPECT_EQ(whyNotWritten({{"gfx90a:xnack+", ""}, {"gfx90a:xnack-", ""}}), "");
 }
 
@@ -176,11 +177,11 @@ TEST(OffloadBundleTest, TheDeviceGetsItsOwn) {
   EXPECT_EQ(select("gfx908:sramecc+:xnack-"), "checked");
   EXPECT_EQ(select("gfx942:sramecc+:xnack-"),
             "no code object of the bundle runs on gfx942:sramecc+:xnack-; it "
-            "holds gfx90a:xnack+, gfx90a:xnack-, gfx1100, gfx908, "
+            "contains gfx90a:xnack+, gfx90a:xnack-, gfx1100, gfx908, "
             "gfx908:sramecc+");
   entries.clear();
   EXPECT_EQ(select("gfx1100"),
-            "no code object of the bundle runs on gfx1100; it holds none");
+            "no code object of the bundle runs on gfx1100; it contains none");
 }
 
 //===----------------------------------------------------------------------===//
@@ -273,11 +274,12 @@ TEST(CodeObjectTest, RefusesWhatIsNone) {
     return readCodeObject(text).status().message();
   };
   EXPECT_EQ(why(".version 8.0"),
-            "no code object for HIP: it is no ELF file of an AMD GPU");
-  // Whatever is cut off is missed, and nothing is read behind the end.
+            "no code object for HIP: not an AMD GPU ELF file");
+  // Whatever is cut off is missed, and nothing is read past the end.
   for (size_t size = 0; size < bytes.size(); ++size)
     EXPECT_FALSE(readCodeObject(bytes.substr(0, size)).ok()) << size;
-  EXPECT_TRUE(contains(why(makeCodeObjectOf("")), "has no note"));
+  EXPECT_TRUE(
+      contains(why(makeCodeObjectOf("")), "missing kernel metadata note"));
   EXPECT_TRUE(contains(why(makeCodeObjectOf("\xC1")), "cannot be read"));
   EXPECT_TRUE(contains(why(makeCodeObjectOf("\x01")), "cannot be read"));
   std::string other = bytes;

@@ -200,9 +200,9 @@ TEST_F(CpuDeviceTest, LimitsAreNamed) {
     EXPECT_EQ(status.code(), StatusCode::InvalidArgument);
     return status.message();
   };
-  EXPECT_TRUE(contains(message("ids", {{1, 1, 1}, {1025, 1, 1}}),
-                       "a block of 1025x1x1 threads, but the cpu device has "
-                       "at most 1024"));
+  EXPECT_TRUE(contains(
+      message("ids", {{1, 1, 1}, {1025, 1, 1}}),
+      "a block of 1025x1x1 threads, but the cpu device supports at most 1024"));
   EXPECT_TRUE(
       contains(message("ids", {{1, 1, 1}, {INT64_MAX, 2, 1}}), "at most 1024"));
   EXPECT_TRUE(
@@ -213,8 +213,9 @@ TEST_F(CpuDeviceTest, LimitsAreNamed) {
   EXPECT_TRUE(contains(message("ids", {{1, 1, 1}, {1, 1, 1}, 2 << 20}),
                        "2097152 bytes of workgroup memory, but"));
   EXPECT_TRUE(contains(message("ids", {{1, 1, 1}, {1, 1, 1}, -4}), "-4"));
-  EXPECT_TRUE(contains(message("oops", {{1, 1, 1}, {1, 1, 1}}),
-                       "no kernel 'oops' is loaded; loaded: ids, prefix_sum"));
+  EXPECT_TRUE(
+      contains(message("oops", {{1, 1, 1}, {1, 1, 1}}),
+               "kernel 'oops' is not loaded; loaded kernels: ids, prefix_sum"));
 }
 
 TEST_F(CpuDeviceTest, WorkgroupMemoryIsAlignedAndPerWorker) {
@@ -291,8 +292,8 @@ TEST_F(CpuDeviceTest, RefusesImagesOfOthers) {
   EXPECT_TRUE(contains(status.message(), "'gemm'"));
   image.kind = KernelImage::HostFunctions;
   image.functions = {{"missing", nullptr}};
-  EXPECT_TRUE(
-      contains(device->loadImage(image).message(), "'missing' has no address"));
+  EXPECT_TRUE(contains(device->loadImage(image).message(),
+                       "'missing' does not have an address"));
 }
 
 TEST_F(CpuDeviceTest, Resources) {
@@ -377,7 +378,7 @@ TEST_F(CpuDeviceTest, OutOfMemoryNamesTheSizes) {
     EXPECT_EQ(status.code(), StatusCode::OutOfMemory);
     EXPECT_EQ(ptr, nullptr);
     EXPECT_TRUE(contains(status.message(),
-                         std::to_string(bytes) + " bytes asked for, "));
+                         std::to_string(bytes) + " bytes requested, "));
     EXPECT_TRUE(contains(status.message(),
                          " of " + std::to_string(device->info().memoryBytes) +
                              " free"));

@@ -149,7 +149,7 @@ TEST_F(CpuLanesTest, ALaneThatDoesNotComeIsAnError) {
   const std::string kernel =
       "kernel 'divergent', workgroup (0, 0, 0), subgroup 1: ";
   const std::string rule =
-      ": what lanes do together must not depend on the lane";
+      ": collective operations of a subgroup must not depend on the lane";
   EXPECT_EQ(fail("divergent", 24, int64_t(10), int64_t(0), int64_t(0)),
             kernel +
                 "lanes 0 to 1 wait at the exchange here, and lanes 2 to 7 "
@@ -182,15 +182,14 @@ TEST_F(CpuLanesTest, AProductTakesItsLanes) {
 
   EXPECT_EQ(fail("product", 6, out, int64_t(0)),
             "kernel 'product', workgroup (0, 0, 0), subgroup 1: the product "
-            "takes 4 lanes, and the workgroup's threads leave 2 for this "
-            "subgroup");
+            "requires 4 lanes, but this subgroup of the workgroup has 2");
   EXPECT_EQ(fail("product", 1, out, int64_t(0)),
             "kernel 'product', workgroup (0, 0, 0): the product takes 4 lanes, "
             "and the workgroup has one thread");
   EXPECT_EQ(fail("product", 4, out, int64_t(1)),
             "kernel 'product', workgroup (0, 0, 0), subgroup 0: the product: "
             "lanes 1 and 3 hold different values of element (1, 1) of operand "
-            "b, which both have");
+            "b, which they replicate");
 }
 
 TEST_F(CpuLanesTest, CopiesTakePlaceWhenTheyAreWaitedFor) {

@@ -639,7 +639,7 @@ TEST_F(FakeCudaTest, Memory) {
   Status status = device->allocate(1 << 30, &ptr);
   EXPECT_EQ(status.code(), StatusCode::OutOfMemory);
   EXPECT_EQ(status.message(),
-            "out of memory on Fake GPU: 1073741824 bytes asked for, 268435200 "
+            "out of memory on Fake GPU: 1073741824 bytes requested, 268435200 "
             "of 268435456 free");
   ASSERT_TRUE(device->flushCaches().ok());
   EXPECT_EQ(state.memory.rbegin()->second + state.memory.begin()->second,
@@ -652,7 +652,7 @@ TEST_F(FakeCudaTest, RefusedImages) {
   Status status = load("gemm");
   EXPECT_EQ(status.code(), StatusCode::Rejected);
   EXPECT_EQ(status.message(),
-            "the driver refuses image 'gemm' on sm_90a: cuModuleLoadDataEx: "
+            "the driver rejected image 'gemm' on sm_90a: cuModuleLoadDataEx: "
             "CUDA_ERROR_INVALID_PTX: a PTX JIT compilation failed\n"
             "ptxas application ptx input, line 5; fatal   : Parsing error near "
             "'nonsense'\ninfo");
@@ -681,7 +681,7 @@ TEST_F(FakeCudaTest, Assembles) {
   Status status = device->assemble(image).status();
   EXPECT_EQ(status.code(), StatusCode::Rejected);
   EXPECT_EQ(status.message(),
-            "the driver refuses image 'program' on sm_90a: cuLinkAddData: "
+            "the driver rejected image 'program' on sm_90a: cuLinkAddData: "
             "CUDA_ERROR_INVALID_PTX: a PTX JIT compilation failed\n"
             "line 5; fatal");
   // Only PTX, and only where the driver can.
@@ -704,7 +704,8 @@ TEST_F(FakeCudaTest, ImagesReplaceEachOther) {
   EXPECT_TRUE(device->unloadImage("more").ok());
   EXPECT_EQ(device->unloadImage("more").code(), StatusCode::InvalidArgument);
   Status status = launchSmall({{1, 1, 1}, {1, 1, 1}});
-  EXPECT_EQ(status.message(), "no kernel 'small' is loaded; nothing is loaded");
+  EXPECT_EQ(status.message(),
+            "kernel 'small' is not loaded; nothing is loaded");
 }
 
 TEST_F(FakeCudaTest, Launches) {
@@ -719,7 +720,7 @@ TEST_F(FakeCudaTest, Launches) {
   ASSERT_TRUE(launchSmall({{5, 0, 3}, {32, 2, 1}}).ok());
   EXPECT_EQ(state.launches, 1);
   EXPECT_EQ(launch("other", {{1, 1, 1}, {1, 1, 1}}).message(),
-            "no kernel 'other' is loaded; loaded images: kernels");
+            "kernel 'other' is not loaded; loaded images: kernels");
 }
 
 TEST_F(FakeCudaTest, TensorMaps) {
@@ -809,16 +810,17 @@ TEST_F(FakeCudaTest, LimitsAreNamed) {
                        "a block of 1x1x65 threads, but Fake GPU has at most 64 "
                        "in z"));
   EXPECT_TRUE(contains(message("big", {{1, 1, 1}, {1024, 2, 1}}),
-                       "at most 1024 for a workgroup"));
+                       "at most 1024 per workgroup"));
   EXPECT_TRUE(contains(message("big", {{1, 1, 1}, {512, 1, 1}}),
                        "this kernel allows at most 256: it takes 255 "
-                       "registers a thread"));
+                       "registers per thread"));
   EXPECT_TRUE(contains(message("big", {{1, 1, 1}, {32, 1, 1}, 232449}),
                        "232449 bytes of workgroup memory, but Fake GPU has at "
                        "most 232448"));
-  EXPECT_TRUE(contains(message("big", {{1, 1, 1}, {32, 1, 1}, 232448}),
-                       "232448 bytes of workgroup memory beside the kernel's "
-                       "own 1024, but"));
+  EXPECT_TRUE(
+      contains(message("big", {{1, 1, 1}, {32, 1, 1}, 232448}),
+               "232448 bytes of dynamic workgroup memory besides the kernel's "
+               "own 1024, but"));
   EXPECT_EQ(state.launches, 0);
 }
 
@@ -832,7 +834,7 @@ TEST_F(FakeCudaTest, ArgumentsAreChecked) {
   EXPECT_EQ(launch("small", shape, 3, args, sizes).message(),
             "launch of 'small': 3 arguments, but the kernel has 2");
   EXPECT_EQ(launch("small", shape, 2, args, sizes).message(),
-            "launch of 'small': argument 1 has 8 bytes, but the kernel's has "
+            "launch of 'small': argument 1 has 8 bytes, but the kernel expects "
             "4");
   EXPECT_TRUE(launch("small", shape, 2, args, nullptr).ok());
   // A driver that cannot tell.
@@ -848,8 +850,8 @@ TEST_F(FakeCudaTest, ARefusedLaunch) {
   EXPECT_EQ(status.code(), StatusCode::LaunchFailed);
   EXPECT_EQ(status.message(),
             "cuLaunchKernel: CUDA_ERROR_SOME: some error (kernel 'small', grid "
-            "2x1x1, block 64x1x1, 16 bytes of workgroup memory, 24 registers a "
-            "thread)");
+            "2x1x1, block 64x1x1, 16 bytes of workgroup memory, 24 registers "
+            "per thread)");
   // That is no fault: the device goes on.
   state.launchResult = CUDA_SUCCESS;
   EXPECT_TRUE(launchSmall({{2, 1, 1}, {64, 1, 1}, 16}).ok());
@@ -1157,7 +1159,7 @@ TEST_F(CudaDeviceTest, RefusesBadPtx) {
 TEST_F(CudaDeviceTest, ChecksLaunches) {
   void *ptr = allocate(16);
   EXPECT_TRUE(contains(launch("absent", 1, 1, 0).message(),
-                       "no kernel 'absent' is loaded; loaded"));
+                       "kernel 'absent' is not loaded; loaded"));
   EXPECT_EQ(launch("affine", 1, 2048, 0, ptr, ptr, 1.0f, 1u).code(),
             StatusCode::InvalidArgument);
   EXPECT_EQ(launch("affine", int64_t(1) << 40, 1, 0, ptr, ptr, 1.0f, 1u).code(),

@@ -115,8 +115,9 @@ TEST_F(FakeHipTest, FindsTheTargetIdInEitherLayout) {
   EXPECT_EQ(devices[0].name, "AMD gfx950");
   state.targetId = "Vega";
   devices.clear();
-  EXPECT_EQ(listHipDevices(driver, devices),
-            "device 0: hipGetDevicePropertiesR0600 gives no gcnArchName for ");
+  EXPECT_EQ(
+      listHipDevices(driver, devices),
+      "device 0: hipGetDevicePropertiesR0600 reports no gcnArchName for ");
   EXPECT_TRUE(devices.empty());
 }
 
@@ -169,7 +170,7 @@ TEST_F(FakeHipTest, Memory) {
   Status status = device->allocate(1 << 30, &ptr);
   EXPECT_EQ(status.code(), StatusCode::OutOfMemory);
   EXPECT_EQ(status.message(),
-            "out of memory on AMD Instinct MI210: 1073741824 bytes asked for, "
+            "out of memory on AMD Instinct MI210: 1073741824 bytes requested, "
             "268435200 of 268435456 free");
   // Twice the last cache, or 32 MiB: more is not there.
   ASSERT_TRUE(device->flushCaches().ok());
@@ -213,22 +214,23 @@ TEST_F(FakeHipTest, TheDeviceGetsItsCodeOfABundle) {
   EXPECT_EQ(status.code(), StatusCode::Rejected);
   EXPECT_EQ(status.message(),
             "image 'bundle' cannot be loaded on AMD Instinct MI210: no code "
-            "object of the bundle runs on gfx90a:sramecc+:xnack-; it holds "
+            "object of the bundle runs on gfx90a:sramecc+:xnack-; it contains "
             "gfx1100, gfx942");
   EXPECT_EQ(state.modules, 2);
 }
 
 TEST_F(FakeHipTest, RefusedImages) {
   open();
-  EXPECT_EQ(load("gemm", makeCode("gfx942")).message(),
-            "image 'gemm' cannot be loaded on AMD Instinct MI210: its code is "
-            "for gfx942, and the device is gfx90a:sramecc+:xnack-; compile for "
-            "--target=hip:gfx90a");
+  EXPECT_EQ(
+      load("gemm", makeCode("gfx942")).message(),
+      "image 'gemm' cannot be loaded on AMD Instinct MI210: it contains code "
+      "for gfx942, but the device is gfx90a:sramecc+:xnack-; compile for "
+      "--target=hip:gfx90a");
   EXPECT_EQ(load("gemm", makeCode("gfx90a:xnack+")).code(),
             StatusCode::Rejected);
   EXPECT_EQ(load("gemm", ".amdgcn_target").message(),
             "image 'gemm' cannot be loaded on AMD Instinct MI210: no code "
-            "object for HIP: it is no ELF file of an AMD GPU");
+            "object for HIP: not an AMD GPU ELF file");
   EXPECT_TRUE(contains(load("gemm", "").message(), "is empty"));
   state.loadResult = hipErrorInvalidImage;
   Status status = load("gemm", makeCode("gfx90a"));
@@ -244,13 +246,13 @@ TEST_F(FakeHipTest, RefusedImages) {
   image.name = "ptx";
   image.bytes = ".version 8.0";
   EXPECT_EQ(device->loadImage(image).message(),
-            "image 'ptx' is not for HIP: a hip device takes AMD code objects "
+            "image 'ptx' is not for HIP; a hip device accepts AMD code objects "
             "and bundles of them");
   EXPECT_EQ(device->assemble(image).status().code(),
             StatusCode::InvalidArgument);
   TensorMapRequest map;
   EXPECT_EQ(device->encodeTensorMap(map, nullptr).message(),
-            "AMD Instinct MI210 has no tensor maps");
+            "AMD Instinct MI210 does not support tensor maps");
 }
 
 TEST_F(FakeHipTest, ImagesReplaceEachOther) {
@@ -263,7 +265,7 @@ TEST_F(FakeHipTest, ImagesReplaceEachOther) {
   EXPECT_TRUE(device->unloadImage("more").ok());
   EXPECT_TRUE(device->unloadImage("kernels").ok());
   EXPECT_EQ(device->unloadImage("kernels").message(),
-            "no image 'kernels' is loaded");
+            "image 'kernels' is not loaded");
   EXPECT_EQ(state.unloads, 3);
 }
 
@@ -298,21 +300,21 @@ TEST_F(FakeHipTest, ChecksLaunches) {
     return status.message();
   };
   EXPECT_EQ(message("absent", {{1, 1, 1}, {1, 1, 1}}),
-            "no kernel 'absent' is loaded; loaded: small, big");
+            "kernel 'absent' is not loaded; loaded kernels: small, big");
   EXPECT_TRUE(contains(message("big", {{1, 65537, 1}, {1, 1, 1}}),
                        "a grid of 1x65537x1 workgroups, but AMD Instinct MI210 "
                        "has at most 65536 in y"));
   EXPECT_TRUE(contains(message("big", {{1 << 26, 1, 1}, {64, 1, 1}}),
-                       "67108864 workgroups of 64 threads in x, but HIP counts "
-                       "at most 4294967295 threads"));
+                       "67108864 workgroups of 64 threads in x, but HIP "
+                       "supports at most 4294967295 threads"));
   EXPECT_EQ(message("big", {{1, 1, 1}, {512, 1, 1}}),
             "launch of 'big': a block of 512x1x1 threads, but this kernel "
-            "allows at most 256: it was compiled for workgroups of that size "
+            "allows at most 256: it was compiled for that workgroup size "
             "(amdgpu-flat-work-group-size)");
-  EXPECT_TRUE(
-      contains(message("big", {{1, 1, 1}, {64, 1, 1}, 65536}),
-               "65536 bytes of workgroup memory beside the kernel's own "
-               "1024, but"));
+  EXPECT_TRUE(contains(
+      message("big", {{1, 1, 1}, {64, 1, 1}, 65536}),
+      "65536 bytes of dynamic workgroup memory besides the kernel's own "
+      "1024, but"));
   // Against the code object's own list.
   int64_t pointer = 0;
   void *args[] = {&pointer, &pointer, &pointer};
@@ -321,7 +323,7 @@ TEST_F(FakeHipTest, ChecksLaunches) {
   EXPECT_EQ(launch("small", shape, 3, args, sizes).message(),
             "launch of 'small': 3 arguments, but the kernel has 2");
   EXPECT_EQ(launch("small", shape, 2, args, sizes).message(),
-            "launch of 'small': argument 1 has 8 bytes, but the kernel's has "
+            "launch of 'small': argument 1 has 8 bytes, but the kernel expects "
             "4");
   EXPECT_EQ(state.launches, 0);
 }
@@ -334,7 +336,7 @@ TEST_F(FakeHipTest, ARefusedLaunch) {
   EXPECT_EQ(status.message(),
             "hipModuleLaunchKernel: hipErrorSome: some error (kernel 'small', "
             "grid 2x1x1, block 64x1x1, 16 bytes of workgroup memory, 24 "
-            "registers a thread)");
+            "registers per thread)");
   // That is no fault: the device goes on.
   state.launchResult = hipSuccess;
   EXPECT_TRUE(launchSmall({{2, 1, 1}, {64, 1, 1}, 16}).ok());

@@ -448,9 +448,9 @@ TEST(FillTest, Constants) {
   EXPECT_TRUE(contains(refusal(ElementType::F16, {1}, "fill:1e6"),
                        "1000000 is too large for f16"));
   EXPECT_TRUE(contains(refusal(ElementType::F8E4M3FN, {1}, "fill:inf"),
-                       "inf does not exist in f8E4M3FN"));
+                       "inf cannot be represented in f8E4M3FN"));
   EXPECT_TRUE(contains(refusal(ElementType::F16, {2, 2}, "2.5"),
-                       "shape 2x2; fill:X fills an array"));
+                       "shape 2x2; use fill:X to fill an array"));
 }
 
 TEST(FillTest, DynamicShapes) {

@@ -84,7 +84,7 @@ TEST_F(InputFileTest, RejectsOtherKinds) {
             "No such file or directory");
   EXPECT_EQ(readInputFile(folder).status().message(), "Is a directory");
   EXPECT_EQ(readInputFile("/dev/zero").status().message(),
-            "it is neither a file nor a pipe; - is standard input");
+            "it is neither a file nor a pipe; use - for standard input");
 }
 
 TEST_F(InputFileTest, NamelessFilesAreInNoFolder) {

@@ -114,7 +114,7 @@ TEST_F(FakeLevelZeroTest, LoadsWhatIsThere) {
   // A library, and not Level Zero's.
   EXPECT_FALSE(loadLevelZeroDriver("libm.so.6", none, why));
   EXPECT_EQ(why, "libm.so.6 has no zeInit: a loader of Level Zero 1.2 or later "
-                 "is needed");
+                 "is required");
 }
 
 TEST_F(FakeLevelZeroTest, Lists) {
@@ -156,14 +156,13 @@ TEST_F(FakeLevelZeroTest, TellsTheMatrixUnit) {
   const Case cases[] = {
       // A family of which the compiler has no chip.
       {"lnl", true, true, true, 0x64a0, "",
-       "hardware 20.4.4, of no known family; it has dpas, says the driver",
-       true},
+       "hardware 20.4.4, unknown family; it has dpas, says the driver", true},
       {"lnl", false, true, true, 0x64a0, "",
-       "hardware 20.4.4, of no known family; it has no dpas, as far as is "
-       "known: the driver does not tell",
+       "hardware 20.4.4, unknown family; it does not have dpas, assumed: the "
+       "driver does not report it",
        false},
       {"simt", true, false, true, 0x7d55, "",
-       "hardware 12.71.4, of no known family; it has no dpas, says the driver",
+       "hardware 12.71.4, unknown family; it has no dpas, says the driver",
        false},
       // Drivers that are older.
       {"bmg", false, true, true, 0xe20b, "bmg",
@@ -173,8 +172,8 @@ TEST_F(FakeLevelZeroTest, TellsTheMatrixUnit) {
       {"dg2", false, true, false, 0x56a0, "dg2",
        "PCI number 8086:56a0 is dg2; it has dpas, as all of them", true},
       {"pvc", false, true, false, 0x1234, "",
-       "PCI number 8086:1234, of no known family; it has no dpas, as far as is "
-       "known: the driver does not tell",
+       "PCI number 8086:1234, unknown family; it does not have dpas, assumed: "
+       "the driver does not report it",
        false},
       // A driver that contradicts.
       {"bmg", true, false, true, 0xe20b, "bmg",
@@ -233,38 +232,38 @@ TEST_F(FakeLevelZeroTest, ListsReasons) {
     change(spec);
     play(spec);
     EXPECT_TRUE(
-        list("Intel(R) Data Center GPU Max 1550 is of no use: " + reason)
+        list("Intel(R) Data Center GPU Max 1550 is not usable: " + reason)
             .empty());
   };
   refuse([](auto &spec) { spec.properties.type = 5; },
          "it is neither a GPU nor a CPU (type 5)");
   refuse([](auto &spec) { spec.module.spirvVersionSupported = 0; },
-         "it takes no SPIR-V");
+         "it does not accept SPIR-V");
   refuse([](auto &spec) { spec.module.spirvVersionSupported = 1 << 16; },
-         "it takes SPIR-V 1.0, and 1.2 is needed");
+         "it accepts SPIR-V 1.0, but 1.2 is required");
   refuse([](auto &spec) { spec.queueGroups.resize(1); },
-         "none of its queues takes kernels");
+         "none of its queues accepts kernels");
   refuse([](auto &spec) { spec.compute.maxSharedLocalMemory = 0; },
-         "it has no workgroups, or no memory for them");
+         "it does not support workgroups, or has no workgroup memory");
   play(makeFakeZe("pvc"));
   fake->failures["zeDeviceGetComputeProperties"] = ZE_RESULT_ERROR_DEVICE_LOST;
-  list("Intel(R) Data Center GPU Max 1550 is of no use: "
+  list("Intel(R) Data Center GPU Max 1550 is not usable: "
        "zeDeviceGetComputeProperties: ZE_RESULT_ERROR_DEVICE_LOST");
   EXPECT_EQ(tryOpen().message(),
             "no level-zero device 0: this machine has 0 (Intel(R) Data Center "
-            "GPU Max 1550 is of no use: zeDeviceGetComputeProperties: "
+            "GPU Max 1550 is not usable: zeDeviceGetComputeProperties: "
             "ZE_RESULT_ERROR_DEVICE_LOST)");
   fake->failures = {{"zeDeviceGet", 0x12345}};
   list("zeDeviceGet: error 0x12345");
   fake->failures.clear();
   fake->devices.clear();
   // (The driver's extensions are those of its first device.)
-  list("the drivers have no device");
+  list("the drivers report no device");
 }
 
 TEST_F(FakeLevelZeroTest, FindsDriversInOldLoadersAndNewOnes) {
-  const char *none = "the loader finds no driver of a GPU (Intel's is "
-                     "libze_intel_gpu.so.1)";
+  const char *none =
+      "the loader does not find a GPU driver (Intel's is libze_intel_gpu.so.1)";
   fake->failures = {{"zeInitDrivers", ZE_RESULT_ERROR_UNINITIALIZED}};
   list(none);
   fake->failures = {{"zeInitDrivers", 0x70020000}};
@@ -348,7 +347,7 @@ TEST_F(FakeLevelZeroTest, SaysThatMemoryIsOut) {
   EXPECT_EQ(status.code(), StatusCode::OutOfMemory);
   EXPECT_TRUE(contains(status.message(),
                        "out of memory on Intel(R) Data Center GPU Max 1550: "
-                       "5368709120 bytes asked for"));
+                       "5368709120 bytes requested"));
   fake->failures = {{"zeMemAllocDevice", ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY}};
   EXPECT_EQ(device->allocate(100, &ptr).code(), StatusCode::OutOfMemory);
   fake->failures = {{"zeMemAllocDevice", ZE_RESULT_ERROR_INVALID_ARGUMENT}};
@@ -463,7 +462,7 @@ TEST_F(LevelZeroCallersTest, IsInTheContext) {
   refuse(nullptr, id, "one is null");
   int foreign = 0;
   refuse(context, reinterpret_cast<ze_device_handle_t>(&foreign),
-         "is none of the GPUs that zeDeviceGet lists");
+         "is not a usable GPU that zeDeviceGet lists");
 }
 
 TEST_F(LevelZeroCallersTest, ListsRunInOrder) {
@@ -594,7 +593,7 @@ TEST_F(FakeLevelZeroTest, RefusesLaunches) {
   refuse(launchWith(*device, "add", {{1, 1, 1}, {16, 1, 1}}, int64_t(1)),
          "1 arguments, but the kernel has 3");
   refuse(launchWith(*device, "sub", {{1, 1, 1}, {16, 1, 1}}),
-         "no kernel 'sub' is loaded; loaded: add");
+         "kernel 'sub' is not loaded; loaded kernels: add");
   for (const char *call :
        {"zeKernelSetArgumentValue", "zeCommandListAppendLaunchKernel"}) {
     fake->failures = {{call, ZE_RESULT_ERROR_INVALID_ARGUMENT}};
@@ -619,7 +618,7 @@ TEST_F(FakeLevelZeroTest, RefusesUnalignedBuffers) {
   Status status = launch(static_cast<char *>(buffer) + 32);
   EXPECT_EQ(status.code(), StatusCode::InvalidArgument);
   EXPECT_TRUE(
-      contains(status.message(), "it is to begin at a multiple of 64 bytes"));
+      contains(status.message(), "its address must be a multiple of 64 bytes"));
   ASSERT_TRUE(device->synchronize().ok());
   EXPECT_EQ(fake->launches.size(), 2u);
   ASSERT_TRUE(device->free(buffer).ok());
@@ -631,12 +630,12 @@ TEST_F(FakeLevelZeroTest, RefusesImages) {
   image.name = "kernels";
   image.kind = KernelImage::PTX;
   EXPECT_EQ(device->loadImage(image).message(),
-            "image 'kernels' is no SPIR-V, and devices of level-zero take "
-            "nothing else");
+            "image 'kernels' is not SPIR-V, and devices of target level-zero "
+            "accept nothing else");
   image.kind = KernelImage::SPIRV;
   image.bytes = "text";
   EXPECT_EQ(device->loadImage(image).message(),
-            "image 'kernels': it is no SPIR-V, or cut short");
+            "image 'kernels': not SPIR-V, or truncated");
   auto refuse = [&](const std::string &message) {
     Status status = load();
     EXPECT_EQ(status.code(), StatusCode::Rejected);
@@ -645,12 +644,12 @@ TEST_F(FakeLevelZeroTest, RefusesImages) {
     for (const char *kind : {"module", "kernel", "log"})
       EXPECT_EQ(fake->live[kind], 0) << kind;
   };
-  const std::string begin = "the driver refuses image 'kernels' on "
+  const std::string begin = "the driver rejected image 'kernels' on "
                             "s16-w131072-t1024-f16-f64-a32-a64-dpas: ";
   fake->failures = {{"zeModuleCreate", ZE_RESULT_ERROR_MODULE_BUILD_FAILURE}};
   fake->buildLog = "error: undefined reference to `f'\nin kernel: 'add'\n";
-  refuse(begin + "zeModuleCreate: ZE_RESULT_ERROR_MODULE_BUILD_FAILURE; its "
-                 "build log says:\nerror: undefined reference to `f'\nin "
+  refuse(begin + "zeModuleCreate: ZE_RESULT_ERROR_MODULE_BUILD_FAILURE; build "
+                 "log:\nerror: undefined reference to `f'\nin "
                  "kernel: 'add'");
   fake->buildLog = "";
   refuse(begin + "zeModuleCreate: ZE_RESULT_ERROR_MODULE_BUILD_FAILURE; its "
@@ -667,7 +666,7 @@ TEST_F(FakeLevelZeroTest, RefusesImages) {
   fake->failures.clear();
   fake->lanes = 32;
   refuse("kernel 'add' of image 'kernels' is compiled for subgroups of 16 "
-         "lanes, but Intel(R) Data Center GPU Max 1550 makes them of 32");
+         "lanes, but Intel(R) Data Center GPU Max 1550 uses subgroups of 32");
   fake->lanes = 0;
   fake->parameterCount = 4;
   refuse("kernel 'add' of image 'kernels' has 3 parameters, but the driver has "

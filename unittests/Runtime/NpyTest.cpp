@@ -160,7 +160,7 @@ TEST_F(NpyTest, RefusesHugeShapes) {
                "more elements than memory can hold"));
   EXPECT_TRUE(
       contains(messageFor(file(header("<f8", "(99999999999999999999,)"), 4)),
-               "beyond 64 bits"));
+               "exceeds 64 bits"));
   EXPECT_TRUE(contains(messageFor(file(header("|i1", "(1099511627776,)"), 4)),
                        "needs 1099511627776 bytes of data"));
   // Empty, whatever the other dimensions are.

@@ -143,28 +143,32 @@ TEST_P(OpenCLDeviceTest, ListsReasons) {
     fake() = before;
   };
   refuse([](auto &fake) { fake.intermediate = ""; },
-         "Fake is of no use: it takes no SPIR-V");
-  refuse([](auto &fake) { fake.intermediate = "SPIR-V_1.0"; },
-         "Fake is of no use: it takes SPIR-V_1.0, and SPIR-V 1.2 is needed");
+         "Fake is not usable: it does not accept SPIR-V");
+  refuse(
+      [](auto &fake) { fake.intermediate = "SPIR-V_1.0"; },
+      "Fake is not usable: it accepts SPIR-V_1.0, but SPIR-V 1.2 is required");
   refuse([](auto &fake) { fake.addressBits = 32; },
-         "Fake is of no use: its addresses have 32 bits");
-  refuse([](auto &fake) { fake.svm = fake.usm = 0; },
-         "Fake is of no use: it has neither cl_intel_unified_shared_memory nor "
-         "shared virtual memory");
+         "Fake is not usable: it has 32-bit addresses, but 64-bit ones are "
+         "required");
+  refuse(
+      [](auto &fake) { fake.svm = fake.usm = 0; },
+      "Fake is not usable: it has neither cl_intel_unified_shared_memory nor "
+      "shared virtual memory");
   refuse([](auto &fake) { fake.maxBlock.resize(2); },
-         "Fake is of no use: it has workgroups of less than three dimensions");
+         "Fake is not usable: it supports workgroups of fewer than three "
+         "dimensions only");
   refuse([](auto &fake) { fake.numDevices = 0; },
-         "the platforms have no device");
+         "the platforms report no device");
   refuse([](auto &fake) { fake.numPlatforms = 0; },
-         "the loader finds no platform: OCL_ICD_VENDORS names the folder of "
-         "the drivers' .icd files, /etc/OpenCL/vendors by default");
+         "the loader does not find a platform; set OCL_ICD_VENDORS to the "
+         "folder of the drivers' .icd files (/etc/OpenCL/vendors by default)");
   refuse([](auto &fake) { fake.failures = {{"clGetPlatformIDs", -6}}; },
          "clGetPlatformIDs: CL_OUT_OF_HOST_MEMORY");
   refuse([](auto &fake) { fake.failures = {{"clGetDeviceIDs", -4711}}; },
          "clGetDeviceIDs: error -4711");
   fake().numDevices = 0;
   EXPECT_EQ(tryOpen().message(), "no opencl device 0: this machine has 0 (the "
-                                 "platforms have no device)");
+                                 "platforms report no device)");
 }
 
 TEST_P(OpenCLDeviceTest, AFailedOpeningCleansUp) {
@@ -186,8 +190,8 @@ TEST_P(OpenCLDeviceTest, AFailedOpeningCleansUp) {
   if (!isUsm())
     return;
   fake().missing = {"clEnqueueMemFillINTEL"};
-  EXPECT_EQ(tryOpen().message(), "Fake has cl_intel_unified_shared_memory "
-                                 "without its functions");
+  EXPECT_EQ(tryOpen().message(), "Fake reports cl_intel_unified_shared_memory "
+                                 "but does not export its functions");
 }
 
 //===----------------------------------------------------------------------===//
@@ -230,8 +234,7 @@ TEST_P(OpenCLDeviceTest, SaysThatMemoryIsOut) {
   Status status = device->allocate(fake().memoryBytes, &ptr);
   EXPECT_EQ(status.code(), StatusCode::OutOfMemory);
   EXPECT_TRUE(contains(status.message(),
-                       "out of memory on Fake: 16777216 bytes "
-                       "asked for"));
+                       "out of memory on Fake: 16777216 bytes requested"));
   if (isUsm()) {
     for (cl_int code : {CL_MEM_OBJECT_ALLOCATION_FAILURE, CL_OUT_OF_HOST_MEMORY,
                         CL_INVALID_BUFFER_SIZE}) {
@@ -364,11 +367,11 @@ TEST_P(OpenCLCallersTest, IsInTheContext) {
          "it is no cl_context: clGetContextInfo: CL_INVALID_CONTEXT");
   fake().handles.erase(&foreign);
   refuse(context, reinterpret_cast<cl_device_id>(&foreign),
-         "the cl_device_id is none of the cl_context's");
+         "the cl_device_id does not belong to the cl_context");
   fake().intermediate = "";
   Status status = openOpenCLDeviceOn(driver, context, getDevice()).status();
   EXPECT_EQ(status.code(), StatusCode::NoDevice);
-  EXPECT_EQ(status.message(), "Fake is of no use: it takes no SPIR-V");
+  EXPECT_EQ(status.message(), "Fake is not usable: it does not accept SPIR-V");
 }
 
 TEST_P(OpenCLCallersTest, WorkGoesToTheQueueInOrder) {
@@ -420,7 +423,7 @@ TEST_P(OpenCLCallersTest, WrongQueuesAreRefused) {
   refuse(&foreign, "the queue is no cl_command_queue: clGetCommandQueueInfo: "
                    "CL_INVALID_COMMAND_QUEUE");
   refuse(keep(makeFakeQueue(context, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE)),
-         "make one without CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE");
+         "create one without CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE");
   cl_context another = keep(makeFakeContext());
   refuse(keep(makeFakeQueue(another)), "another cl_context than the device");
   EXPECT_TRUE(launch(nullptr).ok());
@@ -485,13 +488,13 @@ TEST_P(OpenCLCallersTest, WrongBuffersAreRefused) {
   refuse(&foreign,
          "it is no cl_mem: clGetMemObjectInfo: CL_INVALID_MEM_OBJECT");
   refuse(keep(makeFakeBuffer(context, 60)),
-         "the cl_mem has 60 bytes, and the array 64");
+         "the cl_mem has 60 bytes, but the array needs 64");
   refuse(keep(makeFakeBuffer(context, 64, CL_MEM_READ_ONLY)),
-         "the program may write it, and the cl_mem was made with "
+         "the program may write it, but the cl_mem was created with "
          "CL_MEM_READ_ONLY",
          /*mayWrite=*/true);
   refuse(keep(makeFakeBuffer(context, 64, CL_MEM_READ_WRITE, 0x10F1)),
-         "the cl_mem is no buffer");
+         "the cl_mem is an image or a pipe, not a buffer");
   cl_context another = keep(makeFakeContext());
   refuse(keep(makeFakeBuffer(another, 64)),
          "the cl_mem belongs to another cl_context");
@@ -499,7 +502,7 @@ TEST_P(OpenCLCallersTest, WrongBuffersAreRefused) {
   EXPECT_EQ(
       device->bindObject(MemoryObject::VkBuffer, buffer, 1, false, &address)
           .message(),
-      "target opencl takes no VkBuffer: those are of target vulkan");
+      "target opencl does not accept a VkBuffer; target vulkan does");
 }
 
 //===----------------------------------------------------------------------===//
@@ -560,7 +563,7 @@ TEST_P(OpenCLDeviceTest, RefusesLaunches) {
   refuse(launchWith(*device, "add", {{1, 1, 1}, {16, 1, 1}}, int64_t(1)),
          "1 arguments, but the kernel has 3");
   refuse(launchWith(*device, "sub", {{1, 1, 1}, {16, 1, 1}}),
-         "no kernel 'sub' is loaded; loaded: add");
+         "kernel 'sub' is not loaded; loaded kernels: add");
   std::string pointer =
       name("clSetKernelArgMemPointerINTEL", "clSetKernelArgSVMPointer");
   for (const std::string &call : {std::string("clSetKernelArg"), pointer,
@@ -581,12 +584,12 @@ TEST_P(OpenCLDeviceTest, RefusesImages) {
   image.name = "kernels";
   image.kind = KernelImage::PTX;
   EXPECT_EQ(device->loadImage(image).message(),
-            "image 'kernels' is no SPIR-V, and devices of opencl take nothing "
-            "else");
+            "image 'kernels' is not SPIR-V, and devices of target opencl "
+            "accept nothing else");
   image.kind = KernelImage::SPIRV;
   image.bytes = "text";
   EXPECT_EQ(device->loadImage(image).message(),
-            "image 'kernels': it is no SPIR-V, or cut short");
+            "image 'kernels': not SPIR-V, or truncated");
   auto refuse = [&](const std::string &message) {
     Status status = load();
     EXPECT_EQ(status.code(), StatusCode::Rejected);
@@ -594,14 +597,14 @@ TEST_P(OpenCLDeviceTest, RefusesImages) {
     // Nothing of it stays: a context and a queue do.
     EXPECT_EQ(fake().handles.size(), 2u);
   };
-  const std::string begin = "the driver refuses image 'kernels' on "
+  const std::string begin = "the driver rejected image 'kernels' on "
                             "s16-w65536-t512-f16-f64-a32: ";
   fake().failures = {{"clCreateProgramWithIL", CL_INVALID_VALUE}};
   refuse(begin + "clCreateProgramWithIL: CL_INVALID_VALUE");
   fake().failures = {{"clBuildProgram", CL_BUILD_PROGRAM_FAILURE}};
   fake().buildLog = "error: undefined reference to `f'\n";
-  refuse(begin + "clBuildProgram: CL_BUILD_PROGRAM_FAILURE; its build log "
-                 "says:\nerror: undefined reference to `f'");
+  refuse(begin + "clBuildProgram: CL_BUILD_PROGRAM_FAILURE; build log:\nerror: "
+                 "undefined reference to `f'");
   fake().buildLog = "";
   refuse(begin + "clBuildProgram: CL_BUILD_PROGRAM_FAILURE; its build log is "
                  "empty");
@@ -610,12 +613,12 @@ TEST_P(OpenCLDeviceTest, RefusesImages) {
   EXPECT_EQ(fake().handles.size(), 2u);
   fake().failures = {{"clGetKernelSubGroupInfo", -59}};
   refuse("kernel 'add' of image 'kernels' is compiled for subgroups of 16 "
-         "lanes, but Fake does not tell how many it makes "
+         "lanes, but Fake does not report its subgroup size "
          "(clGetKernelSubGroupInfo: CL_INVALID_OPERATION)");
   fake().failures.clear();
   fake().lanes = 32;
   refuse("kernel 'add' of image 'kernels' is compiled for subgroups of 16 "
-         "lanes, but Fake makes them of 32");
+         "lanes, but Fake uses subgroups of 32");
   fake().lanes = 16;
   EXPECT_TRUE(load().ok());
   // In place of the first one.

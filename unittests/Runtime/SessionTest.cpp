@@ -92,7 +92,7 @@ TEST_F(SessionTest, AFailedLaunchIsAnError) {
   store(nullptr, 1, 1, "strore");
   EXPECT_EQ(session.status().code(), StatusCode::InvalidArgument);
   EXPECT_EQ(session.status().message(),
-            "no kernel 'strore' is loaded; loaded: store");
+            "kernel 'strore' is not loaded; loaded kernels: store");
   EXPECT_TRUE(session.launches().empty());
 }
 
@@ -125,7 +125,7 @@ TEST_F(SessionTest, AMissingTensorMapIsItsLaunchsError) {
   EXPECT_EQ(session.status().code(), StatusCode::InvalidArgument);
   EXPECT_EQ(session.status().message(),
             "launch of 'store': " + device->info().name +
-                " has no tensor maps");
+                " does not support tensor maps");
 }
 
 TEST_F(SessionTest, GuardsMemory) {
@@ -303,10 +303,10 @@ TEST_F(SessionTest, ChecksTheSizesOfArrays) {
   // 2^64 bytes, which are none modulo 2^64; and 2^63.
   for (const std::vector<int64_t> &sizes :
        {std::vector<int64_t>{half, half}, {half, half / 2}})
-    EXPECT_EQ(tryArray(sizes),
-              "allocation of an array of " + std::to_string(sizes[0]) + "x" +
-                  std::to_string(sizes[1]) +
-                  "xf32 at a:1:2: it takes more than 2^63 - 1 bytes");
+    EXPECT_EQ(tryArray(sizes), "allocation of an array of " +
+                                   std::to_string(sizes[0]) + "x" +
+                                   std::to_string(sizes[1]) +
+                                   "xf32 at a:1:2: it exceeds 2^63 - 1 bytes");
   EXPECT_EQ(tryArray({-2, -2}),
             "allocation of an array of -2x-2xf32 at a:1:2: the size of "
             "dimension 0 is negative");

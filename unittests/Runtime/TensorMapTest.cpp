@@ -105,24 +105,25 @@ TEST(TensorMapTest, NamesWhatCannotBeCopied) {
   tensor.strides[2] = 2;
   EXPECT_EQ(tensor.error(),
             "tensor map of a buffer of 4x100x64xf16: the elements of the last "
-            "dimension lie 2 apart, and have to be adjacent");
+            "dimension have stride 2; they must be contiguous");
   tensor = makeTensor();
   tensor.offset = 4;
-  EXPECT_TRUE(contains(tensor.error(), "begins at 0x1008, which is not aligned "
+  EXPECT_TRUE(contains(tensor.error(), "starts at 0x1008, which is not aligned "
                                        "to 16 bytes"));
   tensor = makeTensor();
   tensor.strides[1] = 100;
-  EXPECT_TRUE(contains(tensor.error(),
-                       "the stride of dimension 1 is 200 bytes, "
-                       "which has to be a multiple of 16"));
+  EXPECT_TRUE(contains(
+      tensor.error(),
+      "the stride of dimension 1 is 200 bytes; it must be a multiple of 16"));
   tensor = makeTensor();
   tensor.strides[0] = -64;
-  EXPECT_TRUE(contains(tensor.error(), "stride of dimension 0, -64 elements"));
+  EXPECT_TRUE(
+      contains(tensor.error(), "stride of dimension 0 is -64 elements"));
   tensor.strides[0] = int64_t(1) << 39;
   EXPECT_TRUE(contains(tensor.error(), "below 2^40 bytes"));
   tensor = makeTensor();
   tensor.sizes[0] = (int64_t(1) << 32) + 1;
-  EXPECT_TRUE(contains(tensor.error(), "size of dimension 0 has to be 1 to"));
+  EXPECT_TRUE(contains(tensor.error(), "size of dimension 0 must be 1 to"));
 }
 
 TEST(TensorMapTest, NamesWhatABoxCannotBe) {
@@ -130,11 +131,12 @@ TEST(TensorMapTest, NamesWhatABoxCannotBe) {
   tensor.box[1] = 257;
   EXPECT_TRUE(contains(tensor.error(),
                        "one copy moves 257 elements of dimension "
-                       "1; 1 to 256 are possible"));
+                       "1; it must move 1 to 256"));
   tensor = makeTensor();
   tensor.box[2] = 4;
-  EXPECT_TRUE(contains(tensor.error(), "rows of 8 bytes, which has to be a "
-                                       "multiple of 16"));
+  EXPECT_TRUE(
+      contains(tensor.error(),
+               "rows of 8 bytes; the row size must be a multiple of 16"));
   tensor = makeTensor();
   tensor.swizzle = 64;
   EXPECT_TRUE(contains(tensor.error(), "rows of 128 bytes, more than the "
@@ -151,10 +153,11 @@ TEST(TensorMapTest, Ranks) {
   ASSERT_TRUE(tiled.ok()) << tiled.status().message();
   EXPECT_EQ(tiled->strides[3], 8192u);
   EXPECT_EQ((Tensor{{64}, {1}, {64}}).error(), "");
-  EXPECT_TRUE(contains((Tensor{{}, {}, {}}).error(), "0 dimensions; 1 to 5"));
+  EXPECT_TRUE(contains((Tensor{{}, {}, {}}).error(),
+                       "0 dimensions; it must have 1 to 5"));
   EXPECT_TRUE(
       contains((Tensor{{1, 1, 1, 1, 1, 8}, {8, 8, 8, 8, 8, 1}, {}}).error(),
-               "6 dimensions; 1 to 5"));
+               "6 dimensions; it must have 1 to 5"));
 }
 
 //===----------------------------------------------------------------------===//
@@ -327,19 +330,19 @@ TEST(TensorMapTest, CornersOfWindows) {
 
 TEST(TensorMapTest, NamesWhatWindowsCannotBe) {
   Windows windows{2, 32, {{16, 3, 9, 1, 1, 1}, {15, 3, 1, 1, 1, 1}}};
-  EXPECT_TRUE(contains(windows.error(), "steps of 1 to 8 are possible"));
+  EXPECT_TRUE(contains(windows.error(), "steps must be 1 to 8"));
   windows.along[0] = {16, 3, 1, 1, 129, 1};
-  EXPECT_TRUE(contains(windows.error(), "windows over dimension 1 begin -129 "
-                                        "places from a side of the image; "
-                                        "-128 to 127 are possible"));
+  EXPECT_TRUE(contains(windows.error(),
+                       "windows over dimension 1 start -129 elements from the "
+                       "image border; the offset must be -128 to 127"));
   windows.along[0] = {16, 3, 1, 1, 1, 1};
   windows.pixels = 1025;
-  EXPECT_TRUE(contains(windows.error(), "1 to 1024 are possible"));
+  EXPECT_TRUE(contains(windows.error(), "must move 1 to 1024"));
   windows.pixels = 64;
   windows.perPixel = 32;
   EXPECT_TRUE(contains(windows.error(), "more than the swizzle's span of 32"));
   EXPECT_TRUE(contains(Windows({2, 32, {}}).error(),
-                       "windows move over one dimension at least"));
+                       "windows require at least one spatial dimension"));
 }
 
 } // namespace

@@ -296,7 +296,7 @@ TEST_P(VendorLibraryTest, NamesElementTypes) {
       EXPECT_EQ(status.code(), StatusCode::InvalidArgument);
       EXPECT_EQ(status.message(),
                 std::string(isHip() ? "hipBLASLt" : "cuBLASLt") +
-                    " has no element type " + elementTypeName(type));
+                    " does not support element type " + elementTypeName(type));
       continue;
     }
     Expected<std::unique_ptr<VendorLibrary>> prepared = prepare(product);
@@ -316,7 +316,7 @@ TEST_P(VendorLibraryTest, SumsInF16WhereTheLibraryDoes) {
     return compute(product);
   Status status = refuse(product);
   EXPECT_EQ(status.code(), StatusCode::InvalidArgument);
-  EXPECT_EQ(status.message(), "hipBLASLt does not sum in f16");
+  EXPECT_EQ(status.message(), "hipBLASLt does not accumulate in f16");
 }
 
 //===----------------------------------------------------------------------===//
@@ -336,8 +336,8 @@ TEST_P(VendorLibraryTest, SaysWhereItLooked) {
   EXPECT_EQ(status.code(), StatusCode::NoDevice);
   EXPECT_EQ(status.message(),
             std::string(isHip() ? "hipBLASLt" : "cuBLASLt") +
-                " is not found (libtessera-none.so.2, libtessera-none.so); "
-                "name its folder in LD_LIBRARY_PATH");
+                " not found (libtessera-none.so.2, libtessera-none.so); add "
+                "its folder to LD_LIBRARY_PATH");
 }
 
 TEST_F(HipblasLtTest, IsOfTheReleaseOfHip) {
@@ -356,8 +356,8 @@ TEST_P(VendorLibraryTest, NamesFunctionsThatAreMissing) {
   interface.files = {TESSERA_FAKE_PARTIAL_BLASLT};
   Status status = refuse(interface);
   EXPECT_EQ(status.code(), StatusCode::NoDevice);
-  const std::string lacks = " (" TESSERA_FAKE_PARTIAL_BLASLT
-                            ") lacks functions of its documented interface: ";
+  const std::string lacks =
+      " (" TESSERA_FAKE_PARTIAL_BLASLT ") lacks documented functions: ";
   if (isHip())
     EXPECT_EQ(status.message(), "hipBLASLt" + lacks + "hipblasLtMatmul");
   else
@@ -370,10 +370,11 @@ TEST_F(HipblasLtTest, TakesNoOlderInterface) {
   library->version = 300;
   Status status = refuse(makeProduct());
   EXPECT_EQ(status.code(), StatusCode::NoDevice);
-  EXPECT_EQ(status.message(),
-            "hipBLASLt 0.3.0 (libhipblaslt.so.0) has another interface than "
-            "0.6.0, of ROCm 6.0, and later ones: name the folder of such a one "
-            "in LD_LIBRARY_PATH");
+  EXPECT_EQ(
+      status.message(),
+      "hipBLASLt 0.3.0 (libhipblaslt.so.0) has a different interface than "
+      "0.6.0, of ROCm 6.0, and later releases; add the folder of such a "
+      "release to LD_LIBRARY_PATH");
   library->version = 600;
   EXPECT_TRUE(prepare(makeProduct()).ok());
   library->version = 100203;
@@ -408,7 +409,7 @@ TEST_P(VendorLibraryTest, SaysWhatTheLibraryRefuses) {
   Status status = refuse(product);
   EXPECT_EQ(status.code(), StatusCode::InvalidArgument);
   EXPECT_EQ(status.message(), std::string(isHip() ? "hipBLASLt" : "cuBLASLt") +
-                                  " has nothing for this product");
+                                  " has no algorithm for this matmul");
   // What is found may be of no use.
   library->found = 1;
   library->state = notSupported;
@@ -443,7 +444,7 @@ TEST(VendorLibraryOfTargetTest, IsKnownForCudaAndHip) {
   ASSERT_TRUE(cpu.ok());
   Status status = VendorLibrary::prepare(**cpu, LibraryProduct()).status();
   EXPECT_EQ(status.code(), StatusCode::NoDevice);
-  EXPECT_EQ(status.message(), "no library of a vendor's is known for cpu");
+  EXPECT_EQ(status.message(), "no vendor library is known for cpu");
 }
 
 INSTANTIATE_TEST_SUITE_P(, VendorLibraryTest,

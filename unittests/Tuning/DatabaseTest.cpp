@@ -277,12 +277,12 @@ TEST_F(DatabaseTest, RecordsComparedWithWrongNumbersAreInvalidated) {
 TEST_F(DatabaseTest, WhatCannotBeIsRefused) {
   auto database = open("a.db");
   EXPECT_NE(getError(database->add(makeRecord(1)))
-                .find("there is no task 00112233445566aa"),
+                .find("unknown task 00112233445566aa"),
             std::string::npos);
   take(database->add(makeTask()));
   Record record = makeRecord(1);
   record.run = 7;
-  EXPECT_NE(getError(database->add(record)).find("there is no run 7"),
+  EXPECT_NE(getError(database->add(record)).find("unknown run 7"),
             std::string::npos);
   auto refuse = [&](auto change, const char *why) {
     Record record = makeRecord(1);
@@ -296,7 +296,7 @@ TEST_F(DatabaseTest, WhatCannotBeIsRefused) {
   refuse([](Record &r) { r.expected = INFINITY; }, "'expected_ms'");
   refuse([](Record &r) { r.compileTime = -1; }, "'compile_ms'");
   refuse([](Record &r) { r.times = {1, NAN}; }, "'times[1]'");
-  refuse([](Record &r) { r.task.key = ""; }, "it has no task");
+  refuse([](Record &r) { r.task.key = ""; }, "missing task");
   Baseline baseline = makeBaseline();
   baseline.median = 0;
   EXPECT_NE(getError(database->add(baseline)).find("'median'"),
@@ -537,9 +537,9 @@ TEST_F(DatabaseTest, AFileThatIsNoDatabase) {
   for (Mode mode : {Mode::Read, Mode::Write})
     EXPECT_EQ(getOpenError("text.db", mode),
               "'" + getPath("text.db") +
-                  "' is no tuning database (nor any of SQLite's)");
+                  "' is not a tuning database (nor another SQLite database)");
   EXPECT_NE(getOpenError("empty.db", Mode::Read)
-                .find("it is an empty file, and no tuning database"),
+                .find("it is an empty file, not a tuning database"),
             std::string::npos);
   EXPECT_EQ(getOpenError("empty.db", Mode::Write), "");
 
@@ -551,7 +551,7 @@ TEST_F(DatabaseTest, AFileThatIsNoDatabase) {
             1);
 
   EXPECT_EQ(getOpenError("none.db", Mode::Read),
-            "'" + getPath("none.db") + "' is not there; check its name");
+            "'" + getPath("none.db") + "' does not exist; check its name");
   EXPECT_FALSE(llvm::sys::fs::exists(getPath("none.db")));
   EXPECT_NE(
       getOpenError("none/a.db", Mode::Write).find("No such file or directory"),
@@ -564,18 +564,18 @@ TEST_F(DatabaseTest, APipeIsNotWaitedFor) {
   ASSERT_EQ(mkfifo(getPath("pipe").c_str(), 0600), 0);
   for (Mode mode : {Mode::Read, Mode::Write})
     EXPECT_EQ(getOpenError("pipe", mode),
-              "'" + getPath("pipe") +
-                  "' is not a regular file, so it is no tuning database");
+              "'" + getPath("pipe") + "' is not a regular file");
 }
 
 TEST_F(DatabaseTest, ANewerVersion) {
   take(open("a.db")->add(makeTask()));
   execute(getPath("a.db"), "PRAGMA user_version = 2");
   for (Mode mode : {Mode::Read, Mode::Write})
-    EXPECT_NE(getOpenError("a.db", mode)
-                  .find("a tuning database of version 2, and this build knows "
-                        "1 and before"),
-              std::string::npos);
+    EXPECT_NE(
+        getOpenError("a.db", mode)
+            .find("a tuning database of version 2, but this build supports "
+                  "1 and before"),
+        std::string::npos);
   execute(getPath("a.db"), "PRAGMA user_version = 1");
   EXPECT_EQ(take(open("a.db", Mode::Read)->getTasks()).size(), 1u);
 }

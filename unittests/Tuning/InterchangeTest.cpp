@@ -120,12 +120,12 @@ TEST_F(InterchangeTest, MalformedLines) {
   EXPECT_EQ(record("\"outcome\":\"wrong\",\"median\":\"1\""),
             "in.jsonl:3: 'median' has to be a number, and is \"1\"");
   EXPECT_EQ(record("\"outcome\":\"wrong\",\"meadian\":1"),
-            "in.jsonl:3: there is no field 'meadian': did you mean 'median'?");
+            "in.jsonl:3: unknown field 'meadian': did you mean 'median'?");
   EXPECT_EQ(record("\"outcome\":\"wrong\",\"times\":[1,null]"),
             "in.jsonl:3: 'times' has to be an array of numbers, and is "
             "[1,null]");
   EXPECT_EQ(record("\"outcome\":\"wrong\",\"run\":2"),
-            "in.jsonl:3: no line before it has run 2");
+            "in.jsonl:3: no earlier line defines run 2");
   EXPECT_EQ(record("\"outcome\":\"wrong\",\"clock_before\":-1"),
             "in.jsonl:3: 'clock_before' has to be a whole number that is not "
             "negative, and is -1");
@@ -139,7 +139,7 @@ TEST_F(InterchangeTest, MalformedLines) {
   EXPECT_EQ(record("\"outcome\":\"wrong\",\"outcome\":\"slow\""),
             "in.jsonl:3: it has 'outcome' twice");
   EXPECT_EQ(getImportError(task + "\n[1]\n"),
-            "in.jsonl:4: it is no JSON object");
+            "in.jsonl:4: it is not a JSON object");
   EXPECT_EQ(getImportError(task + "{\"kind\":\"record\"").substr(0, 26),
             "in.jsonl:3: invalid JSON: ");
   EXPECT_EQ(getImportError(task + "{\"kind\":" + std::string(100'000, '[')),
@@ -148,11 +148,11 @@ TEST_F(InterchangeTest, MalformedLines) {
   EXPECT_EQ(getImportError(task + "{\"kind\":\"recod\"}\n"),
             "in.jsonl:3: its 'kind' is 'recod': did you mean 'record'?");
   EXPECT_EQ(getImportError("{\"kind\":\"task\",\"key\":\"a\"}\n"),
-            "in.jsonl:1: the first line has to be " + std::string(header));
+            "in.jsonl:1: the first line must be " + std::string(header));
   EXPECT_EQ(getImportError("{\"format\":\"tessera-tuning\",\"version\":2}\n"),
-            "in.jsonl:1: it is of version 2, and this build reads version 1");
+            "in.jsonl:1: its version is 2, but this build reads version 1");
   EXPECT_EQ(getImportError("{\"format\":\"csv\",\"version\":1}\n"),
-            "in.jsonl:1: its format is 'csv', and not 'tessera-tuning'");
+            "in.jsonl:1: its format is 'csv', not 'tessera-tuning'");
   EXPECT_EQ(getImportError("\n \n"),
             "in.jsonl: it is empty; gpu-tune export writes such files");
   EXPECT_NE(getImportError(std::string(header) + "\n" + start +
@@ -162,8 +162,8 @@ TEST_F(InterchangeTest, MalformedLines) {
   EXPECT_EQ(getImportError(task + "{\"kind\":\"record\",\"task\":\"a\","
                                   "\"target\":\"t\",\"chip\":\"c\",\"outcome\":"
                                   "\"wrong\",\"when\":\"yesterday\"}"),
-            "in.jsonl:3: 'when' has to be a time like "
-            "\"2026-11-23T04:05:06Z\", and is \"yesterday\"");
+            "in.jsonl:3: 'when' must be a time like \"2026-11-23T04:05:06Z\", "
+            "not \"yesterday\"");
 }
 
 } // namespace

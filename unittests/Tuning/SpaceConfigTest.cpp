@@ -115,9 +115,8 @@ TEST(SpaceConfigTest, ErrorsHaveTheirLine) {
             "from 1 to 65536, and is \"x\"");
   std::string mended = text.str();
   mended.replace(mended.find("\"x\""), 3, "64");
-  EXPECT_EQ(getError(mended),
-            "a.json:6: parameters.workgroup[1]: [64,64] is in "
-            "the list already: remove one");
+  EXPECT_EQ(getError(mended), "a.json:6: parameters.workgroup[1]: [64,64] "
+                              "appears twice in the list: remove one");
   mended.replace(mended.find("64]],"), 2, "32");
   EXPECT_EQ(getError(mended).substr(0, 40),
             "a.json:7: parameters.k: 'max' is missing");
@@ -132,10 +131,10 @@ TEST(SpaceConfigTest, TextThatIsNoConfiguration) {
             "a.json:2: invalid JSON: [2:65, byte=76]: values are nested more "
             "than 64 deep");
   EXPECT_EQ(getError("{\"version\": 1,\n\"limits\": {}, \"limits\": {}}"),
-            "a.json:2: limits: the name is there twice: remove one");
+            "a.json:2: limits: duplicate name: remove one");
   EXPECT_EQ(getError("{\"version\": 1, \"add\": {\"k\": [1],\n\"\\u006b\": "
                      "[2]}}"),
-            "a.json:1: add.k: the name is there twice: remove one");
+            "a.json:1: add.k: duplicate name: remove one");
   auto config = readSpaceConfig("/none.json");
   EXPECT_EQ(config ? "" : llvm::toString(config.takeError()),
             "cannot read '/none.json': No such file or directory");

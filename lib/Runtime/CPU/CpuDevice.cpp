@@ -133,15 +133,15 @@ Status CpuDevice::loadImage(const KernelImage &image) {
   if (image.kind != KernelImage::HostFunctions)
     return Status(StatusCode::InvalidArgument,
                   "image '" + image.name +
-                      "' holds GPU code: the cpu device takes addresses of "
-                      "host functions");
+                      "' contains GPU code; the cpu device accepts addresses "
+                      "of host functions only");
   Image loaded;
   loaded.name = image.name;
   for (const auto &[name, address] : image.functions) {
     if (address == nullptr)
-      return Status(StatusCode::InvalidArgument, "image '" + image.name +
-                                                     "': kernel '" + name +
-                                                     "' has no address");
+      return Status(StatusCode::InvalidArgument,
+                    "image '" + image.name + "': kernel '" + name +
+                        "' does not have an address");
     loaded.kernels.push_back(
         {name, reinterpret_cast<tessera_cpu_kernel>(address)});
   }
@@ -159,7 +159,7 @@ Status CpuDevice::unloadImage(const std::string &name) {
   });
   if (it == images.end())
     return Status(StatusCode::InvalidArgument,
-                  "no image '" + name + "' is loaded");
+                  "image '" + name + "' is not loaded");
   images.erase(it);
   return Status::success();
 }
@@ -182,7 +182,7 @@ Status CpuDevice::unknownKernel(const char *kernel) const {
     for (const Kernel &candidate : image.kernels)
       known += (known.empty() ? "" : ", ") + candidate.name;
   return Status(StatusCode::InvalidArgument,
-                format("no kernel '%s' is loaded; loaded: %s", kernel,
+                format("kernel '%s' is not loaded; loaded kernels: %s", kernel,
                        known.empty() ? "none" : known.c_str()));
 }
 
@@ -216,17 +216,17 @@ Status CpuDevice::launch(const LaunchRequest &request) {
   if (__builtin_mul_overflow(request.block[0], request.block[1], &total) ||
       __builtin_mul_overflow(total, request.block[2], &total) ||
       total > maxBlockThreads)
-    return refuse(request, "a block of " + formatDims(request.block) +
-                               " threads, but the cpu device has at most " +
-                               std::to_string(maxBlockThreads) +
-                               " for a workgroup");
+    return refuse(request,
+                  "a block of " + formatDims(request.block) +
+                      " threads, but the cpu device supports at most " +
+                      std::to_string(maxBlockThreads) + " per workgroup");
   job.threads = total;
   if (__builtin_mul_overflow(request.grid[0], request.grid[1], &total) ||
       __builtin_mul_overflow(total, request.grid[2], &total) ||
       total > INT64_MAX / 2)
     return refuse(request,
                   "a grid of " + formatDims(request.grid) +
-                      " workgroups, but the cpu device has at most 2^62");
+                      " workgroups, but the cpu device supports at most 2^62");
   job.workgroups = total;
 
   auto count =
@@ -302,8 +302,9 @@ Expected<KernelResources> CpuDevice::resources(const char *kernel,
 
 Expected<std::unique_ptr<Device>> tessera::runtime::openCpuDevice(int ordinal) {
   if (ordinal != 0)
-    return Status(StatusCode::NoDevice,
-                  format("no cpu device %d: there is only cpu 0", ordinal));
+    return Status(
+        StatusCode::NoDevice,
+        format("no cpu device %d: the only cpu device is 0", ordinal));
   DeviceInfo info = getCpuInfo();
   if (const char *text = std::getenv("TESSERA_CPU_THREADS")) {
     constexpr long most = 1024;
@@ -311,8 +312,8 @@ Expected<std::unique_ptr<Device>> tessera::runtime::openCpuDevice(int ordinal) {
     long threads = std::strtol(text, &end, 10);
     if (*text == '\0' || *end != '\0' || threads < 1 || threads > most)
       return Status(StatusCode::InvalidArgument,
-                    format("TESSERA_CPU_THREADS is '%s': it has to be a number "
-                           "from 1 to %ld",
+                    format("invalid TESSERA_CPU_THREADS '%s': expected a "
+                           "number from 1 to %ld",
                            text, most));
     info.computeUnits = static_cast<int>(threads);
   }

@@ -236,7 +236,7 @@ bool Operand::gather(const Pointer *values, std::vector<Number> &matrix,
       if (replicates) {
         if (from[place] && seen[place] != raw && !areNaN(seen[place], raw)) {
           why = format("lanes %u and %zu hold different values of element "
-                       "(%lld, %lld) of operand %s, which both have",
+                       "(%lld, %lld) of operand %s, which they replicate",
                        from[place] - 1, lane,
                        static_cast<long long>(place / cols),
                        static_cast<long long>(place % cols), name);

@@ -143,17 +143,17 @@ void Worker::run(Job &job) {
   const LaunchRequest &request = *job.request;
   size_t workgroupBytes = static_cast<size_t>(request.workgroupBytes);
   if (workgroupBytes != 0 && !reserveArena(workgroupBytes + canaryBytes))
-    return job.fail(StatusCode::OutOfMemory,
-                    format("launch of '%s': no memory for %zu bytes of "
-                           "workgroup memory",
-                           request.kernel, workgroupBytes));
-  auto count = static_cast<size_t>(job.threads);
-  if (count > 1 && !fibers.reserve(count))
     return job.fail(
         StatusCode::OutOfMemory,
-        format("launch of '%s': no memory for the stacks of %lld threads; "
-               "fewer TESSERA_CPU_THREADS need less",
-               request.kernel, static_cast<long long>(job.threads)));
+        format("launch of '%s': cannot allocate %zu bytes of workgroup memory",
+               request.kernel, workgroupBytes));
+  auto count = static_cast<size_t>(job.threads);
+  if (count > 1 && !fibers.reserve(count))
+    return job.fail(StatusCode::OutOfMemory,
+                    format("launch of '%s': cannot allocate the stacks of %lld "
+                           "threads; set TESSERA_CPU_THREADS to a lower number",
+                           request.kernel,
+                           static_cast<long long>(job.threads)));
   while (threads.size() < count)
     threads.push_back(std::make_unique<Thread>());
 
@@ -347,7 +347,7 @@ describeAbsence(const std::vector<std::unique_ptr<Thread>> &threads,
   return describeLanes(present) + describeState(*here, present.size()) +
          ", and " + describeLanes(absent) +
          describeState(*elsewhere, absent.size()) +
-         ": what lanes do together must not depend on the lane";
+         ": collective operations of a subgroup must not depend on the lane";
 }
 
 bool Worker::holdMeeting(Job &job, size_t first, size_t end) {
@@ -378,9 +378,9 @@ bool Worker::holdMeeting(Job &job, size_t first, size_t end) {
     return true;
   }
   if (end - first != meeting.lanes)
-    return fail(format("%s takes %zu lanes, and the workgroup's threads leave "
-                       "%zu for this subgroup",
-                       meeting.place, meeting.lanes, end - first));
+    return fail(format(
+        "%s requires %zu lanes, but this subgroup of the workgroup has %zu",
+        meeting.place, meeting.lanes, end - first));
   a.clear();
   b.clear();
   acc.clear();
@@ -413,9 +413,9 @@ void tessera_cpu_mma(const tessera_workgroup *workgroup,
   Thread &thread = Thread::of(workgroup);
   size_t lanes = size_t(1) << instruction->laneBits;
   if (!thread.fiber)
-    return thread.fail(format("%s takes %zu lanes, and the workgroup has one "
-                              "thread",
-                              place, lanes));
+    return thread.fail(
+        format("%s requires %zu lanes, but the workgroup has one thread", place,
+               lanes));
   thread.meeting = {place, lanes, instruction, a, b, acc, 0, 0};
   thread.waitAs(Thread::AtMeeting);
 }

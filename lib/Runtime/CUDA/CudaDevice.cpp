@@ -299,11 +299,11 @@ Status CudaDevice::checkQueue(void *queue) {
     return status;
   if (other == context)
     return Status::success();
-  return Status(StatusCode::InvalidArgument,
-                "the stream belongs to another context than the primary one of "
-                "the device, which is where kernels are loaded; make it with "
-                "that context current (cuDevicePrimaryCtxRetain), as CUDA's "
-                "runtime does");
+  return Status(
+      StatusCode::InvalidArgument,
+      "the stream does not belong to the primary context of the device, where "
+      "kernels are loaded; create it while that context is current "
+      "(cuDevicePrimaryCtxRetain), as the CUDA runtime does");
 }
 
 DriverFailure CudaDevice::classify(int code) const {
@@ -342,11 +342,12 @@ std::string JitLogs::str() const {
 Expected<KernelImage> CudaDevice::assemble(const KernelImage &image) {
   if (image.kind != KernelImage::PTX)
     return Status(StatusCode::InvalidArgument,
-                  "image '" + image.name + "' is no PTX");
+                  "image '" + image.name + "' is not PTX");
   if (!driver.linkCreate || !driver.linkAddData || !driver.linkComplete ||
       !driver.linkDestroy)
     return Status(StatusCode::InvalidArgument,
-                  "libcuda.so.1 has no cuLinkCreate: the driver is too old");
+                  "libcuda.so.1 does not export cuLinkCreate: the driver is "
+                  "too old; update it");
   // The linker takes no kernel to be alone, and ignores what it says of its
   // registers ("'setmaxnreg' ignored to maintain compatibility across
   // compilation units", ptxas C7504): they are spilled.
@@ -382,16 +383,16 @@ Expected<KernelImage> CudaDevice::assemble(const KernelImage &image) {
   if (result != CUDA_SUCCESS)
     return refuseImage(image, {call, result}, logs.str());
   if (assembled.bytes.empty())
-    return Status(StatusCode::Internal, "cuLinkComplete gives no cubin");
+    return Status(StatusCode::Internal, "cuLinkComplete returned no cubin");
   return assembled;
 }
 
 Status CudaDevice::loadImage(const KernelImage &image) {
   if (image.kind != KernelImage::PTX && image.kind != KernelImage::Cubin)
-    return Status(StatusCode::InvalidArgument,
-                  "image '" + image.name +
-                      "' holds host functions: a cuda device takes PTX and "
-                      "cubins");
+    return Status(
+        StatusCode::InvalidArgument,
+        "image '" + image.name +
+            "' contains host functions; a cuda device accepts PTX and cubins");
   if (image.bytes.empty())
     return Status(StatusCode::InvalidArgument,
                   "image '" + image.name + "' is empty");
@@ -441,7 +442,7 @@ LoadedKernel CudaDevice::describeKernel(void *loaded, void *,
   function.dynamicLimit =
       attribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, handle);
   function.threadLimit =
-      format("it takes %d registers a thread", resources.registers);
+      format("it uses %d registers per thread", resources.registers);
   if (!driver.funcGetParamInfo)
     return function;
   // The driver ends the list with CUDA_ERROR_INVALID_VALUE.
@@ -463,9 +464,10 @@ Status CudaDevice::encodeTensorMap(const TensorMapRequest &request, void *map) {
   if (Status status = enter(); !status.ok())
     return status;
   if (!driver.tensorMapEncodeTiled || !driver.tensorMapEncodeIm2col)
-    return Status(StatusCode::InvalidArgument,
-                  "libcuda.so.1 has no cuTensorMapEncodeTiled: the driver is "
-                  "too old for kernels that take tensor maps");
+    return Status(
+        StatusCode::InvalidArgument,
+        "libcuda.so.1 does not export cuTensorMapEncodeTiled: the driver is "
+        "too old for kernels that take tensor maps; update it");
   Expected<TiledTensor> tensor = describeTiledTensor(request);
   if (!tensor.ok())
     return tensor.status();

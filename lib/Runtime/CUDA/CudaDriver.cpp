@@ -40,7 +40,8 @@ struct LoadedDriver {
 #define TESSERA_REQUIRE(member, symbol, parameters)                            \
   TESSERA_FIND(member, symbol, parameters)                                     \
   if (!driver.member && reason.empty())                                        \
-    reason = "libcuda.so.1 has no " #symbol ": the driver is too old";
+    reason = "libcuda.so.1 does not export " #symbol                           \
+             ": the driver is too old; update it";
     TESSERA_CUDA_FUNCTIONS(TESSERA_REQUIRE)
     TESSERA_CUDA_OPTIONAL_FUNCTIONS(TESSERA_FIND)
 #undef TESSERA_REQUIRE

@@ -91,7 +91,7 @@ Status Description::checkSize(int64_t dim) const {
   if (size(dim) >= 1 && size(dim) <= maxSize)
     return Status::success();
   return refuse(
-      format("the size of dimension %lld has to be 1 to 2^32", wide(dim)));
+      format("the size of dimension %lld must be 1 to 2^32", wide(dim)));
 }
 
 Status Description::checkBox(int64_t dim) const {
@@ -100,20 +100,20 @@ Status Description::checkBox(int64_t dim) const {
                                                         : maxTensorMapBox;
   if (extent >= 1 && extent <= most)
     return Status::success();
-  return refuse(format("one copy moves %lld elements of dimension %lld; 1 to "
-                       "%lld are possible",
-                       wide(extent), wide(dim), wide(most)));
+  return refuse(format(
+      "one copy moves %lld elements of dimension %lld; it must move 1 to %lld",
+      wide(extent), wide(dim), wide(most)));
 }
 
 Status Description::checkInnermost() const {
   int64_t bytes = request.box[last] * row.bytes;
   if (size(last) > 1 && request.strides[last] != 1)
-    return refuse(format("the elements of the last dimension lie %lld apart, "
-                         "and have to be adjacent",
+    return refuse(format("the elements of the last dimension have stride %lld; "
+                         "they must be contiguous",
                          wide(request.strides[last])));
   if (bytes % unit != 0)
-    return refuse(format("one copy moves rows of %lld bytes, which has to be a "
-                         "multiple of %lld",
+    return refuse(format("one copy moves rows of %lld bytes; the row size must "
+                         "be a multiple of %lld",
                          wide(bytes), wide(unit)));
   if (request.swizzle != 0 && bytes > request.swizzle)
     return refuse(format("one copy moves rows of %lld bytes, more than the "
@@ -130,7 +130,7 @@ Status Description::setAddress() {
   if (result.address % unit == 0)
     return Status::success();
   return refuse(
-      format("it begins at 0x%llx, which is not aligned to %lld bytes",
+      format("it starts at 0x%llx, which is not aligned to %lld bytes",
              result.address, wide(unit)));
 }
 
@@ -151,14 +151,14 @@ Status Description::setStride(int64_t dim) {
   }
   int64_t elements = request.strides[dim];
   if (elements < 0 || elements >= maxStrideBytes / row.bytes)
-    return refuse(format("the stride of dimension %lld, %lld elements, has to "
-                         "be 0 or more and below 2^40 bytes",
+    return refuse(format("the stride of dimension %lld is %lld elements; it "
+                         "must be at least 0 and below 2^40 bytes",
                          wide(dim), wide(elements)));
   stride = elements * row.bytes;
   if (stride % unit == 0)
     return Status::success();
-  return refuse(format("the stride of dimension %lld is %llu bytes, which has "
-                       "to be a multiple of %lld: pad the rows",
+  return refuse(format("the stride of dimension %lld is %llu bytes; it must be "
+                       "a multiple of %lld: pad the rows",
                        wide(dim), stride, wide(unit)));
 }
 
@@ -177,9 +177,9 @@ Status Description::setSwizzle() {
     result.swizzle = CU_TENSOR_MAP_SWIZZLE_128B;
     return Status::success();
   default:
-    return refuse(format("the swizzle spans %lld bytes; 0, 32, 64 and 128 are "
-                         "possible",
-                         wide(request.swizzle)));
+    return refuse(
+        format("the swizzle spans %lld bytes; it must span 0, 32, 64 or 128",
+               wide(request.swizzle)));
   }
 }
 
@@ -187,8 +187,8 @@ Status Description::setWindows() {
   if (!request.windowLower)
     return Status::success();
   if (last < 2)
-    return refuse("windows move over one dimension at least, between that of "
-                  "images and that of channels");
+    return refuse("windows require at least one spatial dimension between the "
+                  "batch and the channel dimension");
   result.isImage = true;
   result.pixels = static_cast<unsigned>(request.box[last - 1]);
   result.channels = static_cast<unsigned>(request.box[last]);
@@ -200,17 +200,16 @@ Status Description::setWindows() {
             upper = lower + extent - size(dim),
             stride = request.windowStride[dim - 1];
     if (extent < 1 || stride < 1 || stride > maxWindowStride)
-      return refuse(format("windows over dimension %lld go on for %lld places "
-                           "in steps of %lld; steps of 1 to %lld are possible",
+      return refuse(format("windows over dimension %lld cover %lld elements in "
+                           "steps of %lld; steps must be 1 to %lld",
                            wide(dim), wide(extent), wide(stride),
                            wide(maxWindowStride)));
     for (int64_t place : {lower, upper})
       if (place < -corner - 1 || place > corner)
-        return refuse(format("windows over dimension %lld begin %lld places "
-                             "from a side of the image; %lld to %lld are "
-                             "possible",
-                             wide(dim), wide(place), wide(-corner - 1),
-                             wide(corner)));
+        return refuse(
+            format("windows over dimension %lld start %lld elements from the "
+                   "image border; the offset must be %lld to %lld",
+                   wide(dim), wide(place), wide(-corner - 1), wide(corner)));
     result.lowerCorner[last - 1 - dim] = static_cast<int>(lower);
     result.upperCorner[last - 1 - dim] = static_cast<int>(upper);
     result.steps[last - dim] = static_cast<unsigned>(stride);
@@ -241,12 +240,12 @@ Expected<TiledTensor> Description::make() {
 Expected<TiledTensor>
 tessera::runtime::describeTiledTensor(const TensorMapRequest &request) {
   if (request.rank < 1 || request.rank > maxTensorMapRank)
-    return invalid(format("tensor map of a buffer of %lld dimensions; 1 to %d "
-                          "are possible",
-                          wide(request.rank), maxTensorMapRank));
+    return invalid(format(
+        "tensor map of a buffer of %lld dimensions; it must have 1 to %d",
+        wide(request.rank), maxTensorMapRank));
   for (const ElementRow &row : elementRows)
     if (row.element == request.element)
       return Description(request, row).make();
-  return invalid(format("tensor map of elements of type %d, which is unknown",
+  return invalid(format("tensor map of unknown element type %d",
                         static_cast<int>(request.element)));
 }

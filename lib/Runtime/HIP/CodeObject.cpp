@@ -99,13 +99,13 @@ static CodeObjectKernel readKernel(const MessagePackValue &entry) {
 
 Expected<CodeObject> tessera::runtime::readCodeObject(std::string_view bytes) {
   if (!isCodeObject(bytes))
-    return invalid("it is no ELF file of an AMD GPU");
+    return invalid("not an AMD GPU ELF file");
   std::string_view metadata = findMetadata(bytes);
   if (metadata.empty())
-    return invalid("it has no note on its kernels (NT_AMDGPU_METADATA)");
+    return invalid("missing kernel metadata note (NT_AMDGPU_METADATA)");
   std::optional<MessagePackValue> root = readMessagePack(metadata);
   if (!root || root->kind != MessagePackValue::Map)
-    return invalid("the note on its kernels cannot be read");
+    return invalid("malformed kernel metadata note");
   CodeObject object;
   std::string_view target = root->getString("amdhsa.target");
   if (target.substr(0, targetPrefix.size()) == targetPrefix)

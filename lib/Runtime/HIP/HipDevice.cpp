@@ -300,8 +300,8 @@ HipDevice::chooseCode(const KernelImage &image) const {
                           device = parseTargetId(info().targetId);
   // HIP says no more than hipErrorNoBinaryForGpu.
   if (target && device && !runsOnTarget(*target, *device))
-    return refuse("its code is for " + target->str() + ", and the device is " +
-                  info().targetId +
+    return refuse("it contains code for " + target->str() +
+                  ", but the device is " + info().targetId +
                   "; compile for --target=hip:" + device->processor);
   Module module;
   module.bytes = code;
@@ -313,7 +313,7 @@ Status HipDevice::loadImage(const KernelImage &image) {
   if (image.kind != KernelImage::HSACO)
     return Status(StatusCode::InvalidArgument,
                   "image '" + image.name +
-                      "' is not for HIP: a hip device takes AMD code objects "
+                      "' is not for HIP; a hip device accepts AMD code objects "
                       "and bundles of them");
   if (image.bytes.empty())
     return Status(StatusCode::InvalidArgument,
@@ -360,8 +360,8 @@ LoadedKernel HipDevice::describeKernel(void *loaded, void *module,
     if (kernel.maxThreads > 0 &&
         (resources.maxThreads == 0 || kernel.maxThreads < resources.maxThreads))
       resources.maxThreads = static_cast<int>(kernel.maxThreads);
-    function.threadLimit = "it was compiled for workgroups of that size "
-                           "(amdgpu-flat-work-group-size)";
+    function.threadLimit =
+        "it was compiled for that workgroup size (amdgpu-flat-work-group-size)";
     function.parametersKnown = true;
     function.parameters = kernel.arguments;
   }
@@ -373,13 +373,13 @@ Status HipDevice::checkOwnLimits(const LaunchRequest &request) const {
   // A dispatch counts threads, not workgroups, in 32 bits.
   for (int dim = 0; dim < 3; ++dim)
     if (request.grid[dim] > int64_t(UINT32_MAX) / request.block[dim])
-      return refuse(
-          request,
-          format("%lld workgroups of %lld threads in %c, but HIP counts at "
-                 "most %u threads: use a persistent schedule, or another axis",
-                 static_cast<long long>(request.grid[dim]),
-                 static_cast<long long>(request.block[dim]), axis[dim],
-                 UINT32_MAX));
+      return refuse(request,
+                    format("%lld workgroups of %lld threads in %c, but HIP "
+                           "supports at most %u threads in a grid dimension: "
+                           "use a persistent schedule, or another axis",
+                           static_cast<long long>(request.grid[dim]),
+                           static_cast<long long>(request.block[dim]),
+                           axis[dim], UINT32_MAX));
   return Status::success();
 }
 
@@ -462,7 +462,7 @@ static Expected<DeviceInfo> query(const HipDriver &driver, int ordinal) {
   std::optional<TargetId> target = parseTargetId(info.targetId);
   if (!target)
     return Status(StatusCode::NoDevice,
-                  format("device %d: %s gives no gcnArchName for %s", ordinal,
+                  format("device %d: %s reports no gcnArchName for %s", ordinal,
                          driver.getPropertiesName, name));
   info.chip = target->processor;
   if (info.name.empty())

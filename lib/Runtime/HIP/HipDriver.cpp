@@ -29,12 +29,12 @@ static std::string explainNoDevice() {
     return "";
   }
   if (errno == ENOENT)
-    return "; there is no /dev/kfd: load the kernel's driver (amdgpu, or "
-           "hydcu), or hand it into the container (--device=/dev/kfd "
+    return "; /dev/kfd does not exist: load the kernel driver (amdgpu, or "
+           "hydcu), or pass the device into the container (--device=/dev/kfd "
            "--device=/dev/dri)";
   std::string text = std::string("; /dev/kfd: ") + std::strerror(errno);
   if (errno == EACCES)
-    text += ": the user has to be in its group, often render";
+    text += ": add the user to the group that owns it, often render";
   return text;
 }
 
@@ -62,7 +62,7 @@ struct LoadedDriver {
         driver.getPropertiesName = symbol;
       }
     if (!driver.getProperties && reason.empty())
-      reason = libraryName + " has no hipGetDeviceProperties";
+      reason = libraryName + " does not export hipGetDeviceProperties";
     if (!reason.empty())
       return;
     int count = 0;
@@ -90,9 +90,8 @@ private:
         reason = libraryName + " cannot be loaded: " + text;
     }
     if (reason.empty())
-      reason = "libamdhip64.so.7, .6, .5 and libamdhip64.so not found; where "
-               "ROCm or DTK is installed, name its folder lib in "
-               "LD_LIBRARY_PATH";
+      reason = "libamdhip64.so.7, .6, .5 and libamdhip64.so not found; if ROCm "
+               "or DTK is installed, add its lib folder to LD_LIBRARY_PATH";
     return nullptr;
   }
 
@@ -100,7 +99,8 @@ private:
   void find(void *library, Function &function, const char *symbol) {
     function = reinterpret_cast<Function>(dlsym(library, symbol));
     if (!function && reason.empty())
-      reason = libraryName + " has no " + symbol + ": HIP 5 or later is needed";
+      reason =
+          libraryName + " has no " + symbol + ": HIP 5 or later is required";
   }
 
   std::string libraryName;

@@ -50,11 +50,11 @@ static Status checkPair(const TargetId &left, const TargetId &right) {
     return result;
   };
   if (left.str() == right.str())
-    return invalid("a bundle holds one code object for each target, and " +
-                   left.str() + " is there twice");
+    return invalid("a bundle contains one code object per target, but " +
+                   left.str() + " appears twice");
   if (names(left) != names(right))
     return invalid("a bundle's targets " + left.str() + " and " + right.str() +
-                   " settle different features: settle the same ones in both");
+                   " set different features; set the same features in both");
   return Status::success();
 }
 
@@ -66,7 +66,8 @@ tessera::runtime::writeOffloadBundle(const std::vector<BundleEntry> &entries) {
     std::optional<TargetId> target = parseTargetId(entry.target);
     if (!target)
       return invalid("'" + entry.target +
-                     "' is no target of AMD code: gfx90a or gfx90a:xnack- is");
+                     "' is not a valid AMD target ID (expected e.g. gfx90a or "
+                     "gfx90a:xnack-)");
     for (const TargetId &other : targets)
       if (Status status = checkPair(other, *target); !status.ok())
         return status;
@@ -150,15 +151,15 @@ static std::string getTarget(std::string_view id) {
 Expected<std::vector<BundleEntry>>
 tessera::runtime::readOffloadBundle(std::string_view bytes) {
   if (startsWith(bytes, compressedMagic))
-    return invalid("the offload bundle is compressed; bundle it without "
+    return invalid("the offload bundle is compressed; rebuild it without "
                    "-compress (--no-offload-compress)");
   if (!startsWith(bytes, magic))
-    return invalid("no offload bundle: it does not begin with " +
+    return invalid("not an offload bundle: it does not start with " +
                    std::string(magic));
   Cursor cursor(bytes.substr(magic.size()));
   auto cut = [&] {
-    return invalid(format("the offload bundle is cut short: %zu bytes do not "
-                          "hold what its header says",
+    return invalid(format("truncated offload bundle: its %zu bytes are fewer "
+                          "than its header declares",
                           bytes.size()));
   };
   uint64_t count = 0;
@@ -198,5 +199,5 @@ tessera::runtime::selectBundleEntry(const std::vector<BundleEntry> &entries,
   if (best)
     return *best;
   return invalid("no code object of the bundle runs on " + device +
-                 "; it holds " + (held.empty() ? "none" : held));
+                 "; it contains " + (held.empty() ? "none" : held));
 }

@@ -59,15 +59,16 @@ static void findFamily(LevelZeroAbilities &abilities, uint32_t ipVersion,
                 : format("PCI number %04x:%04x", properties.vendorId,
                          properties.deviceId);
   abilities.source =
-      hardware + (abilities.family.empty() ? ", of no known family"
+      hardware + (abilities.family.empty() ? ", unknown family"
                                            : " is " + abilities.family);
   if (!tellsDpas)
     abilities.hasDpas = !abilities.family.empty();
   abilities.source +=
-      std::string(abilities.hasDpas ? "; it has" : "; it has no") + " dpas, " +
-      (tellsDpas           ? "says the driver"
-       : abilities.hasDpas ? "as all of them"
-                           : "as far as is known: the driver does not tell");
+      std::string(abilities.hasDpas ? "; it has" : "; it does not have") +
+      " dpas, " +
+      (tellsDpas           ? "reported by the driver"
+       : abilities.hasDpas ? "as the whole family has"
+                           : "assumed: the driver does not report it");
 }
 
 //===----------------------------------------------------------------------===//
@@ -180,15 +181,15 @@ tessera::runtime::explainUnfit(const LevelZeroAbilities &abilities) {
                   abilities.properties.type);
   uint32_t spirv = abilities.module.spirvVersionSupported;
   if (spirv == 0)
-    return "it takes no SPIR-V";
+    return "it does not accept SPIR-V";
   if (spirv < (1 << 16 | 2))
-    return format("it takes SPIR-V %u.%u, and 1.2 is needed", spirv >> 16,
+    return format("it accepts SPIR-V %u.%u, but 1.2 is required", spirv >> 16,
                   spirv & 0xffff);
   if (abilities.queueGroup < 0)
-    return "none of its queues takes kernels";
+    return "none of its queues accepts kernels";
   if (abilities.compute.maxTotalGroupSize == 0 ||
       abilities.compute.maxSharedLocalMemory == 0)
-    return "it has no workgroups, or no memory for them";
+    return "it does not support workgroups, or has no workgroup memory";
   return "";
 }
 

@@ -285,9 +285,8 @@ Status LevelZeroDevice::checkQueue(void *other) {
     return invalid("the command list is null: Level Zero has no default one");
   if (!driver.commandListIsImmediate || !driver.commandListGetContext ||
       !driver.commandListGetDevice)
-    return invalid("the loader is older than Level Zero 1.9, and does not tell "
-                   "what a command list is; with a newer one a list of the "
-                   "caller's can be used");
+    return invalid("the loader is older than Level Zero 1.9, which is required "
+                   "to use a caller's command list; update it");
   uint8_t isImmediate = 0;
   ze_context_handle_t itsContext = nullptr;
   ze_device_handle_t itsDevice = nullptr;
@@ -302,16 +301,16 @@ Status LevelZeroDevice::checkQueue(void *other) {
   if (ze_result_t result = driver.commandListGetDevice(theirs, &itsDevice))
     return failed("zeCommandListGetDeviceHandle", result);
   if (!isImmediate)
-    return invalid("the command list is a regular one, which runs when its "
-                   "caller says, and memory of a program's own is used again "
-                   "before that; pass an immediate one "
-                   "(zeCommandListCreateImmediate)");
+    return invalid("the command list is a regular one, which executes later, "
+                   "when the program's memory may already be reused; pass an "
+                   "immediate one (zeCommandListCreateImmediate)");
   if (itsContext != context)
     return invalid("the command list belongs to another ze_context_handle_t "
                    "than the device; open the device on that one "
                    "(tesseraDeviceOpenNative)");
   if (itsDevice != abilities.device)
-    return invalid("the command list is of another device than " + info().name);
+    return invalid("the command list belongs to another device than " +
+                   info().name);
   return Status::success();
 }
 
@@ -446,8 +445,7 @@ LevelZeroDevice::takeBuildLog(ze_module_build_log_handle_t log) const {
   driver.buildLogDestroy(log);
   text.resize(std::min(text.find('\0'), text.size()));
   text.erase(text.find_last_not_of(" \r\n\t") + 1);
-  return text.empty() ? "; its build log is empty"
-                      : "; its build log says:\n" + text;
+  return text.empty() ? "; its build log is empty" : "; build log:\n" + text;
 }
 
 void LevelZeroDevice::release(Module &module) {
@@ -477,14 +475,13 @@ Status LevelZeroDevice::addFunction(const KernelImage &image,
       properties.maxSubgroupSize != static_cast<uint32_t>(kernel.subgroupSize))
     return Status(StatusCode::Rejected,
                   what + format("is compiled for subgroups of %lld lanes, but "
-                                "%s makes them of %u",
+                                "%s uses subgroups of %u",
                                 static_cast<long long>(kernel.subgroupSize),
                                 info().name.c_str(),
                                 properties.maxSubgroupSize));
   if (properties.numKernelArgs != kernel.parameters.size())
     return Status(StatusCode::Rejected,
-                  what + format("has %zu parameters, but the driver has made "
-                                "%u of them",
+                  what + format("has %zu parameters, but the driver reports %u",
                                 kernel.parameters.size(),
                                 properties.numKernelArgs));
   // No other size fits, so that a launch need not set it.
@@ -569,7 +566,7 @@ static std::string getDrivers(const LevelZeroDriver &driver,
   // That is what the loader says when it has no driver.
   if (result == ZE_RESULT_ERROR_UNINITIALIZED ||
       (result == ZE_RESULT_SUCCESS && drivers.empty()))
-    return "the loader finds no driver of a GPU (Intel's is "
+    return "the loader does not find a GPU driver (Intel's is "
            "libze_intel_gpu.so.1)";
   if (result)
     return LevelZeroDriver::describe(call, result);
@@ -603,13 +600,13 @@ static std::string forEachDevice(const LevelZeroDriver &driver, Visit visit) {
       std::string unfit = explainUnfit(abilities);
       std::string name = abilities.properties.name;
       if (!unfit.empty())
-        add((name.empty() ? "a device" : name) + " is of no use: " + unfit);
+        add((name.empty() ? "a device" : name) + " is not usable: " + unfit);
       else if (!visit(abilities))
         return reason;
     }
   }
   if (!found && reason.empty())
-    return "the drivers have no device";
+    return "the drivers report no device";
   return reason;
 }
 
@@ -644,8 +641,8 @@ tessera::runtime::openLevelZeroDeviceOn(const LevelZeroDriver &driver,
                                         ze_device_handle_t device) {
   if (!context || !device)
     return Status(StatusCode::InvalidArgument,
-                  "a device of Level Zero is opened on a ze_context_handle_t "
-                  "and a ze_device_handle_t; one is null");
+                  "a Level Zero device requires a ze_context_handle_t and a "
+                  "ze_device_handle_t; one is null");
   int next = 0;
   std::unique_ptr<LevelZeroDevice> made;
   std::string reason =
@@ -661,10 +658,10 @@ tessera::runtime::openLevelZeroDeviceOn(const LevelZeroDriver &driver,
         return false;
       });
   if (!made)
-    return Status(StatusCode::InvalidArgument,
-                  "the ze_device_handle_t is none of the GPUs that zeDeviceGet "
-                  "lists and that are of use" +
-                      (reason.empty() ? "" : " (" + reason + ")"));
+    return Status(
+        StatusCode::InvalidArgument,
+        "the ze_device_handle_t is not a usable GPU that zeDeviceGet lists" +
+            (reason.empty() ? "" : " (" + reason + ")"));
   if (Status status = made->open(context); !status.ok())
     return status;
   return std::unique_ptr<Device>(std::move(made));

@@ -110,7 +110,7 @@ bool tessera::runtime::loadLevelZeroDriver(const char *library,
   TESSERA_FIND(member, symbol, parameters)                                     \
   if (!driver.member) {                                                        \
     why = std::string(library) + " has no " #symbol ": a loader of Level "     \
-                                 "Zero 1.2 or later is needed";                \
+                                 "Zero 1.2 or later is required";              \
     dlclose(handle);                                                           \
     return false;                                                              \
   }

@@ -143,17 +143,18 @@ static std::string explainUnfit(const Abilities &abilities) {
     takesSpirv |= abilities.takes(minor);
   if (!takesSpirv)
     return abilities.intermediate.empty()
-               ? "it takes no SPIR-V"
-               : "it takes " + abilities.intermediate +
-                     ", and SPIR-V 1.2 is needed";
+               ? "it does not accept SPIR-V"
+               : "it accepts " + abilities.intermediate +
+                     ", but SPIR-V 1.2 is required";
   if (abilities.addressBits != 64)
-    return format("its addresses have %u bits", abilities.addressBits);
+    return format("it has %u-bit addresses, but 64-bit ones are required",
+                  abilities.addressBits);
   if (!abilities.hasUsm() &&
       !(abilities.svm & CL_DEVICE_SVM_COARSE_GRAIN_BUFFER))
     return "it has neither cl_intel_unified_shared_memory nor shared virtual "
            "memory";
   if (abilities.maxBlock.size() < 3)
-    return "it has workgroups of less than three dimensions";
+    return "it supports workgroups of fewer than three dimensions only";
   return "";
 }
 
@@ -222,8 +223,8 @@ static std::string forEachDevice(const OpenCLDriver &driver, Visit visit) {
   if (result != CL_SUCCESS && result != CL_PLATFORM_NOT_FOUND_KHR)
     return OpenCLDriver::describe("clGetPlatformIDs", result);
   if (count == 0)
-    return "the loader finds no platform: OCL_ICD_VENDORS names the folder of "
-           "the drivers' .icd files, /etc/OpenCL/vendors by default";
+    return "the loader does not find a platform; set OCL_ICD_VENDORS to the "
+           "folder of the drivers' .icd files (/etc/OpenCL/vendors by default)";
   std::vector<cl_platform_id> platforms(count);
   driver.getPlatformIDs(count, platforms.data(), nullptr);
   std::string reason;
@@ -249,13 +250,13 @@ static std::string forEachDevice(const OpenCLDriver &driver, Visit visit) {
       found = true;
       std::string unfit = explainUnfit(abilities);
       if (!unfit.empty())
-        add(abilities.name + " is of no use: " + unfit);
+        add(abilities.name + " is not usable: " + unfit);
       else if (!visit(abilities))
         return reason;
     }
   }
   if (!found && reason.empty())
-    return "the platforms have no device";
+    return "the platforms report no device";
   return reason;
 }
 
@@ -411,8 +412,8 @@ Status OpenCLDevice::open(cl_context callers) {
         !extensions.setKernelArgMem || !extensions.enqueueMemcpy ||
         !extensions.enqueueMemFill)
       return Status(StatusCode::NoDevice,
-                    info().name + " has cl_intel_unified_shared_memory "
-                                  "without its functions");
+                    info().name + " reports cl_intel_unified_shared_memory but "
+                                  "does not export its functions");
   }
   int64_t block[3];
   for (int dim = 0; dim < 3; ++dim)
@@ -550,18 +551,18 @@ Status OpenCLDevice::bindObject(MemoryObject kind, void *object, size_t bytes,
                         OpenCLDriver::describe("clGetMemObjectInfo", result));
   if (type != CL_MEM_OBJECT_BUFFER)
     return Status(StatusCode::InvalidArgument,
-                  "the cl_mem is no buffer, but an image or a pipe");
+                  "the cl_mem is an image or a pipe, not a buffer");
   if (other != context)
     return Status(StatusCode::InvalidArgument,
                   "the cl_mem belongs to another cl_context than the device; "
                   "open the device on that one (tesseraDeviceOpenNative)");
   if (size < bytes)
-    return Status(
-        StatusCode::InvalidArgument,
-        format("the cl_mem has %zu bytes, and the array %zu", size, bytes));
+    return Status(StatusCode::InvalidArgument,
+                  format("the cl_mem has %zu bytes, but the array needs %zu",
+                         size, bytes));
   if (mayWrite && (flags & CL_MEM_READ_ONLY))
     return Status(StatusCode::InvalidArgument,
-                  "the program may write it, and the cl_mem was made with "
+                  "the program may write it, but the cl_mem was created with "
                   "CL_MEM_READ_ONLY");
   objects[nextObject] = {buffer, size};
   // NOLINTNEXTLINE(performance-no-int-to-ptr)
@@ -611,12 +612,12 @@ Status OpenCLDevice::checkQueue(void *other) {
                   "open the device on that one (tesseraDeviceOpenNative)");
   if (itsDevice != abilities.device)
     return Status(StatusCode::InvalidArgument,
-                  "the queue is of another device than " + info().name);
+                  "the queue belongs to another device than " + info().name);
   if (properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE)
-    return Status(StatusCode::InvalidArgument,
-                  "the queue is out of order, and a program's kernels run one "
-                  "after the other; make one without "
-                  "CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE");
+    return Status(
+        StatusCode::InvalidArgument,
+        "the queue is out of order, but a program's kernels must run in order; "
+        "create one without CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE");
   return Status::success();
 }
 
@@ -659,8 +660,7 @@ std::string OpenCLDevice::buildLog(cl_program program) const {
         program, abilities.device, CL_PROGRAM_BUILD_LOG, size, value, needed);
   });
   log.erase(log.find_last_not_of(" \r\n\t") + 1);
-  return log.empty() ? "; its build log is empty"
-                     : "; its build log says:\n" + log;
+  return log.empty() ? "; its build log is empty" : "; build log:\n" + log;
 }
 
 void OpenCLDevice::release(Module &module) {
@@ -690,10 +690,10 @@ Status OpenCLDevice::checkSubgroups(const KernelImage &image,
              kernel.name.c_str(), image.name.c_str(),
              static_cast<long long>(kernel.subgroupSize), info().name.c_str()) +
           (result
-               ? "does not tell how many it makes (" +
+               ? "does not report its subgroup size (" +
                      OpenCLDriver::describe("clGetKernelSubGroupInfo", result) +
                      ")"
-               : format("makes them of %zu", lanes)));
+               : format("uses subgroups of %zu", lanes)));
 }
 
 Status OpenCLDevice::build(const KernelImage &image, const SpirvModule &code,
@@ -809,8 +809,8 @@ tessera::runtime::openOpenCLDeviceOn(const OpenCLDriver &driver,
     return Status(StatusCode::InvalidArgument, text);
   };
   if (!context || !device)
-    return invalid("a device of OpenCL is opened on a cl_context and a "
-                   "cl_device_id of it; one is null");
+    return invalid("an OpenCL device requires a cl_context and one of its "
+                   "cl_device_ids; one is null");
   size_t size = 0;
   cl_int result =
       driver.getContextInfo(context, CL_CONTEXT_DEVICES, 0, nullptr, &size);
@@ -823,7 +823,7 @@ tessera::runtime::openOpenCLDeviceOn(const OpenCLDriver &driver,
     return invalid("it is no cl_context: " +
                    OpenCLDriver::describe("clGetContextInfo", result));
   if (std::find(devices.begin(), devices.end(), device) == devices.end())
-    return invalid("the cl_device_id is none of the cl_context's");
+    return invalid("the cl_device_id does not belong to the cl_context");
   cl_platform_id platform = nullptr;
   result = getOne(driver.getDeviceInfo, device, CL_DEVICE_PLATFORM, platform);
   if (result)
@@ -832,7 +832,7 @@ tessera::runtime::openOpenCLDeviceOn(const OpenCLDriver &driver,
   Abilities abilities = query(driver, platform, device);
   if (std::string unfit = explainUnfit(abilities); !unfit.empty())
     return Status(StatusCode::NoDevice,
-                  abilities.name + " is of no use: " + unfit);
+                  abilities.name + " is not usable: " + unfit);
   DeviceInfo info = describe(abilities);
   // By its place among all; a part of a device has none.
   info.ordinal = -1;

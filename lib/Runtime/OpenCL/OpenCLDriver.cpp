@@ -103,8 +103,9 @@ struct LoadedDriver {
   driver.member =                                                              \
       reinterpret_cast<decltype(driver.member)>(dlsym(library, #symbol));      \
   if (!driver.member && reason.empty())                                        \
-    reason = "libOpenCL.so.1 has no " #symbol ": OpenCL 2.1 or later is "      \
-             "needed";
+    reason =                                                                   \
+        "libOpenCL.so.1 does not export " #symbol ": OpenCL 2.1 or later is "  \
+        "needed";
     TESSERA_OPENCL_FUNCTIONS(TESSERA_REQUIRE)
 #undef TESSERA_REQUIRE
   }

@@ -35,7 +35,7 @@ static std::string readFile(const std::string &path, std::string &why) {
   bool isAbsent = false;
   Expected<std::string> text = readPrivateFile(path, options, &isAbsent);
   if (text.ok() && text->empty())
-    why = "its checksum is not right";
+    why = "checksum mismatch";
   else if (!text.ok() && !isAbsent)
     why = "it " + text.status().message();
   return text.ok() ? text.take() : "";
@@ -62,7 +62,7 @@ std::string DriverFile::open(const std::string &where,
     if (text.compare(0, headBytes, getHead(data)) == 0)
       return data;
   }
-  why = "its checksum is not right";
+  why = "checksum mismatch";
   return "";
 }
 

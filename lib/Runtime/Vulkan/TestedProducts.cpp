@@ -21,7 +21,7 @@ TestedProducts::open(const std::string &directory,
   if (why.empty())
     return Status::success();
   return Status(StatusCode::Internal,
-                file.getPath() + ": " + why + "; products are tested anew");
+                file.getPath() + ": " + why + "; matmuls are tested again");
 }
 
 Status TestedProducts::save() {

@@ -144,15 +144,15 @@ static void query(const VulkanDriver &driver, VkPhysicalDevice handle,
 static std::string explainUnfit(const Abilities &abilities) {
   uint32_t version = abilities.properties.properties.apiVersion;
   if (version < VK_API_VERSION_1_3)
-    return format("it has Vulkan %u.%u, and 1.3 is needed",
+    return format("it supports Vulkan %u.%u, but 1.3 is required",
                   VK_API_VERSION_MAJOR(version), VK_API_VERSION_MINOR(version));
   if (!abilities.features12.bufferDeviceAddress)
-    return "it has no bufferDeviceAddress";
+    return "it does not support bufferDeviceAddress";
   if (!abilities.features12.vulkanMemoryModel ||
       !abilities.features12.vulkanMemoryModelDeviceScope)
-    return "it has no vulkanMemoryModel";
+    return "it does not support vulkanMemoryModel";
   if (!abilities.features.features.shaderInt64)
-    return "it has no shaderInt64";
+    return "it does not support shaderInt64";
   return "";
 }
 
@@ -281,7 +281,7 @@ static std::string forEachDevice(const VulkanDriver &driver, Visit visit) {
       break;
   }
   if (!any && reason.empty())
-    return "the loader knows no device";
+    return "the loader reports no device";
   return reason;
 }
 
@@ -585,7 +585,8 @@ Status VulkanDevice::open() {
          !(families[queueFamily].queueFlags & VK_QUEUE_COMPUTE_BIT))
     ++queueFamily;
   if (queueFamily == count)
-    return Status(StatusCode::NoDevice, info().name + " has no compute queue");
+    return Status(StatusCode::NoDevice,
+                  info().name + " does not have a compute queue");
   timestampBits = families[queueFamily].timestampValidBits;
 
   float priority = 1.0f;
@@ -631,8 +632,8 @@ Status VulkanDevice::open(const VulkanObjects &objects,
   if (queueFamily >= count ||
       !(families[queueFamily].queueFlags & VK_QUEUE_COMPUTE_BIT))
     return Status(StatusCode::InvalidArgument,
-                  format("queue family %u of %s does not compute", queueFamily,
-                         info().name.c_str()));
+                  format("queue family %u of %s does not support compute",
+                         queueFamily, info().name.c_str()));
   timestampBits = families[queueFamily].timestampValidBits;
   if (Status status = prepare(); !status.ok())
     return status;
@@ -812,7 +813,7 @@ Status VulkanDevice::createBuffer(VkDeviceSize bytes,
     destroyBuffer(buffer);
     return Status(StatusCode::Internal,
                   deviceInfo.name +
-                      " has no memory of the kind that is needed");
+                      " has no memory of the kind that is required");
   }
   auto flags = make<VkMemoryAllocateFlagsInfo>(
       VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_FLAGS_INFO);
@@ -911,7 +912,7 @@ Expected<Buffer *> VulkanDevice::find(const void *ptr, size_t bytes) {
       return &buffer;
   }
   return Status(StatusCode::InvalidArgument,
-                format("%zu bytes at %p are not memory of %s", bytes, ptr,
+                format("%zu bytes at %p were not allocated on %s", bytes, ptr,
                        info().name.c_str()));
 }
 
@@ -1218,17 +1219,17 @@ Status VulkanDevice::bindObject(MemoryObject kind, void *object, size_t bytes,
   VkMemoryRequirements needs;
   vk.GetBufferMemoryRequirements(device, bound.buffer, &needs);
   if (needs.size < bytes)
-    return Status(StatusCode::InvalidArgument,
-                  format("the VkBuffer has %llu bytes at most, and the array "
-                         "%zu",
-                         static_cast<unsigned long long>(needs.size), bytes));
+    return Status(
+        StatusCode::InvalidArgument,
+        format("the VkBuffer has at most %llu bytes, but the array needs %zu",
+               static_cast<unsigned long long>(needs.size), bytes));
   auto info = make<VkBufferDeviceAddressInfo>(
       VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO);
   info.buffer = bound.buffer;
   bound.address = vk.GetBufferDeviceAddress(device, &info);
   if (bound.address == 0)
     return Status(StatusCode::InvalidArgument,
-                  "the VkBuffer has no address: make it with "
+                  "the VkBuffer does not have a device address: create it with "
                   "VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT, and its memory "
                   "with VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT");
   // NOLINTNEXTLINE(performance-no-int-to-ptr)
@@ -1248,7 +1249,8 @@ Status VulkanDevice::synchronize() { return finish(); }
 
 Status VulkanDevice::timeBegin() {
   if (timestampBits == 0)
-    return Status(StatusCode::Internal, info().name + " has no timestamps");
+    return Status(StatusCode::Internal,
+                  info().name + " does not support timestamps");
   if (Status status = finish(); !status.ok())
     return status;
   if (Status status = begin(); !status.ok())
@@ -1408,9 +1410,9 @@ Status VulkanDevice::testProducts(const std::string &image,
     if (!status.ok())
       return Status(
           status.code(),
-          format("image '%s' needs products of matrices, %s, that %s does not "
-                 "do as it should: in a test of one, %s; without its matrix "
-                 "unit the program runs by --target=vulkan:%s",
+          format("image '%s' needs cooperative matrix multiplies, %s, that %s "
+                 "computes wrongly: in a self-test, %s; to run without its "
+                 "matrix unit, use --target=vulkan:%s",
                  image.c_str(), name.c_str(), info().name.c_str(),
                  status.message().c_str(),
                  getChipWithoutProducts(info().chip).c_str()));
@@ -1442,7 +1444,7 @@ Status VulkanDevice::loadModule(Image &image, const uint32_t *words,
     if (status.code() != StatusCode::Internal)
       return status;
     return Status(StatusCode::Rejected,
-                  format("the driver refuses image '%s' on %s: %s",
+                  format("the driver rejected image '%s' on %s: %s",
                          image.name.c_str(), this->info().name.c_str(),
                          status.message().c_str()));
   };
@@ -1474,9 +1476,10 @@ void VulkanDevice::destroyKernels(const Image &image) {
 
 Status VulkanDevice::loadImage(const KernelImage &image) {
   if (image.kind != KernelImage::SPIRV)
-    return Status(StatusCode::InvalidArgument,
-                  "image '" + image.name +
-                      "' is no SPIR-V, and a vulkan device takes nothing else");
+    return Status(
+        StatusCode::InvalidArgument,
+        "image '" + image.name +
+            "' is not SPIR-V, and a vulkan device accepts nothing else");
   if (Status status = finish(); !status.ok())
     return status;
   for (const Image &old : images)
@@ -1515,7 +1518,7 @@ Status VulkanDevice::unloadImage(const std::string &name) {
   });
   if (it == images.end())
     return Status(StatusCode::InvalidArgument,
-                  "no image '" + name + "' is loaded");
+                  "image '" + name + "' is not loaded");
   if (Status status = finish(); !status.ok())
     return status;
   if (Status status = awaitOthers(VK_NULL_HANDLE); !status.ok())
@@ -1535,10 +1538,10 @@ Expected<Kernel *> VulkanDevice::findKernel(const char *name,
     if (found != image->kernels.end())
       return &found->second;
     for (const auto &entry : image->kernels)
-      names += (names.empty() ? "loaded: " : ", ") + entry.first;
+      names += (names.empty() ? "loaded kernels: " : ", ") + entry.first;
   }
   return Status(StatusCode::InvalidArgument,
-                format("no kernel '%s' is loaded; %s", name,
+                format("kernel '%s' is not loaded; %s", name,
                        names.empty() ? "nothing is loaded" : names.c_str()));
 }
 
@@ -1560,10 +1563,10 @@ Status VulkanDevice::launch(const LaunchRequest &request) {
     if (request.grid[dim] >
         static_cast<int64_t>(limits.maxComputeWorkGroupCount[dim]))
       return refuse(
-          request, format("a grid of %s workgroups, but %s has at most %u in "
-                          "%c",
-                          formatDims(request.grid).c_str(), info().name.c_str(),
-                          limits.maxComputeWorkGroupCount[dim], "xyz"[dim]));
+          request,
+          format("a grid of %s workgroups, but %s supports at most %u in %c",
+                 formatDims(request.grid).c_str(), info().name.c_str(),
+                 limits.maxComputeWorkGroupCount[dim], "xyz"[dim]));
   }
   auto bytes = static_cast<VkDeviceSize>(8 * request.numArgs);
   if (bytes > current->parameters.bytes)
@@ -1578,10 +1581,10 @@ Status VulkanDevice::launch(const LaunchRequest &request) {
   for (int64_t i = 0; i < request.numArgs; ++i) {
     int64_t size = request.argSizes ? request.argSizes[i] : 8;
     if (size > 8)
-      return refuse(request, format("argument %lld has %lld bytes, and at most "
-                                    "8 can be passed",
-                                    static_cast<long long>(i),
-                                    static_cast<long long>(size)));
+      return refuse(
+          request,
+          format("argument %lld has %lld bytes, but at most 8 can be passed",
+                 static_cast<long long>(i), static_cast<long long>(size)));
     std::memcpy(block + 8 * i, request.args[i], static_cast<size_t>(size));
   }
   uint64_t address = current->parameters.address + current->used;
@@ -1692,31 +1695,32 @@ tessera::runtime::openVulkanDeviceOn(const VulkanObjects &objects) {
   };
   if (!objects.instance || !objects.physicalDevice || !objects.device ||
       !objects.createInfo)
-    return invalid("a device of Vulkan is opened on a VkInstance, a "
-                   "VkPhysicalDevice, a VkDevice and the VkDeviceCreateInfo "
-                   "that it was made with; one is null");
+    return invalid(
+        "a Vulkan device requires a VkInstance, a VkPhysicalDevice, a VkDevice "
+        "and the VkDeviceCreateInfo that it was created with; one is null");
   if (objects.createInfo->sType != VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO)
-    return invalid("createInfo is no VkDeviceCreateInfo");
+    return invalid("createInfo is not a VkDeviceCreateInfo");
   VulkanDriver driver;
   std::string missing = findVulkanFunctions(objects.getInstanceProcAddr,
                                             objects.instance, driver);
   if (!missing.empty())
-    return invalid("the VkInstance has no " + missing +
-                   ": make it for Vulkan 1.3 (VkApplicationInfo::apiVersion)");
+    return invalid(
+        "the VkInstance does not provide " + missing +
+        ": create it for Vulkan 1.3 (VkApplicationInfo::apiVersion)");
   Abilities abilities;
   query(driver, objects.physicalDevice, abilities);
   std::string name = abilities.properties.properties.deviceName;
   if (std::string unfit = explainUnfit(abilities); !unfit.empty())
-    return Status(StatusCode::NoDevice, name + " is of no use: " + unfit);
+    return Status(StatusCode::NoDevice, name + " is not usable: " + unfit);
   EnabledFeatures enabled = readEnabledFeatures(*objects.createInfo);
   missing = listMissingFeatures(getFeatures(abilities), enabled);
   if (!missing.empty())
-    return invalid("the VkDevice was made without features that programs may "
-                   "use and " +
-                   name + " has: " + missing);
+    return invalid(
+        "the VkDevice was created without features that programs may use and " +
+        name + " has: " + missing);
   if (!hasQueue(*objects.createInfo, objects.queueFamily, objects.queueIndex))
-    return invalid(format("the VkDevice was made without queue %u of family "
-                          "%u, or that is a protected one",
+    return invalid(format("the VkDevice was created without queue %u of family "
+                          "%u, or that queue is protected",
                           objects.queueIndex, objects.queueFamily));
   // Products are those of the features that it has.
   if (!enabled.cooperativeMatrix)

@@ -77,7 +77,7 @@ std::string tessera::runtime::findVulkanFunctions(PFN_vkGetInstanceProcAddr get,
                         dlsym(library, "vkGetInstanceProcAddr"))
                   : nullptr;
     if (!get)
-      return "libvulkan.so.1 behind it (pass getInstanceProcAddr)";
+      return "libvulkan.so.1 for it (pass getInstanceProcAddr)";
   }
   driver.instance = instance;
   std::string missing;
@@ -114,7 +114,7 @@ struct LoadedDriver {
                             get(nullptr, "vkCreateInstance"))
                       : nullptr;
     if (!create) {
-      reason = "libvulkan.so.1 has no vkCreateInstance";
+      reason = "libvulkan.so.1 does not export vkCreateInstance";
       return;
     }
     auto application =
@@ -146,14 +146,14 @@ struct LoadedDriver {
         reason += std::string(": ") + layers[0] +
                   " is not installed (Debian: vulkan-validationlayers)";
       if (result == VK_ERROR_INCOMPATIBLE_DRIVER)
-        reason +=
-            ": libvulkan.so.1 finds no driver (VK_DRIVER_FILES names one)";
+        reason += ": libvulkan.so.1 does not find a driver; set "
+                  "VK_DRIVER_FILES to a driver's .json file";
       return;
     }
     std::string missing = findVulkanFunctions(get, driver.instance, driver);
     if (!missing.empty())
-      reason =
-          "libvulkan.so.1 has no " + missing + ": it is older than Vulkan 1.3";
+      reason = "libvulkan.so.1 does not export " + missing +
+               ": it is older than Vulkan 1.3";
     if (!wantsValidation)
       return;
     auto createMessenger = reinterpret_cast<PFN_vkCreateDebugUtilsMessengerEXT>(
@@ -161,7 +161,8 @@ struct LoadedDriver {
     VkDebugUtilsMessengerEXT made = VK_NULL_HANDLE;
     if (!createMessenger ||
         createMessenger(driver.instance, &messenger, nullptr, &made))
-      reason = "the validation layer has no way to report what it finds";
+      reason = "the validation layer cannot report its findings "
+               "(VK_EXT_debug_utils is missing)";
   }
 };
 } // namespace

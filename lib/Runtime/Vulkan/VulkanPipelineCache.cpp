@@ -23,7 +23,7 @@ Status PipelineCache::open(const VulkanFunctions &vk, VkDevice device,
   if (why.empty())
     return Status::success();
   return Status(StatusCode::Internal,
-                file.getPath() + ": " + why + "; it is made anew");
+                file.getPath() + ": " + why + "; it is rebuilt");
 }
 
 Status PipelineCache::save(const VulkanFunctions &vk, VkDevice device) {

@@ -466,8 +466,8 @@ std::string tessera::runtime::describeDifference(const TestMatrix &result,
   }
   if (wrong == 0)
     return "";
-  return format("%zu of %zu elements differ, most of all that of row %zu, "
-                "column %zu, which is %.9g instead of %.9g",
+  return format("%zu of %zu elements differ; the largest error is at row %zu, "
+                "column %zu: %.9g instead of %.9g",
                 wrong, expected.values.size(), worst / expected.cols,
                 worst % expected.cols, result.values[worst],
                 expected.values[worst]);

@@ -183,7 +183,7 @@ func.func @one_group(%a: tensor<320x256xf16>, %b: tensor<256x320xf16>) -> tensor
   return %s : tensor<320x320xf16>
 }
 
-// Tiles that stick out of all three matrices.
+// Tiles that exceed all three matrices.
 func.func @edges(%a: tensor<301x200xf16>, %b: tensor<200x264xf16>) -> tensor<301x264xf16> {
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<301x264xf32>

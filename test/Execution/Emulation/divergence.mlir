@@ -8,7 +8,7 @@
 // RUN: gpu-runner %s --entry=together --target=cpu:emulate=sm_80 --verify | FileCheck %s
 // CHECK: {{^}}verified
 
-// ENDED: error: kernel 'ended_kernel', workgroup (0, 0, 0), subgroup 0: lanes 0 to 15 wait at the exchange between lanes at {{.*}}divergence.mlir:[[#@LINE+12]]:{{[0-9]+}}, and lanes 16 to 31 have ended: what lanes do together must not depend on the lane
+// ENDED: error: kernel 'ended_kernel', workgroup (0, 0, 0), subgroup 0: lanes 0 to 15 wait at the exchange between lanes at {{.*}}divergence.mlir:[[#@LINE+12]]:{{[0-9]+}}, and lanes 16 to 31 have ended: collective operations of a subgroup must not depend on the lane
 func.func @ended(%out: memref<64xf32>) {
   %c1 = arith.constant 1 : index
   %c16 = arith.constant 16 : index
@@ -76,7 +76,7 @@ func.func @product(%a: memref<16x16xf16>, %b: memref<16x16xf16>, %c: memref<16x1
 }
 
 // A workgroup of 32 threads has no subgroup of 64.
-// FEW: subgroup 0: the matrix instruction mfma.{{.*}} takes 64 lanes, and the workgroup's threads leave 32 for this subgroup
+// FEW: subgroup 0: the matrix instruction mfma.{{.*}} requires 64 lanes, but this subgroup of the workgroup has 32
 func.func @few(%a: memref<16x16xf16>, %b: memref<16x16xf16>, %c: memref<16x16xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

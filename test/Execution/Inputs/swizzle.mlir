@@ -52,7 +52,7 @@ func.func @rows_along_k_NAME(%A: memref<29xSTEPSxELEMENT>, %B: memref<7xSTEPSxEL
 }
 
 // A column by column, B row by row: the tiles' rows along M and N. A load of
-// A may stick out of a tile with short rows.
+// A may exceed a tile with short rows.
 func.func @rows_along_m_and_n_NAME(%A: memref<27xWIDTHxELEMENT>, %B: memref<27xWIDTHxELEMENT>, %C: memref<WIDTHxWIDTHxSUM>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

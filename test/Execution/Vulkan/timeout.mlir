@@ -1,7 +1,7 @@
 // A kernel that does not return on a device: the process ends, though the driver still waits for it.
 // REQUIRES: can-run-vulkan-lavapipe
 // RUN: not %software lavapipe gpu-runner --target=vulkan %s --timeout=4 2>&1 | FileCheck %s
-// CHECK: error: the program has not returned after 4 s (--timeout); the kernel launched last is 'main_kernel'
+// CHECK: error: the program has not returned after 4 s (--timeout); the last kernel launched is 'main_kernel'
 
 func.func @main(%a: memref<4xf32>) {
   %c0 = arith.constant 0 : index

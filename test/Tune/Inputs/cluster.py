@@ -108,8 +108,8 @@ def two_agents():
         assert "joined the run at 127.0.0.1:" in finish(agent)
     check_complete(12)
     text = read_log()
-    assert text.count("has joined: 1 process that compiles, 0 devices") == 1, text
-    assert text.count("has joined: 0 processes that compile, 1 device\n") == 1, text
+    assert text.count("has joined: 1 compile worker, 0 devices") == 1, text
+    assert text.count("has joined: 0 compile workers, 1 device\n") == 1, text
     assert "is gone" not in text, text
 
 
@@ -132,8 +132,8 @@ def killed_agent():
     finish(second)
     check_complete(60)
     text = read_log()
-    assert "is measured on by another process of that machine" in text, text
-    gone = re.search(r"is gone \(its connection ended\): (\d+) candidates? that it had in hand", text)
+    assert "is already used by another process of that machine" in text, text
+    gone = re.search(r"disconnected \(its connection ended\): (\d+) of its candidates (?:is|are) retried", text)
     assert gone and int(gone[1]) >= 1, text
 
 
@@ -146,7 +146,7 @@ def killed_worker():
     crashed = [record for record in read_records() if record[1] == "crashed"]
     assert crashed, read_records()
     for schedule, _, error, *_ in crashed:
-        assert "k = 64," in schedule and "the process that ran it died: signal 6" in error, (schedule, error)
+        assert "k = 64," in schedule and "the worker process died: signal 6" in error, (schedule, error)
     assert "is gone" not in read_log(), read_log()
 
 
@@ -211,7 +211,7 @@ def refused():
     assert os.stat(join_file).st_mode & 0o77 == 0
     wrong = join(place, "0123456789abcdef" * 4)
     assert wrong.returncode == 1, wrong
-    assert f"error: what listens at {place} does not have this key (--key-file, TESSERA_TUNE_KEY)" in wrong.stderr, wrong.stderr
+    assert f"error: the peer at {place} has a different key (--key-file, TESSERA_TUNE_KEY)" in wrong.stderr, wrong.stderr
     # What would overflow the stack of a recursive parser, what has no end, and what an older version would say.
     for raw in (
         encode(b"[" * 60_000),
@@ -230,7 +230,7 @@ def refused():
     finish(agent)
     check_complete(3)
     text = read_log()
-    assert "a caller from 127.0.0.1 was rejected: it does not have this run's key" in text, text
+    assert "a connection from 127.0.0.1 was rejected: its key is not the key of this run" in text, text
     assert key not in text, text
 
 
@@ -253,7 +253,7 @@ def idle():
     run = start_run("--trials=3")
     address, _ = read_address()
     callers = [socket.create_connection(address, timeout=600) for _ in range(256)]
-    wait_for(lambda: "too many callers had not authenticated themselves" in read_log(), "the report")
+    wait_for(lambda: "too many unauthenticated connections" in read_log(), "the report")
     # All but the 16 newest ones are hung up on.
     closed = 0
     for caller in callers[:-16]:
@@ -292,7 +292,7 @@ def impostor():
         except ConnectionError:
             pass
     _, error = agent.communicate(timeout=600)
-    assert agent.returncode == 1 and "the run cannot be reached" in error and "joined" not in error, error
+    assert agent.returncode == 1 and "cannot reach the run" in error and "joined" not in error, error
     # One that speaks TLS, with a certificate instead of the key.
     subject = ["openssl", "req", "-x509", "-newkey", "ed25519", "-nodes", "-keyout", "own.key", "-out", "own.pem", "-subj", "/CN=x"]
     subprocess.run(subject, check=True, capture_output=True)
@@ -334,7 +334,7 @@ def nobody_measures():
         raise AssertionError(output)
     text = read_log()
     assert re.search(r"note: host \S+: no device cuda:1000 is here", text), text
-    assert "nothing was measured: --devices=none, and no host that measures has joined" in text, text
+    assert "nothing was measured: --devices=none, and no measuring host has joined" in text, text
     assert read_records() == [], read_records()
 
 

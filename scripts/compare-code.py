@@ -44,7 +44,8 @@ FOR_ALL_CHIPS = ["examples/01-matmul.mlir", "examples/03-vthreads.mlir",
 
 
 def collect_programs(bin_dir, folder, part):
-    """The corpus: (name, path)."""
+    """The corpus, copied to `folder`: (place, name, path in the folder). Code may contain its
+    source's path, which has to be the same for both builds."""
     index, count = part
     programs = []
     for pattern in ("examples/*.mlir", "test/Execution/**/*.mlir"):
@@ -59,9 +60,11 @@ def collect_programs(bin_dir, folder, part):
             case = name.rsplit("-", 1)[1]
             text = subprocess.run([f"{bin_dir}/gpu-fuzz", f"--seed={SEED}", f"--case={case}",
                                    "--print"], capture_output=True, check=True).stdout
-            path = folder / (name.replace("/", "-") + ".mlir")
-            path.write_bytes(text)
-        taken.append((place, name, path))
+        else:
+            text = path.read_bytes()
+        copy = name.replace("/", "-").removesuffix(".mlir") + ".mlir"
+        (folder / copy).write_bytes(text)
+        taken.append((place, name, copy))
     return taken
 
 
@@ -82,10 +85,10 @@ def compile_batch(bin_dir, folder, jobs, number):
     lines = folder / f"batch-{number}"
     with open(lines, "w") as file:
         for i, (target, stage, chip, _, path) in enumerate(jobs):
-            file.write(shlex.join([str(path), f"--target={target}:{chip}", f"--emit={stage}", "-o",
+            file.write(shlex.join([path, f"--target={target}:{chip}", f"--emit={stage}", "-o",
                                    str(folder / f"out-{number}-{i}")]) + "\n")
-    run = subprocess.run([f"{bin_dir}/gpu-runner", f"--batch={lines}"], capture_output=True,
-                         text=True, errors="replace")
+    run = subprocess.run([f"{bin_dir}/gpu-runner", f"--batch={lines}"], cwd=folder,
+                         capture_output=True, text=True, errors="replace")
     status = {}
     for line in run.stdout.splitlines():
         if line.startswith("=== line "):
@@ -109,7 +112,7 @@ def make_manifest(bin_dir, part):
     with tempfile.TemporaryDirectory() as temporary:
         folder = pathlib.Path(temporary)
         programs = collect_programs(bin_dir, folder, part)
-        results = {f"{name} source": hashlib.sha256(path.read_bytes()).hexdigest()
+        results = {f"{name} source": hashlib.sha256((folder / path).read_bytes()).hexdigest()
                    for _, name, path in programs}
         jobs = [(target, stage, chip, name, path) for place, name, path in programs
                 for target, stage, chip in choose_chips(place, name)]

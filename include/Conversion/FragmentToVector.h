@@ -15,7 +15,7 @@
 #define CONVERSION_FRAGMENTTOVECTOR_H
 
 #include "Conversion/DirectCopies.h"
-#include "Dialect/Tessera/Target/Chip.h"
+#include "TargetInfo/Chip.h"
 
 #include "mlir/Transforms/DialectConversion.h"
 

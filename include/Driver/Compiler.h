@@ -15,20 +15,17 @@
 #define DRIVER_COMPILER_H
 
 #include "Conversion/DirectCopies.h"
-#include "Dialect/Tessera/Target/Chip.h"
 #include "Driver/TunedSchedules.h"
 #include "Runtime/Device.h"
 #include "Runtime/Trace.h"
+#include "Target/CodeReport.h"
+#include "TargetInfo/Chip.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
 #include <memory>
 #include <string>
 #include <vector>
-
-namespace mlir {
-class OpPassManager;
-} // namespace mlir
 
 namespace mlir::tessera {
 
@@ -130,20 +127,6 @@ struct ProductReport {
   std::vector<std::string> nearestNeeds;
 };
 
-/// What a kernel's machine code takes, by its own account. Registers are those
-/// of one lane, or of a subgroup where they are scalar.
-struct CodeReport {
-  /// Vector registers, with those for accumulation where one file has both; -1
-  /// where nothing is known.
-  int64_t vectorRegisters = -1;
-  int64_t accumulationRegisters = 0, scalarRegisters = 0;
-  /// Registers that are kept in memory, and memory of one thread in bytes.
-  int64_t vectorSpills = 0, scalarSpills = 0, privateBytes = 0;
-  /// The most threads that a workgroup may have, and how many such workgroups
-  /// are on a unit at the same time.
-  int64_t threads = 0, workgroupsPerUnit = 0;
-};
-
 /// One kernel of a program.
 struct KernelReport {
   std::string name;
@@ -225,36 +208,6 @@ std::unique_ptr<CompiledProgram> loadProgram(llvm::StringRef bytes,
                                              const CompileOptions &options,
                                              MLIRContext &context,
                                              std::string &why);
-
-/// The kernels of a module at stage LLVM, as PTX.
-FailureOr<std::string> translateToPTX(ModuleOp module, const Chip &chip);
-
-/// PTX to a cubin by ptxas, found on the PATH or where CUDA installs it. `log`
-/// receives what it printed (registers, spills).
-FailureOr<std::string> assemblePTX(Operation *op, llvm::StringRef ptx,
-                                   const Chip &chip, std::string &log);
-
-/// The kernels of a module at stage LLVM for the target cpu, as an object file
-/// (`assembly`: as text; `lineTable`: with lines of the source).
-FailureOr<std::string> translateToObject(ModuleOp module, const Chip &chip,
-                                         bool assembly = false,
-                                         bool lineTable = false);
-
-/// Gives functions of the LLVM dialect the scopes that a table of lines is made
-/// from: with it, a module at stage LLVM is translated to code that has one
-/// (targets cuda, hip).
-void addLineTable(OpPassManager &pm);
-
-/// The kernels of a module at stage LLVM for the target hip, as assembly.
-FailureOr<std::string> translateToAMDGCN(ModuleOp module, const Chip &chip);
-
-/// The same as a code object (HSACO).
-FailureOr<std::string> translateToHSACO(ModuleOp module, const Chip &chip);
-
-/// The kernels of a module at stage LLVM for the target vulkan, as SPIR-V
-/// modules one behind the other (`assembly`: as text, by the spirv dialect).
-FailureOr<std::string> translateToSPIRV(ModuleOp module, const Chip &chip,
-                                        bool assembly = false);
 
 /// "file:line:column" of the innermost place in a file that `loc` knows; empty
 /// if it knows none.

@@ -7,8 +7,8 @@
 #ifndef DRIVER_DEVICECHIP_H
 #define DRIVER_DEVICECHIP_H
 
-#include "Dialect/Tessera/Target/Chip.h"
 #include "Runtime/Device.h"
+#include "TargetInfo/Chip.h"
 
 #include "llvm/ADT/StringRef.h"
 #include <string>

@@ -7,8 +7,8 @@
 #ifndef TARGET_TARGET_H
 #define TARGET_TARGET_H
 
-#include "Dialect/Tessera/Target/Chip.h"
 #include "Target/IRModule.h"
+#include "TargetInfo/Chip.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/Target/TargetMachine.h"

@@ -6,9 +6,10 @@
 
 #include "Driver/Bundler.h"
 
-#include "Dialect/Tessera/Target/Emulation.h"
-#include "Dialect/Tessera/Target/ReportedChip.h"
 #include "Driver/EntrySignature.h"
+#include "TargetInfo/Emulation.h"
+#include "TargetInfo/ReportedChip.h"
+#include "TargetInfo/TargetInfo.h"
 
 #include "llvm/TargetParser/Host.h"
 #include "llvm/TargetParser/Triple.h"
@@ -20,7 +21,7 @@ using namespace mlir::tessera;
 static std::string spellHost(const CompileOptions &options) {
   llvm::Triple triple(llvm::sys::getProcessTriple());
   StringRef chip = "generic";
-  if (options.target == "cpu") {
+  if (isHostTarget(options.target)) {
     const Chip *found = findChip(options.target, options.chip);
     chip =
         !found || isEmulated(*found) ? getHostChip() : StringRef(found->name);

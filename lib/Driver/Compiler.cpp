@@ -10,9 +10,6 @@
 #include "Conversion/PackedCall.h"
 #include "Conversion/Passes.h"
 #include "Conversion/TensorMaps.h"
-#include "Dialect/Tessera/Target/Emulation.h"
-#include "Dialect/Tessera/Target/Nearest.h"
-#include "Dialect/Tessera/Target/SumBits.h"
 #include "Dialect/Tessera/Transforms/BlockLoads.h"
 #include "Dialect/Tessera/Transforms/Passes.h"
 #include "Dialect/Tessera/Transforms/Schedule.h"
@@ -23,14 +20,16 @@
 #include "PassTrace.h"
 #include "Pipelines/Lowering.h"
 #include "Pipelines/Pipelines.h"
-#include "Runtime/CodeObject.h"
 #include "SavedProgram.h"
+#include "Target/Backend.h"
 #include "Target/Target.h"
+#include "TargetInfo/Emulation.h"
+#include "TargetInfo/Nearest.h"
+#include "TargetInfo/SumBits.h"
 #include "TransformScript.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
-#include "mlir/Dialect/LLVMIR/Transforms/Passes.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
 #include "llvm/Support/raw_ostream.h"
@@ -103,15 +102,16 @@ runLowering(ModuleOp module, const CompileOptions &options,
                      [&](OpPassManager &pm) { build(pm, lowering); });
 }
 
-/// Brings a module with schedules to stage Tessera. Kernels of SPIR-V have no
-/// calls: the functions that they call become part of them.
+/// Brings a module with schedules to stage Tessera. Where kernels cannot
+/// call functions, these become part of them.
 static LogicalResult lowerToTessera(ModuleOp module,
                                     const CompileOptions &options,
                                     std::vector<StageTime> *times) {
   if (failed(runLowering(module, options, times, "tessera",
                          buildOutliningPipeline)))
     return failure();
-  if (!isSpirvTarget(options.target))
+  const TargetBackend *backend = findBackend(options.target);
+  if (!backend || backend->hasCalls())
     return success();
   bool hasFunctions = false;
   for (auto kernels : module.getOps<gpu::GPUModuleOp>())
@@ -134,9 +134,7 @@ static LogicalResult lowerToSchedule(ModuleOp module,
                                      bool tasksOnly = false) {
   attachTunedSchedules(module, options.tuned.get(),
                        getChipTarget(options.target),
-                       options.chip.empty() && options.target == "cpu"
-                           ? getHostChip()
-                           : StringRef(options.chip));
+                       getChipOrDefault(options.target, options.chip));
   if (hasTransformScript(module)) {
     StageTimer timer(times, "transform", options.trace);
     if (failed(runTransformScript(module)))
@@ -346,77 +344,6 @@ std::vector<ProductReport> mlir::tessera::collectProducts(ModuleOp module,
 }
 
 //===----------------------------------------------------------------------===//
-// Binaries
-//===----------------------------------------------------------------------===//
-
-FailureOr<std::string> mlir::tessera::translateToPTX(ModuleOp module,
-                                                     const Chip &chip) {
-  return emitPTX(module, chip);
-}
-
-FailureOr<std::string> mlir::tessera::assemblePTX(Operation *op,
-                                                  llvm::StringRef ptx,
-                                                  const Chip &chip,
-                                                  std::string &log) {
-  return runPtxas(op, ptx, chip, log);
-}
-
-FailureOr<std::string> mlir::tessera::translateToAMDGCN(ModuleOp module,
-                                                        const Chip &chip) {
-  return emitAMDGCN(module, chip);
-}
-
-FailureOr<std::string> mlir::tessera::translateToHSACO(ModuleOp module,
-                                                       const Chip &chip) {
-  return emitHSACO(module, chip);
-}
-
-FailureOr<std::string>
-mlir::tessera::translateToSPIRV(ModuleOp module, const Chip &, bool assembly) {
-  return assembly ? printSPIRV(module) : emitSPIRV(module);
-}
-
-void mlir::tessera::addLineTable(OpPassManager &pm) {
-  LLVM::DIScopeForLLVMFuncOpPassOptions options;
-  options.emissionKind = LLVM::DIEmissionKind::LineTablesOnly;
-  pm.addPass(LLVM::createDIScopeForLLVMFuncOpPass(options));
-}
-
-/// The CPU's kernels, with the wrappers by which the runtime calls them.
-static FailureOr<OwningOpRef<ModuleOp>>
-gatherPackedKernels(ModuleOp module, bool lineTable = false) {
-  FailureOr<OwningOpRef<ModuleOp>> kernels = gatherKernels(module);
-  if (failed(kernels))
-    return failure();
-  PassManager pm(module.getContext());
-  pm.addPass(createPackKernelArguments());
-  if (lineTable)
-    addLineTable(pm);
-  if (failed(pm.run(**kernels)))
-    return failure();
-  return kernels;
-}
-
-FailureOr<std::string> mlir::tessera::translateToObject(ModuleOp module,
-                                                        const Chip &chip,
-                                                        bool assembly,
-                                                        bool lineTable) {
-  std::unique_ptr<llvm::TargetMachine> machine = createCPUMachine(chip);
-  if (!machine)
-    return module.emitError()
-           << "cannot generate code for " << chip.name << " on this CPU";
-  FailureOr<OwningOpRef<ModuleOp>> kernels =
-      gatherPackedKernels(module, lineTable);
-  if (failed(kernels))
-    return failure();
-  IRModule code(module);
-  if (failed(translateAndOptimize(**kernels, code, *machine)))
-    return failure();
-  return code.emit(*machine, assembly ? llvm::CodeGenFileType::AssemblyFile
-                                      : llvm::CodeGenFileType::ObjectFile);
-}
-
-//===----------------------------------------------------------------------===//
 // Programs
 //===----------------------------------------------------------------------===//
 
@@ -475,11 +402,11 @@ private:
 /// The chip of the host's half of a program for `options`.
 static const Chip *getHostChipFor(const CompileOptions &options,
                                   const Chip *chip) {
-  if (options.target == "cpu" && (!chip || !isEmulated(*chip)))
+  bool isHost = isHostTarget(options.target);
+  if (isHost && (!chip || !isEmulated(*chip)))
     return chip;
-  return findChip("cpu", options.portableHost && options.target != "cpu"
-                             ? "generic"
-                             : getHostChip());
+  return findHostChip(options.portableHost && !isHost ? "generic"
+                                                      : getHostChip());
 }
 
 /// Erases the functions that `entry` does not reach, which may be private.
@@ -493,27 +420,40 @@ static LogicalResult keepReachable(ModuleOp module, StringRef entry) {
   return pm.run(module);
 }
 
-/// Completes the reports of a code object's kernels.
-static LogicalResult reportCode(Operation *op, const Chip &chip,
-                                StringRef bytes,
-                                MutableArrayRef<KernelReport> reports) {
-  auto object = runtime::readCodeObject({bytes.data(), bytes.size()});
-  if (!object.ok())
-    return op->emitError() << object.status().message();
-  for (const runtime::CodeObjectKernel &kernel : object->kernels)
-    for (KernelReport &report : reports)
-      if (report.name == kernel.name)
-        report.code = {kernel.vectors,
-                       kernel.accumulators,
-                       kernel.scalars,
-                       kernel.vectorSpills,
-                       kernel.scalarSpills,
-                       kernel.threadBytes,
-                       kernel.maxThreads,
-                       countResidentWorkgroups(
-                           chip, kernel.vectors, kernel.maxThreads,
-                           kernel.workgroupBytes + report.workgroupBytes)};
-  return success();
+/// Generates the kernels' code of `module` as `program`'s image. Gives the
+/// names of the functions that are the host's.
+static FailureOr<std::vector<std::string>>
+compileKernels(ModuleOp module, const Chip &chip, const CompileOptions &options,
+               JitProgram &program) {
+  const TargetBackend *backend = findBackend(options.target);
+  if (!backend)
+    return module.emitError() << "unknown target '" << options.target << "'";
+  KernelCode code;
+  code.useAssembler = options.usePtxas;
+  code.validate = options.validate;
+  code.startStage = [&](const char *stage) -> std::shared_ptr<void> {
+    return std::make_shared<StageTimer>(&program.times, stage, options.trace);
+  };
+  code.getWorkgroupBytes = [&](StringRef name) -> int64_t {
+    for (const KernelReport &report : program.kernels)
+      if (report.name == name)
+        return report.workgroupBytes;
+    return 0;
+  };
+  code.report = [&](StringRef name, const CodeReport &taken) {
+    for (KernelReport &report : program.kernels)
+      if (report.name == name)
+        report.code = taken;
+  };
+  code.addToHost = [&](ModuleOp kernels) {
+    return program.getCode().add(kernels);
+  };
+  if (failed(backend->compileKernels(module, chip, code)))
+    return failure();
+  program.image = std::move(code.image);
+  program.image.name = "program";
+  program.ptx = std::move(code.text);
+  return std::move(code.hostFunctions);
 }
 
 std::unique_ptr<CompiledProgram>
@@ -589,69 +529,10 @@ mlir::tessera::compileProgram(ModuleOp source, const CompileOptions &options) {
     return nullptr;
 
   // Kernels,
-  program->image.name = "program";
-  std::vector<std::string> names;
-  if (options.target == "cpu") {
-    StageTimer timer(times, "kernels", options.trace);
-    // The host's half goes on without its kernels.
-    OwningOpRef<ModuleOp> copy(module->clone());
-    FailureOr<OwningOpRef<ModuleOp>> kernels = gatherPackedKernels(*copy);
-    if (failed(kernels))
-      return nullptr;
-    for (auto function : (*kernels)->getOps<LLVM::LLVMFuncOp>())
-      if (function->hasAttr("tessera.kernel"))
-        names.push_back(function.getName().str());
-    if (failed(program->getCode().add(**kernels)))
-      return nullptr;
-    program->image.kind = runtime::KernelImage::HostFunctions;
-  } else if (options.target == "hip") {
-    StageTimer timer(times, "hsaco", options.trace);
-    OwningOpRef<ModuleOp> copy(module->clone());
-    FailureOr<std::string> hsaco = emitHSACO(*copy, chip);
-    if (failed(hsaco) ||
-        failed(reportCode(source, chip, *hsaco, program->kernels)))
-      return nullptr;
-    program->image.bytes = std::move(*hsaco);
-    program->image.kind = runtime::KernelImage::HSACO;
-  } else if (isSpirvTarget(options.target)) {
-    StageTimer timer(times, "spirv", options.trace);
-    FailureOr<std::string> code = emitSPIRV(*module);
-    if (failed(code) ||
-        (options.validate && failed(runSpirvVal(source, *code))))
-      return nullptr;
-    program->image.bytes = std::move(*code);
-    program->image.kind = runtime::KernelImage::SPIRV;
-  } else {
-    StageTimer timer(times, "ptx", options.trace);
-    OwningOpRef<ModuleOp> copy(module->clone());
-    FailureOr<std::string> ptx = emitPTX(*copy, chip);
-    if (failed(ptx))
-      return nullptr;
-    program->ptx = program->image.bytes = std::move(*ptx);
-    program->image.kind = runtime::KernelImage::PTX;
-  }
-  if (options.usePtxas && options.target == "cuda") {
-    StageTimer timer(times, "cubin", options.trace);
-    std::string log;
-    FailureOr<std::string> cubin = runPtxas(source, program->ptx, chip, log);
-    if (failed(cubin))
-      return nullptr;
-    for (const PtxasKernel &kernel : readPtxasLog(log, program->ptx))
-      for (KernelReport &report : program->kernels)
-        if (report.name == kernel.name)
-          report.code = {
-              kernel.registers,
-              /*accumulationRegisters=*/0,
-              /*scalarRegisters=*/0,
-              kernel.spillBytes / 4,
-              /*scalarSpills=*/0,
-              kernel.stackBytes,
-              kernel.threads,
-              countResidentBlocks(chip, kernel.registers, kernel.threads,
-                                  kernel.staticBytes + report.workgroupBytes)};
-    program->image.bytes = std::move(*cubin);
-    program->image.kind = runtime::KernelImage::Cubin;
-  }
+  FailureOr<std::vector<std::string>> names =
+      compileKernels(*module, chip, options, *program);
+  if (failed(names))
+    return nullptr;
 
   // then what launches them.
   if (failed(runLowering(*module, options, times, "host",
@@ -660,7 +541,7 @@ mlir::tessera::compileProgram(ModuleOp source, const CompileOptions &options) {
   StageTimer timer(times, "jit", options.trace);
   if (failed(program->getCode().add(*module)))
     return nullptr;
-  if (std::string name = program->findKernels(names); !name.empty()) {
+  if (std::string name = program->findKernels(*names); !name.empty()) {
     source.emitError() << "cannot generate code for the kernel '" << name
                        << "': " << program->getCode().getLinkError();
     return nullptr;

@@ -7,7 +7,7 @@
 #ifndef LIB_DRIVER_HOSTCODE_H
 #define LIB_DRIVER_HOSTCODE_H
 
-#include "Dialect/Tessera/Target/Chip.h"
+#include "TargetInfo/Chip.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"

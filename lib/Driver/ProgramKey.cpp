@@ -7,6 +7,7 @@
 #include "Dialect/Tessera/IR/Tessera.h"
 #include "Driver/ProgramCache.h"
 #include "Target/Target.h"
+#include "TargetInfo/TargetInfo.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/BLAKE3.h"
@@ -119,7 +120,7 @@ void ProgramKey::addEnvironment(const CompileOptions &options,
   std::sort(features.begin(), features.end());
   add("processor", processor + " " + llvm::join(features, ","));
   // What machine code of a GPU depends on. The CPU's is the processor's.
-  bool isGpu = device.target != "cpu";
+  bool isGpu = !isHostTarget(device.target);
   add("device", isGpu ? device.chip : "");
   add("driver", isGpu ? device.driver : "");
   std::string assembler;

@@ -6,19 +6,14 @@
 
 #include "Driver/TargetList.h"
 
-#include "Dialect/Tessera/Target/Chip.h"
 #include "Driver/DeviceChip.h"
+#include "TargetInfo/TargetInfo.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 using namespace mlir::tessera;
-
-static bool isTarget(StringRef name) {
-  return llvm::is_contained(
-      {"cpu", "cuda", "hip", "vulkan", "opencl", "level-zero"}, name);
-}
 
 /// Without completing them.
 static std::vector<TargetChip> parseTargets(StringRef text, std::string &why) {
@@ -27,14 +22,14 @@ static std::vector<TargetChip> parseTargets(StringRef text, std::string &why) {
   text.split(parts, ',');
   for (StringRef part : parts) {
     auto [name, chip] = part.split(':');
-    if (isTarget(name))
+    if (findTarget(name))
       targets.push_back({name.str(), chip.str()});
     else if (!targets.empty() && !targets.back().chip.empty() && !part.empty())
       targets.push_back({targets.back().name, part.str()});
     else {
-      why = "unknown target '" + part.str() +
-            "'; expected cpu, cuda, hip, vulkan, opencl or level-zero, "
-            "optionally followed by a colon and a chip (cuda:sm_90a)";
+      why = "unknown target '" + part.str() + "'; expected " +
+            listTargetNames("or") +
+            ", optionally followed by a colon and a chip (cuda:sm_90a)";
       return {};
     }
   }
@@ -44,8 +39,7 @@ static std::vector<TargetChip> parseTargets(StringRef text, std::string &why) {
 /// Completes a target without a chip, and checks one with one. Gives what is
 /// wrong, or nothing.
 static std::string settleChip(TargetChip &target) {
-  if (target.chip.empty() && target.name == "cpu")
-    target.chip = getHostChip().str();
+  target.chip = getChipOrDefault(target.name, target.chip).str();
   if (target.chip.empty()) {
     std::string why;
     std::vector<runtime::DeviceInfo> devices =

@@ -48,6 +48,10 @@ def main():
     passes |= find_definitions(
         sources, r"PassPipelineRegistration<[^;(]*>\(\s*\"([a-z0-9-]+)\""
     )
+    # Each target's pipeline.
+    passes |= find_definitions(
+        sources, r"getPipelineName\(\) const override \{\s*return \"([a-z0-9-]+)\""
+    )
 
     expected, run = set(), set()
     for text in tests.values():

@@ -6,6 +6,7 @@
 
 #include "Arguments.h"
 #include "Execution.h"
+#include "TargetInfo/TargetInfo.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -58,7 +59,7 @@ static LogicalResult checkMemory(const Entry &entry,
   double host = arguments + results;
   double onDevice = arguments + results + padding;
   const runtime::DeviceInfo &info = device.info();
-  if (info.target == "cpu")
+  if (compiler::isHostTarget(info.target))
     return check("the memory of this machine", host + onDevice,
                  device.freeMemory());
   if (failed(check(info.name, onDevice, device.freeMemory())))

@@ -7,6 +7,7 @@
 #include "BundledProgram.h"
 
 #include "Runtime/Executable.h"
+#include "TargetInfo/SumBits.h"
 
 #include <chrono>
 

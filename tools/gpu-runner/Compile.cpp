@@ -7,6 +7,7 @@
 #include "Compile.h"
 
 #include "Runtime/InputFile.h"
+#include "Target/Backend.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -81,22 +82,11 @@ static void assemble(compiler::CompiledProgram &program,
   program.times.push_back({"assemble", elapsed.count()});
 }
 
-/// The kind of code that a file holds, by how it begins; none for the CPU's.
-static runtime::KernelImage::Kind guessKind(StringRef code, StringRef target) {
-  if (compiler::isSpirvTarget(target))
-    return runtime::KernelImage::SPIRV;
-  if (target == "hip")
-    return runtime::KernelImage::HSACO;
-  return code.starts_with("\x7f"
-                          "ELF")
-             ? runtime::KernelImage::Cubin
-             : runtime::KernelImage::PTX;
-}
-
 LogicalResult runner::replaceKernels(const Options &options, StringRef target,
                                      compiler::CompiledProgram &program,
                                      Report &report) {
-  if (target == "cpu")
+  const compiler::TargetBackend *backend = compiler::findBackend(target);
+  if (!backend || !backend->getImageKind(""))
     return report.fail(Exit::Usage, "--kernels requires a device target: CPU "
                                     "kernels are part of the program");
   runtime::Expected<std::string> code = runtime::readInputFile(options.kernels);
@@ -104,7 +94,7 @@ LogicalResult runner::replaceKernels(const Options &options, StringRef target,
     return report.fail(Exit::Usage, "--kernels=" + options.kernels + ": " +
                                         code.status().message());
   program.image.bytes = code.take();
-  program.image.kind = guessKind(program.image.bytes, target);
+  program.image.kind = *backend->getImageKind(program.image.bytes);
   Report::note("the kernels come from " + options.kernels +
                "; reports describe the compiled kernels instead");
   return success();

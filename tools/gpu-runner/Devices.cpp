@@ -6,9 +6,9 @@
 
 #include "Devices.h"
 
-#include "Dialect/Tessera/Target/Chip.h"
-#include "Dialect/Tessera/Target/Emulation.h"
 #include "Driver/DeviceChip.h"
+#include "Target/Backend.h"
+#include "TargetInfo/Emulation.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -28,8 +28,10 @@ static LogicalResult checkChip(StringRef target, StringRef chip,
   if (chip.empty() || findChip(target, chip))
     return success();
   std::string known = llvm::join(getKnownChips(target, chip), ", ");
-  if (target == "cpu" && !chip.starts_with(compiler::emulationPrefix))
-    known += ", and emulate=CHIP for a chip of another target";
+  const compiler::TargetInfo *info = compiler::findTarget(target);
+  if (info && !info->describedChips.empty() &&
+      info->listDescribedChips(chip).empty())
+    known += ", and " + info->describedChips.str();
   return report.fail(Exit::Usage, "unknown chip '" + chip + "' for target " +
                                       target +
                                       "; known, nearest first: " + known);
@@ -144,9 +146,8 @@ LogicalResult runner::chooseTarget(const Options &options, bool run,
   if (!run)
     return success();
 
-  StringRef host = device.target == "cpu"    ? StringRef(natural)
-                   : device.targetId.empty() ? StringRef(device.chip)
-                                             : StringRef(device.targetId);
+  std::string host =
+      compiler::findBackend(device.target)->getDeviceChip(device);
   if (!compiler::runsOn(target.name, target.chip, host, options.usePtxas))
     return report.fail(Exit::NoDevice,
                        device.name + " is " + host +
@@ -178,6 +179,12 @@ LogicalResult runner::chooseTarget(const Options &options, bool run,
 // --list-devices
 //===----------------------------------------------------------------------===//
 
+/// "units": what runs workgroups.
+static StringRef getUnitName(StringRef target) {
+  const compiler::TargetBackend *backend = compiler::findBackend(target);
+  return backend ? backend->getUnitName() : "units";
+}
+
 void runner::listDevices(Report &report) {
   std::string why;
   std::vector<runtime::DeviceInfo> devices = runtime::listDevices(&why);
@@ -194,8 +201,8 @@ void runner::listDevices(Report &report) {
     if (!device.kind.empty())
       report.text() << ", " << device.kind;
     if (device.computeUnits > 0)
-      report.text() << ", " << device.computeUnits
-                    << (device.target == "cpu" ? " threads" : " units");
+      report.text() << ", " << device.computeUnits << " "
+                    << getUnitName(device.target);
     if (device.memoryBytes > 0)
       report.text() << ", "
                     << formatBytes(static_cast<double>(device.memoryBytes));

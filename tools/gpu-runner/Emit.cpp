@@ -9,54 +9,44 @@
 #include "Driver/Bundler.h"
 #include "Runtime/OffloadBundle.h"
 #include "Runtime/OutputFile.h"
+#include "Target/Backend.h"
 
 #include "llvm/ADT/STLExtras.h"
 
 using namespace runner;
 
-/// The target that a stage belongs to; empty if all have it.
-static StringRef getTargetOf(EmitStage stage) {
-  switch (stage) {
-  case EmitStage::PTX:
-  case EmitStage::Cubin:
-    return "cuda";
-  case EmitStage::AMDGCN:
-  case EmitStage::HSACO:
-    return "hip";
-  case EmitStage::Object:
-  case EmitStage::Assembly:
-    return "cpu";
-  case EmitStage::SPIRV:
-  case EmitStage::SPIRVAssembly:
-    return "vulkan";
-  case EmitStage::Schedule:
-  case EmitStage::Tessera:
-  case EmitStage::Vendor:
-  case EmitStage::LLVM:
-  case EmitStage::Bundle:
-    break;
-  }
-  return "";
+/// Whether the code of a target has a form of this name.
+static bool hasStage(const compiler::TargetBackend &backend, StringRef name) {
+  return llvm::any_of(backend.getStages(),
+                      [&](const auto &stage) { return stage.name == name; });
 }
 
-LogicalResult runner::checkStage(EmitStage stage, StringRef target,
+LogicalResult runner::checkStage(const EmitStage &stage, StringRef target,
                                  Report &report) {
-  StringRef owner = getTargetOf(stage);
-  if (owner.empty() || owner == target ||
-      (owner == "vulkan" && compiler::isSpirvTarget(target)))
+  const compiler::TargetBackend *own = compiler::findBackend(target);
+  if (stage.kind != EmitStage::Code || (own && hasStage(*own, stage.name)))
     return success();
-  return report.fail(
-      Exit::Usage, "--emit=" + getStageName(stage) + " requires target " +
-                       owner +
-                       (owner == "vulkan" ? ", opencl or level-zero" : "") +
-                       ", but the target is " + target + "; say " +
-                       (owner == "cpu" ? "--target=cpu"
-                                       : "--target=" + owner.str() + ":CHIP"));
+  llvm::SmallVector<StringRef> owners;
+  const compiler::TargetInfo *first = nullptr;
+  for (const compiler::TargetBackend *backend : compiler::getBackends())
+    if (hasStage(*backend, stage.name)) {
+      const compiler::TargetInfo &info = backend->getInfo();
+      first = first ? first : &info;
+      owners.push_back(info.name);
+      llvm::append_range(owners, info.aliases);
+    }
+  std::string text = owners.front().str();
+  for (StringRef owner : llvm::drop_begin(owners))
+    text += (owner == owners.back() ? " or " : ", ") + owner.str();
+  return report.fail(Exit::Usage, "--emit=" + stage.name + " is for target " +
+                                      text + ", but the target is " + target +
+                                      "; say --target=" + first->name.str() +
+                                      (first->getDefaultChip ? "" : ":CHIP"));
 }
 
 /// The stage of the compiler that the text is made from.
-static compiler::Stage getCompilerStage(EmitStage stage) {
-  switch (stage) {
+static compiler::Stage getCompilerStage(const EmitStage &stage) {
+  switch (stage.kind) {
   case EmitStage::Schedule:
     return compiler::Stage::Schedule;
   case EmitStage::Tessera:
@@ -68,43 +58,21 @@ static compiler::Stage getCompilerStage(EmitStage stage) {
   }
 }
 
-static FailureOr<std::string> produce(EmitStage stage, mlir::ModuleOp module,
+static FailureOr<std::string> produce(const EmitStage &stage,
+                                      mlir::ModuleOp module,
                                       const compiler::Chip &chip) {
-  switch (stage) {
-  case EmitStage::PTX:
-    return compiler::translateToPTX(module, chip);
-  case EmitStage::Cubin: {
-    FailureOr<std::string> ptx = compiler::translateToPTX(module, chip);
-    if (failed(ptx))
-      return failure();
-    std::string log;
-    return compiler::assemblePTX(module, *ptx, chip, log);
-  }
-  case EmitStage::AMDGCN:
-    return compiler::translateToAMDGCN(module, chip);
-  case EmitStage::HSACO:
-    return compiler::translateToHSACO(module, chip);
-  case EmitStage::Object:
-    return compiler::translateToObject(module, chip);
-  case EmitStage::Assembly:
-    return compiler::translateToObject(module, chip, /*assembly=*/true);
-  case EmitStage::SPIRV:
-    return compiler::translateToSPIRV(module, chip);
-  case EmitStage::SPIRVAssembly:
-    return compiler::translateToSPIRV(module, chip, /*assembly=*/true);
-  default: {
-    std::string text;
-    if (stage == EmitStage::Schedule)
-      text = compiler::spellSchedules(module);
-    llvm::raw_string_ostream(text) << module << "\n";
-    return text;
-  }
-  }
+  if (stage.kind == EmitStage::Code)
+    return compiler::findBackend(chip.target)->emit(stage.name, module, chip);
+  std::string text;
+  if (stage.kind == EmitStage::Schedule)
+    text = compiler::spellSchedules(module);
+  llvm::raw_string_ostream(text) << module << "\n";
+  return text;
 }
 
 /// The program at a stage, for the options' chip. Changes `module`.
 static FailureOr<std::string>
-emitForChip(EmitStage stage, const compiler::CompileOptions &options,
+emitForChip(const EmitStage &stage, const compiler::CompileOptions &options,
             mlir::ModuleOp module, Report &report) {
   const compiler::Chip *chip = compiler::findChip(options.target, options.chip);
   if (!chip ||
@@ -112,7 +80,7 @@ emitForChip(EmitStage stage, const compiler::CompileOptions &options,
     return report.failDiagnosed("compiling");
   FailureOr<std::string> text = produce(stage, module, *chip);
   if (failed(text))
-    return report.failDiagnosed("--emit=" + getStageName(stage));
+    return report.failDiagnosed("--emit=" + stage.name);
   return text;
 }
 
@@ -143,13 +111,14 @@ emitBundle(const Options &options, compiler::CompileOptions compileOptions,
 
 /// Refuses to write what is no text to a terminal.
 static LogicalResult checkOutput(const Options &options, Report &report) {
-  EmitStage stage = *options.emit;
-  bool isBinary = stage == EmitStage::Cubin || stage == EmitStage::HSACO ||
-                  stage == EmitStage::Object || stage == EmitStage::SPIRV ||
-                  stage == EmitStage::Bundle;
+  const EmitStage &stage = *options.emit;
+  const compiler::CodeStage *code = stage.kind == EmitStage::Code
+                                        ? compiler::findCodeStage(stage.name)
+                                        : nullptr;
+  bool isBinary = stage.kind == EmitStage::Bundle || (code && code->isBinary);
   if (isBinary && options.outputFile.empty() && llvm::outs().is_displayed())
-    return report.fail(Exit::Usage, "--emit=" + getStageName(stage) +
-                                        " is binary: add -o FILE");
+    return report.fail(Exit::Usage,
+                       "--emit=" + stage.name + " is binary: add -o FILE");
   return success();
 }
 
@@ -190,7 +159,7 @@ LogicalResult runner::emitProgram(
 LogicalResult runner::emitStage(const Options &options,
                                 const compiler::CompileOptions &compileOptions,
                                 mlir::ModuleOp module, Report &report) {
-  EmitStage stage = *options.emit;
+  const EmitStage &stage = *options.emit;
   if (failed(checkOutput(options, report)))
     return failure();
   FailureOr<std::string> text =

@@ -14,7 +14,8 @@
 namespace runner {
 
 /// Refuses stages that a target does not have.
-LogicalResult checkStage(EmitStage stage, StringRef target, Report &report);
+LogicalResult checkStage(const EmitStage &stage, StringRef target,
+                         Report &report);
 
 /// Writes the bundle of the program for the targets that --target lists.
 /// `source` and `file` are what `module` was read from.

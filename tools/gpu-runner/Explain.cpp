@@ -7,7 +7,8 @@
 #include "Explain.h"
 #include "Roofline.h"
 
-#include "Dialect/Tessera/Target/Emulation.h"
+#include "Target/Backend.h"
+#include "TargetInfo/Emulation.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Format.h"
@@ -106,7 +107,8 @@ static void explainLaunch(const runtime::LaunchRecord &launch,
     parts.push_back(std::to_string(taken->staticWorkgroupBytes) +
                     " bytes of static workgroup memory");
   // Threads of the host take any workgroup, one after the other.
-  if (taken->workgroupsPerUnit >= 0 && device.info().target != "cpu")
+  if (taken->workgroupsPerUnit >= 0 &&
+      !compiler::isHostTarget(device.info().target))
     parts.push_back(std::to_string(taken->workgroupsPerUnit) + " workgroups (" +
                     std::to_string(taken->workgroupsPerUnit * threads) +
                     " threads) on a unit, of " +
@@ -168,6 +170,7 @@ void runner::explain(const compiler::CompiledProgram &program,
                      ArrayRef<ProductWork> work, bool print,
                      llvm::raw_ostream &stream, Report &report) {
   llvm::raw_ostream &os = print ? stream : llvm::nulls();
+  const compiler::TargetBackend &backend = *compiler::findBackend(chip.target);
   llvm::json::Array products, kernels, stages;
   unsigned fallbacks = 0;
   for (const compiler::ProductReport &product : program.products) {
@@ -224,12 +227,12 @@ void runner::explain(const compiler::CompiledProgram &program,
       os << "  " << kernel.workgroupBytes << " bytes of workgroup memory\n";
     }
     // A device's driver has told them above.
-    if (!device || chip.target == "hip")
-      explainCode(kernel.code, /*hasScalars=*/chip.target == "hip", os, object);
-    if (!device && kernel.code.vectorRegisters < 0 && chip.target != "cpu")
+    if (!device || backend.hasCodeReports())
+      explainCode(kernel.code, backend.hasCodeReports(), os, object);
+    if (!device && kernel.code.vectorRegisters < 0 && !backend.getInfo().isHost)
       os << "  registers, spills and occupancy unknown: the driver of a device "
             "reports them"
-         << (chip.target == "cuda" ? ", and --ptxas\n" : "\n");
+         << backend.getResourceHint() << "\n";
     kernels.push_back(std::move(object));
   }
   // A device that runs it is the hardware.

@@ -6,6 +6,7 @@
 
 #include "Options.h"
 
+#include "Target/Backend.h"
 #include "Tuning/Spelling.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -18,26 +19,29 @@ using namespace runner;
 // Targets and stages
 //===----------------------------------------------------------------------===//
 
-static constexpr StringRef targets[] = {"cpu",    "cuda",   "hip",
-                                        "vulkan", "opencl", "level-zero"};
+std::vector<StringRef> runner::getTargets() {
+  return compiler::getTargetNames();
+}
 
-ArrayRef<StringRef> runner::getTargets() { return targets; }
-
-static constexpr std::pair<StringRef, EmitStage> stages[] = {
+static constexpr std::pair<StringRef, EmitStage::Kind> stages[] = {
     {"schedule", EmitStage::Schedule}, {"tessera", EmitStage::Tessera},
     {"vendor", EmitStage::Vendor},     {"llvm", EmitStage::LLVM},
-    {"ptx", EmitStage::PTX},           {"cubin", EmitStage::Cubin},
-    {"amdgcn", EmitStage::AMDGCN},     {"hsaco", EmitStage::HSACO},
-    {"object", EmitStage::Object},     {"asm", EmitStage::Assembly},
-    {"spirv", EmitStage::SPIRV},       {"spirv-asm", EmitStage::SPIRVAssembly},
     {"bundle", EmitStage::Bundle},
 };
 
-StringRef runner::getStageName(EmitStage stage) {
-  for (auto [name, value] : stages)
-    if (value == stage)
-      return name;
-  return "";
+/// The names of all stages: those of the compiler, those of the targets' code,
+/// and the bundle.
+static std::vector<StringRef> listStages() {
+  std::vector<StringRef> names;
+  for (auto [name, kind] : stages)
+    names.push_back(name);
+  size_t end = names.size() - 1;
+  for (const compiler::TargetBackend *backend : compiler::getBackends())
+    for (const compiler::CodeStage &stage : backend->getStages())
+      if (!llvm::is_contained(names, stage.name))
+        names.insert(names.begin() + static_cast<std::ptrdiff_t>(end++),
+                     stage.name);
+  return names;
 }
 
 //===----------------------------------------------------------------------===//
@@ -54,17 +58,18 @@ static std::string suggest(StringRef given, ArrayRef<StringRef> known) {
 LogicalResult runner::parseTarget(StringRef value, Options &options,
                                   Report &report, StringRef option) {
   auto [name, rest] = value.split(':');
+  std::vector<StringRef> targets = getTargets();
   if (llvm::is_contained(targets, name.split(',').first) && name.contains(','))
     return report.fail(
         Exit::Usage,
         option + "=" + value +
             ": several targets require --emit=bundle or --diff; name one");
   if (!llvm::is_contained(targets, name) && name != "auto") {
-    llvm::SmallVector<StringRef> known(getTargets());
+    std::vector<StringRef> known = targets;
     known.push_back("auto");
-    return report.fail(
-        Exit::Usage, "unknown target '" + name + "'" + suggest(name, known) +
-                         "; expected auto, " + llvm::join(getTargets(), ", "));
+    return report.fail(Exit::Usage,
+                       "unknown target '" + name + "'" + suggest(name, known) +
+                           "; expected auto, " + llvm::join(targets, ", "));
   }
   if (name == "auto" && !rest.empty())
     return report.fail(Exit::Usage,
@@ -159,14 +164,15 @@ static LogicalResult parseOutput(StringRef value, Options &options,
 
 static LogicalResult parseStage(StringRef value, Options &options,
                                 Report &report) {
-  llvm::SmallVector<StringRef> names;
-  for (auto [name, stage] : stages) {
-    names.push_back(name);
-    if (name == value)
-      options.emit = stage;
-  }
-  if (llvm::is_contained(names, value))
+  std::vector<StringRef> names = listStages();
+  if (llvm::is_contained(names, value)) {
+    EmitStage stage{EmitStage::Code, value.str()};
+    for (auto [name, kind] : stages)
+      if (name == value)
+        stage.kind = kind;
+    options.emit = stage;
     return success();
+  }
   return report.fail(Exit::Usage, "unknown stage '" + value + "' for --emit" +
                                       suggest(value, names) +
                                       "; expected one of " +
@@ -466,7 +472,7 @@ LogicalResult runner::parseOptions(ArrayRef<const char *> arguments,
                                           "' were given");
     }
   }
-  if (!options.targetText.empty() && options.emit != EmitStage::Bundle &&
+  if (!options.targetText.empty() && !options.isEmitted(EmitStage::Bundle) &&
       failed(parseTarget(options.targetText, options, report)))
     return failure();
   if (!options.batch.empty() && arguments.size() != 1)
@@ -487,7 +493,11 @@ LogicalResult runner::parseOptions(ArrayRef<const char *> arguments,
   if (!options.device.empty() && options.ordinal)
     return report.fail(Exit::Usage, "--device and the number in --target are "
                                     "mutually exclusive: remove one");
-  if (!options.otherChips.empty() && options.emit != EmitStage::HSACO)
+  const compiler::CodeStage *code =
+      options.isEmitted(EmitStage::Code)
+          ? compiler::findCodeStage(options.emit->name)
+          : nullptr;
+  if (!options.otherChips.empty() && !(code && code->takesSeveralChips))
     return report.fail(Exit::Usage,
                        "several chips in --target require --emit=hsaco, which "
                        "bundles their code, or --emit=bundle; name one chip, "
@@ -531,7 +541,7 @@ LogicalResult runner::parseOptions(ArrayRef<const char *> arguments,
       return report.fail(
           Exit::Usage,
           wrong + " runs the program, but --emit does not: remove one");
-    if (options.emit == EmitStage::Bundle && !options.reportFile.empty())
+    if (options.isEmitted(EmitStage::Bundle) && !options.reportFile.empty())
       return report.fail(Exit::Usage,
                          "--report shows the program for one target, but "
                          "--emit=bundle has several: name another stage");

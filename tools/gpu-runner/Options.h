@@ -18,20 +18,12 @@
 namespace runner {
 
 /// A stage that --emit names.
-enum class EmitStage {
-  Schedule,
-  Tessera,
-  Vendor,
-  LLVM,
-  PTX,
-  Cubin,
-  AMDGCN,
-  HSACO,
-  Object,
-  Assembly,
-  SPIRV,
-  SPIRVAssembly,
-  Bundle,
+struct EmitStage {
+  /// `Code`: a form of a target's code.
+  enum Kind { Schedule, Tessera, Vendor, LLVM, Code, Bundle };
+  Kind kind;
+  /// "schedule", "ptx".
+  std::string name;
 };
 
 struct Options {
@@ -102,6 +94,9 @@ struct Options {
   /// --cache-why-miss.
   bool cacheWhyMiss = false;
   std::optional<EmitStage> emit;
+  bool isEmitted(EmitStage::Kind kind) const {
+    return emit && emit->kind == kind;
+  }
   /// -o; empty for standard output.
   std::string outputFile;
   /// --batch: the file with the command lines; "-" is standard input.
@@ -141,11 +136,8 @@ LogicalResult parseOptions(ArrayRef<const char *> arguments, Options &options,
 LogicalResult parseTarget(StringRef value, Options &options, Report &report,
                           StringRef option = "--target");
 
-/// "schedule", "ptx", ...
-StringRef getStageName(EmitStage stage);
-
 /// The names of the targets that are built.
-ArrayRef<StringRef> getTargets();
+std::vector<StringRef> getTargets();
 
 void printHelp(llvm::raw_ostream &os);
 void printVersion(llvm::raw_ostream &os);

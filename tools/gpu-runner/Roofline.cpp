@@ -6,8 +6,9 @@
 
 #include "Roofline.h"
 
-#include "Dialect/Tessera/Target/Emulation.h"
-#include "Dialect/Tessera/Target/Peaks.h"
+#include "Target/Backend.h"
+#include "TargetInfo/Emulation.h"
+#include "TargetInfo/Peaks.h"
 
 #include "llvm/Support/Format.h"
 
@@ -52,9 +53,10 @@ void runner::explainRoof(const compiler::ProductReport &product,
   std::optional<compiler::Roof> roof;
   if (compiler::isEmulated(chip))
     why = "the chip is emulated";
-  else if (chip.target == "cpu")
-    why = "the number of FMA units and the memory bandwidth of the CPU are "
-          "unknown";
+  else if (StringRef reason =
+               compiler::findBackend(chip.target)->getRoofUnknown();
+           !reason.empty())
+    why = reason.str();
   else
     roof = compiler::findRoof(
         chip.name, device ? StringRef(device->name) : StringRef(),

@@ -6,8 +6,9 @@
 
 #include "Stages.h"
 
+#include "Target/Backend.h"
+
 #include "mlir/IR/AsmState.h"
-#include "mlir/Pass/PassManager.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace runner;
@@ -50,16 +51,14 @@ static std::vector<StageText::Line> print(mlir::ModuleOp module,
   return lines;
 }
 
-/// What the target's tools read: its name, and its text.
-static FailureOr<std::string> translate(mlir::ModuleOp module,
-                                        const compiler::Chip &chip) {
-  if (chip.target == "cuda")
-    return compiler::translateToPTX(module, chip);
-  if (chip.target == "hip")
-    return compiler::translateToAMDGCN(module, chip);
-  if (compiler::isSpirvTarget(chip.target))
-    return compiler::translateToSPIRV(module, chip, /*assembly=*/true);
-  return compiler::translateToObject(module, chip, /*assembly=*/true);
+/// What the target's tools read, as text.
+static FailureOr<std::string> translate(const compiler::TargetBackend &backend,
+                                        mlir::ModuleOp module,
+                                        const compiler::Chip &chip,
+                                        bool lineTable) {
+  const auto *stage = llvm::find_if(
+      backend.getStages(), [](const auto &stage) { return !stage.isBinary; });
+  return backend.emit(stage->name, module, chip, lineTable);
 }
 
 //===----------------------------------------------------------------------===//
@@ -146,19 +145,6 @@ static bool findSources(StringRef withTable, StringRef file,
   return true;
 }
 
-/// The code with a table of lines.
-static FailureOr<std::string> translateWithTable(mlir::ModuleOp module,
-                                                 const compiler::Chip &chip) {
-  if (chip.target == "cpu")
-    return compiler::translateToObject(module, chip, /*assembly=*/true,
-                                       /*lineTable=*/true);
-  mlir::PassManager pm(module.getContext());
-  compiler::addLineTable(pm);
-  if (failed(pm.run(module)))
-    return failure();
-  return translate(module, chip);
-}
-
 //===----------------------------------------------------------------------===//
 // Stages
 //===----------------------------------------------------------------------===//
@@ -182,15 +168,14 @@ runner::collectStages(mlir::ModuleOp module, StringRef file, StringRef source,
   stages.front() = {"source", "Source", splitLines(source)};
   for (auto [i, line] : llvm::enumerate(stages.front().lines))
     line.sources.insert(static_cast<unsigned>(i) + 1);
-  bool isSpirv = compiler::isSpirvTarget(chip->target);
+  const compiler::TargetBackend &backend = *compiler::findBackend(chip->target);
   const std::tuple<compiler::Stage, const char *, const char *> all[] = {
       {compiler::Stage::Schedule, "schedule", "linalg with its schedule"},
       {compiler::Stage::Tessera, "tessera", "tessera: portable fragments"},
       {compiler::Stage::Legalized, "legalized",
        "tessera: fragments of instructions"},
       {compiler::Stage::Vendor, "vendor", "Vendor's dialect"},
-      {compiler::Stage::LLVM, "llvm",
-       isSpirv ? "SPIR-V dialect" : "LLVM dialect"}};
+      {compiler::Stage::LLVM, "llvm", backend.getLastDialectTitle().data()}};
   mlir::OwningOpRef<mlir::ModuleOp> copy;
   for (auto [stage, id, title] : all) {
     copy = module.clone();
@@ -199,19 +184,17 @@ runner::collectStages(mlir::ModuleOp module, StringRef file, StringRef source,
     stages.push_back({id, title, print(*copy, file)});
   }
   mlir::OwningOpRef<mlir::ModuleOp> again(copy->clone());
-  FailureOr<std::string> code = translate(*copy, *chip);
+  FailureOr<std::string> code =
+      translate(backend, *copy, *chip, /*lineTable=*/false);
   if (failed(code))
     return failure();
-  StageText assembly{"assembly",
-                     chip->target == "cuda"  ? "PTX"
-                     : chip->target == "hip" ? "Assembly of the chip"
-                     : isSpirv               ? "SPIR-V"
-                                             : "Assembly of the CPU",
+  StageText assembly{"assembly", backend.getCodeTitle().str(),
                      splitLines(*code)};
-  if (isSpirv) {
+  if (!backend.hasLineTables()) {
     assembly.title += " (no links)";
   } else {
-    FailureOr<std::string> withTable = translateWithTable(*again, *chip);
+    FailureOr<std::string> withTable =
+        translate(backend, *again, *chip, /*lineTable=*/true);
     if (failed(withTable))
       return failure();
     if (!findSources(*withTable, file, assembly.lines))

@@ -9,7 +9,7 @@
 
 #include "Execution.h"
 
-#include "Dialect/Tessera/Target/Chip.h"
+#include "TargetInfo/Chip.h"
 
 namespace runner {
 

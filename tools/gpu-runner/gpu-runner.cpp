@@ -414,7 +414,7 @@ static LogicalResult compileAndRun(Options &options, KeptDevices &kept,
     return result;
   }
 
-  if (options.emit == EmitStage::Bundle) {
+  if (options.isEmitted(EmitStage::Bundle)) {
     // All of them, unless one is asked for.
     if (options.hasEntry)
       compileOptions.entry = options.entry;

@@ -8,6 +8,7 @@
 #include "Socket.h"
 
 #include "Driver/ProgramCache.h"
+#include "Target/Backend.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
@@ -49,11 +50,9 @@ std::string tune::getMachineIdentity() {
 
 std::string tune::getDeviceIdentity(const std::string &target, int ordinal) {
   std::string text = target + ":";
-  llvm::SmallVector<const char *, 2> names;
-  if (target == "cuda")
-    names = {"CUDA_VISIBLE_DEVICES"};
-  else if (target == "hip")
-    names = {"ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES"};
+  llvm::ArrayRef<const char *> names;
+  if (const compiler::TargetBackend *backend = compiler::findBackend(target))
+    names = backend->getVisibilityVariables();
   for (const char *name : names) {
     const char *value = std::getenv(name);
     if (!value)

@@ -14,7 +14,7 @@
 
 #include "Dialect/Tessera/Transforms/TuningTask.h"
 #include "Driver/Bundler.h"
-#include "Target/Target.h"
+#include "Target/Backend.h"
 
 #include "mlir/AsmParser/AsmParser.h"
 #include "mlir/Parser/Parser.h"
@@ -91,10 +91,11 @@ std::string CompileWorker::compile(const json::Object &head, Message &reply) {
   options.entry = "main";
   // Nothing but the schedule at hand, or the compiler's own choice.
   options.tuned = std::make_shared<compiler::TunedSchedules>();
-  // Without a device, ptxas says what spills.
-  options.usePtxas = head.getBoolean("ptxas").value_or(false) &&
-                     getText(head, "target") == "cuda" &&
-                     !compiler::findPtxas().empty();
+  // Without a device, the assembler reports spills.
+  const compiler::TargetBackend *backend =
+      compiler::findBackend(getText(head, "target"));
+  options.usePtxas = head.getBoolean("ptxas").value_or(false) && backend &&
+                     backend->hasAssembler();
   compiler::TargetChip target;
   target.name = getText(head, "target");
   target.chip = getText(head, "chip");

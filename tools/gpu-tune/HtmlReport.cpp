@@ -18,8 +18,8 @@
 #include "Summary.h"
 #include "Tuning/Spelling.h"
 
-#include "Dialect/Tessera/Target/Peaks.h"
 #include "Runtime/OutputFile.h"
+#include "TargetInfo/Peaks.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"

@@ -26,6 +26,7 @@
 #include "Driver/Compiler.h"
 #include "Reference/Verify.h"
 #include "Runtime/VendorLibrary.h"
+#include "TargetInfo/SumBits.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Parser/Parser.h"

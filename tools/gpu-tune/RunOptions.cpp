@@ -11,6 +11,7 @@
 
 #include "Driver/DeviceChip.h"
 #include "Runtime/Device.h"
+#include "TargetInfo/TargetInfo.h"
 
 #include "llvm/Support/raw_ostream.h"
 #include <sched.h>
@@ -221,9 +222,8 @@ bool tune::parseRunOptions(ArrayRef<StringRef> arguments, RunCommand command,
     return fail("nothing to tune: name FILE.mlir, or a shape such as "
                 "4096x4096x4096:bf16");
   if (target.empty())
-    return fail(
-        "--target is missing: pass cuda, hip, vulkan, opencl, level-zero or "
-        "cpu, followed by ':' and a chip if there is no device");
+    return fail("--target is missing: pass " + compiler::listTargetNames("or") +
+                ", followed by ':' and a chip if there is no device");
   auto [kind, chip] = target.split(':');
   options.compile.target = kind.str();
   // A number stands for a device.
@@ -233,11 +233,11 @@ bool tune::parseRunOptions(ArrayRef<StringRef> arguments, RunCommand command,
     chip = "";
   }
   if (compiler::getKnownChips(compiler::getChipTarget(kind)).empty())
-    return fail("unknown target '" + kind +
-                "'; expected cuda, hip, vulkan, opencl, level-zero or cpu");
+    return fail("unknown target '" + kind + "'; expected " +
+                compiler::listTargetNames("or"));
   if (devices.empty())
     devices = {0};
-  bool isEmulated = kind == "cpu" && !chip.empty() && chip.contains("=");
+  bool isEmulated = compiler::isHostTarget(kind) && chip.contains("=");
   if (isEmulated)
     return fail("emulated chips cannot be timed: name the chip's own target");
   std::string why;

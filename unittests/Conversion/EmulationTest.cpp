@@ -12,9 +12,9 @@
 
 #include "Conversion/TesseraToCPU/Emulation.h"
 
-#include "Dialect/Tessera/Target/Emulation.h"
 #include "Runtime/CpuKernel.h"
 #include "Runtime/Device.h"
+#include "TargetInfo/Emulation.h"
 
 #include "llvm/ADT/APFloat.h"
 #include "llvm/ADT/StringSwitch.h"

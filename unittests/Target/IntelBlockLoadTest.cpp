@@ -12,7 +12,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Dialect/Tessera/Target/BlockLoad.h"
+#include "TargetInfo/BlockLoad.h"
 
 #include "gtest/gtest.h"
 

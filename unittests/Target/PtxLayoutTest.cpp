@@ -10,7 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Dialect/Tessera/Target/Chip.h"
+#include "TargetInfo/Chip.h"
 
 #include "gtest/gtest.h"
 

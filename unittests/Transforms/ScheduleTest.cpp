@@ -129,7 +129,7 @@ TEST_F(ScheduleTest, DefaultUsesTheMatrixUnit) {
       SCOPED_TRACE(chip.name + " " + type.operand + " " + spell(schedule));
       EXPECT_EQ(schedule.getKFragment() % rows[0]->k, 0);
       // Accumulators of f64 take twice the registers.
-      auto [rowsOfTile, cols] = chip.matrixDefaults.subgroup;
+      auto [rowsOfTile, cols] = chip.policy.matrixDefaults.subgroup;
       EXPECT_EQ(schedule.getSubgroup()[0], rowsOfTile);
       EXPECT_EQ(schedule.getSubgroup()[1],
                 type.acc == StringRef("f64") ? cols / 2 : cols);

@@ -27,7 +27,7 @@
 #include "ProductMaps.h"
 
 #include "Dialect/Tessera/IR/Tessera.h"
-#include "Dialect/Tessera/Target/Chip.h"
+#include "TargetInfo/Chip.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/Utils/Utils.h"

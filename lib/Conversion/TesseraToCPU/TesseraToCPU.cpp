@@ -16,10 +16,10 @@
 
 #include "Conversion/FragmentToVector.h"
 #include "Conversion/Passes.h"
-#include "Dialect/Tessera/Target/Emulation.h"
 #include "Dialect/Tessera/Transforms/Utils.h"
 #include "Emulation.h"
 #include "MathLibrary.h"
+#include "TargetInfo/Emulation.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"

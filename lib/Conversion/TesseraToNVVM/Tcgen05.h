@@ -17,7 +17,7 @@
 
 #include "BulkInstructions.h"
 
-#include "Dialect/Tessera/Target/Chip.h"
+#include "TargetInfo/Chip.h"
 
 namespace mlir::tessera {
 

@@ -7,7 +7,7 @@
 //   a fragment    a few blocks, each of several tiles of the instruction
 //   a block       a call of an imported function, which becomes
 //                 OpSubgroup2DBlockLoadINTEL or one that packs or turns when
-//                 the module is written (lib/Target/SubgroupMatrix.cpp)
+//                 the module is written (lib/Target/Intel/SubgroupMatrix.cpp)
 //   its elements  a variable of the function, which the block is loaded to
 //   a tile        a vector that is read from the variable
 //

@@ -10,7 +10,7 @@
 //   product    a call of a function that is imported, which becomes
 //              OpSubgroupMatrixMultiplyAccumulateINTEL when the module is
 //              written: upstream's dialect has no such op
-//              (lib/Target/SubgroupMatrix.cpp)
+//              (lib/Target/Intel/SubgroupMatrix.cpp)
 //
 //===----------------------------------------------------------------------===//
 

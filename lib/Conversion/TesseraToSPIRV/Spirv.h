@@ -140,7 +140,7 @@ bool canBeMatrix(const Chip &chip, FragmentType type);
 
 /// The bytes of workgroup memory that the chip's table reserves for scratch, in
 /// addition to those available to schedules: an eighth of all
-/// (VulkanTable.cpp).
+/// (ReportedChip.cpp).
 int64_t getScratchBytes(const Chip &chip);
 
 /// Makes loops over steps of copies and matmuls of cooperative matrices load

@@ -12,6 +12,7 @@
 #include "Runtime/CodeObject.h"
 #include "Runtime/OffloadBundle.h"
 #include "Runtime/TargetId.h"
+#include "Target/AMD/ChipRows.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -22,23 +23,6 @@
 using namespace tessera::runtime;
 
 namespace {
-
-/// The last cache before memory where it is not the L2 that HIP tells of
-/// ("Infinity Cache"), by the products of each processor, in MiB.
-struct MemoryCache {
-  const char *processor;
-  size_t mebibytes;
-};
-const MemoryCache memoryCaches[] = {
-    {"gfx942", 256}, // MI300X, MI300A, MI325X
-    {"gfx950", 256}, // MI355X
-    {"gfx1100", 96}, // RX 7900 XTX, W7900
-    {"gfx1101", 64}, // RX 7800 XT
-    {"gfx1102", 32}, // RX 7600
-    {"gfx1151", 32}, // Ryzen AI Max
-    {"gfx1200", 32}, // RX 9060 XT
-    {"gfx1201", 64}, // RX 9070 XT
-};
 
 class HipDevice final : public DriverDevice {
 public:
@@ -266,10 +250,8 @@ DriverFailure HipDevice::classify(int code) const {
 }
 
 size_t HipDevice::lastCacheBytes() const {
-  for (const MemoryCache &cache : memoryCaches)
-    if (info().chip == cache.processor)
-      return cache.mebibytes << 20;
-  return info().l2Bytes;
+  int64_t bytes = mlir::tessera::getLastCacheBytes(info().chip);
+  return bytes > 0 ? static_cast<size_t>(bytes) : info().l2Bytes;
 }
 
 //===----------------------------------------------------------------------===//

@@ -213,7 +213,7 @@ static int chooseSubgroupSize(const LevelZeroAbilities &abilities) {
 }
 
 /// What there is to know of the device for a compiler, as the compiler's table
-/// reads it (OpenCLTable.cpp).
+/// reads it (lib/Target/OpenCL).
 static std::string describeChip(const LevelZeroAbilities &abilities) {
   int lanes = chooseSubgroupSize(abilities);
   std::string text =

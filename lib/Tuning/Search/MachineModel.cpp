@@ -6,8 +6,8 @@
 
 #include "Tuning/MachineModel.h"
 
-#include "Dialect/Tessera/Target/Peaks.h"
 #include "Dialect/Tessera/Transforms/Utils.h"
+#include "TargetInfo/Peaks.h"
 
 #include <cmath>
 

@@ -255,7 +255,7 @@ ScheduleSpace::ScheduleSpace(ModuleOp task, const Chip &chip,
                              SpaceValues values, bool isEnumerated)
     : task(task), op(findTask(task)), chip(chip), values(std::move(values)) {
   std::tie(extents, matrices) = getExtents(op);
-  if (isa<ContractOp>(op) && !chip.groupDefaults.empty()) {
+  if (isa<ContractOp>(op) && !chip.policy.groupDefaults.empty()) {
     repacked = OwningOpRef<ModuleOp>(task.clone());
     PassManager pm(task.getContext());
     TesseraRepackOperandsOptions options;

@@ -11,7 +11,7 @@
 // CPU: error: unknown chip 'x86-64-avx' of target 'cpu': known are, nearest first: x86-64-avx2, x86-64-avx512, generic
 
 // RUN: not gpu-opt %s --tessera-legalize-fragments="target=metal chip=m1" 2>&1 | FileCheck %s --check-prefix=TARGET
-// TARGET: error: unknown target 'metal': known are cpu, cuda and hip
+// TARGET: error: unknown target 'metal': known are cpu, cuda, hip, vulkan, opencl and level-zero
 
 // On the CPU, the host's chip is found.
 // RUN: gpu-opt %s --tessera-legalize-fragments | FileCheck %s --check-prefix=HOST

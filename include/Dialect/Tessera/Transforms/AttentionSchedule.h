@@ -7,7 +7,7 @@
 #ifndef DIALECT_TESSERA_TRANSFORMS_ATTENTIONSCHEDULE_H
 #define DIALECT_TESSERA_TRANSFORMS_ATTENTIONSCHEDULE_H
 
-#include "Dialect/Tessera/Target/Chip.h"
+#include "TargetInfo/Chip.h"
 
 namespace mlir::tessera {
 

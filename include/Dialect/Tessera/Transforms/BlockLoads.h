@@ -7,8 +7,8 @@
 #ifndef DIALECT_TESSERA_TRANSFORMS_BLOCKLOADS_H
 #define DIALECT_TESSERA_TRANSFORMS_BLOCKLOADS_H
 
-#include "Dialect/Tessera/Target/BlockLoad.h"
 #include "Dialect/Tessera/Transforms/MatrixForm.h"
+#include "TargetInfo/BlockLoad.h"
 
 namespace mlir::tessera {
 

@@ -7,7 +7,7 @@
 #ifndef DIALECT_TESSERA_TRANSFORMS_BULKCOPIES_H
 #define DIALECT_TESSERA_TRANSFORMS_BULKCOPIES_H
 
-#include "Dialect/Tessera/Target/Chip.h"
+#include "TargetInfo/Chip.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"

@@ -7,8 +7,8 @@
 #ifndef DIALECT_TESSERA_TRANSFORMS_SCHEDULE_H
 #define DIALECT_TESSERA_TRANSFORMS_SCHEDULE_H
 
-#include "Dialect/Tessera/Target/Chip.h"
 #include "Dialect/Tessera/Transforms/MatrixForm.h"
+#include "TargetInfo/Chip.h"
 
 namespace mlir::tessera {
 

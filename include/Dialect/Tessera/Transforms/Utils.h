@@ -7,7 +7,7 @@
 #ifndef DIALECT_TESSERA_TRANSFORMS_UTILS_H
 #define DIALECT_TESSERA_TRANSFORMS_UTILS_H
 
-#include "Dialect/Tessera/Target/Chip.h"
+#include "TargetInfo/Chip.h"
 
 namespace mlir::tessera {
 

@@ -118,9 +118,9 @@ std::string mlir::tessera::explainSchedule(AttentionOp op,
           e = op.getStaticExtent(AttentionOp::E);
   if (ShapedType::isDynamic(d) || ShapedType::isDynamic(e))
     return "schedule_c24: head dimensions D and E must be static";
-  if (d == 0 || e == 0 || d > chip.maxRow || e > chip.maxRow)
+  if (d == 0 || e == 0 || d > chip.policy.maxRow || e > chip.policy.maxRow)
     return "schedule_c24: head dimensions D and E must be from 1 to " +
-           text(chip.maxRow) + ", not " + text(d) + " and " + text(e);
+           text(chip.policy.maxRow) + ", not " + text(d) + " and " + text(e);
   int64_t keys = schedule.getWorkgroup()[1];
   if (schedule.getSubgroup()[1] != keys)
     return "schedule_c24: the subgroup tile must cover all " + text(keys) +
@@ -197,16 +197,16 @@ ScheduleAttr mlir::tessera::getDefaultSchedule(AttentionOp op,
   // half of the rows and columns of a matmul's tile, since there are two
   // matmuls.
   if (!chip.hasLanes()) {
-    std::array<int64_t, 2> tile = chip.matrixDefaults.workgroup;
+    std::array<int64_t, 2> tile = chip.policy.matrixDefaults.workgroup;
     tile = {std::max<int64_t>(tile[0] / 2, 1),
             std::max<int64_t>(tile[1] / 2, 1)};
     return make(tile, tile, std::gcd<int64_t>(d, 16), /*stages=*/0,
                 /*swizzle=*/false, /*group=*/1);
   }
 
-  bool swizzle = chip.preferSwizzle && canSwizzle(op);
-  const AttentionDefaults &groups = chip.attentionDefaults;
-  for (const ScheduleDefaults &tiling : chip.groupDefaults) {
+  bool swizzle = chip.policy.preferSwizzle && canSwizzle(op);
+  const AttentionDefaults &groups = chip.policy.attentionDefaults;
+  for (const ScheduleDefaults &tiling : chip.policy.groupDefaults) {
     if (groups.groups == 0)
       break;
     int64_t rows = tiling.subgroup[0], all = groups.groups * rows;
@@ -228,7 +228,7 @@ ScheduleAttr mlir::tessera::getDefaultSchedule(AttentionOp op,
     for (int64_t stages : {2, 1})
       for (int64_t rows : {128, 64, 32, 16}) {
         if ((stages > 1 && !chip.asyncCopy) ||
-            keys > chip.attentionDefaults.keys)
+            keys > chip.policy.attentionDefaults.keys)
           continue;
         if (ShapedType::isStatic(m) && rows > subgroupRows && rows / 2 >= m)
           continue;

@@ -4,10 +4,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Dialect/Tessera/Target/Emulation.h"
 #include "Dialect/Tessera/Transforms/BulkCopies.h"
 #include "Dialect/Tessera/Transforms/ScheduleCheck.h"
 #include "Dialect/Tessera/Transforms/Utils.h"
+#include "TargetInfo/Emulation.h"
 
 #include "mlir/Support/DebugStringHelper.h"
 

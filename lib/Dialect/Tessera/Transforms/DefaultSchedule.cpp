@@ -129,7 +129,7 @@ static int64_t chooseRaster(ContractOp op, const Chip &chip,
 static std::array<int64_t, 2>
 chooseBatches(ContractOp op, const Chip &chip, const MatrixForm &form,
               function_ref<bool(int64_t)> mayHold) {
-  const BatchDefaults &defaults = chip.batchDefaults;
+  const BatchDefaults &defaults = chip.policy.batchDefaults;
   int64_t count = getLinearExtent(op, form.batch);
   if (ShapedType::isDynamic(count) || chip.processors == 0)
     return {defaults.subgroups, 1};
@@ -251,17 +251,17 @@ static int64_t chooseStepBytes(ContractOp op, const MatrixForm &form,
                                const ScheduleDefaults &defaults,
                                int64_t operandBits) {
   std::array<int64_t, 3> extents = getStaticExtents(op, form);
-  int64_t step = 8 * chip.directStepBytes / operandBits;
+  int64_t step = 8 * chip.policy.directStepBytes / operandBits;
   auto divides = [](int64_t tile, int64_t extent) {
     return ShapedType::isStatic(extent) && extent % tile == 0;
   };
-  bool fits = chip.directStepBytes > defaults.kBytes && defaults.stages > 1 &&
-              divides(defaults.workgroup[0], extents[0]) &&
-              divides(defaults.workgroup[1], extents[1]) &&
-              divides(step, extents[2]);
+  bool fits =
+      chip.policy.directStepBytes > defaults.kBytes && defaults.stages > 1 &&
+      divides(defaults.workgroup[0], extents[0]) &&
+      divides(defaults.workgroup[1], extents[1]) && divides(step, extents[2]);
   return fits && isCopiedDirectly(op, form, 0, chip) &&
                  isCopiedDirectly(op, form, 1, chip)
-             ? chip.directStepBytes
+             ? chip.policy.directStepBytes
              : defaults.kBytes;
 }
 
@@ -333,16 +333,16 @@ static ScheduleAttr makeDefaultSchedule(ContractOp op, const Chip &chip,
   // question.
   int64_t limit = getLargestStep(op, form), longest = limit ? limit : 4096;
   const MatrixInstruction *instruction =
-      select(op, chip, chip.matrixDefaults.subgroup, longest);
+      select(op, chip, chip.policy.matrixDefaults.subgroup, longest);
   bool matrixUnit = instruction && instruction->matrixUnit;
   if (!wholeRows)
     if (ScheduleAttr grouped = chooseGroupSchedule(op, chip, form, extents))
       return grouped;
-  wantsBlocks &= matrixUnit && chip.blockDefaults && !wholeRows &&
+  wantsBlocks &= matrixUnit && chip.policy.blockDefaults && !wholeRows &&
                  canLoadBlocks(op, form, chip, *instruction);
-  const ScheduleDefaults &defaults = wantsBlocks  ? *chip.blockDefaults
-                                     : matrixUnit ? chip.matrixDefaults
-                                                  : chip.scalarDefaults;
+  const ScheduleDefaults &defaults = wantsBlocks  ? *chip.policy.blockDefaults
+                                     : matrixUnit ? chip.policy.matrixDefaults
+                                                  : chip.policy.scalarDefaults;
   std::array<int64_t, 2> workgroup = defaults.workgroup,
                          subgroup = defaults.subgroup;
   int64_t stages = defaults.stages;
@@ -463,11 +463,11 @@ static ScheduleAttr makeDefaultSchedule(ContractOp op, const Chip &chip,
     }
   }
   // All SMs have work even with larger tiles.
-  if (!wholeRows && matrixUnit && chip.largeWorkgroup[0] > 0 &&
+  if (!wholeRows && matrixUnit && chip.policy.largeWorkgroup[0] > 0 &&
       workgroup == defaults.workgroup && subgroup == defaults.subgroup) {
-    auto tiles = countTiles(op, form, extents, chip.largeWorkgroup);
+    auto tiles = countTiles(op, form, extents, chip.policy.largeWorkgroup);
     if (tiles && (*tiles)[0] * (*tiles)[1] * (*tiles)[2] >= chip.processors)
-      workgroup = chip.largeWorkgroup;
+      workgroup = chip.policy.largeWorkgroup;
   }
   while (ShapedType::isStatic(extents[2]) && k / 2 >= extents[2] &&
          (k / 2) % kFragment == 0)
@@ -497,7 +497,7 @@ static ScheduleAttr makeDefaultSchedule(ContractOp op, const Chip &chip,
         1, std::min<int64_t>(stages, llvm::divideCeil(extents[2], k)));
   // Small matrices of a batch.
   bool isSmall =
-      chip.batchDefaults.subgroups > 1 && !form.batch.empty() &&
+      chip.policy.batchDefaults.subgroups > 1 && !form.batch.empty() &&
       workgroup == subgroup && workgroup[0] * workgroup[1] < largestTile &&
       ShapedType::isStatic(extents[0]) && ShapedType::isStatic(extents[1]) &&
       extents[0] <= workgroup[0] && extents[1] <= workgroup[1];
@@ -528,7 +528,8 @@ static ScheduleAttr makeDefaultSchedule(ContractOp op, const Chip &chip,
     };
     int64_t fragments = llvm::divideCeil(extents[2], kFragment);
     if (matrixUnit && ShapedType::isStatic(extents[2]) && !form.gather[0] &&
-        !form.gather[1] && fragments <= chip.batchDefaults.directFragments &&
+        !form.gather[1] &&
+        fragments <= chip.policy.batchDefaults.directFragments &&
         mayHold(fragments, 1) &&
         (!limit || limit % (fragments * kFragment) == 0)) {
       k = fragments * kFragment;
@@ -572,8 +573,8 @@ static ScheduleAttr makeDefaultSchedule(ContractOp op, const Chip &chip,
     if (!instruction || !canLoadBlocks(op, form, chip, *instruction))
       return makeDefaultSchedule(op, chip, wholeRows, /*wantsBlocks=*/false);
   }
-  swizzle = chip.preferSwizzle && stages > 0 && hasAlignedRows(op, 0, chip) &&
-            hasAlignedRows(op, 1, chip) &&
+  swizzle = chip.policy.preferSwizzle && stages > 0 &&
+            hasAlignedRows(op, 0, chip) && hasAlignedRows(op, 1, chip) &&
             canSwizzle(op, getStagedTiles(op, form, make(), chip));
   splitK = wholeRows || batches > 1
                ? 1
@@ -594,7 +595,7 @@ bool mlir::tessera::canReduceRows(ContractOp op, const Chip &chip) {
   if (ScheduleAttr schedule = op.getScheduleAttr())
     return holdsRows(op, schedule);
   int64_t columns = getStaticExtents(op, getMatrixForm(op))[1];
-  if (columns == 0 || columns > chip.maxRow)
+  if (columns == 0 || columns > chip.policy.maxRow)
     return false;
   ScheduleAttr schedule = makeDefaultSchedule(op, chip, /*wholeRows=*/true);
   return holdsRows(op, schedule) &&

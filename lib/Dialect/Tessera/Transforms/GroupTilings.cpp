@@ -102,11 +102,11 @@ GroupTilings::GroupTilings(ContractOp op, const Chip &chip,
   // For an image, a copy loads channels of one pixel: less than a cache line,
   // if there are few channels.
   for (unsigned side : {0, 1}) {
-    int64_t bytes = chip.rates.lineBytes;
+    int64_t bytes = chip.model.lineBytes;
     if (WindowAttr window = getWindow(op, form, side))
       bytes = std::gcd(bytes, window.getCols().back() * problem.operandBytes);
     problem.loadFactors[side] =
-        hasRowsOfMultiple(op, side, bytes) ? 1 : chip.rates.splitLines;
+        hasRowsOfMultiple(op, side, bytes) ? 1 : chip.model.splitLines;
   }
 }
 
@@ -244,7 +244,7 @@ double GroupTilings::countBytes() {
 
 double GroupTilings::estimate(const ScheduleDefaults &tiling,
                               ScheduleAttr schedule) {
-  const ChipRates &rates = chip.rates;
+  const PerformanceModel &rates = chip.model;
   double m = double(problem.extents[0]), n = double(problem.extents[1]),
          k = double(problem.extents[2]), batches = double(problem.batches),
          parts = double(schedule.getSplitK()),
@@ -300,7 +300,7 @@ double GroupTilings::estimate(const ScheduleDefaults &tiling,
 /// Otherwise the matrix unit is the limit.
 SmallVector<std::array<int64_t, 2>> GroupTilings::getClusters(int64_t parts) {
   SmallVector<std::array<int64_t, 2>> clusters{{1, 1}};
-  int64_t count = chip.rates.clusterParts;
+  int64_t count = chip.model.clusterParts;
   if (parts > 1 || count == 1)
     return clusters;
   if (problem.loadFactors[0] > 1)
@@ -313,7 +313,7 @@ SmallVector<std::array<int64_t, 2>> GroupTilings::getClusters(int64_t parts) {
 ScheduleAttr GroupTilings::choose() {
   ScheduleAttr best;
   double least = 0;
-  for (const ScheduleDefaults &tiling : chip.groupDefaults) {
+  for (const ScheduleDefaults &tiling : chip.policy.groupDefaults) {
     if (!fits(tiling))
       continue;
     for (int64_t parts : {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64}) {
@@ -324,7 +324,7 @@ ScheduleAttr GroupTilings::choose() {
         break;
       for (SplitReduction kind :
            {SplitReduction::Ordered, SplitReduction::Cluster}) {
-        if (kind == SplitReduction::Cluster && parts != chip.rates.clusterParts)
+        if (kind == SplitReduction::Cluster && parts != chip.model.clusterParts)
           continue;
         for (std::array<int64_t, 2> cluster : getClusters(parts)) {
           ScheduleAttr schedule = make(tiling, parts, kind, cluster);

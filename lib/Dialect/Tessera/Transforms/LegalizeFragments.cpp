@@ -12,9 +12,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Dialect/Tessera/Target/Chip.h"
 #include "Dialect/Tessera/Transforms/Passes.h"
 #include "Dialect/Tessera/Transforms/Utils.h"
+#include "TargetInfo/Chip.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"

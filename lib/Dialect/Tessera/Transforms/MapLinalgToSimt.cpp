@@ -153,7 +153,7 @@ private:
   /// The block's argument for `operand`, if it is read.
   BlockArgument getReadArgument(OpOperand &operand);
   int64_t getThreads() const {
-    return std::min(chip.simt.threads, chip.maxThreads);
+    return std::min(chip.policy.simt.threads, chip.maxThreads);
   }
 
   /// Many threads for each result; fails if the op's combiners are not known.
@@ -506,7 +506,7 @@ void Mapper::launchChunks() {
   ArrayRef<unsigned> outer = ArrayRef<unsigned>(parallel).drop_back();
   Value numRows = math.product(sizes, outer);
   // As many rows as make up the points wanted.
-  Value points = math.constant(chip.simt.pointsPerThread);
+  Value points = math.constant(chip.policy.simt.pointsPerThread);
   Value rows = math.max(math.div(points, math.max(sizes[inner], one)), one);
   gpu::LaunchOp launch =
       launchPoints(outer.empty() ? one : math.ceilDiv(numRows, rows),
@@ -622,7 +622,7 @@ void Mapper::run() {
   if (reduction.empty() || failed(emitReduction())) {
     choosePoints();
     std::optional<unsigned> transposed = getTransposedDim();
-    if (chip.simt.pointsPerThread > 1)
+    if (chip.policy.simt.pointsPerThread > 1)
       launchChunks();
     else if (transposed && getThreads() % tileSize == 0)
       launchTiles(*transposed);

@@ -339,7 +339,8 @@ struct TesseraPipelineCopiesPass
           loops.push_back(*staged);
       });
       for (StagedLoop &staged : loops)
-        Pipeliner(staged, launch, schedule.getStages(), (*found)->unrollStages)
+        Pipeliner(staged, launch, schedule.getStages(),
+                  (*found)->policy.unrollStages)
             .run();
       if (!loops.empty())
         dropUnusedMemory(launch);

@@ -263,7 +263,7 @@ static bool pays(ContractOp op, const ImagePlan &plan, const Chip &chip) {
   double more =
       double(plan.channels * plan.width) /
       double(image.getShape().back() * image.getDimSize(image.getRank() - 2));
-  const ChipRates &rates = chip.rates;
+  const PerformanceModel &rates = chip.model;
   // Two kernels, and multiplications by zero.
   double window = double(getStaticExtent(op, plan.place)) *
                   double(image.getShape().back()),

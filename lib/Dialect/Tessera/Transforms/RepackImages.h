@@ -8,7 +8,7 @@
 #define LIB_DIALECT_TESSERA_TRANSFORMS_REPACKIMAGES_H
 
 #include "Dialect/Tessera/IR/Tessera.h"
-#include "Dialect/Tessera/Target/Chip.h"
+#include "TargetInfo/Chip.h"
 
 namespace mlir::tessera {
 

@@ -84,7 +84,7 @@ private:
 //===----------------------------------------------------------------------===//
 
 /// The copy's time in nanoseconds.
-static double estimateCopy(const Plan &plan, const ChipRates &rates) {
+static double estimateCopy(const Plan &plan, const PerformanceModel &rates) {
   auto type = cast<MemRefType>(plan.source.getType());
   double elements = type.getNumElements(),
          bytes = elements * getElementBytes(type.getElementType()),
@@ -280,7 +280,7 @@ getGroupInstructions(ContractOp op, const MatrixForm &form, const Chip &chip) {
     if (schedule.getSwizzle())
       groups.push_back(schedule.getGroup());
   } else {
-    for (const ScheduleDefaults &tiling : chip.groupDefaults)
+    for (const ScheduleDefaults &tiling : chip.policy.groupDefaults)
       if (!llvm::is_contained(groups, tiling.group))
         groups.push_back(tiling.group);
   }
@@ -330,7 +330,7 @@ void Repacker::run(ContractOp op) {
   // A schedule with an explicit group is not legal with another order.
   bool isWords =
       getElementBytes(getElementTypeOrSelf(op.getLhs().getType())) >= 4;
-  const ChipRates &rates = chip.rates;
+  const PerformanceModel &rates = chip.model;
   double savedByOrder =
              isWords ? rates.savedByOrderOfWords : rates.savedByOrder,
          saved = countProducts(op) *
@@ -345,7 +345,7 @@ void Repacker::run(ContractOp op) {
                   plans[0]->source == plans[1]->source &&
                   plans[0]->order == plans[1]->order;
     if (!found[side] && !isSame)
-      cost += estimateCopy(*plans[side], chip.rates);
+      cost += estimateCopy(*plans[side], chip.model);
   }
   if (saved <= cost && !(op.getScheduleAttr() && !allOrdered))
     return;

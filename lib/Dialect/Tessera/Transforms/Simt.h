@@ -13,8 +13,8 @@
 #ifndef LIB_DIALECT_TESSERA_TRANSFORMS_SIMT_H
 #define LIB_DIALECT_TESSERA_TRANSFORMS_SIMT_H
 
-#include "Dialect/Tessera/Target/Chip.h"
 #include "Dialect/Tessera/Transforms/IndexMath.h"
+#include "TargetInfo/Chip.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"

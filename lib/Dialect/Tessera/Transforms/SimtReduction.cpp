@@ -95,11 +95,11 @@ private:
     return getConstantIntValue(r.sizes[dim]);
   }
   int64_t getThreads() const {
-    return std::min(chip.simt.threads, chip.maxThreads);
+    return std::min(chip.policy.simt.threads, chip.maxThreads);
   }
   /// Whether workgroups of one thread walk through many points.
   bool walks() const {
-    return getThreads() == 1 && chip.simt.pointsPerThread > 1;
+    return getThreads() == 1 && chip.policy.simt.pointsPerThread > 1;
   }
   void chooseDirection();
   void emitRows();
@@ -312,11 +312,11 @@ void Emitter::chooseDirection() {
 void Emitter::chooseSplit(Value workgroups, unsigned dim, Value units,
                           int64_t least) {
   std::optional<int64_t> known = getConstantIntValue(workgroups);
-  if (!r.mayBeSplit || !known || 2 * *known > chip.simt.workgroups ||
+  if (!r.mayBeSplit || !known || 2 * *known > chip.policy.simt.workgroups ||
       !getStaticProduct(r.sizes, r.parallel))
     return;
   Value most =
-      math.constant(chip.simt.workgroups / std::max<int64_t>(*known, 1));
+      math.constant(chip.policy.simt.workgroups / std::max<int64_t>(*known, 1));
   Value wanted =
       math.ceilDiv(math.product(r.sizes, r.reduction), math.constant(least));
   Value count =
@@ -430,13 +430,13 @@ void Emitter::emitRows() {
   while (team < lanes && (!extent || team * width < *extent))
     team *= 2;
   while (team >= lanes && lanes > 1 && team < threads && points &&
-         *points * team < chip.simt.workgroups * threads &&
+         *points * team < chip.policy.simt.workgroups * threads &&
          (!extent || !outerSize ||
           *extent / width * *outerSize / team >= minStepsPerThread))
     team *= 2;
   int64_t teams = threads / team;
   // Vectors in flight at a time.
-  int64_t unroll = chip.simt.unroll;
+  int64_t unroll = chip.policy.simt.unroll;
   while (extent && unroll > 1 && *extent / width / team < unroll)
     unroll /= 2;
 
@@ -444,7 +444,7 @@ void Emitter::emitRows() {
   Value total = math.product(r.sizes, r.parallel);
   Value perTeam = math.constant(1);
   if (walks())
-    perTeam = math.max(math.div(math.constant(chip.simt.pointsPerThread),
+    perTeam = math.max(math.div(math.constant(chip.policy.simt.pointsPerThread),
                                 math.max(math.product(r.sizes, r.reduction),
                                          math.constant(1))),
                        math.constant(1));
@@ -456,7 +456,7 @@ void Emitter::emitRows() {
         dim == along ? math.div(steps, math.constant(team)) : r.sizes[dim];
     chooseSplit(groups, dim, units,
                 std::max(minStepsPerSplit * team * width,
-                         walks() ? 4 * chip.simt.pointsPerThread : 1));
+                         walks() ? 4 * chip.policy.simt.pointsPerThread : 1));
   }
 
   gpu::LaunchOp op;
@@ -707,7 +707,7 @@ void Emitter::emitColumns() {
   int64_t threadRows = 1;
   if (!walks())
     while (threads / threadRows > lanes &&
-           (total ? *total * threadRows < chip.simt.workgroups * threads
+           (total ? *total * threadRows < chip.policy.simt.workgroups * threads
                   : threadRows < 4) &&
            (!slowestSize || *slowestSize / threadRows >= minStepsPerThread))
       threadRows *= 2;
@@ -729,14 +729,15 @@ void Emitter::emitColumns() {
     // indices of the others as make up the points wanted.
     SmallVector<int64_t> widths;
     if (width > 1)
-      widths = {width * chip.simt.unroll, width};
+      widths = {width * chip.policy.simt.unroll, width};
     widths.push_back(1);
     while (extent && widths.front() > 1 && widths.front() > *extent)
       widths.erase(widths.begin());
     Value one = math.constant(1);
     Value perPoint = math.max(math.product(r.sizes, r.reduction), one);
     Value points = math.max(
-        math.div(math.constant(chip.simt.pointsPerThread), perPoint), one);
+        math.div(math.constant(chip.policy.simt.pointsPerThread), perPoint),
+        one);
     // Pieces begin at whole vectors.
     Value piece = math.mul(math.ceilDiv(points, math.constant(widths.front())),
                            widths.front());
@@ -745,10 +746,10 @@ void Emitter::emitColumns() {
         math.max(math.div(points, math.max(r.sizes[along], one)), one);
     Value numPieces = math.ceilDiv(r.sizes[along], piece);
     Value groups = math.mul(math.ceilDiv(numRows, rowsEach), numPieces);
-    chooseSplit(
-        groups, slowest, r.sizes[slowest],
-        std::max<int64_t>(minStepsPerSplit,
-                          4 * chip.simt.pointsPerThread / widths.front()));
+    chooseSplit(groups, slowest, r.sizes[slowest],
+                std::max<int64_t>(minStepsPerSplit,
+                                  4 * chip.policy.simt.pointsPerThread /
+                                      widths.front()));
     OpBuilder::InsertionGuard guard(builder);
     op = launch(groups, 1);
     Value block = op.getBlockIds().x;
@@ -839,7 +840,7 @@ void Emitter::emitColumns() {
     }
     Value linearPoint = math.mul(linear, width);
     emitFinish(Place{index, along, width}, linearPoint, accs);
-    unrollLoads(op, chip.simt.unroll);
+    unrollLoads(op, chip.policy.simt.unroll);
   }
   builder.setInsertionPointAfter(op);
   report.how =

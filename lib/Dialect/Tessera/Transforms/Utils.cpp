@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Dialect/Tessera/Transforms/Utils.h"
+#include "TargetInfo/TargetInfo.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -24,14 +25,13 @@ static constexpr int64_t maxDivisor = 4096;
 FailureOr<const Chip *> mlir::tessera::getChip(Operation *op,
                                                llvm::StringRef target,
                                                llvm::StringRef name) {
-  if (name.empty() && target == "cpu")
-    name = getHostChip();
+  name = getChipOrDefault(target, name);
   if (const Chip *chip = findChip(target, name))
     return chip;
   std::vector<std::string> known = getKnownChips(target, name);
   if (known.empty())
-    return op->emitError() << "unknown target '" << target
-                           << "': known are cpu, cuda and hip";
+    return op->emitError() << "unknown target '" << target << "': known are "
+                           << listTargetNames("and");
   return op->emitError() << "unknown chip '" << name << "' of target '"
                          << target << "': known are, nearest first: "
                          << llvm::join(known, ", ");

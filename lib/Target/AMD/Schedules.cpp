@@ -1,0 +1,32 @@
+//===- Schedules.cpp - Schedule policy of AMD's chips ---------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Schedules.h"
+
+using namespace mlir::tessera;
+
+void mlir::tessera::setAmdSchedules(Chip &chip, const AmdChipRow &row) {
+  bool rdna = row.bit & (Gfx11 | Gfx12);
+  SchedulePolicy &policy = chip.policy;
+  // None of it is measured. 64x64 accumulators take 64 registers of 64 lanes;
+  // 64x32 take as many of 32, beside operands of which WMMA of RDNA3 wants
+  // two copies. With two stages, a step's loads are held ahead of the
+  // products of the step before.
+  policy.matrixDefaults = {{128, 128}, {64, rdna ? 32 : 64}, 64, 2};
+  policy.preferSwizzle = true;
+  policy.unrollStages = true;
+  if (row.bit & Gfx950)
+    // Nothing is held between steps then, and workgroup memory is 160 KiB.
+    policy.directStepBytes = 128;
+  policy.scalarDefaults = {{64, 64}, {32, 32}, 64, 1};
+  // By count, as on NVIDIA: half of the 32 waves of a compute unit.
+  policy.batchDefaults = {/*subgroups=*/4, /*resident=*/16, /*perSubgroup=*/4,
+                          /*directFragments=*/4};
+  // More keys would not leave registers for all of a block's values.
+  if (row.bit & (Gfx12 | Gfx906))
+    policy.attentionDefaults.keys = 32;
+  policy.simt = {256, 1, 512, 4};
+}

@@ -1,0 +1,109 @@
+//===- Backend.cpp - The backends of all targets --------------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Target/Backend.h"
+
+#include "Dialect/Tessera/Transforms/Passes.h"
+
+#include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
+#include "mlir/Conversion/Passes.h"
+#include "mlir/Dialect/LLVMIR/Transforms/Passes.h"
+#include "mlir/Dialect/MemRef/Transforms/Passes.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+using namespace mlir::tessera;
+
+TargetBackend::~TargetBackend() = default;
+
+std::string TargetBackend::chooseChip(const runtime::DeviceInfo &device) const {
+  // Of a family that the compiler knows, the device may have less than that.
+  if (!device.family.empty())
+    if (const Chip *chip = findChip(info.name, device.family))
+      if (chip->workgroupMemoryBytes <=
+              static_cast<int64_t>(device.workgroupMemoryBytes) &&
+          (chip->name == device.chip ||
+           runsOn(chip->name, device.chip, /*isMachineCode=*/false)))
+        return chip->name;
+  // What a device of a target of SPIR-V reports may have a name.
+  if (const Chip *chip = findChip(info.name, device.chip))
+    return chip->name;
+  return "";
+}
+
+std::string
+TargetBackend::getDeviceChip(const runtime::DeviceInfo &device) const {
+  return device.targetId.empty() ? device.chip : device.targetId;
+}
+
+//===----------------------------------------------------------------------===//
+// Registry
+//===----------------------------------------------------------------------===//
+
+namespace mlir::tessera {
+#define TESSERA_TARGET(NAME) const TargetBackend &get##NAME##Backend();
+#include "TargetInfo/Targets.def"
+} // namespace mlir::tessera
+
+static std::vector<const TargetBackend *> &getRegistry() {
+  static std::vector<const TargetBackend *> backends = {
+#define TESSERA_TARGET(NAME) &get##NAME##Backend(),
+#include "TargetInfo/Targets.def"
+  };
+  return backends;
+}
+
+llvm::ArrayRef<const TargetBackend *> mlir::tessera::getBackends() {
+  return getRegistry();
+}
+
+const TargetBackend *mlir::tessera::findBackend(llvm::StringRef name) {
+  const TargetInfo *info = findTarget(name);
+  for (const TargetBackend *backend : getRegistry())
+    if (&backend->getInfo() == info)
+      return backend;
+  return nullptr;
+}
+
+const CodeStage *mlir::tessera::findCodeStage(llvm::StringRef name) {
+  for (const TargetBackend *backend : getRegistry())
+    for (const CodeStage &stage : backend->getStages())
+      if (stage.name == name)
+        return &stage;
+  return nullptr;
+}
+
+void mlir::tessera::registerBackend(const TargetBackend &backend) {
+  registerTarget(backend.getInfo());
+  getRegistry().push_back(&backend);
+}
+
+//===----------------------------------------------------------------------===//
+// Passes that targets share
+//===----------------------------------------------------------------------===//
+
+LogicalResult mlir::tessera::addLineTable(ModuleOp module) {
+  LLVM::DIScopeForLLVMFuncOpPassOptions options;
+  options.emissionKind = LLVM::DIEmissionKind::LineTablesOnly;
+  PassManager pm(module.getContext());
+  pm.addPass(LLVM::createDIScopeForLLVMFuncOpPass(options));
+  return pm.run(module);
+}
+
+void mlir::tessera::addArithmeticPasses(OpPassManager &kernels) {
+  kernels.addPass(createTesseraExpandPackedMemory());
+  kernels.addPass(createTesseraSimplifyArithmetic());
+  kernels.addPass(createTesseraExpandScalars());
+  kernels.addPass(createCSEPass());
+}
+
+void mlir::tessera::addIndexPasses(OpPassManager &kernels) {
+  kernels.addPass(createTesseraLowerVectors());
+  kernels.addPass(memref::createExpandStridedMetadataPass());
+  kernels.addPass(createLowerAffinePass());
+  kernels.addPass(createLoopInvariantCodeMotionPass());
+}

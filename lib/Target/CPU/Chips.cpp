@@ -1,0 +1,143 @@
+//===- Chips.cpp - The CPU's chips and "matrix instructions" --------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// On the CPU a subgroup has one lane, and a fragment consists of vectors along
+// its rows. A `tessera.mma` multiplies elements of one row of a with vectors of
+// b, iterating over the rows of b:
+//
+//     acc[0, 0..n) += a[0, k] * b[k, 0..n)    for k = 0, 1, ...
+//
+//===----------------------------------------------------------------------===//
+
+#include "../../TargetInfo/Tables.h"
+#include "TargetInfo/Emulation.h"
+#include "TargetInfo/TargetInfo.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/Support/MathExtras.h"
+#include "llvm/TargetParser/Host.h"
+
+using namespace mlir::tessera;
+
+/// A tile in one lane's registers, row by row.
+static LaneMap getRowMajorMap(int64_t rows, int64_t cols) {
+  llvm::SmallVector<LaneMap::Step> steps;
+  for (int32_t col = 1; col < cols; col *= 2)
+    steps.push_back({0, col});
+  for (int32_t row = 1; row < rows; row *= 2)
+    steps.push_back({row, 0});
+  return LaneMap(llvm::ArrayRef<LaneMap::Step>(), steps);
+}
+
+void mlir::tessera::addVectorInstructions(Chip &chip, int64_t vectorBytes) {
+  for (auto [a, b, acc] : getScalarProducts()) {
+    int64_t bytes = llvm::StringRef(acc) == "f64"   ? 8
+                    : llvm::StringRef(acc) == "f16" ? 2
+                                                    : 4;
+    for (int64_t n = vectorBytes / bytes; n; n /= 2)
+      for (int64_t k = 16; k; k /= 2) {
+        MatrixInstruction row;
+        row.m = 1;
+        row.n = n;
+        row.k = k;
+        row.name = "fma.m1n" + llvm::utostr(n) + "k" + llvm::utostr(k) + "." +
+                   acc + "." + a;
+        if (llvm::StringRef(a) != b)
+          row.name += std::string(".") + b;
+        row.aType = a;
+        row.bType = b;
+        row.accType = acc;
+        row.matrixUnit = false;
+        row.aMap = getRowMajorMap(1, k);
+        row.bMap = getRowMajorMap(k, n);
+        row.accMap = getRowMajorMap(1, n);
+        chip.instructions.push_back(row);
+      }
+  }
+}
+
+static void addCpuChips(std::vector<Chip> &chips) {
+  struct Entry {
+    const char *name;
+    int64_t vectorBytes;
+    /// The tile that fills the vector registers, in vectors of f32.
+    std::array<int64_t, 2> tile;
+  };
+  static const Entry entries[] = {
+      {"x86-64-avx512", 64, {8, 2}},
+      {"x86-64-avx2", 32, {6, 2}},
+      {"generic", 16, {4, 2}},
+  };
+  for (const Entry &entry : entries) {
+    Chip chip;
+    chip.name = entry.name;
+    chip.target = "cpu";
+    // The tests run on these two.
+    if (entry.vectorBytes != 32)
+      chip.executedOn = "AMD EPYC, Intel Xeon";
+    chip.subgroupSize = 1;
+    chip.workgroupMemoryBytes = 1024 * 1024;
+    chip.maxThreads = 1024;
+    chip.accessBytes = entry.vectorBytes;
+    chip.alignedAccess = false;
+    chip.rowPaddingBytes = 0;
+    chip.asyncCopy = false;
+    int64_t lanes = entry.vectorBytes / 4;
+    std::array<int64_t, 2> tile{entry.tile[0], entry.tile[1] * lanes};
+    chip.policy.matrixDefaults =
+        chip.policy.scalarDefaults = {tile, tile, 4, 0};
+    chip.policy.simt = {1, 4096, 128, 4};
+    addVectorInstructions(chip, entry.vectorBytes);
+    chips.push_back(std::move(chip));
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// The target
+//===----------------------------------------------------------------------===//
+
+llvm::StringRef mlir::tessera::getHostChip() {
+  llvm::StringMap<bool> features = llvm::sys::getHostCPUFeatures();
+  if (features.lookup("avx512f") && features.lookup("avx512vl") &&
+      features.lookup("avx512bw") && features.lookup("avx512dq"))
+    return "x86-64-avx512";
+  if (features.lookup("avx2") && features.lookup("fma"))
+    return "x86-64-avx2";
+  return "generic";
+}
+
+static const Chip *findEmulatedChip(llvm::StringRef name) {
+  if (name.starts_with(emulationPrefix))
+    for (const Chip &chip : getEmulatedChips())
+      if (chip.name == name)
+        return &chip;
+  return nullptr;
+}
+
+static std::vector<std::string> listEmulatedChips(llvm::StringRef name) {
+  std::vector<std::string> names;
+  if (name.starts_with(emulationPrefix))
+    for (const Chip &chip : getEmulatedChips())
+      names.push_back(chip.name);
+  return names;
+}
+
+namespace mlir::tessera {
+const TargetInfo &getCPUTarget() {
+  static const TargetInfo target = [] {
+    TargetInfo target{"cpu"};
+    target.isHost = true;
+    target.addChips = addCpuChips;
+    target.findDescribedChip = findEmulatedChip;
+    target.listDescribedChips = listEmulatedChips;
+    target.describedChips = "emulate=CHIP for a chip of another target";
+    target.getDefaultChip = getHostChip;
+    return target;
+  }();
+  return target;
+}
+} // namespace mlir::tessera

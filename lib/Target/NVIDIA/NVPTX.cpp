@@ -1,0 +1,173 @@
+//===- NVPTX.cpp - Kernels to PTX -----------------------------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Target/Target.h"
+
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InlineAsm.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/Intrinsics.h"
+#include "llvm/IR/IntrinsicsNVPTX.h"
+#include "llvm/IR/PatternMatch.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Support/TargetSelect.h"
+
+using namespace mlir;
+using namespace mlir::tessera;
+
+/// Defines the functions of NVIDIA's device library that have an LLVM
+/// intrinsic, since the library itself is not at hand. An error names any
+/// other: of the functions that need a library, f32's have become polynomials
+/// before.
+static LogicalResult defineDeviceFunctions(ModuleOp module,
+                                           llvm::Module &code) {
+  static const std::pair<StringRef, llvm::Intrinsic::ID> functions[] = {
+      {"__nv_fabs", llvm::Intrinsic::fabs},
+      {"__nv_ceil", llvm::Intrinsic::ceil},
+      {"__nv_floor", llvm::Intrinsic::floor},
+      {"__nv_trunc", llvm::Intrinsic::trunc},
+      {"__nv_rint", llvm::Intrinsic::roundeven},
+      {"__nv_round", llvm::Intrinsic::round},
+      {"__nv_sqrt", llvm::Intrinsic::sqrt},
+      {"__nv_fma", llvm::Intrinsic::fma},
+      {"__nv_fmax", llvm::Intrinsic::maxnum},
+      {"__nv_fmin", llvm::Intrinsic::minnum},
+      {"__nv_copysign", llvm::Intrinsic::copysign},
+  };
+  for (llvm::Function &function : code) {
+    StringRef name = function.getName();
+    if (!function.isDeclaration() || !name.starts_with("__nv_"))
+      continue;
+    llvm::Type *type = function.getReturnType();
+    StringRef base = name;
+    if (type->isFloatTy())
+      base.consume_back("f");
+    const auto *found = llvm::find_if(
+        functions, [&](const auto &entry) { return entry.first == base; });
+    llvm::IRBuilder<> builder(
+        llvm::BasicBlock::Create(code.getContext(), "", &function));
+    SmallVector<llvm::Value *> arguments;
+    for (llvm::Argument &argument : function.args())
+      arguments.push_back(&argument);
+    llvm::Value *result;
+    if (found != std::end(functions))
+      result = builder.CreateIntrinsic(found->second, {type}, arguments);
+    else if (base == "__nv_rsqrt")
+      result = builder.CreateFDiv(
+          llvm::ConstantFP::get(type, 1.0),
+          builder.CreateIntrinsic(llvm::Intrinsic::sqrt, {type}, arguments));
+    else if (base == "__nv_exp2" && type->isFloatTy())
+      result = builder.CreateIntrinsic(llvm::Intrinsic::nvvm_ex2_approx, {type},
+                                       arguments);
+    else if (base == "__nv_abs" || base == "__nv_llabs")
+      result = builder.CreateIntrinsic(llvm::Intrinsic::abs, {type},
+                                       {arguments[0], builder.getFalse()});
+    else if (base == "__nv_fmod")
+      result = builder.CreateFRem(arguments[0], arguments[1]);
+    else
+      return emitErrorAtCall(module, name)
+             << "target cuda does not support the function '"
+             << name.drop_front(5) << "'"
+             << (type->isDoubleTy() ? " of f64; compute it in f32" : "");
+    builder.CreateRet(result);
+    function.setLinkage(llvm::Function::InternalLinkage);
+    function.addFnAttr(llvm::Attribute::AlwaysInline);
+  }
+  return success();
+}
+
+/// Whether the function takes a minimum or a maximum of 32-bit integers.
+static bool hasExtremes(llvm::Function &function) {
+  return llvm::any_of(llvm::instructions(function), [](const auto &op) {
+    return llvm::isa<llvm::MinMaxIntrinsic>(op) &&
+           op.getType()->getScalarSizeInBits() == 32;
+  });
+}
+
+/// Writes -x as ~x + 1 in functions with minima and maxima. ptxas of CUDA 13.0
+/// joins two maxima of which one takes a negated number to one of three
+/// numbers (VIMNMX3, from sm_90 on), and forgets the negation.
+static void hideNegations(llvm::Module &module) {
+  for (llvm::Function &function : module) {
+    if (!hasExtremes(function))
+      continue;
+    for (llvm::Instruction &op :
+         llvm::make_early_inc_range(llvm::instructions(function))) {
+      using namespace llvm::PatternMatch;
+      llvm::Value *x;
+      if (op.getType()->getScalarSizeInBits() != 32 ||
+          !match(&op, m_Neg(m_Value(x))))
+        continue;
+      llvm::IRBuilder<> builder(&op);
+      llvm::Type *i32 = builder.getInt32Ty();
+      // As assembly, since LLVM would make the same negation of it again.
+      auto *complement = llvm::InlineAsm::get(
+          llvm::FunctionType::get(i32, {i32}, /*isVarArg=*/false),
+          "not.b32 $0, $1;", "=r,r", /*hasSideEffects=*/false);
+      auto negate = [&](llvm::Value *value) {
+        return builder.CreateAdd(builder.CreateCall(complement, {value}),
+                                 builder.getInt32(1));
+      };
+      llvm::Value *result;
+      if (auto *type = llvm::dyn_cast<llvm::FixedVectorType>(op.getType())) {
+        result = llvm::PoisonValue::get(type);
+        for (unsigned index = 0; index < type->getNumElements(); ++index)
+          result = builder.CreateInsertElement(
+              result, negate(builder.CreateExtractElement(x, index)), index);
+      } else {
+        result = negate(x);
+      }
+      op.replaceAllUsesWith(result);
+      op.eraseFromParent();
+    }
+  }
+}
+
+FailureOr<std::string> mlir::tessera::emitPTX(ModuleOp module,
+                                              const Chip &chip) {
+  static bool isRegistered = false;
+  registerBackEnd(isRegistered, [] {
+    LLVMInitializeNVPTXTargetInfo();
+    LLVMInitializeNVPTXTarget();
+    LLVMInitializeNVPTXTargetMC();
+    LLVMInitializeNVPTXAsmPrinter();
+  });
+  llvm::Triple triple("nvptx64-nvidia-cuda");
+  std::string error;
+  const llvm::Target *target =
+      llvm::TargetRegistry::lookupTarget(triple, error);
+  if (!target)
+    return module.emitError() << "LLVM has no NVPTX back end: " << error;
+  std::unique_ptr<llvm::TargetMachine> machine(target->createTargetMachine(
+      triple, chip.name, "+ptx" + std::to_string(chip.codeVersion),
+      llvm::TargetOptions(), std::nullopt, std::nullopt,
+      llvm::CodeGenOptLevel::Aggressive));
+  if (!machine)
+    return module.emitError() << "LLVM does not support " << chip.name;
+
+  FailureOr<OwningOpRef<ModuleOp>> kernels = gatherKernels(module);
+  if (failed(kernels))
+    return failure();
+  // Dynamic workgroup memory is an external array without a size; aligned for
+  // every access there is.
+  for (auto global : (*kernels)->getOps<LLVM::GlobalOp>()) {
+    auto array = dyn_cast<LLVM::LLVMArrayType>(global.getGlobalType());
+    if (global.getAddrSpace() == 3 && array && array.getNumElements() == 0) {
+      global.setLinkage(LLVM::Linkage::External);
+      global.setAlignment(128);
+    }
+  }
+  IRModule code(module);
+  if (failed(translate(**kernels, code, *machine)) ||
+      failed(defineDeviceFunctions(module, code.get())) ||
+      failed(code.optimize(*machine)))
+    return failure();
+  hideNegations(code.get());
+  return code.emit(*machine, llvm::CodeGenFileType::AssemblyFile);
+}

@@ -1,0 +1,137 @@
+//===- Schedules.cpp - Schedule policy and rates of NVIDIA's chips --------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Schedules.h"
+
+using namespace mlir::tessera;
+
+//===----------------------------------------------------------------------===//
+// Schedule policies
+//===----------------------------------------------------------------------===//
+
+static void setPolicy(SchedulePolicy &policy, const NvidiaChipRow &row) {
+  bool ampere = row.level >= 80;
+  // Measured on sm_90a: docs/benchmarks/h200-schedules.md.
+  policy.preferSwizzle = ampere;
+  policy.matrixDefaults = {{128, 128}, {64, 64}, 64, ampere ? 4 : 1};
+  policy.scalarDefaults = {{64, 64}, {32, 32}, 64, ampere ? 3 : 1};
+  // By count: half of the 64 subgroups that a processor can hold, since each
+  // has a few dozen loads in flight.
+  policy.batchDefaults = {/*subgroups=*/8, /*resident=*/32, /*perSubgroup=*/4,
+                          /*directFragments=*/4};
+  policy.simt = {256, 1, 512, 4};
+}
+
+static void setWarpgroupPolicy(SchedulePolicy &policy) {
+  // Measured on an H200, in f16 and bf16: docs/benchmarks/h200-schedules.md.
+  policy.groupDefaults = {{{128, 256}, {64, 256}, 128, 8, 4, 1.00},
+                          {{256, 128}, {128, 128}, 128, 8, 4, 0.97},
+                          {{192, 128}, {64, 128}, 128, 8, 4, 0.95},
+                          {{128, 128}, {64, 128}, 128, 8, 4, 0.93},
+                          {{64, 256}, {64, 256}, 128, 8, 4, 0.82},
+                          {{64, 128}, {64, 128}, 256, 8, 4, 0.75},
+                          {{256, 64}, {64, 64}, 128, 8, 4, 0.70},
+                          {{128, 64}, {64, 64}, 256, 8, 4, 0.67},
+                          {{64, 64}, {64, 64}, 256, 8, 4, 0.50}};
+  // Measured on an H200: docs/benchmarks/h200-attention.md. One group has the
+  // matrix unit while the other has its softmax.
+  policy.attentionDefaults = {/*groups=*/2, /*keys=*/128, /*stages=*/2};
+  // Sums apart take as many registers again: half the columns. Speeds are
+  // those above, for want of others; fewer stages than four make ptxas spill.
+  for (ScheduleDefaults tiling :
+       std::vector<ScheduleDefaults>({{{128, 128}, {64, 128}, 128, 8, 4, 0.90},
+                                      {{64, 128}, {64, 128}, 256, 8, 4, 0.60},
+                                      {{64, 64}, {64, 64}, 256, 8, 4, 0.42}})) {
+    tiling.sumsApart = true;
+    policy.groupDefaults.push_back(tiling);
+  }
+}
+
+static void setTensorMemoryPolicy(SchedulePolicy &policy) {
+  // None of this was measured. Speeds are what workgroup memory can feed, of
+  // 128 bytes in each of the chip's clocks.
+  policy.groupDefaults = {{{128, 256}, {128, 256}, 128, 8, 8, 1.00},
+                          {{256, 128}, {128, 128}, 128, 8, 4, 0.95},
+                          {{128, 128}, {128, 128}, 128, 8, 4, 0.85},
+                          {{128, 64}, {128, 64}, 256, 8, 4, 0.55}};
+  // Weights would have to go from registers to workgroup memory.
+  policy.attentionDefaults.groups = 0;
+}
+
+//===----------------------------------------------------------------------===//
+// Measured rates
+//===----------------------------------------------------------------------===//
+
+/// Measured on an H200: docs/benchmarks/h200-schedules.md.
+static void setWarpgroupModel(PerformanceModel &model) {
+  model.products = 3170;
+  model.tile = 600;
+  model.epilogue = 0.012;
+  // Not measured: about what two barriers and an empty wgmma pipeline take.
+  model.step = 30;
+  model.memory = 3500;
+  model.processorMemory = 36;
+  model.tiles = 13200;
+  // 1000 cubed, whose rows begin within lines, by 64 workgroups of 128x128.
+  model.processorTiles = 125;
+  model.splitLines = 2.4;
+  model.lineBytes = 128;
+  model.start = 5000;
+  model.clusterMemory = 6;
+  model.clusterParts = 2;
+  model.sharing = 0.03;
+  model.copyStart = 2000;
+  model.copies = 2500;
+  model.turnedElements = 700;
+  // At 4096 cubed, bf16 with such rows took 0.9 ms, and 0.2 by groups; by
+  // single subgroups i8 took 0.42 ms and tf32 1.05 ms, and by groups 0.12 and
+  // 0.36.
+  model.savedByRows = 1.0e-5;
+  model.savedByOrder = 0.4e-5;
+  model.savedByOrderOfWords = 1.0e-5;
+  // A convolution of 7x7 over 32 images of 224x224x3 took 0.42 ms, of which by
+  // an estimate less than 0.1 are left.
+  model.savedByRuns = 8.0e-5;
+}
+
+static void setTensorMemoryModel(PerformanceModel &model) {
+  // Those of sm_90a, by the ratio of the datasheets' figures (dense f16 and
+  // memory of B200 and H200).
+  model.products = 6400;
+  model.tile = 600;
+  model.epilogue = 0.012;
+  model.step = 30;
+  model.memory = 5800;
+  model.processorMemory = 54;
+  model.tiles = 22000;
+  model.processorTiles = 200;
+  model.splitLines = 2.4;
+  model.lineBytes = 128;
+  model.start = 5000;
+  model.copyStart = 2000;
+  model.copies = 4100;
+  model.turnedElements = 1200;
+  model.savedByRows = 0.5e-5;
+  model.savedByOrder = 0.2e-5;
+  model.savedByOrderOfWords = 0.5e-5;
+  model.savedByRuns = 4.0e-5;
+}
+
+void mlir::tessera::setNvidiaSchedules(Chip &chip, const NvidiaChipRow &row) {
+  setPolicy(chip.policy, row);
+  switch (row.unit) {
+  case NvidiaChipRow::MmaSync:
+    break;
+  case NvidiaChipRow::Warpgroups:
+    setWarpgroupPolicy(chip.policy);
+    setWarpgroupModel(chip.model);
+    break;
+  case NvidiaChipRow::TensorMemory:
+    setTensorMemoryPolicy(chip.policy);
+    setTensorMemoryModel(chip.model);
+    break;
+  }
+}

@@ -1,0 +1,111 @@
+//===- Chips.cpp - Devices of OpenCL, by what they report -----------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// As a device of Vulkan (../Vulkan/Chips.cpp), one of OpenCL is described by a
+// text of what it reports, which is the chip's name as well:
+//
+//     s16-w65536-t1024-f16-f64-a32-a64
+//
+// Lanes of a subgroup, bytes of workgroup memory and threads of a workgroup, at
+// most; then, in any order, what is optional in OpenCL (The OpenCL
+// Specification, "Extensions"):
+//
+//     f16, f64   arithmetic in them              cl_khr_fp16, cl_khr_fp64
+//     a32, a64   atomic sums of f32, of f64      cl_ext_float_atomics
+//
+//     dpas       Intel's matrix unit (../Intel/Chips.cpp), for subgroups of 8
+//     or of
+//                16 lanes. Level Zero tells (lib/Runtime/LevelZero); OpenCL
+//                cannot be asked for it
+//
+// and products of cooperative matrices, spelt as Vulkan's: no device reports
+// any, but kernels of them can be compiled for one that is known to have them.
+//
+// A device without subgroups has "s1": each thread is a subgroup of its own,
+// and fragments are one thread's. Threads then share by workgroup memory alone.
+//
+//===----------------------------------------------------------------------===//
+
+#include "../../TargetInfo/Tables.h"
+#include "TargetInfo/TargetInfo.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir::tessera;
+
+static const ReportedProfile profiles[] = {
+    // A generic device: the minimum that GPUs with subgroups support.
+    {"simt", "s16-w65536-t1024-f16-f64"},
+    // The minimum that PoCL reports on any CPU; its workgroup memory depends on
+    // the CPU's caches.
+    {"pocl", "s1-w32768-t4096-f64-a32-a64"},
+    // Mesa's rusticl on llvmpipe.
+    {"rusticl", "s8-w32768-t1024-f16"},
+};
+
+static std::unique_ptr<Chip> parse(llvm::StringRef name,
+                                   llvm::StringRef description) {
+  std::unique_ptr<Chip> chip = parseReportedChip("opencl", name, description);
+  if (!chip)
+    return nullptr;
+  chip->hasF16 = chip->hasF64 = false;
+  chip->hasAtomicF32 = chip->hasAtomicF64 = false;
+  llvm::SmallVector<llvm::StringRef> fields;
+  description.split(fields, '-');
+  bool dpas = false;
+  const std::pair<const char *, bool *> options[] = {
+      {"dpas", &dpas},
+      {"f16", &chip->hasF16},
+      {"f64", &chip->hasF64},
+      {"a32", &chip->hasAtomicF32},
+      {"a64", &chip->hasAtomicF64},
+  };
+  for (llvm::StringRef field : llvm::ArrayRef(fields).drop_front(3)) {
+    auto option = llvm::find_if(
+        options, [&](const auto &known) { return field == known.first; });
+    if (option != std::end(options))
+      *option->second = true;
+    else if (!field.starts_with("m"))
+      return nullptr;
+  }
+  if (dpas) {
+    if (chip->subgroupSize != 8 && chip->subgroupSize != 16)
+      return nullptr;
+    // The number of a smaller device (bmg).
+    chip->processors = 20;
+    addIntelMatrixUnit(*chip);
+  }
+  if (!chip->hasLanes()) {
+    chip->policy.matrixDefaults =
+        chip->policy.scalarDefaults = {{16, 32}, {4, 8}, 32, 1};
+    chip->policy.simt = {16, 1, 16, 4};
+  }
+  return chip;
+}
+
+static void addOpenCLChips(std::vector<Chip> &chips) {
+  addIntelChips(chips);
+  for (const ReportedProfile &profile : profiles)
+    chips.push_back(std::move(*parse(profile.name, profile.description)));
+}
+
+namespace mlir::tessera {
+const TargetInfo &getOpenCLTarget() {
+  static const TargetInfo target = [] {
+    TargetInfo target{"opencl"};
+    target.aliases = {"level-zero"};
+    target.addChips = addOpenCLChips;
+    target.findDescribedChip = [](llvm::StringRef name) {
+      return findReportedChip("opencl", name, profiles, parse);
+    };
+    target.getReportedDescription = [](llvm::StringRef name) {
+      return getDescription(profiles, name);
+    };
+    return target;
+  }();
+  return target;
+}
+} // namespace mlir::tessera

@@ -1,0 +1,63 @@
+//===- Tables.h - The vendors' instruction tables ---------------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TARGETINFO_TABLES_H
+#define TARGETINFO_TABLES_H
+
+#include "TargetInfo/Chip.h"
+
+namespace mlir::tessera {
+
+/// Chips of OpenCL that are known by name (../Target/Intel/Chips.cpp).
+void addIntelChips(std::vector<Chip> &chips);
+
+/// Gives a chip with subgroups of 8 or 16 lanes Intel's matrix unit: its rows
+/// before those there are, and the registers and default tilings that go with
+/// it (../Target/Intel/Chips.cpp).
+void addIntelMatrixUnit(Chip &chip);
+
+/// A device known by name.
+struct ReportedProfile {
+  const char *name;
+  /// The description that the device reports.
+  const char *description;
+};
+
+/// Parses the description of a chip: lanes, workgroup memory and threads,
+/// followed by matrix instructions; other fields are ignored here. Null if it
+/// is not a valid description.
+std::unique_ptr<Chip> parseReportedChip(llvm::StringRef target,
+                                        llvm::StringRef name,
+                                        llvm::StringRef description);
+
+/// One of `profiles` with the same description, otherwise the result of
+/// `parse`, which is called once: a chip that lives as long as the program.
+/// Null if there is none.
+const Chip *
+findReportedChip(llvm::StringRef target, llvm::StringRef description,
+                 llvm::ArrayRef<ReportedProfile> profiles,
+                 std::unique_ptr<Chip> (*parse)(llvm::StringRef name,
+                                                llvm::StringRef description));
+
+/// What a device of the profile `name` reports; `name` if there is none.
+llvm::StringRef getDescription(llvm::ArrayRef<ReportedProfile> profiles,
+                               llvm::StringRef name);
+
+/// The operand types of scalar matmuls: every row of the table of `tessera.mma`
+/// as {a, b, acc}.
+llvm::ArrayRef<std::array<const char *, 3>> getScalarProducts();
+
+/// Adds rows for matmuls by scalar FMAs, over a subgroup of 8 to 128 lanes,
+/// last in the chip's table.
+void addScalarInstructions(Chip &chip);
+
+/// Adds rows for matmuls on a chip whose subgroups have one lane: an element of
+/// a with vectors of b of at most `vectorBytes` (../Target/CPU/Chips.cpp).
+void addVectorInstructions(Chip &chip, int64_t vectorBytes);
+
+} // namespace mlir::tessera
+
+#endif // TARGETINFO_TABLES_H

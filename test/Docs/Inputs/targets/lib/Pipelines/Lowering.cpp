@@ -1,0 +1,4 @@
+if (options.target == "cuda")
+  return;
+if (StringSwitch<bool>(target).Case("cuda-too", true).Default(false))
+  return;

@@ -1,0 +1,3 @@
+TargetInfo target{"cuda"};
+target.aliases = {"cuda-too"};
+bool isOwn = name == "cuda";

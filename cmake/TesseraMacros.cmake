@@ -107,10 +107,16 @@ endif()
 function(_tessera_setup target)
   cmake_parse_arguments(PARSE_ARGV 1 ARG "STANDALONE" "" "DEPENDS;LINK_LIBS")
   target_sources(${target} PRIVATE ${ARG_UNPARSED_ARGUMENTS})
+  # Warnings and precompiled headers are not for those who use what is installed.
   if(ARG_STANDALONE)
-    target_link_libraries(${target} PUBLIC tessera-flags ${ARG_LINK_LIBS})
+    target_link_libraries(${target} PUBLIC $<BUILD_INTERFACE:tessera-flags> ${ARG_LINK_LIBS})
   else()
-    target_link_libraries(${target} PUBLIC tessera-mlir ${ARG_LINK_LIBS})
+    target_link_libraries(${target}
+      PUBLIC $<BUILD_INTERFACE:tessera-mlir> $<INSTALL_INTERFACE:MLIR;LLVM> ${ARG_LINK_LIBS})
+    if(NOT LLVM_ENABLE_RTTI)
+      target_compile_options(${target}
+        INTERFACE $<INSTALL_INTERFACE:$<$<COMPILE_LANGUAGE:CXX>:-fno-rtti>>)
+    endif()
     if(TESSERA_PCH)
       target_precompile_headers(${target} REUSE_FROM tessera-pch)
       add_dependencies(${target} tessera-pch-sum)
@@ -133,6 +139,7 @@ endfunction()
 function(tessera_add_library name)
   add_library(${name} STATIC)
   _tessera_setup(${name} ${ARGN})
+  tessera_export(${name})
 endfunction()
 
 # An executable, with the sanitizers' options where there are sanitizers.
@@ -141,6 +148,16 @@ function(_tessera_add_executable name)
   if(TESSERA_SANITIZE MATCHES "address")
     target_sources(${name} PRIVATE ${PROJECT_SOURCE_DIR}/cmake/SanitizerOptions.cpp)
   endif()
+endfunction()
+
+# Installs a library as Tessera::name, for find_package(Tessera) (TesseraInstall.cmake). Headers
+# include each other as they do here, and are below include/tessera there.
+function(tessera_export target)
+  target_include_directories(${target} INTERFACE
+    $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>
+    $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/tessera>)
+  install(TARGETS ${target} EXPORT TesseraTargets)
+  set_property(GLOBAL APPEND PROPERTY TESSERA_TEST_DEPENDS ${target})
 endfunction()
 
 # Has `cmake --install` take the target where it was built. It finds LLVM where the build did.

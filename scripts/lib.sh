@@ -2,7 +2,7 @@
 
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 PRESET=${TESSERA_PRESET-dev}
-LLVM=/usr/lib/llvm-22
+LLVM=${LLVM:-$(llvm-config-22 --prefix 2>/dev/null || echo /usr/lib/llvm-22)}
 
 PACKAGES=(libmlir-22-dev mlir-22-tools llvm-22-dev llvm-22-tools clang-22 lld-22
   liblld-22-dev zlib1g-dev libzstd-dev libclang-rt-22-dev cmake ninja-build ccache

@@ -49,6 +49,7 @@ config.substitutions += [
     ("%tessera_src", config.tessera_source_dir),
     ("%tessera_obj", config.tessera_binary_dir),
     ("%cc", config.c_compiler),
+    ("%cxx", config.cxx_compiler),
 ]
 
 # A test that hangs fails by itself; the limit is far beyond what a test takes on a busy machine.

@@ -9,9 +9,9 @@
 using namespace mlir::tessera;
 
 int mlir::tessera::findSumBits(const MatrixInstruction &row) {
-  // NVIDIA's instructions for 8-bit floats align all products and the
-  // accumulator to the largest of them, and truncate bits below its 14 most
-  // significant ones.
+  // NVIDIA's instructions for 8-bit floats align all terms and the accumulator
+  // to the largest of them, and truncate bits below its 14 most significant
+  // ones.
   llvm::StringRef name = row.name;
   bool isAligned = name.starts_with("mma.") || name.starts_with("wgmma.") ||
                    name.starts_with("tcgen05.");

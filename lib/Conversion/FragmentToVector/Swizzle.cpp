@@ -5,17 +5,17 @@
 //===----------------------------------------------------------------------===//
 //
 // With E elements in a chunk of 16 bytes, S phases and L rows for each of them,
-// all powers of two, element (r, c) is kept at the column
+// all powers of two, element (r, c) is stored in the column
 //
 //   ((c / E) xor ((r / L) mod S)) * E + c mod E  =  c xor ((r / L) mod S) * E
 //
 // since the phase times E has none of the bits of c mod E. Rows longer than 128
-// bytes lie in panels, each of 128 bytes of all rows: with N elements in 128
-// bytes and R rows, the element is the (c / N * R + r) * N + (c mod N)-th, with
-// c mod N permuted as above. Terms of r that are
-// multiples of L * S do not change the phase, and terms of c that are multiples
-// of S * E do not meet it: they stay out of the arithmetic, of which then only
-// what the lane's number gives is left, the same in every step of a loop.
+// bytes are stored in panels, each of 128 bytes of all rows: with N elements in
+// 128 bytes and R rows, the element has the index (c / N * R + r) * N + (c mod
+// N), with c mod N permuted as above. Terms of r that are multiples of L * S do
+// not change the phase, and terms of c that are multiples of S * E do not
+// overlap with it: they are not part of this arithmetic, so that only the terms
+// of the lane id remain, which are the same in every step of a loop.
 //
 //===----------------------------------------------------------------------===//
 

@@ -18,7 +18,7 @@
 //                                            |
 //                                            +--> truncf -->
 //
-// Element-wise parts may be divided among ops in any way.
+// Element-wise computations may be divided among ops in any way.
 //
 //===----------------------------------------------------------------------===//
 
@@ -49,22 +49,23 @@ struct ShiftedPower {
   PointReader::Reduction largest;
 };
 
-/// The scores: what is multiplied by a factor, and seen up to j = i + causal.
+/// The scores: the result of a matmul, a scale, and visibility up to j = i +
+/// causal.
 struct Scores {
   Point product;
   double factor = 1;
   std::optional<int64_t> causal;
 };
 
-/// Matches one attention, by its second product.
+/// Matches one attention, starting from its second matmul.
 class AttentionMatcher {
 public:
   AttentionMatcher(linalg::LinalgOp second, const LinalgProduct &product,
                    const Chip &chip)
       : second(second), product2(product), chip(chip) {}
 
-  /// The op in the place of the products, or null; then `why` says what is in
-  /// the way if there is a softmax between two products.
+  /// The op that replaces the matmuls, or null; `why` then receives the reason
+  /// if there is a softmax between two matmuls.
   AttentionOp run(RewriterBase &rewriter);
   /// Lets `op` have the uses of the result.
   void replace(AttentionOp op, RewriterBase &rewriter);
@@ -76,7 +77,7 @@ private:
     return false;
   }
   std::optional<ShiftedPower> matchPower(Point point);
-  /// Matches the weights, operand `side` of the second product.
+  /// Matches the weights, operand `side` of the second matmul.
   bool matchSoftmax(unsigned side);
   bool matchScores();
   bool addMask(Point condition, bool isSeen, double hidden, Type type);
@@ -96,7 +97,7 @@ private:
   unsigned weightSide = 0;
   std::array<Value, 4> operands;
   std::array<AffineMap, 4> maps;
-  /// What the result takes the place of, and a reshape before it.
+  /// The op that the result replaces, and a reshape before it.
   Operation *last = nullptr;
   tensor::ExpandShapeOp reshape;
 };

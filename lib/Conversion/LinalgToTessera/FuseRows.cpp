@@ -4,8 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A product and what is made of its rows are a diamond, of which softmax is
-// one:
+// A matmul and the ops on its rows form a diamond; softmax is an example:
 //
 //   product --+--> max over n --+
 //             |                 v
@@ -13,7 +12,7 @@
 //                                           |                 v
 //                                           +--------------> e / sum -->
 //
-// It becomes one epilogue where all ways out of the product meet again in one
+// It becomes one epilogue if all paths from the matmul meet again in one
 // result, and a subgroup's tile holds whole rows.
 //
 //===----------------------------------------------------------------------===//

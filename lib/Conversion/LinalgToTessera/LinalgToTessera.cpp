@@ -12,8 +12,8 @@
 //     v          v                      v
 //   init, ins and maps           epilogue and extras      of tessera.contract
 //
-// This file recognizes the product and what feeds it; FuseEpilogue.cpp takes up
-// what follows.
+// This file matches the matmul and its operands; FuseEpilogue.cpp fuses the ops
+// that follow.
 //
 //===----------------------------------------------------------------------===//
 

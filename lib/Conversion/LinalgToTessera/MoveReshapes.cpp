@@ -10,7 +10,7 @@
 //         |                                        |
 //   add (4x16x48), x                        expand_shape (4x16x48)
 //
-// Behind the reshape, the consumer can become part of the epilogue.
+// After this, the consumer can become part of the epilogue.
 //
 //===----------------------------------------------------------------------===//
 

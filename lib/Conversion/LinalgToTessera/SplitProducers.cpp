@@ -8,12 +8,13 @@
 //
 //   acc + a[m, k] * (sitofp(w[k, n]) * scale[n])
 //
-// becomes an element-wise op and a product, as if it had been written so:
+// becomes an element-wise op and a matmul:
 //
 //   x[k, n] = sitofp(w[k, n]) * scale[n]          acc + a[m, k] * x[k, n]
 //
-// FuseProducers.cpp takes the former up as a producer. So it does the cast of
-// an operand of i4 to i8, unless the chip multiplies both as they are:
+// FuseProducers.cpp fuses the former as a producer. The same holds for the cast
+// of an operand of i4 to i8, unless the chip supports both operand types
+// directly:
 //
 //   acc + extsi(a[m, k]) * extsi(w[k, n])
 //

@@ -10,9 +10,9 @@
 //   tessera.async_copy, wait  tessera_cpu_async_copy, commit, wait
 //   accesses to memory        tessera_cpu_access before them
 //
-// The instruction is handed over as a constant: its shape, its types and the
-// lane maps of its row. A call says besides, as a constant text, what it is for
-// and where: lanes meet if they came to the same.
+// The instruction is passed as a constant: its shape, its types and the lane
+// maps of its row. A call also has a constant text with its purpose and
+// location: lanes meet if they reach the same call.
 //
 //===----------------------------------------------------------------------===//
 

@@ -9,8 +9,8 @@
 //   gpu.thread_id..  loads from the context
 //   gpu.barrier      a call: the runtime runs the threads as fibers
 //
-// For a chip that emulates another, a thread is a lane, and what lanes do
-// together are calls as well: Emulation.cpp.
+// For a chip that emulates another, a thread is a lane, and collective
+// operations of lanes are calls as well: Emulation.cpp.
 //
 //===----------------------------------------------------------------------===//
 

@@ -4,26 +4,27 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The workgroup memory of tiles that come together becomes a ring of slots,
-// each with two mbarriers:
+// The workgroup memory of tiles that are loaded together becomes a ring of
+// slots, each with two mbarriers:
 //
-//   the producer                        the others
+//   the producer                        the consumers
 //   for each step                       for each step
 //     wait until the slot is empty        wait until the slot is full
-//     copy                                products
-//     the next slot                       say that it is empty;  the next slot
+//     copy                                matmuls
+//     the next slot                       release the slot;  the next slot
 //
-// A phase of a "full" barrier is over when the producer has announced the
-// step's bytes and these are there; one of an "empty" barrier, when each
-// subgroup of the others has arrived. Both sides count slots, and the parity of
-// the turn around the ring, through all loops that the ring's steps stand in:
-// so copies for the next tile run while this one's results are stored. A wait
-// for the parity before the first is over at once: all slots begin empty.
+// A phase of a "full" barrier completes when the producer has announced the
+// step's bytes and these have arrived; one of an "empty" barrier, when each
+// consumer subgroup has arrived. Both sides count slots, and the parity of the
+// iteration around the ring, through all loops that contain the ring's steps,
+// so that copies for the next tile overlap with the stores of this tile's
+// results. A wait for the parity before the first phase returns at once: all
+// slots are empty initially.
 //
-// Where workgroups share tiles (TileSharing.h), each brings a part of a tile to
-// several, and the others say it to several that a slot is empty.
+// If workgroups share tiles (TileSharing.h), each loads a part of a tile to
+// several workgroups, and the consumers release a slot to several producers.
 //
-// The others meet at a barrier of theirs, which leaves the producer alone.
+// The consumers synchronize at a barrier of their own, without the producer.
 //
 //===----------------------------------------------------------------------===//
 

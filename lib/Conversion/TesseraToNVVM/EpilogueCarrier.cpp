@@ -4,20 +4,20 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// One tile of workgroup memory holds what the epilogue reads, and then what it
-// has made:
+// One tile of workgroup memory holds the epilogue's input, and then its output:
 //
-//   the carrier                         the others
+//   the carrier                         the consumers
 //   for each tile                       for each tile
-//     copy to the memory                  products
-//     wait until all is made              wait until it has come
-//     copy to the outside                 load, compute, store
-//     wait until that has read            say that it is made
+//     copy to the memory                  matmuls
+//     wait for the output                 wait for the input
+//     copy to global memory               load, compute, store
+//     wait until that has been read       signal the output
 //
-// What is read comes during the products of its tile, as soon as the tile
-// before has left. Where nothing is read, the carrier says then that the memory
-// is free. Both mbarriers have one phase for each tile. No subgroup waits for
-// another, so one may be at its epilogue while the next one has products left.
+// The input is loaded during the matmuls of its tile, as soon as the previous
+// tile has been stored. If there is no input, the carrier signals then that the
+// memory is free. Both mbarriers have one phase for each tile. Subgroups do not
+// wait for each other, so one may execute its epilogue while another one still
+// executes matmuls.
 //
 //===----------------------------------------------------------------------===//
 

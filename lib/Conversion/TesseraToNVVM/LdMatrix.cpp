@@ -10,11 +10,11 @@
 // With .trans (16-bit elements), it receives elements 2 * (l % 4) and the next
 // of column l / 4.
 //
-// Whether a tile can be loaded so is read off its lane map: the word's register
-// bits run along the memory's fast dimension, then lane bits 0 and 1, while
-// lane bits 2 to 4 run along the slow one. What register bits are left number
-// the matrices, of one instruction or several; what lane bits are, the
-// subgroups of a fragment that has several.
+// Whether a tile can be loaded in this way follows from its lane map: the
+// word's register bits are along the memory's fast dimension, followed by lane
+// bits 0 and 1, while lane bits 2 to 4 are along the slow one. The remaining
+// register bits number the matrices, of one instruction or several; the
+// remaining lane bits number the subgroups of a fragment that has several.
 //
 // stmatrix (PTX ISA, "stmatrix"; from sm_90 on) stores 16-bit elements the same
 // way.

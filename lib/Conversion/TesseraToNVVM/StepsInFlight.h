@@ -8,9 +8,9 @@
 // step's tiles leaves the matrix unit idle in between, unless another warpgroup
 // has work for it. So it issues the next step's matmul first:
 //
-//   wait for step 0's tiles, issue its product
-//   wait for step 1's tiles, issue its product, wait for step 0's product,
-//     and say that step 0's slots are empty
+//   wait for step 0's tiles, issue its matmul
+//   wait for step 1's tiles, issue its matmul, wait for step 0's matmul,
+//     and release step 0's slots
 //   ...
 //
 //===----------------------------------------------------------------------===//

@@ -4,15 +4,15 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// How the accesses of a group are ordered (PTX ISA, "tcgen05 Memory Consistency
+// The ordering of the accesses of a group (PTX ISA, "tcgen05 Memory Consistency
 // Model"):
 //
-//   products -> loads     tcgen05.commit to an mbarrier, which all wait for,
+//   matmuls -> loads      tcgen05.commit to an mbarrier, which all wait for,
 //                         and tcgen05.fence::after_thread_sync
-//   loads -> products     tcgen05.wait::ld, tcgen05.fence::before_thread_sync,
+//   loads -> matmuls      tcgen05.wait::ld, tcgen05.fence::before_thread_sync,
 //                         a barrier; and the fence::after_thread_sync that
 //                         each issue begins with
-//   stores -> products    the same with tcgen05.wait::st
+//   stores -> matmuls     the same with tcgen05.wait::st
 //
 //===----------------------------------------------------------------------===//
 

@@ -4,18 +4,18 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// An accumulator that goes from product to product, through loops, and is
-// touched by nothing else on its way, has columns of its own and does not move:
+// An accumulator that a chain of matmuls passes on, through loops, without
+// other uses, has columns of its own and stays in place:
 //
 //   %r = scf.for ... iter_args(%acc = %init)      store %init, unless it is
 //   zero
 //     %new = tessera.mma %a, %b, %acc         ->  scf.for ...
-//     scf.yield %new                                products
+//     scf.yield %new                                matmuls
 //                                                 await; %r = load
 //
-// Any other product is such a chain by itself. The values of fragments are
-// registers before and behind a chain, as those of all other instructions:
-// nothing else of the compiler knows of tensor memory.
+// Any other mma is a chain of its own. Before and after a chain, the values of
+// fragments are registers, as for all other instructions: no other part of the
+// compiler deals with tensor memory.
 //
 //===----------------------------------------------------------------------===//
 

@@ -4,18 +4,20 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A cluster of 2x2, with the numbers of its workgroups:
+// A cluster of 2x2, with the ranks of its workgroups:
 //
 //     tiles of lhs (along M) by tiles of rhs (along N)
 //
 //         | 0 | 2 |
 //         | 1 | 3 |
 //
-// 0 and 2 share their tile of lhs, and each brings a half of it to both; 0 and
-// 1 share that of rhs. A slot is full when all of it has come, from whomever,
-// and empty for who brings to it when all that take from him have read theirs.
+// 0 and 2 share their tile of lhs, and each loads a half of it to both; 0 and 1
+// share that of rhs. A slot is full when all parts have arrived, from any
+// workgroup, and empty for a producer when all workgroups that receive its part
+// have read theirs.
 //
-// Nobody ends before all have said so: who reads last says it to others.
+// A workgroup exits only after all have signalled: the last reader signals it
+// to the others.
 //
 //===----------------------------------------------------------------------===//
 

@@ -4,7 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A warpgroup's products (PTX ISA, "Asynchronous Warpgroup Level Matrix
+// A warpgroup's matmuls (PTX ISA, "Asynchronous Warpgroup Level Matrix
 // Instructions"). Operands are read from workgroup memory, which a 64-bit
 // matrix descriptor describes:
 //
@@ -13,25 +13,25 @@
 //   bits 32 to 45   stride dimension byte offset, / 16
 //   bits 62 to 63   swizzle: 1 of 128 bytes, 2 of 64, 3 of 32
 //
-// (That of tcgen05.mma has the same addresses and offsets, and other bits above
-// them: Tcgen05.h.)
+// (The descriptor of tcgen05.mma has the same addresses and offsets, and other
+// bits above them: Tcgen05.h.)
 //
 // The memory holds panels of rows of at most 128 bytes, swizzled in patterns of
-// 8 rows (see `tessera.copy`). The stride dimension goes from one pattern to
-// the next. Of an operand that is stored across (a by columns, b by rows), the
-// leading dimension goes from one panel to the next; of the other kind it is
-// not used, since one instruction's K lies within a row of a panel.
+// 8 rows (see `tessera.copy`). The stride dimension is from one pattern to the
+// next. For a transposed operand (a column-major, b row-major), the leading
+// dimension is from one panel to the next; for the other order it is not used,
+// since one instruction's K is within a row of a panel.
 //
-// One inline assembly issues all instructions of a product and waits for them,
-// unless the product is marked as one that something else runs beside
+// One inline assembly issues all instructions of a matmul and waits for them,
+// unless the matmul is marked as overlapping with other work
 // (OverlapProducts.cpp): then `tessera.await` waits, in an inline assembly that
-// the registers go through. It takes those of a as well, which the instructions
-// read until then. Of a product that goes on from turn to turn of a loop
-// (StepsInFlight.h) it is the turn before that is waited for.
+// has the registers as operands, including those of a, which the instructions
+// read until then. For a matmul that is in flight across iterations of a loop
+// (StepsInFlight.h), the wait is for the previous iteration.
 //
-// Instructions that keep few bits of their sums (8-bit floats) begin at zero
-// every 128 elements of K, and what they made is added to the accumulator by
-// plain additions, unless the product permits otherwise.
+// Instructions that keep few bits of their sums (8-bit floats) start from zero
+// every 128 elements of K, and their result is added to the accumulator by
+// plain additions, unless the op's precision permits otherwise.
 //
 //===----------------------------------------------------------------------===//
 

@@ -4,17 +4,17 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// By itself, LLVM's scheduler reads a fragment from LDS right before the
-// product that takes it, and waits; or, asked for parallelism, reads much ahead
-// and takes half as many registers again. Groups
-// (`llvm.amdgcn.sched.group.barrier`) say in which order it is to issue what
-// stands ahead of them:
+// By default, LLVM's scheduler places the read of a fragment from LDS right
+// before the matmul that uses it, and waits; with a preference for parallelism,
+// it reads far ahead and uses half as many registers again. Groups
+// (`llvm.amdgcn.sched.group.barrier`) specify the issue order of the
+// instructions before them:
 //
-//   some reads;  a product, a read;  a product, a read;  ...
+//   some reads;  a matmul, a read;  a matmul, a read;  ...
 //
-// so that each read has some products' time until it is used. The first reads
+// so that the latency of each read is hidden by a few matmuls. The first reads
 // are a third, or as many as leave one for each of three quarters of the
-// products (docs/benchmarks/amd-static.md has what that makes of loops).
+// matmuls (docs/benchmarks/amd-static.md shows the resulting loops).
 //
 //===----------------------------------------------------------------------===//
 

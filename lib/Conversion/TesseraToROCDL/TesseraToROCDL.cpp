@@ -7,11 +7,11 @@
 //   tessera.mma             amdgpu.mfma, subgroups of 64 lanes   (Mfma.cpp)
 //                           amdgpu.wmma, subgroups of 32 lanes   (Wmma.cpp)
 //                           v_dot2, v_dot4                       (Dot.cpp)
-//   tessera.load            across rows: by reads that turn a tile
+//   tessera.load            across rows: by transposing reads
 //                           (TransposingReads.cpp), or by quads of lanes
 //                           (QuadTranspose.cpp)
 //   exchange between lanes  rocdl.ds_bpermute
-//   tessera.async_copy      past the registers to LDS     (DirectLoads.cpp)
+//   tessera.async_copy      async copy to LDS              (DirectLoads.cpp)
 //   gpu.barrier             amdgpu.lds_barrier, where that does (Barriers.cpp)
 //   order within a step     groups of the scheduler  (SchedulingGroups.cpp)
 //   math functions          those that LLVM has code for (CheckMath.cpp)

@@ -4,11 +4,12 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// ds_read_b64_tr_b16 (CDNA4 ISA; which lane gets what is as Composable Kernel
-// encodes transposed loads, and as AMD translates CDNA4's code to CDNA3's):
-// each lane gives the address of four elements of a row in LDS. Of 16 lanes
-// these are four rows of 16 columns, row l / 4, columns 4 * (l % 4) and
-// following in lane l; and lane l receives the four elements of column l:
+// ds_read_b64_tr_b16 (CDNA4 ISA; the assignment to lanes follows Composable
+// Kernel's encoding of transposed loads, and AMD's translation of CDNA4's code
+// to CDNA3's): each lane provides the address of four elements of a row in LDS.
+// In a group of 16 lanes these are four rows of 16 columns, row l / 4, columns
+// 4 * (l % 4) and following in lane l; and lane l receives the four elements of
+// column l:
 //
 //   lane       gives the address of      receives
 //   0          r0c0  r0c1  r0c2  r0c3    r0c0  r1c0  r2c0  r3c0
@@ -16,8 +17,8 @@
 //   4          r1c0  r1c1  r1c2  r1c3    r0c4  r1c4  r2c4  r3c4
 //   15         r3c12 r3c13 r3c14 r3c15   r0c15 r1c15 r2c15 r3c15
 //
-// That is element l % 4 of what lane (l - l % 16) + l % 16 / 4 + 4 * j gave,
-// for j from 0 to 3.
+// That is element l % 4 of the data at the address of lane (l - l % 16) + l %
+// 16 / 4 + 4 * j, for j from 0 to 3.
 //
 //===----------------------------------------------------------------------===//
 

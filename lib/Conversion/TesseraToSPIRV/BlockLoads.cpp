@@ -11,9 +11,9 @@
 //   its elements  a variable of the function, which the block is loaded to
 //   a tile        a vector that is read from the variable
 //
-// Intel's compiler keeps these variables in registers. In a loop the blocks of
-// a later turn are prefetched: each subgroup asks for its own, and what another
-// has asked for is there already.
+// Intel's compiler keeps these variables in registers. In a loop, the blocks of
+// a later iteration are prefetched: each subgroup prefetches its own, and
+// blocks that another subgroup has prefetched are already in the cache.
 //
 //===----------------------------------------------------------------------===//
 

@@ -465,12 +465,12 @@ static Value emitSplat(OpBuilder &builder, Location loc, Value like,
 /// (SPV_KHR_cooperative_matrix, Cooperative Matrix Operands). Devices support
 /// matmuls of two signed matrices, of two unsigned ones, or both.
 ///
-/// To a product of the other sign an operand x goes with its first bit turned,
-/// x', and J is what 0x80 stands for there: 128, or -128. Either way x = x' -
-/// J, so that with J for a matrix of nothing else
+/// For a matmul of the other sign, an operand x is passed with its first bit
+/// inverted, x', and J is the value of 0x80 there: 128, or -128. Either way x =
+/// x' - J, so that with J for a matrix whose elements are all J
 ///
-///     a b = a' b  - J b                      a alone is turned
-///     a b = a' b' - (a' J + J b' - J J)      both are; J J has 2^14 k
+///     a b = a' b  - J b                      only a is changed
+///     a b = a' b' - (a' J + J b' - J J)      both are; J J is 2^14 k
 ///     everywhere
 ///
 /// modulo 2^32, as sums of i32 are.

@@ -638,10 +638,8 @@ struct ConvertKernelsToSPIRVPass
     return applyFullConversion(module, *target, std::move(patterns));
   }
 
-  /// From SPIR-V 1.4 on, an entry point lists all variables that it uses;
-  /// before, which is what OpenCL takes, those of its inputs.
-  /// Whether a kernel asks for registers, which SPIR-V 1.4 has a decoration
-  /// for.
+  /// Whether a kernel requests registers, for which SPIR-V 1.4 has a
+  /// decoration.
   static bool hasRequest(spirv::ModuleOp module) {
     return llvm::any_of(
         module.getOps<spirv::FuncOp>(), [](spirv::FuncOp function) {
@@ -649,6 +647,8 @@ struct ConvertKernelsToSPIRVPass
         });
   }
 
+  /// From SPIR-V 1.4 on, an entry point lists all variables that it uses; in
+  /// earlier versions, as OpenCL requires, it lists its inputs.
   static void addInterfaces(spirv::ModuleOp module, const Flavour &flavour) {
     OpBuilder b(module.getContext());
     for (auto function : llvm::to_vector(module.getOps<spirv::FuncOp>())) {

@@ -5,20 +5,21 @@
 //===----------------------------------------------------------------------===//
 //
 // Indices have 64 bits and are small. A device divides 64 bits by a long series
-// of instructions, and NVIDIA's driver (580.159) gets some of them wrong: of
-// `(x / 27) % 2` it made 0 for all x. So, of unsigned numbers,
+// of instructions, and NVIDIA's driver (580.159) miscompiles some of them: `(x
+// / 27) % 2` was 0 for all x. So, for unsigned numbers,
 //
 //   x / 2^n, x % 2^n    a shift, a mask
 //   x / y               of 32 bits if x and y have no more, else bit by bit
 //   x % y               x - x / y * y
 //
-// and signed ones the same but for the first: those that fit are not negative.
-// That driver joins the two ways: with a division of 64 bits in the one that
-// was not taken it made `(x / 3) % 2` wrong as well, which is why none is left
-// there. OpenCL's compilers are not known for that, and divide 64 bits.
+// and for signed ones the same except the first: those that fit are not
+// negative. That driver merges the two paths: with a 64-bit division in the
+// path that was not taken it also miscompiled `(x / 3) % 2`, so no such
+// division is left there. OpenCL's compilers are not known for this, and divide
+// 64 bits.
 //
-// Bounds that are known when a kernel is compiled (upstream's integer ranges)
-// spare the question, which those of dynamic shapes need.
+// If bounds are known at compile time (upstream's integer ranges), the run-time
+// check is omitted; dynamic shapes require it.
 //
 //===----------------------------------------------------------------------===//
 

@@ -4,19 +4,19 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A device of Vulkan has no asynchronous copies, and a driver's compiler moves
-// no load over a barrier. Of a loop over steps of copies and products,
+// A device of Vulkan has no asynchronous copies, and a driver's compiler does
+// not move loads across a barrier. In a loop over steps of copies and matmuls,
 //
-//   for i:  barrier;  x = load(i);  store x;  barrier;  products
+//   for i:  barrier;  x = load(i);  store x;  barrier;  matmuls
 //
-// the loads of the next step are issued before the products of this one:
+// the loads of the next step are issued before the matmuls of this one:
 //
 //   x = load(0)
-//   for i:  barrier;  store x;  barrier;  x = load(min(i + 1, last));  products
+//   for i:  barrier;  store x;  barrier;  x = load(min(i + 1, last));  matmuls
 //
-// On an H200 that is 1.25 times as fast, and a driver that unrolls the loop
-// takes a third of it back (docs/benchmarks/h200-vulkan.md). The last step
-// loads its own tile again, which nobody uses.
+// On an H200 this is 1.25 times as fast, and a driver that unrolls the loop
+// loses a third of that (docs/benchmarks/h200-vulkan.md). The last step loads
+// its own tile again, and the data is not used.
 //
 //===----------------------------------------------------------------------===//
 

@@ -18,8 +18,8 @@
 //   Vega    "AMD Instinct MI50 Vega 7nm" (gfx906), V_DOT2_F32_F16 and
 //           V_DOT4_I32_I8
 //
-// An operand of MFMA has a row of a, or a column of b, in each lane, and as
-// many elements of K next to each other as a lane has room for. Of a, 32x8:
+// For an operand of MFMA, each lane holds a row of a, or a column of b, with as
+// many adjacent elements of K as fit into the lane's registers. For a of 32x8:
 //
 //        column   0     1     2     3     4     5     6     7
 //      row 0     0.0   0.1   0.2   0.3  32.0  32.1  32.2  32.3   (lane.element)
@@ -27,15 +27,16 @@
 //      ...
 //      row 31   31.0  31.1  31.2  31.3  63.0  63.1  63.2  63.3
 //
-// with runs of 16 elements at most; and of the accumulator, a lane has four
-// rows of a column next to each other.
+// with runs of at most 16 elements; for the accumulator, a lane holds four
+// adjacent rows of a column.
 //
-// Which elements of K are where does not matter as long as a and b agree: only
-// then is a map here not the document's, and its maker says so.
+// The assignment of elements of K is irrelevant as long as a and b agree: only
+// in this case does a map here differ from the document's, and the function
+// that creates it says so.
 //
-// Not here: forms of several blocks (4x4x4 of 16 blocks and the like), which
-// are several small products; sparse forms, and scaled ones; those with sums in
-// bf16.
+// Not included: forms of several blocks (4x4x4 of 16 blocks and similar ones),
+// which are several small matmuls; sparse forms, and scaled ones; those with
+// sums in bf16.
 //
 //===----------------------------------------------------------------------===//
 

@@ -13,13 +13,14 @@
 // SPV_INTEL_subgroup_matrix_multiply_accumulate, section "Mapping Matrix Data
 // to Invocations". With as many lanes as columns, N:
 //
-//   a        a row after the other, its K elements spread over the lanes. As
-//            many as lanes: lane l has column l of each row. Twice or four
-//            times as many: it has two or four that follow each other. Half as
-//            many (tf32): the lower lanes have the even rows and the upper ones
-//            the odd rows; of one row only, nobody reads the upper lanes'.
+//   a        one row after the other, its K elements spread over the lanes. If
+//            there are as many elements as lanes: lane l has column l of each
+//            row. Twice or four times as many: lane l has two or four
+//            consecutive ones. Half as many (tf32): the lower lanes have the
+//            even rows and the upper ones the odd rows; for a single row, the
+//            upper lanes are ignored.
 //   b        lane l has column l, all K elements of it
-//   acc      lane l has column l, a row after the other
+//   acc      lane l has column l, one row after the other
 //
 // a of f16 on Xe-HPC, 8x16:
 //
@@ -29,8 +30,8 @@
 //      ...
 //      row 7     0.7   1.7   2.7       15.7
 //
-// Not here: products of i4, which the dialect does not have, those with sums in
-// bf16, and subgroups of 32 lanes, in which two lanes share a column.
+// Not included: matmuls of i4, which the dialect does not support, those with
+// sums in bf16, and subgroups of 32 lanes, in which two lanes share a column.
 //
 //===----------------------------------------------------------------------===//
 

@@ -15,7 +15,8 @@
 //      row 8      0.2   0.3   1.2   1.3   2.2   2.3   3.2   3.3
 //
 // The layouts of `wmma` are unspecified, and it compiles to the instructions
-// below; so there is no row for it, and Volta and Turing use `mma.sync` too.
+// below, so the table has no rows for it, and Volta and Turing use `mma.sync`
+// too.
 //
 //===----------------------------------------------------------------------===//
 
@@ -207,18 +208,19 @@ static MatrixInstruction makeInstruction(const Shape &shape, llvm::StringRef a,
 }
 
 /// The instructions of a warpgroup: four subgroups, whose lanes hold 16 rows of
-/// the accumulator each, laid out as by m16n8 (PTX ISA, "Asynchronous
-/// Warpgroup Level Matrix Instructions: wgmma.mma_async"). A and b are read
-/// from workgroup memory, with 16-bit elements by rows or by columns. Those
-/// named `.rs` take a from registers, 16 rows of it in each subgroup, laid out
-/// as by m16n8k16: what accumulators are, two tiles of eight columns at a time.
+/// the accumulator each, in the layout of m16n8 (PTX ISA, "Asynchronous
+/// Warpgroup Level Matrix Instructions: wgmma.mma_async"). a and b are read
+/// from workgroup memory, with 16-bit elements in row-major or column-major
+/// order. Instructions named `.rs` read a from registers, 16 rows in each
+/// subgroup, in the layout of m16n8k16, which is that of accumulators with two
+/// tiles of eight columns at a time.
 ///
-/// Those for tf32 read f32 as it is and ignore the low 13 bits: operands are
-/// truncated, where mma.sync has them rounded to nearest on their way to
-/// registers. Both are what `precision tf32` permits.
+/// Those for tf32 read f32 and ignore the low 13 bits: operands are truncated,
+/// while for mma.sync they are rounded to nearest when they are loaded.
+/// `precision tf32` permits both.
 ///
-/// Those for 8-bit floats align products and accumulator to the largest of them
-/// and keep about 14 bits of the mantissa.
+/// Those for 8-bit floats align the products of elements and the accumulator to
+/// the largest of them and keep about 14 bits of the mantissa.
 static void addWarpgroups(Chip &chip) {
   struct Types {
     const char *a, *b, *acc;
@@ -280,20 +282,20 @@ static void addWarpgroups(Chip &chip) {
     }
 }
 
-/// The instructions that add to tensor memory, of 128 lanes (PTX ISA 8.7,
-/// "TensorCore 5th Generation Family Instructions: tcgen05.mma", with one
+/// The instructions that accumulate in tensor memory, of 128 lanes (PTX ISA
+/// 8.7, "TensorCore 5th Generation Family Instructions: tcgen05.mma", with one
 /// workgroup, .cta_group::1, and 128 rows). One thread issues them, for a group
 /// of four subgroups whose lanes read a row each (tcgen05.ld, shape .32x32b),
-/// or of eight (`.x8`), of which the second four read the same rows in every
-/// other 32 columns: so that 256 columns are 128 registers.
+/// or of eight (`.x8`), the second four of which read the same rows in every
+/// other 32 columns, so that 256 columns are 128 registers.
 ///
-/// A and b are read from workgroup memory, in either order but for tf32, whose
-/// other order asks for another swizzle ("Shared memory layout and swizzling").
-/// As wgmma, they read f32 as tf32 without rounding. f16 accumulators would be
-/// two to a word: mma.sync has them.
+/// a and b are read from workgroup memory, in either order except for tf32,
+/// whose other order requires another swizzle ("Shared memory layout and
+/// swizzling"). Like wgmma, they read f32 as tf32 without rounding. f16
+/// accumulators would be two to a word: mma.sync supports them.
 ///
-/// What they keep of sums of 8-bit floats is not documented; nothing here was
-/// ever executed.
+/// The precision of sums of 8-bit floats is not documented; this table was
+/// never used on a device.
 static void addTensorMemory(Chip &chip) {
   struct Types {
     const char *a, *b, *acc;

@@ -4,28 +4,29 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// As a device of Vulkan (../Vulkan/Chips.cpp), one of OpenCL is described by a
-// text of what it reports, which is the chip's name as well:
+// As for Vulkan (../Vulkan/Chips.cpp), a device of OpenCL is described by a of
+// text its reported properties, which is also the chip's name:
 //
 //     s16-w65536-t1024-f16-f64-a32-a64
 //
-// Lanes of a subgroup, bytes of workgroup memory and threads of a workgroup, at
-// most; then, in any order, what is optional in OpenCL (The OpenCL
-// Specification, "Extensions"):
+// The lanes of a subgroup, and the maximal bytes of workgroup memory and
+// threads of a workgroup; followed, in any order, by optional features of
+// OpenCL (The OpenCL Specification, "Extensions"):
 //
 //     f16, f64   arithmetic in them              cl_khr_fp16, cl_khr_fp64
 //     a32, a64   atomic sums of f32, of f64      cl_ext_float_atomics
 //
-//     dpas       Intel's matrix unit (../Intel/Chips.cpp), for subgroups of 8
+//   dpas       Intel's matrix unit (../Intel/Chips.cpp), for subgroups of 8
 //     or of
-//                16 lanes. Level Zero tells (lib/Runtime/LevelZero); OpenCL
-//                cannot be asked for it
+//              16 lanes. Level Zero reports it (lib/Runtime/LevelZero); OpenCL
+//              has no query for it
 //
-// and products of cooperative matrices, spelt as Vulkan's: no device reports
-// any, but kernels of them can be compiled for one that is known to have them.
+// and matmuls of cooperative matrices, in Vulkan's syntax: no device reports
+// any, but kernels with them can be compiled for a device that is known to
+// support them.
 //
-// A device without subgroups has "s1": each thread is a subgroup of its own,
-// and fragments are one thread's. Threads then share by workgroup memory alone.
+// A device without subgroups has "s1": each thread is a subgroup, and fragments
+// belong to one thread. Threads then share data through workgroup memory only.
 //
 //===----------------------------------------------------------------------===//
 

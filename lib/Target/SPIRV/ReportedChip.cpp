@@ -4,18 +4,19 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A device of Vulkan has no name to compile for; it reports its numbers and the
-// shapes of its matrix products (VkCooperativeMatrixPropertiesKHR). A chip is
-// made of these. It is described by a text that holds all of them, so that it
-// is the chip's name as well:
+// A device of Vulkan has no name to compile for; it reports its limits and the
+// shapes of its matmuls (VkCooperativeMatrixPropertiesKHR). These form a chip,
+// which is described by a text that contains all of them and is also the chip's
+// name:
 //
 //     s32-w49152-t1024-n16-n32-m16n16k16.f32.f16-m16n8k16.f32.f16
 //
-// Lanes of a subgroup, bytes of workgroup memory and threads of a workgroup, at
-// most; then the floats of which it keeps NaNs where a kernel asks for it, by
-// their bits (shaderSignedZeroInfNanPreserveFloat32 and the like); then the
-// products, accumulator first. Devices that are well known have a short name
-// for theirs, by which they can be compiled for anywhere.
+// The lanes of a subgroup, and the maximal bytes of workgroup memory and
+// threads of a workgroup; followed by the float types, by their bits, for which
+// it can preserve NaNs on request (shaderSignedZeroInfNanPreserveFloat32 and
+// the like); followed by the matmuls, accumulator first. Well-known devices
+// have a short name for this text, so that programs can be compiled for them
+// anywhere.
 //
 //===----------------------------------------------------------------------===//
 

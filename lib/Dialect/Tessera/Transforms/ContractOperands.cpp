@@ -4,14 +4,14 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// An operand of four dimensions, say (b, h, w, c) with M = (h, w) and K = c, is
-// a matrix at each batch: h and w are collapsed, and b is indexed away. Where
-// that cannot be, as for the image of a convolution,
+// An operand of four dimensions, for example (b, h, w, c) with M = (h, w) and K
+// = c, is a matrix for each batch: h and w are collapsed, and b is indexed. If
+// this is not possible, as for the image of a convolution,
 //
 //   (b, y + r, x + s, c)   M = (b, y, x)   K = (r, s, c)
 //
-// its tiles are gathered: the linear indices of row and column are taken apart,
-// the map is applied, and what lies outside is zero.
+// its tiles are gathered: the linear indices of row and column are
+// delinearized, the map is applied, and elements out of bounds are zero.
 //
 //===----------------------------------------------------------------------===//
 

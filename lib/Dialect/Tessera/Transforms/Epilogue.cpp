@@ -4,7 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The epilogue is cut at its reductions. Softmax, with 64 columns for 50:
+// The epilogue is split at its reductions. Softmax, with 64 columns for 50:
 //
 //   %m = row_reduce max %x         %x' = map %x      : j < 50 ? x : -inf
 //                                  %m  = reduce max %x' dimension 1
@@ -15,7 +15,7 @@
 //   %y = %e / %s                   %s' = broadcast %s dimension 1
 //                                  %y  = map %e, %s' : e / s
 //
-// What is computed from reductions alone is computed once for a row.
+// Values that depend on reductions only are computed once for each row.
 //
 //===----------------------------------------------------------------------===//
 

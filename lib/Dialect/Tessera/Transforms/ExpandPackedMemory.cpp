@@ -5,18 +5,18 @@
 //===----------------------------------------------------------------------===//
 //
 // Elements 2 i and 2 i + 1 of memory of i4 are the low and the high half of
-// byte i. A vector that begins at a byte is unpacked from its bytes. One that
-// may begin in the middle of a byte is shifted first:
+// byte i. A vector that starts at a whole byte is unpacked from its bytes. One
+// that may start in the middle of a byte is shifted first:
 //
 //   bytes       b0 b1 b2      each  high:low
 //   even        b0 b1
 //   odd         b0.high | b1.low << 4,  b1.high | b2.low << 4
 //
-// Byte b2 is read only where the last element is in it: no byte without an
-// element of the vector is touched.
+// Byte b2 is read only if it contains the last element: bytes without an
+// element of the vector are not accessed.
 //
-// What takes a vector as it is in memory, as words of a matrix instruction or
-// to write it again, has its bytes, and no element is ever by itself.
+// Ops that use a vector in its packed form, as words of a matrix instruction or
+// to store it again, use its bytes, without unpacking elements.
 //
 //===----------------------------------------------------------------------===//
 

@@ -4,16 +4,16 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The chip has a few tilings, each with a measured speed. The time that a
-// contraction takes with one of them is estimated as
+// The chip has a few tilings, each with a measured speed. The time of a
+// contraction with one of them is estimated as
 //
-//   start + max(waves * (max(products of a tile / speed,
-//                            its operands / what the cache gives)
+//   start + max(waves * (max(multiply-adds of a tile / speed,
+//                            bytes of its operands / cache bandwidth)
 //                        + its epilogue + steps that the tiling does not have),
-//               bytes / what the busy processors read together)
+//               bytes / memory bandwidth of the busy SMs)
 //
-// where a wave is a tile for each processor. Where the reduction is cut into
-// parts, another kernel reads these and adds them up, or those who have them.
+// where a wave is a tile for each SM. If the reduction is split into parts,
+// another kernel reduces these, or the workgroups that computed them.
 //
 //===----------------------------------------------------------------------===//
 

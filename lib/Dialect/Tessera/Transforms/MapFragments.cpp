@@ -4,14 +4,14 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A step's product of 64x32 by 32x64 elements, with kFragment = 16:
+// The mma of a step of 64x32 by 32x64 elements, with kFragment = 16:
 //
 //   %a = load %A[r, 0] : 64x32          %a0 = load %A[r, 0] : 64x16
 //   %b = load %B[0, c] : 32x64    ->    %b0 = load %B[0, c] : 16x64
 //   %d = mma %a, %b, %acc               %d0 = mma %a0, %b0, %acc
 //                                       %a1 = load %A[r, 16] : 64x16  ...
 //
-// What lies between load and mma (map, broadcast, convert) is cut as well. More
+// Ops between load and mma (map, broadcast, convert) are split as well. More
 // than a few parts become a loop.
 //
 //===----------------------------------------------------------------------===//

@@ -4,9 +4,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What is not a product of fragments becomes a kernel too, one per op.
-// Dimensions that lie one after the other in all operands are one. Then, by
-// what the op is:
+// Ops that are not matmuls of fragments become kernels too, one per op.
+// Dimensions that are contiguous in all operands are collapsed. The kernel
+// depends on the kind of op:
 //
 //   a reduction by a known operation     many threads (SimtReduction.cpp)
 //   element-wise, an operand transposed  tiles in workgroup memory
@@ -14,13 +14,13 @@
 //   anything else                        a thread with a point each; dimensions
 //                                        of a reduction are loops inside
 //
-// Points follow each other in the order in which the output lies in memory,
-// over the threads of a workgroup:
+// Points are consecutive in the order of the output in memory, over the threads
+// of a workgroup:
 //
 //   linear = block * 256 + thread;  (i, j) = (linear / J, linear % J)
 //
-// or, where the chip's threads walk through many points, along its fastest
-// dimension inside of one.
+// or, if the chip's threads compute many points each, along its fastest
+// dimension within a thread.
 //
 //===----------------------------------------------------------------------===//
 

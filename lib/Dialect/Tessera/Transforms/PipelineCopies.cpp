@@ -4,23 +4,23 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// With 3 stages, of a loop over steps of copies and products:
+// With 3 stages, for a loop over steps of copies and matmuls:
 //
 //   copy 0 -> slot 0;  copy 1 -> slot 1
 //   for i:  wait for all but the last step's copies;  barrier
 //           copy i + 2 -> slot (i + 2) % 3
 //           products from slot i % 3
 //
-// Where the number of steps is known, the last ones, which have nothing left to
-// copy, are a loop of their own, and all copies lie in bounds. Elsewhere copies
-// past the last step read nothing, since they are beyond the memory, or are not
-// looked at.
+// If the number of steps is static, the last steps, which have no more copies
+// to issue, are a separate loop, and all copies are in bounds. Otherwise copies
+// past the last step are out of bounds and read nothing, or their data is not
+// used.
 //
-// For a chip with `unrollStages`, the loop has as many steps in its body as
-// there are slots, each with a slot of its own; the steps that are left over
-// stand behind it. That is so where their number is known and all copies lie in
-// bounds and are of whole bytes: what else these take, in addresses, conditions
-// and shifts, would be there as often.
+// For a chip with `unrollStages`, the loop is unrolled by the number of slots,
+// so that each step has a constant slot; the remaining steps follow it. This
+// requires a static number of steps, and copies that are in bounds and of whole
+// bytes: the address computations, conditions and shifts of other copies would
+// be replicated as well.
 //
 //===----------------------------------------------------------------------===//
 

@@ -4,10 +4,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The three channels of a pixel are fewer than a bulk copy moves, and begin
-// anywhere. The image is copied to channels that are a power of two, with a
-// border: then the places of a window that lie side by side are one run of
-// elements, each run some pixels after the one before,
+// The three channels of a pixel are smaller than a bulk copy, and not aligned.
+// The image is copied to one whose number of channels is a power of two, with a
+// border: adjacent positions of a window are then one run of elements, and the
+// runs of adjacent windows start a few pixels apart,
 //
 //      3 channels, 3 places, in steps of 2       4 channels, 4 places
 //
@@ -15,9 +15,9 @@
 //      +-----------+                             +-------------------+
 //              +-----------+ +-------------------+
 //
-// and a view of overlapping rows has such a run as the channels of one place.
-// Filters get zeros for what is added. What is left of the window moves along
-// the other dimensions.
+// and a view of overlapping rows has such a run as the channels of one
+// position. Filters get zeros for the added channels. The window's other
+// dimensions are not changed.
 //
 //===----------------------------------------------------------------------===//
 

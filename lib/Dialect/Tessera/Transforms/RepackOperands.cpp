@@ -5,9 +5,9 @@
 //===----------------------------------------------------------------------===//
 //
 // Instructions of several subgroups read operands that are copied to workgroup
-// memory in wide pieces: rows are to begin at multiples of the widest access.
-// Some also want K along the rows. An operand that lies otherwise is copied
-// once, with a step from row to row that is such a multiple,
+// memory in wide pieces: rows must be aligned to the widest access. Some also
+// require K along the rows. An operand with another layout is copied once, with
+// an aligned row pitch,
 //
 //        N = 3, in elements                 step = 8
 //      +---+---+---+                      +---+---+---+-------------------+
@@ -15,7 +15,7 @@
 //      | 3 | 4 | 5 |         ==>          | 3 | 4 | 5 |                   |
 //      +---+---+---+                      +---+---+---+-------------------+
 //
-// where the product gains more by it than the copy takes.
+// if the matmul gains more time by this than the copy takes.
 //
 //===----------------------------------------------------------------------===//
 

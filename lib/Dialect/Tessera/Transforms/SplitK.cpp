@@ -13,7 +13,8 @@
 //   output[m, n] = epilogue(init + w[0] + w[1] + w[2])     always in this order
 //
 // With atomic adds, the parts share one workspace, which starts from zeros, or
-// the output itself, which starts from init or from what the epilogue adds:
+// the output itself, which starts from init or from the matrix that the
+// epilogue adds:
 //
 //   workspace[0, m, n] += part                             in any order
 //

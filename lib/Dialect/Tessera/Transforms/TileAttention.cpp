@@ -4,12 +4,12 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// One tessera.attention becomes one gpu.launch. A workgroup has a tile of the
-// queries of one matrix of the batch, which its subgroups share out by rows,
-// and walks through the keys in blocks, from the last to the first: what sticks
-// out at the end, and the diagonal of a causal mask, are then in the first
-// blocks. Of block b, with S the scores, P the weights, O the output before it
-// is divided:
+// One tessera.attention becomes one gpu.launch. A workgroup computes a tile of
+// the queries of one matrix of the batch, which is divided by rows among its
+// subgroups, and iterates over the keys in blocks, from the last to the first:
+// keys out of bounds, and the diagonal of a causal mask, are then in the first
+// blocks. For block b, with the scores S, the weights P, and the output O
+// before the division:
 //
 //   prologue:  S = Q K[last]                            P = softmax step of S
 //   loop:      S = Q K[b]      O += P V[b + 1]          P = softmax step of S

@@ -17,16 +17,16 @@
 //            +--------+--------+-----             +----------+----------+
 //
 // The tiles of M are x, which runs fastest: workgroups that run at the same
-// time then share their columns of rhs, and walk down lhs; and x is the only
-// dimension of a grid that has no small limit. The batch is z.
+// time then share their columns of rhs, and advance along lhs; x is also the
+// only dimension of a grid without a small limit. The batch is z.
 //
-// With `batches`, a workgroup has this tile of several matrices, and as many
-// times as many subgroups; with `subgroupBatches`, each subgroup has several:
-// first all their products, then all their epilogues, so that what is loaded
-// for one need not wait for what is stored of another. Staged operands of all
-// matrices are one tile, one below the other. Where the batch ends before the
-// last matrix, its loads are those of the last one there is, and nothing is
-// stored.
+// With `batches`, a workgroup computes this tile of several matrices, with
+// proportionally more subgroups; with `subgroupBatches`, each subgroup computes
+// several: first all their matmuls, then all their epilogues, so that the loads
+// of one matrix do not wait for the stores of another. The staged operands of
+// all matrices are one tile, stacked along the rows. If the batch ends before
+// the last matrix, the loads of the last existing one are repeated, and nothing
+// is stored.
 //
 //===----------------------------------------------------------------------===//
 

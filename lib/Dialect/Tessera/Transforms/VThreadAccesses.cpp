@@ -220,10 +220,10 @@ std::optional<Form> Checker::evaluate(AffineExpr expr, ArrayRef<Form> dims,
 }
 
 //===----------------------------------------------------------------------===//
-// Places
+// Addresses
 //===----------------------------------------------------------------------===//
 
-/// The accesses of `op` whose places can be found.
+/// The accesses of `op` whose addresses can be computed.
 static SmallVector<Access> getAccesses(Operation *op) {
   SmallVector<Access> accesses;
   auto add = [&](bool write, Value memory, ValueRange indices,
@@ -265,8 +265,8 @@ static SmallVector<Access> getAccesses(Operation *op) {
   return accesses;
 }
 
-/// `place`, in a view, as a place in what it views. What sticks out of the view
-/// is not touched.
+/// Translates `place`, in a view, to the underlying memory. Elements beyond the
+/// view are not accessed.
 std::optional<Place> Checker::addView(memref::SubViewOp view, Place place,
                                       int64_t thread) {
   Place outer{view.getSource(), {}};
@@ -321,7 +321,7 @@ std::optional<Place> Checker::getPlace(const Access &access, int64_t thread) {
   if (!type || type.getRank() != static_cast<int64_t>(place.box.size()) ||
       !uniformity.isUniform(place.memory))
     return std::nullopt;
-  // What sticks out of the memory is not touched.
+  // Elements beyond the memory are not accessed.
   for (auto [extent, size] : llvm::zip_equal(place.box, type.getShape())) {
     if (!extent.start.isConstant() || ShapedType::isDynamic(size))
       continue;
@@ -332,7 +332,7 @@ std::optional<Place> Checker::getPlace(const Access &access, int64_t thread) {
   return place;
 }
 
-/// Whether two places provably have an element in common.
+/// Whether two accesses provably have an element in common.
 static bool overlap(const Place &a, const Place &b) {
   return a.memory == b.memory &&
          llvm::all_of(llvm::zip_equal(a.box, b.box), [](auto extents) {

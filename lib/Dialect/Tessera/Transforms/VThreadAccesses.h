@@ -11,12 +11,13 @@
 
 namespace mlir::tessera {
 
-/// An error where two vthreads provably write the same place (`vthread_c4`), or
-/// one reads what another writes without a barrier in between (`vthread_c5`).
+/// Emits an error if two vthreads provably write the same address
+/// (`vthread_c4`), or one reads an address that another writes without a
+/// barrier in between (`vthread_c5`).
 ///
-/// Places are compared as sums of constants and of values that all vthreads
-/// share. What cannot be compared passes, and so do accesses that need not both
-/// happen: only those of one block are compared.
+/// Addresses are compared as sums of constants and of values that all vthreads
+/// share. Accesses that cannot be compared are accepted, and so are accesses
+/// that need not both happen: only those of one block are compared.
 LogicalResult verifyVThreadAccesses(VThreadOp op);
 
 } // namespace mlir::tessera

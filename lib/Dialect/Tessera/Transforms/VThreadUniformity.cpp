@@ -109,7 +109,7 @@ void VThreadUniformity::visitBranch(RegionBranchOpInterface op) {
         markAll(block.getArguments());
     return;
   }
-  // What one value is forwarded to differs together.
+  // All values that one value is forwarded to diverge together.
   RegionBranchSuccessorMapping mapping;
   op.getSuccessorOperandInputMapping(mapping);
   for (auto &[operand, inputs] : mapping)

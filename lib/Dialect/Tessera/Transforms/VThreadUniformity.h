@@ -13,8 +13,8 @@
 
 namespace mlir::tessera {
 
-/// Whether `op` is one for all vthreads, wherever it stands: a barrier, or a
-/// wait for asynchronous copies.
+/// Whether `op` is executed once for all vthreads: a barrier, or a wait for
+/// asynchronous copies.
 bool isCollective(Operation *op);
 
 /// The first collective op in `op`, itself included; null if there is none.

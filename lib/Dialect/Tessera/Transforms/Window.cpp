@@ -4,11 +4,11 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// An engine that walks through an image by itself goes along the columns of its
-// pixels, then to the next row of them, to the next image at last: these are
-// the rows of the matrix of a convolution, if they are all of the output's
-// pixels in their order. The place within the window is the same for all rows
-// of a tile, if the tile's columns are channels of one place.
+// TMA's im2col mode iterates over the columns of an image's pixels, then over
+// the rows, and finally over the images. This is the order of the rows of a
+// convolution's matrix, if they are all of the output's pixels in order. The
+// position within the window is the same for all rows of a tile, if the tile's
+// columns are channels of one position.
 //
 //===----------------------------------------------------------------------===//
 

@@ -157,6 +157,7 @@ function(tessera_export target)
     $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>
     $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/tessera>)
   install(TARGETS ${target} EXPORT TesseraTargets)
+  set_property(GLOBAL APPEND PROPERTY TESSERA_INSTALLED ${target})
   set_property(GLOBAL APPEND PROPERTY TESSERA_TEST_DEPENDS ${target})
 endfunction()
 
@@ -167,6 +168,7 @@ function(tessera_install target)
   endif()
   set_target_properties(${target} PROPERTIES BUILD_WITH_INSTALL_RPATH ON)
   install(TARGETS ${target} OPTIONAL)
+  set_property(GLOBAL APPEND PROPERTY TESSERA_INSTALLED ${target})
 endfunction()
 
 function(tessera_add_tool name)

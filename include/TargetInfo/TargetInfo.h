@@ -56,8 +56,8 @@ const TargetInfo *findTarget(llvm::StringRef name);
 /// The names of all targets, with their aliases.
 std::vector<llvm::StringRef> getTargetNames();
 
-/// The same as text: "cpu, cuda, hip, vulkan, opencl and level-zero", for "and"
-/// as the last word between two.
+/// The same as text, with `conjunction` before the last name: "cpu, cuda, hip,
+/// vulkan, opencl and level-zero".
 std::string listTargetNames(llvm::StringRef conjunction);
 
 /// Whether the kernels of a target are functions of the host's program.

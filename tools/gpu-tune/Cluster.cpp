@@ -51,7 +51,7 @@ std::string tune::getMachineIdentity() {
 std::string tune::getDeviceIdentity(const std::string &target, int ordinal) {
   std::string text = target + ":";
   llvm::ArrayRef<const char *> names;
-  if (const compiler::TargetBackend *backend = compiler::findBackend(target))
+  if (const auto *backend = mlir::tessera::findBackend(target))
     names = backend->getVisibilityVariables();
   for (const char *name : names) {
     const char *value = std::getenv(name);

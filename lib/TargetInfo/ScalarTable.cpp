@@ -80,7 +80,7 @@ void mlir::tessera::addScalarInstructions(Chip &chip) {
       makeBlocks(lanes, 8, 8, rows, 8),
   };
   // A row or a column of elements, for fragments of odd shapes; half of them in
-  // 64 lanes, for fragments that have no more.
+  // 64 lanes, for smaller fragments.
   for (int64_t length = lanes; length >= std::min<int64_t>(lanes, 32);
        length /= 2) {
     shapes.push_back(makeBlocks(lanes, 1, length, 1, length));

@@ -14,9 +14,9 @@ namespace mlir::tessera {
 /// Chips of OpenCL that are known by name (../Target/Intel/Chips.cpp).
 void addIntelChips(std::vector<Chip> &chips);
 
-/// Gives a chip with subgroups of 8 or 16 lanes Intel's matrix unit: its rows
-/// before those there are, and the registers and default tilings that go with
-/// it (../Target/Intel/Chips.cpp).
+/// Adds Intel's matrix unit to a chip with subgroups of 8 or 16 lanes: its
+/// rows, before the existing ones, and the registers and default tilings that
+/// belong to it (../Target/Intel/Chips.cpp).
 void addIntelMatrixUnit(Chip &chip);
 
 /// A device known by name.

@@ -42,8 +42,8 @@ static Value emitScalarMma(OpBuilder &builder, Location loc,
   auto extract = [&](Value vector, int64_t at) -> Value {
     return vector::ExtractOp::create(builder, loc, vector, at);
   };
-  // In one lane, a row of b lies in its registers as the accumulators do: stay
-  // in vectors.
+  // In one lane, a row of b has the layout of the accumulators in its
+  // registers: use vectors.
   if (row.accMap.getNumLanes() == 1 && row.m == 1) {
     for (int64_t k = 0; k < row.k; ++k) {
       Value splat =
@@ -153,8 +153,8 @@ struct AwaitPattern : FragmentPattern<AwaitOp> {
 struct MapPattern : FragmentPattern<MapOp> {
   using FragmentPattern::FragmentPattern;
 
-  /// Whether the region can be applied to vectors as it is. Coordinates become
-  /// vectors where one lane holds whole rows: there they are consecutive.
+  /// Whether the region can be applied to vectors directly. Coordinates become
+  /// vectors if one lane holds whole rows, where they are consecutive.
   static bool isVectorizable(MapOp op, const TileLayout &layout) {
     if (op.takesCoordinates() && layout.map.getNumLanes() > 1)
       return false;

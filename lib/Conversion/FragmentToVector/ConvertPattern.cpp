@@ -4,10 +4,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Where every element stays in its lane, a conversion renames registers (the
+// If every element stays in its lane, a conversion only renames registers (the
 // accumulators of two m16n8 tiles are the `a` operand of m16n8k16). Otherwise
-// it goes through subgroup shuffles: for each register of the result, one for
-// each register of the source that some lane needs.
+// it uses subgroup shuffles: for each register of the result, one for each
+// register of the source that some lane needs.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,7 +18,7 @@ using namespace mlir::tessera;
 
 namespace {
 
-/// Where an element of a fragment lies.
+/// The position of an element of a fragment.
 struct Source {
   int64_t lane, tile, reg;
 };

@@ -239,9 +239,9 @@ private:
     /// Its row and column in the source's tile; empty if the tile has no single
     /// origin.
     SmallVector<Value, 2> place;
-    /// How many of its elements there are (index); null: all.
+    /// The number of its elements that are in bounds (index); null: all.
     Value count;
-    /// Whether all are (i1), where `count` is there.
+    /// Whether all are in bounds (i1), if `count` is not null.
     Value whole;
   };
 
@@ -316,14 +316,15 @@ private:
                                 targetIndices, width, from.count);
   }
 
-  /// Whether no chunk lies partly in `type`: rows are whole chunks.
+  /// Whether each chunk is completely inside or outside of `type`: rows are
+  /// whole chunks.
   bool isWholeOrNothing(MemRefType type) const {
     int64_t length = type.getDimSize(type.getRank() - 1);
     return target.chip.alignedAccess && ShapedType::isStatic(length) &&
            length % width == 0;
   }
 
-  /// The chunk's elements, zero where there are none.
+  /// The chunk's elements, zero if they are out of bounds.
   Value emitRead(OpBuilder &builder, const Origin &from, int64_t count) {
     auto type = VectorType::get(count, element);
     auto read = [&](OpBuilder &builder) -> Value {
@@ -432,8 +433,8 @@ private:
         });
   }
 
-  /// The chunk by an asynchronous copy where all of it is there, else by a read
-  /// and a write: a copy cannot fill up part of a byte.
+  /// Copies the chunk asynchronously if all of it is in bounds, and otherwise
+  /// by a read and a write: an asynchronous copy cannot fill a part of a byte.
   bool emitAsyncIfWhole(OpBuilder &builder, const Origin &from,
                         std::array<Value, 2> into, ValueRange intoAll) {
     // Not reported to the conversion: there may be no such copy.
@@ -539,7 +540,7 @@ private:
     auto mask = [&](Value word, uint32_t bits) -> Value {
       return arith::AndIOp::create(builder, loc, word, constant(bits));
     };
-    // As many columns as fill a word at once.
+    // The number of columns that fill a word at once.
     int64_t atOnce = std::min(width, ofWord);
     Type part = builder.getIntegerType(static_cast<unsigned>(4 * atOnce));
     SmallVector<Value> all;

@@ -336,7 +336,8 @@ void mlir::tessera::populateFragmentToVectorPatterns(
                                                patterns.getContext());
 }
 
-/// Whether the rows of a copy of packed elements end at a byte, as they begin.
+/// Whether the rows of a copy of packed elements end, as well as start, at
+/// whole bytes.
 template <typename CopyLike> static bool endsAtBytes(CopyLike op) {
   MemRefType type = op.getSourceType();
   return isPacked(type.getElementType()) && !op.isGather() &&

@@ -79,8 +79,8 @@ static bool mayInterleave(CopyLike op, Value memory, int64_t rows) {
          isWhole(to[to.size() - 2], op.getShape()[0], rows);
 }
 
-/// How many columns of the memory the instruction takes, if each lane reads
-/// whole words of these; else 0.
+/// The number of columns of the memory that the instruction reads, if each lane
+/// reads whole words of these; otherwise 0.
 static int64_t getColumns(LoadOp op, int64_t rows, const Chip &chip) {
   FragmentType type = op.getResult().getType();
   FailureOr<TileLayout> layout = getTileLayout(chip, type);
@@ -176,7 +176,7 @@ void mlir::tessera::markInterleavedTiles(Operation *root, const Chip &chip) {
     return;
   llvm::SetVector<Value> tiles;
   auto collect = [&](Value memory) {
-    // A tile by itself, and no part of one.
+    // Only a whole buffer, not a part of one.
     if (isWorkgroupMemory(cast<MemRefType>(memory.getType())) &&
         (isAttribution(memory) || memory.getDefiningOp<memref::ViewOp>()))
       tiles.insert(memory);

@@ -4,11 +4,11 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A lane's registers that lie side by side in memory are accessed together, as
-// wide as the chip and the known alignment permit. Where a tile may stick out
-// of the memory, one test for the whole fragment chooses between that and a
-// masked form. Where rows end with a whole access, that is one branch for each
-// access; elsewhere each element has its own.
+// A lane's registers that are adjacent in memory are accessed together, with
+// the widest access that the chip and the known alignment permit. If a tile may
+// be partly out of bounds, one test for the whole fragment selects between this
+// and a masked form. If rows end with a whole access, the masked form has one
+// branch for each access; otherwise each element has its own.
 //
 //===----------------------------------------------------------------------===//
 
@@ -156,7 +156,7 @@ public:
     return {math.add(base[0], step[0]), math.add(base[1], step[1])};
   }
 
-  /// Where this lane's register `reg` of a tile lies.
+  /// The position of this lane's register `reg` of a tile.
   std::array<Value, 2> getPlace(int64_t tileRow, int64_t tileCol,
                                 int64_t reg) const {
     auto [row, col] = layout.map.at(0, reg);
@@ -182,7 +182,7 @@ public:
     return all;
   }
 
-  /// Whether the whole fragment lies in the memory, as code. Null: it does.
+  /// Emits whether the whole fragment is in bounds. Null: it is.
   Value emitAllInBounds(FragmentType fragment, bool promised);
 
   /// A position in the memory, relative to the first element of the fragment.

@@ -76,8 +76,8 @@ private:
   AliasAnalysis aliases;
   /// The ops that need a barrier before them.
   llvm::SmallSetVector<Operation *, 8> ordered;
-  /// Comparisons of indices that are still affordable; after these, accesses
-  /// to one memory are taken to overlap.
+  /// The remaining number of index comparisons that are affordable; after
+  /// these, accesses to one memory are assumed to overlap.
   int64_t comparisons = 1000;
 };
 

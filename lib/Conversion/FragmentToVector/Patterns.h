@@ -81,21 +81,22 @@ inline llvm::StringRef getInterleavedAttrName() {
 /// The value of that attribute of `op`, if present.
 std::optional<Interleaving> getInterleaving(Operation *op);
 
-/// Sets that attribute for the tiles under `root` that can be kept so, on chips
-/// that want it.
+/// Sets that attribute for the tiles under `root` that can have this layout, on
+/// chips that use it.
 void markInterleavedTiles(Operation *root, const Chip &chip);
 
-/// `memory` with one dimension more. The word of rows `r` and following, a
-/// multiple of P, and column `c` begins there at `c / B, r, c mod B * P` of the
-/// last three dimensions. (Rows of the view overlap.)
+/// A view of `memory` with one more dimension. The word of rows `r` and
+/// following, a multiple of P, and column `c` starts at `c / B, r, c mod B * P`
+/// of its last three dimensions. (Rows of the view overlap.)
 Value emitInterleavedView(OpBuilder &builder, Location loc, Value memory,
                           Interleaving by);
 
 /// The number of threads that share a copy, if the kernel says.
 std::optional<int64_t> getCopyThreads(Operation *op);
 
-/// The column, within a row or its panel, at which a swizzled memory of `type`
-/// keeps an element of `row` whose column there is `col` (Swizzle.cpp).
+/// The column, within a row or its panel, in which a swizzled memory of `type`
+/// stores an element of `row` whose logical column there is `col`
+/// (Swizzle.cpp).
 Value emitSwizzledColumn(OpBuilder &builder, Location loc, MemRefType type,
                          Value row, Value col);
 
@@ -112,11 +113,11 @@ std::optional<int64_t> getDirectLoads(WaitOp op);
 /// with the reason for each one that cannot.
 void markDirectCopies(Operation *root, const Chip &chip, DirectCopies use);
 
-/// Emits a copy that is marked. False where the target has no such loads.
+/// Emits a marked copy. Returns false if the target has no such loads.
 bool emitDirectCopy(OpBuilder &builder, AsyncCopyOp op,
                     const FragmentTarget &target);
 
-/// Whether consecutive elements of the last dimension lie side by side.
+/// Whether consecutive elements of the last dimension are adjacent in memory.
 bool isInnerContiguous(MemRefType type);
 
 void populateMemoryPatterns(const TypeConverter &converter,

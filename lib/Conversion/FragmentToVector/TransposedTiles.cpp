@@ -85,7 +85,7 @@ SmallVector<Value> mlir::tessera::emitTransposedTiles(
         }
         parts = std::move(next);
       }
-      // The parts one after the other are the block, row by row.
+      // The parts in order are the block in row-major order.
       size_t numTiles = rows / tileRows, each = parts.size() / numTiles;
       for (size_t t = 0; t < numTiles; ++t)
         tiles[(i + t) * layout.tiles[1] + j] = emitConcatenation(

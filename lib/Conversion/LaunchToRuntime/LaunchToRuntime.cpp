@@ -253,7 +253,8 @@ struct AllocPattern : ConvertOpToLLVMPattern<AllocOp> {
   }
 
 private:
-  /// The symbol of a text: one for each, in the order in which they come.
+  /// The symbol of a text: one for each, numbered in the order of their first
+  /// use.
   std::string getSymbol(StringRef text) const {
     auto [entry, isNew] = texts.try_emplace(text);
     if (isNew)
@@ -354,8 +355,8 @@ struct ConvertLaunchToRuntimePass
         pack(function);
   }
 
-  /// A check that fails is the session's error. Host code goes on to its end,
-  /// since it launches nothing and is given no memory from then on.
+  /// A failed assertion is the session's error. Host code continues to its end,
+  /// since it launches nothing and receives no memory from then on.
   LogicalResult reportAsserts(ModuleOp module) {
     SmallVector<cf::AssertOp> asserts;
     module.walk([&](cf::AssertOp op) { asserts.push_back(op); });

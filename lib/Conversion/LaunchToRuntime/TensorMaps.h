@@ -12,7 +12,7 @@
 
 namespace mlir::tessera {
 
-/// Tensor maps that the kernel of a launch takes.
+/// The number of tensor maps that the kernel of a launch takes.
 int64_t countTensorMaps(gpu::LaunchFuncOp launch);
 
 /// Makes them: a stack slot each, which a call of tessera_rt_tensor_map fills.

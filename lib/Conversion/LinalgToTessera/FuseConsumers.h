@@ -40,11 +40,11 @@ struct Consumer {
   AffineMap getMap(OpOperand &operand, unsigned numDims);
 };
 
-/// Recognizes `op` as a reduction with one result; its parallel loops are the
-/// result's dimensions, beside others of extent 1.
+/// Matches `op` as a reduction with one result, whose parallel loops are the
+/// result's dimensions and possibly others of extent 1.
 std::optional<RowReduction> matchRowReduction(linalg::LinalgOp op);
 
-/// Whether an epilogue can take the elements of `operand` of `op`, as an extra
+/// Whether an epilogue can use the elements of `operand` of `op`, as an extra
 /// operand of the contraction or as a scalar.
 bool canBeExtra(linalg::LinalgOp op, OpOperand &operand);
 

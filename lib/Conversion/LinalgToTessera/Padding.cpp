@@ -29,7 +29,7 @@ namespace {
 /// A tensor in a larger one of zeros.
 struct Padding {
   Value source;
-  /// Where it begins, and whether it fills the dimension.
+  /// The start, and whether it fills the dimension.
   SmallVector<int64_t> low;
   SmallVector<bool> fills;
 };

@@ -29,8 +29,8 @@ Widened mlir::tessera::lookThroughWidening(Value value) {
   return result;
 }
 
-/// Looks through changes between floating-point types: the sum is taken in the
-/// accumulator's type whatever the body says, and rounded once at the end.
+/// Looks through casts between floating-point types: the sum is computed in the
+/// accumulator's type in any case, and rounded once at the end.
 static Value lookThroughFloatCasts(Value value) {
   while (isa_and_nonnull<arith::ExtFOp, arith::TruncFOp>(value.getDefiningOp()))
     value = value.getDefiningOp()->getOperand(0);

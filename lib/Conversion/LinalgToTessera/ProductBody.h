@@ -37,8 +37,8 @@ struct ProductBody {
 /// which it adds.
 Operation *findProduct(Block *body, Value accumulator, Type *sumType = nullptr);
 
-/// Matches the body of `op`, of two inputs and one output. There may be further
-/// inputs that are constant zero points.
+/// Matches the body of `op`, of two inputs and one output. Further inputs must
+/// be constant zero points.
 std::optional<ProductBody> matchProductBody(linalg::LinalgOp op);
 
 /// The same with zero points of any value: `acc + (ext(x) - zx) * (ext(y) -

@@ -20,7 +20,7 @@ struct Source {
   Value value;
   AffineMap map;
   bool isUnsigned = false;
-  /// The map may lead out of the tensor, where there are zeros.
+  /// Whether the map may index outside of the tensor, where elements are zero.
   bool isPadded = false;
 };
 
@@ -30,7 +30,7 @@ struct Source {
 std::optional<Source> lookThroughProducer(const Source &use, bool mayWiden,
                                           bool widened);
 
-/// The same, as far as it goes, without widening.
+/// The same without widening, repeated as often as possible.
 Source lookThroughMoves(Source use);
 
 /// The source of `use`, if zeros pad it (tensor.pad, or tensor.insert_slice
@@ -42,9 +42,9 @@ std::optional<Source> lookThroughPadding(const Source &use,
 /// Whether all uses of `value` are sums of products.
 bool feedsProductsOnly(Value value);
 
-/// A slice of `operand` without the dimensions that `map` reads at a constant;
-/// these leave `map`. Operand and map stay as they are where there is none, or
-/// where the constant does not lie within.
+/// A slice of `operand` without the dimensions for which `map` has a constant;
+/// these are removed from `map`. Operand and map are unchanged if there are
+/// none, or if the constant is out of bounds.
 Value sliceAtConstants(RewriterBase &rewriter, Location loc, Value operand,
                        AffineMap &map);
 

@@ -146,8 +146,8 @@ std::pair<Value, AffineMap> Splitter::createSum(unsigned side) {
                     .getResult(0);
   SmallVector<Value> inputs{input->get()};
   SmallVector<AffineMap> maps{inner};
-  // A window's sums do not say how far it goes: an operand of its shape, which
-  // is not read, does.
+  // The sums over a window do not determine its extents: an operand of its
+  // shape, which is not read, does.
   SmallVector<OpFoldResult> window;
   SmallVector<AffineExpr> windowDims;
   for (unsigned i = numKept; i < loops.size(); ++i)

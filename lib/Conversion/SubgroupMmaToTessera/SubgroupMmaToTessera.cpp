@@ -48,7 +48,7 @@ static FragmentType getFragmentType(gpu::MMAMatrixType type) {
 
 namespace {
 
-/// Where a matrix lies: a memref and two indices such that rows are its
+/// The address of a matrix: a memref and two indices such that rows are its
 /// second-last dimension.
 struct Place {
   Value memory;

@@ -263,7 +263,7 @@ Value EmulatedTarget::emitMma(OpBuilder &builder, Location loc,
 
 void EmulatedTarget::emitSubgroupBarrier(OpBuilder &builder,
                                          Location loc) const {
-  // An exchange of nothing: lanes meet, and run one after the other.
+  // An exchange without data: lanes wait for each other, and then run in turn.
   Type i64 = builder.getI64Type();
   Value zero = arith::ConstantIntOp::create(builder, loc, 0, 64),
         lane = arith::ConstantIntOp::create(builder, loc, 0, 32),
@@ -296,8 +296,7 @@ Value EmulatedTarget::emitShuffle(OpBuilder &builder, Location loc, Value value,
              : arith::TruncIOp::create(builder, loc, value.getType(), result);
 }
 
-/// The lane that asks for a value in a `gpu.shuffle`, and whether there is one
-/// (i1).
+/// The source lane of a `gpu.shuffle`, and whether it exists (i1).
 static std::pair<Value, Value> emitSource(OpBuilder &builder, gpu::ShuffleOp op,
                                           Value lane) {
   Location loc = op.getLoc();

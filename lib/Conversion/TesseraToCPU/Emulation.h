@@ -23,7 +23,7 @@ public:
   /// "the matrix instruction mma.m16n8k16.f32.f16 at matmul.mlir:5:3", as a
   /// constant.
   Value emitPlace(OpBuilder &builder, Location loc, llvm::StringRef what);
-  /// The row, as the runtime takes it. Null if it has no such types.
+  /// The row in the form of the runtime. Null if the runtime lacks its types.
   Value emitInstruction(OpBuilder &builder, Location loc,
                         const MatrixInstruction &row, bool unsignedA,
                         bool unsignedB);
@@ -37,8 +37,8 @@ private:
   std::map<std::string, std::vector<int32_t>> instructions;
 };
 
-/// The words of `row` as a `tessera_matrix_instruction` of
-/// Runtime/CpuKernel.h. Empty if that has no such types.
+/// The words of `row` as a `tessera_matrix_instruction` of Runtime/CpuKernel.h.
+/// Empty if that lacks its types.
 std::vector<int32_t> describeInstruction(const MatrixInstruction &row,
                                          bool unsignedA, bool unsignedB);
 

@@ -21,7 +21,7 @@ using namespace mlir;
 LogicalResult mlir::tessera::convertToMathLibrary(Operation *root) {
   ConversionTarget target(*root->getContext());
   target.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
-  // Polynomials for these are a few digits short, or there are none.
+  // The polynomials for these are not precise enough, or do not exist.
   target.addIllegalOp<math::AtanOp, math::AcoshOp, math::AsinhOp,
                       math::AtanhOp>();
   target.addDynamicallyLegalOp<math::ErfOp, math::ErfcOp, math::CbrtOp>(

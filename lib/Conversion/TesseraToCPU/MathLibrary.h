@@ -11,7 +11,7 @@
 
 namespace mlir::tessera {
 
-/// Functions of the math dialect that LLVM has no intrinsic for, to calls of
+/// Converts functions of the math dialect without an LLVM intrinsic to calls of
 /// the C library, element by element.
 LogicalResult convertToMathLibrary(Operation *root);
 

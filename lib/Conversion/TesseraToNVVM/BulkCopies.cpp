@@ -136,7 +136,8 @@ struct UseBulkCopiesPass
     FailureOr<const Chip *> found = getChip(getOperation(), "cuda", chip);
     if (failed(found))
       return signalPassFailure();
-    // Only in kernels of groups do buffers begin at patterns of swizzled rows.
+    // Only in kernels of groups are buffers aligned to patterns of swizzled
+    // rows.
     for (auto kernel : getOperation().getOps<gpu::GPUFuncOp>())
       if (getFragmentGroup(kernel) > 1)
         convert(kernel, **found);

@@ -131,10 +131,10 @@ void BulkInstructions::emitArrival(OpBuilder &builder, Location loc,
                /*updated=*/{}, /*touchesMemory=*/true);
 }
 
-// Not with the scope of the cluster, which is a fence of the whole device and
-// an invalidation of the cache for each step: 1.5 times the time at 4096 cubed.
-// Nothing that the readers wrote has to be seen; only the order counts, of
-// reads that are over and of copies by the engine.
+// Without the scope of the cluster, which is a fence of the whole device and a
+// cache invalidation for each step: 1.5 times the time at 4096 cubed. The
+// readers' writes need not be visible; only the order matters, of completed
+// reads and of copies by TMA.
 void BulkInstructions::emitArrivals(OpBuilder &builder, Location loc,
                                     Value barriers, Value number, Value rank,
                                     int64_t count, Value when) {
@@ -252,7 +252,7 @@ void BulkInstructions::forEachPanel(
 }
 
 namespace {
-/// Where a copy of windows begins.
+/// The origin of a copy of windows.
 struct WindowPlace {
   /// The first window's position in the image: an index for each dimension.
   SmallVector<Value> indices;

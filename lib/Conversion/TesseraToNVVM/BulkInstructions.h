@@ -17,8 +17,8 @@ namespace mlir::tessera {
 /// cluster.
 struct SharedTile {
   int64_t parts = 1;
-  /// Which of the parts is its own (index), and the workgroups that take it, a
-  /// bit each (i16).
+  /// The index of this workgroup's part, and a mask of the workgroups that
+  /// receive it, a bit each (i16).
   Value part, mask;
 };
 
@@ -60,8 +60,8 @@ public:
   void emitLoad(OpBuilder &builder, CopyOp op, ValueRange sourceIndices,
                 Value memory, Value slot, Value barriers, Value number,
                 const SharedTile *shared = nullptr);
-  /// Takes the tile of `op` to its target, as a group of its own. By one
-  /// thread.
+  /// Stores the tile of `op` to its target, as a bulk group of its own.
+  /// Executed by one thread.
   void emitStore(OpBuilder &builder, CopyOp op, ValueRange targetIndices);
   /// Waits until the thread's stores have read workgroup memory.
   void emitStoreWait(OpBuilder &builder, Location loc);

@@ -4,12 +4,12 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Each thread leaves its elements in its workgroup's memory, neighbouring
+// Each thread stores its elements in its workgroup's memory, with adjacent
 // threads side by side, and reads those of its share from all workgroups of the
 // cluster (PTX ISA, "mapa", "barrier.cluster"): a thread's elements are those
-// of the same thread elsewhere. A second barrier keeps the memory alive until
-// all have read it. Threads that have ended, as the producer's, count as
-// arrived.
+// of the same thread in the other workgroups. A second barrier keeps the memory
+// alive until all have read it. Exited threads, such as the producer's, count
+// as arrived.
 //
 //===----------------------------------------------------------------------===//
 

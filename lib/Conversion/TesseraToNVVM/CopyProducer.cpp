@@ -104,7 +104,7 @@ private:
   }
   /// Clones the computation of `value` for the producer.
   Value repeat(OpBuilder &builder, Value value);
-  /// The step whose copies begin with `op`, or null.
+  /// The step whose first copy is `op`, or null.
   const StagingStep *findStep(Operation *op) const;
   /// The rings that steps in `loop` fill.
   SmallVector<size_t> findRingsIn(Operation *loop) const;
@@ -142,7 +142,8 @@ private:
   /// The copies of the steps in `block`, for the producer.
   void emitProducer(OpBuilder &builder, Block &block, Places &places);
   void emitCopies(OpBuilder &builder, const StagingStep &step, Places &places);
-  /// The others' side of the steps from `begin` on, to the end of the block.
+  /// Emits the consumers' side of the steps from `begin` to the end of the
+  /// block.
   void convertSteps(Operation *begin, Places &places,
                     scf::ForOp before = scf::ForOp());
   /// `before`: the arrival is for the slot of the previous iteration.
@@ -357,7 +358,7 @@ int64_t Specializer::shiftRegisters(scf::IfOp roles, bool carried) {
                                  NVVM::SetMaxRegisterAction::decrease);
   NVVM::SetMaxRegisterOp::create(take, loc, static_cast<uint32_t>(taken),
                                  NVVM::SetMaxRegisterAction::increase);
-  // So ptxas has the workgroup begin with that many.
+  // This makes ptxas start the workgroup with that many registers.
   kernel->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(),
                   give.getI32IntegerAttr(1));
   return taken;

@@ -50,7 +50,7 @@ findLoops(const StagingPlan &plan) {
   return loops;
 }
 
-/// Whether these are loops that the producer of the steps goes through too.
+/// Whether the producer of the steps executes these loops too.
 static bool areStaging(const StagingPlan &plan) {
   std::optional<SmallVector<scf::ForOp>> loops = findLoops(plan);
   return loops && llvm::all_of(*loops, [&](scf::ForOp loop) {
@@ -173,7 +173,7 @@ static gpu::BarrierOp findBarrier(Operation *op, bool before) {
   return {};
 }
 
-/// The first op beside `copy` that uses the memory which that takes away.
+/// The first op other than `copy` that uses the memory which `copy` stores.
 static Operation *findFirstUse(CopyOp copy) {
   Operation *first = copy;
   for (Operation *user : copy.getSource().getUsers())
@@ -186,7 +186,7 @@ static Operation *findFirstUse(CopyOp copy) {
 void EpilogueCarrier::convertOthers() {
   SmallVector<scf::ForOp> loops = *findLoops(plan);
   CopyOp out = plan.outputs[0];
-  // Where the epilogue begins to use the memory.
+  // The start of the epilogue's use of the memory.
   Operation *first = findFirstUse(out);
   OpBuilder before(kernel.getContext());
   if (loops.empty())
@@ -194,7 +194,7 @@ void EpilogueCarrier::convertOthers() {
   else
     before.setInsertionPoint(loops[0]);
   Value parity = number(before, 0);
-  // The parity goes through the loops around.
+  // The enclosing loops carry the parity.
   IRRewriter rewriter(kernel.getContext());
   for (scf::ForOp &loop : loops) {
     rewriter.setInsertionPoint(loop);

@@ -4,8 +4,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Functions that neither PTX has nor MLIR has polynomials for, made of those
-// that there are; and one that PTX has faster than LLVM makes it.
+// Expands functions that PTX lacks and for which MLIR has no polynomials to
+// other functions; and one that is faster in PTX than in LLVM's lowering.
 //
 //===----------------------------------------------------------------------===//
 
@@ -53,8 +53,8 @@ struct ExpandLog10 : OpRewritePattern<math::Log10Op> {
   }
 };
 
-/// An exp2 of f32 that may be approximate is the instruction, which takes
-/// denormals for zero. LLVM's own lowering scales them up and down.
+/// An exp2 of f32 that may be approximate becomes the instruction, which
+/// flushes denormals to zero. LLVM's own lowering scales them up and down.
 struct ApproximateExp2 : OpRewritePattern<math::Exp2Op> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(math::Exp2Op op,

@@ -16,8 +16,8 @@ namespace mlir::tessera {
 /// its MLIR name.
 llvm::StringRef getPtxType(llvm::StringRef type, bool isUnsigned, bool tf32);
 
-/// A lane's vector as the registers that an instruction takes: 32-bit words, or
-/// whole f64 and accumulator elements; f32 rounded to tf32 if asked for.
+/// A lane's vector as the registers of an instruction: 32-bit words, or whole
+/// f64 and accumulator elements; f32 is rounded to tf32 if requested.
 SmallVector<Value> unpackRegisters(OpBuilder &builder, Location loc,
                                    Value vector, bool tf32);
 

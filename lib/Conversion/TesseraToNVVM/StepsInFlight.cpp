@@ -11,7 +11,7 @@
 using namespace mlir;
 using namespace mlir::tessera;
 
-/// One slot is kept longer, and with fewer than these left copies come too
+/// One slot is kept longer, and with fewer remaining slots copies would be too
 /// late.
 static constexpr int64_t leastSlots = 4;
 

@@ -49,8 +49,8 @@ public:
 
   /// Whether this is the thread that issues its group's matmuls (i1).
   Value emitIsIssuer(OpBuilder &builder, Location loc);
-  /// All instructions of `op`, on the group's columns from `first` on. The sums
-  /// begin at zero where `adds` (i1) is false. By one thread.
+  /// Emits all instructions of `op`, on the group's columns from `first` on.
+  /// The sums start from zero if `adds` (i1) is false. Executed by one thread.
   void emitProduct(OpBuilder &builder, const MatrixInstruction &row, MmaOp op,
                    Value a, Value b, int64_t first, Value adds);
   /// Waits until all matmuls that the group's thread has issued are complete.
@@ -90,8 +90,8 @@ private:
   BulkInstructions instructions;
   /// The address that was allocated, then an mbarrier for each group.
   Value barriers;
-  /// Which phase of the mbarrier comes next: a variable of each thread, which
-  /// LLVM makes a register of.
+  /// The parity of the next phase of the mbarrier: a variable of each thread,
+  /// which LLVM promotes to a register.
   Value parity;
   /// The values that the whole kernel uses: the id of the thread and of its
   /// group (index), and the first column (i32).

@@ -90,8 +90,8 @@ const MatrixInstruction *Converter::getRow(MmaOp op) const {
   return row && row->tensorMemory ? row : nullptr;
 }
 
-/// Follows `value` back to `stop`, or with none as far as it goes. All values
-/// on the way but the first are used by the way alone.
+/// Follows `value` back to `stop`, or as far as possible if that is null. All
+/// values on the path but the first must have no other uses.
 bool Converter::trace(Value value, Value stop, Chain &chain) const {
   while (value != stop) {
     Value before;
@@ -127,7 +127,7 @@ bool Converter::trace(Value value, Value stop, Chain &chain) const {
   return value == stop || !stop;
 }
 
-/// The longest way that the accumulator of `op` goes.
+/// Finds the longest chain of the accumulator of `op`.
 Chain Converter::findChain(MmaOp op) const {
   Chain best;
   for (Value last = op.getResult();;) {
@@ -238,7 +238,7 @@ void Converter::convert(Chain &chain, TensorInstructions &instructions) {
   auto type = VectorType::get(chain.row->accMap.getNumRegisters(),
                               fragment.getElementType());
   if (!overwrites) {
-    // Where the chain begins.
+    // The start of the chain.
     OpBuilder before(chain.loops.empty() ||
                              !chain.loops.back().first->isProperAncestor(first)
                          ? first.getOperation()

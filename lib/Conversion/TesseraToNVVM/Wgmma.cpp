@@ -70,7 +70,7 @@ Value NvidiaTarget::emitMemoryOperand(OpBuilder &builder, Location loc,
   bool alongK = op.getTranspose() == (role == Role::B);
   int64_t alongRow = layout.getExtent(op.getTranspose() ? 0 : 1),
           downRows = layout.getExtent(op.getTranspose() ? 1 : 0);
-  // Tiles begin at patterns, and one instruction's K lies in a panel.
+  // Tiles start at whole patterns, and one instruction's K is within a panel.
   int64_t slowDivisor = getKnownDivisor(row),
           fastDivisor = getKnownDivisor(col);
   if (slowDivisor % 8 || downRows % 8 || fastDivisor % (16 / bytes) ||
@@ -173,7 +173,7 @@ Product::Product(const MatrixInstruction &row, MmaOp op)
   name = ("wgmma.mma_async.sync.aligned." + shape + "." + sum + "." + a + "." +
           b + " ")
              .str();
-  // Sums of integers take no factors of 1 and -1 for the operands.
+  // Integer instructions do not have factors of 1 and -1 for the operands.
   if (row.accType != "i32")
     suffix = ", 1, 1";
   // The instruction's own order is a by rows and b by columns.
@@ -216,7 +216,7 @@ std::string Product::spell(int64_t first, int64_t end, int64_t perTile,
   return text + "}";
 }
 
-/// Whether the sums begin at zero: the instruction then need not read them.
+/// Whether the sums start from zero: the instruction then need not read them.
 static bool beginsAtZero(MmaOp op) {
   auto fill = op.getAcc().getDefiningOp<FillOp>();
   return fill && (matchPattern(fill.getValue(), m_PosZeroFloat()) ||

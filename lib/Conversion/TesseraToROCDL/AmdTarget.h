@@ -105,8 +105,8 @@ void relaxBarriers(Operation *kernel);
 /// of the kernel. For MFMA only: WMMA does not benefit.
 void orderProducts(Operation *kernel);
 
-/// An error at each function of f64 under `root` that has no instructions, and
-/// functions of f32 that LLVM's back end lacks made of those that it has.
+/// Emits an error for each function of f64 under `root` without instructions,
+/// and expands functions of f32 that LLVM's back end lacks to others.
 LogicalResult checkMath(Operation *root);
 
 } // namespace mlir::tessera

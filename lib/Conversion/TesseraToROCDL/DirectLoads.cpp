@@ -62,7 +62,7 @@ static Value emitTileBuffer(OpBuilder &builder, Location loc,
       type.getMemorySpace());
   Value tile = memref::SubViewOp::create(builder, loc, tileType, copy.source,
                                          begin, sizes, steps);
-  // All of it is known to be there.
+  // All of it is known to be in bounds.
   Value bytes = arith::ConstantIntOp::create(builder, loc, mostBytes, 64);
   return amdgpu::FatRawBufferCastOp::create(
       builder, loc, tile, bytes, /*cacheSwizzleStride=*/Value(),

@@ -4,9 +4,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// An operand of narrow elements wants four elements of a column in one lane,
-// and memory has those of a row side by side. Instead of four narrow loads, the
-// lanes of a quad (four neighbours, whose columns are neighbours) load four
+// An operand of narrow elements needs four elements of a column in one lane,
+// but in memory those of a row are adjacent. Instead of four narrow loads, the
+// lanes of a quad (four adjacent lanes, whose columns are adjacent) load four
 // elements of a row each, and exchange them by two steps of DPP:
 //
 //   lane    loads                 step 1: lane ^ 1      step 2: lane ^ 2
@@ -144,7 +144,7 @@ Value AmdTarget::emitQuadTranspose(OpBuilder &builder, Location loc, LoadOp op,
       !runsAlong(registers.take_front(2), slow))
     return {};
 
-  // Where this lane's row of its quad begins.
+  // The start of this lane's row in its quad.
   IndexMath math(builder, loc);
   Value lane = getLane(builder, op);
   Value inQuad = arith::AndIOp::create(builder, loc, lane, math.constant(3));

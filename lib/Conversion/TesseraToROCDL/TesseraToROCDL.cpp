@@ -105,8 +105,8 @@ void AmdTarget::emitLateUse(OpBuilder &builder, Location loc) const {
           builder.getContext(), Opt::salu | Opt::all_vmem | Opt::ds_read));
 }
 
-/// Says how many threads a workgroup of `kernel` has. LLVM would take the most
-/// that there may be, and leave each of them few registers.
+/// Sets the number of threads of a workgroup of `kernel`. LLVM would otherwise
+/// assume the maximum, and leave few registers for each thread.
 static void setWorkgroupSize(gpu::GPUFuncOp kernel, const Chip &chip) {
   if (!kernel.isKernel() || kernel.getKnownBlockSize())
     return; // The conversion of the kernel says it.

@@ -85,7 +85,7 @@ private:
   /// The type of a lane's part of a tile.
   Type raw;
   int64_t rawCount;
-  /// Tiles of a block, below each other and side by side.
+  /// The number of tiles of a block, vertically and horizontally.
   int64_t stack = 1, count = 1;
 };
 

@@ -5,9 +5,9 @@
 //===----------------------------------------------------------------------===//
 //
 // SPV_KHR_cooperative_matrix. A fragment is one matrix for each tile of its
-// instruction, row by row. Where a matrix meets vectors of known lane maps, it
-// goes through scratch in workgroup memory: each subgroup has one for a few
-// tiles, and passes them through it one after the other.
+// instruction, in row-major order. A matrix is converted to and from vectors of
+// known lane maps through scratch in workgroup memory: each subgroup has
+// scratch for a few tiles, which are converted in turn.
 //
 //===----------------------------------------------------------------------===//
 
@@ -86,7 +86,7 @@ struct MatrixAccess {
 
   Value place;
   spirv::CooperativeMatrixLayoutKHRAttr layout;
-  /// Null where there is nothing to say.
+  /// Null if no operands are needed.
   spirv::MemoryAccessAttr access;
   /// Null in workgroup memory.
   IntegerAttr alignment;

@@ -78,8 +78,8 @@ FlatSymbolRefAttr mlir::tessera::getImportedFunction(OpBuilder &builder,
 Value mlir::tessera::emitDpas(OpBuilder &builder, Location loc,
                               const MatrixInstruction &row, MmaOp op, Value a,
                               Value b, Value acc) {
-  // A row of a is as many bits in each lane as it takes: 16 where there are as
-  // many lanes as 16-bit elements of K.
+  // A row of a has its total width divided by the lanes in each lane: 16 bits
+  // if there are as many lanes as 16-bit elements of K.
   Value left = pack(builder, loc, a, 256 / row.accMap.getNumLanes()),
         right = pack(builder, loc, b, 32), sums = acc;
   if (row.tf32) {

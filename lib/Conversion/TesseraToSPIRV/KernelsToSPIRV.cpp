@@ -548,9 +548,9 @@ struct ConvertKernelsToSPIRVPass
     }
   }
 
-  /// Upstream's loops have their bodies in the continue construct, as no
-  /// language's loops have, with all barriers and branches. Here a body comes
-  /// before it, and the continue construct is the branch back.
+  /// Upstream's loops have their bodies, with all barriers and branches, in the
+  /// continue construct, unlike loops of other front ends. This moves the body
+  /// before it; the continue construct is only the back edge.
   static void separateContinues(Operation *root) {
     root->walk([](spirv::LoopOp loop) {
       Block *body = loop.getContinueBlock();
@@ -597,9 +597,10 @@ struct ConvertKernelsToSPIRVPass
         .wasInterrupted();
   }
 
-  /// Asks for NaNs, infinities and signed zeros of the floats that a kernel
-  /// computes with, where a device of `chip` can keep them: else its compiler
-  /// may take a comparison and a choice for a maximum that drops NaNs.
+  /// Requests that NaNs, infinities and signed zeros of the float types of a
+  /// kernel be preserved, if a device of `chip` supports this: otherwise its
+  /// compiler may replace a comparison and a select by a maximum that drops
+  /// NaNs.
   static void keepNans(spirv::ModuleOp module, const Chip &chip) {
     OpBuilder b(module.getContext());
     b.setInsertionPointToEnd(module.getBody());
@@ -696,7 +697,7 @@ struct ConvertKernelsToSPIRVPass
       capabilities.insert(C::PhysicalStorageBufferAddresses);
       extensions.insert(spirv::Extension::SPV_KHR_vulkan_memory_model);
       extensions.insert(spirv::Extension::SPV_KHR_physical_storage_buffer);
-      // Upstream asks for the one before it, which Vulkan 1.3 does not take.
+      // Upstream requests its predecessor, which Vulkan 1.3 does not accept.
       extensions.remove(spirv::Extension::SPV_EXT_physical_storage_buffer);
     }
     auto add = [&](Type type, bool memory) {
@@ -762,7 +763,7 @@ struct ConvertKernelsToSPIRVPass
         op->removeAttr("no_signed_wrap");
         op->removeAttr("no_unsigned_wrap");
       });
-    // Implied by it, and nothing that drivers would know by itself.
+    // It is implied, and drivers may not know it.
     capabilities.remove(C::DeviceEnqueue);
     if (capabilities.contains(C::StorageBuffer8BitAccess))
       extensions.insert(spirv::Extension::SPV_KHR_8bit_storage);

@@ -64,8 +64,8 @@ struct LinearSum {
   int64_t constant = 0;
 
   void add(Value value, int64_t factor);
-  /// Takes the terms defined in deeper regions than the function's body out of
-  /// the sum: those that a loop may change.
+  /// Removes the terms defined in regions deeper than the function's body from
+  /// the sum and returns them: those that a loop may change.
   LinearSum takeVarying();
 };
 
@@ -107,7 +107,7 @@ using spirv::StorageClass;
 /// A memref as code knows it. Offset, sizes and strides count elements.
 struct Memory {
   StorageClass storage;
-  /// Where it begins: an i64, a pointer to bytes, or one to the variable.
+  /// The start: an i64, a pointer to bytes, or one to the variable.
   Value base;
   Value offset;
   SmallVector<Value> sizes, strides;
@@ -850,7 +850,7 @@ LogicalResult MemoryLowering::lower(Operation *op) {
     if (flavour.isKernel && isGlobal(*memory)) {
       pointer = getPointer(*memory, element, getStorage(memory->element));
     } else if (isGlobal(*memory)) {
-      // It has to point into an array.
+      // It must point into an array.
       Type type = getStorage(memory->element);
       Type array =
           spirv::RuntimeArrayType::get(type, getStorageBytes(memory->element));

@@ -39,7 +39,7 @@ using namespace mlir::tessera;
 
 namespace {
 
-/// Quotients that are there already.
+/// Quotients that exist already.
 using Quotients =
     llvm::DenseMap<std::tuple<Block *, Value, Value, unsigned>, Value>;
 
@@ -228,7 +228,7 @@ void mlir::tessera::narrowDivisions(gpu::GPUFuncOp kernel, bool trustsWide) {
                          arith::MulIOp::create(builder, loc, quotient, rhs))
                          .getResult();
     }
-    // Another value may come to be where the op's was.
+    // Another value may later have the address of the op's.
     if (narrow.erase(op->getResult(0)))
       narrow.insert(result);
     op->replaceAllUsesWith(ValueRange(result));

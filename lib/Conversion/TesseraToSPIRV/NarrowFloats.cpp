@@ -4,9 +4,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Devices have no arithmetic of bf16, and those of OpenCL need not have any of
-// f16 (cl_khr_fp16). Operands are then made f32 and results rounded to nearest
-// even, by integer arithmetic on their bits.
+// Devices have no arithmetic of bf16, and those of OpenCL may lack that of f16
+// (cl_khr_fp16). Operands are then converted to f32 and results rounded to
+// nearest even, by integer arithmetic on their bits.
 //
 //===----------------------------------------------------------------------===//
 
@@ -120,7 +120,8 @@ struct ExpandHalfExtF : OpRewritePattern<arith::ExtFOp> {
     Value magnitude = e.bitAnd(bits, 0x7fff);
     Value fields = e.left(magnitude, 13);
     Value normal = e.add(fields, e.integer((127 - 15) << 23));
-    // Without an implicit one: as if there were, which is taken away again.
+    // Without an implicit one: computed as if it had one, which is subtracted
+    // again.
     Value one = e.integer((127 - 14) << 23);
     Value subnormal = e.toBits(arith::SubFOp::create(
         e.b, e.toReal(e.add(fields, one)), e.toReal(one)));

@@ -4,10 +4,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// SPIR-V has no integers of 4 bits. A value of i4 is carried as one of i8 whose
-// upper half is zero (ScalarizeVectors.cpp). Here operands become i8, with the
-// sign that the op sees in them, and results i4 again, so that only extensions
-// and truncations of i4 are left.
+// SPIR-V has no integers of 4 bits. A value of i4 is represented as an i8 whose
+// upper half is zero (ScalarizeVectors.cpp). This file converts operands to i8,
+// with the signedness of the op, and results back to i4, so that only
+// extensions and truncations of i4 remain.
 //
 //===----------------------------------------------------------------------===//
 

@@ -26,7 +26,7 @@ static int64_t countRegisters(Value fragment, const Chip &chip) {
   return static_cast<int64_t>(llvm::divideCeil(bits, 32));
 }
 
-/// Those of all fragments that are there when `op` is executed.
+/// The registers of all fragments that are live when `op` is executed.
 static int64_t countLive(const Liveness &liveness, Operation *op,
                          const Chip &chip) {
   int64_t registers = 0;

@@ -141,8 +141,8 @@ bool Separator::isForMatrices(Operation *op) const {
   // SPIR-V computes with no scalar of bf16.
   if (auto fill = dyn_cast<FillOp>(op))
     return !fill.getResult().getType().getElementType().isBF16();
-  // A matrix is cast before it takes another role, and not every element type
-  // is an accumulator's.
+  // A matrix is cast before its role changes, and accumulators do not support
+  // every element type.
   if (auto convert = dyn_cast<ConvertOp>(op)) {
     FragmentType from = convert.getSource().getType();
     FragmentType to = convert.getResult().getType();
@@ -159,7 +159,7 @@ void Separator::separate(Operation *op) {
     Value value = operand.get();
     if (!isMatrix(value))
       continue;
-    // It may have come from there.
+    // The value may be the result of the reverse conversion.
     if (auto back = value.getDefiningOp<ConvertOp>();
         back && !isMatrix(back.getSource()) &&
         back.getSource().getType() ==

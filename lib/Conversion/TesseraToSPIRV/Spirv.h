@@ -53,7 +53,7 @@ struct Flavour {
 /// as well; null for another.
 const Flavour *getFlavour(llvm::StringRef target);
 
-/// A chip of one of the two; an error at `op` where there is none.
+/// A chip of a SPIR-V target; emits an error at `op` if there is none.
 FailureOr<const Chip *> getSpirvChip(Operation *op, llvm::StringRef target,
                                      llvm::StringRef chip);
 
@@ -115,8 +115,8 @@ FlatSymbolRefAttr getImportedFunction(OpBuilder &builder, Location loc,
 /// (BlockLoads.cpp).
 void markBlockLoads(gpu::GPUFuncOp kernel, const Chip &chip);
 
-/// Has a kernel that keeps more in registers than a thread of `chip` has, by
-/// rights, ask for more (RegisterRequest.cpp).
+/// Makes a kernel that needs more registers than a thread of `chip` has by
+/// default request more (RegisterRequest.cpp).
 void requestRegisters(gpu::GPUFuncOp kernel, const Chip &chip);
 
 /// Adds patterns for functions that OpenCL.std supports and upstream's dialect
@@ -153,9 +153,9 @@ void prefetchCopies(gpu::GPUFuncOp kernel);
 /// of SPIR-V.
 void orderLoads(gpu::GPUFuncOp kernel);
 
-/// Divisions and remainders of indices and i64 become those of 32 bits for
-/// operands that have no more; others stay if the device `trustsWide`, and are
-/// computed bit by bit if not (NarrowDivisions.cpp).
+/// Converts divisions and remainders of indices and i64 to 32 bits for operands
+/// that fit; others are kept if the device `trustsWide`, and are computed bit
+/// by bit otherwise (NarrowDivisions.cpp).
 void narrowDivisions(gpu::GPUFuncOp kernel, bool trustsWide);
 
 /// Restricts fragments of opaque instructions of `chip` to ops that cooperative

@@ -337,8 +337,8 @@ Chip mlir::tessera::makeAmdChip(const AmdChipRow &of) {
   chip.alignedAccess = true;
   chip.rowPaddingBytes = 16;
   chip.asyncCopy = false;
-  // An instruction names 256 vector registers, and on CDNA as many for
-  // accumulators besides (CDNA1: for these only).
+  // An instruction can name 256 vector registers, and on CDNA as many more
+  // for accumulators (CDNA1: for these only).
   chip.registersPerThread =
       std::min<int64_t>(of.registersOfLane, rdna ? 256 : 512);
   chip.registersPerWorkgroup = 4 * of.registersOfLane * chip.subgroupSize;

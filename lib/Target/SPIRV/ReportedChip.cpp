@@ -165,7 +165,7 @@ const Chip *mlir::tessera::findReportedChip(
     llvm::ArrayRef<ReportedProfile> profiles,
     std::unique_ptr<Chip> (*parse)(llvm::StringRef name,
                                    llvm::StringRef description)) {
-  // One that has a name goes by it.
+  // A chip with a short name is known by that name.
   for (const ReportedProfile &profile : profiles)
     if (getSortedFields(description) == getSortedFields(profile.description))
       return findChip(target, profile.name);

@@ -89,8 +89,9 @@ static bool hasBlockLoad(const Chip &chip, LoadOp op) {
          findBlockLoad(chip, *row, fragment.getRole(), op.getTranspose());
 }
 
-/// Why the operand whose fragments `op` loads from workgroup memory could not
-/// have come by blocks, as far as its memory goes. Empty: it could have.
+/// The reason why block loads could not load the operand whose fragments `op`
+/// loads from workgroup memory, as far as its memory is concerned. Empty if
+/// they could.
 static std::string explainStaging(const Chip &chip, LoadOp op) {
   if (!hasBlockLoad(chip, op))
     return "block loads do not support its storage order";

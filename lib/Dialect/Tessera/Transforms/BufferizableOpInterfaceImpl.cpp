@@ -49,9 +49,10 @@ struct ContractOpInterface
 
   bool bufferizesToElementwiseAccess(Operation *op, const AnalysisState &,
                                      ArrayRef<OpOperand *> operands) const {
-    // An extra operand that is read where the output is written may share its
-    // buffer. The tiles of lhs and rhs are read by many workgroups.
-    // Where the output has no N, several lanes read and write one element.
+    // An extra operand that is read at the indices where the output is written
+    // may share its buffer. The tiles of lhs and rhs are read by many
+    // workgroups. If the output has no N, several lanes read and write one
+    // element.
     auto contract = cast<ContractOp>(op);
     if (llvm::any_of(contract.getDims().n, [&](unsigned d) {
           return !contract.getMap(2).isFunctionOfDim(d);

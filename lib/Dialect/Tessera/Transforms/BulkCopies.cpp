@@ -159,7 +159,7 @@ static bool guardsOutputs(StagingPlan &plan, Block *top,
     if (next == others.end() || *next != &op)
       continue;
     ++next;
-    // It synchronizes by itself, once.
+    // It synchronizes on its own, once.
     if (isa<SumPartsOp>(op) && block == top)
       continue;
     if (auto store = dyn_cast<StoreOp>(op)) {
@@ -203,7 +203,7 @@ static int64_t countBytes(Operation *kernel, const StagingPlan &plan) {
   int64_t bytes = swizzlePatternBytes;
   for (BlockArgument buffer : buffers) {
     auto type = cast<MemRefType>(buffer.getType());
-    // Barriers, beside those of the slots.
+    // Barriers other than those of the slots.
     if (type.getElementType().isInteger(64))
       continue;
     int64_t bits =
@@ -218,8 +218,8 @@ static int64_t countBytes(Operation *kernel, const StagingPlan &plan) {
   return bytes;
 }
 
-/// Registers of a thread that hold accumulators: those of one block, which are
-/// there at the same time.
+/// The registers of a thread that hold accumulators: those of one block, which
+/// are live at the same time.
 static int64_t countAccumulators(Operation *kernel, const Chip &chip) {
   auto schedule = kernel->getAttrOfType<ScheduleAttr>(getScheduleAttrName());
   int64_t group = schedule ? schedule.getGroup() : getFragmentGroup(kernel),
@@ -291,7 +291,7 @@ static int64_t countLoops(Operation *op, Operation *kernel) {
   return loops;
 }
 
-/// Collects tiles that come together, with the slots that they get.
+/// Collects tiles that are loaded together, with their number of slots.
 static void findTiles(Operation *kernel, int64_t stages, StagingPlan &plan) {
   int64_t deepest = 0;
   SmallVector<std::pair<SmallVector<size_t>, TileSet>> found;

@@ -154,7 +154,8 @@ void Checker::checkInstruction() {
   std::string text = "subgroup = " + spellPair(schedule.getSubgroup());
   if (schedule.getNumVThreads() > 1)
     text += ", vthread = " + spellPair(grid);
-  // The dimension that no instruction fits by itself says most.
+  // Report the dimension that alone rules out all instructions, if there is
+  // one.
   auto none = [&](auto fits) { return llvm::none_of(rows, fits); };
   using Row = const MatrixInstruction *;
   std::string what;
@@ -220,7 +221,7 @@ mlir::tessera::estimateRegisters(ContractOp op, ScheduleAttr schedule,
                                  const MatrixInstruction &row) {
   ArrayRef<int64_t> subgroup = schedule.getSubgroup(),
                     grid = schedule.getVthread();
-  // The vthreads whose operands are there at a time, in rows of the grid. Those
+  // The vthreads whose operands are live at a time, in rows of the grid. Those
   // of one row share lhs, those of one column rhs.
   int64_t live = schedule.getInterleave() ? schedule.getInterleave()
                                           : schedule.getNumVThreads();
@@ -263,11 +264,11 @@ void Checker::checkRegisters() {
            entries);
   int64_t threads = schedule.getNumSubgroups() * chip.subgroupSize,
           ofThread = needed.getTotal();
-  // Its kernel asks for as many.
+  // The kernel requests that number.
   if (chip.registersPerThread && ofThread > chip.registersPerThread)
     ofThread = std::max(ofThread, chip.largeRegistersPerThread);
-  // Their instructions take some that hold no accumulators, and no less will
-  // do.
+  // Instructions of groups need some registers besides the accumulators, and
+  // fewer are not sufficient.
   if (instruction->subgroups > 1)
     ofThread += registersBesideAccumulators;
   if (chip.registersPerWorkgroup &&

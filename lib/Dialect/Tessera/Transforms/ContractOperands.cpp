@@ -210,7 +210,7 @@ MatrixView ContractOperands::viewMatrix(unsigned operand) {
   }
   auto type = cast<MemRefType>(view.memory.getType());
   if (keep.size() == 2) {
-    // Whether the rows come last, and whether they run fastest.
+    // Whether the rows are last, and whether they run fastest.
     bool rowsLast = false;
     for (AffineExpr expr : op.getMap(operand).getResults()) {
       unsigned dim = cast<AffineDimExpr>(expr).getPosition();

@@ -104,8 +104,8 @@ private:
   Value viewAtBatch(unsigned operand, ArrayRef<unsigned> keep);
   Value viewAtBatch(unsigned operand, ArrayRef<unsigned> keep,
                     const Collapsed &collapsed);
-  /// Elements that lie side by side, for sure, and the alignment in bytes of
-  /// such a run.
+  /// The number of elements that are known to be contiguous, and the alignment
+  /// in bytes of such a run.
   std::pair<int64_t, int64_t> getRun(unsigned side, bool transposed,
                                      int64_t rowLength, int64_t accessBytes);
   /// Whether result `r` of the map of `side` stays within the operand.

@@ -34,7 +34,7 @@ StagedTiles mlir::tessera::getStagedTiles(ContractOp op, const MatrixForm &form,
   int64_t aBits = getElementBits(getElementTypeOrSelf(op.getLhs().getType())),
           bBits = getElementBits(getElementTypeOrSelf(op.getRhs().getType()));
   int64_t padding = schedule.getSwizzle() ? 0 : 8 * chip.rowPaddingBytes;
-  // Rows of elements that share bytes begin at bytes.
+  // Rows of elements that share bytes start at whole bytes.
   auto pad = [&](int64_t length, int64_t bits) {
     int64_t all = length + padding / bits;
     return (bits < 8 && !schedule.getSwizzle() ? llvm::alignTo(all, 2) : all) -
@@ -109,8 +109,8 @@ static int64_t chooseSplitK(ContractOp op, const Chip &chip,
       std::min(chip.processors / workgroups, steps / stepsOfPart)));
 }
 
-/// Where workgroups of one wave would all be in a few columns of a large grid,
-/// they are taken in bands.
+/// If the workgroups of one wave would cover only a few columns of a large
+/// grid, the grid is traversed in bands.
 static int64_t chooseRaster(ContractOp op, const Chip &chip,
                             const MatrixForm &form,
                             const std::array<int64_t, 3> &extents,
@@ -283,8 +283,8 @@ bool mlir::tessera::hasOrder(ContractOp op, const MatrixForm &form,
 // The default
 //===----------------------------------------------------------------------===//
 
-/// The tile of a subgroup that holds rows of `columns` elements: with about as
-/// many elements as `tile` has, where instructions of the same class permit.
+/// The tile of a subgroup that holds rows of `columns` elements: with about the
+/// number of elements of `tile`, if instructions of the same class permit.
 static std::array<int64_t, 2>
 widenToRows(ContractOp op, const MatrixForm &form, const Chip &chip,
             std::array<int64_t, 2> tile, int64_t columns,
@@ -415,8 +415,8 @@ static ScheduleAttr makeDefaultSchedule(ContractOp op, const Chip &chip,
     while (ShapedType::isStatic(extents[d]) && workgroup[d] / 2 >= extents[d] &&
            halve(d))
       continue;
-  // Tiles become smaller, down to a subgroup's of before, with as many
-  // subgroups.
+  // Tiles become smaller, at least the size of the previous subgroup tile, with
+  // the same number of subgroups.
   auto shrink = [&](unsigned d) {
     std::array<int64_t, 2> smaller = subgroup;
     smaller[d] /= 2;
@@ -491,7 +491,7 @@ static ScheduleAttr makeDefaultSchedule(ContractOp op, const Chip &chip,
     k = llvm::alignTo(extents[2], kFragment);
     stages = 1;
   }
-  // More stages than there are steps would only cost memory.
+  // More stages than steps would only waste memory.
   if (ShapedType::isStatic(extents[2]) && stages > 1)
     stages = std::max<int64_t>(
         1, std::min<int64_t>(stages, llvm::divideCeil(extents[2], k)));

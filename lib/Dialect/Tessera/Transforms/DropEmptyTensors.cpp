@@ -11,7 +11,7 @@
 
 using namespace mlir;
 
-/// Whether a tensor has no elements.
+/// Whether a tensor is empty.
 static bool isEmpty(Type type) {
   auto tensor = dyn_cast<RankedTensorType>(type);
   return tensor && tensor.hasStaticShape() && tensor.getNumElements() == 0;

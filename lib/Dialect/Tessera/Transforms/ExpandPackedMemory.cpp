@@ -51,7 +51,7 @@ static Value widen(OpBuilder &builder, Location loc, Value vector) {
       loc, type.cloneWith(std::nullopt, builder.getI8Type()), vector);
 }
 
-/// The bytes of vectors of i4, where there are any in the program.
+/// The bytes of vectors of i4, if the program has them.
 using BytesOf = llvm::DenseMap<Value, Value>;
 
 static Value splat(ImplicitLocOpBuilder &b, VectorType type, int64_t value) {
@@ -128,8 +128,9 @@ public:
 
   /// Loads the element at `distance` from the first.
   Value loadElement(int64_t distance = 0);
-  /// Vector `type` from the first element on, which is at a byte if `alignment`
-  /// is said. Under `mask`, where there is one, else `passThrough`.
+  /// Loads vector `type` from the first element on, which is at a whole byte if
+  /// `alignment` is given. Under `mask`, if given, with `passThrough`
+  /// elsewhere.
   Value loadVector(VectorType type, llvm::MaybeAlign alignment, Value mask = {},
                    Value passThrough = {});
   /// The first element is at a byte.
@@ -236,7 +237,7 @@ Value Packed::loadVector(VectorType type, llvm::MaybeAlign alignment,
   bytes = arith::SelectOp::create(b, odd, moved, bytes);
   if (!mask)
     return emitElements(b, bytes, type.getElementType(), bytesOf);
-  // Chosen among bytes: some back ends have no registers for vectors of i4.
+  // Selects between bytes: some back ends have no registers for vectors of i4.
   Value result = arith::SelectOp::create(b, mask, unpack(b, bytes),
                                          widen(b, b.getLoc(), passThrough));
   return arith::TruncIOp::create(b, type, result);
@@ -269,7 +270,7 @@ static bool isPackedVector(Type type) {
   return vector && isPacked(vector.getElementType());
 }
 
-/// Rewrites an access that there is a way for; false where there is none.
+/// Rewrites a supported access; returns false for others.
 static bool expand(Operation *op, BytesOf &bytesOf) {
   ImplicitLocOpBuilder b(op->getLoc(), op);
   auto align = [](std::optional<uint64_t> bytes) {
@@ -308,9 +309,8 @@ static bool expand(Operation *op, BytesOf &bytesOf) {
 }
 
 /// Makes the branches of `op` yield vectors of i4 as their bytes, or as a byte
-/// for each where these are not whole. AMD's back end has no registers that
-/// would hold the former from one block to another, and takes them through
-/// memory.
+/// for each element if these are not whole bytes. AMD's back end has no
+/// registers that hold the former across blocks, and spills them to memory.
 static void packResults(scf::IfOp op, BytesOf &bytesOf) {
   if (llvm::none_of(op.getResultTypes(), isPackedVector))
     return;

@@ -234,7 +234,7 @@ struct Emitter {
 static std::pair<Value, Value> emitLog2(Emitter &e, Value x) {
   const Constants &c = e.c;
   int mantissa = c.mantissaBits;
-  // Subnormal numbers are scaled. Devices that take them for zero must not.
+  // Subnormal numbers are scaled, except on devices that flush them to zero.
   Value smallest = e.integer(int64_t(1) << mantissa);
   Value raw = e.getBits(x);
   Value isSubnormal = e.test(IntegerTest::slt, raw, smallest);
@@ -437,14 +437,14 @@ static Value emitAtan2(Emitter &e, Value y, Value x) {
       e.add(e.mul(z, e.polynomial(w, even)), e.mul(w, e.polynomial(w, odd)));
   Value angle = e.sub(high, e.sub(e.sub(e.mul(t, series), low), t));
 
-  // From there to the axis of x.
+  // The angle from there to the axis of x.
   Value signX = e.getSign(x);
   Value isLeft = e.test(IntegerTest::ne, signX, e.integer(0));
   Value axisHigh = e.select(isSteep, e.real(c.halfPi[0]),
                             e.select(isLeft, e.real(c.pi[0]), zero));
   Value axisLow = e.select(isSteep, e.real(c.halfPi[1]),
                            e.select(isLeft, e.real(c.pi[1]), zero));
-  // Added for steep ones to the left, and for flat ones to the right.
+  // Added for steep angles to the left, and for flat ones to the right.
   Value isAdded = arith::CmpIOp::create(e.b, IntegerTest::eq, isSteep, isLeft);
   angle = e.select(isAdded, angle, arith::NegFOp::create(e.b, angle));
   Value result = e.add(axisHigh, e.add(angle, axisLow));

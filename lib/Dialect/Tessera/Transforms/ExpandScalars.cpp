@@ -223,7 +223,7 @@ struct ExpandTruncF : OpRewritePattern<arith::TruncFOp> {
     Value result = e.select(e.compare(arith::CmpIPredicate::slt, magnitude,
                                       (128 - format->bias) << 23),
                             subnormal, normal);
-    // Beyond the largest number: infinity where there is one, else NaN.
+    // Beyond the largest number: infinity if the type has one, otherwise NaN.
     int64_t nan = format->isFnuz ? 0x80 : 0x7f;
     Value isNan = e.compare(arith::CmpIPredicate::sgt, magnitude, 0x7f800000);
     Value isBeyond = arith::OrIOp::create(

@@ -38,7 +38,7 @@ struct Problem {
   int64_t batches;
   /// The size of an operand's element, and of the output's.
   int64_t operandBytes, outputBytes;
-  /// How many times as long lhs, and rhs, take to load as whole lines do.
+  /// The factors by which lhs and rhs take longer to load than whole lines.
   std::array<double, 2> loadFactors;
 };
 
@@ -189,7 +189,7 @@ ScheduleAttr GroupTilings::make(const ScheduleDefaults &tiling, int64_t parts,
   int64_t k = getStep(tiling), whole = tiling.kBytes / problem.operandBytes;
   auto [m, n, batches] = countTiles(tiling);
   int64_t wave = chip.processors, units = m * n * batches * parts;
-  // Where all threads copy, a workgroup's next tile does not begin early.
+  // If all threads copy, a workgroup's next tile cannot start early.
   bool persistent =
       chip.bulkCopies && wave > 0 && units > wave && gathersInBulk(tiling, k);
   bool mayStage =
@@ -197,10 +197,10 @@ ScheduleAttr GroupTilings::make(const ScheduleDefaults &tiling, int64_t parts,
   int64_t raster = chooseRaster(tiling, cluster);
   // A workgroup that has one tile needs no more slots than steps.
   int64_t steps = llvm::divideCeil(problem.extents[2], k * parts),
-          // As many bytes in flight, whatever the step.
+          // The same number of bytes in flight, independent of the step.
       all = tiling.stages * whole / k,
           most = persistent ? all : std::min(all, std::max<int64_t>(steps, 1));
-  // As many as workgroups have room for, with the barriers of the slots.
+  // As many slots as fit into workgroup memory, including their barriers.
   int64_t room = chip.workgroupMemoryBytes - swizzlePatternBytes;
   // With fewer than three slots, matmuls wait for copies.
   auto makeWith = [&](bool stageOutput, int64_t least) -> ScheduleAttr {
@@ -219,8 +219,9 @@ ScheduleAttr GroupTilings::make(const ScheduleDefaults &tiling, int64_t parts,
   };
   if (problem.outputBytes <= 2)
     return makeWith(mayStage, 3);
-  // Elements of 4 bytes leave the registers in whole sectors of memory: they go
-  // through workgroup memory where there is room, and a next tile meanwhile.
+  // Elements of 4 bytes are stored from registers in whole sectors of memory:
+  // they are staged in workgroup memory if it has room, and the next tile
+  // overlaps.
   if (mayStage && persistent)
     if (ScheduleAttr schedule = makeWith(true, 4))
       return schedule;
@@ -268,8 +269,9 @@ double GroupTilings::estimate(const ScheduleDefaults &tiling,
          products = std::max({area * along / rate, loads * busy / rates.tiles,
                               loads / rates.processorTiles}) +
                     rates.step * (steps - std::min(steps, along / whole));
-  // Between tiles, some subgroups go on with the steps that have come while
-  // others store theirs: as many as there are slots beside those in use.
+  // Between tiles, some subgroups continue with steps that have been loaded
+  // while others store their tiles: as many as there are slots besides those in
+  // use.
   constexpr double slotsInUse = 3;
   double between = rates.tile + area * rates.epilogue, hidden = 0;
   if (schedule.getPersistent())
@@ -278,7 +280,7 @@ double GroupTilings::estimate(const ScheduleDefaults &tiling,
                           products / steps);
   double ofTile = products + between - hidden;
   double bytes = countBytes(),
-         // As many as are busy in a wave on average.
+         // The average number of busy SMs in a wave.
       memory =
           bytes / std::min(rates.memory, units / waves * rates.processorMemory);
   // Overlap is imperfect: part of the shorter phase is still exposed.

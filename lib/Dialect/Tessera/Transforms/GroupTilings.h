@@ -11,9 +11,9 @@
 
 namespace mlir::tessera {
 
-/// The schedule of instructions of several subgroups together with which `op`
-/// takes least time on `chip`, by an estimate; null where none fits. Extents
-/// are those of M, N and K; unknown ones count as large.
+/// The schedule of instructions of several subgroups together with the shortest
+/// estimated time for `op` on `chip`; null if none fits. Extents are those of
+/// M, N and K; dynamic ones count as large.
 ScheduleAttr chooseGroupSchedule(ContractOp op, const Chip &chip,
                                  const MatrixForm &form,
                                  const std::array<int64_t, 3> &extents);

@@ -61,7 +61,7 @@ private:
   /// Extends operands of i4 to i8, for a chip without instructions for i4.
   void widenOperands(OpBuilder &builder, MmaOp op,
                      const MatrixInstruction &row);
-  /// Whether the operands that `row` reads from memory are there.
+  /// Verifies that the operands which `row` reads from memory are in memory.
   static LogicalResult checkMemoryOperands(MmaOp op,
                                            const MatrixInstruction &row);
   /// The instruction of a class for a fragment of `type`. Vectors along M
@@ -70,8 +70,8 @@ private:
   /// whose rows have the same layout. Null if there is none.
   const MatrixInstruction *resolve(const MatrixInstruction &row,
                                    FragmentType type) const;
-  /// Has `value` the distribution that `row` wants for it? If its class is
-  /// undecided, decides it.
+  /// Whether `value` has the distribution that `row` requires. Decides it if
+  /// its class is undecided.
   bool demand(Value value, const MatrixInstruction &row);
   LogicalResult chooseForTheRest();
   void setTypes();

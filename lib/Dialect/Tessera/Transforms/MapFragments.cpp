@@ -56,7 +56,7 @@ namespace {
 /// Splits the operands of one mma.
 struct Cutter {
   ImplicitLocOpBuilder &builder;
-  /// Where the part begins, and its length.
+  /// The start of the part, and its length.
   Value offset;
   int64_t length;
 

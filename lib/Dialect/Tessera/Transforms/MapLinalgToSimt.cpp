@@ -58,8 +58,8 @@ static constexpr int64_t tileSize = 32;
 // Collapsing
 //===----------------------------------------------------------------------===//
 
-/// Whether every operand of `op` lies so in memory that `first` and the
-/// dimension after it are one.
+/// Whether `first` and the dimension after it are contiguous in the memory of
+/// every operand of `op`, so that they can be collapsed.
 static bool canCollapse(linalg::LinalgOp op, unsigned first) {
   SmallVector<utils::IteratorType> iterators = op.getIteratorTypesArray();
   if (iterators[first] != iterators[first + 1])
@@ -158,15 +158,15 @@ private:
 
   /// Many threads for each result; fails if the op's combiners are not known.
   LogicalResult emitReduction();
-  /// Orders the parallel dimensions as the output lies, and decides how many
-  /// points one thread does at a time.
+  /// Orders the parallel dimensions by the output's layout, and chooses the
+  /// number of points that one thread computes at a time.
   void choosePoints();
   /// Creates a launch of that many threads, with the purpose of the op.
   gpu::LaunchOp launchPoints(Value gridX, Value gridY, int64_t threads);
   void launchThreads();
   void launchChunks();
-  /// The dimension along which an operand that is read lies contiguously, where
-  /// the output does so along another.
+  /// The dimension along which an input is contiguous, if the output is
+  /// contiguous along another.
   std::optional<unsigned> getTransposedDim();
   void launchTiles(unsigned other);
 
@@ -296,7 +296,7 @@ static bool isCopy(Block &body) {
 void Mapper::choosePoints() {
   if (parallel.empty())
     return;
-  // As the largest operand lies that is written.
+  // In the layout of the largest output.
   SmallVector<Operand> outputs;
   for (OpOperand &output : op.getDpsInitsMutable())
     outputs.push_back(getOperand(output));
@@ -326,8 +326,8 @@ void Mapper::choosePoints() {
   for (OpOperand *input : op.getDpsInputOperands())
     if (getReadArgument(*input))
       operands.push_back(getOperand(*input));
-  // A copy from rows that begin anywhere still writes wide pieces, of elements
-  // that neighbouring threads read from the same lines of memory.
+  // A copy from unaligned rows still writes wide pieces, of elements that
+  // adjacent threads read from the same lines of memory.
   if (isCopy(*op.getBlock()))
     width = getVectorWidth(outputs, inner, chip, /*anywhere=*/operands);
   else
@@ -505,7 +505,7 @@ void Mapper::launchChunks() {
   unsigned inner = parallel.back();
   ArrayRef<unsigned> outer = ArrayRef<unsigned>(parallel).drop_back();
   Value numRows = math.product(sizes, outer);
-  // As many rows as make up the points wanted.
+  // The number of rows that make up the requested points.
   Value points = math.constant(chip.policy.simt.pointsPerThread);
   Value rows = math.max(math.div(points, math.max(sizes[inner], one)), one);
   gpu::LaunchOp launch =

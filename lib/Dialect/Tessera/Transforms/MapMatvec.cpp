@@ -68,7 +68,7 @@ static bool isMappable(ContractOp op) {
   auto [m, n, k] = getMatrixExtents(op);
   if (m != 1 && n != 1)
     return false;
-  // Elsewhere, elements may lie outside of an operand.
+  // Otherwise, elements may be outside of an operand.
   for (unsigned i : {0, 1, 2})
     if (!op.getMap(i).isProjectedPermutation())
       return false;

@@ -296,7 +296,8 @@ double Search::getDistance(const ScheduleNumbers &to) const {
                      entry == Entry::Raster || entry == Entry::Persistent;
     distance += std::fabs(std::log2(double(to[entry] + mayBeZero)) -
                           std::log2(double(from[entry] + mayBeZero)));
-    // Ties go to the preferred entry. Odd sizes are for those who ask for them.
+    // Ties are resolved in favour of the preferred field. Odd sizes are only
+    // used on request.
     distance += 0.01 * double(order);
     if (!mayBeZero && !llvm::isPowerOf2_64(to[entry]))
       distance += 0.5;

@@ -209,7 +209,7 @@ SmallVector<Value> Pipeliner::compute(Step step, ValueRange carried) {
   return results;
 }
 
-/// A loop from `begin`, whose body is given a step of unknown slot.
+/// A loop from `begin`, whose body receives a step of unknown slot.
 SmallVector<Value> Pipeliner::forEach(Value begin, Value end, int64_t stride,
                                       ValueRange first, Body body) {
   auto steps = scf::ForOp::create(builder, begin, end, constant(stride), first);
@@ -226,15 +226,15 @@ SmallVector<Value> Pipeliner::forEach(Value begin, Value end, int64_t stride,
   return SmallVector<Value>(steps.getResults());
 }
 
-/// `body` for each step from `begin` to `end`, in a loop; with `unroll`, which
-/// takes constants, one that has a round of all slots in its body.
+/// Emits `body` for each step from `begin` to `end`, in a loop; with `unroll`,
+/// which requires constants, one whose body contains a round of all slots.
 SmallVector<Value> Pipeliner::forSteps(Value begin, Value end, ValueRange first,
                                        Body body) {
   if (!unroll)
     return forEach(begin, end, 1, first, body);
   int64_t from = *getConstantIntValue(begin), to = *getConstantIntValue(end);
   SmallVector<Value> carried(first);
-  // As many whole rounds as there are.
+  // As many whole rounds as possible.
   if (to - from >= 2 * stages) {
     int64_t rest = to - (to - from) % stages;
     carried = forEach(begin, constant(rest), stages, carried,
@@ -287,7 +287,7 @@ void Pipeliner::run() {
         startCopies(stepAfter(step, stages - 1), peel);
         return compute(step, carried);
       });
-  // Copies of steps that there are not, are copies too.
+  // Copies of steps that do not exist count as copies too.
   WaitOp::create(builder, ValueRange(), /*pending=*/0);
   if (peel) {
     gpu::BarrierOp::create(builder);

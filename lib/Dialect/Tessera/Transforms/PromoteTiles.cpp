@@ -77,7 +77,7 @@ static void promote(Kernel kernel, MutableArrayRef<TileOp> tiles,
     if (!swizzled && isReadWithin(tile)) {
       dims[1] +=
           8 * chip.rowPaddingBytes / getElementBits(tileType.getElementType());
-      // Each row begins at a byte, and fills its last one.
+      // Each row starts at a whole byte, and fills its last one.
       if (isPacked(tileType.getElementType()))
         dims[1] = llvm::alignTo(dims[1], 2);
     }

@@ -13,9 +13,9 @@
 namespace mlir::tessera {
 
 /// Gives a convolution over an image of few channels copies of the image and of
-/// its filters that bulk copies can read, where that pays and where the default
-/// schedule then takes instructions of several subgroups. `op` is on memrefs
-/// and has no schedule.
+/// its filters that bulk copies can read, if that is beneficial and if the
+/// default schedule then uses instructions of several subgroups. `op` is on
+/// memrefs and has no schedule.
 void repackImage(ContractOp op, const Chip &chip);
 
 } // namespace mlir::tessera

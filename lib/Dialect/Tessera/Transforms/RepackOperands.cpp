@@ -117,8 +117,8 @@ static Value getRoot(Value memory) {
   return memory;
 }
 
-/// Whether `root` is memory by itself, which no other value begins at but views
-/// of it, arguments apart.
+/// Whether `root` is memory of its own, which only its views alias, except
+/// arguments.
 static bool isAllocation(Value root) {
   return root.getDefiningOp<memref::AllocOp>() ||
          root.getDefiningOp<memref::AllocaOp>();
@@ -272,7 +272,7 @@ static void setOperand(ContractOp op, unsigned side, Value memory,
 // Contractions
 //===----------------------------------------------------------------------===//
 
-/// The instructions of several subgroups that `op` may come to use.
+/// The instructions of several subgroups that `op` could use.
 static SmallVector<const MatrixInstruction *>
 getGroupInstructions(ContractOp op, const MatrixForm &form, const Chip &chip) {
   SmallVector<int64_t> groups;

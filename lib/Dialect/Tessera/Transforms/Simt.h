@@ -54,8 +54,8 @@ gpu::LaunchOp createLaunch(ImplicitLocOpBuilder &builder, Value gridX,
 // Memory
 //===----------------------------------------------------------------------===//
 
-/// The dimension along which `operand` lies contiguously in memory, if any.
-/// Where an index is a sum, the first of `preferred` that is in it.
+/// The dimension along which `operand` is contiguous in memory, if any. If an
+/// index is a sum, the first of `preferred` that is part of it.
 std::optional<unsigned> getFastestDim(const Operand &operand,
                                       ArrayRef<unsigned> preferred);
 
@@ -64,10 +64,10 @@ enum class Movement { None, Contiguous, Strided };
 Movement getMovement(const Operand &operand, unsigned dim);
 
 /// The most points along `dim` that one access to each of `operands` can cover:
-/// a power of two, as wide as the chip's accesses where all that move lie
-/// contiguously and, where the chip asks for it, provably aligned (for a first
-/// index that is a multiple of the width); 1 otherwise. Those of `anywhere`
-/// need not be aligned: they are accessed in as many pieces as it takes.
+/// a power of two, as wide as the chip's accesses if all operands that move are
+/// contiguous and, if the chip requires it, provably aligned (for a first index
+/// that is a multiple of the width); 1 otherwise. Those of `anywhere` need not
+/// be aligned: they are accessed in several pieces.
 int64_t getVectorWidth(ArrayRef<Operand> operands, unsigned dim,
                        const Chip &chip, ArrayRef<Operand> anywhere = {});
 
@@ -120,7 +120,7 @@ struct Reduction {
   llvm::SmallVector<Result> results;
   /// Whether `accumulate` can do several points at once, and `finish`.
   bool vectorizable = true, vectorFinish = true;
-  /// Whether it may take two kernels.
+  /// Whether it may use two kernels.
   bool mayBeSplit = true;
   /// Combines the accumulators (scalars, or vectors of the place's width) with
   /// the elements at `place`.

@@ -91,7 +91,7 @@ static std::optional<unsigned> getContiguousIndex(const Operand &operand,
   return found;
 }
 
-/// Whether `expr` is the same for `width` points along `dim` that begin at a
+/// Whether `expr` is the same for `width` points along `dim` that start at a
 /// multiple of it: it divides the dimension by a multiple.
 static bool isSameWithin(AffineExpr expr, unsigned dim, int64_t width) {
   if (!expr.isFunctionOfDim(dim))
@@ -155,8 +155,7 @@ static int64_t getAlignmentAlong(const Operand &operand, unsigned dim) {
   return alignment;
 }
 
-/// Whether a vector in memory is its elements, one after the other, with no
-/// gap.
+/// Whether a vector in memory is its elements in order, without gaps.
 static bool isDense(Type element) {
   return element.isIndex() || isPacked(element) ||
          (element.isIntOrFloat() && element.getIntOrFloatBitWidth() % 8 == 0 &&
@@ -193,7 +192,7 @@ static SmallVector<Value> emitIndices(ImplicitLocOpBuilder &builder,
                                       AffineMap map, ArrayRef<Value> index) {
   SmallVector<Value> indices;
   for (AffineExpr result : map.getResults()) {
-    // An index is not negative, which affine's own expansion would ask.
+    // Indices are not negative, which affine's own expansion would check.
     auto binary = dyn_cast<AffineBinaryOpExpr>(result);
     if (binary && binary.getKind() == AffineExprKind::FloorDiv)
       if (auto dim = dyn_cast<AffineDimExpr>(binary.getLHS()))
@@ -230,7 +229,7 @@ static VectorAccess emitAccess(ImplicitLocOpBuilder &builder,
       cast<MemRefType>(operand.memory.getType()).getElementType());
   int64_t alignment =
       std::min(getAlignmentAlong(operand, place.along), bits * place.width / 8);
-  // Packed elements may begin in the middle of a byte.
+  // Packed elements may start in the middle of a byte.
   if (int64_t known = std::max(bits / 8, alignment))
     access.alignment = llvm::MaybeAlign(known);
   unsigned rank = operand.map.getNumResults();

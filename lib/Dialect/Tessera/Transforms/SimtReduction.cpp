@@ -109,19 +109,20 @@ private:
   Values combine(ValueRange a, ValueRange b);
   /// The elements of vectors, combined in a tree.
   Values combineElements(ValueRange vectors);
-  /// `for i = begin to end step step`, that carries `first`.
+  /// `for i = begin to end step step`, which carries `first`.
   Values emitFor(Value begin, Value end, Value step, ValueRange first,
                  StepFn body);
-  /// Loops over the reduction's dimensions but `along` around `body`; the
-  /// slowest is taken by threads from `first` on in steps of `step`.
+  /// Loops over the reduction's dimensions except `along` around `body`; the
+  /// slowest is distributed over threads, from `first` on in steps of `step`.
   Values emitOuterLoops(ArrayRef<unsigned> dims, Value first, Value step,
                         ValueRange accs, function_ref<Values(ValueRange)> body);
   /// The part of `size` that falls to this workgroup, if `dim` is split.
   std::pair<Value, Value> getPart(std::optional<unsigned> dim, Value size);
 
-  /// Decides over how many workgroups the reduction is split along `dim`, which
-  /// has `units` to be shared out: as many as fill the chip, given those there
-  /// are for the results, and leave each `least` points of the reduction.
+  /// Chooses the number of workgroups over which the reduction is split along
+  /// `dim`, which has `units` to distribute: as many as fill the chip, given
+  /// those for the results, such that each has at least `least` points of the
+  /// reduction.
   void chooseSplit(Value workgroups, unsigned dim, Value units, int64_t least);
   /// Stores the results, or the workgroup's partial ones.
   void emitFinish(const Place &place, Value linear, ValueRange values);
@@ -238,8 +239,8 @@ Emitter::Values Emitter::emitOuterLoops(ArrayRef<unsigned> dims, Value first,
     return emitOuterLoops(dims.drop_front(), math.constant(0), math.constant(1),
                           accs, body);
   };
-  // All threads take as many steps where these divide the extent, and the loop
-  // says so.
+  // All threads have the same number of steps if these divide the extent, and
+  // the loop's bounds show it.
   std::optional<int64_t> length = getConstantIntValue(math.sub(end, begin)),
                          each = getConstantIntValue(step);
   if (!length || !each || *length % *each)
@@ -440,7 +441,7 @@ void Emitter::emitRows() {
   while (extent && unroll > 1 && *extent / width / team < unroll)
     unroll /= 2;
 
-  // Points that one thread (or team) does one after the other.
+  // The points that one thread (or team) computes in sequence.
   Value total = math.product(r.sizes, r.parallel);
   Value perTeam = math.constant(1);
   if (walks())
@@ -726,7 +727,7 @@ void Emitter::emitColumns() {
   gpu::LaunchOp op;
   if (walks()) {
     // Workgroups of one thread, each with a piece of this dimension at as many
-    // indices of the others as make up the points wanted.
+    // indices of the others as make up the requested points.
     SmallVector<int64_t> widths;
     if (width > 1)
       widths = {width * chip.policy.simt.unroll, width};
@@ -738,7 +739,7 @@ void Emitter::emitColumns() {
     Value points = math.max(
         math.div(math.constant(chip.policy.simt.pointsPerThread), perPoint),
         one);
-    // Pieces begin at whole vectors.
+    // Pieces start at whole vectors.
     Value piece = math.mul(math.ceilDiv(points, math.constant(widths.front())),
                            widths.front());
     Value numRows = math.product(r.sizes, others);

@@ -467,7 +467,7 @@ void AttentionTiler::emitTile(Value x, Value y) {
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(loop.getBody());
     ValueRange old = loop.getRegionIterArgs();
-    // Copies that run ahead may be of steps that there are not.
+    // Copies that run ahead may belong to steps that do not exist.
     Value ahead = math.add(loop.getInductionVar(), 2);
     if (hasOwnFirstTiles(schedule))
       ahead = math.min(ahead, numBlocks);

@@ -627,8 +627,8 @@ func.func @main(%x: tensor<?xf32>) -> tensor<?xf32> {
   return %copy : tensor<?xf32>
 })";
 
-/// Runs `checkedCopy` on so many elements of a value; the result is left on the
-/// device, and null where the run fails.
+/// Runs `checkedCopy` on an array of a given number of equal elements; the
+/// result stays on the device, and is null if the run fails.
 TesseraBuffer *runCheckedCopy(TesseraExecutable *executable, int64_t size,
                               float value) {
   std::vector<float> data(static_cast<size_t>(size), value);

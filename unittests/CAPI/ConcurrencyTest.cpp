@@ -72,7 +72,7 @@ std::vector<float> multiplyOnHost(const std::vector<float> &a,
   return c;
 }
 
-/// How many products on memory of the host are wrong.
+/// Returns the number of wrong matmuls on host memory.
 int runMultiply(TesseraExecutable *executable, int64_t m, int64_t n, int64_t k,
                 int seed) {
   std::vector<float> a = makeMatrix(m, k, seed), b = makeMatrix(k, n, seed + 1),
@@ -135,7 +135,7 @@ TEST(Concurrency, ThreadsShareSeveralDevices) {
   TesseraDevice *devices[numDevices];
   for (TesseraDevice *&device : devices)
     device = openCpu();
-  // What one thread makes another one reads and gives back.
+  // A buffer that one thread creates and another one reads and frees.
   struct Made {
     TesseraBuffer *buffer;
     std::vector<float> expected;

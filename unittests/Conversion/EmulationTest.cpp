@@ -4,9 +4,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Each matrix instruction of each chip, as the conversion hands it to the
-// runtime: small random integers go to the lanes' registers by the row's maps,
-// and what comes back is compared with three loops over the matrices.
+// Tests each matrix instruction of each chip, in the form in which the
+// conversion passes it to the runtime: small random integers are distributed to
+// the lanes' registers by the row's maps, and the result is compared with three
+// loops over the matrices.
 //
 //===----------------------------------------------------------------------===//
 
@@ -115,7 +116,7 @@ struct Operand {
   std::vector<int64_t> values;
 };
 
-/// What the lanes of a launch share.
+/// The data that the lanes of a launch share.
 struct Product {
   std::vector<int32_t> words;
   Operand a, b, acc;

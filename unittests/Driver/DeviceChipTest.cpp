@@ -12,7 +12,7 @@ using namespace mlir::tessera;
 
 namespace {
 
-/// What a device that reports `reported` has beyond `chip`.
+/// The features that a device reporting `reported` has in addition to `chip`.
 std::string get(const char *target, const char *reported, const char *chip) {
   runtime::DeviceInfo device;
   device.target = target;

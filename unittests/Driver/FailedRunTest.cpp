@@ -4,9 +4,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Host code checks its argument and allocates its results. It launches no
-// kernel, so that drivers that functions play run it too; the caller writes the
-// contents, and the checking mode overwrites what is allocated again.
+// Host code checks its argument and allocates its results. It does not launch
+// kernels, so that fake drivers can run it too; the caller writes the contents,
+// and the checking mode overwrites new allocations.
 //
 //===----------------------------------------------------------------------===//
 

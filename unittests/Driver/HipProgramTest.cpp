@@ -23,7 +23,7 @@ using namespace mlir::tessera;
 
 namespace {
 
-/// Two kernels: a product with bounds, and plain threads with a scalar.
+/// Two kernels: a matmul with bounds checks, and a SIMT kernel with a scalar.
 constexpr const char *source = R"(
 func.func @main(%a: memref<50x64xf16>, %b: memref<64x70xf16>, %c: memref<50x70xf32>, %s: f32) {
   linalg.matmul ins(%a, %b : memref<50x64xf16>, memref<64x70xf16>) outs(%c : memref<50x70xf32>)

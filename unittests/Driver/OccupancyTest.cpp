@@ -16,9 +16,9 @@ TEST(OccupancyTest, WorkgroupsOfAMultiprocessor) {
     return countResidentBlocks(*findChip("cuda", chip), registers, threads,
                                bytes);
   };
-  // Figures of CUDA's occupancy calculator: bound by warps, by registers (which
-  // come by 8 to a thread), by workgroups, by memory with what the system
-  // keeps.
+  // Values of CUDA's occupancy calculator: limited by warps, by registers
+  // (which are allocated in units of 8 per thread), by workgroups, and by
+  // memory including the part that the system reserves.
   EXPECT_EQ(count("sm_90a", 32, 256, 0), 8);
   EXPECT_EQ(count("sm_90a", 168, 384, 0), 1);
   EXPECT_EQ(count("sm_80", 33, 256, 0), 6);

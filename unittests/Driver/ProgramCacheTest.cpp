@@ -153,7 +153,7 @@ TEST_F(ProgramCacheTest, GivesBackWhatWasStored) {
   EXPECT_EQ(cache.store(key, ""), "");
   EXPECT_EQ(cache.find(key).payload, "");
   EXPECT_EQ(countFiles(), 1u);
-  // Nobody else may write what is run.
+  // Other users must not be able to write files that are executed.
   struct stat info = {};
   ASSERT_EQ(stat(directory.c_str(), &info), 0);
   EXPECT_EQ(info.st_mode & 077, 0u);
@@ -345,7 +345,7 @@ TEST_F(ProgramCacheTest, UsesNoFolderOfAnotherUser) {
 }
 
 TEST_F(ProgramCacheTest, RemovesWhatWasUsedLongestAgo) {
-  // The key, which has the processor's features, takes up to 2000 bytes.
+  // The key, which contains the CPU's features, takes up to 2000 bytes.
   ProgramCache cache(directory, /*limit=*/200000);
   std::string payload(22000, 'p');
   std::vector<ProgramKey> keys;
@@ -380,7 +380,8 @@ TEST_F(ProgramCacheTest, RemovesWhatWasUsedLongestAgo) {
       << problem;
   EXPECT_FALSE(fs::exists(getPath(large)));
 
-  // What a killed process left goes, what another writes stays.
+  // Files of a killed process are removed, files that another process writes
+  // are kept.
   write(directory + "/old.unfinished", "x");
   write(directory + "/new.unfinished", "x");
   write(directory + "/somebody's file", "x");
@@ -401,7 +402,8 @@ TEST_F(ProgramCacheTest, SaysWhyItCannotStore) {
 }
 
 TEST_F(ProgramCacheTest, WritersAndReadersAtOnce) {
-  // Whatever is found is whole, though writers replace it and remove others.
+  // Every file that is found is complete, although writers replace and remove
+  // files.
   ProgramCache cache(directory, /*limit=*/100000);
   std::atomic<int> hits{0}, defects{0};
   std::vector<std::thread> threads;

@@ -36,7 +36,7 @@ protected:
                                              : getHostChip().str();
     options.entry = "main";
   }
-  /// What `run` makes the context say, places included.
+  /// The diagnostics that `run` emits on the context, with locations.
   std::string listen(llvm::function_ref<void()> run) {
     std::string said;
     llvm::raw_string_ostream os(said);
@@ -133,7 +133,7 @@ TEST_P(SavedProgramTest, RefusesWhatIsNone) {
     EXPECT_EQ(why, "does not contain a program");
   }
   EXPECT_FALSE(loadProgram(bytes + "x", options, context, why));
-  // Of another entry.
+  // For another entry point.
   options.entry = "other";
   EXPECT_FALSE(loadProgram(bytes, options, context, why));
   EXPECT_EQ(why, "cannot link its entry point 'other'");

@@ -4,10 +4,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// For libFuzzer. The checksum of each input is set right first, or nothing
-// would get past it; what is read has to be written again as it was, and to be
-// selected from and described without a fault. Host code is not loaded: a
-// bundle's machine code is as trusted as a shared library.
+// For libFuzzer. The checksum of each input is corrected first, since all
+// inputs would be rejected otherwise; a bundle that can be read must be written
+// again unchanged, and selected from and described without a fault. Host code
+// is not loaded: a bundle's machine code is as trusted as a shared library.
 //
 //===----------------------------------------------------------------------===//
 

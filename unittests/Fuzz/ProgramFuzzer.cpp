@@ -4,16 +4,16 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// For libFuzzer: parses a text, verifies it, compiles it for the CPU and, where
-// that is harmless, runs each entry. Errors have to be diagnostics. Harmless is
-// a program whose arguments and results have at most `maxElements` elements
-// each and which cannot leave its arrays by itself: of ops on tensors and whole
-// memrefs alone, without integer divisions, loops and branches. It runs in a
-// process of its own, which is ended after `secondsToRun`: whether a program
-// ends is not ours to say.
+// For libFuzzer: parses a text, verifies it, compiles it for the CPU and, if it
+// is harmless, runs each entry point. Errors must be diagnostics. A harmless
+// program has arguments and results of at most `maxElements` elements each and
+// cannot access memory outside of its arrays: it consists of ops on tensors and
+// whole memrefs, without integer divisions, loops and branches. It runs in a
+// separate process, which is killed after `secondsToRun`, since termination
+// cannot be decided.
 //
-// TESSERA_FUZZ_FILE=PATH leaves there the last input that was run, should
-// libFuzzer not see what ends the process.
+// TESSERA_FUZZ_FILE=PATH stores the last input that was run, in case libFuzzer
+// does not notice the end of the process.
 //
 //===----------------------------------------------------------------------===//
 

@@ -61,7 +61,7 @@ private:
     return list[pick(std::size(list))];
   }
 
-  /// Runs of characters, each of which `isPart` says yes to.
+  /// Finds runs of characters for which `isPart` returns true.
   template <typename IsPart> std::vector<Token> find(IsPart isPart) const {
     std::vector<Token> tokens;
     for (size_t at = 0; at < text.size();) {

@@ -103,7 +103,7 @@ TEST_F(CompareTest, Statistics) {
 }
 
 TEST_F(CompareTest, FractionsAreWithinTheBound) {
-  // The bound holds, and is tight enough for a lost product to be noticed.
+  // The bound holds, and is tight enough to detect a missing term.
   for (int64_t length : {16, 300, 2000}) {
     SmallVector<Array> args = {fractions(f16(), {8, length}, 1),
                                fractions(f16(), {length, 9}, 2),
@@ -234,8 +234,8 @@ TEST_F(CompareTest, RoundingToNarrowResults) {
   EXPECT_LT(comparison.allowed, 0.02);
 }
 
-// A NaN or an infinity of which the reference is certain must be there, though
-// the error bound of its row is not a number.
+// A NaN or an infinity that the reference is certain of must be present,
+// although the error bound of its row is not a number.
 TEST_F(CompareTest, NaNsAndInfinitiesOfProducts) {
   SmallVector<Array> args = {fractions(f16(), {4, 64}, 1),
                              fractions(f16(), {64, 4}, 2),
@@ -264,7 +264,7 @@ TEST_F(CompareTest, NaNsAndInfinitiesOfProducts) {
   }
 }
 
-// Without an error bound, only what equals the reference is right.
+// Without an error bound, only values equal to the reference are correct.
 TEST_F(CompareTest, ElementsWithoutABound) {
   Array reference = Array::zeros(f32(), {3});
   double *errors = reference.storage->ensureErrors();

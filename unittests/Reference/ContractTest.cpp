@@ -112,8 +112,8 @@ TEST_F(ContractTest, Producers) {
   checkBySamples(args, outcome.results[0]);
 }
 
-/// What a swizzled copy writes, a swizzled load reads; in between, the chunks
-/// of 16 bytes of rows of 64 bytes change places every second row.
+/// A swizzled load reads what a swizzled copy wrote; in memory, the chunks of
+/// 16 bytes of rows of 64 bytes are permuted every second row.
 TEST_F(ContractTest, GatherAndSwizzle) {
   const char *source = R"(
     func.func @main(%x: memref<10x16xf32>, %raw: memref<8x16xf32>, %y: memref<8x16xf32>) {
@@ -155,7 +155,7 @@ TEST_F(ContractTest, GatherAndSwizzle) {
     }
 }
 
-/// A tile of what lies at an edge.
+/// A tile that is partly out of bounds.
 TEST_F(ContractTest, Tile) {
   const char *source = R"(
     func.func @main(%x: memref<10x16xf32>, %y: memref<8x8xf32>) {

@@ -15,7 +15,7 @@ using namespace mlir::tessera::reference;
 
 namespace {
 
-/// Comparison by a few rows and columns, and by so many projections.
+/// Comparison by a few rows and columns, and by `projections` projections.
 VerifyOptions bySamples(unsigned projections) {
   VerifyOptions options;
   options.forceSampling = true;
@@ -26,7 +26,8 @@ VerifyOptions bySamples(unsigned projections) {
 
 /// A convolution by name, computed here point by point: each operand's
 /// dimensions are letters. `y` and `x` are the output's, `h` and `w` the
-/// window's, `Y` and `X` stand for y * stride + h * dilation and its like.
+/// window's, `Y` and `X` are y * stride + h * dilation and the corresponding
+/// sum.
 struct Case {
   const char *name;
   const char *image, *kernel, *output;
@@ -138,7 +139,7 @@ TEST_P(ConvolutionTest, EveryElement) {
       ASSERT_EQ(outcome.results[0].getDouble(i), expected[i]) << i;
       ASSERT_EQ(outcome.results[0].getError(i), 0);
     }
-    // As matrix products: far less than to interpret the body.
+    // Computed as matmuls: much less work than interpreting the body.
     EXPECT_LT(outcome.work, 60'000) << test.name;
 
     // By samples, and with an element that is wrong.

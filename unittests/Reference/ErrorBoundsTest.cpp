@@ -90,7 +90,7 @@ TEST_F(ErrorBoundsTest, PositiveDivisors) {
 
 constexpr int64_t queries = 5, keys = 77, depth = 32;
 
-/// How the product of a device may go wrong.
+/// The faults of a simulated device.
 enum class Mistake { None, NoScale, KeyForgotten, MaskIgnored, StaleMaximum };
 
 float roundToHalf(float value) {
@@ -235,7 +235,7 @@ TEST_F(ErrorBoundsTest, SoftmaxOfExactNumbers) {
       return %y : tensor<3x4x5xf32>
     })";
   SmallVector<Array> args = {integers(f32(), {3, 4, 5}, 1, -8, 8)};
-  // A masked element, and a row of which only one is not.
+  // A masked element, and a row with only one visible element.
   args[0].floats()[2] = -INFINITY;
   for (int64_t j = 0; j < 3; ++j)
     args[0].floats()[40 + j * 5 + 3] = -INFINITY;
@@ -306,7 +306,7 @@ TEST_F(ErrorBoundsTest, ReciprocalOfOverflow) {
   EXPECT_LT(outcome.results[1].getError(3), 100);
 }
 
-/// A product, and GELU in one of its forms.
+/// A matmul, and GELU in one of its forms.
 std::string gelu(StringRef form) {
   return R"(
   func.func @main(%a: tensor<64x96xf16>, %b: tensor<96x48xf16>) -> tensor<64x48xf32> {

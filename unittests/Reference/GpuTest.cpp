@@ -73,8 +73,8 @@ TEST_F(GpuTest, VThreadResultsAndPrivates) {
 }
 
 TEST_F(GpuTest, BarrierAndWorkgroupMemory) {
-  // Each of four subgroups stages a row block; then reads what its neighbour
-  // staged.
+  // Each of four subgroups stages a row block, and then reads the block of the
+  // adjacent subgroup.
   SmallVector<Array> args = {integers(f32(), {2, 4, 8}, 1),
                              Array::zeros(f32(), {2, 4, 8})};
   Outcome outcome = runSource(R"(

@@ -229,7 +229,7 @@ TEST_F(InterpreterTest, ScalarsLoopsAndCalls) {
     })",
                               args);
   ASSERT_TRUE(outcome.succeeded()) << diagnostics;
-  // The two values have changed places ten times.
+  // The two values have been swapped ten times.
   EXPECT_EQ(outcome.results[0].getDouble(0), 0.5);
   EXPECT_EQ(outcome.results[1].getDouble(0), 3);
   const Array &squares = outcome.results[2];
@@ -391,7 +391,8 @@ TEST_F(InterpreterTest, ReducedPrecision) {
 }
 
 TEST_F(InterpreterTest, OpenDecisions) {
-  // 0.1 + 0.2 is 0.3 or not: what is selected by it may be either.
+  // 0.1 + 0.2 may or may not equal 0.3: a value selected by the comparison may
+  // be either.
   SmallVector<Array> args = {Array::scalar(f32(), 0.1),
                              Array::scalar(f32(), 0.2),
                              Array::scalar(f32(), 0.1 + 0.2)};
@@ -427,7 +428,8 @@ TEST_F(InterpreterTest, MathAndErrors) {
   EXPECT_EQ(outcome.results[0].getDouble(0), std::exp(0.7));
   EXPECT_GT(outcome.results[0].getError(0), 0);
   EXPECT_LT(outcome.results[0].getError(0), 1e-5);
-  // The product is not rounded, but a program's is.
+  // The interpreter does not round the product, but a program's result is
+  // rounded.
   EXPECT_EQ(outcome.results[1].getDouble(0), 0.7 * 0.7);
   EXPECT_GE(outcome.results[1].getError(0),
             std::fabs(0.7 * 0.7 - static_cast<float>(0.7 * 0.7)));

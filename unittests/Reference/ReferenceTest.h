@@ -43,7 +43,7 @@ protected:
 
   MLIRContext context;
   OwningOpRef<ModuleOp> module;
-  /// What was emitted since the last run.
+  /// The diagnostics emitted since the last run.
   std::string diagnostics;
 };
 

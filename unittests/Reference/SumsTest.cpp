@@ -4,10 +4,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A product of 32 rows and 32 columns is computed here as devices compute it,
+// A matmul of 32 rows and 32 columns is computed here as devices compute it,
 // with the accumulators that the compiler chooses. The reference must accept
-// the result, and must find each of three faults: a step of 32 along K that a
-// tile of 16x16 lacks, a row of zeros, and two rows that are swapped.
+// the result, and must detect each of three faults: a step of 32 along K that
+// is missing in a tile of 16x16, a row of zeros, and two swapped rows.
 //
 // TESSERA_ALL_SEEDS=1 in the environment runs 100 seeds for each length of K,
 // and TESSERA_ALL_SEEDS=coarse those of the sums in few bits alone.
@@ -39,9 +39,9 @@ constexpr int64_t size = 32, tile = 16, step = 32;
 enum class Unit {
   /// In f32, by one of four orders.
   Single,
-  /// In f16, rounded after each 16, 8 or 1 products, or in four parts.
+  /// In f16, rounded after every 16, 8 or 1 products, or in four parts.
   Half,
-  /// In 14 bits, of which each 128 products are added in f32.
+  /// In 14 bits; groups of 128 products are added in f32.
   Apart,
   /// In 14 bits, aligned anew for each 32, 16 or 8 products, or in four parts.
   Fourteen,
@@ -51,8 +51,8 @@ enum class Unit {
 
 struct Config {
   const char *name;
-  /// Element types of the operands and the output, and what the program sums
-  /// in.
+  /// The element types of the operands and the output, and the accumulator type
+  /// of the program.
   const char *in, *out, *sum;
   Unit unit;
 
@@ -103,7 +103,7 @@ double truncateTo(double value, int bits) {
 }
 
 /// The sum of products and an accumulator, all of them aligned to the largest
-/// and cut off.
+/// one and truncated.
 double addAligned(double accumulator, ArrayRef<double> products) {
   double largest = std::fabs(accumulator);
   for (double product : products)
@@ -117,8 +117,8 @@ double addAligned(double accumulator, ArrayRef<double> products) {
   return truncateTo(sum / scale, 14);
 }
 
-/// The sum of the products of two rows of `length` elements, of which those
-/// from `skipped` on (-1: none) are left out.
+/// The dot product of two rows of `length` elements, without those from
+/// `skipped` on (-1: all are included).
 double addUp(const Config &config, unsigned order, const double *a,
              const double *b, int64_t length, int64_t skipped,
              const Format &half) {

@@ -185,7 +185,7 @@ TEST_F(VerifyTest, IntegerProjections) {
 }
 
 TEST_F(VerifyTest, MemRefsWrittenTwice) {
-  // The copy has what was there before the relu.
+  // The copy has the contents before the relu.
   const char *source = R"(
     func.func @main(%a: memref<16x16xf32>, %c: memref<16x16xf32>) {
       %zero = arith.constant 0.0 : f32
@@ -333,7 +333,7 @@ TEST_F(VerifyTest, LargeProductIsSampled) {
       return
     })";
   func::FuncOp entry = parse(source);
-  // A product whose result is known: of a diagonal matrix.
+  // A matmul with a known result: with a diagonal matrix.
   SmallVector<Array> args = {Array::zeros(f16(), {size, size}),
                              integers(f16(), {size, size}, 2),
                              Array::zeros(f32(), {size, size})};

@@ -9,7 +9,7 @@
 
 /// A module of OpenCL's SPIR-V with kernel "add", of 16x1x1 threads in
 /// subgroups of 16: (pointer, i64, i32). The pointer is a multiple of
-/// `alignment`, if that is given. It has no code: who plays a driver runs none.
+/// `alignment`, if given. It has no code: fake drivers do not execute it.
 inline std::string makeAddModule(uint32_t alignment = 0) {
   std::vector<uint32_t> words = {0x07230203, 0x00010200, 0, 100, 0};
   auto add = [&](uint32_t code, std::vector<uint32_t> operands) {

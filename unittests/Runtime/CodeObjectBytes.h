@@ -1,7 +1,7 @@
 //===- CodeObjectBytes.h - Code objects made for tests ----------*- C++ -*-===//
 //
-// An ELF file of an AMD GPU with a note on its kernels and no code, put
-// together byte by byte: what the runtime reads of one.
+// Builds an ELF file of an AMD GPU with a note on its kernels and no code, byte
+// by byte: the parts that the runtime reads.
 //
 //===----------------------------------------------------------------------===//
 
@@ -47,7 +47,7 @@ map(const std::vector<std::pair<std::string, std::string>> &entries) {
 
 struct TestKernel {
   std::string name;
-  /// Sizes of the arguments; those that HIP adds come behind.
+  /// The sizes of the arguments; HIP's implicit arguments follow them.
   std::vector<uint32_t> arguments;
   uint32_t maxThreads = 1024;
 };
@@ -84,7 +84,7 @@ inline std::string makeMetadata(const std::string &target,
        {"amdhsa.kernels", pack::array(list)}});
 }
 
-/// A code object with this note, behind another one.
+/// A code object with this note, preceded by another one.
 inline std::string makeCodeObjectOf(const std::string &metadata) {
   auto note = [](const std::string &name, uint32_t type,
                  const std::string &text) {

@@ -41,7 +41,7 @@ TEST(TargetIdTest, AFeatureThatIsNotNamedMatchesAny) {
   EXPECT_FALSE(runs("gfx90a:sramecc-:xnack-", device));
   EXPECT_FALSE(runs("gfx908", device));
   EXPECT_TRUE(runs("gfx1100", "gfx1100"));
-  // What the device does not have cannot be on, nor off.
+  // A feature that the device lacks can be neither on nor off.
   EXPECT_FALSE(runs("gfx1100:xnack-", "gfx1100"));
 }
 
@@ -91,7 +91,8 @@ TEST(OffloadBundleTest, IsReadBack) {
   EXPECT_EQ((*entries)[1].code, std::string_view("\0x", 2));
 }
 
-/// A bundle as other tools write it: with any IDs, code one behind the other.
+/// A bundle in the format of other tools: with arbitrary IDs and contiguous
+/// code.
 std::string makeBundle(const std::vector<BundleEntry> &entries) {
   auto number = [](uint64_t value) {
     return std::string(reinterpret_cast<const char *>(&value), 8);
@@ -213,7 +214,7 @@ TEST(MessagePackTest, ReadsEachFormat) {
   for (const std::string &bytes :
        {"\xA2hi"s, "\xD9\x02hi"s, "\xDA\0\x02hi"s, "\xDB\0\0\0\x02hi"s})
     EXPECT_EQ(readMessagePack(bytes)->string, "hi");
-  // What is read past stands between two numbers.
+  // Values that are skipped are between two numbers.
   for (const std::string &bytes :
        {"\xC0"s, "\xC2"s, "\xC3"s, "\xC4\x02zz"s, "\xC5\0\x02zz"s,
         "\xC6\0\0\0\x02zz"s, "\xC7\x02tzz"s, "\xC8\0\x02tzz"s,
@@ -253,7 +254,7 @@ TEST(CodeObjectTest, TellsItsKernels) {
   ASSERT_EQ(object->kernels.size(), 2u);
   const CodeObjectKernel &kernel = object->kernels[0];
   EXPECT_EQ(kernel.name, "gemm");
-  // Without what HIP adds.
+  // Without HIP's implicit arguments.
   EXPECT_EQ(kernel.arguments, (std::vector<int64_t>{8, 8, 4}));
   EXPECT_EQ(kernel.maxThreads, 256);
   EXPECT_EQ(kernel.subgroupSize, 64);

@@ -250,7 +250,7 @@ TEST_F(CpuDeviceTest, CheckingPoisonsWorkgroupMemory) {
 }
 
 TEST_F(CpuDeviceTest, ManyShapesOneAfterTheOther) {
-  // Big workgroups leave fibers behind that small ones must not run out of.
+  // Large workgroups leave fibers in the pool that small ones must reuse.
   open("40");
   for (int64_t threads : {2, 1024, 64, 512, 3}) {
     std::vector<int64_t> out(static_cast<size_t>(80 * threads));
@@ -452,7 +452,7 @@ TEST(OpenDeviceTest, TheCpuIsAlwaysThereAndLast) {
     EXPECT_EQ(none.status().code(), StatusCode::NoDevice);
     EXPECT_TRUE(contains(none.status().message(), "no CUDA device: "));
   }
-  // Of one target only, the other drivers are not asked.
+  // For one target only, the other drivers are not queried.
   std::vector<DeviceInfo> cpus = listDevices(&why, "cpu");
   ASSERT_EQ(cpus.size(), 1u);
   EXPECT_EQ(cpus[0].target, "cpu");

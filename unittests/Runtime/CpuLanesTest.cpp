@@ -36,8 +36,8 @@ void divergentKernel(void **args, const tessera_workgroup *group) {
     tessera_cpu_shuffle(group, "the exchange there", 0, 0, 8);
 }
 
-/// acc[2, 2] += a[2, 2] * b[2, 2] on four lanes, of f32; what is replicated of
-/// b, `bStep` says: 2 lanes hold each row.
+/// acc[2, 2] += a[2, 2] * b[2, 2] on four lanes, of f32; `bStep` defines the
+/// replication of b: 2 lanes hold each row.
 struct Instruction {
   int32_t m = 2, n = 2, k = 2;
   int32_t aType = TESSERA_F32, bType = TESSERA_F32, accType = TESSERA_F32;
@@ -47,7 +47,7 @@ struct Instruction {
   int32_t acc[2][2] = {{0, 1}, {1, 0}};
 };
 
-/// The product of a = [[1, 2], [3, 4]] and b = [[5, 6], [7, 8]]; with args[1],
+/// The matmul of a = [[1, 2], [3, 4]] and b = [[5, 6], [7, 8]]; with args[1],
 /// lane 3 has another b.
 void productKernel(void **args, const tessera_workgroup *group) {
   static const Instruction instruction;
@@ -64,7 +64,7 @@ void productKernel(void **args, const tessera_workgroup *group) {
   argument<float *>(args, 0)[lane] = acc;
 }
 
-/// Two groups of copies of 8 bytes, of which the second has 5 bytes to read.
+/// Two groups of copies of 8 bytes, the second of which has 5 bytes to read.
 /// args[0]: the target after each step; args[1]: the source.
 void copyKernel(void **args, const tessera_workgroup *group) {
   auto *seen = argument<unsigned char *>(args, 0);
@@ -137,7 +137,7 @@ TEST_F(CpuLanesTest, LanesExchangeValues) {
   ASSERT_TRUE(status.ok()) << status.message();
   for (int64_t thread = 0; thread < 24; ++thread)
     EXPECT_EQ(out[thread], 10 * (thread ^ 1));
-  // What a lane has that is not there.
+  // A value of a lane that does not exist.
   ASSERT_TRUE(launch("exchange", 3, out.data()).ok());
   EXPECT_EQ(out[1], 0);
   EXPECT_EQ(out[2], -1);

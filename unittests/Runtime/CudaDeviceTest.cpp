@@ -1,8 +1,8 @@
 //===- CudaDeviceTest.cpp - NVIDIA GPUs -----------------------------------===//
 //
-// Two halves. The first runs anywhere: the device over a driver that is played
-// by functions of this file, which count, refuse and fail as told. The second
-// runs kernels in PTX on a real device, and is skipped where there is none.
+// Two halves. The first runs anywhere: the device on a fake driver of functions
+// in this file, which count calls, reject them and fail on request. The second
+// runs kernels in PTX on a real device, and is skipped without one.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,7 +28,7 @@ struct FakeKernel {
   std::vector<size_t> parameters;
 };
 
-/// What the driver was told, and what it is to answer.
+/// The recorded calls of the driver, and its configured results.
 struct FakeDriver {
   std::map<int, int> attributes = {
       {CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK, 1024},
@@ -81,7 +81,7 @@ struct FakeDriver {
   CUresult encodeResult = CUDA_SUCCESS;
   unsigned long long lastAddress = 0, lastSize = 0, lastStride = 0;
   unsigned lastBox = 0;
-  /// What was done in which stream: "launch own", "note caller".
+  /// The operations on each stream: "launch own", "note caller".
   std::vector<std::string> log;
   CUcontext current = nullptr;
 
@@ -463,7 +463,7 @@ TEST_F(FakeCudaTest, WorkGoesToTheCallersQueue) {
   EXPECT_EQ(state.log,
             (std::vector<std::string>{"launch default", "launch own"}));
 
-  // What the own queue has to do comes first, until it was waited for.
+  // Work of the own queue comes first, until it was waited for.
   state.log.clear();
   ASSERT_TRUE(device->enterQueue(queue).ok());
   ASSERT_TRUE(device->leaveQueue().ok());
@@ -837,7 +837,7 @@ TEST_F(FakeCudaTest, ArgumentsAreChecked) {
             "launch of 'small': argument 1 has 8 bytes, but the kernel expects "
             "4");
   EXPECT_TRUE(launch("small", shape, 2, args, nullptr).ok());
-  // A driver that cannot tell.
+  // A driver without this query.
   driver.funcGetParamInfo = nullptr;
   ASSERT_TRUE(load("kernels").ok());
   EXPECT_TRUE(launch("small", shape, 3, args, sizes).ok());
@@ -852,7 +852,7 @@ TEST_F(FakeCudaTest, ARefusedLaunch) {
             "cuLaunchKernel: CUDA_ERROR_SOME: some error (kernel 'small', grid "
             "2x1x1, block 64x1x1, 16 bytes of workgroup memory, 24 registers "
             "per thread)");
-  // That is no fault: the device goes on.
+  // This is not a fault: the device remains usable.
   state.launchResult = CUDA_SUCCESS;
   EXPECT_TRUE(launchSmall({{2, 1, 1}, {64, 1, 1}, 16}).ok());
   EXPECT_TRUE(device->synchronize().ok());

@@ -8,7 +8,7 @@ using namespace tessera::runtime;
 
 namespace {
 
-/// A device of which a kernel may use all.
+/// A device with all features enabled.
 EnabledFeatures makeFull() {
   EnabledFeatures has;
   has.core.shaderInt64 = has.core.shaderInt16 = VK_TRUE;
@@ -29,7 +29,7 @@ TEST(EnabledFeatures, WithoutAnyAllAreMissing) {
             "bufferDeviceAddress, vulkanMemoryModel, "
             "vulkanMemoryModelDeviceScope, shaderFloat16, shaderInt8, "
             "storageBuffer8BitAccess, subgroupSizeControl");
-  // What the device has not is not missed.
+  // Features that the device lacks are not reported as missing.
   EXPECT_EQ(listMissingFeatures({}, readEnabledFeatures(info)), "");
 }
 

@@ -1,7 +1,7 @@
 //===- FakeHip.h - A HIP for tests ------------------------------*- C++ -*-===//
 //
-// Functions that play HIP's, which count, refuse and fail as told. The device's
-// memory is the host's, and kernels do nothing.
+// A fake HIP whose functions count calls, reject them and fail on request.
+// Device memory is host memory, and kernels do nothing.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,7 +28,7 @@ struct FakeKernel {
   std::map<int, int> attributes;
 };
 
-/// What HIP was told, and what it is to answer.
+/// The recorded calls of HIP, and its configured results.
 struct FakeHip {
   std::map<int, int> attributes = {
       {hipDeviceAttributeMaxThreadsPerBlock, 1024},
@@ -130,7 +130,7 @@ inline HipDriver makeFakeDriver() {
   driver.getProperties = [](void *properties, int) {
     auto *bytes = static_cast<char *>(properties);
     std::memset(bytes, 0xAB, 1472);
-    // A name is no target ID, whatever it says.
+    // A name is not a target ID, whatever it contains.
     std::strcpy(bytes, "Fake gfx1030");
     std::memset(bytes + 100, 0, 156);
     std::strcpy(bytes + fake->targetIdOffset, fake->targetId.c_str());

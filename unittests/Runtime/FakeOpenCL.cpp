@@ -24,7 +24,7 @@ struct Event {
 };
 struct Command {
   std::function<void()> run;
-  /// What has to be done before.
+  /// The events that must complete before.
   std::vector<cl_event> waits;
 };
 struct Queue {
@@ -39,7 +39,7 @@ struct Buffer {
   std::string bytes;
 };
 
-/// What tests do not see.
+/// The internal state that tests do not access.
 struct World {
   FakeOpenCL state;
   /// By their queues.
@@ -142,7 +142,7 @@ static void give(const char *call, void *ptr) {
     std::free(ptr);
 }
 
-/// Runs what a queue has, and of others what that waits for.
+/// Runs the commands of a queue, and those of other queues that they wait for.
 static void runQueue(void *queue) {
   std::vector<Command> commands = std::move(getWorld()->queued[queue]);
   getWorld()->queued[queue].clear();
@@ -314,7 +314,7 @@ static cl_int getContextInfo(cl_context context, cl_uint which, size_t size,
   ENTER(clGetContextInfo);
   if (which != CL_CONTEXT_DEVICES)
     return CL_INVALID_VALUE;
-  // What a program passes may be anything.
+  // A program may pass any value.
   if (getFakeOpenCL().handles[context] != "context")
     return -34; // CL_INVALID_CONTEXT
   cl_device_id device = getDevice(0);
@@ -533,7 +533,7 @@ static cl_int getEventProfilingInfo(cl_event event, cl_uint which, size_t size,
   const Event &marker = *getWorld()->events[event];
   if (!marker.isDone)
     return -7; // CL_PROFILING_INFO_NOT_AVAILABLE
-  // It began long before what it waits for had ended.
+  // It started long before the commands that it waits for had ended.
   cl_ulong time = which == CL_PROFILING_COMMAND_END ? marker.time : 1;
   return answer(&time, 1, size, value, needed);
 }
@@ -642,7 +642,7 @@ static cl_int getMemObjectInfo(cl_mem object, cl_uint which, size_t size,
     return CL_INVALID_VALUE;
   }
 }
-/// The place in a buffer; null, and a violation, where there is none.
+/// The address in a buffer; null, with a violation, if it is out of bounds.
 static char *place(const char *call, cl_mem object, size_t offset,
                    size_t size) {
   if (!is(call, object, "buffer"))

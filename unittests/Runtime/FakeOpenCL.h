@@ -1,10 +1,10 @@
 //===- FakeOpenCL.h - An OpenCL for tests -----------------------*- C++ -*-===//
 //
-// Functions that play OpenCL's, which count, refuse and fail as told. Memory is
-// the host's. What is queued runs when somebody waits for its queue, and then
-// no other queue does but for what was told to come first, so that who forgets
-// to wait reads what was there before. Each handle is looked at in each call:
-// misuse makes a line of `violations`.
+// A fake OpenCL whose functions count calls, reject them and fail on request.
+// Memory is host memory. Queued commands run when their queue is waited for,
+// and commands of other queues run only if they must precede them, so that a
+// missing wait reads the old contents. Each handle is checked in each call:
+// misuse adds a line to `violations`.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,7 +28,7 @@ struct FakeCLLaunch {
   std::map<cl_uint, std::string> arguments;
 };
 
-/// What OpenCL was told, and what it is to answer.
+/// The recorded calls of OpenCL, and its configured results.
 struct FakeOpenCL {
   std::string name = "Fake", intermediate = "SPIR-V_1.2 SPIR-V_1.3",
               extensions =
@@ -40,25 +40,25 @@ struct FakeOpenCL {
   cl_uint addressBits = 64, maxSubgroups = 64;
   size_t maxThreads = 512, multiple = 32;
   std::vector<size_t> maxBlock = {512, 256, 64}, subgroupSizes = {8, 16, 32};
-  /// Of a whole; what is more is CL_INVALID_BUFFER_SIZE.
+  /// The size of the memory; larger requests fail with CL_INVALID_BUFFER_SIZE.
   size_t memoryBytes = 1 << 24;
   unsigned numPlatforms = 1, numDevices = 1;
   /// Functions of extensions that are not there, by their symbols.
   std::vector<std::string> missing;
-  /// What a function gives, by its symbol, once it was called as often as
-  /// `failAfter` says; until the entry is taken away.
+  /// The status that a function returns, by its symbol, after `failAfter`
+  /// calls, until the entry is removed.
   std::map<std::string, cl_int> failures;
   std::map<std::string, int> failAfter;
   std::string buildLog;
   size_t lanes = 16;
   cl_ulong privateBytes = 0;
-  /// The device's clock in nanoseconds, and what a kernel adds to it.
+  /// The device's clock in nanoseconds, and the duration of a kernel.
   cl_ulong clock = 1000, kernelTime = 0;
 
   std::vector<std::string> calls, violations;
   std::vector<FakeCLLaunch> launches;
   std::map<void *, size_t> memory;
-  /// Handles that are there, and of what kind.
+  /// The live handles and their kinds.
   std::map<void *, std::string> handles;
   /// How often a context was retained, beyond once.
   std::map<void *, int> retained;
@@ -66,8 +66,8 @@ struct FakeOpenCL {
   size_t count(const std::string &symbol) const;
 };
 
-/// What only programs that call OpenCL themselves do: a context of the first
-/// device, a queue of it, a buffer. All are given back by `releaseFake`.
+/// Objects of programs that call OpenCL themselves: a context of the first
+/// device, a queue of it, a buffer. `releaseFake` releases all of them.
 cl_context makeFakeContext();
 cl_command_queue makeFakeQueue(cl_context context, cl_bitfield properties = 0);
 cl_mem makeFakeBuffer(cl_context context, size_t bytes,
@@ -77,7 +77,7 @@ cl_mem makeFakeBuffer(cl_context context, size_t bytes,
 std::string &getFakeBuffer(cl_mem buffer);
 void releaseFake(void *handle);
 
-/// The state of all the functions. `makeFakeOpenCL` forgets what was before.
+/// The state of all functions. `makeFakeOpenCL` resets it.
 FakeOpenCL &getFakeOpenCL();
 OpenCLDriver makeFakeOpenCL();
 

@@ -1,8 +1,7 @@
 //===- HipDeviceTest.cpp - AMD's GPUs -------------------------------------===//
 //
-// The device over a HIP that functions play: it needs neither ROCm nor a GPU.
-// The last test asks for what this machine has, and says so where it has
-// nothing.
+// Tests the device on a fake HIP, without ROCm or a GPU. The last test queries
+// this machine, and reports that it has no device if so.
 //
 //===----------------------------------------------------------------------===//
 
@@ -240,7 +239,7 @@ TEST_F(FakeHipTest, RefusedImages) {
             "hipErrorInvalidImage: device kernel image is invalid");
   state.loadResult = hipErrorOutOfMemory;
   EXPECT_EQ(load("gemm", makeCode("gfx90a")).code(), StatusCode::OutOfMemory);
-  // What other devices take.
+  // The images of other devices.
   KernelImage image;
   image.kind = KernelImage::PTX;
   image.name = "ptx";
@@ -337,7 +336,7 @@ TEST_F(FakeHipTest, ARefusedLaunch) {
             "hipModuleLaunchKernel: hipErrorSome: some error (kernel 'small', "
             "grid 2x1x1, block 64x1x1, 16 bytes of workgroup memory, 24 "
             "registers per thread)");
-  // That is no fault: the device goes on.
+  // This is not a fault: the device remains usable.
   state.launchResult = hipSuccess;
   EXPECT_TRUE(launchSmall({{2, 1, 1}, {64, 1, 1}, 16}).ok());
 }

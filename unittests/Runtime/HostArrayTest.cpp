@@ -127,8 +127,8 @@ TEST(FloatTest, Overflow) {
   EXPECT_EQ(encodeFloat(ElementType::F8E4M3FN, -1e300), 0xFFu);
   EXPECT_EQ(encodeFloat(ElementType::F8E4M3FN, infinity), 0x7Fu);
   EXPECT_EQ(encodeFloat(ElementType::F8E4M3FN, nan_), 0x7Fu);
-  // All patterns but 0x80 are numbers: the first that is none is halfway to
-  // what would come next.
+  // All patterns except 0x80 are numbers: the smallest value that becomes NaN
+  // is halfway to the next number.
   EXPECT_EQ(encodeFloat(ElementType::F8E4M3FNUZ, 240), 0x7Fu);
   EXPECT_EQ(encodeFloat(ElementType::F8E4M3FNUZ, std::nextafter(248, 0)),
             0x7Fu);

@@ -154,7 +154,7 @@ TEST_F(FakeLevelZeroTest, TellsTheMatrixUnit) {
     bool dpas;
   };
   const Case cases[] = {
-      // A family of which the compiler has no chip.
+      // A family for which the compiler has no chip.
       {"lnl", true, true, true, 0x64a0, "",
        "hardware 20.4.4, unknown family; it has dpas, says the driver", true},
       {"lnl", false, true, true, 0x64a0, "",
@@ -312,7 +312,7 @@ TEST_F(FakeLevelZeroTest, AFailedOpeningCleansUp) {
 TEST_F(FakeLevelZeroTest, CopiesInOrder) {
   open();
   EXPECT_EQ(fake->lastQueueGroup, 1u);
-  // More than what goes through the staging buffer at a time.
+  // More than the size of the staging buffer.
   std::vector<uint8_t> in((9 << 20) + 7), out(in.size());
   for (size_t i = 0; i < in.size(); ++i)
     in[i] = static_cast<uint8_t>(i * 7 + i / 251);
@@ -323,8 +323,8 @@ TEST_F(FakeLevelZeroTest, CopiesInOrder) {
   EXPECT_EQ(fake->count("zeCommandListAppendMemoryCopy"), 3u);
   ASSERT_TRUE(device->copyToHost(out.data(), ptr, out.size()).ok());
   EXPECT_EQ(in, out);
-  // What is queued runs in the order of the calls: without barriers it would
-  // run backwards.
+  // Queued commands run in the order of the calls: without barriers they would
+  // run in reverse order.
   ASSERT_TRUE(device->fill(ptr, 1, 64).ok());
   ASSERT_TRUE(device->fill(ptr, 2, 32).ok());
   ASSERT_TRUE(device->fill(static_cast<char *>(ptr) + 16, 3, 16).ok());
@@ -388,12 +388,12 @@ TEST_F(FakeLevelZeroTest, ReportsFailuresOfTheStream) {
 }
 
 //===----------------------------------------------------------------------===//
-// What is the caller's
+// The caller's objects
 //===----------------------------------------------------------------------===//
 
-/// A device in a context of a program that calls Level Zero itself. That has
-/// lists from before the device's and from after it, of which the earlier ones
-/// run first.
+/// A device in a context of a program that calls Level Zero itself, which has
+/// lists created before the device's and after it, the former of which run
+/// first.
 class LevelZeroCallersTest : public FakeLevelZeroTest {
 protected:
   void SetUp() override {
@@ -494,7 +494,7 @@ TEST_F(LevelZeroCallersTest, ARunComesAfterWhatIsThere) {
   void *ptr = nullptr;
   ASSERT_TRUE(device->allocate(64, &ptr).ok());
   ASSERT_TRUE(device->synchronize().ok());
-  // Of what no barrier divides the last one runs first.
+  // Without a barrier, the last command runs first.
   uint8_t pattern = 5;
   ASSERT_EQ(driver.appendMemoryFill(before, ptr, &pattern, 1, 64, nullptr, 0,
                                     nullptr),
@@ -527,7 +527,7 @@ TEST_F(LevelZeroCallersTest, WrongListsAreRefused) {
   fake->failures.clear();
   EXPECT_TRUE(launch(nullptr).ok());
   EXPECT_TRUE(device->synchronize().ok());
-  // A loader that does not tell.
+  // A loader without this query.
   device.reset();
   driver.commandListIsImmediate = nullptr;
   device = openLevelZeroDeviceOn(driver, context, id).take();
@@ -607,7 +607,7 @@ TEST_F(FakeLevelZeroTest, RefusesLaunches) {
   EXPECT_TRUE(fake->launches.empty());
 }
 
-// What begins elsewhere than block loads want it to.
+// Buffers that are not aligned as block loads require.
 TEST_F(FakeLevelZeroTest, RefusesUnalignedBuffers) {
   open();
   ASSERT_TRUE(load(/*alignment=*/64).ok());
@@ -673,7 +673,7 @@ TEST_F(FakeLevelZeroTest, RefusesImages) {
          "made 4 of them");
   fake->parameterCount = 0;
   EXPECT_TRUE(load().ok());
-  // In place of the first one.
+  // Replaces the first one.
   EXPECT_TRUE(load().ok());
   EXPECT_EQ(fake->live["module"], 1);
   EXPECT_TRUE(device->unloadImage("kernels").ok());
@@ -761,7 +761,8 @@ TEST_F(FakeLevelZeroTest, TimestampsWrapAround) {
   EXPECT_EQ(elapsed(0, 5, 6), 1);
 }
 
-// The library itself: it has to see what it is there for.
+// The fake library itself: it must detect the misuse that it is meant to
+// detect.
 TEST_F(FakeLevelZeroTest, SeesMisuse) {
   mayMisuse = true;
   auto expect = [&](ze_result_t result, const char *text) {

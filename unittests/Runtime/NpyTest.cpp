@@ -210,7 +210,7 @@ TEST_F(NpyTest, RefusesMalformedHeaders) {
   };
   for (const char *text : headers)
     EXPECT_TRUE(contains(messageFor(file(text, 8)), "header")) << text;
-  // The header's length points behind the file.
+  // The header's length exceeds the file.
   EXPECT_TRUE(contains(messageFor(std::string("\x93NUMPY\x01\x00\xff\xff", 10)),
                        "ends within its header"));
 }

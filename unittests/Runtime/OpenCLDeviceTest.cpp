@@ -126,7 +126,7 @@ TEST_P(OpenCLDeviceTest, TellsWhatIsOptional) {
   fake().maxSubgroups = 64;
   std::string memory = name(" cl_intel_unified_shared_memory", "");
   fake().extensions = "cl_khr_subgroup_shuffle" + memory;
-  // What the device prefers, where it cannot be asked for a size.
+  // The device's preference, if it has no query for a size.
   fake().multiple = 64;
   EXPECT_EQ(chip(), "s64-w65536-t512");
   fake().multiple = 48;
@@ -273,8 +273,8 @@ TEST_P(OpenCLDeviceTest, ReportsFailuresOfTheStream) {
 }
 
 TEST_P(OpenCLDeviceTest, ALostDeviceIsOfNoUse) {
-  // Drivers say it by one of these: not there any more, or what a wait for
-  // commands gives when one of them has failed.
+  // Drivers report it by one of these: the device is no longer available, or
+  // the status of a wait for commands one of which has failed.
   for (auto [code, text] :
        {std::pair(CL_DEVICE_NOT_AVAILABLE, "CL_DEVICE_NOT_AVAILABLE"),
         std::pair(CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST,
@@ -298,7 +298,7 @@ TEST_P(OpenCLDeviceTest, ALostDeviceIsOfNoUse) {
 }
 
 //===----------------------------------------------------------------------===//
-// What is the caller's
+// The caller's objects
 //===----------------------------------------------------------------------===//
 
 /// A device in a context of a program that calls OpenCL itself.
@@ -388,7 +388,7 @@ TEST_P(OpenCLCallersTest, WorkGoesToTheQueueInOrder) {
   EXPECT_TRUE(fake().launches.empty());
   EXPECT_EQ(fake().calls.back(), "clEnqueueBarrierWithWaitList");
   EXPECT_GE(fake().count("clFlush"), 2u);
-  // The own queue comes after the caller's, which came after what was there.
+  // The own queue follows the caller's, which follows earlier work.
   EXPECT_EQ(readFirst(ptr), 2);
   EXPECT_EQ(fake().launches.size(), 1u);
   // The other way round: the caller waits for its queue alone.
@@ -399,7 +399,7 @@ TEST_P(OpenCLCallersTest, WorkGoesToTheQueueInOrder) {
   driver.finish(queue);
   EXPECT_EQ(fake().launches.size(), 2u);
   EXPECT_EQ(*static_cast<uint8_t *>(ptr), 3);
-  // A queue that shares nothing is waited for by nobody.
+  // A queue that shares nothing is never waited for.
   ASSERT_TRUE(device->synchronize().ok());
   size_t barriers = fake().count("clEnqueueBarrierWithWaitList");
   ASSERT_TRUE(device->enterQueue(queue).ok());
@@ -440,7 +440,7 @@ TEST_P(OpenCLCallersTest, KernelsGetBuffersOfTheCallers) {
   EXPECT_NE(first, second);
   ASSERT_TRUE(launch(first).ok());
   ASSERT_TRUE(launch(second).ok());
-  // Within an array nobody passes.
+  // An address within an array is rejected.
   EXPECT_TRUE(contains(launch(static_cast<char *>(first) + 4).message(),
                        "clSetKernelArg (within a cl_mem)"));
   ASSERT_TRUE(device->synchronize().ok());
@@ -455,7 +455,7 @@ TEST_P(OpenCLCallersTest, KernelsGetBuffersOfTheCallers) {
   EXPECT_EQ(given(0), buffer);
   EXPECT_EQ(given(1), small);
 
-  // Copies, in order with what is queued.
+  // Copies, ordered with the queued commands.
   ASSERT_TRUE(device->allocate(256, &memory).ok());
   getFakeBuffer(buffer).assign(256, '\7');
   ASSERT_TRUE(device->fill(memory, 1, 256).ok());
@@ -621,7 +621,7 @@ TEST_P(OpenCLDeviceTest, RefusesImages) {
          "lanes, but Fake uses subgroups of 32");
   fake().lanes = 16;
   EXPECT_TRUE(load().ok());
-  // In place of the first one.
+  // Replaces the first one.
   EXPECT_TRUE(load().ok());
   EXPECT_EQ(fake().handles.size(), 4u);
   EXPECT_TRUE(device->unloadImage("kernels").ok());
@@ -656,7 +656,8 @@ TEST_P(OpenCLDeviceTest, TakesTimes) {
   ASSERT_TRUE(device->synchronize().ok());
 }
 
-// The functions themselves: they have to see what they are there for.
+// The fake functions themselves: they must detect the misuse that they are
+// meant to detect.
 TEST_P(OpenCLDeviceTest, SeesMisuse) {
   mayMisuse = true;
   open();

@@ -109,7 +109,7 @@ TEST_F(OutputFileTest, TheEndRemovesWhatIsUnfinished) {
   if (child == 0) {
     std::thread writer([&] {
       std::string part(size_t(64) << 20, 'x');
-      // Would go on for as long as nobody ends it.
+      // Would continue until it is killed.
       while (writeFile(path + "-large", {part, part, part, part}).ok())
         unlink((path + "-large").c_str());
     });

@@ -81,7 +81,7 @@ TEST_F(SessionTest, TheFirstErrorStays) {
   EXPECT_EQ(session.status().message(), "dimension 1 of A is 7, not 8");
   EXPECT_EQ(*out, 1);
   EXPECT_EQ(session.launches().size(), 1u);
-  // What was allocated before can still be freed.
+  // Earlier allocations can still be freed.
   tessera_rt_free(out);
   EXPECT_EQ(device->memoryStats().liveBytes, 0u);
 }
@@ -141,7 +141,7 @@ TEST_F(SessionTest, GuardsMemory) {
       store(out, 7, 3);
       EXPECT_TRUE(session.finish().ok());
       EXPECT_FALSE(session.damage());
-      // The last element of a guard, and what is next to the memory.
+      // The last element of a guard, and the one next to the memory.
       store(isBehind ? out + 3 + 63 : out - 1, 7, 1);
       if (isBehind)
         EXPECT_TRUE(session.finish().ok());

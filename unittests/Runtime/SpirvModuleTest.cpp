@@ -51,7 +51,7 @@ Words makeKernels() {
 
 TEST(SpirvModuleTest, ReadsKernels) {
   std::string bytes = makeKernels().bytes();
-  // Modules stand one behind the other.
+  // Modules are concatenated.
   auto modules = readSpirv(bytes + bytes);
   ASSERT_TRUE(modules.ok()) << modules.status().message();
   ASSERT_EQ(modules->size(), 2u);

@@ -212,9 +212,9 @@ struct Windows {
   std::string error() const { return describe().status().message(); }
 };
 
-/// The addresses of the pixels that the engine brings, 0 for zeros: a model of
-/// PTX ISA, "im2col mode". Innermost first: the base of the window is
-/// `coordinates`, the place within it is `offsets`.
+/// The addresses of the pixels that TMA loads, 0 for zeros: a model of PTX ISA,
+/// "im2col mode". Innermost first: the base of the window is `coordinates`, the
+/// position within it is `offsets`.
 std::vector<unsigned long long> walk(const TiledTensor &map,
                                      std::vector<int64_t> coordinates,
                                      const std::vector<int64_t> &offsets) {
@@ -246,7 +246,7 @@ std::vector<unsigned long long> walk(const TiledTensor &map,
   return result;
 }
 
-/// What the convolution reads for these rows of its matrix.
+/// The elements that the convolution reads for these rows of its matrix.
 std::vector<unsigned long long> gather(const Windows &windows, int64_t row,
                                        const std::vector<int64_t> &place,
                                        int64_t channel) {
@@ -269,7 +269,7 @@ std::vector<unsigned long long> gather(const Windows &windows, int64_t row,
   return result;
 }
 
-/// Every tile of the convolution, at every place of its window.
+/// Every tile of the convolution, at every position of its window.
 void checkWindows(const Windows &windows) {
   Expected<TiledTensor> map = windows.describe();
   ASSERT_TRUE(map.ok()) << map.status().message();

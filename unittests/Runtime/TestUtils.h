@@ -25,7 +25,7 @@ struct LaunchShape {
   int64_t workgroupBytes = 0;
 };
 
-/// Launches a kernel with `numArgs` arguments, of so many bytes each.
+/// Launches a kernel with `numArgs` arguments, of `argBytes` bytes each.
 inline tessera::runtime::Status launchKernel(tessera::runtime::Device &device,
                                              const char *kernel,
                                              const LaunchShape &shape,

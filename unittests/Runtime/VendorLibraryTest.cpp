@@ -21,8 +21,8 @@ using namespace tessera::runtime;
 
 namespace {
 
-/// The state of a library, which stays loaded: what is opened by its name from
-/// here on is that one, wherever the real one is.
+/// The state of a library, which stays loaded: later loads by its name find it,
+/// wherever the real one is.
 FakeBlasLt *load(const char *path) {
   void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   EXPECT_TRUE(library) << dlerror();
@@ -71,7 +71,7 @@ protected:
     return isHip() ? VendorLibrary::prepare(*device, product)
                    : prepareBlasLt(*device, product, getCublasLt());
   }
-  /// Why a product is not prepared, with nothing left of it.
+  /// The reason why a matmul is rejected, without leaving state behind.
   Status refuse(const LibraryProduct &product) {
     Status status = prepare(product).status();
     EXPECT_EQ(library->live, 0);
@@ -84,7 +84,7 @@ protected:
     return status;
   }
 
-  /// 2x4 times 4x3, or so many of them one behind the other.
+  /// 2x4 times 4x3, or a batch of these.
   static LibraryProduct makeProduct(ElementType type = ElementType::F16,
                                     ElementType out = ElementType::F16,
                                     ElementType sum = ElementType::F32) {
@@ -100,7 +100,7 @@ protected:
     product.sum = sum;
     return product;
   }
-  /// Prepares a product of numbers that differ, runs it twice and compares.
+  /// Prepares a matmul of distinct numbers, runs it twice and compares.
   void compute(const LibraryProduct &product);
 
   Vendor vendor;
@@ -115,7 +115,7 @@ protected:
   HipblasLtTest() : LibraryTest(Vendor::Amd) {}
 };
 
-/// Of both.
+/// Tests of both libraries.
 class VendorLibraryTest : public LibraryTest,
                           public testing::WithParamInterface<Vendor> {
 protected:
@@ -197,7 +197,7 @@ void LibraryTest::compute(const LibraryProduct &product) {
 }
 
 //===----------------------------------------------------------------------===//
-// Products
+// Matmuls
 //===----------------------------------------------------------------------===//
 
 TEST_P(VendorLibraryTest, ComputesProductsOfEachType) {
@@ -320,7 +320,7 @@ TEST_P(VendorLibraryTest, SumsInF16WhereTheLibraryDoes) {
 }
 
 //===----------------------------------------------------------------------===//
-// What goes wrong
+// Failures
 //===----------------------------------------------------------------------===//
 
 TEST_P(VendorLibraryTest, SaysWhereItLooked) {
@@ -410,7 +410,7 @@ TEST_P(VendorLibraryTest, SaysWhatTheLibraryRefuses) {
   EXPECT_EQ(status.code(), StatusCode::InvalidArgument);
   EXPECT_EQ(status.message(), std::string(isHip() ? "hipBLASLt" : "cuBLASLt") +
                                   " has no algorithm for this matmul");
-  // What is found may be of no use.
+  // A library that is found may be unusable.
   library->found = 1;
   library->state = notSupported;
   status = refuse(product);

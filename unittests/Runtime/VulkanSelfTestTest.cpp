@@ -38,7 +38,7 @@ MatrixProduct make(uint32_t m, uint32_t n, uint32_t k, ComponentType sum,
   return product;
 }
 
-/// What devices are known to list, and more.
+/// The combinations that devices are known to list, and others.
 std::vector<MatrixProduct> makeProducts() {
   std::vector<MatrixProduct> products = {
       make(8, 8, 8, f16, f16),
@@ -103,8 +103,8 @@ double read(const TestMatrix &matrix, const std::vector<uint8_t> &bytes,
   }
 }
 
-/// A device: it computes from what is in memory. `turnB` reads B by columns,
-/// `asIfSigned` A of i8 with a sign.
+/// A simulated device: it computes from memory. `turnB` reads B as
+/// column-major, `asIfSigned` reads A of i8 as signed.
 RunSelfTest makeDevice(const MatrixProduct &product, bool turnB = false,
                        bool asIfSigned = false) {
   return [=](const std::vector<uint32_t> &,
@@ -129,7 +129,7 @@ TEST(VulkanSelfTestTest, NamesProducts) {
   EXPECT_EQ(make(16, 16, 16, f32, bf16).getName(), "m16n16k16.f32.bf16");
   EXPECT_EQ(make(8, 8, 8, i32, i8).getName(), "m8n8k8.u32.u8");
   EXPECT_EQ(make(8, 8, 8, i32, i8, allSigned).getName(), "m8n8k8.s32.s8");
-  // Names are what is remembered: no two products have the same.
+  // Results are remembered by name: names must be unique.
   std::set<std::string> names;
   for (const MatrixProduct &product : makeProducts())
     EXPECT_TRUE(names.insert(product.getName()).second) << product.getName();
@@ -155,7 +155,7 @@ TEST(VulkanSelfTestTest, OperandsAreExact) {
     SCOPED_TRACE(product.getName());
     ASSERT_TRUE(canTest(product));
     TestOperands test = makeTestOperands(product);
-    // Of what is encoded, as much is read back.
+    // The decoded matrices have the size of the encoded ones.
     for (const TestMatrix *matrix : {&test.a, &test.b, &test.c, &test.result}) {
       std::vector<uint8_t> bytes = matrix->encode();
       TestMatrix again = *matrix;
@@ -167,7 +167,7 @@ TEST(VulkanSelfTestTest, OperandsAreExact) {
           ASSERT_EQ(read(*matrix, bytes, row, col),
                     matrix->values[row * matrix->cols + col]);
     }
-    // No partial sum leaves what the type holds, in any order.
+    // No partial sum exceeds the range of the type, in any order.
     double largest = 0;
     for (size_t i = 0; i < product.m; ++i)
       for (size_t j = 0; j < product.n; ++j) {
@@ -195,7 +195,7 @@ TEST(VulkanSelfTestTest, FindsWhatIsWrong) {
     SCOPED_TRACE(product.getName());
     Status status = runSelfTest(product, 32, false, makeDevice(product));
     EXPECT_TRUE(status.ok()) << status.message();
-    // One element, in the last place.
+    // One element, at the last position.
     status = runSelfTest(product, 32, false, [&](const auto &code, auto &all) {
       (void)makeDevice(product)(code, all);
       TestMatrix result = makeTestOperands(product).result;
@@ -224,7 +224,7 @@ TEST(VulkanSelfTestTest, FindsWhatIsWrong) {
   MatrixProduct bytes = make(8, 8, 8, i32, i8);
   EXPECT_EQ(runSelfTest(bytes, 8, false, makeDevice(bytes, false, true)).code(),
             StatusCode::Rejected);
-  // What the device says is passed on.
+  // The device's error is passed on.
   EXPECT_EQ(runSelfTest(bytes, 8, false,
                         [](const auto &, auto &) {
                           return Status(StatusCode::OutOfMemory, "full");
@@ -331,7 +331,7 @@ TEST(VulkanSelfTestTest, RemembersProducts) {
     EXPECT_TRUE(contains(status.message(), "checksum mismatch"));
     EXPECT_FALSE(tested.contains("m8n8k8.f32.f16"));
   }
-  // Another driver begins anew, and its file takes the place of the other's.
+  // Another driver starts anew, and its file replaces the other's.
   std::string second = path(2);
   EXPECT_NE(second, first);
   TestedProducts tested;

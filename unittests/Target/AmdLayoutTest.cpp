@@ -4,10 +4,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// AmdLayouts.txt says, element by element, what the AMD Matrix Instruction
-// Calculator prints for CDNA1 to CDNA3, RDNA3 and RDNA4. It does not know
-// CDNA4: the formulas below are those of the reference guide "AMD Instinct
-// CDNA4 Instruction Set Architecture", chapter "Matrix Arithmetic
+// AmdLayouts.txt contains, element by element, the output of the AMD Matrix
+// Instruction Calculator for CDNA1 to CDNA3, RDNA3 and RDNA4. It does not
+// support CDNA4: the formulas below are those of the reference guide "AMD
+// Instinct CDNA4 Instruction Set Architecture", chapter "Matrix Arithmetic
 // Instructions".
 //
 //===----------------------------------------------------------------------===//
@@ -27,7 +27,7 @@ using namespace mlir::tessera;
 
 namespace {
 
-/// (lane, element) of what holds an element of a matrix.
+/// The (lane, element) that holds an element of a matrix.
 using Holder = std::pair<int64_t, int64_t>;
 /// The holders of each element, by rows.
 using Matrix = std::vector<std::vector<std::vector<Holder>>>;
@@ -54,7 +54,7 @@ std::vector<Holder> parseCell(llvm::StringRef text) {
   return holders;
 }
 
-/// What the file says, by the table's names.
+/// The contents of the file, by the table's names.
 std::map<std::string, Layout> readLayouts() {
   std::map<std::string, Layout> layouts;
   auto file = llvm::MemoryBuffer::getFile(TESSERA_AMD_LAYOUTS);
@@ -181,8 +181,8 @@ std::map<std::string, Layout> getAllLayouts() {
 // Comparison
 //===----------------------------------------------------------------------===//
 
-/// Rows whose elements of K are in another order, of a as of b: the product is
-/// the same. RDNA4's guide has runs of four elements of 16 bits.
+/// Rows with another order of the elements of K, for both a and b: the matmul
+/// is the same. RDNA4's guide has runs of four elements of 16 bits.
 bool hasOwnOrderOfK(const MatrixInstruction &row) {
   return llvm::StringRef(row.name).starts_with("wmma12.") &&
          (row.aType == "f16" || row.aType == "bf16");
@@ -259,13 +259,13 @@ TEST(AmdLayoutTest, TablesAgreeWithTheCalculator) {
     ++compared;
     reordered += !inOrder;
   });
-  // Nothing is left over: what the table has lost would be noticed.
+  // All layouts are compared: a row missing in the table would be detected.
   EXPECT_EQ(compared, static_cast<int>(layouts.size()));
   EXPECT_EQ(reordered, 3);
 }
 
-// The chips' instructions, as their reference guides list them: of one block,
-// dense, and not with sums in bf16.
+// The chips' instructions, as listed in their reference guides: of one block,
+// dense, and without sums in bf16.
 TEST(AmdLayoutTest, ChipsHaveWhatTheirGuidesList) {
   const std::pair<const char *, int> counts[] = {
       {"gfx906", 0},

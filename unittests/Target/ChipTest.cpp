@@ -25,7 +25,7 @@ class ChipTest : public ::testing::Test {
 protected:
   ChipTest() : builder(&context) { context.loadDialect<TesseraDialect>(); }
 
-  /// The name of the instruction chosen for a product, or "".
+  /// The name of the instruction chosen for a matmul, or "".
   std::string select(StringRef chipName, Type a, Type b, Type acc, int64_t m,
                      int64_t n, int64_t k,
                      Precision precision = Precision::Ieee) {
@@ -36,7 +36,7 @@ protected:
     EXPECT_TRUE(chip) << chipName.str();
     const MatrixInstruction *row =
         selectInstruction(*chip, a, b, acc, precision, m, n, k, &why);
-    // What is chosen does not depend on whether anyone asks why.
+    // The choice does not depend on whether a reason is requested.
     EXPECT_EQ(selectInstruction(*chip, a, b, acc, precision, m, n, k), row);
     return row ? row->name : "";
   }
@@ -96,11 +96,11 @@ TEST_F(ChipTest, FindsVulkanChipsByWhatTheyReport) {
   ASSERT_TRUE(row);
   EXPECT_EQ(row->signs, Signs::Unsigned);
   EXPECT_TRUE(both->findInstruction("coop.m8n8k8.f32.bf16"));
-  // Operands and sums of types that make no product of the dialect's.
+  // Operands and sums of types that the dialect does not support.
   EXPECT_FALSE(findChip("vulkan", "s8-w32768-t1024-m8n8k8.bf16.bf16")
                    ->findInstruction("coop.m8n8k8.bf16.bf16"));
   EXPECT_EQ(findChip("vulkan", chip->name), chip);
-  // What has a name goes by it.
+  // A chip with a short name is known by it.
   EXPECT_EQ(findChip("vulkan", "s8-w32768-t1024-n16-n32-n64")->name,
             "lavapipe-simt");
   EXPECT_EQ(findChip("vulkan", "s8-w32768-t1024")->workgroupMemoryBytes, 32768);
@@ -110,7 +110,7 @@ TEST_F(ChipTest, FindsVulkanChipsByWhatTheyReport) {
   EXPECT_EQ(findChip("vulkan", "s8-w32768-t1024-n32")->keptNans,
             (llvm::SmallVector<unsigned, 3>{32}));
   EXPECT_TRUE(findChip("vulkan", "s8-w32768-t1024")->keptNans.empty());
-  // In whatever order a driver lists its products.
+  // For any order in which a driver lists its matmuls.
   EXPECT_EQ(findChip("vulkan", "s8-w32768-t1024-m8n8k8.s32.s8-m8n8k8.f32.f16-"
                                "n64-n16-n32-m8n8k8.f16.f16-m8n8k8.u32.u8")
                 ->name,
@@ -364,7 +364,7 @@ TEST_F(ChipTest, SaysWhyRowsWerePassedOver) {
   EXPECT_TRUE(isReason("generic has no matrix instruction for f32 x f32 -> "
                        "f32; it has no matrix unit"));
 
-  // No such product at all.
+  // An unsupported matmul.
   EXPECT_EQ(select("sm_89", f16, bf16, f32, 16, 8, 16), "");
   ASSERT_EQ(why.size(), 1u);
   EXPECT_TRUE(
@@ -403,8 +403,8 @@ TEST_F(ChipTest, PlainLayoutIsTheMatrixUnitsWhereItHasOne) {
       "mma.m16n8k16.i32.i8");
 }
 
-/// What stands there as nearest is taken, with all of it at once: for each
-/// chip, types of all kinds, and shapes that fit and do not.
+/// The reported nearest matmul is selected if all of its changes are made: for
+/// each chip, types of all kinds, and shapes that fit and do not.
 TEST_F(ChipTest, NearestProductsAreTaken) {
   const char *floats[] = {"f16", "bf16", "f32", "f64", "f8E4M3FN", "f8E5M2"};
   size_t found = 0;
@@ -415,7 +415,8 @@ TEST_F(ChipTest, NearestProductsAreTaken) {
     bool hasMatrixRow = llvm::any_of(chip.instructions, [&](const auto &row) {
       return row.matrixUnit && (row.aType == "i8") == (form.a == "i8");
     });
-    // Whoever has no matrix unit is told of the nearest, if the chip has one.
+    // If the matrix unit is not used, the nearest matmul is reported, if the
+    // chip has one.
     if (!chosen || !chosen->matrixUnit) {
       EXPECT_EQ(nearest.has_value(), hasMatrixRow)
           << chip.name << " " << form.a << " " << form.acc;
@@ -507,7 +508,7 @@ TEST(PeaksTest, RoofsAreOfTheDevice) {
   EXPECT_EQ(roof->bytes, 4.8e12);
   EXPECT_EQ(find("sm_90a", "NVIDIA H100 80GB HBM3", 0, 0, "bf16")->bytes,
             3.35e12);
-  // Without a device, what stands for the chip; by Vulkan, by its name.
+  // Without a device, the chip's representative; for Vulkan, by its name.
   EXPECT_EQ(find("sm_90a", "", 0, 0, "f8E5M2")->operations, 1978.9e12);
   EXPECT_EQ(find("nvidia-hopper", "NVIDIA H200", 0, 0, "i8")->bytes, 4.8e12);
   // Half the units of an A100 at its clock do half of it.
@@ -523,7 +524,7 @@ TEST(PeaksTest, RoofsAreOfTheDevice) {
   EXPECT_EQ(why, "no data sheet is known for a device of chip pvc");
   EXPECT_FALSE(find("sm_70", "", 0, 0, "bf16"));
   EXPECT_EQ(why, "NVIDIA V100 data sheet has no rate for bf16");
-  // Names are whole words: an A400 is no A40.
+  // Names are whole words: A400 does not match A40.
   EXPECT_FALSE(find("sm_86", "NVIDIA A400", 0, 0, "f16"));
 }
 

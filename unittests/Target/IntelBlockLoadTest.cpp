@@ -4,11 +4,11 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// SPV_INTEL_2d_block_io, section "Mapping Block Data to Invocations", says in
-// words which invocation is assigned what, and in examples. The words are a
-// function here, the examples are data that the function is compared with, and
-// the loads of each matrix instruction's operands are compared with the
-// function. None of it is shared with the compiler.
+// SPV_INTEL_2d_block_io, section "Mapping Block Data to Invocations", defines
+// in text the data that each invocation is assigned, and gives examples. The
+// text is a function here, the examples are data with which the function is
+// compared, and the loads of each matrix instruction's operands are compared
+// with the function. None of this is shared with the compiler.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,13 +24,13 @@ using namespace mlir::tessera;
 namespace {
 
 using Kind = BlockLoad::Kind;
-/// A place in the 2D region of memory, from the block's first one: row, column
-/// of the instruction's elements.
+/// A position in the 2D region of memory, relative to the block's first one:
+/// row, column of the instruction's elements.
 using Place = std::pair<int64_t, int64_t>;
-/// What an invocation finds at its pointer, from the first element on.
+/// The data of an invocation at its pointer, from the first element on.
 using Assigned = std::vector<Place>;
-/// A row of the block: in each place what is there, several elements where
-/// they are "combined into a 32-bit value".
+/// A row of the block: the data at each position, several elements if they are
+/// "combined into a 32-bit value".
 using Row = std::vector<std::vector<Place>>;
 
 int64_t padToPowerOfTwo(int64_t number) {
@@ -122,9 +122,9 @@ int64_t getBytes(const std::string &type) {
   return type == "f32" ? 4 : type == "i8" ? 1 : 2;
 }
 
-// A block of one tile, of as many as fit below each other, and of the most side
-// by side: lanes have what the instruction's map says, tile after tile, block
-// after block.
+// Blocks of one tile, of the largest number of tiles below each other, and of
+// the largest number side by side: lanes hold the elements of the instruction's
+// map, tile after tile, block after block.
 TEST(IntelBlockLoadTest, LanesHaveWhatTheTableSays) {
   std::map<std::string, int> seen;
   for (const Chip &chip : getAllChips()) {

@@ -5,10 +5,10 @@
 //===----------------------------------------------------------------------===//
 //
 // SPV_INTEL_subgroup_matrix_multiply_accumulate, section "Mapping Matrix Data
-// to Invocations", says in words who passes what, and in examples with tables.
-// The words are a function here, the examples are data that the function is
-// compared with, and the rows are compared with the function. None of it is
-// shared with the table.
+// to Invocations", defines in text which invocation passes which elements, and
+// gives examples with tables. The text is a function here, the examples are
+// data with which the function is compared, and the rows are compared with the
+// function. None of this is shared with the table.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,12 +26,12 @@ using namespace mlir::tessera;
 namespace {
 
 using Place = std::pair<int64_t, int64_t>;
-/// What an invocation passes: places in the matrix, from the lower-numbered
-/// components of the vector to the higher ones, and of each from its lower bits
-/// to its upper ones.
+/// The elements that an invocation passes: positions in the matrix, from the
+/// lower-numbered components of the vector to the higher ones, and within each
+/// from its lower bits to its upper ones.
 using Contribution = std::vector<Place>;
 
-/// Of matrix A, M rows by K columns, N invocations. Empty: it is ignored.
+/// For matrix A, M rows by K columns, N invocations. Empty: it is ignored.
 Contribution passA(int64_t m, int64_t k, int64_t n, int64_t invocation) {
   Contribution passed;
   if (n <= k) {
@@ -122,7 +122,7 @@ void compare(const LaneMap &map, int64_t lanes,
   ASSERT_EQ(map.getNumLanes(), lanes);
   for (int64_t lane = 0; lane < lanes; ++lane) {
     Contribution passed = pass(lane);
-    // What is ignored may be anything; here it repeats.
+    // An ignored value is arbitrary; here it repeats.
     if (passed.empty()) {
       EXPECT_NE(map.getReplicatedLaneBits(), 0);
       continue;

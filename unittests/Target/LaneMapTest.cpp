@@ -173,8 +173,8 @@ TEST(InstructionMapTest, FindWhatTheyHold) {
 }
 
 TEST(InstructionMapTest, KeepTheKeptCoordinateInVectors) {
-  // Reductions and broadcasts rely on it: a lane holds of the vector what it
-  // holds of the matrix, each once.
+  // Reductions and broadcasts rely on this: a lane holds the elements of the
+  // vector that correspond to its elements of the matrix, each once.
   forEachMap([](const Chip &, const LaneMap &map) {
     for (unsigned dropped : {0u, 1u}) {
       LaneMap vector = map.dropDimension(dropped);
@@ -224,8 +224,8 @@ std::optional<int64_t> findInFirstLane(const LaneMap &map, int64_t row,
 }
 
 TEST(InstructionMapTest, ScalarRowsHaveOperandsWhereTheyAreNeeded) {
-  // A product without a matrix unit pairs registers as lane 0 does; that has to
-  // be right in every lane.
+  // An mma without a matrix unit pairs registers as lane 0 does; this must be
+  // correct in every lane.
   forEachRow([](const Chip &chip, const MatrixInstruction &row) {
     if (row.matrixUnit)
       return;

@@ -61,9 +61,9 @@ Place c8x8(int64_t lane, int64_t i) {
 }
 
 //===----------------------------------------------------------------------===//
-// .f16, m8n8k4: four products at once, of threads 4q .. 4q + 3 and 16 more.
-// The table makes one of 16x16x4 of them: products 1 and 3 are the lower half
-// of the rows, products 2 and 3 the right half of the columns.
+// .f16, m8n8k4: four matmuls at once, of threads 4q .. 4q + 3 and 16 more. The
+// table combines them to one of 16x16x4: matmuls 1 and 3 are the lower half of
+// the rows, matmuls 2 and 3 the right half of the columns.
 //===----------------------------------------------------------------------===//
 
 int64_t product(int64_t lane) { return lane % 16 / 4; }

@@ -42,7 +42,7 @@ protected:
     context.loadDialect<TesseraDialect, func::FuncDialect, gpu::GPUDialect>();
   }
 
-  /// A product of MxKxN; an extent of 0 is dynamic.
+  /// A matmul of MxKxN; an extent of 0 is dynamic.
   ContractOp makeProduct(std::array<int64_t, 3> mnk, StringRef operand,
                          StringRef acc, bool transposedRhs = false,
                          bool tf32 = false) {
@@ -79,7 +79,7 @@ std::string spell(ScheduleAttr schedule) {
   return text;
 }
 
-// What is chosen is legal: for all chips, types and a range of extents.
+// The default schedule is legal: for all chips, types and a range of extents.
 TEST_F(ScheduleTest, DefaultIsLegal) {
   unsigned checked = 0;
   for (const Types &type : types)
@@ -109,8 +109,8 @@ TEST_F(ScheduleTest, DefaultIsLegal) {
   EXPECT_EQ(checked, std::size(types) * 9 * 2 * getAllChips().size());
 }
 
-// A product that is large enough runs on the matrix unit, wherever the chip has
-// one for its types, with the tiles of the chip's table.
+// A matmul that is large enough runs on the matrix unit, if the chip has one
+// for its types, with the tiles of the chip's table.
 TEST_F(ScheduleTest, DefaultUsesTheMatrixUnit) {
   unsigned checked = 0;
   for (const Types &type : types) {
@@ -143,8 +143,8 @@ TEST_F(ScheduleTest, DefaultUsesTheMatrixUnit) {
   EXPECT_EQ(checked, 5u + 6u + 7u + 7u + 6u * 4u + 2u * 5u);
 }
 
-// What is suggested for an illegal schedule is legal, differs from it, and the
-// numbers around it are as they were where no problem names them.
+// The schedule suggested for an illegal one is legal, differs from it, and
+// changes only fields that a problem names.
 TEST_F(ScheduleTest, SuggestionIsLegal) {
   std::mt19937 random(20261121);
   auto pick = [&](std::initializer_list<int64_t> values) {
@@ -200,8 +200,8 @@ TEST_F(ScheduleTest, SuggestionIsLegal) {
     EXPECT_GT(seen[label], 0u) << label;
 }
 
-// The estimate counts what PTX names: mma.m16n8k16 with f32 accumulators has 4
-// registers of d, 4 of a and 2 of b.
+// The estimate counts the registers of PTX: mma.m16n8k16 with f32 accumulators
+// has 4 registers of d, 4 of a and 2 of b.
 TEST_F(ScheduleTest, CountsRegisters) {
   ContractOp op = makeProduct({0, 0, 0}, "f16", "f32");
   ASSERT_TRUE(op);

@@ -23,7 +23,7 @@ namespace {
 
 using DatabaseTest = TuningTest;
 
-/// Changes a file behind the library's back.
+/// Changes a file without the library's knowledge.
 void execute(const std::string &path, const char *statements) {
   sqlite3 *handle = nullptr;
   ASSERT_EQ(sqlite3_open(path.c_str(), &handle), SQLITE_OK);
@@ -430,7 +430,7 @@ TEST_F(DatabaseTest, NothingIsLostWhenAProcessIsKilled) {
     ASSERT_EQ(waitpid(child, &status, 0), child);
     ASSERT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
 
-    // Whoever reads comes first, every other time.
+    // The reader is first, every other time.
     auto database = open("a.db", round % 2 ? Mode::Read : Mode::Write);
     ASSERT_TRUE(database);
     std::set<std::string> found;
@@ -527,7 +527,7 @@ TEST_F(DatabaseTest, MergingTwiceIsMergingOnce) {
 }
 
 //===----------------------------------------------------------------------===//
-// Files that are no databases of ours
+// Files that are not Tessera databases
 //===----------------------------------------------------------------------===//
 
 TEST_F(DatabaseTest, AFileThatIsNoDatabase) {

@@ -126,7 +126,7 @@ TEST(MachineModelTest, OrdersWhatWasMeasuredOnAnH200) {
                    << one.schedule << ": " << expected.back() << " of "
                    << one.time << ", " << ratio << "\n";
   }
-  // No estimate is beyond what is pruned.
+  // No estimate is off by more than the pruning factor.
   double correlation = getRankCorrelation(expected, measured);
   if (std::getenv("TESSERA_SHOW_MODEL"))
     llvm::errs() << "rank correlation " << correlation << ", at most " << worst

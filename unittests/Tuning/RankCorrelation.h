@@ -13,7 +13,7 @@
 
 namespace mlir::tessera::tuning {
 
-/// The place of each value in their order; equal ones by their place in the
+/// The rank of each value; equal values are ranked by their position in the
 /// list.
 inline std::vector<double> getRanks(const std::vector<double> &values) {
   std::vector<size_t> order(values.size());

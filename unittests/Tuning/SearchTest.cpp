@@ -28,7 +28,7 @@ class SearchTest : public ::testing::Test {
 protected:
   SearchTest() { prepareContext(context); }
 
-  /// A product of MxNxK f16 by itself.
+  /// A single matmul of MxNxK f16.
   OwningOpRef<ModuleOp> makeTask(int64_t m, int64_t n, int64_t k,
                                  StringRef before = "") {
     auto type = [](int64_t rows, int64_t cols) {
@@ -178,8 +178,8 @@ TEST_F(SearchTest, ModelLearns) {
   CostModel model;
   model.fit(samples);
   ASSERT_TRUE(model.isFitted());
-  // What it has seen it knows, and of two others it mostly knows the faster,
-  // unless both are too slow to matter.
+  // The model predicts samples it has seen, and of two others it mostly finds
+  // the faster one, unless both are too slow to matter.
   const CostModel::Sample &fastest = *std::min_element(
       samples.begin(), samples.end(),
       [](const auto &a, const auto &b) { return a.time < b.time; });

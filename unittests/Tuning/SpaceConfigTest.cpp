@@ -164,7 +164,7 @@ TEST(SpaceConfigTest, TheListIsJudgedAsItSays) {
   EXPECT_EQ(bad, 46u);
 }
 
-/// The bounds that stand in a piece of the schema, whatever is around them.
+/// The bounds in a part of the schema, independent of its context.
 std::set<std::pair<std::string, int64_t>>
 getBounds(const llvm::json::Value &value) {
   std::set<std::pair<std::string, int64_t>> bounds;
@@ -195,7 +195,7 @@ TEST(SpaceConfigTest, TheSchemaHasTheSameBounds) {
     std::set<std::pair<std::string, int64_t>> wanted;
     switch (info.form) {
     case ParameterInfo::Form::Integer:
-      // Of `step` and of `factor`.
+      // Those of `step` and of `factor`.
       wanted = {{"minimum", 1}, {"minimum", 2}};
       [[fallthrough]];
     case ParameterInfo::Form::Pair:

@@ -82,7 +82,7 @@ protected:
     stream << bytes;
   }
 
-  /// What was expected; reports a failure where there is none.
+  /// The expected value; reports a failure if there is none.
   template <typename T> static T take(llvm::Expected<T> value) {
     if (value)
       return std::move(*value);

@@ -1,8 +1,7 @@
 //===- FakeBlasLt.cpp - A cuBLASLt or hipBLASLt for tests -----------------===//
 //
-// Which of the two is settled when it is compiled. It computes products in the
-// memory that it is given, which is the host's, and notes and checks how it is
-// called.
+// The library is selected at compile time. The fake computes matmuls in the
+// given memory, which is host memory, and records and checks its calls.
 //
 // The numbers are those of the libraries' own headers, written down here a
 // second time: cublasLt.h, cublas_api.h and library_types.h of CUDA 13;
@@ -158,7 +157,7 @@ void complain(const std::string &what) {
     fake.problem = (fake.calls.empty() ? "" : fake.calls.back() + ": ") + what;
 }
 
-/// Notes a call, and gives what it is to give.
+/// Records a call, and returns the requested status.
 int note(const std::string &function, const std::string &arguments = "") {
   fake.calls.push_back(function + "(" + arguments + ")");
   return fake.failing == function ? fake.result : 0;
@@ -258,7 +257,7 @@ int64_t getPlace(const Layout &layout, uint64_t row, uint64_t col,
          static_cast<int64_t>(col) * layout.leading;
 }
 
-/// What an algorithm is known by again.
+/// The magic number of a valid algorithm.
 constexpr uint64_t algorithmMark = 0x5A17A160A1B2C3D4;
 
 void checkSizes(const Desc &desc, const Layout &a, const Layout &b,

@@ -9,16 +9,16 @@
 
 namespace tessera::runtime {
 
-/// What the library was told, and what it is to answer.
+/// The recorded calls of the library, and its configured results.
 struct FakeBlasLt {
   /// Each call in its order, with the arguments that have names or numbers:
   /// "MatmulDescCreate(32F, R_32F)".
   std::vector<std::string> calls;
-  /// What was wrong with them: the first such thing.
+  /// The first error in the calls.
   std::string problem;
   /// Handles, descriptors, layouts and preferences that are there.
   int live = 0;
-  /// The function of that name behind the prefix gives this result.
+  /// The function of that name without the prefix returns this status.
   std::string failing;
   int result = 0;
   /// As the library counts.

@@ -48,7 +48,7 @@ void tessera::runtime::useFakePrograms() {
 
 void *tessera::runtime::allocateFakeMemory(size_t bytes, size_t alignment) {
   if (backend.driver)
-    // PoCL's is aligned to what its widest type needs; more is taken up here.
+    // PoCL aligns to its widest type; larger alignments are rounded up here.
     return backend.driver->svmAlloc(backend.context, CL_MEM_READ_WRITE, bytes,
                                     static_cast<cl_uint>(0));
   return std::aligned_alloc(alignment,

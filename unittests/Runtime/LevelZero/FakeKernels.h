@@ -19,7 +19,7 @@ namespace tessera::runtime {
 class FakeProgram {
 public:
   virtual ~FakeProgram() = default;
-  /// Runs a kernel to its end. Gives what went wrong.
+  /// Runs a kernel to completion. Returns the errors.
   virtual std::vector<std::string>
   run(const SpirvKernel &kernel, const uint32_t (&grid)[3],
       const std::vector<std::string> &arguments) = 0;
@@ -28,7 +28,8 @@ public:
 /// From now on, kernels are run by the first device of OpenCL.
 void useFakePrograms();
 
-/// Null where kernels are not run. `problem` says why a module is refused.
+/// Null if kernels are not run. `problem` receives the reason why a module is
+/// rejected.
 std::unique_ptr<FakeProgram> makeFakeProgram(const SpirvModule &module,
                                              std::string &problem);
 

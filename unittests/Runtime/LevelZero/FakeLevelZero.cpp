@@ -92,7 +92,7 @@ struct Kernel : Object {
   }
 };
 
-/// Everything: what the tests see, and the objects.
+/// The whole state: the part that tests see, and the objects.
 struct World {
   FakeLevelZero state;
   bool isInitialized = false;
@@ -140,7 +140,7 @@ static void initialize() {
 }
 
 namespace {
-/// Tells a program that it misuses Level Zero.
+/// Reports misuse of Level Zero.
 struct Reporter {
   ~Reporter() {
     if (!std::getenv("TESSERA_FAKE_ZE") || !world)
@@ -182,7 +182,7 @@ static ze_result_t enter(const char *symbol) {
   if (ze_result_t entered = enter(__func__))                                   \
   return entered
 
-/// The object behind a handle; null, and a violation, where it is none.
+/// The object of a handle; null, with a violation, if the handle is invalid.
 template <typename T> static T *find(const char *call, void *handle) {
   for (auto &object : world->objects)
     if (object.get() == handle)
@@ -257,8 +257,9 @@ static size_t bytesFrom(const void *ptr) {
   return 0;
 }
 
-/// Runs what is appended, up to a barrier that waits for what is not signalled:
-/// what stands between two barriers, backwards. Whether it has run anything.
+/// Runs the appended commands, up to a barrier that waits for an event which is
+/// not signalled: commands between two barriers run in reverse order. Returns
+/// whether it has run any.
 static bool runCommands(List &list) {
   auto isBlocked = [](const List::Command &command) {
     return std::any_of(command.waits.begin(), command.waits.end(),
@@ -590,7 +591,7 @@ ze_result_t zeEventHostReset(ze_event_handle_t handle) {
 }
 ze_result_t zeEventHostSynchronize(ze_event_handle_t handle, uint64_t timeout) {
   if (ze_result_t entered = enter(__func__)) {
-    // What is queued is lost as well.
+    // Queued work is lost as well.
     if (entered == ZE_RESULT_ERROR_DEVICE_LOST)
       for (auto &object : world->objects)
         if (auto *list = dynamic_cast<List *>(object.get()))
@@ -755,7 +756,7 @@ ze_result_t zeModuleCreate(ze_context_handle_t handle,
                            const ze_module_desc_t *desc,
                            ze_module_handle_t *module,
                            ze_module_build_log_handle_t *log) {
-  // There is a log of what fails as well.
+  // Failures have a log as well.
   if (log)
     make<Log>(log)->text = state().buildLog;
   ENTER();
@@ -980,7 +981,7 @@ static FakeZeDevice makeFakeZeDevice(const std::string &name) {
   for (ze_command_queue_group_properties_t &group : device.queueGroups)
     group.numQueues = 1;
   if (name == "pocl") {
-    // What PoCL itself reports.
+    // The flags that PoCL itself reports.
     device.module.flags = ZE_DEVICE_MODULE_FLAG_FP64;
     device.module.spirvVersionSupported = 1 << 16 | 2;
     device.tellsDpas = device.tellsVersion = false;

@@ -1,10 +1,10 @@
 //===- FakeLevelZero.h - A Level Zero for tests -----------------*- C++ -*-===//
 //
-// What a library that plays Level Zero's loader was told, and what it is to
-// answer. Memory is the host's. What is appended to a command list runs when
-// an event is waited for; commands that no barrier divides run the last one
-// first, so that who forgets a barrier reads wrong numbers. Each handle is
-// looked at in each call: misuse makes a line of `violations`.
+// The recorded calls and configured results of a fake Level Zero loader. Memory
+// is host memory. Commands appended to a command list run when an event is
+// waited for; commands without a barrier in between run in reverse order, so
+// that a missing barrier produces wrong results. Each handle is checked in each
+// call: misuse adds a line to `violations`.
 //
 // Programs may run on it as well (LD_PRELOAD): TESSERA_FAKE_ZE names the device
 // that it plays, pvc, bmg, dg2, lnl or simt; pocl is one whose kernels are run
@@ -29,7 +29,7 @@ struct FakeZeDevice {
   ze_device_properties_t properties;
   ze_device_compute_properties_t compute;
   ze_device_module_properties_t module;
-  /// Extensions of the driver, and what they tell of the device.
+  /// Extensions of the driver, and the device properties that they report.
   bool tellsDpas = true, hasDpas = true;
   bool tellsVersion = true;
   uint32_t ipVersion = 0;
@@ -50,16 +50,16 @@ struct FakeLevelZero {
   std::vector<FakeZeDevice> devices;
   uint32_t apiVersion = 1 << 16 | 6;
   uint32_t driverVersion = 1 << 24 | 6 << 16 | 32224;
-  /// What a function gives, by its symbol, once it was called as often as
-  /// `failAfter` says; until the entry is taken away.
+  /// The status that a function returns, by its symbol, after `failAfter`
+  /// calls, until the entry is removed.
   std::map<std::string, ze_result_t> failures;
   std::map<std::string, int> failAfter;
   std::string buildLog, lastError;
-  /// What is said of command lists.
+  /// The reported properties of command lists.
   bool listsAreImmediate = true;
-  /// Of kernels, what they differ in from what their module says; 0: nothing.
+  /// Differences between kernels and their modules; 0: none.
   uint32_t lanes = 0, parameterCount = 0, spillBytes = 0;
-  /// The device's counter, and what a kernel adds to it.
+  /// The device's counter, and the ticks of a kernel.
   uint64_t clock = 1000, ticksOfKernel = 0;
 
   std::vector<std::string> calls, violations;
@@ -67,7 +67,7 @@ struct FakeLevelZero {
   std::function<void(const FakeZeLaunch &)> onLaunch;
   /// Objects and allocations that are there, by kind: "context", "memory".
   std::map<std::string, int> live;
-  /// What the last call said.
+  /// The build flags of the last call.
   std::string lastBuildFlags;
   uint32_t lastQueueGroup = 0, lastEventPoolFlags = 0;
 

@@ -1,5 +1,5 @@
-// A tessera.await by hand changes no value: on the CPU, in the reference, and for chips whose products are done where they
-// stand, where the accumulators keep their lane map.
+// A tessera.await written by hand does not change values: on the CPU, in the reference,
+// and for chips with synchronous matmuls, where the accumulators keep their lane map.
 
 // RUN: gpu-runner %s --target=cpu --verify | FileCheck %s
 // CHECK: {{^}}verified

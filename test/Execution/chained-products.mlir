@@ -1,7 +1,7 @@
-// D = (A B scaled) C in one kernel: the accumulators of the first product become
-// the `a` operand of the second, once where no element changes its lane (f16)
-// and once where the maps differ and elements move between lanes (i8, and the
-// `b` operand).
+// D = (A B scaled) C in one kernel: the accumulators of the first matmul become
+// the `a` operand of the second, once such that no element changes its lane
+// (f16) and once with different maps, so that elements move between lanes (i8,
+// and the `b` operand).
 //
 // RUN: gpu-runner %s --target=cpu --verify | FileCheck %s
 // RUN: gpu-runner %s --target=cpu --verify --entry=integers | FileCheck %s

@@ -1,4 +1,4 @@
-// What linalg contractions become, computed and verified: several K, padding
+// Contractions converted from linalg, computed and verified: several K, padding
 // in the map of the image, quantized weights as producers, reshapes before the
 // epilogue.
 //
@@ -13,7 +13,7 @@
 // CHECK: max abs err 0, {{.*}}, exact)
 // CHECK: {{^}}verified
 //
-// Each of them is one kernel, and a matrix product.
+// Each of them is one kernel, and a matmul.
 //
 // RUN: gpu-opt %s --linalg-to-tessera-pipeline | FileCheck %s --check-prefix=KERNELS
 // KERNELS-LABEL: func @conv(

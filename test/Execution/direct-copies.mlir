@@ -1,4 +1,4 @@
-// Copies that loads bring straight to workgroup memory, on chips that have such; elsewhere through registers.
+// Async copies to LDS, on chips that support them; on other chips through registers.
 //
 // RUN: gpu-runner %s --entry=nn --verify | FileCheck %s
 // RUN: gpu-runner %s --entry=nn --target=cpu:emulate=gfx950 --verify | FileCheck %s
@@ -12,7 +12,7 @@
 // RUN: gpu-runner %s --entry=tn --target=cpu:emulate=gfx950 --direct-copies=never --verify | FileCheck %s
 // CHECK: {{^}}verified
 //
-// Nothing is written to a tile but by such loads, and b is turned as it is read. All threads have their loads under way at three stages.
+// Only such loads write the tile, and b is transposed when it is read. At three stages all loads are in flight.
 // RUN: gpu-runner %s --entry=nn --target=hip:gfx950 --emit=hsaco -o %t.950
 // RUN: llvm-objdump -d %t.950 | FileCheck %s --check-prefix=CODE
 // CODE-LABEL: <nn_kernel>:
@@ -34,14 +34,14 @@
 // CODE:       ds_read_b64_tr_b16
 // CODE-NOT:   {{ds_write|ds_read_b128}}
 // CODE:       s_endpgm
-// Rows that are padded are no run of chunks: these go through registers.
+// Padded rows are not contiguous chunks: these go through registers.
 // CODE-LABEL: <padded_kernel>:
 // CODE-NOT:   {{ lds$}}
 // CODE:       ds_write_b128
 // CODE-NOT:   {{ lds$}}
 // CODE:       s_endpgm
 //
-// On gfx942 a load brings a word: where no more could be read at once, or where it is asked for.
+// On gfx942 a load has one word: if a wider read is not possible, or if it is requested.
 // RUN: gpu-runner %s --entry=nn --target=hip:gfx942 --emit=amdgcn -o %t.auto
 // RUN: FileCheck %s --check-prefix=AUTO --input-file=%t.auto
 // AUTO-LABEL: nt_kernel:

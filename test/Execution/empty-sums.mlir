@@ -1,5 +1,5 @@
-// A sum over several loops of which one is empty when the program runs: tiles that
-// are asked for ahead divide by none of their sizes.
+// A sum over several loops, one of which is empty at run time: tiles that are
+// requested ahead do not divide by its size.
 
 // RUN: gpu-runner %s --target=cpu:emulate=sm_80 --verify --arg=int:5x27x0x3 --arg=int:5x9x3x0 --arg=int:27x9x5 | FileCheck %s
 // RUN: gpu-runner %s --target=cpu:emulate=gfx1100 --verify --arg=int:5x27x0x3 --arg=int:5x9x3x0 --arg=int:27x9x5 | FileCheck %s

@@ -1,4 +1,4 @@
-// Operands without elements: what they are summed into stays as it was.
+// Operands without elements: the accumulated output does not change.
 //
 // RUN: gpu-runner %s --target=cpu --verify | FileCheck %s
 // RUN: gpu-runner %s --target=cpu --verify --entry=chain | FileCheck %s

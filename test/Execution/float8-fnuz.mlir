@@ -1,4 +1,4 @@
-// The 8-bit floats of AMD's CDNA3: products of both kinds, and the conversions
+// The 8-bit floats of AMD's CDNA3: matmuls of both kinds, and the conversions
 // to and from them, which have one NaN, no infinity and no negative zero.
 //
 // RUN: gpu-runner %s --target=cpu --verify --arg=int:5 | FileCheck %s --check-prefixes=CHECK,EXACT

@@ -1,4 +1,4 @@
-// The conversions to and from 8-bit floats, which no processor here has: every
+// The conversions to and from 8-bit floats, which no CPU here supports: every
 // rounding, subnormals, zeros of both signs, infinities and NaN.
 //
 // RUN: gpu-runner %s --target=cpu --verify --arg=random:3 | FileCheck %s

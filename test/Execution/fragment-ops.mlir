@@ -54,8 +54,8 @@ func.func @main(%A: memref<48x40xf32>, %row: memref<40xf32>, %col: memref<48xf32
     }
     tessera.store %biased, %bias[%i, %j] : !tessera.fragment<16x8xf32, acc>, memref<48x40xf32>
 
-    // Reductions, spread out again. Five workgroups store the same rows: of
-    // these, the first keeps its column apart.
+    // Reductions, broadcast again. Five workgroups store the same rows: the
+    // first one writes to a separate column.
     %sum = tessera.reduce add %a dimension 1 : !tessera.fragment<16x8xf32, acc> -> !tessera.fragment<16x1xf32, acc>
     %sums = tessera.broadcast %sum dimension 1 : !tessera.fragment<16x1xf32, acc> -> !tessera.fragment<16x8xf32, acc>
     %first = arith.cmpi eq, %bx, %c0 : index

@@ -1,18 +1,18 @@
-// Operands that are gathered: convolutions, 3x3 with a stride of 2 and a row of
-// padding on each side, of which no matrix of the image's patches is ever made.
+// Gathered operands: convolutions, 3x3 with a stride of 2 and a row of padding
+// on each side, without a matrix of the image's patches.
 //
 // RUN: gpu-runner %s --target=cpu --verify --entry=conv_f16 --out=0=%t.npy | FileCheck %s
 // RUN: gpu-runner %s --target=cpu --verify --entry=conv_dynamic --arg=int:17x23 --arg=int --arg=zeros:108x8 | FileCheck %s
 // RUN: gpu-runner %s --target=cpu --verify --entry=reversed_i8 | FileCheck %s
 // CHECK: {{^}}verified
 //
-// The first is what linalg means by a convolution.
+// The first one is equivalent to linalg's convolution.
 // RUN: gpu-runner %S/Inputs/conv.mlir --target=cpu --out=0=%t.linalg.npy
 // RUN: cmp %t.npy %t.linalg.npy
 
-// NHWC, asynchronous and swizzled, into two buffers in turn, so that one barrier a
-// step is enough. K = 3 * 3 * 16 = 144 is no multiple of 32: the last step is
-// half empty.
+// NHWC, asynchronous and swizzled, into two alternating buffers, so that one
+// barrier per step is enough. K = 3 * 3 * 16 = 144 is not a multiple of 32: the
+// last step is half empty.
 func.func @conv_f16(%image: memref<2x15x15x16xf16>, %filter: memref<144x24xf16>, %out: memref<128x24xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -91,8 +91,8 @@ func.func @conv_f16(%image: memref<2x15x15x16xf16>, %filter: memref<144x24xf16>,
   return
 }
 
-// An image of sizes known at run time, and one channel: single elements, and
-// divisions by what is not constant. The filter is transposed on the way.
+// An image of dynamic sizes, and one channel: single elements, and divisions by
+// non-constant values. The filter is transposed in the copy.
 func.func @conv_dynamic(%image: memref<?x?xf16>, %filter: memref<8x9xf16>, %out: memref<?x8xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -156,8 +156,8 @@ func.func @conv_dynamic(%image: memref<?x?xf16>, %filter: memref<8x9xf16>, %out:
   return
 }
 
-// Rows of a product's operand in another order: nothing is ever outside, so that
-// nothing is tested.
+// Rows of a matmul's operand in another order: all elements are in bounds, so
+// that no check is emitted.
 func.func @reversed_i8(%A: memref<2x16x64xi8>, %B: memref<16x64xi8>, %C: memref<32x16xi32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

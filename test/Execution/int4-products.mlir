@@ -1,6 +1,6 @@
-// Products of i4 with i4: by the matrix unit's own where the chip has them (gfx1100, gfx1201), widened to i8 elsewhere.
-// Extents that no tile divides, rows that begin in the middle of a byte, operands that lie the other way, unsigned ones,
-// fragments that no instruction of i4 computes, and fragments by hand.
+// Matmuls of i4 with i4: by the matrix unit if the chip supports them (gfx1100, gfx1201), extended
+// to i8 otherwise. Odd extents, rows that start in the middle of a byte, operands in the other
+// storage order, unsigned ones, fragments without an instruction of i4, and fragments by hand.
 //
 // RUN: gpu-runner %s --target=cpu --verify --entry=even | FileCheck %s
 // RUN: gpu-runner %s --target=cpu --verify --entry=odd | FileCheck %s

@@ -1,5 +1,5 @@
-// Products of i4 with i4 in steps of one: the CPU has an instruction for them, other chips' matrix units say that they
-// have none.
+// Matmuls of i4 with i4 in steps of one: the CPU has an instruction for them,
+// other chips report that their matrix units have none.
 //
 // RUN: gpu-runner %s --target=cpu --verify | FileCheck %s
 // CHECK: checked {{[1-9][0-9]*}}, exact

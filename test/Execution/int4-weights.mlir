@@ -1,5 +1,5 @@
-// Weights of 4 bits, two in a byte: fused into products, whatever byte their
-// tiles begin in, and read by plain threads.
+// Weights of 4 bits, two in a byte: fused into matmuls, whatever byte their
+// tiles start in, and read by SIMT kernels.
 //
 // RUN: gpu-runner %s --target=cpu --verify --entry=per_column | FileCheck %s
 // RUN: gpu-runner %s --target=cpu --verify --entry=odd | FileCheck %s
@@ -209,7 +209,7 @@ func.func @view(%a: tensor<16x24xf16>, %all: tensor<40x51xi4>, %c: tensor<16x30x
   return %r : tensor<16x30xf32>
 }
 
-// No product: a kernel of plain threads, element by element or by vectors.
+// Not a matmul: a SIMT kernel, element by element or by vectors.
 func.func @threads(%w: tensor<31x64xi4>, %v: tensor<17x33xi4>) -> (tensor<31x64xf16>, tensor<33x17xi32>) {
   %e = tensor.empty() : tensor<31x64xf16>
   %d = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
@@ -281,7 +281,7 @@ func.func @bytes(%a: tensor<8x32xf16>, %w: tensor<32x12xi8>, %c: tensor<8x24xf32
   return %r : tensor<8x24xf32>
 }
 
-// Products of integers: i4 is cast to i8 on the way.
+// Matmuls of integers: a producer casts i4 to i8.
 func.func @integers(%a: tensor<33x70xi4>, %b: tensor<70x41xi4>, %c: tensor<33x41xi32>) -> tensor<33x41xi32> {
   %r = linalg.matmul ins(%a, %b : tensor<33x70xi4>, tensor<70x41xi4>) outs(%c : tensor<33x41xi32>) -> tensor<33x41xi32>
   return %r : tensor<33x41xi32>

@@ -1,7 +1,7 @@
 // Convolutions over images of three channels mean the same after images and
 // filters were copied for bulk copies, whatever then runs them.
 //
-// The runner frees what a program allocates by itself.
+// The runner frees the program's own allocations.
 // RUN: gpu-opt %s --tessera-repack-operands="target=cuda chip=sm_90a" -o %t.freed.mlir
 // RUN: grep -v memref.dealloc %t.freed.mlir > %t.mlir
 // RUN: FileCheck %s --input-file=%t.mlir --check-prefix=REPACKED
@@ -14,8 +14,8 @@
 // CHECK: {{^}}verified
 // REPACKED-COUNT-4: tessera.repack
 
-// 7x7 in steps of two with another border on each side, more of it than the
-// window's last place reaches.
+// 7x7 in steps of two with different borders on each side, larger than the
+// window's last position reaches.
 func.func @steps(%image: memref<4x90x94x3xf16>, %filters: memref<7x7x3x64xf16>, %out: memref<4x45x48x64xf32>) {
   tessera.contract ins(%image, %filters : memref<4x90x94x3xf16>, memref<7x7x3x64xf16>) outs(%out : memref<4x45x48x64xf32>)
       maps [affine_map<(n, h, w, f, r, s, c) -> (n, h * 2 + r - 3, w * 2 + s - 2, c)>,

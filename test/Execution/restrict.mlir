@@ -1,5 +1,5 @@
-// Memrefs that are said not to be the same memory: the producer joins the product, and both are one kernel
-// that writes to the memory given.
+// Memrefs marked as not aliasing: the producer is fused into the matmul, and
+// both are one kernel that writes to the given memory.
 //
 // RUN: gpu-runner %s --target=cpu --verify | FileCheck %s
 // CHECK: exact)

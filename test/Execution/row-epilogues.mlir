@@ -1,6 +1,6 @@
-// Reductions of rows and what is made of them, in the kernel of the product.
+// Reductions of rows and the ops that use them, in the kernel of the matmul.
 //
-// One kernel each; two where N is too long, not known, or the product is a result as well.
+// One kernel each; two if N is too long or dynamic, or if the matmul is a result as well.
 //
 // RUN: gpu-runner %s --target=cpu --emit=tessera | FileCheck %s --check-prefix=KERNELS
 // RUN: gpu-runner %s --target=cuda:sm_90a --emit=tessera | FileCheck %s --check-prefix=KERNELS
@@ -106,7 +106,7 @@ func.func @layer_norm(%a: tensor<33x24xf32>, %b: tensor<24x50xf32>) -> tensor<33
   return %r : tensor<33x50xf32>
 }
 
-// Of the product and a residual, with a weight for each column.
+// Of the matmul's result and a residual, with a weight for each column.
 // KERNELS-LABEL: func.func @rms_norm(
 // KERNELS: gpu.launch_func {{ *}}@rms_norm_kernel::
 // KERNELS-NOT: gpu.launch_func
@@ -155,7 +155,7 @@ func.func @row_max(%a: tensor<37x24xf16>, %b: tensor<24x21xf16>) -> tensor<37xf3
   return %r : tensor<37xf32>
 }
 
-// Added to what there is, and doubled.
+// Added to the old value, and doubled.
 // KERNELS-LABEL: func.func @row_sums(
 // KERNELS: gpu.launch_func {{ *}}@row_sums_kernel::
 // KERNELS-NOT: gpu.launch_func
@@ -170,7 +170,7 @@ func.func @row_sums(%a: tensor<37x24xi8>, %b: tensor<24x21xi8>, %old: tensor<37x
   return %r : tensor<37xi32>
 }
 
-// A start that is not neutral, and the product read again.
+// An initial value that is not neutral, and another read of the matmul's result.
 // KERNELS-LABEL: func.func @scaled_by_max(
 // KERNELS: gpu.launch_func {{ *}}@scaled_by_max_kernel::
 // KERNELS-NOT: gpu.launch_func
@@ -233,7 +233,7 @@ func.func @batched(%a: tensor<3x20x24xf16>, %b: tensor<3x24x18xf16>) -> tensor<1
   return %r : tensor<18x3x20xf32>
 }
 
-// What is reduced keeps its dimension, of extent 1.
+// The reduced dimension is kept, with extent 1.
 // KERNELS-LABEL: func.func @kept_dims(
 // KERNELS: gpu.launch_func {{ *}}@kept_dims_kernel::
 // KERNELS-NOT: gpu.launch_func

@@ -1,4 +1,4 @@
-// Everything that is no product of fragments, computed and compared element by
+// All ops that are not matmuls of fragments, computed and compared element by
 // element; and compiled for a GPU.
 //
 // RUN: gpu-runner %s --target=cuda:sm_80 --emit=ptx -o %t.ptx
@@ -6,7 +6,7 @@
 // PTX: .target sm_80
 // PTX: shfl.sync.bfly
 
-// Products of one row or one column.
+// Matmuls of one row or one column.
 // RUN: gpu-runner %s --target=cpu --verify --entry=matvec | FileCheck %s
 // RUN: gpu-runner %s --target=cpu --verify --entry=matvec --arg=random --arg=random | FileCheck %s
 // RUN: gpu-runner %s --target=cpu --verify --entry=vecmat | FileCheck %s
@@ -82,7 +82,7 @@ func.func @batch_matvec(%a: tensor<3x?x65xf32>, %x: tensor<3x65xf32>) -> tensor<
   return %r : tensor<3x?xf32>
 }
 
-// One column, a bias and relu behind it.
+// One column, followed by a bias and relu.
 func.func @column(%a: tensor<128x256xbf16>, %x: tensor<256x1xbf16>, %b: tensor<128x1xf32>) -> tensor<128x1xf32> {
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<128x1xf32>
@@ -157,7 +157,7 @@ func.func @any_bits(%a: tensor<50x200xi8>) -> tensor<50xi8> {
   return %r : tensor<50xi8>
 }
 
-// A combination of two values that is no known operation.
+// A combiner of two values that is not a known reduction.
 func.func @argmax(%a: tensor<20x333xf32>) -> (tensor<20xf32>, tensor<20xi32>) {
   %low = arith.constant -1.0e30 : f32
   %zero = arith.constant 0 : i32
@@ -374,7 +374,7 @@ func.func @mapped(%a: tensor<31x8xf32>) -> tensor<31x8xf32> {
   return %r : tensor<31x8xf32>
 }
 
-// Launches without a point: what is there stays.
+// Launches without points: the output does not change.
 func.func @nothing(%a: memref<?x7xf32>, %b: memref<7xf32>) {
   %zero = arith.constant 0.0 : f32
   linalg.reduce {arith.addf} ins(%a : memref<?x7xf32>) outs(%b : memref<7xf32>) dimensions = [0]
@@ -390,7 +390,7 @@ func.func @views(%a: memref<33x67xf32>, %b: memref<40x80xf32>) {
   return
 }
 
-// Sums of products of i8 and unsigned i8 (LLVM's pattern for VNNI).
+// Sums of i8 times unsigned i8 (LLVM's pattern for VNNI).
 func.func @mixed_signs(%a: tensor<64xi8>, %b: tensor<64xi8>) -> tensor<i32> {
   %zero = arith.constant 0 : i32
   %e = tensor.empty() : tensor<i32>

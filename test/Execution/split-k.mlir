@@ -1,6 +1,6 @@
-// Reductions in parts that are added up atomically: to the output itself, on top of what is there or of
-// a constant, and to accumulators from which an epilogue takes them. Small integers are exact in any
-// order.
+// Reductions in parts that are added up atomically: to the output itself, which
+// holds its old value or a constant, and to accumulators that an epilogue
+// reads. Small integers are exact in any order.
 //
 // RUN: gpu-runner %s --target=cpu --verify --entry=old_value | FileCheck %s
 // RUN: gpu-runner %s --target=cpu --verify --entry=constant | FileCheck %s
@@ -76,8 +76,8 @@ func.func @batched(%a: tensor<3x20x128xf32>, %b: tensor<3x128x18xf32>, %c: tenso
   return %r : tensor<3x20x18xf32>
 }
 
-// Four workgroups of two subgroups with two virtual threads each add to one place. Of a row of sums, which
-// several lanes hold, each element counts once.
+// Four workgroups of two subgroups with two virtual threads each add to one
+// address. Each element of a row of sums, which several lanes hold, is added once.
 func.func @by_hand(%A: memref<13x19xf32>, %sum: memref<21x14xf32>, %rows: memref<16x3xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

@@ -101,7 +101,7 @@ func.func @batched(%a: memref<3x45x70xf16>, %b: memref<3x70x17x3xf16>, %c: memre
   return
 }
 
-// Two workgroups for twelve tiles: what one tile left is read before the next one's is there.
+// Two workgroups for twelve tiles: the staged output of one tile is read before the next one is written.
 func.func @persistent(%a: memref<128x64xf16>, %b: memref<64x96xf16>, %c: memref<128x96xf16>) {
   %zero = arith.constant 0.0 : f32
   tessera.contract ins(%a, %b : memref<128x64xf16>, memref<64x96xf16>) init(%zero : f32) outs(%c : memref<128x96xf16>)

@@ -1,7 +1,7 @@
-// What may stand in and around virtual threads, in each order of interleaving:
-// grids of one to three dimensions, nested, in and around loops and branches,
-// with barriers, memory of their own, and asynchronous copies. Two subgroups
-// work on each, so that a barrier that is lost or doubled shows.
+// Ops in and around virtual threads, in each order of interleaving: grids of
+// one to three dimensions, nested, in and around loops and branches, with
+// barriers, memory of their own, and asynchronous copies. Two subgroups execute
+// each, so that a missing or duplicated barrier is detected.
 //
 // RUN: gpu-runner %s --target=cpu --verify | FileCheck %s
 // RUN: gpu-runner %s --target=cpu --verify --vthread-order=breadth_first | FileCheck %s
@@ -136,8 +136,8 @@ func.func private @loops(%x: memref<2x64xf32>, %out: memref<2x4x8xf32>) {
   return
 }
 
-// The subgroups exchange what their vthreads hold, behind barriers in a loop
-// whose end is found while it runs.
+// The subgroups exchange data of their vthreads, after barriers in a loop whose
+// bound is known at run time only.
 func.func private @while(%x: memref<2x64xf32>, %out: memref<2x4xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -239,8 +239,8 @@ func.func private @groups(%x: memref<2x64xf32>, %out: memref<2x5xf32>) {
   return
 }
 
-// Memory of their own: in the thread, in a loop, two buffers in turn, and in
-// workgroup memory, which the subgroups share.
+// Memory of their own: in the thread, in a loop, two alternating buffers, and
+// in workgroup memory, which the subgroups share.
 func.func private @scratch(%x: memref<2x64xf32>, %out: memref<2x4xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

@@ -1,5 +1,5 @@
-// Convolutions whose image is brought by windows over it where a chip has an engine
-// for that: each kind of window, order of steps and end.
+// Convolutions whose image is loaded by windows over it (im2col mode) if a chip
+// has TMA: each kind of window, order of steps and end.
 //
 // RUN: gpu-runner %s --target=cpu --verify --entry=same | FileCheck %s
 // RUN: gpu-runner %s --target=cpu --verify --entry=uneven | FileCheck %s
@@ -43,7 +43,7 @@ func.func @uneven(%image: tensor<2x19x23x64xf16>, %filter: tensor<3x5x64x96xf16>
   return %r : tensor<2x9x8x96xf32>
 }
 
-// Places of a window that lie apart.
+// Positions of a window that are not adjacent.
 func.func @dilated(%image: tensor<2x18x15x64xf16>, %filter: tensor<3x3x64x64xf16>) -> tensor<2x18x8x64xf32> {
   %zero = arith.constant 0.0 : f32
   %none = arith.constant 0.0 : f16
@@ -89,7 +89,7 @@ func.func @wide(%image: tensor<2x9x10x128xf16>, %filter: tensor<3x3x128x64xf16>)
   return %r : tensor<2x9x10x64xf32>
 }
 
-// One image: its number is no dimension of the rows.
+// One image: the batch is not a dimension of the rows.
 func.func @single(%image: tensor<1x20x21x64xf16>, %filter: tensor<3x3x64x64xf16>) -> tensor<1x20x21x64xf32> {
   %zero = arith.constant 0.0 : f32
   %none = arith.constant 0.0 : f16
@@ -104,7 +104,7 @@ func.func @single(%image: tensor<1x20x21x64xf16>, %filter: tensor<3x3x64x64xf16>
   return %r : tensor<1x20x21x64xf32>
 }
 
-// A window of one place, in steps of two.
+// A window of one position, in steps of two.
 func.func @points(%image: tensor<3x15x16x64xf16>, %filter: tensor<1x1x64x128xf16>) -> tensor<3x8x8x128xf32> {
   %zero = arith.constant 0.0 : f32
   %empty = tensor.empty() : tensor<3x8x8x128xf32>
@@ -130,7 +130,7 @@ func.func @walk(%image: tensor<4x16x15x64xf16>, %filter: tensor<3x3x64x128xf16>)
   return %r : tensor<4x16x15x128xf32>
 }
 
-// Parts of the reduction that end within a window, of which the last ends beyond it.
+// Parts of the reduction that end within a window, the last of which ends beyond it.
 func.func @parts(%image: tensor<2x7x7x64xf16>, %filter: tensor<3x3x64x64xf16>) -> tensor<2x7x7x64xf32> {
   %zero = arith.constant 0.0 : f32
   %none = arith.constant 0.0 : f16

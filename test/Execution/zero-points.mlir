@@ -1,5 +1,5 @@
-// Integer products less zero points: the sums that correct them, of operands
-// with other types, more dimensions, windows and padding.
+// Integer matmuls minus zero points: the correcting sums, of operands with
+// other types, more dimensions, windows and padding.
 //
 // RUN: gpu-runner %s --target=cpu --verify --entry=constants | FileCheck %s
 // RUN: gpu-runner %s --target=cpu --verify --entry=arguments --arg=random --arg=random --arg=-128 --arg=127 | FileCheck %s
@@ -68,7 +68,7 @@ func.func @image(%x: tensor<2x11x12x4xi8>, %w: tensor<3x2x4x8xi8>, %za: i32, %zb
       outs(%y : tensor<2x5x11x8xi32>) -> tensor<2x5x11x8xi32>
   return %r : tensor<2x5x11x8xi32>
 }
-// What is padded with the zero point counts as zero.
+// Padding with the zero point counts as zero.
 func.func @padded(%x: tensor<1x12x12x4xi8>, %w: tensor<3x3x4x8xi8>, %y: tensor<1x12x12x8xi32>) -> tensor<1x12x12x8xi32> {
   %pad = arith.constant 7 : i8
   %za = arith.constant 7 : i32
@@ -82,7 +82,7 @@ func.func @padded(%x: tensor<1x12x12x4xi8>, %w: tensor<3x3x4x8xi8>, %y: tensor<1
   return %r : tensor<1x12x12x8xi32>
 }
 
-// No matrix product, or one of a row: plain threads.
+// Not a matmul, or one of a single row: SIMT kernels.
 func.func @depthwise(%x: tensor<1x12x12x4xi8>, %w: tensor<3x3x4xi8>, %za: i32, %zb: i32,
                      %y: tensor<1x10x10x4xi32>) -> tensor<1x10x10x4xi32> {
   %r = linalg.depthwise_conv_2d_nhwc_hwc_q ins(%x, %w, %za, %zb : tensor<1x12x12x4xi8>, tensor<3x3x4xi8>, i32, i32)

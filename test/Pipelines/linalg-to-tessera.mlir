@@ -1,6 +1,6 @@
 // RUN: gpu-opt %s --linalg-to-tessera-pipeline="target=cuda chip=sm_80" --split-input-file | FileCheck %s
 
-// One kernel for a product and all that follows it; the result in a new buffer.
+// One kernel for a matmul and all ops fused after it; the result is in a new buffer.
 
 // CHECK-LABEL: func @one_kernel
 // CHECK:         %[[R:.+]] = memref.alloc()
@@ -54,7 +54,7 @@ func.func @out_parameter(%a: memref<64x128xf32>, %b: memref<128x128xf32>, %out: 
 
 // -----
 
-// What lies between two products is freed.
+// The intermediate result between two matmuls is freed.
 
 // CHECK-LABEL: func @chain
 // CHECK:         %[[T:.+]] = memref.alloc() {{.*}} : memref<64x32xf32>
@@ -91,7 +91,7 @@ func.func @identity(%a: tensor<64xf32>) -> tensor<64xf32> {
 
 // -----
 
-// What the loop allocates, it frees; no host code touches data.
+// Buffers allocated in the loop are freed there; host code does not access data.
 
 // CHECK-LABEL: func @loop
 // CHECK-NOT:     memref.copy

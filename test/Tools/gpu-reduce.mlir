@@ -1,4 +1,4 @@
-// gpu-reduce keeps what a test finds interesting, here any addition, and drops the rest.
+// gpu-reduce keeps the part that a test marks as interesting, here any addition, and drops the rest.
 // RUN: gpu-reduce %s --reduction-tree='traversal-mode=0 test=%S/Inputs/has-addf.sh' | FileCheck %s
 // CHECK: @kept
 // CHECK: arith.addf

@@ -1,5 +1,5 @@
-// Of a caller that has a queue of its own: memory of the caller's alone, and
-// temporary memory with a result that is the program's.
+// For a caller with its own queue: only memory of the caller, and temporary
+// memory with a result that the program owns.
 
 func.func @multiply(%a: memref<?x?xf32>, %b: memref<?x?xf32>,
                     %c: memref<?x?xf32>) {

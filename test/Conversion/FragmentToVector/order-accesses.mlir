@@ -1,4 +1,4 @@
-// A barrier of the subgroup stands before each access that may touch what other lanes access earlier.
+// Inserts a subgroup barrier before each access that may conflict with earlier accesses of other lanes.
 //
 // RUN: gpu-runner %s --entry=in_place --target=cuda:sm_80 --emit=llvm | FileCheck %s --check-prefix=NVVM
 // RUN: gpu-runner %s --entry=in_place --target=hip:gfx942 --emit=llvm | FileCheck %s --check-prefix=ROCDL
@@ -131,7 +131,7 @@ func.func @steps(%m: memref<16x16xf32>) {
   return
 }
 
-// A barrier in one branch does not order what the other one left.
+// A barrier in one branch does not order the accesses of the other branch.
 // NVVM-LABEL: llvm.func @branch_kernel
 // NVVM:         nvvm.barrier0
 // NVVM:         nvvm.bar.warp.sync
@@ -153,7 +153,7 @@ func.func @branch(%m: memref<16x16xf32>, %p: i1) {
   return
 }
 
-// Nobody knows which lane has which element of a cooperative matrix.
+// The distribution of a cooperative matrix over lanes is unknown.
 // OPAQUE: spirv.func @opaque_kernel
 // OPAQUE:   spirv.KHR.CooperativeMatrixMulAdd
 // OPAQUE:   spirv.ControlBarrier <Subgroup>, <Subgroup>
@@ -174,7 +174,7 @@ func.func @opaque(%m: memref<16x16xf16>) {
   return
 }
 
-// What the compiler tiles needs none.
+// Kernels tiled by the compiler need no barriers.
 // NVVM-LABEL: llvm.func @tiled_kernel
 // NVVM-NOT:     bar.warp.sync
 // NVVM:         llvm.return

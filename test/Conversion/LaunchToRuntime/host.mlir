@@ -35,7 +35,7 @@ module attributes {gpu.container_module} {
 
 // -----
 
-// What the launch adds comes on top; a name is there once.
+// The launch's own bytes are added; each name is defined once.
 // CHECK-COUNT-1: llvm.mlir.global internal constant @__tessera_name_k
 // CHECK-NOT:   llvm.mlir.global
 // CHECK-LABEL: llvm.func @twice

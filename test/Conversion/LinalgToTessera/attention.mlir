@@ -4,7 +4,7 @@
 // OFF-NOT: tessera.attention
 // OFF-NOT: apart from the softmax
 
-// Two products and the softmax between them; the remarks come in the order of the functions.
+// Two matmuls and the softmax between them; the remarks are in the order of the functions.
 
 #q = affine_map<(h, m, n, x) -> (h, m, x)>
 #s = affine_map<(h, m, n, x) -> (h, m, n)>
@@ -127,7 +127,7 @@ func.func @exchanged(%q: tensor<2x64x32xf16>, %k: tensor<2x96x32xf16>, %v: tenso
   return %r : tensor<2x64x48xf16>
 }
 
-// The schedule of the second product is the kernel's.
+// The kernel has the schedule of the second matmul.
 
 // CHECK-LABEL: func @scheduled(
 // CHECK-NOT:     linalg
@@ -225,7 +225,7 @@ func.func @other_start(%q: tensor<2x64x32xf16>, %k: tensor<2x96x32xf16>, %v: ten
   return %r : tensor<2x64x48xf16>
 }
 
-// Weights of f32 are no operand of a product of 16 bits.
+// Weights of f32 cannot be an operand of a matmul of 16-bit types.
 
 // CHECK-LABEL: func @single(
 // CHECK-NOT:     tessera.attention
@@ -469,7 +469,7 @@ func.func @columns(%q: tensor<2x64x32xf16>, %k: tensor<2x32x96xf16>, %v: tensor<
   return %r : tensor<2x64x48xf16>
 }
 
-// A schedule of the first product is one for two kernels.
+// A schedule of the first matmul requires two kernels.
 
 // CHECK-LABEL: func @first_schedule(
 // CHECK-NOT:     tessera.attention
@@ -568,7 +568,7 @@ func.func @wide(%q: tensor<2x64x32xf16>, %k: tensor<2x96x32xf16>, %v: tensor<2x9
   return %r : tensor<2x64x512xf16>
 }
 
-// A product of one row is left to plain threads.
+// A matmul of one row becomes a SIMT kernel.
 
 // CHECK-LABEL: func @one_query(
 // CHECK-NOT:     tessera.attention

@@ -81,7 +81,7 @@ func.func @vectors(%a: tensor<64x32xf32>, %x: tensor<32xf32>, %y: tensor<64xf32>
 #kn = affine_map<(m, n, k) -> (k, n)>
 #mn = affine_map<(m, n, k) -> (m, n)>
 
-// The casts of the body are the product's own: operands stay narrow.
+// The casts are part of the body: operands keep their narrow types.
 
 // CHECK-LABEL: func @generic
 // CHECK:         tessera.contract ins(%{{.*}}, %{{.*}} : tensor<64x32xf16>, tensor<32x48xf16>)
@@ -220,7 +220,7 @@ func.func @producers(%a: tensor<32x64xbf16>, %b: tensor<32x48xbf16>, %c: tensor<
 
 // -----
 
-// Several K: the batch of a sum of products is another one.
+// Several K dimensions: the batch of a reduction is different.
 
 // CHECK-DAG: #[[BMK:.+]] = affine_map<(d0, d1, d2, d3) -> (d0, d1, d3)>
 // CHECK-DAG: #[[BKN:.+]] = affine_map<(d0, d1, d2, d3) -> (d0, d3, d2)>

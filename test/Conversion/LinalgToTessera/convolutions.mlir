@@ -1,6 +1,6 @@
 // RUN: gpu-opt %s --convert-linalg-to-tessera --split-input-file | FileCheck %s
 
-// A convolution is a product of matrices of which lhs is gathered from the
+// A convolution is a matmul whose lhs is gathered from the
 // image.
 
 // CHECK-DAG: #[[L:.+]] = affine_map<(d0, d1, d2, d3, d4, d5, d6) -> (d0, d1 + d4, d2 + d5, d6)>
@@ -88,7 +88,7 @@ func.func @other_ranks(%a: memref<2x65x16xf8E4M3FN>, %b: memref<3x16x8xf8E4M3FN>
 
 // -----
 
-// A 1x1 convolution is a product of plain matrices.
+// A 1x1 convolution is a plain matmul.
 
 // CHECK-DAG: #[[L:.+]] = affine_map<(d0, d1, d2, d3, d4) -> (d0, d1, d2, d4)>
 // CHECK-DAG: #[[R:.+]] = affine_map<(d0, d1, d2, d3, d4) -> (d4, d3)>
@@ -149,7 +149,7 @@ func.func @generic(%a: tensor<65x16xi8>, %b: tensor<3x16x8xi8>, %c: tensor<32x8x
 
 // -----
 
-// Initial value, epilogue and attributes are those of any product.
+// Initial value, epilogue and attributes are as for any contraction.
 
 // CHECK-LABEL: func @bias_relu
 // CHECK-SAME:    %{{.*}}, %{{.*}}, %[[BIAS:.+]]: tensor<32xf32>

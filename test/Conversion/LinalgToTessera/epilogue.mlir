@@ -133,7 +133,7 @@ func.func @old_values(%c: tensor<64x48xf32>, %d: tensor<64x48xf32>, %a: tensor<6
 
 // -----
 
-// Twice the same value, and two products: the first is an operand of the
+// The same value twice, and two matmuls: the first is an operand of the
 // second's epilogue.
 
 // CHECK-LABEL: func @two_products

@@ -36,7 +36,7 @@ func.func @groups(%a: tensor<64x128xf16>, %w: tensor<128x48xi4>, %scale: tensor<
 
 // -----
 
-// There is no product of i8 with i4: as i8 it is one, and still loaded in 4 bits.
+// i8 x i4 is not supported: the operand is extended to i8, and still loaded as 4 bits.
 
 // CHECK-LABEL: func @integers
 // CHECK-SAME:    %[[A:.+]]: tensor<64x128xi8>, %[[W:.+]]: tensor<128x48xi4>
@@ -52,7 +52,7 @@ func.func @integers(%a: tensor<64x128xi8>, %w: tensor<128x48xi4>, %c: tensor<64x
 
 // -----
 
-// A product of i4 stays one where the chip's matrix unit has it.
+// A matmul of i4 is preserved if the chip's matrix unit supports it.
 
 // CHECK-LABEL: func @both
 // CHECK:         tessera.contract ins(%{{.*}}, %{{.*}} : tensor<64x128xi4>, tensor<128x48xi4>)
@@ -67,7 +67,7 @@ func.func @both(%a: tensor<64x128xi4>, %w: tensor<128x48xi4>, %c: tensor<64x48xi
 
 // -----
 
-// Not on memory: there are no producers, and so no widening either.
+// Not on memrefs, which have no producers, and so no extension either.
 
 // CHECK-LABEL: func @memory
 // WIDE:          linalg.matmul

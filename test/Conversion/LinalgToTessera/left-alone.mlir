@@ -54,7 +54,7 @@ func.func @output_type(%a: tensor<64x32xi8>, %b: tensor<32x48xi8>, %c: tensor<64
 
 // -----
 
-// A matrix unit would compute columns of which one is used.
+// A matrix unit would compute columns of which only one is used.
 
 func.func @convolution(%a: tensor<66xf32>, %b: tensor<3xf32>, %c: tensor<64xf32>) -> tensor<64xf32> {
   // expected-remark @+1 {{it is a convolution without an N dimension}}
@@ -100,7 +100,7 @@ func.func @diagonal(%a: tensor<32x32xf32>, %b: tensor<32x48xf32>, %c: tensor<48x
 
 // -----
 
-// No product at all: nothing to say.
+// Not a contraction at all: no remark.
 
 func.func @max_plus(%a: tensor<64x32xf32>, %b: tensor<32x48xf32>, %c: tensor<64x48xf32>) -> tensor<64x48xf32> {
   %r = linalg.generic {indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>,

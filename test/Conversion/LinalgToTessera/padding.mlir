@@ -67,7 +67,7 @@ func.func @insert(%a: tensor<2x32x16xi8>, %b: tensor<3x16x32xi8>, %b2: tensor<3x
 
 // -----
 
-// What stays, and why.
+// Padding that is not fused, with the reason.
 
 // CHECK-LABEL: func @other_value
 // CHECK:         tensor.pad

@@ -109,8 +109,8 @@ func.func @grouped_weights(%a: tensor<64x?xf16>, %w: tensor<?x32x48xi8>, %scale:
 
 // -----
 
-// Two producers, of which one is behind a transposition; a rounding of lhs; a
-// scale for the whole tensor.
+// Two producers, one of them before a transposition; a rounding of lhs; a scale
+// for the whole tensor.
 
 #id = affine_map<(i, j) -> (i, j)>
 #none = affine_map<(i, j) -> ()>
@@ -163,7 +163,7 @@ func.func @chain(%a: tensor<64x128xf32>, %w: tensor<48x128xi8>, %scale: tensor<f
 
 // -----
 
-// What lies between two products is the first one's epilogue.
+// Ops between two matmuls become the epilogue of the first one.
 
 // CHECK-LABEL: func @between_products
 // CHECK:         %[[P:.+]] = tessera.contract
@@ -190,8 +190,8 @@ func.func @between_products(%a: tensor<64x128xf32>, %b: tensor<128x48xf32>, %d: 
 
 // -----
 
-// The filter of a convolution may have one; so may the image, where no window
-// leaves it. A 1x1 filter's is behind the slice.
+// The filter of a convolution may have one; so may the image, if no window is
+// out of bounds. The producer of a 1x1 filter is before the slice.
 
 #id = affine_map<(i, j, k, l) -> (i, j, k, l)>
 #f = affine_map<(i, j, k, l) -> (l)>
@@ -292,8 +292,8 @@ func.func @not_fused(%a: tensor<64x128xf32>, %b: tensor<128x48xi8>, %c: tensor<6
 
 // -----
 
-// The product's own body holds them: group-wise scales, three-dimensional
-// weights, and a half that is widened for it.
+// The body of the contraction itself contains them: group-wise scales,
+// three-dimensional weights, and a half that is extended for it.
 
 #lhs = affine_map<(m, n, g, k) -> (m, g, k)>
 #rhs = affine_map<(m, n, g, k) -> (n, g, k)>
@@ -340,7 +340,7 @@ func.func @own_body(%a: tensor<64x4x32xf16>, %w: tensor<48x4x32xi8>, %scale: ten
 
 // -----
 
-// Reasons: what is read, and where.
+// Reasons: the operand types, and the indices.
 
 #id = affine_map<(i, j) -> (i, j)>
 #col = affine_map<(i, j) -> (i)>

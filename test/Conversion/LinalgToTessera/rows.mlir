@@ -2,7 +2,7 @@
 // RUN: gpu-opt %s --convert-linalg-to-tessera="target=cuda chip=sm_80" | FileCheck %s
 // RUN: not gpu-opt %s --convert-linalg-to-tessera="target=cuda chip=sm_81" 2>&1 | FileCheck %s --check-prefix=CHIP
 
-// Reductions of a product's rows, with what is made of them.
+// Reductions of a contraction's rows, with the ops that use them.
 
 // CHIP: unknown chip 'sm_81' of target 'cuda'
 
@@ -11,7 +11,7 @@
 
 // CHECK: #[[M:.+]] = affine_map<(d0, d1, d2) -> (d0)>
 
-// A diamond: the product and the sum of its rows meet again.
+// A diamond: the result of the matmul and the sum of its rows meet again.
 
 // CHECK-LABEL: func @normalize
 // CHECK-NOT:     linalg
@@ -56,7 +56,7 @@ func.func @normalize(%a: tensor<32x16xf16>, %b: tensor<16x48xf16>) -> tensor<32x
   return %r : tensor<32x48xf32>
 }
 
-// The reduction alone: the output has no N. What it starts from is combined behind it.
+// The reduction alone: the output has no N. Its initial value is combined afterwards.
 
 // CHECK-LABEL: func @row_min
 // CHECK-SAME:    %[[OLD:[a-z0-9]+]]: tensor<32xi32>
@@ -78,7 +78,7 @@ func.func @row_min(%a: tensor<32x16xi8>, %b: tensor<16x48xi8>, %old: tensor<32xi
   return %r : tensor<32xi32>
 }
 
-// The sum of the columns is no reduction of rows.
+// The sum of the columns is not a reduction of rows.
 
 // CHECK-LABEL: func @columns
 // CHECK:         tessera.contract
@@ -92,7 +92,7 @@ func.func @columns(%a: tensor<32x16xi8>, %b: tensor<16x48xi8>, %old: tensor<48xi
   return %r : tensor<48xi32>
 }
 
-// Two results leave the product: its rows' sums, and itself.
+// The contraction has two results: the sums of its rows, and itself.
 
 // CHECK-LABEL: func @two_results
 // CHECK:         tessera.contract

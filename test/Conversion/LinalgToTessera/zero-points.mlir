@@ -21,8 +21,8 @@ func.func @activations(%a: tensor<32x64xi8>, %b: tensor<64x48xi8>, %z: i32, %c: 
 
 // -----
 
-// Both: the number of products as well. The window of a convolution is summed
-// for each of its places.
+// Both zero points: the count of terms as well. The window of a convolution is
+// summed for each of its positions.
 
 // CHECK-LABEL: func @image
 // CHECK-SAME:    %[[X:.+]]: tensor<1x12x12x4xi8>, %[[W:.+]]: tensor<3x3x4x8xi8>

@@ -38,8 +38,8 @@ func.func @ops(%A: memref<32x64xf16>, %B: memref<64x32xf16>, %C: memref<32x32xf3
 
 // -----
 
-// Several subgroups: the thread's number divided by 32, in any spelling, is the
-// subgroup's. A loop carries fragments.
+// Several subgroups: the thread id divided by 32, however it is written, is the
+// subgroup id. A loop carries fragments.
 // CHECK-LABEL: func @subgroups
 // CHECK:         %[[SIZE:.+]] = gpu.subgroup_size : index
 // CHECK:         %[[THREADS:.+]] = arith.muli %[[SIZE]], %c4
@@ -104,7 +104,7 @@ func.func @lead_dimension(%A: memref<32x64xf16>, %F: memref<4096xf16>) {
 
 // -----
 
-// Signedness is the product's, not the fragment's.
+// Signedness is a property of the mma, not of the fragment.
 // CHECK-LABEL: func @signs
 // CHECK:         tessera.load {{.*}} -> <16x16xi8, a>
 // CHECK:         tessera.mma {{.*}} unsigned_a : <16x16xi8, a>, <16x16xi8, b> -> <16x16xi32, acc>

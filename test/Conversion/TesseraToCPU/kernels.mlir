@@ -51,7 +51,7 @@ gpu.module @m {
 
 // -----
 
-// A product is a splat of an element of a and a vector of b.
+// An mma multiplies a splat of an element of a by a vector of b.
 // CHECK-LABEL:   func.func @product
 // CHECK-COUNT-2: memref.load {{.*}} : memref<2x1xf32>
 // CHECK-COUNT-2: vector.load {{.*}} : memref<1x32xf32>, vector<16xf32>

@@ -40,7 +40,7 @@ gpu.module @m {
 // -----
 
 gpu.module @m {
-  // Of a column of sums, the four lanes of a row hold the same element: the first of them adds.
+  // In a column of sums, the four lanes of a row hold the same element: the first one adds.
   // CHECK-LABEL: gpu.func @replicated
   // CHECK:         %[[SAME:.+]] = arith.andi %{{.+}}, %c3
   // CHECK:         %[[FIRST:.+]] = arith.cmpi eq, %[[SAME]], %c0

@@ -1,13 +1,13 @@
 // RUN: gpu-opt %s --pass-pipeline="builtin.module(gpu.module(tessera-use-bulk-copies{chip=sm_90a},canonicalize,cse))" | FileCheck %s
 
-// What the epilogue reads comes to where the output is made, and the output leaves from there, by a subgroup that does
-// nothing else.
+// A dedicated subgroup loads the epilogue's input to the output's tile, and
+// stores the output from there.
 
 #wg = #gpu.address_space<workgroup>
 
 gpu.module @m {
-  // Two mbarriers besides those of the slots: one arrival, and one for each
-  // subgroup that computes. The subgroup stands in the loop of tiles alone.
+  // Two mbarriers in addition to those of the slots: one arrival, and one for
+  // each consumer subgroup. The subgroup only executes the loop over tiles.
 
   // CHECK-LABEL: gpu.func @tiles
   // CHECK-SAME:    workgroup(%[[W:.+]] : memref<128x256xf16, {{.+}}>, %{{.+}} : memref<6xi64, {{.+}}>, %{{.+}} : memref<2x128x64xf16,
@@ -36,7 +36,7 @@ gpu.module @m {
   // CHECK-NEXT:      %{{.+}}:3 = scf.for %{{.+}} = %block_id_x to %c8 step %grid_dim_x iter_args(%{{.+}} = %c0, %{{.+}} = %c0_i32, %[[PARITY:.+]] = %c0_i32)
   // CHECK:             %[[END:.+]]:3 = scf.for
 
-  // It waits for what it reads, and says what it has written: no barrier.
+  // It waits for the input, and signals its output: without a barrier.
   // CHECK-NOT:         barrier id
   // CHECK:             mbarrier.try_wait{{.*}} %{{.+}}, %[[PARITY]] :
   // CHECK-NEXT:        %[[R:.+]] = tessera.load %[[W]]
@@ -152,8 +152,8 @@ gpu.module @m {
     gpu.return
   }
 
-  // What the engine cannot read is brought by those who compute, and the output
-  // leaves as it did.
+  // If TMA cannot read the epilogue's input, the consumers load it, and the
+  // output is stored as before.
 
   // CHECK-LABEL: gpu.func @unaligned
   // CHECK-SAME:    tessera.copies = "bulk copies by a dedicated subgroup; all threads load the epilogue's input to workgroup memory: rows of argument 3 of the kernel are not known to be aligned to 16 bytes; bulk copies store the output from workgroup memory"

@@ -1,6 +1,6 @@
 // RUN: gpu-opt %s --pass-pipeline="builtin.module(gpu.module(tessera-use-bulk-copies{chip=sm_90a},canonicalize,cse))" | FileCheck %s
 
-// A step's product is waited for when the next step's has been issued.
+// A step's matmul is waited for after the next step's has been issued.
 
 #wg = #gpu.address_space<workgroup>
 !a = !tessera.fragment<64x64xf16, a, "wgmma.m64n128k16.f32.f16">
@@ -8,8 +8,8 @@
 !acc = !tessera.fragment<64x128xf32, acc, "wgmma.m64n128k16.f32.f16">
 
 gpu.module @m {
-  // What says that a slot is empty says it of the turn before, and behind the
-  // loop of the last turn.
+  // The release of a slot is for the slot of the previous iteration, and after
+  // the loop for the last iteration.
 
   // CHECK-LABEL: gpu.func @steps
   // CHECK:           %[[END:.+]]:3 = scf.for %[[I:.+]] = %c0 to %c16 step %c1 iter_args(%[[ACC:.+]] = %{{.+}}, %[[SLOT:.+]] = %c0, %[[PARITY:.+]] = %c0_i32)

@@ -5,8 +5,8 @@
 #wg = #gpu.address_space<workgroup>
 
 gpu.module @m {
-  // The place in the ring of slots goes through both loops, on both sides. With
-  // two warpgroups that read, the producer is a third, whose registers they get.
+  // Both loops carry the position in the ring of slots, on both sides. With two
+  // consumer warpgroups, the producer is a third, whose registers they receive.
 
   // CHECK-LABEL: gpu.func @tiles
   // CHECK-SAME:    workgroup(%[[WO:.+]] : memref<128x256xf16, {{.+}}>, %{{.+}} : memref<6xi64, {{.+}}>, %[[WA:.+]] : memref<2x128x64xf16, {{.+}}>, %[[WB:.+]] : memref<2x64x256xf16, {{[^>]+}}>>) kernel
@@ -42,8 +42,8 @@ gpu.module @m {
   // CHECK-NEXT:        }
   // CHECK-NEXT:      }
 
-  // The carrier says that the memory is free, waits for what is made there, and
-  // takes it away.
+  // The carrier signals that the memory is free, waits for the output there,
+  // and stores it.
   // CHECK-NEXT:      %[[CARRIES:.+]] = arith.cmpi eq, %[[THREAD]], %c288
   // CHECK-NEXT:      scf.if %[[CARRIES]] {
   // CHECK-NEXT:        scf.for %[[T:.+]] = %block_id_x to %c8 step %grid_dim_x iter_args(%[[MADE:.+]] = %c0_i32) -> (i32) {
@@ -68,7 +68,7 @@ gpu.module @m {
   // CHECK:               tessera.load %[[WA]][%[[SLOT]], %{{.+}}, %c0]
   // CHECK:               tessera.load %[[WB]][%[[SLOT]], %c0, %c0]
 
-  // The product reads the slot, and what says that it is read is behind it.
+  // The matmul reads the slot, and the release of the slot follows it.
   // CHECK-NEXT:          %[[NEXT:.+]] = tessera.mma %{{.+}}, %{{.+}}, %[[ACC]]
   // CHECK:               mbarrier.arrive.shared
   // CHECK:               scf.yield %[[NEXT]], %{{.+}}, %{{.+}} :
@@ -181,7 +181,7 @@ gpu.module @m {
     gpu.return
   }
 
-  // One tile: nothing is to be waited for before the stores, but at the end.
+  // One tile: there is no wait before the stores, but one at the end.
 
   // CHECK-LABEL: gpu.func @one_tile
   // CHECK:         } else {
@@ -273,7 +273,7 @@ gpu.module @m {
     gpu.return
   }
 
-  // Five begin with 80. What the producer gives is no more than 8 for each.
+  // Five warpgroups start with 80 registers. The producer releases at most 8 for each of the others.
 
   // CHECK-LABEL: gpu.func @five_groups
   // CHECK-SAME:    known_block_size = array<i32: 768, 1, 1>

@@ -1,13 +1,13 @@
 // RUN: gpu-opt %s --pass-pipeline="builtin.module(gpu.module(tessera-use-bulk-copies{chip=sm_90a},canonicalize,cse))" | FileCheck %s
 
-// Workgroups of a cluster that share tiles: each brings a part to all that read it.
+// Workgroups of a cluster that share tiles: each loads a part for all that read it.
 
 #wg = #gpu.address_space<workgroup>
 
 gpu.module @m {
-  // Two along M share the tile of rhs. Of its four panels of 128 bytes each
-  // brings two, by the same tensor map as ever; a slot is empty when the eight
-  // subgroups of both say so, and full when all its bytes are there.
+  // Two workgroups along M share the tile of rhs. Each loads two of its four panels
+  // of 128 bytes, with an unchanged tensor map; a slot is empty when the eight
+  // subgroups of both have released it, and full when all its bytes have arrived.
 
   // CHECK-LABEL: gpu.func @along_m
   // CHECK-SAME:    tessera.copies = "bulk copies by a dedicated subgroup; a second one stores the output from workgroup memory; workgroups share tiles in clusters of 2x1"

@@ -2,9 +2,9 @@
 
 #wg = #gpu.address_space<workgroup>
 
-// Three steps, as attention has: one tile for all of the kernel, one that comes before the loop and in it, and one that
-// comes in the loop and behind it. Each has a ring: of one slot, and of two for those of the loop. A barrier behind one
-// step is the one before the next. `%at` is computed behind a barrier: the producer computes it where it needs it.
+// Three steps: a tile of the whole kernel, one loaded before and in the loop, one in and after it. Each
+// has a ring: of one slot, and of two for those of the loop. The barrier after a step is the one before
+// the next. `%at` is computed after a barrier: the producer recomputes it where it is needed.
 
 gpu.module @module {
   // CHECK-LABEL: gpu.func @steps
@@ -23,7 +23,7 @@ gpu.module @module {
   // CHECK:             nvvm.cp.async.bulk.tensor.shared.cluster.global
   // CHECK-NOT:         nvvm.cp.async.bulk.tensor
 
-  // The others wait for what they are about to read.
+  // The consumers wait for the tiles that they read next.
 
   // CHECK:         } else {
   // CHECK:           mbarrier.try_wait
@@ -84,7 +84,7 @@ gpu.module @module {
 
 #wg = #gpu.address_space<workgroup>
 
-// What is read in the loop is there from before it in the first turn, and from the turn before later on: of no one step.
+// The tile is loaded before the loop, and then in the previous iteration: not by a single step.
 
 gpu.module @module {
   // CHECK-LABEL: gpu.func @either

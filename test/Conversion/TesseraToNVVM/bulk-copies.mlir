@@ -93,7 +93,7 @@ gpu.module @m {
   // CHECK-NEXT:          scf.yield %[[S]], %[[P]]
   // CHECK-NEXT:        }
 
-  // The others read the slot when it is full, and say so behind what reads it.
+  // The consumers read the slot when it is full, and release it after the reads.
   // CHECK:         } else {
   // CHECK-NOT:       gpu.barrier
   // CHECK:           scf.for %{{.+}} = %c0 to %c8 step %c1 iter_args(%[[SLOT:.+]] = %c0, %[[PARITY:.+]] = %c0_i32) -> (index, i32) {
@@ -138,7 +138,7 @@ gpu.module @m {
     gpu.return
   }
 
-  // Without a loop there is one slot in use, and no place to count.
+  // Without a loop one slot is used, and no position is counted.
 
   // CHECK-LABEL: gpu.func @once
   // CHECK-SAME:    tessera.copies = "bulk copies by a dedicated subgroup"
@@ -161,7 +161,7 @@ gpu.module @m {
     gpu.return
   }
 
-  // What cannot be stays as it is, and is told.
+  // Unsupported kernels are not changed, and the reason is reported.
 
   // CHECK-LABEL: gpu.func @unaligned
   // CHECK-SAME:    known_block_size = array<i32: 128, 1, 1>
@@ -290,7 +290,7 @@ gpu.module @m {
     gpu.return
   }
 
-  // What is read in another block may be read in another step.
+  // Data read in another block may be read in another step.
 
   // CHECK-LABEL: gpu.func @elsewhere
   // CHECK-SAME:    tessera.copies = "copies by all threads: copies and loads do not form a staged loop"
@@ -336,7 +336,7 @@ gpu.module @m {
     gpu.return
   }
 
-  // No barrier stands between the stores and what reads them.
+  // No barrier separates the stores from their readers.
 
   // CHECK-LABEL: gpu.func @unguarded
   // CHECK-SAME:    tessera.copies = "copies by all threads: workgroup memory is also used for other data than the staged tiles"
@@ -387,8 +387,8 @@ gpu.module @m {
     gpu.return
   }
 
-  // 512 threads would begin with 128 registers, which are those of the accumulators. Products that follow each
-  // other have the same.
+  // 512 threads would start with 128 registers, which the accumulators occupy.
+  // Consecutive matmuls share them.
 
   // CHECK-LABEL: gpu.func @registers
   // CHECK-SAME:    tessera.copies = "copies by all threads: 128 accumulator registers for each thread leave no registers for 128 copying threads"
@@ -430,7 +430,7 @@ gpu.module @m {
     gpu.return
   }
 
-  // The producer would have to compute what is read from memory.
+  // The producer would have to compute a value that is read from memory.
 
   // CHECK-LABEL: gpu.func @depends
   // CHECK-SAME:    tessera.copies = "copies by all threads: their source indices depend on values that the subgroups compute"
@@ -448,7 +448,7 @@ gpu.module @m {
     gpu.return
   }
 
-  // Copies that were pipelined stay asynchronous, and say what is in the way.
+  // Pipelined copies remain asynchronous, and the reason is reported.
 
   // CHECK-LABEL: gpu.func @pipelined
   // CHECK-SAME:    tessera.copies = "asynchronous copies by all threads: rows of argument 0 of the kernel are not known to be aligned to 16 bytes"

@@ -5,8 +5,8 @@
 #wg = #gpu.address_space<workgroup>
 
 gpu.module @m {
-  // The first window's place, and the place within it; beyond the last column,
-  // there are no channels.
+  // The first window's position, and the position within it; beyond the last
+  // column, channels are out of bounds.
   // CHECK-LABEL: gpu.func @padded
   // CHECK-SAME:    tessera.copies = "bulk copies by a dedicated subgroup"
   // CHECK-SAME:    tessera.tensor_maps = [{argument = 0 : i64, box = array<i64: 1, 1, 128, 64>, extent = array<i64: 27, 14>, lower = array<i64: -1, -2>, stride = array<i64: 2, 1>, swizzle = 128 : i64, symbol = @padded_map_0}]
@@ -88,7 +88,7 @@ gpu.module @m {
     gpu.return
   }
 
-  // What the engine does not walk through stays as it is, and is told.
+  // Windows that TMA does not support are not changed, and the reason is reported.
 
   // CHECK-LABEL: gpu.func @step
   // CHECK-SAME:    tessera.copies = "copies by all threads: argument 0 of the kernel is gathered: k steps of 64 do not divide the 96 channels"

@@ -4,9 +4,9 @@
 // The parts of a reduction are added up by the workgroups of a cluster: each
 // thread leaves its sums in its workgroup's memory, and reads a share of all.
 
-// Two parts of 64 columns: 64 x 128 sums of 4 bytes for 128 threads, 64 each, of
-// which a workgroup finishes 32. The share of the second begins 32 * 512 bytes
-// after the first's.
+// Two parts of 64 columns: 64 x 128 sums of 4 bytes for 128 threads, 64 each,
+// of which a workgroup completes 32. The share of the second starts 32 * 512
+// bytes after the first's.
 // CHECK-LABEL: .entry halves_kernel
 // CHECK:       .explicitcluster
 // CHECK-NEXT:  .reqnctapercluster 1, 1, 2
@@ -34,7 +34,7 @@ func.func @halves(%a: tensor<64x256xf16>, %b: tensor<256x128xf16>) -> tensor<64x
   return %h : tensor<64x128xf16>
 }
 
-// What the sum starts from is added once: by the first part, or after the sum.
+// The initial value is added once: by the first part, or after the sum.
 // CHECK-LABEL: .entry old_kernel
 // CHECK:       .reqnctapercluster 1, 1, 4
 // CHECK:       barrier.cluster.wait.aligned
@@ -45,7 +45,7 @@ func.func @old(%a: tensor<64x256xf16>, %b: tensor<256x128xf16>, %c: tensor<64x12
   return %r : tensor<64x128xf32>
 }
 
-// Few rows: there are fewer tiles than processors, and two for each of these.
+// Few rows: there are fewer tiles than SMs, and two parts for each of these.
 // DEFAULT: splitK = 2, splitKReduction = cluster, group = 4
 func.func @few_rows(%a: tensor<16x4096xbf16>, %b: tensor<4096x4096xbf16>) -> tensor<16x4096xbf16> {
   %zero = arith.constant 0.0 : f32

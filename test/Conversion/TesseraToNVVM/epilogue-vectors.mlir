@@ -1,6 +1,6 @@
 // RUN: gpu-opt %s --pass-pipeline="builtin.module(gpu.module(tessera-use-bulk-copies{chip=sm_90a},canonicalize,cse))" | FileCheck %s
 
-// A vector that the epilogue adds is loaded before the products of its tile, where registers are left for it.
+// A vector that the epilogue adds is loaded before the matmuls of its tile, if registers are available.
 
 #wg = #gpu.address_space<workgroup>
 !a = !tessera.fragment<64x64xf16, a, "wgmma.m64n256k16.f32.f16">
@@ -63,7 +63,7 @@ gpu.module @m {
     gpu.return
   }
 
-  // Elements of four bytes would take 64, and the products spill.
+  // Elements of four bytes would take 64 registers, and the matmuls would spill.
 
   // CHECK-LABEL: gpu.func @four_bytes
   // CHECK:         nvvm.setmaxregister increase 232

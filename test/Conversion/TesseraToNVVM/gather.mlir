@@ -1,8 +1,8 @@
 // RUN: gpu-opt %s --pass-pipeline="builtin.module(gpu.module(tessera-legalize-fragments{target=cuda chip=sm_80},convert-tessera-to-nvvm{chip=sm_80},canonicalize,cse))" | FileCheck %s
 
 gpu.module @m {
-  // The region says for each chunk whether to read it, and where; what is not
-  // read has an address nevertheless.
+  // For each chunk, the region computes whether and where to read; a chunk that
+  // is not read still has a valid address.
   // CHECK-LABEL: gpu.func @async(
   // CHECK-SAME:    %[[H:[a-z0-9]+]]: index)
   // CHECK-DAG:     %[[ROW:.+]] = arith.divui %thread_id_x, %c4

@@ -32,7 +32,7 @@ gpu.module @m {
 
 // -----
 
-// What PTX has of f32 alone.
+// Functions that PTX supports for f32 only.
 gpu.module @m {
   gpu.func @function(%x: f64, %m: memref<f64>) kernel {
     // expected-error @+1 {{target cuda does not support math.tanh of f64; compute it in f32}}

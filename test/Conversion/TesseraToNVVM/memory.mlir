@@ -101,8 +101,8 @@ gpu.module @m {
 //===----------------------------------------------------------------------===//
 
 gpu.module @m {
-  // What lies side by side goes together, as far as the alignment is known: two
-  // f32 of an accumulator in rows of 8 bytes' multiple, one in others.
+  // Adjacent elements are accessed together, if the alignment permits: two f32
+  // of an accumulator in rows that are aligned to 8 bytes, one in others.
   // CHECK-LABEL: gpu.func @widths
   // CHECK-COUNT-4: vector.store {{.*}} {alignment = 8 : i64} : memref<16x16xf32>, vector<2xf32>
   // CHECK-NOT:     vector.store
@@ -297,7 +297,7 @@ gpu.module @m {
     gpu.return
   }
 
-  // To a place that sticks out: a whole chunk, or under a mask.
+  // To an address that may be out of bounds: a whole chunk, or under a mask.
   // CHECK-LABEL: gpu.func @out
   // CHECK:         vector.load {{.*}} vector<4xf32>
   // CHECK:         scf.if

@@ -1,4 +1,4 @@
-// The spelling of every row of the table.
+// The assembly of every row of the table.
 // RUN: gpu-opt %s --pass-pipeline="builtin.module(gpu.module(tessera-legalize-fragments{target=cuda chip=sm_90a require-matrix-unit},convert-tessera-to-nvvm{chip=sm_90a}))" | FileCheck %s
 
 gpu.module @mma {

@@ -1,4 +1,4 @@
-// ptxas of CUDA 13.0 forgets negations of what two maxima in a row take; they are written without neg.
+// ptxas of CUDA 13.0 drops negations of operands of two consecutive maxima; they are written without neg.
 // RUN: gpu-runner %s --target=cuda:sm_90a --emit=ptx | FileCheck %s
 // RUN: gpu-runner %s --target=cpu --arg=random:1 --arg=random:2 --verify | FileCheck %s --check-prefix=EXEC
 // EXEC: verified (max abs err 0, max rel err 0, checked 1024, exact)

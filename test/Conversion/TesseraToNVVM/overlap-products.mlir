@@ -2,8 +2,8 @@
 
 #wg = #gpu.address_space<workgroup>
 
-// Scores of one block, and sums of the one before, as attention has them: the second product runs beside the
-// element-wise work on the first one's result, and the first beside the second.
+// Scores of one block, and sums of the previous one, as in attention: the second matmul
+// overlaps with the element-wise work on the first one's result, and the first with the second.
 
 // CHECK-LABEL: gpu.func @both
 // CHECK:         %[[S:.+]] = tessera.mma %{{.+}}, %{{.+}}, %{{.+}} {tessera.instruction = "wgmma.m64n64k16.f32.f16", {{.*}}tessera.overlapped
@@ -50,7 +50,7 @@ gpu.module @module {
 
 #wg = #gpu.address_space<workgroup>
 
-// Nothing to run beside: two products whose results are used behind a barrier, and one whose result is used next.
+// No overlap: two matmuls whose results are used after a barrier, and one whose result is used next.
 
 // CHECK-LABEL: gpu.func @none
 // CHECK-NOT:     tessera.overlapped

@@ -2,8 +2,8 @@
 // The pass leaves its own result alone.
 // RUN: gpu-opt %s --pass-pipeline="builtin.module(gpu.module(tessera-place-tensor-maps, tessera-place-tensor-maps))" --split-input-file --verify-diagnostics | FileCheck %s
 
-// Parameters follow the kernel's others in the list's order. A map that nobody
-// uses has one too, and so do maps of the same argument.
+// The parameters follow the kernel's others in the list's order. An unused map
+// has one too, and so do maps of the same argument.
 // CHECK-LABEL: gpu.module @m
 // CHECK-NOT:     llvm.mlir.global
 // CHECK:         llvm.func @k(%{{[^:]+}}: !llvm.ptr, %{{[^:]+}}: i64,

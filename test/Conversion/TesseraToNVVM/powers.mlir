@@ -1,5 +1,5 @@
-// Powers and angles become arithmetic on every GPU: there is no device library. What is missing is an error
-// at the op.
+// Powers and angles become arithmetic on every GPU, without a device library.
+// An unsupported function is an error at the op.
 //
 // RUN: split-file %s %t
 // RUN: gpu-runner %t/powers.mlir --target=cuda:sm_80 --emit=ptx | FileCheck %s --check-prefix=PTX

@@ -1,5 +1,5 @@
-// A kernel for each product assembles for every generation, without a spill.
-// Each stages its operands asynchronously, at the edges of dynamic memory.
+// A kernel for each matmul assembles for every generation, without spills. Each
+// stages its operands asynchronously, at the edges of dynamic memory.
 // REQUIRES: can-compile-ptx
 // RUN: gpu-runner %s --target=cuda:sm_75 --emit=ptx -o %t.ptx
 // RUN: FileCheck %s --check-prefix=SM75 --input-file=%t.ptx

@@ -1,4 +1,4 @@
-// What happens between registers and lanes.
+// Data movement between registers and lanes.
 // RUN: gpu-opt %s --pass-pipeline="builtin.module(gpu.module(tessera-legalize-fragments{target=cuda chip=sm_80},convert-tessera-to-nvvm{chip=sm_80},canonicalize))" | FileCheck %s
 
 gpu.module @m {
@@ -65,8 +65,8 @@ gpu.module @m {
     gpu.return
   }
 
-  // The accumulator of one product is an operand of the next: registers are
-  // renamed, nothing moves between lanes.
+  // The accumulator of one mma is an operand of the next: registers are
+  // renamed, without exchanges between lanes.
   // CHECK-LABEL: gpu.func @chain
   // CHECK:         llvm.inline_asm "mma.sync
   // CHECK:         llvm.inline_asm "mma.sync
@@ -130,8 +130,8 @@ gpu.module @m {
     gpu.return
   }
 
-  // A map without coordinates works on whole vectors; with them, element by
-  // element, at the lane's place.
+  // A map without coordinates uses whole vectors; with coordinates, it is
+  // applied element by element, at the lane's position.
   // CHECK-LABEL: gpu.func @map
   // CHECK:         arith.maximumf %{{.+}}, %{{.+}} : vector<4xf32>
   // CHECK:         gpu.lane_id
@@ -194,7 +194,7 @@ gpu.module @m {
     gpu.return
   }
 
-  // A product without a matrix unit: a multiply-add for each element.
+  // An mma without a matrix unit: a multiply-add for each element.
   // CHECK-LABEL: gpu.func @fma
   // CHECK-COUNT-16: math.fma %{{.+}}, %{{.+}}, %{{.+}} : f32
   // CHECK-NOT:     math.fma

@@ -18,8 +18,8 @@ gpu.module @m {
   }
 
 
-  // Rows of 64 bytes: chunk c of row r is kept as chunk c xor ((r / 2) mod 4); a
-  // buffer's number and what is counted at the edge have no part in it.
+  // Rows of 64 bytes: chunk c of row r is stored as chunk c xor ((r / 2) mod
+  // 4), independent of a buffer's index and of the counts at the edge.
   // CHECK-LABEL: gpu.func @async
   // CHECK-SAME:    index, %[[I:[a-z0-9]+]]: index)
   // CHECK-DAG:     %[[ROW:.+]] = arith.divui %thread_id_x, %c4

@@ -1,8 +1,8 @@
 // RUN: gpu-runner %s --target=cuda:sm_100a --require-mma --emit=ptx -o %t.ptx
 // RUN: FileCheck %s --input-file=%t.ptx
 
-// What is done with sums from tensor memory: they are registers of lanes that
-// have a row each, and nothing here knows where they were made.
+// Epilogues of sums from tensor memory: they are registers of lanes that have a
+// row each, independent of how they were computed.
 
 #mn = affine_map<(m, n) -> (m, n)>
 #col = affine_map<(m, n) -> (n)>

@@ -1,7 +1,7 @@
 // RUN: gpu-runner %s --target=cuda:sm_100a --allow-tf32 --emit=ptx | FileCheck %s
 // RUN: gpu-runner %s --target=cuda:sm_100a --allow-tf32 --require-mma --explain --emit=ptx -o %t.ptx 2>&1 | FileCheck %s --check-prefix=EXPLAIN
 
-// Products whose sums are in tensor memory: one thread issues them, and their
+// Matmuls whose sums are in tensor memory: one thread issues them, and their
 // completion releases the slot that they read.
 
 #mk = affine_map<(m, n, k) -> (m, k)>
@@ -64,8 +64,8 @@ func.func @wide(%a: tensor<512x512xbf16>, %b: tensor<512x512xbf16>) -> tensor<51
   return %r : tensor<512x512xf32>
 }
 
-// Where all threads copy, all of them wait for each step's products, and meet
-// before the next ones.
+// If all threads copy, all of them wait for each step's matmuls, and
+// synchronize before the next ones.
 // CHECK-LABEL: .entry unaligned_kernel
 // CHECK:       cp.async.wait_group
 // CHECK:       fence.proxy.async.shared::cta;
@@ -81,7 +81,7 @@ func.func @unaligned(%a: tensor<256x257xf16>, %b: tensor<257x256xf16>, %c: tenso
   return %r : tensor<256x256xf32>
 }
 
-// A loop that may have no turn begins with what is stored.
+// A loop that may have no iterations starts from the stored sums.
 // CHECK-LABEL: .entry dynamic_kernel
 // CHECK:       tcgen05.st.sync.aligned.32x32b.x64.b32
 // CHECK:       tcgen05.wait::st.sync.aligned;
@@ -122,7 +122,7 @@ func.func @f8(%a: tensor<256x256xf8E4M3FN>, %b: tensor<256x256xf8E5M2>, %c: tens
   return %r : tensor<256x256xf32>
 }
 
-// What the schedule takes by itself.
+// The part that belongs to the schedule.
 // CHECK-LABEL: .entry default_kernel
 // CHECK-COUNT-4: tcgen05.ld.sync.aligned.32x32b.x32.b32
 // CHECK-COUNT-4: tcgen05.mma.cta_group::1.kind::f16

@@ -3,10 +3,10 @@
 
 #wg = #gpu.address_space<workgroup>
 
-// The loop carries no accumulator: it stays in 64 columns that the first warp
-// allocates, the first thread of the group issues the products, and the first
-// one of the loop overwrites. The sums are loaded and the columns released
-// after the loop.
+// The loop does not carry the accumulator: it stays in 64 columns that the
+// first warp allocates, the first thread of the group issues the matmuls, and
+// the first matmul of the loop overwrites. The sums are loaded and the columns
+// released after the loop.
 
 // CHECK-LABEL: gpu.func @sum
 // CHECK:         nvvm.mbarrier.init

@@ -1,7 +1,7 @@
 // RUN: gpu-runner %s --target=cuda:sm_90a --emit=ptx | FileCheck %s
 
-// The products of a warpgroup that read operands only along K: a by rows and b
-// by columns. Their instructions have no word for another order.
+// The matmuls of a warpgroup that read operands only along K: a row-major and b
+// column-major. Their instructions do not encode another order.
 
 #mk = affine_map<(m, n, k) -> (m, k)>
 #nk = affine_map<(m, n, k) -> (n, k)>
@@ -64,7 +64,7 @@ func.func @u8_s8(%a: tensor<256x512xi8>, %b: tensor<256x512xi8>, %c: tensor<256x
   return %r : tensor<256x256xi32>
 }
 
-// Of 8-bit floats, 128 products are added up from zero, and their sum is added to
+// For 8-bit floats, 128 products are summed from zero, and the sum is added to
 // the accumulator by other instructions: matrix units keep few bits.
 // CHECK-LABEL: .entry f8_kernel
 // CHECK:       cp.async.bulk.tensor.2d
@@ -124,7 +124,7 @@ func.func @rows(%a: tensor<256x512xi8>, %b: tensor<512x256xi8>, %c: tensor<256x2
   return %r : tensor<256x256xi32>
 }
 
-// f32 that nobody allowed to be tf32 stays what it is.
+// f32 without permission for tf32 is not changed.
 // CHECK-LABEL: .entry ieee_kernel
 // CHECK-NOT:   mma
 func.func @ieee(%a: tensor<256x512xf32>, %b: tensor<256x512xf32>, %c: tensor<256x256xf32>) -> tensor<256x256xf32> {

@@ -1,7 +1,7 @@
 // RUN: gpu-runner %s --target=cuda:sm_90a --emit=ptx | FileCheck %s
 
-// The products of a warpgroup: operands from workgroup memory, both instructions
-// of a step waited for once.
+// The matmuls of a warpgroup: operands from workgroup memory, and one wait for
+// both instructions of a step.
 
 #map2 = affine_map<(m, n, k) -> (m, n)>
 #across = affine_map<(m, n, k) -> (k, m)>
@@ -30,8 +30,8 @@ func.func @rows(%a: tensor<256x512xf16>, %b: tensor<512x256xf16>, %c: tensor<256
   return %r : tensor<256x256xf32>
 }
 
-// Rows of 514 bytes are no business of the bulk copy engine. Data that threads
-// have written is fenced before the barrier that lets the instructions read it.
+// TMA does not support rows of 514 bytes. Data that threads have written is
+// fenced before the barrier after which the instructions read it.
 // CHECK-LABEL: .entry unaligned_kernel
 // CHECK-NOT:   cp.async.bulk
 // CHECK:       cp.async.wait_group

@@ -1,9 +1,9 @@
-// Barriers wait for global memory only where some thread could tell.
+// Barriers wait for global memory only if a thread could observe the difference.
 // RUN: gpu-opt %s --pass-pipeline="builtin.module(gpu.module(convert-tessera-to-rocdl{chip=gfx942}))" | FileCheck %s
 
 #shared = #gpu.address_space<workgroup>
 gpu.module @barriers {
-  // What is loaded before the barrier is another buffer than what is written behind it.
+  // The loads before the barrier are from another buffer than the stores after it.
   // CHECK-LABEL: gpu.func @staged(
   // CHECK:         scf.for
   // CHECK:           amdgpu.lds_barrier
@@ -25,7 +25,7 @@ gpu.module @barriers {
     gpu.return
   }
 
-  // One thread reads what another wrote.
+  // One thread reads the data of another.
   // CHECK-LABEL: gpu.func @written_before(
   // CHECK:         gpu.barrier
   // CHECK-NOT:     amdgpu.lds_barrier
@@ -40,7 +40,7 @@ gpu.module @barriers {
     gpu.return
   }
 
-  // One thread writes what another read; seen through a view.
+  // One thread writes data that another has read, through a view.
   // CHECK-LABEL: gpu.func @read_before(
   // CHECK:         gpu.barrier
   // CHECK-NOT:     amdgpu.lds_barrier
@@ -54,7 +54,7 @@ gpu.module @barriers {
     gpu.return
   }
 
-  // The next round of the loop is behind the barrier too.
+  // The next iteration of the loop also follows the barrier.
   // CHECK-LABEL: gpu.func @in_a_loop(
   // CHECK:         gpu.barrier
   // CHECK-NOT:     amdgpu.lds_barrier

@@ -1,4 +1,4 @@
-// Asynchronous copies whose loads write workgroup memory, and what waits for them.
+// Asynchronous copies whose loads write workgroup memory, and their waits.
 // RUN: gpu-opt %s --pass-pipeline="builtin.module(gpu.module(tessera-legalize-fragments{target=hip chip=gfx950},convert-tessera-to-rocdl{chip=gfx950}),cse)" | FileCheck %s
 // RUN: gpu-opt %s --pass-pipeline="builtin.module(gpu.module(tessera-legalize-fragments{target=hip chip=gfx942},convert-tessera-to-rocdl{chip=gfx942 direct-copies=always}))" | FileCheck %s --check-prefix=WORDS
 // RUN: gpu-opt %s --pass-pipeline="builtin.module(gpu.module(tessera-legalize-fragments{target=hip chip=gfx942},convert-tessera-to-rocdl{chip=gfx942}))" | FileCheck %s --check-prefix=REGISTERS
@@ -8,8 +8,8 @@
 
 #shared = #gpu.address_space<workgroup>
 gpu.module @copies {
-  // A thread's place in the tile stays as it is; where the tile begins is the buffer's base. A subgroup writes 64 chunks of
-  // eight elements one behind the other, and the second of two loads what is 128 chunks further on.
+  // A thread's position in the tile is constant; the tile's origin is the buffer's base. A subgroup writes
+  // 64 contiguous chunks of eight elements, and the second of two loads the chunks 128 further on.
   // CHECK-LABEL: gpu.func @plain(
   // CHECK-SAME:      %[[A:[^:]+]]: memref<256x256xf16>, %[[I:[^:]+]]: index, %[[S:[^:]+]]: index
   // CHECK:         %[[ROW:.+]] = memref.collapse_shape %{{.+}} {{\[\[}}0, 1, 2]]
@@ -67,7 +67,7 @@ gpu.module @copies {
     gpu.return
   }
 
-  // Of two copies one goes through registers. How many loads that is is not counted on: all are waited for.
+  // One of two copies goes through registers. Its number of loads is unknown: all are waited for.
   // CHECK-LABEL: gpu.func @mixed(
   // CHECK-COUNT-2: amdgpu.gather_to_lds
   // CHECK:         amdgpu.raw_buffer_load
@@ -86,7 +86,7 @@ gpu.module @copies {
     gpu.return
   }
 
-  // A place that is not the same for all threads: the sum of the two, without a buffer.
+  // A position that differs between threads: the sum of the two, without a buffer.
   // CHECK-LABEL: gpu.func @divergent(
   // CHECK-NOT:     fat_raw_buffer_cast
   // CHECK-COUNT-2: amdgpu.gather_to_lds %{{.+}}[%{{.+}}, %{{.+}}], {{.+}} : vector<8xf16>, memref<256x256xf16>

@@ -1,4 +1,4 @@
-// As interleaved.mlir, of an instruction of which a lane has two elements of a column.
+// As interleaved.mlir, for an instruction whose lanes have two elements of a column.
 // RUN: gpu-opt %s --pass-pipeline="builtin.module(gpu.module(tessera-legalize-fragments{target=hip chip=gfx908},convert-tessera-to-rocdl{chip=gfx908}))" | FileCheck %s
 
 #shared = #gpu.address_space<workgroup>

@@ -1,9 +1,9 @@
-// A staged tile of which lanes read columns keeps words of its columns together: those who copy it interleave its rows.
+// A staged tile whose columns are read has a k-packed layout: the copying threads interleave its rows.
 // RUN: gpu-opt %s --pass-pipeline="builtin.module(gpu.module(tessera-legalize-fragments{target=hip chip=gfx942},convert-tessera-to-rocdl{chip=gfx942}))" | FileCheck %s
 
 #shared = #gpu.address_space<workgroup>
 gpu.module @tiles {
-  // Of f16, four rows. a is read along its rows and stays as it is.
+  // Four rows of f16. a is read along its rows and is not changed.
   // CHECK-LABEL: gpu.func @halves(
   // CHECK-SAME:      %[[A:[^:]+]]: memref<64x32xf16>, %[[B:[^:]+]]: memref<32x64xf16>
   // CHECK-COUNT-2: amdgpu.raw_buffer_load %[[A]]{{.+}} -> vector<8xf16>
@@ -42,7 +42,7 @@ gpu.module @tiles {
     gpu.return
   }
 
-  // Of bytes, four rows; chunks are shorter, so that all threads have one.
+  // Four rows of bytes; chunks are shorter, so that all threads have one.
   // CHECK-LABEL: gpu.func @bytes(
   // CHECK-COUNT-4: amdgpu.raw_buffer_load {{.+}} : memref<32x64xi8>{{.*}} -> vector<4xi8>
   // CHECK:         %[[R0:.+]] = vector.extract %{{.+}}[0] : i32 from vector<1xi32>

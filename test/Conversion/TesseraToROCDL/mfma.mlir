@@ -1,4 +1,4 @@
-// Products on the matrix units of subgroups of 64 lanes.
+// Matmuls on the matrix units of subgroups of 64 lanes.
 // RUN: gpu-opt %s --pass-pipeline="builtin.module(gpu.module(tessera-legalize-fragments{target=hip chip=gfx942 require-matrix-unit},convert-tessera-to-rocdl{chip=gfx942}))" | FileCheck %s
 
 gpu.module @mma {
@@ -43,7 +43,7 @@ gpu.module @mma {
     gpu.return
   }
 
-  // One element a lane is no vector.
+  // One element per lane is a scalar.
   // CHECK-LABEL: gpu.func @f32(
   // CHECK:         amdgpu.mfma 32x32x2 {{.+}} : f32, f32, vector<16xf32>
   gpu.func @f32(%A: memref<64x256xf32>, %B: memref<256x64xf32>, %C: memref<64x64xf32>) kernel {

@@ -7,7 +7,7 @@
 
 #shared = #gpu.address_space<workgroup>
 gpu.module @copies {
-  // Of which part may lie outside.
+  // Partly out of bounds.
   gpu.func @bounds(%a: memref<?x?xf16>, %i: index)
       workgroup(%A: memref<64x32xf16, #shared>) kernel
       attributes {known_block_size = array<i32: 128, 1, 1>} {
@@ -31,7 +31,7 @@ gpu.module @copies {
     gpu.barrier
     gpu.return
   }
-  // Of a workgroup that is no whole number of subgroups.
+  // A workgroup that is not a whole number of subgroups.
   gpu.func @threads(%a: memref<256x256xf16>, %i: index)
       workgroup(%A: memref<64x24xf16, #shared>) kernel
       attributes {known_block_size = array<i32: 96, 1, 1>} {
@@ -43,7 +43,7 @@ gpu.module @copies {
     gpu.barrier
     gpu.return
   }
-  // Elements of which two share a byte.
+  // Elements smaller than a byte.
   gpu.func @packed(%a: memref<256x256xi4>, %i: index)
       workgroup(%A: memref<64x64xi4, #shared>) kernel
       attributes {known_block_size = array<i32: 128, 1, 1>} {
@@ -67,7 +67,7 @@ gpu.module @copies {
     gpu.barrier
     gpu.return
   }
-  // Of rows that begin at multiples of two bytes.
+  // Rows that are aligned to two bytes.
   gpu.func @aligned(%a: memref<256x257xf16>, %i: index, %k: index)
       workgroup(%A: memref<64x32xf16, #shared>) kernel
       attributes {known_block_size = array<i32: 128, 1, 1>} {

@@ -1,12 +1,12 @@
-// Reads of LDS and products in turn, where copies run ahead and all lie in bounds. MFMA has that, WMMA has not.
+// LDS reads and matmuls alternate, if copies run ahead and are in bounds. For MFMA, not for WMMA.
 // RUN: gpu-opt %s --pass-pipeline="builtin.module(gpu.module(tessera-legalize-fragments{target=hip chip=gfx942},convert-tessera-to-rocdl{chip=gfx942}))" | FileCheck %s
 // RUN: gpu-opt %s --pass-pipeline="builtin.module(gpu.module(tessera-legalize-fragments{target=hip chip=gfx1100},convert-tessera-to-rocdl{chip=gfx1100}))" | FileCheck %s --check-prefix=NONE
 // NONE-NOT: rocdl.sched.group.barrier
 
 #shared = #gpu.address_space<workgroup>
 gpu.module @products {
-  // Eight products; four reads each of a and of b, of which two are one instruction: a third of the four, then a product and
-  // a read three times, then the products that are left.
+  // Eight matmuls; four reads each of a and of b, two of which are one instruction: a third
+  // of the four, then a matmul and a read three times, then the remaining matmuls.
   // CHECK-LABEL: gpu.func @step(
   // CHECK-COUNT-8: amdgpu.mfma
   // CHECK-NEXT:    rocdl.sched.group.barrier 256, 1, 0

@@ -1,10 +1,10 @@
-// Columns of a tile in workgroup memory by reads that turn it.
+// Columns of a tile in workgroup memory by transposing reads.
 // RUN: gpu-opt %s --pass-pipeline="builtin.module(gpu.module(tessera-legalize-fragments{target=hip chip=gfx950},convert-tessera-to-rocdl{chip=gfx950}),cse)" | FileCheck %s
 
 #shared = #gpu.address_space<workgroup>
 gpu.module @reads {
-  // Of 16 lanes, lane l reads row l / 4, columns 4 * (l % 4) and following; 16 columns further on for the next 16, eight
-  // rows for the next 32. A second read is four rows below.
+  // In 16 lanes, lane l reads row l / 4, columns 4 * (l % 4) and following; the next 16 lanes
+  // read 16 columns further on, the next 32 eight rows below. A second read is four rows below.
   // CHECK-LABEL: gpu.func @columns(
   // CHECK:         %[[IN:.+]] = arith.andi %{{.+}}, %c15
   // CHECK:         %[[GROUP:.+]] = arith.subi %{{.+}}, %[[IN]]

@@ -1,5 +1,5 @@
-// MFMA reads bytes as signed. An unsigned one is its low seven bits less what its top bit is worth as a sign; a
-// difference is ~(~x + y).
+// MFMA treats bytes as signed. An unsigned one is its low seven bits minus the
+// value of its top bit as a sign; a difference is ~(~x + y).
 // RUN: gpu-opt %s --pass-pipeline="builtin.module(gpu.module(tessera-legalize-fragments{target=hip chip=gfx942 require-matrix-unit},convert-tessera-to-rocdl{chip=gfx942}))" | FileCheck %s
 
 gpu.module @mma {
@@ -24,7 +24,7 @@ gpu.module @mma {
     gpu.return
   }
 
-  // Both: four products.
+  // Both: four matmuls.
   // CHECK-LABEL: gpu.func @unsigned_both(
   // CHECK-COUNT-4: amdgpu.mfma 32x32x16
   // CHECK-NOT:     amdgpu.mfma

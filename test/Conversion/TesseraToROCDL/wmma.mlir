@@ -1,5 +1,5 @@
-// Products on the matrix units of subgroups of 32 lanes: RDNA3, whose operands are held twice and whose
-// accumulators of 16 bits take every other half of their registers, and RDNA4.
+// Matmuls on the matrix units of subgroups of 32 lanes: RDNA3, whose operands are held twice
+// and whose accumulators of 16 bits use every other half of their registers, and RDNA4.
 // RUN: gpu-opt %s --pass-pipeline="builtin.module(gpu.module(tessera-legalize-fragments{target=hip chip=gfx1100 require-matrix-unit},convert-tessera-to-rocdl{chip=gfx1100}))" | FileCheck %s --check-prefixes=CHECK,GFX11
 // RUN: gpu-opt %s --pass-pipeline="builtin.module(gpu.module(tessera-legalize-fragments{target=hip chip=gfx1201 require-matrix-unit},convert-tessera-to-rocdl{chip=gfx1201}))" | FileCheck %s --check-prefixes=CHECK,GFX12
 

@@ -26,7 +26,7 @@
 // RUN: gpu-runner %s --entry=single --target=cpu:emulate=bmg --verify --allow-tf32
 // RUN: gpu-runner %s --entry=batch --target=cpu:emulate=pvc --verify
 
-// What is imported, of an array of 16 bits and of one of 32.
+// The imported functions, of an array of 16 bits and of one of 32.
 // DECLARED: spirv.func @__tessera_subgroup_blocks.6231.i16.i16(i32, i32, i32, i32, !spirv.ptr<i16, CrossWorkgroup>, i32, i32, i32, vector<2xi32>, !spirv.ptr<i16, Function>) "None" attributes {{.*}}linkage_type = <Import>
 // Both buffers begin at a multiple of 64 bytes. Rows of a are 144 bytes long,
 // and there are 100: no test for the edges of either.
@@ -43,7 +43,7 @@
 // HALF-DAG: spirv.Variable : !spirv.ptr<!spirv.array<32 x i16>, Function>
 // HALF-DAG: spirv.Variable : !spirv.ptr<!spirv.array<32 x i32>, Function>
 // HALF-NOT: spirv.Load "CrossWorkgroup"
-// What the turn after next will load, 64 columns further, is prefetched.
+// The block of the iteration after next, 64 columns further, is prefetched.
 // HALF: %[[LATER:.*]] = spirv.IAdd %[[TURN:.*]], %{{cst2_i64.*}} : i64
 // HALF: %[[LATERK:.*]] = spirv.IMul %[[LATER]], %{{cst32_i64.*}} : i64
 // HALF: %[[LATERX:.*]] = spirv.SConvert %[[LATERK]] : i64 to i32
@@ -80,7 +80,7 @@ func.func @half(%a: tensor<100x72xf16>, %b: tensor<72x136xf16>) -> tensor<100x13
   return %r : tensor<100x136xf32>
 }
 
-// b by columns: 16 of its rows of memory, of which 8 words each are columns.
+// b column-major: 16 of its rows of memory, in each of which 8 words are columns.
 // COLUMNS-LABEL: spirv.func @columns_kernel
 // COLUMNS-DAG: %[[FOUR:.*]] = spirv.Constant 4 : i32
 // COLUMNS-DAG: %[[EIGHT:.*]] = spirv.Constant 8 : i32
@@ -109,7 +109,7 @@ func.func @bytes(%a: tensor<100x80xi8>, %b: tensor<80x144xi8>) -> tensor<100x144
   return %r : tensor<100x144xi32>
 }
 
-// Of f32 b is packed as it is.
+// For f32, b does not need packing.
 // SINGLE-LABEL: spirv.func @single_kernel
 // SINGLE-NOT: __tessera_subgroup_blocks.623{{[23]}}
 // SINGLE-COUNT-3: spirv.FunctionCall @__tessera_subgroup_blocks.6231.i32.i32
@@ -123,9 +123,9 @@ func.func @single(%a: tensor<100x36xf32>, %b: tensor<36x68xf32>) -> tensor<100x6
   return %r : tensor<100x68xf32>
 }
 
-// Each matrix begins where it should, by its number.
-// What it keeps takes more than three quarters of 128 registers: 32x64 sums
-// alone are as many. The decoration for that is one of SPIR-V 1.4.
+// Each matrix starts at its aligned address, by its index. The kernel needs
+// more than three quarters of 128 registers: 32x64 sums alone need that many.
+// The decoration for this requires SPIR-V 1.4.
 // BATCH: requires #spirv.vce<v1.4
 // BATCH-LABEL: spirv.func @batch_kernel
 // BATCH-SAME: tessera.registers = 256

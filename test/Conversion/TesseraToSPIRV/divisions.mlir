@@ -66,7 +66,7 @@ gpu.module @m {
     gpu.return
   }
 
-  // What is known to have 32 bits is not asked.
+  // Operands that are known to have 32 bits are not checked.
   // CHECK-LABEL: spirv.func @known
   // CHECK-NOT:   spirv.BranchConditional
   // CHECK:       spirv.UDiv %{{.*}}, %{{.*}} : i32

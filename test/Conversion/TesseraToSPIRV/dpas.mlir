@@ -1,6 +1,6 @@
-// Products of Intel's matrix unit. In the dialect one is a call of an imported
-// function, whose name holds the operands of the instruction that it becomes
-// when the module is written.
+// Matmuls of Intel's matrix unit. In the dialect a matmul is a call of an
+// imported function, whose name contains the operands of the instruction that
+// replaces it when the module is written.
 //
 // RUN: gpu-runner %s --entry=half --target=opencl:pvc --emit=llvm | FileCheck %s --check-prefix=HALF
 // RUN: gpu-runner %s --entry=half --target=opencl:dg2 --emit=llvm | FileCheck %s --check-prefix=NARROW
@@ -39,7 +39,7 @@ func.func @bfloat(%a: tensor<256x256xbf16>, %b: tensor<256x256xbf16>) -> tensor<
   return %r : tensor<256x256xf32>
 }
 
-// 0x300: tf32, of which a lane has half of a column of a.
+// 0x300: tf32; a lane has half of a column of a.
 // ROUNDED: spirv.INTEL.RoundFToTF32 {{.*}} : vector<4xf32> to vector<4xf32>
 // ROUNDED: spirv.INTEL.RoundFToTF32 {{.*}} : vector<8xf32> to vector<8xf32>
 // ROUNDED: spirv.FunctionCall @__tessera_subgroup_matrix.768.dpas.m8n16k8.f32.tf32({{.*}}) : (i32, vector<4xf32>, vector<8xf32>, vector<8xf32>) -> vector<8xf32>

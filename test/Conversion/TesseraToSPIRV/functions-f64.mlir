@@ -9,7 +9,7 @@
 // Powers and angles become arithmetic.
 // RUN: gpu-runner %t/power.mlir --target=vulkan:nvidia-hopper --emit=spirv-asm | FileCheck %s --check-prefix=POWER --implicit-check-not=Pow --implicit-check-not=Atan2
 // POWER: OpFDiv %double
-// What it has of 64 bits is taken.
+// Supported functions of 64 bits are kept.
 // RUN: gpu-runner %t/root.mlir --target=vulkan:nvidia-hopper --emit=llvm | FileCheck %s --check-prefix=ROOT
 // ROOT: spirv.GL.Sqrt {{.*}} : f64
 

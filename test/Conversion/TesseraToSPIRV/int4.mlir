@@ -68,7 +68,7 @@ gpu.module @m {
 
 // -----
 
-// What depends on the number of bits is refused.
+// An op whose result depends on the number of bits is rejected.
 gpu.module @m {
   gpu.func @zeros(%m: memref<64xi4>, %out: memref<1xi8>, %i: index) kernel {
     %c0 = arith.constant 0 : index

@@ -21,7 +21,7 @@
 // ONE: "SignedZeroInfNanPreserve", 32
 // ONE-NOT: "SignedZeroInfNanPreserve", 16
 
-// Products of matrices alone are nothing that it concerns.
+// Kernels with matmuls only are not affected.
 // RUN: sed 's/ELEMENT/f16/g; s/ACC/f32/g; s/ZERO/0.0/' %S/Inputs/product-4096.mlir > %t/product.mlir
 // RUN: gpu-runner %t/product.mlir --target=vulkan:nvidia-hopper --emit=llvm | FileCheck %s --check-prefix=PRODUCT --implicit-check-not=SignedZeroInfNanPreserve
 // PRODUCT: CooperativeMatrixMulAdd

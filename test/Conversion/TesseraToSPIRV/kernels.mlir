@@ -1,7 +1,7 @@
 // RUN: gpu-opt %s --tessera-convert-kernels-to-spirv="chip=lavapipe" --verify-diagnostics --split-input-file | FileCheck %s
 
-// A loop that may not run leaves what it was given. Upstream's lowering alone
-// would leave its results unset, and have the body in the continue construct.
+// A loop without iterations yields its initial values. Upstream's lowering alone
+// would leave its results unset, and place the body in the continue construct.
 // CHECK-NOT: SPV_EXT_physical_storage_buffer
 // CHECK-LABEL: spirv.func @loop
 // CHECK: %[[RUNS:.*]] = spirv.SGreaterThan

@@ -21,8 +21,8 @@ gpu.module @m {
     gpu.return
   }
 
-  // What is only ever read and written 16 bytes at a time is made of such units;
-  // a narrower access makes them narrower. Places in it have 32 bits.
+  // Memory that is only accessed 16 bytes at a time consists of such units; a
+  // narrower access makes them narrower. Indices in it have 32 bits.
   // CHECK-LABEL: gpu.func @units
   // CHECK: spirv.Load "PhysicalStorageBuffer" %{{.*}} ["Aligned", 16] : vector<4xi32>
   // CHECK: %[[PLACE:.*]] = arith.index_cast %{{.*}} : index to i32

@@ -1,5 +1,5 @@
-// What block loads cannot bring comes as with other chips, and --explain says
-// why.
+// Operands that block loads do not support are loaded as on other chips, and
+// --explain prints the reason.
 //
 // RUN: gpu-runner %s --entry=odd --target=opencl:pvc --emit=llvm --explain 2>&1 | FileCheck %s
 // RUN: gpu-runner %s --entry=odd --target=opencl:pvc --emit=llvm | FileCheck %s --check-prefix=CODE
@@ -91,7 +91,7 @@ func.func @far(%a: memref<5x64xf16, strided<[16777216, 1]>>, %b: memref<64x80xf1
   return
 }
 
-// The default schedule: a product of which one operand cannot come so.
+// The default schedule: a contraction with one operand that block loads do not support.
 func.func @staged(%a: tensor<64x76xf16>, %b: tensor<76x64xf16>) -> tensor<64x64xf32> {
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<64x64xf32>

@@ -3,9 +3,9 @@
 // RUN: not gpu-opt %s --tessera-lower-memory-to-spirv="target=cuda chip=sm_80" --split-input-file 2>&1 | FileCheck %s --check-prefix=TARGET
 // TARGET: error: target cuda does not use SPIR-V (expected vulkan, opencl or level-zero)
 
-// Of each memref what the kernel reads is a parameter: the pointer, and the
-// offset and the stride that are not known; scalars as they are. Which of the
-// launch's arguments these are stays with the kernel.
+// The fields of each memref that the kernel reads are parameters: the pointer,
+// and the dynamic offset and stride; scalars are passed unchanged. The kernel
+// keeps the indices of these launch arguments.
 // CHECK: gpu.func @copy
 // CHECK-SAME: tessera.taken_arguments = array<i64: 1, 2, 5, 8, 12>
 // CHECK: spirv.module Physical64 OpenCL requires #spirv.vce<v1.2,
@@ -95,7 +95,7 @@ gpu.module @m {
 
 // -----
 
-// What does not wrap is not said: that takes SPIR-V 1.4.
+// No-wrap flags are dropped: they require SPIR-V 1.4.
 // CHECK: spirv.func @wraps
 // CHECK: spirv.IAdd %{{.*}}, %{{.*}} : i32
 // CHECK-NOT: no_signed_wrap

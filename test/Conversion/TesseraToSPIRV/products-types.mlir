@@ -1,5 +1,5 @@
-// What products of i8 and bf16 become. An i8 has no sign of its own: the
-// product says it.
+// The lowering of matmuls of i8 and bf16. An i8 has no signedness of its own:
+// the mma defines it.
 //
 // RUN: gpu-runner %s --entry=signed --target=vulkan:nvidia-hopper --emit=llvm --require-mma | FileCheck %s --check-prefix=SIGNED
 // RUN: gpu-runner %s --entry=unsigned --target=vulkan:nvidia-hopper --emit=llvm --require-mma | FileCheck %s --check-prefix=UNSIGNED
@@ -9,8 +9,8 @@
 // RUN: not gpu-runner %s --entry=bfloat --target=vulkan:lavapipe --emit=llvm --require-mma 2>&1 | FileCheck %s --check-prefix=NO-BFLOAT
 // NO-BFLOAT: a matrix unit is required, but lavapipe has no matrix instruction for this op
 //
-// Devices that have products of one sign only: those of the other go there with the first bit of each element turned,
-// and what that adds is computed beside them and taken off.
+// Devices that support matmuls of one signedness only: the other one uses these with the first
+// bit of each element inverted, and the difference is computed separately and subtracted.
 // RUN: gpu-runner %s --entry=unsigned --target=vulkan:s32-w49152-t1024-m16n16k32.s32.s8 --emit=llvm | FileCheck %s --check-prefixes=TURNED,BY-SIGNED
 // RUN: gpu-runner %s --entry=signed --target=vulkan:s32-w49152-t1024-m16n16k32.u32.u8 --emit=llvm | FileCheck %s --check-prefixes=TURNED,BY-UNSIGNED
 // BY-SIGNED-NOT: MatrixAcc>{{$}}

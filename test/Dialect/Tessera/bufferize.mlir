@@ -5,7 +5,7 @@
 #mn = affine_map<(m, n, k) -> (m, n)>
 #nm = affine_map<(m, n, k) -> (n, m)>
 
-// The sum starts from an argument that may be written: in place.
+// The sum starts from a writable argument: it is computed in place.
 
 // CHECK-LABEL: func @in_place
 // CHECK-SAME:    %[[A:.+]]: memref<64x64xf32>, %[[B:.+]]: memref<64x64xf32>, %[[C:.+]]: memref<64x64xf32>
@@ -53,7 +53,7 @@ func.func @init(%a: tensor<64x64xf32>, %b: tensor<64x64xf32>,
 #kn = affine_map<(m, n, k) -> (k, n)>
 #mn = affine_map<(m, n, k) -> (m, n)>
 
-// The output may not lie over an operand of the product.
+// The output must not alias an operand of the matmul.
 
 // CHECK-LABEL: func @over_operand
 // CHECK-SAME:    %[[A:.+]]: memref<64x64xf32>, %[[B:.+]]: memref<64x64xf32>

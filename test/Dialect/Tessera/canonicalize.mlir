@@ -13,7 +13,7 @@ func.func @map_identity(%f: !tessera.fragment<16x16xf32, acc>, %g: !tessera.frag
   return %0 : !tessera.fragment<16x16xf32, acc>
 }
 
-// The coordinates are no input, and a value from outside is none either.
+// Neither the coordinates nor a value from outside are inputs.
 // CHECK-LABEL: func @map_not_identity
 // CHECK:         tessera.map
 // CHECK:         tessera.map
@@ -61,7 +61,7 @@ func.func @map_of_fill(%f: !tessera.fragment<16x16xf32, acc>, %v: f32) -> !tesse
   return %0 : !tessera.fragment<16x16xf32, acc>
 }
 
-// With coordinates, too; of two fills, one stays.
+// Also with coordinates; of two fills, one remains.
 // CHECK-LABEL: func @map_of_fills
 // CHECK-SAME:    %[[V:.+]]: f32, %[[W:.+]]: f32
 // CHECK:         %[[FILL:.+]] = tessera.fill %[[W]]
@@ -93,7 +93,7 @@ func.func @convert(%f: !tessera.fragment<16x16xf32, acc>)
   return %0, %1 : !tessera.fragment<16x16xf32, acc>, !tessera.fragment<16x16xf32, a>
 }
 
-// What nobody uses goes, unless it writes; a vthread is what its region does.
+// Unused ops are erased, unless they write; a vthread has the effects of its region.
 // CHECK-LABEL: func @dead
 // CHECK-NOT:     tessera.fill
 // CHECK-NOT:     tessera.load

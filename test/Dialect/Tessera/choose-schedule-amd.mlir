@@ -76,7 +76,7 @@ func.func @unaligned(%a: memref<509x511xf16>, %b: memref<511x513xf16>, %c: memre
   return
 }
 
-// Unsigned: no dot product of gfx906.
+// Unsigned: gfx906 has no such dot product.
 // CHECK-LABEL: func @u8(
 // GFX906:  schedule <workgroup = [64, 64], subgroup = [32, 32], k = 64, kFragment = 1, stages = 1, vthread = [1, 1], swizzle = true>
 // GFX908:  schedule <workgroup = [64, 64], subgroup = [32, 32], k = 64, kFragment = 8, stages = 2, vthread = [1, 1], swizzle = true>
@@ -111,7 +111,7 @@ func.func @bytes_of_unknown_shape(%a: memref<?x?xi8>, %b: memref<?x?xi8>, %c: me
   return
 }
 
-// Windows of three channels are gathered element by element, each from a place of its own.
+// Windows of three channels are gathered element by element, each at an index of its own.
 // CHECK-LABEL: func @gathered(
 // GFX906:  schedule <workgroup = [64, 64], subgroup = [32, 32], k = 32, kFragment = 2, stages = 1, vthread = [1, 1]>
 // GFX908:  schedule <workgroup = [64, 64], subgroup = [32, 64], k = 32, kFragment = 8, stages = 2, vthread = [1, 1]>

@@ -1,7 +1,7 @@
 // RUN: gpu-opt %s --tessera-choose-schedule="target=cuda chip=sm_90a" | FileCheck %s
 // RUN: gpu-opt %s --tessera-choose-schedule="target=cpu chip=x86-64-avx2" | FileCheck %s --check-prefix=CPU
 
-// Small matrices of a batch: how many a workgroup and a subgroup have, and what is loaded straight from memory.
+// Small matrices of a batch: the number per workgroup and subgroup, and direct loads from memory.
 
 // CPU-NOT: batches
 
@@ -39,7 +39,7 @@ func.func @eight(%a: memref<16384x8x8xf16>, %b: memref<16384x8x8xf16>, %c: memre
   return
 }
 
-// With eight to a workgroup, processors would be idle.
+// With eight per workgroup, SMs would be idle.
 
 // CHECK-LABEL: func @thirty_two
 // CHECK:       schedule <workgroup = [32, 32], subgroup = [32, 32], k = 32, kFragment = 16, stages = 0, vthread = [1, 1], batches = 4> {

@@ -1,6 +1,6 @@
 // RUN: gpu-opt %s --tessera-choose-schedule="target=cuda chip=sm_90a" | FileCheck %s
 
-// The tilings of groups that take least time, and what else is chosen with them.
+// The tilings of groups with the shortest time, and the other fields chosen with them.
 
 #mk = affine_map<(m, n, k) -> (m, k)>
 #kn = affine_map<(m, n, k) -> (k, n)>
@@ -9,8 +9,8 @@
 #bkn = affine_map<(b, m, n, k) -> (b, k, n)>
 #bmn = affine_map<(b, m, n, k) -> (b, m, n)>
 
-// More tiles than processors: as many workgroups as these walk through them, in bands; the output of two bytes is
-// staged, and leaves room for three stages.
+// More tiles than SMs: one workgroup per SM iterates over them, in bands; the
+// output of two bytes is staged, which leaves room for three stages.
 
 // CHECK-LABEL: func @large
 // CHECK:       schedule <workgroup = [128, 256], subgroup = [64, 256], k = 64, kFragment = 64, stages = 3, vthread = [1, 1], swizzle = true, raster = {{[0-9]+}}, persistent = 132, group = 4, stageOutput = true> {
@@ -39,7 +39,7 @@ func.func @single(%a: memref<4096x4096xf16>, %b: memref<4096x4096xf16>, %c: memr
   return
 }
 
-// No more tiles than processors: one for each workgroup.
+// At most as many tiles as SMs: one for each workgroup.
 
 // CHECK-LABEL: func @one_wave
 // CHECK:       schedule <workgroup = [128, 128], subgroup = [64, 128], k = 64, kFragment = 64, stages = {{[0-9]+}}, vthread = [1, 1], swizzle = true, group = 4, stageOutput = true> {
@@ -99,7 +99,7 @@ func.func @batched(%a: memref<96x512x64xf16>, %b: memref<96x64x512xf16>, %c: mem
   return
 }
 
-// Rows that begin anywhere are no business of these instructions, nor are operands that a producer makes.
+// These instructions support neither unaligned rows nor operands with a producer.
 
 // CHECK-LABEL: func @unaligned
 // CHECK:       schedule <workgroup = [128, 128], subgroup = [64, 64], k = 32, kFragment = 16, stages = 4, vthread = [1, 1], raster = 8> {

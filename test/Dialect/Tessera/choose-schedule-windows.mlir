@@ -6,7 +6,7 @@
 #hwcf = affine_map<(n, h, w, f, r, s, c) -> (r, s, c, f)>
 #out = affine_map<(n, h, w, f, r, s, c) -> (n, h, w, f)>
 
-// More tiles than processors: copies for the next one begin early.
+// More tiles than SMs: copies for the next tile start early.
 
 // CHECK-LABEL: func @whole
 // CHECK:       schedule <workgroup = [256, 64], subgroup = [64, 64], k = 64, kFragment = 64, stages = 4, {{.*}}persistent = 132, group = 4, stageOutput = true>

@@ -7,10 +7,10 @@
 #kn = affine_map<(m, n, k) -> (k, n)>
 #mn = affine_map<(m, n, k) -> (m, n)>
 
-// What is there stays; what is not is chosen, on memrefs only.
+// An existing schedule is kept; others are chosen, on memrefs only.
 
 // CHECK-LABEL: func @memrefs
-// Sixteen tiles of 128x128 would leave most processors idle.
+// Sixteen tiles of 128x128 would leave most SMs idle.
 // CHECK:       schedule <workgroup = [64, 64], subgroup = [32, 32], k = 32, kFragment = 16, stages = 4, vthread = [1, 1], swizzle = true> {
 // CHECK:       schedule <workgroup = [64, 64], subgroup = [32, 32], k = 32, kFragment = 16, stages = 2, vthread = [1, 2], interleave = 1, swizzle = true, splitK = 2, splitKReduction = atomic, raster = 8, persistent = 132> {
 func.func @memrefs(%a: memref<512x512xf16>, %b: memref<512x512xf16>, %c: memref<512x512xf32>) {

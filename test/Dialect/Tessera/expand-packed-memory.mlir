@@ -31,7 +31,7 @@ func.func @aligned(%a: memref<6x16xi4>, %i: index, %j: index) -> vector<8xi4> {
 
 // -----
 
-// Anywhere: the byte behind holds the last element, or is the last byte again.
+// Unaligned: the next byte holds the last element, or the last byte is read again.
 
 // CHECK-LABEL: func @anywhere
 // CHECK:         %[[V:.+]] = vector.load %{{.*}} : memref<4xi8, {{.*}}>, vector<4xi8>
@@ -57,7 +57,7 @@ func.func @masked(%a: memref<?xi4>, %i: index, %mask: vector<8xi1>, %pass: vecto
 
 // -----
 
-// What a branch yields is of bytes: some back ends keep no vectors of i4 from one block to another.
+// A branch yields bytes: some back ends do not keep vectors of i4 across blocks.
 
 // CHECK-LABEL: func @branches
 // CHECK:         %[[IF:.+]]:2 = scf.if %{{.*}} -> (vector<4xi8>, index) {
@@ -142,7 +142,7 @@ func.func @gather(%a: memref<16xi4>, %at: vector<4xindex>, %mask: vector<4xi1>, 
 
 // -----
 
-// What wants bits, or writes them, has the bytes: no element is by itself.
+// Ops that use or write the packed form use the bytes: elements are not unpacked.
 
 // CHECK-LABEL: func @bits
 // CHECK-SAME:    %[[WORDS:[a-z0-9]+]]: vector<2xi32>

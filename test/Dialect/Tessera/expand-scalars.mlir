@@ -1,9 +1,9 @@
 // RUN: gpu-opt %s --tessera-expand-scalars | FileCheck %s
 
-// 8-bit floats become integer operations: nothing of these types is left but
-// bitcasts. What they compute is tested by running it. No operand is subnormal
-// where the code is: a device may take it for zero. To f16, whose subnormal
-// numbers some are, by integer operations alone.
+// 8-bit floats become integer operations: only bitcasts of these types remain.
+// The results are tested by execution. Operands of the generated code are never
+// subnormal, since a device may flush them to zero. Conversions to f16, in
+// which some results are subnormal, use integer operations only.
 // CHECK-LABEL: func @extend
 // CHECK:         arith.bitcast %{{.+}} : f8E4M3FN to i8
 // CHECK-NOT:     arith.mulf
@@ -68,7 +68,7 @@ func.func @functions(%x: f32, %h: f16, %v: vector<4xbf16>) -> (f32, f16, vector<
   return %0, %1, %2, %3, %4 : f32, f16, vector<4xbf16>, f32, f32
 }
 
-// What is an instruction stays.
+// Functions with an instruction are kept.
 // CHECK-LABEL: func @instructions
 // CHECK:         math.fma %{{.+}} : f16
 // CHECK:         math.absf %{{.+}} : f16

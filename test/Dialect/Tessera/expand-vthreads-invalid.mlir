@@ -57,7 +57,7 @@ func.func @wait_in_nest(%n: index) {
 
 // -----
 
-// The condition may depend on the vthread by way of what the loop carries.
+// The condition may depend on the vthread through a value that the loop carries.
 func.func @barrier_in_while(%p: i1) {
   %c0 = arith.constant 0 : index
   %c9 = arith.constant 9 : index
@@ -97,7 +97,7 @@ func.func @barrier_in_parallel(%n: index) {
 
 // -----
 
-// Different indices, and one place.
+// Different indices, and the same address.
 func.func @vthread_c4_sum(%x: f32, %m: memref<4xf32>) {
   // expected-note @+1 {{the vthreads are defined here}}
   tessera.vthread (%v, %w) in (2, 2) {
@@ -111,7 +111,7 @@ func.func @vthread_c4_sum(%x: f32, %m: memref<4xf32>) {
 
 // -----
 
-// Tiles that overlap, in a loop, whatever else the place depends on.
+// Tiles that overlap, in a loop, whatever else the address depends on.
 func.func @vthread_c4_overlap(%f: !tessera.fragment<16x16xf32, acc>, %m: memref<?x16xf32>, %n: index) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

@@ -5,8 +5,8 @@
 // RUN: not gpu-opt %s --tessera-expand-vthreads=order=sideways 2>&1 | FileCheck %s --check-prefix=ORDER
 // ORDER: unknown order 'sideways': expected breadth_first, depth_first or groups(N)
 
-// Statement by statement; what is shared is shared. TVM's vthread with tensorize
-// gives this program one fragment, and one product, for both vthreads.
+// Statement by statement; shared values are shared. TVM's vthread with tensorize
+// compiles this program to one fragment, and one mma, for both vthreads.
 // CHECK-LABEL: func @two_products
 // CHECK-SAME:    %[[A:.+]]: memref<2x16x16xf16>, %[[B:.+]]: memref<16x16xf16>, %[[C:.+]]: memref<2x16x16xf32>
 // CHECK-NOT:     tessera.vthread
@@ -32,7 +32,7 @@
 // DEPTH-NEXT:    tessera.store %[[C1]]
 // DEPTH-NEXT:    return
 //
-// The failure, on demand: two loads and two stores, and one product.
+// The miscompilation, on request: two loads and two stores, and one mma.
 // SHARED-LABEL: func @two_products
 // SHARED:        tessera.load %{{.+}} -> <16x16xf16, a>
 // SHARED-NEXT:   %[[A:.+]] = tessera.load %{{.+}} -> <16x16xf16, a>
@@ -83,7 +83,7 @@ func.func @depth_first(%a: memref<2x4xf32>, %c: memref<2x4xf32>) {
 
 // -----
 
-// A barrier is one, and keeps what is before it before it.
+// A barrier stays a single one, and ops before it stay before it.
 // CHECK-LABEL: func @depth_first_barrier
 // CHECK:         %[[V0:.+]] = arith.constant 0 : index
 // CHECK:         %[[V1:.+]] = arith.constant 1 : index
@@ -302,7 +302,7 @@ func.func @while_each(%p: i1, %q: i1) {
 
 // -----
 
-// and otherwise one for all, barriers and all. What is alike is carried once.
+// and otherwise one for all, including barriers. Uniform values are carried once.
 // CHECK-LABEL: func @jam_while
 // CHECK-SAME:    %[[N:.+]]: index, %[[P:.+]]: f32, %[[Q:.+]]: f32
 // CHECK:         %[[R:.+]]:3 = scf.while (%[[I:.+]] = %[[N]], %[[X0:.+]] = %[[P]], %[[X1:.+]] = %[[Q]]) : (index, f32, f32) -> (f32, f32, index) {
@@ -367,8 +367,8 @@ func.func @jam_switch(%n: index, %p: f32, %q: f32) -> (f32, f32) {
 
 // -----
 
-// Groups follow one another, from one barrier to the next; the last has what is
-// left. A loop is there for each group, and around a barrier for all.
+// Groups follow one another, from one barrier to the next; the last one has the
+// rest. A loop is replicated for each group; one around a barrier is shared by all.
 // CHECK-LABEL: func @groups
 // CHECK-COUNT-2: memref.load
 // CHECK-COUNT-2: arith.negf
@@ -456,7 +456,7 @@ func.func @late_bound(%n: index, %m: memref<2xf32>) {
 
 // -----
 
-// What computes and reads the same for all is there once, regions and all.
+// Uniform computations and reads are kept once, including regions.
 // CHECK-LABEL: func @shared_regions
 // CHECK-COUNT-1: scf.for
 // CHECK-NOT:     scf.for
@@ -488,8 +488,8 @@ func.func @shared_regions(%m: memref<32x16xf32>, %n: index) {
 
 // -----
 
-// Each vthread has memory of its own, where the allocation stands: in a loop, in
-// each iteration, and of a size of its own. What is global is shared.
+// Each vthread has memory of its own at the position of the allocation: in a
+// loop, in each iteration, and of its own size. Global memory is shared.
 // CHECK-LABEL: func @memory
 // CHECK:         %[[SIZE0:.+]] = arith.addi
 // CHECK:         %[[SIZE1:.+]] = arith.addi
@@ -524,8 +524,8 @@ func.func @memory(%n: index) {
 
 // -----
 
-// Places of which nothing proves that they overlap, or that both are touched
-// without a barrier in between, pass: a write behind a barrier,
+// Addresses that do not provably overlap, or accesses that do not provably both
+// happen without a barrier in between, are accepted: a write after a barrier,
 // CHECK-LABEL: func @places
 func.func @places(%x: f32, %m: memref<64x16xf32>, %n: index, %p: i1) {
   %c0 = arith.constant 0 : index
@@ -551,7 +551,7 @@ func.func @places(%x: f32, %m: memref<64x16xf32>, %n: index, %p: i1) {
     } else {
       %y = memref.load %m[%c16, %c0] : memref<64x16xf32>
     }
-    // places that are known only later,
+    // addresses that are known at run time only,
     %w = arith.xori %v, %n : index
     memref.store %x, %m[%w, %c0] : memref<64x16xf32>
     // either one or the other,
@@ -563,7 +563,7 @@ func.func @places(%x: f32, %m: memref<64x16xf32>, %n: index, %p: i1) {
     tessera.yield
   }
   tessera.vthread (%v) in (2) {
-    // what sticks out of the view or of the memory,
+    // elements beyond the view or the memory,
     %part = memref.subview %m[%v, 0] [1, 16] [1, 1] : memref<64x16xf32> to memref<1x16xf32, strided<[16, 1], offset: ?>>
     tessera.store %f, %part[%c0, %c0] : !tessera.fragment<16x16xf32, acc>, memref<1x16xf32, strided<[16, 1], offset: ?>>
     %at = affine.apply affine_map<(v) -> (63 + v * 8)>(%v)
@@ -577,8 +577,8 @@ func.func @places(%x: f32, %m: memref<64x16xf32>, %n: index, %p: i1) {
 
 // -----
 
-// What does not depend on the vthread is there once, also where an operand is
-// private and the same for all; allocations are not.
+// Ops that do not depend on the vthread are kept once, also if a private
+// operand is uniform; allocations are not.
 // CHECK-LABEL: func @shared
 // CHECK-SAME:    %[[P:.+]]: f32, %[[Q:.+]]: f32
 // CHECK:         %[[N:.+]] = arith.negf %[[P]]

@@ -21,7 +21,7 @@ func.func @broadcast_add_relu(%x: tensor<64x48xf32>, %bias: tensor<48xf32>) -> t
   return %r : tensor<64x48xf32>
 }
 
-// The product stays recognizable, and what feeds it is not fused into it.
+// The matmul remains recognizable, and its operands are not fused into it.
 
 // CHECK-LABEL: func @product
 // CHECK:         linalg.generic

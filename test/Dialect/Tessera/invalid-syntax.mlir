@@ -1,4 +1,4 @@
-// What the parsers say.
+// Errors of the parsers.
 // RUN: gpu-opt %s --split-input-file --verify-diagnostics
 
 // expected-error @+1 {{a fragment must have two dimensions, as in '!tessera.fragment<16x16xf16, a>'}}

@@ -691,7 +691,7 @@ func.func @vthread_c3_order(%x: f32, %y: f16) {
 
 // -----
 
-// Two vthreads store into one place.
+// Two vthreads store to the same address.
 func.func @vthread_c4(%f: !tessera.fragment<16x16xf32, acc>, %m: memref<32x16xf32>, %i: index) {
   // expected-note @+1 {{the vthreads are defined here}}
   tessera.vthread (%v) in (2) {
@@ -718,7 +718,7 @@ func.func @vthread_c4_grid(%x: f32, %m: memref<4x4xf32>) {
 
 // -----
 
-// What is stored may depend on the vthread; where, does not.
+// The stored value may depend on the vthread; the address does not.
 func.func @vthread_c4_value(%m: memref<4xindex>) {
   %c0 = arith.constant 0 : index
   // expected-note @+1 {{the vthreads are defined here}}
@@ -732,7 +732,7 @@ func.func @vthread_c4_value(%m: memref<4xindex>) {
 
 // -----
 
-// The source's place is not the target's.
+// The source's address is not the target's.
 func.func @vthread_c4_copy(%g: memref<64x32xf16>, %w: memref<64x32xf16, #gpu.address_space<workgroup>>) {
   %c0 = arith.constant 0 : index
   // expected-note @+1 {{the vthreads are defined here}}
@@ -778,7 +778,7 @@ func.func @vthread_c4_nested(%x: f32, %m: memref<4x4xf32>) {
 
 // -----
 
-// What is global is shared, wherever its address is taken.
+// Global memory is shared, wherever its address is taken.
 memref.global "private" @global : memref<4xf32> = uninitialized
 func.func @vthread_c4_global(%x: f32) {
   %c0 = arith.constant 0 : index

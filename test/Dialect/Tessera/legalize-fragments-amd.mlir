@@ -1,5 +1,5 @@
-// The instructions of AMD's chips: MFMA over 64 lanes, WMMA over 32, and what
-// computes products where a chip has neither for the types.
+// The instructions of AMD's chips: MFMA over 64 lanes, WMMA over 32, and dot
+// products or FMAs on chips that have neither for the types.
 //
 // RUN: gpu-opt %s --tessera-legalize-fragments="target=hip chip=gfx906" | FileCheck %s --check-prefixes=CHECK,GFX906
 // RUN: gpu-opt %s --tessera-legalize-fragments="target=hip chip=gfx908" | FileCheck %s --check-prefixes=CHECK,GFX908
@@ -179,8 +179,8 @@ func.func @ocp(%A: memref<64x64xf8E5M2>, %B: memref<64x64xf8E4M3FN>, %C: memref<
   return
 }
 
-// Sixteen rows and columns take the smaller shape, of all lanes as well; eight
-// none of the matrix unit, but the dot product.
+// Sixteen rows and columns use the smaller shape, also of all lanes; eight do
+// not use the matrix unit, but the dot product.
 // CHECK-LABEL: func @small(
 // GFX906:  tessera.mma {{.*}} {tessera.instruction = "dot2.m16n16k2.f32.f16"}
 // GFX908:  tessera.mma {{.*}} {tessera.instruction = "mfma.m16n16k16.f32.f16"}

@@ -1,6 +1,6 @@
 // RUN: gpu-opt %s --pass-pipeline="builtin.module(gpu.module(tessera-legalize-fragments{target=cuda chip=sm_90a}))" --split-input-file --verify-diagnostics
 
-// What an instruction that reads its operands from workgroup memory asks of their loads.
+// The requirements of an instruction that reads its operands from workgroup memory on their loads.
 
 #wg = #gpu.address_space<workgroup>
 

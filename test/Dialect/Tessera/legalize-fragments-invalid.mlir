@@ -1,6 +1,6 @@
 // RUN: gpu-opt %s --tessera-legalize-fragments="target=cuda chip=sm_75 require-matrix-unit" --split-input-file --verify-diagnostics
 
-// A product that no matrix unit computes is an error here, with the reasons.
+// An mma that no matrix unit can compute is an error here, with the reasons.
 func.func @required(%A: memref<32x32xbf16>, %C: memref<32x32xf32>) {
   %c0 = arith.constant 0 : index
   %a = tessera.load %A[%c0, %c0] : memref<32x32xbf16> -> !tessera.fragment<16x16xbf16, a>

@@ -10,7 +10,7 @@
 // Which instruction
 //===----------------------------------------------------------------------===//
 
-// Everything that a product touches has its instruction's distribution.
+// All fragments connected to an mma have its instruction's distribution.
 // CHECK-LABEL: func @f16
 // SM70:        tessera.load {{.*}}<32x32xf16, a, "mma.m8n8k4.f32.f16">
 // SM70:        tessera.mma {{.*}} {tessera.instruction = "mma.m8n8k4.f32.f16"}
@@ -66,7 +66,7 @@ func.func @bf16(%A: memref<32x32xbf16>, %C: memref<32x32xf32>) {
   return
 }
 
-// An IEEE product is no tf32 product.
+// An IEEE mma does not use tf32.
 // CHECK-LABEL: func @f32
 // SM70:        "fma.m16n32k1.f32.f32"
 // SM75:        "fma.m16n32k1.f32.f32"
@@ -141,7 +141,7 @@ func.func @f8(%A: memref<32x32xf8E4M3FN>, %B: memref<32x32xf8E5M2>, %C: memref<3
   return
 }
 
-// An odd shape goes down to what divides it.
+// An odd shape uses a smaller instruction that divides it.
 // CHECK-LABEL: func @odd
 // SM70:        "fma.m1n1k1.f32.f16"
 // SM80:        "fma.m1n1k1.f32.f16"
@@ -156,7 +156,7 @@ func.func @odd(%A: memref<32x32xf16>, %C: memref<32x32xf32>) {
 }
 
 //===----------------------------------------------------------------------===//
-// Fragments without a product
+// Fragments without an mma
 //===----------------------------------------------------------------------===//
 
 // CHECK-LABEL: func @plain
@@ -235,8 +235,8 @@ func.func @blocks(%A: memref<32x32xf16>, %C: memref<32x32xf32>, %p: i1) {
   return
 }
 
-// A chained product: the accumulator becomes an operand, by a conversion that
-// was there already.
+// Chained matmuls: the accumulator becomes an operand, by a conversion that the
+// program contains already.
 // CHECK-LABEL: func @chain
 // SM80:        %[[S:.+]] = tessera.mma {{.*}}"mma.m16n8k16.f32.f16"
 // SM80:        %[[P:.+]] = tessera.convert %[[S]] : <16x16xf32, acc, "mma.m16n8k16.f32.f16"> -> <16x16xf16, a, "mma.m16n8k16.f32.f16">

@@ -25,7 +25,7 @@ func.func @outside(%m: memref<63x61xf32>, %i: index, %j: index) {
   return
 }
 
-// Nothing to lower: it stays as it is, constants at their places.
+// Nothing to lower: the IR does not change, including the positions of constants.
 // CHECK-LABEL: func @none
 // CHECK:         vector.load
 // CHECK-NEXT:    vector.broadcast

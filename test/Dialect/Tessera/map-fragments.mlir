@@ -2,8 +2,8 @@
 
 #schedule = #tessera.schedule<workgroup = [32, 32], subgroup = [32, 32], k = 32, kFragment = 16, stages = 1>
 
-// What feeds a product is cut with it: loads and vectors along K begin later, vectors along N do not, and
-// coordinates count on. The transposed load moves along its memory's rows.
+// The operands of an mma are split with it: loads and vectors along K get offsets, vectors
+// along N do not, and coordinates continue. The transposed load moves along its memory's rows.
 
 // CHECK-LABEL: func @producer
 // CHECK-SAME:    %[[A:.+]]: memref<32x32xf16>, %[[B:.+]]: memref<32x32xi8>, %[[K:.+]]: memref<32xf16>, %[[N:.+]]: memref<32xf16>, %[[I:.+]]: index

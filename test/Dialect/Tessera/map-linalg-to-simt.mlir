@@ -61,8 +61,8 @@ func.func @copy(%a: memref<6x5xi8, strided<[?, 2], offset: ?>>, %b: memref<6x5xi
 
 // -----
 
-// Reductions along the dimension that runs fastest: 12 vectors are for 16 lanes,
-// one of which stores. A thread of the CPU does all of a row.
+// Reductions along the dimension that runs fastest: 12 vectors use 16 lanes,
+// one of which stores. A thread of the CPU reduces a whole row.
 
 // CHECK-LABEL: func @reduction
 // CHECK-SAME:    %[[A:[a-z0-9]+]]: memref<64x48xf32>, %[[B:[a-z0-9]+]]: memref<64xf32>
@@ -120,8 +120,8 @@ func.func @everything(%a: memref<64x48xf32>, %b: memref<f32>) {
 
 // -----
 
-// A long one: several workgroups, whose number follows from the size, and a
-// second kernel for what they leave. The remainder is the last one's.
+// A long reduction: several workgroups, whose number depends on the size, and a
+// second kernel that combines their parts. The last one has the remainder.
 
 // CHECK-LABEL: func @long
 // CHECK-SAME:    %[[A:[a-z0-9]+]]: memref<?xf32>, %[[B:[a-z0-9]+]]: memref<f32>
@@ -167,7 +167,7 @@ func.func @columns(%a: memref<256x1024xf32>, %b: memref<1024xf32>) {
 
 // -----
 
-// What combines two values in a way of its own is a loop in the thread, with the
+// A combiner without a known reduction is a loop in the thread, with the
 // outputs in registers.
 
 // CHECK-LABEL: func @own
@@ -275,9 +275,9 @@ func.func @outputs(%a: memref<64x48xf32>, %b: memref<64xf32>, %c: memref<64xf32>
 
 // -----
 
-// A copy from rows that begin anywhere to rows that begin at multiples of 16
-// bytes: these are written at once, those are read in pieces. The launch says
-// what the copy is for.
+// A copy from unaligned rows to rows that are aligned to 16 bytes: the latter
+// are written with wide accesses, the former are read in pieces. The launch
+// states the purpose of the copy.
 
 // CHECK-LABEL: func @pad_rows
 // CHECK:         vector.load %{{.+}} {alignment = 2 : i64} : memref<64x45xf16>, vector<8xf16>

@@ -135,7 +135,7 @@ func.func @producer(%w: memref<512x1024xi8>, %s: memref<512x16xf16>, %x: memref<
 
 // -----
 
-// What has a schedule, or both dimensions, is for fragments.
+// Contractions with a schedule, or with both dimensions, use fragments.
 
 // CHECK-LABEL: func @others
 // CHECK-COUNT-2: tessera.contract

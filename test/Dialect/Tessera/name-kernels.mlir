@@ -32,7 +32,7 @@ func.func @named(%n: index) {
   return
 }
 
-// One that copies an operand says so in its name, and the module knows what it copies.
+// The name of a kernel that copies an operand ends in _repack, and the module describes the copy.
 // CHECK-LABEL: func @copied
 // CHECK:         gpu.launch {{.*}} module(@copied_repack) function(@copied_repack)
 // CHECK:         gpu.launch {{.*}} module(@copied_kernel) function(@copied_kernel)

@@ -37,7 +37,7 @@ func.func private @types(
 // CHECK-SAME:    interleave = [#tessera.interleave<breadth_first>, #tessera.interleave<depth_first>, #tessera.interleave<groups(4)>, #tessera.interleave<depth_first>]
 // CHECK-SAME:    precision = #tessera<precision tf32>
 // CHECK-SAME:    reduction = #tessera.reduction<max>
-// What is not said: kFragment is k, one stage, one vthread. Order does not matter.
+// Defaults: kFragment is k, one stage, one vthread. The order of the fields does not matter.
 // CHECK-SAME:    short = #tessera.schedule<workgroup = [16, 8], subgroup = [16, 8], k = 16, kFragment = 16, stages = 1, vthread = [1, 1]>
 // CHECK-SAME:    staged = #tessera.schedule<workgroup = [16, 8], subgroup = [16, 8], k = 16, kFragment = 16, stages = 1, vthread = [1, 1], group = 4, stageOutput = true>
 // CHECK-SAME:    unstaged = #tessera.schedule<workgroup = [16, 8], subgroup = [16, 8], k = 16, kFragment = 16, stages = 1, vthread = [1, 1]>
@@ -269,7 +269,7 @@ func.func @copies(%g: memref<3x?x?xf16>, %w: memref<64x32xf16, #gpu.address_spac
   tessera.copy %n[%j, %j], %w[%j, %j] shape [64, 32] alignment 16 swizzled from_swizzled : memref<64x32xf16, 3>, memref<64x32xf16, #gpu.address_space<workgroup>>
   // CHECK: %[[T0:.+]] = tessera.async_copy %{{.+}}[%{{.+}}, %{{.+}}, %{{.+}}], %{{.+}}[%{{.+}}, %{{.+}}] shape [64, 32] alignment 8 :
   %t0 = tessera.async_copy %g[%i, %i, %j], %w[%j, %j] shape [64, 32] alignment 8 : memref<3x?x?xf16>, memref<64x32xf16, #gpu.address_space<workgroup>>
-  // Upstream's other spelling of workgroup memory.
+  // Upstream's other notation of workgroup memory.
   // CHECK: %[[T1:.+]] = tessera.async_copy {{.*}} in_bounds : memref<3x?x?xf16>, memref<64x32xf16, 3>
   %t1 = tessera.async_copy %g[%i, %i, %j], %n[%j, %j] shape [64, 32] in_bounds : memref<3x?x?xf16>, memref<64x32xf16, 3>
   // CHECK: tessera.wait for %[[T0]], %[[T1]] pending 2{{$}}
@@ -326,7 +326,7 @@ func.func @writes(%m: memref<4x4xf32>, %a: memref<4xf32>, %b: memref<4xf32>, %x:
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index
   tessera.vthread (%v, %w) in (2, 1) private(%p = [%a, %b] : memref<4xf32>) {
-    // To what a private operand says; a dimension of one needs nothing.
+    // To an address that depends on a private operand; a dimension of one needs nothing.
     memref.store %x, %p[%c0] : memref<4xf32>
     // Through arithmetic, a view, a loop.
     %row = arith.muli %v, %c2 : index
@@ -337,7 +337,7 @@ func.func @writes(%m: memref<4x4xf32>, %a: memref<4xf32>, %b: memref<4xf32>, %x:
     scf.for %i = %v to %end step %c1 {
       memref.store %x, %m[%i, %c0] : memref<4x4xf32>
     }
-    // To memory of its own, also where a loop takes it in turn,
+    // To memory of its own, also if a loop alternates it,
     %own = memref.alloca() : memref<4xf32>
     %pair = memref.alloca() : memref<4xf32>
     memref.store %x, %own[%c0] : memref<4xf32>

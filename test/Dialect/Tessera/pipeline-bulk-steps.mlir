@@ -1,7 +1,7 @@
 // RUN: gpu-opt %s --tessera-pipeline-copies="target=cuda chip=sm_90a" --canonicalize --cse --split-input-file | FileCheck %s --check-prefixes=CHECK,BULK
 // RUN: gpu-opt %s --tessera-pipeline-copies="target=cuda chip=sm_80" --canonicalize --cse --split-input-file | FileCheck %s --check-prefixes=CHECK,ASYNC
 
-// Steps whose tiles a bulk copy engine can bring stay as they are, for the pass that gives them to it.
+// Steps whose tiles TMA can load are not changed: tessera-use-bulk-copies converts them.
 
 #wg = #gpu.address_space<workgroup>
 #schedule = #tessera.schedule<workgroup = [64, 32], subgroup = [64, 32], k = 32, stages = 3, swizzle = true, group = 4>
@@ -46,7 +46,7 @@ func.func @step(%a: memref<64x256xf16>, %c: memref<64x32xf16>) {
 #wg = #gpu.address_space<workgroup>
 #schedule = #tessera.schedule<workgroup = [64, 32], subgroup = [64, 32], k = 32, stages = 3, swizzle = true, group = 4>
 
-// Rows that begin anywhere are no business of the engine.
+// TMA does not support unaligned rows.
 
 // CHECK-LABEL: func @unaligned
 // CHECK:           tessera.async_copy

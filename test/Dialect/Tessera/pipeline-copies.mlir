@@ -54,8 +54,8 @@ func.func @known(%a: memref<64x256xf16>, %init: !tessera.fragment<64x32xf16, a>)
 
 #schedule = #tessera.schedule<workgroup = [64, 32], subgroup = [32, 32], k = 32, kFragment = 16, stages = 2>
 
-// An unknown number of steps: copies run past the end, and are checked. In a loop over tiles, what an earlier tile
-// staged is read before the first copy of the next. The region of a gather goes along.
+// A dynamic number of steps: copies run past the end, and are checked. In a loop over tiles, the staged
+// data of a tile is read before the first copy of the next. The region of a gather is cloned too.
 
 // CHECK-LABEL: func @unknown
 // CHECK:           scf.for

@@ -2,7 +2,7 @@
 
 #schedule = #tessera.schedule<workgroup = [64, 32], subgroup = [32, 32], k = 32, kFragment = 16, stages = 3>
 
-// Thirteen steps, for a chip that wants slots as constants: three rounds of three, two steps with copies behind them, and two without.
+// Thirteen steps with constant slots: three rounds of three, two with copies after them, two without.
 
 // CHECK-LABEL: func @known
 // CHECK:         workgroup(%[[W:.+]] : memref<3x64x32xf16, #gpu.address_space<workgroup>>)

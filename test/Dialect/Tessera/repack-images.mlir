@@ -7,7 +7,7 @@
 #hwcf = affine_map<(n, h, w, f, r, s, c) -> (r, s, c, f)>
 #out = affine_map<(n, h, w, f, r, s, c) -> (n, h, w, f)>
 
-// Three channels become four, seven places eight, and those of a row one run.
+// Three channels become four, seven positions eight, and those of a row one run.
 
 // CHECK-DAG:   #[[RUNS:.+]] = affine_map<(d0, d1, d2, d3, d4, d5) -> (d0, d1 * 2 + d4 - 3, d2, d5)>
 // CHECK-DAG:   #[[FILTERS:.+]] = affine_map<(d0, d1, d2, d3, d4, d5) -> (d4, d5, d3)>
@@ -68,8 +68,8 @@ func.func @steps(%a: memref<8x224x224x3xf16>, %b: memref<64x3x3x3xf16>, %c: memr
 
 // -----
 
-// Left alone: enough channels, few products, places that lie apart, a schedule
-// by hand, extents that are not known.
+// Not changed: enough channels, few multiply-adds, positions that are not
+// adjacent, a schedule by hand, dynamic extents.
 
 #image = affine_map<(n, h, w, f, r, s, c) -> (n, h + r, w + s, c)>
 #apart = affine_map<(n, h, w, f, r, s, c) -> (n, h + r, w + s * 2, c)>

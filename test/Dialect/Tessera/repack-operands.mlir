@@ -146,7 +146,7 @@ func.func @rows(%a: memref<8x512x1001xf16>, %b: memref<1001x1024xf16>, %c: memre
 #kln = affine_map<(m, n, k, l) -> (k, l, n)>
 #mnkl = affine_map<(m, n, k, l) -> (m, n)>
 
-// Left as they are: what is used too seldom, or small,
+// Not changed: operands that are used too rarely, or small,
 
 // CHECK-LABEL: func @alone
 // CHECK-NOT:     memref.alloc
@@ -167,7 +167,7 @@ func.func @alone(%a: memref<64x4095xbf16>, %b: memref<4095x4093xbf16>, %c: memre
   ^bb0(%acc: f32):
     tessera.yield %acc : f32
   }
-  // of extents that are not known,
+  // of dynamic extents,
   tessera.contract ins(%g, %b : memref<?x4095xbf16>, memref<4095x4093xbf16>) outs(%h : memref<?x4093xf32>)
       maps [#mk, #kn, #mn] accumulate f32 {
   ^bb0(%acc: f32):
@@ -189,7 +189,7 @@ func.func @alone(%a: memref<64x4095xbf16>, %b: memref<4095x4093xbf16>, %c: memre
   ^bb0(%acc: f32):
     tessera.yield %acc : f32
   }
-  // of types that no group multiplies.
+  // of types without instructions of groups.
   tessera.contract ins(%n, %o : memref<4096x4095xf32>, memref<4095x4096xf32>) outs(%k : memref<4096x4096xf32>)
       maps [#mk, #kn, #mn] accumulate f32 {
   ^bb0(%acc: f32):
@@ -204,8 +204,8 @@ func.func @alone(%a: memref<64x4095xbf16>, %b: memref<4095x4093xbf16>, %c: memre
 #kn = affine_map<(m, n, k) -> (k, n)>
 #mn = affine_map<(m, n, k) -> (m, n)>
 
-// A schedule of the program's own: one that has no group copies what it reads
-// as it is, one for groups can use bulk copies.
+// A schedule of the program's own: one without a group reads the operand's
+// original layout, one for groups can use bulk copies.
 
 // CHECK-LABEL: func @schedules
 // CHECK-NOT:     memref.alloc
@@ -237,8 +237,8 @@ func.func @schedules(%a: memref<4096x4095xbf16>, %b: memref<4095x4093xbf16>, %c:
 #nk = affine_map<(m, n, k) -> (n, k)>
 #mn = affine_map<(m, n, k) -> (m, n)>
 
-// One copy for all that read an operand, which is freed behind the last; for
-// both sides of one product as well.
+// One copy for all contractions that read an operand, freed after the last one;
+// also for both sides of one contraction.
 
 // CHECK-LABEL: func @shared
 // CHECK-SAME:    %[[A:[a-z0-9]+]]: memref<2048x2047xf16>
@@ -304,8 +304,8 @@ func.func @written(%a: memref<2048x2047xf16>, %b: memref<2047x1024xf16>, %c: mem
 #kn = affine_map<(m, n, k) -> (k, n)>
 #mn = affine_map<(m, n, k) -> (m, n)>
 
-// Instructions that read K along the rows only: rhs is stored by rows. What has
-// rows of multiples of 16 bytes needs no view.
+// Instructions that read K along the rows only: rhs is row-major. Rows that are
+// aligned to 16 bytes need no view.
 
 // CHECK-DAG:   #[[ID:.+]] = affine_map<(d0, d1) -> (d0, d1)>
 // CHECK-DAG:   #[[TURN:.+]] = affine_map<(d0, d1) -> (d1, d0)>
@@ -359,8 +359,8 @@ func.func @order_and_rows(%a: memref<1022x3x2048xf32>, %b: memref<2048x1022xf32>
 #kn = affine_map<(m, n, k) -> (k, n)>
 #mn = affine_map<(m, n, k) -> (m, n)>
 
-// A small product is as well off without; but with a schedule that says group =
-// 4, the order is needed.
+// A small matmul is as fast without the copy; but a schedule with group = 4
+// requires the order.
 
 // CHECK-LABEL: func @small
 // CHECK-NOT:     linalg.generic

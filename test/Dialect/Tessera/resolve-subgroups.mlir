@@ -59,7 +59,7 @@ func.func @linear() {
 
 // -----
 
-// In a kernel, from its known block size or from what it is told.
+// In a kernel, from its known block size or from gpu.block_dim.
 // CHECK-LABEL: gpu.func @known
 // CHECK-NOT:     gpu.block_dim
 // CHECK:         %[[X:.+]] = gpu.thread_id x

@@ -1,6 +1,6 @@
 // RUN: gpu-opt %s --tessera-choose-schedule="target=cuda chip=sm_90a" --split-input-file --verify-diagnostics
 
-// What parts that are added up in a cluster of workgroups ask for.
+// The requirements of parts that are added up in a cluster of workgroups.
 
 #mk = affine_map<(m, n, k) -> (m, k)>
 #kn = affine_map<(m, n, k) -> (k, n)>

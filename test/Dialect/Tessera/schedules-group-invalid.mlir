@@ -1,6 +1,6 @@
 // RUN: gpu-opt %s --tessera-choose-schedule="target=cuda chip=sm_90a" --split-input-file --verify-diagnostics
 
-// Instructions of several subgroups together: what they ask for besides.
+// Instructions of several subgroups together: their additional requirements.
 
 #mk = affine_map<(m, n, k) -> (m, k)>
 #kn = affine_map<(m, n, k) -> (k, n)>

@@ -1,6 +1,6 @@
 // RUN: gpu-opt %s --tessera-choose-schedule="target=cuda chip=sm_80" --split-input-file --verify-diagnostics
 
-// What the chip cannot run, by the constraints' names in docs/Schedules.md.
+// Schedules that the chip does not support, by the constraints' names in docs/Schedules.md.
 
 #mk = affine_map<(m, n, k) -> (m, k)>
 #kn = affine_map<(m, n, k) -> (k, n)>
@@ -483,7 +483,7 @@ func.func @schedule_c15(%a: memref<1x18x18x64xf16>, %b: memref<3x3x64x64xf16>, %
 #mn = affine_map<(m, n, k) -> (m, n)>
 #scale = affine_map<(m, n, k) -> (m, k floordiv 64)>
 
-// A scale stands for 64 elements of K.
+// A scale applies to 64 elements of K.
 
 func.func @schedule_c16(%a: memref<64x256xi8>, %b: memref<256x64xf16>, %s: memref<64x4xf16>, %c: memref<64x64xf32>) {
   %zero = arith.constant 0.0 : f32

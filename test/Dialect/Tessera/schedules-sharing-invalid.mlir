@@ -1,6 +1,6 @@
 // RUN: gpu-opt %s --tessera-choose-schedule="target=cuda chip=sm_90a" --split-input-file --verify-diagnostics
 
-// What workgroups that share tiles in clusters ask for.
+// The requirements of workgroups that share tiles in clusters.
 
 #mk = affine_map<(m, n, k) -> (m, k)>
 #kn = affine_map<(m, n, k) -> (k, n)>

@@ -8,8 +8,8 @@
 #bkn = affine_map<(b, m, n, k) -> (b, k, n)>
 #bmn = affine_map<(b, m, n, k) -> (b, m, n)>
 
-// Two subgroups with two matrices each: both products, then both stores. The batch ends in the middle of the third
-// workgroup, which reads the last matrix for those that are not there.
+// Two subgroups with two matrices each: both matmuls, then both stores. The batch ends in
+// the middle of the third workgroup, which reads the last matrix instead of missing ones.
 
 // CHECK-LABEL: func @direct
 // CHECK-SAME:    %[[A:.+]]: memref<10x16x16xf16>, %[[B:.+]]: memref<10x16x16xf16>, %[[C:.+]]: memref<10x16x16xf32>

@@ -1,8 +1,8 @@
 // RUN: gpu-opt %s --tessera-tile-contract="target=cuda chip=sm_90a" --canonicalize --split-input-file | FileCheck %s
 
-// Workgroups of a cluster follow each other in the grid, along M first; what the
-// loops count is clusters. Five rows of tiles are three of clusters, of which
-// one is partly beyond the output: nothing is in bounds along M.
+// Workgroups of a cluster are consecutive in the grid, along M first; the loops
+// count clusters. Five rows of tiles are three rows of clusters, one of which
+// is partly beyond the output: accesses along M are not in bounds.
 
 #mk = affine_map<(m, n, k) -> (m, k)>
 #kn = affine_map<(m, n, k) -> (k, n)>
@@ -40,7 +40,7 @@ func.func @along_m(%a: memref<640x256xf16>, %b: memref<256x512xf16>, %c: memref<
 #kn = affine_map<(m, n, k) -> (k, n)>
 #mn = affine_map<(m, n, k) -> (m, n)>
 
-// Of 2x2, by bands of two rows of tiles, which are one of clusters.
+// Clusters of 2x2, by bands of two rows of tiles, which are one row of clusters.
 
 // CHECK-LABEL: func @both
 // CHECK-DAG:     %[[C4:.+]] = arith.constant 4 : index

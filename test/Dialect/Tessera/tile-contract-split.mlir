@@ -32,7 +32,7 @@ func.func @ordered(%a: memref<32x64xf16>, %b: memref<64x32xf16>, %c: memref<32x3
 #kn = affine_map<(m, n, k) -> (k, n)>
 #mn = affine_map<(m, n, k) -> (m, n)>
 
-// To the output itself, on top of what is there.
+// Added to the output itself, which has its old value.
 
 // CHECK-LABEL: func @output
 // CHECK-SAME:    %{{.+}}: memref<32x64xf16>, %{{.+}}: memref<64x32xf16>, %[[C:.+]]: memref<32x32xf32>
@@ -116,7 +116,7 @@ func.func @epilogue(%a: memref<32x128xf16>, %b: memref<128x32xf16>, %c: memref<3
 #kn = affine_map<(m, n, k) -> (k, n)>
 #mn = affine_map<(m, n, k) -> (m, n)>
 
-// What the epilogue only adds is there before the parts are.
+// A matrix that the epilogue only adds is stored before the parts.
 
 // CHECK-LABEL: func @addend
 // CHECK-SAME:    %[[C:[a-z0-9]+]]: memref<32x32xf32>, %[[X:.+]]: memref<32x32xf32>

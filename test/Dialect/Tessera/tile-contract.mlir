@@ -163,8 +163,8 @@ func.func @batch(%a: memref<3x64x5x16xf16>, %b: memref<5x16x64xf16>, %c: memref<
 
 // -----
 
-// A batch of unknown size may be larger than a grid: the workgroups walk. What
-// they staged for one is read before the next is staged.
+// A batch of dynamic size may be larger than a grid: the workgroups iterate.
+// The staged data of one matrix is read before the next one is staged.
 
 // CHECK-LABEL: func @unknown_batch
 // CHECK-SAME:    %[[A:.+]]: memref<?x64x16xf16>, %[[B:.+]]: memref<?x16x64xf16>, %[[C:.+]]: memref<?x64x64xf32>
@@ -331,7 +331,7 @@ func.func @vector(%a: memref<64x32xf32>, %x: memref<32xf32>, %y: memref<64xf32>)
 #kn = affine_map<(m, n, k) -> (k, n)>
 #mn = affine_map<(m, n, k) -> (m, n)>
 
-// Where the first dimension runs fastest in memory, the view is turned around.
+// If the first dimension runs fastest in memory, the view is transposed.
 
 // CHECK-LABEL: func @column_major
 // CHECK-SAME:    %[[A:.+]]: memref<64x32xf16, strided<[1, 64]>>
@@ -356,8 +356,8 @@ func.func @column_major(%a: memref<64x32xf16, strided<[1, 64]>>, %b: memref<32x6
 #kn = affine_map<(m, n, k) -> (k, n)>
 #mn = affine_map<(m, n, k) -> (m, n)>
 
-// Many fragments in a step are a loop; attributes go to the product; an output
-// of another type than the sum is converted.
+// Many fragments in a step are a loop; attributes are copied to the mma; an
+// output of another type than the sum is converted.
 
 // CHECK-LABEL: func @integers
 // CHECK:         %[[OLD:.+]] = tessera.load {{.*}} -> <16x32xi8, acc>
@@ -415,8 +415,8 @@ func.func @peeled(%a: memref<64x128xf16>, %b: memref<128x64xf16>, %c: memref<64x
 
 // -----
 
-// A tile of the output goes through workgroup memory, in which its rows lie as
-// the output's. Of tiles that follow each other, the one before has left it.
+// A tile of the output is staged in workgroup memory, with the order of the
+// output's rows. The previous tile has been stored before the next one is staged.
 
 // CHECK-LABEL: func @staged_output
 // CHECK-SAME:    %[[C:[a-z0-9]+]]: memref<3x56x512xf16>
@@ -452,9 +452,9 @@ func.func @staged_output(%a: memref<3x512x64xf16>, %b: memref<3x64x56xf16>, %c: 
 #kn = affine_map<(m, n, k) -> (k, n)>
 #mn = affine_map<(m, n, k) -> (m, n)>
 
-// What the epilogue reads comes to where the output is made, if it is of one
-// type and order with the output and has rows for whole accesses: the second
-// extra. There is room for one.
+// The epilogue's input is loaded to the memory of the output's tile, if it has
+// the output's type and order and its rows allow for whole accesses: this is
+// the second extra. The memory can hold one input.
 
 // CHECK-LABEL: func @staged_input
 // CHECK-SAME:    %{{.+}}: memref<64x64xf16>, %{{.+}}: memref<64x64xf16>, %[[WIDE:.+]]: memref<64x64xf32>, %[[E:.+]]: memref<64x64xf16>, %[[E2:.+]]: memref<64x64xf16>, %[[C:.+]]: memref<64x64xf16>)
@@ -571,8 +571,8 @@ func.func @nothing(%a: memref<64x32xf16>, %b: memref<32x0xf16>, %c: memref<64x0x
 #kn = affine_map<(m, n, k) -> (k, n)>
 #mn = affine_map<(m, n, k) -> (m, n)>
 
-// The epilogue is cut at its reductions: columns beyond the end of a row are neutral, what is used again
-// is computed once, and what follows from reductions alone once for a row.
+// The epilogue is split at its reductions: columns beyond the end of a row are neutral, shared
+// values are computed once, and values that depend on reductions only once for each row.
 
 // CHECK-LABEL: func @softmax
 // CHECK:         %[[X:.+]] = tessera.mma

@@ -43,7 +43,7 @@ module attributes {transform.with_named_sequence} {
 
 // -----
 
-// What is no product is a silenceable failure.
+// An op that is not a matmul is a silenceable failure.
 
 module attributes {transform.with_named_sequence} {
   // CHECK-LABEL: func @silenced

@@ -2,7 +2,7 @@
 // RUN: sed 's/tessera.tuned/other.tuned/g' %s | gpu-opt --pass-pipeline="builtin.module(func.func(tessera-use-tuned-schedules))" \
 // RUN:     | FileCheck %s --check-prefix=NONE
 
-// A record gives its schedule to the products of its task that have none.
+// A record provides the schedule of the contractions of its task that have none.
 
 #mk = affine_map<(m, n, k) -> (m, k)>
 #kn = affine_map<(m, n, k) -> (k, n)>

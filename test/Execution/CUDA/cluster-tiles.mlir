@@ -33,7 +33,7 @@
 #mn = affine_map<(m, n, k) -> (m, n)>
 #id = affine_map<(i, j) -> (i, j)>
 
-// Sixteen tiles for two clusters of two; each workgroup brings two of rhs' four panels.
+// Sixteen tiles for two clusters of two; each workgroup loads two of rhs' four panels.
 func.func @along_m(%a: tensor<512x256xf16>, %b: tensor<256x512xf16>) -> tensor<512x512xf16> {
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<512x512xf32>
@@ -48,7 +48,7 @@ func.func @along_m(%a: tensor<512x256xf16>, %b: tensor<256x512xf16>) -> tensor<5
   return %s : tensor<512x512xf16>
 }
 
-// Each workgroup brings half of the rows of lhs.
+// Each workgroup loads half of the rows of lhs.
 func.func @along_n(%a: tensor<512x256xf16>, %b: tensor<256x512xf16>) -> tensor<512x512xf16> {
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<512x512xf32>
@@ -93,7 +93,7 @@ func.func @four(%a: tensor<1024x192xf16>, %b: tensor<192x256xf16>) -> tensor<102
   return %s : tensor<1024x256xf16>
 }
 
-// Parts that are no power of two: 24 rows of 8.
+// A number of parts that is not a power of two: 24 rows of 8.
 func.func @three(%a: tensor<192x256xf16>, %b: tensor<256x192xf16>) -> tensor<192x192xf16> {
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<192x192xf32>
@@ -183,7 +183,7 @@ func.func @edges_n(%a: tensor<136x72xf16>, %b: tensor<72x160xf16>) -> tensor<136
   return %s : tensor<136x160xf16>
 }
 
-// What the epilogue reads is not shared.
+// The epilogue's input is not shared.
 func.func @residual(%a: tensor<512x256xf16>, %b: tensor<256x512xf16>, %r: tensor<512x512xf16>) -> tensor<512x512xf16> {
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<512x512xf32>
@@ -215,7 +215,7 @@ func.func @columns(%a: tensor<192x256xf16>, %b: tensor<256x192xf16>) -> tensor<2
   return %s : tensor<256x256xf16>
 }
 
-// Half of the rows of rhs, which are columns of the product.
+// Half of the rows of rhs, which are columns of the result.
 func.func @columns_m(%a: tensor<256x192xf16>, %b: tensor<256x192xf16>) -> tensor<256x256xf16> {
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<256x256xf32>
@@ -263,7 +263,7 @@ func.func @bytes(%a: tensor<256x512xf8E4M3FN>, %b: tensor<256x512xf8E4M3FN>) -> 
   return %p : tensor<256x256xf32>
 }
 
-// Batches, and what the epilogue reads of each.
+// Batches, and the epilogue's input of each.
 func.func @batched(%a: memref<5x256x128xf16>, %b: memref<5x128x192xf16>, %r: memref<5x256x192xf16>, %c: memref<5x256x192xf16>) {
   %zero = arith.constant 0.0 : f32
   tessera.contract ins(%a, %b : memref<5x256x128xf16>, memref<5x128x192xf16>) init(%zero : f32) extras(%r : memref<5x256x192xf16>) outs(%c : memref<5x256x192xf16>)

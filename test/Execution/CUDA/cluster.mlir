@@ -1,8 +1,8 @@
 // REQUIRES: can-run-cuda-sm_90a
 
 // Parts of a reduction that the workgroups of a cluster add up: two, four and
-// eight of them, several groups of subgroups, extents that divide nothing, what
-// the sum starts from, an epilogue, batches, and other types.
+// eight of them, several groups of subgroups, odd extents, the initial value of
+// the sum, an epilogue, batches, and other types.
 
 // RUN: gpu-runner %s --target=cuda --verify --require-mma --entry=two --explain | FileCheck %s
 // RUN: gpu-runner %s --target=cuda --verify --require-mma --entry=four --explain | FileCheck %s

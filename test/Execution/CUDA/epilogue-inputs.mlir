@@ -1,6 +1,6 @@
 // REQUIRES: can-run-cuda-sm_90a
 
-// What an epilogue reads comes to workgroup memory while its product is computed, to where the output is made.
+// The epilogue's input is loaded to the memory of the output's tile during the matmul.
 
 // RUN: gpu-runner %s --target=cuda --verify --require-mma --entry=many_tiles --explain | FileCheck %s --check-prefixes=CHECK,CARRIED
 // RUN: gpu-runner %s --target=cuda --verify --require-mma --entry=one_tile --explain | FileCheck %s --check-prefixes=CHECK,CARRIED
@@ -50,7 +50,7 @@ func.func @many_tiles(%a: tensor<512x256xbf16>, %b: tensor<256x512xbf16>, %bias:
   return %s : tensor<512x512xbf16>
 }
 
-// Each workgroup has one tile: what is read comes before the first step.
+// Each workgroup has one tile: the input is loaded before the first step.
 func.func @one_tile(%a: tensor<256x256xbf16>, %b: tensor<256x512xbf16>, %bias: tensor<512xbf16>, %residual: tensor<256x512xbf16>) -> tensor<256x512xbf16> {
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<256x512xf32>
@@ -211,7 +211,7 @@ func.func @unaligned(%a: tensor<256x128xf16>, %b: tensor<133x128xf16>, %bias: te
   return %s : tensor<256x133xf16>
 }
 
-// The output's rows run along M, and those of what is read too.
+// The output's rows run along M, and so do those of the input.
 func.func @transposed(%a: memref<256x192xf16>, %b: memref<192x320xf16>, %r: memref<320x256xf16>, %c: memref<320x256xf16>) {
   %zero = arith.constant 0.0 : f32
   tessera.contract ins(%a, %b : memref<256x192xf16>, memref<192x320xf16>) init(%zero : f32) extras(%r : memref<320x256xf16>) outs(%c : memref<320x256xf16>)
@@ -256,7 +256,7 @@ func.func @batched(%a: memref<5x256x128xf16>, %b: memref<5x128x192xf16>, %r: mem
   return
 }
 
-// More tiles than processors, by the default schedule.
+// More tiles than SMs, by the default schedule.
 func.func @by_default(%a: tensor<2560x512xbf16>, %b: tensor<512x4096xbf16>, %bias: tensor<4096xbf16>, %residual: tensor<2560x4096xbf16>) -> tensor<2560x4096xbf16> {
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<2560x4096xf32>

@@ -1,9 +1,9 @@
 // REQUIRES: can-run-cuda-sm_90a
 
-// Products of warpgroups of 8-bit floats. `int` is exact even where a sum keeps 14
-// bits, in any order; of `random`, the reference allows for so few. What shows that
-// sums are not kept in so few bits is `long`: products of 81/64, 128 of which add
-// up to 162 in 14 bits, and 65,536 to 82,944 only with more.
+// Matmuls of warpgroups of 8-bit floats. `int` is exact even if a sum keeps 14
+// bits, in any order; for `random`, the reference permits so few. `long` shows
+// that sums keep more: products of 81/64, 128 of which add up to 162 in 14
+// bits, and 65,536 to 82,944 only with more bits.
 
 // RUN: gpu-runner %s --target=cuda --verify --require-mma --entry=e4m3 --explain | FileCheck %s --check-prefixes=CHECK,EXACT
 // RUN: gpu-runner %s --target=cuda --verify --require-mma --entry=e4m3 --explain --arg=random:1 --arg=random:2 | FileCheck %s
@@ -81,7 +81,7 @@ func.func @narrow(%a: tensor<128x176xf8E4M3FN>, %b: tensor<72x176xf8E4M3FN>) -> 
   return %r : tensor<128x72xf32>
 }
 
-// Rows that begin anywhere; of 64 bytes in workgroup memory.
+// Unaligned rows; of 64 bytes in workgroup memory.
 func.func @unaligned(%a: tensor<301x203xf8E5M2>, %b: tensor<405x203xf8E4M3FN>) -> tensor<301x405xf32> {
   %zero = arith.constant 0.0 : f32
   %empty = tensor.empty() : tensor<301x405xf32>
@@ -90,7 +90,7 @@ func.func @unaligned(%a: tensor<301x203xf8E5M2>, %b: tensor<405x203xf8E4M3FN>) -
   return %r : tensor<301x405xf32>
 }
 
-// Several instructions in each dimension, and two products in a step.
+// Several instructions in each dimension, and two matmuls in a step.
 func.func @vthreads(%a: tensor<256x256xf8E4M3FN>, %b: tensor<512x256xf8E4M3FN>) -> tensor<256x512xf32> {
   %zero = arith.constant 0.0 : f32
   %empty = tensor.empty() : tensor<256x512xf32>

@@ -1,9 +1,9 @@
 // REQUIRES: can-run-cuda-sm_90a
 
-// Products of warpgroups of tf32 and of 8-bit integers, with and without a sign:
-// operands along K, swizzles of 128, 64 and 32 bytes, extents that divide nothing,
-// rows that bulk copies refuse, virtual threads, an epilogue, batches, split-K.
-// `random` fills all bits: values from 128 on where they have no sign, and
+// Matmuls of warpgroups of tf32 and of 8-bit integers, signed and unsigned:
+// operands along K, swizzles of 128, 64 and 32 bytes, odd extents, rows that
+// bulk copies do not support, virtual threads, an epilogue, batches, split-K.
+// `random` fills all bits: values from 128 on if they are unsigned, and
 // mantissas of 24 bits, of which tf32 keeps 11.
 
 // RUN: gpu-runner %s --target=cuda --verify --require-mma --allow-tf32 --entry=tf32 --explain --arg=random:1 --arg=random:2 | FileCheck %s
@@ -159,7 +159,7 @@ func.func @s8_u8(%a: tensor<256x512xi8>, %b: tensor<256x512xi8>, %c: tensor<256x
   return %r : tensor<256x256xi32>
 }
 
-// Several instructions in each dimension, and two products in a step.
+// Several instructions in each dimension, and two matmuls in a step.
 func.func @vthreads(%a: tensor<256x256xi8>, %b: tensor<512x256xi8>, %c: tensor<256x512xi32>) -> tensor<256x512xi32> {
   %r = linalg.matmul indexing_maps = [#mk, #nk, #mn] {tessera.schedule = #tessera.schedule<workgroup = [256, 128], subgroup = [128, 64], k = 128, kFragment = 64, stages = 2, vthread = [2, 2], swizzle = true, group = 4>} ins(%a, %b : tensor<256x256xi8>, tensor<512x256xi8>) outs(%c : tensor<256x512xi32>) -> tensor<256x512xi32>
   return %r : tensor<256x512xi32>

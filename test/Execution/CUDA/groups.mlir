@@ -1,7 +1,7 @@
 // REQUIRES: can-run-cuda-sm_90a
 
-// Products of warpgroups: all ways to store the operands, sizes that divide
-// nothing, an epilogue, a convolution, batches, split-K, f16 sums.
+// Matmuls of warpgroups: all storage orders of the operands, odd sizes, an
+// epilogue, a convolution, batches, split-K, f16 sums.
 
 // RUN: gpu-runner %s --target=cuda --verify --require-mma --entry=rows --explain | FileCheck %s
 // RUN: gpu-runner %s --target=cuda --verify --require-mma --entry=columns --explain | FileCheck %s

@@ -1,9 +1,9 @@
 // REQUIRES: can-run-cuda-sm_90a
 
-// Products whose operands are copied to memory with padded rows: either
-// operand, stored either way, batches, one operand of two products, an
-// epilogue, a schedule of the program's own; and types whose instructions read K
-// along the rows only.
+// Matmuls whose operands are copied to memory with padded rows: either operand,
+// in either storage order, batches, one operand of two matmuls, an epilogue, a
+// schedule of the program's own; and types whose instructions read K along the
+// rows only.
 
 // RUN: gpu-runner %s --target=cuda --verify --require-mma --entry=both --explain | FileCheck %s --check-prefixes=CHECK,BULK
 // RUN: gpu-runner %s --target=cuda --verify --require-mma --entry=columns --explain | FileCheck %s --check-prefixes=CHECK,BULK
@@ -44,8 +44,8 @@ func.func @batched(%a: tensor<5x1024x999xf16>, %b: tensor<5x999x1022xf16>, %c: t
   return %r : tensor<5x1024x1022xf32>
 }
 
-// Only what both products read is to be copied: the other operands' rows begin
-// at multiples of 16 bytes.
+// Only the operand of both matmuls must be copied: the other operands' rows are
+// aligned to 16 bytes.
 func.func @shared(%a: tensor<2048x1022xf16>, %b: tensor<1022x1024xf16>, %c: tensor<1022x2048xf16>) -> (tensor<2048x1024xf32>, tensor<2048x2048xf32>) {
   %zero = arith.constant 0.0 : f32
   %empty = tensor.empty() : tensor<2048x1024xf32>

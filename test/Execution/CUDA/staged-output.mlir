@@ -108,7 +108,7 @@ func.func @slots_5(%a: tensor<512x320xbf16>, %b: tensor<320x512xbf16>) -> tensor
   return %s : tensor<512x512xbf16>
 }
 
-// No loop of steps: the tiles alone take the slots in turn.
+// No loop over steps: the tiles alone use the slots in rotation.
 func.func @one_step(%a: tensor<1024x64xf16>, %b: tensor<64x256xf16>) -> tensor<1024x256xf16> {
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<1024x256xf32>
@@ -283,7 +283,7 @@ func.func @epilogue(%a: tensor<512x256xf16>, %b: tensor<256x384xf16>, %bias: ten
   return %s : tensor<512x384xf16>
 }
 
-// More tiles than processors, by the default schedule.
+// More tiles than SMs, by the default schedule.
 func.func @by_default(%a: tensor<2560x512xf16>, %b: tensor<512x4096xf16>, %c: tensor<2560x4096xf16>) -> tensor<2560x4096xf16> {
   %r = linalg.matmul ins(%a, %b : tensor<2560x512xf16>, tensor<512x4096xf16>) outs(%c : tensor<2560x4096xf16>) -> tensor<2560x4096xf16>
   return %r : tensor<2560x4096xf16>

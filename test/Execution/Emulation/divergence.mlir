@@ -1,5 +1,5 @@
-// What lanes do together must not depend on the lane: a subgroup of which some
-// lanes do not come is an error that says who waits where, and no hang.
+// Collective operations of lanes must not depend on the lane: if some lanes of a subgroup
+// do not reach one, this is an error that states which lanes wait where, and not a hang.
 //
 // RUN: not gpu-runner %s --entry=ended --target=cpu:emulate=sm_80 2>&1 | FileCheck %s --check-prefix=ENDED
 // RUN: not gpu-runner %s --entry=elsewhere --target=cpu:emulate=sm_80 2>&1 | FileCheck %s --check-prefix=ELSEWHERE

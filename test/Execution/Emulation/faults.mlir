@@ -1,6 +1,6 @@
 // Faults that a host forgives, and a GPU does not.
 //
-// An asynchronous copy that is not waited for has not taken place.
+// An asynchronous copy without a wait has not been performed.
 // RUN: gpu-runner %s --entry=no_wait --target=cpu --verify | FileCheck %s
 // RUN: %exits 3 gpu-runner %s --entry=no_wait --target=cpu:emulate=sm_80 --verify 2>&1 | FileCheck %s --check-prefix=WAIT
 // RUN: gpu-runner %s --entry=wait --target=cpu:emulate=sm_80 --verify | FileCheck %s
@@ -8,7 +8,7 @@
 // WAIT: out 0: FAILED
 // WAIT: 256 of 256 elements are wrong
 //
-// A barrier that is missing between what some threads write and others read.
+// A missing barrier between writes of some threads and reads of others.
 // RUN: gpu-runner %s --entry=no_barrier --target=cpu --verify | FileCheck %s
 // RUN: %exits 3 gpu-runner %s --entry=no_barrier --target=cpu:emulate=gfx942 --verify 2>&1 | FileCheck %s --check-prefix=BARRIER
 // BARRIER: out 0: FAILED

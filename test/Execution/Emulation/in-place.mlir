@@ -1,4 +1,4 @@
-// A product stored over its own operands: no lane stores before every lane of its subgroup has loaded.
+// A matmul stored over its own operands: no lane stores before every lane of its subgroup has loaded.
 //
 // RUN: gpu-runner %s --entry=half --target=cpu:emulate=sm_70 --verify | FileCheck %s
 // RUN: gpu-runner %s --entry=half --target=cpu:emulate=sm_80 --verify | FileCheck %s
@@ -44,7 +44,7 @@ func.func @half(%m: memref<16x16xf16>) {
   return
 }
 
-// Two products in turn: the second one's loads see the first one's stores.
+// Two consecutive matmuls: the second one's loads see the first one's stores.
 func.func @single(%m: memref<16x16xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

@@ -1,5 +1,5 @@
-// Tiles whose rows are interleaved where they are staged, as lanes read them: of two types, whatever the rows' alignment,
-// of either operand, and with bounds that are known at run time only.
+// Tiles in a k-packed (VNNI) layout in workgroup memory, as lanes read them: of two types, with any
+// alignment of the rows, of either operand, and with bounds that are known at run time only.
 //
 // RUN: gpu-runner %s --target=cpu:emulate=gfx942 --verify --entry=f16 | FileCheck %s
 // RUN: gpu-runner %s --target=cpu:emulate=gfx942 --verify --entry=odd | FileCheck %s

@@ -1,5 +1,5 @@
-// 64 lanes and a tile of 32 rows and few columns: half of the lanes hold what the others hold, and not each lane all of it, for
-// which there are no registers.
+// 64 lanes and a tile of 32 rows and few columns: half of the lanes replicate the other
+// half, instead of each lane holding all of it, for which there are no registers.
 //
 // RUN: gpu-runner %s --target=cpu:emulate=gfx906 --verify --explain | FileCheck %s
 // RUN: gpu-runner %s --entry=wide --target=cpu:emulate=gfx906 --verify --explain | FileCheck %s --check-prefix=WIDE

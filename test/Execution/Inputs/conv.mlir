@@ -1,4 +1,4 @@
-// What conv_f16 of gather.mlir computes, as linalg says it.
+// The computation of conv_f16 of gather.mlir, in linalg.
 func.func @main(%image: tensor<2x15x15x16xf16>, %filter: tensor<144x24xf16>) -> tensor<128x24xf32> {
   %none = arith.constant 0.0 : f16
   %zero = arith.constant 0.0 : f32

@@ -1,4 +1,4 @@
-// Arithmetic of i4 itself: what wraps at 4 bits, and what sees a sign.
+// Arithmetic of i4 itself: wrapping at 4 bits, and signedness.
 #id = affine_map<(i) -> (i)>
 func.func @main(%a: tensor<1024xi4>, %b: tensor<1024xi4>) -> (tensor<1024xi32>, tensor<1024xf32>) {
   %e = tensor.empty() : tensor<1024xi32>

@@ -1,4 +1,4 @@
-// Batches of small products, with the schedules that they have by default, and one by hand.
+// Batches of small matmuls, with their default schedules, and one by hand.
 
 func.func @half(%a: tensor<4096x16x16xf16>, %b: tensor<4096x16x16xf16>) -> tensor<4096x16x16xf16> {
   %zero = arith.constant 0.0 : f32

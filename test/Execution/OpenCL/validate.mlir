@@ -85,7 +85,7 @@ func.func @brain(%a: tensor<32x32xbf16>) -> tensor<32x32xf16> {
   return %r : tensor<32x32xf16>
 }
 
-// From 2^-160 to 2^95, with what is between.
+// From 2^-160 to 2^95, including the values in between.
 func.func @powers(%a: tensor<512xf32>) -> tensor<512xf32> {
   %half = arith.constant 0.5 : f32
   %least = arith.constant 160.0 : f32

@@ -1,6 +1,6 @@
-// Three batches, two to a workgroup: a subgroup of the last workgroup stores nothing. Its tiles stick out, so that the
-// matrices go through workgroup memory; that has barriers, which lavapipe takes for the workgroup's, so that they
-// stand before the branch and not in it.
+// Three batches, two per workgroup: a subgroup of the last workgroup stores nothing. Its tiles
+// are partly out of bounds, so that the matrices pass through workgroup memory with barriers;
+// lavapipe treats these as barriers of the workgroup, so they must be before the branch.
 //
 // RUN: gpu-runner %s --target=vulkan:lavapipe --emit=vendor 2>/dev/null | FileCheck %s --check-prefix=CODE
 // CODE-COUNT-8: spirv.KHR.CooperativeMatrixMulAdd

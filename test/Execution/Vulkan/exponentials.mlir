@@ -34,7 +34,7 @@ func.func @main(%a: tensor<2000xf32>) -> (tensor<2000xf32>, tensor<2000xf32>, te
     %1 = math.exp %v : f32
     linalg.yield %1 : f32
   }
-  // What a sum loses, found by subtracting: zero for real numbers.
+  // The rounding error of a sum, found by subtracting: zero for real numbers.
   %big = arith.constant 4096.0 : f32
   %w = linalg.map ins(%a : tensor<2000xf32>) outs(%e : tensor<2000xf32>) (%v: f32, %o: f32) {
     %sum = arith.addf %big, %v : f32

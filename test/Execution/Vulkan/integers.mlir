@@ -1,6 +1,6 @@
-// Products of i8 on cooperative matrices: of signed and of unsigned operands,
-// and of both, which no device has as one product. The elements reach beyond
-// 127, so that a product that took one for the other would be wrong.
+// Matmuls of i8 on cooperative matrices: of signed and of unsigned operands,
+// and mixed, which no device supports directly. The elements exceed 127, so
+// that a wrong signedness produces wrong results.
 //
 // REQUIRES: can-run-vulkan-lavapipe, can-validate-spirv
 // DEFINE: %{run} = %software lavapipe gpu-runner %s --target=vulkan --verify --validate --require-mma --explain
@@ -9,7 +9,7 @@
 // RUN: %{run} --entry=mixed --arg=random --arg=random:2 2>&1 | FileCheck %s
 // RUN: %{run} --entry=scaled --arg=random --arg=random:2 2>&1 | FileCheck %s
 //
-// A device that says to have products of one sign only.
+// A device that reports matmuls of one signedness only.
 // DEFINE: %{only} = %software lavapipe gpu-runner %s --verify --validate --require-mma --explain --arg=random --arg=random:2
 // RUN: %{only} --target=vulkan:s8-w32768-t1024-m8n8k8.u32.u8 --entry=signed 2>&1 | FileCheck %s
 // RUN: %{only} --target=vulkan:s8-w32768-t1024-m8n8k8.u32.u8 --entry=unsigned 2>&1 | FileCheck %s

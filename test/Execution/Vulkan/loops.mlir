@@ -1,5 +1,5 @@
-// A sum over rows that are no multiple of the threads: of the loop over the
-// rest of a row, some threads run no iteration at all.
+// A sum over rows whose length is not a multiple of the threads: some threads
+// have no iterations in the loop over the rest of a row.
 //
 // REQUIRES: can-run-vulkan-lavapipe, can-validate-spirv
 // RUN: %software lavapipe gpu-runner %s --target=vulkan --verify --arg=iota --validate | FileCheck %s

@@ -1,5 +1,5 @@
-// Tiles of the next step are loaded before the products of this one: no step at all, one, and several of which the last is not whole;
-// the walk through tiles begins each with a barrier, since the output of the one before may be on its way.
+// Tiles of the next step are loaded before the matmuls of this one: without steps, with one, and with
+// several; each iteration over tiles starts with a barrier, since the previous output may be in flight.
 //
 // REQUIRES: can-run-vulkan-lavapipe
 // DEFINE: %{run} = %software lavapipe gpu-runner %s --target=vulkan --verify --require-mma

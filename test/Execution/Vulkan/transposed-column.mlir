@@ -1,5 +1,5 @@
-// A product with one column whose operand and initial values lie transposed: the
-// kernel reads them through memref.transpose.
+// A matmul with one column whose operand and initial values are transposed in
+// memory: the kernel reads them through memref.transpose.
 
 // REQUIRES: can-run-vulkan-lavapipe
 // RUN: %software lavapipe gpu-runner %s --target=vulkan --verify --arg=int:69 --arg=int:143 --arg=int:6 | FileCheck %s

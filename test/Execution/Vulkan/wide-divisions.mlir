@@ -1,5 +1,5 @@
-// Quotients and remainders of numbers on both sides of what 32 bits hold, signed and unsigned.
-// Those that fit are divided as such, and the others as what they are.
+// Quotients and remainders of numbers that fit in 32 bits and of larger ones,
+// signed and unsigned. Those that fit are divided in 32 bits, and the others in 64.
 // REQUIRES: can-run-vulkan-lavapipe
 // RUN: %software lavapipe gpu-runner %s --target=vulkan --verify --arg=int:1 --arg=int:2 | FileCheck %s
 // CHECK: out 3: verified (max abs err 0, max rel err 0, checked 64, exact)

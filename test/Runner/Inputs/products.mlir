@@ -1,4 +1,4 @@
-// Two products without schedules.
+// Two matmuls without schedules.
 func.func @main(%a: tensor<192x256xf16>, %b: tensor<256x160xf16>,
                 %c: tensor<3x40x64xf16>, %d: tensor<3x64x48xf16>)
     -> (tensor<192x160xf32>, tensor<3x40x48xf32>) {

@@ -1047,11 +1047,11 @@ def Tessera_ContractOp : Tessera_Op<"contract",
     ::mlir::Region &getProducer(unsigned side) {
       return side ? getRhsProducer() : getLhsProducer();
     }
-    /// The element type of the product's operand lhs (0) or rhs (1): what its
-    /// producer yields.
+    /// The element type of operand lhs (0) or rhs (1) of the matmul: that of
+    /// the value that its producer yields.
     ::mlir::Type getProductType(unsigned side);
-    /// The iteration dimensions, by their part in the product, in the order of
-    /// the output (K: of lhs). Empty where the contraction has none.
+    /// The iteration dimensions by kind, in the order of the output (K: of
+    /// lhs). Empty if the contraction has none of a kind.
     struct Dims {
       ::llvm::SmallVector<unsigned> batch, m, n, k;
     };

@@ -36,7 +36,7 @@ def TesseraInlineKernels : Pass<"tessera-inline-kernels", "ModuleOp"> {
 
     ```mlir
     gpu.launch blocks(...) in (%bx = %g, ...) threads(...) in (%tx = %n, ...) {
-      // The body of @scale, with %a in the place of its argument.
+      // The body of @scale, with %a instead of its argument.
       gpu.terminator
     }
     ```
@@ -326,7 +326,7 @@ def TesseraRepackOperands : Pass<"tessera-repack-operands"> {
         : memref<4096x4096xbf16> to memref<4096x4093xbf16, strided<[4096, 1]>>
     linalg.generic {...} ins(%b : memref<4096x4093xbf16>)
         outs(%view : memref<4096x4093xbf16, strided<[4096, 1]>>)
-        attrs = {tessera.repack = "copies rhs of a product, ..."} { ... }
+        attrs = {tessera.repack = "copies rhs of a matmul, ..."} { ... }
     tessera.contract
         ins(%a, %view : memref<4096x4096xbf16>, memref<4096x4093xbf16, strided<[4096, 1]>>)
         outs(%c : memref<4096x4093xf32>) maps [#mk, #kn, #mn] accumulate f32 { ... }

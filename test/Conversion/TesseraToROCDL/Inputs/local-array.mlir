@@ -1,4 +1,4 @@
-// A thread's own array, indexed by what is known at run time only.
+// A thread's own array, with an index that is known at run time only.
 func.func @main(%a: memref<256xf32>, %n: index) {
   %c1 = arith.constant 1 : index
   %c0 = arith.constant 0 : index

@@ -1,4 +1,4 @@
-//===- KernelArguments.h - What a launch hands to a kernel ------*- C++ -*-===//
+//===- KernelArguments.h - Arguments of kernels -----------------*- C++ -*-===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

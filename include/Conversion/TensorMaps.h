@@ -1,4 +1,4 @@
-//===- TensorMaps.h - The tensor maps that a kernel takes -------*- C++ -*-===//
+//===- TensorMaps.h - Tensor maps of kernels --------------------*- C++ -*-===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
@@ -23,11 +23,11 @@
 //             `!llvm.array<128 x i8>`, whose address represents the map's in
 //             the kernel
 //
-// tessera-place-tensor-maps gives the kernel one parameter for each entry, after
-// its other parameters and in the list's order, and removes `symbol` from the
-// list: an entry without it has its parameter. convert-launch-to-runtime creates
-// the maps, each time the kernel is launched.
-// time the kernel is launched.
+// tessera-place-tensor-maps gives the kernel one parameter for each entry,
+// after its other parameters and in the list's order, and removes `symbol` from
+// the list: an entry without it has its parameter. convert-launch-to-runtime
+// creates the maps, each time the kernel is launched. time the kernel is
+// launched.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,4 +1,4 @@
-//===- LaneMap.h - Which lane holds which element ---------------*- C++ -*-===//
+//===- LaneMap.h - Distribution of elements over lanes ----------*- C++ -*-===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

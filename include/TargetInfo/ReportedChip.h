@@ -1,4 +1,4 @@
-//===- ReportedChip.h - Chips by what devices report ------------*- C++ -*-===//
+//===- ReportedChip.h - Chips by device reports -----------------*- C++ -*-===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

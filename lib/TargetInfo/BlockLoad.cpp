@@ -1,4 +1,4 @@
-//===- BlockLoad.cpp - Which block load brings which operand --------------===//
+//===- BlockLoad.cpp - Block loads of matrix operands ---------------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
@@ -16,15 +16,15 @@
 //                            2         16        16, 32        1, 2
 //   2DBlockLoadTranspose     4         8         16, 32        1
 //
-// What lanes get is in "Mapping Block Data to Invocations" of
-// SPV_INTEL_2d_block_io (unittests/Target/IntelLayoutTest.cpp). For dpas:
+// "Mapping Block Data to Invocations" of SPV_INTEL_2d_block_io defines the data
+// of each lane (unittests/Target/IntelLayoutTest.cpp). For dpas:
 //
 //   a        rows of 32 bytes: all columns of a tile
-//   b        packed, a column in each lane; of f32 rows of 16 lanes, which are
-//            packed as they are
-//   b, stored by columns
+//   b        packed, a column in each lane; for f32, rows of 16 lanes, which do
+//            not need packing
+//   b, column-major
 //            32 bits of a column are one element, so that rows of these become
-//            the packed columns. Of 32 rows a lane would have two columns
+//            the packed columns. With 32 rows a lane would have two columns
 //
 //===----------------------------------------------------------------------===//
 

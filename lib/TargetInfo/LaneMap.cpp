@@ -1,4 +1,4 @@
-//===- LaneMap.cpp - Which lane holds which element -----------------------===//
+//===- LaneMap.cpp - Distribution of elements over lanes ------------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

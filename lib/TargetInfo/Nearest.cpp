@@ -1,4 +1,4 @@
-//===- Nearest.cpp - What a better instruction would take -----------------===//
+//===- Nearest.cpp - The nearest matmul with a better row -----------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

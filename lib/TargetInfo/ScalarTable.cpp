@@ -1,4 +1,4 @@
-//===- ScalarTable.cpp - Products without a matrix unit -------------------===//
+//===- ScalarTable.cpp - Matmuls without a matrix unit --------------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

@@ -1,4 +1,4 @@
-//===- SumBits.cpp - What matrix units keep of a sum ----------------------===//
+//===- SumBits.cpp - Precision of sums in matrix units --------------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

@@ -1,4 +1,4 @@
-//===- OccupancyTest.cpp - What kernels take of NVIDIA's chips ------------===//
+//===- OccupancyTest.cpp - Occupancy of NVIDIA's chips --------------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

@@ -1,4 +1,4 @@
-//===- SumsTest.cpp - Faults in sums of products are found ----------------===//
+//===- SumsTest.cpp - Detection of faults in matmuls ----------------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

@@ -1,4 +1,4 @@
-//===- VerifyTest.cpp - Checking what a program computed ------------------===//
+//===- VerifyTest.cpp - Verification of results ---------------------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

@@ -1,4 +1,4 @@
-//===- CpuLanesTest.cpp - What lanes do together on the CPU ---------------===//
+//===- CpuLanesTest.cpp - Collective operations of CPU lanes --------------===//
 
 #include "CPU/MatrixUnit.h"
 #include "Runtime/CpuKernel.h"

@@ -1,4 +1,4 @@
-//===- EnabledFeaturesTest.cpp - What a VkDevice was made with ------------===//
+//===- EnabledFeaturesTest.cpp - Features of a VkDevice -------------------===//
 
 #include "Vulkan/EnabledFeatures.h"
 

@@ -1,4 +1,4 @@
-//===- HostImportsTest.cpp - What native code is linked to ----------------===//
+//===- HostImportsTest.cpp - Imports of native code -----------------------===//
 
 #include "Runtime/HostImports.h"
 #include "Runtime/Executable.h"

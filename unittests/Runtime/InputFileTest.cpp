@@ -1,4 +1,4 @@
-//===- InputFileTest.cpp - Files, pipes, and what is neither --------------===//
+//===- InputFileTest.cpp - Files, pipes, and other inputs -----------------===//
 
 #include "Runtime/InputFile.h"
 #include "Runtime/NamelessFile.h"

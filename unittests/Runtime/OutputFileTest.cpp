@@ -1,4 +1,4 @@
-//===- OutputFileTest.cpp - Files that are whole or not there -------------===//
+//===- OutputFileTest.cpp - Atomic output files ---------------------------===//
 
 #include "Runtime/OutputFile.h"
 

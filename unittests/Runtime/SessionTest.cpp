@@ -1,4 +1,4 @@
-//===- SessionTest.cpp - What compiled host code calls --------------------===//
+//===- SessionTest.cpp - The runtime of host code -------------------------===//
 
 #include "Runtime/Session.h"
 

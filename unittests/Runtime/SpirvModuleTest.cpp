@@ -1,4 +1,4 @@
-//===- SpirvModuleTest.cpp - What is read of SPIR-V -----------------------===//
+//===- SpirvModuleTest.cpp - Reading of SPIR-V modules --------------------===//
 
 #include "SpirvModule.h"
 

@@ -1,4 +1,4 @@
-//===- TensorMapTest.cpp - Tensor maps as the CUDA driver takes them ------===//
+//===- TensorMapTest.cpp - Tensor maps of the CUDA driver -----------------===//
 
 #include "CUDA/TensorMap.h"
 #include "TestUtils.h"

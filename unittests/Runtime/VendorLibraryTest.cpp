@@ -1,4 +1,4 @@
-//===- VendorLibraryTest.cpp - Products by cuBLASLt and hipBLASLt ---------===//
+//===- VendorLibraryTest.cpp - Matmuls by cuBLASLt and hipBLASLt ----------===//
 //
 // Over libraries of their names that compute on the host and check how they are
 // called (BlasLt/FakeBlasLt.cpp): hipBLASLt on a device of a HIP that functions

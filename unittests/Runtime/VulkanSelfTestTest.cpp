@@ -1,4 +1,4 @@
-//===- VulkanSelfTestTest.cpp - Tests of products of matrices -------------===//
+//===- VulkanSelfTestTest.cpp - Tests of the matmul self-tests ------------===//
 
 #include "Vulkan/VulkanSelfTest.h"
 #include "TestUtils.h"

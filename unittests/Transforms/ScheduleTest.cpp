@@ -1,4 +1,4 @@
-//===- ScheduleTest.cpp - Choice, check and mend of schedules -------------===//
+//===- ScheduleTest.cpp - Choice and legality of schedules ----------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

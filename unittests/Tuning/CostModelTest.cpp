@@ -1,4 +1,4 @@
-//===- CostModelTest.cpp - The cost model beside measurements -------------===//
+//===- CostModelTest.cpp - The cost model and measurements ----------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

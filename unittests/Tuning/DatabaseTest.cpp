@@ -1,4 +1,4 @@
-//===- DatabaseTest.cpp - Where tuning keeps what it found ----------------===//
+//===- DatabaseTest.cpp - The database of tuning records ------------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

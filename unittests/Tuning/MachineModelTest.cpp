@@ -1,4 +1,4 @@
-//===- MachineModelTest.cpp - The model beside measurements ---------------===//
+//===- MachineModelTest.cpp - The model and measurements ------------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

@@ -1,4 +1,4 @@
-//===- SpaceConfigTest.cpp - Which schedules are looked at ----------------===//
+//===- SpaceConfigTest.cpp - The search space of schedules ----------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

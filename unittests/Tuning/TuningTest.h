@@ -1,4 +1,4 @@
-//===- TuningTest.h - What the tests of tuning have in common ---*- C++ -*-===//
+//===- TuningTest.h - Helpers of the tuning tests ---------------*- C++ -*-===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

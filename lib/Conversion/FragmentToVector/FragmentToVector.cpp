@@ -1,4 +1,4 @@
-//===- FragmentToVector.cpp - Types, and what targets may override --------===//
+//===- FragmentToVector.cpp - Types, and hooks of targets -----------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

@@ -1,4 +1,4 @@
-//===- FuseAttention.cpp - Two products and a softmax to one op -----------===//
+//===- FuseAttention.cpp - Two matmuls and a softmax to one op ------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

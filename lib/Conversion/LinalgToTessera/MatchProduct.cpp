@@ -1,4 +1,4 @@
-//===- MatchProduct.cpp - Which linalg ops are matrix products ------------===//
+//===- MatchProduct.cpp - Matching of linalg contractions -----------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

@@ -1,4 +1,4 @@
-//===- ProductBody.cpp - The body of a sum of products --------------------===//
+//===- ProductBody.cpp - The body of a contraction ------------------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

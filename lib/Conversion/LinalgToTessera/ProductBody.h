@@ -1,4 +1,4 @@
-//===- ProductBody.h - The body of a sum of products ------------*- C++ -*-===//
+//===- ProductBody.h - The body of a contraction ----------------*- C++ -*-===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

@@ -1,4 +1,4 @@
-//===- ProductMaps.cpp - Indexing maps of matrix products -----------------===//
+//===- ProductMaps.cpp - Indexing maps of matmuls -------------------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

@@ -1,4 +1,4 @@
-//===- ProductMaps.h - Indexing maps of matrix products ---------*- C++ -*-===//
+//===- ProductMaps.h - Indexing maps of matmuls -----------------*- C++ -*-===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

@@ -1,4 +1,4 @@
-//===- SplitProducers.cpp - Element-wise parts out of products ------------===//
+//===- SplitProducers.cpp - Split element-wise producers ------------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

@@ -1,4 +1,4 @@
-//===- SplitZeroPoints.cpp - Zero points out of integer products ----------===//
+//===- SplitZeroPoints.cpp - Split zero points off matmuls ----------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

@@ -1,4 +1,4 @@
-//===- EpilogueVectors.cpp - Vectors that come before products ------------===//
+//===- EpilogueVectors.cpp - Early loads of epilogue vectors --------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

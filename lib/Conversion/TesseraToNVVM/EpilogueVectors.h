@@ -1,4 +1,4 @@
-//===- EpilogueVectors.h - Vectors that come before products ----*- C++ -*-===//
+//===- EpilogueVectors.h - Early loads of epilogue vectors ------*- C++ -*-===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

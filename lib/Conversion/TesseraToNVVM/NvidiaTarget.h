@@ -1,4 +1,4 @@
-//===- NvidiaTarget.h - What NVIDIA does its own way ------------*- C++ -*-===//
+//===- NvidiaTarget.h - Hooks of the NVIDIA target --------------*- C++ -*-===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

@@ -1,4 +1,4 @@
-//===- OverlapProducts.cpp - Products that something runs beside ----------===//
+//===- OverlapProducts.cpp - Matmuls that overlap other work --------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

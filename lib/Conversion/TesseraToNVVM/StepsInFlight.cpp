@@ -1,4 +1,4 @@
-//===- StepsInFlight.cpp - Products that go on from step to step ----------===//
+//===- StepsInFlight.cpp - Matmuls in flight across steps -----------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

@@ -1,4 +1,4 @@
-//===- StepsInFlight.h - Products that go on from step to step --*- C++ -*-===//
+//===- StepsInFlight.h - Matmuls in flight across steps ---------*- C++ -*-===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

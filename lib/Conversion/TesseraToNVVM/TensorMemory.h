@@ -1,4 +1,4 @@
-//===- TensorMemory.h - Products that one thread issues ---------*- C++ -*-===//
+//===- TensorMemory.h - Matmuls issued by one thread ------------*- C++ -*-===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

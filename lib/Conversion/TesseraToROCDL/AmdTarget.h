@@ -1,4 +1,4 @@
-//===- AmdTarget.h - What AMD does its own way ------------------*- C++ -*-===//
+//===- AmdTarget.h - Hooks of the AMD target --------------------*- C++ -*-===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

@@ -1,4 +1,4 @@
-//===- Barriers.cpp - What a barrier waits for ----------------------------===//
+//===- Barriers.cpp - Scope of barriers -----------------------------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

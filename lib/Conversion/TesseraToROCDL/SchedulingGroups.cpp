@@ -1,4 +1,4 @@
-//===- SchedulingGroups.cpp - The order of reads and products -------------===//
+//===- SchedulingGroups.cpp - The order of reads and matmuls --------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

@@ -1,4 +1,4 @@
-//===- ScopeDirectLoads.cpp - What a load to LDS does not write -----------===//
+//===- ScopeDirectLoads.cpp - Alias scopes of loads to LDS ----------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

@@ -1,4 +1,4 @@
-//===- TransposingReads.cpp - Reads that turn a tile ----------------------===//
+//===- TransposingReads.cpp - Transposing reads of tiles ------------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

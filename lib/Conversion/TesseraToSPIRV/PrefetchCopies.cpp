@@ -1,4 +1,4 @@
-//===- PrefetchCopies.cpp - Loads of the next step before the products ----===//
+//===- PrefetchCopies.cpp - Load the next step before the matmuls ---------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

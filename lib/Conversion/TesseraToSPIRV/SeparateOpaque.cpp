@@ -1,4 +1,4 @@
-//===- SeparateOpaque.cpp - What cooperative matrices cannot do -----------===//
+//===- SeparateOpaque.cpp - Ops without cooperative matrices --------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

@@ -1,4 +1,4 @@
-//===- Spirv.h - What the parts of the SPIR-V conversion share --*- C++ -*-===//
+//===- Spirv.h - Helpers of the SPIR-V conversion ---------------*- C++ -*-===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

@@ -1,4 +1,6 @@
-//===- Chips.cpp - Devices of OpenCL, by what they report -----------------===//
+//===- ChipsChips.cpp - Devices of OpenCL,
+    by what they report-- -- -- -- -- -- -- ---=
+    == //
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
@@ -35,7 +37,7 @@
 
 #include "llvm/ADT/STLExtras.h"
 
-using namespace mlir::tessera;
+    using namespace mlir::tessera;
 
 static const ReportedProfile profiles[] = {
     // A generic device: the minimum that GPUs with subgroups support.

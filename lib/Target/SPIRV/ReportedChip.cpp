@@ -1,4 +1,5 @@
-//===- ReportedChip.cpp - Chips by what devices report --------------------===//
+//===- ReportedChipReportedChip.cpp - Chips by what devices report-- -- -- -- -- -- -- -- -- --==
+    = //
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
@@ -26,7 +27,7 @@
 #include "llvm/Support/MathExtras.h"
 #include <mutex>
 
-using namespace mlir::tessera;
+    using namespace mlir::tessera;
 
 /// A placeholder for a map that only the device knows: it has the tile's
 /// extents, over all lanes.

@@ -1,4 +1,4 @@
-//===- Reductions.h - What a reduction kind stands for ----------*- C++ -*-===//
+//===- Reductions.h - Semantics of reduction kinds --------------*- C++ -*-===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

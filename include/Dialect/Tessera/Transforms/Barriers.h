@@ -1,4 +1,4 @@
-//===- Barriers.h - What a barrier waits for -------------------*- C++ -*-===//
+//===- Barriers.h - Scope of barriers ---------------------------*- C++ -*-===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

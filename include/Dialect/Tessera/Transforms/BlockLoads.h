@@ -1,4 +1,4 @@
-//===- BlockLoads.h - Which operands block loads can bring ------*- C++ -*-===//
+//===- BlockLoads.h - Operands of block loads -------------------*- C++ -*-===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

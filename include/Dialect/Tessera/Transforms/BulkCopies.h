@@ -1,4 +1,4 @@
-//===- BulkCopies.h - What a bulk copy engine takes -------------*- C++ -*-===//
+//===- BulkCopies.h - Kernels with bulk copies (TMA) ------------*- C++ -*-===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

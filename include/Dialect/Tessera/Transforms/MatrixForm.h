@@ -1,4 +1,4 @@
-//===- MatrixForm.h - A contraction as a batched matrix product -*- C++ -*-===//
+//===- MatrixForm.h - Contractions as batched matmuls -----------*- C++ -*-===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

@@ -1,4 +1,4 @@
-//===- ScheduleCheck.h - What a chip can run of a schedule ------*- C++ -*-===//
+//===- ScheduleCheck.h - Legality of schedules ------------------*- C++ -*-===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

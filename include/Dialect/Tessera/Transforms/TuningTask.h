@@ -1,4 +1,4 @@
-//===- TuningTask.h - A product or an attention by itself -------*- C++ -*-===//
+//===- TuningTask.h - A matmul or attention as a task -----------*- C++ -*-===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

@@ -1,4 +1,4 @@
-//===- Utils.h - What several passes need to know ---------------*- C++ -*-===//
+//===- Utils.h - Helpers of several passes ----------------------*- C++ -*-===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

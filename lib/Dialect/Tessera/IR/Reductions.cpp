@@ -1,4 +1,4 @@
-//===- Reductions.cpp - What a reduction kind stands for ------------------===//
+//===- Reductions.cpp - Semantics of reduction kinds ----------------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

@@ -1,4 +1,4 @@
-//===- ResultNames.cpp - What values are called where they are printed ----===//
+//===- ResultNames.cpp - Names of printed values --------------------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

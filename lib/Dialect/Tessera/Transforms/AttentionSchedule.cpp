@@ -4,9 +4,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Of a schedule, `workgroup` is the queries of a workgroup and the keys of a
-// block, `subgroup` the queries of a subgroup (or a group) and the same keys,
-// and `k` is D.
+// In a schedule of attention, `workgroup` is the number of queries of a
+// workgroup and of keys of a block, `subgroup` the number of queries of a
+// subgroup (or a group) and the same keys, and `k` is D.
 //
 //===----------------------------------------------------------------------===//
 

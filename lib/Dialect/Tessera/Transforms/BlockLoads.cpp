@@ -1,4 +1,4 @@
-//===- BlockLoads.cpp - Which operands block loads can bring --------------===//
+//===- BlockLoads.cpp - Operands of block loads ---------------------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

@@ -1,4 +1,4 @@
-//===- BulkCopies.cpp - What a bulk copy engine takes ---------------------===//
+//===- BulkCopies.cpp - Kernels with bulk copies (TMA) --------------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

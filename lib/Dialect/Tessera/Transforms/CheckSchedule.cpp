@@ -1,4 +1,4 @@
-//===- CheckSchedule.cpp - What a chip can run of a schedule --------------===//
+//===- CheckSchedule.cpp - Legality of schedules --------------------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

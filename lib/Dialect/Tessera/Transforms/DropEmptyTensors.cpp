@@ -1,4 +1,4 @@
-//===- DropEmptyTensors.cpp - What is done to nothing ---------------------===//
+//===- DropEmptyTensors.cpp - Removal of empty tensors --------------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

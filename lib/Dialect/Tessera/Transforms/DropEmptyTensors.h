@@ -1,4 +1,4 @@
-//===- DropEmptyTensors.h - What is done to nothing -------------*- C++ -*-===//
+//===- DropEmptyTensors.h - Removal of empty tensors ------------*- C++ -*-===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

@@ -1,4 +1,4 @@
-//===- MapFragments.cpp - Products of a step to fragments of registers ----===//
+//===- MapFragments.cpp - Matmuls of a step to register fragments ---------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

@@ -1,4 +1,4 @@
-//===- MapMatvec.cpp - Matrix-vector products to plain threads ------------===//
+//===- MapMatvec.cpp - Matrix-vector products to SIMT kernels -------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

@@ -1,4 +1,4 @@
-//===- MatrixForm.cpp - A contraction as a batched matrix product ---------===//
+//===- MatrixForm.cpp - Contractions as batched matmuls -------------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

@@ -1,4 +1,4 @@
-//===- NearestSchedule.cpp - The mend for an illegal schedule -------------===//
+//===- NearestSchedule.cpp - The nearest legal schedule -------------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

@@ -1,4 +1,4 @@
-//===- TuningTask.cpp - A product or an attention by itself ---------------===//
+//===- TuningTask.cpp - A matmul or attention as a task -------------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

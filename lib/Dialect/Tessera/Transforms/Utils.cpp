@@ -1,4 +1,4 @@
-//===- Utils.cpp - What several passes need to know -----------------------===//
+//===- Utils.cpp - Helpers of several passes ------------------------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

@@ -1,4 +1,4 @@
-//===- VThreadAccesses.cpp - Places that vthreads touch -------------------===//
+//===- VThreadAccesses.cpp - Addresses accessed by vthreads ---------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

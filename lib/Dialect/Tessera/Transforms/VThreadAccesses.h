@@ -1,4 +1,4 @@
-//===- VThreadAccesses.h - Places that vthreads touch -----------*- C++ -*-===//
+//===- VThreadAccesses.h - Addresses accessed by vthreads -------*- C++ -*-===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

@@ -1,4 +1,4 @@
-//===- VThreadUniformity.cpp - What all vthreads share --------------------===//
+//===- VThreadUniformity.cpp - Uniformity over vthreads -------------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

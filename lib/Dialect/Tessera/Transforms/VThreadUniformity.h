@@ -1,4 +1,4 @@
-//===- VThreadUniformity.h - What all vthreads share ------------*- C++ -*-===//
+//===- VThreadUniformity.h - Uniformity over vthreads -----------*- C++ -*-===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

@@ -1,4 +1,4 @@
-//===- Nearest.h - The nearest matmul with a better instruction --*- C++
+//===- Nearest.h - The nearest matmul with a better row ---------*- C++
 //-*-===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

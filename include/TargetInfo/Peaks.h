@@ -1,4 +1,4 @@
-//===- Peaks.h - Peak rates of devices -------------------------*- C++ -*-===//
+//===- Peaks.h - Peak rates of devices --------------------------*- C++ -*-===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

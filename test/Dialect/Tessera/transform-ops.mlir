@@ -79,7 +79,7 @@ module attributes {transform.with_named_sequence} {
   transform.named_sequence @__transform_main(%module: !transform.any_op {transform.readonly}) {
     %one = transform.structured.match ops{["linalg.reduce"]} in %module
         : (!transform.any_op) -> !transform.any_op
-    // expected-error @+1 {{only a matmul can have a schedule: a linalg op that reduces over two inputs, tessera.contract or tessera.attention}}
+    // expected-error @+1 {{only a matmul can have a schedule: a linalg op that reduces over two inputs, or tessera.contract}}
     transform.tessera.set_schedule
         #tessera.schedule<workgroup = [64, 64], subgroup = [32, 32], k = 32> on %one : !transform.any_op
     transform.yield

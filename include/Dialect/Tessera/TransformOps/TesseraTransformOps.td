@@ -32,7 +32,7 @@ def SetScheduleOp : Op<Transform_Dialect, "tessera.set_schedule",
     `tessera.schedule` of a linalg op, the schedule of a `tessera.contract`.
     One that is there already is replaced.
 
-    Fails silenceably at an op that is no product: neither a `tessera.contract`
+    Fails silenceably at an op that is not a matmul: neither a `tessera.contract`
     nor a linalg op that reduces over two inputs. Whether the chip can run the
     schedule is found out when the op is tiled.
 

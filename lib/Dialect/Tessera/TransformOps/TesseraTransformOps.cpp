@@ -43,7 +43,7 @@ SetScheduleOp::applyToOne(transform::TransformRewriter &rewriter,
     DiagnosedSilenceableFailure failure =
         emitSilenceableError()
         << "only a matmul can have a schedule: a linalg op that reduces over "
-           "two inputs, tessera.contract or tessera.attention";
+           "two inputs, or tessera.contract";
     failure.attachNote(target->getLoc())
         << "target op: " << target->getName().getStringRef();
     return failure;

@@ -1,6 +1,4 @@
-//===- ChipsChips.cpp - Devices of OpenCL,
-    by what they report-- -- -- -- -- -- -- ---=
-    == //
+//===- Chips.cpp - Devices of OpenCL, by their reports --------------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

@@ -1,5 +1,4 @@
-//===- ReportedChipReportedChip.cpp - Chips by what devices report-- -- -- -- -- -- -- -- -- --==
-    = //
+//===- ReportedChip.cpp - Chips by what devices report --------------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

@@ -1,4 +1,4 @@
-// Copies of tiles that exceedexceed memory of known size: one buffer load each, from behind the memory's end where there
+// Copies of tiles that exceed memory of known size: one buffer load each, from behind the memory's end where there
 // is nothing. All indices are chosen, since those of a window may be negative.
 // RUN: gpu-opt %s --pass-pipeline="builtin.module(gpu.module(convert-tessera-to-rocdl{chip=gfx942}))" | FileCheck %s
 

@@ -68,8 +68,8 @@ std::optional<Options> fuzz::parseOptions(int argc, char **argv,
                       uint64_t least, uint64_t &number) {
     std::optional<uint64_t> parsed = parseNumber(value);
     if (!parsed || *parsed < least) {
-      error = name + "=" + value + ": expected a number from " +
-              std::to_string(least) + " is needed";
+      error = name + "=" + value + ": expected a number of at least " +
+              std::to_string(least);
       return false;
     }
     number = *parsed;
@@ -91,7 +91,7 @@ std::optional<Options> fuzz::parseOptions(int argc, char **argv,
                                                     : nullptr;
     if (flag) {
       if (hasValue) {
-        error = name + " takes no value, but '" + value + "' is given";
+        error = name + " takes no value, but '" + value + "' was given";
         return std::nullopt;
       }
       *flag = true;

@@ -101,7 +101,7 @@ LogicalResult runner::parseTarget(StringRef value, Options &options,
   for (auto [i, chip] : llvm::enumerate(chips))
     if (llvm::is_contained(ArrayRef(chips).take_front(i), chip))
       return report.fail(Exit::Usage,
-                         "chip " + chip + " stands twice in " + option);
+                         "duplicate chip " + chip + " in " + option);
   options.chip = chips.front().str();
   for (StringRef chip : ArrayRef(chips).drop_front())
     options.otherChips.push_back(chip.str());

@@ -908,7 +908,7 @@ TEST(CAPI, AProgramIsSavedAndLoaded) {
   TesseraExecutable *none = nullptr;
   EXPECT_EQ(tesseraExecutableCreate(other, "multiply", device, &none),
             TESSERA_INVALID_ARGUMENT);
-  EXPECT_NE(std::string(tesseraGetLastError()).find("it holds hip:gfx942"),
+  EXPECT_NE(std::string(tesseraGetLastError()).find("it contains hip:gfx942"),
             std::string::npos);
   tesseraProgramDestroy(other);
   tesseraDeviceClose(device);

@@ -227,7 +227,7 @@ TEST_F(ProgramCacheTest, NoticesDamage) {
   auto expectDamage = [&] {
     ProgramCache::Lookup found = cache.find(key);
     EXPECT_FALSE(found.payload);
-    EXPECT_EQ(found.defect, "the cache entry " + path + " is damaged");
+    EXPECT_EQ(found.defect, "the cache entry " + path + " is corrupt");
   };
   // Every byte counts, and so does every length.
   for (size_t i = 0; i < whole.size(); i += 3) {

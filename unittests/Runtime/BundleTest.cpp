@@ -120,12 +120,12 @@ TEST(Bundle, TheBestVariantIsSelected) {
             "gfx90a:xnack-");
   EXPECT_EQ(select(bundle, "hip", "gfx90a", "gfx90a:sramecc+:xnack+"),
             "gfx90a");
-  EXPECT_NE(select(bundle, "vulkan", "s32").find("no code for vulkan:s32"),
+  EXPECT_NE(select(bundle, "vulkan", "s32").find("not contain code for vulkan:s32"),
             std::string::npos);
   // Machine code does not run on later generations.
   bundle.variants[0].imageKind = KernelImage::Cubin;
   EXPECT_EQ(select(bundle, "cuda", "sm_86"), "sm_80");
-  EXPECT_NE(select(bundle, "cuda", "sm_100a").find("no code"),
+  EXPECT_NE(select(bundle, "cuda", "sm_100a").find("not contain code"),
             std::string::npos);
 }
 
@@ -136,7 +136,7 @@ TEST(Bundle, ProductsOfADeviceHaveNoOrder) {
   EXPECT_EQ(select(bundle, "vulkan", "s8-w32-t64-m8n8k8.s32.s8-m8n8k8.f32.f16"),
             bundle.variants[0].chip);
   EXPECT_NE(
-      select(bundle, "vulkan", "s8-w32-t64-m8n8k8.s32.s8").find("no code"),
+      select(bundle, "vulkan", "s8-w32-t64-m8n8k8.s32.s8").find("not contain code"),
       std::string::npos);
 }
 
@@ -155,7 +155,7 @@ TEST(Bundle, ADeviceMayHaveMoreThanTheCodeUses) {
             "s8-w32-t64");
   // Less memory, fewer threads, other subgroups.
   for (const char *chip : {"s8-w16-t64", "s8-w32-t32", "s16-w32-t64"})
-    EXPECT_NE(select(bundle, "vulkan", chip).find("no code"),
+    EXPECT_NE(select(bundle, "vulkan", chip).find("not contain code"),
               std::string::npos);
 }
 

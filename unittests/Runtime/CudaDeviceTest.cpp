@@ -508,7 +508,7 @@ TEST_F(FakeCudaTest, AQueueOfAnotherContextIsRefused) {
   open();
   Status status = device->enterQueue(&FakeDriver::fakeForeignStream);
   EXPECT_EQ(status.code(), StatusCode::InvalidArgument);
-  EXPECT_NE(status.message().find("another context"), std::string::npos);
+  EXPECT_NE(status.message().find("primary context"), std::string::npos);
   EXPECT_TRUE(launchSmall({{1, 1, 1}, {32, 1, 1}}).ok());
   EXPECT_EQ(state.log, std::vector<std::string>{"launch own"});
 }
@@ -804,19 +804,16 @@ TEST_F(FakeCudaTest, LimitsAreNamed) {
     return status.message();
   };
   EXPECT_TRUE(contains(message("big", {{1, 65536, 1}, {1, 1, 1}}),
-                       "a grid of 1x65536x1 workgroups, but Fake GPU has at "
-                       "most 65535 in y"));
+                       "a grid of 1x65536x1 workgroups, but Fake GPU supports at most 65535 in y"));
   EXPECT_TRUE(contains(message("big", {{1, 1, 1}, {1, 1, 65}}),
-                       "a block of 1x1x65 threads, but Fake GPU has at most 64 "
+                       "a block of 1x1x65 threads, but Fake GPU supports at most 64 "
                        "in z"));
   EXPECT_TRUE(contains(message("big", {{1, 1, 1}, {1024, 2, 1}}),
                        "at most 1024 per workgroup"));
   EXPECT_TRUE(contains(message("big", {{1, 1, 1}, {512, 1, 1}}),
-                       "this kernel allows at most 256: it takes 255 "
-                       "registers per thread"));
+                       "this kernel allows at most 256: it uses 255 registers per thread"));
   EXPECT_TRUE(contains(message("big", {{1, 1, 1}, {32, 1, 1}, 232449}),
-                       "232449 bytes of workgroup memory, but Fake GPU has at "
-                       "most 232448"));
+                       "232449 bytes of workgroup memory, but Fake GPU supports at most 232448"));
   EXPECT_TRUE(
       contains(message("big", {{1, 1, 1}, {32, 1, 1}, 232448}),
                "232448 bytes of dynamic workgroup memory besides the kernel's "
@@ -832,7 +829,7 @@ TEST_F(FakeCudaTest, ArgumentsAreChecked) {
   const int64_t sizes[] = {8, 8, 8};
   Shape shape = {{1, 1, 1}, {1, 1, 1}};
   EXPECT_EQ(launch("small", shape, 3, args, sizes).message(),
-            "launch of 'small': 3 arguments, but the kernel has 2");
+            "launch of 'small': 3 arguments, but the kernel takes 2");
   EXPECT_EQ(launch("small", shape, 2, args, sizes).message(),
             "launch of 'small': argument 1 has 8 bytes, but the kernel expects "
             "4");

@@ -235,7 +235,7 @@ TEST_F(FakeHipTest, RefusedImages) {
   Status status = load("gemm", makeCode("gfx90a"));
   EXPECT_EQ(status.code(), StatusCode::Rejected);
   EXPECT_EQ(status.message(),
-            "HIP refuses image 'gemm' on gfx90a: hipModuleLoadData: "
+            "HIP rejected image 'gemm' on gfx90a: hipModuleLoadData: "
             "hipErrorInvalidImage: device kernel image is invalid");
   state.loadResult = hipErrorOutOfMemory;
   EXPECT_EQ(load("gemm", makeCode("gfx90a")).code(), StatusCode::OutOfMemory);
@@ -301,8 +301,7 @@ TEST_F(FakeHipTest, ChecksLaunches) {
   EXPECT_EQ(message("absent", {{1, 1, 1}, {1, 1, 1}}),
             "kernel 'absent' is not loaded; loaded kernels: small, big");
   EXPECT_TRUE(contains(message("big", {{1, 65537, 1}, {1, 1, 1}}),
-                       "a grid of 1x65537x1 workgroups, but AMD Instinct MI210 "
-                       "has at most 65536 in y"));
+                       "a grid of 1x65537x1 workgroups, but AMD Instinct MI210 supports at most 65536 in y"));
   EXPECT_TRUE(contains(message("big", {{1 << 26, 1, 1}, {64, 1, 1}}),
                        "67108864 workgroups of 64 threads in x, but HIP "
                        "supports at most 4294967295 threads"));
@@ -320,7 +319,7 @@ TEST_F(FakeHipTest, ChecksLaunches) {
   const int64_t sizes[] = {8, 8, 8};
   Shape shape = {{1, 1, 1}, {1, 1, 1}};
   EXPECT_EQ(launch("small", shape, 3, args, sizes).message(),
-            "launch of 'small': 3 arguments, but the kernel has 2");
+            "launch of 'small': 3 arguments, but the kernel takes 2");
   EXPECT_EQ(launch("small", shape, 2, args, sizes).message(),
             "launch of 'small': argument 1 has 8 bytes, but the kernel expects "
             "4");

@@ -466,9 +466,9 @@ TEST(FillTest, DynamicShapes) {
   EXPECT_TRUE(contains(refusal(ElementType::F16, {-1, 6}, "int"),
                        "the shape ?x6 has a dynamic dimension"));
   EXPECT_TRUE(contains(refusal(ElementType::F16, {-1, 6}, "int:4x5"),
-                       "4x5 is given, but ?x6 is needed"));
+                       "4x5 is given, but ?x6 is required"));
   EXPECT_TRUE(contains(refusal(ElementType::F16, {-1, 6}, "int:6x"),
-                       "6 is given, but ?x6 is needed"));
+                       "6 is given, but ?x6 is required"));
 }
 
 TEST(FillTest, MalformedSpecs) {
@@ -529,7 +529,7 @@ TEST_F(HostArrayFileTest, TypesHaveToAgree) {
   EXPECT_TRUE(contains(refusal(ElementType::F16, {2, 3}, "@" + path),
                        "type '<f4', but f16 needs '<f2'"));
   EXPECT_TRUE(contains(refusal(ElementType::F32, {3, 2}, "@" + path),
-                       "the array has shape 2x3, but 3x2 is needed"));
+                       "the array has shape 2x3, but 3x2 is required"));
   EXPECT_TRUE(contains(refusal(ElementType::F32, {6}, "@" + path), "2x3"));
   ASSERT_TRUE(saveNpy(path, filled(ElementType::I8, {2}, "int")).ok());
   EXPECT_TRUE(contains(refusal(ElementType::BF16, {2}, "@" + path),

@@ -126,7 +126,7 @@ TEST_F(FakeLevelZeroTest, Lists) {
   EXPECT_EQ(pvc.chip, "s16-w131072-t1024-f16-f64-a32-a64-dpas");
   EXPECT_EQ(pvc.family, "pvc");
   EXPECT_EQ(pvc.chipSource,
-            "hardware 12.60.4 is pvc; it has dpas, says the driver");
+            "hardware 12.60.4 is pvc; it has dpas, reported by the driver");
   EXPECT_EQ(pvc.name, "Intel(R) Data Center GPU Max 1550");
   EXPECT_EQ(pvc.driver, "Level Zero 1.6, driver 1.6.32224");
   EXPECT_EQ(pvc.subgroupSize, 16);
@@ -156,28 +156,28 @@ TEST_F(FakeLevelZeroTest, TellsTheMatrixUnit) {
   const Case cases[] = {
       // A family for which the compiler has no chip.
       {"lnl", true, true, true, 0x64a0, "",
-       "hardware 20.4.4, unknown family; it has dpas, says the driver", true},
+       "hardware 20.4.4, unknown family; it has dpas, reported by the driver", true},
       {"lnl", false, true, true, 0x64a0, "",
        "hardware 20.4.4, unknown family; it does not have dpas, assumed: the "
        "driver does not report it",
        false},
       {"simt", true, false, true, 0x7d55, "",
-       "hardware 12.71.4, unknown family; it has no dpas, says the driver",
+       "hardware 12.71.4, unknown family; it does not have dpas, reported by the driver",
        false},
       // Drivers that are older.
       {"bmg", false, true, true, 0xe20b, "bmg",
-       "hardware 20.1.4 is bmg; it has dpas, as all of them", true},
+       "hardware 20.1.4 is bmg; it has dpas, as the whole family has", true},
       {"pvc", false, true, false, 0x0bd5, "pvc",
-       "PCI number 8086:0bd5 is pvc; it has dpas, as all of them", true},
+       "PCI number 8086:0bd5 is pvc; it has dpas, as the whole family has", true},
       {"dg2", false, true, false, 0x56a0, "dg2",
-       "PCI number 8086:56a0 is dg2; it has dpas, as all of them", true},
+       "PCI number 8086:56a0 is dg2; it has dpas, as the whole family has", true},
       {"pvc", false, true, false, 0x1234, "",
        "PCI number 8086:1234, unknown family; it does not have dpas, assumed: "
        "the driver does not report it",
        false},
       // A driver that contradicts.
       {"bmg", true, false, true, 0xe20b, "bmg",
-       "hardware 20.1.4 is bmg; it has no dpas, says the driver", false},
+       "hardware 20.1.4 is bmg; it does not have dpas, reported by the driver", false},
   };
   for (const Case &known : cases) {
     SCOPED_TRACE(known.source);
@@ -589,9 +589,9 @@ TEST_F(FakeLevelZeroTest, RefusesLaunches) {
   refuse(launch(nullptr, 0, 0, {{1, 1, 1}, {16, 1, 1}, 200000}),
          "200000 bytes of workgroup memory, but");
   refuse(launch(nullptr, 0, 0, {{int64_t(1) << 33, 1, 1}, {16, 1, 1}}),
-         "has at most 4294967295 in x");
+         "supports at most 4294967295 in x");
   refuse(launchWith(*device, "add", {{1, 1, 1}, {16, 1, 1}}, int64_t(1)),
-         "1 arguments, but the kernel has 3");
+         "1 arguments, but the kernel takes 3");
   refuse(launchWith(*device, "sub", {{1, 1, 1}, {16, 1, 1}}),
          "kernel 'sub' is not loaded; loaded kernels: add");
   for (const char *call :
@@ -669,8 +669,7 @@ TEST_F(FakeLevelZeroTest, RefusesImages) {
          "lanes, but Intel(R) Data Center GPU Max 1550 uses subgroups of 32");
   fake->lanes = 0;
   fake->parameterCount = 4;
-  refuse("kernel 'add' of image 'kernels' has 3 parameters, but the driver has "
-         "made 4 of them");
+  refuse("kernel 'add' of image 'kernels' has 3 parameters, but the driver reports 4");
   fake->parameterCount = 0;
   EXPECT_TRUE(load().ok());
   // Replaces the first one.

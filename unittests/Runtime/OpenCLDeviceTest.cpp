@@ -561,7 +561,7 @@ TEST_P(OpenCLDeviceTest, RefusesLaunches) {
   refuse(launch(nullptr, 0, 0, {{1, 1, 1}, {16, 1, 1}, 200000}),
          "200000 bytes of workgroup memory, but");
   refuse(launchWith(*device, "add", {{1, 1, 1}, {16, 1, 1}}, int64_t(1)),
-         "1 arguments, but the kernel has 3");
+         "1 arguments, but the kernel takes 3");
   refuse(launchWith(*device, "sub", {{1, 1, 1}, {16, 1, 1}}),
          "kernel 'sub' is not loaded; loaded kernels: add");
   std::string pointer =

@@ -72,7 +72,7 @@ TEST(TensorMapTest, ElementTypes) {
   }
   Tensor tensor = makeTensor();
   tensor.element = static_cast<TensorMapElement>(77);
-  EXPECT_TRUE(contains(tensor.error(), "elements of type 77"));
+  EXPECT_TRUE(contains(tensor.error(), "unknown element type 77"));
 }
 
 TEST(TensorMapTest, StridesOfSingleElementsDoNotMatter) {

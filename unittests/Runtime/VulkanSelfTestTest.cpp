@@ -208,7 +208,7 @@ TEST(VulkanSelfTestTest, FindsWhatIsWrong) {
     EXPECT_TRUE(contains(status.message(), "1 of "));
     EXPECT_TRUE(contains(status.message(),
                          "row " + std::to_string(product.m - 1) + ", column " +
-                             std::to_string(product.n - 1) + ", "));
+                             std::to_string(product.n - 1) + ": "));
     // Nothing is written.
     status = runSelfTest(product, 32, false, [](const auto &, auto &) {
       return Status::success();

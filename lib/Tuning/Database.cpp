@@ -606,7 +606,7 @@ static llvm::Error readTimes(Statement &row, std::vector<double> &times,
   llvm::Expected<std::vector<double>> parsed = parseTimes(row.getText());
   if (!parsed)
     return llvm::createStringError("'" + connection.getPath() +
-                                   "' is damaged: the times of an entry: " +
+                                   "' is corrupt: the times of an entry: " +
                                    llvm::toString(parsed.takeError()));
   times = std::move(*parsed);
   return llvm::Error::success();

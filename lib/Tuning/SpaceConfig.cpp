@@ -156,7 +156,7 @@ const llvm::json::Object *Parser::getObject(StringRef path, const Value &value,
   if (!unknown)
     return object;
   fail(joinPath(path, unknown->second),
-       "there is no such name: " + suggest(unknown->second, names));
+       "unknown name: " + suggest(unknown->second, names));
   return nullptr;
 }
 

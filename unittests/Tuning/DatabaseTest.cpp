@@ -599,7 +599,7 @@ TEST_F(DatabaseTest, DamageIsSaid) {
             std::string::npos);
   execute(getPath("a.db"),
           "UPDATE records SET outcome = 'measured', times = '[1, \"x\"]'");
-  EXPECT_NE(getError(open("a.db")->getRecords({})).find("damaged: the times"),
+  EXPECT_NE(getError(open("a.db")->getRecords({})).find("corrupt: the times"),
             std::string::npos);
 }
 

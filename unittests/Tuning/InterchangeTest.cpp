@@ -118,19 +118,19 @@ TEST_F(InterchangeTest, MalformedLines) {
     return getImportError(task + start + fields + "}\n");
   };
   EXPECT_EQ(record("\"outcome\":\"wrong\",\"median\":\"1\""),
-            "in.jsonl:3: 'median' has to be a number, and is \"1\"");
+            "in.jsonl:3: 'median' must be a number, not \"1\"");
   EXPECT_EQ(record("\"outcome\":\"wrong\",\"meadian\":1"),
             "in.jsonl:3: unknown field 'meadian': did you mean 'median'?");
   EXPECT_EQ(record("\"outcome\":\"wrong\",\"times\":[1,null]"),
-            "in.jsonl:3: 'times' has to be an array of numbers, and is "
+            "in.jsonl:3: 'times' must be an array of numbers, not "
             "[1,null]");
   EXPECT_EQ(record("\"outcome\":\"wrong\",\"run\":2"),
             "in.jsonl:3: no earlier line defines run 2");
   EXPECT_EQ(record("\"outcome\":\"wrong\",\"clock_before\":-1"),
-            "in.jsonl:3: 'clock_before' has to be a whole number that is not "
-            "negative, and is -1");
+            "in.jsonl:3: 'clock_before' must be a whole number that is not "
+            "negative, not -1");
   EXPECT_EQ(record("\"outcome\":\"wrong\",\"final\":1"),
-            "in.jsonl:3: 'final' has to be true or false, and is 1");
+            "in.jsonl:3: 'final' must be true or false, not 1");
   EXPECT_EQ(record("\"outcome\":\"wrog\""),
             "in.jsonl:3: 'outcome' is 'wrog': did you mean 'wrong'?");
   EXPECT_EQ(record("\"schedule\":\"\""), "in.jsonl:3: 'outcome' is missing");

@@ -111,8 +111,8 @@ TEST(SpaceConfigTest, ErrorsHaveTheirLine) {
                    "  }\n"
                    "}\n";
   EXPECT_EQ(getError(text),
-            "a.json:6: parameters.workgroup[1][1]: it has to be a whole number "
-            "from 1 to 65536, and is \"x\"");
+            "a.json:6: parameters.workgroup[1][1]: it must be a whole number "
+            "from 1 to 65536, not \"x\"");
   std::string mended = text.str();
   mended.replace(mended.find("\"x\""), 3, "64");
   EXPECT_EQ(getError(mended), "a.json:6: parameters.workgroup[1]: [64,64] "

@@ -20,7 +20,7 @@ for timeout in (8, 80, 800):
                          capture_output=True, text=True)
     rows = sqlite3.connect("hang.db").execute("SELECT schedule, outcome, error, final FROM records").fetchall()
     hung = [row for row in rows if planted in row[0]]
-    assert len(hung) <= 1 and all(row[1] == "hung" and f"no end after {timeout}" in row[2] for row in hung), hung
+    assert len(hung) <= 1 and all(row[1] == "hung" and f"did not end within {timeout}" in row[2] for row in hung), hung
     others = [row for row in rows if planted not in row[0]]
     assert all(outcome in ("measured", "slow", "hung") for _, outcome, *_ in others), others
     if hung and all(outcome != "hung" for _, outcome, *_ in others):

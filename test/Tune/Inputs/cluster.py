@@ -110,7 +110,7 @@ def two_agents():
     text = read_log()
     assert text.count("has joined: 1 compile worker, 0 devices") == 1, text
     assert text.count("has joined: 0 compile workers, 1 device\n") == 1, text
-    assert "is gone" not in text, text
+    assert "disconnected" not in text, text
 
 
 def killed_agent():
@@ -147,7 +147,7 @@ def killed_worker():
     assert crashed, read_records()
     for schedule, _, error, *_ in crashed:
         assert "k = 64," in schedule and "the worker process died: signal 6" in error, (schedule, error)
-    assert "is gone" not in read_log(), read_log()
+    assert "disconnected" not in read_log(), read_log()
 
 
 def hung_worker():
@@ -165,7 +165,7 @@ def hung_worker():
             break
     assert run.returncode == 0, read_log()
     outcomes = {record[1]: record[2] for record in read_records()}
-    assert f"no end after {seconds}" in outcomes["hung"], outcomes
+    assert f"did not end within {seconds}" in outcomes["hung"], outcomes
     assert "measured" in outcomes, outcomes
 
 
@@ -307,12 +307,12 @@ def impostor():
     except (ssl.SSLError, ConnectionError):
         pass
     _, error = agent.communicate(timeout=600)
-    assert agent.returncode == 1 and "does not have this key" in error and "joined" not in error, error
+    assert agent.returncode == 1 and "has a different key" in error and "joined" not in error, error
     # A run with another key.
     run = start_run("--trials=1")
     (host, port), key = read_address()
     agent = join(f"{host}:{port}", "f" * 8 + "0123456789abcdef")
-    assert agent.returncode == 1 and "does not have this key" in agent.stderr, agent
+    assert agent.returncode == 1 and "has a different key" in agent.stderr, agent
     assert key not in agent.stderr, agent
     run.kill()
     run.wait()
@@ -347,7 +347,7 @@ def left_alone():
     assert len(workers) == 2, workers
     run.kill()
     run.wait()
-    assert "is gone before its end" in finish(agent, 1)
+    assert "ended early" in finish(agent, 1)
     wait_for(lambda: not any(os.path.exists(f"/proc/{worker}") for worker in workers), "their end")
 
 

@@ -13,12 +13,12 @@
 
 namespace mlir::tessera {
 
-/// The bundle of a program: a copy of `module`, compiled for several chips and
-/// for every processor of the host's kind. Without an entry in the options,
-/// each public function with a body is one, but for those that take or give
-/// what cannot be handed over. `source` and `file` go into the bundle as they
-/// are. `kernels` receives the reports of all variants' kernels. Errors are
-/// diagnostics of the module's context; it is one that there is no entry.
+/// Compiles a copy of `module` for several chips, and for every CPU of the
+/// host's architecture, to a bundle. If the options do not name an entry point,
+/// each public function with a body whose arguments and results can be passed
+/// is one. `source` and `file` are stored in the bundle unchanged. `kernels`
+/// receives the reports of the kernels of all variants. Errors are diagnostics
+/// of the module's context; a missing entry point is an error.
 FailureOr<runtime::Bundle>
 compileBundle(ModuleOp module, const CompileOptions &options,
               ArrayRef<TargetChip> targets, StringRef source, StringRef file,

@@ -15,14 +15,14 @@
 
 namespace mlir::tessera {
 
-/// The accumulator of a matrix product, as the reference takes it: `product` is
-/// "64x64x16 f16 x f16 -> f32". None where the sums are integers.
+/// The accumulator of a matmul in the form that the reference expects:
+/// `product` is "64x64x16 f16 x f16 -> f32". Absent for integer sums.
 std::optional<reference::CompiledSum> describeSum(llvm::StringRef product,
                                                   llvm::StringRef location,
                                                   int unitBits,
                                                   int64_t unitLength);
 
-/// Those of all products of a program that was compiled here.
+/// The accumulators of all matmuls of a compiled program.
 std::vector<reference::CompiledSum>
 describeSums(llvm::ArrayRef<ProductReport> products);
 

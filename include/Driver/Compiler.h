@@ -4,7 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The data's way, one stage after the other:
+// The stages of compilation:
 //
 //   source -> schedule -> tessera -> vendor -> llvm -> ptx -> cubin
 //                                                   -> object
@@ -31,59 +31,59 @@ namespace mlir::tessera {
 
 namespace runtime = ::tessera::runtime;
 
-/// What to compile for, and what is permitted.
+/// Compile options: the target chip and the permitted relaxations.
 struct CompileOptions {
   /// "cpu", "cuda", "hip", "vulkan", "opencl" or "level-zero".
   std::string target = "cpu";
-  /// A chip of the target; empty is the host's, for "cpu".
+  /// A chip of the target; empty selects the host's chip for "cpu".
   std::string chip;
-  /// The function to be run: what it does not reach is not compiled. Empty
+  /// The entry point; functions that it does not reach are not compiled. Empty
   /// compiles everything.
   std::string entry;
-  /// Permit tf32 for every product of f32 operands.
+  /// Permit tf32 for every matmul of f32 operands.
   bool allowTf32 = false;
-  /// Permit sums in few bits for every product of 8-bit floats.
+  /// Permit reduced-precision accumulation for every matmul of 8-bit floats.
   bool allowFastF8 = false;
-  /// Make one kernel of two products and the softmax between them.
+  /// Fuse two matmuls and the softmax between them into one kernel.
   bool fuseAttention = true;
-  /// Refuse a product that no matrix unit computes.
+  /// Reject a matmul that no matrix unit computes.
   bool requireMatrixUnit = false;
-  /// The order of every vthread op instead of its own: "breadth_first",
-  /// "depth_first", "groups(N)"; empty keeps theirs.
+  /// Interleaving order of all vthread ops: "breadth_first", "depth_first" or
+  /// "groups(N)"; empty keeps the order of each op.
   std::string vthreadOrder;
-  /// Which asynchronous copies go past the registers. Anything but `Auto` is an
-  /// error for a chip whose loads cannot.
+  /// Which asynchronous copies bypass the registers (async copies to LDS).
+  /// Values other than `Auto` are an error for chips without such loads.
   DirectCopies directCopies = DirectCopies::Auto;
-  /// For tests only: all vthreads share one fragment, which is wrong.
+  /// Tests only: all vthreads share one fragment, which is wrong.
   bool testShareFragments = false;
-  /// Assemble PTX by ptxas, where it is found, instead of the driver.
+  /// Assemble PTX with ptxas, if it is found, instead of the driver.
   bool usePtxas = false;
-  /// Make the host's code for every processor of its kind, not for this one:
-  /// for the levels of x86-64 that the CPU's chips are named by, and for plain
-  /// x86-64 where the kernels are a GPU's.
+  /// Compile portable host code instead of code for this CPU: for the x86-64
+  /// level of the CPU chip, and for baseline x86-64 if the kernels are for a
+  /// GPU.
   bool portableHost = false;
-  /// Have spirv-val look at the kernels (targets vulkan, opencl,
-  /// level-zero).
+  /// Validate the kernels with spirv-val (targets vulkan, opencl, level-zero).
   bool validate = false;
   /// Print the IR after each pass to standard error.
   bool printIRAfterAll = false;
-  /// Where products without a schedule are looked up; null: among those that
-  /// come with the compiler.
+  /// The schedules used for matmuls without one; null selects those that ship
+  /// with the compiler.
   std::shared_ptr<const TunedSchedules> tuned;
-  /// Gets an event for each stage and each pass; of no influence on the code.
+  /// Receives an event for each stage and each pass; does not affect the code.
   runtime::Trace *trace = nullptr;
 };
 
 /// How far to compile.
 enum class Stage {
-  /// Products as `tessera.contract` and `tessera.attention` on memrefs, with
-  /// the schedules that they have been given.
+  /// Matmuls as `tessera.contract` and `tessera.attention` on memrefs, with
+  /// their schedules.
   Tasks,
-  /// linalg with its schedule: what `tessera.contract` became, and how.
+  /// linalg with its schedule: the linalg op of each `tessera.contract`, and
+  /// its schedule.
   Schedule,
-  /// Kernels of portable fragments, virtual threads expanded.
+  /// Kernels of portable fragments, with virtual threads expanded.
   Tessera,
-  /// The same, of fragments as instructions have them.
+  /// Kernels of legalized fragments, which match the shapes of instructions.
   Legalized,
   /// Per-lane vectors and the vendor's intrinsics.
   Vendor,
@@ -91,38 +91,39 @@ enum class Stage {
   LLVM,
 };
 
-/// Time that one stage took, in milliseconds.
+/// Duration of one stage in milliseconds.
 struct StageTime {
   std::string stage;
   double milliseconds;
 };
 
-/// One matrix product of a kernel: the instruction chosen, and what was
-/// rejected on the way.
+/// One matmul of a kernel: the chosen instruction, and the rejected ones.
 struct ProductReport {
   std::string kernel;
   std::string instruction;
   bool matrixUnit;
-  /// Computed without fragments, as memory limits it: `instruction` says how.
+  /// Computed by plain threads without fragments, because it is memory bound;
+  /// `instruction` describes how.
   bool plainThreads = false;
   /// "64x64x16 f16 x f16 -> f32".
   std::string product;
-  /// "file:line:column" of the product.
+  /// The source location "file:line:column" of the matmul.
   std::string location;
-  /// Significand bits that the matrix unit keeps of a sum, and how many
-  /// products it adds up so before it adds them to the accumulator (0: all). No
-  /// bits: as many as the accumulator's type has, the last word of `product`.
+  /// Number of significand bits that the matrix unit keeps of a sum, and the
+  /// number of products that it sums up before it adds them to the accumulator
+  /// (0: all). 0 bits means the precision of the accumulator type, which is the
+  /// last word of `product`.
   int unitBits = 0;
   int64_t unitLength = 0;
   std::vector<std::string> rejected;
-  /// How its operands come, where the chip has block loads: "a: block loads",
-  /// or why it has none for one that comes straight from memory.
+  /// How operands are loaded on chips with block loads: "a: block loads", or
+  /// the reason why an operand loaded directly from memory does not use them.
   std::vector<std::string> loads;
-  /// The type that its rate goes by, as `findRoof` takes it: "f16", "tf32".
+  /// The type that determines its peak rate, for `findRoof`: "f16", "tf32".
   std::string rateType;
-  /// A better instruction ("the matrix unit" where plain threads compute), and
-  /// all that would have to be otherwise for it to
-  /// take the product (`findNearestProduct`); empty if there is none.
+  /// A better instruction ("the matrix unit" if plain threads compute the
+  /// matmul), and all changes required for it to be chosen
+  /// (`findNearestProduct`); empty if there is none.
   std::string nearest;
   std::vector<std::string> nearestNeeds;
 };
@@ -130,56 +131,57 @@ struct ProductReport {
 /// One kernel of a program.
 struct KernelReport {
   std::string name;
-  /// The schedule it was tiled by, as text; empty if it was written by hand.
+  /// The schedule used for tiling, as text; empty for a hand-written kernel.
   std::string schedule;
-  /// Where that is from, if products were looked up among tuned ones.
+  /// The origin of the schedule, if tuned schedules were looked up.
   std::string scheduleOrigin;
-  /// Whether it adds partial sums in no fixed order, so that a rounded result
-  /// may differ from run to run.
+  /// Whether it adds partial sums atomically in any order, so that a rounded
+  /// result may differ from run to run.
   bool addsAtomically = false;
   int64_t workgroupBytes = 0;
-  /// What it is there for, where a product needs it that is computed elsewhere;
+  /// The purpose of a kernel that prepares data for a matmul in another kernel;
   /// else empty.
   std::string purpose;
-  /// What operands are copied by, and why not by better; empty if nothing is to
-  /// be said of it.
+  /// How operands are copied, and why a better method was rejected; may be
+  /// empty.
   std::string copies;
   CodeReport code;
 };
 
-/// What was said while a program was compiled: a warning or a remark.
+/// A warning or a remark of a compilation.
 struct DiagnosticReport {
   int severity;
-  /// As MLIR spells it: `loc("file":1:2)`.
+  /// The location as MLIR prints it: `loc("file":1:2)`.
   std::string location;
   std::string message;
   std::vector<DiagnosticReport> notes;
 };
 
-/// A program ready to be run.
+/// A program that is ready to run.
 class CompiledProgram {
 public:
   virtual ~CompiledProgram();
 
-  /// All of it, for `loadProgram`, but the times.
+  /// Serializes everything except the times, for `loadProgram`.
   virtual std::string save() = 0;
 
-  /// The function that runs entry `name`: takes an array of pointers, one to
-  /// each field of each argument (a memref of rank r: allocated and aligned
-  /// pointer, offset, r sizes, r strides, 8 bytes each; a scalar: itself), then
-  /// one to memory for the result (several results: one after the other, each
-  /// at its natural alignment; a memref: its fields). Call it within a
-  /// `runtime::SessionScope`. Null if there is no such function.
+  /// Returns the function that runs entry point `name`. It takes an array of
+  /// pointers, one to each field of each argument (a memref of rank r:
+  /// allocated and aligned pointer, offset, r sizes, r strides, 8 bytes each; a
+  /// scalar: itself), then one to memory for the result (several results are
+  /// consecutive, each at its natural alignment; a memref is stored as its
+  /// fields). It must be called within a `runtime::SessionScope`. Null if there
+  /// is no such function.
   virtual void (*getEntry(llvm::StringRef name))(void **) = 0;
 
-  /// The host's code as a shared library (`linkHostLibrary`). Errors are
+  /// Returns the host code as a shared library (`linkHostLibrary`). Errors are
   /// diagnostics of `op`.
   virtual FailureOr<std::string>
   linkHost(Operation *op, std::vector<std::string> &imports) = 0;
 
-  // What is added here is added to `save` and `loadProgram` as well.
+  // A field added here must be added to `save` and `loadProgram` as well.
 
-  /// What a device loads before the entry runs.
+  /// The kernel image that a device loads before the entry point runs.
   runtime::KernelImage image;
   std::vector<KernelReport> kernels;
   std::vector<ProductReport> products;
@@ -189,21 +191,21 @@ public:
   std::string ptx;
 };
 
-/// Brings `module` to `stage`, in place. Errors are diagnostics of its context.
-/// `times` receives each stage's time.
+/// Lowers `module` to `stage` in place. Errors are diagnostics of its context.
+/// `times` receives the duration of each stage.
 LogicalResult lowerToStage(ModuleOp module, Stage stage,
                            const CompileOptions &options,
                            std::vector<StageTime> *times = nullptr);
 
-/// Compiles a copy of `module` to something that runs. Null on an error, which
-/// is a diagnostic of the module's context.
+/// Compiles a copy of `module` to a program that is ready to run. Returns null
+/// on an error, which is a diagnostic of the module's context.
 std::unique_ptr<CompiledProgram> compileProgram(ModuleOp module,
                                                 const CompileOptions &options);
 
-/// Makes a program of what `CompiledProgram::save` gave, which was compiled
-/// with the same options, by this very compiler, for this very processor.
-/// Emits its diagnostics again. Null, and the reason in `why`, if the bytes are
-/// not such a program.
+/// Loads a program from the bytes of `CompiledProgram::save`. It must have been
+/// compiled with the same options, by this build of the compiler, for this CPU.
+/// Emits its diagnostics again. Returns null, with the reason in `why`, if the
+/// bytes are not such a program.
 std::unique_ptr<CompiledProgram> loadProgram(llvm::StringRef bytes,
                                              const CompileOptions &options,
                                              MLIRContext &context,
@@ -213,15 +215,15 @@ std::unique_ptr<CompiledProgram> loadProgram(llvm::StringRef bytes,
 /// if it knows none.
 std::string describePlace(Location loc);
 
-/// The products of the legalized kernels in `module`.
+/// Reports the matmuls of the legalized kernels in `module`.
 std::vector<ProductReport> collectProducts(ModuleOp module, const Chip &chip);
 
-/// The schedules of a module at stage Schedule, as comments: a line for each
-/// product, with its function, its place in the source, and the attribute as a
-/// linalg op takes it; one more where partial sums are added atomically.
+/// Prints the schedules of a module at stage Schedule as comments: a line for
+/// each matmul with its function, its source location, and the attribute for
+/// the linalg op; a second line if partial sums are added atomically.
 std::string spellSchedules(ModuleOp module);
 
-/// Registers everything that compiling needs with `context`.
+/// Registers all dialects and passes of the compiler with `context`.
 void prepareContext(MLIRContext &context);
 
 } // namespace mlir::tessera

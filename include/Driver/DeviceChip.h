@@ -17,21 +17,20 @@ namespace mlir::tessera {
 
 namespace runtime = ::tessera::runtime;
 
-/// Whether code for `chip` runs on a device of chip `host` (of a target ID for
-/// hip, and not on any other chip). `isCubin`: machine code of CUDA's, where it
-/// would be PTX otherwise.
+/// Whether code for `chip` runs on a device of chip `host` (a target ID for
+/// hip). `isCubin`: CUDA machine code instead of PTX.
 bool runsOn(llvm::StringRef target, llvm::StringRef chip, llvm::StringRef host,
             bool isCubin);
 
-/// The chip to compile for where the device's own is not given: the device's,
-/// or the best of the known ones whose code runs there. Empty if none does.
+/// The default chip to compile for on a device: the device's own chip, or the
+/// best known chip whose code runs there. Empty if there is none.
 std::string getChipFor(const runtime::DeviceInfo &device);
 
-/// What the device has that the name of `chip`, which a bundle's code is for,
-/// does not say, as the device spells it: the target ID (hip:
-/// "gfx90a:sramecc+:xnack-") or what it reports of itself (vulkan, opencl,
-/// level-zero: "s16-w131072-t1024-f16-dpas"). Empty where the name says all, as
-/// it does on CUDA and on the CPU.
+/// The properties of the device beyond the name of `chip`, for which a bundle's
+/// code was compiled, as the device prints them: the target ID (hip:
+/// "gfx90a:sramecc+:xnack-") or its own description (vulkan, opencl,
+/// level-zero: "s16-w131072-t1024-f16-dpas"). Empty if the name is complete, as
+/// on CUDA and on the CPU.
 std::string getFeatures(const runtime::DeviceInfo &device,
                         llvm::StringRef chip);
 

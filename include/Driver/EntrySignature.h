@@ -17,16 +17,16 @@ namespace mlir::tessera {
 
 namespace runtime = ::tessera::runtime;
 
-/// Fills in everything but `mayWrite`. False for a type whose values cannot be
-/// handed over: an entry takes and gives ranked tensors, memrefs and scalars.
-/// `why` then says more, where there is more to say.
+/// Fills in all fields except `mayWrite`. Returns false for a type whose values
+/// cannot be passed: entry points support ranked tensors, memrefs and scalars.
+/// `why` may then contain a more precise reason.
 bool describeSlot(Type type, runtime::Slot &slot, std::string &why);
 
 /// Whether a program may write a memref argument of one of its functions. An
-/// operation that is not known to leave it alone counts as writing it.
+/// operation that is not known to be read-only counts as writing.
 bool mayWrite(Value buffer);
 
-/// Absent if the function takes or gives what cannot be handed over.
+/// Absent if the function has an argument or a result that cannot be passed.
 std::optional<runtime::Signature> describeEntry(func::FuncOp function);
 
 } // namespace mlir::tessera

@@ -11,11 +11,11 @@
 
 namespace mlir::tessera {
 
-/// Calls `action` on a thread with a stack of 256 MiB, of which the system
-/// provides what is used, and waits for it. Parsers, passes and back ends call
-/// themselves for each level of a program, and a caller's own thread may have
-/// little stack. The thread takes no signals from others. Calls `action` on the
-/// caller's own thread where the system provides no other.
+/// Calls `action` on a thread with a stack of 256 MiB, committed on use, and
+/// waits for it. Parsers, passes and back ends recurse for each nesting level
+/// of a program, and the caller's thread may have a small stack. The thread
+/// blocks signals. Calls `action` on the caller's thread if no thread can be
+/// created.
 void runOnLargeStack(llvm::function_ref<void()> action);
 
 } // namespace mlir::tessera

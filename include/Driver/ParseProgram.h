@@ -14,9 +14,9 @@
 namespace mlir::tessera {
 
 /// Parses and verifies the main buffer of `sources`, which is text or bytecode.
-/// Null where it is not a module. Errors are diagnostics of the context, those
-/// included at which upstream's parser would fault, or run out of stack: what
-/// nests more than 256 brackets, regions, attributes or types.
+/// Returns null if it is not a module. Errors are diagnostics of the context,
+/// including those at which the upstream parser would crash or overflow the
+/// stack: more than 256 nested brackets, regions, attributes or types.
 OwningOpRef<ModuleOp> parseProgram(llvm::SourceMgr &sources,
                                    MLIRContext &context);
 

@@ -22,7 +22,7 @@
 
 namespace mlir::tessera {
 
-/// All that decides over what a program is compiled to, part by part.
+/// All inputs that determine the result of a compilation, part by part.
 class ProgramKey {
 public:
   struct Part {
@@ -33,31 +33,32 @@ public:
     }
   };
 
-  /// The program's text, and the name of its file, which its reports have.
+  /// The program's text, and its file name, which appears in reports.
   ProgramKey(llvm::StringRef source, llvm::StringRef file);
 
-  /// Adds a part by its value, which messages show.
+  /// Adds a part by its value, which messages print.
   void add(llvm::StringRef name, llvm::StringRef value) {
     parts.push_back({name.str(), value.str()});
   }
   /// Adds every field of the options.
   void add(const CompileOptions &options);
-  /// Adds what the code depends on besides: this build of the compiler, the
-  /// host's processor, the device with its driver, and ptxas where `options`
-  /// ask for it.
+  /// Adds the environment that the code depends on: this build of the compiler,
+  /// the host CPU, the device with its driver, and ptxas if `options` request
+  /// it.
   void addEnvironment(const CompileOptions &options,
                       const runtime::DeviceInfo &device);
 
-  /// Says of the source what it consists of: the parts that `describe` gives
-  /// are kept in entries, and tell why one was missed, but decide over nothing.
-  /// Called once, on a miss.
+  /// Describes the parts of the source: the parts that `describe` returns are
+  /// stored in entries to explain misses, but are not part of the key.
+  /// `describe` is called once, on a miss.
   void setSourceParts(std::function<std::vector<Part>()> describe) {
     describeSource = std::move(describe);
   }
   const std::vector<Part> &getSourceParts() const;
 
   const std::vector<Part> &getParts() const { return parts; }
-  /// 16 digits: what people are shown, and what the entry's file begins with.
+  /// 16 digits that identify the entry in messages and begin the name of its
+  /// file.
   std::string getName() const { return getDigest().substr(0, 16); }
   /// The name of the entry's file.
   std::string getFileName() const;
@@ -71,50 +72,52 @@ private:
   mutable std::vector<Part> sourceParts;
 };
 
-/// What a program consists of, for `ProgramKey::setSourceParts`: "IR", a digest
-/// of it without its places and schedules, and "schedule", those schedules.
+/// The parts of a program for `ProgramKey::setSourceParts`: "IR", a digest
+/// without locations and schedules, and "schedule", the schedules.
 std::vector<ProgramKey::Part> describeSourceParts(ModuleOp module);
 
-/// Names this build of the compiler: the build ids of the program and of the
-/// libraries that it was started with. They are taken at the first call, which
-/// therefore comes before any `dlopen`.
+/// Identifies this build of the compiler by the build ids of the executable and
+/// its shared libraries. They are collected at the first call, which must
+/// therefore precede any `dlopen`.
 llvm::StringRef getCompilerIdentity();
 
-/// A folder of entries, one file each, which processes share.
+/// A folder of cache entries, one file each, shared by processes.
 class ProgramCache {
 public:
   static constexpr uint64_t defaultLimit = uint64_t(512) << 20;
 
-  /// Entries take up to `limit` bytes together. The folder is made when it is
-  /// needed.
+  /// All entries together take up to `limit` bytes. The folder is created on
+  /// demand.
   explicit ProgramCache(std::string directory, uint64_t limit = defaultLimit)
       : directory(std::move(directory)), limit(limit) {}
 
-  /// A part of a key in which the nearest entry differs, with its value there
-  /// and here. Digests are their first 16 digits.
+  /// A part of a key in which the nearest entry differs, with both values.
+  /// Digests are truncated to 16 digits.
   struct Difference {
     std::string name, there, here;
   };
 
   struct Lookup {
-    /// What was stored; absent on a miss.
+    /// The stored payload; absent on a miss.
     std::optional<std::string> payload;
-    /// Of a miss: what the nearest entry differs in, or that there is none.
+    /// On a miss, the differences from the nearest entry, or that there is
+    /// none.
     std::string why;
-    /// The same part by part.
+    /// The differences from the nearest entry, part by part.
     std::vector<Difference> differences;
-    /// An entry that is there and cannot be used; empty if there is none.
+    /// Why an existing entry cannot be used; empty if there is none.
     std::string defect;
   };
   Lookup find(const ProgramKey &key) const;
 
-  /// Empty if the folder can be trusted: it belongs to this user and others
-  /// cannot write to it, or it does not exist yet. Otherwise what is wrong and
-  /// how to fix it; `find` and `store` then do nothing.
+  /// Returns an empty string if the folder can be trusted: it belongs to this
+  /// user and others cannot write to it, or it does not exist yet. Otherwise
+  /// returns the problem and its fix; `find` and `store` then do nothing.
   std::string check() const;
 
-  /// Stores an entry, in place of one of the same key, and removes those used
-  /// longest ago while there is too much. Gives the reason if it cannot.
+  /// Stores an entry, replacing one with the same key, and evicts the least
+  /// recently used entries above the limit. Returns the reason if it cannot
+  /// store the entry.
   std::string store(const ProgramKey &key, llvm::StringRef payload) const;
 
   const std::string &getDirectory() const { return directory; }

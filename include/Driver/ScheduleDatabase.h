@@ -11,9 +11,10 @@
 
 namespace mlir::tessera {
 
-/// As `readScheduleDatabase` without a device, of what was measured on a device
-/// of this name alone: devices of one chip differ in how fast they are.
-/// `notes` gets a line about tasks that have times of other devices only.
+/// Reads a schedule database like `readScheduleDatabase`, but only measurements
+/// of a device of this name, since devices with the same chip differ in speed.
+/// `notes` receives a line about tasks that were only measured on other
+/// devices.
 std::shared_ptr<const TunedSchedules>
 readScheduleDatabase(llvm::StringRef path, llvm::StringRef device,
                      std::vector<std::string> &notes, std::string &why);

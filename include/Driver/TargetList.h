@@ -13,15 +13,15 @@
 
 namespace mlir::tessera {
 
-/// A target with a chip of it.
+/// A target and one of its chips.
 struct TargetChip {
   std::string name, chip;
 };
 
-/// Reads "cuda:sm_80,sm_90a,hip:gfx942,cpu". A target without a chip gets that
-/// of its device on this machine. Empty, and what is wrong in `why`, where the
-/// list is malformed, a chip is unknown or stands there twice, or there is no
-/// device.
+/// Parses "cuda:sm_80,sm_90a,hip:gfx942,cpu". A target without a chip gets the
+/// chip of its device on this machine. Returns an empty list, with the reason
+/// in `why`, if the list is malformed, a chip is unknown or duplicate, or there
+/// is no device.
 std::vector<TargetChip> parseTargetList(StringRef text, std::string &why);
 
 } // namespace mlir::tessera

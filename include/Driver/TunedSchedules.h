@@ -14,46 +14,49 @@
 
 namespace mlir::tessera {
 
-/// What is known of one task on one chip.
+/// The tuning result of one task on one chip.
 struct TunedSchedule {
   std::string target, chip;
   /// `getTaskKey`.
   std::string key;
-  /// The attribute as text. Empty: the compiler's own choice was the best.
+  /// The schedule attribute as text; empty if the compiler's own choice was the
+  /// best.
   std::string schedule;
   /// "record 12: 0.163 ms on NVIDIA H200, 2026-11-23; 0.170 ms by the
   /// compiler's choice".
   std::string origin;
 };
 
-/// The schedules that a compilation looks products up in.
+/// The schedules in which a compilation looks up matmuls.
 struct TunedSchedules {
-  /// "the shipped records for sm_90a", or a file's name. Empty: products are
+  /// "the shipped records for sm_90a", or a file's name. Empty if matmuls are
   /// not looked up.
   std::string source;
   std::vector<TunedSchedule> schedules;
 
-  /// All of it, for keys of caches.
+  /// A text that identifies all schedules, for cache keys.
   std::string describe() const;
 };
 
-/// Those that come with the compiler.
+/// The schedules that ship with the compiler.
 const TunedSchedules &getShippedSchedules();
 
-/// The best of each task in a database of `gpu-tune`, for every chip. Null, and
-/// the reason in `why`, if it cannot be read.
+/// Reads the best schedule of each task and chip from a `gpu-tune` database.
+/// Returns null, with the reason in `why`, if it cannot be read.
 std::shared_ptr<const TunedSchedules> readScheduleDatabase(llvm::StringRef path,
                                                            std::string &why);
 
-/// What an option `--schedule-db` says: a database, "off" for no schedules but
-/// the compiler's choice and those by hand, and nothing for the shipped ones,
-/// which is null here. The reason in `why` if a database cannot be read.
+/// Resolves the option `--schedule-db`: a database, "off" for only the
+/// compiler's choices and hand-written schedules, or empty for the shipped
+/// ones, for which it returns null. `why` receives the reason if a database
+/// cannot be read.
 std::shared_ptr<const TunedSchedules> findTunedSchedules(llvm::StringRef option,
                                                          std::string &why);
 
-/// Makes those for a chip known to the pass `tessera-use-tuned-schedules`;
-/// where they do not know a task, the shipped ones do. Null: these alone.
-/// Nothing where `tuned` has no source, or nothing is known of the chip.
+/// Attaches the schedules for a chip to the module for the pass
+/// `tessera-use-tuned-schedules`, with the shipped ones as fallback; null uses
+/// only the shipped ones. Does nothing if `tuned` has no source, or contains
+/// nothing for the chip.
 void attachTunedSchedules(ModuleOp module, const TunedSchedules *tuned,
                           llvm::StringRef target, llvm::StringRef chip);
 

@@ -19,11 +19,12 @@ namespace mlir::tessera {
 /// expanded, `gpu.launch` outlined. The program still has portable fragments.
 void buildOutliningPipeline(OpPassManager &pm, const LoweringOptions &options);
 
-/// Outlined kernels to legalized fragments.
+/// Legalizes the fragments of outlined kernels.
 void buildLegalizationPipeline(OpPassManager &pm,
                                const LoweringOptions &options);
 
-/// Legalized kernels to the vendor's dialect: per-lane vectors and intrinsics.
+/// Lowers legalized kernels to the vendor's dialect: per-lane vectors and
+/// intrinsics.
 void buildVendorPipeline(OpPassManager &pm, const LoweringOptions &options);
 
 /// Vendor's dialect to the LLVM dialect, or to the spirv dialect, within each
@@ -31,7 +32,7 @@ void buildVendorPipeline(OpPassManager &pm, const LoweringOptions &options);
 void buildKernelToLLVMPipeline(OpPassManager &pm,
                                const LoweringOptions &options);
 
-/// Host code to the LLVM dialect; kernels are erased.
+/// Lowers host code to the LLVM dialect and erases kernels.
 void buildHostToLLVMPipeline(OpPassManager &pm, const LoweringOptions &options);
 
 /// Registers each target's pipeline (`tessera-to-nvvm-pipeline`): a portable

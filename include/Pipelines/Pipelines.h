@@ -45,13 +45,13 @@ struct LinalgToTesseraPipelineOptions
       llvm::cl::init(false)};
 };
 
-/// The first part of the next one: to products on memrefs, which have the
-/// schedules that they were given and that tuning found.
+/// The first part of the linalg pipeline: lowers to matmuls on memrefs, with
+/// their hand-written or tuned schedules.
 void buildLinalgToTasksPipeline(OpPassManager &pm,
                                 const LinalgToTesseraPipelineOptions &options);
 
-/// Tensors and linalg to memrefs, host code, and `gpu.launch` kernels in the
-/// portable form. What is `gpu.launch` or `gpu.func` already passes through.
+/// Lowers tensors and linalg to memrefs, host code, and `gpu.launch` kernels in
+/// the portable form. Existing `gpu.launch` and `gpu.func` ops are unchanged.
 void buildLinalgToTesseraPipeline(
     OpPassManager &pm, const LinalgToTesseraPipelineOptions &options);
 

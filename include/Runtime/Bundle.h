@@ -1,7 +1,7 @@
 //===- Bundle.h - Compiled programs in one file -----------------*- C++ -*-===//
 //
-// A bundle has what a program is compiled to, for one or several chips, and
-// needs no compiler to be run. docs/Library.md describes the format.
+// A bundle contains a program compiled for one or several chips, and runs
+// without the compiler. docs/Library.md describes the format.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,11 +17,11 @@
 
 namespace tessera::runtime {
 
-/// A matrix product of a kernel.
+/// A matmul of a kernel.
 struct ProductRecord {
   /// "64x64x16 f16 x f16 -> f32".
   std::string product;
-  /// What computes it, and whether that is an instruction of a matrix unit.
+  /// The instruction that computes it, and whether a matrix unit executes it.
   std::string instruction;
   bool matrixUnit = false;
   /// "file:line:column".
@@ -33,14 +33,14 @@ struct ProductRecord {
   int64_t unitLength = 0;
 };
 
-/// How a kernel was made.
+/// How a kernel was compiled.
 struct KernelRecord {
   std::string name;
-  /// The schedule that it was tiled by, as the attribute is spelled; empty for
-  /// one written by hand.
+  /// The schedule attribute of the kernel, as text; empty for a hand-written
+  /// kernel.
   std::string schedule;
-  /// Where that is from: the record of a tuned one with its time, or why there
-  /// is none; empty if products were not looked up.
+  /// The origin of the schedule: the tuning record with its time, or why there
+  /// is none; empty if schedules were not looked up.
   std::string scheduleOrigin;
   std::vector<ProductRecord> products;
 };
@@ -49,17 +49,19 @@ struct KernelRecord {
 struct ProgramVariant {
   /// "cuda", "sm_90a".
   std::string target, chip;
-  /// What the host's code needs of the processor: "x86-64", "x86-64-avx2",
+  /// The CPU level that the host code requires: "x86-64", "x86-64-avx2",
   /// "x86-64-avx512", "aarch64".
   std::string host;
-  /// Of the kernels; see `KernelImage`. `bytes` is empty on the CPU, whose
-  /// kernels are functions of `library` by the names in `functions`.
+  /// The kernel image; see `KernelImage`. `bytes` is empty on the CPU, whose
+  /// kernels are the functions of `library` named in `functions`.
   KernelImage::Kind imageKind = KernelImage::HostFunctions;
   std::string image;
   std::vector<std::string> functions;
-  /// What launches them: an ELF shared library without dependencies.
+  /// The host code that launches the kernels: an ELF shared library without
+  /// dependencies.
   std::string library;
-  /// The functions that it calls, in the order of its table.
+  /// The runtime functions that the host code calls, in the order of its import
+  /// table.
   std::vector<std::string> imports;
   std::vector<Signature> entries;
   std::vector<KernelRecord> kernels;
@@ -68,22 +70,22 @@ struct ProgramVariant {
 struct Bundle {
   /// "Tessera 0.1.0".
   std::string producer;
-  /// The program's text, and the name of its file; both may be empty.
+  /// The program's text and its file name; both may be empty.
   std::string source, file;
   std::vector<ProgramVariant> variants;
 };
 
-/// Whether bytes begin as a bundle does.
+/// Whether bytes start with the magic number of a bundle.
 bool isBundle(std::string_view bytes);
 
 std::string writeBundle(const Bundle &bundle);
 
-/// `InvalidArgument` for bytes that are no bundle, are damaged or cut short, or
-/// were written by another version of the format.
+/// Reads a bundle. `InvalidArgument` for bytes that are not a bundle, are
+/// corrupt or truncated, or have another format version.
 Expected<Bundle> readBundle(std::string_view bytes);
 
-/// The variant for a device: one for its very chip before one for an older chip
-/// whose code it takes. `InvalidArgument`, with what the bundle holds, where
+/// Chooses the variant for a device: one for its exact chip before one for an
+/// older compatible chip. `InvalidArgument`, with a list of the variants, if
 /// none fits.
 Expected<const ProgramVariant *> selectVariant(const Bundle &bundle,
                                                const DeviceInfo &device);

@@ -2,7 +2,8 @@
 //
 // A code object is an ELF file with a note that describes its kernels, as
 // MessagePack (LLVM's "User Guide for AMDGPU Backend", sections "ELF Code
-// Object" and "Code Object V3 Metadata" to V5). HIP tells none of it.
+// Object" and "Code Object V3 Metadata" to V5). HIP does not expose this
+// information.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,36 +19,34 @@
 
 namespace tessera::runtime {
 
-/// A kernel of a code object. Numbers that the note does not have are 0.
+/// A kernel of a code object. Numbers that the note does not contain are 0.
 struct CodeObjectKernel {
   std::string name;
-  /// Size of each argument that a launch gives, in bytes, in order.
+  /// Size of each launch argument in bytes, in order.
   std::vector<int64_t> arguments;
-  /// Workgroup memory that the kernel declares, and memory of each thread, in
-  /// bytes.
+  /// Statically declared workgroup memory, and memory per thread, in bytes.
   int64_t workgroupBytes = 0, threadBytes = 0;
-  /// Most threads of a workgroup that it was compiled for.
+  /// Maximum workgroup size for which the kernel was compiled.
   int64_t maxThreads = 0;
   int64_t subgroupSize = 0;
-  /// Registers of each thread, and of those how many are spilled. Where the two
-  /// kinds of vector registers are one file (gfx90a and later), `vectors`
-  /// counts both.
+  /// Registers per thread, and the number of spilled ones. If both kinds of
+  /// vector registers share one file (gfx90a and later), `vectors` counts both.
   int64_t vectors = 0, accumulators = 0, scalars = 0;
   int64_t vectorSpills = 0, scalarSpills = 0;
 };
 
 struct CodeObject {
-  /// "gfx942:sramecc+"; empty before code object version 4, which does not say
-  /// it.
+  /// The target ID, such as "gfx942:sramecc+"; empty before code object version
+  /// 4.
   std::string target;
   std::vector<CodeObjectKernel> kernels;
 };
 
-/// True for an ELF file of AMD's GPUs.
+/// Whether bytes are an ELF file for an AMD GPU.
 bool isCodeObject(std::string_view bytes);
 
-/// `InvalidArgument` for bytes that are no code object, or whose note cannot be
-/// read, with what is wrong.
+/// Reads the kernels of a code object. `InvalidArgument`, with the reason, for
+/// bytes that are not a code object or have a malformed note.
 Expected<CodeObject> readCodeObject(std::string_view bytes);
 
 } // namespace tessera::runtime

@@ -8,19 +8,19 @@
 
 namespace tessera::runtime {
 
-/// "sm_90a", taken apart.
+/// A parsed chip name such as "sm_90a".
 struct CudaChip {
   /// 90.
   int level = 0;
-  /// Its code runs on chips of this very level alone.
+  /// Whether its code only runs on chips of exactly this level.
   bool isSpecific = false;
 
-  /// Absent for text that names no chip.
+  /// Absent for text that is not a chip name.
   static std::optional<CudaChip> parse(const std::string &name);
 };
 
-/// Whether code for one chip runs on another: PTX on its own level and later
-/// ones, a cubin on those of its generation only ("CUDA Binary (cubin)
+/// Whether code for one chip runs on another: PTX runs on its own and later
+/// levels, a cubin only on those of its generation ("CUDA Binary (cubin)
 /// Compatibility" in NVCC's manual).
 bool runsOnCudaChip(const CudaChip &code, const CudaChip &device, bool isCubin);
 

@@ -1,7 +1,7 @@
 //===- Executable.h - An entry of a program, ready to be called -*- C++ -*-===//
 //
-// What a bundle needs to be run: its host code is loaded into the process, its
-// kernels onto a device, and calls are made with memory of the caller's.
+// Runs bundles: the host code is loaded into the process, the kernels onto a
+// device, and calls use the caller's memory.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,18 +25,18 @@ class HostLibrary;
 /// the results (`ResultLayout`). It is called within a `SessionScope`.
 using EntryFunction = void (*)(void **);
 
-/// The host code of a variant, and its kernels.
+/// The loaded host code of a variant, and its kernels.
 class LoadedVariant {
 public:
-  /// Takes a copy of what it needs. `Rejected` where the system does not load
-  /// the host code, or it lacks a kernel of its own.
+  /// Copies all data it needs. `Rejected` if the system cannot load the host
+  /// code, or the host code does not define one of its kernels.
   static Expected<std::unique_ptr<LoadedVariant>>
   load(const ProgramVariant &variant);
   ~LoadedVariant();
 
-  /// The kernels; the image's name is like that of no other.
+  /// The kernels; the name of the image is unique.
   const KernelImage &getImage() const { return image; }
-  /// Null if there is no entry of that name.
+  /// Returns null if no entry point has that name.
   EntryFunction getFunction(const std::string &name) const;
 
 private:
@@ -46,15 +46,15 @@ private:
   KernelImage image;
 };
 
-/// What the memory of an operand is.
+/// The kind of memory of an operand.
 enum class MemoryKind {
-  /// The host's: copied to the device before a run, and back after it where the
-  /// program may write it. A run with such an operand waits.
+  /// Host memory: copied to the device before a run, and back afterwards if the
+  /// program may write it. A run with such an operand is synchronous.
   Host,
-  /// The device's, by a pointer that its kernels use: used as it is.
+  /// Device memory, by a pointer that kernels can use: used in place.
   Device,
-  /// The device's, by an object of its driver's (`Device::bindObject`): used as
-  /// it is, from its beginning.
+  /// Device memory, by a driver object (`Device::bindObject`): used in place,
+  /// from offset 0.
   ClMem,
   VkBuffer,
 };
@@ -62,33 +62,35 @@ enum class MemoryKind {
 /// One argument of a call.
 struct Operand {
   MemoryKind kind = MemoryKind::Device;
-  /// The first element of an array, the object that it lies in, or a scalar's
-  /// value (on the host, whatever `kind` says).
+  /// The first element of an array, the driver object that contains it, or a
+  /// scalar's value (always on the host, independent of `kind`).
   void *data = nullptr;
-  /// Of an array; null stands for the sizes of its type, which are then all
-  /// static.
+  /// The sizes of an array; null stands for the sizes of its type, which must
+  /// then be static.
   const int64_t *sizes = nullptr;
-  /// In elements; null stands for a dense array in row-major order.
+  /// The strides of an array in elements; null stands for a dense row-major
+  /// array.
   const int64_t *strides = nullptr;
 };
 
-/// A result of a call. Memory on the device is the caller's from then on.
+/// A result of a call. The caller owns its device memory.
 struct CallResult {
-  /// Of an array, on the device; null for a scalar.
+  /// The first element of an array, on the device; null for a scalar.
   void *data = nullptr;
-  /// To be handed to `Device::free` in the end.
+  /// The allocation, which the caller must pass to `Device::free`.
   void *allocation = nullptr;
   std::vector<int64_t> sizes;
-  /// Of a scalar.
+  /// The value of a scalar.
   uint64_t scalar = 0;
 };
 
-/// An entry on a device. Calls are made one at a time, as is everything else
-/// with the device.
+/// An entry point on a device. Calls must not overlap with each other or with
+/// other uses of the device.
 class Executable {
 public:
-  /// The device outlives it. `InvalidArgument` where the bundle has nothing for
-  /// the device, or no such entry; what `Device::loadImage` gives.
+  /// The device must outlive the executable. `InvalidArgument` if the bundle
+  /// does not contain code for the device or the entry point; also the errors
+  /// of `Device::loadImage`.
   static Expected<std::unique_ptr<Executable>>
   create(const Bundle &bundle, const std::string &entry, Device &device);
   ~Executable();
@@ -97,14 +99,14 @@ public:
 
   const Signature &getSignature() const { return signature; }
 
-  /// Calls the entry, in the device's own queue or in one of the caller's
-  /// (`Device::enterQueue`). Without operands of the host's nothing waits: the
-  /// work is queued when this returns, and an error of a running kernel comes
-  /// from a later call. `results` are as many as the signature's: they replace
-  /// what is in the vector, which is not freed. A run that fails leaves the
-  /// vector as it is, and frees what it allocated itself.
+  /// Calls the entry point on the device's own queue or on the caller's
+  /// (`Device::enterQueue`). Without host operands the call is asynchronous:
+  /// the work is queued when it returns, and a later call reports an error of a
+  /// running kernel. `results` receives as many results as the signature has;
+  /// its previous contents are replaced but not freed. A run that fails leaves
+  /// the vector unchanged, and frees its own allocations.
   ///
-  /// `InvalidArgument` names the operand and what is wrong with it.
+  /// `InvalidArgument` names the operand and the reason.
   Status run(const std::vector<Operand> &operands,
              std::vector<CallResult> &results,
              const std::optional<void *> &queue = std::nullopt);
@@ -127,12 +129,13 @@ private:
   std::unique_ptr<LoadedVariant> variant;
   bool isLoaded = false;
   EntryFunction function = nullptr;
-  /// Lives from run to run, for the copies of constants that it has.
+  /// Lives across runs, because it owns the copies of constants.
   std::unique_ptr<Session> session;
-  /// The fields of all arguments, and where each argument's begin.
+  /// The fields of all arguments, and the offset of each argument's first
+  /// field.
   std::vector<uint64_t> words;
   std::vector<size_t> firstWords;
-  /// What the entry is called with.
+  /// The pointers that the entry point is called with.
   std::vector<void *> pointers;
   ResultLayout layout;
   std::vector<uint64_t> resultWords;

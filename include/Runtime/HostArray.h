@@ -1,7 +1,7 @@
 //===- HostArray.h - Arrays of any element type on the host -----*- C++ -*-===//
 //
-// What a runner hands to a compiled program and checks afterwards: dense arrays
-// in row-major order, of every element type that kernels use, with exact
+// Dense row-major host arrays that a runner passes to a compiled program and
+// checks afterwards. They support every element type of kernels, exact
 // conversions and reproducible contents.
 //
 //===----------------------------------------------------------------------===//
@@ -42,9 +42,10 @@ enum class ElementType {
   Index,
 };
 
-/// Bytes that an element takes by itself.
+/// Size of a single element in bytes.
 size_t elementBytes(ElementType type);
-/// Bits that an element takes in an array: 4 for `I4`, else those of its bytes.
+/// Size of an element within an array in bits: 4 for `I4`, else `8 *
+/// elementBytes`.
 size_t elementBits(ElementType type);
 /// The type's name in MLIR: "f16", "i8", "ui8", "f8E4M3FN", "index".
 const char *elementTypeName(ElementType type);
@@ -57,11 +58,11 @@ bool isFloat(ElementType type);
 /// signalling ones become quiet.
 double decodeFloat(ElementType type, uint64_t bits);
 
-/// The bits of the number of type `type` next to `value`; ties go to the even
-/// one. What is too large becomes infinity, and where the type has none, NaN
-/// (0x7F in f8E4M3FN, 0x80 in the FNUZ types); infinities likewise. A NaN stays
-/// one, with the upper bits of its payload. Zeros of the FNUZ types have no
-/// sign.
+/// Returns the bits of the number of type `type` nearest to `value`, ties to
+/// even. Values that are too large become infinity, or NaN in types without
+/// infinity (0x7F in f8E4M3FN, 0x80 in the FNUZ types); infinities likewise. A
+/// NaN stays one, with the upper bits of its payload. Zeros of the FNUZ types
+/// are unsigned.
 uint64_t encodeFloat(ElementType type, double value);
 
 /// A dense array in row-major order.
@@ -71,8 +72,8 @@ struct HostArray {
   std::vector<int64_t> shape;
   std::vector<std::byte> data;
 
-  /// An array of zeros. `InvalidArgument` for a negative dimension or more
-  /// bytes than a size can tell, `OutOfMemory` for too many.
+  /// Creates an array of zeros. `InvalidArgument` for a negative dimension or a
+  /// size in bytes that overflows, `OutOfMemory` if the allocation fails.
   static Expected<HostArray> create(ElementType type,
                                     std::vector<int64_t> shape);
 
@@ -83,22 +84,22 @@ struct HostArray {
 
   /// The element as a double; 64-bit integers are rounded to the nearest.
   double getDouble(int64_t index) const;
-  /// The element as an integer: floating-point values are cut off towards zero
-  /// and limited to the range of int64_t; NaN gives 0.
+  /// The element as an integer: floating-point values are truncated towards
+  /// zero and clamped to the range of int64_t; NaN gives 0.
   int64_t getInt(int64_t index) const;
   /// Stores a value rounded to the nearest of the type, ties to even (see
-  /// `encodeFloat`). Integers are limited to the type's range, NaN gives 0, and
-  /// in `I1` everything but zero gives 1.
+  /// `encodeFloat`). Integers are clamped to the type's range, NaN gives 0, and
+  /// in `I1` any nonzero value gives 1.
   void setDouble(int64_t index, double value);
   /// Stores an integer, rounded once for floating-point types; integer types
-  /// keep the low bits, and in `I1` everything but zero gives 1.
+  /// keep the low bits, and in `I1` any nonzero value gives 1.
   void setInt(int64_t index, int64_t value);
 
   /// Writes `count` elements from `first` on to `values`, as `getDouble` does.
   void toDoubles(int64_t first, int64_t count, double *values) const;
 };
 
-/// What an array is to be filled with, as given on a command line:
+/// The contents of an array, as given on a command line:
 ///
 ///   int[:SEED]     small integers, in any order of summation exact
 ///   random[:SEED]  uniform numbers
@@ -115,20 +116,20 @@ struct FillSpec {
   enum Kind { Int, Random, Iota, Zeros, Constant, Number, File };
   Kind kind = Int;
   std::optional<uint64_t> seed;
-  /// X, and X as an integer if it is one.
+  /// The value X, and X as an integer if it is one.
   double value = 0;
   std::optional<int64_t> integer;
   std::string path;
   std::optional<std::vector<int64_t>> shape;
 };
 
-/// Reads the notation above. `InvalidArgument` says what is allowed.
+/// Parses the notation above. `InvalidArgument` lists the allowed forms.
 Expected<FillSpec> parseFillSpec(const std::string &text);
 
-/// Sets all elements of an array. `File` is for `makeArray`. `defaultSeed`
-/// counts where the spec has no seed; two arguments of one program should not
-/// have the same. The contents depend on nothing but type, seed and position:
-/// element i of `Int` and `Random` comes from output i of splitmix64.
+/// Sets all elements of an array. `File` is only supported by `makeArray`.
+/// `defaultSeed` is used if the spec has no seed; arguments of one program
+/// should have different ones. The contents only depend on type, seed and
+/// position: element i of `Int` and `Random` comes from output i of splitmix64.
 ///
 ///             | f16 bf16 f32 f64 f8*  | i8 i16 i32 i64 | i4      | ui8 index |
 ///             i1
@@ -137,27 +138,27 @@ Expected<FillSpec> parseFillSpec(const std::string &text);
 ///   255  | 0, 1
 ///
 /// `Int`: products of two such floats are at most 9, so a sum of k of them is
-/// exact in whatever order as long as 9 k <= 2^24 for a sum in f32, and
-/// 9 k <= 2^11 for one in f16.
+/// exact in any order as long as 9 k <= 2^24 for a sum in f32, and 9 k <= 2^11
+/// for one in f16.
 ///
-/// `Iota` starts again at 0 where the type would stop to tell integers apart.
-/// The period is the largest prime up to there (f16 2039, bf16 251, f8E4M3FN
-/// and f8E4M3FNUZ 13, f8E5M2 and f8E5M2FNUZ 7, f32 2^24 - 3, i4 7, i8 127, ui8
-/// 251, i16 32749), so that rows of a matrix differ.
+/// `Iota` restarts at 0 before the type can no longer represent consecutive
+/// integers. The period is the largest prime up to that limit (f16 2039, bf16
+/// 251, f8E4M3FN and f8E4M3FNUZ 13, f8E5M2 and f8E5M2FNUZ 7, f32 2^24 - 3, i4
+/// 7, i8 127, ui8 251, i16 32749), so that rows of a matrix differ.
 ///
-/// `InvalidArgument` when a constant does not fit the type, or a number is
-/// meant for more than one element.
+/// `InvalidArgument` if a constant does not fit the type, or a number is given
+/// for more than one element.
 Status fillArray(HostArray &array, const FillSpec &spec,
                  uint64_t defaultSeed = 0);
 
-/// Makes an array of the type and shape and fills it; a dimension of -1 is
-/// dynamic and comes from the spec or the file. `InvalidArgument` when one is
-/// left open, or shapes or types do not agree.
+/// Creates and fills an array of the type and shape; a dimension of -1 is
+/// dynamic and is taken from the spec or the file. `InvalidArgument` if a
+/// dimension remains unknown, or shapes or types do not match.
 Expected<HostArray> makeArray(ElementType type,
                               const std::vector<int64_t> &shape,
                               const FillSpec &spec, uint64_t defaultSeed = 0);
 
-/// Loads a .npy file as an array of a type. The file's type has to be the same,
+/// Loads a .npy file as an array of a type. The file must have the same type,
 /// except that
 ///   - raw elements of 2 bytes are bf16 and raw ones of 1 byte are the fp8 type
 ///     asked for (see NpyArray);

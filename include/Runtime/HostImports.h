@@ -10,8 +10,8 @@
 
 namespace tessera::runtime {
 
-/// What the names of compiled functions begin with that take their arguments as
-/// an array of pointers: entries, and kernels of the CPU.
+/// Name prefix of compiled functions that take their arguments as an array of
+/// pointers: entry points and CPU kernels.
 constexpr char packedPrefix[] = "__tessera_";
 
 /// A function that compiled code may call.
@@ -20,24 +20,24 @@ struct HostImport {
   void *address;
 };
 
-/// All functions that native code of a program may call, which is code of the
-/// host and kernels of the CPU: the runtime's, those of the mathematical
-/// library, and those that LLVM puts in the place of arithmetic and copies
-/// (docs/Library.md, "What is trusted"). Every loader of native code binds to
-/// these and to nothing else of the process.
+/// All functions that native code of a program (host code and CPU kernels) may
+/// call: those of the runtime, of the math library, and those to which LLVM
+/// lowers arithmetic and copies (docs/Library.md, "What is trusted"). Every
+/// loader of native code binds only to these functions of the process.
 const std::vector<HostImport> &listHostImports();
 
-/// The address of a function of that list; null if it has none of that name.
+/// Returns the address of a function of that list; null if no function has that
+/// name.
 void *findHostImport(std::string_view name);
 
-/// A function that programs may declare: it takes `arguments` numbers of f64
-/// (`isDouble`) or of f32, and returns one.
+/// A math function that programs may declare: it takes `arguments` numbers of
+/// f64 (`isDouble`) or f32, and returns one.
 struct MathFunction {
   unsigned arguments;
   bool isDouble;
 };
 
-/// The function of the mathematical library that a program may declare by this
+/// Returns the math library function that a program may declare under this
 /// name.
 std::optional<MathFunction> findMathFunction(std::string_view name);
 

@@ -11,9 +11,9 @@ namespace tessera::runtime {
 
 /// Reads all of a file: a regular one, or a pipe that some process has open for
 /// writing, as a shell's `<(command)` is. `-` is standard input. The message of
-/// a failure (`InvalidArgument`) says why, without the path. What is neither a
-/// file nor a pipe is rejected, and so is a named pipe that nobody writes to:
-/// opening it would wait for ever.
+/// a failure (`InvalidArgument`) contains the reason without the path. Paths
+/// that are neither a file nor a pipe are rejected, and so is a named pipe
+/// without a writer, because opening it would block forever.
 Expected<std::string> readInputFile(const std::string &path);
 
 } // namespace tessera::runtime

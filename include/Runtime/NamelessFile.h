@@ -8,9 +8,9 @@
 
 namespace tessera::runtime {
 
-/// A file in memory, or an unlinked temporary one where the system has no such
-/// thing. The kernel frees it with the last process that has it open, however
-/// that process ends.
+/// An in-memory file, or an unlinked temporary file if the system does not
+/// support those. The kernel frees it when the last process that has it open
+/// ends.
 class NamelessFile {
 public:
   NamelessFile();
@@ -18,17 +18,18 @@ public:
   NamelessFile(const NamelessFile &) = delete;
   NamelessFile &operator=(const NamelessFile &) = delete;
 
-  /// Whether there is a file; errno says why not, after the constructor.
+  /// Whether the file was created; otherwise errno contains the reason after
+  /// the constructor.
   bool isOpen() const { return file >= 0; }
   int getDescriptor() const { return file; }
-  /// Appends. False, with errno set, if that is not possible.
+  /// Appends bytes. Returns false, with errno set, on failure.
   bool write(std::string_view bytes) const;
-  /// All that has been written, by any process; what can be read of it where
-  /// reading fails.
+  /// Returns the bytes written so far by any process; only those before a read
+  /// error, if one occurs.
   std::string read() const;
-  /// A path by which this process opens it, as long as this object lives.
+  /// A path under which this process can open the file while this object lives.
   std::string getPath() const;
-  /// A path by which a child of this process opens it, as long as this object
+  /// A path under which a child process can open the file while this object
   /// lives.
   std::string getPathForChild() const;
 

@@ -1,7 +1,7 @@
 //===- NativeDevice.h - Devices on objects of the caller's ------*- C++ -*-===//
 //
-// A program that has a context of its own wants its memory and its queues
-// used, and those are of that context.
+// Opens devices on a caller's own context, so that the caller's memory and
+// queues can be used.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,7 +12,8 @@
 
 namespace tessera::runtime {
 
-/// What a device is opened on. Handles that a target does not name stay null.
+/// The caller's handles on which a device is opened. Handles that a target does
+/// not use stay null.
 struct NativeDevice {
   /// "opencl": `context` (cl_context), `device` (cl_device_id).
   /// "level-zero": `context` (ze_context_handle_t), `device`
@@ -24,20 +25,19 @@ struct NativeDevice {
   void *device = nullptr;
   void *instance = nullptr;
   void *physicalDevice = nullptr;
-  /// The VkDeviceCreateInfo that `device` was made with, which says what
-  /// features and extensions it has. It need not live on.
+  /// The VkDeviceCreateInfo with which `device` was created; it lists the
+  /// enabled features and extensions. It need not outlive the call.
   const void *createInfo = nullptr;
-  /// The device's own queue: of which family, and which of that.
+  /// The family and index of the device's own queue.
   uint32_t queueFamily = 0, queueIndex = 0;
   /// The loader's PFN_vkGetInstanceProcAddr; null for that of libvulkan.so.1.
   void *getInstanceProcAddr = nullptr;
 };
 
-/// Opens a device on objects of the caller's, which outlive it. It keeps to the
-/// caller's context and makes a queue of its own there (on Vulkan it uses the
-/// one that is named). `InvalidArgument` for what does not fit together, with
-/// the mend; `NoDevice` where the driver is not there or the device is of no
-/// use.
+/// Opens a device on the caller's handles, which must outlive it. The device
+/// creates its own queue in the caller's context (on Vulkan it uses the given
+/// queue). `InvalidArgument`, with the fix, for inconsistent handles;
+/// `NoDevice` if the driver is missing or the device is not usable.
 Expected<std::unique_ptr<Device>> openNativeDevice(const NativeDevice &native);
 
 } // namespace tessera::runtime

@@ -17,31 +17,30 @@
 
 namespace tessera::runtime {
 
-/// An array as a .npy file holds it.
+/// The array stored in a .npy file.
 struct NpyArray {
   /// The element type in NumPy's notation, one of
   ///   "<f2" "<f4" "<f8"  "|i1" "|u1" "<i2" "<i4" "<i8"  "|b1"
   ///   "|V2" "|V1"        raw elements of 2 and 1 bytes
   /// The ml_dtypes package writes bf16 as raw elements of 2 bytes and the fp8
   /// types as ones of 1 byte, spelled "<V2", "|V2", "<V1", "|V1" or "<f1". The
-  /// file does not say which type they are: the reader has to know.
+  /// file does not identify the type; the reader must know it.
   std::string descr;
   /// Empty for a scalar.
   std::vector<int64_t> shape;
   /// The elements, without padding.
   std::vector<std::byte> data;
-  /// Something to tell the user about the file ("raw 2-byte elements ..."), or
-  /// empty.
+  /// A note about the file for the user ("raw 2-byte elements ..."), or empty.
   std::string note;
 };
 
-/// Bytes of an element of type `descr`; 0 for one not listed above.
+/// Size of an element of type `descr` in bytes; 0 for types not listed above.
 size_t npyElementBytes(const std::string &descr);
 
-/// Reads a file. `InvalidArgument` names the file and what is wrong: not there,
-/// no .npy, a type or byte order that is not supported, Fortran order, a shape
-/// that overflows, or more or less data than the shape needs. `OutOfMemory`
-/// when there is no memory for the data.
+/// Reads a file. `InvalidArgument` names the file and the reason: missing, not
+/// .npy, a type or byte order that is not supported, Fortran order, a shape
+/// that overflows, or a data size that does not match the shape. `OutOfMemory`
+/// if the data cannot be allocated.
 Expected<NpyArray> readNpy(const std::string &path);
 
 /// Writes a file (version 1.0); an existing one is replaced. `data` holds the

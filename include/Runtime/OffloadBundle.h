@@ -26,30 +26,31 @@
 namespace tessera::runtime {
 
 struct BundleEntry {
-  /// "gfx90a:sramecc+"; of an entry that is no AMD GPU's, its whole ID.
+  /// The target ID, such as "gfx90a:sramecc+"; the whole ID for entries of
+  /// other vendors.
   std::string target;
-  /// A code object. Of an entry that was read, a part of the bundle.
+  /// The code object; for an entry that was read, a view into the bundle.
   std::string_view code;
 };
 
-/// Whether bytes are a bundle, compressed or not.
+/// Whether bytes are an offload bundle, compressed or not.
 bool isOffloadBundle(std::string_view bytes);
 
-/// A bundle of the entries, in their order, behind the empty entry for the host
-/// with which Clang's bundles begin. Code objects are aligned to 4096 bytes.
-/// `InvalidArgument` for a target that is no target ID, for one that is there
-/// twice, and where only some of a processor's entries settle a feature: which
-/// one a device gets would be open.
+/// Creates a bundle of the entries in order, after the empty host entry with
+/// which Clang's bundles begin. Code objects are aligned to 4096 bytes.
+/// `InvalidArgument` for an invalid target ID, for a duplicate one, and if only
+/// some entries of a GPU set a feature, which would make the choice for a
+/// device ambiguous.
 Expected<std::string>
 writeOffloadBundle(const std::vector<BundleEntry> &entries);
 
-/// The entries of a bundle, without the host's. `InvalidArgument` for bytes
-/// that are none, are cut short, or are compressed.
+/// Reads the entries of a bundle, without the host entry. `InvalidArgument` for
+/// bytes that are not a bundle, are truncated, or are compressed.
 Expected<std::vector<BundleEntry>> readOffloadBundle(std::string_view bytes);
 
-/// The entry for a device by the rules of target IDs; of several, the one that
-/// settles the most features. `InvalidArgument`, with what the bundle holds,
-/// where none fits.
+/// Chooses the entry for a device by the rules of target IDs; among several,
+/// the one that sets the most features. `InvalidArgument`, with a list of the
+/// entries, if none fits.
 Expected<BundleEntry> selectBundleEntry(const std::vector<BundleEntry> &entries,
                                         const std::string &device);
 

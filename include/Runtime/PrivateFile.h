@@ -1,7 +1,8 @@
 //===- PrivateFile.h - Files that only this user may write ------*- C++ -*-===//
 //
-// What such a file holds is executed or trusted: machine code, keys. Reading
-// rejects whatever another user could have put there, and never waits.
+// The contents of a private file are executed or trusted: machine code, keys.
+// Reading rejects a file that another user could have written, and never
+// blocks.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,9 +17,9 @@
 
 namespace tessera::runtime {
 
-/// Whether a folder belongs to this user and nobody else can write to it. The
-/// message of a failure is a whole sentence with the command that fixes it. A
-/// folder that does not exist yet passes.
+/// Checks that a folder belongs to this user and that no other user can write
+/// to it. The message of a failure is a complete sentence with the command that
+/// fixes it. A folder that does not exist yet passes.
 Status checkPrivateFolder(const std::string &path);
 
 /// Creates a folder, and those above it, for its owner alone (0700) unless it
@@ -28,17 +29,18 @@ Status makePrivateFolder(const std::string &path);
 struct PrivateFileOptions {
   /// A longer file is an error.
   uint64_t maxBytes = ~uint64_t(0);
-  /// Whether others may not read the file either, as for a key.
+  /// Whether other users must not be able to read the file, as for a key.
   bool isSecret = false;
-  /// Whether the path may be a symbolic link. What it leads to is checked.
+  /// Whether the path may be a symbolic link; its target is then checked.
   bool followsLinks = false;
-  /// Sets the modification time, which tells when the file was last used.
+  /// Whether to set the modification time, which records the last use of the
+  /// file.
   bool touches = false;
 };
 
 /// Reads a regular file of this user that others cannot write. `isAbsent` is
-/// set if there is no such file. The message of a failure continues a sentence
-/// that begins with the file's name: "is a symbolic link".
+/// set if the file does not exist. The message of a failure continues a
+/// sentence that starts with the file's name: "is a symbolic link".
 Expected<std::string> readPrivateFile(const std::string &path,
                                       const PrivateFileOptions &options,
                                       bool *isAbsent = nullptr);

@@ -1,8 +1,7 @@
 //===- Serialize.h - Structures as bytes ------------------------*- C++ -*-===//
 //
-// Numbers are 8 bytes in the order of the host, texts and lists stand behind
-// their length. What is read is never believed: a length beyond the bytes that
-// are left ends the reading.
+// Numbers are 8 bytes in host order; strings and lists follow their length.
+// Input is not trusted: a length beyond the remaining bytes ends the reading.
 //
 // A structure is described once, by a function template that visits its fields:
 //
@@ -24,7 +23,7 @@
 
 namespace tessera::runtime {
 
-/// Writes to `bytes`.
+/// Appends to `bytes`.
 class Writer {
 public:
   std::string bytes;
@@ -51,7 +50,7 @@ class Reader {
 public:
   explicit Reader(std::string_view bytes) : bytes(bytes) {}
 
-  /// All was read, and nothing is left.
+  /// Whether reading succeeded and no bytes remain.
   bool isDone() const { return !hasFailed && bytes.empty(); }
 
   void number(int64_t &value) {
@@ -81,7 +80,7 @@ private:
     hasFailed = true;
     bytes = std::string_view();
   }
-  /// Nothing is longer than the bytes that are left.
+  /// No length may exceed the number of remaining bytes.
   size_t length() {
     int64_t size = 0;
     number(size);

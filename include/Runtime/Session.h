@@ -37,28 +37,29 @@ struct LaunchRecord {
   int64_t workgroupBytes;
 };
 
-/// Bytes that a program changed beside memory it had asked for.
+/// Bytes that a program changed outside of memory it had allocated.
 struct GuardDamage {
-  /// The memory, as `allocate` gave it.
+  /// The memory, as returned by `allocate`.
   void *ptr;
   /// Its size in bytes.
   size_t size;
-  /// Behind the end, or before the beginning.
+  /// Past the end, or before the start.
   bool isBehind;
-  /// How many bytes changed, and how far the nearest is off.
+  /// The number of bytes changed, and the distance of the nearest one.
   size_t bytes, distance;
 };
 
 /// The state of one run of compiled host code.
 ///
-/// The first error stays: after it, launches are skipped, and allocations give
-/// null. Host code only hands device pointers on and never reads through them,
-/// so it runs to its end and the caller then finds the error here.
+/// The session keeps the first error: after it, launches are skipped, and
+/// allocations return null. Host code only passes device pointers on and never
+/// dereferences them, so it runs to its end, after which the caller reads the
+/// error here.
 class Session {
 public:
   /// `device` outlives the session.
   explicit Session(Device &device) : target(device) {}
-  /// Frees what the session still owns.
+  /// Frees the memory that the session still owns.
   ~Session();
   Session(const Session &) = delete;
   Session &operator=(const Session &) = delete;
@@ -68,51 +69,53 @@ public:
   /// The first error so far, or success.
   const Status &status() const { return firstError; }
 
-  /// Waits for the device and gives the first error, the wait's own included.
+  /// Waits for the device and returns the first error, including one from the
+  /// wait.
   const Status &finish();
 
   /// Launches since the session began or since `clearLaunches`. A launch with
-  /// an empty grid is listed too; one skipped because of an earlier error, or
-  /// refused, is not.
+  /// an empty grid is listed too; a launch that was skipped because of an
+  /// earlier error, or rejected, is not.
   const std::vector<LaunchRecord> &launches() const { return records; }
   void clearLaunches() { records.clear(); }
-  /// Off for benchmark loops, whose list would only grow. On at first.
+  /// Whether launches are recorded; on by default. Benchmark loops turn it off,
+  /// since the list would only grow.
   void setRecording(bool enable) { recording = enable; }
 
-  /// Records launches and copies of constants. Each launch is then waited for,
-  /// so that the time that the device took for it is its own.
+  /// Records launches and copies of constants in a trace. Each launch is then
+  /// synchronous, so that its device time is measured separately.
   void setTrace(Trace *newTrace) { trace = newTrace; }
 
-  /// Kernels that are launched from now on are those of this image.
+  /// Launches kernels of this image from now on.
   void setImage(std::string name) { image = std::move(name); }
 
-  /// Called before each launch; a failure becomes the session's error, and
-  /// nothing is launched.
+  /// Called before each launch; on failure, its status becomes the session's
+  /// error and the launch is skipped.
   using LaunchHook = std::function<Status(const LaunchRequest &)>;
   void setLaunchHook(LaunchHook hook) { launchHook = std::move(hook); }
 
-  /// Surrounds all memory that is asked for from now on by so many bytes on
-  /// either side (a multiple of 256, or 0), which are looked at when it is
-  /// freed and by `finish`. Freeing then waits for the device.
+  /// Places guards of this many bytes (a multiple of 256, or 0) on both sides
+  /// of all memory allocated from now on. The guards are checked when the
+  /// memory is freed and by `finish`. Freeing then waits for the device.
   void setGuard(size_t bytes) { guard = bytes; }
-  /// The first damage that was found.
+  /// The first damaged guard.
   const std::optional<GuardDamage> &damage() const { return firstDamage; }
 
-  /// Ends a run of several in one session: frees what the session still owns
-  /// and forgets the first error. Copies of constants stay, since work of
-  /// earlier runs may be queued that reads them.
+  /// Ends one of several runs in a session: frees the memory that the session
+  /// still owns and clears the error. Copies of constants are kept, because
+  /// queued work of earlier runs may read them.
   void endRun();
 
-  /// Takes `ptr`, which host code allocated and returned, out of the session's
-  /// care. Gives the pointer to hand to `Device::free` later, which differs
-  /// from `ptr` for alignments above 256 bytes; null when the session does not
-  /// own `ptr`.
+  /// Releases `ptr`, which host code allocated and returned, from the session's
+  /// ownership. Returns the pointer to pass to `Device::free` later, which
+  /// differs from `ptr` for alignments above 256 bytes; null if the session
+  /// does not own `ptr`.
   void *release(void *ptr);
 
-  /// True when `ptr` came from `allocate` and was neither freed nor released.
+  /// Whether `ptr` came from `allocate` and was neither freed nor released.
   bool owns(void *ptr) const { return owned.count(ptr) != 0; }
 
-  /// What the C functions below do.
+  /// Implementation of the C functions below.
   void launch(LaunchRequest request);
   void encodeTensorMap(const TensorMapRequest &request, void *map);
   void *allocate(int64_t alignment, int64_t bytes);
@@ -121,14 +124,15 @@ public:
   void free(void *ptr);
   void *constant(const void *host, int64_t bytes);
   /// Makes a failed check of host code (`InvalidArgument`) the session's error,
-  /// unless there was one before.
+  /// unless it already has one.
   void report(std::string message);
-  /// The same for any failure; success is ignored.
+  /// Makes a failure the session's error, unless it already has one; success is
+  /// ignored.
   void fail(Status status);
 
 private:
   struct Block {
-    /// What the device gave.
+    /// The pointer that the device returned.
     void *base;
     size_t bytes, guard;
   };
@@ -142,14 +146,14 @@ private:
   size_t guard = 0;
   std::optional<GuardDamage> firstDamage;
   Status firstError;
-  /// Why a tensor map of the next launch could not be made.
+  /// Why a tensor map of the next launch could not be created.
   Status mapError;
   std::vector<LaunchRecord> records;
   bool recording = true;
-  /// Empty for any.
+  /// The image to launch kernels from; empty for any.
   std::string image;
   LaunchHook launchHook;
-  /// By the pointer handed out.
+  /// Live allocations by the pointer that host code has.
   std::unordered_map<void *, Block> owned;
   /// Copies of constants, by the constant's address and size. `owned` does not
   /// list them: host code cannot free them.
@@ -157,7 +161,7 @@ private:
 };
 
 /// Makes a session the calling thread's current one for its lifetime. Scopes
-/// nest; the inner one counts.
+/// nest; the innermost one is current.
 class SessionScope {
 public:
   explicit SessionScope(Session &session);
@@ -174,8 +178,8 @@ Session *currentSession();
 
 } // namespace tessera::runtime
 
-// Called by compiled host code. Without a current session there is nowhere to
-// put an error: each of them then says so on standard error and aborts.
+// Called by compiled host code. Without a current session, an error cannot be
+// stored: each function then prints an error and aborts.
 // NOLINTBEGIN(readability-identifier-naming)
 extern "C" {
 
@@ -185,7 +189,7 @@ void tessera_rt_launch(const char *kernel, int64_t gridX, int64_t gridY,
                        int64_t blockZ, int64_t workgroupBytes, int64_t numArgs,
                        void **args, const int64_t *argSizes);
 
-/// Makes a tensor map for the launch that follows and writes it to `map`
+/// Creates a tensor map for the next launch and writes it to `map`
 /// (`tensorMapBytes`, aligned to `tensorMapAlignment`). `pointer` and `offset`,
 /// in elements, give the tensor's first element; `element` is a
 /// `TensorMapElement`; see `TensorMapRequest` for the rest. A tensor without a
@@ -195,7 +199,7 @@ void tessera_rt_tensor_map(void *map, void *pointer, int64_t offset,
                            const int64_t *strides, int64_t element,
                            const int64_t *box, int64_t swizzle);
 
-/// The same of windows over an image.
+/// Creates a tensor map of windows over an image for the next launch.
 void tessera_rt_window_map(void *map, void *pointer, int64_t offset,
                            int64_t rank, const int64_t *sizes,
                            const int64_t *strides, int64_t element,
@@ -203,15 +207,15 @@ void tessera_rt_window_map(void *map, void *pointer, int64_t offset,
                            const int64_t *lower, const int64_t *extent,
                            const int64_t *stride);
 
-/// Gives device memory, aligned to 256 bytes, or to `alignment` (a power of
-/// two) when that is more. Null after an error.
+/// Allocates device memory, aligned to 256 bytes or to `alignment` (a power of
+/// two) if that is larger. Returns null after an error.
 void *tessera_rt_alloc(int64_t bytes);
 void *tessera_rt_aligned_alloc(int64_t alignment, int64_t bytes);
 
-/// The same for an array of `rank` sizes, with elements of so many bytes. A
-/// size that is negative, and sizes whose product in bytes exceeds 2^63 - 1,
-/// are errors that name the shape; `element` names the element's type there,
-/// and where the program has the allocation: "f32 at main.mlir:3:8".
+/// Allocates an array of `rank` sizes with elements of the given size in bytes.
+/// A negative size, or a total above 2^63 - 1 bytes, is an error that names the
+/// shape; `element` is the element type and the source location of the
+/// allocation: "f32 at main.mlir:3:8".
 void *tessera_rt_alloc_array(int64_t alignment, int64_t rank,
                              const int64_t *sizes, int64_t elementBytes,
                              const char *element);
@@ -219,13 +223,13 @@ void *tessera_rt_alloc_array(int64_t alignment, int64_t rank,
 /// Frees memory of the three functions above. Null is ignored.
 void tessera_rt_free(void *ptr);
 
-/// The device's copy of a constant of the host program, aligned to 256 bytes.
-/// It is made at the first call and lasts as long as the session: the same
-/// constant (address and size) gives the same copy, and nobody frees it. Null
-/// after an error.
+/// Returns the device copy of a constant of the host program, aligned to 256
+/// bytes. It is created at the first call and lives as long as the session: the
+/// same constant (address and size) always has the same copy, which host code
+/// must not free. Null after an error.
 void *tessera_rt_constant(const void *host, int64_t bytes);
 
-/// A check of host code at run time failed.
+/// Called when a runtime check of host code failed.
 void tessera_rt_report(const char *message);
 
 } // extern "C"

@@ -11,23 +11,23 @@
 
 namespace tessera::runtime {
 
-/// An argument or a result of an entry.
+/// An argument or a result of an entry point.
 struct Slot {
   enum Kind { Scalar, Tensor, MemRef };
   Kind kind = Scalar;
   ElementType element = ElementType::F32;
   /// -1 for dynamic dimensions; empty for a scalar, and for an array of rank 0.
   std::vector<int64_t> shape;
-  /// A memref argument that the program may write: an output.
+  /// Whether it is a memref argument that the program may write: an output.
   bool mayWrite = false;
-  /// The type as the program spells it: "tensor<?x64xf16>".
+  /// The type as the program prints it: "tensor<?x64xf16>".
   std::string spelling;
 
   bool isBuffer() const { return kind != Scalar; }
   const std::string &str() const { return spelling; }
 };
 
-/// An entry of a program.
+/// The signature of an entry point.
 struct Signature {
   std::string name;
   std::vector<Slot> arguments, results;
@@ -39,13 +39,13 @@ inline size_t countWords(const Slot &slot) {
   return slot.isBuffer() ? 3 + 2 * slot.shape.size() : 1;
 }
 
-/// Where an entry puts its results: one after the other, each at its natural
-/// alignment; an array's descriptor is 8-byte words.
+/// The layout in which an entry point stores its results: consecutive, each at
+/// its natural alignment; the descriptor of an array consists of 8-byte words.
 struct ResultLayout {
   explicit ResultLayout(const std::vector<Slot> &results);
-  /// Of each result, in bytes.
+  /// The offset of each result in bytes.
   std::vector<size_t> offsets;
-  /// Of all of them.
+  /// The size of all results in bytes.
   size_t bytes = 0;
 };
 

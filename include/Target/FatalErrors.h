@@ -12,13 +12,14 @@
 
 namespace mlir::tessera {
 
-/// Calls `action`. Returns false, with the message in `why`, where LLVM reports
-/// a fatal error (`llvm::report_fatal_error`) on this thread meanwhile, at
-/// which it would else end the process.
+/// Calls `action`. Returns false, with the message in `why`, if LLVM reports a
+/// fatal error (`llvm::report_fatal_error`) on this thread meanwhile, which
+/// would otherwise end the process.
 ///
-/// The error leaves `action` by longjmp: no destructor of it runs. Whatever
-/// `action` was working on must not be used again, nor destroyed; it must hold
-/// no lock. LLVM's fatal errors elsewhere have their usual effect.
+/// The error leaves `action` by longjmp, so that its destructors do not run.
+/// The data that `action` was working on must not be used or destroyed
+/// afterwards, and `action` must not hold a lock. LLVM's fatal errors elsewhere
+/// have their usual effect.
 bool recoverFatalErrors(llvm::function_ref<void()> action, std::string &why);
 
 } // namespace mlir::tessera

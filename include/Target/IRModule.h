@@ -18,10 +18,11 @@
 
 namespace mlir::tessera {
 
-/// A module of LLVM IR with a context of its own. LLVM's diagnostics become
-/// diagnostics of the op that the module was made from, or of the inline
-/// assembly that they are about; nothing is printed. A fatal error of LLVM
-/// becomes one too: the module is then abandoned, and its memory is not freed.
+/// A module of LLVM IR with its own context. LLVM's diagnostics become
+/// diagnostics of the op that the module was translated from, or of the inline
+/// assembly op that they concern; they are not printed. A fatal error of LLVM
+/// also becomes a diagnostic: the module is then abandoned, and its memory is
+/// not freed.
 class IRModule {
 public:
   explicit IRModule(Operation *op);
@@ -31,8 +32,8 @@ public:
 
   llvm::LLVMContext &getContext() { return *context; }
   llvm::Module &get() { return *module; }
-  /// `newModule` is of this context. The ops of inline assembly that it was
-  /// translated from are in `source`.
+  /// `newModule` must belong to this context. `source` contains the inline
+  /// assembly ops that it was translated from.
   void set(std::unique_ptr<llvm::Module> newModule, Operation *source);
 
   /// Runs LLVM's optimizations for `machine`.
@@ -45,7 +46,8 @@ private:
   struct Message {
     llvm::DiagnosticSeverity severity;
     std::string text;
-    /// The number of the inline assembly that it is about, from 1; else 0.
+    /// The number of the inline assembly that the diagnostic concerns, from 1;
+    /// otherwise 0.
     uint64_t assembly;
   };
   class Listener;
@@ -56,7 +58,7 @@ private:
 
   Operation *op;
   std::vector<Location> assemblies;
-  /// LLVM's diagnostics that are not reported yet.
+  /// LLVM diagnostics that have not been reported yet.
   std::vector<Message> messages;
   std::unique_ptr<llvm::LLVMContext> context;
   std::unique_ptr<llvm::Module> module;

@@ -4,8 +4,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What upstream's dialect has no place for: discardable attributes of a
-// `spirv.func`, until the module is written.
+// Discardable attributes of a `spirv.func` for facts that the upstream dialect
+// cannot represent, until the module is serialized:
 //
 //   registers     OpDecorateString %kernel UserSemantic "num-thread-per-eu 4":
 //                 a thread has 256 registers. That is how the translator from
@@ -26,15 +26,16 @@
 
 namespace mlir::tessera::kernel_facts {
 
-/// The registers of a thread that the kernel asks for, on a `gpu.func` as well;
-/// absent for the usual ones.
+/// The number of registers per thread that the kernel requests, also on a
+/// `gpu.func`; absent for the default.
 inline constexpr llvm::StringLiteral registersAttrName = "tessera.registers";
 
-/// Of each parameter, the alignment in bytes that it has; 0: any.
+/// The alignment of each parameter in bytes; 0 for any.
 inline constexpr llvm::StringLiteral alignmentsAttrName =
     "tessera.parameter_alignments";
 
-/// Writes what the functions of `module` say into its serialized `words`.
+/// Writes the attributes of the functions of `module` into its serialized
+/// `words`.
 void writeFacts(spirv::ModuleOp module, SmallVectorImpl<uint32_t> &words);
 
 } // namespace mlir::tessera::kernel_facts

@@ -4,13 +4,14 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// SPV_INTEL_2d_block_io, which upstream's dialect does not have. Until a module
-// is written, a load is a call of an imported function that returns nothing,
+// SPV_INTEL_2d_block_io, which the upstream dialect does not support. Until a
+// module is serialized, a load is a call of an imported function without
+// results,
 //
 //   (element size, block width, height, count, base pointer,
 //    memory width, height, pitch, coordinate, destination)
 //
-// whose name holds the instruction's opcode.
+// whose name contains the instruction's opcode.
 //
 //===----------------------------------------------------------------------===//
 
@@ -34,12 +35,13 @@ enum Opcode : uint32_t {
   Prefetch = 6234,
 };
 
-/// What the functions' names begin with; then the opcode and whatever makes
-/// names of different types differ.
+/// The prefix of the function names; followed by the opcode and a suffix that
+/// distinguishes types.
 constexpr llvm::StringLiteral functionPrefix = "__tessera_subgroup_blocks.";
 
-/// The function that stands for the instruction, from elements of so many bits
-/// to ones of so many; 0: to none.
+/// Returns the function that represents the instruction, for elements of the
+/// given source and destination sizes in bits; a destination size of 0 means
+/// none.
 inline std::string getFunctionName(Opcode opcode, unsigned sourceBits,
                                    unsigned targetBits) {
   std::string name =

@@ -4,9 +4,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// SPV_INTEL_subgroup_matrix_multiply_accumulate, which upstream's dialect does
-// not have. Until a module is written, a product is a call of an imported
-// function `(K, a, b, c) -> sums`, whose name holds the operands' literal.
+// SPV_INTEL_subgroup_matrix_multiply_accumulate, which the upstream dialect
+// does not support. Until a module is serialized, a multiply-accumulate is a
+// call of an imported function `(K, a, b, c) -> sums`, whose name contains the
+// literal of the operands.
 //
 //===----------------------------------------------------------------------===//
 
@@ -36,18 +37,19 @@ enum Operands : uint32_t {
   BPackedBFloat16 = 0x2000,
 };
 
-/// What the functions' names begin with; then the literal and the instruction.
+/// The prefix of the function names; followed by the literal and the
+/// instruction.
 constexpr llvm::StringLiteral functionPrefix = "__tessera_subgroup_matrix.";
 
-/// The function that stands for the instruction named `instruction` with the
-/// literal `operands`.
+/// Returns the function that represents the instruction named `instruction`
+/// with the literal `operands`.
 inline std::string getFunctionName(StringRef instruction, uint32_t operands) {
   return (functionPrefix + llvm::Twine(operands) + "." + instruction).str();
 }
 
-/// Makes instructions of the calls in a serialized module, those of block loads
-/// (SubgroupBlocks.h) as well, drops the functions, and declares capabilities
-/// and extensions. Nothing changes where there are no such calls.
+/// Replaces the calls in a serialized module by instructions, including those
+/// of block loads (SubgroupBlocks.h), removes the functions, and declares
+/// capabilities and extensions. Does nothing if there are no such calls.
 void useInstructions(SmallVectorImpl<uint32_t> &words);
 
 } // namespace mlir::tessera::subgroup_matrix

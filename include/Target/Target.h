@@ -16,105 +16,105 @@
 
 namespace mlir::tessera {
 
-/// Moves what is in the `gpu.module`s of `module` to a module of its own, as
-/// translation wants it. An error where two kernels have one name.
+/// Moves the contents of the `gpu.module`s of `module` to a separate module for
+/// translation. Two kernels with the same name are an error.
 FailureOr<OwningOpRef<ModuleOp>> gatherKernels(ModuleOp module);
 
-/// Translates a module in the LLVM dialect, for `machine`. Errors are
+/// Translates a module in the LLVM dialect to LLVM IR for `machine`. Errors are
 /// diagnostics.
 LogicalResult translate(ModuleOp module, IRModule &code,
                         llvm::TargetMachine &machine);
 
-/// An error at the first call in `module` of the function of this name, which
-/// the target lacks; at the module where nothing calls it.
+/// Emits an error at the first call in `module` of the function of this name,
+/// which the target does not support; at the module if nothing calls it.
 InFlightDiagnostic emitErrorAtCall(ModuleOp module, llvm::StringRef name);
 
-/// Runs LLVM's optimizations after that.
+/// Runs LLVM's optimizations on the translated module.
 LogicalResult translateAndOptimize(ModuleOp module, IRModule &code,
                                    llvm::TargetMachine &machine);
 
-/// Registers a back end of LLVM's by `initialize`, the first time. LLVM's list
-/// of back ends has no lock of its own, and threads compile at the same time.
+/// Registers an LLVM back end with `initialize` once. LLVM's registry of back
+/// ends is not synchronized, and threads compile concurrently.
 void registerBackEnd(bool &isRegistered, llvm::function_ref<void()> initialize);
 
-/// The machine for a chip of the target `cpu`; the host's own processor if the
-/// chip is the host's, unless `isPortable` asks for what all processors of that
-/// chip have.
+/// The target machine for a chip of target `cpu`; for the host's chip it uses
+/// all features of the host CPU, unless `isPortable` requests only those that
+/// all CPUs of that chip have.
 std::unique_ptr<llvm::TargetMachine> createCPUMachine(const Chip &chip,
                                                       bool isPortable = false);
 
-/// Links objects for the host to a shared library that depends on nothing: what
-/// it calls is named in `imports`, and called through its table
-/// `tessera_imports`, whose entries stand in the same order.
+/// Links host objects to a shared library without dependencies: `imports` lists
+/// the functions that it calls through its table `tessera_imports`, whose
+/// entries have the same order.
 FailureOr<std::string> linkHostLibrary(Operation *op,
                                        ArrayRef<std::string> objects,
                                        llvm::TargetMachine &machine,
                                        std::vector<std::string> &imports);
 
-/// The kernels in `module` (the LLVM dialect within `gpu.module`s) as PTX.
+/// Translates the kernels in `module` (the LLVM dialect within `gpu.module`s)
+/// to PTX.
 FailureOr<std::string> emitPTX(ModuleOp module, const Chip &chip);
 
-/// The path of ptxas: on the PATH, or where CUDA installs it. Empty if there is
-/// none.
+/// Returns the path of ptxas, from the PATH or CUDA's default location; empty
+/// if it is not found.
 std::string findPtxas();
 
-/// PTX to a cubin by ptxas, found on the PATH or where CUDA installs it. `log`
-/// receives what it printed.
+/// Assembles PTX to a cubin with ptxas, found on the PATH or in CUDA's default
+/// location. `log` receives its output.
 FailureOr<std::string> runPtxas(Operation *op, llvm::StringRef ptx,
                                 const Chip &chip, std::string &log);
 
-/// The kernels in `module` (the LLVM dialect within `gpu.module`s) as assembly
-/// for a chip of the target `hip`.
+/// Compiles the kernels in `module` (the LLVM dialect within `gpu.module`s) to
+/// assembly for a chip of target `hip`.
 FailureOr<std::string> emitAMDGCN(ModuleOp module, const Chip &chip);
 
-/// The same as a code object (HSACO), which HIP loads.
+/// Compiles the kernels in `module` to a code object (HSACO), which HIP loads.
 FailureOr<std::string> emitHSACO(ModuleOp module, const Chip &chip);
 
-/// Links relocatable objects to a shared library (an AMD code object is one),
-/// by lld. All that they refer to is in them.
+/// Links relocatable objects to a shared library (such as an AMD code object)
+/// with lld. They must not have undefined symbols.
 FailureOr<std::string> linkShared(Operation *op, ArrayRef<StringRef> objects);
 
-/// How many workgroups of `threads` threads, each with `vectorRegisters`, are
-/// at the same time on four SIMD units that run workgroups together (a compute
-/// unit of CDNA, a workgroup processor of RDNA). `workgroupBytes`: the memory
-/// of each workgroup, with what the launch adds.
+/// Occupancy: the number of workgroups of `threads` threads, each with
+/// `vectorRegisters`, resident on the four SIMD units that share workgroups (a
+/// CDNA compute unit, an RDNA workgroup processor). `workgroupBytes` is the
+/// memory of each workgroup, including dynamic memory.
 int64_t countResidentWorkgroups(const Chip &chip, int64_t vectorRegisters,
                                 int64_t threads, int64_t workgroupBytes);
 
-/// The same of an NVIDIA chip, on one multiprocessor.
+/// Occupancy of an NVIDIA chip: the number of workgroups resident on one SM.
 int64_t countResidentBlocks(const Chip &chip, int64_t registers,
                             int64_t threads, int64_t workgroupBytes);
 
-/// What ptxas said of a kernel.
+/// Resource usage of a kernel as ptxas reports it.
 struct PtxasKernel {
   std::string name;
-  /// Of a thread.
+  /// Registers per thread.
   int64_t registers = 0;
-  /// Of a thread, in bytes: what is kept in memory, and all memory of its own.
+  /// Spilled bytes and total local memory per thread, in bytes.
   int64_t spillBytes = 0, stackBytes = 0;
   /// Workgroup memory that the kernel itself declares, in bytes.
   int64_t staticBytes = 0;
-  /// The most that a workgroup may have; 0 where the PTX does not say.
+  /// Maximum number of threads per workgroup; 0 if the PTX does not specify it.
   int64_t threads = 0;
 };
 
-/// Reads what `runPtxas` gives as its log, and `.maxntid` or `.reqntid` of the
-/// PTX.
+/// Parses the log of `runPtxas`, and `.maxntid` or `.reqntid` of the PTX.
 std::vector<PtxasKernel> readPtxasLog(llvm::StringRef log, llvm::StringRef ptx);
 
-/// The `spirv.module`s in `module` as binaries, one behind the other.
+/// Serializes the `spirv.module`s in `module` to concatenated binaries.
 FailureOr<std::string> emitSPIRV(ModuleOp module);
 
-/// The same as assembly, as spirv-dis prints it.
+/// Disassembles the `spirv.module`s in `module`, in the format of spirv-dis.
 FailureOr<std::string> printSPIRV(ModuleOp module);
 
-/// The path of spirv-val on the PATH; empty if there is none.
+/// Returns the path of spirv-val from the PATH; empty if it is not found.
 std::string findSpirvVal();
 
-/// Validates binaries of `emitSPIRV` by spirv-val: for Vulkan 1.3, those of
-/// OpenCL for OpenCL 2.2 or, where they are of a later SPIR-V than its 1.2, for
-/// that version alone. An error at `op` says what it rejects, or that it is not
-/// there.
+/// Validates binaries of `emitSPIRV` with spirv-val: for Vulkan 1.3, or for
+/// OpenCL 2.2, or only for the SPIR-V version if an OpenCL module uses a
+/// version later than 1.2. Emits an error at `op` if validation fails or
+/// spirv-val is not found.
 LogicalResult runSpirvVal(Operation *op, llvm::StringRef bytes);
 
 } // namespace mlir::tessera

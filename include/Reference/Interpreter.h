@@ -118,7 +118,7 @@ enum class Status {
 
 struct Outcome {
   Status status = Status::Done;
-  /// What went wrong.
+  /// The error message.
   std::string message;
   /// The results of the entry function.
   SmallVector<Array> results;

@@ -30,7 +30,7 @@ namespace mlir::tessera::reference {
 struct VerifyOptions {
   Options evaluation;
   CompareOptions comparison;
-  /// Of an output that is too large.
+  /// The sample sizes for an output that is too large to check in full.
   int64_t rows = 16;
   int64_t columns = 16;
   int64_t projections = 4;
@@ -57,8 +57,8 @@ struct Verification {
   bool ok = true;
   /// Per output.
   std::vector<Comparison> comparisons;
-  /// What was checked: "every element", or "16 rows and 16 columns in full, 4
-  /// random projections of everything".
+  /// The extent of the check: "every element", or "16 rows and 16 columns in
+  /// full, 4 random projections of everything".
   std::string checked;
   /// Whether that is all of the outputs.
   bool isComplete = true;

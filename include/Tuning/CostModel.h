@@ -37,8 +37,8 @@ public:
     double mean, deviation;
     /// The probability that there is one.
     double success;
-    /// What candidates are ordered by: the mean, where a failure counts as
-    /// twice the time.
+    /// The sort key of candidates: the mean, where a failure counts as twice
+    /// the time.
     double getRank() const;
   };
   Guess predict(const ScheduleNumbers &point, double expected) const;
@@ -54,7 +54,7 @@ public:
   static std::vector<size_t> choose(llvm::ArrayRef<Guess> guesses, double best,
                                     size_t count);
 
-  /// What is seen of a point; the estimate comes last.
+  /// The features of a point; the estimate comes last.
   static std::vector<double> getFeatures(const ScheduleNumbers &point,
                                          double expected);
 

@@ -24,7 +24,7 @@
 
 namespace mlir::tessera::tuning {
 
-/// What a key stands for.
+/// The task that a key identifies.
 struct TaskText {
   std::string key;
   /// The program (`getTaskText`).
@@ -51,7 +51,7 @@ struct Run {
   std::string when;
 };
 
-/// How many of each were not there before.
+/// The number of added records of each kind.
 struct Added {
   size_t tasks = 0, runs = 0, records = 0, baselines = 0;
 };
@@ -98,7 +98,7 @@ public:
   /// Each of them is on disk when it returns, and gives whether it was not
   /// there before: a task is known by its key, the others by all of their
   /// fields. The task, and the run unless it is 0, have to be there. A record
-  /// without a `when` gets the present time. Text that is no UTF-8 is mended.
+  /// without a `when` gets the present time. Invalid UTF-8 is replaced.
   llvm::Expected<bool> add(const TaskText &task);
   llvm::Expected<bool> add(const Record &record);
   llvm::Expected<bool> add(const Baseline &baseline);

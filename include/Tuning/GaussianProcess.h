@@ -23,8 +23,8 @@ class GaussianProcess {
 public:
   using Point = std::vector<double>;
 
-  /// Which group each coordinate is of, from 0 on; without groups all are of
-  /// one.
+  /// The group of each coordinate, from 0; without groups all coordinates form
+  /// one group.
   explicit GaussianProcess(std::vector<size_t> groups = {})
       : groups(std::move(groups)) {}
 
@@ -40,17 +40,17 @@ public:
   Guess predict(const Point &point, double trend) const;
 
 private:
-  /// What a likelihood is of.
+  /// The parameters of a likelihood.
   struct Parameters {
-    /// Of each group.
+    /// The length of each group.
     std::vector<double> lengths;
-    /// As a part of the variance.
+    /// The noise, relative to the variance.
     double noise;
   };
   size_t countGroups() const;
   /// Adds the squares of the coordinates' differences to those of their groups.
   void addSquares(const Point &a, const Point &b, double *ofGroups) const;
-  /// Of points whose squared distances in the groups are these.
+  /// The kernel of two points with these squared distances per group.
   double getCorrelation(const double *ofGroups) const;
   /// The logarithm of the likelihood with these, but for a constant.
   double solve(const Parameters &with);
@@ -66,7 +66,7 @@ private:
   double meanTrend = 0, constant = 0, slope = 0;
   double variance = 0;
   Parameters parameters;
-  /// Of squares in each group.
+  /// The scale of squared distances in each group.
   std::vector<double> scales;
 };
 

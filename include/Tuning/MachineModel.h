@@ -38,7 +38,7 @@ private:
   double matrices = 1, operations = 0, bytes = 0;
   /// Bytes of an element of lhs, rhs, the output, and of a sum.
   double lhsBytes = 2, rhsBytes = 2, outputBytes = 2, sumBytes = 4;
-  /// Of all processors together, in a second.
+  /// Peak rate and memory bandwidth of all SMs together, per second.
   double rate, memory;
   double processors;
   std::string rateType;

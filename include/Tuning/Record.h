@@ -16,7 +16,7 @@
 
 namespace mlir::tessera::tuning {
 
-/// What became of a candidate.
+/// The outcome of a candidate.
 enum class Outcome {
   /// Right, and timed.
   Measured,
@@ -82,14 +82,14 @@ struct Record {
   int64_t clockBefore = 0, clockAfter = 0;
   /// Milliseconds that compiling took.
   double compileTime = 0;
-  /// What the model of the machine expected, in milliseconds; 0 for nothing.
+  /// The estimate of the machine model in milliseconds; 0 if there is none.
   double expected = 0;
   /// Whether the time is of the final comparison, in which the leaders take
   /// turns with each other and with the library.
   bool isFinal = false;
   /// UTC, "2026-11-23T04:05:06Z"; see `getTimestamp`.
   std::string when;
-  /// Of the run that it belongs to; see `Database::beginRun`. 0 for none.
+  /// The number of its run; see `Database::beginRun`. 0 for none.
   int64_t run = 0;
 };
 

@@ -33,7 +33,7 @@ struct SpaceValues {
       splitKReduction, raster, persistent, group, stageOutput, batches,
       subgroupBatches;
 
-  /// How many combinations they have.
+  /// The number of combinations.
   double countPoints() const;
 };
 

@@ -36,13 +36,13 @@ public:
   TaskSearch(const ScheduleSpace &space, const MachineModel &machine,
              SearchOptions options);
 
-  /// What the compiler chooses by itself, once it is known.
+  /// The compiler's own choice, once it is known.
   void setOwnChoice(ScheduleAttr schedule);
 
   /// A legal point that was not proposed before; none when there is no other.
   std::optional<ScheduleNumbers> propose();
 
-  /// What became of a point; a failure without a time.
+  /// Records the outcome of a point; a failure has no time.
   void tell(const ScheduleNumbers &point, std::optional<double> time);
   /// The time of what the compiler chooses by itself.
   void tellOwnChoice(double time);
@@ -75,7 +75,7 @@ private:
   CostModel model;
   bool isBegun = false, isWhole = false, isStale = false;
   size_t pruned = 0, told = 0;
-  /// Of all points that were looked at, the least estimate.
+  /// The least estimate of all visited points.
   double leastExpected = 0;
   std::deque<ScheduleNumbers> queue;
   std::unordered_set<std::string> tried;

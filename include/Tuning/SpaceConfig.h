@@ -49,7 +49,7 @@ struct SpaceConfig {
   ScheduleValues parameters;
   /// Besides the default values. No entry is in both.
   ScheduleValues add;
-  /// How many candidates are looked at, at most.
+  /// The maximum number of candidates.
   std::optional<int64_t> points;
   /// A candidate that takes more than so many times as long as the best one is
   /// not timed with care.
@@ -62,22 +62,22 @@ struct SpaceConfig {
 llvm::Expected<SpaceConfig> parseSpaceConfig(llvm::StringRef text,
                                              llvm::StringRef name);
 
-/// The same of a file.
+/// Reads the configuration from a file.
 llvm::Expected<SpaceConfig> readSpaceConfig(llvm::StringRef path);
 
-/// What the values of an entry are, for the schema and for messages.
+/// The kind of values of a schedule field, for the schema and for messages.
 struct ParameterInfo {
   enum class Form { Integer, Pair, Flag, Reduction };
   llvm::StringLiteral name;
   Form form;
-  /// Of integers, and of both of a pair.
+  /// The bounds of integers, and of both elements of a pair.
   int64_t least = 0, most = 0;
 };
 
-/// All entries, in the attribute's order.
+/// All schedule fields, in the order of the attribute.
 llvm::ArrayRef<ParameterInfo> getScheduleParameters();
 
-/// How many values a list has at most.
+/// The maximum number of values in a list.
 constexpr size_t maxParameterValues = 4096;
 
 } // namespace mlir::tessera::tuning

@@ -18,8 +18,8 @@ namespace mlir::tessera::tuning {
 llvm::StringRef findNearest(llvm::StringRef name,
                             llvm::ArrayRef<llvm::StringRef> candidates);
 
-/// The mend for a name that is none of the candidates, to stand behind what is
-/// wrong: "did you mean 'best'?" or "there are best, merge, report".
+/// Suggestion appended to an "unknown name" error: "did you mean 'best'?" or
+/// "there are best, merge, report".
 std::string suggest(llvm::StringRef name,
                     llvm::ArrayRef<llvm::StringRef> candidates);
 

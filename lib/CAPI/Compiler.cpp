@@ -52,7 +52,7 @@ public:
 
 private:
   void take(Diagnostic &diagnostic) {
-    // Of several threads of the context's one comes at a time.
+    // MLIR calls the handler from one thread of the context at a time.
     std::string own = spell(diagnostic);
     for (Diagnostic &note : diagnostic.getNotes())
       own += "\n  note: " + spell(note);
@@ -80,7 +80,7 @@ private:
 } // namespace
 
 namespace {
-/// What a call came to. Texts of errors belong to the caller's thread.
+/// The result of a call. Error texts belong to the caller's thread.
 struct Outcome {
   TesseraStatus status = TESSERA_OK;
   std::string text;

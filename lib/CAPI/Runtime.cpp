@@ -266,7 +266,7 @@ TesseraStatus tesseraDeviceSynchronize(TesseraDevice *device) {
 
 struct TesseraBuffer {
   std::shared_ptr<SharedDevice> shared;
-  /// What the device gave, and where the contents begin.
+  /// The allocation of the device, and the address of the contents.
   void *allocation, *data;
   size_t bytes;
   /// The caller's queue that it was made in.
@@ -647,7 +647,7 @@ static runtime::Status giveResults(TesseraExecutable &executable,
   return runtime::Status::success();
 }
 
-/// What a caller in C has put there: any number, whatever the enumeration has.
+/// The value from a C caller, which may be outside the enumeration.
 static int getNumber(const TesseraMemory &memory) {
   int number;
   static_assert(sizeof(memory) == sizeof(number));

@@ -17,7 +17,8 @@
 using namespace mlir;
 using namespace mlir::tessera;
 
-/// What the host's code needs of a processor, as `ProgramVariant::host` has it.
+/// The CPU level that the host code requires, in the format of
+/// `ProgramVariant::host`.
 static std::string spellHost(const CompileOptions &options) {
   llvm::Triple triple(llvm::sys::getProcessTriple());
   StringRef chip = "generic";

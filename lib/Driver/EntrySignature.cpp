@@ -117,7 +117,7 @@ static bool isDense(MemRefType type) {
     return false;
   if (type.getLayout().isIdentity())
     return true;
-  // The stride of an array; absent behind a dynamic dimension.
+  // The stride of an array; absent after a dynamic dimension.
   std::optional<int64_t> dense = 1;
   for (int64_t i = type.getRank() - 1; i >= 0; --i) {
     if (!ShapedType::isDynamic(strides[i]) && strides[i] != dense)

@@ -15,7 +15,7 @@ static void *callAction(void *action) {
 }
 
 void mlir::tessera::runOnLargeStack(llvm::function_ref<void()> action) {
-  // Not llvm::thread, which ends the process where there is no thread.
+  // Not llvm::thread, which ends the process if it cannot create a thread.
   pthread_attr_t attributes;
   if (pthread_attr_init(&attributes) != 0) {
     action();

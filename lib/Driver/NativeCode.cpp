@@ -209,7 +209,8 @@ static LogicalResult checkVariable(LLVM::GlobalOp global, ModuleOp module) {
   return diagnostic;
 }
 
-/// What native code may not do by an op; empty for most ops.
+/// The operation that native code must not perform with an op; empty for most
+/// ops.
 static std::string findForbidden(Operation *op) {
   if (isa<LLVM::InlineAsmOp>(op))
     return "contain inline assembly";

@@ -36,7 +36,7 @@ private:
       std::lock_guard<std::mutex> lock(mutex);
       event.start = starts[event.track].pop_back_val();
     }
-    // What hands nested passes their operations is none itself.
+    // The adaptor that runs nested passes is not a pass itself.
     if (pass->getArgument().empty() &&
         pass->getName().contains("OpToOpPassAdaptor"))
       return;
@@ -51,7 +51,7 @@ private:
 
   Trace &trace;
   std::mutex mutex;
-  /// Of the passes that run, by track.
+  /// The running passes, by track.
   std::map<int, SmallVector<double>> starts;
 };
 } // namespace

@@ -98,7 +98,7 @@ static std::string writeEntry(const ProgramKey &key, StringRef payload) {
 }
 
 namespace {
-/// What an entry holds.
+/// The contents of an entry.
 struct Entry {
   std::vector<ProgramKey::Part> parts, sourceParts;
   std::string payload;
@@ -357,7 +357,7 @@ void ProgramCache::prune() const {
     total -= entry.status.getSize();
     removeFile(entry.path);
   }
-  // What processes that were killed have left.
+  // Removes files left by killed processes.
   auto now = std::chrono::system_clock::now();
   for (const std::string &name :
        listEntries(directory, runtime::unfinishedSuffix)) {
@@ -372,7 +372,7 @@ void ProgramCache::prune() const {
 std::string ProgramCache::store(const ProgramKey &key,
                                 StringRef payload) const {
   std::string bytes = writeEntry(key, payload);
-  // One program is not to push out all others.
+  // One program must not evict all others.
   if (bytes.size() > limit / 8)
     return "the program has " + std::to_string(bytes.size()) +
            " bytes, more than an eighth of the cache limit";

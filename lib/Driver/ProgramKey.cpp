@@ -119,7 +119,8 @@ void ProgramKey::addEnvironment(const CompileOptions &options,
     features.push_back((feature.second ? "+" : "-") + feature.first().str());
   std::sort(features.begin(), features.end());
   add("processor", processor + " " + llvm::join(features, ","));
-  // What machine code of a GPU depends on. The CPU's is the processor's.
+  // The environment on which GPU machine code depends. The CPU's depends on the
+  // CPU.
   bool isGpu = !isHostTarget(device.target);
   add("device", isGpu ? device.chip : "");
   add("driver", isGpu ? device.driver : "");

@@ -4,8 +4,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// There is no version here: what was written by another build of the compiler
-// is not looked at.
+// There is no version here: data written by another build of the compiler is
+// not looked at.
 //
 //===----------------------------------------------------------------------===//
 

@@ -13,13 +13,13 @@
 
 namespace mlir::tessera {
 
-/// What a compiled program consists of, without addresses.
+/// The contents of a compiled program, without addresses.
 struct SavedProgram {
   std::vector<KernelReport> kernels;
   std::vector<ProductReport> products;
   std::vector<DiagnosticReport> diagnostics;
   std::string ptx;
-  /// Of the image: its kind, name and bytes (without PTX, which is above).
+  /// The image: its kind, name and bytes (without PTX, which is above).
   int imageKind = 0;
   std::string imageName;
   std::string imageBytes;

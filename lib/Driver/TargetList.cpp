@@ -36,8 +36,8 @@ static std::vector<TargetChip> parseTargets(StringRef text, std::string &why) {
   return targets;
 }
 
-/// Completes a target without a chip, and checks one with one. Gives what is
-/// wrong, or nothing.
+/// Completes a target without a chip, and checks the chip of the others.
+/// Returns the error, or an empty string.
 static std::string settleChip(TargetChip &target) {
   target.chip = getChipOrDefault(target.name, target.chip).str();
   if (target.chip.empty()) {

@@ -76,7 +76,7 @@ static std::string formatMilliseconds(double time) {
   return text;
 }
 
-/// Where a record is from, for people.
+/// Describes the origin of a record in messages.
 static std::string describeOrigin(const tuning::Record &record,
                                   const tuning::Record *own, StringRef path) {
   std::string text =
@@ -134,7 +134,7 @@ mlir::tessera::readScheduleDatabase(StringRef path, StringRef device,
       }
       continue;
     }
-    // What it was compared with.
+    // The record that it was compared with.
     const tuning::Record *own = nullptr;
     for (const tuning::Record &other : *records)
       if (other.task.key == task.key && other.task.target == task.target &&
@@ -216,7 +216,7 @@ void mlir::tessera::attachTunedSchedules(ModuleOp module,
       chips += (chips.empty() ? "" : ", ") + one.target + ":" + one.chip;
     }
   }
-  // Who asks for nothing is told nothing where nothing is known.
+  // Without a database there is no note if nothing is known.
   if (!tuned && entries.empty())
     return;
   for (const auto &[key, chips] : elsewhere)

@@ -29,8 +29,8 @@ using namespace mlir::tessera;
 namespace {
 
 /// Frees what a function allocates, where that can be told: ownership-based
-/// deallocation refuses functions that hold ops of unknown effects, such as the
-/// barriers of a kernel written by hand, and gives the memory that a launch
+/// deallocation rejects functions that contain ops of unknown effects, such as
+/// the barriers of a kernel written by hand, and gives the memory that a launch
 /// attributes to a workgroup or a thread an owner. There, what the program
 /// allocates and does not free is freed with the runtime's session.
 struct DeallocateBuffersPass
@@ -107,7 +107,7 @@ void mlir::tessera::buildLinalgToTasksPipeline(
   pm.addPass(createCSEPass());
   pm.addNestedPass<func::FuncOp>(std::make_unique<DeallocateBuffersPass>());
 
-  // What tuning found comes before what is chosen here.
+  // Tuned schedules take precedence over the choices made here.
   pm.addNestedPass<func::FuncOp>(createTesseraUseTunedSchedules());
 }
 

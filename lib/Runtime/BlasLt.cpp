@@ -30,7 +30,7 @@ enum : int {
   dataF8E5M2 = 29,
 };
 
-/// What stands behind the algorithm in the result of the heuristic.
+/// The fields after the algorithm in the result of the heuristic.
 struct HeuristicTail {
   size_t workspaceBytes;
   int state;
@@ -63,7 +63,8 @@ struct Functions {
                    size_t workspaceBytes, void *stream);
 };
 
-/// What the library may use besides: as much as PyTorch gives it on Hopper.
+/// The workspace that the library may use: the size that PyTorch uses on
+/// Hopper.
 constexpr size_t workspaceBytes = size_t(32) << 20;
 
 class BlasLt : public VendorLibrary {
@@ -82,7 +83,7 @@ private:
   Status findFunctions();
   Status setVersion(size_t version);
   int getDataType(ElementType type) const;
-  /// What the sum is computed in, and its scale, with 1 and 0 of it.
+  /// The types of the sum and of its scale, with 1 and 0 of the scale type.
   Status chooseSum(const LibraryProduct &product, int &compute, int &scale);
   Status makeLayout(const LibraryProduct &product, Handle &made, int type,
                     int64_t rows, int64_t cols, int64_t stride);

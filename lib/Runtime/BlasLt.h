@@ -1,6 +1,6 @@
 //===- BlasLt.h - Products by cuBLASLt or hipBLASLt -------------*- C++ -*-===//
 //
-// hipBLASLt was made after cuBLASLt: functions of the same names behind another
+// hipBLASLt was made after cuBLASLt: functions of the same names after another
 // prefix, that take the same arguments in the same order, and other numbers for
 // them. What a product makes of either stands here once; what differs is a
 // table, CUDA/CublasLt.h and HIP/HipblasLt.h.
@@ -17,15 +17,15 @@
 
 namespace tessera::runtime {
 
-/// What one of the two has of its own. Element types have the numbers of
-/// cudaDataType, which hipDataType took over, but for the last two.
+/// The properties in which the two libraries differ. Element types have the
+/// numbers of cudaDataType, which hipDataType took over, but for the last two.
 struct BlasLtInterface {
   /// Stands for a number that the library does not have.
   static constexpr int none = -1;
 
   /// "cuBLASLt".
   std::string name;
-  /// What the names of its functions begin with: "cublasLt".
+  /// The prefix of its function names: "cublasLt".
   std::string prefix;
   /// The type of their results: "cublasStatus_t". 0 is success.
   std::string statusType;
@@ -41,7 +41,7 @@ struct BlasLtInterface {
   size_t firstVersion = 0;
   std::string firstRelease;
 
-  /// The result by which a product is refused that the library does not have.
+  /// The result code for a matmul that the library does not support.
   int notSupported = 0;
 
   /// The type that sums are computed in.

@@ -143,7 +143,7 @@ int tessera::runtime::getProcessorLevel(const std::string &host) {
   return -1;
 }
 
-/// Whether this processor runs code for `host`.
+/// Whether this CPU runs code for `host`.
 static bool runsOnHost(const std::string &host, const std::string &processor) {
   if (getProcessorLevel(host) >= 0 && getProcessorLevel(processor) >= 0)
     return getProcessorLevel(host) <= getProcessorLevel(processor);

@@ -284,7 +284,7 @@ Expected<LoadedKernel *> DriverDevice::find(const char *kernel,
     DriverResult result = moduleGetFunction(&handle, image->module, kernel);
     if (result.failed() && classify(result.code) == DriverFailure::NotFound)
       continue;
-    // A driver that loads lazily may refuse the code only here.
+    // A driver that loads lazily may reject the code only here.
     Status status = check(result);
     if (status.code() == StatusCode::Internal)
       return Status(StatusCode::Rejected,
@@ -425,7 +425,7 @@ Expected<KernelResources> DriverDevice::resources(const char *kernel,
   KernelResources result = function.resources;
   if (blockThreads <= 0)
     return result;
-  // What cannot be launched at all fits zero times.
+  // A block that cannot be launched fits zero times.
   result.workgroupsPerUnit = 0;
   if (workgroupBytes < 0 || blockThreads > maxBlockThreads ||
       workgroupBytes + result.staticWorkgroupBytes >

@@ -16,7 +16,7 @@
 
 namespace tessera::runtime {
 
-/// What a call of the driver gave. 0 is success with each of them.
+/// The result of a driver call. 0 is success for all drivers.
 struct DriverResult {
   /// The function's own name: "cuMemAlloc".
   const char *call;
@@ -25,10 +25,10 @@ struct DriverResult {
   bool failed() const { return code != 0; }
 };
 
-/// What a result other than success means.
+/// The meaning of a result other than success.
 enum class DriverFailure {
   OutOfMemory,
-  /// A running kernel failed: the device is of no use from then on.
+  /// A running kernel failed: the device is unusable from then on.
   Fault,
   /// There is nothing of that name.
   NotFound,
@@ -115,7 +115,7 @@ protected:
   /// what was noted last.
   virtual DriverResult noteQueue() { return {"", 0}; }
   virtual DriverResult waitForNote() { return {"", 0}; }
-  /// What stands before the work of a run in a queue of the caller's.
+  /// The work that precedes a run in a caller's queue.
   virtual DriverResult beginQueue() { return {"", 0}; }
   /// Has the current queue begin with what it was given.
   virtual DriverResult flushQueue() { return {"", 0}; }
@@ -128,14 +128,14 @@ protected:
   virtual Status checkOwnLimits(const LaunchRequest &request) const {
     return Status::success();
   }
-  /// What is known of a function of `module`.
+  /// Queries the properties of a function of `module`.
   virtual LoadedKernel describeKernel(void *function, void *module,
                                       const char *name) const = 0;
   /// The kernels of a module; empty where that cannot be told.
   virtual std::vector<std::string> listKernels(void *module) const = 0;
-  /// Who refuses an image or a kernel, in messages.
+  /// The name of the component that rejects an image or a kernel, for messages.
   virtual const char *driverName() const { return "the driver"; }
-  /// Of the last cache before memory, in bytes.
+  /// Size of the last-level cache in bytes.
   virtual size_t lastCacheBytes() const { return info().l2Bytes; }
 
   /// Turns a result into a status; remembers faults. `note` is appended.

@@ -102,7 +102,7 @@ static std::string getFile(const std::string &path) {
   if (::stat(path.c_str(), &about) == 0 && !S_ISREG(about.st_mode))
     return "";
   char resolved[PATH_MAX];
-  // Of what is not there yet, the path is its own.
+  // A path that does not exist yet is used as is.
   return ::realpath(path.c_str(), resolved) ? resolved : path;
 }
 

@@ -37,7 +37,7 @@ const Status &Session::finish() {
   return firstError;
 }
 
-/// What guards hold.
+/// The byte pattern of guards.
 static constexpr uint8_t guardByte = 0xA5;
 
 Status Session::checkGuard(void *ptr, const Block &block) {

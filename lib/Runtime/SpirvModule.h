@@ -17,7 +17,7 @@ namespace tessera::runtime {
 struct SpirvParameter {
   bool isPointer = false;
   int64_t bytes = 8;
-  /// What the pointer is a multiple of (decoration Alignment), in bytes.
+  /// The alignment of the pointer (decoration Alignment), in bytes.
   int64_t alignment = 1;
 };
 
@@ -33,7 +33,7 @@ struct SpirvKernel {
   std::vector<SpirvParameter> parameters;
 };
 
-/// One module of several that stand one behind the other.
+/// One of several concatenated modules.
 struct SpirvModule {
   std::vector<uint32_t> words;
   std::vector<SpirvKernel> kernels;

@@ -47,7 +47,7 @@ static void handleFatalError(void *, const char *reason, bool isCrash) {
     here->why = reason;
     std::longjmp(here->buffer, 1);
   }
-  // What LLVM does without a handler.
+  // The default behaviour of LLVM without a handler.
   std::string text = "LLVM ERROR: " + std::string(reason) + "\n";
   [[maybe_unused]] ssize_t written =
       ::write(STDERR_FILENO, text.data(), text.size());

@@ -33,7 +33,7 @@ using llvm::StringRef;
 
 /// Says in the file's heading that it is one of ours ("Tess").
 static constexpr int64_t applicationId = 0x54657373;
-/// Of the tables: a file of another one is refused.
+/// The schema version of the tables: a file with another version is rejected.
 static constexpr int64_t schemaVersion = 1;
 /// Milliseconds to wait for other processes that write.
 static constexpr int patience = 60000;
@@ -106,7 +106,7 @@ CREATE TABLE baselines (
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// What two entries are told apart by: all that is added to it.
+/// A digest of all added fields, which identifies an entry.
 class Digest {
 public:
   Digest &add(StringRef text) {

@@ -304,7 +304,7 @@ public:
     }
   }
 
-  /// What is wrong; empty if nothing is.
+  /// The error; empty if there is none.
   std::string finish() {
     if (!error.empty())
       return error;

@@ -14,8 +14,8 @@
 
 namespace mlir::tessera::tuning {
 
-/// What LLVM's parser of JSON does not tell: the line of each value, and which
-/// name an object has twice.
+/// Information that LLVM's JSON parser does not provide: the line of each
+/// value, and which name an object has twice.
 class JsonIndex {
 public:
   /// Of a text that the parser has taken.

@@ -381,7 +381,7 @@ llvm::Expected<SpaceConfig> Parser::parse() {
     if (const Value *limits = object->get("limits"))
       readLimits(*limits, config);
   }
-  // What replaces the default values has what would be added to them.
+  // Values that replace the defaults already contain those that would be added.
   std::vector<StringRef> replaced;
   visitLists(config.parameters, [&](StringRef entry, auto &list) {
     if (list)

@@ -61,7 +61,7 @@ llvm::Error Connection::open(StringRef file, bool create, int milliseconds) {
   // SQLite would wait for a named pipe.
   if (exists && !llvm::sys::fs::is_regular_file(file))
     return llvm::createStringError("'" + path + "' is not a regular file");
-  // To SQLite, names like ":memory:" are no files.
+  // SQLite does not treat names like ":memory:" as files.
   std::string name = file.starts_with(":") ? "./" + path : path;
   // Also for reading: what a killed process has left is taken back then. A file
   // that cannot be written is opened for reading by itself.

@@ -81,8 +81,8 @@ Verdict fuzz::judge(const Case &testCase, const Outcome &outcome,
                   "\"");
     return Verdict::Refused;
   }
-  // What a chip has decides which schedules are legal there: others are to be
-  // refused with the constraint and the nearest legal one.
+  // The chip decides which schedules are legal: others must be rejected with
+  // the constraint and the nearest legal one.
   if (outcome.exited(1) && contains(testCase.text, "tessera.schedule") &&
       contains(outcome.errors, "error: schedule_c")) {
     if (!contains(outcome.errors, "the nearest legal schedule has") &&
@@ -178,7 +178,7 @@ private:
 
 } // namespace
 
-/// What follows the runner's name.
+/// The arguments of the runner.
 std::vector<std::string>
 Campaign::makeArguments(const Case &testCase, const std::string &file) const {
   std::vector<std::string> arguments{file, "--target=" + options.target,

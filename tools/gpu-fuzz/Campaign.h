@@ -13,7 +13,7 @@
 
 namespace fuzz {
 
-/// What became of a case.
+/// The outcome of a case.
 enum class Verdict {
   Verified,
   Refused,

@@ -118,7 +118,7 @@ static Value makeWindowed(Program &program, const Form &form, bool isPooling,
     sizes[letter] = pickSize(rng, limit);
     budget /= std::max<int64_t>(sizes[letter], 1);
   }
-  // Empty windows are no convolutions.
+  // Empty windows are not valid convolutions.
   for (size_t d = 0; d < spatial; ++d) {
     char letter = static_cast<char>('0' + d);
     sizes[letter] = std::max<int64_t>(sizes[letter], 1);

@@ -52,7 +52,7 @@ static Value dequantize(Program &program, const Value &weights,
       })[0];
 }
 
-/// What comes in between an argument and a product.
+/// The ops between an argument and a matmul.
 static Value makeProducer(Program &program, const Value &argument) {
   Rng &rng = program.rng;
   if (rng.chance(45))
@@ -122,7 +122,8 @@ Case fuzz::generateFusion(Rng &rng, const Machine &machine) {
   options.budget = 200'000;
   bool hasProducers = rng.chance(50);
   if (hasProducers) {
-    // Whatever type the producers make of the operands, sums are in f32.
+    // Sums are in f32, independent of the operand type that the producers
+    // yield.
     Element a = rng.pick({Element::I8, Element::F16, Element::BF16,
                           Element::F32, Element::E4M3});
     Element b = rng.pick({Element::I8, Element::F16, a, a});
@@ -145,7 +146,7 @@ Case fuzz::generateFusion(Rng &rng, const Machine &machine) {
     if (rng.chance(8))
       program.result(value);
   }
-  // Rows once or twice, then perhaps a step or a cast behind them.
+  // Reduces rows once or twice, optionally followed by a step or a cast.
   int64_t rows = rng.chance(50) ? rng.between(1, 2) : 0;
   for (int64_t i = 0; i < rows && value.dims.size() >= 2; ++i)
     value = makeRows(program, value, steps);

@@ -48,7 +48,7 @@ struct ProductTypes {
 };
 ProductTypes pickProductTypes(Rng &rng);
 
-/// What a product is to be.
+/// The properties of a matmul to generate.
 struct ProductOptions {
   std::optional<ProductTypes> types;
   /// The left operand, a matrix of any type; else an argument is made.
@@ -73,7 +73,7 @@ std::string pickSchedule(Program &program, const ProductTypes &types,
 // Element-wise
 //===----------------------------------------------------------------------===//
 
-/// What an element-wise op may be made of.
+/// The building blocks of an element-wise op.
 struct StepOptions {
   /// exp, tanh and their like.
   bool allowInexact = false;

@@ -60,7 +60,7 @@ static Value broadcast(Program &program, const Value &input) {
   return result;
 }
 
-/// Whether `value` has no element: upstream refuses slices of it.
+/// Whether `value` is empty: upstream rejects slices of it.
 static bool isEmpty(const Value &value) {
   for (const Dim &dim : value.dims)
     if (dim.size == 0)

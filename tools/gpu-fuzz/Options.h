@@ -27,7 +27,7 @@ struct Options {
   std::vector<std::string> kinds;
   std::string keep = "gpu-fuzz-failures";
   std::optional<uint64_t> onlyCase;
-  /// What the cases are drawn for.
+  /// The properties of the target for which cases are generated.
   Machine machine;
   /// Each case in a process of its own.
   bool isolate = false;

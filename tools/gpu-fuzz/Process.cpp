@@ -52,7 +52,7 @@ void fuzz::handleInterrupts() {
   action.sa_flags = SA_RESTART;
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
-  // Of a child that has ended, its end says more.
+  // If the child has ended, its exit status is more informative.
   std::signal(SIGPIPE, SIG_IGN);
 }
 
@@ -93,7 +93,7 @@ private:
   }
 };
 
-/// What comes out of a pipe. `run` reads up to a line that starts with a mark.
+/// The output of a pipe. `run` reads up to a line that starts with a mark.
 class Stream {
 public:
   /// Reads what there is. False at the end.
@@ -158,7 +158,7 @@ private:
 
   Pipe input, output, errors;
   pid_t pid = -1;
-  /// Why there is no process.
+  /// Why the process could not be started.
   int startError = 0;
 };
 
@@ -257,7 +257,7 @@ Outcome BatchRunner::Child::wait(const std::string &mark, double seconds) {
     if (hasEnded)
       finish(status, outcome);
 
-    // What is left of an ended process is there at once.
+    // The remaining output of an ended process is available at once.
     do {
       pollfd polls[2];
       for (int i : {0, 1})

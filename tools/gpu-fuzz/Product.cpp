@@ -28,7 +28,7 @@ ProductTypes fuzz::pickProductTypes(Rng &rng) {
 
 namespace {
 
-/// What a loop of a product runs over.
+/// The role of a loop of a matmul.
 enum class Role { Batch, M, N, K };
 
 /// A product's loops and operands. The loops of an operand stand in the order

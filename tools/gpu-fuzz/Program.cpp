@@ -129,7 +129,7 @@ Value Body::cast(const Value &a, Element element, bool isUnsigned) {
       range.bound = 2 * from.largest + 1;
     return make(isUnsigned ? "arith.uitofp" : "arith.sitofp", range);
   }
-  // The largest i32 is no f32.
+  // The largest i32 is not representable in f32.
   Value clamped =
       clamp(a, -std::min(to.largest, 1e6), std::min(to.largest, 1e6));
   return op("arith.fptosi", clamped.name, type, element,

@@ -29,21 +29,21 @@ struct Value {
   std::string type() const;
 };
 
-/// What a case expects of gpu-runner.
+/// The outcome that a case expects of gpu-runner.
 enum class Expected { Verified, Refused };
 
-/// One program and how it is to be run: what the seed and the index give.
+/// One program and how to run it, as determined by the seed and the index.
 struct Case {
   std::string kind;
   std::string text;
   /// gpu-runner's options, but the file and the target.
   std::vector<std::string> options;
   Expected expected = Expected::Verified;
-  /// Every output is to be compared without a tolerance.
+  /// Every output must be compared without a tolerance.
   bool isExact = false;
   /// A fault is planted in an output, which gpu-runner must find.
   bool hasFault = false;
-  /// For refused programs: what the diagnostic says, the mend among it.
+  /// For rejected programs: the text of the diagnostic, including the fix.
   std::string diagnostic;
 };
 
@@ -75,7 +75,7 @@ public:
   std::string text;
 };
 
-/// What is known of the machine that runs the cases.
+/// Properties of the machine that runs the cases.
 struct Machine {
   /// Has instructions of four subgroups together.
   bool hasGroups = false;

@@ -35,7 +35,7 @@ static const std::vector<OptionalEntry> &getOptionalEntries() {
   return entries;
 }
 
-/// What every chip has of workgroup memory.
+/// Workgroup memory that every chip has.
 static constexpr int64_t memoryBytes = 40 * 1024;
 
 /// Numbers in a subgroup's fragments.
@@ -83,7 +83,7 @@ static std::string format(const char *name, const int64_t (&pair)[2]) {
 
 /// A schedule for groups of four subgroups, as Hopper's warpgroups: fragments
 /// of 64 rows, and operands in swizzled workgroup memory. Its instructions take
-/// some types only along K, and some not at all: then it is refused. `isWide`:
+/// some types only along K, and some not at all: then it is rejected. `isWide`:
 /// of 128 rows and 16 columns and more, of which eight subgroups have 256.
 static std::string pickGroupSchedule(Rng &rng, int64_t bytes, bool isWide) {
   Schedule s;
@@ -116,7 +116,7 @@ static std::string pickGroupSchedule(Rng &rng, int64_t bytes, bool isWide) {
     text += ", splitK = " + std::to_string(rng.between(2, 4));
   if (rng.chance(20))
     text += ", raster = " + std::to_string(rng.between(1, 3));
-  // What a cluster has no whole number of is refused.
+  // A grid that is not a multiple of the cluster is rejected.
   int64_t cluster = rng.chance(25) ? 2 : 1;
   if (rng.chance(60))
     text += ", persistent = " + std::to_string(rng.between(1, 5) * cluster);

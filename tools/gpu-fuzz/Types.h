@@ -32,9 +32,9 @@ struct ElementInfo {
 const ElementInfo &getInfo(Element element);
 inline bool isFloat(Element element) { return getInfo(element).isFloat; }
 
-/// What is known of a value: its magnitude is at most `bound`, it is a multiple
-/// of 2^`grid`, and, where `exact` is set, no order of the operations that made
-/// it rounds anywhere.
+/// Known properties of a value: its magnitude is at most `bound`, it is a
+/// multiple of 2^`grid`, and, where `exact` is set, no order of the operations
+/// that made it rounds anywhere.
 struct Range {
   double bound = 0;
   int grid = 0;

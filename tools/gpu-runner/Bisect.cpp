@@ -66,7 +66,7 @@ static llvm::SmallVector<Value> getWritten(Operation *op) {
       add(init);
     return buffers;
   }
-  // What its regions write, they use.
+  // Values that its regions write count as used.
   op->walk([&](Operation *inner) {
     for (Value operand : inner->getOperands())
       if (operand.getParentBlock() == op->getBlock())
@@ -145,7 +145,7 @@ std::optional<Cut> Bisection::cut(size_t number, bool isAlone) {
     cut.arguments.push_back(spellArgument(options, i));
   cut.program.arguments = program.arguments;
 
-  // What other candidates compute becomes an argument.
+  // Values computed by other candidates become arguments.
   if (isAlone)
     for (mlir::OpOperand &operand : op->getOpOperands()) {
       auto type =
@@ -190,7 +190,7 @@ Cut Bisection::copy(const Cut &cut) const {
 
 /// Erases ops without effects whose results nothing uses.
 static void eraseUnused(mlir::func::FuncOp function) {
-  // Users stand behind, or around, what they use: they go first.
+  // Users come after, or contain, the ops they use: erase them first.
   llvm::SmallVector<Operation *> rest;
   function.walk<mlir::WalkOrder::PreOrder>(
       [&](Operation *op) { rest.push_back(op); });
@@ -312,7 +312,7 @@ std::vector<size_t> Bisection::getProducers(size_t number) const {
 
 std::optional<size_t> Bisection::find() {
   llvm::SmallVector<size_t> order = llvm::to_vector(llvm::seq(ops.size()));
-  // What is before `low` does not differ; `high` does, or is the end.
+  // Ops before `low` do not differ; `high` differs, or is the end.
   size_t low = 0, high = order.size();
   while (low < high) {
     size_t middle = low + (high - low) / 2;
@@ -369,7 +369,7 @@ static std::string quote(const std::string &text) {
   return quoted + "'";
 }
 
-/// What shows the difference again.
+/// The command that reproduces the difference.
 static std::string spellCommand(const Options &options, const DiffSide &base,
                                 const DiffSide &other, const Cut &cut) {
   std::string text = "gpu-runner " + quote(options.bisectFile) +

@@ -92,7 +92,7 @@ std::optional<FragmentDifference> Bisection::findFragment(size_t number,
     return std::nullopt;
   }
 
-  /// What a program of probes has shown.
+  /// The first difference that a program with probes found.
   struct Found {
     size_t number;
     llvm::SmallVector<int64_t> time;

@@ -16,10 +16,10 @@
 
 namespace runner {
 
-/// Reads a bundle, and refuses options that are about compiling. Sets the
-/// target and the chip of `options` to those of the variant that is run: of the
-/// target that --target names, or on the best device of this machine that the
-/// bundle has code for.
+/// Reads a bundle, and rejects options that affect compilation. Sets the target
+/// and the chip of `options` to those of the variant that is run: of the target
+/// that --target names, or on the best device of this machine that the bundle
+/// has code for.
 LogicalResult openBundle(StringRef bytes, Options &options,
                          runtime::Bundle &bundle, Report &report);
 

@@ -19,12 +19,12 @@ class MemoryBuffer;
 
 namespace runner {
 
-/// What the cache was good for.
+/// How the cache was used.
 struct CacheUse {
   enum Kind { Off, Hit, Miss } kind = Off;
   /// The entry's name.
   std::string key;
-  /// Of a miss.
+  /// The reason for a miss.
   std::string why;
   std::vector<compiler::ProgramCache::Difference> differences;
 };
@@ -37,7 +37,7 @@ compile(const Options &options, const compiler::CompileOptions &compileOptions,
         runtime::Device &device, CacheUse &use, Report &report);
 
 /// Gives `program` the kernels of the file that --kernels names, and says so.
-/// What the file holds is checked by who loads it.
+/// The loader checks the contents of the file.
 LogicalResult replaceKernels(const Options &options, StringRef target,
                              compiler::CompiledProgram &program,
                              Report &report);

@@ -16,13 +16,13 @@
 
 namespace runner {
 
-/// What a program is compiled for, and the device that is to run it.
+/// The chip that a program is compiled for, and the device that runs it.
 struct Target {
   /// "cpu", "cuda", "hip", "vulkan", "opencl" or "level-zero".
   std::string name;
   /// A chip that the compiler knows.
   std::string chip;
-  /// Null if nothing is to be run.
+  /// Null if the program does not run.
   std::unique_ptr<runtime::Device> device;
 };
 

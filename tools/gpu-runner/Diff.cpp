@@ -69,7 +69,7 @@ static std::optional<reference::Evaluation>
 computeBounds(const Options &options, const DiffProgram &program,
               ArrayRef<reference::CompiledSum> sums, std::string &why,
               Report &report) {
-  // Of no interest to whoever compares targets.
+  // Not relevant when comparing targets.
   mlir::func::FuncOp function = program.entry.function;
   mlir::ScopedDiagnosticHandler silence(function.getContext(),
                                         [](mlir::Diagnostic &) {});
@@ -147,7 +147,7 @@ FailureOr<Difference> runner::compareSides(
 // --diff
 //===----------------------------------------------------------------------===//
 
-/// What is said of one target; its part of the JSON object.
+/// Prints the result for one target; returns its part of the JSON object.
 static llvm::json::Object print(const Options &options, const DiffSide &base,
                                 const DiffSide &side,
                                 const std::vector<Output> &outputs,

@@ -109,7 +109,7 @@ emitBundle(const Options &options, compiler::CompileOptions compileOptions,
   return bundle.take();
 }
 
-/// Refuses to write what is no text to a terminal.
+/// Rejects writing binary data to a terminal.
 static LogicalResult checkOutput(const Options &options, Report &report) {
   const EmitStage &stage = *options.emit;
   const compiler::CodeStage *code = stage.kind == EmitStage::Code

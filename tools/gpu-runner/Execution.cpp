@@ -52,8 +52,8 @@ static void writeText(int file, const char *text) {
   [[maybe_unused]] ssize_t written = write(file, text, std::strlen(text));
 }
 
-/// What a program does wrong on the CPU ends the process: this says what it
-/// was. Only what a signal handler may call is called here.
+/// An invalid operation of a program on the CPU ends the process: this prints
+/// what it was. Only what a signal handler may call is called here.
 static void reportFault(int signal) {
   runtime::removeUnfinishedFiles();
   const char *text = describeFault(signal);
@@ -75,7 +75,7 @@ namespace {
 class FaultGuard {
 public:
   FaultGuard() {
-    // Of its own, since the program's stack may be what is exhausted.
+    // A separate signal stack, since the program's stack may be exhausted.
     stack_t stack = {};
     stack.ss_sp = handlerStack;
     stack.ss_size = sizeof(handlerStack);
@@ -206,7 +206,7 @@ void Execution::call() {
       noteLaunch(request.kernel);
       return runtime::Status::success();
     });
-  // Should it not return, what was said is to be seen.
+  // Flush, so that the output is visible if the program does not return.
   llvm::outs().flush();
   beginTimedRun();
   function(pointers.data());
@@ -256,7 +256,7 @@ LogicalResult Execution::rerun(Report &report) {
   return finish(report);
 }
 
-/// "wrote past the end of WHAT: ..."; the mend.
+/// Returns "wrote past the end of WHAT: ...", with the fix.
 static std::string describeDamage(const Twine &what, bool isBehind,
                                   size_t bytes, size_t distance) {
   return ("the program wrote " +
@@ -347,7 +347,7 @@ LogicalResult Execution::readResult(size_t index, HostArray &array,
   std::memcpy(words.data(), place, 8 * words.size());
   std::vector<int64_t> shape(words.begin() + 3, words.begin() + 3 + rank);
   std::vector<int64_t> strides(words.begin() + 3 + rank, words.end());
-  // What the type promises: a dense array, wherever it begins.
+  // The type requires a dense array at any offset.
   bool isWrong = words[2] < 0 ||
                  words[2] * runtime::elementBits(slot.element) % 8 != 0,
        isEmpty = llvm::is_contained(shape, 0);

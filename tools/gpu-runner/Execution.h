@@ -17,10 +17,11 @@
 
 namespace runner {
 
-/// Bytes before and behind each argument's buffer that no program may write.
+/// Size of the guards before and after each argument's buffer, which no program
+/// may write.
 constexpr size_t canaryBytes = 256;
 
-/// What a run leaves: a result, or a memref argument that it may have written.
+/// An output of a run: a result, or a memref argument that it may have written.
 struct Output {
   /// "result 0", "argument 2".
   std::string name;
@@ -106,7 +107,7 @@ private:
   std::vector<std::vector<int64_t>> descriptors;
   /// Scalar arguments, in 8 bytes each.
   std::vector<uint64_t> scalars;
-  /// What the entry is called with.
+  /// The pointers that the entry point is called with.
   std::vector<void *> pointers;
   /// Where the entry puts its results, and where each of them lies in it.
   std::vector<uint64_t> results;

@@ -130,7 +130,7 @@ static std::string count(int64_t number, StringRef what) {
   return std::to_string(number) + " " + what.str() + (number == 1 ? "" : "s");
 }
 
-/// What the code of a kernel takes, by its own account.
+/// Prints the resource usage of a kernel's code, from its metadata.
 static void explainCode(const compiler::CodeReport &code, bool hasScalars,
                         llvm::raw_ostream &os, llvm::json::Object &object) {
   if (code.vectorRegisters < 0)

@@ -295,7 +295,7 @@ void runner::eraseWhatFollows(Operation *op, gpu::LaunchOp launch) {
     store = store->getNextNode();
   for (Region *region = &launch.getBody();;) {
     Operation *ancestor = region->findAncestorOpInRegion(*store);
-    // What has results goes when nothing uses them.
+    // An op with results is erased once its results are unused.
     for (Operation &op : llvm::make_early_inc_range(llvm::make_range(
              std::next(ancestor->getIterator()), ancestor->getBlock()->end())))
       if (op.getNumResults() == 0 && !op.hasTrait<OpTrait::IsTerminator>())

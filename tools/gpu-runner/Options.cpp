@@ -219,7 +219,7 @@ static LogicalResult parseTimeout(StringRef value, Options &options,
   return success();
 }
 
-/// BYTES, or a number with KiB, MiB or GiB behind it.
+/// Parses BYTES, or a number followed by KiB, MiB or GiB.
 static LogicalResult parseCacheLimit(StringRef value, Options &options,
                                      Report &report) {
   StringRef number = value;

@@ -32,7 +32,7 @@ struct Options {
   std::string entry = "main";
   /// --entry is given.
   bool hasEntry = false;
-  /// --target, taken apart: "auto", or a target with what stands behind it.
+  /// The parsed --target: "auto", or a target with its number and chip.
   std::string target = "auto";
   /// --target as it is given; empty if it is not. With --emit=bundle it may
   /// list several targets, and nothing of it stands in the other fields.
@@ -43,7 +43,7 @@ struct Options {
   std::optional<unsigned> ordinal;
   /// --device: a kind, or part of a name.
   std::string device;
-  /// What --arg says, in order.
+  /// The values of --arg, in order.
   std::vector<std::string> arguments;
   /// --out: number of an output, and the file to write it to.
   std::vector<std::pair<unsigned, std::string>> outputs;

@@ -16,8 +16,8 @@
 
 namespace runner {
 
-/// What --debug-corrupt-output does to an output. A row is all elements whose
-/// indices but the last are the same.
+/// The fault that --debug-corrupt-output plants in an output. A row is all
+/// elements whose indices but the last are the same.
 enum class PlantedFault {
   /// Changes one element.
   Element,

@@ -73,8 +73,8 @@ LogicalResult runner::findUnwritten(runtime::Device &device,
 // --repeat
 //===----------------------------------------------------------------------===//
 
-/// What makes the order of additions another in each run; empty if nothing
-/// does.
+/// The reason why the order of additions differs from run to run; empty if
+/// nothing does.
 static std::string findUnordered(const compiler::CompiledProgram &program,
                                  const Entry &entry) {
   for (const compiler::KernelReport &kernel : program.kernels)
@@ -110,7 +110,7 @@ static BitDifference compareBits(const Output &firstOutput,
     bool isSame = bits == 4 ? first.getInt(i) == second.getInt(i)
                             : std::memcmp(&first.data[i * size],
                                           &second.data[i * size], size) == 0;
-    // What nobody writes of a result is what it was filled with.
+    // Elements of a result that are never written keep the fill value.
     if (isSame || (firstOutput.isResult && holdsPoison(first, i, firstPoison) &&
                    holdsPoison(second, i, secondPoison)))
       continue;

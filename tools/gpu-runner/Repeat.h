@@ -13,7 +13,7 @@
 
 namespace runner {
 
-/// What memory is filled with before the first run, and before a second one:
+/// The bytes that fill memory before the first run, and before a second one:
 /// what holds the one in the first run and the other in the second was written
 /// in neither, whatever the type.
 constexpr uint8_t firstPoison = 0xFF, secondPoison = 0xC3;

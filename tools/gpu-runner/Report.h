@@ -68,7 +68,7 @@ public:
     return quiet ? llvm::nulls() : json ? llvm::errs() : llvm::outs();
   }
 
-  /// What --trace is to record; null for nothing.
+  /// The recorder of --trace; null without the option.
   runtime::Trace *trace = nullptr;
 
   /// The object that --json prints.

@@ -51,7 +51,7 @@ static std::vector<StageText::Line> print(mlir::ModuleOp module,
   return lines;
 }
 
-/// What the target's tools read, as text.
+/// The input of the target's tools, as text.
 static FailureOr<std::string> translate(const compiler::TargetBackend &backend,
                                         mlir::ModuleOp module,
                                         const compiler::Chip &chip,
@@ -71,7 +71,7 @@ static bool readNumber(StringRef &text, unsigned &number) {
   return !text.consumeInteger(10, number);
 }
 
-/// Whether a line of assembly is no label, directive or comment.
+/// Whether a line of assembly is neither a label, a directive nor a comment.
 static bool isInstruction(StringRef line) {
   for (StringRef comment : {"//", ";", "#"})
     if (size_t place = line.find((" " + comment).str());

@@ -19,7 +19,7 @@ FailureOr<compiler::reference::Array>
 toReference(const runtime::HostArray &array, mlir::Type type, StringRef purpose,
             Report &report);
 
-/// What an output is compared with, and what it is called.
+/// The reference of an output, and its name in messages.
 struct Sides {
   /// "computed" and "the reference", or two targets.
   std::string got, expected;

@@ -75,7 +75,7 @@ static void print(size_t index, const Output &output,
   printStatistics(comparison, output, sides, os);
 }
 
-/// What the program is not to write, it is not to write.
+/// Checks that the program did not change its read-only arguments.
 static LogicalResult checkInputs(const Entry &entry,
                                  const std::vector<HostArray> &arguments,
                                  Execution &execution, Report &report) {

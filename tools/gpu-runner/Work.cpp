@@ -127,7 +127,7 @@ static std::optional<double> countBytes(const Sizes &sizes, mlir::Value value) {
   return bytes;
 }
 
-/// What `op` computes, if it is a product.
+/// Returns the work of `op`, if it is a matmul.
 static std::optional<ProductWork> getWork(const Sizes &sizes,
                                           mlir::Operation *op) {
   llvm::SmallVector<mlir::Value> operands;

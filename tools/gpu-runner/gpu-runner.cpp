@@ -266,7 +266,7 @@ static LogicalResult runProgram(const Options &options, const Target &target,
                                 std::string &explained, Report &report) {
   runtime::Device &device = *target.device;
   const compiler::Chip &chip = *compiler::findChip(target.name, target.chip);
-  // What no kernel wrote is then NaN.
+  // Memory that no kernel wrote then contains NaNs.
   bool isChecked = options.verify || options.repeat;
   device.setChecking(isChecked, firstPoison);
   Execution execution(device, program, entry, arguments);
@@ -429,7 +429,7 @@ static LogicalResult compileAndRun(Options &options, KeptDevices &kept,
     return failure();
   compileOptions.target = target.name;
   compileOptions.chip = target.chip;
-  // What other devices of the chip have measured is not for this one.
+  // Measurements of other devices with the chip do not apply to this one.
   if (target.device && !options.scheduleDb.empty() &&
       options.scheduleDb != "off") {
     std::vector<std::string> notes;
@@ -496,7 +496,7 @@ static LogicalResult compileAndRun(Options &options, KeptDevices &kept,
   std::string explained;
   LogicalResult result = runProgram(options, target, *program, cache, clock,
                                     entry, arguments, explained, report);
-  // Wrong numbers are no reason to have none.
+  // Wrong results must still be reported.
   if (options.reportFile.empty() || explained.empty())
     return result;
   if (failed(makeHtmlReport(options, compileOptions, *module, source, explained,

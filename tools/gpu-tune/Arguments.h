@@ -31,8 +31,9 @@ int fail(Exit status, const Twine &message);
 /// The same of an error; the status is `Failed`.
 int fail(llvm::Error error);
 
-/// What a subcommand takes, and what it was given. Options are `--name=value`,
-/// `--name value` or, without a value, `--name`; all else is a file.
+/// The parser of a subcommand's options and arguments. Options are
+/// `--name=value`, `--name value` or, without a value, `--name`; all else is a
+/// file.
 class Arguments {
 public:
   /// `help` is printed for --help. It begins with the command line:
@@ -51,7 +52,7 @@ public:
   /// it is wrong, which is said, or help was asked for.
   std::optional<int> parse(ArrayRef<StringRef> args);
 
-  /// What is no option, in its order.
+  /// The positional arguments, in order.
   const std::vector<std::string> &getFiles() const { return files; }
 
 private:

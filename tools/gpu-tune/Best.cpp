@@ -150,8 +150,8 @@ static void write(llvm::json::OStream &os, const Summary &summary) {
     });
 }
 
-/// What --schedule-db would have the compiler use, as the compiler's own files
-/// have it.
+/// Prints the schedules that --schedule-db would select, in the format of the
+/// compiler's own files have it.
 static int printTsv(const std::string &path, const TaskId &task) {
   std::string why;
   std::shared_ptr<const TunedSchedules> tuned = readScheduleDatabase(path, why);

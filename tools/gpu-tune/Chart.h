@@ -65,7 +65,7 @@ private:
   int width, height;
   /// How many there are: their names stand beside each other.
   int levels = 0;
-  /// What is drawn, in its order.
+  /// The elements to draw, in order.
   std::string body;
 };
 

@@ -23,7 +23,7 @@ using namespace tune;
 /// Where a worker finds its channel.
 static constexpr int channelFile = 3;
 
-/// What stands before the arguments of a command line that starts this program.
+/// The prefix of a command line that starts this program.
 static std::vector<std::string> &getProgram() {
   static std::vector<std::string> program;
   return program;

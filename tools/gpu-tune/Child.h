@@ -55,7 +55,7 @@ private:
 
   pid_t pid;
   Channel channel;
-  /// What it printed.
+  /// Its output.
   std::unique_ptr<::tessera::runtime::NamelessFile> log;
 };
 

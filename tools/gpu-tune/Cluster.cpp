@@ -210,7 +210,7 @@ void Cluster::greet(Guest &guest, const Message &message) {
     members.emplace(nextHost++, std::move(member));
 }
 
-/// Whether it is to be told that the host has joined.
+/// Whether the join of the host must still be reported.
 bool Cluster::handle(Member &member, const Message &message) {
   std::string op = getText(message.head, "op");
   if (op == "died") {

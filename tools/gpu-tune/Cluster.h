@@ -44,11 +44,11 @@ namespace tune {
 
 class Cluster;
 
-/// Of the messages between hosts.
+/// Protocol version of the messages between hosts.
 constexpr int64_t clusterProtocol = 2;
 
-/// By what hosts with the same memory are known: one that is restarted is
-/// another.
+/// Identifies hosts that share memory; the identity changes when a host is
+/// restarted.
 std::string getMachineIdentity();
 
 /// By what a device is known among all processes of its machine: what the
@@ -75,11 +75,11 @@ private:
   std::optional<std::string> how;
 };
 
-/// What came of a host since the last time.
+/// An event of a host since the last call.
 struct ClusterEvent {
   enum Kind { Joined, Gone } kind;
   int host;
-  /// Of one that is gone: why.
+  /// The reason why a host disconnected.
   std::string why;
 };
 
@@ -94,7 +94,7 @@ public:
     std::string name, address;
     unsigned jobs = 0, measurers = 0;
     std::vector<Device> devices;
-    /// What it left out, and why.
+    /// Devices that it skipped, and why.
     std::vector<std::string> notes;
   };
 
@@ -107,7 +107,8 @@ public:
   /// Where to call, as `gpu-tune join` takes it: "ADDRESS:PORT,ADDRESS:PORT".
   const std::string &getPlaces() const { return places; }
 
-  /// What the hosts work for; before the first `take`.
+  /// Sets the target and chip that hosts work for; must be called before the
+  /// first `take`.
   void setWork(std::string target, std::string chip) {
     this->target = std::move(target);
     this->chip = std::move(chip);

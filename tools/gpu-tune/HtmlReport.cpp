@@ -177,7 +177,7 @@ static void writeLeaders(const Summary &summary, raw_ostream &os) {
   os << "</table></details>\n";
 }
 
-/// What failed, by kind, with the first messages of each.
+/// Prints the failures by kind, with the first messages of each.
 static void writeFailures(const Summary &summary, raw_ostream &os) {
   constexpr size_t most = 3;
   os << "<h3>Outcomes of the candidates</h3>\n<table class=\"outcomes\">"
@@ -465,7 +465,7 @@ static void writeClocks(const Summary &summary, raw_ostream &os) {
         "after them.</p>\n";
 }
 
-/// What the model of the machine expected, beside what was measured.
+/// Prints times expected by the machine model next to measured times.
 static void writeModel(const Summary &summary, raw_ostream &os) {
   Axis x("expected, ms", /*isLog=*/true), y("measured, ms", /*isLog=*/true);
   std::vector<std::pair<size_t, const Record *>> points;

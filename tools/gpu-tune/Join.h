@@ -16,7 +16,7 @@
 
 namespace tune {
 
-/// What an agent is asked to do.
+/// The options of an agent.
 struct JoinOptions {
   /// Where the run listens, each "ADDRESS:PORT", to be tried in turn.
   std::vector<std::string> places;

@@ -17,7 +17,7 @@ namespace tune {
 /// The variable of the environment that holds a key.
 constexpr char keyVariable[] = "TESSERA_TUNE_KEY";
 
-/// What is wrong with `--token`, which earlier versions had.
+/// The error for `--token`, which earlier versions accepted.
 constexpr char tokenProblem[] =
     "--token is not supported, because every user of this machine can read "
     "command lines; use --key-file=FILE, or the variable TESSERA_TUNE_KEY";

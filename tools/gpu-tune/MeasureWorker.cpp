@@ -48,7 +48,7 @@ namespace {
 struct OpenTask {
   std::unique_ptr<TaskData> data;
   std::vector<HostArray> expected;
-  /// What the last candidate computed.
+  /// The outputs of the last candidate.
   std::vector<HostArray> outputs;
   bool isAdded = false, isExact = true;
 };
@@ -342,7 +342,7 @@ void MeasureWorker::go(const json::Object &head) {
     expected = &other;
   }
   if (planted == "resources") {
-    // What the device says of it is its own.
+    // The message of the device about it is used unchanged.
     runtime::LaunchRequest request;
     request.kernel = (*variant)->kernels.front().name.c_str();
     request.block[0] = int64_t(1) << 20;
@@ -419,7 +419,7 @@ void MeasureWorker::runFinal(Message message) {
     Outcome outcome = Outcome::Measured;
   };
   std::vector<Runner> runners;
-  // The bundles lie one behind the other.
+  // The bundles are concatenated.
   size_t place = 0;
   if (json::Array *list = message.head.getArray("candidates"))
     for (json::Value &value : *list) {
@@ -473,7 +473,7 @@ void MeasureWorker::runFinal(Message message) {
       return status.ok() ? left : status;
     return time;
   };
-  // Its numbers are to be right too, or its time means nothing.
+  // Its results must be correct, or its time is meaningless.
   if (library) {
     Status status = data.prepareOutputs(false);
     std::vector<HostArray> outputs;
@@ -524,7 +524,7 @@ void MeasureWorker::runFinal(Message message) {
         runner.times.push_back(*time);
     }
   }
-  // What each computes after so many runs.
+  // The outputs after so many runs.
   OpenTask &task = found->second;
   for (Runner &runner : runners) {
     if (!runner.error.empty())

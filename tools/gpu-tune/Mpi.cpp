@@ -21,8 +21,8 @@ using llvm::StringRef;
 
 static constexpr char library[] = "libmpi.so.40";
 
-/// Of Open MPI's interface, what is used: its handles are pointers to objects
-/// of the library.
+/// The part of Open MPI's interface that is used: its handles are pointers to
+/// objects of the library.
 struct Ranks::Functions {
   int (*init)(int *, char ***);
   int (*finalize)();

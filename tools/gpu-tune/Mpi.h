@@ -20,7 +20,7 @@
 
 namespace tune {
 
-/// What the launcher says in the environment.
+/// The launch parameters in the environment.
 struct Launch {
   /// Processes of the job step; 0: several, or one, it is not said.
   unsigned size = 1;
@@ -41,7 +41,7 @@ unsigned countCoresOf(const Launch &launch);
 /// not wait for ever: its end without `tell` tells them that there is no run.
 class Ranks {
 public:
-  /// MPI_Init. Fails, with the mend, without the library, or if a launcher has
+  /// MPI_Init. Fails, with the fix, without the library, or if a launcher has
   /// started several processes that do not know of each other.
   static llvm::Expected<std::optional<Ranks>> create(const Launch &launch);
   ~Ranks();

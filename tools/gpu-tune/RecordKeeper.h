@@ -50,7 +50,7 @@ private:
   mlir::tessera::tuning::Database &database;
   std::function<void(const std::string &)> say;
   std::deque<Entry> waiting;
-  /// What waits has been told of.
+  /// Whether pending records were reported.
   bool isTold = false;
 };
 

@@ -83,7 +83,7 @@ void Relay::pass() {
           return tls.write(data, size);
         }))
       break;
-    // What a worker said before it ended is passed on first.
+    // Messages that a worker sent before it ended are forwarded first.
     if ((toWorker.isEnded && toWorker.bytes.empty()) ||
         (toRun.isEnded && toRun.bytes.empty()))
       break;

@@ -307,7 +307,7 @@ static int tuneAsAgent(ArrayRef<StringRef> arguments, const Launch &launch,
   }
   std::string heard = ranks.hear();
   auto [places, key] = StringRef(heard).split('\n');
-  // It has said why there is no run.
+  // The failure was already reported.
   if (isWrong || places.empty())
     return 0;
   llvm::SmallVector<StringRef> list;
@@ -467,7 +467,7 @@ int tune::runSpace(ArrayRef<StringRef> arguments) {
     std::mt19937_64 random(options.seed);
     tuning::ScheduleSpace::Count count =
         space.count(options.exact ? SIZE_MAX : mostCounted, random);
-    // What the model of the machine makes of those that are legal.
+    // Estimates of the machine model for the legal points.
     tuning::SearchOptions search;
     size_t promising = 0, looked = 0;
     double least = INFINITY;

@@ -43,7 +43,7 @@ struct RunOptions {
   uint64_t seed = 1;
   /// Leaders that are measured again together.
   unsigned leaders = 5;
-  /// What the budget is shared by: each task's part of the time of all, or the
+  /// How tasks share the budget: each task's part of the time of all, or the
   /// same for all.
   bool weighByTime = true;
   bool json = false;
@@ -62,7 +62,7 @@ struct RunOptions {
   std::optional<std::string> listen;
   /// The file in which the addresses and the key are left.
   std::string joinFile;
-  /// What hosts authenticate by; empty until one is made.
+  /// The key by which hosts authenticate; empty until one is generated.
   std::string key;
   /// Whether it is the user's, who gives it to the other hosts.
   bool isOwnKey = false;

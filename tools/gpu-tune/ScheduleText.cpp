@@ -10,7 +10,7 @@
 
 using namespace tune;
 
-/// What the attribute leaves out; see `Tessera_ScheduleAttr`.
+/// The default values that the attribute omits; see `Tessera_ScheduleAttr`.
 static constexpr std::pair<llvm::StringLiteral, llvm::StringLiteral>
     defaults[] = {
         {"interleave", "0"},      {"swizzle", "false"},

@@ -69,7 +69,7 @@ void tune::watchConnection(int file) {
   set(file, IPPROTO_TCP, TCP_KEEPIDLE, 6);
   set(file, IPPROTO_TCP, TCP_KEEPINTVL, 3);
   set(file, IPPROTO_TCP, TCP_KEEPCNT, 3);
-  // What was sent and is not acknowledged stops the questions.
+  // Keep-alive probes are not sent while data is unacknowledged.
   set(file, IPPROTO_TCP, TCP_USER_TIMEOUT, 15'000);
 }
 

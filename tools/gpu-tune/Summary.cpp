@@ -64,7 +64,7 @@ static void findOthers(Summary &summary) {
           record.run != best.run || best.run == 0 ? Nearness::Environment
           : record.isFinal != best.isFinal        ? Nearness::Run
                                                   : Nearness::Comparison;
-      // Of those equally near, the latest.
+      // Among equally near ones, the latest.
       if (summary.own && nearness > summary.ownNearness)
         continue;
       summary.own = record;

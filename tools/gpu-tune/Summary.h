@@ -35,7 +35,7 @@ enum class Nearness {
 /// "in the same comparison", "in the same run", "in another run".
 StringRef describe(Nearness nearness);
 
-/// What is known of a task on a device.
+/// The records of a task on a device, summarized.
 struct Summary {
   tuning::TaskText text;
   tuning::TaskId task;
@@ -44,7 +44,7 @@ struct Summary {
   /// The oldest first.
   std::vector<tuning::Record> records;
   std::vector<tuning::Baseline> baselines;
-  /// Of `records`, how many there are of each outcome.
+  /// Number of `records` per outcome.
   std::map<tuning::Outcome, size_t> outcomes;
 
   /// As `Database::getBest` chooses it; absent if nothing was measured.

@@ -46,7 +46,7 @@ public:
   virtual bool hasPending() const = 0;
 };
 
-/// What all connections of a process have in common.
+/// State shared by all connections of a process.
 class TlsContext {
 public:
   /// `isServer`: for connections that were accepted.

@@ -144,7 +144,7 @@ bool Tuner::startMeasurer(Measurer &measurer) {
   std::string why;
   measurer.open.clear();
   measurer.dying.reset();
-  // Another one is to be asked.
+  // Another worker must be asked.
   for (size_t task : measurer.checking)
     states[task].isAsked = false;
   measurer.checking.clear();
@@ -349,7 +349,7 @@ void Tuner::assignDevices() {
   }
 }
 
-/// What a host had in hand is tried again by another one.
+/// Retries the candidates of a disconnected host on another one.
 void Tuner::putBack(Pending work) {
   TaskState &state = states[work.task];
   if (!state.failure.empty() || getInterrupt()) {
@@ -590,7 +590,7 @@ void Tuner::giveUpWrong(size_t task, const tuning::Environment &environment,
                     environment, std::nullopt, why);
 }
 
-/// What the database has of the tasks, from the same build on the same device.
+/// Loads the records of the tasks from the same build on the same device.
 void Tuner::resume() {
   isResumed = true;
   size_t resumed = 0;
@@ -644,7 +644,7 @@ void Tuner::resume() {
       ++state.begun;
       ++resumed;
     }
-    // The leaders are to be there for the final comparison.
+    // The leaders must be available for the final comparison.
     llvm::stable_sort(fastest, [](const auto &a, const auto &b) {
       return a.first < b.first;
     });
@@ -872,7 +872,7 @@ void Tuner::feedMeasurers() {
     if (!measurer.getChannel())
       continue;
     if (measurer.state == Measurer::Idle) {
-      // Of the fullest queue, those of open tasks first.
+      // Take from the fullest queue, open tasks first.
       size_t best = states.size();
       auto rank = [&](size_t index) {
         const TaskState &state = states[index];
@@ -936,7 +936,7 @@ void Tuner::handle(Measurer &measurer, const Message &message) {
     measurer.environment.features =
         compiler::getFeatures(info, options.compile.chip);
     if (!isDeviceSeen) {
-      // What is resumed is of the first one's kind.
+      // Resumed records have the kind of the first one.
       environment.device = measurer.environment.device;
       environment.driver = measurer.environment.driver;
       environment.features = measurer.environment.features;
@@ -1172,7 +1172,7 @@ void Tuner::takeFinal(Measurer &measurer, const json::Object &head) {
       if (state.isOwnWrong && outcome == Outcome::Measured)
         tuning::invalidate(record, state.failure);
       keeper.add(record);
-      // What it was before does not count either.
+      // Its earlier results do not count either.
       std::string why = "in the final comparison, " + error;
       if (outcome == Outcome::Wrong && id < 0)
         giveUpWrong(measurer.task, measurer.environment,
@@ -1265,7 +1265,7 @@ bool Tuner::run() {
         isSearchOver = true;
         std::chrono::duration<double> elapsed = Clock::now() - start;
         compileSeconds = elapsed.count();
-        // What waits is not measured any more; it is not recorded either.
+        // Waiting candidates are neither measured nor recorded any more.
         for (TaskState &state : states) {
           if (state.leaders.empty() && !state.ready.empty() && !getInterrupt())
             continue;

@@ -45,7 +45,7 @@ struct Pending {
   std::optional<mlir::tessera::ScheduleNumbers> point;
   /// As text; empty likewise.
   std::string schedule;
-  /// What the compiler made of it.
+  /// The compiled candidate.
   std::string chosen, bundle;
   double compileTime = 0, expected = 0;
   /// Hosts that went away while they had it in hand.
@@ -83,7 +83,7 @@ struct TaskState {
   bool isOwnBegun = false, isFinalBegun = false, isDone = false;
   /// Schedules that earlier builds measured, to be tried first.
   std::deque<mlir::tessera::ScheduleNumbers> hints;
-  /// What came out.
+  /// The outcome.
   std::optional<tuning::Record> winner, own;
   std::optional<tuning::Baseline> baseline;
   std::string libraryError;
@@ -117,7 +117,7 @@ public:
 
 private:
   using Clock = std::chrono::steady_clock;
-  /// What workers have in common.
+  /// State shared by all workers.
   struct Seat {
     /// The host's number in the cluster; 0 is this one.
     int host = 0;
@@ -149,7 +149,7 @@ private:
     std::set<size_t> open;
     /// Of which it has been asked for the reference's word.
     std::set<size_t> checking;
-    /// What it is doing it for (`Opening`, `Comparing`).
+    /// The task that it is processing (`Opening`, `Comparing`).
     size_t task = 0;
   };
 
@@ -185,7 +185,7 @@ private:
   tuning::Record makeRecord(const Pending &work, tuning::Outcome outcome,
                             std::string error,
                             const tuning::Environment &environment) const;
-  /// Of a worker that compiles.
+  /// The environment of a compile worker.
   tuning::Environment getEnvironment(const Compiler &compiler) const;
   void giveUp(size_t task, const std::string &why);
   /// Gives up a task whose candidates were compared with wrong numbers, and

@@ -250,7 +250,7 @@ static std::optional<runtime::ElementType> getElement(mlir::Type type) {
                      : std::nullopt;
 }
 
-/// `op` as a library takes it: a batch of dense matrices, one behind the other.
+/// Describes `op` for a library: a batch of contiguous dense matrices.
 static std::optional<runtime::LibraryProduct>
 describeProduct(mlir::Operation *task) {
   auto op = mlir::dyn_cast<compiler::ContractOp>(task);
@@ -468,7 +468,7 @@ tune::readTasks(compiler::tuning::Database &database, const std::string &key,
     }
     Task task = makeTask(op, chip);
     task.place.clear();
-    // Another version may spell the program otherwise.
+    // Another version may print the program differently.
     task.text.key = text.key;
     tasks.push_back(std::move(task));
   }

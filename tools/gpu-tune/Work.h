@@ -60,7 +60,7 @@ mlir::FailureOr<std::vector<Task>>
 readTasks(compiler::tuning::Database &database, const std::string &key,
           const compiler::CompileOptions &options, mlir::MLIRContext &context);
 
-/// What `work` knows of shapes, for --help.
+/// The supported forms of shapes, for --help.
 extern const char *const shapeHelp;
 
 /// The program of a shape in that notation; nothing, and what is wrong in

@@ -42,7 +42,7 @@ public:
   /// `outputs` has them.
   runtime::Status readOutputs(std::vector<runtime::HostArray> &outputs);
 
-  /// What a call takes.
+  /// The arguments of a call.
   const std::vector<runtime::Operand> &getOperands() const { return operands; }
   const std::vector<runtime::HostArray> &getArrays() const { return arrays; }
   const runtime::Signature &getSignature() const { return signature; }
@@ -59,7 +59,7 @@ private:
   std::vector<runtime::Operand> operands;
 };
 
-/// What became of one candidate.
+/// The outcome of one candidate.
 struct Trial {
   Outcome outcome = Outcome::Measured;
   std::string error;

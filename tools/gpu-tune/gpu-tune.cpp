@@ -54,7 +54,7 @@ namespace {
 struct Subcommand {
   llvm::StringLiteral name;
   int (*run)(ArrayRef<StringRef> args);
-  /// What --help says of it, in a line.
+  /// Its one-line description in --help.
   llvm::StringLiteral summary;
 };
 } // namespace
@@ -92,7 +92,8 @@ static void printHelp(llvm::raw_ostream &os) {
 
 int main(int argc, char **argv) {
   Child::setProgram(argc, argv);
-  // Before any driver is loaded: it is to be the same on all hosts.
+  // Computed before any driver is loaded, since it must be the same on all
+  // hosts.
   (void)mlir::tessera::getCompilerIdentity();
   llvm::SmallVector<StringRef> args(argv + 1, argv + argc);
   if (args.empty()) {

@@ -28,7 +28,7 @@ static std::string describe(const ScheduleDefaults &tiling) {
          (tiling.stages == 1 ? " stage" : " stages");
 }
 
-/// What `row` computes: "f16 x f16 -> f32".
+/// The operand and result types of `row`: "f16 x f16 -> f32".
 static std::string describeTypes(const MatrixInstruction &row) {
   const std::string f32 = "f32 as tf32";
   return (row.tf32 ? f32 : row.aType) + " x " + (row.tf32 ? f32 : row.bType) +

@@ -71,7 +71,7 @@ private:
     std::vector<Kernel> kernels;
   };
 
-  /// Of any image where none is named.
+  /// Searches all images if none is named.
   tessera_cpu_kernel find(const char *kernel, const char *imageName) const;
   Status unknownKernel(const char *kernel) const;
   /// How many workers may take part with that many fibers each.
@@ -83,7 +83,7 @@ private:
   std::vector<Image> images;
   bool timing = false;
   std::chrono::steady_clock::time_point begin;
-  /// What `flushCaches` overwrites, and how much of it one worker does.
+  /// The buffer that `flushCaches` overwrites, and the part of one worker.
   void *scratch = nullptr;
   size_t scratchShare = 0;
   unsigned char scratchPattern = 0;

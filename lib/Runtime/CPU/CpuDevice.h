@@ -7,7 +7,7 @@
 
 namespace tessera::runtime {
 
-/// What is known of the host.
+/// The properties of the host.
 DeviceInfo getCpuInfo();
 
 /// Opens the host; `ordinal` is 0.

@@ -7,7 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-// glibc's checking longjmp refuses to jump to another stack.
+// glibc's checked longjmp does not allow a jump to another stack.
 #undef _FORTIFY_SOURCE
 
 #include "Fiber.h"
@@ -109,7 +109,7 @@ static void switchToScheduler(Fiber *fiber) {
 #endif
 }
 
-/// What a fiber's context starts with; makecontext passes only ints.
+/// The entry of a fiber's context; makecontext only passes ints.
 static void fiberMain(unsigned low, unsigned high) {
   auto *fiber = reinterpret_cast<Fiber *>( // NOLINT(performance-no-int-to-ptr)
       static_cast<uintptr_t>(low) | static_cast<uintptr_t>(high) << 16 << 16);

@@ -201,7 +201,7 @@ struct Operand {
       }
   }
 
-  /// Of NaNs, nobody says which it is.
+  /// The payload of a NaN is unspecified.
   bool areNaN(uint64_t left, uint64_t right) const {
     return std::isnan(decode<double>(type, left)) &&
            std::isnan(decode<double>(type, right));

@@ -14,7 +14,7 @@ class ThreadPool {
 public:
   using Work = void (*)(void *argument, unsigned worker);
 
-  /// Starts `count - 1` threads, or fewer when the system refuses.
+  /// Starts `count - 1` threads, or fewer if the system rejects the request.
   explicit ThreadPool(unsigned count);
   ~ThreadPool();
   ThreadPool(const ThreadPool &) = delete;

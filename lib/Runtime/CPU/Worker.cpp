@@ -23,11 +23,11 @@
 
 using namespace tessera::runtime;
 
-/// Bytes behind the workgroup memory that the checking mode watches.
+/// Size of the guard after the workgroup memory that the checking mode checks.
 static constexpr size_t canaryBytes = 256;
 static constexpr unsigned char canaryByte = 0xA5;
-/// What the target of an asynchronous copy is filled with until it is done: a
-/// NaN in every type that has them.
+/// The fill value of the destination of a pending asynchronous copy: a NaN in
+/// every type that has them.
 static constexpr unsigned char poisonByte = 0xFF;
 
 //===----------------------------------------------------------------------===//
@@ -36,7 +36,8 @@ static constexpr unsigned char poisonByte = 0xFF;
 
 namespace {
 
-/// What lanes of a subgroup do together, and what this one brings along.
+/// A collective operation of a subgroup, and the data that this lane
+/// contributes.
 struct Meeting {
   const char *place;
   size_t lanes;

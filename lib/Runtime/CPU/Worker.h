@@ -12,7 +12,7 @@
 
 namespace tessera::runtime {
 
-/// What one launch shares between its workers.
+/// The state that the workers of a launch share.
 struct Job {
   const LaunchRequest *request = nullptr;
   tessera_cpu_kernel kernel = nullptr;
@@ -36,7 +36,7 @@ struct Job {
 
 struct Thread;
 
-/// What one worker keeps between launches.
+/// The state that one worker keeps between launches.
 class Worker {
 public:
   Worker();
@@ -60,7 +60,7 @@ private:
   std::vector<std::unique_ptr<Thread>> threads;
   /// Threads that are to run to where they wait, or end.
   std::vector<uint32_t> runnable;
-  /// What the lanes of a meeting brought along.
+  /// The data that the lanes of a meeting contributed.
   std::vector<const void *> a, b;
   std::vector<void *> acc;
   std::vector<int64_t> values;

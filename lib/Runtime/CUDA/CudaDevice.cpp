@@ -50,7 +50,7 @@ void *toPointer(CUdeviceptr value) {
   return reinterpret_cast<void *>(static_cast<uintptr_t>(value));
 }
 
-/// What the driver's compiler says, and the options by which it does.
+/// The log of the driver's compiler, and the options that request it.
 class JitLogs {
 public:
   JitLogs() : errors(bytes + 1), infos(bytes + 1) {
@@ -71,7 +71,7 @@ public:
   };
   void *values[count];
 
-  /// Both, each on lines of its own, behind a line break.
+  /// Both logs, each on separate lines, after a line break.
   std::string str() const;
 
 private:
@@ -523,7 +523,8 @@ static std::string getKernelDriverVersion() {
   return "";
 }
 
-/// What the driver tells of a device without opening it; a reason on failure.
+/// The properties that the driver reports without opening the device; a reason
+/// on failure.
 static Expected<DeviceInfo> query(const CudaDriver &driver, int ordinal,
                                   CUdevice *handle) {
   auto fail = [&](const char *call, CUresult result) {

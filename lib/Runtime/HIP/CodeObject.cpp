@@ -11,7 +11,7 @@ using namespace tessera::runtime;
 
 static constexpr int amdgpuMachine = 224; // EM_AMDGPU
 static constexpr int metadataNote = 32;   // NT_AMDGPU_METADATA
-/// The zero behind it belongs to a note's name.
+/// The terminating zero belongs to a note's name.
 static constexpr std::string_view noteName("AMDGPU", sizeof("AMDGPU"));
 static constexpr std::string_view targetPrefix = "amdgcn-amd-amdhsa--";
 

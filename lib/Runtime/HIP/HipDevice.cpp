@@ -142,8 +142,8 @@ protected:
   size_t lastCacheBytes() const override;
 
 private:
-  /// What a module was loaded from. HIP refers to the bytes for as long as the
-  /// module lives.
+  /// The bytes from which a module was loaded. HIP refers to the bytes for as
+  /// long as the module lives.
   struct Module {
     std::string bytes;
     std::vector<CodeObjectKernel> kernels;
@@ -382,7 +382,7 @@ DriverResult HipDevice::queueLaunch(void *function,
 //===----------------------------------------------------------------------===//
 
 /// "gfx90a:sramecc+:xnack-" from HIP's properties, whose layout differs between
-/// versions and vendors: the text behind the device's name that is a target ID.
+/// versions and vendors: the text after the device's name that is a target ID.
 static std::string findTargetId(const std::vector<char> &properties) {
   constexpr size_t nameBytes = 256;
   static const char prefix[] = {'g', 'f', 'x'};
@@ -416,7 +416,8 @@ static std::string getKernelDriverVersion() {
   return "";
 }
 
-/// What HIP tells of a device without opening it; a reason on failure.
+/// The properties that HIP reports without opening the device; a reason on
+/// failure.
 static Expected<DeviceInfo> query(const HipDriver &driver, int ordinal) {
   auto fail = [&](const char *call, hipError_t result) {
     return Status(StatusCode::NoDevice,

@@ -38,7 +38,7 @@ BlasLtInterface tessera::runtime::getHipblasLt(const DeviceInfo &info) {
   // HIPBLAS_STATUS_NOT_SUPPORTED.
   lt.notSupported = 7;
   // hipblasComputeType_t. It makes no product of HIPBLAS_COMPUTE_16F (0): its
-  // rocblaslt_matmul_desc_create refuses that. On chips without tf32 (xf32) it
+  // rocblaslt_matmul_desc_create rejects that. On chips without tf32 (xf32) it
   // computes in f32 by itself what may be rounded to tf32.
   lt.compute32F = 2;
   lt.compute32FFastTF32 = 6;

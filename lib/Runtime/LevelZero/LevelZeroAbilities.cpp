@@ -212,8 +212,8 @@ static int chooseSubgroupSize(const LevelZeroAbilities &abilities) {
   return 1;
 }
 
-/// What there is to know of the device for a compiler, as the compiler's table
-/// reads it (lib/Target/OpenCL).
+/// The device properties that the compiler needs, in the format of the
+/// compiler's table reads it (lib/Target/OpenCL).
 static std::string describeChip(const LevelZeroAbilities &abilities) {
   int lanes = chooseSubgroupSize(abilities);
   std::string text =

@@ -13,11 +13,11 @@
 
 namespace tessera::runtime {
 
-/// What there is to know of a device.
+/// The properties of a device.
 struct LevelZeroAbilities {
   ze_driver_handle_t driver = nullptr;
   ze_device_handle_t device = nullptr;
-  /// Of the driver: 1.3 as (1 << 16 | 3).
+  /// The driver's API version: 1.3 as (1 << 16 | 3).
   uint32_t apiVersion = 0;
   uint32_t driverVersion = 0;
   ze_device_properties_t properties;
@@ -35,7 +35,7 @@ struct LevelZeroAbilities {
   std::string source;
   /// "pvc", "bmg" or "dg2"; empty for others.
   std::string family;
-  /// What could not be asked for, as a status: the device is of no use then.
+  /// The status of a failed query: the device is then not usable.
   std::string failure;
 };
 

@@ -73,7 +73,7 @@ protected:
   void setOwnQueue() override { list = ownList; }
   DriverResult noteQueue() override;
   DriverResult waitForNote() override;
-  /// What the caller has appended need not be in order.
+  /// Commands appended by the caller need not be in order.
   DriverResult beginQueue() override { return queued("", ZE_RESULT_SUCCESS); }
   DriverResult queueLaunch(void *function,
                            const LaunchRequest &request) override;
@@ -93,7 +93,7 @@ private:
     bool isNoted = false, isSeen = false;
   };
 
-  /// Puts a barrier behind a command that was appended.
+  /// Appends a barrier after a command.
   DriverResult queued(const char *call, ze_result_t result);
   /// Appends a barrier that signals the event, which nobody waits for any more.
   DriverResult mark(Event event);
@@ -172,7 +172,7 @@ Status LevelZeroDevice::open(ze_context_handle_t callers) {
 }
 
 LevelZeroDevice::~LevelZeroDevice() {
-  // What was not opened to its end has neither memory nor modules.
+  // A device that was not opened completely has neither memory nor modules.
   if (events[EventCount - 1])
     releaseAll();
   for (Note &used : notes) {
@@ -210,7 +210,7 @@ DriverFailure LevelZeroDevice::classify(int code) const {
   switch (code) {
   case ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY:
   case ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY:
-  // What is larger than maxMemAllocSize.
+  // Allocations larger than maxMemAllocSize.
   case ZE_RESULT_ERROR_UNSUPPORTED_SIZE:
     return DriverFailure::OutOfMemory;
   case ZE_RESULT_ERROR_DEVICE_LOST:
@@ -379,7 +379,7 @@ DriverResult LevelZeroDevice::memAlloc(void **ptr, size_t bytes) {
 }
 
 DriverResult LevelZeroDevice::memFree(void *ptr) {
-  // What is queued may still use it.
+  // Queued work may still use it.
   waitForStream();
   return {"zeMemFree", driver.memFree(context, ptr)};
 }

@@ -27,12 +27,12 @@ using namespace tessera::runtime;
 
 namespace {
 
-/// What there is to know of a device.
+/// The properties of a device.
 struct Abilities {
   cl_platform_id platform = nullptr;
   cl_device_id device = nullptr;
   std::string platformName, name, version, driver, intermediate;
-  /// With a space before and behind each.
+  /// Each name is surrounded by spaces.
   std::string extensions;
   cl_bitfield type = 0, svm = 0, usm = 0;
   cl_ulong memoryBytes = 0, cacheBytes = 0, localBytes = 0;
@@ -85,7 +85,7 @@ static Abilities query(const OpenCLDriver &driver, cl_platform_id platform,
       return driver.getDeviceInfo(device, which, size, value, needed);
     });
   };
-  // What a device does not know stays as it is.
+  // Queries that a device does not support keep the default.
   auto number = [&](cl_uint which, auto &value) {
     auto copy = value;
     if (driver.getDeviceInfo(device, which, sizeof(copy), &copy, nullptr) ==
@@ -179,8 +179,8 @@ static int chooseSubgroupSize(const Abilities &abilities) {
   return 1;
 }
 
-/// What there is to know of the device for a compiler, as the compiler's table
-/// reads it.
+/// The device properties that the compiler needs, in the format of the
+/// compiler's table reads it.
 static std::string describeChip(const Abilities &abilities) {
   std::string text =
       format("s%d-w%llu-t%zu", chooseSubgroupSize(abilities),
@@ -486,7 +486,7 @@ DriverResult OpenCLDevice::memFree(void *ptr) {
   if (usesUsm())
     return {"clMemBlockingFreeINTEL",
             extensions.memBlockingFree(context, base)};
-  // What is queued may still use it.
+  // Queued work may still use it.
   DriverResult result = waitForStream();
   driver.svmFree(context, base);
   return result;
@@ -624,7 +624,7 @@ Status OpenCLDevice::checkQueue(void *other) {
 DriverResult OpenCLDevice::noteQueue() {
   if (DriverResult result = mark(orderEvent); result.failed())
     return result;
-  // Who waits for an event waits for ever where its queue does not begin.
+  // Waiting for an event blocks forever if its queue is not flushed.
   return flushQueue();
 }
 

@@ -90,7 +90,7 @@ tessera::runtime::readMatrixProducts(const std::vector<uint32_t> &words) {
       break;
     case opTypeFloat:
       // A third operand is an encoding of its own: BFloat16KHR is 0, and those
-      // of 8 bits are no components here.
+      // of 8 bits are not valid components here.
       if (length == 3)
         components[word(1)] = {ComponentType::Float, word(2)};
       else if (word(3) == 0)

@@ -4,7 +4,7 @@
 // program takes for a pointer. A kernel's parameters are copied to a block of
 // their own, 8 bytes each, and its address is the kernel's only push constant.
 //
-// Work is recorded to a command buffer, with a barrier behind each step, and
+// Work is recorded to a command buffer, with a barrier after each step, and
 // submitted when somebody waits or when it is long. Work for a queue of the
 // caller's has command buffers of its own, and is submitted when the call ends.
 //
@@ -179,10 +179,10 @@ static const char *getTypeName(VkComponentTypeKHR type) {
   }
 }
 
-/// What there is to know of the device for a compiler, as the compiler's table
-/// reads it: lanes of a subgroup, bytes of workgroup memory, threads of a
-/// workgroup, the floats whose NaNs are kept, and the shapes and types of its
-/// matrix products.
+/// The device properties that the compiler needs, in the format of the
+/// compiler's table reads it: lanes of a subgroup, bytes of workgroup memory,
+/// threads of a workgroup, the floats whose NaNs are kept, and the shapes and
+/// types of its matrix products.
 static std::string describeChip(const Abilities &abilities) {
   const VkPhysicalDeviceLimits &limits = abilities.properties.properties.limits;
   std::string text = format("s%u-w%u-t%u", abilities.properties11.subgroupSize,
@@ -412,7 +412,7 @@ private:
   Expected<Buffer *> find(const void *ptr, size_t bytes);
   /// Makes the command buffer take commands.
   Status begin();
-  /// What comes next sees what was done before.
+  /// Later commands see the effects of earlier ones.
   void addBarrier();
   /// Hands what is recorded to the device and waits for it.
   Status finish();
@@ -427,7 +427,7 @@ private:
                           VkPipeline &pipeline);
   VkResult createModule(const std::vector<uint32_t> &code,
                         VkShaderModule &module);
-  /// Of any image where none is named.
+  /// Searches all images if none is named.
   Expected<Kernel *> findKernel(const char *name, const char *imageName);
   /// Has the device compute each product of a module that it has not yet.
   Status testProducts(const std::string &image,
@@ -1046,7 +1046,7 @@ Status VulkanDevice::begin() {
   Status status = check("vkBeginCommandBuffer",
                         vk.BeginCommandBuffer(current->commands, &info));
   recording = status.ok();
-  // What the host wrote to the buffers that it sees.
+  // Makes host writes to mapped buffers visible.
   if (recording)
     addBarrier();
   return status;
@@ -1196,7 +1196,7 @@ Status VulkanDevice::freeInQueue(void *ptr, void *other) {
   Expected<Submission *> taken = takeSubmission();
   Status status = taken.ok() ? fault : taken.status();
   if (status.ok()) {
-    // Nothing but a fence, behind what the queue has by now.
+    // Submits only a fence, after all work queued so far.
     status = check("vkQueueSubmit",
                    vk.QueueSubmit(theirs, 0, nullptr, (*taken)->fence));
     if (status.ok()) {
@@ -1215,7 +1215,7 @@ Status VulkanDevice::bindObject(MemoryObject kind, void *object, size_t bytes,
   Buffer bound;
   bound.buffer = reinterpret_cast<VkBuffer>(object);
   bound.bytes = bytes;
-  // What it needs is no less than its size, which cannot be asked for.
+  // Its memory requirement is at least its size, which cannot be queried.
   VkMemoryRequirements needs;
   vk.GetBufferMemoryRequirements(device, bound.buffer, &needs);
   if (needs.size < bytes)
@@ -1293,7 +1293,7 @@ Status VulkanDevice::timeEnd(double *milliseconds) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Of the SPIR-V specification.
+/// Constants of the SPIR-V specification.
 enum : uint32_t {
   spirvMagic = 0x07230203,
   spirvHeaderWords = 5,

@@ -18,7 +18,7 @@ std::string listVulkanDevices(const VulkanDriver &driver,
 Expected<std::unique_ptr<Device>> openVulkanDevice(const VulkanDriver &driver,
                                                    int ordinal);
 
-/// What a device of the caller's is made of; see `NativeDevice`.
+/// The handles of a caller's device; see `NativeDevice`.
 struct VulkanObjects {
   VkInstance instance = VK_NULL_HANDLE;
   VkPhysicalDevice physicalDevice = VK_NULL_HANDLE;

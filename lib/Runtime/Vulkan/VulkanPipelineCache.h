@@ -39,7 +39,7 @@ public:
 private:
   VkPipelineCache cache = VK_NULL_HANDLE;
   DriverFile file{"tessera pipelines 1\n", ".pipelines"};
-  /// What the file holds.
+  /// The contents of the file.
   std::string saved;
 };
 

@@ -25,7 +25,8 @@ bool tessera::runtime::canTest(const MatrixProduct &product) {
     return type.bits == 16 || type.bits == 32 || type.bits == 64 ||
            (type.isInteger() && type.bits == 8);
   };
-  // Accumulators of integers are no sums of floats, nor the other way round.
+  // Integer accumulators require integer operands, and float accumulators float
+  // operands.
   bool integers = product.a.isInteger();
   constexpr uint32_t subgroup = 3, maxExtent = 1024;
   return product.scope == subgroup && isKnown(product.a) &&
@@ -67,7 +68,7 @@ static uint64_t toBits(ComponentType type, double number) {
          (exponent + bias) << mantissa | fraction;
 }
 
-/// What the bits stand for.
+/// The number type that the bits encode.
 static double fromBits(ComponentType type, bool isSigned, uint64_t bits) {
   if (type.isInteger()) {
     uint32_t unused = 64 - type.bits;
@@ -477,7 +478,7 @@ Status tessera::runtime::runSelfTest(const MatrixProduct &product,
                                      uint32_t lanes, bool turnB,
                                      const RunSelfTest &run) {
   TestOperands test = makeTestOperands(product);
-  // What is not written shows.
+  // Elements that are not written are detected.
   std::vector<std::vector<uint8_t>> buffers = {
       test.a.encode(), test.b.encode(), test.c.encode(),
       std::vector<uint8_t>(test.result.encode().size(), 0xAA)};

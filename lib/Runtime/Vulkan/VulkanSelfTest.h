@@ -59,13 +59,13 @@ TestOperands makeTestOperands(const MatrixProduct &product);
 std::vector<uint32_t> assembleSelfTest(const MatrixProduct &product,
                                        uint32_t lanes, bool turnB = false);
 
-/// What is wrong with `result`, of which `expected` is known: how many elements
+/// Describes the difference of `result` from `expected`: how many elements
 /// differ, and the one that does most. Empty where none does.
 std::string describeDifference(const TestMatrix &result,
                                const TestMatrix &expected);
 
 /// Runs kernel `selfTestKernel` of a module, as one workgroup, with the
-/// addresses of copies of `buffers`, and brings the contents back.
+/// addresses of copies of `buffers`, and copies the contents back.
 using RunSelfTest =
     std::function<Status(const std::vector<uint32_t> &code,
                          std::vector<std::vector<uint8_t>> &buffers)>;

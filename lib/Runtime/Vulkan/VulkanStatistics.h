@@ -7,7 +7,7 @@
 
 namespace tessera::runtime {
 
-/// What the driver tells of a pipeline that was created with
+/// The statistics that the driver reports for a pipeline that was created with
 /// VK_PIPELINE_CREATE_CAPTURE_STATISTICS_BIT_KHR
 /// (VK_KHR_pipeline_executable_properties), in its own words: "Register Count
 /// 168, Stack Size 0". Empty where it tells nothing.

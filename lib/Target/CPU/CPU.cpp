@@ -26,7 +26,7 @@ mlir::tessera::createCPUMachine(const Chip &chip, bool isPortable) {
   llvm::Triple triple(llvm::sys::getProcessTriple());
   std::string cpu, error;
   llvm::SubtargetFeatures features;
-  // What emulates another chip is code for the host.
+  // Code that emulates another chip is compiled for the host.
   StringRef level = isEmulated(chip) ? getHostChip() : StringRef(chip.name);
   if (!isPortable && level == getHostChip()) {
     cpu = llvm::sys::getHostCPUName();

@@ -56,7 +56,7 @@ constexpr uint32_t capabilityLinkage = 5,
 
 } // namespace
 
-/// What the calls of an imported function become.
+/// The instruction that replaces the calls of an imported function.
 struct Instruction {
   uint32_t opcode;
   /// The last operand, of a product.
@@ -120,7 +120,7 @@ void subgroup_matrix::useInstructions(SmallVectorImpl<uint32_t> &words) {
   bool declared = false, inFunction = false;
   forEachSpirvInstruction(words, [&](uint32_t opcode, ArrayRef<uint32_t> all) {
     if (opcode != OpCapability && !declared) {
-      // Capabilities stand first, extensions behind them.
+      // Capabilities come first, followed by extensions.
       declared = true;
       declare(opcodes, result);
     }

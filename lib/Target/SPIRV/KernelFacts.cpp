@@ -30,7 +30,7 @@ void kernel_facts::writeFacts(spirv::ModuleOp module,
       kernels[function.getName()] = function;
   if (kernels.empty())
     return;
-  // Annotations name what is defined behind them.
+  // Annotations refer to later definitions.
   llvm::DenseMap<uint32_t, spirv::FuncOp> functions;
   SmallVector<uint32_t> decorations;
   ArrayRef<int64_t> alignments;
@@ -67,7 +67,7 @@ void kernel_facts::writeFacts(spirv::ModuleOp module,
       ++parameter;
     }
   });
-  // Types and all that follows stand behind annotations.
+  // Types and all later sections follow the annotations.
   SmallVector<uint32_t> result(words.begin(), words.begin() + spirvHeaderWords);
   bool written = false;
   forEachSpirvInstruction(words, [&](uint32_t opcode, ArrayRef<uint32_t> all) {

@@ -70,7 +70,7 @@ FailureOr<std::string> mlir::tessera::printSPIRV(ModuleOp module) {
   return text;
 }
 
-/// What spirv-val is to check a module against.
+/// The environment against which spirv-val checks a module.
 static StringRef getEnvironment(ArrayRef<uint32_t> words) {
   constexpr uint32_t opMemoryModel = 14, openCL = 2;
   constexpr uint32_t opCapability = 17, float16 = 9;

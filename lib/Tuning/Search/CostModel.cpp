@@ -18,10 +18,10 @@ using namespace mlir::tessera::tuning;
 using Entry = ScheduleEntry;
 
 static constexpr size_t mostSamples = 400;
-/// What is slower than so many times the least time counts as just that. It is
-/// not timed with care either (`Outcome::Slow`).
+/// Times above this multiple of the least time are clamped to it. It is not
+/// timed with care either (`Outcome::Slow`).
 static constexpr double slowTimes = 2;
-/// Of the feature that is the estimate's.
+/// The index of the estimate's feature.
 static constexpr double estimateWeight = 2;
 /// Nothing is given up for good.
 static constexpr double leastSuccess = 0.02;

@@ -135,7 +135,7 @@ double MachineModel::estimate(const ScheduleNumbers &point) const {
                                (registers * threads));
   resident = std::max(1.0, std::floor(resident));
 
-  // What one tile computes, reads and writes, on one processor.
+  // The work, reads and writes of one tile on one SM.
   double work = (isAttention ? 4.0 : 2.0) * bm * bn * batches * k * steps;
   // Fragments come to registers through workgroup memory: the less, the larger
   // the tile of a subgroup; groups read it themselves.
@@ -169,7 +169,8 @@ double MachineModel::estimate(const ScheduleNumbers &point) const {
   double inner = stages >= 2 || resident > 1
                      ? std::max(compute * tilesOfUnit, load) + latency
                      : compute + load + latency;
-  // Who copies does not compute; without copies nobody waits.
+  // A warp that issues copies does not compute; without copies there are no
+  // stalls.
   if (!chip.hasLanes())
     inner = compute * tilesOfUnit + (stages > 0 ? 2 * load + latency : load);
   double tile =

@@ -163,7 +163,7 @@ void TaskSearch::refill() {
 std::optional<Point> TaskSearch::propose() {
   if (!isBegun)
     begin();
-  // What has been learnt meanwhile is worth more than what waits.
+  // New results are worth more than pending candidates.
   if (isStale && told >= taken && !isWhole) {
     for (const Point &point : queue)
       tried.erase(spellPoint(point));

@@ -18,7 +18,7 @@
 extern "C" {
 #endif
 
-/* How bad a diagnostic is. */
+/* Severity of a diagnostic. */
 typedef enum TesseraSeverity {
   TESSERA_NOTE = 0,
   TESSERA_WARNING = 1,
@@ -34,32 +34,33 @@ typedef void (*TesseraDiagnosticHandler)(void *user, TesseraSeverity severity,
 
 typedef struct TesseraCompileOptions {
   size_t structSize;
-  /* "cpu", "cuda:sm_90a", "hip:gfx942", ...: what gpu-runner's --target takes;
-     several, separated by commas, go into one program. A target without a chip
-     is compiled for the device of it on this machine. Null is "cpu". */
+  /* "cpu", "cuda:sm_90a", "hip:gfx942", ..., as for gpu-runner's --target;
+     several targets, separated by commas, are compiled into one program. A
+     target without a chip is compiled for its device on this machine. Null
+     means "cpu". */
   const char *target;
-  /* The function to be compiled; null for all public ones. */
+  /* The function to compile; null for all public ones. */
   const char *entry;
-  /* What diagnostics call the source; null is "<text>". */
+  /* The name of the source in diagnostics; null means "<text>". */
   const char *fileName;
-  /* Permit tf32 for products of f32; permit sums in few bits for products of
-     8-bit floats; refuse products that no matrix unit computes. */
+  /* Permit tf32 for matmuls of f32; permit reduced-precision accumulation for
+     matmuls of 8-bit floats; reject matmuls that no matrix unit computes. */
   int allowTf32;
   int allowFastF8;
   int requireMatrixUnit;
   /* Leave the program's text out of the bundle. */
   int omitSource;
-  /* Gets warnings and remarks, and errors too; may be null. */
+  /* Receives warnings, remarks and errors; may be null. */
   TesseraDiagnosticHandler handler;
   void *handlerUser;
-  /* A database of gpu-tune's, where products without a schedule are looked up;
-     "off" for the compiler's choices alone. Null: the records that come with
-     the compiler. */
+  /* A gpu-tune database in which schedules of matmuls are looked up; "off" uses
+     only the compiler's choices. Null uses the records that ship with the
+     compiler. */
   const char *scheduleDb;
 } TesseraCompileOptions;
 
-/* Compiles a module of MLIR, as text or as bytecode. `options` may be null.
-   TESSERA_COMPILE_ERROR: the text of the error has all diagnostics. */
+/* Compiles an MLIR module, as text or as bytecode. `options` may be null. With
+   TESSERA_COMPILE_ERROR, the error text contains all diagnostics. */
 TESSERA_API TesseraStatus tesseraCompile(const char *source, size_t size,
                                          const TesseraCompileOptions *options,
                                          TesseraProgram **program);

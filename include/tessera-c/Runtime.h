@@ -54,36 +54,36 @@ extern "C" {
 
 typedef enum TesseraStatus {
   TESSERA_OK = 0,
-  /* The device, or the driver that it needs, is not on this machine. */
+  /* The device, or the driver that it requires, does not exist on this machine.
+   */
   TESSERA_NO_DEVICE = 1,
-  /* Too little free memory; the text has both sizes. */
+  /* Not enough free memory; the text contains both sizes. */
   TESSERA_OUT_OF_MEMORY = 2,
-  /* The driver refused a kernel, or the system the host's code; the text has
-     what it said. */
+  /* The driver rejected a kernel, or the system rejected the host code; the
+     text contains its message. */
   TESSERA_REJECTED = 3,
-  /* A launch was refused, or a kernel failed while it ran. After the latter the
-     device is of no more use. */
+  /* A launch was rejected, or a kernel failed while it ran. After the latter
+     the device is unusable. */
   TESSERA_LAUNCH_FAILED = 4,
-  /* What was asked for cannot be right; the text says what and how to mend
-     it. */
+  /* An argument is invalid; the text names it and the fix. */
   TESSERA_INVALID_ARGUMENT = 5,
-  /* Anything else. */
+  /* Any other error. */
   TESSERA_INTERNAL = 6,
-  /* The program does not compile; the text has all diagnostics. */
+  /* The program does not compile; the text contains all diagnostics. */
   TESSERA_COMPILE_ERROR = 7
 } TesseraStatus;
 
-/* "TESSERA_NO_DEVICE". */
+/* Returns the name of a status, such as "TESSERA_NO_DEVICE". */
 TESSERA_API const char *tesseraStatusName(TesseraStatus status);
 
-/* The text of the calling thread's last failure: one line, and below it what a
-   driver or the compiler said. It is valid until the thread's next failure;
-   empty if there was none. */
+/* Returns the text of the calling thread's last failure: one line, followed by
+   the messages of a driver or the compiler. It is valid until the thread's next
+   failure; empty if there was none. */
 TESSERA_API const char *tesseraGetLastError(void);
 
-/* TESSERA_ABI_VERSION of the library. */
+/* Returns the TESSERA_ABI_VERSION of the library. */
 TESSERA_API int tesseraGetAbiVersion(void);
-/* "0.1.0". */
+/* Returns the version of the library, such as "0.1.0". */
 TESSERA_API const char *tesseraGetVersion(void);
 
 /*===----------------------------------------------------------------------===*\
@@ -92,53 +92,53 @@ TESSERA_API const char *tesseraGetVersion(void);
 
 typedef struct TesseraDevice TesseraDevice;
 
-/* All texts are valid as long as the device; of `tesseraDeviceList`, until the
-   list is freed. */
+/* Properties of a device. All strings are valid as long as the device; those
+   from `tesseraDeviceList` until the list is freed. */
 typedef struct TesseraDeviceInfo {
   size_t structSize;
   /* "cpu", "cuda", "hip", "vulkan", "opencl" or "level-zero". */
   const char *target;
-  /* What programs are compiled for: "sm_90a". */
+  /* The chip that programs are compiled for: "sm_90a". */
   const char *chip;
-  /* The vendor's name. */
+  /* The vendor's name of the device. */
   const char *name;
-  /* With its version. */
+  /* The driver, with its version. */
   const char *driver;
-  /* Among the devices of the target, from 0. */
+  /* Position among the devices of the target, from 0. */
   int ordinal;
-  /* 1 for a program that stands for a device. */
+  /* 1 for a software device. */
   int isSoftware;
-  /* In bytes. */
+  /* Memory size in bytes. */
   size_t memoryBytes;
   int computeUnits;
   int subgroupSize;
 } TesseraDeviceInfo;
 
-/* All devices of this machine, the best one first; of one target, unless
-   `target` is "auto". `*devices` is an array of `*count`, to be freed by
-   `tesseraDeviceListFree`. */
+/* Lists the devices of this machine, best first; those of one target unless
+   `target` is "auto". `*devices` is an array of `*count` elements that the
+   caller must free with `tesseraDeviceListFree`. */
 TESSERA_API TesseraStatus tesseraDeviceList(const char *target,
                                             TesseraDeviceInfo **devices,
                                             size_t *count);
 TESSERA_API void tesseraDeviceListFree(TesseraDeviceInfo *devices);
 
-/* Opens a device: of a target, or with "auto" the best one. On CUDA it is the
-   primary context of the device, which CUDA's runtime and PyTorch use too. */
+/* Opens a device of a target, or the best one with "auto". On CUDA it uses the
+   primary context of the device, as the CUDA runtime and PyTorch do. */
 TESSERA_API TesseraStatus tesseraDeviceOpen(const char *target, int ordinal,
                                             TesseraDevice **device);
-/* What a device is opened on, where its context is to be the caller's. Which
-   fields there are for a target:
+/* The caller's handles on which a device is opened. The fields for each target:
      "opencl"      context: cl_context; device: cl_device_id of it.
      "level-zero"  context: ze_context_handle_t; device: ze_device_handle_t of
                    it, as zeDeviceGet lists it.
      "vulkan"      instance: VkInstance, for Vulkan 1.3; physicalDevice:
                    VkPhysicalDevice; device: VkDevice; createInfo: the
-                   VkDeviceCreateInfo that it was made with, which need not live
-                   on; queueFamily, queueIndex: the device's own queue, which
-                   computes. While a call runs, nobody else uses that queue or
-                   the one of the run. getInstanceProcAddr: the loader's
-                   vkGetInstanceProcAddr, or null for libvulkan.so.1's.
-   What a target does not name stays null. */
+                   VkDeviceCreateInfo that it was created with, which need not
+                   outlive the call; queueFamily, queueIndex: the device's own
+                   queue, which must support compute. While a call runs, no
+                   other thread may use that queue or the queue of the run.
+                   getInstanceProcAddr: the loader's vkGetInstanceProcAddr, or
+                   null for the one of libvulkan.so.1.
+   Fields that a target does not use must be null. */
 typedef struct TesseraNativeDevice {
   size_t structSize;
   const char *target;
@@ -152,24 +152,24 @@ typedef struct TesseraNativeDevice {
   void *getInstanceProcAddr;
 } TesseraNativeDevice;
 
-/* Opens a device on objects of the caller's, which live as long as anything
-   uses it. Memory and queues of that context may then be passed to runs. The
-   device's own queue is one that is made there, but on Vulkan.
-   TESSERA_INVALID_ARGUMENT for what does not belong together, and for targets
-   that need none of this: the text has the mend. */
+/* Opens a device on the caller's handles, which must outlive all uses of the
+   device. Memory and queues of that context may then be passed to runs. The
+   device creates its own queue in the context, except on Vulkan.
+   TESSERA_INVALID_ARGUMENT for inconsistent handles, and for targets that do
+   not support this; the text contains the fix. */
 TESSERA_API TesseraStatus tesseraDeviceOpenNative(
     const TesseraNativeDevice *native, TesseraDevice **device);
 
-/* It is closed when nothing uses it any more: executables and buffers do. Null
-   is ignored, here and in all functions that give something back. */
+/* Closes a device once no executable or buffer uses it any more. Null is
+   ignored, as in all functions that release an object. */
 TESSERA_API void tesseraDeviceClose(TesseraDevice *device);
 
-/* Fills in `*info`, whose `structSize` the caller has set. */
+/* Fills in `*info`, whose `structSize` the caller must set. */
 TESSERA_API TesseraStatus tesseraDeviceGetInfo(TesseraDevice *device,
                                                TesseraDeviceInfo *info);
 
-/* Waits for all work in the device's own queue. An error of a kernel that ran
-   there is given here at the latest. */
+/* Waits for all work in the device's own queue, and reports errors of its
+   kernels that were not reported before. */
 TESSERA_API TesseraStatus tesseraDeviceSynchronize(TesseraDevice *device);
 
 /*===----------------------------------------------------------------------===*\
@@ -178,18 +178,19 @@ TESSERA_API TesseraStatus tesseraDeviceSynchronize(TesseraDevice *device);
 
 typedef struct TesseraBuffer TesseraBuffer;
 
-/* Memory, aligned to 256 bytes, with undefined contents. */
+/* Allocates memory, aligned to 256 bytes, with undefined contents. */
 TESSERA_API TesseraStatus tesseraBufferCreate(TesseraDevice *device,
                                               size_t bytes,
                                               TesseraBuffer **buffer);
-/* Work in the device's own queue may still use it. */
+/* Frees a buffer. Queued work in the device's own queue may still use it. */
 TESSERA_API void tesseraBufferDestroy(TesseraBuffer *buffer);
-/* The pointer by which kernels know it; for TESSERA_MEMORY_DEVICE. */
+/* Returns the device pointer of a buffer, for TESSERA_MEMORY_DEVICE. */
 TESSERA_API void *tesseraBufferGetPointer(TesseraBuffer *buffer);
 TESSERA_API size_t tesseraBufferGetSize(TesseraBuffer *buffer);
 
-/* Copies, in order with the work in the device's own queue; done when the call
-   returns. `offset` and `bytes` are within the buffer. */
+/* Copy to or from a buffer, in order with the work in the device's own queue;
+   the copy is complete when the call returns. `offset` and `bytes` must be
+   within the buffer. */
 TESSERA_API TesseraStatus tesseraBufferWrite(TesseraBuffer *buffer,
                                              size_t offset, const void *from,
                                              size_t bytes);
@@ -204,14 +205,15 @@ TESSERA_API TesseraStatus tesseraBufferRead(TesseraBuffer *buffer,
 /* A compiled program, for one or several chips: a bundle in memory. */
 typedef struct TesseraProgram TesseraProgram;
 
-/* A program of the bytes of a bundle (`gpu-runner --emit=bundle`,
-   `tesseraProgramSave`), which need not live on. A bundle has machine code for
-   the host: load what you trust, as with a shared library. */
+/* Loads a program from the bytes of a bundle (`gpu-runner --emit=bundle`,
+   `tesseraProgramSave`), which need not outlive the call. A bundle contains
+   machine code for the host: only load bundles from a trusted source, as with
+   shared libraries. */
 TESSERA_API TesseraStatus tesseraProgramLoad(const void *bytes, size_t size,
                                              TesseraProgram **program);
 TESSERA_API void tesseraProgramDestroy(TesseraProgram *program);
 
-/* The bytes of the bundle, valid as long as the program. */
+/* Returns the bytes of the bundle, which are valid as long as the program. */
 TESSERA_API TesseraStatus tesseraProgramSave(TesseraProgram *program,
                                              const void **bytes, size_t *size);
 
@@ -220,9 +222,9 @@ typedef enum TesseraElementType {
   TESSERA_BF16 = 1,
   TESSERA_F32 = 2,
   TESSERA_F64 = 3,
-  /* A byte, 0 or 1. */
+  /* One byte per element, 0 or 1. */
   TESSERA_I1 = 4,
-  /* Two to a byte, the first one in the low half. */
+  /* Two elements per byte, the first one in the low half. */
   TESSERA_I4 = 5,
   TESSERA_I8 = 6,
   TESSERA_U8 = 7,
@@ -233,36 +235,37 @@ typedef enum TesseraElementType {
   TESSERA_F8E5M2 = 12,
   TESSERA_F8E4M3FNUZ = 13,
   TESSERA_F8E5M2FNUZ = 14,
-  /* A signed number of 64 bits. */
+  /* A signed 64-bit integer. */
   TESSERA_INDEX = 15
 } TesseraElementType;
 
 typedef enum TesseraSlotKind {
   TESSERA_SCALAR = 0,
-  /* An array that the program only reads, or gives. */
+  /* An array that the program only reads, or returns. */
   TESSERA_TENSOR = 1,
-  /* An array in memory, which it may write. */
+  /* An array in memory that the program may write. */
   TESSERA_MEMREF = 2
 } TesseraSlotKind;
 
 #define TESSERA_DYNAMIC (-1)
 
-/* An argument or a result of an entry. */
+/* An argument or a result of an entry point. */
 typedef struct TesseraSlotInfo {
   size_t structSize;
   TesseraSlotKind kind;
   TesseraElementType element;
-  /* Of an array; each size is TESSERA_DYNAMIC where it is open. */
+  /* Rank and sizes of an array; a dynamic size is TESSERA_DYNAMIC. */
   size_t rank;
   const int64_t *sizes;
   /* 1 for a memref that the program may write. */
   int mayWrite;
-  /* As the program spells it: "tensor<?x64xf16>". */
+  /* The type as the program prints it: "tensor<?x64xf16>". */
   const char *type;
 } TesseraSlotInfo;
 
-/* Texts and sizes are valid as long as the program. Each function gives
-   TESSERA_INVALID_ARGUMENT for what is not there. */
+/* The entry points of a program. Strings and sizes are valid as long as the
+   program. Each function returns TESSERA_INVALID_ARGUMENT for a name or an
+   index that does not exist. */
 TESSERA_API TesseraStatus tesseraProgramGetEntryCount(TesseraProgram *program,
                                                       size_t *count);
 TESSERA_API TesseraStatus tesseraProgramGetEntryName(TesseraProgram *program,
@@ -281,90 +284,92 @@ TESSERA_API TesseraStatus tesseraProgramGetResult(TesseraProgram *program,
                                                   size_t index,
                                                   TesseraSlotInfo *info);
 
-/* What the program has been compiled for, "cuda:sm_90a, cpu:x86-64-avx2", and
-   below it a line for each kernel: its schedule and its matrix instructions. */
+/* Returns the targets of the program, "cuda:sm_90a, cpu:x86-64-avx2", followed
+   by a line for each kernel with its schedule and its matrix instructions. */
 TESSERA_API const char *tesseraProgramDescribe(TesseraProgram *program);
 
 /*===----------------------------------------------------------------------===*\
 |* Execution                                                                  *|
 \*===----------------------------------------------------------------------===*/
 
-/* An entry of a program, loaded onto a device. */
+/* An entry point of a program, loaded onto a device. */
 typedef struct TesseraExecutable TesseraExecutable;
 
-/* `program` need not live on. TESSERA_INVALID_ARGUMENT where the program has no
-   code for the device; the text lists what it has. */
+/* Loads an entry point onto a device. `program` need not outlive the
+   executable. TESSERA_INVALID_ARGUMENT if the program does not contain code for
+   the device; the text lists the targets it contains. */
 TESSERA_API TesseraStatus
 tesseraExecutableCreate(TesseraProgram *program, const char *entry,
                         TesseraDevice *device, TesseraExecutable **executable);
-/* Waits for the work of the device's own queue. Work of the caller's queues has
-   to be done. */
+/* Waits for the work of the device's own queue and frees the executable. Work
+   in the caller's queues must be complete. */
 TESSERA_API void tesseraExecutableDestroy(TesseraExecutable *executable);
 
 typedef enum TesseraMemory {
-  /* Memory of the host. It is copied to the device before the run and, where
-     the program may write it, back after it; the call waits for that. */
+  /* Host memory. It is copied to the device before the run and, if the program
+     may write it, back afterwards; the call is then synchronous. */
   TESSERA_MEMORY_HOST = 0,
-  /* A pointer that kernels of the device can use: of cuMemAlloc, hipMalloc, USM
-     or SVM of the very context, a Vulkan device address, a `TesseraBuffer`'s.
-     It is used in place. */
+  /* A pointer that kernels of the device can use: from cuMemAlloc, hipMalloc,
+     USM or SVM of the same context, a Vulkan device address, or a
+     `TesseraBuffer`. It is used in place. */
   TESSERA_MEMORY_DEVICE = 1,
-  /* A buffer object of OpenCL's, of the device's context, from its beginning;
-     `data` is the cl_mem itself. It is used in place. A part of one is a
-     sub-buffer (clCreateSubBuffer). */
+  /* An OpenCL buffer object of the device's context, from offset 0; `data` is
+     the cl_mem itself. It is used in place. To pass a part, create a sub-buffer
+     (clCreateSubBuffer). */
   TESSERA_MEMORY_CL_MEM = 2,
-  /* A buffer of Vulkan's, of the device's VkDevice, from its beginning; `data`
-     is the VkBuffer itself. Its usage has
+  /* A Vulkan buffer of the device's VkDevice, from offset 0; `data` is the
+     VkBuffer itself. Its usage must include
      VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT and STORAGE_BUFFER_BIT, and
-     TRANSFER_SRC_BIT where the program gives it back as a result; its memory
-     was allocated with VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT. It is used in
-     place. */
+     TRANSFER_SRC_BIT if the program returns it as a result; its memory must be
+     allocated with VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT. It is used in place.
+     */
   TESSERA_MEMORY_VK_BUFFER = 3
 } TesseraMemory;
 
 typedef struct TesseraArgument {
-  /* Of an array; a scalar's value is always the host's. */
+  /* The memory of an array; a scalar's value is always in host memory. */
   TesseraMemory memory;
-  /* The first element, the object that the array lies in, or the scalar's
+  /* The first element of an array, the object that contains it, or the scalar's
      value. */
   void *data;
-  /* Of an array, as many as its rank. Null: those of its type, which then are
-     all given there. */
+  /* The sizes of an array, one per dimension. Null means the sizes of its type,
+     which must then be static. */
   const int64_t *sizes;
-  /* In elements; null for a dense array in row-major order, which is the only
-     kind there is so far. */
+  /* Strides in elements; null for a dense row-major array, which is the only
+     supported layout. */
   const int64_t *strides;
 } TesseraArgument;
 
-/* What becomes of a result. */
+/* Where to store a result. */
 typedef struct TesseraResult {
-  /* In: 1 to have the array left on the device, as `buffer`. */
+  /* In: 1 to leave the array on the device, as `buffer`. */
   int keepOnDevice;
-  /* In: else memory of the host for the array or the scalar, and how many bytes
-     it has. The call waits, and copies. */
+  /* In: otherwise host memory for the array or the scalar, and its size in
+     bytes. The call then waits and copies. */
   void *data;
   size_t bytes;
-  /* In: room for the array's sizes, as many as its rank, or null. */
+  /* In: storage for the array's sizes, one per dimension, or null. */
   int64_t *sizes;
-  /* Out: to be destroyed by the caller, while the queue of the run is still
-     there: the memory is used again when that queue has done what it has by
-     then. Null if it was not asked for. */
+  /* Out: the result, which the caller must destroy while the queue of the run
+     still exists: the memory is reused when that queue finishes the work queued
+     by then. Null if it was not requested. */
   TesseraBuffer *buffer;
 } TesseraResult;
 
 typedef struct TesseraRun {
   size_t structSize;
-  /* 1: work goes to `queue`. 0: to the device's own. */
+  /* 1: use `queue`. 0: use the device's own queue. */
   int hasQueue;
-  /* A CUstream or cudaStream_t, null being the default stream; a hipStream_t;
-     a cl_command_queue, which is in order; an immediate
-     ze_command_list_handle_t; a VkQueue of the family that the device was
-     opened with. It is of the device's context. */
+  /* A CUstream or cudaStream_t (null is the default stream), a hipStream_t, an
+     in-order cl_command_queue, an immediate ze_command_list_handle_t, or a
+     VkQueue of the family that the device was opened with. It must belong to
+     the device's context. */
   void *queue;
 } TesseraRun;
 
-/* Runs the entry. Without memory of the host nothing waits: all is queued when
-   the call returns. `run` may be null. On a failure no result is given. */
+/* Runs the entry point. Without host memory the call is asynchronous: it
+   returns once all work is queued. `run` may be null. On failure no result is
+   returned. */
 TESSERA_API TesseraStatus tesseraExecutableRun(TesseraExecutable *executable,
                                                const TesseraArgument *arguments,
                                                size_t numArguments,

@@ -120,8 +120,9 @@ TEST(Bundle, TheBestVariantIsSelected) {
             "gfx90a:xnack-");
   EXPECT_EQ(select(bundle, "hip", "gfx90a", "gfx90a:sramecc+:xnack+"),
             "gfx90a");
-  EXPECT_NE(select(bundle, "vulkan", "s32").find("not contain code for vulkan:s32"),
-            std::string::npos);
+  EXPECT_NE(
+      select(bundle, "vulkan", "s32").find("not contain code for vulkan:s32"),
+      std::string::npos);
   // Machine code does not run on later generations.
   bundle.variants[0].imageKind = KernelImage::Cubin;
   EXPECT_EQ(select(bundle, "cuda", "sm_86"), "sm_80");
@@ -135,9 +136,9 @@ TEST(Bundle, ProductsOfADeviceHaveNoOrder) {
       "vulkan", "s8-w32-t64-m8n8k8.f32.f16-m8n8k8.s32.s8", KernelImage::SPIRV)};
   EXPECT_EQ(select(bundle, "vulkan", "s8-w32-t64-m8n8k8.s32.s8-m8n8k8.f32.f16"),
             bundle.variants[0].chip);
-  EXPECT_NE(
-      select(bundle, "vulkan", "s8-w32-t64-m8n8k8.s32.s8").find("not contain code"),
-      std::string::npos);
+  EXPECT_NE(select(bundle, "vulkan", "s8-w32-t64-m8n8k8.s32.s8")
+                .find("not contain code"),
+            std::string::npos);
 }
 
 TEST(Bundle, ADeviceMayHaveMoreThanTheCodeUses) {

@@ -281,8 +281,10 @@ TEST(CodeObjectTest, RefusesWhatIsNone) {
     EXPECT_FALSE(readCodeObject(bytes.substr(0, size)).ok()) << size;
   EXPECT_TRUE(
       contains(why(makeCodeObjectOf("")), "missing kernel metadata note"));
-  EXPECT_TRUE(contains(why(makeCodeObjectOf("\xC1")), "malformed kernel metadata note"));
-  EXPECT_TRUE(contains(why(makeCodeObjectOf("\x01")), "malformed kernel metadata note"));
+  EXPECT_TRUE(contains(why(makeCodeObjectOf("\xC1")),
+                       "malformed kernel metadata note"));
+  EXPECT_TRUE(contains(why(makeCodeObjectOf("\x01")),
+                       "malformed kernel metadata note"));
   std::string other = bytes;
   other[18] = 62; // x86-64
   EXPECT_FALSE(isCodeObject(other));

@@ -184,7 +184,8 @@ TEST_F(CpuLanesTest, AProductTakesItsLanes) {
             "kernel 'product', workgroup (0, 0, 0), subgroup 1: the product "
             "requires 4 lanes, but this subgroup of the workgroup has 2");
   EXPECT_EQ(fail("product", 1, out, int64_t(0)),
-            "kernel 'product', workgroup (0, 0, 0): the product requires 4 lanes, but the workgroup has one thread");
+            "kernel 'product', workgroup (0, 0, 0): the product requires 4 "
+            "lanes, but the workgroup has one thread");
   EXPECT_EQ(fail("product", 4, out, int64_t(1)),
             "kernel 'product', workgroup (0, 0, 0), subgroup 0: the product: "
             "lanes 1 and 3 hold different values of element (1, 1) of operand "

@@ -804,16 +804,20 @@ TEST_F(FakeCudaTest, LimitsAreNamed) {
     return status.message();
   };
   EXPECT_TRUE(contains(message("big", {{1, 65536, 1}, {1, 1, 1}}),
-                       "a grid of 1x65536x1 workgroups, but Fake GPU supports at most 65535 in y"));
-  EXPECT_TRUE(contains(message("big", {{1, 1, 1}, {1, 1, 65}}),
-                       "a block of 1x1x65 threads, but Fake GPU supports at most 64 "
-                       "in z"));
+                       "a grid of 1x65536x1 workgroups, but Fake GPU supports "
+                       "at most 65535 in y"));
+  EXPECT_TRUE(
+      contains(message("big", {{1, 1, 1}, {1, 1, 65}}),
+               "a block of 1x1x65 threads, but Fake GPU supports at most 64 "
+               "in z"));
   EXPECT_TRUE(contains(message("big", {{1, 1, 1}, {1024, 2, 1}}),
                        "at most 1024 per workgroup"));
-  EXPECT_TRUE(contains(message("big", {{1, 1, 1}, {512, 1, 1}}),
-                       "this kernel allows at most 256: it uses 255 registers per thread"));
+  EXPECT_TRUE(contains(
+      message("big", {{1, 1, 1}, {512, 1, 1}}),
+      "this kernel allows at most 256: it uses 255 registers per thread"));
   EXPECT_TRUE(contains(message("big", {{1, 1, 1}, {32, 1, 1}, 232449}),
-                       "232449 bytes of workgroup memory, but Fake GPU supports at most 232448"));
+                       "232449 bytes of workgroup memory, but Fake GPU "
+                       "supports at most 232448"));
   EXPECT_TRUE(
       contains(message("big", {{1, 1, 1}, {32, 1, 1}, 232448}),
                "232448 bytes of dynamic workgroup memory besides the kernel's "

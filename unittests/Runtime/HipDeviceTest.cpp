@@ -301,7 +301,8 @@ TEST_F(FakeHipTest, ChecksLaunches) {
   EXPECT_EQ(message("absent", {{1, 1, 1}, {1, 1, 1}}),
             "kernel 'absent' is not loaded; loaded kernels: small, big");
   EXPECT_TRUE(contains(message("big", {{1, 65537, 1}, {1, 1, 1}}),
-                       "a grid of 1x65537x1 workgroups, but AMD Instinct MI210 supports at most 65536 in y"));
+                       "a grid of 1x65537x1 workgroups, but AMD Instinct MI210 "
+                       "supports at most 65536 in y"));
   EXPECT_TRUE(contains(message("big", {{1 << 26, 1, 1}, {64, 1, 1}}),
                        "67108864 workgroups of 64 threads in x, but HIP "
                        "supports at most 4294967295 threads"));

@@ -156,28 +156,33 @@ TEST_F(FakeLevelZeroTest, TellsTheMatrixUnit) {
   const Case cases[] = {
       // A family for which the compiler has no chip.
       {"lnl", true, true, true, 0x64a0, "",
-       "hardware 20.4.4, unknown family; it has dpas, reported by the driver", true},
+       "hardware 20.4.4, unknown family; it has dpas, reported by the driver",
+       true},
       {"lnl", false, true, true, 0x64a0, "",
        "hardware 20.4.4, unknown family; it does not have dpas, assumed: the "
        "driver does not report it",
        false},
       {"simt", true, false, true, 0x7d55, "",
-       "hardware 12.71.4, unknown family; it does not have dpas, reported by the driver",
+       "hardware 12.71.4, unknown family; it does not have dpas, reported by "
+       "the driver",
        false},
       // Drivers that are older.
       {"bmg", false, true, true, 0xe20b, "bmg",
        "hardware 20.1.4 is bmg; it has dpas, as the whole family has", true},
       {"pvc", false, true, false, 0x0bd5, "pvc",
-       "PCI number 8086:0bd5 is pvc; it has dpas, as the whole family has", true},
+       "PCI number 8086:0bd5 is pvc; it has dpas, as the whole family has",
+       true},
       {"dg2", false, true, false, 0x56a0, "dg2",
-       "PCI number 8086:56a0 is dg2; it has dpas, as the whole family has", true},
+       "PCI number 8086:56a0 is dg2; it has dpas, as the whole family has",
+       true},
       {"pvc", false, true, false, 0x1234, "",
        "PCI number 8086:1234, unknown family; it does not have dpas, assumed: "
        "the driver does not report it",
        false},
       // A driver that contradicts.
       {"bmg", true, false, true, 0xe20b, "bmg",
-       "hardware 20.1.4 is bmg; it does not have dpas, reported by the driver", false},
+       "hardware 20.1.4 is bmg; it does not have dpas, reported by the driver",
+       false},
   };
   for (const Case &known : cases) {
     SCOPED_TRACE(known.source);
@@ -669,7 +674,8 @@ TEST_F(FakeLevelZeroTest, RefusesImages) {
          "lanes, but Intel(R) Data Center GPU Max 1550 uses subgroups of 32");
   fake->lanes = 0;
   fake->parameterCount = 4;
-  refuse("kernel 'add' of image 'kernels' has 3 parameters, but the driver reports 4");
+  refuse("kernel 'add' of image 'kernels' has 3 parameters, but the driver "
+         "reports 4");
   fake->parameterCount = 0;
   EXPECT_TRUE(load().ok());
   // Replaces the first one.

@@ -364,7 +364,7 @@ TEST_P(OpenCLCallersTest, IsInTheContext) {
   refuse(nullptr, getDevice(), "one is null");
   int foreign = 0;
   refuse(reinterpret_cast<cl_context>(&foreign), getDevice(),
-         "it is no cl_context: clGetContextInfo: CL_INVALID_CONTEXT");
+         "not a cl_context: clGetContextInfo: CL_INVALID_CONTEXT");
   fake().handles.erase(&foreign);
   refuse(context, reinterpret_cast<cl_device_id>(&foreign),
          "the cl_device_id does not belong to the cl_context");
@@ -420,8 +420,9 @@ TEST_P(OpenCLCallersTest, WrongQueuesAreRefused) {
   };
   int foreign = 0;
   refuse(nullptr, "OpenCL has no default queue");
-  refuse(&foreign, "the queue is no cl_command_queue: clGetCommandQueueInfo: "
-                   "CL_INVALID_COMMAND_QUEUE");
+  refuse(&foreign,
+         "the queue is not a cl_command_queue: clGetCommandQueueInfo: "
+         "CL_INVALID_COMMAND_QUEUE");
   refuse(keep(makeFakeQueue(context, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE)),
          "create one without CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE");
   cl_context another = keep(makeFakeContext());
@@ -485,8 +486,7 @@ TEST_P(OpenCLCallersTest, WrongBuffersAreRefused) {
     EXPECT_TRUE(contains(status.message(), text));
   };
   int foreign = 0;
-  refuse(&foreign,
-         "it is no cl_mem: clGetMemObjectInfo: CL_INVALID_MEM_OBJECT");
+  refuse(&foreign, "not a cl_mem: clGetMemObjectInfo: CL_INVALID_MEM_OBJECT");
   refuse(keep(makeFakeBuffer(context, 60)),
          "the cl_mem has 60 bytes, but the array needs 64");
   refuse(keep(makeFakeBuffer(context, 64, CL_MEM_READ_ONLY)),

@@ -547,7 +547,7 @@ Status OpenCLDevice::bindObject(MemoryObject kind, void *object, size_t bytes,
                         get(CL_MEM_SIZE, size), get(CL_MEM_CONTEXT, other)})
     if (result)
       return Status(StatusCode::InvalidArgument,
-                    "it is no cl_mem: " +
+                    "not a cl_mem: " +
                         OpenCLDriver::describe("clGetMemObjectInfo", result));
   if (type != CL_MEM_OBJECT_BUFFER)
     return Status(StatusCode::InvalidArgument,
@@ -604,7 +604,7 @@ Status OpenCLDevice::checkQueue(void *other) {
     if (result)
       return Status(
           StatusCode::InvalidArgument,
-          "the queue is no cl_command_queue: " +
+          "the queue is not a cl_command_queue: " +
               OpenCLDriver::describe("clGetCommandQueueInfo", result));
   if (itsContext != context)
     return Status(StatusCode::InvalidArgument,
@@ -820,14 +820,14 @@ tessera::runtime::openOpenCLDeviceOn(const OpenCLDriver &driver,
         driver.getContextInfo(context, CL_CONTEXT_DEVICES, size,
                               static_cast<void *>(devices.data()), nullptr);
   if (result)
-    return invalid("it is no cl_context: " +
+    return invalid("not a cl_context: " +
                    OpenCLDriver::describe("clGetContextInfo", result));
   if (std::find(devices.begin(), devices.end(), device) == devices.end())
     return invalid("the cl_device_id does not belong to the cl_context");
   cl_platform_id platform = nullptr;
   result = getOne(driver.getDeviceInfo, device, CL_DEVICE_PLATFORM, platform);
   if (result)
-    return invalid("it is no cl_device_id: " +
+    return invalid("not a cl_device_id: " +
                    OpenCLDriver::describe("clGetDeviceInfo", result));
   Abilities abilities = query(driver, platform, device);
   if (std::string unfit = explainUnfit(abilities); !unfit.empty())

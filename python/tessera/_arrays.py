@@ -97,7 +97,8 @@ def is_dense(shape: Sequence[int], strides: Optional[Sequence[int]]) -> bool:
 
 def _numpy_view(value: np.ndarray) -> View:
     if isinstance(value, np.ma.MaskedArray):
-        raise TypeError("a masked array cannot be passed, because a program does not see the mask: pass "
+        raise TypeError("a masked array cannot be passed, because a program does not see the mask: "
+                        "pass "
                         "array.filled(value), or array.data for all elements")
     dtype = value.dtype
     if not dtype.isnative:
@@ -135,7 +136,7 @@ def _torch_view(value: Any) -> View:
 
 
 def _exchange(value: Any) -> Tuple[Any, ...]:
-    """The result of `from_array`; a TypeError with the reason if the other package gives none."""
+    """The result of `from_array`; a TypeError with the reason if the package gives none."""
     try:
         return _core.from_array(value)
     except TypeError:
@@ -149,7 +150,7 @@ def _exchange(value: Any) -> Tuple[Any, ...]:
 
 
 def view(value: Any) -> Optional[View]:
-    """The value as an array; None if it is not one. A TypeError states why an array cannot be passed."""
+    """The value as an array; None if it is not one. A TypeError states why it cannot be passed."""
     if isinstance(value, np.ndarray):
         return _numpy_view(value)
     if is_torch(value):

@@ -153,7 +153,8 @@ class Entry:
         expected = self._expected[index]
         # i4 comes packed, two to a byte.
         if view.dtype != expected and not (expected == "int4" and view.dtype == "uint8"):
-            raise self._fail(index, f"its elements are {view.dtype}, but the program expects {expected}")
+            raise self._fail(index, f"its elements are {view.dtype}, but the program expects "
+                                    f"{expected}")
         if view.target and (view.target, view.ordinal) != self._place:
             raise self._fail(index, f"it is on {view.target}:{view.ordinal}, but the program runs on "
                                     f"{self.device.target}:{self.device.ordinal}")
@@ -162,7 +163,8 @@ class Entry:
             if elements < 0 or int(np.prod(view.shape)) != (elements + 1) // 2:
                 raise self._fail(index, "packed i4 requires static sizes, and two elements per byte")
             if not _arrays.is_dense(view.shape, view.strides):
-                raise self._fail(index, "packed i4 requires a dense array: pass np.ascontiguousarray(array)")
+                raise self._fail(index, "packed i4 requires a dense array: pass "
+                                        "np.ascontiguousarray(array)")
             return (view.memory, view.pointer, None, None), view
         if len(view.shape) != len(slot.shape):
             raise self._fail(index, f"it has {len(view.shape)} dimensions")
@@ -184,10 +186,12 @@ class Entry:
         caller must keep arrays of CuPy and other packages alive until the stream is done with them.
         """
         if stream is not None and (isinstance(stream, bool) or not isinstance(stream, int)):
-            raise TypeError(f"stream must be a stream handle as an integer, not a {type(stream).__name__}: pass stream.cuda_stream (PyTorch) or stream.ptr (CuPy)")
+            raise TypeError(f"stream must be a stream handle as an integer, not a "
+                            f"{type(stream).__name__}: pass stream.cuda_stream (PyTorch) or stream.ptr (CuPy)")
         slots = self.signature.arguments
         if len(arguments) != len(slots):
-            raise TypeError(f"{self.signature} takes {len(slots)} arguments, but {len(arguments)} were given")
+            raise TypeError(f"{self.signature} takes {len(slots)} arguments, but "
+                            f"{len(arguments)} were given")
         tuples: List[Any] = []
         keep: List[Any] = []
         on_device = False

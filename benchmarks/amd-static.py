@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The instructions of an AMD kernel's main loop, without a device.
 
     benchmarks/amd-static.py --chip=gfx942 FILE.s...

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Triton's code for a matmul of f16 with sums in f32, without a device.
 
     benchmarks/amd-triton.py --chip=gfx942 --block=128x128x64 --warps=4 --stages=2 -o FILE.s

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """gpu-runner beside the vendor's libraries, in one run.
 
     benchmarks/bench.py --target=cuda --runner=gpu-runner --output=results

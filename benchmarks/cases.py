@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The measured cases. A case is a program, the contents of its arguments, and the computation of a peer.
 
 The sizes are those at which the libraries were measured before, and as many again: odd ones, small

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """One gpu-runner that runs command after command, with its device open."""
 
 import json

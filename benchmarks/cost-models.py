@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The search's cost model beside libraries, on the same measurements.
 
     build/release/bin/cost-model-benchmark EXPORT.jsonl ours.json

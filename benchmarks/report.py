@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The results as Markdown, as JSON, and as a page with the roofline and the ratios drawn."""
 
 import html

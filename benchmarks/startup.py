@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """From a .mlir file to its first launch: compiled, and from the cache of compiled programs.
 
     benchmarks/startup.py --target=cpu  --runner=build/release/bin/gpu-runner

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """A matrix product in Triton: blocks in bands for the L2, the tile chosen by the autotuner."""
 
 import torch

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Virtual threads: where they pay and where they do not.
 
     benchmarks/vthreads.py --target=cpu  --runner=build/release/bin/gpu-runner

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
 # tessera-static-llvm: all of LLVM and MLIR from static archives, for binaries that need nothing but
 # glibc on the machine they are carried to.
 #

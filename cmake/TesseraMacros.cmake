@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
 # How Tessera's targets are declared. Everything takes its flags, include paths and LLVM/MLIR from
 # here, so a folder's CMakeLists.txt says only what is special about it.
 #

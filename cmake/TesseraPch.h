@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
 // The headers that most of our files need. Only LLVM's and MLIR's: a change
 // here rebuilds everything. Files still include what they use;
 // -DTESSERA_PCH=OFF proves it.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Writes unittests/Target/AmdLayouts.txt: where AMD's matrix instructions have their elements.
 
     scripts/amd-layouts.py MATRIX_CALCULATOR > unittests/Target/AmdLayouts.txt

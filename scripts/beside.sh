@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
 # Debian packages of another suite, unpacked beside the system and never installed. Sourced, after
 # lib.sh, by the scripts that start programs of them.
 #

@@ -1,4 +1,6 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
 # Writes docs/generated anew from the .td files, and from the chips' tables.
 #
 #   scripts/docs.sh                  builds them and copies them into the tree

@@ -1,4 +1,6 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
 # scripts/fuzz-bundles.sh [SECONDS]: feeds damaged bundles to what reads them, under the sanitizers (60 s). It
 # starts from bundles of the examples; what it finds is left in build/PRESET/fuzz-bundles.
 set -euo pipefail

@@ -1,4 +1,6 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
 # scripts/fuzz-programs.sh [SECONDS]: feeds texts that nearly are programs to the parser, the compiler for the CPU and,
 # where they are harmless, the CPU itself, under the sanitizers (60 s). It starts from the programs of examples/ and
 # test/. Findings are stored in build/fuzz/fuzz-programs, and so is the corpus, for the next time.

@@ -1,4 +1,6 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
 # Intel's offline compiler, ocloc: machine code of Intel's GPUs from SPIR-V, on any machine. Fetches
 # it once, from Debian's packages.
 #

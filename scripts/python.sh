@@ -1,4 +1,6 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
 # scripts/python.sh: builds the wheel of the Python package against the preset's libtessera, installs it
 # into an environment of its own (build/PRESET/python) and runs its tests there. The wheel is left in
 # build/PRESET/wheel. TESSERA_PRESET=portable makes one for other machines.

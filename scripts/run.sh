@@ -1,4 +1,6 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
 # Compiles FILE.mlir for the best device here, runs it and checks the numbers:
 #
 #   scripts/run.sh FILE.mlir [gpu-runner's options]

@@ -1,4 +1,6 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
 # Software devices: Mesa's lavapipe for Vulkan; PoCL and Mesa's rusticl for OpenCL. Fetches
 # them once, from Debian's packages.
 #

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Prints what a run of lit failed and skipped, from its xunit report; the sums are the last line."""
 
 import re

@@ -1,4 +1,6 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
 # Builds everything and runs all tests:
 #
 #   scripts/test.sh                                   all of them

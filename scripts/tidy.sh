@@ -1,4 +1,6 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
 # Runs clang-tidy (.clang-tidy), 20 seconds for each file:
 #
 #   scripts/tidy.sh                 over all files of the tree

@@ -1,4 +1,6 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
 # scripts/tsan.sh [ARGS...]: the library that runs bundles under ThreadSanitizer, used by many threads at a time. It
 # builds that library and unittests/CAPI/ConcurrencyTest.cpp with preset tsan, and the bundle with preset dev
 # (TESSERA_PRESET), and runs the test 200 times (25 s); ARGS are GoogleTest's. A race is printed, and the exit

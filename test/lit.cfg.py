@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
 # The configuration of test/ and of examples/.
 #
 # Features, for REQUIRES and UNSUPPORTED:

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* A C program that has a CUDA stream and device memory of its own, and runs a
    matmul on them: without copies, and without waiting. It checks the result, and
    compares the time of a launch through Tessera with a bare cuLaunchKernel.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* A C program that compiles a matmul and runs it on memory of its own, on the
    device that is named on the command line, by default "cpu".
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """A PyTorch linear layer, computed by Tessera: `TesseraLinear` in place of `torch.nn.Linear`.
 
     python3 linear.py            # on the GPU of this machine

@@ -1,4 +1,8 @@
 //===- Registration.h - What every Tessera tool registers -------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef TESSERA_PIPELINES_REGISTRATION_H
 #define TESSERA_PIPELINES_REGISTRATION_H

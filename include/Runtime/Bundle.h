@@ -1,5 +1,9 @@
 //===- Bundle.h - Compiled programs in one file -----------------*- C++ -*-===//
 //
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // A bundle contains a program compiled for one or several chips, and runs
 // without the compiler. docs/Library.md describes the format.
 //
@@ -26,9 +30,9 @@ struct ProductRecord {
   bool matrixUnit = false;
   /// "file:line:column".
   std::string location;
-  /// Significand bits that the matrix unit keeps of a sum, and how many products
-  /// it adds up so before it adds them to the accumulator (0: all). No bits: as
-  /// many as the accumulator's type has.
+  /// Significand bits that the matrix unit keeps of a sum, and how many
+  /// products it adds up so before it adds them to the accumulator (0: all). No
+  /// bits: as many as the accumulator's type has.
   int unitBits = 0;
   int64_t unitLength = 0;
 };

@@ -1,5 +1,9 @@
 //===- CodeObject.h - What an AMD code object says of itself ----*- C++ -*-===//
 //
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // A code object is an ELF file with a note that describes its kernels, as
 // MessagePack (LLVM's "User Guide for AMDGPU Backend", sections "ELF Code
 // Object" and "Code Object V3 Metadata" to V5). HIP does not expose this

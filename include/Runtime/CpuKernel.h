@@ -1,5 +1,9 @@
 //===- CpuKernel.h - How compiled code runs on the CPU device ---*- C++ -*-===//
 //
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // The contract between kernels compiled for the CPU and the CPU device. It is
 // plain C and stable: code generation relies on the order of the fields.
 //

@@ -1,4 +1,8 @@
 //===- CudaChip.h - Which code runs on which NVIDIA chip --------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef TESSERA_RUNTIME_CUDACHIP_H
 #define TESSERA_RUNTIME_CUDACHIP_H

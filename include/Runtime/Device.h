@@ -1,5 +1,9 @@
 //===- Device.h - A device that runs compiled kernels -----------*- C++ -*-===//
 //
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // One interface over every backend. A device has memory, loaded kernels and a
 // single in-order stream: whatever is queued runs in the order of the calls.
 // Backends are found at run time; a machine without a driver still has `cpu`.

@@ -1,5 +1,9 @@
 //===- Executable.h - An entry of a program, ready to be called -*- C++ -*-===//
 //
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // Runs bundles: the host code is loaded into the process, the kernels onto a
 // device, and calls use the caller's memory.
 //

@@ -1,5 +1,9 @@
 //===- HostArray.h - Arrays of any element type on the host -----*- C++ -*-===//
 //
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // Dense row-major host arrays that a runner passes to a compiled program and
 // checks afterwards. They support every element type of kernels, exact
 // conversions and reproducible contents.

@@ -1,4 +1,8 @@
 //===- HostImports.h - What compiled host code may call ---------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef TESSERA_RUNTIME_HOSTIMPORTS_H
 #define TESSERA_RUNTIME_HOSTIMPORTS_H

@@ -1,4 +1,8 @@
 //===- InputFile.h - Reading the files that a user names --------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef TESSERA_RUNTIME_INPUTFILE_H
 #define TESSERA_RUNTIME_INPUTFILE_H

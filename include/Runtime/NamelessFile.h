@@ -1,4 +1,8 @@
 //===- NamelessFile.h - Files that no folder lists --------------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef TESSERA_RUNTIME_NAMELESSFILE_H
 #define TESSERA_RUNTIME_NAMELESSFILE_H

@@ -1,5 +1,9 @@
 //===- NativeDevice.h - Devices on objects of the caller's ------*- C++ -*-===//
 //
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // Opens devices on a caller's own context, so that the caller's memory and
 // queues can be used.
 //

@@ -1,5 +1,9 @@
 //===- Npy.h - Reading and writing .npy files -------------------*- C++ -*-===//
 //
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // NumPy's file format for one array, versions 1.0 and 2.0, little-endian and in
 // C order (the last dimension runs fastest).
 //

@@ -1,5 +1,9 @@
 //===- OffloadBundle.h - Code objects of several chips in one ---*- C++ -*-===//
 //
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // The uncompressed bundle of Clang's "Offload Bundler", section "Bundled Code
 // Object Layout", which HIP's runtime loads as well:
 //

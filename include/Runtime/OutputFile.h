@@ -1,4 +1,8 @@
 //===- OutputFile.h - Files that are whole or not there ---------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef TESSERA_RUNTIME_OUTPUTFILE_H
 #define TESSERA_RUNTIME_OUTPUTFILE_H

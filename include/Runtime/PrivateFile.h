@@ -1,5 +1,9 @@
 //===- PrivateFile.h - Files that only this user may write ------*- C++ -*-===//
 //
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // The contents of a private file are executed or trusted: machine code, keys.
 // Reading rejects a file that another user could have written, and never
 // blocks.

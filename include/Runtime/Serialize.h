@@ -1,5 +1,9 @@
 //===- Serialize.h - Structures as bytes ------------------------*- C++ -*-===//
 //
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // Numbers are 8 bytes in host order; strings and lists follow their length.
 // Input is not trusted: a length beyond the remaining bytes ends the reading.
 //

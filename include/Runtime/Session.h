@@ -1,5 +1,9 @@
 //===- Session.h - What compiled host code calls ----------------*- C++ -*-===//
 //
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // Compiled host code launches kernels and asks for device memory through the C
 // functions below. They act on the calling thread's current `Session`, which
 // ties them to a device, keeps the first error and owns the memory handed out.

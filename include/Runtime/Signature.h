@@ -1,4 +1,8 @@
 //===- Signature.h - What an entry takes and gives --------------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef TESSERA_RUNTIME_SIGNATURE_H
 #define TESSERA_RUNTIME_SIGNATURE_H

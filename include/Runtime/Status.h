@@ -1,5 +1,9 @@
 //===- Status.h - Outcome of a runtime call ---------------------*- C++ -*-===//
 //
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // The runtime reports errors by value and throws nothing. A `Status` is a code
 // that a program can act on and one line of text for a person. `Expected<T>`
 // is either a value or the status that says why there is none.

@@ -1,5 +1,9 @@
 //===- TargetId.h - What AMD code objects are compiled for ------*- C++ -*-===//
 //
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // A target ID names a processor and, of the features that its code depends on,
 // those that are settled: "gfx90a:sramecc+:xnack-". Syntax and rules are those
 // of LLVM's "User Guide for AMDGPU Backend", section "Target ID", and of

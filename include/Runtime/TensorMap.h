@@ -1,5 +1,9 @@
 //===- TensorMap.h - What bulk copies know of a tensor ----------*- C++ -*-===//
 //
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // A tensor map describes a tensor in the device's memory, and the box of it
 // that one bulk copy moves, to the hardware that computes the addresses. The
 // host makes it and passes it to a kernel by value.

@@ -1,5 +1,9 @@
 //===- Trace.h - What happened when -----------------------------*- C++ -*-===//
 //
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // A list of events with their times, on the host's threads and on the device.
 // Whoever takes part in running a program adds to it; `gpu-runner --trace`
 // writes it to a file. LLVM's TimeTraceProfiler has neither a device's track

@@ -1,5 +1,9 @@
 //===- VendorLibrary.h - Products by the vendor's own library ---*- C++ -*-===//
 //
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // What times are compared with. The library is found when it is opened.
 //
 //===----------------------------------------------------------------------===//

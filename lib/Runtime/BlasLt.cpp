@@ -1,5 +1,9 @@
 //===- BlasLt.cpp - Products by cuBLASLt or hipBLASLt ---------------------===//
 //
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // Own declarations of the libraries' functions, found with dlopen.
 //
 //===----------------------------------------------------------------------===//

@@ -1,5 +1,9 @@
 //===- BlasLt.h - Products by cuBLASLt or hipBLASLt -------------*- C++ -*-===//
 //
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // hipBLASLt was made after cuBLASLt: functions of the same names after another
 // prefix, that take the same arguments in the same order, and other numbers for
 // them. What a product makes of either stands here once; what differs is a

@@ -1,4 +1,8 @@
 //===- Bundle.cpp - Compiled programs in one file -------------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #include "Runtime/Bundle.h"
 

@@ -1,4 +1,8 @@
 //===- Checksum.h - Of what is kept in files --------------------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef TESSERA_LIB_RUNTIME_CHECKSUM_H
 #define TESSERA_LIB_RUNTIME_CHECKSUM_H

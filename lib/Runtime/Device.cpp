@@ -1,4 +1,8 @@
 //===- Device.cpp - What all devices share -------------------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #include "Runtime/Device.h"
 

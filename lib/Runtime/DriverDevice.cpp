@@ -1,4 +1,8 @@
 //===- DriverDevice.cpp - A GPU behind CUDA's or HIP's driver -------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #include "DriverDevice.h"
 

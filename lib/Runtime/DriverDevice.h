@@ -1,5 +1,9 @@
 //===- DriverDevice.h - A device behind a vendor's driver -------*- C++ -*-===//
 //
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // CUDA and HIP drive a GPU by the same calls under different names: memory,
 // modules of kernels, a stream, two events; OpenCL and Level Zero have as much
 // (SpirvDevice.h). What a device makes of them stands here once, over a few

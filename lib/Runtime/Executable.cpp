@@ -1,4 +1,8 @@
 //===- Executable.cpp - An entry of a program, ready to be called ---------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #include "Runtime/Executable.h"
 

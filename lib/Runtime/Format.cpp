@@ -1,4 +1,8 @@
 //===- Format.cpp - printf into a std::string -----------------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #include "Format.h"
 

@@ -1,4 +1,8 @@
 //===- Format.h - printf into a std::string ---------------------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef TESSERA_LIB_RUNTIME_FORMAT_H
 #define TESSERA_LIB_RUNTIME_FORMAT_H

@@ -1,4 +1,8 @@
 //===- HostArray.cpp - Arrays of any element type on the host -------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #include "Runtime/HostArray.h"
 

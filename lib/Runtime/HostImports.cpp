@@ -1,4 +1,8 @@
 //===- HostImports.cpp - What compiled host code may call -----------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #include "Runtime/HostImports.h"
 

@@ -1,4 +1,8 @@
 //===- HostLibrary.cpp - Host code of a bundle ----------------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #include "HostLibrary.h"
 

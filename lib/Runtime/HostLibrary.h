@@ -1,4 +1,8 @@
 //===- HostLibrary.h - Host code of a bundle --------------------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef TESSERA_LIB_RUNTIME_HOSTLIBRARY_H
 #define TESSERA_LIB_RUNTIME_HOSTLIBRARY_H

@@ -1,4 +1,8 @@
 //===- InputFile.cpp - Reading the files that a user names ----------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #include "Runtime/InputFile.h"
 

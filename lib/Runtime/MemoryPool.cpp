@@ -1,4 +1,8 @@
 //===- MemoryPool.cpp - Caching allocator of a device ---------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #include "MemoryPool.h"
 

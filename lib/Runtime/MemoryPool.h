@@ -1,5 +1,9 @@
 //===- MemoryPool.h - Caching allocator of a device -------------*- C++ -*-===//
 //
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // Keeps freed blocks in lists by size class, so that a program that allocates
 // the same temporaries in each run goes to the driver only in the first. All
 // work on a device is in order, so a freed block can be handed out again while

@@ -1,4 +1,8 @@
 //===- NamelessFile.cpp - Files that no folder lists ----------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #include "Runtime/NamelessFile.h"
 

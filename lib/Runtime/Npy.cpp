@@ -1,5 +1,9 @@
 //===- Npy.cpp - Reading and writing .npy files ---------------------------===//
 //
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 //   "\x93NUMPY" major minor  header length (2 or 4 bytes)  header  data
 //
 // The header is a Python dictionary, padded with blanks and ended by a newline:

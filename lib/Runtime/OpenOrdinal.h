@@ -1,4 +1,8 @@
 //===- OpenOrdinal.h - One device of those that a driver lists --*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef TESSERA_LIB_RUNTIME_OPENORDINAL_H
 #define TESSERA_LIB_RUNTIME_OPENORDINAL_H

@@ -1,4 +1,8 @@
 //===- OutputFile.cpp - Files that are whole or not there -----------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #include "Runtime/OutputFile.h"
 

@@ -1,4 +1,8 @@
 //===- PrivateFile.cpp - Files that only this user may write --------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #include "Runtime/PrivateFile.h"
 

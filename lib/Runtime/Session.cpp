@@ -1,4 +1,8 @@
 //===- Session.cpp - What compiled host code calls ------------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #include "Runtime/Session.h"
 

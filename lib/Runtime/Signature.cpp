@@ -1,4 +1,8 @@
 //===- Signature.cpp - What an entry takes and gives ----------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #include "Runtime/Signature.h"
 

@@ -1,4 +1,8 @@
 //===- SpirvDevice.cpp - Kernels of SPIR-V with parameters ----------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #include "SpirvDevice.h"
 

@@ -1,5 +1,9 @@
 //===- SpirvDevice.h - Kernels of SPIR-V with parameters --------*- C++ -*-===//
 //
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // OpenCL and Level Zero take the same SPIR-V, whose entry points have
 // parameters and say of how many threads a workgroup is. What a device makes of
 // images stands here once; making kernels of a module is up to the driver.

@@ -1,5 +1,9 @@
 //===- SpirvModule.cpp - What SPIR-V says of its kernels ------------------===//
 //
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // Numbers are those of the SPIR-V Specification, sections 2.3 ("Physical Layout
 // of a SPIR-V Module"), 3.3 (instructions), 3.6 (execution modes) and 3.20
 // (decorations).

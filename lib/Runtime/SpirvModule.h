@@ -1,4 +1,8 @@
 //===- SpirvModule.h - What SPIR-V says of its kernels ----------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef TESSERA_LIB_RUNTIME_SPIRVMODULE_H
 #define TESSERA_LIB_RUNTIME_SPIRVMODULE_H

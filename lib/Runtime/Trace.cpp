@@ -1,4 +1,8 @@
 //===- Trace.cpp - What happened when -------------------------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #include "Runtime/Trace.h"
 

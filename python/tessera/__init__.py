@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Matrix kernels for every vendor's GPU, compiled from MLIR.
 
     import tessera, numpy as np

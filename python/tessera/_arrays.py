@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Arrays of other packages as arguments, and results as arrays of theirs."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Programs, their entries, and the devices that run them."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Arrays in forms that would be read wrongly, and streams of the caller's; without a GPU, by a stand-in for PyTorch."""
 
 import contextlib

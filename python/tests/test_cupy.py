@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The package on CuPy's arrays, on an NVIDIA GPU."""
 
 import numpy as np

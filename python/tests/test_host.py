@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The package on arrays of the host, with the CPU as the device."""
 
 import threading

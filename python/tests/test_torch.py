@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The package on PyTorch's tensors, on a GPU where there is one."""
 
 import pathlib

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Runs every example in a dialect's generated page through gpu-opt, and back.
 
     op-examples.py GPU-OPT PAGE.md DIALECT

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Prints the labelled constraints and the passes of a source tree that no test of it covers.
 
 usage: untested.py TREE

@@ -1,4 +1,6 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
 # namespaces.sh GPU-TUNE: a run and three hosts, each in a network namespace of its own with no file in
 # common but the program. One host compiles; the one that measures is taken away with nothing said on its
 # link; the run finds out by itself, and goes on with the host that comes then. Needs root.

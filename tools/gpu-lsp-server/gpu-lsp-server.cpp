@@ -1,4 +1,8 @@
 //===- gpu-lsp-server.cpp - Language server for .mlir with Tessera --------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #include "Pipelines/Registration.h"
 

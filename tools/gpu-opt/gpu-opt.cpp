@@ -1,4 +1,8 @@
 //===- gpu-opt.cpp - Runs MLIR's and Tessera's passes ---------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #include "Pipelines/Registration.h"
 

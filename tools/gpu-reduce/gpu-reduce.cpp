@@ -1,4 +1,8 @@
 //===- gpu-reduce.cpp - Shrinks a failing .mlir file ----------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #include "Pipelines/Registration.h"
 

@@ -1,4 +1,8 @@
 //===- AddKernel.h - A kernel of SPIR-V for tests ---------------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef TESSERA_UNITTESTS_RUNTIME_ADDKERNEL_H
 #define TESSERA_UNITTESTS_RUNTIME_ADDKERNEL_H

@@ -1,4 +1,8 @@
 //===- BundleTest.cpp - Compiled programs in one file ---------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #include "Runtime/Bundle.h"
 

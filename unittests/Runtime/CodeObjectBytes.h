@@ -1,5 +1,9 @@
 //===- CodeObjectBytes.h - Code objects made for tests ----------*- C++ -*-===//
 //
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // Builds an ELF file of an AMD GPU with a note on its kernels and no code, byte
 // by byte: the parts that the runtime reads.
 //

@@ -1,4 +1,8 @@
 //===- CodeObjectTest.cpp - AMD code objects, target IDs, bundles ---------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #include "Runtime/CodeObject.h"
 #include "CodeObjectBytes.h"

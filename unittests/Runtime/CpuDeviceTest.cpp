@@ -1,4 +1,8 @@
 //===- CpuDeviceTest.cpp - The host as a device ---------------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #include "Runtime/CpuKernel.h"
 #include "Runtime/Device.h"

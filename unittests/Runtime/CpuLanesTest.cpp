@@ -1,4 +1,8 @@
 //===- CpuLanesTest.cpp - Collective operations of CPU lanes --------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #include "CPU/MatrixUnit.h"
 #include "Runtime/CpuKernel.h"

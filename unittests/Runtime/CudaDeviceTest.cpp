@@ -1,5 +1,9 @@
 //===- CudaDeviceTest.cpp - NVIDIA GPUs -----------------------------------===//
 //
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // Two halves. The first runs anywhere: the device on a fake driver of functions
 // in this file, which count calls, reject them and fail on request. The second
 // runs kernels in PTX on a real device, and is skipped without one.

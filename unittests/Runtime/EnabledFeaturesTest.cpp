@@ -1,4 +1,8 @@
 //===- EnabledFeaturesTest.cpp - Features of a VkDevice -------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #include "Vulkan/EnabledFeatures.h"
 

@@ -1,5 +1,9 @@
 //===- FakeHip.h - A HIP for tests ------------------------------*- C++ -*-===//
 //
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // A fake HIP whose functions count calls, reject them and fail on request.
 // Device memory is host memory, and kernels do nothing.
 //

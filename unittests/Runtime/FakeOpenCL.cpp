@@ -1,4 +1,8 @@
 //===- FakeOpenCL.cpp - An OpenCL for tests -------------------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #include "FakeOpenCL.h"
 

@@ -1,5 +1,9 @@
 //===- FakeOpenCL.h - An OpenCL for tests -----------------------*- C++ -*-===//
 //
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // A fake OpenCL whose functions count calls, reject them and fail on request.
 // Memory is host memory. Queued commands run when their queue is waited for,
 // and commands of other queues run only if they must precede them, so that a

@@ -1,4 +1,8 @@
 //===- FiberTest.cpp - Cooperative threads --------------------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #include "CPU/Fiber.h"
 

@@ -1,5 +1,9 @@
 //===- HipDeviceTest.cpp - AMD's GPUs -------------------------------------===//
 //
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // Tests the device on a fake HIP, without ROCm or a GPU. The last test queries
 // this machine, and reports that it has no device if so.
 //

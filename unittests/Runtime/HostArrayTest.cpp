@@ -1,4 +1,8 @@
 //===- HostArrayTest.cpp - Arrays of any element type ---------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #include "Runtime/HostArray.h"
 

@@ -1,4 +1,8 @@
 //===- HostImportsTest.cpp - Imports of native code -----------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #include "Runtime/HostImports.h"
 #include "Runtime/Executable.h"

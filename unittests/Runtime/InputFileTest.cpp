@@ -1,4 +1,8 @@
 //===- InputFileTest.cpp - Files, pipes, and other inputs -----------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #include "Runtime/InputFile.h"
 #include "Runtime/NamelessFile.h"

@@ -1,5 +1,9 @@
 //===- LevelZeroDeviceTest.cpp - Intel's GPUs by Level Zero ---------------===//
 //
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // The device over a library that plays Level Zero's loader (LevelZero/): it
 // needs neither a driver nor a GPU.
 //

@@ -1,4 +1,8 @@
 //===- NpyTest.cpp - Reading and writing .npy files -----------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #include "Runtime/Npy.h"
 

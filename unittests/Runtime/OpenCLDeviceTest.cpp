@@ -1,5 +1,9 @@
 //===- OpenCLDeviceTest.cpp - Any vendor's device by OpenCL ---------------===//
 //
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // The device over functions that play OpenCL's (FakeOpenCL.h): it needs neither
 // a driver nor a GPU.
 //

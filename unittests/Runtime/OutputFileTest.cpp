@@ -1,4 +1,8 @@
 //===- OutputFileTest.cpp - Atomic output files ---------------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #include "Runtime/OutputFile.h"
 

@@ -1,4 +1,8 @@
 //===- SessionTest.cpp - The runtime of host code -------------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #include "Runtime/Session.h"
 

@@ -1,4 +1,8 @@
 //===- SpirvModuleTest.cpp - Reading of SPIR-V modules --------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #include "SpirvModule.h"
 

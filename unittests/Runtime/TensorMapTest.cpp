@@ -1,4 +1,8 @@
 //===- TensorMapTest.cpp - Tensor maps of the CUDA driver -----------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #include "CUDA/TensorMap.h"
 #include "TestUtils.h"

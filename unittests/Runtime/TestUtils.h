@@ -1,4 +1,8 @@
 //===- TestUtils.h - Helpers of the runtime's tests -------------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef TESSERA_UNITTESTS_RUNTIME_TESTUTILS_H
 #define TESSERA_UNITTESTS_RUNTIME_TESTUTILS_H

@@ -1,5 +1,9 @@
 //===- VendorLibraryTest.cpp - Matmuls by cuBLASLt and hipBLASLt ----------===//
 //
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // Over libraries of their names that compute on the host and check how they are
 // called (BlasLt/FakeBlasLt.cpp): hipBLASLt on a device of a HIP that functions
 // play, cuBLASLt on the CPU's memory. Neither a GPU nor a vendor's library is

@@ -1,4 +1,8 @@
 //===- VulkanSelfTestTest.cpp - Tests of the matmul self-tests ------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #include "Vulkan/VulkanSelfTest.h"
 #include "TestUtils.h"

@@ -1,5 +1,9 @@
 //===- CpuDevice.cpp - The host as a device -------------------------------===//
 //
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // A launch deals its workgroups out to a pool of threads:
 //
 //   worker 0 .. W-1 (host threads)    take the next few workgroups, in order

@@ -1,4 +1,8 @@
 //===- CpuDevice.h - The host as a device -----------------------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef TESSERA_LIB_RUNTIME_CPU_CPUDEVICE_H
 #define TESSERA_LIB_RUNTIME_CPU_CPUDEVICE_H

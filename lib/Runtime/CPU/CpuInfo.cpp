@@ -1,4 +1,8 @@
 //===- CpuInfo.cpp - What is known of the host ----------------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #include "CpuDevice.h"
 

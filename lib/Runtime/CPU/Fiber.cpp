@@ -1,5 +1,9 @@
 //===- Fiber.cpp - Cooperative threads of one workgroup -------------------===//
 //
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // A fiber is entered through makecontext/setcontext once. After that a switch
 // is a _setjmp/_longjmp pair, which unlike swapcontext makes no system call
 // (swapcontext saves the signal mask). The sanitizers follow swapcontext and

@@ -1,5 +1,9 @@
 //===- Fiber.h - Cooperative threads of one workgroup -----------*- C++ -*-===//
 //
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // The threads of a workgroup on the CPU. A set of fibers belongs to one thread
 // of the host; a fiber runs until it yields or its body returns. Fibers and
 // their stacks stay for the next workgroup, so that starting one costs no more

@@ -1,5 +1,9 @@
 //===- MatrixUnit.cpp - A matrix instruction, executed by its maps --------===//
 //
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // The lanes' registers are gathered to matrices by the lane maps, multiplied as
 // matrices, and scattered again:
 //

@@ -1,4 +1,8 @@
 //===- MatrixUnit.h - A matrix instruction, executed by its maps *- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef TESSERA_LIB_RUNTIME_CPU_MATRIXUNIT_H
 #define TESSERA_LIB_RUNTIME_CPU_MATRIXUNIT_H

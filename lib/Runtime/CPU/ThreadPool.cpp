@@ -1,5 +1,9 @@
 //===- ThreadPool.cpp - Persistent threads of the CPU device --------------===//
 //
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // Uses pthread_create rather than std::thread, whose constructor can only
 // report a refused thread by an exception.
 //

@@ -1,4 +1,8 @@
 //===- ThreadPool.h - Persistent threads of the CPU device ------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef TESSERA_LIB_RUNTIME_CPU_THREADPOOL_H
 #define TESSERA_LIB_RUNTIME_CPU_THREADPOOL_H

@@ -1,5 +1,9 @@
 //===- Worker.cpp - Workgroups, one after the other -----------------------===//
 //
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // The threads of a workgroup are fibers, which run one after the other, each as
 // far as it can:
 //

@@ -1,4 +1,8 @@
 //===- Worker.h - Workgroups, one after the other ---------------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef TESSERA_LIB_RUNTIME_CPU_WORKER_H
 #define TESSERA_LIB_RUNTIME_CPU_WORKER_H

@@ -1,5 +1,9 @@
 //===- CublasLt.cpp - cuBLASLt's own numbers ------------------------------===//
 //
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // Those of its ABI (cuBLAS documentation, "Using the cuBLASLt API").
 //
 //===----------------------------------------------------------------------===//

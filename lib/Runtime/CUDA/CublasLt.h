@@ -1,4 +1,8 @@
 //===- CublasLt.h - cuBLASLt's own numbers ----------------------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef TESSERA_LIB_RUNTIME_CUDA_CUBLASLT_H
 #define TESSERA_LIB_RUNTIME_CUDA_CUBLASLT_H

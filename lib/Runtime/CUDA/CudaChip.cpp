@@ -1,4 +1,8 @@
 //===- CudaChip.cpp - Which code runs on which NVIDIA chip ----------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #include "Runtime/CudaChip.h"
 

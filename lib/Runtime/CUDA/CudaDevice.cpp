@@ -1,5 +1,9 @@
 //===- CudaDevice.cpp - NVIDIA GPUs ---------------------------------------===//
 //
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // A device is the primary context, which other users of the process share, and
 // one stream of its own. Nothing goes through the null stream.
 //

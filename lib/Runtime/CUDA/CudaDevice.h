@@ -1,4 +1,8 @@
 //===- CudaDevice.h - NVIDIA GPUs -------------------------------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef TESSERA_LIB_RUNTIME_CUDA_CUDADEVICE_H
 #define TESSERA_LIB_RUNTIME_CUDA_CUDADEVICE_H

@@ -1,4 +1,8 @@
 //===- CudaDriver.cpp - Finding the CUDA driver ---------------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #include "CudaDriver.h"
 

@@ -1,5 +1,9 @@
 //===- CudaDriver.h - The part of the CUDA driver API in use ----*- C++ -*-===//
 //
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // Own declarations of the driver's functions, found with dlopen: building needs
 // no CUDA toolkit, and the same binary starts on machines without a driver.
 // Types and numbers are those of the driver's ABI, which does not change; where

@@ -1,5 +1,9 @@
 //===- TensorMap.cpp - Tensor maps as the CUDA driver takes them ----------===//
 //
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // The limits are those of cuTensorMapEncodeTiled and cuTensorMapEncodeIm2col
 // (CUDA driver API). The corners of the latter stand in the order of the sizes,
 // the innermost dimension's first.

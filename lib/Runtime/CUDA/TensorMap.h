@@ -1,4 +1,8 @@
 //===- TensorMap.h - Tensor maps as the CUDA driver takes them --*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef TESSERA_LIB_RUNTIME_CUDA_TENSORMAP_H
 #define TESSERA_LIB_RUNTIME_CUDA_TENSORMAP_H

@@ -1,4 +1,8 @@
 //===- CodeObject.cpp - What an AMD code object says of itself ------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #include "Runtime/CodeObject.h"
 

@@ -1,5 +1,9 @@
 //===- HipDevice.cpp - AMD's GPUs, and Hygon's ----------------------------===//
 //
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // A device is HIP's own context of it, which other users of the process share,
 // and one stream. Nothing goes through the null stream.
 //

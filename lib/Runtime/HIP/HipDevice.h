@@ -1,4 +1,8 @@
 //===- HipDevice.h - AMD's GPUs, and Hygon's --------------------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef TESSERA_LIB_RUNTIME_HIP_HIPDEVICE_H
 #define TESSERA_LIB_RUNTIME_HIP_HIPDEVICE_H

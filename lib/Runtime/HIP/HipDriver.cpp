@@ -1,4 +1,8 @@
 //===- HipDriver.cpp - Finding HIP's runtime ------------------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #include "HipDriver.h"
 

@@ -1,5 +1,9 @@
 //===- HipDriver.h - The part of HIP's runtime in use -----------*- C++ -*-===//
 //
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // Own declarations of the functions of libamdhip64, found with dlopen: building
 // needs no ROCm, and the same binary starts on machines without it. Hygon's DTK
 // has the same functions under the same names. Numbers are those of HIP 5 to 7,

@@ -1,5 +1,9 @@
 //===- HipblasLt.cpp - hipBLASLt's own numbers ----------------------------===//
 //
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // Those of its ABI since ROCm 6.0: hipblaslt/hipblaslt.h of hipBLASLt 0.6 (ROCm
 // 6.0) to 1.5 (ROCm 10.1), hipblas-common.h of hipBLAS-common 1.0, and
 // hip/library_types.h of HIP 6.0 to 7. In ROCm 5 (hipBLASLt 0.1 to 0.3) it took

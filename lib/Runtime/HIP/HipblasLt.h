@@ -1,4 +1,8 @@
 //===- HipblasLt.h - hipBLASLt's own numbers --------------------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef TESSERA_LIB_RUNTIME_HIP_HIPBLASLT_H
 #define TESSERA_LIB_RUNTIME_HIP_HIPBLASLT_H

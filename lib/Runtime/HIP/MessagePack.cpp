@@ -1,5 +1,9 @@
 //===- MessagePack.cpp - Reading MessagePack ------------------------------===//
 //
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // By the MessagePack specification (msgpack.org): a byte that names the format,
 // then what the format says, numbers big-endian.
 //

@@ -1,4 +1,8 @@
 //===- MessagePack.h - Reading MessagePack ----------------------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef TESSERA_LIB_RUNTIME_HIP_MESSAGEPACK_H
 #define TESSERA_LIB_RUNTIME_HIP_MESSAGEPACK_H

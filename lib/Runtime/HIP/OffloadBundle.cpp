@@ -1,4 +1,8 @@
 //===- OffloadBundle.cpp - Code objects of several chips in one -----------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #include "Runtime/OffloadBundle.h"
 

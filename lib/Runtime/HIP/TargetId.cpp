@@ -1,4 +1,8 @@
 //===- TargetId.cpp - What AMD code objects are compiled for --------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #include "Runtime/TargetId.h"
 

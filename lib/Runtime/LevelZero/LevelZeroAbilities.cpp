@@ -1,5 +1,9 @@
 //===- LevelZeroAbilities.cpp - What a device of Level Zero is ------------===//
 //
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // Whether a device has a matrix unit is told by Intel's driver since 24.05
 // (ZE_intel_experimental_device_module_dp_properties). Which family it is of,
 // and with older drivers the matrix unit as well, is told by the version of its

@@ -1,4 +1,8 @@
 //===- LevelZeroAbilities.h - What a device of Level Zero is ----*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef TESSERA_LIB_RUNTIME_LEVELZERO_LEVELZEROABILITIES_H
 #define TESSERA_LIB_RUNTIME_LEVELZERO_LEVELZEROABILITIES_H

@@ -1,5 +1,9 @@
 //===- LevelZeroDevice.cpp - Intel's GPUs by Level Zero -------------------===//
 //
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // The stream is an immediate command list, in which each command is followed by
 // a barrier: lists that order commands by themselves are of later versions.
 // Memory is the device's own (zeMemAllocDevice). Host memory that a device may

@@ -1,4 +1,8 @@
 //===- LevelZeroDevice.h - Intel's GPUs by Level Zero -----------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef TESSERA_LIB_RUNTIME_LEVELZERO_LEVELZERODEVICE_H
 #define TESSERA_LIB_RUNTIME_LEVELZERO_LEVELZERODEVICE_H

@@ -1,4 +1,8 @@
 //===- LevelZeroDriver.cpp - Finding Level Zero's loader ------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #include "LevelZeroDriver.h"
 

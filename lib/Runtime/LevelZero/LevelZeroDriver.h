@@ -1,5 +1,9 @@
 //===- LevelZeroDriver.h - The part of Level Zero in use --------*- C++ -*-===//
 //
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // Own declarations of the functions of libze_loader.so.1, found with dlopen:
 // building needs no headers of Level Zero, and the same binary starts on
 // machines without it. Numbers, structures and signatures are those of the

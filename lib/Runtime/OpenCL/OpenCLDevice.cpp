@@ -1,5 +1,9 @@
 //===- OpenCLDevice.cpp - Any vendor's device by OpenCL -------------------===//
 //
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // Memory is unified shared memory of the device (the extension
 // cl_intel_unified_shared_memory), else shared virtual memory: both give
 // pointers, which may point anywhere into an allocation. Kernels are SPIR-V, of

@@ -1,4 +1,8 @@
 //===- OpenCLDevice.h - Any vendor's device by OpenCL -----------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef TESSERA_LIB_RUNTIME_OPENCL_OPENCLDEVICE_H
 #define TESSERA_LIB_RUNTIME_OPENCL_OPENCLDEVICE_H

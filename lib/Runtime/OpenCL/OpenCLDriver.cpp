@@ -1,4 +1,8 @@
 //===- OpenCLDriver.cpp - Finding OpenCL's loader -------------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #include "OpenCLDriver.h"
 

@@ -1,5 +1,9 @@
 //===- OpenCLDriver.h - The part of OpenCL in use ---------------*- C++ -*-===//
 //
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // Own declarations of the functions of libOpenCL.so.1, found with dlopen:
 // building needs no headers of OpenCL, and the same binary starts on machines
 // without it. Numbers and signatures are those of the OpenCL Specification 3.0

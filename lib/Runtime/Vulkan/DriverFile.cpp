@@ -1,4 +1,8 @@
 //===- DriverFile.cpp - What is kept of a device and its driver -----------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #include "DriverFile.h"
 

@@ -1,4 +1,8 @@
 //===- DriverFile.h - What is kept of a device and its driver ---*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef TESSERA_LIB_RUNTIME_VULKAN_DRIVERFILE_H
 #define TESSERA_LIB_RUNTIME_VULKAN_DRIVERFILE_H

@@ -1,4 +1,8 @@
 //===- EnabledFeatures.cpp - What a VkDevice was made with ----------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #include "EnabledFeatures.h"
 

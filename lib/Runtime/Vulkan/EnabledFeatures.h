@@ -1,4 +1,8 @@
 //===- EnabledFeatures.h - What a VkDevice was made with --------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef TESSERA_LIB_RUNTIME_VULKAN_ENABLEDFEATURES_H
 #define TESSERA_LIB_RUNTIME_VULKAN_ENABLEDFEATURES_H

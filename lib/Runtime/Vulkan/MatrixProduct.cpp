@@ -1,5 +1,9 @@
 //===- MatrixProduct.cpp - Products of cooperative matrices ---------------===//
 //
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // Numbers are those of the SPIR-V Specification, sections 2.3 ("Physical Layout
 // of a SPIR-V Module") and 3.3 ("Instructions"), and of
 // SPV_KHR_cooperative_matrix.

@@ -1,5 +1,9 @@
 //===- MatrixProduct.h - Products of cooperative matrices -------*- C++ -*-===//
 //
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // Which products a module of SPIR-V computes with SPV_KHR_cooperative_matrix.
 // Nothing here needs a driver.
 //

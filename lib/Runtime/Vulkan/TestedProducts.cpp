@@ -1,4 +1,8 @@
 //===- TestedProducts.cpp - Which products were found right ---------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #include "TestedProducts.h"
 

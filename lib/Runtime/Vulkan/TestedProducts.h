@@ -1,4 +1,8 @@
 //===- TestedProducts.h - Which products were found right -------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef TESSERA_LIB_RUNTIME_VULKAN_TESTEDPRODUCTS_H
 #define TESSERA_LIB_RUNTIME_VULKAN_TESTEDPRODUCTS_H

@@ -1,5 +1,9 @@
 //===- VulkanDevice.cpp - Any vendor's GPU by Vulkan ----------------------===//
 //
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // Memory is buffers with a device address, which is what the rest of the
 // program takes for a pointer. A kernel's parameters are copied to a block of
 // their own, 8 bytes each, and its address is the kernel's only push constant.

@@ -1,4 +1,8 @@
 //===- VulkanDevice.h - Any vendor's GPU by Vulkan --------------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef TESSERA_LIB_RUNTIME_VULKAN_VULKANDEVICE_H
 #define TESSERA_LIB_RUNTIME_VULKAN_VULKANDEVICE_H

@@ -1,4 +1,8 @@
 //===- VulkanDriver.cpp - Finding Vulkan's loader -------------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #include "VulkanDriver.h"
 

@@ -1,5 +1,9 @@
 //===- VulkanDriver.h - The part of Vulkan in use ---------------*- C++ -*-===//
 //
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // The loader, libvulkan.so.1, is found when the program runs; building takes
 // Vulkan's headers only. Which drivers the loader offers is up to its own
 // environment variables (VK_DRIVER_FILES, VK_ICD_FILENAMES).

@@ -1,4 +1,8 @@
 //===- VulkanPipelineCache.cpp - Compiled pipelines on disk ---------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #include "VulkanPipelineCache.h"
 

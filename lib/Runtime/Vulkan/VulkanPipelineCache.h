@@ -1,4 +1,8 @@
 //===- VulkanPipelineCache.h - Compiled pipelines on disk -------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef TESSERA_LIB_RUNTIME_VULKAN_VULKANPIPELINECACHE_H
 #define TESSERA_LIB_RUNTIME_VULKAN_VULKANPIPELINECACHE_H

@@ -1,5 +1,9 @@
 //===- VulkanSelfTest.cpp - Are products what they should be? -------------===//
 //
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // Numbers of SPIR-V are those of its specification, of
 // SPV_KHR_cooperative_matrix, SPV_KHR_physical_storage_buffer and
 // SPV_KHR_bfloat16.

@@ -1,5 +1,9 @@
 //===- VulkanSelfTest.h - Are products what they should be? -----*- C++ -*-===//
 //
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // Drivers advertise shapes of matrix products, and some that are wrong. Before
 // a product is relied on, a kernel that does nothing else computes one of small
 // integers, which every type holds exactly, and is compared with the host.

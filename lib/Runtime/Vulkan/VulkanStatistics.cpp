@@ -1,4 +1,8 @@
 //===- VulkanStatistics.cpp - What a driver tells of its code -------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #include "VulkanStatistics.h"
 

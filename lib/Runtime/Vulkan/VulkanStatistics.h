@@ -1,4 +1,8 @@
 //===- VulkanStatistics.h - What a driver tells of its code -----*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef TESSERA_LIB_RUNTIME_VULKAN_VULKANSTATISTICS_H
 #define TESSERA_LIB_RUNTIME_VULKAN_VULKANSTATISTICS_H

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
 // Runs queue.mlir's entries on memory of Level Zero's, in an immediate command
 // list of its own context. Of Level Zero it takes the runtime's declarations,
 // for want of headers.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Runs `multiply` of a bundle on whatever device it has code for. */
 #include "tessera-c/Runtime.h"
 

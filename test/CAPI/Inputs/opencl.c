@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Runs queue.mlir's entries on cl_mem objects, in a cl_command_queue. It
    declares of OpenCL what it uses, for want of headers. */
 #include "queue.h"

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 /* What the programs with a queue of their own share: reading a bundle, and the
    numbers that come out. */
 #include "tessera-c/Runtime.h"

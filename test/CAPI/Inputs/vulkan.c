@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /* Runs queue.mlir's entries on VkBuffers, in a VkQueue of a VkDevice of its
    own. */
 #include "queue.h"

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
 # powers.py make f32|f64 SEED DIRECTORY: x.npy and y.npy, the corner cases of powers and angles in all
 # pairs and as many random pairs as make 2^17.
 # powers.py check pow|atan2 f32|f64 DIRECTORY OUT.npy [UNITS]: compares an output with the C library's

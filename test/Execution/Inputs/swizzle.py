@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Writes the functions of swizzle.mlir for the types named, with rows of 32 to 256 bytes, and one
 that calls them all."""
 

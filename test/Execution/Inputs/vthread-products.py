@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Runs C[v] = A[v] @ B for many grids of virtual threads: the program that breaks elsewhere.
 
     vthread-products.py FORMS CASES COMMAND...

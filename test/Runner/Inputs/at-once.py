@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Runs a command N times at once: all succeed, and print the same."""
 
 import subprocess

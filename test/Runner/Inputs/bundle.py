@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """bundle.py BUNDLE PREFIX: prints the entries of an offload bundle, and writes each to PREFIX.N.
 
 By the table in Clang's "Offload Bundler", "Bundled Code Object Layout"."""

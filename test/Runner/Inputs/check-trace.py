@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Checks a file of --trace: check-trace.py FILE STEP... prints what it holds.
 
 Events of a track lie beside or within each other, none ends before it begins, what is within an

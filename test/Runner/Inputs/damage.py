@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Damages the entries of a folder: cuts them short, or changes a byte in the middle."""
 
 import pathlib

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Prints a JSON object from standard input, one line for each value: its path and the value."""
 
 import json

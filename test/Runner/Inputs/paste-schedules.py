@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Sets the schedules that --emit=schedule printed.
 
     paste-schedules.py by-hand|by-script SCHEDULE SOURCE

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """pipe|link FOLDER: puts a named pipe, or a link to the file "victim", in the place of each entry of a cache."""
 import os
 import sys

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
 # roundtrip.sh FOLDER TYPE...: an array of each type is written to a file, read from it, and written
 # again: the files have to be the same.
 folder=$1

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Checks what `gpu-tune best --json` says of tuning.jsonl, on standard input."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """DB LOG: whether each planted fault was recorded as what it is, and none was chosen."""
 import sqlite3
 import sys

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """GPU-TUNE: whether a candidate that hangs is recorded as that, and not chosen.
 
 On a busy machine others do not end in time either: then all of it again, with a larger limit.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """DB TEXT MESSAGE: whether all records of schedules with the text, and no others, were invalidated after they were measured."""
 import sqlite3
 import sys

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Checks a page of `gpu-tune report`: its form, and its drawings against the records.
 
     check-report.py PAGE.html RECORDS.jsonl RUN

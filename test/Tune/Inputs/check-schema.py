@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Checks that a JSON Schema accepts and refuses what a file of configurations says it does.
 
     check-schema.py SCHEMA.json CONFIGS.jsonl

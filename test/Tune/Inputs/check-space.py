@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """JSON: whether what was removed and what is left make all combinations."""
 import json
 import sys

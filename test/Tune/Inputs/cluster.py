@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """GPU-TUNE SCENARIO: runs of which other hosts have a part, all of them on this machine."""
 import atexit
 import json

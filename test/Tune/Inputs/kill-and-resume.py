@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """GPU-TUNE: kills a run with kill -9 once it has measured something, and has the next one go on."""
 import os
 import re

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """FILE COMMAND...: runs a command no file of which may grow beyond the size that FILE has now, as on a full disk."""
 import os
 import resource

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """GPU-TUNE: runs of three ranks on this machine."""
 import os
 import re

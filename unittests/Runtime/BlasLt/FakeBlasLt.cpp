@@ -1,5 +1,9 @@
 //===- FakeBlasLt.cpp - A cuBLASLt or hipBLASLt for tests -----------------===//
 //
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // The library is selected at compile time. The fake computes matmuls in the
 // given memory, which is host memory, and records and checks its calls.
 //

@@ -1,4 +1,8 @@
 //===- FakeBlasLt.h - A cuBLASLt or hipBLASLt for tests ---------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef TESSERA_UNITTESTS_RUNTIME_BLASLT_FAKEBLASLT_H
 #define TESSERA_UNITTESTS_RUNTIME_BLASLT_FAKEBLASLT_H

@@ -1,4 +1,8 @@
 //===- FakeKernels.cpp - Kernels of a Level Zero for tests ----------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #include "FakeKernels.h"
 

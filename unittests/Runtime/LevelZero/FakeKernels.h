@@ -1,5 +1,9 @@
 //===- FakeKernels.h - Kernels of a Level Zero for tests --------*- C++ -*-===//
 //
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // A Level Zero of tests runs no kernel, unless PoCL does it.
 //
 //===----------------------------------------------------------------------===//

@@ -1,4 +1,8 @@
 //===- FakeLevelZero.cpp - A Level Zero for tests -------------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #include "FakeLevelZero.h"
 #include "FakeKernels.h"

@@ -1,5 +1,9 @@
 //===- FakeLevelZero.h - A Level Zero for tests -----------------*- C++ -*-===//
 //
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // The recorded calls and configured results of a fake Level Zero loader. Memory
 // is host memory. Commands appended to a command list run when an event is
 // waited for; commands without a barrier in between run in reverse order, so

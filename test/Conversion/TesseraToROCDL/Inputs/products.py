@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Prints a module with products of the types that a product can have, by default schedules: of
 known shape, of a shape that no tile divides, of unknown shape, and with operands that lie the
 other way; and products of weights of i4, and with zero points.

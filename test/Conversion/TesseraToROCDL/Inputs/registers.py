@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Reads AMDGPU assembly from standard input and compares what its kernels spill, and have of private
 memory, with what is known.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """What instructions are in the part of Intel's assembly, from label to label, that has most dpas.
 
 A line for dpas, one for each kind of access to memory, and one for all others together but

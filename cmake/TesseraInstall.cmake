@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # What `cmake --install` puts below the prefix besides tools:
 #
 #   include/tessera-c         the C API

@@ -45,11 +45,12 @@ set(TESSERA_SEPARATE_SOURCES
   Disassembly.cpp EnabledFeaturesTest.cpp Execution.cpp ExpandPackedMemory.cpp ExpandScalars.cpp
   FakeOpenCL.cpp FragmentProbe.cpp Fragments.cpp FuseEpilogue.cpp FuseProducers.cpp FuseRows.cpp
   HipDeviceTest.cpp HipDriver.cpp HipProgramTest.cpp HostArray.cpp HtmlReport.cpp InputFile.cpp
-  InputFileTest.cpp Join.cpp KernelFacts.cpp LevelZeroDevice.cpp LevelZeroDriver.cpp
-  MapLinalgToSimt.cpp MapMatvec.cpp MatrixUnit.cpp MeasureWorker.cpp MemRef.cpp
-  OffloadBundle.cpp OpenCLDevice.cpp OpenCLDriver.cpp OutputFile.cpp Record.cpp Reshapes.cpp
-  Run.cpp SavedProgramTest.cpp SimtBody.cpp SimtReduction.cpp SpirvModule.cpp Subgroup.cpp
-  Summary.cpp Tensor.cpp TesseraToCPU.cpp TesseraToNVVM.cpp VulkanSelfTest.cpp)
+  InputFileTest.cpp Join.cpp KernelFacts.cpp LevelZeroBackend.cpp LevelZeroDevice.cpp
+  LevelZeroDriver.cpp MapLinalgToSimt.cpp MapMatvec.cpp MatrixUnit.cpp MeasureWorker.cpp
+  MemRef.cpp OffloadBundle.cpp OpenCLBackend.cpp OpenCLDevice.cpp OpenCLDriver.cpp
+  OutputFile.cpp Record.cpp Reshapes.cpp Run.cpp SavedProgramTest.cpp SimtBody.cpp
+  SimtReduction.cpp SpirvModule.cpp Subgroup.cpp Summary.cpp Tensor.cpp TesseraToCPU.cpp
+  TesseraToNVVM.cpp VulkanBackend.cpp VulkanSelfTest.cpp)
 
 # The compile options of every target of Tessera.
 add_library(tessera-flags INTERFACE)

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Finds comparisons with the names of targets outside the targets' own folders.
 
   scripts/check-targets.py [ROOT]

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Compares the code that two builds of the compiler generate, byte by byte.
 
   scripts/compare-code.py --bin=DIR --write=MANIFEST      hashes of all code of one build

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # scripts/package.sh [--check]: makes packages of the preset (TESSERA_PRESET, else portable) in
 # build/PRESET/packages:
 #

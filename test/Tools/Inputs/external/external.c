@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /* Compiles an empty program, by the C API. */
 
 #include "tessera-c/Compiler.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Compiles a program for a GPU that is not here, by the C++ libraries.
 
 #include "tessera/Driver/Compiler.h"

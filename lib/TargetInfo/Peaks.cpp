@@ -68,7 +68,7 @@ std::optional<Roof> mlir::tessera::findRoof(llvm::StringRef chip,
     }
   }
   if (!first && !own) {
-    why = ("no data sheet of a device of " + chip + " is known here").str();
+    why = ("no data sheet is known for a device of chip " + chip).str();
     return std::nullopt;
   }
   if (device.empty())
@@ -82,8 +82,8 @@ std::optional<Roof> mlir::tessera::findRoof(llvm::StringRef chip,
   if (own)
     return Roof{rate, sheet.memory * 1e12, std::string(sheet.source)};
   if (units <= 0 || clockMHz <= 0) {
-    why = ("no data sheet of " + device +
-           " is known here, and its driver does not tell units and clock")
+    why = ("no data sheet is known for " + device +
+           ", and its driver does not report compute units and clock")
               .str();
     return std::nullopt;
   }

@@ -38,7 +38,7 @@ LogicalResult runner::checkStage(const EmitStage &stage, StringRef target,
   std::string text = owners.front().str();
   for (StringRef owner : llvm::drop_begin(owners))
     text += (owner == owners.back() ? " or " : ", ") + owner.str();
-  return report.fail(Exit::Usage, "--emit=" + stage.name + " is for target " +
+  return report.fail(Exit::Usage, "--emit=" + stage.name + " requires target " +
                                       text + ", but the target is " + target +
                                       "; say --target=" + first->name.str() +
                                       (first->getDefaultChip ? "" : ":CHIP"));

@@ -31,8 +31,10 @@ static ProgramVariant makeVariant(const std::string &target,
   entry.arguments[0].spelling = "memref<?x64xbf16>";
   entry.results.resize(1);
   variant.entries = {entry};
-  variant.kernels = {
-      {"k", "#schedule", "tuned", {{"16x16x16", "mma", true, "a:1:2", 14, 128}}}};
+  variant.kernels = {{"k",
+                      "#schedule",
+                      "tuned",
+                      {{"16x16x16", "mma", true, "a:1:2", 14, 128}}}};
   return variant;
 }
 

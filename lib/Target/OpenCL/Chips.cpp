@@ -35,7 +35,7 @@
 
 #include "llvm/ADT/STLExtras.h"
 
-    using namespace mlir::tessera;
+using namespace mlir::tessera;
 
 static const ReportedProfile profiles[] = {
     // A generic device: the minimum that GPUs with subgroups support.

@@ -26,7 +26,7 @@
 #include "llvm/Support/MathExtras.h"
 #include <mutex>
 
-    using namespace mlir::tessera;
+using namespace mlir::tessera;
 
 /// A placeholder for a map that only the device knows: it has the tile's
 /// extents, over all lanes.

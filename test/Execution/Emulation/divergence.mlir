@@ -28,7 +28,7 @@ func.func @ended(%out: memref<64xf32>) {
   return
 }
 
-// ELSEWHERE: subgroup 1: lanes 0, 2, 4, 6, ... wait at the exchange between lanes at {{.*}}, and lanes 1, 3, 5, 7, ... wait at a barrier: what
+// ELSEWHERE: subgroup 1: lanes 0, 2, 4, 6, ... wait at the exchange between lanes at {{.*}}, and lanes 1, 3, 5, 7, ... wait at a barrier: collective
 func.func @elsewhere(%out: memref<64xf32>) {
   %c1 = arith.constant 1 : index
   %c32 = arith.constant 32 : index
@@ -54,7 +54,7 @@ func.func @elsewhere(%out: memref<64xf32>) {
   return
 }
 
-// PRODUCT: subgroup 0: lane 0 waits at the matrix instruction mfma.{{.*}} at {{.*}}, and lanes 1 to 63 have ended: what
+// PRODUCT: subgroup 0: lane 0 waits at the matrix instruction mfma.{{.*}} at {{.*}}, and lanes 1 to 63 have ended: collective
 func.func @product(%a: memref<16x16xf16>, %b: memref<16x16xf16>, %c: memref<16x16xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

@@ -40,6 +40,10 @@
 //
 //   F = max(2.5, 1.5 * s, 1 + 10 * sqrt(2 * v))
 //
+// and nine times as much for rows and columns. These have fewer elements than a
+// tile, so that a few sums that lose single products decide, and their faults
+// (zeros, another row) are far larger than what tiles find.
+//
 // s is the largest ratio over the blocks of P and Q / g, or of Q / g and P; v
 // is the relative variance of P over the blocks. For tiles, the variances of
 // segments of a row and of a column give a second estimate of v: with k the
@@ -377,6 +381,8 @@ void BlockComparison::compareAll(const char *kind, int64_t height,
                     : std::clamp(getLowerMedian(ratios), 1.0, largestLoss);
   double factor =
       std::max({2.5, 1.5 * spread, 1 + 10 * std::sqrt(2 * variance)});
+  if (!isTile)
+    factor *= 9;
   result.blockCount += static_cast<int64_t>(blocks.size());
   for (const auto &[block, emulated] : llvm::zip_equal(blocks, expected)) {
     double limit = options.slack * options.slack * factor *

@@ -545,7 +545,7 @@ TEST_F(DatabaseTest, AFileThatIsNoDatabase) {
 
   execute(getPath("other.db"), "CREATE TABLE songs (name)");
   for (Mode mode : {Mode::Read, Mode::Write})
-    EXPECT_NE(getOpenError("other.db", mode).find("of something else"),
+    EXPECT_NE(getOpenError("other.db", mode).find("of another program"),
               std::string::npos);
   EXPECT_EQ(count(getPath("other.db"), "SELECT count(*) FROM sqlite_master"),
             1);
@@ -574,7 +574,7 @@ TEST_F(DatabaseTest, ANewerVersion) {
     EXPECT_NE(
         getOpenError("a.db", mode)
             .find("a tuning database of version 2, but this build supports "
-                  "1 and before"),
+                  "1 and earlier"),
         std::string::npos);
   execute(getPath("a.db"), "PRAGMA user_version = 1");
   EXPECT_EQ(take(open("a.db", Mode::Read)->getTasks()).size(), 1u);

@@ -77,7 +77,10 @@ enum class CoarseSums {
   /// at once, from the last to the first. Error bounds then have only what
   /// everything else may lose.
   EmulatedForward,
-  EmulatedBackward
+  EmulatedBackward,
+  /// In double precision, without 32 consecutive products of each sum of 64 or
+  /// more. Error bounds have no meaning. Shows what such a fault changes.
+  WithoutStep
 };
 
 struct Options {
@@ -129,6 +132,8 @@ struct Outcome {
   int64_t allWorkgroups = 0;
   /// Significand bits of the coarsest sum; 0 where no sum is coarse.
   int coarseBits = 0;
+  /// Whether products were left out of a sum (`CoarseSums::WithoutStep`).
+  bool leftOutStep = false;
 
   bool succeeded() const { return status == Status::Done; }
 };

@@ -78,6 +78,8 @@ namespace {
 /// squared error bound.
 struct Squares {
   double got = 0, forward = 0, backward = 0, others = 0, bits = 0;
+  /// The change by a missing step, if it is known.
+  double step = 0;
   /// The reciprocal of the squared bound, and the reference squared.
   double weight = 0, value = 0;
   /// The elements.
@@ -88,6 +90,7 @@ struct Squares {
     forward += other.forward;
     backward += other.backward;
     others += other.others;
+    step += other.step;
     weight += other.weight;
     value += other.value;
     count += other.count;
@@ -159,6 +162,8 @@ private:
   Comparison::Place findWorst(const Block &block) const;
   void compareAll(const char *kind, int64_t height, int64_t width);
   void report(const char *kind, const Block &block, double allowed);
+  /// Notes whether the tile would be accepted without a step of its sums.
+  void noteSensitivity(const Block &tile, double limit);
 };
 } // namespace
 
@@ -199,6 +204,10 @@ Squares BlockComparison::measure(int64_t index) const {
   squares.forward = (forward - exact) * (forward - exact) * squares.weight;
   squares.backward = (backward - exact) * (backward - exact) * squares.weight;
   squares.others = others * others * squares.weight;
+  if (losses.withoutStep) {
+    double change = losses.withoutStep->getDouble(index) - exact;
+    squares.step = change * change * squares.weight;
+  }
   squares.value = exact * exact;
   squares.count = 1;
   return squares;
@@ -325,6 +334,24 @@ void BlockComparison::report(const char *kind, const Block &block,
   result.worstBlock = wrong;
 }
 
+void BlockComparison::noteSensitivity(const Block &tile, double limit) {
+  ++result.tileCount;
+  if (!losses.withoutStep)
+    return;
+  int64_t &count = result.insensitiveTileCount
+                       ? *result.insensitiveTileCount
+                       : result.insensitiveTileCount.emplace(0);
+  // The step's products and the rounding errors are independent.
+  if (std::isfinite(tile.sum.step) && tile.got + tile.sum.step > limit)
+    return;
+  double change = std::sqrt(tile.sum.step / tile.sum.weight);
+  if (count == 0 || change < result.stepChange) {
+    result.stepChange = change;
+    result.stepAllowed = std::sqrt(limit / tile.sum.weight);
+  }
+  ++count;
+}
+
 void BlockComparison::compareAll(const char *kind, int64_t height,
                                  int64_t width) {
   std::vector<Block> blocks;
@@ -388,8 +415,10 @@ void BlockComparison::compareAll(const char *kind, int64_t height,
     double limit = options.slack * options.slack * factor *
                    (loss * emulated + block.sum.others + block.sum.bits);
     double allowed = std::sqrt(limit / block.sum.weight);
-    if (isTile)
+    if (isTile) {
       largestAllowed = std::max(largestAllowed, allowed);
+      noteSensitivity(block, limit);
+    }
     if (block.got > limit)
       report(kind, block, allowed);
   }

@@ -354,7 +354,7 @@ bool tessera::reference::contract(Run &run, Operation *op,
   if (batch.emulates) {
     if (!run.spend(batch.work * 4, op))
       return false;
-    unit = batch.sums.getUnit(run.options.coarseSums);
+    unit = batch.sums.getUnit(run, batch.k);
   }
   // Integers beyond that are multiplied as such.
   bool inDoubles = isFloat || batch.aFacts.largest * batch.bFacts.largest *

@@ -142,7 +142,9 @@ void mlir::tessera::reference::emulateTile(const EmulatedUnit &unit,
     };
     for (int64_t i = 0; i < rows; ++i)
       for (int64_t k = 0; k < count; ++k)
-        left[i * count + k] = a.get(row + i, at(k));
+        left[i * count + k] = at(k) >= unit.skipBegin && at(k) < unit.skipEnd
+                                  ? 0.0
+                                  : a.get(row + i, at(k));
     for (int64_t panel = 0; panel < panels; ++panel)
       for (int64_t k = 0; k < count; ++k)
         for (int64_t lane = 0; lane < lanes; ++lane) {

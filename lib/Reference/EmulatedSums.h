@@ -23,6 +23,8 @@ struct EmulatedUnit {
   int64_t width = 16;
   /// Whether the sum starts with the last product.
   bool isReversed = false;
+  /// The products from `skipBegin` to before `skipEnd` are zero.
+  int64_t skipBegin = 0, skipEnd = 0;
 };
 
 /// result[i][j] += sum over k of a(row + i, k) * b(k, column + j), rounded as

@@ -133,7 +133,7 @@ ViewRef tessera::reference::multiplyMatrices(Run &run, Operation *op,
   bool hasBounds = !exact && !emulates;
   std::vector<double> magnitude(hasBounds ? count : 0);
   if (emulates)
-    emulateDense(sums.getUnit(run.options.coarseSums), a.data(), b.data(),
+    emulateDense(sums.getUnit(run, length), a.data(), b.data(),
                  storage.floats(), rows, columns, length);
   else
     multiplyDense(a.data(), b.data(), storage.floats(),

@@ -60,8 +60,20 @@ double SumFormat::getError(const SumFacts &facts) const {
   return error + std::min(worst, likely);
 }
 
-EmulatedUnit SumFormat::getUnit(CoarseSums order) const {
+EmulatedUnit SumFormat::getUnit(Run &run, int64_t length) const {
+  constexpr int64_t step = 32;
+  CoarseSums order = run.options.coarseSums;
   EmulatedUnit unit;
+  if (order == CoarseSums::WithoutStep) {
+    // A rounding to 53 bits changes no double.
+    unit.bits = 53;
+    if (length >= 2 * step) {
+      unit.skipBegin = length / (2 * step) * step;
+      unit.skipEnd = unit.skipBegin + step;
+      run.leftOutStep.store(true, std::memory_order_relaxed);
+    }
+    return unit;
+  }
   unit.bits = getCoarseBits();
   unit.isAligned = isAligned();
   unit.isReversed = order == CoarseSums::EmulatedBackward;

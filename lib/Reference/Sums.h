@@ -62,9 +62,9 @@ struct SumFormat {
       return unitBits;
     return accumulator->precision <= 14 ? accumulator->precision : 0;
   }
-  /// A unit that sums as `Options::coarseSums` says, which is not `Bounded`.
-  /// There are coarse bits.
-  EmulatedUnit getUnit(CoarseSums order) const;
+  /// The unit that sums `length` products as `Options::coarseSums` of `run`
+  /// requires, which must not be `Bounded`. The sum must be coarse.
+  EmulatedUnit getUnit(Run &run, int64_t length) const;
   /// Whether the sum is rounded to the program's type in the end.
   bool roundsResult() const {
     return arithmetic->precision < accumulator->precision;

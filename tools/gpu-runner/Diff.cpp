@@ -181,6 +181,8 @@ static llvm::json::Object print(const Options &options, const DiffSide &base,
         place("worst", comparison.worstPosition, comparison.got,
               comparison.expected);
     }
+    if (comparison.ok)
+      printSensitivity(comparison, os);
     if (!comparison.ok || options.stats)
       printStatistics(comparison, outputs[i], sides, os);
   }

@@ -50,9 +50,26 @@ void runner::printBlocks(const Comparison &comparison, llvm::raw_ostream &os) {
      << comparison.worstBlock->describe() << "\n";
 }
 
+void runner::printSensitivity(const Comparison &comparison,
+                              llvm::raw_ostream &os) {
+  if (!comparison.insensitiveTileCount.value_or(0))
+    return;
+  os << "  warning: " << *comparison.insensitiveTileCount << " of "
+     << comparison.tileCount
+     << " tiles of 16x16 would be accepted without 32 of the products that "
+        "they sum up: these change a tile by "
+     << llvm::format("%.2g", comparison.stepChange)
+     << " (root mean square), and rounding may change it by "
+     << llvm::format("%.2g", comparison.stepAllowed) << "\n";
+}
+
 static llvm::json::Object describeBlocks(const Comparison &comparison) {
   llvm::json::Object object{{"compared", comparison.blockCount},
                             {"wrong", comparison.wrongBlockCount}};
+  if (comparison.insensitiveTileCount) {
+    object["tiles"] = comparison.tileCount;
+    object["insensitive_tiles"] = *comparison.insensitiveTileCount;
+  }
   if (const auto &block = comparison.worstBlock)
     object["worst"] =
         llvm::json::Object{{"kind", block->kind},

@@ -34,6 +34,11 @@ std::string formatPosition(ArrayRef<int64_t> position);
 void printBlocks(const compiler::reference::Comparison &comparison,
                  llvm::raw_ostream &os);
 
+/// Warns of tiles in which a missing step of a sum would not be detected
+/// (`Comparison::insensitiveTileCount`).
+void printSensitivity(const compiler::reference::Comparison &comparison,
+                      llvm::raw_ostream &os);
+
 /// The statistics of an output, a line each.
 void printStatistics(const compiler::reference::Comparison &comparison,
                      const Output &output, const Sides &sides,

@@ -42,6 +42,7 @@ static void print(size_t index, const Output &output,
   Sides sides{"computed", "in the reference", neverWritten};
   list.push_back(describeStatistics(comparison, output, sides));
   if (comparison.ok) {
+    printSensitivity(comparison, os);
     if (options.stats)
       printStatistics(comparison, output, sides, os);
     else if (neverWritten)

@@ -34,8 +34,8 @@ struct TargetId {
   std::string str() const;
 };
 
-/// Absent for text that is no target ID, or names a feature twice. Features may
-/// stand in any order.
+/// Absent for text that is not a target ID, or names a feature twice. Features
+/// may be listed in any order.
 std::optional<TargetId> parseTargetId(const std::string &text);
 
 /// Whether code for `code` runs on a device that calls itself `device`: the

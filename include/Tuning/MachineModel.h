@@ -33,7 +33,7 @@ public:
 
 private:
   const Chip &chip;
-  /// M, N, K; of an attention queries, keys, D.
+  /// M, N, K; for an attention: queries, keys, D.
   std::array<double, 3> extents = {1, 1, 1};
   double matrices = 1, operations = 0, bytes = 0;
   /// Bytes of an element of lhs, rhs, the output, and of a sum.

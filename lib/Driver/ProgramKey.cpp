@@ -182,7 +182,7 @@ static int addObject(dl_phdr_info *object, size_t, void *data) {
     identities.push_back(llvm::toHex(id, /*LowerCase=*/true));
     return 0;
   }
-  // No linker of today leaves it out unless told to. What stands for it changes
+  // Current linkers omit it only if an option says so. Its replacement changes
   // with every change of the file.
   struct stat info = {};
   std::string identity = path.str();

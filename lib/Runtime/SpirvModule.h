@@ -43,8 +43,8 @@ struct SpirvModule {
   std::vector<SpirvKernel> kernels;
 };
 
-/// Takes `bytes` apart; a program without kernels has none. `InvalidArgument`
-/// where they are no SPIR-V.
+/// Takes `bytes` apart; a program without kernels has none. Returns
+/// `InvalidArgument` if they are not SPIR-V.
 Expected<std::vector<SpirvModule>> readSpirv(std::string_view bytes);
 
 } // namespace tessera::runtime

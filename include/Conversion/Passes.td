@@ -813,7 +813,7 @@ def ConvertLaunchToRuntime : Pass<"convert-launch-to-runtime", "ModuleOp"> {
       these, and passes them as the last arguments;
     - allocations call `tessera_rt_alloc_array`, so that buffers are in device
       memory; it checks the sizes and reports negative sizes and overflow of
-      their product, with the element type and the location of the op;
+      their multiplication, with the element type and the location of the op;
     - a constant buffer is passed to `tessera_rt_constant`, which copies it to
       the device once;
     - each function `f` has a wrapper `__tessera_f(ptr)` that takes an array of

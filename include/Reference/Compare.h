@@ -14,8 +14,9 @@
 
 namespace mlir::tessera::reference {
 
-/// What coarse sums lose (see `CoarseSums`), for `compare` to tell it from a
-/// fault: an output as the runs of the reference have it.
+/// The losses of coarse sums (see `CoarseSums`), which `compare` must
+/// distinguish from faults: an output as computed by several runs of the
+/// reference.
 struct CoarseLosses {
   /// Significand bits of the coarsest sum.
   int bits = 0;
@@ -39,8 +40,8 @@ struct CompareOptions {
   /// Compare only the elements that the reference wrote (see
   /// `Storage::recordWrites`).
   bool onlyWritten = false;
-  /// What was there before the program ran, of the same type and shape: wrong
-  /// elements that are still the same are counted.
+  /// The contents before the program ran, of the same type and shape: wrong
+  /// elements that still have their old value are counted.
   const Array *before = nullptr;
   /// The program has coarse sums: blocks of elements are compared, too. Null if
   /// it has none.
@@ -61,7 +62,7 @@ struct ElementPlace {
 struct WrongBlock {
   /// "tile", "row" or "column".
   const char *kind = "";
-  /// Of its first element.
+  /// The position of its first element.
   SmallVector<int64_t> position;
   int64_t rows = 0, columns = 0;
   /// The root mean square of the differences, and the most it may be.
@@ -96,8 +97,8 @@ struct Comparison {
   /// The sum of their absolute differences.
   double sumAbs = 0;
   /// The most numbers of the element type that lie between an element and the
-  /// rounded reference, the latter included: 1 for neighbours. Of integers, the
-  /// difference.
+  /// rounded reference, the latter included: 1 for neighbours. For integers,
+  /// the difference.
   double maxUlp = 0;
   /// NaNs and infinities on either side.
   int64_t gotNaNs = 0, expectedNaNs = 0;
@@ -138,7 +139,7 @@ struct Comparison {
 };
 
 /// Compares elements as a device computed them with the reference's. The
-/// element types and shapes are to be the same; otherwise the comparison fails
+/// element types and shapes must be the same; otherwise the comparison fails
 /// and says so in `tolerance`.
 ///
 /// An element may be off by its error bound and the rounding to the element

@@ -31,7 +31,7 @@ class MemoryPool;
 struct DeviceInfo {
   /// "cpu", "cuda", "hip", "vulkan", "opencl" or "level-zero".
   std::string target;
-  /// What to compile for: "sm_90a", "gfx942"; on the CPU "x86-64-avx512",
+  /// The chip to compile for: "sm_90a", "gfx942"; on the CPU "x86-64-avx512",
   /// "x86-64-avx2", "x86-64", "aarch64", or the machine's name.
   std::string chip;
   /// The target ID, which is the chip with its feature settings and decides

@@ -37,9 +37,9 @@ struct SpaceValues {
   double countPoints() const;
 };
 
-/// The values that are worth trying for `op` on `chip`: of tiles, those up to
-/// the problem's size and the chip's; of the others, what the chip's tables and
-/// the types of `op` have a use for.
+/// The values that are worth trying for `op` on `chip`: for tiles, those up to
+/// the problem's size and the chip's; for the others, those that the chip's
+/// tables and the types of `op` can use.
 SpaceValues getDefaultValues(Operation *op, const Chip &chip);
 
 class ScheduleSpace {
@@ -47,10 +47,11 @@ public:
   using Point = ScheduleNumbers;
 
   /// `task` is a program of one task (`makeTaskProgram`), for a known chip.
-  /// `enumerate` is to be called before anything else, if it is not here.
+  /// If the constructor does not enumerate, `enumerate` must be called before
+  /// anything else.
   ScheduleSpace(ModuleOp task, const Chip &chip, SpaceValues values,
                 bool isEnumerated = true);
-  /// Finds the cores. Of several spaces each may do it in a thread of its own.
+  /// Finds the cores. Several spaces may enumerate in parallel threads.
   void enumerate() { enumerateCores(); }
   ~ScheduleSpace();
 

@@ -102,8 +102,8 @@ runLowering(ModuleOp module, const CompileOptions &options,
                      [&](OpPassManager &pm) { build(pm, lowering); });
 }
 
-/// Brings a module with schedules to stage Tessera. Where kernels cannot
-/// call functions, these become part of them.
+/// Lowers a module with schedules to stage Tessera. Where kernels cannot call
+/// functions, these become part of them.
 static LogicalResult lowerToTessera(ModuleOp module,
                                     const CompileOptions &options,
                                     std::vector<StageTime> *times) {
@@ -269,7 +269,7 @@ std::vector<ProductReport> mlir::tessera::collectProducts(ModuleOp module,
         op.getPrecision(), acc.getRows(), acc.getCols(), a.getCols(), &rejected,
         getFragmentGroup(op), isSwizzledTile(op.getA()),
         op.getUnsignedA() || op.getUnsignedB());
-    // What legalization chose, where that has been.
+    // The instruction that legalization chose, if it has run.
     if (auto chosen = op->getAttrOfType<StringAttr>(getInstructionAttrName()))
       row = chip.findInstruction(chosen.getValue());
     report.instruction = row ? row->name : "none";
@@ -297,14 +297,15 @@ std::vector<ProductReport> mlir::tessera::collectProducts(ModuleOp module,
                    getFragmentGroup(op), isSwizzledTile(op.getA()),
                    op.getUnsignedA() || op.getUnsignedB()},
                   row, schedules && schedules.contains(report.kernel), report);
-    // Virtual threads and unrolling repeat a product; one line each will do.
+    // Virtual threads and unrolling repeat a matmul; one line for each
+    // suffices.
     for (const ProductReport &other : reports)
       if (other.kernel == report.kernel && other.product == report.product &&
           other.location == report.location)
         return;
     reports.push_back(std::move(report));
   });
-  // Those that are no fragments' business.
+  // Matmuls that are not computed by fragments.
   auto products = module->getAttrOfType<DictionaryAttr>("tessera.products");
   for (NamedAttribute entry :
        products ? products.getValue() : ArrayRef<NamedAttribute>()) {

@@ -28,7 +28,7 @@ using namespace mlir::tessera;
 
 namespace {
 
-/// Frees what a function allocates, where that can be told: ownership-based
+/// Frees what a function allocates, where that is known: ownership-based
 /// deallocation rejects functions that contain ops of unknown effects, such as
 /// the barriers of a kernel written by hand, and gives the memory that a launch
 /// attributes to a workgroup or a thread an owner. There, what the program
@@ -115,8 +115,8 @@ void mlir::tessera::buildLinalgToTesseraPipeline(
     OpPassManager &pm, const LinalgToTesseraPipelineOptions &options) {
   buildLinalgToTasksPipeline(pm, options);
 
-  // Kernels. Where a matrix unit is required, it computes products of one row
-  // as well, with rows that are not there.
+  // Kernels. If a matrix unit is required, it computes matmuls of one row as
+  // well, padded with rows that do not exist.
   if (!options.requireMatrixUnit) {
     TesseraMapMatvecOptions matvec;
     matvec.target = options.target;

@@ -15,8 +15,8 @@
 //   element
 //      of the block that differs most: its own bound decides about it, and a
 //      sum that passes a power of two may lose what no other sum loses
-//   P  what emulated sums lose that add up many products at once, forward
-//   Q  what emulated sums lose that add up few products at once, backward
+//   P  what emulated sums lose that add up many terms at once, forward
+//   Q  what emulated sums lose that add up few terms at once, backward
 //   O  a bound on what everything else may lose (rounding to the output type,
 //      other operations)
 //   U  two units in the last place of the coarse sums, at the root mean square
@@ -30,9 +30,9 @@
 //
 // Here g, the median of Q / P over the blocks, is how much more the order of Q
 // loses than that of P; 16 times as much for random data, and far more where
-// single products are small beside the sum. The order of the program is not
-// known either: c, the lower median of D / E over the blocks, is how much more
-// it loses than that of P. It is taken to be in [1, 4 * max(g, 16)]. A fault in
+// single terms are small beside the sum. The order of the program is not known
+// either: c, the lower median of D / E over the blocks, is how much more it
+// loses than that of P. It is taken to be in [1, 4 * max(g, 16)]. A fault in
 // fewer than half of the blocks does not change c.
 //
 // F follows from how much the sums of blocks vary in a correct program, which
@@ -41,7 +41,7 @@
 //   F = max(2.5, 1.5 * s, 1 + 10 * sqrt(2 * v))
 //
 // and nine times as much for rows and columns. These have fewer elements than a
-// tile, so that a few sums that lose single products decide, and their faults
+// tile, so that a few sums that lose single terms decide, and their faults
 // (zeros, another row) are far larger than what tiles find.
 //
 // s is the largest ratio over the blocks of P and Q / g, or of Q / g and P; v
@@ -49,11 +49,11 @@
 // segments of a row and of a column give a second estimate of v: with k the
 // variance of one element's squared error, these are k / 16 if elements are
 // independent, and more if those of a row (a column) are correlated. The
-// variance of the mean of a tile is then the product of both, over k. The
-// larger of the estimates counts. So F grows where errors are correlated, or
-// vary between blocks for reasons of the data, up to where the comparison finds
-// nothing. Elements with one sum of products, as those of equal rows have, lose
-// the same: a block with fewer than 32 different sums is not compared.
+// variance of the mean of a tile is then both multiplied, over k. The larger of
+// the estimates counts. So F grows where errors are correlated, or vary between
+// blocks for reasons of the data, up to where the comparison finds nothing.
+// Elements with one sum of products, as those of equal rows have, lose the
+// same: a block with fewer than 32 different sums is not compared.
 //
 //===----------------------------------------------------------------------===//
 

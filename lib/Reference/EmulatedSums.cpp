@@ -35,8 +35,8 @@ __attribute__((always_inline)) inline Vector load(const double *from) {
   return value;
 }
 
-/// The accumulator plus `count` products, rounded to nearest once. `splitter`
-/// is 2 to the number of dropped bits, plus 1.
+/// The accumulator plus `count` terms, rounded to nearest once. `splitter` is 2
+/// to the number of dropped bits, plus 1.
 __attribute__((always_inline)) inline Vector
 addRounded(Vector sum, const double *a, const double *b, int64_t count,
            double splitter) {
@@ -47,8 +47,8 @@ addRounded(Vector sum, const double *a, const double *b, int64_t count,
   return scaled - (scaled - sum);
 }
 
-/// The accumulator plus `count` products, all of them aligned to the largest
-/// and truncated.
+/// The accumulator plus `count` terms, all of them aligned to the largest and
+/// truncated.
 __attribute__((always_inline)) inline Vector
 addAligned(Vector sum, const double *a, const double *b, int64_t count,
            int bits) {

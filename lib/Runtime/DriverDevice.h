@@ -1,4 +1,4 @@
-//===- DriverDevice.h - A device behind a vendor's driver -------*- C++ -*-===//
+//===- DriverDevice.h - Device of a vendor's driver ---*- C++ -*-----------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
@@ -6,8 +6,8 @@
 //
 // CUDA and HIP drive a GPU by the same calls under different names: memory,
 // modules of kernels, a stream, two events; OpenCL and Level Zero have as much
-// (SpirvDevice.h). What a device makes of them stands here once, over a few
-// calls that each driver fills in.
+// (SpirvDevice.h). This class implements a device with them once, over a few
+// calls that each driver provides.
 //
 //===----------------------------------------------------------------------===//
 
@@ -45,7 +45,7 @@ struct LoadedKernel {
   KernelResources resources;
   /// Dynamic workgroup memory that launches may ask for at present, in bytes.
   int64_t dynamicLimit = 0;
-  /// Size of each parameter in bytes, where that can be told.
+  /// The size of each parameter in bytes, if known.
   bool parametersKnown = false;
   std::vector<int64_t> parameters;
   /// Why its workgroups may have no more than `resources.maxThreads` threads.
@@ -135,7 +135,7 @@ protected:
   /// Queries the properties of a function of `module`.
   virtual LoadedKernel describeKernel(void *function, void *module,
                                       const char *name) const = 0;
-  /// The kernels of a module; empty where that cannot be told.
+  /// The kernels of a module; empty if that is not known.
   virtual std::vector<std::string> listKernels(void *module) const = 0;
   /// The name of the component that rejects an image or a kernel, for messages.
   virtual const char *driverName() const { return "the driver"; }

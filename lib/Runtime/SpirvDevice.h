@@ -5,8 +5,9 @@
 //===----------------------------------------------------------------------===//
 //
 // OpenCL and Level Zero take the same SPIR-V, whose entry points have
-// parameters and say of how many threads a workgroup is. What a device makes of
-// images stands here once; making kernels of a module is up to the driver.
+// parameters and state the number of threads of a workgroup. This class
+// implements a device for these images once; each driver creates the kernels of
+// a module.
 //
 //===----------------------------------------------------------------------===//
 
@@ -45,8 +46,8 @@ protected:
 
   static DriverResult success() { return {"", 0}; }
 
-  /// Adds what the driver makes of one module of `image`. What was added before
-  /// a failure is released by the caller.
+  /// Adds the driver's objects for one module of `image`. The caller releases
+  /// objects that were added before a failure.
   virtual Status build(const KernelImage &image, const SpirvModule &code,
                        Module &module) = 0;
   /// Gives kernels and modules back to the driver.
@@ -57,14 +58,14 @@ protected:
   virtual bool isAddress(uintptr_t) const { return true; }
 
   DriverResult makeCurrent() override { return success(); }
-  /// Neither driver tells what is free.
+  /// Neither driver reports the free memory.
   DriverResult memInfo(size_t *, size_t *) override { return {"", -1}; }
   DriverResult moduleUnload(void *module) override;
   DriverResult moduleGetFunction(void **function, void *module,
                                  const char *name) override;
   /// A kernel's workgroup memory is its own, and launches say how much.
   DriverResult setDynamicLimit(void *, int64_t) override { return success(); }
-  /// Neither driver tells.
+  /// Neither driver reports the occupancy.
   DriverResult occupancy(int *workgroups, void *, int64_t, int64_t) override {
     *workgroups = -1;
     return success();

@@ -42,7 +42,8 @@ findReportedChip(llvm::StringRef target, llvm::StringRef description,
                  std::unique_ptr<Chip> (*parse)(llvm::StringRef name,
                                                 llvm::StringRef description));
 
-/// What a device of the profile `name` reports; `name` if there is none.
+/// The description that a device of the profile `name` reports; `name` if there
+/// is none.
 llvm::StringRef getDescription(llvm::ArrayRef<ReportedProfile> profiles,
                                llvm::StringRef name);
 

@@ -160,8 +160,8 @@ static llvm::Expected<std::vector<double>> parseTimes(StringRef text) {
   return times;
 }
 
-/// What of a driver's or a device's words is no UTF-8 would not come out again
-/// as JSON.
+/// Replaces bytes of a driver's or device's text that are not UTF-8, which
+/// could not be written as JSON.
 static void mend(std::initializer_list<std::string *> texts) {
   for (std::string *text : texts)
     if (!llvm::json::isUTF8(*text))
@@ -210,11 +210,11 @@ public:
 
   llvm::Expected<int64_t> add(const Run &run);
   llvm::Expected<int64_t> add(const Environment &environment);
-  /// What a run is told by in other databases; empty for 0.
+  /// The identity of a run in other databases; empty for 0.
   llvm::Expected<std::string> getIdentity(int64_t run);
-  /// Of an invalidated record, removes the copy from before that, which may
-  /// have come by a merge. Gives whether `record` is such a copy itself, of one
-  /// that was invalidated here.
+  /// Removes the earlier copy of an invalidated record, which a merge may have
+  /// added. Returns whether `record` itself is such a copy of one that was
+  /// invalidated here.
   llvm::Expected<bool> replace(const Record &record, int64_t environment);
   /// Runs the insertion of a record or a baseline.
   llvm::Expected<bool> insert(Statement &statement, StringRef task);
@@ -739,7 +739,7 @@ const Record *tuning::pickBest(llvm::ArrayRef<Record> records,
     return record.outcome == Outcome::Measured &&
            (device.empty() || record.environment.device == device);
   };
-  // Whose times count.
+  // The record whose environment decides which times count.
   const Record *latest = nullptr;
   for (const Record &record : records)
     if (isUsable(record) &&

@@ -1,4 +1,4 @@
-//===- Record.cpp - What tuning found out about a schedule ----------------===//
+//===- Record.cpp - Record of a schedule ----------------------------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
@@ -52,7 +52,7 @@ static llvm::Error fail(const llvm::Twine &message) {
   return llvm::createStringError(message);
 }
 
-/// What a record and a baseline have in common.
+/// Validates the fields that a record and a baseline share.
 template <typename T> static llvm::Error validateTimes(const T &entry) {
   if (entry.task.key.empty())
     return fail("missing task");

@@ -26,8 +26,8 @@ using llvm::json::Value;
 using Form = ParameterInfo::Form;
 using Pair = std::array<int64_t, 2>;
 
-/// What is legal together, and on a chip, is for `tessera-choose-schedule` to
-/// say; a tile beyond these is a slip of the pen.
+/// `tessera-choose-schedule` decides which values are legal together, and on a
+/// chip; a tile beyond these is a typing error.
 static constexpr int64_t mostExtent = 65536;
 /// As in a grid.
 static constexpr int64_t mostWorkgroups = 2147483647;
@@ -88,7 +88,7 @@ private:
   void fail(StringRef path, const llvm::Twine &what);
   void failForm(StringRef path, const llvm::Twine &wanted, const Value &value);
 
-  /// Null, and an error, where it is no object, or has other names than these.
+  /// Null, and an error, if it is not an object, or has other names than these.
   const llvm::json::Object *getObject(StringRef path, const Value &value,
                                       ArrayRef<StringRef> names);
   std::optional<int64_t> getInteger(StringRef path, const Value &value,

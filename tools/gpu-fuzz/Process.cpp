@@ -200,7 +200,7 @@ void BatchRunner::Child::execute(char *const *arguments, int failure) {
       dup2(errors.in, 2) >= 0)
     execvp(arguments[0], arguments);
   int error = errno;
-  // The pipe tells the parent that nothing ran.
+  // The pipe reports to the parent that nothing ran.
   ssize_t written = ::write(failure, &error, sizeof(error));
   _exit(written == sizeof(error) ? 127 : 126);
 }

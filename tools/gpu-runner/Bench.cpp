@@ -1,4 +1,4 @@
-//===- Bench.cpp - How long a program takes -------------------------------===//
+//===- Bench.cpp - Timing of a program ------------------------------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
@@ -81,7 +81,8 @@ LogicalResult runner::benchmark(const Options &options, const Entry &entry,
   device.setChecking(false);
   Timer timer(device, execution);
 
-  // Warm-up: pools and clocks. It also tells how many runs there is time for.
+  // Warm-up: pools and clocks. It also determines how many runs there is time
+  // for.
   double warm = 0, last = 0;
   for (int i = 0; i < 5 && (i == 0 || warm < 100); ++i) {
     runtime::Expected<double> time = timer.run();

@@ -65,8 +65,8 @@ private:
   std::optional<bool> differsAt(size_t number);
   /// The candidates that an op takes its operands from.
   std::vector<size_t> getProducers(size_t number) const;
-  /// What is left of a program with one probe: all, what comes before the
-  /// probe, or that with its constants folded.
+  /// The remaining part of a program with one probe: all, the ops before the
+  /// probe, or these with their constants folded.
   enum class Reduction { None, Shortened, Folded };
   /// A cut that ends with a launch and returns probes of the kernel's fragment
   /// ops with these numbers.

@@ -5,9 +5,9 @@
 //===----------------------------------------------------------------------===//
 //
 // All fragment ops of a kernel are probed in one program, and the first element
-// in time that differs tells the op. Where that program does not compile or
-// run, or is too large, each loop's last iteration is looked at, and then one
-// op after the other.
+// in time that differs identifies the op. If that program does not compile or
+// run, or is too large, each loop's last iteration is probed, and then one op
+// after the other.
 //
 //===----------------------------------------------------------------------===//
 

@@ -54,10 +54,10 @@ struct Difference {
 std::vector<compiler::reference::CompiledSum> mergeSums(const DiffSide &base,
                                                         const DiffSide &other);
 
-/// Compares outputs of two targets with each other: by --tolerance, else by
-/// what the reference's error bounds allow both together, given how the sums
-/// were compiled. `unbounded` gets why there are none, in which case they are
-/// to be equal.
+/// Compares outputs of two targets with each other: by --tolerance, else by the
+/// sum of the reference's error bounds for both, given how the sums were
+/// compiled. `unbounded` is set to the reason if there are no bounds; then the
+/// outputs must be equal.
 FailureOr<Difference>
 compareSides(const Options &options, const DiffProgram &program,
              ArrayRef<compiler::reference::CompiledSum> sums,

@@ -13,7 +13,7 @@
 
 namespace runner {
 
-/// Refuses stages that a target does not have.
+/// Rejects stages that a target does not have.
 LogicalResult checkStage(const EmitStage &stage, StringRef target,
                          Report &report);
 
@@ -24,7 +24,7 @@ LogicalResult emitProgram(const Options &options,
                           mlir::ModuleOp module, StringRef source,
                           StringRef file, Report &report);
 
-/// Brings `module` to the stage that --emit names, and writes it.
+/// Lowers `module` to the stage that --emit names, and writes it.
 LogicalResult emitStage(const Options &options,
                         const compiler::CompileOptions &compileOptions,
                         mlir::ModuleOp module, Report &report);

@@ -52,8 +52,8 @@ public:
   /// Loads the kernels, and copies the arguments to the device.
   LogicalResult prepare(Report &report);
 
-  /// Calls the entry. What it launches may still run when this returns; an
-  /// error is then found by the session's `finish`.
+  /// Calls the entry. Its launches may still run when this returns; the
+  /// session's `finish` then reports an error.
   void call();
 
   /// Runs again from the same arguments: what the program may have written of

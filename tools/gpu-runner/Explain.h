@@ -1,4 +1,4 @@
-//===- Explain.h - What was compiled, and how -------------------*- C++ -*-===//
+//===- Explain.h - Explanation of compiled code -------*- C++ -*-----------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
@@ -20,10 +20,10 @@ namespace runner {
 /// where a field goes away or means something else.
 constexpr int explainVersion = 1;
 
-/// Puts products, kernels and compile times into the JSON object, and prints
-/// them if `print` is set. With a device, also what the kernels take of it;
-/// `launches` are those of one run. `chip` is what it was compiled for, `work`
-/// what the source's products come to.
+/// Adds matmuls, kernels and compile times to the JSON object, and prints them
+/// if `print` is set. With a device, also what the kernels take of it;
+/// `launches` are those of one run. `chip` is the chip that it was compiled
+/// for, `work` the operations and bytes of the source's matmuls.
 void explain(const compiler::CompiledProgram &program,
              const compiler::Chip &chip, const CacheUse &cache,
              runtime::Device *device, ArrayRef<runtime::LaunchRecord> launches,

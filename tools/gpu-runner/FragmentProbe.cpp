@@ -1,4 +1,4 @@
-//===- FragmentProbe.cpp - What fragments hold while a kernel runs --------===//
+//===- FragmentProbe.cpp - Probes of fragments in a kernel ----------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
@@ -46,7 +46,7 @@ private:
 } // namespace
 
 //===----------------------------------------------------------------------===//
-// What is there to probe
+// Ops that can be probed
 //===----------------------------------------------------------------------===//
 
 llvm::SmallVector<Operation *> runner::findFragmentOps(gpu::LaunchOp launch) {

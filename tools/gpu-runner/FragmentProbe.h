@@ -1,5 +1,4 @@
-//===- FragmentProbe.h - What fragments hold while a kernel runs -*- C++
-//-*-===//
+//===- FragmentProbe.h - Probes of fragments in a kernel ----*- C++ -*-----===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
@@ -47,8 +46,9 @@ llvm::SmallVector<mlir::Value> addProbes(mlir::gpu::LaunchOp launch,
                                          bool eachIteration,
                                          llvm::ArrayRef<mlir::Operation *> ops);
 
-/// When an element of a probe was computed: places in blocks and iterations,
-/// from the outermost to the op's own. Of two, the lesser one was first.
+/// When an element of a probe was computed: indices in blocks and iterations,
+/// from the outermost to the op's own. The lesser of two times is the earlier
+/// one.
 llvm::SmallVector<int64_t> getTime(mlir::Operation *op,
                                    mlir::gpu::LaunchOp launch,
                                    bool eachIteration,
@@ -59,8 +59,8 @@ std::string describeElement(mlir::Operation *op, mlir::gpu::LaunchOp launch,
                             bool eachIteration,
                             llvm::ArrayRef<int64_t> position);
 
-/// Erases what the kernel does after `op` and its probe, but for what stands in
-/// a loop with them.
+/// Erases the ops of the kernel after `op` and its probe, except those in a
+/// loop with them.
 void eraseWhatFollows(mlir::Operation *op, mlir::gpu::LaunchOp launch);
 
 } // namespace runner

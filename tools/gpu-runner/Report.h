@@ -1,4 +1,4 @@
-//===- Report.h - What gpu-runner says and how it ends ----------*- C++ -*-===//
+//===- Report.h - Messages and exit status ------------*- C++ -*-----------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
@@ -54,7 +54,7 @@ public:
   /// output.
   explicit Report(bool json) : json(json) {}
 
-  /// One that says nothing of what it is told.
+  /// A report that prints nothing.
   static Report makeQuiet() {
     Report report(/*json=*/false);
     report.quiet = true;
@@ -77,7 +77,7 @@ public:
   /// Prints `error: message` and a `note:` for each further line of the
   /// message. The first failure decides the exit status.
   LogicalResult fail(Exit status, const Twine &message);
-  /// The same for a failure of the runtime; `context` stands before it.
+  /// The same for a failure of the runtime; `context` precedes it.
   LogicalResult fail(const runtime::Status &status, const Twine &context = "");
   /// A failure that diagnostics have explained. Should there be none, says that
   /// `what` failed.

@@ -1,4 +1,4 @@
-//===- Roofline.cpp - What a product could reach at most ------------------===//
+//===- Roofline.cpp - Highest rate of a matmul ----------------------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
@@ -14,7 +14,7 @@
 
 using namespace runner;
 
-/// "33.6 M", to stand before a unit.
+/// "33.6 M", as prefix of a unit.
 static std::string formatCount(double count) {
   static constexpr const char *prefixes[] = {"", "k", "M", "G", "T", "P", "E"};
   size_t prefix = 0;

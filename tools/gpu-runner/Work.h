@@ -1,4 +1,4 @@
-//===- Work.h - What the products of a program come to ----------*- C++ -*-===//
+//===- Work.h - Operations and bytes of matmuls -------*- C++ -*-----------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
@@ -11,9 +11,9 @@
 
 namespace runner {
 
-/// A matrix product that stands in an entry as an op on whole arrays.
+/// A matmul in an entry that is an op on whole arrays.
 struct ProductWork {
-  /// "file:line:column", as reports of products have it.
+  /// "file:line:column", as in reports of matmuls.
   std::string place;
   mlir::Operation *op = nullptr;
   /// Multiplications and additions of one execution; absent where an extent is
@@ -23,14 +23,14 @@ struct ProductWork {
   std::optional<double> bytes;
 };
 
-/// The products of the entry, for arguments of these shapes; without arguments,
-/// as far as the program itself tells sizes.
+/// The matmuls of the entry, for arguments of these shapes; without arguments,
+/// as far as the program has static sizes.
 std::vector<ProductWork>
 collectWork(const Entry &entry,
             const std::vector<runtime::HostArray> &arguments);
 
 /// Multiplications and additions of all of them in one run. Absent if there is
-/// none, or one whose extent is not known beforehand or that stands in a loop.
+/// none, or if an extent is not known beforehand, or if one is in a loop.
 std::optional<double>
 countOperations(const Entry &entry,
                 const std::vector<runtime::HostArray> &arguments);

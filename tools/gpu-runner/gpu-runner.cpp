@@ -22,10 +22,10 @@
 //   Bench        times
 //   Stages       the program at each stage
 //   HtmlReport   all of it on a page
-//   Roofline     what a product could reach at most
+//   Roofline     the highest rate that a matmul could reach
 //   TraceFile    a timeline for a viewer
-//   Work         what the products come to
-//   Report       what is said, and the exit status
+//   Work         operations and bytes of the matmuls
+//   Report       messages, and the exit status
 //
 //===----------------------------------------------------------------------===//
 
@@ -311,7 +311,7 @@ static LogicalResult runProgram(const Options &options, const Target &target,
         return isAsReference(options, chip, entry, program.products, arguments,
                              again, report);
       };
-    // Wrong numbers are told of all the same.
+    // Report wrong numbers even if repetition fails.
     if (failed(repeat(options, device, program, entry, execution, outputs,
                       compareRun, report)) &&
         report.exit() != Exit::WrongNumbers)
@@ -358,7 +358,7 @@ makeHtmlReport(const Options &options,
                const compiler::CompileOptions &compileOptions,
                mlir::ModuleOp module, const llvm::MemoryBuffer &source,
                StringRef explained, Report &report) {
-  // What was compiled for the run, without its being told once more.
+  // The stages of the program that was run, without repeated diagnostics.
   FailureOr<std::vector<StageText>> stages = collectStages(
       module, source.getBufferIdentifier(), source.getBuffer(), compileOptions);
   if (failed(stages))

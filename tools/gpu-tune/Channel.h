@@ -49,8 +49,8 @@ public:
   /// False when the other end is gone.
   bool send(const Message &message);
 
-  /// Waits for a whole message; nothing when the other end is gone, or sends
-  /// what is no message.
+  /// Waits for a whole message; nothing if the other end is gone, or sends an
+  /// invalid message.
   std::optional<Message> receive();
 
   /// Takes what has come, without waiting; false when the other end is gone.

@@ -29,9 +29,9 @@ namespace json = llvm::json;
 /// loads drivers.
 static constexpr double greetingLimit = 30, offerLimit = 300;
 static constexpr size_t greetingBytes = 1 << 16;
-/// Callers that have not said it yet, at most: of one address, and of all.
+/// The limits of callers without a greeting: per address, and in total.
 static constexpr size_t mostOfAddress = 16, mostGuests = 64;
-/// Callers that are accepted before what others sent is looked at.
+/// Callers that are accepted before messages of others are processed.
 static constexpr unsigned mostAtOnce = 64;
 /// Lines about callers, at most: a flood of callers must not be one of lines.
 static constexpr size_t mostLines = 32;

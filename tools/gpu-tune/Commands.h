@@ -1,12 +1,12 @@
-//===- Commands.h - What gpu-tune does --------------------------*- C++ -*-===//
+//===- Commands.h - Subcommands of gpu-tune -----------*- C++ -*-----------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// Each takes the command line behind its name, and gives the exit status: 0
-// done, 1 failed, 2 the command line is wrong. Whatever is not done has been
-// said on standard error.
+// Each function takes the command line after the name of the subcommand, and
+// returns the exit status: 0 done, 1 failed, 2 wrong command line. Failures
+// have been reported on standard error.
 //
 //===----------------------------------------------------------------------===//
 

@@ -4,8 +4,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What it is asked: `compile`, a task's program (once; later by its key), the
-// target, and a schedule, empty for the compiler's own choice. It answers
+// Its requests are `compile`, with a task's program (once; later by its key),
+// the target, and a schedule, empty for the compiler's own choice. It answers
 // `compiled` with the bundle, or with the error.
 //
 //===----------------------------------------------------------------------===//

@@ -41,8 +41,8 @@ unsigned countCores();
 /// none.
 bool parseDevices(llvm::StringRef value, JoinOptions &options);
 
-/// Works for the run until it is over; gives the exit status: 0; 1 if it cannot
-/// be reached, refuses, or is gone before its end.
+/// Works for the run until it is over; returns the exit status: 0; 1 if it
+/// cannot be reached, rejects this host, or is gone before its end.
 int joinRun(const JoinOptions &options);
 
 /// `gpu-tune join`.

@@ -35,7 +35,8 @@ static int fail(llvm::Error error, int status) {
   return status;
 }
 
-/// What `run` and `space` begin with: the tasks, and how the space is edited.
+/// The first step of `run` and `space`: reads the tasks, and the configuration
+/// of the space.
 static std::optional<int> prepare(const RunOptions &options,
                                   mlir::MLIRContext &context,
                                   std::vector<Task> &tasks,

@@ -15,7 +15,7 @@
 
 namespace tune {
 
-/// Whose command line it is.
+/// The subcommand that is parsed.
 enum class RunCommand { Run, Space, Replay };
 
 /// `gpu-tune run`, `gpu-tune space` and `gpu-tune replay`.

@@ -1300,8 +1300,8 @@ bool Tuner::run() {
     if (cluster)
       cluster->addFiles(files);
     poll(files.data(), files.size(), 100);
-    // What workers have sent comes before the news of how they, or their hosts,
-    // ended.
+    // Messages of workers are processed before the report that they, or their
+    // hosts, ended.
     serve(compilers);
     serve(measurers);
     handleHosts();

@@ -61,7 +61,7 @@ struct TaskState {
   /// The bundle of the compiler's own choice, with which workers open the task.
   std::string ownBundle, ownChoice;
   double ownTime = 0;
-  /// Of its outputs, as the first worker computed them.
+  /// The checksum of its outputs, as the first worker computed them.
   std::string checksum;
   /// The reference has been asked, and agreed.
   bool isAsked = false, isChecked = false;
@@ -130,7 +130,7 @@ private:
     unsigned failures = 0;
     bool isRemoved = false;
 
-    /// Null while it is not to be talked to.
+    /// Null while it must not receive messages.
     Channel *getChannel() {
       return child && !dying && !isRemoved ? child->getChannel() : nullptr;
     }
@@ -147,7 +147,7 @@ private:
     tuning::Environment environment;
     State state = Starting;
     std::set<size_t> open;
-    /// Of which it has been asked for the reference's word.
+    /// The tasks for which it was asked to consult the reference.
     std::set<size_t> checking;
     /// The task that it is processing (`Opening`, `Comparing`).
     size_t task = 0;
@@ -171,7 +171,7 @@ private:
   void takeFinal(Measurer &measurer, const llvm::json::Object &head);
   void lose(Compiler &compiler, bool isLate);
   void lose(Measurer &measurer, bool isLate);
-  /// What a connection that has ended, or cannot be sent to, leads to.
+  /// Handles a connection that has ended, or cannot be sent to.
   template <typename Worker> void hangUp(Worker &worker);
   template <typename Worker> void serve(std::list<Worker> &workers);
   void handleHosts();

@@ -1,4 +1,4 @@
-//===- Work.h - What is to be tuned -----------------------------*- C++ -*-===//
+//===- Work.h - Tasks of a run ------------------------*- C++ -*-----------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
@@ -22,10 +22,11 @@ namespace tune {
 namespace compiler = mlir::tessera;
 namespace runtime = ::tessera::runtime;
 
-/// A product or an attention by itself, of the programs to be tuned.
+/// A matmul or an attention by itself, from the programs to be tuned.
 struct Task {
   compiler::tuning::TaskText text;
-  /// How often it stands in the programs, and where first.
+  /// The number of its occurrences in the programs, and the location of the
+  /// first.
   unsigned count = 1;
   std::string place;
   /// The program (`makeTaskProgram`).
@@ -42,14 +43,15 @@ struct Task {
 /// The programs that `work` names: `.mlir` files, files with a shape on each
 /// line (`.txt`), and shapes:
 ///
-///   MxNxK:TYPE               a product; `:OUT` behind it: the output's type
+///   MxNxK:TYPE               a matmul; suffix `:OUT`: the output's type
 ///   batch:BxMxNxK:TYPE       B of them
 ///   conv:NxHxWxCxFxRxS:TYPE  NHWC, F filters of RxS, padded so that HxW stays
-///                            for stride 1; `/2` behind S: its stride
-///   attention:BxQxKxD:TYPE   B heads; `:causal` behind it
+///                            for stride 1; suffix `/2` of S: its stride
+///   attention:BxQxKxD:TYPE   B heads; suffix `:causal`
 ///
-/// Gives their tasks for a chip, each once. What cannot be tuned is said on
-/// standard error with the reason; errors too, and then nothing is given.
+/// Returns their tasks for a chip, each once. Ops that cannot be tuned are
+/// reported on standard error with the reason; so are errors, after which
+/// nothing is returned.
 mlir::FailureOr<std::vector<Task>>
 collectTasks(mlir::ArrayRef<std::string> work,
              const compiler::CompileOptions &options,

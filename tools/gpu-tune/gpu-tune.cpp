@@ -6,7 +6,7 @@
 //
 //   Run           run and space
 //   RunOptions    their command line
-//   Work          what is to be tuned
+//   Work          the tasks to tune
 //   Values        a configuration, applied to a space
 //   Tuner         the process that has it all done, by
 //   CompileWorker  those that compile, and
@@ -19,7 +19,7 @@
 //   Join          which starts its processes there
 //   Socket        TCP between them
 //   Mpi           where a launcher starts them all
-//   Progress      what is told meanwhile
+//   Progress      progress reports
 //   Interrupt     the first Ctrl-C
 //   Arguments     the command line of a subcommand
 //   Summary       the best of each task, and what it is compared with
@@ -29,7 +29,7 @@
 //   Chart         drawings for it
 //   ScheduleText  a schedule's entries, for it
 //
-// What is kept, and where, is in lib/Tuning.
+// The database and its location are in lib/Tuning.
 //
 //===----------------------------------------------------------------------===//
 

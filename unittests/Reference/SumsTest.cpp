@@ -39,11 +39,11 @@ constexpr int64_t size = 32, tile = 16, step = 32;
 enum class Unit {
   /// In f32, by one of four orders.
   Single,
-  /// In f16, rounded after every 16, 8 or 1 products, or in four parts.
+  /// In f16, rounded after every 16, 8 or 1 terms, or in four parts.
   Half,
-  /// In 14 bits; groups of 128 products are added in f32.
+  /// In 14 bits; groups of 128 terms are added in f32.
   Apart,
-  /// In 14 bits, aligned anew for each 32, 16 or 8 products, or in four parts.
+  /// In 14 bits, aligned anew for each 32, 16 or 8 terms, or in four parts.
   Fourteen,
   /// In i32.
   Integer,
@@ -73,7 +73,7 @@ struct Config {
     llvm_unreachable("unit");
   }
   /// Whether a lacking step is more than what rounding changes. In f16 and with
-  /// one product at a time, rounding changes more from K = 32768 on.
+  /// one term at a time, rounding changes more from K = 32768 on.
   bool showsStep(unsigned order, int64_t length) const {
     return unit != Unit::Half || order != 2 || length <= 16384;
   }

@@ -229,8 +229,8 @@ HipDevice::~HipDevice() {
     if (event)
       driver.eventDestroy(event);
   driver.streamDestroy(ownStream);
-  // After a fault the device is of no use to anyone: a reset lets the next one
-  // start afresh.
+  // After a fault the device is unusable: a reset lets the next user start
+  // afresh.
   if (hasFault())
     driver.deviceReset();
 }

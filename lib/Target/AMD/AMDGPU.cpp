@@ -71,8 +71,8 @@ static void defineExtent(llvm::Function &function, bool ofWorkgroup) {
 }
 
 /// Defines the functions of AMD's device library that have an LLVM intrinsic,
-/// since the library itself is not at hand. An error names any other: of the
-/// functions that need a library, f32's have become polynomials before.
+/// since the library itself is not at hand. An error names any other function;
+/// f32 functions that need a library have been replaced by polynomials before.
 static LogicalResult defineDeviceFunctions(ModuleOp module,
                                            llvm::Module &code) {
   static const std::pair<StringRef, llvm::Intrinsic::ID> functions[] = {

@@ -289,8 +289,8 @@ std::string ScheduleSpace::explain(ScheduleAttr schedule) const {
   return why;
 }
 
-/// Another spelling of a point that is in the space as well, or a waste that no
-/// time could speak for.
+/// The reason why a point is redundant (the space has an equivalent one), or
+/// wasteful at any measured time.
 static std::string explainWaste(const ScheduleNumbers &point,
                                 const std::array<int64_t, 3> &extents,
                                 int64_t matrices, bool isAttention) {

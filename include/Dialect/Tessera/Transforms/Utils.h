@@ -151,7 +151,7 @@ Value emitLinearIndex(OpBuilder &builder, Location loc, Value memory,
                       ValueRange indices);
 
 /// The largest number that provably divides `value`, up to 4096: from
-/// constants, products, sums, loop bounds and steps; for the column of a
+/// constants, multiplications, sums, loop bounds and steps; for the column of a
 /// gather, a divisor of the first elements of its groups.
 int64_t getKnownDivisor(Value value);
 

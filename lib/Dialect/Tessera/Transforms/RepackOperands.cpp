@@ -1,4 +1,4 @@
-//===- RepackOperands.cpp - Operands as bulk copies can read them ---------===//
+//===- RepackOperands.cpp - Operands with rows for TMA --------------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
@@ -62,7 +62,7 @@ struct Packed {
   memref::DeallocOp dealloc;
 };
 
-/// Repacks the operands of contractions, in the order of the program.
+/// Packs the operands of contractions, in the order of the program.
 class Repacker {
 public:
   explicit Repacker(const Chip &chip) : chip(chip) {}

@@ -138,7 +138,8 @@ protected:
     return driver.describe(result.call, result.code);
   }
   DriverFailure classify(int code) const override;
-  Status checkOwnLimits(const LaunchRequest &request) const override;
+  Status checkOwnLimits(const LaunchRequest &request,
+                        const LoadedKernel &kernel) const override;
   LoadedKernel describeKernel(void *function, void *module,
                               const char *name) const override;
   std::vector<std::string> listKernels(void *module) const override;
@@ -354,7 +355,8 @@ LoadedKernel HipDevice::describeKernel(void *loaded, void *module,
   return function;
 }
 
-Status HipDevice::checkOwnLimits(const LaunchRequest &request) const {
+Status HipDevice::checkOwnLimits(const LaunchRequest &request,
+                                 const LoadedKernel &) const {
   static const char axis[] = "xyz";
   // A dispatch counts threads, not workgroups, in 32 bits.
   for (int dim = 0; dim < 3; ++dim)

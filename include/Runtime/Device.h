@@ -351,18 +351,6 @@ bool isEmptyGrid(const LaunchRequest &request);
 std::vector<DeviceInfo> listDevices(std::string *why = nullptr,
                                     const std::string &target = "auto");
 
-/// Enables the Vulkan validation layer, which prints to standard error. Must be
-/// called before devices are listed or opened; without an installed layer, no
-/// Vulkan device is available afterwards.
-void requestVulkanValidation();
-
-/// Number of errors that the validation layer has reported.
-unsigned countVulkanValidationErrors();
-
-/// For tests: makes the self-tests of cooperative matrices (docs/Vulkan.md,
-/// "Self-tests") read an operand transposed, so that they fail.
-void turnVulkanSelfTests();
-
 /// Opens a device. `target` is "cpu", "cuda", "hip", "vulkan", "opencl",
 /// "level-zero", or "auto" for the first device that `listDevices` names.
 /// `NoDevice` if the device does not exist, `InvalidArgument` for an unknown

@@ -31,6 +31,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Pass/PassManager.h"
+#include "mlir/Support/DebugStringHelper.h"
 #include "mlir/Transforms/Passes.h"
 #include "llvm/Support/raw_ostream.h"
 #include <chrono>
@@ -223,12 +224,6 @@ std::string mlir::tessera::spellSchedules(ModuleOp module) {
   return text;
 }
 
-static std::string spell(Type type) {
-  std::string text;
-  llvm::raw_string_ostream(text) << type;
-  return text;
-}
-
 /// Says what a better instruction than `row` would need.
 static void reportNearest(const Chip &chip, const ProductForm &form,
                           const MatrixInstruction *row, bool isScheduled,
@@ -289,14 +284,15 @@ std::vector<ProductReport> mlir::tessera::collectProducts(ModuleOp module,
         if (auto load = operand.getDefiningOp<LoadOp>())
           report.loads.push_back(
               (name + Twine(": ") + describeLoad(chip, load)).str());
-    report.rateType = row && row->tf32 ? "tf32" : spell(a.getElementType());
-    reportNearest(chip,
-                  {spell(a.getElementType()), spell(b.getElementType()),
-                   spell(acc.getElementType()), op.getPrecision(),
-                   acc.getRows(), acc.getCols(), a.getCols(),
-                   getFragmentGroup(op), isSwizzledTile(op.getA()),
-                   op.getUnsignedA() || op.getUnsignedB()},
-                  row, schedules && schedules.contains(report.kernel), report);
+    report.rateType =
+        row && row->tf32 ? "tf32" : debugString(a.getElementType());
+    reportNearest(
+        chip,
+        {debugString(a.getElementType()), debugString(b.getElementType()),
+         debugString(acc.getElementType()), op.getPrecision(), acc.getRows(),
+         acc.getCols(), a.getCols(), getFragmentGroup(op),
+         isSwizzledTile(op.getA()), op.getUnsignedA() || op.getUnsignedB()},
+        row, schedules && schedules.contains(report.kernel), report);
     // Virtual threads and unrolling repeat a matmul; one line for each
     // suffices.
     for (const ProductReport &other : reports)

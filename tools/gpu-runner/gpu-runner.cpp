@@ -51,6 +51,7 @@
 #include "Driver/LargeStack.h"
 #include "Driver/ProgramCache.h"
 #include "Driver/ScheduleDatabase.h"
+#include "Runtime/Vulkan.h"
 
 #include "mlir/IR/MLIRContext.h"
 #include "llvm/Support/CRC.h"
@@ -522,10 +523,10 @@ static int runCommandLine(ArrayRef<const char *> arguments, KeptDevices &kept,
     options.help ? printHelp(llvm::outs()) : printVersion(llvm::outs());
     return 0;
   }
-  if (options.vulkanValidation)
-    runtime::requestVulkanValidation();
-  if (options.turnSelfTests)
-    runtime::turnVulkanSelfTests();
+  runtime::VulkanSettings vulkan = runtime::getVulkanSettings();
+  vulkan.validates |= options.vulkanValidation;
+  vulkan.failsSelfTests |= options.turnSelfTests;
+  runtime::setVulkanSettings(vulkan);
   if (options.listDevices) {
     listDevices(report);
     return report.finish();

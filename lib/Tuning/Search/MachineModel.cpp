@@ -9,6 +9,7 @@
 #include "Dialect/Tessera/Utils/Utils.h"
 #include "TargetInfo/Peaks.h"
 
+#include "mlir/Support/DebugStringHelper.h"
 #include <cmath>
 
 using namespace mlir;
@@ -31,12 +32,6 @@ static constexpr double launch = 3e-6, stepOverhead = 60e-9;
 static constexpr double threadAccumulatorBytes = 1536, threadCacheBytes = 0.25;
 /// Threads that a processor has room for.
 static constexpr double residentThreads = 2048;
-
-static std::string spell(Type type) {
-  std::string text;
-  llvm::raw_string_ostream(text) << type;
-  return text;
-}
 
 static double countBytes(Operation *op) {
   double bytes = 0;
@@ -81,7 +76,7 @@ MachineModel::MachineModel(Operation *op, const Chip &chip, StringRef device)
     sumBytes = size(contract.getAccumulatorType());
   }
   bytes = countBytes(op);
-  std::string why, type = spell(operand);
+  std::string why, type = debugString(operand);
   if (auto contract = dyn_cast<ContractOp>(op);
       contract && contract.getPrecision() == Precision::Tf32 && type == "f32")
     type = "tf32";

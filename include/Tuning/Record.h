@@ -105,6 +105,14 @@ struct Baseline {
   int64_t run = 0;
 };
 
+/// A schedule's text in which former names of fields are replaced by the
+/// present ones. Records have the present ones.
+std::string useCurrentNames(llvm::StringRef schedule);
+
+/// The reverse: the text that the first version would have written. Digests are
+/// of such texts, so that a record is the same one before and after.
+std::string useFormerNames(llvm::StringRef schedule);
+
 /// The present time as records have it.
 std::string getTimestamp();
 

@@ -361,12 +361,15 @@ llvm::Expected<bool> Database::Impl::replace(const Record &record,
   if (!isNew && record.outcome != Outcome::Measured &&
       record.outcome != Outcome::Slow)
     return false;
+  // An old database has its text with the former names of fields.
+  std::string former = useFormerNames(record.schedule);
   // The same candidate at the same time; SQL's IS compares NULL too.
   Statement statement(
       connection,
       (llvm::Twine(isNew ? "DELETE FROM" : "SELECT 1 FROM") +
        " records WHERE task = ? AND target = ? AND chip = ? AND environment = "
-       "? AND schedule = ? AND final = ? AND \"when\" = ? AND run IS ? AND " +
+       "? AND schedule IN (?, ?) AND final = ? AND \"when\" = ? AND run IS ? "
+       "AND " +
        (isNew ? "outcome IN ('measured', 'slow')"
               : "outcome = 'wrong' AND error LIKE 'invalidated: %'"))
           .str());
@@ -375,6 +378,7 @@ llvm::Expected<bool> Database::Impl::replace(const Record &record,
       .bind(record.task.chip)
       .bind(environment)
       .bind(record.schedule)
+      .bind(former)
       .bind(int64_t(record.isFinal))
       .bind(record.when);
   record.run ? statement.bind(record.run) : statement.bindNull();
@@ -473,6 +477,8 @@ llvm::Expected<bool> Database::add(const Record &given) {
   Record record = given;
   mend(record.task, record.environment);
   mend({&record.schedule, &record.chosen, &record.error, &record.when});
+  for (std::string *text : {&record.schedule, &record.chosen})
+    *text = useCurrentNames(*text);
   if (record.when.empty())
     record.when = getTimestamp();
   if (llvm::Error error = validate(record))
@@ -493,7 +499,8 @@ llvm::Expected<bool> Database::add(const Record &given) {
     StringRef outcome = getOutcomeName(record.outcome);
     Digest digest;
     addTo(digest, record.task, record.environment);
-    digest.add(record.schedule).add(record.chosen).add(outcome);
+    digest.add(useFormerNames(record.schedule));
+    digest.add(useFormerNames(record.chosen)).add(outcome);
     digest.add(record.error).add(int64_t(record.times.size()));
     for (double time : record.times)
       digest.add(time);
@@ -615,8 +622,8 @@ static llvm::Error readTimes(Statement &row, std::vector<double> &times,
 static llvm::Error readRecord(Statement &row, Record &record,
                               Connection &connection) {
   readHead(row, record.task, record.environment);
-  record.schedule = row.getText();
-  record.chosen = row.getText();
+  record.schedule = useCurrentNames(row.getText());
+  record.chosen = useCurrentNames(row.getText());
   std::string name = row.getText();
   std::optional<Outcome> outcome = parseOutcome(name);
   if (!outcome)

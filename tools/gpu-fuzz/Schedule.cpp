@@ -108,7 +108,7 @@ static std::string pickGroupSchedule(Rng &rng, int64_t bytes, bool isWide) {
       "{tessera.schedule = #tessera.schedule<" +
       format("workgroup", s.workgroup) + format("subgroup", s.subgroup) +
       "k = " + std::to_string(s.k) + ", stages = " + std::to_string(s.stages) +
-      ", swizzle = true, group = " +
+      ", swizzle = true, subgroupsPerFragment = " +
       (isWide && s.subgroup[1] == 256 ? "8" : "4");
   if (s.subgroup[0] == 128 && !isWide && rng.chance(50))
     text += ", vthread = [2, 1]";

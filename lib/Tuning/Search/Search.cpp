@@ -91,8 +91,8 @@ void TaskSearch::begin() {
   for (const auto &[expected, core] : ranked) {
     if (first.size() >= favourites)
       break;
-    unsigned &count = ofTile[{core[ScheduleEntry::WorkgroupM],
-                              core[ScheduleEntry::WorkgroupN]}];
+    unsigned &count = ofTile[{core[ScheduleField::WorkgroupM],
+                              core[ScheduleField::WorkgroupN]}];
     if (count++ < 2)
       first.push_back(core);
   }

@@ -475,12 +475,19 @@ static ScheduleAttr makeDefaultSchedule(ContractOp op, const Chip &chip,
   bool swizzle = false, stageOutput = false;
   int64_t splitK = 1, raster = 0, batches = 1, subgroupBatches = 1;
   auto make = [&] {
-    return ScheduleAttr::get(op.getContext(), workgroup, subgroup, k, kFragment,
-                             stages, /*vthread=*/{1, 1}, /*interleave=*/0,
-                             swizzle, splitK, SplitReduction::Ordered, raster,
-                             /*persistent=*/0, /*group=*/1, stageOutput,
-                             /*clusterM=*/1, /*clusterN=*/1, batches,
-                             subgroupBatches);
+    ScheduleFields fields;
+    fields.workgroup = workgroup;
+    fields.subgroup = subgroup;
+    fields.k = k;
+    fields.kFragment = kFragment;
+    fields.stages = stages;
+    fields.swizzle = swizzle;
+    fields.splitK = splitK;
+    fields.raster = raster;
+    fields.stageOutput = stageOutput;
+    fields.batches = batches;
+    fields.subgroupBatches = subgroupBatches;
+    return ScheduleAttr::get(op.getContext(), fields);
   };
   // Synchronous copies cannot run ahead: with few steps, the whole of K is
   // copied at once.

@@ -1,0 +1,190 @@
+//===- DefaultSchedule.cpp - The schedule of a contraction ----------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "GroupTilings.h"
+#include "ScheduleBuilder.h"
+
+#include "Dialect/Tessera/Utils/Utils.h"
+#include "Scheduling/ScheduleCheck.h"
+#include "Target/Intel/BlockLoads.h"
+
+#include "llvm/ADT/bit.h"
+
+using namespace mlir;
+using namespace mlir::tessera;
+
+//===----------------------------------------------------------------------===//
+// Facts
+//===----------------------------------------------------------------------===//
+
+/// The bits of an element of lhs (0) or rhs (1) in memory. Operands that are
+/// extended before the matmul occupy bytes.
+static int64_t getOperandBits(ContractOp op, unsigned side) {
+  Value operand = side ? op.getRhs() : op.getLhs();
+  return isPacked(op.getProductType(side))
+             ? getElementBits(op.getProductType(side))
+             : 8 * getElementBytes(getElementTypeOrSelf(operand.getType()));
+}
+
+ScheduleBuilder::ScheduleBuilder(ContractOp op, const Chip &chip,
+                                 bool wantsRows, bool wantsBlocks)
+    : op(op), chip(chip), form(getMatrixForm(op)),
+      extents(getStaticExtents(op, form)), hasWholeRows(wantsRows),
+      usesBlocks(wantsBlocks),
+      operandBits(std::max(getOperandBits(op, 0), getOperandBits(op, 1))),
+      limit(getLargestStep(op, form)), longest(limit ? limit : 4096) {
+  // Empty problems use the smallest tile.
+  for (int64_t &extent : extents)
+    extent = extent == 0 ? 1 : extent;
+}
+
+ScheduleAttr ScheduleBuilder::make() {
+  return ScheduleAttr::get(op.getContext(), fields);
+}
+
+const MatrixInstruction *ScheduleBuilder::select(Tile tile, int64_t k) {
+  return selectInstruction(
+      chip, op.getProductType(0), op.getProductType(1), op.getAccumulatorType(),
+      op.getPrecision(), tile[0], tile[1], k, /*why=*/nullptr, /*subgroups=*/1,
+      /*aInMemory=*/true, op.getUnsignedA() || op.getUnsignedB());
+}
+
+bool ScheduleBuilder::hasClass(Tile tile, int64_t k) {
+  const MatrixInstruction *row = select(tile, k);
+  return row && row->matrixUnit == usesMatrixUnit;
+}
+
+bool ScheduleBuilder::canLoadBlocks(const MatrixInstruction &row) {
+  return explainNoBlocks(op, form, 0, chip, row).empty() &&
+         explainNoBlocks(op, form, 1, chip, row).empty();
+}
+
+//===----------------------------------------------------------------------===//
+// The class of instructions
+//===----------------------------------------------------------------------===//
+
+void ScheduleBuilder::chooseClass() {
+  // Any K that a step may have answers which class has an instruction.
+  const SchedulePolicy &policy = chip.policy;
+  instruction = select(policy.matrixDefaults.subgroup, longest);
+  usesMatrixUnit = instruction && instruction->matrixUnit;
+  usesBlocks &= usesMatrixUnit && policy.blockDefaults && !hasWholeRows &&
+                canLoadBlocks(*instruction);
+  defaults = usesBlocks       ? &*policy.blockDefaults
+             : usesMatrixUnit ? &policy.matrixDefaults
+                              : &policy.scalarDefaults;
+  fields.stages = defaults->stages;
+  // Gathered operands must be staged.
+  if (form.gather[0] || form.gather[1])
+    fields.stages = std::max<int64_t>(fields.stages, 1);
+}
+
+//===----------------------------------------------------------------------===//
+// Fields that do not change tiles
+//===----------------------------------------------------------------------===//
+
+bool ScheduleBuilder::finishBlocks() {
+  // A load covers as much of a row as possible. Small tiles may use another
+  // instruction.
+  fields.kFragment = fields.k;
+  instruction = select(fields.subgroup, fields.kFragment);
+  return instruction && canLoadBlocks(*instruction);
+}
+
+/// A long reduction of few tiles is split into parts, so that most SMs have
+/// work: each part keeps enough steps to pay for the final reduction.
+int64_t ScheduleBuilder::chooseSplitK() {
+  std::optional<int64_t> workgroups = countWorkgroups(fields.workgroup);
+  int64_t extent = extents[2];
+  if (!workgroups || chip.processors == 0 || ShapedType::isDynamic(extent))
+    return 1;
+  int64_t all = llvm::divideCeil(extent, fields.k);
+  if (*workgroups * 4 > chip.processors || all < 2 * stepsOfPart)
+    return 1;
+  return llvm::bit_floor(static_cast<uint64_t>(
+      std::min(chip.processors / *workgroups, all / stepsOfPart)));
+}
+
+/// If the workgroups of one wave would cover only a few columns of a large
+/// grid, the grid is traversed in bands.
+int64_t ScheduleBuilder::chooseRaster() {
+  constexpr int64_t band = 8;
+  auto tiles = countTiles(fields.workgroup);
+  if (!tiles || chip.processors == 0)
+    return 0;
+  auto [m, n, batch] = *tiles;
+  return m > band && m * n >= 4 * chip.processors ? band : 0;
+}
+
+/// Whether rows of both staged tiles can be swizzled.
+static bool canSwizzleTiles(ContractOp op, const StagedTiles &tiles) {
+  return getSwizzlePhases(MemRefType::get(
+             tiles.a, getElementTypeOrSelf(op.getLhs().getType()))) &&
+         getSwizzlePhases(MemRefType::get(
+             tiles.b, getElementTypeOrSelf(op.getRhs().getType())));
+}
+
+void ScheduleBuilder::finish() {
+  fields.swizzle = chip.policy.preferSwizzle && fields.stages > 0 &&
+                   hasAlignedRows(op, 0, chip) && hasAlignedRows(op, 1, chip) &&
+                   canSwizzleTiles(op, getStagedTiles(op, form, make(), chip));
+  if (!hasWholeRows && fields.batches == 1)
+    fields.splitK = chooseSplitK();
+  fields.stageOutput = splitsPairs && fields.stages > 0 && fields.splitK == 1 &&
+                       fields.batches == 1;
+  if (fields.stageOutput && !getScheduleProblems(op, make(), chip).empty())
+    fields.stageOutput = false;
+  if (fields.batches == 1)
+    fields.raster = chooseRaster();
+}
+
+//===----------------------------------------------------------------------===//
+// The default
+//===----------------------------------------------------------------------===//
+
+ScheduleAttr ScheduleBuilder::build() {
+  if (!hasWholeRows)
+    if (ScheduleAttr grouped = chooseGroupSchedule(op, chip, form, extents))
+      return grouped;
+  chooseClass();
+  startTile();
+  chooseStep();
+  fitTile();
+  narrowForStores();
+  fillProcessors();
+  enlargeTile();
+  fitStep();
+  fitStages();
+  chooseBatches();
+  fitMemory();
+  fitRegisters();
+  if (usesBlocks && !finishBlocks())
+    return ScheduleBuilder(op, chip, hasWholeRows, /*wantsBlocks=*/false)
+        .build();
+  finish();
+  return make();
+}
+
+static ScheduleAttr makeDefaultSchedule(ContractOp op, const Chip &chip,
+                                        bool wantsRows) {
+  return ScheduleBuilder(op, chip, wantsRows, /*wantsBlocks=*/true).build();
+}
+
+ScheduleAttr mlir::tessera::getDefaultSchedule(ContractOp op,
+                                               const Chip &chip) {
+  return makeDefaultSchedule(op, chip, op.reducesRows());
+}
+
+bool mlir::tessera::canReduceRows(ContractOp op, const Chip &chip) {
+  if (ScheduleAttr schedule = op.getScheduleAttr())
+    return holdsRows(op, schedule);
+  int64_t columns = getStaticExtents(op, getMatrixForm(op))[1];
+  if (columns == 0 || columns > chip.policy.maxRow)
+    return false;
+  ScheduleAttr schedule = makeDefaultSchedule(op, chip, /*wantsRows=*/true);
+  return holdsRows(op, schedule) &&
+         getScheduleProblems(op, schedule, chip).empty();
+}

@@ -49,9 +49,9 @@ struct FieldValues {
   void set(ScheduleNumbers &point, std::array<int64_t, 2> value) const;
 };
 
-/// The values that are worth trying for `op` on `chip`: of tiles, those up to
-/// the problem's size and the chip's; of the others, what the chip's tables and
-/// the types of `op` have a use for.
+/// The values that are worth trying for `op` on `chip`: tiles up to the size of
+/// the problem and of the chip, and the values of the other fields that fit the
+/// chip's tables and the types of `op`.
 SpaceValues getDefaultValues(Operation *op, const Chip &chip);
 
 class ScheduleSpace {
@@ -59,10 +59,10 @@ public:
   using Point = ScheduleNumbers;
 
   /// `task` is a program of one task (`makeTaskProgram`), for a known chip.
-  /// `enumerate` is to be called before anything else, if it is not here.
+  /// Unless `isEnumerated`, `enumerate` must be called before anything else.
   ScheduleSpace(ModuleOp task, const Chip &chip, SpaceValues values,
                 bool isEnumerated = true);
-  /// Finds the cores. Of several spaces each may do it in a thread of its own.
+  /// Finds the cores. Different spaces may do this in different threads.
   void enumerate() { enumerateCores(); }
   ~ScheduleSpace();
 

@@ -51,9 +51,9 @@ struct SpaceConfig {
   std::vector<std::string> warnings;
 };
 
-/// Reads a configuration. An error says "NAME:LINE: PATH: " and what is wrong
-/// with its mend: text that is no JSON, names that there are not, values of
-/// another kind or out of range.
+/// Reads a configuration. An error is "NAME:LINE: PATH: ", the problem and its
+/// fix: text that is not JSON, unknown names, values of another kind or out of
+/// range.
 llvm::Expected<SpaceConfig> parseSpaceConfig(llvm::StringRef text,
                                              llvm::StringRef name);
 

@@ -160,18 +160,18 @@ static llvm::Expected<std::vector<double>> parseTimes(StringRef text) {
   return times;
 }
 
-/// What of a driver's or a device's words is no UTF-8 would not come out again
-/// as JSON.
-static void mend(std::initializer_list<std::string *> texts) {
+/// Replaces bytes of a driver's or a device's text that are not UTF-8, which
+/// could not be exported as JSON.
+static void fixText(std::initializer_list<std::string *> texts) {
   for (std::string *text : texts)
     if (!llvm::json::isUTF8(*text))
       *text = llvm::json::fixUTF8(*text);
 }
 
-static void mend(TaskId &task, Environment &environment) {
-  mend({&task.key, &task.target, &task.chip, &environment.device,
-        &environment.driver, &environment.compiler, &environment.build,
-        &environment.host, &environment.features});
+static void fixText(TaskId &task, Environment &environment) {
+  fixText({&task.key, &task.target, &task.chip, &environment.device,
+           &environment.driver, &environment.compiler, &environment.build,
+           &environment.host, &environment.features});
 }
 
 static void addTo(Digest &digest, const TaskId &task,
@@ -210,11 +210,11 @@ public:
 
   llvm::Expected<int64_t> add(const Run &run);
   llvm::Expected<int64_t> add(const Environment &environment);
-  /// What a run is told by in other databases; empty for 0.
+  /// The name of a run in all databases; empty for 0.
   llvm::Expected<std::string> getIdentity(int64_t run);
-  /// Of an invalidated record, removes the copy from before that, which may
-  /// have come by a merge. Gives whether `record` is such a copy itself, of one
-  /// that was invalidated here.
+  /// If `record` is invalidated, removes its earlier copy, which may have come
+  /// by a merge. Returns whether `record` is such a copy itself, of one that
+  /// was invalidated here.
   llvm::Expected<bool> replace(const Record &record, int64_t environment);
   /// Runs the insertion of a record or a baseline.
   llvm::Expected<bool> insert(Statement &statement, StringRef task);
@@ -442,7 +442,7 @@ llvm::Expected<int64_t> Database::beginRun(StringRef command,
 
 llvm::Expected<int64_t> Database::add(const Run &given) {
   Run run = given;
-  mend({&run.identity, &run.command, &run.settings, &run.when});
+  fixText({&run.identity, &run.command, &run.settings, &run.when});
   if (run.identity.empty())
     return impl->fail("a run must have an identity");
   return impl->transact<int64_t>([&] { return impl->add(run); });
@@ -450,7 +450,7 @@ llvm::Expected<int64_t> Database::add(const Run &given) {
 
 llvm::Expected<bool> Database::add(const TaskText &given) {
   TaskText task = given;
-  mend({&task.key, &task.text, &task.description, &task.rateType});
+  fixText({&task.key, &task.text, &task.description, &task.rateType});
   if (task.key.empty())
     return impl->fail("a task must have a key");
   if (!std::isfinite(task.operations) || !std::isfinite(task.bytes))
@@ -475,8 +475,8 @@ llvm::Expected<bool> Database::add(const TaskText &given) {
 
 llvm::Expected<bool> Database::add(const Record &given) {
   Record record = given;
-  mend(record.task, record.environment);
-  mend({&record.schedule, &record.chosen, &record.error, &record.when});
+  fixText(record.task, record.environment);
+  fixText({&record.schedule, &record.chosen, &record.error, &record.when});
   for (std::string *text : {&record.schedule, &record.chosen})
     *text = useCurrentNames(*text);
   if (record.when.empty())
@@ -542,8 +542,8 @@ llvm::Expected<bool> Database::add(const Record &given) {
 
 llvm::Expected<bool> Database::add(const Baseline &given) {
   Baseline baseline = given;
-  mend(baseline.task, baseline.environment);
-  mend({&baseline.library, &baseline.when});
+  fixText(baseline.task, baseline.environment);
+  fixText({&baseline.library, &baseline.when});
   if (baseline.when.empty())
     baseline.when = getTimestamp();
   if (llvm::Error error = validate(baseline))
@@ -746,7 +746,7 @@ const Record *tuning::pickBest(llvm::ArrayRef<Record> records,
     return record.outcome == Outcome::Measured &&
            (device.empty() || record.environment.device == device);
   };
-  // Whose times count.
+  // The times of this record's run count.
   const Record *latest = nullptr;
   for (const Record &record : records)
     if (isUsable(record) &&

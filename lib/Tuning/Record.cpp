@@ -54,7 +54,7 @@ static llvm::Error fail(const llvm::Twine &message) {
   return llvm::createStringError(message);
 }
 
-/// What a record and a baseline have in common.
+/// Validates the members that a record and a baseline have in common.
 template <typename T> static llvm::Error validateTimes(const T &entry) {
   if (entry.task.key.empty())
     return fail("missing task");

@@ -38,7 +38,7 @@ private:
   void fail(StringRef path, const llvm::Twine &what);
   void failForm(StringRef path, const llvm::Twine &wanted, const Value &value);
 
-  /// Null, and an error, where it is no object, or has other names than these.
+  /// Null, and an error, if it is not an object, or has other names than these.
   const llvm::json::Object *getObject(StringRef path, const Value &value,
                                       ArrayRef<StringRef> names);
   std::optional<int64_t> getInteger(StringRef path, const Value &value,

@@ -83,8 +83,9 @@ static std::string format(const char *name, const int64_t (&pair)[2]) {
 
 /// A schedule for groups of four subgroups, as Hopper's warpgroups: fragments
 /// of 64 rows, and operands in swizzled workgroup memory. Its instructions take
-/// some types only along K, and some not at all: then it is rejected. `isWide`:
-/// of 128 rows and 16 columns and more, of which eight subgroups have 256.
+/// some types only along K, and some not at all: then it is rejected. If
+/// `isWide`, fragments have 128 rows and at least 16 columns; eight subgroups
+/// own those of 256 columns.
 static std::string pickGroupSchedule(Rng &rng, int64_t bytes, bool isWide) {
   Schedule s;
   s.subgroup[0] = 64 * rng.pick({1, 1, 1, 2});

@@ -20,13 +20,14 @@ using Field = ScheduleField;
 /// A machine of which no data sheet is known: its proportions are those of the
 /// others.
 static constexpr double commonRate = 100e12, commonMemory = 1e12;
-/// What tiles are read by through the cache, as a multiple of the memory's
+/// The rate of reading tiles through the cache, as a multiple of the memory's
 /// rate.
 static constexpr double cacheFactor = 2.5;
 /// A kernel's launch, and a barrier with its loop, in seconds.
 static constexpr double launch = 3e-6, stepOverhead = 60e-9;
-/// Of a thread that is a subgroup by itself: accumulators that fit its vector
-/// registers, and bytes from its caches for each operation that it could do.
+/// A thread that is a subgroup by itself has vector registers for so many bytes
+/// of accumulators, and so many bytes from its caches for each operation that
+/// it could do.
 static constexpr double threadAccumulatorBytes = 1536, threadCacheBytes = 0.25;
 /// Threads that a processor has room for.
 static constexpr double residentThreads = 2048;

@@ -329,8 +329,8 @@ std::string ScheduleSpace::explain(ScheduleAttr schedule) const {
   return why;
 }
 
-/// Another spelling of a point that is in the space as well, or a waste that no
-/// time could speak for.
+/// The reason why another point of the space is the same program, or why the
+/// point cannot be fast.
 static std::string explainWaste(const ScheduleNumbers &point,
                                 const std::array<int64_t, 3> &extents,
                                 int64_t matrices, bool isAttention) {
@@ -573,7 +573,7 @@ static T step(const std::vector<T> &list, const T &now,
 }
 
 namespace {
-/// What one mutation changes: a field, and with a probability another one.
+/// One mutation: it changes a field, and with a probability another one.
 struct Move {
   Field first;
   std::optional<Field> second = std::nullopt;

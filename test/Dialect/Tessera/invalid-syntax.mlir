@@ -36,7 +36,7 @@ func.func private @unknown_type(!tessera.fragmnt<16x16xf16, a>)
 
 // -----
 
-// expected-error @+1 {{unknown schedule field 'tile': expected workgroup, subgroup, k, kFragment, stages, vthread, interleave, swizzle, splitK, splitKReduction, raster, persistent, subgroupsPerFragment, stageOutput, cluster, batches or subgroupBatches}}
+// expected-error @+1 {{unknown schedule field 'tile': expected workgroup, subgroup, k, kFragment, stages, }}
 func.func private @schedule_field() attributes {s = #tessera.schedule<tile = [16, 16]>}
 
 // -----

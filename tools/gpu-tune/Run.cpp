@@ -49,6 +49,8 @@ static std::optional<int> prepare(const RunOptions &options,
     if (!read)
       return fail(read.takeError(), usageStatus);
     config = std::move(*read);
+    for (const std::string &warning : config.warnings)
+      llvm::errs() << "warning: " << warning << "\n";
   }
   mlir::FailureOr<std::vector<Task>> found =
       collectTasks(options.work, options.compile, context);

@@ -6,28 +6,21 @@
 
 #include "ScheduleText.h"
 
+#include "Dialect/Tessera/IR/ScheduleFieldInfo.h"
+
 #include "llvm/ADT/StringExtras.h"
 
 using namespace tune;
-
-/// The default values that the attribute omits; see `Tessera_ScheduleAttr`.
-static constexpr std::pair<llvm::StringLiteral, llvm::StringLiteral>
-    defaults[] = {
-        {"interleave", "0"},      {"swizzle", "false"},
-        {"splitK", "1"},          {"splitKReduction", "ordered"},
-        {"raster", "0"},          {"persistent", "0"},
-        {"group", "1"},           {"stageOutput", "false"},
-        {"cluster", "[1, 1]"},    {"batches", "1"},
-        {"subgroupBatches", "1"},
-};
+using namespace mlir::tessera;
 
 std::map<std::string, std::string> tune::parseSchedule(StringRef text) {
   std::map<std::string, std::string> entries;
   text = text.trim();
   if (!text.consume_front("#tessera.schedule<") || !text.consume_back(">"))
     return entries;
-  for (auto [name, value] : defaults)
-    entries[name.str()] = value.str();
+  for (const ScheduleFieldInfo &info : getScheduleFields())
+    if (!info.isAlwaysPrinted)
+      entries[info.name.str()] = info.formatDefault();
   while (!text.empty()) {
     // Up to a comma outside of brackets.
     size_t end = 0;
@@ -38,7 +31,7 @@ std::map<std::string, std::string> tune::parseSchedule(StringRef text) {
     }
     auto [name, value] = text.take_front(end).split('=');
     if (!name.trim().empty() && !value.trim().empty())
-      entries[name.trim().str()] = value.trim().str();
+      entries[getScheduleFieldName(name.trim()).str()] = value.trim().str();
     text = text.drop_front(std::min(end + 1, text.size()));
   }
   return entries;

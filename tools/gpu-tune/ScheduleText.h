@@ -17,9 +17,9 @@ namespace tune {
 
 using llvm::StringRef;
 
-/// Parses "#tessera.schedule<workgroup = [64, 64], k = 32, ...>": returns the
-/// text of each field ("[64, 64]") by its name; omitted fields have their
-/// default. Empty if the text is not a schedule.
+/// The fields of "#tessera.schedule<workgroup = [64, 64], k = 32, ...>" by
+/// their names, each as its text ("[64, 64]"); omitted ones have their default
+/// values. Empty if the text is not a schedule.
 std::map<std::string, std::string> parseSchedule(StringRef text);
 
 /// The order of values on an axis: by their numbers, those without by name.

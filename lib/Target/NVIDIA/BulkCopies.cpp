@@ -222,7 +222,8 @@ static int64_t countBytes(Operation *kernel, const StagingPlan &plan) {
 /// are live at the same time.
 static int64_t countAccumulators(Operation *kernel, const Chip &chip) {
   auto schedule = kernel->getAttrOfType<ScheduleAttr>(getScheduleAttrName());
-  int64_t group = schedule ? schedule.getGroup() : getFragmentGroup(kernel),
+  int64_t group = schedule ? schedule.getSubgroupsPerFragment()
+                           : getFragmentGroup(kernel),
           most = 0;
   llvm::DenseMap<Block *, int64_t> bytes;
   kernel->walk([&](MmaOp op) {

@@ -15,11 +15,11 @@ using namespace mlir::tessera::tuning;
 
 using Point = ScheduleNumbers;
 
-/// The numbers of the first points that are favourites of the machine model,
-/// neighbours of the compiler's choice, and drawn at random.
+/// The first points are favourites of the machine model, neighbours of the
+/// compiler's choice, and drawn at random: so many of each.
 static constexpr size_t favourites = 14, neighbours = 12, drawn = 8;
-/// The numbers of the following points that are considered, and taken, before
-/// their results are considered.
+/// So many of the following points are looked at, and so many are taken, before
+/// their results are used.
 static constexpr size_t looked = 600, taken = 12;
 /// So many of the best are changed and crossed.
 static constexpr size_t parents = 10;
@@ -86,13 +86,13 @@ void TaskSearch::begin() {
   }
 
   std::vector<Point> first;
-  // Favourites that differ: the best two of each tile.
+  // Favourites that differ: the best two with each tile.
   std::map<std::pair<int64_t, int64_t>, unsigned> ofTile;
   for (const auto &[expected, core] : ranked) {
     if (first.size() >= favourites)
       break;
-    unsigned &count = ofTile[{core[ScheduleEntry::WorkgroupM],
-                              core[ScheduleEntry::WorkgroupN]}];
+    unsigned &count = ofTile[{core[ScheduleField::WorkgroupM],
+                              core[ScheduleField::WorkgroupN]}];
     if (count++ < 2)
       first.push_back(core);
   }

@@ -153,7 +153,7 @@ for number, (task, of) in enumerate(sections, 1):
     entry = lambda r, name: re.search(rf"\b{name} = (\[[^\]]*\]|[^,>]*)", r["schedule"] or r["chosen"])
     defaults = {"raster": "0", "cluster": "[1, 1]"}
     values = {}
-    for name in ("workgroup", "subgroup", "k", "stages", "swizzle", "group", "raster", "cluster"):
+    for name in ("workgroup", "subgroup", "k", "stages", "swizzle", "subgroupsPerFragment", "raster", "cluster"):
         found = [entry(r, name) for _, r in timed]
         values[name] = [m[1] if m else defaults[name] for m in found]
     varied = {name for name, seen in values.items() if len(set(seen)) > 1}

@@ -441,10 +441,11 @@ struct LegalizeFragmentsPass
     for (auto kernel : module.getOps<gpu::GPUFuncOp>())
       if (auto schedule =
               dyn_cast_or_null<ScheduleAttr>(schedules.get(kernel.getName()));
-          schedule && schedule.getGroup() > 1) {
+          schedule && schedule.getSubgroupsPerFragment() > 1) {
         Builder builder(kernel.getContext());
-        kernel->setAttr(getGroupAttrName(),
-                        builder.getI64IntegerAttr(schedule.getGroup()));
+        kernel->setAttr(
+            getGroupAttrName(),
+            builder.getI64IntegerAttr(schedule.getSubgroupsPerFragment()));
         kernel->setAttr(getStagesAttrName(),
                         builder.getI64IntegerAttr(schedule.getStages()));
         if (schedule.addsInCluster())

@@ -330,7 +330,7 @@ struct TesseraPipelineCopiesPass
         return;
       std::string why;
       int64_t threads = schedule.getNumSubgroups() * (*found)->subgroupSize;
-      if (schedule.getGroup() > 1 &&
+      if (schedule.getSubgroupsPerFragment() > 1 &&
           matchBulkSteps(launch, schedule.getStages(), threads, **found, why))
         return;
       SmallVector<StagedLoop> loops;

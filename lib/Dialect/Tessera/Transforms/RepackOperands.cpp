@@ -278,7 +278,7 @@ getGroupInstructions(ContractOp op, const MatrixForm &form, const Chip &chip) {
   SmallVector<int64_t> groups;
   if (ScheduleAttr schedule = op.getScheduleAttr()) {
     if (schedule.getSwizzle())
-      groups.push_back(schedule.getGroup());
+      groups.push_back(schedule.getSubgroupsPerFragment());
   } else {
     for (const ScheduleDefaults &tiling : chip.policy.groupDefaults)
       if (!llvm::is_contained(groups, tiling.group))
@@ -295,7 +295,7 @@ getGroupInstructions(ContractOp op, const MatrixForm &form, const Chip &chip) {
 static bool usesGroup(ContractOp op, const Chip &chip) {
   if (ScheduleAttr schedule = op.getScheduleAttr())
     return getScheduleProblems(op, schedule, chip).empty();
-  return getDefaultSchedule(op, chip).getGroup() > 1;
+  return getDefaultSchedule(op, chip).getSubgroupsPerFragment() > 1;
 }
 
 void Repacker::run(ContractOp op) {

@@ -478,7 +478,7 @@ void AttentionTiler::emitTile(Value x, Value y) {
     Value query = loadQuery(), key = loadKey(keyTile, keyAt);
     Value next, scores;
     // Operands in registers are loaded where they are used.
-    if (schedule.getGroup() == 1) {
+    if (schedule.getSubgroupsPerFragment() == 1) {
       scores = multiply(0, query, key, none);
       next = multiply(1, old[3], loadValue(valueTile, valueAt), old[0]);
     } else {
@@ -554,8 +554,8 @@ void AttentionTiler::run() {
   subRow = math.constant(0);
   if (rows > subRows) {
     Value id = gpu::SubgroupIdOp::create(builder, /*upper_bound=*/nullptr);
-    if (schedule.getGroup() > 1)
-      id = math.div(id, math.constant(schedule.getGroup()));
+    if (schedule.getSubgroupsPerFragment() > 1)
+      id = math.div(id, math.constant(schedule.getSubgroupsPerFragment()));
     subRow = math.mul(id, subRows);
   }
   if (isStaged()) {

@@ -669,18 +669,18 @@ void Tiler::placeSubgroup() {
   Value zero = math.constant(0);
   subInBlock = {zero, zero};
   firstSlot = zero;
-  if (schedule.getNumSubgroups() == schedule.getGroup())
+  if (schedule.getNumSubgroups() == schedule.getSubgroupsPerFragment())
     return;
   Value id = gpu::SubgroupIdOp::create(builder, /*upper_bound=*/nullptr);
   if (batches > subBatches) {
     Value ofTile = math.constant(schedule.getSubgroupsOfTile());
     firstSlot = math.mul(math.div(id, ofTile), subBatches);
-    if (schedule.getSubgroupsOfTile() == schedule.getGroup())
+    if (schedule.getSubgroupsOfTile() == schedule.getSubgroupsPerFragment())
       return;
     id = math.rem(id, ofTile);
   }
-  if (schedule.getGroup() > 1)
-    id = math.div(id, math.constant(schedule.getGroup()));
+  if (schedule.getSubgroupsPerFragment() > 1)
+    id = math.div(id, math.constant(schedule.getSubgroupsPerFragment()));
   std::array<Value, 2> position{id, id};
   if (subCols > 1)
     position = {math.div(id, math.constant(subCols)),

@@ -6,51 +6,36 @@
 //
 //   Options      the command line
 //   Batch        many command lines, in one process
-//   Devices      which device, which chip
-//   Program      FILE.mlir, and what its entry takes and gives
-//   Emit         --emit: stop at a stage
-//   Arguments    what the arguments hold
-//   Compile      from the cache, or by the compiler
-//   Ending       signals, and runs that take too long
-//   Execution    buffers, the call, the outputs
-//   Explain      what was compiled, and how
-//   Verify       outputs against the reference
-//   Diff         targets against each other
-//   Bisect       the first op whose result differs
-//   Repeat       runs against each other, and what none of them wrote
-//   Statistics   how far outputs are off
-//   Bench        times
-//   Stages       the program at each stage
-//   HtmlReport   all of it on a page
-//   Roofline     what a product could reach at most
-//   TraceFile    a timeline for a viewer
-//   Work         what the products come to
-//   Report       what is said, and the exit status
+//   Ending       signals, faults, and runs that take too long
+//
+// The steps are in lib/Execution, their results in lib/Report, and comparisons
+// in lib/Debugging.
 //
 //===----------------------------------------------------------------------===//
 
-#include "Arguments.h"
 #include "Batch.h"
-#include "Bench.h"
-#include "BundledProgram.h"
-#include "Compile.h"
-#include "Devices.h"
-#include "Diff.h"
-#include "Emit.h"
+#include "CommandLine.h"
+#include "Debugging/Diff.h"
+#include "Debugging/PlantedFault.h"
+#include "Debugging/Repeat.h"
+#include "Debugging/Verify.h"
 #include "Ending.h"
-#include "Execution.h"
-#include "Explain.h"
-#include "HtmlReport.h"
-#include "Options.h"
-#include "PlantedFault.h"
-#include "Program.h"
-#include "Repeat.h"
-#include "TraceFile.h"
-#include "Verify.h"
+#include "Execution/Arguments.h"
+#include "Execution/BundledProgram.h"
+#include "Execution/Compile.h"
+#include "Execution/Devices.h"
+#include "Execution/Emit.h"
+#include "Execution/Execution.h"
+#include "Execution/Program.h"
+#include "Report/Bench.h"
+#include "Report/Explain.h"
+#include "Report/ProgramPage.h"
+#include "Report/TraceFile.h"
 
 #include "Driver/LargeStack.h"
 #include "Driver/ProgramCache.h"
 #include "Driver/ScheduleDatabase.h"
+#include "Runtime/OutputFile.h"
 
 #include "mlir/IR/MLIRContext.h"
 #include "llvm/Support/CRC.h"
@@ -175,8 +160,8 @@ static LogicalResult handleOutputs(const Options &options,
     std::string planted =
         plant(options.plantedFault, outputs[*options.corruptOutput].array);
     if (planted.empty())
-      Report::note("output " + Twine(*options.corruptOutput) +
-                   " has no elements: no fault is planted");
+      report.note("output " + Twine(*options.corruptOutput) +
+                  " has no elements: no fault is planted");
     else
       report.text() << "planted in out " << *options.corruptOutput << ": "
                     << planted << "\n";
@@ -274,15 +259,15 @@ static LogicalResult runProgram(const Options &options, const Target &target,
     execution.getSession().setGuard(canaryBytes);
   if (failed(execution.prepare(report))) {
     if (cache.kind == CacheUse::Hit)
-      Report::note("the program is from the cache (" + cache.key +
-                   "); --cache=off recompiles it");
+      report.note("the program is from the cache (" + cache.key +
+                  "); --cache=off recompiles it");
     return failure();
   }
   clock.done("load");
   if (cache.kind != CacheUse::Off)
     if (runtime::Status status = device.saveCache(); !status.ok())
-      Report::note("cannot cache the driver's compiled kernels: " +
-                   status.message());
+      report.note("cannot cache the driver's compiled kernels: " +
+                  status.message());
   std::vector<Output> outputs;
   {
     runtime::TraceScope scope(report.trace, "step", "run");
@@ -366,6 +351,35 @@ makeHtmlReport(const Options &options,
   return writeHtmlReport(options, *stages, explained, report);
 }
 
+/// Rejects writing binary data to a terminal.
+static LogicalResult checkTerminal(const Options &options, Report &report) {
+  if (isBinary(*options.emit) && options.outputFile.empty() &&
+      llvm::outs().is_displayed())
+    return report.fail(Exit::Usage, "--emit=" + options.emit->name +
+                                        " is binary: add -o FILE");
+  return success();
+}
+
+/// Writes the result of --emit to where -o says.
+static LogicalResult writeCode(const Options &options,
+                               const FailureOr<std::string> &text,
+                               Report &report) {
+  if (failed(text))
+    return failure();
+  if (options.outputFile.empty() || options.outputFile == "-") {
+    llvm::outs() << *text;
+    llvm::outs().flush();
+    if (std::error_code error = llvm::outs().error()) {
+      llvm::outs().clear_error();
+      return report.fail(Exit::Failed,
+                         "cannot write to standard output: " + error.message());
+    }
+    return success();
+  }
+  runtime::Status status = runtime::writeFile(options.outputFile, {*text});
+  return status.ok() ? success() : report.fail(status);
+}
+
 static LogicalResult compileAndRun(Options &options, KeptDevices &kept,
                                    Report &report) {
   StartClock clock(report.trace);
@@ -418,8 +432,13 @@ static LogicalResult compileAndRun(Options &options, KeptDevices &kept,
     // All of them, unless one is asked for.
     if (options.hasEntry)
       compileOptions.entry = options.entry;
-    return emitProgram(options, compileOptions, *module, source.getBuffer(),
-                       source.getBufferIdentifier(), report);
+    if (failed(checkTerminal(options, report)))
+      return failure();
+    return writeCode(options,
+                     emitProgram(options, compileOptions, *module,
+                                 source.getBuffer(),
+                                 source.getBufferIdentifier(), report),
+                     report);
   }
 
   Target target;
@@ -438,7 +457,7 @@ static LogicalResult compileAndRun(Options &options, KeptDevices &kept,
     if (!why.empty())
       return report.fail(Exit::Usage, "--schedule-db: " + why);
     for (const std::string &note : notes)
-      Report::note(note);
+      report.note(note);
   }
   clock.done("device");
   report.root["target"] = target.name;
@@ -469,7 +488,10 @@ static LogicalResult compileAndRun(Options &options, KeptDevices &kept,
     if (hasReport && failed(makeHtmlReport(options, compileOptions, *module,
                                            source, explained, report)))
       return failure();
-    return emitStage(options, compileOptions, *module, report);
+    if (failed(checkTerminal(options, report)))
+      return failure();
+    return writeCode(
+        options, emitStage(options, compileOptions, *module, report), report);
   }
 
   Entry entry;
@@ -507,9 +529,9 @@ static LogicalResult compileAndRun(Options &options, KeptDevices &kept,
 
 /// Runs one command line. With `batch`, it may ask for a batch, whose file is
 /// then all that is done here.
-static int runCommandLine(ArrayRef<const char *> arguments, KeptDevices &kept,
-                          std::string *batch) {
-  Report report(wantsJSON(arguments));
+static int runCommandLine(ArrayRef<const char *> arguments, Console &console,
+                          KeptDevices &kept, std::string *batch) {
+  Report report(console, wantsJSON(arguments));
   Options options;
   options.isOneOfMany = !batch;
   if (failed(parseOptions(arguments, options, report)))
@@ -532,7 +554,9 @@ static int runCommandLine(ArrayRef<const char *> arguments, KeptDevices &kept,
   }
   report.root["file"] = llvm::json::fixUTF8(options.file);
   report.root["entry"] = llvm::json::fixUTF8(options.entry);
-  setTimeLimit(options.timeout, options.json);
+  ProcessGuard guard(options.json);
+  guard.setTimeLimit(options.timeout);
+  report.guard = &guard;
   runtime::Trace trace;
   if (!options.traceFile.empty())
     report.trace = &trace;
@@ -552,15 +576,17 @@ static int runCommandLine(ArrayRef<const char *> arguments, KeptDevices &kept,
 
 /// Runs the command line, or each of a batch.
 static int runAll(int argc, char **argv) {
+  Console console(llvm::outs(), llvm::errs());
   KeptDevices kept;
   std::string batch;
   int status = runCommandLine(
-      ArrayRef<const char *>(argv + std::min(argc, 1), argv + argc), kept,
-      &batch);
+      ArrayRef<const char *>(argv + std::min(argc, 1), argv + argc), console,
+      kept, &batch);
   if (batch.empty())
     return status;
-  return runBatch(batch, [&](ArrayRef<const char *> arguments) {
-    int lineStatus = runCommandLine(arguments, kept, /*batch=*/nullptr);
+  return runBatch(batch, console, [&](ArrayRef<const char *> arguments) {
+    int lineStatus =
+        runCommandLine(arguments, console, kept, /*batch=*/nullptr);
     if (lineStatus != 0)
       kept.close();
     return lineStatus;

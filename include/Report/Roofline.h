@@ -1,0 +1,28 @@
+//===- Roofline.h - What a product could reach at most ----------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef REPORT_ROOFLINE_H
+#define REPORT_ROOFLINE_H
+
+#include "Report/MatmulWork.h"
+
+#include "Driver/Compiler.h"
+
+namespace runner {
+
+/// Says what a product comes to, and what the device could make of it at most:
+/// the lesser of its rate for the type, and of its memory's by the product's
+/// operations for each byte. `work` is null where nothing is known of it,
+/// `device` where none is open: then the chip's first data sheet counts. Adds
+/// `work`, `roof` and `roof_unknown` to `object`.
+void explainRoof(const compiler::ProductReport &product,
+                 const ProductWork *work, const compiler::Chip &chip,
+                 const runtime::DeviceInfo *device, llvm::raw_ostream &os,
+                 llvm::json::Object &object);
+
+} // namespace runner
+
+#endif // REPORT_ROOFLINE_H

@@ -4,14 +4,14 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Run.h"
-#include "Cluster.h"
-#include "Join.h"
-#include "Key.h"
-#include "Mpi.h"
-#include "RunOptions.h"
-#include "Tuner.h"
-#include "Values.h"
+#include "Commands.h"
+#include "RunCommandLine.h"
+#include "Tuning/Cluster/Agent.h"
+#include "Tuning/Cluster/Cluster.h"
+#include "Tuning/Cluster/Key.h"
+#include "Tuning/Cluster/Mpi.h"
+#include "Tuning/Run/Tuner.h"
+#include "Tuning/Run/Values.h"
 
 #include "Runtime/OutputFile.h"
 
@@ -20,6 +20,7 @@
 #include "llvm/Support/raw_ostream.h"
 
 #include <random>
+#include <unistd.h>
 
 using namespace tune;
 using mlir::ArrayRef;
@@ -50,7 +51,7 @@ static std::optional<int> prepare(const RunOptions &options,
     config = std::move(*read);
   }
   mlir::FailureOr<std::vector<Task>> found =
-      collectTasks(options.work, options.compile, context);
+      collectTasks(options.work, options.compile, context, llvm::errs());
   if (failed(found))
     return failedStatus;
   tasks = std::move(*found);
@@ -221,10 +222,11 @@ static int tuneFirst(ArrayRef<StringRef> arguments, RunOptions options,
     llvm::errs() << "; nothing is measured"
                  << (options.listen ? " here: " : ": ") << options.noDevice;
   llvm::errs() << "\n";
+  Progress progress(llvm::errs(), isatty(STDERR_FILENO));
   Tuner tuner(
       options, tasks,
       [&](tuning::SpaceValues &values) { applyConfig(config, values); },
-      **database, *run);
+      **database, *run, progress);
   if (cluster)
     tuner.setCluster(*cluster);
   bool isGood = tuner.run();
@@ -327,7 +329,7 @@ static int tuneAsAgent(ArrayRef<StringRef> arguments, const Launch &launch,
                   failedStatus);
     options.key = *own;
   }
-  return joinRun(options);
+  return joinRun(options, llvm::errs()) ? 0 : failedStatus;
 }
 
 int tune::runTune(ArrayRef<StringRef> arguments) {
@@ -360,8 +362,8 @@ int tune::runReplay(ArrayRef<StringRef> arguments) {
       tuning::Database::open(options.db, tuning::Database::Mode::Write);
   if (!database)
     return fail(database.takeError(), failedStatus);
-  mlir::FailureOr<std::vector<Task>> tasks =
-      readTasks(**database, options.task, options.compile, context);
+  mlir::FailureOr<std::vector<Task>> tasks = readTasks(
+      **database, options.task, options.compile, context, llvm::errs());
   if (failed(tasks))
     return failedStatus;
   if (tasks->empty()) {
@@ -378,7 +380,10 @@ int tune::runReplay(ArrayRef<StringRef> arguments) {
   llvm::Expected<int64_t> run = (*database)->beginRun(command, "{}");
   if (!run)
     return fail(run.takeError(), failedStatus);
-  Tuner tuner(options, *tasks, [](tuning::SpaceValues &) {}, **database, *run);
+  Progress progress(llvm::errs(), isatty(STDERR_FILENO));
+  Tuner tuner(
+      options, *tasks, [](tuning::SpaceValues &) {}, **database, *run,
+      progress);
   bool isGood = tuner.run();
 
   llvm::raw_ostream &os = options.json ? llvm::errs() : llvm::outs();

@@ -7,6 +7,7 @@
 #include "Commands.h"
 
 #include "Runtime/PrivateFile.h"
+#include "Support/Interrupt.h"
 #include "Tuning/Cluster/Agent.h"
 #include "Tuning/Cluster/Key.h"
 #include "Tuning/Cluster/Socket.h"
@@ -125,5 +126,7 @@ int tune::runJoin(llvm::ArrayRef<StringRef> arguments) {
     return fail(problem);
   if (options.jobs == 0 && options.devices && options.devices->empty())
     return fail("--jobs=0 with --devices=none leaves nothing to do");
+  ::tessera::support::handleInterrupts(
+      ::tessera::support::InterruptHandling::First);
   return joinRun(options, llvm::errs()) ? 0 : 1;
 }

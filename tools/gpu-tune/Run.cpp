@@ -14,6 +14,7 @@
 #include "Tuning/Run/Values.h"
 
 #include "Runtime/OutputFile.h"
+#include "Support/Interrupt.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Format.h"
@@ -26,6 +27,8 @@ using namespace tune;
 using mlir::ArrayRef;
 using mlir::StringRef;
 namespace json = llvm::json;
+using ::tessera::support::handleInterrupts;
+using ::tessera::support::InterruptHandling;
 
 /// Exit statuses, as those of gpu-runner.
 static constexpr int failedStatus = 1, usageStatus = 2, wrongStatus = 3,
@@ -229,6 +232,7 @@ static int tuneFirst(ArrayRef<StringRef> arguments, RunOptions options,
       **database, *run, progress);
   if (cluster)
     tuner.setCluster(*cluster);
+  handleInterrupts(InterruptHandling::First);
   bool isGood = tuner.run();
 
   llvm::raw_ostream &os = options.json ? llvm::errs() : llvm::outs();
@@ -329,6 +333,7 @@ static int tuneAsAgent(ArrayRef<StringRef> arguments, const Launch &launch,
                   failedStatus);
     options.key = *own;
   }
+  handleInterrupts(InterruptHandling::First);
   return joinRun(options, llvm::errs()) ? 0 : failedStatus;
 }
 
@@ -384,6 +389,7 @@ int tune::runReplay(ArrayRef<StringRef> arguments) {
   Tuner tuner(
       options, *tasks, [](tuning::SpaceValues &) {}, **database, *run,
       progress);
+  handleInterrupts(InterruptHandling::First);
   bool isGood = tuner.run();
 
   llvm::raw_ostream &os = options.json ? llvm::errs() : llvm::outs();

@@ -43,7 +43,7 @@ bool parseDevices(llvm::StringRef value, JoinOptions &options);
 
 /// Works for the run until it is over. Returns false, with the reason in
 /// `messages`, if the run cannot be reached, rejects this host, or disappears
-/// before its end.
+/// before its end. A recorded interrupt (`support::handleInterrupts`) ends it.
 bool joinRun(const JoinOptions &options, llvm::raw_ostream &messages);
 
 } // namespace tune

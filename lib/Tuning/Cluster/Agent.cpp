@@ -366,7 +366,5 @@ bool Agent::run() {
 }
 
 bool tune::joinRun(const JoinOptions &options, llvm::raw_ostream &messages) {
-  ::tessera::support::handleInterrupts(
-      ::tessera::support::InterruptHandling::First);
   return Agent(options, messages).run();
 }

@@ -6,6 +6,8 @@
 
 #include "Tuning/Run/Tuner.h"
 #include "Support/Interrupt.h"
+#include "Tuning/Cluster/Child.h"
+#include "Tuning/Run/FinalComparison.h"
 #include "Tuning/Run/TimeSummary.h"
 
 #include "Driver/DeviceChip.h"
@@ -17,8 +19,6 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Format.h"
 
-#include <ctime>
-#include <fstream>
 #include <poll.h>
 #include <unistd.h>
 
@@ -27,47 +27,11 @@ using ::tessera::support::getInterrupt;
 using tuning::Outcome;
 namespace json = llvm::json;
 
-/// Seconds that a worker has to start, to compile, to load, to open a task.
-static constexpr double startLimit = 90, compileLimit = 90, loadLimit = 60,
-                        openLimit = 300;
 /// Seconds for the final comparison of a task, and a part of the budget that
 /// all of them take at most.
-static constexpr double finalSeconds = 2.0, finalReserve = 3.5,
-                        mostReserved = 0.3;
-/// Candidates of each task that are tried before the budget is shared by what
-/// is expected of them.
-static constexpr size_t firstCandidates = 24;
+static constexpr double finalReserve = 3.5, mostReserved = 0.3;
 /// Workers that die one after the other before any was of use.
 static constexpr unsigned mostFailures = 4;
-/// Seconds that a host has to say how a process of it ended; that nobody works
-/// before it is said, and before the final comparison is left out; and hosts
-/// that may go away with a candidate.
-static constexpr double dyingLimit = 30, waitLimit = 10, finalWait = 30;
-static constexpr unsigned mostHostsLost = 2;
-
-static std::string spell(mlir::Attribute attribute) {
-  std::string text;
-  llvm::raw_string_ostream(text) << attribute;
-  return text;
-}
-
-static std::string getTime() {
-  std::time_t now = std::time(nullptr);
-  std::tm utc;
-  gmtime_r(&now, &utc);
-  char text[32];
-  std::strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &utc);
-  return text;
-}
-
-static std::vector<double> getTimes(const json::Array *list) {
-  std::vector<double> times;
-  if (list)
-    for (const json::Value &value : *list)
-      if (auto number = value.getAsNumber())
-        times.push_back(*number);
-  return times;
-}
 
 Tuner::Tuner(const RunOptions &options, std::vector<Task> &tasks,
              const SpaceEditor &edit, tuning::Database &database, int64_t run,
@@ -75,26 +39,22 @@ Tuner::Tuner(const RunOptions &options, std::vector<Task> &tasks,
     : options(options), database(database),
       keeper(database,
              [&progress](const std::string &line) { progress.say(line); }),
-      runNumber(run), progress(progress) {
+      runNumber(run), queue(options),
+      pool([this](
+               int host, const std::vector<std::string> &arguments,
+               std::string &why) { return startWorker(host, arguments, why); },
+           options.timeout),
+      progress(progress) {
   const compiler::Chip &chip = *compiler::findChip(
       compiler::getChipTarget(options.compile.target), options.compile.chip);
   for (Task &task : tasks) {
     TaskState &state = states.emplace_back();
     state.task = &task;
-    mlir::Operation *op = task.getOp();
-    tuning::SpaceValues values = tuning::getDefaultValues(op, chip);
-    edit(values);
-    state.space =
-        std::make_unique<tuning::ScheduleSpace>(*task.program, chip, values,
-                                                /*isEnumerated=*/false);
-    state.machine = std::make_unique<tuning::MachineModel>(op, chip);
-    tuning::SearchOptions search;
-    search.seed = options.seed * 1000003 + states.size();
-    state.search = std::make_unique<tuning::TaskSearch>(*state.space,
-                                                        *state.machine, search);
+    state.source = makeCandidateSource(task, chip, edit,
+                                       options.seed * 1000003 + states.size());
   }
   mlir::parallelForEach(tasks.front().program->getContext(), states,
-                        [](TaskState &state) { state.space->enumerate(); });
+                        [](TaskState &state) { state.source->enumerate(); });
   chipTarget = chip.target;
   environment.compiler = "Tessera " TESSERA_VERSION;
   environment.build = compiler::getCompilerIdentity().str();
@@ -122,16 +82,17 @@ double Tuner::getSecondsLeft() const {
 // Workers
 //===----------------------------------------------------------------------===//
 
+std::unique_ptr<WorkerProcess>
+Tuner::startWorker(int host, const std::vector<std::string> &arguments,
+                   std::string &why) {
+  if (host)
+    return cluster->start(host, arguments);
+  return Child::start(arguments, why);
+}
+
 bool Tuner::startCompiler(Compiler &compiler) {
   std::string why;
-  compiler.known.clear();
-  compiler.dying.reset();
-  compiler.since = Clock::now();
-  if (compiler.host)
-    compiler.child = cluster->start(compiler.host, {"compile"});
-  else
-    compiler.child = Child::start({"compile"}, why);
-  if (compiler.child)
+  if (pool.start(compiler, why))
     return true;
   progress.say("error: cannot start a compile worker: " + why);
   isBroken = true;
@@ -139,24 +100,11 @@ bool Tuner::startCompiler(Compiler &compiler) {
 }
 
 bool Tuner::startMeasurer(Measurer &measurer) {
-  std::string why;
-  measurer.open.clear();
-  measurer.dying.reset();
   // Another worker must be asked.
   for (size_t task : measurer.checking)
     states[task].isAsked = false;
-  measurer.checking.clear();
-  measurer.state = Measurer::Starting;
-  measurer.since = Clock::now();
-  std::vector<std::string> arguments = {"measure", options.compile.target,
-                                        std::to_string(measurer.ordinal)};
-  if (!options.fault.empty())
-    arguments.push_back(options.fault);
-  if (measurer.host)
-    measurer.child = cluster->start(measurer.host, arguments);
-  else
-    measurer.child = Child::start(arguments, why);
-  if (measurer.child)
+  std::string why;
+  if (pool.start(measurer, options.compile.target, options.fault, why))
     return true;
   progress.say("error: cannot start a measure worker: " + why);
   isBroken = true;
@@ -249,486 +197,54 @@ void Tuner::lose(Measurer &measurer, bool isLate) {
 }
 
 template <typename Worker> void Tuner::hangUp(Worker &worker) {
+  if (isBroken)
+    return;
   if (worker.host)
     worker.dying = Clock::now();
   else
     lose(worker, /*isLate=*/false);
 }
 
-/// Takes what workers have sent.
-template <typename Worker> void Tuner::serve(std::list<Worker> &workers) {
-  for (Worker &worker : workers) {
-    if (Channel *channel = worker.getChannel()) {
-      bool isThere = channel->take();
-      WorkerProcess *child = worker.child.get();
-      while (worker.child.get() == child && !worker.isRemoved) {
-        std::optional<Message> message = channel->next();
-        if (!message)
-          break;
-        handle(worker, std::move(*message));
-      }
-      if (!isThere && worker.child.get() == child && !worker.isRemoved &&
-          !isBroken)
-        hangUp(worker);
-    } else if (worker.child && !worker.isRemoved && worker.child->getEnd()) {
-      lose(worker, /*isLate=*/false);
-    }
-  }
-}
-
 //===----------------------------------------------------------------------===//
 // Other hosts
 //===----------------------------------------------------------------------===//
 
-void Tuner::setCluster(Cluster &hosts) {
-  cluster = &hosts;
-  cluster->setWork(options.compile.target, options.compile.chip);
-  cluster->setReport([this](const std::string &line) { progress.say(line); });
-}
-
-void Tuner::handleHosts() {
-  if (!cluster)
-    return;
-  for (const ClusterEvent &event : cluster->take()) {
-    if (event.kind == ClusterEvent::Gone) {
-      loseHost(event);
-      continue;
-    }
-    const Cluster::Host &host = *cluster->getHost(event.host);
-    hostNames[event.host] = host.name;
-    std::string line;
-    llvm::raw_string_ostream(line)
-        << "host " << host.name << " (" << host.address
-        << ") has joined: " << host.jobs
-        << (host.jobs == 1 ? " compile worker, " : " compile workers, ")
-        << host.devices.size()
-        << (host.devices.size() == 1 ? " device" : " devices");
-    progress.say(line);
-    for (const std::string &note : host.notes)
-      progress.say("note: host " + host.name + ": " + note);
-    for (const Cluster::Device &device : host.devices)
-      if (llvm::any_of(measurers, [&](const Measurer &measurer) {
-            return measurer.identity == device.identity;
-          }))
-        progress.say("note: host " + host.name + ": " + device.name +
-                     " is already used by another process of that machine");
-    for (unsigned i = 0; i < host.jobs && !isSearchOver; ++i) {
-      Compiler &compiler = compilers.emplace_back();
-      compiler.host = event.host;
-      startCompiler(compiler);
-    }
-  }
-  assignDevices();
-}
-
-/// Each device is measured on by the processes of one host's agent, however
-/// many agents see it.
-void Tuner::assignDevices() {
-  for (const auto &[number, name] : hostNames) {
-    const Cluster::Host *host = cluster->getHost(number);
-    if (!host)
-      continue;
-    for (const Cluster::Device &device : host->devices) {
-      if (uselessDevices.count({number, device.identity}) ||
-          llvm::any_of(measurers, [&](const Measurer &measurer) {
-            return measurer.identity == device.identity;
-          }))
-        continue;
-      for (unsigned i = 0; i < host->measurers; ++i) {
-        Measurer &measurer = measurers.emplace_back();
-        measurer.host = number;
-        measurer.ordinal = device.ordinal;
-        measurer.identity = device.identity;
-        measurer.environment = environment;
-        measurer.environment.host = name;
-        startMeasurer(measurer);
-      }
-    }
-  }
-}
-
-/// Retries the candidates of a disconnected host on another one.
-void Tuner::putBack(Pending work) {
-  TaskState &state = states[work.task];
-  if (!state.failure.empty() || getInterrupt()) {
-    --state.inHand;
-    return;
-  }
-  if (++work.hostsLost >= mostHostsLost) {
-    // It may be its doing; the other hosts are not to follow.
-    std::string error =
-        llvm::formatv("{0} hosts disconnected while processing it",
-                      work.hostsLost)
-            .str();
-    ++counts.failed;
-    bool isOwn = !work.point;
-    size_t task = work.task;
-    finish(work, makeRecord(work, Outcome::Crashed, error, environment));
-    if (isOwn)
-      giveUp(task, error);
-    return;
-  }
-  if (!work.bundle.empty())
-    state.ready.push_front(std::move(work));
-  else if (!isSearchOver)
-    returned.push_back(std::move(work));
-  else
-    --state.inHand;
-}
-
-void Tuner::loseHost(const ClusterEvent &event) {
-  size_t count = 0;
-  auto take = [&](Seat &seat) {
-    if (seat.isRemoved || seat.host != event.host)
-      return false;
-    seat.isRemoved = true;
-    if (seat.work) {
-      ++count;
-      Pending work = std::move(*seat.work);
-      seat.work.reset();
-      putBack(std::move(work));
-    }
-    return true;
-  };
-  for (Compiler &compiler : compilers)
-    (void)take(compiler);
-  for (Measurer &measurer : measurers) {
-    if (!take(measurer))
-      continue;
-    for (size_t task : measurer.checking)
-      states[task].isAsked = false;
-    measurer.checking.clear();
-    if (measurer.state == Measurer::Comparing) {
-      ++count;
-      states[measurer.task].isFinalBegun = false;
-    }
-  }
-  std::string line;
-  llvm::raw_string_ostream(line)
-      << "warning: host " << hostNames[event.host] << " disconnected ("
-      << event.why << "): " << count
-      << (count == 1 ? " of its candidates is retried"
-                     : " of its candidates are retried");
-  progress.say(line);
-  hostNames.erase(event.host);
-  compilers.remove_if([](const Compiler &one) { return one.isRemoved; });
-  measurers.remove_if([](const Measurer &one) { return one.isRemoved; });
-}
-
-/// Says when the run waits for hosts; leaves the final comparison out when
-/// nobody is left for it.
-void Tuner::noteWaiting() {
-  if (!cluster)
-    return;
-  bool isWaiting = measurers.empty() || (compilers.empty() && !isSearchOver);
-  if (!isWaiting) {
-    idleSince.reset();
-    isWaitSaid = false;
-    return;
-  }
-  Clock::time_point now = Clock::now();
-  if (!idleSince)
-    idleSince = now;
-  double waited = std::chrono::duration<double>(now - *idleSince).count();
-  if (isSearchOver && (waited > finalWait || getInterrupt())) {
-    for (TaskState &state : states) {
-      if (state.isDone || !state.failure.empty())
-        continue;
-      state.isDone = true;
-      progress.say("warning: " + state.task->text.description +
-                   ": no measuring host is left: the leaders are not compared");
-    }
-    return;
-  }
-  if (isWaitSaid || waited < waitLimit)
-    return;
-  isWaitSaid = true;
-  progress.say(std::string("note: no host ") +
-               (measurers.empty() ? "measures" : "compiles") +
-               "; the run waits for one to join");
+/// Takes what workers have sent.
+void Tuner::serveAll() {
+  WorkerPool::serve<Compiler>(
+      compilers,
+      [&](Compiler &compiler, Message message) {
+        handle(compiler, std::move(message));
+      },
+      [&](Compiler &compiler) { hangUp(compiler); },
+      [&](Compiler &compiler) { lose(compiler, /*isLate=*/false); });
+  WorkerPool::serve<Measurer>(
+      measurers,
+      [&](Measurer &measurer, const Message &message) {
+        handle(measurer, message);
+      },
+      [&](Measurer &measurer) { hangUp(measurer); },
+      [&](Measurer &measurer) { lose(measurer, /*isLate=*/false); });
 }
 
 void Tuner::checkTimes() {
   Clock::time_point now = Clock::now();
-  auto isLate = [&](Clock::time_point since, double limit) {
-    return std::chrono::duration<double>(now - since).count() > limit;
-  };
-  auto isDying = [&](Seat &seat) {
-    if (seat.dying && isLate(*seat.dying, dyingLimit))
-      cluster->drop(seat.host,
+  auto check = [&](auto &worker) {
+    if (WorkerPool::isOverdue(worker, now))
+      cluster->drop(worker.host,
                     "it did not report how one of its processes ended");
-    return seat.isRemoved || seat.dying.has_value();
+    if (pool.isLate(worker, now))
+      lose(worker, /*isLate=*/true);
   };
-  for (Compiler &compiler : compilers) {
-    if (isDying(compiler) || !compiler.child)
-      continue;
-    bool isStarting = !compiler.child->getChannel();
-    if ((compiler.work && isLate(compiler.since, compileLimit)) ||
-        (isStarting && isLate(compiler.since, startLimit)))
-      lose(compiler, /*isLate=*/true);
-  }
-  for (Measurer &measurer : measurers) {
-    if (isDying(measurer) || !measurer.child)
-      continue;
-    double limit = 0;
-    switch (measurer.state) {
-    case Measurer::Starting:
-      limit = startLimit;
-      break;
-    case Measurer::Opening:
-      limit = openLimit;
-      break;
-    case Measurer::Loading:
-      limit = loadLimit;
-      break;
-    case Measurer::Going:
-      limit = options.timeout;
-      break;
-    case Measurer::Comparing:
-      limit = options.timeout + 10 * finalSeconds;
-      break;
-    case Measurer::Idle:
-    case Measurer::Loaded:
-      continue;
-    }
-    if (isLate(measurer.since, limit))
-      lose(measurer, /*isLate=*/true);
-  }
-}
-
-//===----------------------------------------------------------------------===//
-// Records
-//===----------------------------------------------------------------------===//
-
-tuning::Environment Tuner::getEnvironment(const Compiler &compiler) const {
-  tuning::Environment where = environment;
-  if (compiler.host)
-    where.host = hostNames.at(compiler.host);
-  return where;
-}
-
-tuning::Record Tuner::makeRecord(const Pending &work, Outcome outcome,
-                                 std::string error,
-                                 const tuning::Environment &environment) const {
-  tuning::Record record;
-  record.task = {states[work.task].task->text.key, chipTarget,
-                 options.compile.chip};
-  record.environment = environment;
-  record.schedule = work.schedule;
-  record.chosen = work.chosen;
-  record.outcome = outcome;
-  record.error = std::move(error);
-  record.compileTime = work.compileTime;
-  record.expected = work.expected;
-  record.when = getTime();
-  record.run = runNumber;
-  return record;
-}
-
-/// Ends a candidate's way.
-void Tuner::finish(Pending work, tuning::Record record) {
-  TaskState &state = states[work.task];
-  --state.inHand;
-  if (state.isOwnWrong &&
-      (record.outcome == Outcome::Measured || record.outcome == Outcome::Slow))
-    tuning::invalidate(record, state.failure);
-  keeper.add(record);
-  bool hasTime = record.outcome == Outcome::Measured ||
-                 (record.outcome == Outcome::Slow && !record.times.empty());
-  if (work.point)
-    state.search->tell(*work.point, hasTime
-                                        ? std::optional<double>(record.median)
-                                        : std::nullopt);
-  else if (hasTime)
-    state.search->tellOwnChoice(record.median);
-  if (record.outcome != Outcome::Measured)
-    return;
-  if (!work.point)
-    state.ownTime = record.median;
-  double best = state.leaders.empty() ? INFINITY : state.leaders.front().time;
-  state.leaders.push_back({work.schedule, record.chosen, std::move(work.bundle),
-                           record.median, work.point});
-  llvm::stable_sort(state.leaders,
-                    [](const TaskState::Leader &a, const TaskState::Leader &b) {
-                      return a.time < b.time;
-                    });
-  // The compiler's own choice is in the final comparison anyway.
-  if (state.leaders.size() > 2 * options.leaders)
-    state.leaders.pop_back();
-  if (record.median < best && state.ownTime > 0 && work.point) {
-    std::string line;
-    llvm::raw_string_ostream(line)
-        << state.task->text.description << ": "
-        << llvm::format("%.4f ms, %.3f of the compiler's choice", record.median,
-                        record.median / state.ownTime)
-        << " by " << record.chosen;
-    progress.say(line);
-  }
-}
-
-void Tuner::giveUp(size_t task, const std::string &why) {
-  TaskState &state = states[task];
-  if (!state.failure.empty())
-    return;
-  state.failure = why;
-  progress.say("error: " + state.task->text.description +
-               " is given up: " + why);
-  state.inHand -= state.ready.size();
-  state.ready.clear();
-}
-
-void Tuner::giveUpWrong(size_t task, const tuning::Environment &environment,
-                        const std::string &why) {
-  TaskState &state = states[task];
-  giveUp(task, why);
-  state.isOwnWrong = true;
-  state.winner.reset();
-  state.compared.clear();
-  keeper.invalidate({state.task->text.key, chipTarget, options.compile.chip},
-                    environment, std::nullopt, why);
-}
-
-/// Loads the records of the tasks from the same build on the same device.
-void Tuner::resume() {
-  isResumed = true;
-  size_t resumed = 0;
-  for (TaskState &state : states) {
-    if (llvm::Error error = database.add(state.task->text).takeError()) {
-      progress.say("error: " + llvm::toString(std::move(error)));
-      isBroken = true;
-      return;
-    }
-    tuning::TaskId id = {state.task->text.key, chipTarget,
-                         options.compile.chip};
-    llvm::Expected<std::vector<tuning::Record>> records =
-        database.getRecords(id);
-    if (!records) {
-      progress.say("error: " + llvm::toString(records.takeError()));
-      isBroken = true;
-      return;
-    }
-    mlir::MLIRContext *context = state.task->program->getContext();
-    std::vector<std::pair<double, mlir::tessera::ScheduleNumbers>> fastest;
-    for (const tuning::Record &record : *records) {
-      if (record.outcome == Outcome::Measured) {
-        auto [place, isNew] =
-            state.recorded.try_emplace(record.schedule, record.median);
-        place->second = std::min(place->second, record.median);
-      }
-      if (record.isFinal || record.schedule.empty())
-        continue;
-      mlir::ScopedDiagnosticHandler quiet(
-          context, [](mlir::Diagnostic &) { return mlir::success(); });
-      if (!tuning::findDeepNesting(record.schedule).empty())
-        continue;
-      auto schedule = mlir::dyn_cast_or_null<compiler::ScheduleAttr>(
-          mlir::parseAttribute(record.schedule, context));
-      if (!schedule)
-        continue;
-      mlir::tessera::ScheduleNumbers point(schedule);
-      bool hasTime = record.outcome == Outcome::Measured;
-      if (hasTime && state.space->isLegal(point))
-        fastest.emplace_back(record.median, point);
-      bool isSame = record.environment.build == environment.build &&
-                    record.environment.device == environment.device &&
-                    record.environment.driver == environment.driver &&
-                    record.environment.features == environment.features;
-      // Without a device nothing but whether it compiles is found out.
-      if (!isSame || options.replay)
-        continue;
-      state.search->tell(point, hasTime || record.outcome == Outcome::Slow
-                                    ? std::optional<double>(record.median)
-                                    : std::nullopt);
-      ++state.begun;
-      ++resumed;
-    }
-    // The leaders must be available for the final comparison.
-    llvm::stable_sort(fastest, [](const auto &a, const auto &b) {
-      return a.first < b.first;
-    });
-    for (const auto &[time, point] : fastest) {
-      if (state.hints.size() == options.replay.value_or(options.leaders))
-        break;
-      std::string text = tuning::spellPoint(point);
-      if (llvm::none_of(state.hints, [&](const auto &other) {
-            return tuning::spellPoint(other) == text;
-          }))
-        state.hints.push_back(point);
-    }
-  }
-  if (resumed)
-    progress.say("resumed: " + std::to_string(resumed) +
-                 " records of this build on this device are in the database");
+  for (Compiler &compiler : compilers)
+    check(compiler);
+  for (Measurer &measurer : measurers)
+    check(measurer);
 }
 
 //===----------------------------------------------------------------------===//
 // Candidates
 //===----------------------------------------------------------------------===//
-
-std::optional<Pending> Tuner::proposeFor(size_t index) {
-  TaskState &state = states[index];
-  Pending work;
-  work.task = index;
-  if (!state.isOwnBegun) {
-    state.isOwnBegun = true;
-  } else {
-    // Its neighbours are among the first.
-    if (state.ownChoice.empty())
-      return std::nullopt;
-    std::optional<mlir::tessera::ScheduleNumbers> point;
-    if (!state.hints.empty()) {
-      point = state.hints.front();
-      state.hints.pop_front();
-    } else if (!options.replay) {
-      point = state.search->propose();
-    }
-    if (!point)
-      return std::nullopt;
-    work.point = point;
-    work.schedule = spell(state.space->getAttr(*point));
-    work.expected = state.search->getExpected(*point);
-  }
-  work.id = nextId++;
-  ++state.begun;
-  ++state.inHand;
-  ++counts.made;
-  return work;
-}
-
-std::optional<Pending> Tuner::propose() {
-  // As many in hand as keep everyone busy; more would be of yesterday.
-  size_t waiting = 0;
-  for (const TaskState &state : states)
-    waiting += state.ready.size();
-  if (isMeasured && waiting >= 2 * measurers.size() + compilers.size())
-    return std::nullopt;
-  std::vector<std::pair<double, size_t>> order;
-  for (auto [i, state] : llvm::enumerate(states)) {
-    if (!state.failure.empty() ||
-        (options.trials && state.begun > *options.trials))
-      continue;
-    double rank;
-    if (!state.isOwnBegun)
-      rank = 1e9;
-    else if (!state.hints.empty())
-      rank = 1e8;
-    else if (state.begun < firstCandidates)
-      rank = 1e6 - static_cast<double>(state.begun);
-    else {
-      double weight =
-          options.weighByTime ? state.task->count * state.search->getBest() : 1;
-      // Those in hand take from what is expected of the next one.
-      rank = state.search->getExpectedGain() * weight /
-             static_cast<double>(1 + state.inHand);
-    }
-    order.emplace_back(-rank, i);
-  }
-  llvm::sort(order);
-  for (const auto &[rank, index] : order)
-    if (std::optional<Pending> work = proposeFor(index))
-      return work;
-  return std::nullopt;
-}
 
 void Tuner::feedCompilers() {
   isExhausted = false;
@@ -738,13 +254,11 @@ void Tuner::feedCompilers() {
     Channel *channel = compiler.getChannel();
     if (!channel || compiler.work)
       continue;
-    std::optional<Pending> work;
-    if (returned.empty()) {
-      work = propose();
-    } else {
-      work = std::move(returned.front());
-      returned.pop_front();
-    }
+    std::optional<size_t> mostWaiting;
+    if (isMeasured)
+      mostWaiting = 2 * measurers.size() + compilers.size();
+    std::optional<Pending> work = queue.propose(mostWaiting);
+    counts.made = queue.countMade();
     if (!work) {
       isExhausted = true;
       return;
@@ -796,7 +310,7 @@ void Tuner::handle(Compiler &compiler, Message message) {
     if (auto schedule = mlir::dyn_cast_or_null<compiler::ScheduleAttr>(
             work.chosen.empty() ? mlir::Attribute()
                                 : mlir::parseAttribute(work.chosen, context)))
-      state.search->setOwnChoice(schedule);
+      state.source->setOwnChoice(schedule);
   }
   std::string spills = getText(message.head, "spills");
   if (work.point && !spills.empty()) {
@@ -814,23 +328,12 @@ void Tuner::handle(Compiler &compiler, Message message) {
     --state.inHand;
     return;
   }
-  if (work.point)
-    state.ready.push_back(std::move(work));
-  else
-    state.ready.push_front(std::move(work));
+  queue.addReady(std::move(work));
 }
 
 //===----------------------------------------------------------------------===//
 // Measuring
 //===----------------------------------------------------------------------===//
-
-bool Tuner::isDeviceBusy(const std::string &identity) const {
-  return llvm::any_of(measurers, [&](const Measurer &measurer) {
-    return measurer.identity == identity && !measurer.isRemoved &&
-           (measurer.state == Measurer::Going ||
-            measurer.state == Measurer::Comparing);
-  });
-}
 
 void Tuner::openTask(Measurer &measurer, size_t index) {
   TaskState &state = states[index];
@@ -870,30 +373,17 @@ void Tuner::feedMeasurers() {
     if (!measurer.getChannel())
       continue;
     if (measurer.state == Measurer::Idle) {
-      // Take from the fullest queue, open tasks first.
-      size_t best = states.size();
-      auto rank = [&](size_t index) {
-        const TaskState &state = states[index];
-        bool isOwn = !state.ready.empty() && !state.ready.front().point;
-        return std::make_tuple(isOwn, measurer.open.count(index),
-                               state.ready.size());
-      };
-      for (size_t i = 0; i < states.size(); ++i)
-        if (!states[i].ready.empty() && !states[i].ownBundle.empty() &&
-            (best == states.size() || rank(i) > rank(best)))
-          best = i;
-      if (best == states.size())
+      std::optional<size_t> best = queue.pick(measurer.open);
+      if (!best)
         continue;
-      if (!measurer.open.count(best)) {
-        openTask(measurer, best);
+      if (!measurer.open.count(*best)) {
+        openTask(measurer, *best);
         continue;
       }
-      Pending work = std::move(states[best].ready.front());
-      states[best].ready.pop_front();
-      give(measurer, std::move(work));
+      give(measurer, queue.takeReady(*best));
     }
     if (measurer.getChannel() && measurer.state == Measurer::Loaded &&
-        !isDeviceBusy(measurer.identity)) {
+        !pool.isBusy(measurer.identity)) {
       const TaskState &state = states[measurer.work->task];
       Message message;
       double best = state.leaders.empty() ? 0 : state.leaders.front().time;
@@ -1033,178 +523,6 @@ void Tuner::takeResult(Measurer &measurer, const json::Object &head) {
 // The end
 //===----------------------------------------------------------------------===//
 
-bool Tuner::isOver() const {
-  return llvm::all_of(states, [&](const TaskState &state) {
-    return state.isDone || !state.failure.empty();
-  });
-}
-
-/// How many processes of this machine want a core right now.
-static int countRunning() {
-  std::ifstream file("/proc/stat");
-  std::string word;
-  int count = 0;
-  while (file >> word)
-    if (word == "procs_running")
-      file >> count;
-  return count;
-}
-
-void Tuner::compareLeaders() {
-  for (size_t i = 0; i < states.size(); ++i) {
-    TaskState &state = states[i];
-    if (state.isFinalBegun || state.isDone || !state.failure.empty())
-      continue;
-    if (!isMeasured || state.leaders.empty()) {
-      state.isDone = true;
-      continue;
-    }
-    for (Measurer &measurer : measurers) {
-      if (!measurer.getChannel() || measurer.state != Measurer::Idle ||
-          isDeviceBusy(measurer.identity))
-        continue;
-      if (!measurer.open.count(i)) {
-        // Nobody else has it open either, or will not be free.
-        bool isElsewhere = llvm::any_of(measurers, [&](const Measurer &other) {
-          return other.open.count(i) != 0;
-        });
-        if (!isElsewhere)
-          openTask(measurer, i);
-        continue;
-      }
-      Message message;
-      json::Array list;
-      auto add = [&](int64_t id, const std::string &bundle) {
-        list.push_back(json::Object{
-            {"id", id}, {"bytes", static_cast<int64_t>(bundle.size())}});
-        message.bytes += bundle;
-      };
-      add(-1, state.ownBundle);
-      unsigned count = 0;
-      for (auto [place, leader] : llvm::enumerate(state.leaders)) {
-        if (!leader.point || count == options.leaders)
-          continue;
-        ++count;
-        add(static_cast<int64_t>(place), leader.bundle);
-      }
-      message.head = json::Object{{"op", "final"},
-                                  {"task", state.task->text.key},
-                                  {"candidates", std::move(list)},
-                                  {"rounds", 400},
-                                  {"seconds", finalSeconds}};
-      if (state.task->product) {
-        const runtime::LibraryProduct &product = *state.task->product;
-        auto type = [](runtime::ElementType element) {
-          return runtime::elementTypeName(element);
-        };
-        message.head["product"] = json::Object{{"m", product.m},
-                                               {"n", product.n},
-                                               {"k", product.k},
-                                               {"matrices", product.matrices},
-                                               {"turnedLhs", product.turnedLhs},
-                                               {"turnedRhs", product.turnedRhs},
-                                               {"lhsStride", product.lhsStride},
-                                               {"rhsStride", product.rhsStride},
-                                               {"outStride", product.outStride},
-                                               {"lhs", type(product.lhs)},
-                                               {"rhs", type(product.rhs)},
-                                               {"out", type(product.out)},
-                                               {"sum", type(product.sum)},
-                                               {"tf32", product.tf32}};
-      }
-      if (int others = measurer.host ? 0 : countRunning() - 2;
-          others > static_cast<int>(options.jobs) / 2 + 1)
-        progress.say(
-            "warning: " + std::to_string(others) +
-            " other processes of this machine are running during measurements");
-      state.isFinalBegun = true;
-      measurer.state = Measurer::Comparing;
-      measurer.task = i;
-      measurer.since = Clock::now();
-      if (!measurer.getChannel()->send(message))
-        hangUp(measurer);
-      break;
-    }
-  }
-}
-
-void Tuner::takeFinal(Measurer &measurer, const json::Object &head) {
-  measurer.state = Measurer::Idle;
-  TaskState &state = states[measurer.task];
-  state.isDone = true;
-  int64_t before = head.getInteger("clockBefore").value_or(0),
-          after = head.getInteger("clockAfter").value_or(0);
-  if (before > 0 && std::abs(before - after) > before / 20)
-    progress.say("warning: " + state.task->text.description +
-                 ": the device's clock moved from " + std::to_string(before) +
-                 " to " + std::to_string(after) +
-                 " MHz during the final comparison");
-  if (const json::Array *results = head.getArray("results"))
-    for (const json::Value &value : *results) {
-      const json::Object *object = value.getAsObject();
-      if (!object)
-        continue;
-      int64_t id = object->getInteger("id").value_or(-1);
-      Pending work;
-      work.task = measurer.task;
-      work.chosen = state.ownChoice;
-      if (id >= 0 && static_cast<size_t>(id) < state.leaders.size()) {
-        const TaskState::Leader &leader =
-            state.leaders[static_cast<size_t>(id)];
-        work.schedule = leader.schedule;
-        work.chosen = leader.chosen;
-      }
-      std::string error = getText(*object, "error");
-      Outcome outcome = tuning::parseOutcome(getText(*object, "outcome"))
-                            .value_or(Outcome::NotRun);
-      tuning::Record record =
-          makeRecord(work, outcome, error, measurer.environment);
-      record.times = getTimes(object->getArray("times"));
-      TimeSummary summary = summarizeTimes(record.times);
-      record.median = summary.median;
-      record.low = summary.low;
-      record.high = summary.high;
-      record.clockBefore = before;
-      record.clockAfter = after;
-      record.isFinal = true;
-      if (state.isOwnWrong && outcome == Outcome::Measured)
-        tuning::invalidate(record, state.failure);
-      keeper.add(record);
-      // Its earlier results do not count either.
-      std::string why = "in the final comparison, " + error;
-      if (outcome == Outcome::Wrong && id < 0)
-        giveUpWrong(measurer.task, measurer.environment,
-                    "the compiler's own choice is wrong: " + why);
-      else if (outcome == Outcome::Wrong)
-        keeper.invalidate(record.task, measurer.environment, record.schedule,
-                          why);
-      if (record.outcome != Outcome::Measured || record.times.empty())
-        continue;
-      state.compared.push_back(record);
-      if (id < 0)
-        state.own = record;
-      if (!state.winner || record.median < state.winner->median)
-        state.winner = record;
-    }
-  state.libraryError = getText(head, "libraryError");
-  std::vector<double> times = getTimes(head.getArray("libraryTimes"));
-  if (times.empty())
-    return;
-  tuning::Baseline baseline;
-  baseline.task = {state.task->text.key, chipTarget, options.compile.chip};
-  baseline.environment = measurer.environment;
-  baseline.library = getText(head, "library");
-  baseline.times = times;
-  TimeSummary summary = summarizeTimes(times);
-  baseline.median = summary.median;
-  baseline.low = summary.low;
-  baseline.high = summary.high;
-  baseline.when = getTime();
-  baseline.run = runNumber;
-  keeper.add(baseline);
-  state.baseline = baseline;
-}
-
 std::string Tuner::describeBest() const {
   double sum = 0;
   unsigned count = 0;
@@ -1223,8 +541,6 @@ std::string Tuner::describeBest() const {
 
 bool Tuner::run() {
   start = Clock::now();
-  ::tessera::support::handleInterrupts(
-      ::tessera::support::InterruptHandling::First);
   compilers.resize(options.jobs);
   for (Compiler &compiler : compilers)
     if (!startCompiler(compiler))
@@ -1251,66 +567,40 @@ bool Tuner::run() {
           ? std::min(mostReserved * *options.budget,
                      finalReserve * static_cast<double>(states.size()))
           : 0;
-  while (!isBroken && !isOver()) {
+  while (!isBroken && !queue.isOver()) {
     feedCompilers();
     feedMeasurers();
-    size_t inHand = 0;
-    for (const TaskState &state : states)
-      inHand += state.inHand;
     if (!isSearchOver && (isResumed || cluster)) {
-      bool isIdle = inHand == 0 && isExhausted;
+      bool isIdle = queue.countInHand() == 0 && isExhausted;
       if (getInterrupt() || (options.budget && getSecondsLeft() <= reserve) ||
           isIdle) {
         isSearchOver = true;
         std::chrono::duration<double> elapsed = Clock::now() - start;
         compileSeconds = elapsed.count();
         // Waiting candidates are neither measured nor recorded any more.
-        for (TaskState &state : states) {
-          if (state.leaders.empty() && !state.ready.empty() && !getInterrupt())
-            continue;
-          state.inHand -= state.ready.size();
-          state.ready.clear();
-        }
-        for (Compiler &compiler : compilers) {
-          if (compiler.work)
-            --states[compiler.work->task].inHand;
-          compiler.work.reset();
-          compiler.child.reset();
-        }
-        for (const Pending &work : returned)
-          --states[work.task].inHand;
-        returned.clear();
+        queue.dropWaiting(/*keepsUnmeasured=*/!getInterrupt());
+        pool.stopCompilers(states);
         continue;
       }
     }
-    bool isMeasuring = llvm::any_of(measurers, [](const Measurer &measurer) {
-      return measurer.work.has_value();
-    });
-    if (isSearchOver && !isMeasuring)
+    if (isSearchOver && !pool.isMeasuring())
       compareLeaders();
 
     std::vector<pollfd> files;
-    for (Compiler &compiler : compilers)
-      if (Channel *channel = compiler.getChannel())
-        files.push_back({channel->getFile(), POLLIN, 0});
-    for (Measurer &measurer : measurers)
-      if (Channel *channel = measurer.getChannel())
-        files.push_back({channel->getFile(), POLLIN, 0});
+    pool.addFiles(files);
     if (cluster)
       cluster->addFiles(files);
     poll(files.data(), files.size(), 100);
     // What workers have sent comes before the news of how they, or their hosts,
     // ended.
-    serve(compilers);
-    serve(measurers);
+    serveAll();
     handleHosts();
     noteWaiting();
-    compilers.remove_if([](const Compiler &one) { return one.isRemoved; });
-    measurers.remove_if([](const Measurer &one) { return one.isRemoved; });
+    pool.removeEnded();
     checkTimes();
     counts.pruned = 0;
     for (const TaskState &state : states)
-      counts.pruned += state.search->getPruned();
+      counts.pruned += state.source->getPruned();
     progress.update(counts, describeBest(), getSecondsLeft());
   }
   if (!isBroken) // The reference may still be asked about the last ones.
@@ -1333,9 +623,7 @@ void Tuner::waitForChecks() {
   };
   while (isWaiting() && !measurers.empty() && !getInterrupt()) {
     std::vector<pollfd> files;
-    for (Measurer &measurer : measurers)
-      if (Channel *channel = measurer.getChannel())
-        files.push_back({channel->getFile(), POLLIN, 0});
+    pool.addFiles(files, /*withCompilers=*/false);
     poll(files.data(), files.size(), 200);
     bool isAnyone = false;
     for (Measurer &measurer : measurers) {

@@ -37,6 +37,10 @@ public:
   Bisection(const ProgramOptions &options, DiffSide &base, DiffSide &other,
             const DiffProgram &program, RunGuard *guard);
 
+  /// The program up to an op, whose result it returns. If it `isAlone`, results
+  /// of other ops that it uses become arguments. Absent if it cannot be cut
+  /// there.
+  std::optional<Cut> cut(size_t number, bool isAlone);
   /// The number of the first op whose result differs, among `ops`; absent if
   /// none of them can be shown to.
   std::optional<size_t> find();
@@ -54,7 +58,6 @@ public:
   unsigned uncut = 0;
 
 private:
-  std::optional<Cut> cut(size_t number, bool isAlone);
   /// A copy of a cut whose entry is changed before it is finished.
   Cut copy(const Cut &cut) const;
   /// Removes what nothing needs, and makes the arguments that are new.
@@ -65,8 +68,8 @@ private:
   std::optional<bool> differsAt(size_t number);
   /// The candidates that an op takes its operands from.
   std::vector<size_t> getProducers(size_t number) const;
-  /// What is left of a program with one probe: all, what comes before the
-  /// probe, or that with its constants folded.
+  /// The part of a program with one probe that is kept: all of it, the part
+  /// before the probe, or that part with its constants folded.
   enum class Reduction { None, Shortened, Folded };
   /// A cut that ends with a launch and returns probes of the kernel's fragment
   /// ops with these numbers.
@@ -76,7 +79,7 @@ private:
   const ProgramOptions &options;
   DiffSide &base, &other;
   const DiffProgram &program;
-  /// Of all runs; may be null.
+  /// The guard of all runs; may be null.
   RunGuard *guard;
   std::vector<std::optional<std::optional<bool>>> known;
 };

@@ -27,9 +27,9 @@ struct Axis {
 
   std::string title;
   bool isLog;
-  /// Names of the values 0, 1, ...; of other axes the numbers are written.
+  /// Names of the values 0, 1, ...; other axes show the numbers.
   std::vector<std::string> names;
-  /// What it shows, which `include` widens.
+  /// The range that it shows, which `include` widens.
   double low = 0, high = 0;
   bool isEmpty = true;
 
@@ -63,7 +63,7 @@ private:
   std::string title;
   Axis x, y;
   int width, height;
-  /// How many there are: their names stand beside each other.
+  /// How many there are: their names are beside each other.
   int levels = 0;
   /// The elements to draw, in order.
   std::string body;

@@ -20,7 +20,7 @@ namespace runner {
 /// where a field goes away or means something else.
 constexpr int explainVersion = 1;
 
-/// Puts products, kernels and compile times into the JSON object, and prints
+/// Puts matmuls, kernels and compile times into the JSON object, and prints
 /// them if `print` is set. With a device, also what the kernels take of it;
 /// `launches` are those of one run. `chip` is what it was compiled for, `work`
 /// what the source's products come to.

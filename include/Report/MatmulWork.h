@@ -11,9 +11,9 @@
 
 namespace runner {
 
-/// A matrix product that stands in an entry as an op on whole arrays.
+/// A matmul that is an op on whole arrays in an entry.
 struct ProductWork {
-  /// "file:line:column", as reports of products have it.
+  /// "file:line:column", as reports of matmuls have it.
   std::string place;
   mlir::Operation *op = nullptr;
   /// Multiplications and additions of one execution; absent where an extent is
@@ -23,14 +23,14 @@ struct ProductWork {
   std::optional<double> bytes;
 };
 
-/// The products of the entry, for arguments of these shapes; without arguments,
-/// as far as the program itself tells sizes.
+/// The matmuls of the entry, for arguments of these shapes; without arguments,
+/// as far as the program itself states sizes.
 std::vector<ProductWork>
 collectWork(const Entry &entry,
             const std::vector<runtime::HostArray> &arguments);
 
 /// Multiplications and additions of all of them in one run. Absent if there is
-/// none, or one whose extent is not known beforehand or that stands in a loop.
+/// none, or one whose extent is not known beforehand or that is in a loop.
 std::optional<double>
 countOperations(const Entry &entry,
                 const std::vector<runtime::HostArray> &arguments);

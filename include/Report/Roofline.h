@@ -13,8 +13,8 @@
 
 namespace runner {
 
-/// Says what a product comes to, and what the device could make of it at most:
-/// the lesser of its rate for the type, and of its memory's by the product's
+/// Prints the work of a matmul, and the rate that the device can reach at most:
+/// the lesser of its rate for the type, and the rate of its memory times the
 /// operations for each byte. `work` is null where nothing is known of it,
 /// `device` where none is open: then the chip's first data sheet counts. Adds
 /// `work`, `roof` and `roof_unknown` to `object`.

@@ -17,9 +17,9 @@ namespace tune {
 
 using llvm::StringRef;
 
-/// Of "#tessera.schedule<workgroup = [64, 64], k = 32, ...>" the entries by
-/// their names, each as its text ("[64, 64]"), those that are left out with the
-/// value that they then have. Without any where the text is no schedule.
+/// Maps the fields of "#tessera.schedule<workgroup = [64, 64], k = 32, ...>" to
+/// their texts ("[64, 64]"); a field that is left out has its default. Empty if
+/// the text is not a schedule.
 std::map<std::string, std::string> parseSchedule(StringRef text);
 
 /// The order of values on an axis: by their numbers, those without by name.

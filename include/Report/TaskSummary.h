@@ -17,7 +17,7 @@ namespace tuning = mlir::tessera::tuning;
 
 using llvm::StringRef;
 
-/// How many times as fast the best one is: of the medians, and at least and at
+/// How many times as fast the best one is: by the medians, and at least and at
 /// most by their confidence intervals.
 struct Speedup {
   double ratio = 0, low = 0, high = 0;
@@ -60,13 +60,14 @@ struct Summary {
   Speedup overLibrary;
 };
 
-/// Whether two times may be compared. `withBuild`: of code of this compiler.
+/// Whether two times may be compared. `withBuild`: only code of one build
+/// of the compiler.
 bool areComparable(const tuning::Environment &a, const tuning::Environment &b,
                    bool withBuild);
 
 /// One for each task, chip and device with records, in the order of the tasks;
-/// of one task where `task.key` is not empty, and of one target and chip
-/// likewise. Of one run if `run` is not 0.
+/// only the task `task.key` if that is not empty, and likewise for target and
+/// chip. Only records of the run `run` if that is not 0.
 llvm::Expected<std::vector<Summary>>
 summarize(tuning::Database &database, const tuning::TaskId &task, int64_t run);
 

@@ -82,7 +82,7 @@ LogicalResult runner::benchmark(const ProgramOptions &options,
   device.setChecking(false);
   Timer timer(device, execution);
 
-  // Warm-up: pools and clocks. It also tells how many runs there is time for.
+  // Warm-up: pools and clocks. It also shows how many runs there is time for.
   double warm = 0, last = 0;
   for (int i = 0; i < 5 && (i == 0 || warm < 100); ++i) {
     runtime::Expected<double> time = timer.run();

@@ -226,7 +226,7 @@ void runner::explain(const compiler::CompiledProgram &program,
     } else {
       os << "  " << kernel.workgroupBytes << " bytes of workgroup memory\n";
     }
-    // A device's driver has told them above.
+    // The device's driver has reported them above.
     if (!device || backend.hasCodeReports())
       explainCode(kernel.code, backend.hasCodeReports(), os, object);
     if (!device && kernel.code.vectorRegisters < 0 && !backend.getInfo().isHost)

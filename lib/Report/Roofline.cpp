@@ -14,7 +14,7 @@
 
 using namespace runner;
 
-/// "33.6 M", to stand before a unit.
+/// "33.6 M", to precede a unit.
 static std::string formatCount(double count) {
   static constexpr const char *prefixes[] = {"", "k", "M", "G", "T", "P", "E"};
   size_t prefix = 0;

@@ -121,7 +121,7 @@ static bool findSources(StringRef withTable, StringRef file,
       current = 0;
     tabled.emplace_back(line.text, current);
   }
-  // Every instruction stands there as well, in the same order, with labels and
+  // Every instruction is there as well, in the same order, with labels and
   // directives between.
   std::vector<unsigned> found(lines.size(), 0);
   size_t at = 0;

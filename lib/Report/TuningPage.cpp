@@ -346,7 +346,7 @@ static void writeParameters(const Summary &summary, raw_ostream &os) {
       auto entry = point.entries.find(name);
       if (entry == point.entries.end())
         continue;
-      // Dots of one value stand beside each other, the same way each time.
+      // Dots of one value are beside each other, the same way each time.
       double aside = std::fmod(double(point.number) * 0.618034, 1.0) - 0.5;
       double place = double(llvm::find(names, entry->second) - names.begin());
       bool isBest = summary.best &&

@@ -29,7 +29,9 @@
 #include "Execution/Program.h"
 #include "Report/Bench.h"
 #include "Report/Explain.h"
+#include "Report/OutputText.h"
 #include "Report/ProgramPage.h"
+#include "Report/StartClock.h"
 #include "Report/TraceFile.h"
 
 #include "Driver/LargeStack.h"
@@ -38,12 +40,7 @@
 #include "Runtime/OutputFile.h"
 
 #include "mlir/IR/MLIRContext.h"
-#include "llvm/Support/CRC.h"
-#include "llvm/Support/Format.h"
 #include "llvm/Support/SourceMgr.h"
-
-#include <chrono>
-#include <cmath>
 
 using namespace runner;
 using runtime::HostArray;
@@ -51,78 +48,6 @@ using runtime::HostArray;
 //===----------------------------------------------------------------------===//
 // Outputs
 //===----------------------------------------------------------------------===//
-
-/// An element with as many digits as a person reads.
-static std::string formatElement(const HostArray &array, int64_t index) {
-  std::string text;
-  llvm::raw_string_ostream os(text);
-  if (!runtime::isFloat(array.type))
-    os << array.getInt(index);
-  else if (double value = array.getDouble(index); std::isnan(value))
-    os << "nan";
-  else
-    os << llvm::format("%.6g", value);
-  return text;
-}
-
-/// The elements of a small array, a line for each row or for 16 of a vector.
-static void printElements(const HostArray &array, llvm::raw_ostream &os) {
-  constexpr int64_t most = 64;
-  int64_t size = array.size();
-  if (size > most || size == 0)
-    return;
-  int64_t row = array.shape.size() > 1 ? array.shape.back() : 16;
-  size_t width = 0;
-  for (int64_t i = 0; i < size; ++i)
-    width = std::max(width, formatElement(array, i).size());
-  for (int64_t i = 0; i < size; ++i)
-    os << (i % row == 0 ? "  " : " ")
-       << llvm::right_justify(formatElement(array, i), width)
-       << (i % row == row - 1 || i == size - 1 ? "\n" : "");
-}
-
-static void printOutput(size_t index, const Output &output, Report &report,
-                        llvm::json::Array &list) {
-  const HostArray &array = output.array;
-  double least = INFINITY, greatest = -INFINITY, sum = 0;
-  int64_t nans = 0, size = array.size();
-  for (int64_t i = 0; i < size; ++i) {
-    double value = array.getDouble(i);
-    if (std::isnan(value)) {
-      ++nans;
-      continue;
-    }
-    least = std::min(least, value);
-    greatest = std::max(greatest, value);
-    sum += value;
-  }
-  bool hasNumbers = size > nans;
-  double mean = sum / static_cast<double>(size - nans);
-  uint32_t checksum = llvm::crc32(ArrayRef(
-      reinterpret_cast<const uint8_t *>(array.data.data()), array.data.size()));
-  StringRef element = runtime::elementTypeName(array.type);
-
-  llvm::raw_ostream &os = report.text();
-  os << "out " << index << " = " << output.name << ": "
-     << formatType(array.shape, element);
-  if (hasNumbers)
-    os << llvm::format(", min %.6g, max %.6g, mean %.6g", least, greatest,
-                       mean);
-  if (nans)
-    os << ", " << nans << " NaN";
-  os << llvm::format(", checksum %08x\n", checksum);
-  printElements(array, os);
-  list.push_back(llvm::json::Object{
-      {"name", output.name},
-      {"element_type", element},
-      {"shape", llvm::json::Array(array.shape)},
-      {"min", hasNumbers ? toJSON(least) : nullptr},
-      {"max", hasNumbers ? toJSON(greatest) : nullptr},
-      {"mean", hasNumbers ? toJSON(mean) : nullptr},
-      {"nans", nans},
-      {"checksum",
-       llvm::utohexstr(checksum, /*LowerCase=*/true, /*Width=*/8)}});
-}
 
 /// The number of an output that an option names.
 static LogicalResult checkOutputNumber(StringRef option, unsigned number,
@@ -166,10 +91,7 @@ static LogicalResult handleOutputs(const Options &options,
       report.text() << "planted in out " << *options.corruptOutput << ": "
                     << planted << "\n";
   }
-  llvm::json::Array list;
-  for (auto [i, output] : llvm::enumerate(outputs))
-    printOutput(i, output, report, list);
-  report.root["outputs"] = std::move(list);
+  printOutputs(outputs, report);
   return saveOutputs(options, outputs, report);
 }
 
@@ -188,60 +110,6 @@ static LogicalResult checkOutputNumbers(const Options &options,
 //===----------------------------------------------------------------------===//
 // Running
 //===----------------------------------------------------------------------===//
-
-/// Notes how long each step up to the first launch takes.
-namespace {
-class StartClock {
-public:
-  explicit StartClock(runtime::Trace *trace) : trace(trace) {}
-
-  void done(const char *step) {
-    auto now = std::chrono::steady_clock::now();
-    if (trace) {
-      runtime::TraceEvent event;
-      event.name = step;
-      event.category = "step";
-      event.track = trace->getTrack();
-      event.start = trace->toTime(last);
-      event.duration = trace->toTime(now) - event.start;
-      trace->add(std::move(event));
-    }
-    steps.emplace_back(step, milliseconds(last, now));
-    last = now;
-  }
-
-  /// "first launch after 20.3 ms: read 1.2, ...".
-  void report(const std::optional<std::chrono::steady_clock::time_point> &end,
-              bool print, Report &report) const {
-    if (!end)
-      return;
-    double total = milliseconds(begin, *end);
-    llvm::json::Object object;
-    if (print)
-      report.text() << llvm::format("first launch: after %.1f ms", total);
-    for (auto [i, step] : llvm::enumerate(steps)) {
-      object[step.first] = toJSON(step.second);
-      if (print)
-        report.text() << (i == 0 ? ": " : ", ") << step.first << " "
-                      << llvm::format("%.1f", step.second);
-    }
-    if (print)
-      report.text() << "\n";
-    report.root["first_launch_ms"] = toJSON(total);
-    report.root["start"] = std::move(object);
-  }
-
-private:
-  using Time = std::chrono::steady_clock::time_point;
-  static double milliseconds(Time from, Time to) {
-    return std::chrono::duration<double, std::milli>(to - from).count();
-  }
-
-  runtime::Trace *trace;
-  Time begin = std::chrono::steady_clock::now(), last = begin;
-  std::vector<std::pair<const char *, double>> steps;
-};
-} // namespace
 
 static LogicalResult runProgram(const Options &options, const Target &target,
                                 compiler::CompiledProgram &program,
@@ -296,7 +164,7 @@ static LogicalResult runProgram(const Options &options, const Target &target,
         return isAsReference(options, chip, entry, program.products, arguments,
                              again, report);
       };
-    // Wrong numbers are told of all the same.
+    // Wrong numbers are verified nevertheless.
     if (failed(repeat(options, device, program, entry, execution, outputs,
                       compareRun, report)) &&
         report.exit() != Exit::WrongNumbers)
@@ -343,7 +211,7 @@ makeHtmlReport(const Options &options,
                const compiler::CompileOptions &compileOptions,
                mlir::ModuleOp module, const llvm::MemoryBuffer &source,
                StringRef explained, Report &report) {
-  // What was compiled for the run, without its being told once more.
+  // This compiles the program again, without reports.
   FailureOr<std::vector<StageText>> stages = collectStages(
       module, source.getBufferIdentifier(), source.getBuffer(), compileOptions);
   if (failed(stages))

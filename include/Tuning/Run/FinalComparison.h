@@ -18,7 +18,7 @@
 
 namespace tune {
 
-/// What the final comparison found of one candidate.
+/// The result of one candidate in the final comparison.
 struct FinalResult {
   /// The position among the task's leaders; absent for the compiler's own
   /// choice.

@@ -23,10 +23,10 @@ namespace tune {
 namespace compiler = mlir::tessera;
 namespace runtime = ::tessera::runtime;
 
-/// A product or an attention by itself, of the programs to be tuned.
+/// A matmul or an attention by itself, from the programs to be tuned.
 struct Task {
   compiler::tuning::TaskText text;
-  /// How often it stands in the programs, and where first.
+  /// How often it occurs in the programs, and where first.
   unsigned count = 1;
   std::string place;
   /// The program (`makeTaskProgram`).
@@ -43,11 +43,11 @@ struct Task {
 /// The programs that `work` names: `.mlir` files, files with a shape on each
 /// line (`.txt`), and shapes:
 ///
-///   MxNxK:TYPE               a product; `:OUT` behind it: the output's type
+///   MxNxK:TYPE               a matmul; then `:OUT`: the output's type
 ///   batch:BxMxNxK:TYPE       B of them
 ///   conv:NxHxWxCxFxRxS:TYPE  NHWC, F filters of RxS, padded so that HxW stays
-///                            for stride 1; `/2` behind S: its stride
-///   attention:BxQxKxD:TYPE   B heads; `:causal` behind it
+///                            for stride 1; `/2` after S: its stride
+///   attention:BxQxKxD:TYPE   B heads; then `:causal`
 ///
 /// Gives their tasks for a chip, each once. Prints what cannot be tuned, with
 /// the reason, and errors; after an error there is no result.

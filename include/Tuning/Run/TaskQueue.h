@@ -39,7 +39,7 @@ struct TaskState {
   /// The bundle of the compiler's own choice, with which workers open the task.
   std::string ownBundle, ownChoice;
   double ownTime = 0;
-  /// Of its outputs, as the first worker computed them.
+  /// The checksum of its outputs, as the first worker computed them.
   std::string checksum;
   /// The reference has been asked, and agreed.
   bool isAsked = false, isChecked = false;

@@ -20,8 +20,8 @@ struct TimeSummary {
 /// The median, and the bounds of its 95 % confidence interval: order statistics
 /// n/2 -+ 0.98 sqrt(n) (the normal approximation to the binomial distribution;
 /// Hettmansperger and McKean, Robust Nonparametric Statistical Methods, section
-/// 1.3), which supposes nothing of how the times are spread. Of few times these
-/// are the least and the greatest.
+/// 1.3), which supposes nothing of how the times are spread. For few times
+/// these are the least and the greatest.
 inline TimeSummary summarizeTimes(std::vector<double> times) {
   if (times.empty())
     return {};

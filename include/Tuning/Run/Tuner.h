@@ -72,7 +72,7 @@ private:
   void takeFinal(Measurer &measurer, const llvm::json::Object &head);
   void lose(Compiler &compiler, bool isLate);
   void lose(Measurer &measurer, bool isLate);
-  /// What a connection that has ended, or cannot be sent to, leads to.
+  /// Handles a connection that has ended, or that cannot be sent to.
   template <typename Worker> void hangUp(Worker &worker);
   void serveAll();
   void handleHosts();

@@ -205,6 +205,8 @@ template <typename Worker> void Tuner::hangUp(Worker &worker) {
     lose(worker, /*isLate=*/false);
 }
 
+template void Tuner::hangUp(Measurer &measurer);
+
 //===----------------------------------------------------------------------===//
 // Other hosts
 //===----------------------------------------------------------------------===//
@@ -591,7 +593,7 @@ bool Tuner::run() {
     if (cluster)
       cluster->addFiles(files);
     poll(files.data(), files.size(), 100);
-    // What workers have sent comes before the news of how they, or their hosts,
+    // Messages of workers come before the news of how they, or their hosts,
     // ended.
     serveAll();
     handleHosts();

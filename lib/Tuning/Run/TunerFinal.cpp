@@ -14,6 +14,7 @@
 
 using namespace tune;
 using tuning::Outcome;
+namespace json = llvm::json;
 
 /// How many processes of this machine want a core right now.
 static int countRunning() {

@@ -56,8 +56,8 @@ std::vector<compiler::reference::CompiledSum> mergeSums(const DiffSide &base,
 
 /// Compares outputs of two targets with each other: by --tolerance, else by
 /// what the reference's error bounds allow both together, given how the sums
-/// were compiled. `unbounded` gets why there are none, in which case they are
-/// to be equal.
+/// were compiled. `unbounded` gets the reason if there are none; the outputs
+/// must then be equal.
 FailureOr<Difference>
 compareSides(const ProgramOptions &options, const DiffProgram &program,
              ArrayRef<compiler::reference::CompiledSum> sums,

@@ -48,7 +48,7 @@ llvm::SmallVector<mlir::Value> addProbes(mlir::gpu::LaunchOp launch,
                                          llvm::ArrayRef<mlir::Operation *> ops);
 
 /// When an element of a probe was computed: places in blocks and iterations,
-/// from the outermost to the op's own. Of two, the lesser one was first.
+/// from the outermost to the op's own. The lesser of two was first.
 llvm::SmallVector<int64_t> getTime(mlir::Operation *op,
                                    mlir::gpu::LaunchOp launch,
                                    bool eachIteration,
@@ -59,8 +59,8 @@ std::string describeElement(mlir::Operation *op, mlir::gpu::LaunchOp launch,
                             bool eachIteration,
                             llvm::ArrayRef<int64_t> position);
 
-/// Erases what the kernel does after `op` and its probe, but for what stands in
-/// a loop with them.
+/// Erases what the kernel does after `op` and its probe, except for the ops of
+/// a loop around them.
 void eraseWhatFollows(mlir::Operation *op, mlir::gpu::LaunchOp launch);
 
 } // namespace runner

@@ -17,9 +17,9 @@
 namespace runner {
 
 /// Reads a bundle, and rejects options that affect compilation. Sets the target
-/// and the chip of `options` to those of the variant that is run: of the target
-/// that --target names, or on the best device of this machine that the bundle
-/// has code for.
+/// and the chip of `options` to those of the variant that is run: the one for
+/// the target that --target names, or for the best device of this machine that
+/// the bundle has code for.
 LogicalResult openBundle(StringRef bytes, ProgramOptions &options,
                          runtime::Bundle &bundle, Report &report);
 

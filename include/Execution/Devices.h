@@ -28,7 +28,7 @@ struct Target {
 
 /// Keeps devices open from one program of a process to the next: to open the
 /// first on a GPU takes its driver most of a second. Each program opens a
-/// device of its own all the same, so that none finds what another left.
+/// device of its own anyway, so that none finds what another left.
 class KeptDevices {
 public:
   /// Keeps the device open that this one stands for.

@@ -52,7 +52,7 @@ public:
   /// Loads the kernels, and copies the arguments to the device.
   LogicalResult prepare(Report &report);
 
-  /// Calls the entry. What it launches may still run when this returns; an
+  /// Calls the entry. Its kernels may still run when this returns; an
   /// error is then found by the session's `finish`.
   void call();
 
@@ -97,7 +97,7 @@ private:
   const Entry &entry;
   const std::vector<runtime::HostArray> &arguments;
   runtime::Session session;
-  /// Of the report that `prepare` was given.
+  /// The guard of the report that `prepare` was given.
   RunGuard *guard = nullptr;
   std::optional<std::chrono::steady_clock::time_point> firstLaunch;
   void (*function)(void **) = nullptr;

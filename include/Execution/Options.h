@@ -32,7 +32,7 @@ struct ProgramOptions {
   /// The parsed --target: "auto", or a target with its number and chip.
   std::string target = "auto";
   /// --target as it is given; empty if it is not. With --emit=bundle it may
-  /// list several targets, and nothing of it stands in the other fields.
+  /// list several targets, and the other fields contain nothing of it.
   std::string targetText;
   std::string chip;
   /// Further chips, for --emit=hsaco: "hip:gfx942,gfx1100" has one.

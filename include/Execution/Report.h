@@ -88,7 +88,7 @@ public:
 
   /// The recorder of --trace; null without the option.
   runtime::Trace *trace = nullptr;
-  /// What surrounds each run of a program; null for nothing.
+  /// The guard around each run of a program; null for none.
   RunGuard *guard = nullptr;
 
   /// The object that --json prints.
@@ -97,7 +97,7 @@ public:
   /// Prints `error: message` and a `note:` for each further line of the
   /// message. The first failure decides the exit status.
   LogicalResult fail(Exit status, const Twine &message);
-  /// The same for a failure of the runtime; `context` stands before it.
+  /// The same for a failure of the runtime; `context` precedes it.
   LogicalResult fail(const runtime::Status &status, const Twine &context = "");
   /// A failure that diagnostics have explained. Should there be none, says that
   /// `what` failed.

@@ -4,8 +4,8 @@
 |*                                                                            *|
 |*===----------------------------------------------------------------------===*|
 |*                                                                            *|
-|* The part of libtessera that needs LLVM. What it gives is run by the        *|
-|* functions of tessera-c/Runtime.h.                                          *|
+|* The part of libtessera that needs LLVM. Programs are run by the functions  *|
+|* of tessera-c/Runtime.h.                                                    *|
 |*                                                                            *|
 \*===----------------------------------------------------------------------===*/
 

@@ -46,7 +46,7 @@ private:
 } // namespace
 
 //===----------------------------------------------------------------------===//
-// What is there to probe
+// Ops to probe
 //===----------------------------------------------------------------------===//
 
 llvm::SmallVector<Operation *> runner::findFragmentOps(gpu::LaunchOp launch) {

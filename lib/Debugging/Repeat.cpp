@@ -19,7 +19,7 @@ using runtime::HostArray;
 namespace reference = compiler::reference;
 
 //===----------------------------------------------------------------------===//
-// What is never written
+// Elements that are never written
 //===----------------------------------------------------------------------===//
 
 /// Whether element `index` consists of bytes of `poison`.

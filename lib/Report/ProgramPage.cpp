@@ -147,7 +147,7 @@ LogicalResult runner::writeHtmlReport(const ProgramOptions &options,
      << get("target") << ":" << get("chip") << "</h1>\n";
   os << "<nav>";
   for (auto [id, title] : {std::pair("stages", "Stages"),
-                           {"explain", "What was compiled, and how"},
+                           {"explain", "Compilation"},
                            {"times", "Times"},
                            {"data", "Data"}})
     os << "<a href=\"#" << id << "\">" << title << "</a> ";

@@ -171,7 +171,7 @@ void BatchRunner::Child::write(const std::string &text) {
   }
 }
 
-/// What the outcome is of a process that has ended by itself.
+/// Describes a process that has ended by itself.
 static void finish(int status, Outcome &outcome) {
   outcome.kind = WIFSIGNALED(status) ? Outcome::Signalled : Outcome::Exited;
   outcome.number = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);

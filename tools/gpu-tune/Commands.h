@@ -4,9 +4,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Each takes the command line behind its name, and gives the exit status: 0
-// done, 1 failed, 2 the command line is wrong. Whatever is not done has been
-// said on standard error.
+// Each takes the command line after its name, and returns the exit status: 0
+// done, 1 failed, 2 the command line is wrong. The reason of a failure has been
+// printed on standard error.
 //
 //===----------------------------------------------------------------------===//
 

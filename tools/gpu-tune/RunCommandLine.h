@@ -11,7 +11,7 @@
 
 namespace tune {
 
-/// Whose command line it is.
+/// The subcommand that is run.
 enum class RunCommand { Run, Space, Replay };
 
 /// Parses the command line. After an error, which is printed, the exit status

@@ -17,7 +17,7 @@
 
 namespace tune {
 
-/// A point with a number that tells it from others.
+/// A point with a number that distinguishes it from others.
 inline Point makePoint(int64_t number) {
   static auto *context = [] {
     auto *made = new mlir::MLIRContext;

@@ -52,8 +52,8 @@ public:
   /// False when the other end is gone.
   bool send(const Message &message);
 
-  /// Waits for a whole message; nothing when the other end is gone, or sends
-  /// what is no message.
+  /// Waits for a whole message; absent when the other end is gone, or sends
+  /// anything else.
   std::optional<Message> receive();
 
   /// Takes what has come, without waiting; false when the other end is gone.

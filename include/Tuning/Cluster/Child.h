@@ -18,12 +18,12 @@
 namespace tune {
 
 /// This program once more, as a worker: `gpu-tune worker ARGUMENTS`, with a
-/// channel to it. It does not outlive this process. What it prints goes to a
-/// file, of which the last words are told when it dies.
+/// channel to it. It does not outlive this process. Its output goes to a
+/// file, whose last words are reported when it dies.
 class Child : public WorkerProcess {
 public:
-  /// What `main` was given, for `start`: a program that was started by way of
-  /// the dynamic loader starts itself in the same way.
+  /// Keeps the arguments of `main`, for `start`: a program that was started by
+  /// way of the dynamic loader starts itself in the same way.
   static void setProgram(int argc, char **argv);
 
   /// Null, and the reason in `why`, if it cannot be started.

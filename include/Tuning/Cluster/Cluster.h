@@ -6,12 +6,12 @@
 //
 // The run's process listens; on each other host an agent (`gpu-tune join`)
 // calls. Each connection begins with a TLS handshake by which both sides prove
-// that they have the run's key (Tls.h); nothing is parsed before that. What
-// follows are messages of a channel. The agent's own connection, which lasts as
+// that they have the run's key (Tls.h); nothing is parsed before that.
+// Messages of a channel follow. The agent's own connection, which lasts as
 // long as the host takes part:
 //
 //   agent   hello    kind "agent", protocol, build, host
-//   run     welcome  target, chip; or refused, with an error
+//   run     welcome  target, chip; or a rejection, with an error
 //   agent   offer    jobs, measurers, devices (number, identity, name), notes
 //   run     start    worker (its number), arguments
 //   run     end      worker
@@ -101,7 +101,7 @@ public:
   /// Listens where `--listen=PLACE` says, for hosts that have the key.
   static llvm::Expected<std::unique_ptr<Cluster>>
   create(const std::string &place, const std::string &key);
-  /// Tells the hosts that the run is over.
+  /// Sends the hosts the end of the run.
   ~Cluster();
 
   /// Where to call, as `gpu-tune join` takes it: "ADDRESS:PORT,ADDRESS:PORT".
@@ -122,7 +122,7 @@ public:
   /// Answers who calls, and takes what the hosts say, without waiting.
   std::vector<ClusterEvent> take();
 
-  /// Of a host that has joined and is not gone; null otherwise.
+  /// A host that has joined and is not gone; null otherwise.
   const Host *getHost(int host) const;
   /// Starts `gpu-tune worker ARGUMENTS` on a host. It connects later; if it
   /// cannot, it is one that has ended.

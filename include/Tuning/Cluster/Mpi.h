@@ -33,12 +33,12 @@ struct Launch {
 /// Absent if this process is by itself.
 std::optional<Launch> findLaunch();
 
-/// The cores that this process may use: of what the launcher has not bound, its
-/// share among the processes of this host.
+/// The cores that this process may use: its share, among the processes of this
+/// host, of those that the launcher has not bound.
 unsigned countCoresOf(const Launch &launch);
 
-/// Each rank's end of the exchange. Whatever happens to rank 0, the others do
-/// not wait for ever: its end without `tell` tells them that there is no run.
+/// Each rank's end of the exchange. If rank 0 ends without `tell`, the others
+/// learn that there is no run, and do not wait for ever.
 class Ranks {
 public:
   /// MPI_Init. Fails, with the fix, without the library, or if a launcher has

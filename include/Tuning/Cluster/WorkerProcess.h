@@ -25,7 +25,7 @@ public:
   /// Ends it now, and says how it ended, as far as that is known. `isGone`: its
   /// channel has ended, so that it is dying by itself.
   virtual std::string end(bool isGone) = 0;
-  /// How it ended, once its host has told so; only of those on other hosts.
+  /// How it ended, once its host has reported it; only for other hosts.
   virtual std::optional<std::string> getEnd() const { return std::nullopt; }
 };
 

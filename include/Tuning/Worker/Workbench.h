@@ -102,7 +102,7 @@ runtime::Expected<double> timeOnce(runtime::Device &device,
                                    TaskData &data);
 
 /// Times a candidate that is right. The outputs are prepared before the last
-/// run, so that `checkOutputs` tells whether that one was right too.
+/// run, so that `checkOutputs` shows whether that one was right too.
 void timeCandidate(runtime::Device &device, runtime::Executable &executable,
                    TaskData &data, bool isAdded, const DeviceClock &clock,
                    double best, const TimingOptions &options, Trial &trial);

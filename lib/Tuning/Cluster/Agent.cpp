@@ -5,9 +5,9 @@
 //===----------------------------------------------------------------------===//
 //
 // The agent decides nothing: it starts the workers that the run asks for,
-// relays to each a connection of its own to the run, and tells how those ended
-// that did so by themselves. It does so for nobody but a run that has proven to
-// have the key. The messages are described in Cluster.h.
+// relays to each a connection of its own to the run, and reports how those
+// ended that did so by themselves. It does so for nobody but a run that has
+// proven to have the key. The messages are described in Cluster.h.
 //
 //===----------------------------------------------------------------------===//
 
@@ -179,8 +179,8 @@ Channel Agent::call(const std::string &one, std::string &why,
   }
 }
 
-/// Reaches the run, and tells what there is here. False after an error, which
-/// was said.
+/// Reaches the run, and offers what this host has. False after an error, which
+/// was printed.
 bool Agent::connect() {
   char name[256] = {};
   gethostname(name, sizeof(name) - 1);

@@ -33,7 +33,7 @@ struct Ranks::Functions {
 };
 
 //===----------------------------------------------------------------------===//
-// What the launcher says
+// The launcher
 //===----------------------------------------------------------------------===//
 
 static std::optional<unsigned> getNumber(const char *name) {

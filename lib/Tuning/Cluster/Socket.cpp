@@ -195,7 +195,8 @@ std::vector<std::string> tune::getOwnPlaces(llvm::StringRef text,
           spell(one->ifa_addr,
                 family == AF_INET ? sizeof(sockaddr_in) : sizeof(sockaddr_in6));
       bool isLoopback = one->ifa_flags & IFF_LOOPBACK;
-      // Of a link's own address the other host would have to name the link.
+      // To use a link's own address, the other host would have to name the
+      // link.
       if (address.empty() || llvm::StringRef(address).contains('%') ||
           (isLoopback && family == AF_INET6))
         continue;

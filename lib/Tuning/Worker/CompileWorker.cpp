@@ -4,7 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What it is asked: `compile`, a task's program (once; later by its key), the
+// The only request is `compile`: a task's program (once; later by its key), the
 // target, and a schedule, empty for the compiler's own choice. It answers
 // `compiled` with the bundle, or with the error.
 //

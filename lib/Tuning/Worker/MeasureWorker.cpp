@@ -4,7 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What it is asked, and answers:
+// Requests, and their answers:
 //
 //   open    a task: the program's text, and the bundle of the compiler's own
 //           choice, whose outputs become what all others are compared with;

@@ -261,8 +261,8 @@ void tune::timeCandidate(runtime::Device &device,
     }
     return true;
   };
-  // What an earlier run has left must not hide what the last one does not
-  // write.
+  // Results of an earlier run must not hide elements that the last one does
+  // not write.
   auto runLast = [&] {
     if (Status status = data.prepareOutputs(isAdded); !status.ok()) {
       trial.outcome = Outcome::NotRun;

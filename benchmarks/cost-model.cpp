@@ -20,8 +20,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Dialect/Tessera/Transforms/TuningTask.h"
 #include "Driver/Compiler.h"
+#include "Scheduling/TuningTask.h"
 #include "Tuning/CostModel.h"
 #include "Tuning/Interchange.h"
 #include "Tuning/MachineModel.h"

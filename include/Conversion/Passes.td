@@ -7,6 +7,7 @@
 #ifndef TESSERA_CONVERSION_PASSES_TD
 #define TESSERA_CONVERSION_PASSES_TD
 
+include "TargetInfo/PassOptions.td"
 include "mlir/Pass/PassBase.td"
 
 def DirectCopiesOption
@@ -187,6 +188,169 @@ def ConvertLinalgToTessera : Pass<"convert-linalg-to-tessera"> {
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect",
     "::mlir::tessera::TesseraDialect"];
+}
+
+//===----------------------------------------------------------------------===//
+// LinalgToGPU
+//===----------------------------------------------------------------------===//
+
+def TesseraMapMatvec : Pass<"tessera-map-matvec"> {
+  let summary = "Lower matmuls of one row or one column to SIMT kernels";
+  let description = [{
+    Expects `tessera.contract` on memrefs. Lowers those without a schedule whose
+    M or N is absent or statically 1 to a `gpu.launch` (two, if the first stores
+    partial sums) that does not use matrix instructions; all others, and those
+    whose maps have sums of dimensions, are not changed. Producers and the
+    epilogue are applied. Such a matmul is memory bound: the kernel must read
+    the matrix with wide accesses, each element once, by all threads.
+
+    If K runs fastest in the matrix, the lanes of a subgroup, of a part of one,
+    or of several, iterate over one row, on vectors as wide as the chip's
+    accesses if these are provably aligned, and combine their sums by
+    `gpu.subgroup_reduce` and workgroup memory. Otherwise a thread owns a vector
+    of columns, and the rows of threads in a workgroup share K. If there are too
+    few workgroups to fill the chip, K is split. The order of a sum depends only
+    on the sizes.
+
+    The launch's attribute `tessera.product` describes the matmul.
+
+    Example:
+
+    ```mlir
+    tessera.contract ins(%a, %x : memref<4096x1024xf32>, memref<1024xf32>)
+        init(%zero : f32) outs(%y : memref<4096xf32>)
+        maps [affine_map<(m, k) -> (m, k)>, affine_map<(m, k) -> (k)>, affine_map<(m, k) -> (m)>]
+        accumulate f32 {
+    ^bb0(%acc: f32):
+      tessera.yield %acc : f32
+    }
+    ```
+
+    becomes, for sm_80 (the loop's steps are unrolled)
+
+    ```mlir
+    gpu.launch blocks(%bx, %by, %bz) in (%gx = %c512, %gy = %c1, %gz = %c1)
+        threads(%tx, %ty, %tz) in (%sx = %c256, %sy = %c1, %sz = %c1) {
+      %row = ...  // 8 rows a workgroup
+      %lane = arith.remui %tx, %c32 : index
+      %part = scf.for %step = %lane to %c256 step %c32 iter_args(%acc = %cst) -> (vector<4xf32>) {
+        %k = arith.muli %step, %c4 : index
+        %u = vector.load %a[%row, %k] {alignment = 16 : i64} : memref<4096x1024xf32>, vector<4xf32>
+        %v = vector.load %x[%k] {alignment = 16 : i64} : memref<1024xf32>, vector<4xf32>
+        %next = math.fma %u, %v, %acc : vector<4xf32>
+        scf.yield %next : vector<4xf32>
+      }
+      ...
+      %sum = gpu.subgroup_reduce add %mine uniform : (f32) -> f32
+      scf.if %isLane0 {
+        memref.store %sum, %y[%row] : memref<4096xf32>
+      }
+      gpu.terminator
+    } {tessera.product = {product = "4096x1x1024 f32 x f32 -> f32", why = "..."}}
+    ```
+  }];
+  let options = targetOptions;
+  let dependentDialects = [
+    "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
+    "::mlir::gpu::GPUDialect", "::mlir::math::MathDialect",
+    "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
+    "::mlir::vector::VectorDialect"];
+}
+
+def TesseraMapLinalgToSimt : Pass<"tessera-map-linalg-to-simt"> {
+  let summary = "Lower linalg ops on memrefs to SIMT kernels";
+  let description = [{
+    Lowers each linalg op in host code, and each `memref.copy`, to a
+    `gpu.launch`: host code does not access data.
+
+    Expects linalg ops on memrefs, with any indexing maps, of static or dynamic
+    sizes. Leaves kernels of `scf`, `arith`, `memref` and `vector` ops, and no
+    linalg op outside of kernels. A remaining load or store in host code is an
+    error, since the memory is device memory.
+
+    Dimensions that are contiguous in the memory of all operands are collapsed.
+    Then
+
+    - a reduction whose results are each combined by one supported operation
+      (add, mul, min, max, and, or, xor) is distributed: if a dimension of the
+      reduction runs fastest in memory, lanes iterate along it and combine by
+      `gpu.subgroup_reduce` and workgroup memory; otherwise each thread owns a
+      vector of results, and the rows of threads in a workgroup share the
+      reduction. If there are too few workgroups, each computes a part, and a
+      second kernel combines the parts from a buffer. The order in which
+      elements are combined depends only on the sizes;
+    - an element-wise op gives each thread a vector of points along the
+      dimension in which its output is contiguous: as wide as the chip's
+      accesses, if all operands that vary along it are contiguous too, and
+      provably aligned if the chip requires it; data that is only copied may be
+      read in narrower pieces, from rows of any alignment;
+    - for any other op, one thread computes one point of the parallel
+      dimensions, in the order of the output in memory; reductions are loops in
+      the thread.
+
+    On a chip whose threads compute many points each (`SimtDefaults` of the
+    chip's table), a workgroup is a single thread.
+
+    Example:
+
+    ```mlir
+    linalg.transpose ins(%a : memref<64x48xf32>) outs(%b : memref<48x64xf32>) permutation = [1, 0]
+    ```
+
+    becomes, for the target cuda,
+
+    ```mlir
+    gpu.launch blocks(%bx, %by, %bz) in (%gx = %c12, %gy = %c1, %gz = %c1)
+        threads(%tx, %ty, %tz) in (%sx = %c256, %sy = %c1, %sz = %c1) {
+      %first = arith.muli %bx, %c256 : index
+      %linear = arith.addi %first, %tx : index
+      %inside = arith.cmpi ult, %linear, %c3072 : index
+      scf.if %inside {
+        %j = arith.remui %linear, %c64 : index
+        %i = arith.divui %linear, %c64 : index
+        %x = memref.load %a[%j, %i] : memref<64x48xf32>
+        memref.store %x, %b[%i, %j] : memref<48x64xf32>
+      }
+      gpu.terminator
+    }
+    ```
+
+    and a sum of rows,
+
+    ```mlir
+    linalg.reduce {arith.addf} ins(%a : memref<4096x1024xf32>) outs(%b : memref<4096xf32>) dimensions = [1]
+    ```
+
+    ```mlir
+    gpu.launch blocks(%bx, %by, %bz) in (%gx = %c512, %gy = %c1, %gz = %c1)
+        threads(%tx, %ty, %tz) in (%sx = %c256, %sy = %c1, %sz = %c1) {
+      %row = ...  // 8 rows a workgroup, a subgroup for each
+      %part = scf.for %step = ... iter_args(%acc = %cst) -> (vector<4xf32>) {
+        %x = vector.load %a[%row, %k] {alignment = 16 : i64} : memref<4096x1024xf32>, vector<4xf32>
+        %next = arith.addf %acc, %x : vector<4xf32>
+        scf.yield %next : vector<4xf32>
+      }
+      ...
+      %sum = gpu.subgroup_reduce add %mine uniform : (f32) -> f32
+      scf.if %isLane0 {
+        %old = memref.load %b[%row] : memref<4096xf32>
+        %new = arith.addf %old, %sum : f32
+        memref.store %new, %b[%row] : memref<4096xf32>
+      }
+      gpu.terminator
+    }
+    ```
+  }];
+  let options = [
+    Option<"target", "target", "std::string", "\"cpu\"",
+           "The target to map for">,
+    Option<"chip", "chip", "std::string", "\"\"",
+           "The chip to map for; empty for the host's, on the target cpu">];
+  let dependentDialects = [
+    "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
+    "::mlir::gpu::GPUDialect", "::mlir::linalg::LinalgDialect",
+    "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
+    "::mlir::vector::VectorDialect"];
 }
 
 //===----------------------------------------------------------------------===//

@@ -7,7 +7,7 @@
 #ifndef TUNING_COSTMODEL_H
 #define TUNING_COSTMODEL_H
 
-#include "Dialect/Tessera/Transforms/ScheduleCheck.h"
+#include "Scheduling/ScheduleCheck.h"
 #include "Tuning/GaussianProcess.h"
 
 #include <vector>

@@ -7,7 +7,7 @@
 #ifndef TUNING_MACHINEMODEL_H
 #define TUNING_MACHINEMODEL_H
 
-#include "Dialect/Tessera/Transforms/ScheduleCheck.h"
+#include "Scheduling/ScheduleCheck.h"
 
 namespace mlir::tessera::tuning {
 

@@ -14,7 +14,7 @@
 #ifndef TUNING_SCHEDULESPACE_H
 #define TUNING_SCHEDULESPACE_H
 
-#include "Dialect/Tessera/Transforms/ScheduleCheck.h"
+#include "Scheduling/ScheduleCheck.h"
 
 #include "mlir/IR/OwningOpRef.h"
 #include <functional>

@@ -7,7 +7,7 @@
 #include "Driver/ScheduleDatabase.h"
 
 #include "Dialect/Tessera/IR/Tessera.h"
-#include "Dialect/Tessera/Transforms/TuningTask.h"
+#include "Scheduling/TuningTask.h"
 #include "Tuning/Database.h"
 #include "Tuning/Json.h"
 

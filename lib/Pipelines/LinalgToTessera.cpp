@@ -8,6 +8,8 @@
 
 #include "Conversion/Passes.h"
 #include "Dialect/Tessera/Transforms/Passes.h"
+#include "Scheduling/Passes.h"
+#include "Transforms/Passes.h"
 
 #include "mlir/Conversion/BufferizationToMemRef/BufferizationToMemRef.h"
 #include "mlir/Conversion/TosaToArith/TosaToArith.h"

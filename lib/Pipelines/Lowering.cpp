@@ -9,6 +9,7 @@
 #include "Conversion/Passes.h"
 #include "Dialect/Tessera/Transforms/Passes.h"
 #include "Target/Backend.h"
+#include "Transforms/Passes.h"
 
 #include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
 #include "mlir/Conversion/Passes.h"

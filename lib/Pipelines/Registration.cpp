@@ -13,6 +13,8 @@
 #include "Dialect/Tessera/Transforms/Passes.h"
 #include "Pipelines/Lowering.h"
 #include "Pipelines/Pipelines.h"
+#include "Scheduling/Passes.h"
+#include "Transforms/Passes.h"
 
 #include "mlir/IR/DialectRegistry.h"
 
@@ -24,6 +26,8 @@ void mlir::tessera::registerTesseraDialects(DialectRegistry &registry) {
 
 void mlir::tessera::registerTesseraPasses() {
   registerTesseraConversionPasses();
+  registerTesseraGenericTransformsPasses();
+  registerTesseraSchedulingPasses();
   registerTesseraTransformsPasses();
   registerLinalgToTesseraPipeline();
   registerLoweringPipelines();

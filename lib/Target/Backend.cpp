@@ -6,7 +6,7 @@
 
 #include "Target/Backend.h"
 
-#include "Dialect/Tessera/Transforms/Passes.h"
+#include "Transforms/Passes.h"
 
 #include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
 #include "mlir/Conversion/Passes.h"

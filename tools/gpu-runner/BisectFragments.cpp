@@ -15,7 +15,7 @@
 #include "FragmentProbe.h"
 
 #include "Conversion/Passes.h"
-#include "Dialect/Tessera/Transforms/Passes.h"
+#include "Transforms/Passes.h"
 
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"

@@ -12,8 +12,8 @@
 
 #include "Workers.h"
 
-#include "Dialect/Tessera/Transforms/TuningTask.h"
 #include "Driver/Bundler.h"
+#include "Scheduling/TuningTask.h"
 #include "Target/Backend.h"
 
 #include "mlir/AsmParser/AsmParser.h"

@@ -6,10 +6,10 @@
 
 #include "Work.h"
 
-#include "Dialect/Tessera/Transforms/MatrixForm.h"
-#include "Dialect/Tessera/Transforms/TuningTask.h"
+#include "Dialect/Tessera/Utils/MatrixForm.h"
 #include "Driver/ParseProgram.h"
 #include "Runtime/InputFile.h"
+#include "Scheduling/TuningTask.h"
 #include "Tuning/Json.h"
 #include "Tuning/MachineModel.h"
 

@@ -12,7 +12,6 @@
 
 #include "Target/Backend.h"
 #include "Conversion/Passes.h"
-#include "Dialect/Tessera/Transforms/Passes.h"
 #include "Driver/Compiler.h"
 #include "Driver/DeviceChip.h"
 #include "Driver/TargetList.h"
@@ -20,6 +19,7 @@
 #include "Target/NVIDIA/Chips.h"
 #include "Target/Target.h"
 #include "TargetInfo/Peaks.h"
+#include "Transforms/Passes.h"
 
 #include "mlir/Conversion/ConvertToLLVM/ToLLVMPass.h"
 #include "mlir/Conversion/Passes.h"

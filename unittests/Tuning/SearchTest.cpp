@@ -6,8 +6,8 @@
 
 #include "Tuning/Search.h"
 
-#include "Dialect/Tessera/Transforms/TuningTask.h"
 #include "Driver/Compiler.h"
+#include "Scheduling/TuningTask.h"
 
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Parser/Parser.h"

@@ -5,7 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Dialect/Tessera/IR/Reductions.h"
-#include "Dialect/Tessera/Transforms/Utils.h"
+#include "Dialect/Tessera/Utils/Utils.h"
 #include "Patterns.h"
 
 #include "mlir/IR/IRMapping.h"

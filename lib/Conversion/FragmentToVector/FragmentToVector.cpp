@@ -5,7 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Conversion/FragmentToVector.h"
-#include "Dialect/Tessera/Transforms/Utils.h"
+#include "Dialect/Tessera/Utils/Utils.h"
 #include "Patterns.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"

@@ -12,7 +12,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Dialect/Tessera/Transforms/Utils.h"
+#include "Dialect/Tessera/Utils/Utils.h"
 #include "Patterns.h"
 
 using namespace mlir;

@@ -23,7 +23,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Conversion/FragmentToVector.h"
-#include "Dialect/Tessera/Transforms/Utils.h"
+#include "Dialect/Tessera/Utils/Utils.h"
 
 #include "mlir/Analysis/AliasAnalysis.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"

@@ -8,7 +8,7 @@
 #define CONVERSION_FRAGMENTTOVECTOR_PATTERNS_H
 
 #include "Conversion/FragmentToVector.h"
-#include "Dialect/Tessera/Transforms/IndexMath.h"
+#include "Dialect/Tessera/Utils/IndexMath.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"

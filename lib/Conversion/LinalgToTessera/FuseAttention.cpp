@@ -25,8 +25,8 @@
 #include "Conversion/LinalgToTessera.h"
 #include "PointReader.h"
 
-#include "Dialect/Tessera/Transforms/AttentionSchedule.h"
-#include "Dialect/Tessera/Transforms/Schedule.h"
+#include "Scheduling/AttentionSchedule.h"
+#include "Scheduling/Schedule.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"

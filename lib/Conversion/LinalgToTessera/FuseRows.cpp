@@ -22,7 +22,7 @@
 #include "FuseConsumers.h"
 #include "ProductBody.h"
 
-#include "Dialect/Tessera/Transforms/Schedule.h"
+#include "Scheduling/Schedule.h"
 
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/SmallSet.h"

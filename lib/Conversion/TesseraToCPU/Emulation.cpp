@@ -18,8 +18,8 @@
 
 #include "Emulation.h"
 
-#include "Dialect/Tessera/Transforms/IndexMath.h"
-#include "Dialect/Tessera/Transforms/Utils.h"
+#include "Dialect/Tessera/Utils/IndexMath.h"
+#include "Dialect/Tessera/Utils/Utils.h"
 #include "Runtime/CpuKernel.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -16,7 +16,7 @@
 
 #include "Conversion/FragmentToVector.h"
 #include "Conversion/Passes.h"
-#include "Dialect/Tessera/Transforms/Utils.h"
+#include "Dialect/Tessera/Utils/Utils.h"
 #include "Emulation.h"
 #include "MathLibrary.h"
 #include "TargetInfo/Emulation.h"

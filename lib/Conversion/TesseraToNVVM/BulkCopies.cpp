@@ -9,8 +9,8 @@
 
 #include "Conversion/Passes.h"
 #include "Conversion/TensorMaps.h"
-#include "Dialect/Tessera/Transforms/ScheduleCheck.h"
-#include "Dialect/Tessera/Transforms/Utils.h"
+#include "Dialect/Tessera/Utils/Utils.h"
+#include "Scheduling/ScheduleCheck.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"

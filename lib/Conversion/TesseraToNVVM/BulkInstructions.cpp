@@ -18,10 +18,10 @@
 #include "PtxRegisters.h"
 
 #include "Conversion/TensorMaps.h"
-#include "Dialect/Tessera/Transforms/BulkCopies.h"
-#include "Dialect/Tessera/Transforms/IndexMath.h"
-#include "Dialect/Tessera/Transforms/Utils.h"
+#include "Dialect/Tessera/Utils/IndexMath.h"
+#include "Dialect/Tessera/Utils/Utils.h"
 #include "Runtime/TensorMap.h"
+#include "Target/NVIDIA/BulkCopies.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"

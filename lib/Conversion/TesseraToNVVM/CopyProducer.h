@@ -7,7 +7,7 @@
 #ifndef CONVERSION_TESSERATONVVM_COPYPRODUCER_H
 #define CONVERSION_TESSERATONVVM_COPYPRODUCER_H
 
-#include "Dialect/Tessera/Transforms/BulkCopies.h"
+#include "Target/NVIDIA/BulkCopies.h"
 
 namespace mlir::tessera {
 

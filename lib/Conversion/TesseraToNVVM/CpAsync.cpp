@@ -10,7 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Dialect/Tessera/Transforms/Utils.h"
+#include "Dialect/Tessera/Utils/Utils.h"
 #include "NvidiaTarget.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

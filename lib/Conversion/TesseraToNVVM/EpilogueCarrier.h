@@ -8,7 +8,7 @@
 #define CONVERSION_TESSERATONVVM_EPILOGUECARRIER_H
 
 #include "BulkInstructions.h"
-#include "Dialect/Tessera/Transforms/BulkCopies.h"
+#include "Target/NVIDIA/BulkCopies.h"
 
 namespace mlir::tessera {
 

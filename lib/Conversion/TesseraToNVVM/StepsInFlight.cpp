@@ -6,7 +6,7 @@
 
 #include "StepsInFlight.h"
 
-#include "Dialect/Tessera/Transforms/Utils.h"
+#include "Dialect/Tessera/Utils/Utils.h"
 
 using namespace mlir;
 using namespace mlir::tessera;

@@ -18,7 +18,7 @@
 #ifndef CONVERSION_TESSERATONVVM_STEPSINFLIGHT_H
 #define CONVERSION_TESSERATONVVM_STEPSINFLIGHT_H
 
-#include "Dialect/Tessera/Transforms/BulkCopies.h"
+#include "Target/NVIDIA/BulkCopies.h"
 
 namespace mlir::tessera {
 

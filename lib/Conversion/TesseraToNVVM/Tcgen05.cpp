@@ -18,8 +18,8 @@
 
 #include "Tcgen05.h"
 
-#include "Dialect/Tessera/Transforms/IndexMath.h"
-#include "Dialect/Tessera/Transforms/Utils.h"
+#include "Dialect/Tessera/Utils/IndexMath.h"
+#include "Dialect/Tessera/Utils/Utils.h"
 #include "PtxRegisters.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -15,7 +15,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Conversion/Passes.h"
-#include "Dialect/Tessera/Transforms/Utils.h"
+#include "Dialect/Tessera/Utils/Utils.h"
 #include "ExpandMath.h"
 #include "NvidiaTarget.h"
 

@@ -23,7 +23,7 @@
 
 #include "TileSharing.h"
 
-#include "Dialect/Tessera/Transforms/Utils.h"
+#include "Dialect/Tessera/Utils/Utils.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"

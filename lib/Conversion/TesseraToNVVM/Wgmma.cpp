@@ -35,8 +35,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Dialect/Tessera/Transforms/IndexMath.h"
-#include "Dialect/Tessera/Transforms/Utils.h"
+#include "Dialect/Tessera/Utils/IndexMath.h"
+#include "Dialect/Tessera/Utils/Utils.h"
 #include "NvidiaTarget.h"
 #include "PtxRegisters.h"
 #include "Tcgen05.h"

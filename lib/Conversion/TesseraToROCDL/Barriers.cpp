@@ -11,7 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Dialect/Tessera/Transforms/Barriers.h"
+#include "Dialect/Tessera/Utils/Barriers.h"
 #include "AmdTarget.h"
 
 #include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"

@@ -11,8 +11,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Dialect/Tessera/Transforms/IndexMath.h"
-#include "Dialect/Tessera/Transforms/Utils.h"
+#include "Dialect/Tessera/Utils/IndexMath.h"
+#include "Dialect/Tessera/Utils/Utils.h"
 #include "Spirv.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -16,7 +16,7 @@
 
 #include "Conversion/KernelArguments.h"
 #include "Conversion/Passes.h"
-#include "Dialect/Tessera/Transforms/Utils.h"
+#include "Dialect/Tessera/Utils/Utils.h"
 #include "Spirv.h"
 #include "Target/KernelFacts.h"
 

@@ -7,10 +7,10 @@
 #include "Target/Backend.h"
 
 #include "Conversion/Passes.h"
-#include "Dialect/Tessera/Transforms/Passes.h"
 #include "Runtime/CodeObject.h"
 #include "Runtime/TargetId.h"
 #include "Target/Target.h"
+#include "Transforms/Passes.h"
 
 #include "mlir/Conversion/GPUToROCDL/GPUToROCDLPass.h"
 #include "mlir/Conversion/Passes.h"

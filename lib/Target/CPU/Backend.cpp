@@ -7,9 +7,9 @@
 #include "Target/Backend.h"
 
 #include "Conversion/Passes.h"
-#include "Dialect/Tessera/Transforms/Passes.h"
 #include "Target/Target.h"
 #include "TargetInfo/Emulation.h"
+#include "Transforms/Passes.h"
 
 #include "mlir/Conversion/ConvertToLLVM/ToLLVMPass.h"
 #include "mlir/Conversion/Passes.h"

@@ -7,9 +7,9 @@
 #include "Target/Backend.h"
 
 #include "Conversion/Passes.h"
-#include "Dialect/Tessera/Transforms/Passes.h"
 #include "Runtime/CudaChip.h"
 #include "Target/Target.h"
+#include "Transforms/Passes.h"
 
 #include "mlir/Conversion/GPUToNVVM/GPUToNVVMPass.h"
 #include "mlir/Conversion/NVGPUToNVVM/NVGPUToNVVM.h"

@@ -7,7 +7,6 @@
 #include "Backend.h"
 
 #include "Conversion/Passes.h"
-#include "Dialect/Tessera/Transforms/Passes.h"
 #include "Target/Target.h"
 
 #include "mlir/Conversion/Passes.h"

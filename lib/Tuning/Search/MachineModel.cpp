@@ -6,7 +6,7 @@
 
 #include "Tuning/MachineModel.h"
 
-#include "Dialect/Tessera/Transforms/Utils.h"
+#include "Dialect/Tessera/Utils/Utils.h"
 #include "TargetInfo/Peaks.h"
 
 #include <cmath>

@@ -6,10 +6,10 @@
 
 #include "Tuning/ScheduleSpace.h"
 
-#include "Dialect/Tessera/Transforms/AttentionSchedule.h"
 #include "Dialect/Tessera/Transforms/Passes.h"
-#include "Dialect/Tessera/Transforms/TuningTask.h"
-#include "Dialect/Tessera/Transforms/Utils.h"
+#include "Dialect/Tessera/Utils/Utils.h"
+#include "Scheduling/AttentionSchedule.h"
+#include "Scheduling/TuningTask.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/PassManager.h"

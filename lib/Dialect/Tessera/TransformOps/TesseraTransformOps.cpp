@@ -11,7 +11,7 @@
 #endif
 
 #include "Dialect/Tessera/TransformOps/TesseraTransformOps.h"
-#include "Dialect/Tessera/Transforms/Schedule.h"
+#include "Scheduling/Schedule.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Transform/IR/TransformDialect.h"

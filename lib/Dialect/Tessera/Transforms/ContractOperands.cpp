@@ -17,8 +17,8 @@
 
 #include "ContractOperands.h"
 
-#include "Dialect/Tessera/Transforms/Utils.h"
-#include "Dialect/Tessera/Transforms/Window.h"
+#include "Dialect/Tessera/Utils/Utils.h"
+#include "Dialect/Tessera/Utils/Window.h"
 
 #include "mlir/Dialect/Affine/Utils.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"

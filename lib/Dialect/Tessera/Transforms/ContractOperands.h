@@ -7,8 +7,8 @@
 #ifndef LIB_DIALECT_TESSERA_TRANSFORMS_CONTRACTOPERANDS_H
 #define LIB_DIALECT_TESSERA_TRANSFORMS_CONTRACTOPERANDS_H
 
-#include "Dialect/Tessera/Transforms/IndexMath.h"
-#include "Dialect/Tessera/Transforms/MatrixForm.h"
+#include "Dialect/Tessera/Utils/IndexMath.h"
+#include "Dialect/Tessera/Utils/MatrixForm.h"
 
 namespace mlir::tessera {
 

@@ -13,7 +13,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Dialect/Tessera/Transforms/Passes.h"
-#include "Dialect/Tessera/Transforms/Utils.h"
+#include "Dialect/Tessera/Utils/Utils.h"
 #include "TargetInfo/Chip.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -24,9 +24,9 @@
 #include "RepackImages.h"
 
 #include "Dialect/Tessera/IR/ContractMaps.h"
-#include "Dialect/Tessera/Transforms/ScheduleCheck.h"
-#include "Dialect/Tessera/Transforms/Utils.h"
-#include "Dialect/Tessera/Transforms/Window.h"
+#include "Dialect/Tessera/Utils/Utils.h"
+#include "Dialect/Tessera/Utils/Window.h"
+#include "Scheduling/ScheduleCheck.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"

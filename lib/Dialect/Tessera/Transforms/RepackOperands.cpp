@@ -22,8 +22,8 @@
 #include "RepackImages.h"
 
 #include "Dialect/Tessera/Transforms/Passes.h"
-#include "Dialect/Tessera/Transforms/ScheduleCheck.h"
-#include "Dialect/Tessera/Transforms/Utils.h"
+#include "Dialect/Tessera/Utils/Utils.h"
+#include "Scheduling/ScheduleCheck.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"

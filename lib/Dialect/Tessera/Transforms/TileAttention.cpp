@@ -19,12 +19,12 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Dialect/Tessera/Transforms/AttentionSchedule.h"
-#include "Dialect/Tessera/Transforms/IndexMath.h"
 #include "Dialect/Tessera/Transforms/Passes.h"
-#include "Dialect/Tessera/Transforms/Schedule.h"
-#include "Dialect/Tessera/Transforms/TuningTask.h"
-#include "Dialect/Tessera/Transforms/Utils.h"
+#include "Dialect/Tessera/Utils/IndexMath.h"
+#include "Dialect/Tessera/Utils/Utils.h"
+#include "Scheduling/AttentionSchedule.h"
+#include "Scheduling/Schedule.h"
+#include "Scheduling/TuningTask.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"

@@ -34,12 +34,12 @@
 #include "Epilogue.h"
 #include "SplitK.h"
 
-#include "Dialect/Tessera/Transforms/IndexMath.h"
 #include "Dialect/Tessera/Transforms/Passes.h"
-#include "Dialect/Tessera/Transforms/Schedule.h"
-#include "Dialect/Tessera/Transforms/ScheduleCheck.h"
-#include "Dialect/Tessera/Transforms/TuningTask.h"
-#include "Dialect/Tessera/Transforms/Utils.h"
+#include "Dialect/Tessera/Utils/IndexMath.h"
+#include "Dialect/Tessera/Utils/Utils.h"
+#include "Scheduling/Schedule.h"
+#include "Scheduling/ScheduleCheck.h"
+#include "Scheduling/TuningTask.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"

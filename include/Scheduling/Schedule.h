@@ -1,0 +1,63 @@
+//===- Schedule.h - Choosing and checking schedules -------------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SCHEDULING_SCHEDULE_H
+#define SCHEDULING_SCHEDULE_H
+
+#include "Dialect/Tessera/Utils/MatrixForm.h"
+#include "TargetInfo/Chip.h"
+
+namespace mlir::tessera {
+
+/// The most workgroups that a grid may have along y and z on every target.
+inline constexpr int64_t maxGridYZ = 65535;
+
+/// The discardable attribute that holds the schedule of a linalg op, and of the
+/// `gpu.launch` or `gpu.func` that was lowered with it.
+inline llvm::StringRef getScheduleAttrName() { return "tessera.schedule"; }
+
+/// The shape and padding of the staged tiles of one contraction.
+struct StagedTiles {
+  /// The rows and columns in memory order, without padding.
+  std::array<int64_t, 2> a, b;
+  /// The number of elements added to each row.
+  int64_t aPadding, bPadding;
+  /// The size of all stages of both tiles, in bytes. 0 if nothing is staged.
+  int64_t bytes;
+  /// The size of the output's tile, in bytes. 0 if it is not staged in
+  /// workgroup memory.
+  int64_t outputBytes = 0;
+};
+
+/// The tiles that `schedule` stages for `op` in its matrix form, on `chip`.
+StagedTiles getStagedTiles(ContractOp op, const MatrixForm &form,
+                           ScheduleAttr schedule, const Chip &chip);
+
+/// The default schedule of `op` on `chip`: the chip's default tiling for its
+/// types, halved if the extents are known to be small or the tiles exceed the
+/// workgroup memory. It uses a matrix unit if the chip has one for the types.
+/// If the epilogue reduces along N, tiles hold whole rows if possible.
+ScheduleAttr getDefaultSchedule(ContractOp op, const Chip &chip);
+
+/// Whether one subgroup computes whole rows of `op` with `schedule`, as
+/// required by `tessera.row_reduce` in its epilogue (`schedule_c18`). Otherwise
+/// `why`, if given, receives the reason.
+bool holdsRows(ContractOp op, ScheduleAttr schedule,
+               std::string *why = nullptr);
+
+/// Whether a reduction along N can be fused into the epilogue of `op` on
+/// `chip`: its own schedule, or the default one for rows, is legal and holds
+/// whole rows.
+bool canReduceRows(ContractOp op, const Chip &chip);
+
+/// Verifies that `op` can run on `chip` with `schedule`; emits an error
+/// otherwise.
+LogicalResult checkSchedule(ContractOp op, ScheduleAttr schedule,
+                            const Chip &chip);
+
+} // namespace mlir::tessera
+
+#endif // SCHEDULING_SCHEDULE_H

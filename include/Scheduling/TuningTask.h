@@ -1,0 +1,69 @@
+//===- TuningTask.h - A matmul or attention as a task -----------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The unit of tuning, which is recognized in other programs: a
+// `tessera.contract` or a `tessera.attention` on memrefs, with its shapes,
+// types, maps, producers and epilogue, independent of the program around it.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SCHEDULING_TUNINGTASK_H
+#define SCHEDULING_TUNINGTASK_H
+
+#include "Dialect/Tessera/IR/Tessera.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
+#include <string>
+
+namespace mlir::tessera {
+
+/// Whether a schedule can be tuned for `op`.
+bool isTuningTask(Operation *op);
+
+/// Creates a program of `op` alone: a function `main` of its arrays, each once,
+/// in the order of its operands, and of its scalars that are not constants,
+/// without its schedule. `op` is not changed.
+OwningOpRef<ModuleOp> makeTaskProgram(Operation *op);
+
+/// The text of that program: the same for all ops that compute the same,
+/// whatever their context and origin.
+std::string getTaskText(Operation *op);
+
+/// The key of a task: 16 hexadecimal digits of a hash of its text.
+std::string getTaskKey(llvm::StringRef text);
+inline std::string getTaskKey(Operation *op) {
+  return getTaskKey(getTaskText(op));
+}
+
+/// A short description for people: "4096x4096x4096 bf16 x bf16 -> bf16", with
+/// the batch in front ("16x ..."), "?" for unknown extents, and "attention ..."
+/// or "window ..." (a convolution) if the op is one.
+std::string describeTask(Operation *op);
+
+/// The reason why `op` cannot be run in isolation; empty if it can, in which
+/// case its arrays are dense and of static extents.
+std::string explainUntunable(Operation *op);
+
+/// The attribute of a module that holds schedules by the keys of their tasks: a
+/// dictionary of dictionaries of `schedule` and `origin`, a text that states
+/// the source of the schedule. Without `schedule`, `origin` is the reason why
+/// there is none.
+inline llvm::StringRef getTunedAttrName() { return "tessera.tuned"; }
+/// The attribute of a module that names the source of these schedules.
+inline llvm::StringRef getTunedSourceAttrName() {
+  return "tessera.tuned_source";
+}
+/// The discardable attribute of an op, and of its `gpu.launch`, that names the
+/// origin of its schedule. The module has a dictionary of these by the kernels'
+/// names, `tessera.schedule_origins`.
+inline llvm::StringRef getScheduleOriginAttrName() {
+  return "tessera.schedule_origin";
+}
+
+} // namespace mlir::tessera
+
+#endif // SCHEDULING_TUNINGTASK_H

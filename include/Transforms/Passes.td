@@ -1,0 +1,357 @@
+//===- Passes.td - Passes without tessera ops -------------*- tablegen -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TESSERA_GENERIC_TRANSFORMS_PASSES_TD
+#define TESSERA_GENERIC_TRANSFORMS_PASSES_TD
+
+include "TargetInfo/PassOptions.td"
+include "mlir/Pass/PassBase.td"
+
+def TesseraInlineKernels : Pass<"tessera-inline-kernels", "ModuleOp"> {
+  let summary = "Put outlined kernels back in their launches";
+  let description = [{
+    Expects a program whose kernels may be functions of a `gpu.module`, as
+    `gpu-kernel-outlining` and `--emit=tessera` produce them. Replaces each
+    `gpu.launch_func` by a `gpu.launch` with the kernel as its body, and erases
+    kernels that are no longer launched. A launch in a queue of the caller's,
+    and a launch of a kernel that is a binary, are not changed. A launch in
+    clusters is an error.
+
+    Before
+
+    ```mlir
+    gpu.launch_func @kernels::@scale blocks in (%g, %c1, %c1) threads in (%n, %c1, %c1)
+        args(%a : memref<64xf32>)
+    ```
+
+    After
+
+    ```mlir
+    gpu.launch blocks(...) in (%bx = %g, ...) threads(...) in (%tx = %n, ...) {
+      // The body of @scale, with %a instead of its argument.
+      gpu.terminator
+    }
+    ```
+  }];
+  let dependentDialects = ["arith::ArithDialect", "gpu::GPUDialect"];
+}
+
+def TesseraExpandKernelLinalg : Pass<"tessera-expand-kernel-linalg"> {
+  let summary = "Lower linalg in hand-written kernels to loops";
+  let description = [{
+    Expects `linalg` on memrefs in a `gpu.launch`, which each thread executes as
+    a whole: typically one thread, on workgroup memory. Leaves loops. `linalg`
+    outside of a launch is not changed: other passes lower it to kernels.
+    `linalg` on tensors in a launch is an error.
+
+    Before
+
+    ```mlir
+    linalg.fill ins(%zero : f32) outs(%w : memref<16xf32, #gpu.address_space<workgroup>>)
+    ```
+
+    After
+
+    ```mlir
+    scf.for %i = %c0 to %c16 step %c1 {
+      memref.store %zero, %w[%i] : memref<16xf32, #gpu.address_space<workgroup>>
+    }
+    ```
+  }];
+  let dependentDialects = ["affine::AffineDialect", "arith::ArithDialect",
+                           "memref::MemRefDialect", "scf::SCFDialect"];
+}
+
+def TesseraLowerVectors : Pass<"tessera-lower-vectors"> {
+  let summary = "Lower vector transfers and vector ops of several dimensions";
+  let description = [{
+    Expects kernels with any ops of the `vector` dialect. Leaves no
+    `vector.transfer_read` or `vector.transfer_write` of memrefs (they become
+    loads and stores of rank 1, masked where elements may be out of bounds), and
+    no contraction, outer product, transposition or reduction of several
+    dimensions. Arithmetic on vectors of several dimensions is not changed.
+
+    Before
+
+    ```mlir
+    %v = vector.transfer_read %m[%i, %j], %zero {in_bounds = [true, true]}
+        : memref<64x64xf32>, vector<2x4xf32>
+    ```
+
+    After
+
+    ```mlir
+    %0 = vector.load %m[%i, %j] : memref<64x64xf32>, vector<4xf32>
+    %1 = vector.insert %0, %none [0] : vector<4xf32> into vector<2x4xf32>
+    %2 = vector.load %m[%i1, %j] : memref<64x64xf32>, vector<4xf32>
+    %v = vector.insert %2, %1 [1] : vector<4xf32> into vector<2x4xf32>
+    ```
+  }];
+  let dependentDialects = ["affine::AffineDialect", "arith::ArithDialect",
+                           "memref::MemRefDialect", "scf::SCFDialect",
+                           "vector::VectorDialect"];
+}
+
+def TesseraResolveSubgroups : Pass<"tessera-resolve-subgroups"> {
+  let summary = "Replace subgroup queries by the target's subgroup size";
+  let description = [{
+    Expects host code and kernels (`gpu.launch` bodies or `gpu.func`s) that use
+    `gpu.subgroup_size`, `gpu.subgroup_id`, `gpu.num_subgroups` and
+    `gpu.lane_id`. Leaves none of these, except `gpu.lane_id` on chips whose
+    subgroups have more than one lane: the size becomes a constant, the others
+    are computed from the thread id. `gpu.subgroup_reduce` becomes a butterfly
+    of shuffles, or its operand if a subgroup has one lane.
+
+    Before (for a chip with 32 lanes)
+
+    ```mlir
+    %size = gpu.subgroup_size : index
+    %id = gpu.subgroup_id : index
+    ```
+
+    After, in a launch of (128, 1, 1) threads
+
+    ```mlir
+    %size = arith.constant 32 : index
+    %x = gpu.thread_id x
+    %id = arith.divui %x, %size : index
+    ```
+  }];
+  let dependentDialects = ["arith::ArithDialect", "gpu::GPUDialect",
+                           "vector::VectorDialect"];
+  let options = targetOptions;
+}
+
+def TesseraNameKernels : Pass<"tessera-name-kernels", "ModuleOp"> {
+  let summary = "Give every kernel a unique name";
+  let description = [{
+    Expects `gpu.launch` ops. Gives each launch without a function name one that
+    is unique in the module, derived from the enclosing function's name:
+    profilers show it, and the runtime finds kernels by it. It ends in
+    `_kernel`, or in `_repack` if the kernel copies an operand of a matmul. The
+    schedules, the matmuls and the reasons for such copies, which are attributes
+    of the launches that outlining would drop, are kept under these names in the
+    module's attributes `tessera.schedules`, `tessera.products` and
+    `tessera.repacks`.
+
+    Before
+
+    ```mlir
+    func.func @main(%n: index) {
+      gpu.launch blocks(...) in (...) threads(...) in (...) { ... }
+      gpu.launch blocks(...) in (...) threads(...) in (...) { ... }
+    ```
+
+    After
+
+    ```mlir
+    func.func @main(%n: index) {
+      gpu.launch blocks(...) in (...) threads(...) in (...) module(@main_kernel) function(@main_kernel) { ... }
+      gpu.launch blocks(...) in (...) threads(...) in (...) module(@main_kernel_1) function(@main_kernel_1) { ... }
+    ```
+  }];
+  let dependentDialects = ["gpu::GPUDialect"];
+}
+
+def TesseraPackWorkgroupMemory
+    : Pass<"tessera-pack-workgroup-memory", "gpu::GPUModuleOp"> {
+  let summary = "Use one dynamic allocation for a kernel's workgroup memory";
+  let description = [{
+    Expects kernels with workgroup attributions, or static allocations in
+    workgroup memory at their top level. Leaves views of
+    `gpu.dynamic_shared_memory`, each aligned to 128 bytes, and the attribute
+    `tessera.workgroup_bytes` on the kernel, which is the size that launches
+    request. (On NVIDIA, static workgroup memory is limited to 48 KiB.)
+
+    Before
+
+    ```mlir
+    gpu.func @k() workgroup(%w : memref<64x32xf16, #gpu.address_space<workgroup>>) kernel
+    ```
+
+    After
+
+    ```mlir
+    gpu.func @k() kernel attributes {tessera.workgroup_bytes = 4096 : i64} {
+      %bytes = gpu.dynamic_shared_memory : memref<?xi8, #gpu.address_space<workgroup>>
+      %c0 = arith.constant 0 : index
+      %w = memref.view %bytes[%c0][] : memref<?xi8, #gpu.address_space<workgroup>>
+          to memref<64x32xf16, #gpu.address_space<workgroup>>
+    ```
+  }];
+  let dependentDialects = ["arith::ArithDialect", "memref::MemRefDialect"];
+}
+
+def TesseraExpandScalars : Pass<"tessera-expand-scalars"> {
+  let summary = "Expand arithmetic that LLVM's back ends do not support";
+  let description = [{
+    Expects `arith` and `math` on scalars and vectors. Leaves no conversion to
+    or from an 8-bit float (they become integer operations, rounding to nearest
+    even), no `math` function that needs a library (exp, log, tanh, erf and
+    similar ones become polynomials in f32), no `arith` op without an
+    instruction (ceildivsi and similar ones), and no `vector.shape_cast`.
+
+    Before
+
+    ```mlir
+    %y = arith.extf %x : f8E5M2 to f32
+    ```
+
+    After
+
+    ```mlir
+    %bits = arith.bitcast %x : f8E5M2 to i8
+    %wide = arith.extui %bits : i8 to i32
+    ...
+    ```
+  }];
+  let dependentDialects = ["arith::ArithDialect", "math::MathDialect",
+                           "vector::VectorDialect"];
+}
+
+def TesseraSimplifyArithmetic : Pass<"tessera-simplify-arithmetic"> {
+  let summary = "Canonicalize all ops except loops and branches";
+  let description = [{
+    Runs the canonicalization patterns without those of ops with regions. A
+    kernel's loop along K carries a value for each fragment of the result, and
+    the canonicalizer compares all of them with each other every time that it
+    visits the loop, which would take most of the compile time. The
+    simplifications that are possible there are found earlier, when the
+    fragments are still whole.
+
+    Before
+
+    ```mlir
+    %0 = arith.addi %i, %c1 : index
+    %1 = arith.addi %0, %c2 : index
+    ```
+
+    After
+
+    ```mlir
+    %1 = arith.addi %i, %c3 : index
+    ```
+  }];
+}
+
+def TesseraExpandPackedMemory : Pass<"tessera-expand-packed-memory"> {
+  let summary = "Expand accesses to i4 elements, two of which share a byte";
+  let description = [{
+    Expects loads from memrefs of i4 by `memref.load`, `vector.load` and
+    `vector.maskedload`. Leaves loads of bytes, shifts and truncations, and
+    vectors of i4 that branches (`scf.if`) yield as their bytes. A
+    `vector.bitcast` from vectors of i4, and a store, use these bytes too.
+
+    Memory of i4 holds two elements in a byte, the first of them in the low
+    bits: element `i` in row-major order is in byte `i / 2`, at bit `4 * (i mod
+    2)`. An odd number of elements is rounded up to a byte. Strides and offsets
+    of a memref count elements, so that a view may start in the middle of a
+    byte. A `vector.load` or `vector.store` with an `alignment` starts at a
+    whole byte; any other may start in the middle of one.
+
+    Threads that write the two elements of a byte would race. Therefore a
+    `vector.store` of whole bytes is the only legal write; any other write, and
+    a copy, is an error at the op.
+
+    A `memref.global` of i4 becomes one of bytes.
+
+    Before
+
+    ```mlir
+    %x = memref.load %a[%i, %j] : memref<64x32xi4>
+    ```
+
+    After
+
+    ```mlir
+    %linear = ... // %i * 32 + %j
+    %index = arith.shrui %linear, %c1 : index
+    %bytes = memref.reinterpret_cast %base to offset: [%index], sizes: [1], strides: [1]
+        : memref<i8> to memref<1xi8, strided<[1], offset: ?>>
+    %byte = memref.load %bytes[%c0] : memref<1xi8, strided<[1], offset: ?>>
+    %odd = arith.andi %linear, %c1 : index
+    ...
+    %shifted = arith.shrui %byte, %shift : i8
+    %x = arith.trunci %shifted : i8 to i4
+    ```
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect",
+    "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
+}
+
+def TesseraFuseElementwise : Pass<"tessera-fuse-elementwise"> {
+  let summary = "Fuse element-wise linalg ops";
+  let description = [{
+    Expects linalg on tensors. Generalizes element-wise named ops to
+    `linalg.generic` and fuses each with the consumer of its result, if it has a
+    single one. Decomposes `linalg.softmax` and similar ops; `linalg.pack` and
+    `unpack` become padding, reshapes and transpositions. Contractions are not
+    changed: `convert-linalg-to-tessera` fuses their operands and results. An op
+    that computes a tensor without elements becomes `tensor.empty`.
+
+    Example:
+
+    ```mlir
+    %b = linalg.broadcast ins(%bias : tensor<48xf32>) outs(%e : tensor<64x48xf32>) dimensions = [0]
+    %s = linalg.add ins(%x, %b : tensor<64x48xf32>, tensor<64x48xf32>)
+        outs(%e : tensor<64x48xf32>) -> tensor<64x48xf32>
+    ```
+
+    becomes
+
+    ```mlir
+    %s = linalg.generic {
+        indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (j)>,
+                         affine_map<(i, j) -> (i, j)>],
+        iterator_types = ["parallel", "parallel"]}
+        ins(%x, %bias : tensor<64x48xf32>, tensor<48xf32>) outs(%e : tensor<64x48xf32>) {
+    ^bb0(%p: f32, %q: f32, %out: f32):
+      %0 = arith.addf %p, %q : f32
+      linalg.yield %0 : f32
+    } -> tensor<64x48xf32>
+    ```
+  }];
+  let dependentDialects = [
+    "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect",
+    "::mlir::tensor::TensorDialect"];
+}
+
+def TesseraLowerDeallocations : Pass<"tessera-lower-deallocations"> {
+  let summary = "Lower bufferization.dealloc to comparisons of addresses";
+  let description = [{
+    Expects `bufferization.dealloc`, as ownership-based deallocation leaves it.
+    Leaves `memref.dealloc` under conditions that are computed in values. The
+    lowering does not use memory, since all memory that host code allocates is
+    device memory.
+
+    Example:
+
+    ```mlir
+    %owned = bufferization.dealloc (%a : memref<4xf32>) if (%cond) retain (%r : memref<4xf32>)
+    ```
+
+    becomes
+
+    ```mlir
+    %pa = memref.extract_aligned_pointer_as_index %a : memref<4xf32> -> index
+    %pr = memref.extract_aligned_pointer_as_index %r : memref<4xf32> -> index
+    %same = arith.cmpi eq, %pr, %pa : index
+    %owned = arith.andi %same, %cond : i1
+    %other = arith.cmpi ne, %pa, %pr : index
+    %free = arith.andi %cond, %other : i1
+    scf.if %free {
+      memref.dealloc %a : memref<4xf32>
+    }
+    ```
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect",
+    "::mlir::scf::SCFDialect"];
+}
+
+#endif // TESSERA_GENERIC_TRANSFORMS_PASSES_TD

@@ -1,0 +1,734 @@
+//===- MapLinalgToSimt.cpp - linalg ops to kernels of scalar threads ------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Ops that are not matmuls of fragments become kernels too, one per op.
+// Dimensions that are contiguous in all operands are collapsed. The kernel
+// depends on the kind of op:
+//
+//   a reduction by a known operation     many threads (SimtReduction.cpp)
+//   element-wise, an operand transposed  tiles in workgroup memory
+//   element-wise                         threads with a vector each
+//   anything else                        a thread with a point each; dimensions
+//                                        of a reduction are loops inside
+//
+// Points are consecutive in the order of the output in memory, over the threads
+// of a workgroup:
+//
+//   linear = block * 256 + thread;  (i, j) = (linear / J, linear % J)
+//
+// or, if the chip's threads compute many points each, along its fastest
+// dimension within a thread.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Conversion/Passes.h"
+#include "Dialect/Tessera/Utils/Utils.h"
+#include "Simt.h"
+
+#include "mlir/Analysis/SliceAnalysis.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
+
+namespace mlir::tessera {
+#define GEN_PASS_DEF_TESSERAMAPLINALGTOSIMT
+#include "Conversion/Passes.h.inc"
+} // namespace mlir::tessera
+
+using namespace mlir;
+using namespace mlir::tessera;
+
+using namespace mlir::tessera::simt;
+
+/// Rows and columns of a tile that is transposed in workgroup memory.
+static constexpr int64_t tileSize = 32;
+
+//===----------------------------------------------------------------------===//
+// Collapsing
+//===----------------------------------------------------------------------===//
+
+/// Whether `first` and the dimension after it are contiguous in the memory of
+/// every operand of `op`, so that they can be collapsed.
+static bool canCollapse(linalg::LinalgOp op, unsigned first) {
+  SmallVector<utils::IteratorType> iterators = op.getIteratorTypesArray();
+  if (iterators[first] != iterators[first + 1])
+    return false;
+  bool used = false;
+  for (OpOperand &operand : op->getOpOperands()) {
+    auto type = dyn_cast<MemRefType>(operand.get().getType());
+    if (!type)
+      continue;
+    AffineMap map = op.getMatchingIndexingMap(&operand);
+    std::optional<unsigned> at =
+        map.getResultPosition(getAffineDimExpr(first, op->getContext()));
+    bool uses = map.isFunctionOfDim(first) || map.isFunctionOfDim(first + 1);
+    if (!uses)
+      continue;
+    used = true;
+    if (!at || *at + 1 >= map.getNumResults() ||
+        map.getResult(*at + 1) != getAffineDimExpr(first + 1, op->getContext()))
+      return false;
+    for (auto [r, result] : llvm::enumerate(map.getResults()))
+      if (r != *at && r != *at + 1 &&
+          (result.isFunctionOfDim(first) || result.isFunctionOfDim(first + 1)))
+        return false;
+    SmallVector<ReassociationIndices> groups;
+    for (int64_t r = 0; r < type.getRank(); ++r)
+      if (r == *at + 1)
+        groups.back().push_back(r);
+      else
+        groups.push_back({r});
+    if (!memref::CollapseShapeOp::isGuaranteedCollapsible(type, groups))
+      return false;
+  }
+  return used;
+}
+
+/// `op` with the dimensions collapsed that its operands allow.
+static linalg::LinalgOp collapse(linalg::LinalgOp op) {
+  auto generic = dyn_cast<linalg::GenericOp>(op.getOperation());
+  if (!generic || generic.hasIndexSemantics() || generic.getNumLoops() < 2 ||
+      !llvm::all_of(generic.getIndexingMapsArray(),
+                    [](AffineMap map) { return map.isProjectedPermutation(); }))
+    return op;
+  SmallVector<ReassociationIndices> groups;
+  bool any = false;
+  for (unsigned d = 0; d < generic.getNumLoops(); ++d) {
+    if (d > 0 && canCollapse(op, d - 1)) {
+      groups.back().push_back(d);
+      any = true;
+    } else {
+      groups.push_back({d});
+    }
+  }
+  if (!any)
+    return op;
+  IRRewriter rewriter(op);
+  FailureOr<linalg::CollapseResult> result =
+      linalg::collapseOpIterationDims(op, groups, rewriter);
+  if (failed(result))
+    return op;
+  op->erase();
+  return result->collapsedOp;
+}
+
+/// Named ops as generic ones.
+static linalg::LinalgOp generalize(linalg::LinalgOp op) {
+  IRRewriter rewriter(op);
+  FailureOr<linalg::GenericOp> generic =
+      linalg::generalizeNamedOp(rewriter, op);
+  if (failed(generic))
+    return op;
+  return cast<linalg::LinalgOp>(generic->getOperation());
+}
+
+//===----------------------------------------------------------------------===//
+// Mapping
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Maps one linalg op.
+class Mapper {
+public:
+  Mapper(linalg::LinalgOp op, const Chip &chip)
+      : op(op), chip(chip), builder(op.getLoc(), op), math(builder) {}
+
+  void run();
+
+private:
+  Operand getOperand(OpOperand &operand) {
+    return {operand.get(), op.getMatchingIndexingMap(&operand)};
+  }
+  /// The block's argument for `operand`, if it is read.
+  BlockArgument getReadArgument(OpOperand &operand);
+  int64_t getThreads() const {
+    return std::min(chip.policy.simt.threads, chip.maxThreads);
+  }
+
+  /// Many threads for each result; fails if the op's combiners are not known.
+  LogicalResult emitReduction();
+  /// Orders the parallel dimensions by the output's layout, and chooses the
+  /// number of points that one thread computes at a time.
+  void choosePoints();
+  /// Creates a launch of that many threads, with the purpose of the op.
+  gpu::LaunchOp launchPoints(Value gridX, Value gridY, int64_t threads);
+  void launchThreads();
+  void launchChunks();
+  /// The dimension along which an input is contiguous, if the output is
+  /// contiguous along another.
+  std::optional<unsigned> getTransposedDim();
+  void launchTiles(unsigned other);
+
+  /// The op at the parallel indices that are set, for `width` points.
+  void emitPoints(int64_t width);
+  /// One run of the body. `carried` are the outputs' values so far; null where
+  /// they are in memory.
+  SmallVector<Value> emitBody(const Place &place, ArrayRef<Value> carried);
+
+  linalg::LinalgOp op;
+  const Chip &chip;
+  ImplicitLocOpBuilder builder;
+  IndexMath math;
+  /// Extents of the iteration dimensions, and the current indices.
+  SmallVector<Value> sizes, index;
+  SmallVector<unsigned> parallel, reduction;
+  /// Points along the last parallel dimension that a thread does at a time.
+  int64_t width = 1;
+  /// Elements of operands that have been read already, by operand number.
+  DenseMap<unsigned, Value> loaded;
+};
+} // namespace
+
+BlockArgument Mapper::getReadArgument(OpOperand &operand) {
+  // Not every op's body has an argument for each output.
+  Block *body = op.getBlock();
+  unsigned i = operand.getOperandNumber();
+  if (i >= body->getNumArguments() || body->getArgument(i).use_empty())
+    return {};
+  return body->getArgument(i);
+}
+
+//===----------------------------------------------------------------------===//
+// Reductions
+//===----------------------------------------------------------------------===//
+
+/// The op in the body `block` that combines the value reduced to output `i`
+/// with a value that does not depend on any output.
+static Operation *getCombiner(linalg::LinalgOp op, unsigned i) {
+  auto outputs = op.getRegionOutputArgs();
+  SmallVector<Operation *, 4> combiners;
+  if (!matchReduction(outputs, i, combiners) || combiners.size() != 1)
+    return nullptr;
+  Operation *combiner = combiners.front();
+  std::optional<TypedAttr> identity = arith::getNeutralElement(combiner);
+  if (!linalg::getCombinerOpKind(combiner) || !identity ||
+      !combiner->getResult(0).getType().isIntOrFloat())
+    return nullptr;
+  return combiner;
+}
+
+LogicalResult Mapper::emitReduction() {
+  Block &body = *op.getBlock();
+  SmallVector<Operation *> combiners;
+  Reduction what(op.getLoc());
+  if (op.hasIndexSemantics() && body.getNumArguments() == 0)
+    return failure();
+  for (auto [i, output] : llvm::enumerate(op.getDpsInitsMutable())) {
+    AffineMap map = op.getMatchingIndexingMap(&output);
+    if (llvm::any_of(reduction,
+                     [&](unsigned d) { return map.isFunctionOfDim(d); }) ||
+        !llvm::all_of(parallel,
+                      [&](unsigned d) { return map.isFunctionOfDim(d); }))
+      return failure();
+    Operation *combiner = getCombiner(op, i);
+    if (!combiner || llvm::is_contained(combiners, combiner))
+      return failure();
+    combiners.push_back(combiner);
+    what.results.push_back({combiner->getResult(0).getType(),
+                            *linalg::getCombinerOpKind(combiner),
+                            *arith::getNeutralElement(combiner)});
+    what.outputs.push_back(getOperand(output));
+  }
+  // The combiners end the body: nothing else sees a partial result.
+  for (Operation *combiner : combiners)
+    if (!combiner->hasOneUse())
+      return failure();
+  for (OpOperand *input : op.getDpsInputOperands())
+    if (getReadArgument(*input))
+      what.operands.push_back(getOperand(*input));
+  what.sizes = sizes;
+  what.parallel = parallel;
+  what.reduction = reduction;
+  what.vectorizable = canVectorize(body);
+  what.vectorFinish = true;
+
+  what.accumulate = [&](ImplicitLocOpBuilder &b, const Place &place,
+                        ValueRange accs) {
+    IRMapping mapping;
+    for (OpOperand *input : op.getDpsInputOperands())
+      if (BlockArgument argument = getReadArgument(*input))
+        mapping.map(argument, emitLoad(b, getOperand(*input), place));
+    for (auto [argument, acc] : llvm::zip(op.getRegionOutputArgs(), accs))
+      mapping.map(argument, acc);
+    cloneBody(b, body, place, mapping);
+    SmallVector<Value> results;
+    for (Value value : body.getTerminator()->getOperands())
+      results.push_back(
+          simt::broadcast(b, mapping.lookupOrDefault(value), place.width));
+    return results;
+  };
+  what.finish = [&](ImplicitLocOpBuilder &b, const Place &place,
+                    ValueRange values) {
+    for (auto [i, value] : llvm::enumerate(values)) {
+      Value old = emitLoad(b, what.outputs[i], place);
+      emitStore(b,
+                vector::makeArithReduction(b, op.getLoc(), what.results[i].kind,
+                                           old, value),
+                what.outputs[i], place);
+    }
+  };
+  simt::emitReduction(builder, what, chip);
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Points
+//===----------------------------------------------------------------------===//
+
+/// Whether `body` yields its input unchanged.
+static bool isCopy(Block &body) {
+  return body.without_terminator().empty() &&
+         llvm::all_of(body.getTerminator()->getOperands(),
+                      llvm::IsaPred<BlockArgument>);
+}
+
+void Mapper::choosePoints() {
+  if (parallel.empty())
+    return;
+  // In the layout of the largest output.
+  SmallVector<Operand> outputs;
+  for (OpOperand &output : op.getDpsInitsMutable())
+    outputs.push_back(getOperand(output));
+  for (const Operand &output : outputs) {
+    SmallVector<unsigned> order;
+    for (AffineExpr result : output.map.getResults())
+      if (auto dim = dyn_cast<AffineDimExpr>(result))
+        if (llvm::is_contained(parallel, dim.getPosition()))
+          order.push_back(dim.getPosition());
+    if (order.size() != parallel.size())
+      continue;
+    parallel = order;
+    if (std::optional<unsigned> fastest = getFastestDim(output, parallel))
+      if (llvm::is_contained(parallel, *fastest)) {
+        llvm::erase(parallel, *fastest);
+        parallel.push_back(*fastest);
+      }
+    break;
+  }
+  if (!reduction.empty() || !canVectorize(*op.getBlock()))
+    return;
+  unsigned inner = parallel.back();
+  SmallVector<Operand> operands(outputs);
+  for (const Operand &output : outputs)
+    if (getMovement(output, inner) != Movement::Contiguous)
+      return;
+  for (OpOperand *input : op.getDpsInputOperands())
+    if (getReadArgument(*input))
+      operands.push_back(getOperand(*input));
+  // A copy from unaligned rows still writes wide pieces, of elements that
+  // adjacent threads read from the same lines of memory.
+  if (isCopy(*op.getBlock()))
+    width = getVectorWidth(outputs, inner, chip, /*anywhere=*/operands);
+  else
+    width = getVectorWidth(operands, inner, chip);
+  std::optional<int64_t> extent = getConstantIntValue(sizes[inner]);
+  while (extent && width > 1 && width > *extent)
+    width /= 2;
+}
+
+std::optional<unsigned> Mapper::getTransposedDim() {
+  if (!reduction.empty() || parallel.size() < 2 || width > 1)
+    return std::nullopt;
+  unsigned inner = parallel.back();
+  for (OpOperand &output : op.getDpsInitsMutable())
+    if (getMovement(getOperand(output), inner) != Movement::Contiguous ||
+        getReadArgument(output))
+      return std::nullopt;
+  // A thread does not write half of a byte of workgroup memory.
+  for (Value input : op.getDpsInputs())
+    if (isPacked(getElementTypeOrSelf(input.getType())))
+      return std::nullopt;
+  for (OpOperand *input : op.getDpsInputOperands()) {
+    if (!getReadArgument(*input) || !isa<MemRefType>(input->get().getType()))
+      continue;
+    Operand operand = getOperand(*input);
+    std::optional<unsigned> fastest = getFastestDim(operand, {});
+    // Where one is short, a line of memory serves for its neighbours as well.
+    auto isLong = [&](unsigned d) {
+      std::optional<int64_t> size = getConstantIntValue(sizes[d]);
+      return !size || *size >= tileSize / 2;
+    };
+    if (fastest && *fastest != inner && operand.map.isFunctionOfDim(inner) &&
+        isLong(*fastest) && isLong(inner))
+      return fastest;
+  }
+  return std::nullopt;
+}
+
+gpu::LaunchOp Mapper::launchPoints(Value gridX, Value gridY, int64_t threads) {
+  gpu::LaunchOp launch = createLaunch(builder, gridX, gridY, threads);
+  if (Attribute repack = op->getAttr(getRepackAttrName()))
+    launch->setAttr(getRepackAttrName(), repack);
+  return launch;
+}
+
+/// Emits tiles of the last parallel dimension and of `other`. Operands that are
+/// contiguous along the latter are read along it, and transposed in workgroup
+/// memory, whose rows are padded by one element to avoid bank conflicts in both
+/// directions.
+void Mapper::launchTiles(unsigned other) {
+  unsigned inner = parallel.back();
+  SmallVector<unsigned> rest;
+  for (unsigned d : parallel)
+    if (d != inner && d != other)
+      rest.push_back(d);
+  Value tile = math.constant(tileSize);
+  SmallVector<Value> counts(sizes);
+  counts[inner] = math.ceilDiv(sizes[inner], tile);
+  counts[other] = math.ceilDiv(sizes[other], tile);
+  SmallVector<unsigned> order(rest);
+  order.append({other, inner});
+  int64_t threads = getThreads(), rowsAtOnce = threads / tileSize;
+  gpu::LaunchOp launch =
+      launchPoints(math.product(counts, order), math.constant(1), threads);
+  Value column = math.rem(launch.getThreadIds().x, tile);
+  Value row = math.div(launch.getThreadIds().x, tile);
+  SmallVector<Value> first(sizes.size());
+  math.delinearize(launch.getBlockIds().x, counts, order, first);
+  first[inner] = math.mul(first[inner], tileSize);
+  first[other] = math.mul(first[other], tileSize);
+  index = first;
+
+  // Runs the function in every thread, for the point `slow` rows down and
+  // `fast` columns to the right in the tile, if it is in bounds.
+  auto forEachRow = [&](unsigned slowDim, unsigned fastDim,
+                        function_ref<void(Value slow)> body) {
+    for (int64_t r = 0; r < tileSize; r += rowsAtOnce) {
+      Value slow = math.add(row, math.constant(r));
+      index[slowDim] = math.add(first[slowDim], slow);
+      index[fastDim] = math.add(first[fastDim], column);
+      Value inside = arith::AndIOp::create(
+          builder,
+          arith::CmpIOp::create(builder, arith::CmpIPredicate::ult,
+                                index[slowDim], sizes[slowDim]),
+          arith::CmpIOp::create(builder, arith::CmpIPredicate::ult,
+                                index[fastDim], sizes[fastDim]));
+      OpBuilder::InsertionGuard guard(builder);
+      auto branch =
+          scf::IfOp::create(builder, inside, /*withElseRegion=*/false);
+      builder.setInsertionPointToStart(branch.thenBlock());
+      body(slow);
+    }
+  };
+  auto space = gpu::AddressSpaceAttr::get(
+      op.getContext(), gpu::GPUDialect::getWorkgroupAddressSpace());
+  SmallVector<std::pair<unsigned, Value>> buffers;
+  for (OpOperand *input : op.getDpsInputOperands()) {
+    Operand operand = getOperand(*input);
+    if (!getReadArgument(*input) || !operand.map.isFunctionOfDim(inner) ||
+        getMovement(operand, other) != Movement::Contiguous)
+      continue;
+    Type element = getElementTypeOrSelf(input->get().getType());
+    Value buffer = launch.addWorkgroupAttribution(
+        MemRefType::get({tileSize, tileSize + 1}, element,
+                        MemRefLayoutAttrInterface(), space),
+        op.getLoc());
+    buffers.push_back({input->getOperandNumber(), buffer});
+    forEachRow(inner, other, [&](Value slow) {
+      Value value = emitLoad(builder, operand, Place{index});
+      memref::StoreOp::create(builder, value, buffer, ValueRange{slow, column});
+    });
+  }
+  gpu::BarrierOp::create(builder);
+  forEachRow(other, inner, [&](Value slow) {
+    for (auto [number, buffer] : buffers)
+      loaded[number] =
+          memref::LoadOp::create(builder, buffer, ValueRange{column, slow});
+    emitPoints(1);
+  });
+}
+
+/// A thread for each point, or for each vector of points.
+void Mapper::launchThreads() {
+  SmallVector<Value> counts(sizes);
+  unsigned inner = parallel.empty() ? 0 : parallel.back();
+  if (width > 1)
+    counts[inner] = math.ceilDiv(sizes[inner], math.constant(width));
+  Value total = math.product(counts, parallel);
+  int64_t threads = getThreads();
+  gpu::LaunchOp launch = launchPoints(
+      math.ceilDiv(total, math.constant(threads)), math.constant(1), threads);
+  Value linear =
+      arith::AddIOp::create(builder, math.mul(launch.getBlockIds().x, threads),
+                            launch.getThreadIds().x);
+  Value inside =
+      arith::CmpIOp::create(builder, arith::CmpIPredicate::ult, linear, total);
+  auto guard = scf::IfOp::create(builder, inside, /*withElseRegion=*/false);
+  builder.setInsertionPointToStart(guard.thenBlock());
+  math.delinearize(linear, counts, parallel, index);
+  if (width == 1) {
+    emitPoints(1);
+    return;
+  }
+  Value first = math.mul(index[inner], width);
+  index[inner] = first;
+  std::optional<int64_t> extent = getConstantIntValue(sizes[inner]);
+  if (extent && *extent % width == 0) {
+    emitPoints(width);
+    return;
+  }
+  // The last vector may be a part of one.
+  Value whole = arith::CmpIOp::create(builder, arith::CmpIPredicate::ule,
+                                      math.add(first, math.constant(width)),
+                                      sizes[inner]);
+  auto choice = scf::IfOp::create(builder, whole, /*withElseRegion=*/true);
+  builder.setInsertionPointToStart(choice.thenBlock());
+  emitPoints(width);
+  builder.setInsertionPointToStart(choice.elseBlock());
+  auto loop =
+      scf::ForOp::create(builder, first, sizes[inner], math.constant(1));
+  builder.setInsertionPointToStart(loop.getBody());
+  index[inner] = loop.getInductionVar();
+  emitPoints(1);
+}
+
+/// Workgroups of one thread: x runs over rows (the parallel dimensions but the
+/// last, linearized), y over pieces of the last.
+void Mapper::launchChunks() {
+  Value one = math.constant(1);
+  if (parallel.empty()) {
+    launchPoints(one, one, /*threads=*/1);
+    emitPoints(1);
+    return;
+  }
+  unsigned inner = parallel.back();
+  ArrayRef<unsigned> outer = ArrayRef<unsigned>(parallel).drop_back();
+  Value numRows = math.product(sizes, outer);
+  // The number of rows that make up the requested points.
+  Value points = math.constant(chip.policy.simt.pointsPerThread);
+  Value rows = math.max(math.div(points, math.max(sizes[inner], one)), one);
+  gpu::LaunchOp launch =
+      launchPoints(outer.empty() ? one : math.ceilDiv(numRows, rows),
+                   math.ceilDiv(sizes[inner], points), /*threads=*/1);
+  auto chunk = [&](Value block, Value step, Value end) {
+    Value begin = math.mul(block, step);
+    return std::make_pair(
+        begin, arith::MinUIOp::create(
+                   builder, arith::AddIOp::create(builder, begin, step), end)
+                   .getResult());
+  };
+  auto [rowBegin, rowEnd] = chunk(launch.getBlockIds().x, rows, numRows);
+  auto [begin, end] = chunk(launch.getBlockIds().y, points, sizes[inner]);
+  if (!outer.empty()) {
+    auto loop = scf::ForOp::create(builder, rowBegin, rowEnd, one);
+    builder.setInsertionPointToStart(loop.getBody());
+    math.delinearize(loop.getInductionVar(), sizes, outer, index);
+  }
+  auto emitLoop = [&](Value from, Value to, int64_t step) {
+    auto loop = scf::ForOp::create(builder, from, to, math.constant(step));
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(loop.getBody());
+    index[inner] = loop.getInductionVar();
+    emitPoints(step);
+  };
+  if (width > 1) {
+    Value count = math.div(math.sub(end, begin), math.constant(width));
+    Value middle = math.add(begin, math.mul(count, width));
+    emitLoop(begin, middle, width);
+    begin = middle;
+  }
+  std::optional<int64_t> extent = getConstantIntValue(sizes[inner]);
+  if (width == 1 || !extent || *extent % width)
+    emitLoop(begin, end, 1);
+}
+
+SmallVector<Value> Mapper::emitBody(const Place &place,
+                                    ArrayRef<Value> carried) {
+  Block &body = *op.getBlock();
+  IRMapping mapping;
+  for (OpOperand &operand : op->getOpOperands()) {
+    BlockArgument argument = getReadArgument(operand);
+    if (!argument)
+      continue;
+    Value value = loaded.lookup(operand.getOperandNumber());
+    if (op.isDpsInit(&operand))
+      value = carried[operand.getOperandNumber() - op.getNumDpsInputs()];
+    mapping.map(argument,
+                value ? value : emitLoad(builder, getOperand(operand), place));
+  }
+  cloneBody(builder, body, place, mapping);
+  SmallVector<Value> results;
+  for (Value value : body.getTerminator()->getOperands())
+    results.push_back(mapping.lookupOrDefault(value));
+  return results;
+}
+
+void Mapper::emitPoints(int64_t points) {
+  unsigned numOutputs = op.getNumDpsInits();
+  Place place{index, parallel.empty() ? 0 : parallel.back(), points};
+  auto storeOutputs = [&](ValueRange values) {
+    for (auto [value, output] : llvm::zip(values, op.getDpsInitsMutable()))
+      emitStore(builder, value, getOperand(output), place);
+  };
+  if (reduction.empty()) {
+    storeOutputs(emitBody(place, SmallVector<Value>(numOutputs)));
+    return;
+  }
+
+  // Outputs that do not move with the reduction stay in registers.
+  bool carry = llvm::all_of(op.getDpsInitsMutable(), [&](OpOperand &output) {
+    AffineMap map = op.getMatchingIndexingMap(&output);
+    return llvm::none_of(reduction,
+                         [&](unsigned d) { return map.isFunctionOfDim(d); });
+  });
+  Value zero = math.constant(0), one = math.constant(1);
+  SmallVector<Value> values;
+  if (carry)
+    for (OpOperand &output : op.getDpsInitsMutable())
+      values.push_back(emitLoad(builder, getOperand(output), place));
+  SmallVector<scf::ForOp> loops;
+  for (unsigned d : reduction) {
+    auto loop = scf::ForOp::create(builder, zero, sizes[d], one, values);
+    loops.push_back(loop);
+    builder.setInsertionPointToStart(loop.getBody());
+    place.index[d] = loop.getInductionVar();
+    values.assign(loop.getRegionIterArgs().begin(),
+                  loop.getRegionIterArgs().end());
+  }
+  if (!carry) {
+    storeOutputs(emitBody(place, SmallVector<Value>(numOutputs)));
+    return;
+  }
+  SmallVector<Value> results = emitBody(place, values);
+  for (scf::ForOp loop : llvm::reverse(loops)) {
+    builder.setInsertionPointToEnd(loop.getBody());
+    scf::YieldOp::create(builder, results);
+    results.assign(loop.getResults().begin(), loop.getResults().end());
+    builder.setInsertionPointAfter(loop);
+  }
+  storeOutputs(results);
+}
+
+void Mapper::run() {
+  for (Range range : op.createLoopRanges(builder, op.getLoc()))
+    sizes.push_back(
+        getValueOrCreateConstantIndexOp(builder, op.getLoc(), range.size));
+  index.resize(sizes.size());
+  op.getParallelDims(parallel);
+  for (unsigned d = 0; d < sizes.size(); ++d)
+    if (!llvm::is_contained(parallel, d))
+      reduction.push_back(d);
+  if (reduction.empty() || failed(emitReduction())) {
+    choosePoints();
+    std::optional<unsigned> transposed = getTransposedDim();
+    if (chip.policy.simt.pointsPerThread > 1)
+      launchChunks();
+    else if (transposed && getThreads() % tileSize == 0)
+      launchTiles(*transposed);
+    else
+      launchThreads();
+  }
+  op->erase();
+}
+
+//===----------------------------------------------------------------------===//
+// The pass
+//===----------------------------------------------------------------------===//
+
+/// `copy` as a linalg op.
+static linalg::LinalgOp toLinalg(memref::CopyOp copy) {
+  OpBuilder builder(copy);
+  Location loc = copy.getLoc();
+  auto type = cast<MemRefType>(copy.getSource().getType());
+  AffineMap map = builder.getMultiDimIdentityMap(type.getRank());
+  SmallVector<utils::IteratorType> iterators(type.getRank(),
+                                             utils::IteratorType::parallel);
+  auto generic = linalg::GenericOp::create(
+      builder, loc, ValueRange{copy.getSource()}, ValueRange{copy.getTarget()},
+      ArrayRef<AffineMap>{map, map}, iterators,
+      [](OpBuilder &builder, Location loc, ValueRange arguments) {
+        linalg::YieldOp::create(builder, loc, arguments[0]);
+      });
+  copy.erase();
+  return cast<linalg::LinalgOp>(generic.getOperation());
+}
+
+/// Elements of i4 are not written: neighbours would, by halves of a byte.
+static LogicalResult checkOutputs(linalg::LinalgOp op) {
+  for (Value output : op.getDpsInits())
+    if (isPacked(getElementTypeOrSelf(output.getType())))
+      return op.emitError()
+             << "writes i4 elements, two of which share a byte: threads would "
+                "race for it; i4 is read-only, so write i8";
+  return success();
+}
+
+/// Whether `op` runs on the device.
+static bool isInKernel(Operation *op) {
+  return op->getParentOfType<gpu::LaunchOp>() ||
+         op->getParentOfType<gpu::GPUFuncOp>();
+}
+
+/// Stops at a load or store on the host, but for memory on its stack.
+static WalkResult checkHostAccess(Operation *op) {
+  if (isa<gpu::LaunchOp, gpu::GPUModuleOp>(op))
+    return WalkResult::skip();
+  Value memory;
+  if (auto load = dyn_cast<memref::LoadOp>(op))
+    memory = load.getMemRef();
+  else if (auto store = dyn_cast<memref::StoreOp>(op))
+    memory = store.getMemRef();
+  else
+    return WalkResult::advance();
+  while (auto view = memory.getDefiningOp<ViewLikeOpInterface>())
+    memory = view.getViewSource();
+  if (memory.getDefiningOp<memref::AllocaOp>())
+    return WalkResult::advance();
+  op->emitError()
+      << (isa<memref::LoadOp>(op) ? "reads" : "writes")
+      << " an element in host code, but the data is in device memory: use "
+         "a linalg op, or pass a scalar argument";
+  return WalkResult::interrupt();
+}
+
+namespace {
+struct TesseraMapLinalgToSimtPass
+    : public tessera::impl::TesseraMapLinalgToSimtBase<
+          TesseraMapLinalgToSimtPass> {
+  using TesseraMapLinalgToSimtBase::TesseraMapLinalgToSimtBase;
+
+  void runOnOperation() override {
+    SmallVector<memref::CopyOp> copies;
+    getOperation()->walk([&](memref::CopyOp copy) {
+      if (!isInKernel(copy) && isa<MemRefType>(copy.getSource().getType()) &&
+          isa<MemRefType>(copy.getTarget().getType()))
+        copies.push_back(copy);
+    });
+    for (memref::CopyOp copy : copies)
+      toLinalg(copy);
+
+    auto isMapped = [](linalg::LinalgOp op) {
+      return !isInKernel(op) && op.hasPureBufferSemantics() &&
+             op->getNumRegions() == 1 && op.getBlock();
+    };
+    auto map = [](linalg::LinalgOp op, const Chip &chip) {
+      if (failed(checkOutputs(op)))
+        return failure();
+      Attribute repack = op->getAttr(getRepackAttrName());
+      linalg::LinalgOp mapped = collapse(generalize(op));
+      if (repack)
+        mapped->setAttr(getRepackAttrName(), repack);
+      Mapper(mapped, chip).run();
+      return success();
+    };
+    if (failed(forEachOnChip<linalg::LinalgOp>(getOperation(), target, chip,
+                                               isMapped, map)))
+      return signalPassFailure();
+    WalkResult result =
+        getOperation()->walk<WalkOrder::PreOrder>(checkHostAccess);
+    if (result.wasInterrupted())
+      signalPassFailure();
+  }
+};
+} // namespace

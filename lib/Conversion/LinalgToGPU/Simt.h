@@ -1,0 +1,149 @@
+//===- Simt.h - Kernels of plain threads ------------------------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The common part of the passes that create kernels without fragments: code for
+// one point of an iteration space or for several consecutive ones
+// (SimtBody.cpp), and reductions by many threads (SimtReduction.cpp).
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LIB_CONVERSION_LINALGTOGPU_SIMT_H
+#define LIB_CONVERSION_LINALGTOGPU_SIMT_H
+
+#include "Dialect/Tessera/Utils/IndexMath.h"
+#include "TargetInfo/Chip.h"
+
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include <functional>
+
+namespace mlir::tessera::simt {
+
+/// A memref, and where a point of the iteration space finds its element.
+struct Operand {
+  Value memory;
+  AffineMap map;
+};
+
+/// A point of an iteration space; or `width` consecutive points along dimension
+/// `along`, the first of which is `index`.
+struct Place {
+  llvm::SmallVector<Value> index;
+  unsigned along = 0;
+  int64_t width = 1;
+};
+
+//===----------------------------------------------------------------------===//
+// Launches
+//===----------------------------------------------------------------------===//
+
+/// The product of the constants in `sizes` at `dims`; empty if one is unknown.
+std::optional<int64_t> getStaticProduct(ArrayRef<Value> sizes,
+                                        ArrayRef<unsigned> dims);
+
+/// A one-dimensional launch along x, with the insertion point in its body.
+gpu::LaunchOp createLaunch(ImplicitLocOpBuilder &builder, Value gridX,
+                           Value gridY, int64_t threads);
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+/// The dimension along which `operand` is contiguous in memory, if any. If an
+/// index is a sum, the first of `preferred` that is part of it.
+std::optional<unsigned> getFastestDim(const Operand &operand,
+                                      ArrayRef<unsigned> preferred);
+
+/// How `operand` moves along dimension `dim`.
+enum class Movement { None, Contiguous, Strided };
+Movement getMovement(const Operand &operand, unsigned dim);
+
+/// The most points along `dim` that one access to each of `operands` can cover:
+/// a power of two, as wide as the chip's accesses if all operands that move are
+/// contiguous and, if the chip requires it, provably aligned (for a first index
+/// that is a multiple of the width); 1 otherwise. Those of `anywhere` need not
+/// be aligned: they are accessed in several pieces.
+int64_t getVectorWidth(ArrayRef<Operand> operands, unsigned dim,
+                       const Chip &chip, ArrayRef<Operand> anywhere = {});
+
+/// Loads `place.width` elements: a scalar, or a vector for a width above one.
+Value emitLoad(ImplicitLocOpBuilder &builder, const Operand &operand,
+               const Place &place);
+
+/// Stores a scalar, or `place.width` elements.
+void emitStore(ImplicitLocOpBuilder &builder, Value value,
+               const Operand &operand, const Place &place);
+
+//===----------------------------------------------------------------------===//
+// Bodies
+//===----------------------------------------------------------------------===//
+
+/// Whether `body` can be cloned for several points at once.
+bool canVectorize(Block &body);
+
+/// Clones the ops of `body`, except the terminator and `except`, for the points
+/// of `place`, under `mapping` (of the arguments to scalars or vectors).
+void cloneBody(ImplicitLocOpBuilder &builder, Block &body, const Place &place,
+               IRMapping &mapping, Operation *except = nullptr);
+
+/// `value`, repeated if `place` has several points and it is a scalar.
+Value broadcast(ImplicitLocOpBuilder &builder, Value value, int64_t width);
+
+//===----------------------------------------------------------------------===//
+// Reductions
+//===----------------------------------------------------------------------===//
+
+/// A reduction over some dimensions of an iteration space; several at once, if
+/// it has several results.
+struct Reduction {
+  /// The combiner of one result, and its initial value.
+  struct Result {
+    Type type;
+    vector::CombiningKind kind;
+    TypedAttr identity;
+  };
+
+  explicit Reduction(Location loc) : loc(loc) {}
+
+  Location loc;
+  /// The iteration space: extents on the host, and the dimensions of the
+  /// results and of the reduction, slowest first.
+  llvm::SmallVector<Value> sizes;
+  llvm::SmallVector<unsigned> parallel, reduction;
+  /// The operands read at each point, and those read or written at the end.
+  llvm::SmallVector<Operand> operands, outputs;
+  llvm::SmallVector<Result> results;
+  /// Whether `accumulate` can do several points at once, and `finish`.
+  bool vectorizable = true, vectorFinish = true;
+  /// Whether it may use two kernels.
+  bool mayBeSplit = true;
+  /// Combines the accumulators (scalars, or vectors of the place's width) with
+  /// the elements at `place`.
+  std::function<llvm::SmallVector<Value>(ImplicitLocOpBuilder &, const Place &,
+                                         ValueRange)>
+      accumulate;
+  /// Stores the reduced values; runs once for each point of `parallel`.
+  std::function<void(ImplicitLocOpBuilder &, const Place &, ValueRange)> finish;
+};
+
+/// A description of how a reduction was lowered.
+struct ReductionReport {
+  std::string how;
+  /// The kernel that reads the operands.
+  gpu::LaunchOp launch;
+};
+
+/// Emits `reduction` as one kernel, or two where the first leaves partial
+/// results. The order in which elements are combined depends on nothing but the
+/// sizes.
+ReductionReport emitReduction(OpBuilder &builder, const Reduction &reduction,
+                              const Chip &chip);
+
+} // namespace mlir::tessera::simt
+
+#endif // LIB_CONVERSION_LINALGTOGPU_SIMT_H

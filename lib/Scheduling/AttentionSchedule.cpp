@@ -1,0 +1,242 @@
+//===- AttentionSchedule.cpp - Schedules of tessera.attention -------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// In a schedule of attention, `workgroup` is the number of queries of a
+// workgroup and of keys of a block, `subgroup` the number of queries of a
+// subgroup (or a group) and the same keys, and `k` is D.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Scheduling/AttentionSchedule.h"
+
+#include "Dialect/Tessera/Utils/Utils.h"
+
+#include "mlir/IR/Builders.h"
+
+#include <numeric>
+
+using namespace mlir;
+using namespace mlir::tessera;
+
+/// The registers of a thread for addresses, loop counters and intermediate
+/// values.
+static constexpr int64_t otherRegisters = 40;
+
+bool mlir::tessera::hasOwnFirstTiles(ScheduleAttr schedule) {
+  return schedule.getGroup() == 1 && schedule.getStages() > 1;
+}
+
+bool mlir::tessera::canSwizzle(AttentionOp op) {
+  for (AttentionOp::Dim dim : {AttentionOp::D, AttentionOp::E})
+    if (!getSwizzlePhases(
+            MemRefType::get({8, op.getStaticExtent(dim)}, op.getOperandType())))
+      return false;
+  return true;
+}
+
+/// Bytes of the tiles in workgroup memory, of all stages.
+static int64_t countBytes(AttentionOp op, ScheduleAttr schedule,
+                          const Chip &chip) {
+  if (schedule.getStages() == 0)
+    return 0;
+  int64_t bytes = getElementBytes(op.getOperandType()),
+          padding = schedule.getSwizzle() ? 0 : chip.rowPaddingBytes,
+          queryRow = op.getStaticExtent(AttentionOp::D) * bytes + padding,
+          valueRow = op.getStaticExtent(AttentionOp::E) * bytes + padding,
+          keys = schedule.getWorkgroup()[1],
+          slots = schedule.getStages() + hasOwnFirstTiles(schedule);
+  return schedule.getWorkgroup()[0] * queryRow +
+         slots * keys * (queryRow + valueRow);
+}
+
+/// The number of lanes that hold each element of an operand of the scores'
+/// matmul.
+static int64_t countCopies(AttentionOp op, ScheduleAttr schedule,
+                           const Chip &chip) {
+  Type element = op.getOperandType(), acc = Float32Type::get(op.getContext());
+  const MatrixInstruction *row = selectInstruction(
+      chip, element, element, acc, Precision::Ieee, schedule.getSubgroup()[0],
+      schedule.getSubgroup()[1], schedule.getKFragment());
+  return row ? int64_t(1) << llvm::popcount(
+                   static_cast<uint64_t>(row->aMap.getReplicatedLaneBits()))
+             : 1;
+}
+
+/// Registers of 4 bytes that a thread needs at least: two accumulators, the
+/// weights as an operand, and with one subgroup a step of the other operands;
+/// where lanes hold copies of each other's, all values of a block.
+static int64_t countRegisters(AttentionOp op, ScheduleAttr schedule,
+                              const Chip &chip) {
+  int64_t rows = schedule.getSubgroup()[0], keys = schedule.getSubgroup()[1],
+          values = op.getStaticExtent(AttentionOp::E),
+          bytes = getElementBytes(op.getOperandType()), copies = 1,
+          all = rows * (keys + values) * 4;
+  if (schedule.getGroup() == 1) {
+    copies = countCopies(op, schedule, chip);
+    int64_t step = (rows + keys) * schedule.getKFragment();
+    all += (copies > 1 ? std::max(step, keys * values) : step) * bytes * copies;
+  }
+  all += rows * keys * bytes * copies;
+  return llvm::divideCeil(all, 4 * chip.subgroupSize * schedule.getGroup()) +
+         otherRegisters;
+}
+
+/// schedule_c7: an instruction must divide the matmul of the fragments; it must
+/// be one of the matrix unit if subgroups have lanes, since the accumulators of
+/// others leave no registers. `aInMemory`: the left operand may be in workgroup
+/// memory.
+static std::string explainProduct(AttentionOp op, const Chip &chip,
+                                  ScheduleAttr schedule, StringRef name,
+                                  int64_t n, int64_t k, bool aInMemory) {
+  Type element = op.getOperandType(), acc = Float32Type::get(op.getContext());
+  auto spell = [](Type type) {
+    std::string text;
+    llvm::raw_string_ostream(text) << type;
+    return text;
+  };
+  const MatrixInstruction *row = selectInstruction(
+      chip, element, element, acc, Precision::Ieee, schedule.getSubgroup()[0],
+      n, k, /*why=*/nullptr, schedule.getGroup(), aInMemory);
+  if (row && (row->matrixUnit || !chip.hasLanes()))
+    return "";
+  return "schedule_c7: no " +
+         std::string(chip.hasLanes() ? "matrix instruction" : "instruction") +
+         " of " + chip.name + " for " + spell(element) + " divides " +
+         name.str() + ", a matmul of " +
+         std::to_string(schedule.getSubgroup()[0]) + "x" + std::to_string(n) +
+         "x" + std::to_string(k);
+}
+
+std::string mlir::tessera::explainSchedule(AttentionOp op,
+                                           ScheduleAttr schedule,
+                                           const Chip &chip) {
+  auto text = [](int64_t number) { return std::to_string(number); };
+  int64_t d = op.getStaticExtent(AttentionOp::D),
+          e = op.getStaticExtent(AttentionOp::E);
+  if (ShapedType::isDynamic(d) || ShapedType::isDynamic(e))
+    return "schedule_c24: head dimensions D and E must be static";
+  if (d == 0 || e == 0 || d > chip.policy.maxRow || e > chip.policy.maxRow)
+    return "schedule_c24: head dimensions D and E must be from 1 to " +
+           text(chip.policy.maxRow) + ", not " + text(d) + " and " + text(e);
+  int64_t keys = schedule.getWorkgroup()[1];
+  if (schedule.getSubgroup()[1] != keys)
+    return "schedule_c24: the subgroup tile must cover all " + text(keys) +
+           " keys of a block, not " + text(schedule.getSubgroup()[1]);
+  if (schedule.getK() != d)
+    return "schedule_c24: k must be the head dimension D, " + text(d) +
+           ", not " + text(schedule.getK());
+  if (schedule.getNumVThreads() != 1 || schedule.getSplitK() != 1 ||
+      schedule.getRaster() != 0 || schedule.getPersistent() != 0 ||
+      schedule.getStageOutput() || schedule.getNumClustered() != 1 ||
+      schedule.getBatches() != 1)
+    return "schedule_c24: vthread, splitK, raster, persistent, stageOutput, "
+           "cluster and batches are not supported for attention";
+  for (const std::string &why :
+       {explainProduct(op, chip, schedule, "query by key", keys,
+                       schedule.getKFragment(), /*aInMemory=*/true),
+        explainProduct(op, chip, schedule, "weights by value", e, keys,
+                       /*aInMemory=*/false)})
+    if (!why.empty())
+      return why;
+  int64_t threads = schedule.getNumSubgroups() * chip.subgroupSize;
+  if (threads > chip.maxThreads)
+    return "schedule_c8: the workgroup needs " + text(threads) + " threads, " +
+           chip.name + " allows " + text(chip.maxThreads);
+  if (int64_t bytes = countBytes(op, schedule, chip);
+      bytes > chip.workgroupMemoryBytes)
+    return "schedule_c9: the tiles need " + text(bytes) +
+           " bytes of workgroup memory, " + chip.name + " has " +
+           text(chip.workgroupMemoryBytes);
+  int64_t registers = countRegisters(op, schedule, chip);
+  if (chip.registersPerThread && registers > chip.registersPerThread)
+    return "schedule_c10: fragments need " + text(registers) +
+           " registers of a thread, " + chip.name + " has " +
+           text(chip.registersPerThread);
+  if (chip.registersPerWorkgroup &&
+      registers * threads > chip.registersPerWorkgroup)
+    return "schedule_c11: fragments need " + text(registers * threads) +
+           " registers of a workgroup, " + chip.name + " has " +
+           text(chip.registersPerWorkgroup);
+  if (schedule.getSwizzle() && !canSwizzle(op))
+    return "schedule_c12: rows of " + text(d) + " and " + text(e) +
+           " elements cannot be swizzled";
+  if (schedule.getGroup() > 1 &&
+      (!schedule.getSwizzle() || schedule.getStages() == 0))
+    return "schedule_c19: group > 1 requires swizzle and stages of 1 or more";
+  return "";
+}
+
+ScheduleAttr mlir::tessera::getDefaultSchedule(AttentionOp op,
+                                               const Chip &chip) {
+  int64_t d = op.getStaticExtent(AttentionOp::D),
+          e = op.getStaticExtent(AttentionOp::E),
+          m = op.getStaticExtent(AttentionOp::M);
+  if (ShapedType::isDynamic(d) || ShapedType::isDynamic(e) || d * e == 0)
+    return {};
+  auto make = [&](std::array<int64_t, 2> workgroup,
+                  std::array<int64_t, 2> subgroup, int64_t kFragment,
+                  int64_t stages, bool swizzle, int64_t group) {
+    return ScheduleAttr::get(
+        op.getContext(), workgroup, subgroup, d, kFragment, stages,
+        /*vthread=*/{1, 1}, /*interleave=*/0, swizzle, /*splitK=*/1,
+        SplitReduction::Ordered, /*raster=*/0, /*persistent=*/0, group,
+        /*stageOutput=*/false, /*clusterM=*/1, /*clusterN=*/1, /*batches=*/1,
+        /*subgroupBatches=*/1);
+  };
+  ScheduleAttr first;
+  auto isGood = [&](ScheduleAttr schedule) {
+    if (!first)
+      first = schedule;
+    return explainSchedule(op, schedule, chip).empty();
+  };
+
+  // Each thread computes a tile of its own: loaded directly from memory, with
+  // half of the rows and columns of a matmul's tile, since there are two
+  // matmuls.
+  if (!chip.hasLanes()) {
+    std::array<int64_t, 2> tile = chip.policy.matrixDefaults.workgroup;
+    tile = {std::max<int64_t>(tile[0] / 2, 1),
+            std::max<int64_t>(tile[1] / 2, 1)};
+    return make(tile, tile, std::gcd<int64_t>(d, 16), /*stages=*/0,
+                /*swizzle=*/false, /*group=*/1);
+  }
+
+  bool swizzle = chip.policy.preferSwizzle && canSwizzle(op);
+  const AttentionDefaults &groups = chip.policy.attentionDefaults;
+  for (const ScheduleDefaults &tiling : chip.policy.groupDefaults) {
+    if (groups.groups == 0)
+      break;
+    int64_t rows = tiling.subgroup[0], all = groups.groups * rows;
+    if (ShapedType::isStatic(m) && m <= rows)
+      all = rows;
+    for (int64_t keys : {groups.keys, groups.keys / 2})
+      for (int64_t stages = groups.stages; stages > 0; --stages)
+        if (ScheduleAttr schedule = make({all, keys}, {rows, keys}, d, stages,
+                                         swizzle, tiling.group);
+            isGood(schedule))
+          return schedule;
+  }
+
+  // A subgroup has the rows of one instruction: its accumulators fill the
+  // registers by their columns.
+  constexpr int64_t subgroupRows = 16;
+  int64_t kFragment = d % 32 == 0 ? 32 : std::gcd<int64_t>(d, 16);
+  for (int64_t keys : {64, 32, 16})
+    for (int64_t stages : {2, 1})
+      for (int64_t rows : {128, 64, 32, 16}) {
+        if ((stages > 1 && !chip.asyncCopy) ||
+            keys > chip.policy.attentionDefaults.keys)
+          continue;
+        if (ShapedType::isStatic(m) && rows > subgroupRows && rows / 2 >= m)
+          continue;
+        if (ScheduleAttr schedule =
+                make({rows, keys}, {subgroupRows, keys}, kFragment, stages,
+                     swizzle, /*group=*/1);
+            isGood(schedule))
+          return schedule;
+      }
+  return first;
+}

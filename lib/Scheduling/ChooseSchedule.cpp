@@ -1,0 +1,91 @@
+//===- ChooseSchedule.cpp - A legal schedule for every contraction --------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Dialect/Tessera/Utils/Utils.h"
+#include "Scheduling/AttentionSchedule.h"
+#include "Scheduling/Passes.h"
+#include "Scheduling/ScheduleCheck.h"
+#include "Scheduling/TuningTask.h"
+
+namespace mlir::tessera {
+#define GEN_PASS_DEF_TESSERACHOOSESCHEDULE
+#include "Scheduling/Passes.h.inc"
+} // namespace mlir::tessera
+
+using namespace mlir;
+using namespace mlir::tessera;
+
+static bool isTuned(Operation *op) {
+  return op->hasAttr(getScheduleOriginAttrName());
+}
+
+/// Warns about a tuned schedule of another compiler version or of other chip
+/// tables that is no longer legal, and removes it.
+static void dropTuned(Operation *op, const Twine &why) {
+  auto origin = op->getAttrOfType<StringAttr>(getScheduleOriginAttrName());
+  op->emitWarning() << "the tuned schedule of this matmul ("
+                    << origin.getValue() << ") is not used: " << why
+                    << "; tune it again";
+  op->setAttr(getScheduleOriginAttrName(),
+              StringAttr::get(op->getContext(),
+                              "the compiler's choice: the tuned schedule "
+                              "is no longer legal"));
+}
+
+namespace {
+
+struct TesseraChooseSchedulePass
+    : public tessera::impl::TesseraChooseScheduleBase<
+          TesseraChooseSchedulePass> {
+  using TesseraChooseScheduleBase::TesseraChooseScheduleBase;
+
+  void runOnOperation() override {
+    getOperation()->walk([&](Operation *op) {
+      if (op->hasAttr(getScheduleAttrName()) &&
+          op->getName().getDialectNamespace() == "linalg")
+        op->emitWarning() << "schedule has no effect: this op is not lowered "
+                             "to tessera.contract";
+    });
+    auto choose = [](ContractOp op, const Chip &chip) {
+      if (op.getScheduleAttr() && isTuned(op))
+        if (auto problems = getScheduleProblems(op, op.getScheduleAttr(), chip);
+            !problems.empty()) {
+          dropTuned(op, problems[0].label + ": " + problems[0].message);
+          op.removeScheduleAttr();
+        }
+      if (!op.getScheduleAttr())
+        op.setScheduleAttr(getDefaultSchedule(op, chip));
+      return checkSchedule(op, op.getScheduleAttr(), chip);
+    };
+    auto chooseForAttention = [](AttentionOp op, const Chip &chip) {
+      if (op.getScheduleAttr() && isTuned(op))
+        if (std::string why = explainSchedule(op, op.getScheduleAttr(), chip);
+            !why.empty()) {
+          dropTuned(op, why);
+          op.removeScheduleAttr();
+        }
+      if (!op.getScheduleAttr())
+        op.setScheduleAttr(getDefaultSchedule(op, chip));
+      std::string why = "schedule_c24: head dimensions D and E must be static";
+      if (op.getScheduleAttr())
+        why = explainSchedule(op, op.getScheduleAttr(), chip);
+      return why.empty() ? success() : LogicalResult(op.emitError() << why);
+    };
+    // All that is wrong is said in one run.
+    bool good = succeeded(forEachOnChip<ContractOp>(getOperation(), target,
+                                                    chip, isOnMemRefs, choose));
+    good &= succeeded(forEachOnChip<AttentionOp>(
+        getOperation(), target, chip,
+        [](AttentionOp op) {
+          return isa<MemRefType>(op.getOutput().getType());
+        },
+        chooseForAttention));
+    if (!good)
+      signalPassFailure();
+  }
+};
+
+} // namespace

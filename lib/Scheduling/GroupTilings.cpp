@@ -1,0 +1,355 @@
+//===- GroupTilings.cpp - Tilings for groups of subgroups -----------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The chip has a few tilings, each with a measured speed. The time of a
+// contraction with one of them is estimated as
+//
+//   start + max(waves * (max(multiply-adds of a tile / speed,
+//                            bytes of its operands / cache bandwidth)
+//                        + its epilogue + steps that the tiling does not have),
+//               bytes / memory bandwidth of the busy SMs)
+//
+// where a wave is a tile for each SM. If the reduction is split into parts,
+// another kernel reduces these, or the workgroups that computed them.
+//
+//===----------------------------------------------------------------------===//
+
+#include "GroupTilings.h"
+
+#include "Dialect/Tessera/Utils/Utils.h"
+#include "Dialect/Tessera/Utils/Window.h"
+#include "Scheduling/ScheduleCheck.h"
+
+#include <cmath>
+#include <numeric>
+
+using namespace mlir;
+using namespace mlir::tessera;
+
+namespace {
+
+/// The problem that an estimate considers.
+struct Problem {
+  /// The extents of M, N and K, and the number of matrices in the batch.
+  std::array<int64_t, 3> extents;
+  int64_t batches;
+  /// The size of an operand's element, and of the output's.
+  int64_t operandBytes, outputBytes;
+  /// The factors by which lhs and rhs take longer to load than whole lines.
+  std::array<double, 2> loadFactors;
+};
+
+class GroupTilings {
+public:
+  GroupTilings(ContractOp op, const Chip &chip, const MatrixForm &form,
+               const std::array<int64_t, 3> &extents);
+  ScheduleAttr choose();
+
+private:
+  /// The schedule of `tiling` with the reduction split into `parts`, reduced in
+  /// the given way, and with `cluster` workgroups along M and N that share
+  /// tiles; null if it does not fit.
+  ScheduleAttr make(const ScheduleDefaults &tiling, int64_t parts,
+                    SplitReduction kind, std::array<int64_t, 2> cluster);
+  bool fits(const ScheduleDefaults &tiling);
+  /// The step along K of `tiling`: that of the table, or the largest smaller
+  /// one for which TMA can load the gathered tiles.
+  int64_t getStep(const ScheduleDefaults &tiling);
+  /// Whether all that is gathered with this step is.
+  bool gathersInBulk(const ScheduleDefaults &tiling, int64_t k);
+  SmallVector<std::array<int64_t, 2>> getClusters(int64_t parts);
+  double estimate(const ScheduleDefaults &tiling, ScheduleAttr schedule);
+  /// The bytes of the operands and the output in memory.
+  double countBytes();
+  /// Tiles along M and N, and of all matrices of the batch.
+  std::array<int64_t, 3> countTiles(const ScheduleDefaults &tiling);
+  int64_t chooseRaster(const ScheduleDefaults &tiling,
+                       std::array<int64_t, 2> cluster);
+
+  ContractOp op;
+  const Chip &chip;
+  const MatrixForm &form;
+  Problem problem;
+};
+
+} // namespace
+
+GroupTilings::GroupTilings(ContractOp op, const Chip &chip,
+                           const MatrixForm &form,
+                           const std::array<int64_t, 3> &extents)
+    : op(op), chip(chip), form(form) {
+  // Dynamic extents are treated as large.
+  constexpr int64_t large = 8192;
+  auto known = [&](int64_t extent) {
+    return ShapedType::isDynamic(extent) ? large : extent;
+  };
+  for (unsigned d : {0, 1, 2})
+    problem.extents[d] = std::max<int64_t>(1, known(extents[d]));
+  problem.batches = 1;
+  for (unsigned d : form.batch) {
+    int64_t extent = getStaticExtent(op, d);
+    problem.batches *=
+        ShapedType::isDynamic(extent) ? 1 : std::max<int64_t>(1, extent);
+  }
+  problem.operandBytes =
+      std::max(getElementBytes(getElementTypeOrSelf(op.getLhs().getType())),
+               getElementBytes(getElementTypeOrSelf(op.getRhs().getType())));
+  problem.outputBytes =
+      getElementBytes(getElementTypeOrSelf(op.getOutput().getType()));
+  // For an image, a copy loads channels of one pixel: less than a cache line,
+  // if there are few channels.
+  for (unsigned side : {0, 1}) {
+    int64_t bytes = chip.model.lineBytes;
+    if (WindowAttr window = getWindow(op, form, side))
+      bytes = std::gcd(bytes, window.getCols().back() * problem.operandBytes);
+    problem.loadFactors[side] =
+        hasRowsOfMultiple(op, side, bytes) ? 1 : chip.model.splitLines;
+  }
+}
+
+std::array<int64_t, 3>
+GroupTilings::countTiles(const ScheduleDefaults &tiling) {
+  auto count = [&](unsigned d) {
+    return static_cast<int64_t>(
+        llvm::divideCeil(problem.extents[d], tiling.workgroup[d]));
+  };
+  return {count(0), count(1), problem.batches};
+}
+
+bool GroupTilings::gathersInBulk(const ScheduleDefaults &tiling, int64_t k) {
+  for (unsigned side : {0, 1}) {
+    if (!form.gather[side])
+      continue;
+    auto image = cast<ShapedType>((side ? op.getRhs() : op.getLhs()).getType());
+    WindowAttr window = getWindow(op, form, side);
+    std::string why;
+    if (!window ||
+        !matchBulkWindow(window, image, {tiling.workgroup[side], k}, chip, why))
+      return false;
+  }
+  return true;
+}
+
+int64_t GroupTilings::getStep(const ScheduleDefaults &tiling) {
+  int64_t whole = tiling.kBytes / problem.operandBytes;
+  for (int64_t k = whole; k * problem.operandBytes >= 32; k /= 2)
+    if (gathersInBulk(tiling, k))
+      return k;
+  return whole;
+}
+
+bool GroupTilings::fits(const ScheduleDefaults &tiling) {
+  int64_t k = getStep(tiling);
+  const MatrixInstruction *row = selectInstruction(
+      chip, op.getProductType(0), op.getProductType(1), op.getAccumulatorType(),
+      op.getPrecision(), tiling.subgroup[0], tiling.subgroup[1], k,
+      /*why=*/nullptr, tiling.group, /*aInMemory=*/true,
+      op.getUnsignedA() || op.getUnsignedB());
+  if (!row || row->sumsApart(op.getPrecision()) != tiling.sumsApart ||
+      !hasOrder(op, form, 0, *row) || !hasOrder(op, form, 1, *row) ||
+      !op.getProducer(0).empty() || !op.getProducer(1).empty())
+    return false;
+  // With few rows we waste MMAs, but are memory bound anyway; for few columns
+  // we prefer a narrower instruction.
+  int64_t columns = std::min<int64_t>(row->n, 64);
+  return problem.extents[1] > columns / 2;
+}
+
+/// Tiles of a wave are visited in bands of the height that minimizes the rows
+/// and columns of elements that they read: about as many rows as columns. All
+/// bands have the same height, since a wave within a low one reads many columns
+/// (2560x5120x2560 in bands of 8, 8 and 4 takes 1.3 times as long as in two of
+/// 10), if such a height exists near the best one.
+int64_t GroupTilings::chooseRaster(const ScheduleDefaults &tiling,
+                                   std::array<int64_t, 2> cluster) {
+  auto [m, n, batches] = countTiles(tiling);
+  if (m * n <= chip.processors || chip.processors == 0)
+    return 0;
+  double square = std::sqrt(double(chip.processors) * tiling.workgroup[1] /
+                            tiling.workgroup[0]);
+  int64_t bands = std::max<int64_t>(1, std::lround(double(m) / square)),
+          rows = llvm::alignTo(llvm::divideCeil(m, bands), cluster[0]);
+  double nearest = 1.6;
+  for (int64_t even = cluster[0]; even <= m; even += cluster[0]) {
+    double ratio = std::max(even / square, square / even);
+    if (m % even == 0 && ratio < nearest) {
+      rows = even;
+      nearest = ratio;
+    }
+  }
+  return rows < m ? rows : 0;
+}
+
+ScheduleAttr GroupTilings::make(const ScheduleDefaults &tiling, int64_t parts,
+                                SplitReduction kind,
+                                std::array<int64_t, 2> cluster) {
+  int64_t k = getStep(tiling), whole = tiling.kBytes / problem.operandBytes;
+  auto [m, n, batches] = countTiles(tiling);
+  int64_t wave = chip.processors, units = m * n * batches * parts;
+  // If all threads copy, a workgroup's next tile cannot start early.
+  bool persistent =
+      chip.bulkCopies && wave > 0 && units > wave && gathersInBulk(tiling, k);
+  bool mayStage =
+      parts == 1 && !isPacked(getElementTypeOrSelf(op.getOutput().getType()));
+  int64_t raster = chooseRaster(tiling, cluster);
+  // A workgroup that has one tile needs no more slots than steps.
+  int64_t steps = llvm::divideCeil(problem.extents[2], k * parts),
+          // The same number of bytes in flight, independent of the step.
+      all = tiling.stages * whole / k,
+          most = persistent ? all : std::min(all, std::max<int64_t>(steps, 1));
+  // As many slots as fit into workgroup memory, including their barriers.
+  int64_t room = chip.workgroupMemoryBytes - swizzlePatternBytes;
+  // With fewer than three slots, matmuls wait for copies.
+  auto makeWith = [&](bool stageOutput, int64_t least) -> ScheduleAttr {
+    for (int64_t stages = most; stages >= std::min(most, least); --stages) {
+      auto schedule = ScheduleAttr::get(
+          op.getContext(), tiling.workgroup, tiling.subgroup, k, k, stages,
+          /*vthread=*/{1, 1}, /*interleave=*/0, /*swizzle=*/true, parts, kind,
+          raster, persistent ? wave : 0, tiling.group, stageOutput, cluster[0],
+          cluster[1], /*batches=*/1, /*subgroupBatches=*/1);
+      StagedTiles tiles = getStagedTiles(op, form, schedule, chip);
+      if (tiles.bytes + tiles.outputBytes <= room)
+        return getScheduleProblems(op, schedule, chip).empty() ? schedule
+                                                               : ScheduleAttr();
+    }
+    return {};
+  };
+  if (problem.outputBytes <= 2)
+    return makeWith(mayStage, 3);
+  // Elements of 4 bytes are stored from registers in whole sectors of memory:
+  // they are staged in workgroup memory if it has room, and the next tile
+  // overlaps.
+  if (mayStage && persistent)
+    if (ScheduleAttr schedule = makeWith(true, 4))
+      return schedule;
+  return makeWith(false, 3);
+}
+
+double GroupTilings::countBytes() {
+  double bytes = 0, batches = double(problem.batches);
+  std::array<double, 3> assumed{
+      double(problem.extents[0]) * double(problem.extents[2]) * batches,
+      double(problem.extents[2]) * double(problem.extents[1]) * batches,
+      double(problem.extents[0]) * double(problem.extents[1]) * batches};
+  for (unsigned operand : {0, 1, 2}) {
+    auto type = cast<ShapedType>(op.getMappedOperands()[operand].getType());
+    bytes += (type.hasStaticShape() ? double(type.getNumElements())
+                                    : assumed[operand]) *
+             double(operand == 2 ? problem.outputBytes : problem.operandBytes);
+  }
+  return bytes;
+}
+
+double GroupTilings::estimate(const ScheduleDefaults &tiling,
+                              ScheduleAttr schedule) {
+  const PerformanceModel &rates = chip.model;
+  double m = double(problem.extents[0]), n = double(problem.extents[1]),
+         k = double(problem.extents[2]), batches = double(problem.batches),
+         parts = double(schedule.getSplitK()),
+         area = double(tiling.workgroup[0]) * double(tiling.workgroup[1]);
+  auto [tilesM, tilesN, tilesZ] = countTiles(tiling);
+  double processors = double(std::max<int64_t>(chip.processors, 1)),
+         units = double(tilesM) * double(tilesN) * double(tilesZ) * parts,
+         waves = std::ceil(units / processors),
+         steps = std::ceil(k / parts / double(schedule.getK()));
+  // Rates are those of operands of two bytes.
+  double rate =
+             rates.products * tiling.speed * 2.0 / double(problem.operandBytes),
+         along = steps * double(schedule.getK()),
+         whole = double(tiling.kBytes) / double(problem.operandBytes),
+         busy = std::min(units, processors),
+         loads = along * double(problem.operandBytes) *
+                 (double(tiling.workgroup[0]) * problem.loadFactors[0] /
+                      double(schedule.getClusterN()) +
+                  double(tiling.workgroup[1]) * problem.loadFactors[1] /
+                      double(schedule.getClusterM())),
+         products = std::max({area * along / rate, loads * busy / rates.tiles,
+                              loads / rates.processorTiles}) +
+                    rates.step * (steps - std::min(steps, along / whole));
+  // Between tiles, some subgroups continue with steps that have been loaded
+  // while others store their tiles: as many as there are slots besides those in
+  // use.
+  constexpr double slotsInUse = 3;
+  double between = rates.tile + area * rates.epilogue, hidden = 0;
+  if (schedule.getPersistent())
+    hidden = std::min(between,
+                      std::max(0.0, double(schedule.getStages()) - slotsInUse) *
+                          products / steps);
+  double ofTile = products + between - hidden;
+  double bytes = countBytes(),
+         // The average number of busy SMs in a wave.
+      memory =
+          bytes / std::min(rates.memory, units / waves * rates.processorMemory);
+  // Overlap is imperfect: part of the shorter phase is still exposed.
+  double all = waves * ofTile + hidden,
+         time =
+             rates.start + std::max(all, memory) + 0.02 * std::min(all, memory);
+  // Those that share tiles wait for each other.
+  if (schedule.getNumClustered() > 1)
+    time *= 1 + rates.sharing;
+  if (schedule.addsInCluster())
+    time += area * 4 / rates.clusterMemory;
+  else if (parts > 1)
+    time += rates.start * 0.9 + 2 * parts * batches * m * n * 4 / rates.memory;
+  return time;
+}
+
+/// The numbers of workgroups along M and N that may share tiles: if rows are
+/// not whole cache lines, since sharing saves loading the rest of these lines.
+/// Otherwise the matrix unit is the limit.
+SmallVector<std::array<int64_t, 2>> GroupTilings::getClusters(int64_t parts) {
+  SmallVector<std::array<int64_t, 2>> clusters{{1, 1}};
+  int64_t count = chip.model.clusterParts;
+  if (parts > 1 || count == 1)
+    return clusters;
+  if (problem.loadFactors[0] > 1)
+    clusters.push_back({1, count});
+  if (problem.loadFactors[1] > 1)
+    clusters.push_back({count, 1});
+  return clusters;
+}
+
+ScheduleAttr GroupTilings::choose() {
+  ScheduleAttr best;
+  double least = 0;
+  for (const ScheduleDefaults &tiling : chip.policy.groupDefaults) {
+    if (!fits(tiling))
+      continue;
+    for (int64_t parts : {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64}) {
+      auto [m, n, batches] = countTiles(tiling);
+      // Parts are only useful if SMs are idle otherwise.
+      if (parts > 1 && (op.reducesRows() || chip.processors == 0 ||
+                        m * n * batches * parts > chip.processors))
+        break;
+      for (SplitReduction kind :
+           {SplitReduction::Ordered, SplitReduction::Cluster}) {
+        if (kind == SplitReduction::Cluster && parts != chip.model.clusterParts)
+          continue;
+        for (std::array<int64_t, 2> cluster : getClusters(parts)) {
+          ScheduleAttr schedule = make(tiling, parts, kind, cluster);
+          if (!schedule)
+            continue;
+          double time = estimate(tiling, schedule);
+          if (!best || time < least) {
+            best = schedule;
+            least = time;
+          }
+        }
+      }
+    }
+  }
+  return best;
+}
+
+ScheduleAttr
+mlir::tessera::chooseGroupSchedule(ContractOp op, const Chip &chip,
+                                   const MatrixForm &form,
+                                   const std::array<int64_t, 3> &extents) {
+  for (unsigned side : {0, 1})
+    if (!hasAlignedRows(op, side, chip))
+      return {};
+  return GroupTilings(op, chip, form, extents).choose();
+}

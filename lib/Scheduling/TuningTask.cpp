@@ -1,0 +1,148 @@
+//===- TuningTask.cpp - A matmul or attention as a task -------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Scheduling/TuningTask.h"
+#include "Dialect/Tessera/Utils/MatrixForm.h"
+#include "Dialect/Tessera/Utils/Utils.h"
+#include "Scheduling/Schedule.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Matchers.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/xxhash.h"
+
+using namespace mlir;
+using namespace mlir::tessera;
+
+bool mlir::tessera::isTuningTask(Operation *op) {
+  if (!isa<ContractOp, AttentionOp>(op))
+    return false;
+  return llvm::all_of(op->getOperandTypes(), [](Type type) {
+    return !isa<ShapedType>(type) || isa<MemRefType>(type);
+  });
+}
+
+/// The values from outside that `op` and its regions use, operands first.
+static SetVector<Value> collectInputs(Operation *op) {
+  SetVector<Value> inputs(op->operand_begin(), op->operand_end());
+  op->walk([&](Operation *inner) {
+    for (Value value : inner->getOperands())
+      if (!op->isAncestor(value.getParentBlock()->getParentOp()))
+        inputs.insert(value);
+  });
+  return inputs;
+}
+
+OwningOpRef<ModuleOp> mlir::tessera::makeTaskProgram(Operation *op) {
+  MLIRContext *context = op->getContext();
+  Location loc = op->getLoc();
+  OwningOpRef<ModuleOp> module = ModuleOp::create(loc);
+  SetVector<Value> inputs = collectInputs(op);
+  SmallVector<Value> arguments;
+  SmallVector<Operation *> constants;
+  for (Value input : inputs) {
+    if (matchPattern(input, m_Constant()))
+      constants.push_back(input.getDefiningOp());
+    else
+      arguments.push_back(input);
+  }
+  OpBuilder builder = OpBuilder::atBlockEnd(module->getBody());
+  auto function = func::FuncOp::create(
+      builder, loc, "main",
+      FunctionType::get(context, ValueRange(arguments).getTypes(), {}));
+  Block *body = function.addEntryBlock();
+  builder.setInsertionPointToStart(body);
+  IRMapping mapping;
+  mapping.map(ValueRange(arguments), body->getArguments());
+  for (Operation *constant : constants)
+    if (!mapping.contains(constant->getResult(0)))
+      builder.clone(*constant, mapping);
+  Operation *clone = builder.clone(*op, mapping);
+  clone->removeDiscardableAttr(getScheduleAttrName());
+  clone->removeDiscardableAttr(getScheduleOriginAttrName());
+  if (auto contract = dyn_cast<ContractOp>(clone))
+    contract.removeScheduleAttr();
+  else
+    cast<AttentionOp>(clone).removeScheduleAttr();
+  func::ReturnOp::create(builder, loc);
+  return module;
+}
+
+std::string mlir::tessera::getTaskText(Operation *op) {
+  OwningOpRef<ModuleOp> module = makeTaskProgram(op);
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  module->print(os, OpPrintingFlags().enableDebugInfo(false));
+  return text;
+}
+
+std::string mlir::tessera::getTaskKey(StringRef text) {
+  return llvm::utohexstr(llvm::xxh3_64bits(text), /*LowerCase=*/true,
+                         /*Width=*/16);
+}
+
+static std::string spellExtent(int64_t extent) {
+  return ShapedType::isDynamic(extent) ? "?" : std::to_string(extent);
+}
+
+static std::string spellType(Type type) {
+  std::string text;
+  llvm::raw_string_ostream(text) << getElementTypeOrSelf(type);
+  return text;
+}
+
+std::string mlir::tessera::describeTask(Operation *op) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  if (auto attention = dyn_cast<AttentionOp>(op)) {
+    os << "attention ";
+    for (unsigned dim = 0; dim < attention.getNumBatchDims(); ++dim)
+      os << spellExtent(attention.getStaticExtent(dim)) << "x";
+    os << " " << spellExtent(attention.getStaticExtent(AttentionOp::M))
+       << " queries, " << spellExtent(attention.getStaticExtent(AttentionOp::N))
+       << " keys of " << spellExtent(attention.getStaticExtent(AttentionOp::D))
+       << " " << spellType(attention.getOperandType())
+       << (attention.getCausal() ? ", causal" : "");
+    return text;
+  }
+  auto contract = cast<ContractOp>(op);
+  ContractOp::Dims dims = contract.getDims();
+  bool isWindow = llvm::any_of(ArrayRef<unsigned>{0, 1}, [&](unsigned side) {
+    return !contract.getMap(side).isProjectedPermutation();
+  });
+  if (isWindow)
+    os << "window ";
+  if (!dims.batch.empty())
+    os << spellExtent(getLinearExtent(contract, dims.batch)) << " of ";
+  os << spellExtent(getLinearExtent(contract, dims.m)) << "x"
+     << spellExtent(getLinearExtent(contract, dims.n)) << "x"
+     << spellExtent(getLinearExtent(contract, dims.k)) << " "
+     << spellType(contract.getLhs().getType()) << " x "
+     << spellType(contract.getRhs().getType()) << " -> "
+     << spellType(contract.getOutput().getType());
+  Block &epilogue = contract.getEpilogue().front();
+  size_t count = epilogue.getOperations().size() - 1;
+  if (count)
+    os << ", epilogue of " << count << (count == 1 ? " op" : " ops");
+  return text;
+}
+
+std::string mlir::tessera::explainUntunable(Operation *op) {
+  for (auto [i, value] : llvm::enumerate(op->getOperands())) {
+    auto type = dyn_cast<MemRefType>(value.getType());
+    if (!type)
+      continue;
+    if (!type.hasStaticShape())
+      return "operand " + std::to_string(i) +
+             " has a dynamic extent: make its shape static";
+    if (!type.getLayout().isIdentity())
+      return "operand " + std::to_string(i) +
+             " does not have the identity layout (it is part of a larger "
+             "array)";
+  }
+  return "";
+}

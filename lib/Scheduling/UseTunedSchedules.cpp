@@ -1,0 +1,67 @@
+//===- UseTunedSchedules.cpp - Schedules that were measured ---------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Scheduling/Passes.h"
+#include "Scheduling/TuningTask.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace mlir::tessera {
+#define GEN_PASS_DEF_TESSERAUSETUNEDSCHEDULES
+#include "Scheduling/Passes.h.inc"
+} // namespace mlir::tessera
+
+using namespace mlir;
+using namespace mlir::tessera;
+
+namespace {
+
+struct UseTunedSchedulesPass
+    : public tessera::impl::TesseraUseTunedSchedulesBase<
+          UseTunedSchedulesPass> {
+  void runOnOperation() override {
+    auto module = getOperation()->getParentOfType<ModuleOp>();
+    auto source =
+        module ? module->getAttrOfType<StringAttr>(getTunedSourceAttrName())
+               : StringAttr();
+    auto tuned = module
+                     ? module->getAttrOfType<DictionaryAttr>(getTunedAttrName())
+                     : DictionaryAttr();
+    if (!source && !tuned)
+      return;
+    getOperation()->walk([&](Operation *op) {
+      if (isTuningTask(op))
+        use(op, tuned, source);
+    });
+  }
+
+  void use(Operation *op, DictionaryAttr tuned, StringAttr source) {
+    Builder builder(&getContext());
+    auto contract = dyn_cast<ContractOp>(op);
+    auto attention = dyn_cast<AttentionOp>(op);
+    if (contract ? contract.getScheduleAttr() : attention.getScheduleAttr())
+      return;
+    auto entry =
+        tuned ? tuned.getAs<DictionaryAttr>(getTaskKey(op)) : DictionaryAttr();
+    auto origin = entry ? entry.getAs<StringAttr>("origin") : StringAttr();
+    if (!origin && source)
+      origin =
+          builder.getStringAttr("the compiler's choice: " + source.getValue() +
+                                " has no record of " + describeTask(op));
+    if (origin)
+      op->setDiscardableAttr(getScheduleOriginAttrName(), origin);
+    auto schedule =
+        entry ? entry.getAs<ScheduleAttr>("schedule") : ScheduleAttr();
+    if (!schedule)
+      return;
+    if (contract)
+      contract.setScheduleAttr(schedule);
+    else
+      attention.setScheduleAttr(schedule);
+  }
+};
+
+} // namespace

@@ -1,0 +1,349 @@
+//===- ExpandScalars.cpp - Arithmetic that LLVM's back ends lack ----------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "ExpandPower.h"
+#include "Transforms/Passes.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Transforms/Passes.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Math/Transforms/Passes.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/Dialect/Vector/Transforms/LoweringPatterns.h"
+#include "mlir/Dialect/Vector/Transforms/VectorRewritePatterns.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+namespace mlir::tessera {
+#define GEN_PASS_DEF_TESSERAEXPANDSCALARS
+#include "Transforms/Passes.h.inc"
+} // namespace mlir::tessera
+
+using namespace mlir;
+using namespace mlir::tessera;
+
+namespace {
+
+/// An 8-bit float: sign, exponent, mantissa (OCP 8-bit Floating Point
+/// Specification; the FNUZ forms as in "8-bit Numerical Formats for Deep Neural
+/// Networks", Noune et al.).
+struct Format {
+  int mantissaBits;
+  int bias;
+  /// Has infinities, and NaNs above them; otherwise one NaN.
+  bool hasInfinity;
+  /// NaN is 0x80, and negative zero does not exist.
+  bool isFnuz;
+
+  /// The largest magnitude that is a number, as bits.
+  int getMaxBits() const { return isFnuz ? 0x7f : hasInfinity ? 0x7b : 0x7e; }
+};
+
+} // namespace
+
+static std::optional<Format> getFormat(Type type) {
+  if (isa<Float8E4M3FNType>(type))
+    return Format{3, 7, false, false};
+  if (isa<Float8E5M2Type>(type))
+    return Format{2, 15, true, false};
+  if (isa<Float8E4M3FNUZType>(type))
+    return Format{3, 8, false, true};
+  if (isa<Float8E5M2FNUZType>(type))
+    return Format{2, 16, false, true};
+  return std::nullopt;
+}
+
+/// `type` with another element type: scalar or vector.
+static Type withElement(Type type, Type element) {
+  if (auto vector = dyn_cast<VectorType>(type))
+    return vector.clone(element);
+  return element;
+}
+
+namespace {
+
+/// Builds arithmetic on i32 and f32, scalar or vector like `shape`.
+struct Emitter {
+  Emitter(OpBuilder &builder, Location loc, Type shape)
+      : b(loc, builder), i32(withElement(shape, b.getI32Type())),
+        f32(withElement(shape, b.getF32Type())),
+        i8(withElement(shape, b.getI8Type())) {}
+
+  Value integer(int64_t value) {
+    return constant(i32, b.getI32IntegerAttr(static_cast<int32_t>(value)));
+  }
+  Value real(float value) { return constant(f32, b.getF32FloatAttr(value)); }
+  Value constant(Type type, TypedAttr value) {
+    if (auto vector = dyn_cast<VectorType>(type))
+      return arith::ConstantOp::create(b,
+                                       SplatElementsAttr::get(vector, value));
+    return arith::ConstantOp::create(b, value);
+  }
+  Value compare(arith::CmpIPredicate predicate, Value l, int64_t r) {
+    return arith::CmpIOp::create(b, predicate, l, integer(r));
+  }
+  Value select(Value condition, Value t, Value f) {
+    return arith::SelectOp::create(b, condition, t, f);
+  }
+  Value shiftLeft(Value value, int64_t by) {
+    return arith::ShLIOp::create(b, value, integer(by));
+  }
+  Value shiftRight(Value value, int64_t by) {
+    return arith::ShRUIOp::create(b, value, integer(by));
+  }
+  Value bitAnd(Value value, int64_t mask) {
+    return arith::AndIOp::create(b, value, integer(mask));
+  }
+  Value bitOr(Value l, Value r) { return arith::OrIOp::create(b, l, r); }
+  Value toReal(Value bits) { return arith::BitcastOp::create(b, f32, bits); }
+  Value toBits(Value real) { return arith::BitcastOp::create(b, i32, real); }
+
+  ImplicitLocOpBuilder b;
+  Type i32, f32, i8;
+};
+
+struct ExpandExtF : OpRewritePattern<arith::ExtFOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  /// Converts a float with f16's exponent bits, whose subnormals are subnormal
+  /// in f16 as well, to f16 by integer operations only.
+  static Value extendToHalf(Emitter &e, const Format &format, Value bits,
+                            Type type) {
+    assert(format.mantissaBits == 2 && format.bias >= 15 && format.bias <= 16);
+    Value magnitude = e.bitAnd(bits, 0x7f);
+    Value result = e.shiftLeft(magnitude, 8);
+    // With a bias larger by one, the value is half of that of the fields.
+    if (format.bias == 16)
+      result = e.select(e.compare(arith::CmpIPredicate::slt, magnitude, 8),
+                        e.shiftRight(result, 1),
+                        arith::SubIOp::create(e.b, result, e.integer(1 << 10)));
+    if (format.hasInfinity)
+      result = e.select(e.compare(arith::CmpIPredicate::sgt, magnitude, 0x7c),
+                        e.integer(0x7e00), result);
+    result = e.bitOr(result, e.shiftLeft(e.bitAnd(bits, 0x80), 8));
+    if (format.isFnuz)
+      result = e.select(e.compare(arith::CmpIPredicate::eq, bits, 0x80),
+                        e.integer(0x7e00), result);
+    Value half = arith::TruncIOp::create(
+        e.b, withElement(type, e.b.getI16Type()), result);
+    return arith::BitcastOp::create(e.b, type, half);
+  }
+
+  LogicalResult matchAndRewrite(arith::ExtFOp op,
+                                PatternRewriter &rewriter) const override {
+    std::optional<Format> format =
+        getFormat(getElementTypeOrSelf(op.getIn().getType()));
+    if (!format)
+      return failure();
+    Emitter e(rewriter, op.getLoc(), op.getType());
+    Value bits = arith::ExtUIOp::create(
+        e.b, e.i32, arith::BitcastOp::create(e.b, e.i8, op.getIn()));
+    Type to = getElementTypeOrSelf(op.getType());
+    if (to.isF16() && format->mantissaBits == 2) {
+      rewriter.replaceOp(op, extendToHalf(e, *format, bits, op.getType()));
+      return success();
+    }
+    // Moves the fields to their position in f32, and adds the difference of the
+    // biases. Devices may flush subnormal operands to zero, so a subnormal gets
+    // an implicit one, which is subtracted again: both numbers are normal in
+    // f32, and so is the exact result.
+    Value magnitude = e.bitAnd(bits, 0x7f);
+    Value fields = e.shiftLeft(magnitude, 23 - format->mantissaBits);
+    Value normal = arith::AddIOp::create(e.b, fields,
+                                         e.integer((127 - format->bias) << 23));
+    Value one = e.real(std::ldexp(1.0f, 1 - format->bias));
+    Value withOne = arith::AddIOp::create(
+        e.b, fields, e.integer((128 - format->bias) << 23));
+    Value subnormal =
+        e.toBits(arith::SubFOp::create(e.b, e.toReal(withOne), one));
+    Value result = e.select(e.compare(arith::CmpIPredicate::slt, magnitude,
+                                      1 << format->mantissaBits),
+                            subnormal, normal);
+    Value sign = e.shiftLeft(e.bitAnd(bits, 0x80), 24);
+    if (format->hasInfinity)
+      result = e.select(
+          e.compare(arith::CmpIPredicate::eq, magnitude, 0x7c),
+          e.integer(0x7f800000),
+          e.select(e.compare(arith::CmpIPredicate::sgt, magnitude, 0x7c),
+                   e.integer(0x7fc00000), result));
+    else if (!format->isFnuz)
+      result = e.select(e.compare(arith::CmpIPredicate::eq, magnitude, 0x7f),
+                        e.integer(0x7fc00000), result);
+    result = e.bitOr(result, sign);
+    if (format->isFnuz)
+      result = e.select(e.compare(arith::CmpIPredicate::eq, bits, 0x80),
+                        e.integer(0x7fc00000), result);
+    Value value = e.toReal(result);
+    if (to.isF16() || to.isBF16())
+      value = arith::TruncFOp::create(e.b, op.getType(), value);
+    else if (!to.isF32())
+      value = arith::ExtFOp::create(e.b, op.getType(), value);
+    rewriter.replaceOp(op, value);
+    return success();
+  }
+};
+
+struct ExpandTruncF : OpRewritePattern<arith::TruncFOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(arith::TruncFOp op,
+                                PatternRewriter &rewriter) const override {
+    std::optional<Format> format =
+        getFormat(getElementTypeOrSelf(op.getType()));
+    if (!format)
+      return failure();
+    Emitter e(rewriter, op.getLoc(), op.getType());
+    Type from = getElementTypeOrSelf(op.getIn().getType());
+    Value in = op.getIn();
+    if (from.isF64())
+      in = arith::TruncFOp::create(e.b, e.f32, in);
+    else if (!from.isF32())
+      in = arith::ExtFOp::create(e.b, e.f32, in);
+
+    int shift = 23 - format->mantissaBits;
+    Value bits = e.toBits(in);
+    Value sign = e.shiftRight(e.bitAnd(bits, 0x80000000), 24);
+    Value magnitude = e.bitAnd(bits, 0x7fffffff);
+    // Normal: add half of the last kept bit, less one if that bit is even.
+    Value odd = e.bitAnd(e.shiftRight(magnitude, shift), 1);
+    Value rounded = arith::AddIOp::create(
+        e.b, magnitude,
+        arith::AddIOp::create(e.b, odd, e.integer((1 << (shift - 1)) - 1)));
+    Value normal = arith::SubIOp::create(
+        e.b, e.shiftRight(rounded, shift),
+        e.integer((127 - format->bias) << format->mantissaBits));
+    // Subnormal: an addition aligns the last kept bit with f32's last.
+    Value magic =
+        e.real(std::ldexp(1.0f, 24 - format->bias - format->mantissaBits));
+    Value aligned = arith::AddFOp::create(e.b, e.toReal(magnitude), magic);
+    Value subnormal =
+        arith::SubIOp::create(e.b, e.toBits(aligned), e.toBits(magic));
+    Value result = e.select(e.compare(arith::CmpIPredicate::slt, magnitude,
+                                      (128 - format->bias) << 23),
+                            subnormal, normal);
+    // Beyond the largest number: infinity if the type has one, otherwise NaN.
+    int64_t nan = format->isFnuz ? 0x80 : 0x7f;
+    Value isNan = e.compare(arith::CmpIPredicate::sgt, magnitude, 0x7f800000);
+    Value isBeyond = arith::OrIOp::create(
+        e.b, e.compare(arith::CmpIPredicate::sgt, result, format->getMaxBits()),
+        e.compare(arith::CmpIPredicate::sge, magnitude, 0x7f800000));
+    Value signedResult = e.bitOr(result, sign);
+    if (format->isFnuz)
+      signedResult = e.select(e.compare(arith::CmpIPredicate::eq, result, 0),
+                              e.integer(0), signedResult);
+    Value beyond = format->isFnuz        ? e.integer(nan)
+                   : format->hasInfinity ? e.bitOr(e.integer(0x7c), sign)
+                                         : e.bitOr(e.integer(nan), sign);
+    signedResult = e.select(isBeyond, beyond, signedResult);
+    signedResult = e.select(isNan, e.integer(nan), signedResult);
+    Value byte = arith::TruncIOp::create(e.b, e.i8, signedResult);
+    rewriter.replaceOp(op, arith::BitcastOp::create(e.b, op.getType(), byte));
+    return success();
+  }
+};
+
+/// Integers to and from 8-bit floats: through f32.
+template <typename Op> struct ThroughF32 : OpRewritePattern<Op> {
+  using OpRewritePattern<Op>::OpRewritePattern;
+  LogicalResult matchAndRewrite(Op op,
+                                PatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    if (getFormat(getElementTypeOrSelf(op.getType()))) {
+      Type wide = withElement(op.getType(), rewriter.getF32Type());
+      Value value = Op::create(rewriter, loc, wide, op.getIn());
+      rewriter.replaceOpWithNewOp<arith::TruncFOp>(op, op.getType(), value);
+      return success();
+    }
+    if (getFormat(getElementTypeOrSelf(op.getIn().getType()))) {
+      Type wide = withElement(op.getIn().getType(), rewriter.getF32Type());
+      Value value = arith::ExtFOp::create(rewriter, loc, wide, op.getIn());
+      rewriter.replaceOpWithNewOp<Op>(op, op.getType(), value);
+      return success();
+    }
+    return failure();
+  }
+};
+
+/// A math function of f16 or bf16: through f32, where the polynomials are.
+struct WidenMath : RewritePattern {
+  explicit WidenMath(MLIRContext *context)
+      : RewritePattern(MatchAnyOpTypeTag(), /*benefit=*/2, context) {}
+  LogicalResult matchAndRewrite(Operation *op,
+                                PatternRewriter &rewriter) const override {
+    if (!isa_and_nonnull<math::MathDialect>(op->getDialect()) ||
+        op->getNumResults() != 1 ||
+        isa<math::FmaOp, math::AbsFOp, math::CopySignOp>(op))
+      return failure();
+    Type type = op->getResult(0).getType(),
+         element = getElementTypeOrSelf(type);
+    if (!element.isF16() && !element.isBF16())
+      return failure();
+    Type wide = withElement(type, rewriter.getF32Type());
+    SmallVector<Value> operands;
+    for (Value operand : op->getOperands())
+      operands.push_back(operand.getType() == type
+                             ? Value(arith::ExtFOp::create(
+                                   rewriter, op->getLoc(), wide, operand))
+                             : operand);
+    OperationState state(op->getLoc(), op->getName());
+    state.addOperands(operands);
+    state.addTypes(wide);
+    state.addAttributes(op->getAttrs());
+    Operation *widened = rewriter.create(state);
+    rewriter.replaceOpWithNewOp<arith::TruncFOp>(op, type,
+                                                 widened->getResult(0));
+    return success();
+  }
+};
+
+/// Inserts a vector into another of rank 1, as shuffles: the widened source's
+/// elements replace those of the target.
+struct InsertSliceToShuffle
+    : public OpRewritePattern<vector::InsertStridedSliceOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(vector::InsertStridedSliceOp op,
+                                PatternRewriter &rewriter) const override {
+    VectorType source = op.getSourceVectorType(),
+               target = op.getDestVectorType();
+    if (source.getRank() != 1 || target.getRank() != 1 || source.isScalable() ||
+        target.isScalable() || op.hasNonUnitStrides())
+      return failure();
+    int64_t offset = cast<IntegerAttr>(op.getOffsets()[0]).getInt();
+    int64_t width = source.getDimSize(0), size = target.getDimSize(0);
+    SmallVector<int64_t> widen(size, 0), place;
+    for (int64_t i = 0; i < size; ++i) {
+      widen[i] = i < width ? i : 0;
+      bool isNew = i >= offset && i < offset + width;
+      place.push_back(isNew ? size + i - offset : i);
+    }
+    Value wide =
+        vector::ShuffleOp::create(rewriter, op.getLoc(), op.getValueToStore(),
+                                  op.getValueToStore(), widen);
+    rewriter.replaceOpWithNewOp<vector::ShuffleOp>(op, op.getDest(), wide,
+                                                   place);
+    return success();
+  }
+};
+
+struct ExpandScalarsPass
+    : public tessera::impl::TesseraExpandScalarsBase<ExpandScalarsPass> {
+  void runOnOperation() override {
+    RewritePatternSet patterns(&getContext());
+    patterns.add<ExpandExtF, ExpandTruncF, ThroughF32<arith::SIToFPOp>,
+                 ThroughF32<arith::UIToFPOp>, ThroughF32<arith::FPToSIOp>,
+                 ThroughF32<arith::FPToUIOp>, WidenMath, InsertSliceToShuffle>(
+        &getContext());
+    populateExpandPowerPatterns(patterns);
+    math::populateExpansionPatterns(patterns, {"clampf", "sincos"});
+    populateMathPolynomialApproximationPatterns(patterns);
+    arith::populateCeilFloorDivExpandOpsPatterns(patterns);
+    vector::populateVectorShapeCastLoweringPatterns(patterns);
+    vector::populateVectorInsertExtractStridedSliceTransforms(patterns);
+    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
+      signalPassFailure();
+  }
+};
+
+} // namespace

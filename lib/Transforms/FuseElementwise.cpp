@@ -1,0 +1,111 @@
+//===- FuseElementwise.cpp - Fewer, larger element-wise linalg ops --------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "DropEmptyTensors.h"
+
+#include "Transforms/Passes.h"
+
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+namespace mlir::tessera {
+#define GEN_PASS_DEF_TESSERAFUSEELEMENTWISE
+#include "Transforms/Passes.h.inc"
+} // namespace mlir::tessera
+
+using namespace mlir;
+using namespace mlir::tessera;
+
+namespace {
+/// Element-wise named ops, to be fused as generic ones.
+struct GeneralizeElementwise
+    : public OpInterfaceRewritePattern<linalg::LinalgOp> {
+  using OpInterfaceRewritePattern::OpInterfaceRewritePattern;
+
+  LogicalResult matchAndRewrite(linalg::LinalgOp op,
+                                PatternRewriter &rewriter) const override {
+    if (isa<linalg::GenericOp, linalg::FillOp>(op) ||
+        !op.hasPureTensorSemantics() ||
+        op.getNumParallelLoops() != op.getNumLoops())
+      return failure();
+    return linalg::generalizeNamedOp(rewriter, op);
+  }
+};
+
+/// softmax and its like, as ops that can be mapped.
+struct DecomposeAggregate
+    : public OpInterfaceRewritePattern<linalg::AggregatedOpInterface> {
+  using OpInterfaceRewritePattern::OpInterfaceRewritePattern;
+
+  LogicalResult matchAndRewrite(linalg::AggregatedOpInterface op,
+                                PatternRewriter &rewriter) const override {
+    FailureOr<SmallVector<Value>> values = op.decomposeOperation(rewriter);
+    if (failed(values) || values->size() != op->getNumResults())
+      return failure();
+    rewriter.replaceOp(op, *values);
+    return success();
+  }
+};
+
+/// Packing, as padding, a reshape and a transposition; and back.
+struct LowerPack : public OpRewritePattern<linalg::PackOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(linalg::PackOp op,
+                                PatternRewriter &rewriter) const override {
+    if (!op.hasPureTensorSemantics())
+      return failure();
+    return linalg::lowerPack(rewriter, op);
+  }
+};
+struct LowerUnPack : public OpRewritePattern<linalg::UnPackOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(linalg::UnPackOp op,
+                                PatternRewriter &rewriter) const override {
+    if (!op.hasPureTensorSemantics())
+      return failure();
+    return linalg::lowerUnPack(rewriter, op);
+  }
+};
+
+struct TesseraFuseElementwisePass
+    : public tessera::impl::TesseraFuseElementwiseBase<
+          TesseraFuseElementwisePass> {
+  using TesseraFuseElementwiseBase::TesseraFuseElementwiseBase;
+
+  void runOnOperation() override {
+    dropEmptyTensors(getOperation());
+    RewritePatternSet patterns(&getContext());
+    patterns
+        .add<GeneralizeElementwise, DecomposeAggregate, LowerPack, LowerUnPack>(
+            &getContext());
+    linalg::populateElementwiseOpsFusionPatterns(
+        patterns, [](OpOperand *operand) {
+          Operation *producer = operand->get().getDefiningOp();
+          auto consumer = dyn_cast<linalg::LinalgOp>(operand->getOwner());
+          // A contraction is recognized by its body, which must not change.
+          return producer && producer->hasOneUse() && consumer &&
+                 (consumer.getNumReductionLoops() == 0 ||
+                  consumer.getNumDpsInputs() == 1);
+        });
+    linalg::GenericOp::getCanonicalizationPatterns(patterns, &getContext());
+    affine::AffineApplyOp::getCanonicalizationPatterns(patterns, &getContext());
+    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
+      return signalPassFailure();
+    // A use of a tensor's size must not keep the tensor alive. These patterns
+    // run separately: the patterns above create sizes as well, and treat an
+    // empty tensor of static size behind a cast as one with contents.
+    RewritePatternSet sizes(&getContext());
+    tensor::EmptyOp::getCanonicalizationPatterns(sizes, &getContext());
+    tensor::DimOp::getCanonicalizationPatterns(sizes, &getContext());
+    if (failed(applyPatternsGreedily(getOperation(), std::move(sizes))))
+      signalPassFailure();
+  }
+};
+} // namespace

@@ -1,0 +1,87 @@
+//===- NameKernels.cpp - Give every kernel a name of its own --------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Dialect/Tessera/Utils/Utils.h"
+#include "Scheduling/TuningTask.h"
+#include "Transforms/Passes.h"
+
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/SymbolTable.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
+
+namespace mlir::tessera {
+#define GEN_PASS_DEF_TESSERANAMEKERNELS
+#include "Transforms/Passes.h.inc"
+} // namespace mlir::tessera
+
+using namespace mlir;
+
+namespace {
+
+struct NameKernelsPass
+    : public tessera::impl::TesseraNameKernelsBase<NameKernelsPass> {
+  void runOnOperation() override {
+    llvm::StringSet<> taken;
+    getOperation().walk(
+        [&](SymbolOpInterface symbol) { taken.insert(symbol.getName()); });
+    getOperation().walk([&](gpu::LaunchOp launch) {
+      if (auto name = launch.getFunctionAttr())
+        taken.insert(name.getValue());
+    });
+    SmallVector<NamedAttribute> schedules, origins, products, repacks;
+    getOperation().walk([&](gpu::LaunchOp launch) {
+      nameKernel(launch, taken);
+      auto keep = [&](StringRef attribute, SmallVector<NamedAttribute> &list) {
+        Attribute value = launch->getAttr(attribute);
+        if (value && launch.getFunctionAttr())
+          list.emplace_back(
+              StringAttr::get(&getContext(),
+                              launch.getFunctionAttr().getValue()),
+              value);
+      };
+      keep("tessera.schedule", schedules);
+      keep(tessera::getScheduleOriginAttrName(), origins);
+      keep(tessera::getProductAttrName(), products);
+      keep(tessera::getRepackAttrName(), repacks);
+      keep(tessera::getPurposeAttrName(), repacks);
+    });
+    if (!schedules.empty())
+      getOperation()->setAttr("tessera.schedules",
+                              DictionaryAttr::get(&getContext(), schedules));
+    if (!origins.empty())
+      getOperation()->setAttr("tessera.schedule_origins",
+                              DictionaryAttr::get(&getContext(), origins));
+    if (!products.empty())
+      getOperation()->setAttr("tessera.products",
+                              DictionaryAttr::get(&getContext(), products));
+    if (!repacks.empty())
+      getOperation()->setAttr("tessera.repacks",
+                              DictionaryAttr::get(&getContext(), repacks));
+  }
+
+  void nameKernel(gpu::LaunchOp launch, llvm::StringSet<> &taken) {
+    if (launch.getFunctionAttr() || launch.getModuleAttr())
+      return;
+    StringRef kind =
+        launch->hasAttr(tessera::getRepackAttrName()) ? "_repack" : "_kernel";
+    std::string base = ("anonymous" + kind).str();
+    if (auto function = launch->getParentOfType<SymbolOpInterface>())
+      base = (function.getName() + kind).str();
+    // The characters that are valid in names for all targets.
+    for (char &letter : base)
+      if (!llvm::isAlnum(letter) && letter != '_' && letter != '$')
+        letter = '_';
+    std::string name = base;
+    for (unsigned i = 1; !taken.insert(name).second; ++i)
+      name = base + "_" + std::to_string(i);
+    launch.setFunctionAttr(FlatSymbolRefAttr::get(&getContext(), name));
+    launch.setModuleAttr(FlatSymbolRefAttr::get(&getContext(), name));
+  }
+};
+
+} // namespace

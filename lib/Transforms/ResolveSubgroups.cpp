@@ -1,0 +1,159 @@
+//===- ResolveSubgroups.cpp - Subgroup queries ----------------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Dialect/Tessera/Utils/Utils.h"
+#include "Transforms/Passes.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/GPU/Transforms/Passes.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/Transforms/WalkPatternRewriteDriver.h"
+
+namespace mlir::tessera {
+#define GEN_PASS_DEF_TESSERARESOLVESUBGROUPS
+#include "Transforms/Passes.h.inc"
+} // namespace mlir::tessera
+
+using namespace mlir;
+using namespace mlir::tessera;
+
+namespace {
+
+struct ResolveSubgroupsPass
+    : public tessera::impl::TesseraResolveSubgroupsBase<ResolveSubgroupsPass> {
+  using TesseraResolveSubgroupsBase::TesseraResolveSubgroupsBase;
+  void runOnOperation() override {
+    FailureOr<const Chip *> found = getChip(getOperation(), target, chip);
+    if (failed(found))
+      return signalPassFailure();
+    int64_t lanes = (*found)->subgroupSize;
+    SmallVector<Operation *> sizes, queries;
+    getOperation()->walk([&](Operation *op) {
+      if (isa<gpu::SubgroupSizeOp>(op))
+        sizes.push_back(op);
+      else if (isa<gpu::SubgroupIdOp, gpu::NumSubgroupsOp>(op) ||
+               (isa<gpu::LaneIdOp>(op) && lanes == 1))
+        queries.push_back(op);
+    });
+    // Sizes first: launches then have constant sizes, once folded.
+    for (Operation *op : sizes) {
+      OpBuilder builder(op);
+      replace(op, arith::ConstantIndexOp::create(builder, op->getLoc(), lanes));
+    }
+    getOperation()->walk([](gpu::LaunchOp launch) { foldSizes(launch); });
+    if (failed(checkSizes()))
+      return signalPassFailure();
+    for (Operation *op : queries) {
+      OpBuilder builder(op);
+      Location loc = op->getLoc();
+      if (isa<gpu::LaneIdOp>(op)) {
+        replace(op, arith::ConstantIndexOp::create(builder, loc, 0));
+        continue;
+      }
+      Value value = isa<gpu::NumSubgroupsOp>(op)
+                        ? emitNumThreads(builder, op)
+                        : emitLinearThread(builder, op);
+      if (lanes > 1) {
+        Value size = arith::ConstantIndexOp::create(builder, loc, lanes);
+        value =
+            isa<gpu::SubgroupIdOp>(op)
+                ? Value(arith::DivUIOp::create(builder, loc, value, size))
+                : Value(arith::CeilDivUIOp::create(builder, loc, value, size));
+      }
+      replace(op, value);
+    }
+    lowerReductions(lanes);
+  }
+
+  /// Rejects workgroups without threads, so that later divisions by the thread
+  /// count are safe.
+  LogicalResult checkSizes() {
+    auto check = [](Operation *op, unsigned dim, int64_t size) {
+      if (size >= 1)
+        return WalkResult::advance();
+      op->emitError() << "a workgroup must have at least one thread in each "
+                         "dimension, but here "
+                      << size << " in " << "xyz"[dim];
+      return WalkResult::interrupt();
+    };
+    WalkResult result = getOperation()->walk([&](Operation *op) {
+      if (auto launch = dyn_cast<gpu::LaunchOp>(op)) {
+        gpu::KernelDim3 sizes = launch.getBlockSizeOperandValues();
+        const Value values[] = {sizes.x, sizes.y, sizes.z};
+        for (auto [dim, size] : llvm::enumerate(values))
+          if (std::optional<int64_t> constant = getConstantIntValue(size))
+            if (check(op, dim, *constant).wasInterrupted())
+              return WalkResult::interrupt();
+      }
+      if (auto kernel = dyn_cast<gpu::GPUFuncOp>(op))
+        if (std::optional<ArrayRef<int32_t>> known = kernel.getKnownBlockSize())
+          for (auto [dim, size] : llvm::enumerate(*known))
+            if (check(op, dim, size).wasInterrupted())
+              return WalkResult::interrupt();
+      return WalkResult::advance();
+    });
+    return failure(result.wasInterrupted());
+  }
+
+  void lowerReductions(int64_t lanes) {
+    if (lanes == 1) {
+      getOperation()->walk([](gpu::SubgroupReduceOp op) {
+        if (op.getClusterSize().value_or(1) == 1)
+          replace(op, op.getValue());
+      });
+      return;
+    }
+    RewritePatternSet patterns(&getContext());
+    // Shuffles of 64 bits are broken up later.
+    for (unsigned bits : {32, 64}) {
+      populateGpuLowerSubgroupReduceToShufflePatterns(patterns, lanes, bits,
+                                                      64 / bits);
+      populateGpuLowerClusteredSubgroupReduceToShufflePatterns(patterns, lanes,
+                                                               bits, 64 / bits);
+    }
+    walkAndApplyPatterns(getOperation(), std::move(patterns));
+  }
+
+  static void replace(Operation *op, Value value) {
+    op->getResult(0).replaceAllUsesWith(value);
+    op->erase();
+  }
+
+  /// Folds multiplications of constants in a launch's block sizes, so that the
+  /// kernel's block size is known.
+  static void foldSizes(gpu::LaunchOp launch) {
+    OpBuilder builder(launch);
+    for (OpOperand &operand : launch->getOpOperands()) {
+      if (!operand.get().getType().isIndex() ||
+          getConstantIntValue(operand.get()))
+        continue;
+      if (std::optional<int64_t> value = evaluate(operand.get(), 8))
+        operand.set(
+            arith::ConstantIndexOp::create(builder, launch.getLoc(), *value));
+    }
+  }
+
+  static std::optional<int64_t> evaluate(Value value, int depth) {
+    if (std::optional<int64_t> constant = getConstantIntValue(value))
+      return constant;
+    Operation *op = value.getDefiningOp();
+    if (!op || depth == 0 || !isa<arith::MulIOp, arith::AddIOp>(op))
+      return std::nullopt;
+    std::optional<int64_t> l = evaluate(op->getOperand(0), depth - 1);
+    std::optional<int64_t> r = evaluate(op->getOperand(1), depth - 1);
+    if (!l || !r)
+      return std::nullopt;
+    int64_t folded;
+    bool overflows = isa<arith::MulIOp>(op)
+                         ? __builtin_mul_overflow(*l, *r, &folded)
+                         : __builtin_add_overflow(*l, *r, &folded);
+    return overflows ? std::nullopt : std::optional<int64_t>(folded);
+  }
+};
+
+} // namespace

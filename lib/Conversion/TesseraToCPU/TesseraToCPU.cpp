@@ -30,11 +30,14 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/AttrTypeSubElements.h"
 #include "mlir/IR/IRMapping.h"
+#include "llvm/Support/DebugLog.h"
 
 namespace mlir::tessera {
 #define GEN_PASS_DEF_CONVERTTESSERATOCPU
 #include "Conversion/Passes.h.inc"
 } // namespace mlir::tessera
+
+#define DEBUG_TYPE "convert-tessera-to-cpu"
 
 using namespace mlir;
 using namespace mlir::tessera;
@@ -60,6 +63,8 @@ struct ConvertTesseraToCPUPass
   }
 
   LogicalResult convertFragments(gpu::GPUModuleOp module, const Chip &chip) {
+    LDBG() << module.getName() << ": "
+           << (isEmulated(chip) ? "emulates " : "for ") << chip.name;
     if (!isEmulated(chip))
       return convertFragmentsToVectors(module, FragmentTarget(chip),
                                        directCopies);

@@ -70,6 +70,9 @@ static Value emitI32(OpBuilder &builder, Location loc, int64_t value) {
 // mbarrier (PTX ISA, "Parallel Synchronization and Communication Instructions")
 //===----------------------------------------------------------------------===//
 
+// docs/Rationale/Upstream.md explains where NVVM's ops would emit other code
+// than the inline assembly.
+
 Value BulkInstructions::addBarriers(Location loc, int64_t count) {
   Builder builder(kernel.getContext());
   return kernel.addWorkgroupAttribution(

@@ -36,11 +36,14 @@
 #include "mlir/Dialect/SPIRV/Transforms/SPIRVConversion.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Pass/PassManager.h"
+#include "llvm/Support/DebugLog.h"
 
 namespace mlir::tessera {
 #define GEN_PASS_DEF_CONVERTKERNELSTOSPIRV
 #include "Conversion/Passes.h.inc"
 } // namespace mlir::tessera
+
+#define DEBUG_TYPE "tessera-convert-kernels-to-spirv"
 
 using namespace mlir;
 using namespace mlir::tessera;
@@ -334,6 +337,7 @@ struct ConvertKernelsToSPIRVPass
       }
     }
     for (auto kernel : llvm::to_vector(module.getOps<gpu::GPUFuncOp>())) {
+      LDBG() << kernel.getName() << ": for " << (*found)->name;
       narrowDivisions(kernel, /*trustsWide=*/flavour.isKernel);
       if (failed(addKernel(kernel, result, **found)))
         return signalPassFailure();

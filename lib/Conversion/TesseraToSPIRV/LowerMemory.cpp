@@ -30,11 +30,14 @@
 #include "mlir/Dialect/SPIRV/IR/SPIRVOps.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "llvm/Support/DebugLog.h"
 
 namespace mlir::tessera {
 #define GEN_PASS_DEF_LOWERMEMORYTOSPIRV
 #include "Conversion/Passes.h.inc"
 } // namespace mlir::tessera
+
+#define DEBUG_TYPE "tessera-lower-memory-to-spirv"
 
 using namespace mlir;
 using namespace mlir::tessera;
@@ -1003,6 +1006,7 @@ struct LowerMemoryToSPIRVPass
     if (failed(found))
       return signalPassFailure();
     for (auto kernel : getOperation().getOps<gpu::GPUFuncOp>()) {
+      LDBG() << kernel.getName() << ": for " << (*found)->name;
       if (failed(MemoryLowering(kernel, **found).run()))
         return signalPassFailure();
       prefetchCopies(kernel);

@@ -128,6 +128,11 @@ function(_tessera_setup target)
   endif()
   if(TESSERA_UNITY)
     set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+    # Each source of a library of passes defines its DEBUG_TYPE.
+    if(ARG_DEPENDS MATCHES "PassIncGen")
+      set_target_properties(${target} PROPERTIES
+        UNITY_BUILD_CODE_AFTER_INCLUDE "#undef DEBUG_TYPE")
+    endif()
     foreach(source ${ARG_UNPARSED_ARGUMENTS})
       get_filename_component(name ${source} NAME)
       if(name IN_LIST TESSERA_SEPARATE_SOURCES)

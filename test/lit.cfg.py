@@ -17,6 +17,7 @@
 #   can-run-mpi         there is an mpirun of Open MPI, and its libmpi.so.40
 #   can-make-namespaces network namespaces can be made here (root, and iproute2's ip)
 #   host-avx512         this machine's CPU has AVX-512
+#   asserts             Tessera's own code has assertions, debug output and statistics
 #   asan                the tools under test were built with the address sanitizer
 #
 # A folder whose tests run on a device says `config.parallelism_group = "device"` in its
@@ -183,5 +184,7 @@ try:
 except OSError:
     pass
 
+if config.assertions == "ON":
+    config.available_features.add("asserts")
 if "address" in config.sanitizers:
     config.available_features.add("asan")

@@ -471,7 +471,7 @@ struct ExpandFloatOp : OpRewritePattern<Op> {
     auto vector = dyn_cast<VectorType>(op.getType());
     if ((!element.isF32() && !element.isF64()) ||
         (vector && vector.isScalable()))
-      return failure();
+      return rewriter.notifyMatchFailure(op, "not of f32 or f64, or scalable");
     Emitter e(rewriter, op.getLoc(), op.getType());
     rewriter.replaceOp(op, emit(e, op->getOperand(0), op->getOperand(1)));
     return success();
@@ -488,7 +488,7 @@ struct ExpandIPowI : OpRewritePattern<math::IPowIOp> {
     Type type = op.getType(), element = getElementTypeOrSelf(type);
     auto vector = dyn_cast<VectorType>(type);
     if (vector && vector.isScalable())
-      return failure();
+      return rewriter.notifyMatchFailure(op, "of a scalable vector");
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
     if (element.isIndex()) {
       Type wide = b.getI64Type();
@@ -501,7 +501,7 @@ struct ExpandIPowI : OpRewritePattern<math::IPowIOp> {
       return success();
     }
     if (!element.isInteger())
-      return failure();
+      return rewriter.notifyMatchFailure(op, "not of integers");
     auto integer = [&](int64_t value) -> Value {
       TypedAttr attribute = b.getIntegerAttr(
           element, APInt(element.getIntOrFloatBitWidth(),

@@ -285,7 +285,7 @@ struct SelectPattern : OpConversionPattern<arith::SelectOp> {
   matchAndRewrite(arith::SelectOp op, OneToNOpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
     if (!isa<FragmentType>(op.getType()))
-      return failure();
+      return rewriter.notifyMatchFailure(op, "not a fragment");
     SmallVector<Value> tiles;
     for (auto [t, f] :
          llvm::zip(adaptor.getTrueValue(), adaptor.getFalseValue()))
@@ -309,7 +309,8 @@ struct TileCastPattern : OpConversionPattern<UnrealizedConversionCastOp> {
     SmallVector<Type> types;
     if (failed(getTypeConverter()->convertTypes(op.getResultTypes(), types)) ||
         TypeRange(types) != ValueRange(tiles).getTypes())
-      return failure();
+      return rewriter.notifyMatchFailure(
+          op, "not a cast between a fragment and its tiles");
     if (op.getNumResults() == 1)
       rewriter.replaceOpWithMultiple(op, {ValueRange(tiles)});
     else

@@ -255,7 +255,8 @@ struct FillPattern : FragmentPattern<FillOp> {
                   ConversionPatternRewriter &rewriter) const override {
     FailureOr<TileLayout> layout = getLayout(op.getResult());
     if (failed(layout))
-      return failure();
+      return rewriter.notifyMatchFailure(
+          op, "a fragment has no lane map of this chip");
     Value splat = vector::BroadcastOp::create(
         rewriter, op.getLoc(), layout->vectorType, op.getValue());
     SmallVector<Value> tiles(layout->getNumTiles(), splat);
@@ -486,7 +487,8 @@ struct LoadPattern : FragmentPattern<LoadOp> {
     Location loc = op.getLoc();
     FailureOr<TileLayout> layout = getLayout(op.getResult());
     if (failed(layout))
-      return failure();
+      return rewriter.notifyMatchFailure(
+          op, "a fragment has no lane map of this chip");
     if (layout->inMemory)
       return describe(op, *layout, rewriter);
     SmallVector<Value> tiles = target.emitFragmentLoad(rewriter, op, *layout);
@@ -618,7 +620,8 @@ struct StorePattern : FragmentPattern<StoreOp> {
     Location loc = op.getLoc();
     FailureOr<TileLayout> layout = getLayout(op.getValue());
     if (failed(layout))
-      return failure();
+      return rewriter.notifyMatchFailure(
+          op, "a fragment has no lane map of this chip");
     ValueRange tiles = adaptor.getValue();
     if (op.getAtomicAdd())
       enterOneOf(rewriter, op, layout->map);
@@ -744,7 +747,8 @@ struct BroadcastPattern : FragmentPattern<BroadcastOp> {
     FragmentType type = op.getResult().getType();
     FailureOr<TileLayout> layout = getLayout(op.getResult());
     if (failed(layout))
-      return failure();
+      return rewriter.notifyMatchFailure(
+          op, "a fragment has no lane map of this chip");
     unsigned dropped = op.getDimension(), along = 1 - dropped;
     FailureOr<TileLayout> vector = getTileLayout(
         target.chip,

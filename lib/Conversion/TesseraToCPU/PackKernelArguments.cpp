@@ -8,11 +8,18 @@
 #include "Conversion/Passes.h"
 
 #include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/Statistic.h"
+#include "llvm/Support/DebugLog.h"
 
 namespace mlir::tessera {
 #define GEN_PASS_DEF_PACKKERNELARGUMENTS
 #include "Conversion/Passes.h.inc"
 } // namespace mlir::tessera
+
+#define DEBUG_TYPE "tessera-pack-kernel-arguments"
+
+STATISTIC(numPackedKernels,
+          "Number of kernels that take an array of arguments");
 
 using namespace mlir;
 using namespace mlir::tessera;
@@ -36,6 +43,11 @@ struct PackKernelArgumentsPass
   }
 
   void pack(LLVM::LLVMFuncOp kernel) {
+    assert(kernel.getNumArguments() >= numTrailing &&
+           "convert-tessera-to-cpu adds the context and the memory");
+    LDBG() << kernel.getName() << ": " << kernel.getNumArguments()
+           << " arguments";
+    ++numPackedKernels;
     OpBuilder builder(kernel);
     Location loc = kernel.getLoc();
     MLIRContext *context = &getContext();

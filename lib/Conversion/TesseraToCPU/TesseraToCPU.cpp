@@ -31,11 +31,14 @@
 #include "mlir/IR/AttrTypeSubElements.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Transforms/WalkPatternRewriteDriver.h"
+#include "llvm/Support/DebugLog.h"
 
 namespace mlir::tessera {
 #define GEN_PASS_DEF_CONVERTTESSERATOCPU
 #include "Conversion/Passes.h.inc"
 } // namespace mlir::tessera
+
+#define DEBUG_TYPE "convert-tessera-to-cpu"
 
 using namespace mlir;
 using namespace mlir::tessera;
@@ -182,6 +185,8 @@ struct ConvertTesseraToCPUPass
   }
 
   LogicalResult convertFragments(gpu::GPUModuleOp module, const Chip &chip) {
+    LDBG() << module.getName() << ": "
+           << (isEmulated(chip) ? "emulates " : "for ") << chip.name;
     if (!isEmulated(chip))
       return convertFragmentsToVectors(module, FragmentTarget(chip),
                                        directCopies);

@@ -16,11 +16,19 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "llvm/ADT/Statistic.h"
+#include "llvm/Support/DebugLog.h"
 
 namespace mlir::tessera {
 #define GEN_PASS_DEF_USEBULKCOPIES
 #include "Conversion/Passes.h.inc"
 } // namespace mlir::tessera
+
+#define DEBUG_TYPE "tessera-use-bulk-copies"
+
+STATISTIC(numTmaKernels, "Number of kernels that copy by TMA");
+STATISTIC(numOtherCopyKernels,
+          "Number of kernels of groups that copy by all threads");
 
 using namespace mlir;
 using namespace mlir::tessera;
@@ -90,6 +98,8 @@ static void convert(gpu::GPUFuncOp kernel, const Chip &chip) {
       text += "; workgroups do not share tiles";
     if (!isBulk)
       kernel->removeAttr(getSharersAttrName());
+    LDBG() << kernel.getName() << ": " << text;
+    ++(isBulk ? numTmaKernels : numOtherCopyKernels);
     kernel->setAttr(getCopiesAttrName(), builder.getStringAttr(text));
   };
   auto stages = kernel->getAttrOfType<IntegerAttr>(getStagesAttrName());

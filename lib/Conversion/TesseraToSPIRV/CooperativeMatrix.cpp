@@ -245,7 +245,7 @@ struct MatrixLoadPattern : MatrixPattern<LoadOp> {
                   ConversionPatternRewriter &rewriter) const override {
     FragmentType type = op.getType();
     if (!isOpaque(target.chip, type))
-      return failure();
+      return rewriter.notifyMatchFailure(op, "not a cooperative matrix");
     Location loc = op.getLoc();
     Value stride = emitRowStride(rewriter, loc, op.getMemory());
     int64_t alignment = getMatrixAlignment(op, target.chip, type);
@@ -267,7 +267,7 @@ struct MatrixStorePattern : MatrixPattern<StoreOp> {
                   ConversionPatternRewriter &rewriter) const override {
     auto type = cast<FragmentType>(op.getValue().getType());
     if (!isOpaque(target.chip, type))
-      return failure();
+      return rewriter.notifyMatchFailure(op, "not a cooperative matrix");
     Location loc = op.getLoc();
     Value stride = emitRowStride(rewriter, loc, op.getMemory());
     int64_t alignment = getMatrixAlignment(op, target.chip, type);
@@ -290,7 +290,7 @@ struct MatrixFillPattern : MatrixPattern<FillOp> {
                   ConversionPatternRewriter &rewriter) const override {
     FragmentType type = op.getResult().getType();
     if (!isOpaque(target.chip, type))
-      return failure();
+      return rewriter.notifyMatchFailure(op, "not a cooperative matrix");
     auto [rows, cols] = getTile(target.chip, type);
     Value tile = spirv::CompositeConstructOp::create(
         rewriter, op.getLoc(), getMatrixType(target.chip, type), op.getValue());
@@ -345,7 +345,7 @@ struct MatrixConvertPattern : MatrixPattern<ConvertOp> {
     FragmentType from = op.getSource().getType(), to = op.getResult().getType();
     bool fromMatrix = isOpaque(chip, from), toMatrix = isOpaque(chip, to);
     if (!fromMatrix && !toMatrix)
-      return failure();
+      return rewriter.notifyMatchFailure(op, "not of cooperative matrices");
     Location loc = op.getLoc();
     Type element = to.getElementType();
     if (!needsScratch(chip, op)) {

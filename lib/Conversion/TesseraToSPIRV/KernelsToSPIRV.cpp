@@ -22,11 +22,15 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SPIRV/IR/SPIRVDialect.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
+#include "mlir/Pass/PassManager.h"
+#include "llvm/Support/DebugLog.h"
 
 namespace mlir::tessera {
 #define GEN_PASS_DEF_CONVERTKERNELSTOSPIRV
 #include "Conversion/Passes.h.inc"
 } // namespace mlir::tessera
+
+#define DEBUG_TYPE "tessera-convert-kernels-to-spirv"
 
 using namespace mlir;
 using namespace mlir::tessera;
@@ -72,6 +76,7 @@ struct ConvertKernelsToSPIRVPass
       }
     }
     for (auto kernel : llvm::to_vector(module.getOps<gpu::GPUFuncOp>())) {
+      LDBG() << kernel.getName() << ": for " << (*found)->name;
       narrowDivisions(kernel, /*trustsWide=*/flavour.isKernel);
       if (failed(addKernel(kernel, result, **found)))
         return signalPassFailure();

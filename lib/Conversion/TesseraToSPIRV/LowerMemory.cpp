@@ -23,11 +23,14 @@
 
 #include "mlir/Dialect/SPIRV/IR/SPIRVDialect.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/DebugLog.h"
 
 namespace mlir::tessera {
 #define GEN_PASS_DEF_LOWERMEMORYTOSPIRV
 #include "Conversion/Passes.h.inc"
 } // namespace mlir::tessera
+
+#define DEBUG_TYPE "tessera-lower-memory-to-spirv"
 
 using namespace mlir;
 using namespace mlir::tessera;
@@ -178,6 +181,7 @@ struct LowerMemoryToSPIRVPass
     if (failed(found))
       return signalPassFailure();
     for (auto kernel : getOperation().getOps<gpu::GPUFuncOp>()) {
+      LDBG() << kernel.getName() << ": for " << (*found)->name;
       if (failed(MemoryLowering(kernel, **found).run()))
         return signalPassFailure();
       prefetchCopies(kernel);

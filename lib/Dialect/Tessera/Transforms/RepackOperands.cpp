@@ -32,11 +32,17 @@
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
+#include "llvm/ADT/Statistic.h"
+#include "llvm/Support/DebugLog.h"
 
 namespace mlir::tessera {
 #define GEN_PASS_DEF_TESSERAREPACKOPERANDS
 #include "Dialect/Tessera/Transforms/Passes.h.inc"
 } // namespace mlir::tessera
+
+#define DEBUG_TYPE "tessera-repack-operands"
+
+STATISTIC(numPackedOperands, "Number of operands copied to a packed layout");
 
 using namespace mlir;
 using namespace mlir::tessera;
@@ -302,8 +308,10 @@ void Repacker::run(ContractOp op) {
   MatrixForm form = getMatrixForm(op);
   SmallVector<const MatrixInstruction *> rows =
       getGroupInstructions(op, form, chip);
-  if (rows.empty())
+  if (rows.empty()) {
+    LDBG() << op.getLoc() << ": no instruction of a group of subgroups";
     return;
+  }
   if (form.gather[0] || form.gather[1]) {
     if (!op.getScheduleAttr())
       repackImage(op, chip);
@@ -321,8 +329,10 @@ void Repacker::run(ContractOp op) {
     if (aligned && ordered)
       continue;
     plans[side] = makePlan(op, form, side, ordered);
-    if (!plans[side])
+    if (!plans[side]) {
+      LDBG() << op.getLoc() << ": operand " << side << " cannot be packed";
       return;
+    }
   }
   if (allAligned && allOrdered)
     return;
@@ -347,6 +357,8 @@ void Repacker::run(ContractOp op) {
     if (!found[side] && !isSame)
       cost += estimateCopy(*plans[side], chip.model);
   }
+  LDBG() << op.getLoc() << ": packing costs " << cost << " ns and saves "
+         << saved;
   if (saved <= cost && !(op.getScheduleAttr() && !allOrdered))
     return;
 
@@ -374,6 +386,7 @@ void Repacker::run(ContractOp op) {
     setOperand(op, side, memory, plans[side]->order);
   }
   if (!usesGroup(op, chip)) {
+    LDBG() << "  not packed: no schedule of a group of subgroups is legal";
     op.setMapsAttr(maps);
     op.getLhsMutable().assign(before[0]);
     op.getRhsMutable().assign(before[1]);
@@ -394,6 +407,7 @@ void Repacker::run(ContractOp op) {
     builder.setInsertionPointAfter(op);
     one.dealloc = memref::DeallocOp::create(builder, getRoot(one.memory));
     packed.push_back(one);
+    ++numPackedOperands;
   }
 }
 

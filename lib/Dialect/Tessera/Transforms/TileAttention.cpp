@@ -35,6 +35,8 @@
 #include "mlir/IR/Dominance.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/Transforms/CSE.h"
+#include "llvm/ADT/Statistic.h"
+#include "llvm/Support/DebugLog.h"
 #include "llvm/Support/MathExtras.h"
 
 #include <limits>
@@ -43,6 +45,10 @@ namespace mlir::tessera {
 #define GEN_PASS_DEF_TESSERATILEATTENTION
 #include "Dialect/Tessera/Transforms/Passes.h.inc"
 } // namespace mlir::tessera
+
+#define DEBUG_TYPE "tessera-tile-attention"
+
+STATISTIC(numTiledAttentions, "Number of tessera.attention tiled");
 
 using namespace mlir;
 using namespace mlir::tessera;
@@ -601,6 +607,9 @@ struct TesseraTileAttentionPass
             "schedule_c24: head dimensions D and E must be static");
       if (std::string why = explainSchedule(op, schedule, chip); !why.empty())
         return op.emitError() << why;
+      LDBG() << op.getLoc() << ": " << schedule
+             << (op.getScheduleAttr() ? "" : " (the default)");
+      ++numTiledAttentions;
       AttentionTiler(op, schedule, chip).run();
       return success();
     };

@@ -50,11 +50,17 @@
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/Transforms/CSE.h"
+#include "llvm/ADT/Statistic.h"
+#include "llvm/Support/DebugLog.h"
 
 namespace mlir::tessera {
 #define GEN_PASS_DEF_TESSERATILECONTRACT
 #include "Dialect/Tessera/Transforms/Passes.h.inc"
 } // namespace mlir::tessera
+
+#define DEBUG_TYPE "tessera-tile-contract"
+
+STATISTIC(numTiledContractions, "Number of tessera.contract tiled");
 
 using namespace mlir;
 using namespace mlir::tessera;
@@ -862,6 +868,9 @@ struct TesseraTileContractPass
         schedule = getDefaultSchedule(op, chip);
       if (failed(checkSchedule(op, schedule, chip)))
         return failure();
+      LDBG() << op.getLoc() << ": " << schedule
+             << (op.getScheduleAttr() ? "" : " (the default)");
+      ++numTiledContractions;
       Tiler(op, schedule, chip).run();
       return success();
     };

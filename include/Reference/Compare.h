@@ -149,8 +149,8 @@ struct Comparison {
 ///
 /// With coarse sums, whose error bounds exceed what a fault may change, the
 /// root mean square of the errors of each tile of 16x16, each row and each
-/// column must be what emulated sums lose there (see Blocks.cpp). `tolerance`
-/// has how much that is, or why there is no such comparison.
+/// column must be what emulated sums lose there (see BlockErrors.cpp).
+/// `tolerance` has how much that is, or why there is no such comparison.
 Comparison compare(const Array &got, const Array &reference,
                    const CompareOptions &options = {});
 

@@ -7,7 +7,7 @@
 #ifndef LIB_REFERENCE_ENTRY_H
 #define LIB_REFERENCE_ENTRY_H
 
-#include "Code.h"
+#include "PreparedCode.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
 

@@ -313,18 +313,9 @@ static void addDotInstructions(Chip &chip) {
 
 Chip mlir::tessera::makeAmdChip(const AmdChipRow &of) {
   bool rdna = of.bit & (Gfx11 | Gfx12);
-  Chip chip;
-  chip.name = of.name;
-  chip.target = "hip";
-  for (const DeviceSheet &sheet : of.devices)
-    if (sheet.name)
-      chip.devices.push_back(sheet);
+  Chip chip = makeGpuChip(of.name, "hip", of.devices);
   chip.subgroupSize = rdna ? 32 : 64;
   chip.workgroupMemoryBytes = of.workgroupKiB * 1024;
-  chip.maxThreads = 1024;
-  chip.accessBytes = 16;
-  chip.alignedAccess = true;
-  chip.rowPaddingBytes = 16;
   chip.asyncCopy = false;
   // An instruction can name 256 vector registers, and on CDNA as many more
   // for accumulators (CDNA1: for these only).

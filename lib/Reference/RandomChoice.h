@@ -1,11 +1,11 @@
-//===- Sample.h - Random choices --------------------------------*- C++ -*-===//
+//===- RandomChoice.h - Random choices --------------------------*- C++ -*-===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef LIB_REFERENCE_SAMPLE_H
-#define LIB_REFERENCE_SAMPLE_H
+#ifndef LIB_REFERENCE_RANDOMCHOICE_H
+#define LIB_REFERENCE_RANDOMCHOICE_H
 
 #include "mlir/Support/LLVM.h"
 #include "llvm/ADT/SmallVector.h"
@@ -46,4 +46,4 @@ inline SmallVector<int64_t> pickSample(int64_t begin, int64_t end,
 
 } // namespace mlir::tessera::reference
 
-#endif // LIB_REFERENCE_SAMPLE_H
+#endif // LIB_REFERENCE_RANDOMCHOICE_H

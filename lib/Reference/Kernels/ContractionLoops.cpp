@@ -1,4 +1,4 @@
-//===- Contraction.cpp - Sums of products over a box ----------------------===//
+//===- ContractionLoops.cpp - Sums of products over a box -----------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
@@ -12,7 +12,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Contraction.h"
+#include "ContractionLoops.h"
 
 #include "Gemm.h"
 

@@ -4,8 +4,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef LIB_REFERENCE_AFFINEEVAL_H
-#define LIB_REFERENCE_AFFINEEVAL_H
+#ifndef LIB_REFERENCE_OPS_AFFINEEVAL_H
+#define LIB_REFERENCE_OPS_AFFINEEVAL_H
 
 #include "mlir/IR/AffineMap.h"
 
@@ -22,4 +22,4 @@ bool getLinear(AffineExpr expr, MutableArrayRef<int64_t> coefficients,
 
 } // namespace mlir::tessera::reference
 
-#endif // LIB_REFERENCE_AFFINEEVAL_H
+#endif // LIB_REFERENCE_OPS_AFFINEEVAL_H

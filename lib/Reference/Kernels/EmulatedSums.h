@@ -4,8 +4,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef LIB_REFERENCE_EMULATEDSUMS_H
-#define LIB_REFERENCE_EMULATEDSUMS_H
+#ifndef LIB_REFERENCE_KERNELS_EMULATEDSUMS_H
+#define LIB_REFERENCE_KERNELS_EMULATEDSUMS_H
 
 #include "Gemm.h"
 
@@ -37,4 +37,4 @@ void emulateTile(const EmulatedUnit &unit, const GatheredMatrix &a,
 
 } // namespace mlir::tessera::reference
 
-#endif // LIB_REFERENCE_EMULATEDSUMS_H
+#endif // LIB_REFERENCE_KERNELS_EMULATEDSUMS_H

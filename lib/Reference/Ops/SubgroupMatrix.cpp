@@ -1,12 +1,12 @@
-//===- Matrix.cpp - Matrix values of a subgroup ---------------------------===//
+//===- SubgroupMatrix.cpp - Matrix values of a subgroup -------------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#include "Matrix.h"
+#include "SubgroupMatrix.h"
 
-#include "Gemm.h"
+#include "../Kernels/Gemm.h"
 
 #include <algorithm>
 

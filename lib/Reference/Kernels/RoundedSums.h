@@ -1,14 +1,14 @@
-//===- Sums.h - How sums of products are rounded ----------------*- C++ -*-===//
+//===- RoundedSums.h - How sums of products are rounded ---------*- C++ -*-===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef LIB_REFERENCE_SUMS_H
-#define LIB_REFERENCE_SUMS_H
+#ifndef LIB_REFERENCE_KERNELS_ROUNDEDSUMS_H
+#define LIB_REFERENCE_KERNELS_ROUNDEDSUMS_H
 
+#include "../Numeric.h"
 #include "EmulatedSums.h"
-#include "Numeric.h"
 #include "Reference/Interpreter.h"
 
 #include <cstdint>
@@ -88,4 +88,4 @@ std::string getPlace(Operation *op);
 
 } // namespace mlir::tessera::reference
 
-#endif // LIB_REFERENCE_SUMS_H
+#endif // LIB_REFERENCE_KERNELS_ROUNDEDSUMS_H

@@ -1,15 +1,15 @@
-//===- Contraction.h - Sums of products over a box --------------*- C++ -*-===//
+//===- ContractionLoops.h - Sums of products over a box ---------*- C++ -*-===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef LIB_REFERENCE_CONTRACTION_H
-#define LIB_REFERENCE_CONTRACTION_H
+#ifndef LIB_REFERENCE_KERNELS_CONTRACTIONLOOPS_H
+#define LIB_REFERENCE_KERNELS_CONTRACTIONLOOPS_H
 
-#include "Code.h"
+#include "../PreparedCode.h"
 #include "Reference/Compare.h"
-#include "Sums.h"
+#include "RoundedSums.h"
 #include "llvm/ADT/SmallBitVector.h"
 
 namespace mlir::tessera::reference {
@@ -82,4 +82,4 @@ bool isExact(const Facts &a, const Facts &b, double largestInitial,
 
 } // namespace mlir::tessera::reference
 
-#endif // LIB_REFERENCE_CONTRACTION_H
+#endif // LIB_REFERENCE_KERNELS_CONTRACTIONLOOPS_H

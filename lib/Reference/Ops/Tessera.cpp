@@ -1,13 +1,13 @@
-//===- Fragments.cpp - The tessera dialect --------------------------------===//
+//===- Tessera.cpp - The tessera dialect ----------------------------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#include "Control.h"
 #include "Dialect/Tessera/IR/Tessera.h"
+#include "Control.h"
 #include "Elementwise.h"
-#include "Matrix.h"
+#include "SubgroupMatrix.h"
 
 using namespace mlir;
 using namespace mlir::tessera;

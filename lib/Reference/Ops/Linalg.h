@@ -4,11 +4,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef LIB_REFERENCE_LINALG_H
-#define LIB_REFERENCE_LINALG_H
+#ifndef LIB_REFERENCE_OPS_LINALG_H
+#define LIB_REFERENCE_OPS_LINALG_H
 
-#include "Contraction.h"
-#include "Fold.h"
+#include "../Kernels/ContractionLoops.h"
+#include "../Kernels/ReductionLoops.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 
 namespace mlir::tessera::reference {
@@ -105,4 +105,4 @@ std::unique_ptr<StructuredOp> makeStructuredOp(linalg::LinalgOp op,
 
 } // namespace mlir::tessera::reference
 
-#endif // LIB_REFERENCE_LINALG_H
+#endif // LIB_REFERENCE_OPS_LINALG_H

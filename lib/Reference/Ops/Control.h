@@ -4,10 +4,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef LIB_REFERENCE_CONTROL_H
-#define LIB_REFERENCE_CONTROL_H
+#ifndef LIB_REFERENCE_OPS_CONTROL_H
+#define LIB_REFERENCE_OPS_CONTROL_H
 
-#include "Code.h"
+#include "../PreparedCode.h"
 
 namespace mlir::tessera::reference {
 
@@ -21,4 +21,4 @@ InstrPtr compileCall(Operation *op, Operation *callee,
 
 } // namespace mlir::tessera::reference
 
-#endif // LIB_REFERENCE_CONTROL_H
+#endif // LIB_REFERENCE_OPS_CONTROL_H

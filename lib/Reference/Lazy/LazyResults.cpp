@@ -1,15 +1,15 @@
-//===- Lazy.cpp - Evaluating parts of results -----------------------------===//
+//===- LazyResults.cpp - Evaluating parts of results ----------------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#include "Lazy.h"
+#include "LazyResults.h"
 
-#include "AffineEval.h"
+#include "../Entry.h"
+#include "../Ops/AffineEval.h"
+#include "../Ops/Softmax.h"
 #include "Dialect/Tessera/IR/Tessera.h"
-#include "Entry.h"
-#include "Softmax.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"

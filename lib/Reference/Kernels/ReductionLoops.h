@@ -1,13 +1,13 @@
-//===- Fold.h - Reductions whose steps have no order ------------*- C++ -*-===//
+//===- ReductionLoops.h - Reductions whose steps have no order --*- C++ -*-===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef LIB_REFERENCE_FOLD_H
-#define LIB_REFERENCE_FOLD_H
+#ifndef LIB_REFERENCE_KERNELS_REDUCTIONLOOPS_H
+#define LIB_REFERENCE_KERNELS_REDUCTIONLOOPS_H
 
-#include "Code.h"
+#include "../PreparedCode.h"
 
 namespace mlir::tessera::reference {
 
@@ -60,4 +60,4 @@ private:
 
 } // namespace mlir::tessera::reference
 
-#endif // LIB_REFERENCE_FOLD_H
+#endif // LIB_REFERENCE_KERNELS_REDUCTIONLOOPS_H

@@ -1,4 +1,4 @@
-//===- Code.h - A program prepared for evaluation ---------------*- C++ -*-===//
+//===- PreparedCode.h - A program prepared for evaluation -------*- C++ -*-===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
@@ -12,8 +12,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef LIB_REFERENCE_CODE_H
-#define LIB_REFERENCE_CODE_H
+#ifndef LIB_REFERENCE_PREPAREDCODE_H
+#define LIB_REFERENCE_PREPAREDCODE_H
 
 #include "Numeric.h"
 #include "Reference/Interpreter.h"
@@ -425,4 +425,4 @@ bool getAddress(const Frame &frame, Operation *op, const View &view,
 
 } // namespace mlir::tessera::reference
 
-#endif // LIB_REFERENCE_CODE_H
+#endif // LIB_REFERENCE_PREPAREDCODE_H

@@ -4,8 +4,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef LIB_REFERENCE_GEMM_H
-#define LIB_REFERENCE_GEMM_H
+#ifndef LIB_REFERENCE_KERNELS_GEMM_H
+#define LIB_REFERENCE_KERNELS_GEMM_H
 
 #include <cstdint>
 
@@ -66,4 +66,4 @@ void multiplyDense(const int64_t *a, const int64_t *b, int64_t *result,
 
 } // namespace mlir::tessera::reference
 
-#endif // LIB_REFERENCE_GEMM_H
+#endif // LIB_REFERENCE_KERNELS_GEMM_H

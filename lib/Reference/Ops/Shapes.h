@@ -4,10 +4,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef LIB_REFERENCE_SHAPES_H
-#define LIB_REFERENCE_SHAPES_H
+#ifndef LIB_REFERENCE_OPS_SHAPES_H
+#define LIB_REFERENCE_OPS_SHAPES_H
 
-#include "Code.h"
+#include "../PreparedCode.h"
 #include "mlir/Dialect/Utils/ReshapeOpsUtils.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
@@ -55,4 +55,4 @@ private:
 
 } // namespace mlir::tessera::reference
 
-#endif // LIB_REFERENCE_SHAPES_H
+#endif // LIB_REFERENCE_OPS_SHAPES_H

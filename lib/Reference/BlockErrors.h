@@ -1,11 +1,11 @@
-//===- Blocks.h - Errors of blocks of elements ------------------*- C++ -*-===//
+//===- BlockErrors.h - Errors of blocks of elements -------------*- C++ -*-===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef LIB_REFERENCE_BLOCKS_H
-#define LIB_REFERENCE_BLOCKS_H
+#ifndef LIB_REFERENCE_BLOCKERRORS_H
+#define LIB_REFERENCE_BLOCKERRORS_H
 
 #include "Reference/Compare.h"
 
@@ -18,4 +18,4 @@ void compareBlocks(function_ref<double(int64_t)> got, const Array &reference,
 
 } // namespace mlir::tessera::reference
 
-#endif // LIB_REFERENCE_BLOCKS_H
+#endif // LIB_REFERENCE_BLOCKERRORS_H

@@ -1,13 +1,13 @@
-//===- Matrix.h - Matrix values of a subgroup -------------------*- C++ -*-===//
+//===- SubgroupMatrix.h - Matrix values of a subgroup -----------*- C++ -*-===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef LIB_REFERENCE_MATRIX_H
-#define LIB_REFERENCE_MATRIX_H
+#ifndef LIB_REFERENCE_OPS_SUBGROUPMATRIX_H
+#define LIB_REFERENCE_OPS_SUBGROUPMATRIX_H
 
-#include "Contraction.h"
+#include "../Kernels/ContractionLoops.h"
 
 namespace mlir::tessera::reference {
 
@@ -67,4 +67,4 @@ inline InstrPtr makeFilled(const Format &format, ArrayRef<int64_t> shape,
 
 } // namespace mlir::tessera::reference
 
-#endif // LIB_REFERENCE_MATRIX_H
+#endif // LIB_REFERENCE_OPS_SUBGROUPMATRIX_H

@@ -1,4 +1,4 @@
-//===- Lazy.h - Evaluating parts of results ---------------------*- C++ -*-===//
+//===- LazyResults.h - Evaluating parts of results --------------*- C++ -*-===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
@@ -11,11 +11,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef LIB_REFERENCE_LAZY_H
-#define LIB_REFERENCE_LAZY_H
+#ifndef LIB_REFERENCE_LAZY_LAZYRESULTS_H
+#define LIB_REFERENCE_LAZY_LAZYRESULTS_H
 
-#include "Contract.h"
-#include "Linalg.h"
+#include "../Ops/Contract.h"
+#include "../Ops/Linalg.h"
 
 #include <deque>
 
@@ -128,4 +128,4 @@ private:
 
 } // namespace mlir::tessera::reference
 
-#endif // LIB_REFERENCE_LAZY_H
+#endif // LIB_REFERENCE_LAZY_LAZYRESULTS_H

@@ -4,7 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Code.h"
+#include "../PreparedCode.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 

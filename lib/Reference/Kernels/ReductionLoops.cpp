@@ -1,10 +1,10 @@
-//===- Fold.cpp - Reductions whose steps have no order --------------------===//
+//===- ReductionLoops.cpp - Reductions whose steps have no order ----------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#include "Fold.h"
+#include "ReductionLoops.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "llvm/ADT/bit.h"

@@ -4,10 +4,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef LIB_REFERENCE_CONTRACT_H
-#define LIB_REFERENCE_CONTRACT_H
+#ifndef LIB_REFERENCE_OPS_CONTRACT_H
+#define LIB_REFERENCE_OPS_CONTRACT_H
 
-#include "Contraction.h"
+#include "../Kernels/ContractionLoops.h"
 #include "mlir/IR/AffineMap.h"
 
 namespace mlir::tessera::reference {
@@ -67,4 +67,4 @@ std::unique_ptr<ContractCode> makeContractCode(Operation *op, Scope &scope);
 
 } // namespace mlir::tessera::reference
 
-#endif // LIB_REFERENCE_CONTRACT_H
+#endif // LIB_REFERENCE_OPS_CONTRACT_H

@@ -10,7 +10,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Elementwise.h"
-#include "Matrix.h"
+#include "SubgroupMatrix.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 

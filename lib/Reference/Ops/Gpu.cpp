@@ -4,8 +4,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "../RandomChoice.h"
 #include "Control.h"
-#include "Sample.h"
 #include "Shapes.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"

@@ -4,10 +4,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef LIB_REFERENCE_SOFTMAX_H
-#define LIB_REFERENCE_SOFTMAX_H
+#ifndef LIB_REFERENCE_OPS_SOFTMAX_H
+#define LIB_REFERENCE_OPS_SOFTMAX_H
 
-#include "Code.h"
+#include "../PreparedCode.h"
 
 namespace mlir::tessera::reference {
 
@@ -18,4 +18,4 @@ bool evaluateSoftmax(Run &run, Operation *op, const View &source,
 
 } // namespace mlir::tessera::reference
 
-#endif // LIB_REFERENCE_SOFTMAX_H
+#endif // LIB_REFERENCE_OPS_SOFTMAX_H

@@ -1,4 +1,4 @@
-//===- Sums.cpp - How sums of products are rounded ------------------------===//
+//===- RoundedSums.cpp - How sums of products are rounded -----------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
@@ -19,9 +19,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Sums.h"
+#include "RoundedSums.h"
 
-#include "Code.h"
+#include "../PreparedCode.h"
 
 #include <algorithm>
 

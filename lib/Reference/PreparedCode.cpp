@@ -1,10 +1,10 @@
-//===- Code.cpp - A program prepared for evaluation -----------------------===//
+//===- PreparedCode.cpp - A program prepared for evaluation ---------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#include "Code.h"
+#include "PreparedCode.h"
 #include "Dialect/Tessera/IR/Tessera.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"

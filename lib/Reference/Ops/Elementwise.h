@@ -4,10 +4,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef LIB_REFERENCE_ELEMENTWISE_H
-#define LIB_REFERENCE_ELEMENTWISE_H
+#ifndef LIB_REFERENCE_OPS_ELEMENTWISE_H
+#define LIB_REFERENCE_OPS_ELEMENTWISE_H
 
-#include "Code.h"
+#include "../PreparedCode.h"
 #include "Dialect/Tessera/IR/Tessera.h"
 #include "mlir/IR/BuiltinAttributes.h"
 
@@ -75,4 +75,4 @@ ViewRef makeDense(DenseElementsAttr elements);
 
 } // namespace mlir::tessera::reference
 
-#endif // LIB_REFERENCE_ELEMENTWISE_H
+#endif // LIB_REFERENCE_OPS_ELEMENTWISE_H

@@ -1,4 +1,4 @@
-//===- Blocks.cpp - Errors of blocks of elements --------------------------===//
+//===- BlockErrors.cpp - Errors of blocks of elements ---------------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
@@ -57,7 +57,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Blocks.h"
+#include "BlockErrors.h"
 
 #include "Numeric.h"
 

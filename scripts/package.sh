@@ -38,7 +38,7 @@ deb=$out/tessera_${version}_$arch.deb
 mkdir -p "$work/deb/DEBIAN" "$work/debian" "$work/deb/usr/share/doc/tessera"
 cp -a "$work/$name/." "$work/deb/usr/"
 cp "$ROOT/LICENSE" "$work/deb/usr/share/doc/tessera/copyright"
-# What the programs and libraries need of other packages.
+# The dependencies of the programs and libraries on other packages.
 printf 'Source: tessera\n\nPackage: tessera\nArchitecture: %s\n' "$arch" >"$work/debian/control"
 depends=$(cd "$work" && dpkg-shlibdeps -O --ignore-missing-info -l"$LLVM/lib" -ldeb/usr/lib \
   deb/usr/bin/* deb/usr/lib/*.so 2>"$work/log" | sed -n 's/^shlibs:Depends=//p')

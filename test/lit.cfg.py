@@ -142,8 +142,8 @@ nvdisasm = shutil.which("nvdisasm", path=path)
 if nvdisasm:
     config.available_features.add("can-disassemble-cubin")
     config.substitutions.append(("%nvdisasm", nvdisasm))
-# Releases before v2025.3 reject the capabilities of SPV_KHR_bfloat16 and others as unknown. Of several
-# releases on the PATH, the first one that is new enough comes before the others, after the tools
+# Releases before v2025.3 reject the capabilities of SPV_KHR_bfloat16 and others as unknown. The
+# first of several releases on the PATH that is new enough comes before the others, after the tools
 # under test.
 for folder in path.split(os.pathsep):
     validator = shutil.which("spirv-val", path=folder)

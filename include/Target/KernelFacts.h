@@ -13,8 +13,8 @@
 //                 LLVMToSPIRVBase::
 //                 transFunctionMetadataAsUserSemanticDecoration), and what
 //                 Intel's compiler reads of old and new modules alike. The
-//                 execution mode of SPV_INTEL_maximum_registers is refused by
-//                 drivers of today
+//                 execution mode of SPV_INTEL_maximum_registers is rejected by
+//                 current drivers
 //   alignments    OpDecorate %parameter Alignment 64
 //
 //===----------------------------------------------------------------------===//

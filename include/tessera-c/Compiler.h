@@ -4,7 +4,7 @@
 |*                                                                            *|
 |*===----------------------------------------------------------------------===*|
 |*                                                                            *|
-|* The part of libtessera that needs LLVM. What it gives is run by the        *|
+|* The part of libtessera that needs LLVM. Its programs are run by the        *|
 |* functions of tessera-c/Runtime.h.                                          *|
 |*                                                                            *|
 \*===----------------------------------------------------------------------===*/

@@ -273,7 +273,7 @@ static std::optional<Verification> verifyParts(func::FuncOp entry,
       break;
     result.checked += (i ? "; " : "");
     if (!areSame)
-      result.checked += "of output " + std::to_string(i) + " ";
+      result.checked += "output " + std::to_string(i) + ": ";
     result.checked += text;
   }
   return result;

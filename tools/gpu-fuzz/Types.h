@@ -44,7 +44,7 @@ struct Range {
 /// The range, as a value of that type: not exact any more if it has too many
 /// bits or is too large.
 Range asElement(Element element, Range range, int precision = 0);
-/// The range of a sum of `count` products.
+/// The range of a sum of `count` terms.
 Range getProductSum(Element accumulator, Element operand, const Range &a,
                     const Range &b, double count);
 Range add(Element element, const Range &a, const Range &b);

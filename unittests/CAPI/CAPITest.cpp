@@ -524,7 +524,7 @@ TEST_F(LoadedProgram, MistakesOfACallAreTold) {
   EXPECT_EQ(std::string(tesseraGetLastError())
                 .find("target cpu does not accept a caller's queue"),
             0u);
-  // It works all the same.
+  // It works nevertheless.
   EXPECT_EQ(tesseraExecutableRun(executable, arguments, 3, nullptr, 0, nullptr),
             TESSERA_OK);
   TesseraExecutable *none = nullptr;
@@ -730,7 +730,7 @@ TEST_F(LoadedProgram, ThreadsShareAnExecutableOfWhichSomeRunsFail) {
 }
 
 TEST_F(LoadedProgram, SizesThatOverflowAreErrors) {
-  // The result has n x n elements: of 2^64 bytes for n = 2^31.
+  // The result has n x n elements: 2^64 bytes for n = 2^31.
   open(R"(
 func.func @main(%n: index, %x: memref<?x?xf32>) -> tensor<?x?xf32> {
   %one = arith.constant 1.0 : f32

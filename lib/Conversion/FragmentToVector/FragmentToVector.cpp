@@ -364,8 +364,8 @@ static bool isUniform(Value value) {
          op->getNumRegions() == 0 && llvm::all_of(op->getOperands(), isUniform);
 }
 
-/// Attributes for alignments that are known in addition to the op's: of source
-/// and target, and of the target alone.
+/// Attributes for alignments that are known in addition to the op's: those of
+/// source and target, and that of the target alone.
 template <typename CopyLike> static void describeCopy(CopyLike op) {
   ValueRange from = op.getSourceIndices();
   if (!op.isGather() && llvm::all_of(from, isUniform))

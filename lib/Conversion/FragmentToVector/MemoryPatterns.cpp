@@ -361,7 +361,7 @@ struct LoadPattern : FragmentPattern<LoadOp> {
     return success();
   }
 
-  /// Words of columns of an interleaved tile.
+  /// Loads words of columns of a k-packed (VNNI) tile.
   static SmallVector<Value> emitInterleaved(OpBuilder &builder, LoadOp op,
                                             const TileLayout &layout,
                                             const TileAccess &access,

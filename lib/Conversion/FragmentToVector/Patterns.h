@@ -72,8 +72,8 @@ struct Interleaving {
   int64_t rows, columns;
 };
 
-/// The discardable attribute on the copies to an interleaved tile, and on the
-/// loads from it: an array of these two numbers.
+/// The discardable attribute on the copies to a k-packed (VNNI) tile, and on
+/// the loads from it: an array of these two numbers.
 inline llvm::StringRef getInterleavedAttrName() {
   return "tessera.interleaved";
 }

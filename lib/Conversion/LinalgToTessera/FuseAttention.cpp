@@ -6,7 +6,7 @@
 //
 //   query  key
 //      \   /
-//     product -> * scale -> select(j <= i + C, ., -inf) -> x
+//      matmul -> * scale -> select(j <= i + C, ., -inf) -> x
 //                                                          |
 //        max over j <------------------------------------- +
 //            |                                             |
@@ -14,7 +14,7 @@
 //                                          |         |     v
 //                     value                +-------> e / sum -> truncf
 //                         \                                     /
-//                          +------------> product <------------+
+//                          +------------> matmul  <------------+
 //                                            |
 //                                            +--> truncf -->
 //

@@ -6,7 +6,7 @@
 //
 // A matmul and the ops on its rows form a diamond; softmax is an example:
 //
-//   product --+--> max over n --+
+//    matmul --+--> max over n --+
 //             |                 v
 //             +------------> exp(x - max) --+--> sum over n --+
 //                                           |                 v

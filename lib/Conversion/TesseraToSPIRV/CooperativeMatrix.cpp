@@ -493,7 +493,7 @@ Value SpirvTarget::emitMma(OpBuilder &builder, Location loc,
     return multiply(a, b, acc, O::None);
   using Signs = MatrixInstruction::Signs;
   bool unsignedA = op.getUnsignedA(), unsignedB = op.getUnsignedB();
-  // Of two alternatives, the one with fewer sign changes: signed matmuls.
+  // Use signed matmuls, the alternative with fewer sign changes.
   bool isSigned = row.signs == Signs::Signed ||
                   (row.signs == Signs::Both && !(unsignedA && unsignedB));
   bool turnsA = unsignedA == isSigned, turnsB = unsignedB == isSigned;

@@ -22,7 +22,7 @@ using namespace tessera::runtime;
 
 namespace {
 
-/// True for errors of running kernels, after which the context is of no use.
+/// True for errors of running kernels, after which the context is unusable.
 bool isFault(CUresult result) {
   switch (result) {
   case CUDA_ERROR_ECC_UNCORRECTABLE:
@@ -287,8 +287,8 @@ CudaDevice::~CudaDevice() {
   if (ownStream)
     driver.streamDestroy(ownStream);
   driver.ctxSetCurrent(callers);
-  // The context outlives us where others use it. After a fault it is of no use
-  // to anyone: a reset lets the next one start afresh.
+  // The context outlives this device where others use it. After a fault it is
+  // unusable: a reset lets the next user start afresh.
   if (hasFault())
     driver.primaryCtxReset(handle);
   driver.primaryCtxRelease(handle);

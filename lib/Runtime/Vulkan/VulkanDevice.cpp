@@ -33,7 +33,7 @@
 using namespace tessera::runtime;
 
 //===----------------------------------------------------------------------===//
-// What a device can do
+// Capabilities of a device
 //===----------------------------------------------------------------------===//
 
 namespace {
@@ -433,7 +433,7 @@ private:
                         VkShaderModule &module);
   /// Searches all images if none is named.
   Expected<Kernel *> findKernel(const char *name, const char *imageName);
-  /// Has the device compute each product of a module that it has not yet.
+  /// Tests each matmul of a module that has not been tested on the device.
   Status testProducts(const std::string &image,
                       const std::vector<uint32_t> &code);
   /// Runs the kernel of a self-test: see `RunSelfTest`.
@@ -450,7 +450,8 @@ private:
   VkQueue queue = VK_NULL_HANDLE;
   uint32_t queueFamily = 0;
   VkCommandPool commandPool = VK_NULL_HANDLE;
-  /// Of the own queue, and of the caller's, the one of the last run last.
+  /// The submissions to the own queue, and to the caller's queues, ordered by
+  /// their last run.
   Submission own;
   std::vector<std::unique_ptr<Submission>> callers;
   Submission *current = &own;
@@ -1008,7 +1009,7 @@ Status VulkanDevice::fill(void *ptr, uint8_t pattern, size_t bytes) {
 Status VulkanDevice::flushCaches() {
   if (!fault.ok())
     return fault;
-  // The size of the cache is not told.
+  // The driver does not report the size of the cache.
   constexpr VkDeviceSize bytes = 256 << 20;
   if (!scratch.buffer)
     if (Status status =
@@ -1112,7 +1113,7 @@ Status VulkanDevice::finish() {
 }
 
 //===----------------------------------------------------------------------===//
-// What is the caller's
+// Objects of the caller
 //===----------------------------------------------------------------------===//
 //
 // Memory of the pool is handed out again while work that uses it is under way,
@@ -1726,7 +1727,7 @@ tessera::runtime::openVulkanDeviceOn(const VulkanObjects &objects) {
     return invalid(format("the VkDevice was created without queue %u of family "
                           "%u, or that queue is protected",
                           objects.queueIndex, objects.queueFamily));
-  // Products are those of the features that it has.
+  // Only the matmuls of enabled features are available.
   if (!enabled.cooperativeMatrix)
     abilities.matrices.clear();
   if (!enabled.bfloat16Matrix)

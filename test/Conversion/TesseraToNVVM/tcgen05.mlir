@@ -14,9 +14,9 @@
 // The instruction descriptor 136380432 is 0x8210010: 128 rows (8 << 24), 128
 // columns (16 << 17), b across (1 << 16), sums of f32 (1 << 4). Matrix
 // descriptors have the constant 1 << 46 and the swizzle of 128 bytes, 2 << 61;
-// the stride from one pattern of eight rows to the next is 64 << 32. The first
-// instruction overwrites in the first turn. The first thread of each of the two
-// groups waits for the slot, whose release its products are; all wait once.
+// the stride from one pattern of eight rows to the next is 64 << 32. The first instruction
+// overwrites the accumulator in the first iteration. The first thread of each of the two groups
+// waits for the slot, which its matmuls release; all wait once.
 // CHECK-LABEL: .entry rows_kernel
 // CHECK:       mbarrier.init.shared.b64 [{{.+}}], %[[ONE:r[0-9]+]];
 // CHECK:       tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [__dynamic_shmem__0], %{{.+}};

@@ -64,8 +64,8 @@ func.func @u8_s8(%a: tensor<256x512xi8>, %b: tensor<256x512xi8>, %c: tensor<256x
   return %r : tensor<256x256xi32>
 }
 
-// For 8-bit floats, 128 products are summed from zero, and the sum is added to
-// the accumulator by other instructions: matrix units keep few bits.
+// For 8-bit floats, 128 terms are summed from zero, and the sum is added to the accumulator by
+// other instructions: matrix units keep few bits.
 // CHECK-LABEL: .entry f8_kernel
 // CHECK:       cp.async.bulk.tensor.2d
 // CHECK:       setp.ne.b32 p, 1, 0;

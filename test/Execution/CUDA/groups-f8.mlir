@@ -2,8 +2,8 @@
 
 // Matmuls of warpgroups of 8-bit floats. `int` is exact even if a sum keeps 14
 // bits, in any order; for `random`, the reference permits so few. `long` shows
-// that sums keep more: products of 81/64, 128 of which add up to 162 in 14
-// bits, and 65,536 to 82,944 only with more bits.
+// that sums keep more: terms of 81/64, 128 of which add up to 162 in 14 bits, and 65,536 to 82,944
+// only with more bits.
 
 // RUN: gpu-runner %s --target=cuda --verify --require-mma --entry=e4m3 --explain | FileCheck %s --check-prefixes=CHECK,EXACT
 // RUN: gpu-runner %s --target=cuda --verify --require-mma --entry=e4m3 --explain --arg=random:1 --arg=random:2 | FileCheck %s
@@ -81,7 +81,7 @@ func.func @narrow(%a: tensor<128x176xf8E4M3FN>, %b: tensor<72x176xf8E4M3FN>) -> 
   return %r : tensor<128x72xf32>
 }
 
-// Unaligned rows; of 64 bytes in workgroup memory.
+// Unaligned rows, of 64 bytes in workgroup memory.
 func.func @unaligned(%a: tensor<301x203xf8E5M2>, %b: tensor<405x203xf8E4M3FN>) -> tensor<301x405xf32> {
   %zero = arith.constant 0.0 : f32
   %empty = tensor.empty() : tensor<301x405xf32>

@@ -115,7 +115,7 @@ for number, (task, of) in enumerate(sections, 1):
     records = [line for line in of if line["kind"] == "record"]
     search = [line for line in records if not line["final"]]
     timed = [(i, r) for i, r in enumerate(search, 1) if r["outcome"] in ("measured", "slow")]
-    # What is text is text.
+    # Text is escaped.
     assert task["text"] in page.texts[section], task["text"]
 
     # A dot for each time, a mark for each candidate without one; higher is slower.

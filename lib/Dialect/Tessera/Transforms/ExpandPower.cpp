@@ -38,8 +38,8 @@ struct Constants {
   /// Bits of the mantissa, without the implicit one; the exponent's bias.
   int mantissaBits;
   int64_t bias;
-  /// The number of mantissa bits that are cleared in a high part, so that the
-  /// product of two high parts is exact.
+  /// The number of mantissa bits that are cleared in a high part, so that
+  /// multiplying two high parts is exact.
   int lowBits;
   /// The same of the argument of the exponential.
   int lowBitsOfExponent;
@@ -343,7 +343,7 @@ static Value emitPower(Emitter &e, Value x, Value y) {
   isOdd = arith::AndIOp::create(e.b, isOdd, isWhole);
 
   // A finite power of a positive finite number. Exponents beyond 2^k have the
-  // same result, 0, 1 or infinity, and their products stay finite.
+  // same result, 0, 1 or infinity, and multiplications with them stay finite.
   Value isUsual = arith::AndIOp::create(e.b, e.test(FloatTest::OGT, ax, zero),
                                         e.test(FloatTest::OLT, ax, infinite));
   Value base = e.select(isUsual, ax, one);

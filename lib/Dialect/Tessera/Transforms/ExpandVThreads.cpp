@@ -122,7 +122,7 @@ void Expander::cloneForEach(Operation *inner, Range range) {
   Operation *clone = nullptr;
   for (size_t t = range.begin; t < range.end; ++t)
     clone = builder.clone(*inner, maps[t]);
-  // Alike all the same: fragments that are shared, for a test.
+  // Fragments that a test option shares are the same for all vthreads.
   for (auto [from, to] : llvm::zip(inner->getResults(), clone->getResults()))
     if (uniformity.isUniform(from))
       mapAll(range, from, to);

@@ -62,7 +62,7 @@ struct Packed {
   memref::DeallocOp dealloc;
 };
 
-/// Repacks the operands of contractions, in the order of the program.
+/// Packs the operands of contractions, in the order of the program.
 class Repacker {
 public:
   explicit Repacker(const Chip &chip) : chip(chip) {}

@@ -435,7 +435,7 @@ void AttentionTiler::emitTile(Value x, Value y) {
   math.delinearize(y, sizes,
                    llvm::to_vector(llvm::seq(0u, op.getNumBatchDims())), index);
   Value zero = math.constant(0), one = math.constant(1);
-  // Of causal tiles, the last ones have the most keys: they are started first.
+  // The last causal tiles have the most keys: they are started first.
   if (op.getCausal())
     x = math.sub(math.sub(numTiles, one), x);
   blockRow = math.mul(x, rows);

@@ -1,4 +1,4 @@
-//===- CpuKernel.h - How compiled code runs on the CPU device ---*- C++ -*-===//
+//===- CpuKernel.h - ABI of kernels on the CPU device ------*- C++ -*------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

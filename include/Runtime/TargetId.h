@@ -1,4 +1,4 @@
-//===- TargetId.h - What AMD code objects are compiled for ------*- C++ -*-===//
+//===- TargetId.h - Target IDs of AMD code objects ----*- C++ -*-----------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

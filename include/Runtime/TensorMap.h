@@ -1,4 +1,4 @@
-//===- TensorMap.h - What bulk copies know of a tensor ----------*- C++ -*-===//
+//===- TensorMap.h - Tensor maps of TMA ---------------*- C++ -*-----------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

@@ -1,4 +1,4 @@
-//===- Trace.h - What happened when -----------------------------*- C++ -*-===//
+//===- Trace.h - Timeline of events -------------------*- C++ -*-----------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

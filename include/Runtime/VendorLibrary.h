@@ -1,4 +1,4 @@
-//===- VendorLibrary.h - Products by the vendor's own library ---*- C++ -*-===//
+//===- VendorLibrary.h - Matmuls by a vendor's library -----*- C++ -*------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

@@ -1,4 +1,4 @@
-//===- CodeReport.h - What a kernel's machine code takes --------*- C++ -*-===//
+//===- CodeReport.h - Resources of machine code -------*- C++ -*-----------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

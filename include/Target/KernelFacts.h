@@ -1,4 +1,4 @@
-//===- KernelFacts.h - What a module says of its kernels --------*- C++ -*-===//
+//===- KernelFacts.h - Facts about the kernels of a module ---*- C++ -*----===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

@@ -1,4 +1,4 @@
-//===- CostModel.h - What measurements say of other schedules ---*- C++ -*-===//
+//===- CostModel.h - Cost model of schedules ----------*- C++ -*-----------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

@@ -1,4 +1,4 @@
-//===- MachineModel.h - What a schedule should take -------------*- C++ -*-===//
+//===- MachineModel.h - Estimated time of a schedule ------*- C++ -*-------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

@@ -1,4 +1,4 @@
-//===- Record.h - What tuning found out about a schedule --------*- C++ -*-===//
+//===- Record.h - Record of a schedule ----------------*- C++ -*-----------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

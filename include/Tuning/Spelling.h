@@ -1,4 +1,4 @@
-//===- Spelling.h - Names that are nearly right -----------------*- C++ -*-===//
+//===- Spelling.h - Suggestions for unknown names -----*- C++ -*-----------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

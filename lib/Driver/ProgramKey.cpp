@@ -1,4 +1,4 @@
-//===- ProgramKey.cpp - What decides over a compiled program --------------===//
+//===- ProgramKey.cpp - Key of a compiled program -------------------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

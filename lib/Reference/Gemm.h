@@ -1,4 +1,4 @@
-//===- Gemm.h - Products of matrices of doubles -----------------*- C++ -*-===//
+//===- Gemm.h - Matmuls of doubles --------------------*- C++ -*-----------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

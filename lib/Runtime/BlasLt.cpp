@@ -1,4 +1,4 @@
-//===- BlasLt.cpp - Products by cuBLASLt or hipBLASLt ---------------------===//
+//===- BlasLt.cpp - Matmuls by cuBLASLt or hipBLASLt ----------------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

@@ -1,4 +1,4 @@
-//===- BlasLt.h - Products by cuBLASLt or hipBLASLt -------------*- C++ -*-===//
+//===- BlasLt.h - Matmuls by cuBLASLt or hipBLASLt ----*- C++ -*-----------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

@@ -1,4 +1,4 @@
-//===- DriverDevice.cpp - A GPU behind CUDA's or HIP's driver -------------===//
+//===- DriverDevice.cpp - Device of the CUDA or HIP driver ----------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

@@ -1,4 +1,4 @@
-//===- DriverDevice.h - A device behind a vendor's driver -------*- C++ -*-===//
+//===- DriverDevice.h - Device of a vendor's driver ---*- C++ -*-----------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

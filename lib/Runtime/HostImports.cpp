@@ -1,4 +1,4 @@
-//===- HostImports.cpp - What compiled host code may call -----------------===//
+//===- HostImports.cpp - Functions that host code may call ----------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

@@ -1,4 +1,4 @@
-//===- SpirvModule.h - What SPIR-V says of its kernels ----------*- C++ -*-===//
+//===- SpirvModule.h - Kernels of a SPIR-V module -----*- C++ -*-----------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

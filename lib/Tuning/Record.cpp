@@ -1,4 +1,4 @@
-//===- Record.cpp - What tuning found out about a schedule ----------------===//
+//===- Record.cpp - Record of a schedule ----------------------------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

@@ -1,4 +1,4 @@
-//===- Spelling.cpp - Names that are nearly right -------------------------===//
+//===- Spelling.cpp - Suggestions for unknown names -----------------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

@@ -1,4 +1,4 @@
-//===- Fusion.cpp - Products with what is fused into them -----------------===//
+//===- Fusion.cpp - Matmuls with fused ops --------------------------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

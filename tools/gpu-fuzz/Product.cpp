@@ -1,4 +1,4 @@
-//===- Product.cpp - Matrix products in linalg's spellings ----------------===//
+//===- Product.cpp - Matmuls in linalg's forms ----------------------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

@@ -1,4 +1,4 @@
-//===- Bench.cpp - How long a program takes -------------------------------===//
+//===- Bench.cpp - Timing of a program ------------------------------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

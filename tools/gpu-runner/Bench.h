@@ -1,4 +1,4 @@
-//===- Bench.h - How long a program takes -----------------------*- C++ -*-===//
+//===- Bench.h - Timing of a program ------------------*- C++ -*-----------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

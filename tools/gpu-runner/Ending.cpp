@@ -1,4 +1,4 @@
-//===- Ending.cpp - How the process ends before its time ------------------===//
+//===- Ending.cpp - Early end of the process ------------------------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

@@ -1,4 +1,4 @@
-//===- Ending.h - How the process ends before its time ----------*- C++ -*-===//
+//===- Ending.h - Early end of the process ------------*- C++ -*-----------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

@@ -1,4 +1,4 @@
-//===- Explain.cpp - What was compiled, and how ---------------------------===//
+//===- Explain.cpp - Explanation of compiled code -------------------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

@@ -1,4 +1,4 @@
-//===- Explain.h - What was compiled, and how -------------------*- C++ -*-===//
+//===- Explain.h - Explanation of compiled code -------*- C++ -*-----------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

@@ -1,4 +1,4 @@
-//===- FragmentProbe.cpp - What fragments hold while a kernel runs --------===//
+//===- FragmentProbe.cpp - Probes of fragments in a kernel ----------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

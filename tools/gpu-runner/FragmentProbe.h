@@ -1,5 +1,4 @@
-//===- FragmentProbe.h - What fragments hold while a kernel runs -*- C++
-//-*-===//
+//===- FragmentProbe.h - Probes of fragments in a kernel ----*- C++ -*-----===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

@@ -1,4 +1,4 @@
-//===- Program.cpp - What an entry takes and gives ------------------------===//
+//===- Program.cpp - Arguments and results of an entry --------------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

@@ -1,4 +1,4 @@
-//===- Report.cpp - What gpu-runner says and how it ends ------------------===//
+//===- Report.cpp - Messages and exit status ------------------------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

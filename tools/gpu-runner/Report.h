@@ -1,4 +1,4 @@
-//===- Report.h - What gpu-runner says and how it ends ----------*- C++ -*-===//
+//===- Report.h - Messages and exit status ------------*- C++ -*-----------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

@@ -1,4 +1,4 @@
-//===- Roofline.cpp - What a product could reach at most ------------------===//
+//===- Roofline.cpp - Highest rate of a matmul ----------------------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

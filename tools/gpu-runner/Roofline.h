@@ -1,4 +1,4 @@
-//===- Roofline.h - What a product could reach at most ----------*- C++ -*-===//
+//===- Roofline.h - Highest rate of a matmul ----------*- C++ -*-----------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

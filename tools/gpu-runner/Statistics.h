@@ -1,4 +1,4 @@
-//===- Statistics.h - How far outputs are off -------------------*- C++ -*-===//
+//===- Statistics.h - Statistics of errors ------------*- C++ -*-----------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

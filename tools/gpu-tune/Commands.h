@@ -1,4 +1,4 @@
-//===- Commands.h - What gpu-tune does --------------------------*- C++ -*-===//
+//===- Commands.h - Subcommands of gpu-tune -----------*- C++ -*-----------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

@@ -1,4 +1,4 @@
-//===- Key.cpp - What the hosts of a run authenticate by ------------------===//
+//===- Key.cpp - Key of the hosts of a run --------------------------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

@@ -1,4 +1,4 @@
-//===- Key.h - What the hosts of a run authenticate by ----------*- C++ -*-===//
+//===- Key.h - Key of the hosts of a run --------------*- C++ -*-----------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

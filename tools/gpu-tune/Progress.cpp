@@ -1,4 +1,4 @@
-//===- Progress.cpp - What a run tells while it goes on -------------------===//
+//===- Progress.cpp - Progress reports of a run ---------------------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

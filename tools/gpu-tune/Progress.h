@@ -1,4 +1,4 @@
-//===- Progress.h - What a run tells while it goes on -----------*- C++ -*-===//
+//===- Progress.h - Progress reports of a run ---------*- C++ -*-----------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

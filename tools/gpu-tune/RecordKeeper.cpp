@@ -1,4 +1,4 @@
-//===- RecordKeeper.cpp - What is measured goes into the database ---------===//
+//===- RecordKeeper.cpp - Writes records to the database ------------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

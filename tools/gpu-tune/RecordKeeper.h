@@ -1,4 +1,4 @@
-//===- RecordKeeper.h - What is measured goes into the database -*- C++ -*-===//
+//===- RecordKeeper.h - Writes records to the database -----*- C++ -*------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

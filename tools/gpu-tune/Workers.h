@@ -1,4 +1,4 @@
-//===- Workers.h - What a worker process does -------------------*- C++ -*-===//
+//===- Workers.h - Worker processes -------------------*- C++ -*-----------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

@@ -1,4 +1,4 @@
-//===- InterleavedTiles.cpp - Tiles that keep words of a column together --===//
+//===- InterleavedTiles.cpp - k-packed (VNNI) tiles -----------------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

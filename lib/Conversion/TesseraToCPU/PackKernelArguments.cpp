@@ -1,4 +1,4 @@
-//===- PackKernelArguments.cpp - How the runtime calls a CPU kernel -------===//
+//===- PackKernelArguments.cpp - Calling convention of CPU kernels --------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

@@ -1,4 +1,4 @@
-//===- BulkCopies.cpp - Copies by the bulk copy engine --------------------===//
+//===- BulkCopies.cpp - Copies by TMA -------------------------------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

@@ -1,5 +1,4 @@
-//===- Dpas.cpp - Products of SPV_INTEL_subgroup_matrix_multiply_accumulate
-//===//
+//===- Dpas.cpp - Matmuls of Intel's extension ----------------------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

@@ -1,4 +1,4 @@
-//===- LevelZeroAbilities.cpp - What a device of Level Zero is ------------===//
+//===- LevelZeroAbilities.cpp - Capabilities of Level Zero devices --------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

@@ -1,4 +1,4 @@
-//===- LevelZeroAbilities.h - What a device of Level Zero is ----*- C++ -*-===//
+//===- LevelZeroAbilities.h - Capabilities of a device ----------*- C++ -*-===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

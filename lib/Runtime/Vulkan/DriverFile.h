@@ -1,4 +1,4 @@
-//===- DriverFile.h - What is kept of a device and its driver ---*- C++ -*-===//
+//===- DriverFile.h - Cache file of a device and driver -----*- C++ -*-----===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

@@ -1,4 +1,4 @@
-//===- MatrixProduct.h - Products of cooperative matrices -------*- C++ -*-===//
+//===- MatrixProduct.h - Matmuls of cooperative matrices ----*- C++ -*-----===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

@@ -1,4 +1,4 @@
-//===- TestedProducts.h - Which products were found right -------*- C++ -*-===//
+//===- TestedProducts.h - Matmuls that passed the self-test ---*- C++ -*---===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

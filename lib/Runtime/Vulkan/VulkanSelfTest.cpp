@@ -1,4 +1,4 @@
-//===- VulkanSelfTest.cpp - Are products what they should be? -------------===//
+//===- VulkanSelfTest.cpp - Self-test of matmuls --------------------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

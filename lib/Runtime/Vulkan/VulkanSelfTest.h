@@ -1,4 +1,4 @@
-//===- VulkanSelfTest.h - Are products what they should be? -----*- C++ -*-===//
+//===- VulkanSelfTest.h - Self-test of matmuls --------*- C++ -*-----------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

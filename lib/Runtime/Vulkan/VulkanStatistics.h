@@ -1,4 +1,4 @@
-//===- VulkanStatistics.h - What a driver tells of its code -----*- C++ -*-===//
+//===- VulkanStatistics.h - Pipeline statistics of a driver ---*- C++ -*---===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

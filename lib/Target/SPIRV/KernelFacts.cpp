@@ -1,4 +1,4 @@
-//===- KernelFacts.cpp - What a module says of its kernels ----------------===//
+//===- KernelFacts.cpp - Facts about the kernels of a module --------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

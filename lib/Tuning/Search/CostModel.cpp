@@ -1,4 +1,4 @@
-//===- CostModel.cpp - What measurements say of other schedules -----------===//
+//===- CostModel.cpp - Cost model of schedules ----------------------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

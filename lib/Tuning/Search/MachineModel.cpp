@@ -1,4 +1,4 @@
-//===- MachineModel.cpp - What a schedule should take ---------------------===//
+//===- MachineModel.cpp - Estimated time of a schedule --------------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

@@ -1,4 +1,4 @@
-//===- RepackOperands.cpp - Operands as bulk copies can read them ---------===//
+//===- RepackOperands.cpp - Operands with rows for TMA --------------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

@@ -19,7 +19,7 @@
 #   host-avx512         this machine's CPU has AVX-512
 #   asan                the tools under test were built with the address sanitizer
 #
-# A folder whose tests run on a device says `config.parallelism_group = "device"` in its
+# A folder whose tests run on a device has `config.parallelism_group = "device"` in its
 # lit.local.cfg: they then run one at a time, since they would measure and starve each other.
 
 import ctypes
@@ -67,7 +67,7 @@ runner = os.path.join(bin_dir, "gpu-runner")
 
 
 def probe_devices(launcher=()):
-    """(target, number, chip) of each device that gpu-runner shows, and all that it says."""
+    """(target, number, chip) of each device that gpu-runner shows, and all of its output."""
     probe = subprocess.run(
         [*launcher, runner, "--list-devices"],
         env=config.environment,

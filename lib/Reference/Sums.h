@@ -63,8 +63,8 @@ struct SumFormat {
       return unitBits;
     return accumulator->precision <= 14 ? accumulator->precision : 0;
   }
-  /// A unit that sums as `Options::coarseSums` says, which is not `Bounded`.
-  /// There are coarse bits.
+  /// A unit that sums as `Options::coarseSums` specifies, which must not be
+  /// `Bounded`. There are coarse bits.
   EmulatedUnit getUnit(CoarseSums order) const;
   /// Whether the sum is rounded to the program's type in the end.
   bool roundsResult() const {
@@ -78,7 +78,7 @@ struct SumFormat {
   double getError(const SumFacts &facts) const;
 };
 
-/// How the sums of `op` were compiled, as `Options::sums` says. `arithmetic` is
+/// How the sums of `op` were compiled, as in `Options::sums`. `arithmetic` is
 /// the type that the program names, `operand` the wider one of the factors.
 SumFormat findSumFormat(const Run &run, Operation *op, const Format &operand,
                         const Format &arithmetic);

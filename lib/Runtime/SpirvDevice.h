@@ -63,7 +63,7 @@ protected:
   DriverResult moduleUnload(void *module) override;
   DriverResult moduleGetFunction(void **function, void *module,
                                  const char *name) override;
-  /// A kernel's workgroup memory is its own, and launches say how much.
+  /// A kernel's workgroup memory is its own, and launches specify its size.
   DriverResult setDynamicLimit(void *, int64_t) override { return success(); }
   /// Neither driver reports the occupancy.
   DriverResult occupancy(int *workgroups, void *, int64_t, int64_t) override {
@@ -76,7 +76,7 @@ protected:
   std::vector<std::string> listKernels(void *module) const override;
 
 private:
-  /// Whether buffers begin where the kernel's parameters say.
+  /// Whether buffers begin at the alignment of the kernel's parameters.
   Status checkAlignment(const SpirvKernel &kernel,
                         const LaunchRequest &request) const;
 

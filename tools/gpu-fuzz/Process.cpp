@@ -191,7 +191,7 @@ BatchRunner::Child::Child(const std::vector<std::string> &command) {
   }
 }
 
-/// In the child: what may be called between fork and exec only.
+/// In the child: only calls that are permitted between fork and exec.
 void BatchRunner::Child::execute(char *const *arguments, int failure) {
   setpgid(0, 0);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -221,7 +221,7 @@ void BatchRunner::Child::write(const std::string &text) {
   }
 }
 
-/// The process has ended: kills what it may have left running.
+/// The process has ended: kills processes that it may have left running.
 void BatchRunner::Child::finish(int status, Outcome &outcome) {
   kill(-pid, SIGKILL);
   pid = -1;

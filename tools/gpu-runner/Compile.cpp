@@ -46,7 +46,7 @@ static std::string getCacheDirectory(const Options &options) {
   return std::string(path);
 }
 
-/// Says it once in a process, which may run many programs.
+/// Prints it once in a process, which may run many programs.
 static void noteOnce(const std::string &text) {
   static std::set<std::string> said;
   if (said.insert(text).second)

@@ -36,8 +36,8 @@ compile(const Options &options, const compiler::CompileOptions &compileOptions,
         mlir::ModuleOp module, const llvm::MemoryBuffer &source,
         runtime::Device &device, CacheUse &use, Report &report);
 
-/// Gives `program` the kernels of the file that --kernels names, and says so.
-/// The loader checks the contents of the file.
+/// Gives `program` the kernels of the file that --kernels names, and reports
+/// it. The loader checks the contents of the file.
 LogicalResult replaceKernels(const Options &options, StringRef target,
                              compiler::CompiledProgram &program,
                              Report &report);

@@ -34,8 +34,8 @@ class KeptDevices {
 public:
   /// Keeps the device with this description open.
   void keep(const runtime::DeviceInfo &info);
-  /// Closes them all: after a fault, a device is usable again once nobody has
-  /// it open.
+  /// Closes them all: after a fault, a device is usable again once no process
+  /// has it open.
   void close() { devices.clear(); }
 
 private:

@@ -40,7 +40,7 @@ LogicalResult runner::checkStage(const EmitStage &stage, StringRef target,
     text += (owner == owners.back() ? " or " : ", ") + owner.str();
   return report.fail(Exit::Usage, "--emit=" + stage.name + " requires target " +
                                       text + ", but the target is " + target +
-                                      "; say --target=" + first->name.str() +
+                                      "; use --target=" + first->name.str() +
                                       (first->getDefaultChip ? "" : ":CHIP"));
 }
 
@@ -122,7 +122,7 @@ static LogicalResult checkOutput(const Options &options, Report &report) {
   return success();
 }
 
-/// Where -o says.
+/// To the file that -o names.
 static LogicalResult write(const Options &options, StringRef text,
                            Report &report) {
   if (options.outputFile.empty() || options.outputFile == "-") {

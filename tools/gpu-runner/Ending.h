@@ -13,14 +13,14 @@
 
 namespace runner {
 
-/// Has signals that ask the process to end (SIGINT, SIGTERM, SIGHUP) say so,
+/// Has signals that ask the process to end (SIGINT, SIGTERM, SIGHUP) report it,
 /// remove files that are being written, and end it by the same signal. Those
 /// that are ignored stay so.
 void handleEndingSignals();
 
 /// --timeout: how long a program may run from now on. A program that takes
 /// longer ends the process with status 1: nothing else stops a kernel that does
-/// not return. With `json`, an object says so as well.
+/// not return. With `json`, an object reports it as well.
 void setTimeLimit(std::optional<double> seconds, bool json);
 bool hasTimeLimit();
 

@@ -72,7 +72,7 @@ struct Options {
   std::optional<unsigned> benchRuns;
   bool json = false;
   bool explain = false;
-  /// --explain=json: what is explained is in the JSON object alone.
+  /// --explain=json: the explanation is in the JSON object alone.
   bool explainAsJSON = false;
   bool requireMatrixUnit = false;
   bool allowTf32 = false;

@@ -47,7 +47,7 @@ enum class Exit {
   NoDevice = 77,
 };
 
-/// Collects what is said: text for people, and the JSON object of --json.
+/// Collects the output: text for people, and the JSON object of --json.
 class Report {
 public:
   /// With `json`, text goes to standard error and one object to standard
@@ -79,7 +79,7 @@ public:
   LogicalResult fail(Exit status, const Twine &message);
   /// The same for a failure of the runtime; `context` precedes it.
   LogicalResult fail(const runtime::Status &status, const Twine &context = "");
-  /// A failure that diagnostics have explained. Should there be none, says that
+  /// A failure that diagnostics have explained. If there is none, reports that
   /// `what` failed.
   LogicalResult failDiagnosed(const Twine &what);
 

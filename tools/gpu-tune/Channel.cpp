@@ -20,7 +20,7 @@ using namespace tune;
 static constexpr uint64_t mostBytes = uint64_t(1) << 32;
 
 Channel::~Channel() {
-  // It may have to say that it ends.
+  // It may still send an end message.
   tls.reset();
   if (file >= 0)
     close(file);

@@ -136,7 +136,8 @@ static std::string readLastWords(const ::tessera::runtime::NamelessFile &log) {
 }
 
 std::string Child::end(bool isGone) {
-  // One that has died by itself says more; it may still be about to.
+  // The status of one that has died by itself is more precise; it may still be
+  // about to die.
   int status = 0;
   pid_t done = waitpid(pid, &status, WNOHANG);
   for (int i = 0; isGone && done == 0 && i < 200; ++i) {

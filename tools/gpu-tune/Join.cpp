@@ -141,7 +141,7 @@ static std::optional<Message> receiveWithin(Channel &channel, double seconds) {
 }
 
 /// Connects to an address, and makes sure that a run with the same key is
-/// there: before that nothing that it sends is looked at. A channel without a
+/// there: before that nothing that it sends is parsed. A channel without a
 /// file, and the reason in `why`, if not. `isOtherKey`: it need not be tried
 /// again.
 Channel Agent::call(const std::string &one, std::string &why,
@@ -383,8 +383,8 @@ static void printHelp(llvm::raw_ostream &os) {
         "\n"
         "Compiles and measures for `gpu-tune run --listen` on another host.\n"
         "\n"
-        "  --key-file=FILE       the run's key, in a file that nobody else "
-        "can read;\n"
+        "  --key-file=FILE       the run's key, in a file that no other "
+        "user can read;\n"
         "                        default: the variable TESSERA_TUNE_KEY\n"
         "  --join-file=FILE      addresses and key, as `gpu-tune run "
         "--join-file`\n"

@@ -21,7 +21,7 @@ int runTune(mlir::ArrayRef<mlir::StringRef> arguments);
 /// where one of them failed.
 int runReplay(mlir::ArrayRef<mlir::StringRef> arguments);
 
-/// Says how large the spaces are, and what each constraint removes of them.
+/// Reports the size of the spaces, and the points that each constraint removes.
 int runSpace(mlir::ArrayRef<mlir::StringRef> arguments);
 
 } // namespace tune

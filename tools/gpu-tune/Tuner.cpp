@@ -38,9 +38,9 @@ static constexpr double finalSeconds = 2.0, finalReserve = 3.5,
 static constexpr size_t firstCandidates = 24;
 /// Workers that die one after the other before any was of use.
 static constexpr unsigned mostFailures = 4;
-/// Seconds that a host has to say how a process of it ended; that nobody works
-/// before it is said, and before the final comparison is left out; and hosts
-/// that may go away with a candidate.
+/// Seconds that a host has to report how a process of it ended; seconds without
+/// workers until that is reported, and until the final comparison is left out;
+/// and hosts that may go away with a candidate.
 static constexpr double dyingLimit = 30, waitLimit = 10, finalWait = 30;
 static constexpr unsigned mostHostsLost = 2;
 
@@ -417,8 +417,8 @@ void Tuner::loseHost(const ClusterEvent &event) {
   measurers.remove_if([](const Measurer &one) { return one.isRemoved; });
 }
 
-/// Says when the run waits for hosts; leaves the final comparison out when
-/// nobody is left for it.
+/// Reports when the run waits for hosts; omits the final comparison when no
+/// worker is left for it.
 void Tuner::noteWaiting() {
   if (!cluster)
     return;
@@ -1066,7 +1066,7 @@ void Tuner::compareLeaders() {
           isDeviceBusy(measurer.identity))
         continue;
       if (!measurer.open.count(i)) {
-        // Nobody else has it open either, or will not be free.
+        // No other process has it open either, or the device will not be free.
         bool isElsewhere = llvm::any_of(measurers, [&](const Measurer &other) {
           return other.open.count(i) != 0;
         });
@@ -1325,7 +1325,7 @@ bool Tuner::run() {
   return !isBroken;
 }
 
-/// Waits until the reference has said what it has to say of each task.
+/// Waits for the reference's verdict on each task.
 void Tuner::waitForChecks() {
   auto isWaiting = [&] {
     return llvm::any_of(states, [](const TaskState &state) {

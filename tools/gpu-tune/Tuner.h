@@ -34,7 +34,7 @@ namespace tune {
 
 namespace tuning = mlir::tessera::tuning;
 
-/// Narrows and widens the values of a task, as a configuration says.
+/// Narrows and widens the values of a task, as a configuration specifies.
 using SpaceEditor = std::function<void(tuning::SpaceValues &)>;
 
 /// One candidate on its way.
@@ -103,8 +103,8 @@ public:
   /// Has other hosts take part, which may come and go. It outlives the tuner.
   void setCluster(Cluster &hosts);
 
-  /// False after an error that ends the run, which was said. An interrupt ends
-  /// the search, and has the leaders compared.
+  /// False after an error that ends the run, which was printed. An interrupt
+  /// ends the search, and has the leaders compared.
   bool run();
 
   const std::vector<TaskState> &getStates() const { return states; }
@@ -124,7 +124,8 @@ private:
     std::unique_ptr<WorkerProcess> child;
     std::optional<Pending> work;
     Clock::time_point since;
-    /// Since when its connection has ended without its host saying how it died.
+    /// Since when its connection has ended without a report of its host on how
+    /// it died.
     std::optional<Clock::time_point> dying;
     /// How often it was started without coming to be of use.
     unsigned failures = 0;
@@ -223,7 +224,7 @@ private:
   bool isDeviceSeen = false;
   /// A worker that had nothing to do was given nothing.
   bool isExhausted = false;
-  /// Since when nobody compiles or measures, and whether that was said.
+  /// Since when no worker compiles or measures, and whether that was reported.
   std::optional<Clock::time_point> idleSince;
   bool isWaitSaid = false;
 };

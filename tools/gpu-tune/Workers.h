@@ -22,7 +22,8 @@ int runCompileWorker(Channel channel);
 int runMeasureWorker(Channel channel, const std::string &target, int ordinal,
                      const std::string &fault);
 
-/// `gpu-tune worker compile|measure ...`: what this program starts by itself.
+/// `gpu-tune worker compile|measure ...`: processes that this program starts by
+/// itself.
 int runWorker(mlir::ArrayRef<mlir::StringRef> arguments);
 
 } // namespace tune

@@ -323,7 +323,7 @@ struct Submission {
   /// Parameters of the launches that are recorded.
   Buffer parameters;
   VkDeviceSize used = 0;
-  /// Where it was submitted, if nobody has seen it done yet.
+  /// Where it was submitted, if its completion has not been observed.
   VkQueue queue = VK_NULL_HANDLE;
   /// Memory of the pool may be in use until it is done.
   bool usesPool = false;
@@ -750,7 +750,7 @@ void VulkanDevice::destroySubmission(Submission &submission) {
 VulkanDevice::~VulkanDevice() {
   if (!device)
     return;
-  // Waiting for the whole device is up to who has all its queues.
+  // Only the owner of all queues may wait for the whole device.
   if (isCallers) {
     (void)finish();
     (void)awaitOthers(VK_NULL_HANDLE);
@@ -979,7 +979,7 @@ Status VulkanDevice::fill(void *ptr, uint8_t pattern, size_t bytes) {
   if (!found.ok())
     return found.status();
   VkDeviceSize offset = reinterpret_cast<uintptr_t>(ptr) - (*found)->address;
-  // The command fills words; what sticks out is copied.
+  // The command fills words; the remaining bytes are copied.
   VkDeviceSize first = (offset + 3) / 4 * 4, last = (offset + bytes) / 4 * 4;
   if (first < last) {
     if (Status status = begin(); !status.ok())
@@ -1001,7 +1001,7 @@ Status VulkanDevice::fill(void *ptr, uint8_t pattern, size_t bytes) {
         !status.ok())
       return status;
   }
-  // Nobody else waits for what a queue of the caller's does with the staging
+  // No other code waits for the use of a queue of the caller's of the staging
   // buffer.
   return isInQueue ? finish() : Status::success();
 }

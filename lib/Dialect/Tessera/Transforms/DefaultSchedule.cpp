@@ -309,9 +309,9 @@ static bool canLoadBlocks(ContractOp op, const MatrixForm &form,
          explainNoBlocks(op, form, 1, chip, row).empty();
 }
 
-/// The schedule that `op` has when it does not say; with whole rows in the tile
-/// of a subgroup, if wanted and known; by block loads, if these are wanted and
-/// can be.
+/// The default schedule of `op`; with whole rows in the tile of
+/// a subgroup, if wanted and known; by block loads, if these are wanted and can
+/// be.
 static ScheduleAttr makeDefaultSchedule(ContractOp op, const Chip &chip,
                                         bool wholeRows,
                                         bool wantsBlocks = true) {
@@ -371,7 +371,7 @@ static ScheduleAttr makeDefaultSchedule(ContractOp op, const Chip &chip,
     workgroup = {subgroup[0] * subgroups, subgroup[1]};
   }
 
-  // Without staging, a step is one fragment: no longer than the default says.
+  // Without staging, a step is one fragment: no longer than the default.
   int64_t kBytes = matrixUnit && !wantsBlocks
                        ? chooseStepBytes(op, form, chip, defaults, operandBits)
                        : defaults.kBytes;

@@ -30,7 +30,7 @@ struct CoarseLosses {
 
 struct CompareOptions {
   /// Where one of these is given, |got - expected| <= absolute + relative *
-  /// |expected| is demanded, whatever the error bounds say.
+  /// |expected| is demanded, regardless of the error bounds.
   std::optional<double> absolute, relative;
   /// Demand equality with the reference, rounded to the element type.
   bool exact = false;
@@ -140,7 +140,7 @@ struct Comparison {
 
 /// Compares elements as a device computed them with the reference's. The
 /// element types and shapes must be the same; otherwise the comparison fails
-/// and says so in `tolerance`.
+/// and gives the reason in `tolerance`.
 ///
 /// An element may be off by its error bound and the rounding to the element
 /// type; where the bound is zero it must be equal to the rounded reference.

@@ -55,8 +55,8 @@ struct KernelCode {
   /// Adds a module of the LLVM dialect to the host's half of the program.
   std::function<LogicalResult(ModuleOp)> addToHost;
 
-  /// The result: what a device loads, the functions that `addToHost` was given,
-  /// and the text that the code was assembled from (PTX).
+  /// The result: the code that a device loads, the functions that `addToHost`
+  /// was given, and the text that the code was assembled from (PTX).
   runtime::KernelImage image;
   std::vector<std::string> hostFunctions;
   std::string text;
@@ -159,9 +159,9 @@ public:
   virtual llvm::StringRef getLastDialectTitle() const { return "LLVM dialect"; }
   /// Whether code can have a table of the source's lines.
   virtual bool hasLineTables() const { return true; }
-  /// "units" or "threads": what runs workgroups.
+  /// "units" or "threads": the name of the units that run workgroups.
   virtual llvm::StringRef getUnitName() const { return "units"; }
-  /// Whether code itself says what it takes, scalar registers included.
+  /// Whether code itself states its resources, scalar registers included.
   virtual bool hasCodeReports() const { return false; }
   /// The option that reports the resources of a kernel without a device's
   /// driver: ", and --ptxas".

@@ -14,7 +14,7 @@
 // Whether a cut's outputs differ is found by running it on both targets. Binary
 // search finds an op whose cut differs where that of the op before does not;
 // ops that do not depend on each other are in no particular order, so that its
-// operands are looked at next, and theirs, until none differs.
+// operands are compared next, and theirs, until none differs.
 //
 //===----------------------------------------------------------------------===//
 

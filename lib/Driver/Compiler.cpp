@@ -158,7 +158,7 @@ static LogicalResult lowerToSchedule(ModuleOp module,
         else
           buildLinalgToTesseraPipeline(pm, linalg);
       });
-  // They have been looked at; what was found stays on the ops.
+  // The passes have applied the tuned schedules; the results stay on the ops.
   module->removeAttr(getTunedAttrName());
   module->removeAttr(getTunedSourceAttrName());
   return result;
@@ -471,7 +471,7 @@ mlir::tessera::compileProgram(ModuleOp source, const CompileOptions &options) {
   ScopedDiagnosticHandler recorder(
       source.getContext(), [&](Diagnostic &diagnostic) {
         program->diagnostics.push_back(recordDiagnostic(diagnostic));
-        return failure(); // For those who print it.
+        return failure(); // For printing.
       });
 
   if (failed(checkNames(source)))

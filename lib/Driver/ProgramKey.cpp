@@ -59,7 +59,7 @@ mlir::tessera::describeSourceParts(ModuleOp module) {
     for (StringAttr name : names)
       op->removeAttr(name);
   });
-  // Places are not printed where nobody asks for them.
+  // Locations are printed only on request.
   std::string text;
   llvm::raw_string_ostream os(text);
   copy->print(os, OpPrintingFlags().useLocalScope());
@@ -182,8 +182,8 @@ static int addObject(dl_phdr_info *object, size_t, void *data) {
     identities.push_back(llvm::toHex(id, /*LowerCase=*/true));
     return 0;
   }
-  // Current linkers omit it only if an option says so. Its replacement changes
-  // with every change of the file.
+  // Current linkers omit it only with an option. Its replacement changes with
+  // every change of the file.
   struct stat info = {};
   std::string identity = path.str();
   if (stat(identity.c_str(), &info) == 0)

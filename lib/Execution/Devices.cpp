@@ -181,7 +181,7 @@ LogicalResult runner::chooseTarget(const ProgramOptions &options, bool run,
 // --list-devices
 //===----------------------------------------------------------------------===//
 
-/// "units": what runs workgroups.
+/// "units": the name of the units that run workgroups.
 static StringRef getUnitName(StringRef target) {
   const compiler::TargetBackend *backend = compiler::findBackend(target);
   return backend ? backend->getUnitName() : "units";

@@ -401,7 +401,7 @@ void BlockComparison::compareAll(const char *kind, int64_t height,
     if (expected.back() > 0)
       ratios.push_back(block.got / expected.back());
   }
-  // One block says nothing about the order.
+  // One block is not enough to determine the order.
   double largestLoss = 4 * std::max(order, 16.0);
   double loss = blocks.size() == 1
                     ? largestLoss

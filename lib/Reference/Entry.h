@@ -18,7 +18,7 @@ struct Source {
   explicit Source(func::FuncOp original);
 
   OwningOpRef<ModuleOp> copy;
-  /// Null when that fails; what emitted an error may have been upstream.
+  /// Null when that fails; the error may have been emitted by upstream code.
   func::FuncOp entry;
 };
 

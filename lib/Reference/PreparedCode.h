@@ -49,7 +49,7 @@ struct View : llvm::ThreadSafeRefCountedBase<View> {
   /// Dense, not initialized.
   static llvm::IntrusiveRefCntPtr<View> make(const Format &format,
                                              ArrayRef<int64_t> sizes);
-  /// Dense, filled with what nobody wrote.
+  /// Dense, with unwritten elements.
   static llvm::IntrusiveRefCntPtr<View> makePoison(const Format &format,
                                                    ArrayRef<int64_t> sizes);
 
@@ -92,7 +92,7 @@ using ViewRef = llvm::IntrusiveRefCntPtr<View>;
 SmallVector<int64_t, 4> denseStrides(ArrayRef<int64_t> sizes);
 
 /// Runs `body(indices)` for each point of a box, the last dimension fastest.
-/// Stops when it returns false, and says so.
+/// Stops when it returns false, and returns false then.
 bool forEachIndex(ArrayRef<int64_t> sizes,
                   function_ref<bool(ArrayRef<int64_t>)> body);
 
@@ -151,7 +151,7 @@ private:
   std::mutex mutex;
   std::atomic<bool> stopped{false};
   std::chrono::steady_clock::time_point start;
-  /// When to look at the clock again.
+  /// When to read the clock again.
   std::atomic<int64_t> nextCheck{0};
   DenseMap<Operation *, ViewRef> globals;
 };
@@ -243,7 +243,8 @@ template <typename F> InstrPtr makeCollective(F function) {
 /// Whether `op` allocates memory that a workgroup shares.
 bool isWorkgroupAllocation(Operation *op);
 
-/// The instructions of a block, in order, and what its terminator hands on.
+/// The instructions of a block, in order, and the values that its terminator
+/// forwards.
 struct Code {
   std::vector<InstrPtr> instrs;
   SmallVector<Slot> arguments;
@@ -390,8 +391,8 @@ private:
   DenseMap<Value, Slot> known;
 };
 
-/// The view of an operand to be changed in place: its own if nobody else can
-/// see it, else a copy.
+/// The view of an operand to be changed in place: its own if no other operation
+/// can see it, else a copy.
 ViewRef takeForUpdate(const Frame &frame, Code::Use use);
 
 /// Whether values of this type are numbers (and not views).

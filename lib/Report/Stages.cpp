@@ -155,7 +155,7 @@ runner::collectStages(mlir::ModuleOp module, StringRef file, StringRef source,
   compiler::CompileOptions options = given;
   options.trace = nullptr;
   options.printIRAfterAll = false;
-  // Warnings have been said when the program was compiled.
+  // Warnings were printed when the program was compiled.
   mlir::ScopedDiagnosticHandler silence(
       module.getContext(), [](mlir::Diagnostic &diagnostic) {
         return success(diagnostic.getSeverity() !=

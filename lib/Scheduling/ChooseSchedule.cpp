@@ -90,7 +90,7 @@ struct TesseraChooseSchedulePass
         why = explainSchedule(op, op.getScheduleAttr(), chip);
       return why.empty() ? success() : LogicalResult(op.emitError() << why);
     };
-    // All that is wrong is said in one run.
+    // All errors are reported in one run.
     bool good = succeeded(forEachOnChip<ContractOp>(getOperation(), target,
                                                     chip, isOnMemRefs, choose));
     good &= succeeded(forEachOnChip<AttentionOp>(

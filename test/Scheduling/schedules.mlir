@@ -2,7 +2,7 @@
 // RUN: gpu-opt %s --convert-linalg-to-tessera --tessera-tile-contract="target=cuda chip=sm_75" | FileCheck %s --check-prefix=SM75
 // RUN: gpu-opt %s --convert-linalg-to-tessera --tessera-tile-contract="target=cpu chip=x86-64-avx2" | FileCheck %s --check-prefix=AVX2
 
-// The schedules that are chosen where the program does not say.
+// The schedules that are chosen where the program has none.
 
 // SM80-LABEL: func @large
 // SM80:         workgroup = [128, 128], subgroup = [64, 64], k = 32, kFragment = 16, stages = 4,

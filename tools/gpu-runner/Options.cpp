@@ -151,7 +151,7 @@ static LogicalResult parseExplain(StringRef value, Options &options,
 static LogicalResult parseTimeout(StringRef value, Options &options,
                                   Report &report) {
   double seconds;
-  // A day, beyond which nobody means it.
+  // A day; larger values are taken for mistakes.
   if (value.getAsDouble(seconds) || !(seconds > 0) || seconds > 86400)
     return report.fail(Exit::Usage,
                        "--timeout=" + value +

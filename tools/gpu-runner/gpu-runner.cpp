@@ -254,8 +254,8 @@ static LogicalResult compileAndRun(Options &options, KeptDevices &kept,
   StartClock clock(report.trace);
   mlir::MLIRContext context;
   compiler::prepareContext(context);
-  // Errors come with the line of the source; the op's own text is for those
-  // who work on passes.
+  // Errors come with the line of the source; the op's own text is for pass
+  // developers.
   context.printOpOnDiagnostic(options.printIRAfterAll);
   if (options.printIRAfterAll)
     context.disableMultithreading();

@@ -134,7 +134,7 @@ private:
   bool allowTf32, allowFastF8;
 };
 
-/// Says why a convolution's operand is padded by a kernel of its own.
+/// Explains why a convolution's operand is padded by a kernel of its own.
 static void remarkOnPadding(ContractOp op, DenseSet<Operation *> &told) {
   for (unsigned side : {0, 1}) {
     Value operand = side ? op.getRhs() : op.getLhs();

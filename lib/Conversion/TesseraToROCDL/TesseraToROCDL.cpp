@@ -112,7 +112,7 @@ void AmdTarget::emitLateUse(OpBuilder &builder, Location loc) const {
 /// assume the maximum, and leave few registers for each thread.
 static void setWorkgroupSize(gpu::GPUFuncOp kernel, const Chip &chip) {
   if (!kernel.isKernel() || kernel.getKnownBlockSize())
-    return; // The conversion of the kernel says it.
+    return; // The conversion of the kernel emits it.
   kernel->setAttr(
       ROCDL::ROCDLDialect::FlatWorkGroupSizeAttrHelper::getNameStr(),
       StringAttr::get(kernel.getContext(),

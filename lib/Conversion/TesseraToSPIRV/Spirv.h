@@ -45,7 +45,7 @@ struct Flavour {
   /// Bits of a component of a thread's or a workgroup's number.
   unsigned numberBits;
   /// A kernel is given its parameters themselves, rather than the address of a
-  /// block of them, and memory may be looked at through pointers of any type.
+  /// block of them, and memory may be accessed through pointers of any type.
   bool isKernel;
 };
 

@@ -78,7 +78,7 @@ struct SumFormat {
   double getError(const SumFacts &facts) const;
 };
 
-/// How the sums of `op` were compiled, as `Options::sums` says. `arithmetic` is
+/// How the sums of `op` were compiled, as in `Options::sums`. `arithmetic` is
 /// the type that the program names, `operand` the wider one of the factors.
 SumFormat findSumFormat(const Run &run, Operation *op, const Format &operand,
                         const Format &arithmetic);

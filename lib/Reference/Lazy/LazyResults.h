@@ -32,7 +32,7 @@ public:
   LazyProgram(func::FuncOp entry, ArrayRef<Array> arguments);
 
   /// Builds the graph. False when the program is not of this kind, or has an
-  /// error; `getReason` says more.
+  /// error; `getReason` has the reason.
   bool build(Run &run);
   const std::string &getReason() const { return reason; }
 

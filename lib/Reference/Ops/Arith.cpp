@@ -261,8 +261,8 @@ bool tessera::reference::multiplyFloats(const Elementwise &self,
 }
 
 /// A number that a value is never below, by the ops that make it and however
-/// they round; -infinity where nothing is known. `depth` is how many ops to
-/// look at in a chain. A NaN is below nothing.
+/// they round; -infinity where nothing is known. `depth` is the number of ops
+/// to visit in a chain. A NaN is below nothing.
 static double getLowerBound(Value value, unsigned depth = 6) {
   Operation *op = value.getDefiningOp();
   if (!op || depth == 0)

@@ -35,7 +35,7 @@ struct StructuredOp {
   const Format *arithmetic = nullptr;
   /// The factors are f32, as the sums are.
   bool mayUseTf32 = false;
-  /// The body only hands on this input, or a captured value (-1).
+  /// The body only forwards this input, or a captured value (-1).
   std::optional<int> handsOn;
 
   unsigned getNumOperands() const { return maps.size(); }

@@ -20,7 +20,7 @@ InstrPtr makeAlias(Slot source, Slot result);
 /// The same, if the source has the shape of the type.
 InstrPtr makeCheckedCast(Operation *op, ShapedType type, Slot source,
                          Slot result);
-/// Memory that nobody wrote yet.
+/// Memory that has not been written.
 InstrPtr makeAllocation(Operation *op, const MixedList &sizes,
                         const Format *format, Slot result);
 InstrPtr makeMemoryCopy(Operation *op, Slot source, Slot target);

@@ -9,8 +9,8 @@
 // denominator are not independent, as they would be if the steps of the
 // computation were followed one by one. An implementation loses, relative to
 // y_i: a rounding of x_i - max, which the exponential makes a relative error of
-// its result; what a library function may; the same in the denominator, on
-// average; what adding up does; and the division.
+// its result; the error of a library function; the same in the denominator, on
+// average; the summation; and the division.
 //
 //===----------------------------------------------------------------------===//
 

@@ -17,7 +17,8 @@
 using namespace mlir;
 using namespace mlir::tessera::reference;
 
-/// The format of a matrix's elements (the sign says how factors are read).
+/// The format of a matrix's elements (the sign determines how factors are
+/// read).
 static const Format *getMatrixFormat(Type type) {
   auto matrix = dyn_cast<gpu::MMAMatrixType>(type);
   return matrix ? Format::get(matrix.getElementType()) : nullptr;
@@ -102,7 +103,8 @@ static InstrPtr compileStore(gpu::SubgroupMmaStoreMatrixOp op, Scope &scope) {
 
 static InstrPtr compileCompute(gpu::SubgroupMmaComputeOp op, Scope &scope) {
   const Format *format = getMatrixFormat(op.getType());
-  // The attributes say how the operands were loaded, not what to do with them.
+  // The attributes state how the operands were loaded, not what to do with
+  // them.
   if (!format)
     return nullptr;
   Slot a = scope.slot(op.getOpA()), b = scope.slot(op.getOpB());

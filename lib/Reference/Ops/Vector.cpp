@@ -78,8 +78,8 @@ static InstrPtr compileStore(vector::StoreOp op, Scope &scope) {
   });
 }
 
-/// transfer_read and transfer_write with minor identity maps and no mask; what
-/// is out of bounds is padding.
+/// transfer_read and transfer_write with minor identity maps and no mask;
+/// elements out of bounds are padding.
 template <typename F>
 static bool forEachTransfer(const Frame &frame, const View &memory,
                             ArrayRef<Slot> indices, ArrayRef<int64_t> shape,

@@ -32,7 +32,7 @@
 //
 // The assignment of elements of K is irrelevant as long as a and b agree: only
 // in this case does a map here differ from the document's, and the function
-// that creates it says so.
+// that creates it states this.
 //
 // Not included: forms of several blocks (4x4x4 of 16 blocks and similar ones),
 // which are several small matmuls; sparse forms, and scaled ones; those with
@@ -144,8 +144,8 @@ static const Row rows[] = {
     {Family::Mfma, 16, 16, 32, "f8E5M2", "f8E5M2", "f32", Gfx950},
     // V_WMMA_F32_16X16X16_F16, V_WMMA_F16_16X16X16_F16, ..._BF16,
     // V_WMMA_I32_16X16X16_IU8 and ..._IU4. RDNA3 has an element of an f16
-    // accumulator in one half of a register each (OP_SEL says which); the maps
-    // count elements.
+    // accumulator in one half of a register each (OP_SEL selects which); the
+    // maps count elements.
     {Family::Wmma, 16, 16, 16, "f16", "f16", "f32", Gfx11},
     {Family::Wmma, 16, 16, 16, "f16", "f16", "f16", Gfx11},
     {Family::Wmma, 16, 16, 16, "bf16", "bf16", "f32", Gfx11},

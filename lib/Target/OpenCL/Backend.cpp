@@ -1,4 +1,4 @@
-//===- Backend.cpp - The target opencl ----------------------------------===//
+//===- Backend.cpp - The target opencl ------------------------------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

@@ -1,4 +1,4 @@
-//===- Backend.cpp - The target vulkan ----------------------------------===//
+//===- Backend.cpp - The target vulkan ------------------------------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

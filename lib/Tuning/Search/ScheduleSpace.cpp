@@ -234,7 +234,7 @@ SpaceValues tuning::getDefaultValues(Operation *task, const Chip &chip) {
   for (int64_t part : {1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 24, 32})
     if (part == 1 || part <= parts)
       values.splitK.push_back(part);
-  // Added up in a fixed order only: what is atomic is for those who ask for it.
+  // Added up in a fixed order only: atomic sums are only used on request.
   values.splitKReduction = {static_cast<int64_t>(SplitReduction::Ordered)};
   if (chip.clusterWorkgroups > 1)
     values.splitKReduction.push_back(

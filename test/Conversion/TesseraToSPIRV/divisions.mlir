@@ -39,7 +39,7 @@ gpu.module @m {
     gpu.return
   }
 
-  // A constant that has 32 bits need not be looked at; one of 2^n is a shift.
+  // A constant that has 32 bits need not be checked; one of 2^n is a shift.
   // CHECK-LABEL: spirv.func @constants
   // CHECK-NOT:   spirv.BitwiseOr
   // CHECK:       spirv.ULessThan %{{.*}}, %{{.*}} : i64

@@ -24,7 +24,7 @@
 // CHECK-NEXT: spirv.ExecutionMode @copy "LocalSize", 16, 1, 1
 // CHECK-NEXT: spirv.ExecutionMode @copy "SubgroupSize", 16
 
-// Without f16: by its bits, in f32. Without subgroups nothing is said of them.
+// Without f16: by its bits, in f32. Without subgroups the module does not mention them.
 // BITS: spirv.module Physical64 OpenCL
 // BITS-NOT: Float16
 // BITS: spirv.GlobalVariable @{{.*}} built_in("LocalInvocationId") : !spirv.ptr<vector<3xi64>, Input>

@@ -133,7 +133,7 @@ func.func @grid(%p0: f32, %p1: f32, %p2: f32, %p3: f32, %p4: f32, %p5: f32)
 
 // -----
 
-// A yielded index says which vthread it is.
+// A yielded index identifies the vthread.
 // CHECK-LABEL: func @linear
 // CHECK-NEXT:    %[[V0:.+]] = arith.constant 0 : index
 // CHECK-NEXT:    %[[W0:.+]] = arith.constant 0 : index
@@ -284,7 +284,7 @@ func.func @if_each(%m: memref<2xf32>, %x: f32) {
 
 // -----
 
-// A loop that ends when its vthread says so is one for each,
+// A loop whose condition depends on its vthread is one for each,
 // CHECK-LABEL: func @while_each
 // CHECK-COUNT-2: scf.while
 // CHECK-NOT:     scf.while

@@ -276,8 +276,8 @@ func.func @vectors(%A: memref<32x32xf16>, %C: memref<32x32xf32>, %v: memref<32xf
   return
 }
 
-// One value, two instructions with other maps: it is moved for the second, and
-// back for whoever uses the result. Several times, each on its own.
+// One value, two instructions with other maps: it is moved for the second, and back for the users
+// of the result. Several times, each on its own.
 // CHECK-LABEL: func @conflict
 // SM80:        %[[D:.+]] = tessera.mma {{.*}} {tessera.instruction = "mma.m16n8k16.f32.f16"} {{.*}} -> <16x16xf32, acc, "mma.m16n8k16.f32.f16">
 // SM80-NEXT:   %[[X:.+]] = tessera.convert %[[D]] : <16x16xf32, acc, "mma.m16n8k16.f32.f16"> -> <16x16xf32, acc, "mma.m8n8k4.f32.f16">

@@ -46,7 +46,7 @@ func.func @direct(%a: memref<10x16x16xf16>, %b: memref<10x16x16xf16>, %c: memref
   return
 }
 
-// The rows of a staged tile say which matrix they are of.
+// The rows of a staged tile state the matrix that they belong to.
 
 // CHECK-LABEL: func @staged
 // CHECK-SAME:    %[[A:.+]]: memref<8x16x64xf16>, %[[B:.+]]: memref<8x64x16xf16>, %[[C:.+]]: memref<8x16x16xf32>

@@ -23,7 +23,7 @@ def Tessera_Dialect : Dialect {
     the subgroup holds which element; `tessera-legalize-fragments` adds that
     from the instruction tables of the chip.
 
-    Every op is *collective* over the subgroup unless its description says
+    Every op is *collective* over the subgroup unless its description states
     otherwise: all lanes of the subgroup must reach it with equal operands.
     `copy` and `async_copy` are collective over the workgroup.
 

@@ -191,7 +191,7 @@ LogicalResult Expander::jam(RegionBranchOpInterface branch, Range range) {
   return success();
 }
 
-/// Says why the vthreads do not reach `collective` in `inner` together.
+/// Explains why the vthreads do not reach `collective` in `inner` together.
 LogicalResult Expander::refuse(Operation *inner, Operation *collective) {
   InFlightDiagnostic diag = inner->emitError();
   if (!isJammable(inner)) {

@@ -388,7 +388,7 @@ SmallVector<Tiler::StepSource>
 Tiler::emitSources(unsigned side, ArrayRef<MatrixView> views, Value k) {
   int64_t step = schedule.getK();
   bool gathers = form.gather[side] || batches > 1;
-  // Gathers look at the end of K as well where copies may run ahead of it.
+  // Gathers check the end of K as well where copies may run ahead of it.
   bool kDivides = divides(2, step * schedule.getSplitK());
   std::optional<int64_t> knownSteps = getConstantIntValue(numSteps);
   bool ahead = !knownSteps || *knownSteps < schedule.getStages();

@@ -637,7 +637,7 @@ ScheduleNumbers ScheduleSpace::cross(const Point &a, const Point &b,
     Point point = a;
     for (size_t i = 0; i < Point::size; ++i)
       if (toss(0.5, random))
-        point[static_cast<Field>(i)] = b[static_cast<Entry>(i)];
+        point[static_cast<Field>(i)] = b[static_cast<Field>(i)];
     if (isLegal(point))
       return point;
   }

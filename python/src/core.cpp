@@ -128,7 +128,8 @@ void *toPointer(uint64_t number) {
 Program compile(nb::bytes source, const std::string &target,
                 const std::optional<std::string> &entry,
                 const std::string &file, bool allowTf32, bool allowFastF8,
-                bool requireMma, const std::optional<std::string> &scheduleDb) {
+                bool requireMma, const std::optional<std::string> &scheduleDb,
+                const std::string &flags) {
   // Warnings are kept until Python's lock is held again.
   std::vector<std::string> warnings;
   TesseraCompileOptions options = {};
@@ -140,6 +141,7 @@ Program compile(nb::bytes source, const std::string &target,
   options.allowFastF8 = allowFastF8;
   options.requireMatrixUnit = requireMma;
   options.scheduleDb = scheduleDb ? scheduleDb->c_str() : nullptr;
+  options.flags = flags.c_str();
   options.handlerUser = &warnings;
   options.handler = [](void *user, TesseraSeverity severity, const char *text) {
     if (severity == TESSERA_WARNING)
@@ -289,7 +291,7 @@ NB_MODULE(_core, module) {
   nb::class_<Program>(module, "Program")
       .def_static("compile", &compile, "source"_a, "target"_a, "entry"_a.none(),
                   "file"_a, "allow_tf32"_a, "allow_fast_f8"_a, "require_mma"_a,
-                  "schedule_db"_a.none())
+                  "schedule_db"_a.none(), "flags"_a)
       .def_static("load",
                   [](nb::bytes bytes) {
                     Program program;

@@ -347,7 +347,8 @@ class Program:
 def compile(source: Union[str, bytes], target: str = "cpu", *, entry: Optional[str] = None,
             file: str = "<text>", allow_tf32: bool = False, allow_fast_f8: bool = False,
             require_mma: bool = False,
-            schedule_db: Union[str, "os.PathLike[str]", None] = None) -> Program:
+            schedule_db: Union[str, "os.PathLike[str]", None] = None,
+            flags: Union[str, Sequence[str]] = ()) -> Program:
     """Compiles a module of MLIR, as text or bytecode.
 
     ``target`` has the form of gpu-runner's ``--target``, or several separated by commas: "cpu", "cuda"
@@ -355,12 +356,15 @@ def compile(source: Union[str, bytes], target: str = "cpu", *, entry: Optional[s
     function; ``file`` names the source in diagnostics. ``allow_tf32`` permits tf32 for matmuls of f32,
     ``allow_fast_f8`` reduced-precision accumulation for 8-bit floats; ``require_mma`` rejects matmuls
     that no matrix unit computes. ``schedule_db`` is a gpu-tune database of schedules, or "off" to use
-    only the compiler's own choices. Compiler warnings are issued as Python warnings.
+    only the compiler's own choices. ``flags`` are further compile flags of gpu-runner without the
+    dashes: ["no-fuse-attention", "direct-copies=never"]. Compiler warnings are issued as Python
+    warnings.
     """
     data = source.encode() if isinstance(source, str) else source
     return Program(_core.Program.compile(data, target, entry, file, allow_tf32, allow_fast_f8,
                                          require_mma,
-                                         None if schedule_db is None else os.fspath(schedule_db)))
+                                         None if schedule_db is None else os.fspath(schedule_db),
+                                         flags if isinstance(flags, str) else ",".join(flags)))
 
 
 def load(bundle: Union[str, "os.PathLike[str]", bytes]) -> Program:

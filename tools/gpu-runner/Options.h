@@ -9,7 +9,7 @@
 
 #include "PlantedFault.h"
 
-#include "Conversion/DirectCopies.h"
+#include "Flags/CompileFlags.h"
 #include "Report.h"
 
 #include <optional>
@@ -74,14 +74,9 @@ struct Options {
   bool explain = false;
   /// --explain=json: what is explained is in the JSON object alone.
   bool explainAsJSON = false;
-  bool requireMatrixUnit = false;
-  bool allowTf32 = false;
-  bool allowFastF8 = false;
-  bool noFuseAttention = false;
-  bool usePtxas = false;
-  bool validate = false;
+  /// The compile flags.
+  compiler::CompileFlags flags;
   bool vulkanValidation = false;
-  bool printIRAfterAll = false;
   /// --kernels: the file that holds the kernels' code; empty for what was
   /// compiled.
   std::string kernels;
@@ -113,13 +108,6 @@ struct Options {
   /// --accept-unverified: --verify succeeds although some elements have no
   /// error bound.
   bool acceptUnverified = false;
-  /// The order of every vthread op; empty keeps theirs.
-  std::string vthreadOrder;
-  /// --direct-copies, if it is there.
-  std::optional<compiler::DirectCopies> directCopies;
-  /// Tests only: all vthreads share one fragment, to show that --verify
-  /// finds it.
-  bool testShareFragments = false;
   /// For tests only: Vulkan's self-tests read an operand the wrong way.
   bool turnSelfTests = false;
 };

@@ -125,7 +125,7 @@ compare(const Options &options, const compiler::Chip &chip, const Entry &entry,
                         std::move(*converted)});
   }
   reference::VerifyOptions verifyOptions;
-  verifyOptions.evaluation.allowTf32 = options.allowTf32;
+  verifyOptions.evaluation.allowTf32 = options.flags.allowTf32;
   verifyOptions.evaluation.sums = compiler::describeSums(products);
   if (chip.hasLanes())
     verifyOptions.evaluation.subgroupSize = chip.subgroupSize;

@@ -269,6 +269,14 @@ void ScheduleAttr::print(AsmPrinter &printer) const {
   printer << '>';
 }
 
+LogicalResult ChipAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                               StringRef target, StringRef name) {
+  if (target.empty() || name.empty())
+    return emitError() << "chip_c1: the names of the target and of the chip "
+                          "must not be empty";
+  return success();
+}
+
 LogicalResult WindowAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                  ArrayRef<int64_t> rows, ArrayRef<int64_t> cols,
                                  AffineMap map) {

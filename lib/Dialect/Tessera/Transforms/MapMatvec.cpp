@@ -203,8 +203,7 @@ struct TesseraMapMatvecPass
       mapMatvec(op, chip);
       return success();
     };
-    if (failed(forEachOnChip<ContractOp>(getOperation(), target, chip,
-                                         isMappable, map)))
+    if (failed(forEachOnChip<ContractOp>(getOperation(), isMappable, map)))
       signalPassFailure();
   }
 };

@@ -12,9 +12,9 @@
 #ifndef TARGET_BACKEND_H
 #define TARGET_BACKEND_H
 
+#include "Flags/CompileFlags.h"
 #include "Runtime/Device.h"
 #include "Target/CodeReport.h"
-#include "Target/LoweringOptions.h"
 #include "TargetInfo/TargetInfo.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -82,14 +82,15 @@ public:
   virtual llvm::StringRef getPipelineDescription() const = 0;
 
   /// Adds the passes that lower legalized kernels to the vendor's dialect:
-  /// per-lane vectors and intrinsics. `kernels` runs on each `gpu.module`.
+  /// per-lane vectors and intrinsics. `kernels` runs on each `gpu.module`. The
+  /// passes read the chip from the module (`getChip`).
   virtual void addVendorPasses(OpPassManager &kernels,
-                               const LoweringOptions &options) const = 0;
+                               const CompileFlags &flags) const = 0;
 
   /// Adds the passes that lower kernels from there to the dialect that is
   /// translated.
   virtual void addLoweringPasses(OpPassManager &kernels,
-                                 const LoweringOptions &options) const = 0;
+                                 const CompileFlags &flags) const = 0;
 
   /// Whether kernels can call functions; else these are inlined.
   virtual bool hasCalls() const { return true; }

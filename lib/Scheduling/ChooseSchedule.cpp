@@ -91,10 +91,10 @@ struct TesseraChooseSchedulePass
       return why.empty() ? success() : LogicalResult(op.emitError() << why);
     };
     // All errors are reported in one run.
-    bool good = succeeded(forEachOnChip<ContractOp>(getOperation(), target,
-                                                    chip, isOnMemRefs, choose));
+    bool good = succeeded(
+        forEachOnChip<ContractOp>(getOperation(), isOnMemRefs, choose));
     good &= succeeded(forEachOnChip<AttentionOp>(
-        getOperation(), target, chip,
+        getOperation(),
         [](AttentionOp op) {
           return isa<MemRefType>(op.getOutput().getType());
         },

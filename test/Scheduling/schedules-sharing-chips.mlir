@@ -1,5 +1,5 @@
-// RUN: gpu-opt %s --tessera-choose-schedule="target=cuda chip=sm_80" --verify-diagnostics
-// RUN: gpu-opt %s --tessera-choose-schedule="target=cpu" --verify-diagnostics
+// RUN: gpu-opt %s --tessera-attach-chip="target=cuda chip=sm_80" --tessera-choose-schedule --verify-diagnostics
+// RUN: gpu-opt %s --tessera-attach-chip="target=cpu" --tessera-choose-schedule --verify-diagnostics
 
 // Chips without clusters reject them.
 

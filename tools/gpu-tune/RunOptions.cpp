@@ -195,7 +195,7 @@ bool tune::parseRunOptions(ArrayRef<StringRef> arguments, RunCommand command,
         devices.push_back(ordinal);
       }
     } else if (argument == "--allow-tf32") {
-      options.compile.allowTf32 = true;
+      options.compile.flags.allowTf32 = true;
     } else if (argument == "--json") {
       options.json = true;
     } else if (argument == "--exact" && command == RunCommand::Space) {

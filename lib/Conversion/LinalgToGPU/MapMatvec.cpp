@@ -213,8 +213,7 @@ struct TesseraMapMatvecPass
       ++numMappedMatvecs;
       return success();
     };
-    if (failed(forEachOnChip<ContractOp>(getOperation(), target, chip,
-                                         isMappable, map)))
+    if (failed(forEachOnChip<ContractOp>(getOperation(), isMappable, map)))
       signalPassFailure();
   }
 };

@@ -151,13 +151,14 @@ struct ConvertLinalgToTesseraPass
   using ConvertLinalgToTesseraBase::ConvertLinalgToTesseraBase;
 
   void runOnOperation() override {
-    FailureOr<const Chip *> found = getChip(getOperation(), target, chip);
+    FailureOr<const Chip *> found = getChip(getOperation());
     if (failed(found))
       return signalPassFailure();
-    if (fuseAttention)
+    if (flags.fuseAttention)
       tessera::fuseAttention(getOperation(), **found);
     RewritePatternSet patterns(&getContext());
-    populateLinalgToTesseraPatterns(patterns, **found, allowTf32, allowFastF8);
+    populateLinalgToTesseraPatterns(patterns, **found, flags.allowTf32,
+                                    flags.allowFastF8);
     populateFuseEpiloguePatterns(patterns);
     populateFuseRowsPatterns(patterns, **found);
     populateMoveReshapePatterns(patterns);

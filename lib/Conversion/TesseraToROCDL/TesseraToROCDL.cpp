@@ -138,7 +138,7 @@ struct ConvertTesseraToROCDLPass
           ConvertTesseraToROCDLPass> {
   using ConvertTesseraToROCDLBase::ConvertTesseraToROCDLBase;
   void runOnOperation() override {
-    FailureOr<const Chip *> found = getChip(getOperation(), "hip", chip);
+    FailureOr<const Chip *> found = getChip(getOperation(), "hip");
     if (failed(found))
       return signalPassFailure();
     SmallVector<gpu::GPUFuncOp> lean;
@@ -150,7 +150,8 @@ struct ConvertTesseraToROCDLPass
     AmdTarget target(**found);
     orderAccesses(getOperation(), target);
     if (failed(checkMath(getOperation())) ||
-        failed(convertFragmentsToVectors(getOperation(), target, directCopies)))
+        failed(convertFragmentsToVectors(getOperation(), target,
+                                         flags.directCopies)))
       return signalPassFailure();
     for (auto kernel : getOperation().getOps<gpu::GPUFuncOp>()) {
       relaxBarriers(kernel);

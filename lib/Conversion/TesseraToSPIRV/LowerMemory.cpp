@@ -177,7 +177,7 @@ struct LowerMemoryToSPIRVPass
   using LowerMemoryToSPIRVBase::LowerMemoryToSPIRVBase;
 
   void runOnOperation() override {
-    FailureOr<const Chip *> found = getSpirvChip(getOperation(), target, chip);
+    FailureOr<const Chip *> found = getSpirvChip(getOperation());
     if (failed(found))
       return signalPassFailure();
     for (auto kernel : getOperation().getOps<gpu::GPUFuncOp>()) {

@@ -54,8 +54,7 @@ struct Flavour {
 const Flavour *getFlavour(llvm::StringRef target);
 
 /// A chip of a SPIR-V target; emits an error at `op` if there is none.
-FailureOr<const Chip *> getSpirvChip(Operation *op, llvm::StringRef target,
-                                     llvm::StringRef chip);
+FailureOr<const Chip *> getSpirvChip(Operation *op);
 
 /// The attribute of a placeholder for a kernel's parameter: the index of the
 /// launch argument, counting the fields of descriptors

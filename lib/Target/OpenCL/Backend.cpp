@@ -22,7 +22,7 @@ public:
   }
   StringRef getPipelineDescription() const override {
     return "Portable program to kernels in the spirv dialect for OpenCL "
-           "(chip=simt..)";
+           "(simt..)";
   }
 };
 } // namespace

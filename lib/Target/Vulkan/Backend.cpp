@@ -21,7 +21,7 @@ public:
     return "tessera-to-spirv-pipeline";
   }
   StringRef getPipelineDescription() const override {
-    return "Portable program to kernels in the spirv dialect (chip=lavapipe..)";
+    return "Portable program to kernels in the spirv dialect (lavapipe..)";
   }
 };
 } // namespace

@@ -298,10 +298,8 @@ ScheduleSpace::ScheduleSpace(ModuleOp task, const Chip &chip,
   if (isa<ContractOp>(op) && !chip.policy.groupDefaults.empty()) {
     repacked = OwningOpRef<ModuleOp>(task.clone());
     PassManager pm(task.getContext());
-    TesseraRepackOperandsOptions options;
-    options.target = chip.target;
-    options.chip = chip.name;
-    pm.addNestedPass<func::FuncOp>(createTesseraRepackOperands(options));
+    attachChip(*repacked, chip);
+    pm.addNestedPass<func::FuncOp>(createTesseraRepackOperands());
     if (succeeded(pm.run(*repacked)))
       repackedOp = findTask(*repacked);
   }

@@ -1,5 +1,5 @@
-// RUN: gpu-opt %s --tessera-convert-kernels-to-spirv="chip=lavapipe" | FileCheck %s --check-prefixes=CHECK,VULKAN
-// RUN: gpu-opt %s --tessera-convert-kernels-to-spirv="target=opencl chip=pvc" | FileCheck %s --check-prefixes=CHECK,OPENCL
+// RUN: gpu-opt %s --tessera-attach-chip="target=vulkan chip=lavapipe" --tessera-convert-kernels-to-spirv | FileCheck %s --check-prefixes=CHECK,VULKAN
+// RUN: gpu-opt %s --tessera-attach-chip="target=opencl chip=pvc" --tessera-convert-kernels-to-spirv | FileCheck %s --check-prefixes=CHECK,OPENCL
 
 // Indices that have 32 bits are divided as such, whatever the divisor is; a
 // remainder has the quotient of a division that is there. Powers of two need

@@ -1,9 +1,9 @@
 // RUN: gpu-opt %s --tessera-expand-vthreads --split-input-file | FileCheck %s
-// RUN: gpu-opt %s --tessera-expand-vthreads=order=depth_first --split-input-file | FileCheck %s --check-prefix=DEPTH
-// RUN: gpu-opt %s '--tessera-expand-vthreads=order=groups(2)' --split-input-file | FileCheck %s --check-prefix=GROUPS
-// RUN: gpu-opt %s --tessera-expand-vthreads=test-share-fragments --split-input-file | FileCheck %s --check-prefix=SHARED
-// RUN: not gpu-opt %s --tessera-expand-vthreads=order=sideways 2>&1 | FileCheck %s --check-prefix=ORDER
-// ORDER: unknown order 'sideways': expected breadth_first, depth_first or groups(N)
+// RUN: gpu-opt %s --tessera-expand-vthreads="flags=vthread-order=depth_first" --split-input-file | FileCheck %s --check-prefix=DEPTH
+// RUN: gpu-opt %s --tessera-expand-vthreads="flags=vthread-order=groups(2)" --split-input-file | FileCheck %s --check-prefix=GROUPS
+// RUN: gpu-opt %s --tessera-expand-vthreads="flags=test-share-fragments" --split-input-file | FileCheck %s --check-prefix=SHARED
+// RUN: not gpu-opt %s --tessera-expand-vthreads="flags=vthread-order=sideways" 2>&1 | FileCheck %s --check-prefix=ORDER
+// ORDER: unknown value 'sideways' for vthread-order; expected breadth_first, depth_first or groups(N)
 
 // Statement by statement; shared values are shared. TVM's vthread with tensorize
 // compiles this program to one fragment, and one mma, for both vthreads.

@@ -1,10 +1,10 @@
-// RUN: gpu-opt %s --tessera-legalize-fragments="target=cuda chip=sm_70" | FileCheck %s --check-prefixes=CHECK,SM70
-// RUN: gpu-opt %s --tessera-legalize-fragments="target=cuda chip=sm_75" | FileCheck %s --check-prefixes=CHECK,SM75
-// RUN: gpu-opt %s --tessera-legalize-fragments="target=cuda chip=sm_80" | FileCheck %s --check-prefixes=CHECK,SM80
-// RUN: gpu-opt %s --tessera-legalize-fragments="target=cuda chip=sm_89" | FileCheck %s --check-prefixes=CHECK,SM80,SM89
-// RUN: gpu-opt %s --tessera-legalize-fragments="target=cuda chip=sm_90a" | FileCheck %s --check-prefixes=CHECK,SM90
-// RUN: gpu-opt %s --tessera-legalize-fragments="target=cpu chip=x86-64-avx512" | FileCheck %s --check-prefixes=CHECK,AVX512
-// RUN: gpu-opt %s --tessera-legalize-fragments="target=cpu chip=generic" | FileCheck %s --check-prefixes=CHECK,GENERIC
+// RUN: gpu-opt %s --tessera-attach-chip="target=cuda chip=sm_70" --tessera-legalize-fragments | FileCheck %s --check-prefixes=CHECK,SM70
+// RUN: gpu-opt %s --tessera-attach-chip="target=cuda chip=sm_75" --tessera-legalize-fragments | FileCheck %s --check-prefixes=CHECK,SM75
+// RUN: gpu-opt %s --tessera-attach-chip="target=cuda chip=sm_80" --tessera-legalize-fragments | FileCheck %s --check-prefixes=CHECK,SM80
+// RUN: gpu-opt %s --tessera-attach-chip="target=cuda chip=sm_89" --tessera-legalize-fragments | FileCheck %s --check-prefixes=CHECK,SM80,SM89
+// RUN: gpu-opt %s --tessera-attach-chip="target=cuda chip=sm_90a" --tessera-legalize-fragments | FileCheck %s --check-prefixes=CHECK,SM90
+// RUN: gpu-opt %s --tessera-attach-chip="target=cpu chip=x86-64-avx512" --tessera-legalize-fragments | FileCheck %s --check-prefixes=CHECK,AVX512
+// RUN: gpu-opt %s --tessera-attach-chip="target=cpu chip=generic" --tessera-legalize-fragments | FileCheck %s --check-prefixes=CHECK,GENERIC
 
 //===----------------------------------------------------------------------===//
 // Which instruction

@@ -1,5 +1,5 @@
-// RUN: gpu-opt %s --tessera-tile-contract="target=cuda chip=sm_80" --tessera-map-fragments \
-// RUN:     --tessera-promote-tiles="target=cuda chip=sm_80" --tessera-pipeline-copies \
+// RUN: gpu-opt %s --tessera-attach-chip="target=cuda chip=sm_80" --tessera-tile-contract --tessera-map-fragments \
+// RUN:     --tessera-promote-tiles --tessera-pipeline-copies \
 // RUN:     --canonicalize --cse --split-input-file | FileCheck %s
 
 // From a contraction to a kernel: tiles, fragments of kFragment, workgroup memory, copies ahead.

@@ -425,8 +425,7 @@ struct TesseraRepackOperandsPass
       repacker->run(op);
       return success();
     };
-    if (failed(forEachOnChip<ContractOp>(getOperation(), target, chip,
-                                         isOnMemRefs, repack)))
+    if (failed(forEachOnChip<ContractOp>(getOperation(), isOnMemRefs, repack)))
       signalPassFailure();
   }
 };

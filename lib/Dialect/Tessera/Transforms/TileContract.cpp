@@ -874,8 +874,7 @@ struct TesseraTileContractPass
       Tiler(op, schedule, chip).run();
       return success();
     };
-    if (failed(forEachOnChip<ContractOp>(getOperation(), target, chip,
-                                         isOnMemRefs, tile)))
+    if (failed(forEachOnChip<ContractOp>(getOperation(), isOnMemRefs, tile)))
       return signalPassFailure();
     // Merges equal constants, to keep the IR readable.
     IRRewriter rewriter(&getContext());

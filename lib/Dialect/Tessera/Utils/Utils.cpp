@@ -58,6 +58,8 @@ FailureOr<const Chip *> mlir::tessera::getChip(Operation *op,
 
 void mlir::tessera::attachChip(ModuleOp module, const Chip &chip) {
   MLIRContext *context = module.getContext();
+  // A program of upstream's dialects does not load it.
+  context->getOrLoadDialect<TesseraDialect>();
   auto name = StringAttr::get(context, ChipAttr::getAttrName());
   module.walk([&](Operation *op) { op->removeAttr(name); });
   module->setAttr(name, ChipAttr::get(context, chip.target, chip.name));

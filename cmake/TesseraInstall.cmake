@@ -15,7 +15,7 @@ include(CMakePackageConfigHelpers)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/tessera-c TYPE INCLUDE FILES_MATCHING PATTERN "*.h")
 foreach(tree ${PROJECT_SOURCE_DIR}/include/ ${PROJECT_BINARY_DIR}/include/)
   install(DIRECTORY ${tree} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tessera
-    FILES_MATCHING PATTERN "*.h" PATTERN "*.inc" PATTERN "*.td"
+    FILES_MATCHING PATTERN "*.h" PATTERN "*.def" PATTERN "*.inc" PATTERN "*.td"
     PATTERN CMakeFiles EXCLUDE PATTERN tessera-c EXCLUDE)
 endforeach()
 

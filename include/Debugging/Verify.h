@@ -26,7 +26,7 @@ LogicalResult verify(const ProgramOptions &options, const compiler::Chip &chip,
                      runtime::Device &device, Execution &execution,
                      Report &report);
 
-/// Whether outputs are what the reference says, without a word on them.
+/// Whether outputs match the reference, without output.
 FailureOr<bool> isAsReference(const ProgramOptions &options,
                               const compiler::Chip &chip, const Entry &entry,
                               ArrayRef<compiler::ProductReport> products,

@@ -13,8 +13,8 @@
 
 namespace runner {
 
-/// Makes one array for each argument of the entry, as the options say. Before
-/// that, sees to it that the device and the host have the memory.
+/// Makes one array for each argument of the entry, as the options specify.
+/// Before that, checks that the device and the host have the memory.
 LogicalResult makeArguments(const ProgramOptions &options, const Entry &entry,
                             runtime::Device &device,
                             std::vector<runtime::HostArray> &arrays,

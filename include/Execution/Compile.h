@@ -37,8 +37,8 @@ compile(const ProgramOptions &options,
         const llvm::MemoryBuffer &source, runtime::Device &device,
         CacheUse &use, Report &report);
 
-/// Gives `program` the kernels of the file that --kernels names, and says so.
-/// The loader checks the contents of the file.
+/// Gives `program` the kernels of the file that --kernels names, and reports
+/// it. The loader checks the contents of the file.
 LogicalResult replaceKernels(const ProgramOptions &options, StringRef target,
                              compiler::CompiledProgram &program,
                              Report &report);

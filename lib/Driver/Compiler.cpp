@@ -227,7 +227,7 @@ std::string mlir::tessera::spellSchedules(ModuleOp module) {
   return text;
 }
 
-/// Says what a better instruction than `row` would need.
+/// Reports the requirements of a better instruction than `row` would need.
 static void reportNearest(const Chip &chip, const ProductForm &form,
                           const MatrixInstruction *row, bool isScheduled,
                           ProductReport &report) {

@@ -48,7 +48,7 @@ int64_t ScheduleBuilder::chooseStepBytes() {
 }
 
 void ScheduleBuilder::chooseStep() {
-  // Without staging, a step is one fragment: no longer than the default says.
+  // Without staging, a step is one fragment: no longer than the default.
   int64_t bytes = chooseStepBytes(),
           step = std::max(8 * bytes / operandBits, int64_t(1));
   instruction = select(fields.subgroup,

@@ -85,7 +85,7 @@ private:
 /// No tile is larger, in any dimension.
 static constexpr int64_t maxTile = 1024;
 
-/// No more are looked at with one number of changes, and checked in full: a
+/// No more are considered with one number of changes, and checked in full: a
 /// schedule that is wrong in every field is not worth a long search.
 static constexpr size_t mostVisited = 1 << 20, mostChecked = 4096;
 

@@ -23,7 +23,7 @@ struct Options : ProgramOptions {
   bool bench = false;
   bool json = false;
   bool explain = false;
-  /// --explain=json: what is explained is in the JSON object alone.
+  /// --explain=json: the explanation is in the JSON object alone.
   bool explainAsJSON = false;
   bool vulkanValidation = false;
   /// -o; empty for standard output.

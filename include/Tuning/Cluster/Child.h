@@ -43,7 +43,7 @@ public:
   }
   /// Whether it has ended by itself.
   bool hasEnded() const { return process.hasEnded(); }
-  /// Ends it now (SIGKILL), waits for it, and says how it ended: "signal 11
+  /// Ends it now (SIGKILL), waits for it, and returns how it ended: "signal 11
   /// (Segmentation fault)", with its last words. `isGone`: the channel has
   /// ended, so that it is dying by itself.
   std::string end(bool isGone) override;

@@ -21,7 +21,7 @@ namespace tuning = mlir::tessera::tuning;
 
 using Point = mlir::tessera::ScheduleNumbers;
 
-/// Narrows and widens the values of a task, as a configuration says.
+/// Narrows and widens the values of a task, as a configuration specifies.
 using SpaceEditor = std::function<void(tuning::SpaceValues &)>;
 
 /// The search for the schedules of one task.

@@ -125,7 +125,7 @@ private:
   bool isDeviceSeen = false;
   /// A worker that had nothing to do was given nothing.
   bool isExhausted = false;
-  /// Since when nobody compiles or measures, and whether that was said.
+  /// Since when no worker compiles or measures, and whether that was reported.
   std::optional<Clock::time_point> idleSince;
   bool isWaitSaid = false;
 };

@@ -138,7 +138,7 @@ static std::optional<Message> receiveWithin(Channel &channel, double seconds) {
 }
 
 /// Connects to an address, and makes sure that a run with the same key is
-/// there: before that nothing that it sends is looked at. A channel without a
+/// there: before that nothing that it sends is parsed. A channel without a
 /// file, and the reason in `why`, if not. `isOtherKey`: it need not be tried
 /// again.
 Channel Agent::call(const std::string &one, std::string &why,

@@ -108,7 +108,8 @@ static std::string readLastWords(const ::tessera::runtime::NamelessFile &log) {
 }
 
 std::string Child::end(bool isGone) {
-  // One that has died by itself says more; it may still be about to.
+  // The status of one that has died by itself is more precise; it may still be
+  // about to die.
   std::optional<int> status = process.poll();
   for (int i = 0; isGone && !status && i < 200; ++i) {
     usleep(10'000);

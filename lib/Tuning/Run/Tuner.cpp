@@ -616,7 +616,7 @@ bool Tuner::run() {
   return !isBroken;
 }
 
-/// Waits until the reference has said what it has to say of each task.
+/// Waits for the reference's verdict on each task.
 void Tuner::waitForChecks() {
   auto isWaiting = [&] {
     return llvm::any_of(states, [](const TaskState &state) {

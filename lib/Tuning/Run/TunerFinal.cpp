@@ -41,7 +41,7 @@ void Tuner::compareLeaders() {
           pool.isBusy(measurer.identity))
         continue;
       if (!measurer.open.count(i)) {
-        // Nobody else has it open either, or will not be free.
+        // No other process has it open either, or the device will not be free.
         bool isElsewhere = llvm::any_of(measurers, [&](const Measurer &other) {
           return other.open.count(i) != 0;
         });

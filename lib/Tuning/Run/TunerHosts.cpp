@@ -151,8 +151,8 @@ void Tuner::loseHost(const ClusterEvent &event) {
   pool.removeEnded();
 }
 
-/// Says when the run waits for hosts; leaves the final comparison out when
-/// nobody is left for it.
+/// Reports when the run waits for hosts; omits the final comparison when no
+/// worker is left for it.
 void Tuner::noteWaiting() {
   if (!cluster)
     return;

@@ -134,7 +134,7 @@ def TesseraNameKernels : Pass<"tessera-name-kernels", "ModuleOp"> {
     `_kernel`, or in `_repack` if the kernel copies an operand of a matmul. The
     schedules, the matmuls and the reasons for such copies, which are attributes
     of the launches that outlining would drop, are kept under these names in the
-    module's attributes `tessera.schedules`, `tessera.products` and
+    module's attributes `tessera.schedules`, `tessera.plain_matmuls` and
     `tessera.repacks`.
 
     Before

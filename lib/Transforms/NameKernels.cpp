@@ -4,8 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Dialect/Tessera/Utils/Utils.h"
-#include "Scheduling/TuningTask.h"
+#include "Dialect/Tessera/IR/Tessera.h"
 #include "Transforms/Passes.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -44,23 +43,27 @@ struct NameKernelsPass
                               launch.getFunctionAttr().getValue()),
               value);
       };
-      keep("tessera.schedule", schedules);
-      keep(tessera::getScheduleOriginAttrName(), origins);
-      keep(tessera::getProductAttrName(), products);
-      keep(tessera::getRepackAttrName(), repacks);
-      keep(tessera::getPurposeAttrName(), repacks);
+      keep(TesseraDialect::ScheduleAttrHelper::getNameStr(), schedules);
+      keep(tessera::TesseraDialect::ScheduleOriginAttrHelper::getNameStr(),
+           origins);
+      keep(tessera::TesseraDialect::PlainMatmulAttrHelper::getNameStr(),
+           products);
+      keep(tessera::TesseraDialect::RepackAttrHelper::getNameStr(), repacks);
+      keep(tessera::TesseraDialect::PurposeAttrHelper::getNameStr(), repacks);
     });
     if (!schedules.empty())
-      getOperation()->setAttr("tessera.schedules",
+      getOperation()->setAttr(TesseraDialect::SchedulesAttrHelper::getNameStr(),
                               DictionaryAttr::get(&getContext(), schedules));
     if (!origins.empty())
-      getOperation()->setAttr("tessera.schedule_origins",
-                              DictionaryAttr::get(&getContext(), origins));
+      getOperation()->setAttr(
+          TesseraDialect::ScheduleOriginsAttrHelper::getNameStr(),
+          DictionaryAttr::get(&getContext(), origins));
     if (!products.empty())
-      getOperation()->setAttr("tessera.products",
-                              DictionaryAttr::get(&getContext(), products));
+      getOperation()->setAttr(
+          TesseraDialect::PlainMatmulsAttrHelper::getNameStr(),
+          DictionaryAttr::get(&getContext(), products));
     if (!repacks.empty())
-      getOperation()->setAttr("tessera.repacks",
+      getOperation()->setAttr(TesseraDialect::RepacksAttrHelper::getNameStr(),
                               DictionaryAttr::get(&getContext(), repacks));
   }
 
@@ -68,7 +71,9 @@ struct NameKernelsPass
     if (launch.getFunctionAttr() || launch.getModuleAttr())
       return;
     StringRef kind =
-        launch->hasAttr(tessera::getRepackAttrName()) ? "_repack" : "_kernel";
+        launch->hasAttr(tessera::TesseraDialect::RepackAttrHelper::getNameStr())
+            ? "_repack"
+            : "_kernel";
     std::string base = ("anonymous" + kind).str();
     if (auto function = launch->getParentOfType<SymbolOpInterface>())
       base = (function.getName() + kind).str();

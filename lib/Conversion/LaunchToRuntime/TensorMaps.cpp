@@ -6,7 +6,8 @@
 
 #include "TensorMaps.h"
 
-#include "Conversion/TensorMaps.h"
+#include "Dialect/Tessera/IR/Tessera.h"
+
 #include "Runtime/TensorMap.h"
 
 #include "mlir/Conversion/LLVMCommon/MemRefBuilder.h"
@@ -26,7 +27,8 @@ static constexpr llvm::StringLiteral windowNames[] = {"lower", "extent",
                                                       "stride"};
 
 static ArrayAttr getMaps(gpu::LaunchFuncOp launch) {
-  return launch->getAttrOfType<ArrayAttr>(getTensorMapsAttrName());
+  return launch->getAttrOfType<ArrayAttr>(
+      TesseraDialect::TensorMapsAttrHelper::getNameStr());
 }
 
 int64_t mlir::tessera::countTensorMaps(gpu::LaunchFuncOp launch) {
@@ -107,7 +109,8 @@ FailureOr<Map> Encoder::read(Attribute entry) const {
   auto box = map ? map.getAs<DenseI64ArrayAttr>("box") : DenseI64ArrayAttr();
   gpu::LaunchFuncOp op = launch;
   if (!argument || !swizzle || !box)
-    return op.emitError() << getTensorMapsAttrName() << ": entry " << entry
+    return op.emitError() << TesseraDialect::TensorMapsAttrHelper::getNameStr()
+                          << ": entry " << entry
                           << " must have argument, box and swizzle";
   int64_t number = argument.getInt();
   ValueRange operands = op.getKernelOperands();

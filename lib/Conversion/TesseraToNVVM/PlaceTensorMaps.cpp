@@ -5,7 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Conversion/Passes.h"
-#include "Conversion/TensorMaps.h"
+#include "Dialect/Tessera/IR/Tessera.h"
 #include "Runtime/TensorMap.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -64,7 +64,8 @@ struct PlaceTensorMapsPass
   /// globals to `placed`.
   static LogicalResult place(LLVM::LLVMFuncOp kernel, SymbolTable &symbols,
                              llvm::SetVector<Operation *> &placed) {
-    auto maps = kernel->getAttrOfType<ArrayAttr>(getTensorMapsAttrName());
+    auto maps = kernel->getAttrOfType<ArrayAttr>(
+        TesseraDialect::TensorMapsAttrHelper::getNameStr());
     if (!maps)
       return success();
     llvm::DenseMap<StringRef, unsigned> parameters;
@@ -73,7 +74,7 @@ struct PlaceTensorMapsPass
       auto map = dyn_cast<DictionaryAttr>(entry);
       if (!map)
         return kernel.emitError()
-               << getTensorMapsAttrName()
+               << TesseraDialect::TensorMapsAttrHelper::getNameStr()
                << " must be an array of dictionaries, but contains " << entry;
       auto symbol = map.getAs<FlatSymbolRefAttr>(symbolName);
       if (symbol) {
@@ -88,7 +89,7 @@ struct PlaceTensorMapsPass
       others.erase(symbolName);
       rest.push_back(others.getDictionary(kernel.getContext()));
     }
-    kernel->setAttr(getTensorMapsAttrName(),
+    kernel->setAttr(TesseraDialect::TensorMapsAttrHelper::getNameStr(),
                     ArrayAttr::get(kernel.getContext(), rest));
     kernel.walk([&](LLVM::AddressOfOp address) {
       auto found = parameters.find(address.getGlobalName());
@@ -138,7 +139,7 @@ struct PlaceTensorMapsPass
               << "tensor map @" << address.getGlobalName()
               << " belongs to a kernel, but this function is not the one that "
                  "lists it in "
-              << getTensorMapsAttrName()
+              << TesseraDialect::TensorMapsAttrHelper::getNameStr()
               << ": pass the address to the function as an argument";
           return WalkResult::interrupt();
         });

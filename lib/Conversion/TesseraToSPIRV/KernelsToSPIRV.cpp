@@ -14,11 +14,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Conversion/KernelArguments.h"
 #include "Conversion/Passes.h"
-#include "Dialect/Tessera/Utils/Utils.h"
+#include "Dialect/Tessera/IR/Tessera.h"
 #include "Spirv.h"
 #include "Target/KernelFacts.h"
+#include "TargetInfo/Chip.h"
 
 #include "mlir/Conversion/ArithToSPIRV/ArithToSPIRV.h"
 #include "mlir/Conversion/IndexToSPIRV/IndexToSPIRV.h"
@@ -366,8 +366,8 @@ struct ConvertKernelsToSPIRVPass
       return kernel.emitError()
              << "the workgroup has " << threads << " threads, but " << chip.name
              << " supports at most " << chip.maxThreads;
-    if (auto bytes =
-            kernel->getAttrOfType<IntegerAttr>("tessera.workgroup_bytes");
+    if (auto bytes = kernel->getAttrOfType<IntegerAttr>(
+            TesseraDialect::WorkgroupBytesAttrHelper::getNameStr());
         bytes &&
         bytes.getInt() > chip.workgroupMemoryBytes + getScratchBytes(chip))
       return kernel.emitError()
@@ -397,7 +397,6 @@ struct ConvertKernelsToSPIRVPass
     Block &stub = kernel.getBody().emplaceBlock();
     for (Type type : kernel.getFunctionType().getInputs())
       stub.addArgument(type, kernel.getLoc());
-    kernel->setAttr("tessera.converted", b.getUnitAttr());
     b.setInsertionPointToStart(&stub);
     gpu::ReturnOp::create(b, kernel.getLoc());
     if (failed(Builtins(function, block, chip).run()))
@@ -453,8 +452,10 @@ struct ConvertKernelsToSPIRVPass
   /// (Target/KernelFacts.h).
   static void setFacts(gpu::GPUFuncOp kernel, spirv::FuncOp function,
                        ArrayRef<Value> fields) {
-    if (Attribute registers = kernel->getAttr(kernel_facts::registersAttrName))
-      function->setAttr(kernel_facts::registersAttrName, registers);
+    if (Attribute registers =
+            kernel->getAttr(TesseraDialect::RegistersAttrHelper::getNameStr()))
+      function->setAttr(TesseraDialect::RegistersAttrHelper::getNameStr(),
+                        registers);
     // The alignments, by the index of a buffer's address among the launch's
     // arguments.
     llvm::DenseMap<int64_t, int64_t> alignments;
@@ -463,7 +464,8 @@ struct ConvertKernelsToSPIRVPass
          llvm::enumerate(kernel.getFunctionType().getInputs())) {
       auto memory = dyn_cast<MemRefType>(type);
       if (auto alignment = kernel.getArgAttrOfType<IntegerAttr>(
-              static_cast<unsigned>(i), argumentAlignmentAttrName))
+              static_cast<unsigned>(i),
+              TesseraDialect::AlignmentAttrHelper::getNameStr()))
         alignments[next + 1] = alignment.getInt();
       next += memory ? 3 + 2 * memory.getRank() : 1;
     }
@@ -472,12 +474,13 @@ struct ConvertKernelsToSPIRVPass
     SmallVector<int64_t> ofParameters;
     for (Value field : fields) {
       Operation *cast = field.getDefiningOp();
-      auto place = cast ? cast->getAttrOfType<IntegerAttr>(fieldAttrName)
+      auto place = cast ? cast->getAttrOfType<IntegerAttr>(
+                              TesseraDialect::FieldAttrHelper::getNameStr())
                         : IntegerAttr();
       ofParameters.push_back(place ? alignments.lookup(place.getInt()) : 0);
     }
     function->setAttr(
-        kernel_facts::alignmentsAttrName,
+        TesseraDialect::ParameterAlignmentsAttrHelper::getNameStr(),
         DenseI64ArrayAttr::get(kernel.getContext(), ofParameters));
   }
 
@@ -487,7 +490,8 @@ struct ConvertKernelsToSPIRVPass
   SmallVector<Value> takeFields(gpu::GPUFuncOp kernel) {
     SmallVector<std::pair<int64_t, Value>> fields;
     kernel.walk([&](UnrealizedConversionCastOp op) {
-      auto place = op->getAttrOfType<IntegerAttr>(fieldAttrName);
+      auto place = op->getAttrOfType<IntegerAttr>(
+          TesseraDialect::FieldAttrHelper::getNameStr());
       if (!place)
         return;
       if (op->use_empty())
@@ -501,7 +505,7 @@ struct ConvertKernelsToSPIRVPass
              kernel.getFunctionType().getNumInputs())) {
       auto memory = dyn_cast<MemRefType>(argument.getType());
       bool isRead = llvm::any_of(argument.getUsers(), [](Operation *user) {
-        return !user->hasAttr(fieldAttrName);
+        return !user->hasAttr(TesseraDialect::FieldAttrHelper::getNameStr());
       });
       if (!memory && isRead)
         fields.emplace_back(next, argument);
@@ -511,7 +515,7 @@ struct ConvertKernelsToSPIRVPass
         fields, [](const auto &l, const auto &r) { return l.first < r.first; });
     if (getFlavour(target)->isKernel)
       kernel->setAttr(
-          getTakenArgumentsAttrName(),
+          TesseraDialect::TakenArgumentsAttrHelper::getNameStr(),
           DenseI64ArrayAttr::get(
               &getContext(), llvm::map_to_vector(fields, [](const auto &field) {
                 return field.first;
@@ -644,7 +648,8 @@ struct ConvertKernelsToSPIRVPass
   static bool hasRequest(spirv::ModuleOp module) {
     return llvm::any_of(
         module.getOps<spirv::FuncOp>(), [](spirv::FuncOp function) {
-          return function->hasAttr(kernel_facts::registersAttrName);
+          return function->hasAttr(
+              TesseraDialect::RegistersAttrHelper::getNameStr());
         });
   }
 

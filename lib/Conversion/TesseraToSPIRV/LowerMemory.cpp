@@ -19,8 +19,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "Conversion/Passes.h"
-#include "Dialect/Tessera/Utils/Utils.h"
+#include "Dialect/Tessera/IR/Tessera.h"
+#include "Dialect/Tessera/Utils/ElementTypes.h"
 #include "Spirv.h"
+#include "TargetInfo/Chip.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -227,7 +229,8 @@ LogicalResult MemoryLowering::lowerParameters() {
     return lowerParameters([&](int64_t place, Type type, Value from) -> Value {
       // Those that something reads become the function's.
       auto cast = UnrealizedConversionCastOp::create(b, type, from);
-      cast->setAttr(fieldAttrName, b.getI64IntegerAttr(place));
+      cast->setAttr(TesseraDialect::FieldAttrHelper::getNameStr(),
+                    b.getI64IntegerAttr(place));
       return cast.getResult(0);
     });
   auto module = kernel->getParentOfType<gpu::GPUModuleOp>();
@@ -304,7 +307,6 @@ LogicalResult MemoryLowering::lowerParameters(ReadField read) {
     next += 3 + 2 * type.getRank();
     memories[argument] = memory;
   }
-  kernel->setAttr("tessera.params", b.getI64IntegerAttr(next));
   return success();
 }
 
@@ -413,7 +415,7 @@ LogicalResult MemoryLowering::lowerVariables() {
     }
     memories[root] = memory;
   }
-  kernel->setAttr("tessera.workgroup_bytes",
+  kernel->setAttr(TesseraDialect::WorkgroupBytesAttrHelper::getNameStr(),
                   b.getI64IntegerAttr(workgroupBytes));
   return success();
 }
@@ -824,7 +826,7 @@ LogicalResult MemoryLowering::lower(Operation *op) {
     }
     memories[transpose.getResult()] = memory;
   } else if (auto cast = dyn_cast<UnrealizedConversionCastOp>(op)) {
-    if (cast->hasAttr(fieldAttrName))
+    if (cast->hasAttr(TesseraDialect::FieldAttrHelper::getNameStr()))
       return success();
     // The bytes of memory of i4 (tessera-expand-packed-memory).
     if (cast.getNumResults() == 1)

@@ -16,7 +16,7 @@
 // CHECK:           %[[FIRST:.+]] = arith.cmpi eq, %[[LANE]], %c0
 // CHECK:           scf.if %[[FIRST]]
 // CHECK:             memref.store %{{.+}}, %[[Y]]
-// CHECK:         tessera.product = {product = "4096x1x1024 f32 x f32 -> f32", why = "plain threads, a subgroup for each row: with one column, memory limits it"}
+// CHECK:         tessera.plain_matmul = #tessera.plain_matmul<4096x1x1024, f32 x f32 -> f32, "plain threads, a subgroup for each row: with one column, memory limits it">
 // CHECK-NOT:     tessera.contract
 
 // CPU-LABEL: func @rows

@@ -6,8 +6,6 @@
 
 #include "Dialect/Tessera/Utils/Barriers.h"
 
-#include "Dialect/Tessera/Utils/Utils.h"
-
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"

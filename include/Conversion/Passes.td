@@ -540,6 +540,11 @@ def UseBulkCopies : Pass<"tessera-use-bulk-copies", "gpu::GPUModuleOp"> {
     (`--explain` prints it). Each of the kernel's tensor maps is listed for its
     launches (`tessera.tensor_maps`).
 
+    Copies with the attribute `tessera.bulk` have been decided upon by
+    `tessera-pipeline-copies`: if it is true, a kernel whose copies TMA cannot
+    perform is an error; if it is false, they are not changed. For a kernel
+    without the attribute, this pass decides.
+
     Leaves a ring of slots, one for each stage of the kernel, with two mbarriers
     each, and two roles. Launches add threads to the workgroup
     (`tessera.producer_threads`). One of these executes the kernel's loops,

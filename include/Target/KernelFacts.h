@@ -13,7 +13,7 @@
 //                 LLVMToSPIRVBase::
 //                 transFunctionMetadataAsUserSemanticDecoration), and what
 //                 Intel's compiler reads of old and new modules alike. The
-//                 execution mode of SPV_INTEL_maximum_registers is refused by
+//                 execution mode of SPV_INTEL_maximum_registers is rejected by
 //                 drivers of today
 //   parameter_alignments
 //                 OpDecorate %parameter Alignment 64

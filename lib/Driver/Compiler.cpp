@@ -104,7 +104,7 @@ runLowering(ModuleOp module, const CompileOptions &options,
                      [&](OpPassManager &pm) { build(pm, lowering); });
 }
 
-/// Brings a module with schedules to stage Tessera. Where kernels cannot
+/// Lowers a module with schedules to stage Tessera. Where kernels cannot
 /// call functions, these become part of them.
 static LogicalResult lowerToTessera(ModuleOp module,
                                     const CompileOptions &options,
@@ -274,7 +274,7 @@ std::vector<ProductReport> mlir::tessera::collectProducts(ModuleOp module,
         op.getPrecision(), acc.getRows(), acc.getCols(), a.getCols(), &rejected,
         getFragmentGroup(op), isSwizzledTile(op.getA()),
         op.getUnsignedA() || op.getUnsignedB());
-    // What legalization chose, where that has been.
+    // The choice of legalization, if it has run.
     if (auto chosen = op->getAttrOfType<StringAttr>(
             TesseraDialect::InstructionAttrHelper::getNameStr()))
       row = chip.findInstruction(chosen.getValue());
@@ -303,7 +303,7 @@ std::vector<ProductReport> mlir::tessera::collectProducts(ModuleOp module,
                    getFragmentGroup(op), isSwizzledTile(op.getA()),
                    op.getUnsignedA() || op.getUnsignedB()},
                   row, schedules && schedules.contains(report.kernel), report);
-    // Virtual threads and unrolling repeat a product; one line each will do.
+    // Virtual threads and unrolling repeat a matmul: one line for each.
     for (const ProductReport &other : reports)
       if (other.kernel == report.kernel && other.product == report.product &&
           other.location == report.location)

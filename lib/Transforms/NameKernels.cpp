@@ -43,7 +43,8 @@ struct NameKernelsPass
                               launch.getFunctionAttr().getValue()),
               value);
       };
-      keep(TesseraDialect::ScheduleAttrHelper::getNameStr(), schedules);
+      keep(tessera::TesseraDialect::ScheduleAttrHelper::getNameStr(),
+           schedules);
       keep(tessera::TesseraDialect::ScheduleOriginAttrHelper::getNameStr(),
            origins);
       keep(tessera::TesseraDialect::PlainMatmulAttrHelper::getNameStr(),
@@ -52,19 +53,21 @@ struct NameKernelsPass
       keep(tessera::TesseraDialect::PurposeAttrHelper::getNameStr(), repacks);
     });
     if (!schedules.empty())
-      getOperation()->setAttr(TesseraDialect::SchedulesAttrHelper::getNameStr(),
-                              DictionaryAttr::get(&getContext(), schedules));
+      getOperation()->setAttr(
+          tessera::TesseraDialect::SchedulesAttrHelper::getNameStr(),
+          DictionaryAttr::get(&getContext(), schedules));
     if (!origins.empty())
       getOperation()->setAttr(
-          TesseraDialect::ScheduleOriginsAttrHelper::getNameStr(),
+          tessera::TesseraDialect::ScheduleOriginsAttrHelper::getNameStr(),
           DictionaryAttr::get(&getContext(), origins));
     if (!products.empty())
       getOperation()->setAttr(
-          TesseraDialect::PlainMatmulsAttrHelper::getNameStr(),
+          tessera::TesseraDialect::PlainMatmulsAttrHelper::getNameStr(),
           DictionaryAttr::get(&getContext(), products));
     if (!repacks.empty())
-      getOperation()->setAttr(TesseraDialect::RepacksAttrHelper::getNameStr(),
-                              DictionaryAttr::get(&getContext(), repacks));
+      getOperation()->setAttr(
+          tessera::TesseraDialect::RepacksAttrHelper::getNameStr(),
+          DictionaryAttr::get(&getContext(), repacks));
   }
 
   void nameKernel(gpu::LaunchOp launch, llvm::StringSet<> &taken) {

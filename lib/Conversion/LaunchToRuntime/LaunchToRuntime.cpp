@@ -315,7 +315,7 @@ struct ConvertLaunchToRuntimePass
       if (Operation *kernel = SymbolTable::lookupNearestSymbolFrom(
               launch, launch.getKernelAttr()))
         for (StringRef name :
-             {StringRef(TesseraDialect::WorkgroupBytesAttrHelper::getNameStr()),
+             {TesseraDialect::WorkgroupBytesAttrHelper::getNameStr(),
               TesseraDialect::TensorMapsAttrHelper::getNameStr(),
               TesseraDialect::ProducerThreadsAttrHelper::getNameStr(),
               TesseraDialect::TakenArgumentsAttrHelper::getNameStr()})

@@ -71,11 +71,7 @@ struct PlaceTensorMapsPass
     llvm::DenseMap<StringRef, unsigned> parameters;
     SmallVector<Attribute> rest;
     for (Attribute entry : maps) {
-      auto map = dyn_cast<DictionaryAttr>(entry);
-      if (!map)
-        return kernel.emitError()
-               << TesseraDialect::TensorMapsAttrHelper::getNameStr()
-               << " must be an array of dictionaries, but contains " << entry;
+      auto map = cast<DictionaryAttr>(entry);
       auto symbol = map.getAs<FlatSymbolRefAttr>(symbolName);
       if (symbol) {
         FailureOr<LLVM::GlobalOp> global = find(kernel, symbol, symbols);

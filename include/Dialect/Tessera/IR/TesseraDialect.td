@@ -78,7 +78,7 @@ def Tessera_Dialect : Dialect {
     | `kernel` | Unit | a kernel | `convert-tessera-to-cpu` | `tessera-pack-kernel-arguments`, the CPU backend |
     | `bulk` | Bool: whether TMA performs the copy | `tessera.copy` | `tessera-pipeline-copies` | `tessera-use-bulk-copies` |
     | `copy_threads` | Integer: the number of threads of the workgroup, the first ones, that share it; absent for all | `tessera.copy` | `tessera-use-bulk-copies` | conversions |
-    | `alignment` | Integer: the provable alignment of the rows in bytes; of the argument, the required one | an access to memory, or a memref argument of a kernel | conversions | conversions |
+    | `alignment` | Integer: the provable alignment of the rows in bytes, or the required alignment for an argument | an access to memory, or a memref argument of a kernel | conversions | conversions |
     | `uniform` | Unit: the source indices are the same for all threads of the workgroup | `tessera.copy`, `tessera.async_copy` | conversions | conversions |
     | `whole_bytes` | Unit: rows of packed elements are whole bytes if the copy reaches their end | `tessera.copy`, `tessera.async_copy` | conversions | conversions |
     | `interleaved` | DenseI64Array: rows and columns of the k-packed layout of the tile | an op on memory | conversions | conversions |

@@ -12,7 +12,7 @@
 namespace mlir::tessera {
 
 /// The largest number that provably divides `value`, up to 4096: from
-/// constants, products, sums, loop bounds and steps; for the column of a
+/// constants, multiplications, sums, loop bounds and steps; for the column of a
 /// gather, a divisor of the first elements of its groups.
 int64_t getKnownDivisor(Value value);
 

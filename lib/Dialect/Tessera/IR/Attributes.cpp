@@ -268,17 +268,17 @@ struct Rule {
   {TesseraDialect::NAME##AttrHelper::getNameStr(), places::PLACE, ranges::RANGE}
 
 static const Rule rules[] = {
-    // Of the user's program, and of launches.
+    // Ops of the user's program, and launches.
     RULE(Schedule, scheduled, schedule), RULE(ScheduleOrigin, tuned, text),
     RULE(AllowTf32, linalgOp, unit), RULE(AllowFastF8, linalgOp, unit),
     RULE(Repack, copied, text), RULE(Purpose, launch, text),
     RULE(PlainMatmul, launch, plainMatmul),
-    // Of modules, by the names of kernels or the keys of tasks.
+    // Modules, by the names of kernels or the keys of tasks.
     RULE(Tuned, moduleOp, records), RULE(TunedSource, moduleOp, text),
     RULE(Schedules, moduleOp, schedules),
     RULE(ScheduleOrigins, moduleOp, texts),
     RULE(PlainMatmuls, moduleOp, plainMatmuls), RULE(Repacks, moduleOp, texts),
-    // Of kernels.
+    // Kernels.
     RULE(Group, kernel, count), RULE(Stages, kernel, count),
     RULE(Cluster, kernel, count), RULE(Sharers, kernel, pair),
     RULE(WorkgroupBytes, kernelOrLaunch, number), RULE(Copies, kernel, text),
@@ -287,7 +287,7 @@ static const Rule rules[] = {
     RULE(TakenArguments, kernelOrLaunch, numbers),
     RULE(Registers, kernel, count), RULE(ParameterAlignments, kernel, numbers),
     RULE(Kernel, kernel, unit),
-    // Of ops in kernels.
+    // Ops in kernels.
     RULE(Bulk, copy, boolean), RULE(CopyThreads, copy, count),
     RULE(Alignment, access, number), RULE(Uniform, anyCopy, unit),
     RULE(WholeBytes, anyCopy, unit), RULE(Interleaved, onMemory, pair),

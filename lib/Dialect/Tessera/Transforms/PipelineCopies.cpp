@@ -9,7 +9,7 @@
 //   copy 0 -> slot 0;  copy 1 -> slot 1
 //   for i:  wait for all but the last step's copies;  barrier
 //           copy i + 2 -> slot (i + 2) % 3
-//           products from slot i % 3
+//           matmuls from slot i % 3
 //
 // If the number of steps is static, the last steps, which have no more copies
 // to issue, are a separate loop, and all copies are in bounds. Otherwise copies
@@ -331,7 +331,7 @@ struct TesseraPipelineCopiesPass
           TesseraDialect::ScheduleAttrHelper::getNameStr());
       if (!schedule)
         return;
-      // The decision for TMA stands on the copies, for the conversion.
+      // The conversion reads the decision for TMA from the copies.
       auto decide = [&](bool isBulk) {
         launch.walk([&](CopyOp copy) {
           if (isStagingCopy(copy))

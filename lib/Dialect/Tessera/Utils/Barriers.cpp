@@ -6,6 +6,8 @@
 
 #include "Dialect/Tessera/Utils/Barriers.h"
 
+#include "Dialect/Tessera/IR/Tessera.h"
+
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"

@@ -22,7 +22,8 @@ int64_t mlir::tessera::getFragmentGroup(Operation *op) {
   auto kernel = dyn_cast<gpu::GPUFuncOp>(op);
   if (!kernel)
     kernel = op->getParentOfType<gpu::GPUFuncOp>();
-  auto group = kernel ? kernel->getAttrOfType<IntegerAttr>(getGroupAttrName())
+  auto group = kernel ? kernel->getAttrOfType<IntegerAttr>(
+                            TesseraDialect::GroupAttrHelper::getNameStr())
                       : IntegerAttr();
   return group ? group.getInt() : 1;
 }

@@ -332,16 +332,18 @@ TesseraDialect::verifyOperationAttribute(Operation *op,
 LogicalResult TesseraDialect::verifyRegionArgAttribute(
     Operation *op, unsigned, unsigned argument, NamedAttribute attribute) {
   if (attribute.getName() != AlignmentAttrHelper::getNameStr())
-    return op->emitError() << "attribute_c3: '" << attribute.getName()
+    return op->emitError() << "attribute_c3: '"
+                           << attribute.getName().getValue()
                            << "' is not an attribute of arguments";
   if (!isAtLeast(attribute.getValue(), 1))
-    return op->emitError() << "attribute_c2: '" << attribute.getName()
-                           << "' of argument " << argument << " must be "
-                           << ranges::count.text << ", but is "
-                           << attribute.getValue();
+    return op->emitError() << "attribute_c2: '"
+                           << attribute.getName().getValue() << "' of argument "
+                           << argument << " must be " << ranges::count.text
+                           << ", but is " << attribute.getValue();
   auto function = dyn_cast<FunctionOpInterface>(op);
   if (!function || !isa<BaseMemRefType>(function.getArgumentTypes()[argument]))
-    return op->emitError() << "attribute_c1: '" << attribute.getName()
+    return op->emitError() << "attribute_c1: '"
+                           << attribute.getName().getValue()
                            << "' must be on a memref argument of a function";
   return success();
 }
